@@ -1,0 +1,103 @@
+package kv
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"go.etcd.io/bbolt"
+)
+
+// create makes a new store. It is built under another name in the same directory, synced, and then given its own
+// name, so that a power cut leaves either a whole store or none. The last step is a link, which fails when the name
+// is taken: of two processes that make the same store at once, one wins and the other finds it.
+func create(cfg Config) error {
+	dir := filepath.Dir(cfg.Path)
+	f, err := os.CreateTemp(dir, filepath.Base(cfg.Path)+leftover)
+	if err != nil {
+		return err
+	}
+	temp := f.Name()
+	defer os.Remove(temp)
+	if err := f.Close(); err != nil {
+		return err
+	}
+	cfg.step("named")
+	if err := build(temp, cfg); err != nil {
+		return err
+	}
+	cfg.step("built")
+	if err := os.Link(temp, cfg.Path); err != nil && !exists(cfg.Path) {
+		// Some file systems have no links.
+		if err := os.Rename(temp, cfg.Path); err != nil {
+			return err
+		}
+	}
+	cfg.step("linked")
+	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	cfg.step("removed")
+	return syncDir(dir)
+}
+
+// leftover marks the name of a store that is being made.
+const leftover = ".new-"
+
+// build makes an empty store of version 0 with the wanted buckets.
+func build(path string, cfg Config) (err error) {
+	defer guard("make store", &err)
+	bolt, err := bbolt.Open(path, 0o600, &bbolt.Options{
+		Timeout:      cfg.LockTimeout,
+		PageSize:     pageSize,
+		FreelistType: bbolt.FreelistMapType,
+	})
+	if err != nil {
+		return err
+	}
+	cfg.step("opened")
+	err = bolt.Update(func(b *bbolt.Tx) error {
+		tx := &Tx{bolt: b, shared: &shared{}}
+		if err := tx.makeBuckets(append([]string{about.Name()}, cfg.Buckets...)); err != nil {
+			return err
+		}
+		return about.Put(tx, versionKey, 0)
+	})
+	return errors.Join(err, bolt.Close())
+}
+
+// pageSize is the same on every machine, in bytes, so that a store can be moved between them.
+const pageSize = 4096
+
+// removeLeftovers removes what was left when a process died while it made this store. The store exists now, so
+// nobody who still makes one will get its name.
+func removeLeftovers(path string) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), filepath.Base(path)+leftover) {
+			os.Remove(filepath.Join(filepath.Dir(path), entry.Name()))
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// syncDir makes a new name in a directory last. Windows does so by itself and has no call for it.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,192 @@
+package kv
+
+import (
+	"bytes"
+	"encoding/hex"
+	"iter"
+
+	"go.etcd.io/bbolt"
+)
+
+// Range is a run of keys, from (included) to (not included), in the order of their encodings. The zero value is
+// every key. Make others with Between, From, Before and Under.
+type Range struct {
+	from, to []byte // nil: no limit on that side
+}
+
+// Between is every key >= from and < to.
+func (b *Bucket[K, V]) Between(from, to K) Range {
+	return Range{from: b.keys.encode(from), to: b.keys.encode(to)}
+}
+
+// From is every key >= from.
+func (b *Bucket[K, V]) From(from K) Range { return Range{from: b.keys.encode(from)} }
+
+// Before is every key < to.
+func (b *Bucket[K, V]) Before(to K) Range { return Range{to: b.keys.encode(to)} }
+
+// Under is every key whose first part is a.
+func Under[A, B, V any](b *Bucket[Pair[A, B], V], a A) Range {
+	prefix := b.keys.first(nil, Pair[A, B]{A: a})
+	return Range{from: prefix, to: after(prefix)}
+}
+
+// after is the smallest key above every key that starts with prefix; nil when there is none.
+func after(prefix []byte) []byte {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] < 0xFF {
+			next := append([]byte(nil), prefix[:i+1]...)
+			next[i]++
+			return next
+		}
+	}
+	return nil
+}
+
+// Scan walks a range in ascending order. It ends after the first error (ErrDamaged), which comes with the key
+// when that is known. The loop's body may write to the bucket: the walk goes on after the key it was at.
+func (b *Bucket[K, V]) Scan(tx *Tx, r Range) iter.Seq2[Item[K, V], error] {
+	return b.scan(tx, r, false)
+}
+
+// ScanDown walks a range in descending order, otherwise as Scan does.
+func (b *Bucket[K, V]) ScanDown(tx *Tx, r Range) iter.Seq2[Item[K, V], error] {
+	return b.scan(tx, r, true)
+}
+
+func (b *Bucket[K, V]) scan(tx *Tx, r Range, down bool) iter.Seq2[Item[K, V], error] {
+	return func(yield func(Item[K, V], error) bool) {
+		w := walk{tx: tx, name: b.name, r: r, down: down}
+		for {
+			format, document, ok, err := w.step()
+			if err != nil {
+				yield(Item[K, V]{}, err)
+				return
+			}
+			if !ok {
+				return
+			}
+			var item Item[K, V]
+			if item.Key, err = b.keys.decode(w.key); err == nil {
+				item.Value, err = b.values.open(format, document)
+			}
+			if err != nil {
+				yield(item, &Error{Op: "scan", Bucket: b.name, Key: hex.EncodeToString(w.key), Kind: ErrDamaged, Err: err})
+				return
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// walk is the untyped half of a scan.
+type walk struct {
+	tx     *Tx
+	name   string
+	r      Range
+	down   bool
+	cursor *bbolt.Cursor
+	writes int    // the transaction's changes when the cursor was placed
+	key    []byte // where the walk is; nil before the first step
+}
+
+// step moves to the next key in the range and gives a checked copy of its document.
+func (w *walk) step() (format byte, document []byte, ok bool, err error) {
+	defer guard("scan", &err)
+	bolt, err := w.tx.bucket("scan", w.name, false)
+	if err != nil {
+		return 0, nil, false, err
+	}
+	key, stored := w.move(bolt)
+	if key == nil || w.down && w.r.from != nil && bytes.Compare(key, w.r.from) < 0 ||
+		!w.down && w.r.to != nil && bytes.Compare(key, w.r.to) >= 0 {
+		return 0, nil, false, nil
+	}
+	w.key = append(w.key[:0], key...)
+	format, document, err = unseal(w.name, w.key, stored)
+	if err != nil {
+		return 0, nil, false, &Error{Op: "scan", Bucket: w.name, Key: hex.EncodeToString(w.key), Kind: ErrDamaged, Err: err}
+	}
+	return format, append([]byte{}, document...), true, nil
+}
+
+// move places the cursor anew at the start and after every change, because bbolt's cursors do not survive one.
+func (w *walk) move(bolt *bbolt.Bucket) (key, stored []byte) {
+	fresh := w.cursor == nil || w.tx.writes != w.writes
+	if fresh {
+		w.cursor, w.writes = bolt.Cursor(), w.tx.writes
+	}
+	switch {
+	case w.down:
+		return w.moveDown(bolt, fresh)
+	case !fresh:
+		return w.cursor.Next()
+	case w.key != nil:
+		if key, stored = w.cursor.Seek(w.key); bytes.Equal(key, w.key) {
+			return w.cursor.Next()
+		}
+		return key, stored
+	case w.r.from != nil:
+		return w.cursor.Seek(w.r.from)
+	default:
+		return w.cursor.First()
+	}
+}
+
+// moveDown goes to the highest key below the last one, or below the range's end. Deleting leaves empty pages
+// until the commit; there bbolt's Prev gives nothing although keys go on below, and its Last never returns when all
+// pages are empty. So the first key decides whether there is anything to go on to.
+func (w *walk) moveDown(bolt *bbolt.Bucket, fresh bool) (key, stored []byte) {
+	limit := w.r.to
+	if w.key != nil {
+		limit = w.key
+	}
+	if fresh {
+		first, _ := bolt.Cursor().First()
+		if first == nil {
+			return nil, nil
+		}
+		if limit == nil {
+			return w.cursor.Last()
+		}
+		if key, _ = w.cursor.Seek(limit); key == nil {
+			return w.cursor.Last()
+		}
+	}
+	if key, stored = w.cursor.Prev(); key != nil {
+		return key, stored
+	}
+	first, _ := bolt.Cursor().First()
+	if first == nil || limit != nil && bytes.Compare(first, limit) >= 0 {
+		return nil, nil
+	}
+	for key == nil {
+		key, stored = w.cursor.Prev()
+	}
+	return key, stored
+}
+
+// Count is how many keys the bucket holds. Damage that it meets is answered by the View or Update that it is
+// called in.
+func (b *Bucket[K, V]) Count(tx *Tx) int {
+	n, err := b.count(tx)
+	if err != nil {
+		tx.blame(err)
+	}
+	return n
+}
+
+func (b *Bucket[K, V]) count(tx *Tx) (n int, err error) {
+	defer guard("count", &err)
+	bolt, err := tx.bucket("count", b.name, false)
+	if err != nil {
+		return 0, err
+	}
+	c := bolt.Cursor()
+	for key, _ := c.First(); key != nil; key, _ = c.Next() {
+		n++
+	}
+	return n, nil
+}

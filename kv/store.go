@@ -1,0 +1,263 @@
+package kv
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Config says which store to open and what it must hold.
+type Config struct {
+	Path        string           // the store file; made when there is none, mode 0600
+	LockTimeout time.Duration    // how long to wait for another process's lock; 0 = 1 s
+	Clock       func() time.Time // gives Tx.Now; nil = time.Now
+	Buckets     []string         // made at Open when missing
+	Migrations  []Migration      // in order; the store's version is how many have run. A new store runs them all
+
+	step func(name string) // called between the steps of making a store, so that a test can stop there
+}
+
+// Store is an open store. All its methods may be called by many goroutines at once.
+type Store struct {
+	path    string
+	clock   func() time.Time
+	bolt    *bbolt.DB
+	version int
+	group   group
+
+	mu     sync.Mutex
+	closed bool
+	broken error // set when bbolt's own state can no longer be trusted: nothing works but Close
+	unsure error // set when a commit may or may not be on the disk: writes are refused until the next Open
+	file   *os.File
+}
+
+// defaultLockTimeout is long enough for a service that is just stopping.
+const defaultLockTimeout = time.Second
+
+// Open opens the store at cfg.Path, makes it when there is none, and runs the migrations that it lacks. Making it
+// is all or nothing: it is built beside, synced and then given its name.
+//
+// Errors: ErrLocked when another process has it open, after LockTimeout; ErrDamaged for a file that is not a whole
+// store, an empty one included; ErrNewer for a store that more migrations have run on than are known, which is left
+// as it is; ErrReadOnly without the right to write; ErrFull; and a migration's own.
+func Open(cfg Config) (*Store, error) {
+	if cfg.LockTimeout <= 0 {
+		cfg.LockTimeout = defaultLockTimeout
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.step == nil {
+		cfg.step = func(string) {}
+	}
+	for _, name := range cfg.Buckets {
+		if name == "" || name[0] == reserved {
+			return nil, &Error{Op: "open store " + cfg.Path, Err: fmt.Errorf("the bucket name %q is empty or starts with %q", name, reserved)}
+		}
+	}
+	s, err := open(cfg)
+	return s, advise(cfg.Path, err)
+}
+
+func open(cfg Config) (*Store, error) {
+	op := "open store " + cfg.Path
+	if _, err := os.Stat(cfg.Path); os.IsNotExist(err) {
+		if err := create(cfg); err != nil {
+			return nil, wrap(op, err)
+		}
+	} else if err != nil {
+		return nil, wrap(op, err)
+	}
+	if err := probe(cfg.Path); err != nil {
+		return nil, wrap(op, err)
+	}
+	s := &Store{path: cfg.Path, clock: cfg.Clock}
+	if err := s.openBolt(cfg.LockTimeout); err != nil {
+		return nil, wrap(op, err)
+	}
+	removeLeftovers(cfg.Path)
+	if err := s.prepare(cfg); err != nil {
+		s.Close()
+		return nil, wrap(op, err)
+	}
+	return s, nil
+}
+
+// prepare brings an open file to what the configuration wants.
+func (s *Store) prepare(cfg Config) error {
+	if err := s.readVersion(len(cfg.Migrations)); err != nil {
+		return err
+	}
+	if err := s.makeBuckets(cfg.Buckets); err != nil {
+		return err
+	}
+	return s.migrate(cfg.Migrations)
+}
+
+// openBolt opens the file with bbolt. When bbolt panics, the file is closed, which gives the lock back.
+func (s *Store) openBolt(timeout time.Duration) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = caught("open", r)
+		}
+		if err != nil && s.file != nil {
+			s.file.Close() // closed before by bbolt when it failed in good order
+		}
+	}()
+	s.bolt, err = bbolt.Open(s.path, 0o600, &bbolt.Options{
+		Timeout:         timeout,
+		FreelistType:    bbolt.FreelistMapType,
+		InitialMmapSize: initialMmap(),
+		NoStatistics:    true,
+		OpenFile: func(path string, flag int, mode os.FileMode) (*os.File, error) {
+			// Without O_CREATE: a store that has just vanished must not come back empty.
+			f, err := os.OpenFile(path, flag&^os.O_CREATE, mode)
+			s.file = f
+			return f, err
+		},
+	})
+	return err
+}
+
+// initialMmap is how much address space to reserve for the file, in bytes. bbolt has to wait for all readers when it
+// outgrows the mapping, so a long read would stop writes; a reservation costs nothing. On Windows the file itself
+// would grow to that size, and 32-bit machines have no address space to spare.
+func initialMmap() int {
+	if runtime.GOOS == "windows" || ^uint(0)>>32 == 0 {
+		return 0
+	}
+	return 1 << 30
+}
+
+// makeBuckets adds the buckets that are missing.
+func (s *Store) makeBuckets(names []string) error {
+	missing := false
+	err := s.View(func(tx *Tx) error {
+		missing = slices.ContainsFunc(names, func(name string) bool { return tx.bolt.Bucket([]byte(name)) == nil })
+		return nil
+	})
+	if err != nil || !missing {
+		return err
+	}
+	return s.Update(func(tx *Tx) error { return tx.makeBuckets(names) })
+}
+
+func (tx *Tx) makeBuckets(names []string) (err error) {
+	defer guard("make buckets", &err)
+	for _, name := range names {
+		tx.wrote()
+		if _, err := tx.bolt.CreateBucketIfNotExists([]byte(name)); err != nil {
+			return wrap("make bucket "+name, err)
+		}
+	}
+	return nil
+}
+
+// Close waits for running transactions and gives the file and its lock back. Later calls of Update and View answer
+// ErrClosed. A second Close does nothing. Close inside a transaction waits for ever.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	closed, broken := s.closed, s.broken
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
+		return nil
+	}
+	if broken != nil {
+		return s.file.Close() // bbolt's locks may be held for ever; the file's lock goes with the file
+	}
+	return wrap("close store "+s.path, s.bolt.Close())
+}
+
+// Path is the store file's path, as given to Open.
+func (s *Store) Path() string { return s.path }
+
+// Version is how many migrations have run on the store.
+func (s *Store) Version() int { return s.version }
+
+// Size is how many bytes the store takes, room for reuse included; a copy of it has this size. 0 when it cannot be
+// read.
+func (s *Store) Size() int64 {
+	var size int64
+	if err := s.View(func(tx *Tx) error { size = tx.bolt.Size(); return nil }); err != nil {
+		return 0
+	}
+	return size
+}
+
+// View runs fn with a consistent view of the store, which no write disturbs. It does not wait for writers. fn's error
+// is View's. A View that stays open keeps the room that later writes free from being used again. Errors: ErrDamaged
+// when a method that returns no error met damage; ErrClosed.
+func (s *Store) View(fn func(*Tx) error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	bolt, err := s.begin(false)
+	if err != nil {
+		return err
+	}
+	tx := &Tx{bolt: bolt, now: s.now()}
+	defer func() {
+		tx.ended = true
+		s.rollback(bolt)
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return tx.fault
+}
+
+func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
+
+// begin starts a bbolt transaction.
+func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
+	op := "read store " + s.path
+	if write {
+		op = "write store " + s.path
+	}
+	s.mu.Lock()
+	closed, refused := s.closed, s.broken
+	if write && refused == nil {
+		refused = s.unsure
+	}
+	s.mu.Unlock()
+	switch {
+	case closed:
+		return nil, &Error{Op: op, Kind: ErrClosed}
+	case refused != nil:
+		return nil, refused
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = s.breakDown(caught(op, r))
+		}
+	}()
+	bolt, err = s.bolt.Begin(write)
+	return bolt, wrap(op, err)
+}
+
+// rollback ends a bbolt transaction without keeping anything.
+func (s *Store) rollback(bolt *bbolt.Tx) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.breakDown(caught("roll back", r))
+		}
+	}()
+	bolt.Rollback() // its only error is that the transaction has ended, after a failed commit
+}
+
+// breakDown notes that a panic may have left bbolt's locks held, so that nobody waits for them.
+func (s *Store) breakDown(err *Error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken == nil {
+		s.broken = err
+	}
+	return err
+}

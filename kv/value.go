@@ -1,0 +1,91 @@
+package kv
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// Values turns values of type V into bytes and back. Use JSON or Raw.
+type Values[V any] struct {
+	format byte
+	encode func(V) ([]byte, error)
+	decode func([]byte) (V, error) // may keep the bytes
+}
+
+// The format bytes. They are on disk: never give one a new meaning.
+const (
+	formatJSON byte = 1
+	formatRaw  byte = 2
+)
+
+// JSON keeps a value as its JSON document. A changed field of V needs a migration, unless old documents
+// still mean the same.
+func JSON[V any]() Values[V] {
+	return Values[V]{
+		format: formatJSON,
+		encode: func(v V) ([]byte, error) { return json.Marshal(v) },
+		decode: func(data []byte) (v V, err error) {
+			err = json.Unmarshal(data, &v)
+			return v, err
+		},
+	}
+}
+
+// Raw keeps bytes as they are. Neither Put nor Get shares memory with the caller. Nil is read back as empty.
+var Raw = Values[[]byte]{
+	format: formatRaw,
+	encode: func(v []byte) ([]byte, error) { return v, nil },
+	decode: func(data []byte) ([]byte, error) { return data, nil },
+}
+
+// A stored value is a format byte, four bytes of checksum (CRC-32C, big-endian), and the document. The checksum
+// is over the bucket's name, the key, the format and the document, because a flipped bit in a key, or a page in
+// another's place, would be as wrong as one in a value, and bbolt has no checksums of its own.
+const sealSize = 5
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var (
+	errChecksum = errors.New("the checksum does not match")
+	errShort    = errors.New("the value is too short")
+)
+
+func sealSum(name string, key []byte, format byte, document []byte) uint32 {
+	sum := crc32.Update(0, castagnoli, []byte(name))
+	sum = crc32.Update(sum, castagnoli, key)
+	sum = crc32.Update(sum, castagnoli, []byte{format})
+	return crc32.Update(sum, castagnoli, document)
+}
+
+// seal makes the stored form of a document.
+func seal(name string, key []byte, format byte, document []byte) []byte {
+	stored := make([]byte, sealSize+len(document))
+	stored[0] = format
+	binary.BigEndian.PutUint32(stored[1:], sealSum(name, key, format, document))
+	copy(stored[sealSize:], document)
+	return stored
+}
+
+// unseal checks the stored form and gives a view of the document in it.
+func unseal(name string, key, stored []byte) (format byte, document []byte, err error) {
+	if len(stored) < sealSize {
+		return 0, nil, errShort
+	}
+	format, document = stored[0], stored[sealSize:]
+	if binary.BigEndian.Uint32(stored[1:]) != sealSum(name, key, format, document) {
+		return 0, nil, errChecksum
+	}
+	return format, document, nil
+}
+
+// open reads a document of the given format.
+func (c Values[V]) open(format byte, document []byte) (V, error) {
+	if format != c.format {
+		var none V
+		return none, fmt.Errorf("the value has format %d where %d is expected", format, c.format)
+	}
+	return c.decode(document)
+}
