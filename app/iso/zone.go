@@ -1,0 +1,160 @@
+package iso
+
+import (
+	"archive/zip"
+	_ "embed" // for zoneinfo
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"opsmon/app/errdefs"
+)
+
+// zoneinfo is the IANA database as Go's own distribution carries it, in the public domain. time.LoadLocation would ask
+// the machine first (ZONEINFO, /usr/share/zoneinfo), whose edition and whose view of capitals differ from one to the next.
+//
+//go:generate sh -c "cp \"$(go env GOROOT)/lib/time/zoneinfo.zip\" zoneinfo.zip && chmod 644 zoneinfo.zip"
+//go:embed zoneinfo.zip
+var zoneinfo string
+
+// database is the opened zoneinfo with the zones loaded so far.
+type database struct {
+	files map[string]*zip.File
+	names []string // sorted
+
+	mu    sync.Mutex
+	zones map[string]*time.Location
+}
+
+// zones opens the database on first use; it is the same for everybody and never changes, so it is kept.
+var zones = sync.OnceValues(openDatabase)
+
+func openDatabase() (*database, error) {
+	archive, err := zip.NewReader(strings.NewReader(zoneinfo), int64(len(zoneinfo)))
+	if err != nil {
+		return nil, fmt.Errorf("open embedded time zones: %w", err)
+	}
+	db := &database{files: make(map[string]*zip.File), zones: make(map[string]*time.Location)}
+	for _, f := range archive.File {
+		if strings.HasSuffix(f.Name, "/") || f.Name == "Factory" {
+			continue // Factory is the database's name for "not set yet", not a place
+		}
+		db.files[f.Name] = f
+		db.names = append(db.names, f.Name)
+	}
+	slices.Sort(db.names)
+	return db, nil
+}
+
+// Zone gives the time zone of an IANA name, to the letter as in the embedded database and from its data alone,
+// whatever the machine has (http-api.md section 2.4, timezone; decisions.md section 3). "Local", the empty string and
+// other spellings are refused. One name always gives the same *time.Location, and "UTC" gives time.UTC.
+//
+// The error for a name that is not in the database is an *errdefs.Error of kind Invalid whose text completes a
+// sentence about the field and suggests the nearest name: `must be an IANA time zone name; "europe/london" is not
+// one (did you mean Europe/London?)`.
+func Zone(name string) (*time.Location, error) {
+	db, err := zones()
+	if err != nil {
+		return nil, err
+	}
+	return db.zone(name)
+}
+
+func (db *database) zone(name string) (*time.Location, error) {
+	f, ok := db.files[name]
+	if !ok {
+		return nil, errdefs.New(errdefs.Invalid, "%s", db.unknown(name))
+	}
+	if name == "UTC" {
+		return time.UTC, nil
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if z, ok := db.zones[name]; ok {
+		return z, nil
+	}
+	z, err := load(f)
+	if err != nil {
+		return nil, fmt.Errorf("load time zone %s: %w", name, err)
+	}
+	db.zones[name] = z
+	return z, nil
+}
+
+func load(f *zip.File) (*time.Location, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(r) // its size and checksum are the archive's
+	if err != nil {
+		return nil, err
+	}
+	return time.LoadLocationFromTZData(f.Name, data)
+}
+
+// unknown is the sentence for a name that the database lacks.
+func (db *database) unknown(name string) string {
+	if name == "" {
+		return "must be an IANA time zone name, such as Europe/London; it is empty"
+	}
+	const most = 40 // more than any name has
+	runes := []rune(name)
+	if len(runes) > most {
+		return "must be an IANA time zone name; " + strconv.Quote(string(runes[:most])+"…") + " is not one"
+	}
+	sentence := "must be an IANA time zone name; " + strconv.Quote(name) + " is not one"
+	if near := db.nearest(name); near != "" {
+		sentence += " (did you mean " + near + "?)"
+	}
+	return sentence
+}
+
+// nearest gives the name that takes the fewest letters to change, in any case and with blanks for underscores; its last
+// part (the city) will do. It is "" when nothing is near: more than one letter in four differs. Names with digits
+// are not suggested: their signs are the wrong way round (Etc/GMT+1 is an hour west), or their rules are not a place's.
+func (db *database) nearest(name string) string {
+	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "_") }
+	wanted := plain(strings.TrimSpace(name))
+	const inCity = 1 // between two as near, the one whose whole name is meant
+	best, least := "", 2*(len([]rune(wanted))/4+1)
+	for _, candidate := range db.names {
+		if strings.ContainsAny(candidate, "0123456789") {
+			continue
+		}
+		lower := plain(candidate)
+		city := lower[strings.LastIndex(lower, "/")+1:]
+		cost := min(2*distance(wanted, lower), 2*distance(wanted, city)+inCity)
+		if cost < least {
+			best, least = candidate, cost
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete or replace to get from a to b.
+func distance(a, b string) int {
+	from, to := []rune(a), []rune(b)
+	row := make([]int, len(to)+1) // of the letters of a so far to each beginning of b
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range from {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range to {
+			replace := diagonal
+			if x != y {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(to)]
+}
