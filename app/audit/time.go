@@ -1,0 +1,27 @@
+package audit
+
+import "time"
+
+const layout = "2006-01-02T15:04:05.000Z"
+
+// Timestamp writes a moment as every answer and stored record does: RFC 3339 in UTC with exactly three digits
+// of milliseconds, such as 2026-11-20T08:15:30.123Z (decisions.md section 1). What is finer is cut off.
+func Timestamp(t time.Time) string { return t.UTC().Format(layout) }
+
+// Time is a moment that is written to JSON as Timestamp does. It is read from any RFC 3339 text.
+type Time struct{ time.Time }
+
+// TimeOf cuts a moment to milliseconds and sets it in UTC, so that it is equal to what is read back.
+func TimeOf(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
+
+// TimeOrNil is TimeOf, and nil for the zero time: null in JSON.
+func TimeOrNil(t time.Time) *Time {
+	if t.IsZero() {
+		return nil
+	}
+	cut := TimeOf(t)
+	return &cut
+}
+
+// MarshalJSON implements json.Marshaler.
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(t.UTC().Format(`"` + layout + `"`)), nil }
