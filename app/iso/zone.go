@@ -23,11 +23,23 @@ var zoneinfo string
 
 // database is the opened zoneinfo with the zones loaded so far.
 type database struct {
-	files map[string]*zip.File
-	names []string // sorted
+	files       map[string]*zip.File
+	suggestions []suggestion // by name
 
 	mu    sync.Mutex
 	zones map[string]*time.Location
+}
+
+// suggestion is a name that may be proposed for one that is wrong.
+type suggestion struct {
+	name  string
+	plain string // as plain gives it
+	city  string // the last part of plain
+}
+
+// plain takes away what people get wrong most: capitals, and blanks for underscores.
+func plain(s string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), " ", "_")
 }
 
 // zones opens the database on first use; it is the same for everybody and never changes, so it is kept.
@@ -44,9 +56,14 @@ func openDatabase() (*database, error) {
 			continue // Factory is the database's name for "not set yet", not a place
 		}
 		db.files[f.Name] = f
-		db.names = append(db.names, f.Name)
+		// Names with digits are not suggested: their signs are the wrong way round (Etc/GMT+1 is an hour west), or
+		// their rules are not a place's.
+		if !strings.ContainsAny(f.Name, "0123456789") {
+			lower := plain(f.Name)
+			db.suggestions = append(db.suggestions, suggestion{f.Name, lower, lower[strings.LastIndex(lower, "/")+1:]})
+		}
 	}
-	slices.Sort(db.names)
+	slices.SortFunc(db.suggestions, func(a, b suggestion) int { return strings.Compare(a.name, b.name) })
 	return db, nil
 }
 
@@ -116,45 +133,40 @@ func (db *database) unknown(name string) string {
 }
 
 // nearest gives the name that takes the fewest letters to change, in any case and with blanks for underscores; its last
-// part (the city) will do. It is "" when nothing is near: more than one letter in four differs. Names with digits
-// are not suggested: their signs are the wrong way round (Etc/GMT+1 is an hour west), or their rules are not a place's.
+// part (the city) will do. It is "" when nothing is near: more than one letter in four differs.
 func (db *database) nearest(name string) string {
-	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "_") }
-	wanted := plain(strings.TrimSpace(name))
-	const inCity = 1 // between two as near, the one whose whole name is meant
-	best, least := "", 2*(len([]rune(wanted))/4+1)
-	for _, candidate := range db.names {
-		if strings.ContainsAny(candidate, "0123456789") {
-			continue
-		}
-		lower := plain(candidate)
-		city := lower[strings.LastIndex(lower, "/")+1:]
-		cost := min(2*distance(wanted, lower), 2*distance(wanted, city)+inCity)
+	wanted := plain(name)
+	best, least := "", 2*(len(wanted)/4+1)
+	for _, s := range db.suggestions {
+		// Of two as near, the one whose whole name is meant wins.
+		cost := min(2*distance(wanted, s.plain, least/2), 2*distance(wanted, s.city, least/2)+1)
 		if cost < least {
-			best, least = candidate, cost
+			best, least = s.name, cost
 		}
 	}
 	return best
 }
 
-// distance counts the letters to insert, delete or replace to get from a to b.
-func distance(a, b string) int {
-	from, to := []rune(a), []rune(b)
-	row := make([]int, len(to)+1) // of the letters of a so far to each beginning of b
+// distance counts the bytes to insert, delete or replace to get from a to b; any number above most stands for all above.
+func distance(a, b string, most int) int {
+	if more := max(len(a)-len(b), len(b)-len(a)); more > most {
+		return more
+	}
+	row := make([]int, len(b)+1) // of the bytes of a so far to each beginning of b
 	for j := range row {
 		row[j] = j
 	}
-	for i, x := range from {
+	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1
-		for j, y := range to {
+		for j := range len(b) {
 			replace := diagonal
-			if x != y {
+			if a[i] != b[j] {
 				replace++
 			}
 			diagonal = row[j+1]
 			row[j+1] = min(replace, row[j]+1, diagonal+1)
 		}
 	}
-	return row[len(to)]
+	return row[len(b)]
 }
