@@ -1,0 +1,134 @@
+// Package schema holds the shapes of what the service accepts, as JSON Schema (draft 2020-12), and validates
+// documents against them. The embedded files are the only place where those rules are written: the manifest
+// (http-api.md, section 2.3) and one file for each request body. Rules that look beyond one value (unique codes,
+// references, zones, cron patterns) are checked where the domain lives.
+package schema
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Name names one schema file.
+type Name string
+
+// The schemas: the manifest and the request bodies.
+const (
+	Manifest      Name = "manifest"       // the whole document of section 2.3
+	AccountUpdate Name = "account-update" // POST /account, section 4.1
+	Login         Name = "login"          // POST /auth/login
+	Approve       Name = "approve"        // POST /auth/approve
+	AccountSwitch Name = "account-switch" // POST /auth/account
+	KeyCreate     Name = "key-create"     // POST /key
+	UserCreate    Name = "user-create"    // POST /user
+	UserUpdate    Name = "user-update"    // POST /user/{email}
+	TabletCreate  Name = "tablet-create"  // POST /tablet
+	Setup         Name = "setup"          // POST /setup
+	AccountCreate Name = "account-create" // a further account on the appliance
+)
+
+// base is what every $id begins with. Nothing is ever fetched from there.
+const base = "https://opsmon.example/schema/"
+
+//go:embed *.schema.json
+var files embed.FS
+
+// Names lists every schema, the manifest first. The caller may change the slice.
+func Names() []Name {
+	return []Name{Manifest, AccountUpdate, Login, Approve, AccountSwitch, KeyCreate, UserCreate, UserUpdate,
+		TabletCreate, Setup, AccountCreate}
+}
+
+// JSON gives the schema file as it is embedded. It panics on a name that is not in Names.
+func JSON(name Name) []byte {
+	b, err := files.ReadFile(string(name) + ".schema.json")
+	if err != nil {
+		panic(fmt.Sprintf("schema: no schema is named %q", name))
+	}
+	return b
+}
+
+// MaxViolations is the most that Validate reports. A result of that length may stand for more.
+const MaxViolations = 4096
+
+// Violation is one problem with a document (decisions, section 1).
+type Violation struct {
+	Path  string // dotted from the root, "account.plants[2].code"; "" is the document itself
+	Issue string // a sentence without its subject, "must be 32 characters or fewer; it has 41"
+}
+
+// Validate checks a document, as strictjson.Decode gives it, and reports all its problems at once in the natural
+// order of their paths, at most MaxViolations; none when it is valid. A big document is checked on all processors.
+// It panics on a name that is not in Names and on Go types that strictjson.Decode never gives.
+func Validate(name Name, v any) []Violation {
+	root := compiled(name)
+	found := newWalker().value(root, v, make([]step, 0, 16))
+	slices.SortFunc(found, func(a, b Violation) int {
+		if c := comparePaths(a.Path, b.Path); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Issue, b.Issue)
+	})
+	return slices.Compact(found)
+}
+
+var lazy = func() map[Name]func() *section {
+	m := make(map[Name]func() *section)
+	for _, name := range Names() {
+		m[name] = sync.OnceValue(func() *section {
+			s, err := compile(name, JSON(name))
+			if err != nil {
+				panic(err) // the files are part of the program, and tests compile each of them
+			}
+			return s
+		})
+	}
+	return m
+}()
+
+// compiled gives the root section of a schema, compiled at its first use.
+func compiled(name Name) *section {
+	get := lazy[name]
+	if get == nil {
+		panic(fmt.Sprintf("schema: no schema is named %q", name))
+	}
+	return get()
+}
+
+// Properties gives the property names of a definition under $defs ("Station"), or of the document itself when def
+// is "", in the order of the file; nil when there is no such definition.
+func Properties(name Name, def string) []string {
+	type object struct {
+		Properties json.RawMessage `json:"properties"`
+	}
+	var file struct {
+		object
+		Defs map[string]object `json:"$defs"`
+	}
+	if err := json.Unmarshal(JSON(name), &file); err != nil {
+		panic(err) // the files are part of the program
+	}
+	if def != "" {
+		file.object = file.Defs[def]
+	}
+	if file.Properties == nil {
+		return nil
+	}
+	var names []string
+	dec := json.NewDecoder(bytes.NewReader(file.Properties))
+	for token, _ := dec.Token(); dec.More(); {
+		token, _ = dec.Token()
+		key, _ := token.(string)
+		names = append(names, key)
+		var skipped json.RawMessage
+		if err := dec.Decode(&skipped); err != nil {
+			panic(err)
+		}
+	}
+	return names
+}
