@@ -103,7 +103,15 @@ func (b *Bucket[K, V]) write(tx *Tx, key, stored []byte) (err error) {
 	if len(key) > maxKey {
 		return &Error{Op: "write", Err: errKeyTooLong}
 	}
+	t, err := tx.shared.tally(b.name)
+	if err != nil {
+		return err
+	}
 	tx.wrote()
+	if old := bolt.Get(key); old != nil {
+		t.remove(old)
+	}
+	t.add(stored)
 	return wrap("write", bolt.Put(key, stored))
 }
 
@@ -118,10 +126,16 @@ func (b *Bucket[K, V]) remove(tx *Tx, key []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if bolt.Get(key) == nil {
+	old := bolt.Get(key)
+	if old == nil {
 		return nil
 	}
+	t, err := tx.shared.tally(b.name)
+	if err != nil {
+		return err
+	}
 	tx.wrote()
+	t.remove(old)
 	return wrap("delete", bolt.Delete(key))
 }
 

@@ -1,29 +1,225 @@
 package kv
 
 import (
+	"bytes"
+	"encoding/hex"
 	"errors"
-	"os"
+	"fmt"
+	"io"
+	"strings"
 )
 
-var errEmpty = errors.New("the file is empty")
+// Check looks at everything in the store: that every page is where it should be and used once, keys in order, every
+// value's checksum, and each bucket's tally. It calls report with a sentence for each problem; none means that the
+// store is whole. Writes go on meanwhile. Its error says that the check itself could not be done.
+func (s *Store) Check(report func(problem string)) error {
+	for try := 0; ; try++ {
+		var unknown error
+		err := s.View(func(tx *Tx) error {
+			c := checker{file: s.file, report: report, names: map[string]bool{}, found: map[string]tally{}, kept: map[string]tally{}}
+			if unknown = c.findMeta(uint64(tx.bolt.ID())); unknown == nil {
+				c.run()
+			}
+			return nil
+		})
+		if err != nil {
+			return wrap("check store "+s.path, err)
+		}
+		if unknown == nil {
+			return nil
+		}
+		if try == checkTries {
+			report(unknown.Error())
+			return nil
+		}
+	}
+}
 
-// probe looks at a store file before bbolt does, which makes a new store of an empty file and panics on a short one.
-func probe(path string) error {
-	info, err := os.Stat(path)
+// checkTries is how often the meta page of a transaction may have been written over before it could be read.
+const checkTries = 100
+
+// checker walks the file of one transaction, which no writer changes while that is open.
+type checker struct {
+	file   io.ReaderAt
+	report func(string)
+	meta   meta
+	used   []bool // by page
+	names  map[string]bool
+	found  map[string]tally // by bucket, from the values
+	kept   map[string]tally // by bucket, as stored
+}
+
+func (c *checker) problem(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
+
+// findMeta finds the meta page of a transaction. Writers may put a newer one over it soon after the transaction
+// began, so it can be gone, and the read can meet one half-way.
+func (c *checker) findMeta(tx uint64) error {
+	metas, err := readMetas(c.file)
 	if err != nil {
 		return err
 	}
-	if info.Size() == 0 {
-		return &Error{Op: "open", Kind: ErrDamaged, Err: errEmpty}
+	for _, m := range metas {
+		if m.tx == tx {
+			c.meta = m
+			return nil
+		}
 	}
-	return nil
+	return errors.New("the meta page of the newest commit is not there")
 }
 
-// Check looks at everything in the store: its structure, and the checksum of every value. It calls report with a
-// sentence for each problem; none means that the store is whole. Its error says that the check itself could not be
-// done.
-func (s *Store) Check(report func(problem string)) error {
-	return s.View(func(tx *Tx) error {
-		return nil
-	})
+func (c *checker) run() {
+	c.used = make([]bool, c.meta.pages)
+	c.used[0], c.used[1] = true, true
+	free := make([]bool, c.meta.pages)
+	p, ids, err := readFree(c.file, c.meta)
+	if err != nil {
+		c.problem("%v", err)
+	} else {
+		c.use(p)
+		for _, id := range ids {
+			free[id] = true
+		}
+	}
+	c.tree(c.meta.root, "", nil, nil, 0)
+	for id, used := range c.used {
+		switch {
+		case used && free[id]:
+			c.problem("page %d is in use and in the free list", id)
+		case !used && !free[id] && err == nil:
+			c.problem("page %d is neither in use nor in the free list", id)
+		}
+	}
+	for name := range c.names {
+		kept, ok := c.kept[name]
+		switch found := c.found[name]; {
+		case !ok:
+			c.problem("bucket %s: its tally is missing", name)
+		case kept.count != found.count:
+			c.problem("bucket %s: it holds %d keys where %d are expected", name, found.count, kept.count)
+		case kept.sum != found.sum:
+			c.problem("bucket %s: its values are not those last written", name)
+		}
+	}
+}
+
+// use notes the pages that p takes.
+func (c *checker) use(p page) (fresh bool) {
+	for id := p.id; id <= p.id+p.overflow; id++ {
+		if c.used[id] {
+			c.problem("page %d is in use twice", id)
+			return false
+		}
+		c.used[id] = true
+	}
+	return true
+}
+
+// maxDepth is far more levels than a tree can have that fits on a disk.
+const maxDepth = 64
+
+// tree walks the pages of one bucket, or of the root bucket when name is empty. Keys must be >= low and < high; nil is
+// no limit.
+func (c *checker) tree(id uint64, name string, low, high []byte, depth int) {
+	p, err := readPage(c.file, c.meta, id)
+	switch {
+	case err != nil:
+		c.problem("%s%v", prefix(name), err)
+	case depth > maxDepth:
+		c.problem("%spage %d is too deep", prefix(name), id)
+	case c.use(p):
+		c.page(p, name, low, high, depth)
+	}
+}
+
+func (c *checker) page(p page, name string, low, high []byte, depth int) {
+	if p.flags != flagBranch && p.flags != flagLeaf {
+		c.problem("%spage %d is of an unknown kind", prefix(name), p.id)
+		return
+	}
+	if p.count == 0 && depth > 0 || p.count == 0 && p.flags == flagBranch {
+		c.problem("%spage %d is empty", prefix(name), p.id)
+		return
+	}
+	elements := make([]element, p.count)
+	for i := range elements {
+		e, err := p.element(i)
+		if err != nil {
+			c.problem("%spage %d: %v", prefix(name), p.id, err)
+			return
+		}
+		// The first key of a branch may be lower than all below it, and empty.
+		first := i == 0 && p.flags == flagBranch
+		if !first && (len(e.key) == 0 || low != nil && bytes.Compare(e.key, low) < 0) ||
+			high != nil && bytes.Compare(e.key, high) >= 0 ||
+			i > 0 && bytes.Compare(elements[i-1].key, e.key) >= 0 {
+			c.problem("%spage %d: its keys are not in order", prefix(name), p.id)
+			return
+		}
+		elements[i] = e
+	}
+	for i, e := range elements {
+		if p.flags == flagLeaf {
+			c.leaf(p, name, e)
+			continue
+		}
+		below, above := e.key, high
+		if i == 0 {
+			below = low
+		}
+		if i+1 < len(elements) {
+			above = elements[i+1].key
+		}
+		c.tree(e.page, name, below, above, depth+1)
+	}
+}
+
+// leaf checks one entry of a leaf page: a bucket in the root bucket, a value in every other.
+func (c *checker) leaf(p page, name string, e element) {
+	if name == "" {
+		if !e.bucket {
+			c.problem("page %d: a value is where a bucket is expected", p.id)
+			return
+		}
+		c.bucket(string(e.key), e.value)
+		return
+	}
+	if e.bucket {
+		c.problem("bucket %s: page %d: a bucket is where a value is expected", name, p.id)
+		return
+	}
+	if _, _, err := unseal(name, e.key, e.value); err != nil {
+		c.problem("bucket %s: key %s: %v", name, hex.EncodeToString(e.key), err)
+	}
+	t := c.found[name]
+	t.add(e.value)
+	c.found[name] = t
+}
+
+// bucket walks one bucket from its entry in the root bucket.
+func (c *checker) bucket(name string, entry []byte) {
+	if len(entry) < 16 {
+		c.problem("bucket %s: its entry is too short", name)
+		return
+	}
+	root, sequence := native.Uint64(entry), native.Uint64(entry[8:])
+	if of, ok := strings.CutPrefix(name, tallyPrefix); ok {
+		c.kept[of] = unpackTally(sequence)
+	} else {
+		c.names[name] = true
+	}
+	switch inline := entry[16:]; {
+	case root != 0:
+		c.tree(root, name, nil, nil, 0)
+	case len(inline) < pageHeader:
+		c.problem("bucket %s: its entry is too short", name)
+	default:
+		c.page(parsePage(inline), name, nil, nil, 0)
+	}
+}
+
+func prefix(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "bucket " + name + ": "
 }

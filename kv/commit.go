@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"errors"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -11,51 +12,50 @@ import (
 // maxBatch caps how many functions share one commit, so that the first of them does not wait too long.
 const maxBatch = 256
 
-// group gathers the functions that wait for a commit.
+// group gathers the calls of Update that wait for a commit. One of them leads: it runs everybody's functions in one
+// bbolt transaction, commits, and hands over to the first that came meanwhile. So a lone caller pays for no other
+// goroutine and waits for nobody, and many callers share a sync.
 type group struct {
 	mu      sync.Mutex
 	queue   []*call
-	leading bool // some goroutine commits
+	leading bool
 }
 
-// call is one Update that waits.
+// call is one Update.
 type call struct {
-	fn     func(*Tx) error
-	wake   chan bool // true: lead the next batch; false: the answer is there
-	err    error
-	panic  any // what fn panicked with, to be raised again where it belongs
-	failed bool
-	ended  bool // has its answer
+	fn    func(*Tx) error
+	wake  chan bool // true: lead the next batch, your call is its first; false: the answer is there. Nil in who leads at once
+	err   error
+	panic any // what fn panicked with, to be raised again in the goroutine that it belongs to
+	done  bool
 }
 
-// shared is what the functions of one commit have in common.
-type shared struct {
-	writes int
-}
+func (c *call) answer(err error) { c.err, c.panic, c.done = err, nil, true }
 
-// Update runs fn with a transaction that may write and returns when the changes are on the disk. It keeps all of
+var errGoexit = errors.New("the function ended its goroutine")
+
+// Update runs fn with a transaction that may write, and returns when the changes are on the disk. It keeps all of
 // fn's changes or, when fn fails, none.
 //
-// Calls that come while another commits share the next commit. So fn may run more than once, and in another
-// goroutine: it must only touch tx and assign its results. A panic in fn comes back as a panic of this call alone.
-// Update inside an Update or a View of the same goroutine waits for ever or may do so; it is not detected.
+// Calls that come while another commits share the next commit. So fn may run more than once, and in another goroutine:
+// it must only touch tx and assign its results. A function that fails harms no other; a panic in it is a panic of this
+// call alone. Update inside an Update or a View of the same goroutine can wait for ever; it is not detected.
 //
-// Errors: fn's own; ErrDamaged; ErrFull, after which reads go on and so do writes once there is room; ErrReadOnly;
-// ErrClosed.
+// Errors: fn's own; ErrDamaged; ErrFull, after which reads go on, and writes too once there is room; ErrReadOnly when
+// the disk refused a write, or did not confirm one, after which the store must be opened again; ErrClosed.
 func (s *Store) Update(fn func(*Tx) error) error {
 	c := &call{fn: fn}
 	g := &s.group
 	g.mu.Lock()
 	g.queue = append(g.queue, c)
-	if g.leading {
-		c.wake = make(chan bool, 1)
-		g.mu.Unlock()
-		if lead := <-c.wake; lead {
-			s.lead()
-		}
-	} else {
+	lead := !g.leading
+	if lead {
 		g.leading = true
-		g.mu.Unlock()
+	} else {
+		c.wake = make(chan bool, 1)
+	}
+	g.mu.Unlock()
+	if lead || <-c.wake {
 		s.lead()
 	}
 	if c.panic != nil {
@@ -64,7 +64,7 @@ func (s *Store) Update(fn func(*Tx) error) error {
 	return c.err
 }
 
-// lead commits the calls that wait, the caller's first, and hands over to the first of those that came meanwhile.
+// lead answers the calls that wait, the caller's own first, and hands over.
 func (s *Store) lead() {
 	g := &s.group
 	g.mu.Lock()
@@ -73,60 +73,183 @@ func (s *Store) lead() {
 	g.queue = g.queue[n:]
 	g.mu.Unlock()
 
+	// Deferred, because a function may end this goroutine with runtime.Goexit, as testing.T.FailNow does. Then calls
+	// are left without an answer, and go back to the head of the queue.
 	defer func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
+		var left []*call
+		for _, c := range batch[1:] {
+			if c.done {
+				c.wake <- false
+			} else {
+				left = append(left, c)
+			}
+		}
+		if len(left) > 0 {
+			g.queue = append(left, g.queue...)
+		}
 		if len(g.queue) > 0 {
 			g.queue[0].wake <- true
-			return
+		} else {
+			g.queue, g.leading = nil, false
 		}
-		g.queue, g.leading = nil, false
 	}()
-	s.commit(batch)
-	for _, c := range batch[1:] {
-		c.wake <- false
-	}
-}
-
-func (s *Store) commit(batch []*call) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	for _, c := range batch {
-		s.alone(c)
+	s.commit(batch)
+}
+
+// commit answers every call of a batch. A call that fails after it wrote takes the whole transaction with it; the
+// others run again without it, and it runs once more alone when it had seen changes of theirs.
+func (s *Store) commit(batch []*call) {
+	var alone []*call
+	for pending := batch; len(pending) > 0; {
+		culprit := s.attempt(pending)
+		var again []*call
+		for _, c := range pending {
+			if c == culprit {
+				alone = append(alone, c)
+			} else if !c.done {
+				again = append(again, c)
+			}
+		}
+		pending = again
+	}
+	for _, c := range alone {
+		s.attempt([]*call{c})
 	}
 }
 
-// alone commits one call.
-func (s *Store) alone(c *call) {
+// attempt runs the calls in one bbolt transaction and commits it. All have their answer afterwards, unless one failed
+// after it wrote: then those that must run again are not done, and when that one must too, it is the culprit given back.
+func (s *Store) attempt(calls []*call) (culprit *call) {
 	bolt, err := s.begin(true)
 	if err != nil {
-		c.err = err
-		return
+		for _, c := range calls {
+			c.answer(err)
+		}
+		return nil
 	}
-	defer s.rollback(bolt)
-	if s.run(c, bolt, s.now(), &shared{}); c.failed {
-		return
+	defer s.rollback(bolt) // does nothing after a commit
+	sh := &shared{bolt: bolt}
+	now := s.now()
+	for _, c := range calls {
+		clean := sh.writes == 0 // it will see what is on the disk, and nothing that may yet be taken back
+		before := sh.writes
+		failed := s.run(c, &Tx{bolt: bolt, now: now, shared: sh})
+		wrote := sh.writes > before
+		// What it answers is settled if it saw committed data alone, and has failed or changed nothing.
+		c.done = clean && (failed || !wrote)
+		if failed && wrote {
+			if c.done {
+				return nil
+			}
+			return c
+		}
 	}
-	c.err = s.finish(bolt)
+	if sh.writes == 0 {
+		return nil
+	}
+	err = s.finish(sh)
+	for _, c := range calls {
+		switch {
+		case c.done:
+		case err != nil:
+			c.answer(err)
+		default:
+			c.done = true
+		}
+	}
+	return nil
 }
 
-// run calls the function of c with a Tx of its own.
-func (s *Store) run(c *call, bolt *bbolt.Tx, now time.Time, sh *shared) {
-	tx := &Tx{bolt: bolt, now: now, shared: sh}
+// run calls the function of c and notes how it ended.
+func (s *Store) run(c *call, tx *Tx) (failed bool) {
+	c.err, c.panic = nil, nil
+	returned := false
 	defer func() {
 		tx.ended = true
-		if r := recover(); r != nil {
-			c.panic, c.failed = r, true
+		if returned {
+			return
+		}
+		failed = true
+		if c.panic = recover(); c.panic == nil {
+			c.answer(errGoexit)
 		}
 	}()
 	c.err = c.fn(tx)
+	returned = true
 	if c.err == nil {
 		c.err = tx.fault
 	}
-	c.failed = c.err != nil
+	return c.err != nil
 }
 
-// finish commits a bbolt transaction.
-func (s *Store) finish(bolt *bbolt.Tx) (err error) {
-	defer guard("commit", &err)
-	return wrap("commit", bolt.Commit())
+// finish commits.
+func (s *Store) finish(sh *shared) error {
+	op := "write store " + s.path
+	id := sh.bolt.ID()
+	panicked := false
+	err := func() (err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				panicked, err = true, caught(op, r)
+			}
+		}()
+		if err := sh.flush(); err != nil {
+			return err
+		}
+		return sh.bolt.Commit()
+	}()
+	if err == nil {
+		return nil
+	}
+	err = wrap(op, err)
+	if panicked {
+		// bbolt's list of free pages may have lost some: nothing more is written with it.
+		s.rollback(sh.bolt)
+		s.refuse(err)
+	} else if s.visible(id) {
+		// The last sync failed. The change can be read, but whether it is on the disk nobody knows, and asking again
+		// does not help: the system may have dropped what it could not write.
+		err = &Error{Op: op, Kind: ErrReadOnly, Err: errUnsure{err}}
+		s.refuse(err)
+	}
+	return err
+}
+
+// errUnsure is the cause when the disk did not confirm a commit.
+type errUnsure struct{ cause error }
+
+func (e errUnsure) Error() string {
+	return "the disk did not confirm the last change, so no more are taken until the store is opened again; check the disk: " + e.cause.Error()
+}
+
+// visible tells whether readers see the transaction with this number.
+func (s *Store) visible(id int) bool {
+	bolt, err := s.begin(false)
+	if err != nil {
+		return true
+	}
+	defer s.rollback(bolt)
+	return bolt.ID() >= id
+}
+
+// refuse answers every later write with err.
+func (s *Store) refuse(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unsure == nil {
+		s.unsure = err
+	}
+}
+
+// now is the time that a transaction carries.
+func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
+
+// shared is what the functions that share a commit have in common.
+type shared struct {
+	bolt    *bbolt.Tx
+	writes  int
+	tallies map[string]*tally // by bucket name; those that were looked at
 }

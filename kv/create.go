@@ -59,11 +59,15 @@ func build(path string, cfg Config) (err error) {
 	}
 	cfg.step("opened")
 	err = bolt.Update(func(b *bbolt.Tx) error {
-		tx := &Tx{bolt: b, shared: &shared{}}
+		sh := &shared{bolt: b}
+		tx := &Tx{bolt: b, shared: sh}
 		if err := tx.makeBuckets(append([]string{about.Name()}, cfg.Buckets...)); err != nil {
 			return err
 		}
-		return about.Put(tx, versionKey, 0)
+		if err := about.Put(tx, versionKey, 0); err != nil {
+			return err
+		}
+		return sh.flush()
 	})
 	return errors.Join(err, bolt.Close())
 }

@@ -3,6 +3,7 @@ package kv
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"iter"
 
 	"go.etcd.io/bbolt"
@@ -90,6 +91,7 @@ type walk struct {
 	cursor *bbolt.Cursor
 	writes int    // the transaction's changes when the cursor was placed
 	key    []byte // where the walk is; nil before the first step
+	steps  uint64
 }
 
 // step moves to the next key in the range and gives a checked copy of its document.
@@ -102,14 +104,28 @@ func (w *walk) step() (format byte, document []byte, ok bool, err error) {
 	key, stored := w.move(bolt)
 	if key == nil || w.down && w.r.from != nil && bytes.Compare(key, w.r.from) < 0 ||
 		!w.down && w.r.to != nil && bytes.Compare(key, w.r.to) >= 0 {
-		return 0, nil, false, nil
+		return 0, nil, false, w.complete()
 	}
+	w.steps++
 	w.key = append(w.key[:0], key...)
 	format, document, err = unseal(w.name, w.key, stored)
 	if err != nil {
 		return 0, nil, false, &Error{Op: "scan", Bucket: w.name, Key: hex.EncodeToString(w.key), Kind: ErrDamaged, Err: err}
 	}
 	return format, append([]byte{}, document...), true, nil
+}
+
+// complete tells whether a walk over the whole bucket has met as many keys as it holds. Where the bucket may have
+// changed on the way there is nothing to compare.
+func (w *walk) complete() error {
+	if w.r.from != nil || w.r.to != nil || w.tx.writes > 0 {
+		return nil
+	}
+	n, err := w.tx.count(w.name)
+	if err == nil && n != w.steps {
+		err = &Error{Op: "scan", Bucket: w.name, Kind: ErrDamaged, Err: fmt.Errorf("%d keys where %d are expected", w.steps, n)}
+	}
+	return err
 }
 
 // move places the cursor anew at the start and after every change, because bbolt's cursors do not survive one.
@@ -168,25 +184,31 @@ func (w *walk) moveDown(bolt *bbolt.Bucket, fresh bool) (key, stored []byte) {
 	return key, stored
 }
 
-// Count is how many keys the bucket holds. Damage that it meets is answered by the View or Update that it is
-// called in.
+// Count is how many keys the bucket holds; it does not walk them. Damage that it meets is answered by the View or
+// Update that it is called in.
 func (b *Bucket[K, V]) Count(tx *Tx) int {
-	n, err := b.count(tx)
+	n, err := tx.count(b.name)
 	if err != nil {
 		tx.blame(err)
 	}
-	return n
+	return int(n)
 }
 
-func (b *Bucket[K, V]) count(tx *Tx) (n int, err error) {
+func (tx *Tx) count(name string) (n uint64, err error) {
 	defer guard("count", &err)
-	bolt, err := tx.bucket("count", b.name, false)
-	if err != nil {
+	if _, err := tx.bucket("count", name, false); err != nil {
 		return 0, err
 	}
-	c := bolt.Cursor()
-	for key, _ := c.First(); key != nil; key, _ = c.Next() {
-		n++
+	if tx.shared != nil {
+		t, err := tx.shared.tally(name)
+		if err != nil {
+			return 0, err
+		}
+		return t.count, nil
 	}
-	return n, nil
+	t, err := readTally(tx.bolt, name)
+	if err != nil {
+		return 0, &Error{Op: "count", Bucket: name, Kind: ErrDamaged, Err: err}
+	}
+	return t.count, nil
 }

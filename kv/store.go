@@ -154,8 +154,10 @@ func (tx *Tx) makeBuckets(names []string) (err error) {
 	defer guard("make buckets", &err)
 	for _, name := range names {
 		tx.wrote()
-		if _, err := tx.bolt.CreateBucketIfNotExists([]byte(name)); err != nil {
-			return wrap("make bucket "+name, err)
+		for _, full := range []string{name, tallyPrefix + name} {
+			if _, err := tx.bolt.CreateBucketIfNotExists([]byte(full)); err != nil {
+				return wrap("make bucket "+name, err)
+			}
 		}
 	}
 	return nil
@@ -212,8 +214,6 @@ func (s *Store) View(fn func(*Tx) error) (err error) {
 	}
 	return tx.fault
 }
-
-func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
 // begin starts a bbolt transaction.
 func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {

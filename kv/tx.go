@@ -20,9 +20,6 @@ type Tx struct {
 // Now is the time of the transaction: fixed for its length, in UTC, cut to milliseconds.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// dirty tells whether anything was written in the transaction, by this function or one that ran before it.
-func (tx *Tx) dirty() bool { return tx.shared != nil && tx.shared.writes > 0 }
-
 // wrote notes a change. It is called before the change, so that one that fails half-way counts.
 func (tx *Tx) wrote() {
 	tx.writes++

@@ -1,0 +1,267 @@
+package kv
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"time"
+)
+
+// This file reads bbolt's file format without bbolt, which panics on damage, in goroutines of its own too, where no
+// caller can recover. Numbers are in the machine's byte order.
+//
+//	page       id u64, flags u16, count u16, overflow u32 (pages that follow as part of it), elements
+//	meta       in pages 0 and 1, turn by turn: magic u32, version u32, page size u32, flags u32, root bucket
+//	           (page u64, sequence u64), free list's page u64, pages in use u64, transaction u64, FNV-1a u64
+//	branch     pos u32 (from the element's start), key size u32, page u64
+//	leaf       flags u32 (1: a bucket), pos u32, key size u32, value size u32
+//	free list  page ids, u64 each; when count is 0xFFFF the first of them is the count
+//	bucket     root page u64 (0: a leaf page follows here), sequence u64
+const (
+	pageHeader  = 16
+	elementSize = 16
+	metaSize    = 64
+
+	flagBranch = 0x01
+	flagLeaf   = 0x02
+	flagMeta   = 0x04
+	flagFree   = 0x10
+
+	metaMagic   = 0xED0CDAED
+	metaVersion = 2
+)
+
+var native = binary.NativeEndian
+
+// page is one page with those that overflow from it.
+type page struct {
+	id       uint64
+	flags    uint16
+	count    int
+	overflow uint64
+	data     []byte // header included
+}
+
+// parsePage reads a page's header.
+func parsePage(data []byte) page {
+	return page{
+		id:       native.Uint64(data),
+		flags:    native.Uint16(data[8:]),
+		count:    int(native.Uint16(data[10:])),
+		overflow: uint64(native.Uint32(data[12:])),
+		data:     data,
+	}
+}
+
+// element is one entry of a branch or leaf page. Key and value point into the page.
+type element struct {
+	key    []byte
+	value  []byte // of a leaf's
+	bucket bool   // of a leaf's: the value is a bucket
+	page   uint64 // of a branch's
+}
+
+var errOutside = errors.New("an element lies outside its page")
+
+// element reads entry i of a branch or leaf page.
+func (p page) element(i int) (e element, err error) {
+	start := uint64(pageHeader + i*elementSize)
+	end := uint64(len(p.data))
+	if start+elementSize > end {
+		return e, errOutside
+	}
+	head := p.data[start:]
+	var pos, keySize, valueSize uint64
+	if p.flags == flagBranch {
+		pos, keySize = uint64(native.Uint32(head)), uint64(native.Uint32(head[4:]))
+		e.page = native.Uint64(head[8:])
+	} else {
+		e.bucket = native.Uint32(head)&1 != 0
+		pos, keySize, valueSize = uint64(native.Uint32(head[4:])), uint64(native.Uint32(head[8:])), uint64(native.Uint32(head[12:]))
+	}
+	if pos < uint64(p.count-i)*elementSize || start+pos+keySize+valueSize > end {
+		return e, errOutside
+	}
+	body := p.data[start+pos:]
+	e.key, e.value = body[:keySize:keySize], body[keySize:keySize+valueSize]
+	return e, nil
+}
+
+// freeIDs reads a free list page.
+func (p page) freeIDs() ([]uint64, error) {
+	count, data := uint64(p.count), p.data[pageHeader:]
+	if count == 0xFFFF {
+		count, data = native.Uint64(data), data[8:]
+	}
+	if count > uint64(len(data))/8 {
+		return nil, errors.New("the free list is longer than its page")
+	}
+	ids := make([]uint64, count)
+	for i := range ids {
+		ids[i] = native.Uint64(data[8*i:])
+	}
+	return ids, nil
+}
+
+// meta is what a meta page says.
+type meta struct {
+	pageSize uint64
+	root     uint64 // the root bucket's page
+	freelist uint64 // the free list's page
+	pages    uint64 // pages in use, free ones among them included
+	tx       uint64 // the transaction that wrote it
+}
+
+// parseMeta reads and checks the meta page at the start of data.
+func parseMeta(data []byte) (m meta, err error) {
+	body := data[pageHeader : pageHeader+metaSize]
+	hash := fnv.New64a()
+	hash.Write(body[:metaSize-8])
+	switch {
+	case native.Uint32(body) != metaMagic:
+		return m, errors.New("the file is not a store")
+	case native.Uint32(body[4:]) != metaVersion:
+		return m, fmt.Errorf("the file has format version %d where %d is expected", native.Uint32(body[4:]), metaVersion)
+	case native.Uint64(body[metaSize-8:]) != hash.Sum64():
+		return m, errors.New("a meta page's checksum does not match")
+	}
+	m = meta{
+		pageSize: uint64(native.Uint32(body[8:])),
+		root:     native.Uint64(body[16:]),
+		freelist: native.Uint64(body[32:]),
+		pages:    native.Uint64(body[40:]),
+		tx:       native.Uint64(body[48:]),
+	}
+	if m.pageSize < 1024 || m.pageSize > 1<<16 || m.pageSize&(m.pageSize-1) != 0 || m.pages < 4 || m.pages > 1<<47 {
+		return m, errors.New("a meta page makes no sense")
+	}
+	return m, nil
+}
+
+// readMetas reads both meta pages, the older first. Both must be whole: they are written one at a time and each in a
+// single sector, so no crash leaves a broken one; and with one of them gone nobody knows whether it was the newer,
+// whose loss would silently take back the last commit.
+func readMetas(f io.ReaderAt) (metas [2]meta, err error) {
+	head := make([]byte, pageHeader+metaSize)
+	at := int64(0)
+	for i := range metas {
+		if _, err := f.ReadAt(head, at); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errors.New("the file is too short for a store")
+			}
+			return metas, err
+		}
+		if metas[i], err = parseMeta(head); err != nil {
+			return metas, err
+		}
+		if p := parsePage(head); p.id != uint64(i) || p.flags != flagMeta || metas[i].tx%2 != uint64(i) {
+			return metas, errors.New("a meta page is in another's place")
+		}
+		at = int64(metas[0].pageSize)
+	}
+	if metas[0].tx > metas[1].tx {
+		metas[0], metas[1] = metas[1], metas[0]
+	}
+	if metas[0].tx+1 != metas[1].tx || metas[0].pageSize != metas[1].pageSize {
+		return metas, errors.New("the meta pages do not follow each other")
+	}
+	return metas, nil
+}
+
+// readPage reads a page whole.
+func readPage(f io.ReaderAt, m meta, id uint64) (page, error) {
+	if id < 2 || id >= m.pages {
+		return page{}, fmt.Errorf("there is no page %d", id)
+	}
+	data := make([]byte, m.pageSize)
+	if _, err := f.ReadAt(data, int64(id*m.pageSize)); err != nil {
+		return page{}, fmt.Errorf("page %d cannot be read: %w", id, err)
+	}
+	p := parsePage(data)
+	if p.id != id {
+		return page{}, fmt.Errorf("page %d says that it is page %d", id, p.id)
+	}
+	if p.overflow >= m.pages-id {
+		return page{}, fmt.Errorf("page %d goes on beyond the end", id)
+	}
+	if p.overflow > 0 {
+		p.data = make([]byte, (p.overflow+1)*m.pageSize)
+		if _, err := f.ReadAt(p.data, int64(id*m.pageSize)); err != nil {
+			return page{}, fmt.Errorf("page %d cannot be read: %w", id, err)
+		}
+	}
+	return p, nil
+}
+
+// readFree reads the free list of a meta: ascending ids of pages in use by nobody.
+func readFree(f io.ReaderAt, m meta) (page, []uint64, error) {
+	p, err := readPage(f, m, m.freelist)
+	if err != nil {
+		return p, nil, fmt.Errorf("free list: %w", err)
+	}
+	if p.flags != flagFree {
+		return p, nil, fmt.Errorf("free list: page %d is something else", p.id)
+	}
+	ids, err := p.freeIDs()
+	if err != nil {
+		return p, nil, err
+	}
+	for i, id := range ids {
+		if id < 2 || id >= m.pages || i > 0 && id <= ids[i-1] {
+			return p, nil, fmt.Errorf("free list: entry %d is out of order", i)
+		}
+	}
+	return p, ids, nil
+}
+
+// probe looks at a store file before bbolt does, which makes a new store of an empty file, silently goes back one
+// commit when the newest meta page is broken, and panics on a file that was cut. It holds no lock, so that a process
+// which writes meanwhile can make a whole file look broken for a moment: it looks again before it says so.
+func probe(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for try := 0; ; try++ {
+		err := probeFile(f)
+		if err == nil || try == 5 {
+			return err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func probeFile(f *os.File) error {
+	damaged := func(err error) error { return &Error{Op: "open", Kind: ErrDamaged, Err: err} }
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return &Error{Op: "open", Err: errors.New("it is not a file")}
+	}
+	if info.Size() == 0 {
+		return damaged(errors.New("the file is empty"))
+	}
+	metas, err := readMetas(f)
+	if err != nil {
+		return damaged(err)
+	}
+	m := metas[1]
+	if uint64(info.Size()) < m.pages*m.pageSize {
+		return damaged(fmt.Errorf("the file has %d bytes where %d are expected", info.Size(), m.pages*m.pageSize))
+	}
+	if _, _, err := readFree(f, m); err != nil {
+		return damaged(err)
+	}
+	if root, err := readPage(f, m, m.root); err != nil {
+		return damaged(err)
+	} else if root.flags != flagBranch && root.flags != flagLeaf {
+		return damaged(fmt.Errorf("page %d is not the start of the store", m.root))
+	}
+	return nil
+}
