@@ -1,0 +1,241 @@
+package auth
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"opsmon/app/audit"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// Key is what is shown of an API key (decisions.md section 5): never the key itself.
+type Key struct {
+	ID         string      `json:"id"` // public; good for DELETE /key/{key} too
+	Name       string      `json:"name"`
+	Email      string      `json:"email"`
+	Role       Role        `json:"role"` // the highest it may have; the user's own role limits it further
+	CreatedAt  audit.Time  `json:"createdAt"`
+	LastUsedAt *audit.Time `json:"lastUsedAt"` // null: never
+	ExpiresAt  *audit.Time `json:"expiresAt"`  // null: never
+}
+
+// KeyInput is what may be asked of a new key (decisions.md section 5).
+type KeyInput struct {
+	Name      string     // at most 100 characters; may be empty
+	Role      Role       // empty: as high as the caller's
+	ExpiresAt *time.Time // nil: never
+}
+
+const maxName = 100 // characters
+
+func (in KeyInput) check(now time.Time) error {
+	var details []errdefs.Detail
+	if issue := nameIssue(in.Name); issue != "" {
+		details = append(details, errdefs.Detail{Field: "name", Issue: issue})
+	}
+	if _, err := ParseRole(string(in.Role)); in.Role != "" && err != nil {
+		details = append(details, detailsOf(err)...)
+	}
+	if in.ExpiresAt != nil && !in.ExpiresAt.After(now) {
+		details = append(details, errdefs.Detail{Field: "expiresAt", Issue: "must be in the future"})
+	}
+	if in.ExpiresAt != nil && in.ExpiresAt.UTC().Year() > 9999 {
+		details = append(details, errdefs.Detail{Field: "expiresAt", Issue: "must be before the year 10000"})
+	}
+	return errdefs.InvalidDetails("the key", details)
+}
+
+func nameIssue(name string) string {
+	if n := utf8.RuneCountInString(name); n > maxName {
+		return errdefs.InvalidField("", "must be %d characters or fewer; it has %d", maxName, n).Message
+	}
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return "must not contain control characters"
+	}
+	return ""
+}
+
+func detailsOf(err error) []errdefs.Detail {
+	var e *errdefs.Error
+	if errors.As(err, &e) {
+		return e.Details
+	}
+	return nil
+}
+
+func (k keyRecord) expired(now time.Time) bool { return k.ExpiresAt != nil && !now.Before(k.ExpiresAt.Time) }
+
+// CreateKey issues a key with the caller's identity and at most its role. The raw key is shown nowhere else. Errors:
+// Invalid (name, role, expiresAt), Forbidden for a role above the caller's, for a tablet and for the local command
+// line, which has no identity; Conflict on an archived account.
+func (s *Service) CreateKey(p Principal, in KeyInput) (Key, string, error) {
+	if p.Email == "" || strings.HasPrefix(p.Email, tabletPrefix) {
+		return Key{}, "", errdefs.New(errdefs.Forbidden, "only a user can have API keys")
+	}
+	return s.createKey(p, p.Email, in)
+}
+
+// CreateKeyFor issues a key for a user of the account, for the local command line alone. The empty role is the
+// user's. Errors: as CreateKey's, and NotFound for an address that is no user of the account.
+func (s *Service) CreateKeyFor(p Principal, email string, in KeyInput) (Key, string, error) {
+	if p.Type != TypeLocal {
+		return Key{}, "", errdefs.New(errdefs.Forbidden, "only the local command line makes keys for others")
+	}
+	email, err := ParseEmail(email)
+	if err != nil {
+		return Key{}, "", err
+	}
+	return s.createKey(p, email, in)
+}
+
+func (s *Service) createKey(p Principal, email string, in KeyInput) (key Key, raw string, err error) {
+	if err := in.check(s.clock()); err != nil {
+		return Key{}, "", err
+	}
+	raw, made := newToken(prefixKey)
+	err = s.write(p, Readonly, func(tx *kv.Tx, role Role, c *changes) error {
+		if p.Type == TypeLocal {
+			if role, err = s.userRole(tx, p.AccountID, email); errdefs.KindOf(err) == errdefs.Unauthorized {
+				return errdefs.New(errdefs.NotFound, "%s is not a user of the account", email)
+			} else if err != nil {
+				return err
+			}
+		}
+		if in.Role.Rank() > role.Rank() {
+			return errdefs.New(errdefs.Forbidden, "a key cannot have the role %s: its user's is %s", in.Role, role)
+		}
+		if in.Role != "" {
+			role = in.Role
+		}
+		record := keyRecord{
+			Hash: made.hash[:], AccountID: p.AccountID, Email: email, Name: in.Name, Role: role, CreatedAt: audit.TimeOf(tx.Now()),
+		}
+		if in.ExpiresAt != nil {
+			record.ExpiresAt = audit.TimeOrNil(*in.ExpiresAt)
+		}
+		key = record.key(made.id, nil)
+		c.keys = []string{made.id}
+		return putKey(tx, made.id, record, p.Actor())
+	})
+	if err != nil {
+		return Key{}, "", err
+	}
+	return key, raw, nil
+}
+
+// putKey writes a new key and its audit record.
+func putKey(tx *kv.Tx, id string, record keyRecord, actor audit.Actor) error {
+	if keys.Has(tx, id) {
+		return errdefs.New(errdefs.Internal, "a key of the same id exists") // one chance in 2^60
+	}
+	if err := keys.Put(tx, id, record); err != nil {
+		return err
+	}
+	detail := map[string]string{"email": record.Email, "name": record.Name, "role": string(record.Role)}
+	if record.ExpiresAt != nil {
+		detail["expiresAt"] = audit.Timestamp(record.ExpiresAt.Time)
+	}
+	return audit.Put(tx, record.AccountID, actor, "key.create", id, detail)
+}
+
+func (k keyRecord) key(id string, used *audit.Time) Key {
+	return Key{
+		ID: id, Name: k.Name, Email: k.Email, Role: k.Role, CreatedAt: k.CreatedAt, LastUsedAt: used, ExpiresAt: k.ExpiresAt,
+	}
+}
+
+// ListKeys lists the caller's keys, an admin's the whole account's, oldest first, expired ones too until they are
+// swept. It reads from memory; the list is empty, never nil. Errors: Forbidden for who may have no keys.
+func (s *Service) ListKeys(p Principal) ([]Key, error) {
+	if p.Role.Rank() == 0 || p.Type == TypeLogin || p.Type == TypeDevice {
+		return nil, errdefs.New(errdefs.Forbidden, "this credential cannot list keys")
+	}
+	list := []Key{}
+	s.mu.RLock()
+	for id, key := range s.keysByID {
+		if key.record.AccountID != p.AccountID || !p.Role.AtLeast(Admin) && key.record.Email != p.Email {
+			continue
+		}
+		var used *audit.Time
+		if at := key.use.at.Load(); at != 0 {
+			used = audit.TimeOrNil(time.UnixMilli(at))
+		}
+		list = append(list, key.record.key(id, used))
+	}
+	s.mu.RUnlock()
+	slices.SortFunc(list, func(a, b Key) int {
+		if c := a.CreatedAt.Compare(b.CreatedAt.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return list, nil
+}
+
+// RevokeKey ends a key, given raw or by its public id, also on an archived account (decisions.md section 5). It is
+// nil as well when the key was revoked before. Errors: Invalid, field "key", for what never was a key, or the id of
+// another account's; Forbidden for a key of somebody else, unless an admin of its account asks.
+func (s *Service) RevokeKey(p Principal, keyOrID string) error {
+	hash, isRaw := parseToken(prefixKey, keyOrID)
+	id := keyOrID
+	if isRaw {
+		id = publicID(hash)
+	}
+	unknown := errdefs.InvalidField("key", "is neither an API key nor the id of one")
+	if !isRaw && !isID(id) {
+		return unknown
+	}
+	return s.update(func(tx *kv.Tx, c *changes) error {
+		record, err := keys.Get(tx, id)
+		if errors.Is(err, kv.ErrNotFound) || err == nil && isRaw && string(hash[:]) != string(record.Hash) {
+			return unknown
+		}
+		if err != nil {
+			return err
+		}
+		if record.AccountID != p.AccountID {
+			if isRaw {
+				return errdefs.New(errdefs.Forbidden, "the key belongs to another account")
+			}
+			return unknown
+		}
+		own := p.Email != "" && record.Email == p.Email
+		if own && record.RevokedAt != nil {
+			return nil // even when it is the key that asks: two such requests may cross
+		}
+		role, err := s.authorize(tx, p, Readonly)
+		if err != nil {
+			return err
+		}
+		if !own && role != Admin {
+			return errdefs.New(errdefs.Forbidden, "the key belongs to another user")
+		}
+		if record.RevokedAt != nil {
+			return nil
+		}
+		c.keys = []string{id}
+		if err := buryKey(tx, id, record); err != nil {
+			return err
+		}
+		return audit.Put(tx, record.AccountID, p.Actor(), "key.revoke", id, map[string]string{"email": record.Email, "name": record.Name})
+	})
+}
+
+// isID tells what may be a public id.
+func isID(s string) bool {
+	return len(s) == publicLen && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}
+
+// buryKey leaves only the tombstone of a key, so that revoking it again succeeds.
+func buryKey(tx *kv.Tx, id string, record keyRecord) error {
+	record.RevokedAt = audit.TimeOrNil(tx.Now())
+	if err := keyUses.Delete(tx, id); err != nil {
+		return err
+	}
+	return keys.Put(tx, id, record)
+}

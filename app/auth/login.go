@@ -1,0 +1,321 @@
+package auth
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// LoginRequest asks for a one-time link (http-api.md section 4, row 6).
+type LoginRequest struct {
+	Destination string // the e-mail address
+	Address     string // asked from
+	BaseURL     string // where this appliance is reached, for the link in the mail; from the configuration, never from the request
+}
+
+// LoginResult is the answer to a LoginRequest (decisions.md section 4).
+type LoginResult struct {
+	Code       string    // five digits, to be compared with those in the message
+	LoginToken string    // for the cookie `login`: lets this browser be let in later; never to a log
+	Session    Principal // nothing is proven yet: TypeLogin, role readonly; Expires is the link's
+}
+
+// Link is a one-time link shown to an administrator (decisions.md sections 4 and 7).
+type Link struct {
+	Token     string // the secret in the link: see LinkURL; never to a log
+	Code      string
+	ExpiresAt time.Time
+	Email     string
+	Role      Role // that the person will have in Account
+	Account   string
+	From      string // the address asked from; empty for the local command line
+}
+
+// LinkURL is the link for a token. The token is in the fragment, which browsers send to no server and put in no
+// referrer; the page there makes the callback by script.
+func LinkURL(baseURL, token string) string {
+	return strings.TrimRight(baseURL, "/") + "/link#" + token
+}
+
+// PendingLogin is one request that waits for its link to be used. It never holds the token.
+type PendingLogin struct {
+	Code      string     `json:"code"`
+	Email     string     `json:"email"`
+	Role      Role       `json:"role"`
+	AccountID string     `json:"accountId"`
+	Address   string     `json:"address"` // asked from
+	CreatedAt audit.Time `json:"createdAt"`
+	ExpiresAt audit.Time `json:"expiresAt"`
+}
+
+// errBadLink is the answer to a link that never was, has expired, was replaced or died of wrong codes.
+var errBadLink error = errdefs.New(errdefs.Forbidden, "the link is not valid, or not any more: ask for a new one")
+
+// Login makes a one-time link for an address and, with a Mailer, sends it after the commit; without one it waits for
+// an administrator. Errors: Invalid (destination); Forbidden for an address that is neither added nor on a domain, or
+// only on archived accounts; TooMany past 5 requests in 15 minutes for an address or 20 from one; Unavailable when
+// every code is taken.
+func (s *Service) Login(r LoginRequest) (LoginResult, error) {
+	email, err := parseEmail("destination", r.Destination)
+	if err != nil {
+		return LoginResult{}, err
+	}
+	for _, limit := range []struct {
+		*throttle
+		key string
+	}{{s.byAddress, addressKey(r.Address)}, {s.byDestination, email}} {
+		if allowed, after := limit.take(limit.key, s.clock()); !allowed {
+			return LoginResult{}, &errdefs.Error{
+				Kind: errdefs.TooMany, Message: "there were too many requests to sign in: wait a while", RetryAfter: after,
+			}
+		}
+	}
+	token, link := newToken(prefixLink)
+	waitToken, wait := newToken(prefixWait)
+	var record linkRecord
+	err = s.update(func(tx *kv.Tx, _ *changes) error {
+		record = linkRecord{Email: email, Address: r.Address, Wait: wait.hash[:]}
+		if record.AccountID, err = s.enterable(tx, email, ""); err != nil {
+			return err
+		}
+		if err := putRequest(tx, link.hash, &record); err != nil {
+			return err
+		}
+		actor := audit.Actor{Email: email, Credential: "login", Address: r.Address}
+		return audit.Put(tx, record.AccountID, actor, "login.request", email, nil)
+	})
+	if err != nil {
+		return LoginResult{}, err
+	}
+	if s.mailer != nil {
+		s.mailer.send(message{
+			to: email, code: record.Code, token: token, url: LinkURL(r.BaseURL, token), from: r.Address, expires: record.ExpiresAt.Time,
+		})
+	}
+	return LoginResult{Code: record.Code, LoginToken: waitToken, Session: Principal{
+		Type: TypeLogin, Email: email, AccountID: record.AccountID, Role: Readonly, UserRole: UserRoleCustomer,
+		Expires: record.ExpiresAt.Time, Address: r.Address,
+	}}, nil
+}
+
+// enterable picks the account that a person enters: the wanted one, else the one used last, else the first by id.
+// Errors: Forbidden when there is none.
+func (s *Service) enterable(tx *kv.Tx, email, wanted string) (string, error) {
+	if wanted == "" {
+		last, err := lastAccounts.Get(tx, email)
+		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+			return "", err
+		}
+		wanted = string(last)
+	}
+	ids := []string{wanted}
+	for _, m := range s.Memberships(email) {
+		ids = append(ids, m.AccountID)
+	}
+	for _, id := range ids {
+		if s.writable(id) != nil {
+			continue
+		}
+		// The memory may lag behind a removal that was committed a moment ago.
+		_, err := s.userRole(tx, id, email)
+		if err == nil {
+			return id, nil
+		}
+		if errdefs.KindOf(err) != errdefs.Unauthorized {
+			return "", err
+		}
+	}
+	return "", errdefs.New(errdefs.Forbidden, "this address cannot sign in here: ask an administrator to add it")
+}
+
+// putRequest writes a new request under its link, with a code that no other pending one has.
+func putRequest(tx *kv.Tx, hash [32]byte, record *linkRecord) error {
+	record.CreatedAt = audit.TimeOf(tx.Now())
+	record.ExpiresAt = audit.TimeOf(tx.Now().Add(LinkLifetime))
+	const tries = 100
+	for range tries {
+		n, err := rand.Int(rand.Reader, big.NewInt(100_000))
+		if err != nil {
+			return err
+		}
+		if code := fmt.Sprintf("%05d", n); !codes.Has(tx, code) {
+			record.Code = code
+			return putLink(tx, hash, *record)
+		}
+	}
+	return &errdefs.Error{
+		Kind: errdefs.Unavailable, Message: "too many requests to sign in are waiting", RetryAfter: LinkLifetime,
+	}
+}
+
+// putLink writes a link and what points to it.
+func putLink(tx *kv.Tx, hash [32]byte, record linkRecord) error {
+	if record.Code != "" {
+		if err := codes.Put(tx, record.Code, hash[:]); err != nil {
+			return err
+		}
+	}
+	if len(record.Wait) == 32 {
+		if err := waits.Put(tx, [32]byte(record.Wait), hash[:]); err != nil {
+			return err
+		}
+	}
+	return links.Put(tx, hash, record)
+}
+
+// dropLink removes a link and what points to it.
+func dropLink(tx *kv.Tx, hash [32]byte, record linkRecord) error {
+	return errors.Join(freeCode(tx, hash, record), dropWait(tx, record), links.Delete(tx, hash))
+}
+
+// freeCode lets another request have the code. A code that is another's by now stays.
+func freeCode(tx *kv.Tx, hash [32]byte, record linkRecord) error {
+	owner, err := codes.Get(tx, record.Code)
+	if errors.Is(err, kv.ErrNotFound) || err == nil && string(owner) != string(hash[:]) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return codes.Delete(tx, record.Code)
+}
+
+func dropWait(tx *kv.Tx, record linkRecord) error {
+	if len(record.Wait) != 32 {
+		return nil
+	}
+	return waits.Delete(tx, [32]byte(record.Wait))
+}
+
+// PendingLogins lists the requests of the account's people that wait for their link to be used, newest first.
+// Admins only. The list is empty, never nil. Errors: Forbidden.
+func (s *Service) PendingLogins(p Principal) ([]PendingLogin, error) {
+	list := []PendingLogin{}
+	err := s.view(p, func(tx *kv.Tx) error {
+		for item, err := range links.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			link := item.Value
+			if !link.pending(tx.Now()) {
+				continue
+			}
+			role, err := s.userRole(tx, p.AccountID, link.Email)
+			if errdefs.KindOf(err) == errdefs.Unauthorized {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			list = append(list, PendingLogin{
+				Code: link.Code, Email: link.Email, Role: role, AccountID: p.AccountID,
+				Address: link.Address, CreatedAt: link.CreatedAt, ExpiresAt: link.ExpiresAt,
+			})
+		}
+		return nil
+	})
+	slices.SortFunc(list, func(a, b PendingLogin) int {
+		if c := b.CreatedAt.Compare(a.CreatedAt.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Code, b.Code)
+	})
+	return list, err
+}
+
+// pending tells whether a link is a person's and may still be used.
+func (l linkRecord) pending(now time.Time) bool {
+	return l.Code != "" && l.UsedAt == nil && now.Before(l.ExpiresAt.Time)
+}
+
+// LinkFor shows the link of a pending request to an admin of an account that the person belongs to. Only a hash of
+// the link is kept, so it is a new one; the one before, which may be in the mail, dies. It opens the admin's account
+// and no other one: an admin of one account must not get into another as its user. The local command line's is as
+// the request's own. Errors: Forbidden, NotFound for a code that no pending request has, Conflict on an archived account.
+func (s *Service) LinkFor(p Principal, code string) (Link, error) {
+	token, made := newToken(prefixLink)
+	var shown Link
+	err := s.write(p, Admin, func(tx *kv.Tx, _ Role, _ *changes) error {
+		unknown := errdefs.New(errdefs.NotFound, "no request to sign in with this code is waiting")
+		stored, err := codes.Get(tx, code)
+		if errors.Is(err, kv.ErrNotFound) {
+			return unknown
+		}
+		if err != nil {
+			return err
+		}
+		hash := [32]byte(stored)
+		record, err := links.Get(tx, hash)
+		if err != nil {
+			return err
+		}
+		if !record.pending(tx.Now()) {
+			return unknown
+		}
+		role, err := s.userRole(tx, p.AccountID, record.Email)
+		if errdefs.KindOf(err) == errdefs.Unauthorized {
+			return unknown
+		}
+		if err != nil {
+			return err
+		}
+		if err := dropLink(tx, hash, record); err != nil {
+			return err
+		}
+		record.Tries = 0
+		if p.Type != TypeLocal {
+			record.AccountID, record.Enter, record.Bound = p.AccountID, p.AccountID, true
+		}
+		shown = record.link(token, role, p.AccountID)
+		if err := putLink(tx, made.hash, record); err != nil {
+			return err
+		}
+		return audit.Put(tx, p.AccountID, p.Actor(), "login.link", record.Email, map[string]string{"from": record.Address})
+	})
+	return shown, err
+}
+
+func (l linkRecord) link(token string, role Role, accountID string) Link {
+	return Link{
+		Token: token, Code: l.Code, ExpiresAt: l.ExpiresAt.Time, Email: l.Email, Role: role, Account: accountID, From: l.Address,
+	}
+}
+
+// LinkOutright makes a request and its link in one, for the local command line alone; it opens the principal's
+// account. Errors: Invalid (email), Forbidden, NotFound for an address that is no user of the account and not on its
+// domain, Conflict on an archived account.
+func (s *Service) LinkOutright(p Principal, email string) (Link, error) {
+	if p.Type != TypeLocal {
+		return Link{}, errdefs.New(errdefs.Forbidden, "only the local command line makes links outright")
+	}
+	email, err := ParseEmail(email)
+	if err != nil {
+		return Link{}, err
+	}
+	token, made := newToken(prefixLink)
+	var shown Link
+	err = s.write(p, Admin, func(tx *kv.Tx, _ Role, _ *changes) error {
+		role, err := s.userRole(tx, p.AccountID, email)
+		if errdefs.KindOf(err) == errdefs.Unauthorized {
+			return noUser(email)
+		}
+		if err != nil {
+			return err
+		}
+		record := linkRecord{Email: email, AccountID: p.AccountID, Enter: p.AccountID, Address: p.Address}
+		if err := putRequest(tx, made.hash, &record); err != nil {
+			return err
+		}
+		shown = record.link(token, role, p.AccountID)
+		return audit.Put(tx, p.AccountID, p.Actor(), "login.link", email, map[string]string{"from": p.Address})
+	})
+	return shown, err
+}

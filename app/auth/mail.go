@@ -1,0 +1,228 @@
+package auth
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wneessen/go-mail"
+
+	"opsmon/app/audit"
+)
+
+// TLSMode is how the connection to the mail server is protected.
+type TLSMode string
+
+// The modes.
+const (
+	StartTLS TLSMode = "starttls" // begins in the clear and must be raised to TLS before anything is said
+	TLS      TLSMode = "tls"      // TLS from the start
+	NoTLS    TLSMode = "none"     // for a relay on the same machine or plant network
+)
+
+// MailConfig is the mail server that delivers links (decisions.md section 4).
+type MailConfig struct {
+	Host     string
+	Port     int // 0: 587 for starttls, 465 for tls, 25 for none
+	Username string
+	Password string // with Username; in the clear only by a method that does not show it
+	From     string // the sender's address, or "Name <address>"
+	TLS      TLSMode
+	RootCAs  *x509.CertPool  // nil: the system's
+	Retries  []time.Duration // waits before each further try; nil: 5 s, 30 s, 2 min
+	Log      *slog.Logger    // nil: nothing is logged
+}
+
+// Mailer sends messages in the background: it never holds up who asks. It keeps at most 100 of them, four on their
+// way at once; more are dropped, and like those that fail they wait for an administrator.
+type Mailer struct {
+	cfg     MailConfig
+	options []mail.Option
+	log     *slog.Logger
+
+	waiting chan struct{} // one for each message that is kept
+	sending chan struct{} // one for each connection
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+}
+
+const (
+	maxWaiting  = 100
+	maxSending  = 4
+	mailTimeout = 30 * time.Second // for one try
+)
+
+// message is one link on its way.
+type message struct {
+	to, code, token, url string
+	from                 string // the address that asked
+	expires              time.Time
+}
+
+// NewMailer checks the configuration; it does not connect. Errors name the setting that is wrong.
+func NewMailer(cfg MailConfig) (*Mailer, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Retries == nil {
+		cfg.Retries = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute}
+	}
+	if cfg.Host == "" || strings.Contains(cfg.Host, "://") {
+		return nil, errors.New("mail: host: must be a host name or address")
+	}
+	options := []mail.Option{
+		mail.WithTimeout(mailTimeout), mail.WithTLSConfig(&tls.Config{ServerName: cfg.Host, RootCAs: cfg.RootCAs, MinVersion: tls.VersionTLS12}),
+	}
+	port := 0
+	switch cfg.TLS {
+	case StartTLS:
+		port, options = 587, append(options, mail.WithTLSPolicy(mail.TLSMandatory))
+	case TLS:
+		port, options = 465, append(options, mail.WithSSL())
+	case NoTLS:
+		port, options = 25, append(options, mail.WithTLSPolicy(mail.NoTLS))
+	default:
+		return nil, errors.New("mail: tls: must be starttls, tls or none")
+	}
+	if cfg.Port != 0 {
+		port = cfg.Port
+	}
+	options = append(options, mail.WithPort(port))
+	if cfg.Username != "" {
+		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(cfg.Username), mail.WithPassword(cfg.Password))
+	}
+	if err := mail.NewMsg().From(cfg.From); err != nil || strings.ContainsAny(cfg.From, "\r\n") {
+		return nil, errors.New("mail: from: must be an e-mail address")
+	}
+	if _, err := mail.NewClient(cfg.Host, options...); err != nil {
+		return nil, fmt.Errorf("mail: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Mailer{
+		cfg: cfg, options: options, log: cfg.Log, ctx: ctx, cancel: cancel,
+		waiting: make(chan struct{}, maxWaiting), sending: make(chan struct{}, maxSending),
+	}, nil
+}
+
+// Close gives up what was not sent and returns when nothing runs any more. It may be called again.
+func (m *Mailer) Close() {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.cancel()
+	m.work.Wait()
+}
+
+// send takes a message on its way and returns at once.
+func (m *Mailer) send(msg message) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return
+	}
+	select {
+	case m.waiting <- struct{}{}:
+	default:
+		m.log.Error("too many messages wait for the mail server: the link waits for an administrator", "to", msg.to)
+		return
+	}
+	m.work.Go(func() {
+		defer func() { <-m.waiting }()
+		m.deliver(msg)
+	})
+}
+
+// deliver tries until the message is taken, refused for good, or has expired.
+func (m *Mailer) deliver(msg message) {
+	for try := 0; ; try++ {
+		err := m.try(msg)
+		if err == nil {
+			return
+		}
+		// What a server says may quote the message.
+		said := strings.NewReplacer(msg.token, "…", msg.code, "…").Replace(err.Error())
+		if m.ctx.Err() != nil {
+			m.log.Warn("a link was not mailed before the end: it waits for an administrator", "to", msg.to)
+			return
+		}
+		if permanent(err) || try >= len(m.cfg.Retries) {
+			m.log.Error("a link could not be mailed: it waits for an administrator", "to", msg.to, "error", said)
+			return
+		}
+		m.log.Warn("a link could not be mailed yet", "to", msg.to, "error", said, "again_in", m.cfg.Retries[try])
+		select {
+		case <-time.After(m.cfg.Retries[try]):
+		case <-m.ctx.Done():
+		}
+	}
+}
+
+// permanent tells whether the server refused the message in a way that trying again does not change.
+func permanent(err error) bool {
+	var refused *mail.SendError
+	return errors.As(err, &refused) && refused.ErrorCode() >= 500
+}
+
+func (m *Mailer) try(msg message) error {
+	select {
+	case m.sending <- struct{}{}:
+		defer func() { <-m.sending }()
+	case <-m.ctx.Done():
+		return m.ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(m.ctx, mailTimeout)
+	defer cancel()
+	client, err := mail.NewClient(m.cfg.Host, m.options...)
+	if err != nil {
+		return err
+	}
+	text, err := m.compose(msg)
+	if err != nil {
+		return err
+	}
+	return client.DialAndSendWithContext(ctx, text)
+}
+
+// compose writes the message. Nothing that a stranger chose is in a header but the address itself, which was checked
+// by ParseEmail.
+func (m *Mailer) compose(msg message) (*mail.Msg, error) {
+	text := mail.NewMsg(mail.WithEncoding(mail.EncodingUSASCII))
+	if err := text.From(m.cfg.From); err != nil {
+		return nil, err
+	}
+	if err := text.To(msg.to); err != nil {
+		return nil, err
+	}
+	text.Subject("Your link to sign in")
+	text.SetDate()
+	text.SetMessageID()
+	text.SetGenHeader("Auto-Submitted", "auto-generated")
+	from := "an unknown address"
+	if ip := net.ParseIP(msg.from); ip != nil {
+		from = ip.String()
+	}
+	text.SetBodyString(mail.TypeTextPlain, fmt.Sprintf(`Somebody asked, from %s, to sign in as you.
+
+If that was you, see that the page where you asked shows this code:
+
+    %s
+
+Then open this link. It works once, until %s:
+
+    %s
+
+If it was not you, do nothing: nobody can sign in without the link.
+`, from, msg.code, audit.Timestamp(msg.expires), msg.url))
+	return text, nil
+}

@@ -1,0 +1,340 @@
+package auth
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/kv"
+)
+
+// memory is the index from which requests are authenticated without a look at the store.
+type memory struct {
+	catchUp sync.Mutex // held while a part of the memory is read anew, so that an older reading never wins
+
+	mu           sync.RWMutex
+	users        map[string]map[string]userRecord // by e-mail, then account; refused ones too
+	keys         map[[32]byte]*liveKey            // by hash
+	keysByID     map[string]*liveKey
+	sessions     map[[32]byte]*liveSession
+	sessionsByID map[string]*liveSession
+}
+
+// liveKey is a key that is not revoked. It is not changed once it is in the memory, its use aside.
+type liveKey struct {
+	id      string
+	hash    [32]byte
+	record  keyRecord
+	expires time.Time // zero: never
+	use     *use
+}
+
+// use is when a key was used last, in milliseconds since 1970; 0 for never.
+type use struct{ at, written atomic.Int64 }
+
+// liveSession is a session. It is not changed once it is in the memory, its end aside.
+type liveSession struct {
+	id     string
+	hash   [32]byte
+	record sessionRecord
+	end    *end
+}
+
+// end is when a session expires, in milliseconds since 1970.
+type end struct{ at, written atomic.Int64 }
+
+func newMemory() memory {
+	return memory{
+		users: map[string]map[string]userRecord{},
+		keys:  map[[32]byte]*liveKey{}, keysByID: map[string]*liveKey{},
+		sessions: map[[32]byte]*liveSession{}, sessionsByID: map[string]*liveSession{},
+	}
+}
+
+// changes names what a transaction touched, by its keys in the store.
+type changes struct {
+	users    []place
+	keys     []string
+	sessions []string
+}
+
+// reading is a part of the store's state; nil for what is not there.
+type reading struct {
+	users    map[place]*userRecord
+	keys     map[string]*keyRecord
+	sessions map[string]*sessionRecord
+}
+
+// refresh reads what was changed anew and puts it into the memory. Reading after the commit, rather than applying
+// what was meant to be written, makes the order in which two writers come here unimportant: the later one sees both
+// changes. The store is read outside the lock that authentication waits for. When it cannot be read, what was
+// changed is let in no more.
+func (s *Service) refresh(c changes) error {
+	if len(c.users)+len(c.keys)+len(c.sessions) == 0 {
+		return nil
+	}
+	s.catchUp.Lock()
+	defer s.catchUp.Unlock()
+	r := reading{map[place]*userRecord{}, map[string]*keyRecord{}, map[string]*sessionRecord{}}
+	err := s.store.View(func(tx *kv.Tx) error {
+		return errors.Join(
+			read(tx, users, c.users, r.users),
+			read(tx, keys, c.keys, r.keys),
+			read(tx, sessions, c.sessions, r.sessions),
+		)
+	})
+	if err != nil {
+		for _, at := range c.users {
+			r.users[at] = &userRecord{Refused: true}
+		}
+		for _, id := range c.keys {
+			r.keys[id] = nil
+		}
+		for _, id := range c.sessions {
+			r.sessions[id] = nil
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.apply(r)
+	return err
+}
+
+func read[K comparable, V any](tx *kv.Tx, b *kv.Bucket[K, V], ids []K, into map[K]*V) error {
+	for _, id := range ids {
+		v, err := b.Get(tx, id)
+		switch {
+		case err == nil:
+			into[id] = &v
+		case errors.Is(err, kv.ErrNotFound):
+			into[id] = nil
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// load fills the memory when the service starts.
+func (s *Service) load() error {
+	r := reading{map[place]*userRecord{}, map[string]*keyRecord{}, map[string]*sessionRecord{}}
+	used := map[string]audit.Time{}
+	err := s.store.View(func(tx *kv.Tx) error {
+		for item, err := range users.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			r.users[item.Key] = &item.Value
+		}
+		for item, err := range keys.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			r.keys[item.Key] = &item.Value
+		}
+		for item, err := range sessions.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			r.sessions[item.Key] = &item.Value
+		}
+		for item, err := range keyUses.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			used[item.Key] = item.Value
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.apply(r)
+	for id, at := range used {
+		if key := s.keysByID[id]; key != nil {
+			key.use.at.Store(at.UnixMilli())
+			key.use.written.Store(at.UnixMilli())
+		}
+	}
+	return nil
+}
+
+// apply sets the memory to what was read. s.mu must be held.
+func (m *memory) apply(r reading) {
+	for at, user := range r.users {
+		if user == nil {
+			delete(m.users[at.B], at.A)
+			if len(m.users[at.B]) == 0 {
+				delete(m.users, at.B)
+			}
+			continue
+		}
+		if m.users[at.B] == nil {
+			m.users[at.B] = map[string]userRecord{}
+		}
+		m.users[at.B][at.A] = *user
+	}
+	for id, record := range r.keys {
+		m.setKey(id, record)
+	}
+	for id, record := range r.sessions {
+		m.setSession(id, record)
+	}
+}
+
+func (m *memory) setKey(id string, record *keyRecord) {
+	old := m.keysByID[id]
+	if old != nil {
+		delete(m.keys, old.hash)
+		delete(m.keysByID, id)
+	}
+	if record == nil || record.RevokedAt != nil || len(record.Hash) != 32 {
+		return
+	}
+	key := &liveKey{id: id, hash: [32]byte(record.Hash), record: *record, use: new(use)}
+	if record.ExpiresAt != nil {
+		key.expires = record.ExpiresAt.Time
+	}
+	if old != nil {
+		key.use = old.use
+	}
+	m.keys[key.hash], m.keysByID[id] = key, key
+}
+
+func (m *memory) setSession(id string, record *sessionRecord) {
+	old := m.sessionsByID[id]
+	if old != nil {
+		delete(m.sessions, old.hash)
+		delete(m.sessionsByID, id)
+	}
+	if record == nil || len(record.Hash) != 32 {
+		return
+	}
+	session := &liveSession{id: id, hash: [32]byte(record.Hash), record: *record, end: new(end)}
+	if old != nil {
+		session.end = old.end
+	} else {
+		session.end.at.Store(record.ExpiresAt.UnixMilli())
+		session.end.written.Store(record.ExpiresAt.UnixMilli())
+	}
+	m.sessions[session.hash], m.sessionsByID[id] = session, session
+}
+
+// entitlement is what the memory knows of an address in an account. Accounts is asked without any lock held.
+type entitlement struct {
+	user  userRecord
+	added bool // or refused
+}
+
+// entitled reads an entitlement. s.mu must be held.
+func (m *memory) entitled(accountID, email string) (e entitlement) {
+	e.user, e.added = m.users[email][accountID]
+	return e
+}
+
+// role is the present role; false for who has none.
+func (e entitlement) role(account AccountInfo, email string) (Role, bool) {
+	if e.added {
+		return e.user.Role, !e.user.Refused
+	}
+	return Readonly, onDomain(email, account.Domain)
+}
+
+// AuthenticateKey tells whose API key this is (http-api.md section 5). The role is the lower one of the key's and
+// its user's present role. It does not touch the store and notes the use in memory. Errors: Unauthorized.
+func (s *Service) AuthenticateKey(raw string) (Principal, error) {
+	hash, ok := parseToken(prefixKey, raw)
+	if !ok {
+		return Principal{}, errMalformed
+	}
+	s.mu.RLock()
+	key := s.keys[hash]
+	if key == nil {
+		s.mu.RUnlock()
+		return Principal{}, errUnauthorized
+	}
+	entitlement := s.entitled(key.record.AccountID, key.record.Email)
+	s.mu.RUnlock()
+	account, found := s.accounts.Account(key.record.AccountID)
+	role, entitled := entitlement.role(account, key.record.Email)
+	now := s.clock()
+	if !found || !entitled || !key.expires.IsZero() && !now.Before(key.expires) {
+		return Principal{}, errUnauthorized
+	}
+	// Written only when it moves by a second, to keep the processors' caches from fighting over it.
+	if ms := now.UnixMilli(); ms-key.use.at.Load() >= 1000 {
+		key.use.at.Store(ms)
+	}
+	return Principal{
+		Type: TypeAPIKey, Email: key.record.Email, AccountID: key.record.AccountID, Role: lower(key.record.Role, role),
+		UserRole: UserRoleCustomer, Expires: key.expires, KeyID: key.id,
+	}, nil
+}
+
+// AuthenticateSession tells whose session this is and makes it longer (decisions.md section 4). It does not touch
+// the store. RenewCookie is set when the end moved, at most once an hour. Errors: Unauthorized.
+func (s *Service) AuthenticateSession(raw string) (Principal, error) {
+	hash, ok := parseToken(prefixSession, raw)
+	if !ok {
+		return Principal{}, errMalformed
+	}
+	s.mu.RLock()
+	session := s.sessions[hash]
+	if session == nil {
+		s.mu.RUnlock()
+		return Principal{}, errUnauthorized
+	}
+	record := &session.record
+	entitlement := s.entitled(record.AccountID, record.Email)
+	s.mu.RUnlock()
+	account, found := s.accounts.Account(record.AccountID)
+	role, entitled := entitlement.role(account, record.Email)
+	if record.TabletID != "" {
+		role, entitled = record.Role, true
+	}
+	now := s.clock().UnixMilli()
+	ends := session.end.at.Load()
+	if !found || !entitled || now >= ends {
+		return Principal{}, errUnauthorized
+	}
+	renew := false
+	if later := now + SessionLifetime.Milliseconds(); later-ends >= slideStep.Milliseconds() {
+		if renew = session.end.at.CompareAndSwap(ends, later); renew {
+			ends = later
+		}
+	}
+	return Principal{
+		Type: TypeSession, Email: record.Email, AccountID: record.AccountID, Role: role, UserRole: UserRoleCustomer,
+		Expires: time.UnixMilli(ends).UTC(), SessionID: session.id, StationCodes: record.StationCodes, RenewCookie: renew,
+	}, nil
+}
+
+// Memberships lists the accounts that a person may enter, by id, archived ones left out (http-api.md section 2.4).
+// The list is empty, never nil, for an address that may enter none.
+func (s *Service) Memberships(email string) []Membership {
+	email = strings.ToLower(email)
+	s.mu.RLock()
+	added := maps.Clone(s.users[email])
+	s.mu.RUnlock()
+	list := []Membership{}
+	for id, user := range added {
+		account, found := s.accounts.Account(id)
+		if found && !account.Archived && !user.Refused {
+			list = append(list, Membership{Role: user.Role, AccountID: id, Domain: account.Domain})
+		}
+	}
+	if account, found := s.accounts.AccountByDomain(domainOf(email)); found && !account.Archived {
+		if _, known := added[account.ID]; !known && onDomain(email, account.Domain) {
+			list = append(list, Membership{Role: Readonly, AccountID: account.ID, Domain: account.Domain})
+		}
+	}
+	slices.SortFunc(list, func(a, b Membership) int { return strings.Compare(a.AccountID, b.AccountID) })
+	return list
+}

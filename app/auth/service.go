@@ -1,0 +1,213 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// Config is what a Service works with.
+type Config struct {
+	Store    *kv.Store        // must hold Buckets() and audit.Buckets()
+	Accounts Accounts         // must know every account of the store before the first request
+	Mailer   *Mailer          // delivers links; nil: they wait for an administrator. The Service closes it
+	Log      *slog.Logger     // nil: nothing is logged
+	Clock    func() time.Time // nil = time.Now; give the store the same
+}
+
+// Service is this room. Its methods may be called by many goroutines at once. Every method that writes answers only
+// when the change is on the disk and in force; its errors are *errdefs.Error inside, or the store's.
+type Service struct {
+	store    *kv.Store
+	accounts Accounts
+	mailer   *Mailer
+	log      *slog.Logger
+	clock    func() time.Time
+
+	memory
+	wrong, byAddress, byDestination *throttle
+
+	stop     chan struct{}
+	stopped  sync.WaitGroup
+	closing  sync.Once
+	closeErr error
+}
+
+// New reads users, keys and sessions into memory and starts the background work: what is kept lazily is written
+// every minute, what has expired is swept every hour. Errors: the store's, ErrDamaged among them, because a user who
+// cannot be read might be one who was removed.
+func New(cfg Config) (*Service, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	s := &Service{
+		store: cfg.Store, accounts: cfg.Accounts, mailer: cfg.Mailer, log: cfg.Log, clock: cfg.Clock,
+		memory:        newMemory(),
+		wrong:         newThrottle(20, time.Minute/10),
+		byAddress:     newThrottle(20, 15*time.Minute/20),
+		byDestination: newThrottle(5, 15*time.Minute/5),
+		stop:          make(chan struct{}),
+	}
+	if err := s.load(); err != nil {
+		return nil, fmt.Errorf("load users and keys: %w", err)
+	}
+	s.stopped.Go(s.background)
+	return s, nil
+}
+
+// Close stops the background work and the mailer and writes what is kept lazily. Call it before the store is
+// closed; after it only the Authenticate methods may be called. Calling it again gives the same answer.
+func (s *Service) Close() error {
+	s.closing.Do(func() {
+		close(s.stop)
+		s.stopped.Wait()
+		if s.mailer != nil {
+			s.mailer.Close()
+		}
+		s.closeErr = s.flush()
+	})
+	return s.closeErr
+}
+
+const sweepEvery = 60 // flushes
+
+func (s *Service) background() {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+		if err := s.flush(); err != nil {
+			s.log.Error("last use of keys and sessions was not written", "error", err)
+		}
+		if n%sweepEvery == 0 {
+			if err := s.Sweep(s.clock()); err != nil {
+				s.log.Error("expired sessions and links were not removed", "error", err)
+			}
+		}
+	}
+}
+
+// errUnauthorized is the only thing that a caller without a valid credential learns.
+var errUnauthorized error = errdefs.New(errdefs.Unauthorized, "the credential is not valid, or not any more")
+
+// errMalformed tells a credential that was mistyped or cut off.
+var errMalformed error = errdefs.New(errdefs.Unauthorized, "the credential is not complete")
+
+// write runs the one transaction of a change by a caller who must have a role, on an account that is not archived,
+// and brings the memory up to it. fn may run more than once. It gets the caller's role as it is in the transaction.
+func (s *Service) write(p Principal, need Role, fn func(tx *kv.Tx, role Role, c *changes) error) error {
+	if err := s.writable(p.AccountID); err != nil {
+		return err
+	}
+	return s.update(func(tx *kv.Tx, c *changes) error {
+		role, err := s.authorize(tx, p, need)
+		if err != nil {
+			return err
+		}
+		return fn(tx, role, c)
+	})
+}
+
+// update runs a transaction and brings the memory up to what it changed.
+func (s *Service) update(fn func(tx *kv.Tx, c *changes) error) error {
+	var c changes
+	err := s.store.Update(func(tx *kv.Tx) error {
+		c = changes{}
+		return fn(tx, &c)
+	})
+	if err != nil {
+		return err
+	}
+	return s.refresh(c)
+}
+
+// writable refuses changes to an account that is archived or not there.
+func (s *Service) writable(accountID string) error {
+	account, found := s.accounts.Account(accountID)
+	if !found {
+		return errdefs.New(errdefs.NotFound, "there is no such account")
+	}
+	if account.Archived {
+		return errdefs.New(errdefs.Conflict, "the account %s is archived and cannot be changed", accountID)
+	}
+	return nil
+}
+
+// authorize checks inside a transaction that the caller's credential still holds and its role is high enough.
+// Errors: Unauthorized, Forbidden.
+func (s *Service) authorize(tx *kv.Tx, p Principal, need Role) (Role, error) {
+	role, err := s.roleOf(tx, p)
+	if err != nil {
+		return "", err
+	}
+	if !role.AtLeast(need) {
+		return "", errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", need, role)
+	}
+	return role, nil
+}
+
+func (s *Service) roleOf(tx *kv.Tx, p Principal) (Role, error) {
+	switch p.Type {
+	case TypeLocal:
+		return Admin, nil
+	case TypeAPIKey:
+		key, err := keys.Get(tx, p.KeyID)
+		if errors.Is(err, kv.ErrNotFound) {
+			return "", errUnauthorized
+		}
+		if err != nil {
+			return "", err
+		}
+		if key.RevokedAt != nil || key.expired(tx.Now()) || key.AccountID != p.AccountID || key.Email != p.Email {
+			return "", errUnauthorized
+		}
+		role, err := s.userRole(tx, p.AccountID, p.Email)
+		return lower(key.Role, role), err
+	case TypeSession:
+		session, err := sessions.Get(tx, p.SessionID)
+		if errors.Is(err, kv.ErrNotFound) {
+			return "", errUnauthorized
+		}
+		if err != nil {
+			return "", err
+		}
+		// The end that the caller was authenticated with counts: the stored one lags behind.
+		if session.AccountID != p.AccountID || session.Email != p.Email || !tx.Now().Before(p.Expires) {
+			return "", errUnauthorized
+		}
+		if session.TabletID != "" {
+			return session.Role, nil
+		}
+		return s.userRole(tx, p.AccountID, p.Email)
+	}
+	return "", errdefs.New(errdefs.Forbidden, "this credential cannot do that")
+}
+
+// userRole is the present role of an address in an account. Errors: Unauthorized when it has none.
+func (s *Service) userRole(tx *kv.Tx, accountID, email string) (Role, error) {
+	user, err := users.Get(tx, place{A: accountID, B: email})
+	switch {
+	case err == nil && !user.Refused:
+		return user.Role, nil
+	case err == nil:
+		return "", errUnauthorized
+	case !errors.Is(err, kv.ErrNotFound):
+		return "", err
+	}
+	if account, found := s.accounts.Account(accountID); found && onDomain(email, account.Domain) {
+		return Readonly, nil
+	}
+	return "", errUnauthorized
+}

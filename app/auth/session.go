@@ -1,0 +1,304 @@
+package auth
+
+import (
+	"errors"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// Grant is a new session.
+type Grant struct {
+	Session   string    // raw, for the cookie `session`; never to a log
+	Principal Principal // who is signed in; Expires is when the cookie ends
+}
+
+// Callback uses up a one-time link and signs in the browser that has it (http-api.md section 4, row 4; decisions.md
+// section 4). A person with several accounts enters the one used last, else the first by id. address is where the
+// call came from. Errors: Invalid (token) for none; Forbidden for an unknown or expired one; Conflict when it was used.
+func (s *Service) Callback(token, address string) (Grant, error) {
+	hash, err := linkHash(token)
+	if err != nil {
+		return Grant{}, err
+	}
+	raw, made := newToken(prefixSession)
+	var signed sessionRecord
+	err = s.update(func(tx *kv.Tx, c *changes) error {
+		link, err := usableLink(tx, hash)
+		if err != nil {
+			return err
+		}
+		link.UsedAt = audit.TimeOrNil(tx.Now())
+		if err := errors.Join(freeCode(tx, hash, link), dropWait(tx, link), links.Put(tx, hash, link)); err != nil {
+			return err
+		}
+		c.sessions = []string{made.id}
+		if link.TabletID != "" {
+			signed, err = s.pairUp(tx, made, link, address)
+		} else {
+			signed, err = s.signIn(tx, made, link, address)
+		}
+		return err
+	})
+	if err != nil {
+		return Grant{}, err
+	}
+	return s.grant(raw, made, signed, address)
+}
+
+func linkHash(token string) ([32]byte, error) {
+	if token == "" {
+		return [32]byte{}, errdefs.InvalidField("token", "must not be empty")
+	}
+	hash, ok := parseToken(prefixLink, token)
+	if !ok {
+		return hash, errBadLink
+	}
+	return hash, nil
+}
+
+// usableLink reads a link that may be used now. Errors: Forbidden, Conflict.
+func usableLink(tx *kv.Tx, hash [32]byte) (linkRecord, error) {
+	link, err := links.Get(tx, hash)
+	if errors.Is(err, kv.ErrNotFound) || err == nil && !tx.Now().Before(link.ExpiresAt.Time) {
+		return link, errBadLink
+	}
+	if err == nil && link.UsedAt != nil {
+		err = errdefs.New(errdefs.Conflict, "the link was used before: ask for a new one")
+	}
+	return link, err
+}
+
+// signIn writes a person's session.
+func (s *Service) signIn(tx *kv.Tx, made secret, link linkRecord, address string) (sessionRecord, error) {
+	accountID, err := s.enterable(tx, link.Email, link.Enter)
+	if err != nil {
+		return sessionRecord{}, err
+	}
+	if link.Bound && accountID != link.Enter {
+		return sessionRecord{}, errBadLink
+	}
+	session := newSession(tx, made, accountID, link.Email)
+	session.Bound = link.Bound
+	if err := sessions.Put(tx, made.id, session); err != nil {
+		return session, err
+	}
+	if err := lastAccounts.Put(tx, link.Email, []byte(accountID)); err != nil {
+		return session, err
+	}
+	return session, auditSignIn(tx, made.id, session, address)
+}
+
+func newSession(tx *kv.Tx, made secret, accountID, email string) sessionRecord {
+	return sessionRecord{
+		Hash: made.hash[:], AccountID: accountID, Email: email,
+		CreatedAt: audit.TimeOf(tx.Now()), ExpiresAt: audit.TimeOf(tx.Now().Add(SessionLifetime)),
+	}
+}
+
+func auditSignIn(tx *kv.Tx, id string, session sessionRecord, address string) error {
+	actor := audit.Actor{Email: session.Email, Credential: "login", Address: address}
+	return audit.Put(tx, session.AccountID, actor, "session.create", id, map[string]string{"email": session.Email})
+}
+
+// grant is the answer to a sign-in that is in force.
+func (s *Service) grant(raw string, made secret, session sessionRecord, address string) (Grant, error) {
+	p, err := s.AuthenticateSession(raw)
+	if err != nil {
+		return Grant{}, err // removed in the meantime
+	}
+	p.Address = address
+	return Grant{Session: raw, Principal: p}, nil
+}
+
+// Approve uses up a one-time link and lets the browser that asked for it in, when the five digits are those that it
+// shows (decisions.md section 4). Five wrong ones kill the link. address is where the call came from. Errors: Invalid
+// (token) for none; Forbidden for an unknown or expired link and a wrong code; Conflict when the link was used, or
+// when no browser waits for it.
+func (s *Service) Approve(token, code, address string) error {
+	hash, err := linkHash(token)
+	if err != nil {
+		return err
+	}
+	wrong := false
+	err = s.update(func(tx *kv.Tx, _ *changes) error {
+		wrong = false
+		link, err := usableLink(tx, hash)
+		if err != nil {
+			return err
+		}
+		if len(link.Wait) == 0 {
+			return errdefs.New(errdefs.Conflict, "no other browser waits for this link")
+		}
+		if link.Code != code {
+			wrong = true
+			if link.Tries++; link.Tries >= maxTries {
+				return dropLink(tx, hash, link)
+			}
+			return links.Put(tx, hash, link)
+		}
+		link.UsedAt, link.Approved = audit.TimeOrNil(tx.Now()), true
+		if err := errors.Join(freeCode(tx, hash, link), links.Put(tx, hash, link)); err != nil {
+			return err
+		}
+		actor := audit.Actor{Email: link.Email, Credential: "login", Address: address}
+		return audit.Put(tx, link.AccountID, actor, "login.approve", link.Email, map[string]string{"from": link.Address})
+	})
+	if err == nil && wrong {
+		err = errdefs.New(errdefs.Forbidden, "the code is not the one that the waiting browser shows")
+	}
+	return err
+}
+
+// Claim signs in the browser that asked to sign in, once, after its link was used to let it in (decisions.md section
+// 4). loginToken is its cookie `login`; address is where the call came from. Errors: Conflict while nobody has let it
+// in; Forbidden for a token that is unknown, expired or was claimed.
+func (s *Service) Claim(loginToken, address string) (Grant, error) {
+	refused := errdefs.New(errdefs.Forbidden, "this browser is not waiting to be let in, or not any more: ask for a new link")
+	wait, ok := parseToken(prefixWait, loginToken)
+	if !ok {
+		return Grant{}, refused
+	}
+	// A waiting page asks every few seconds: most of the time there is nothing to write.
+	err := s.store.View(func(tx *kv.Tx) error {
+		_, err := claimable(tx, wait, refused)
+		return err
+	})
+	if err != nil {
+		return Grant{}, err
+	}
+	raw, made := newToken(prefixSession)
+	var signed sessionRecord
+	err = s.update(func(tx *kv.Tx, c *changes) error {
+		link, err := claimable(tx, wait, refused)
+		if err != nil {
+			return err
+		}
+		if err := waits.Delete(tx, wait); err != nil {
+			return err
+		}
+		c.sessions = []string{made.id}
+		signed, err = s.signIn(tx, made, link, address)
+		return err
+	})
+	if err != nil {
+		return Grant{}, err
+	}
+	return s.grant(raw, made, signed, address)
+}
+
+// claimable reads the approved link of a waiting browser.
+func claimable(tx *kv.Tx, wait [32]byte, refused error) (linkRecord, error) {
+	stored, err := waits.Get(tx, wait)
+	if errors.Is(err, kv.ErrNotFound) {
+		return linkRecord{}, refused
+	}
+	if err != nil {
+		return linkRecord{}, err
+	}
+	link, err := links.Get(tx, [32]byte(stored))
+	if errors.Is(err, kv.ErrNotFound) || err == nil && !tx.Now().Before(link.ExpiresAt.Time) {
+		return link, refused
+	}
+	if err == nil && !link.Approved {
+		err = errdefs.New(errdefs.Conflict, "the link has not been opened yet")
+	}
+	return link, err
+}
+
+// SwitchAccount takes a session to another account of its person (decisions.md section 4). Errors: Forbidden for
+// anything but a person's session, for an account that the person is no member of, and for a session that an
+// administrator's link made for one account.
+func (s *Service) SwitchAccount(p Principal, accountID string) (Principal, error) {
+	if p.Type != TypeSession {
+		return Principal{}, errdefs.New(errdefs.Forbidden, "only a session can change its account")
+	}
+	err := s.update(func(tx *kv.Tx, c *changes) error {
+		if _, err := s.authorize(tx, p, Readonly); err != nil {
+			return err
+		}
+		session, err := sessions.Get(tx, p.SessionID)
+		if err != nil {
+			return err
+		}
+		if session.TabletID != "" {
+			return errdefs.New(errdefs.Forbidden, "a tablet stays in its account")
+		}
+		if session.Bound && accountID != session.AccountID {
+			return errdefs.New(errdefs.Forbidden, "you signed in through a link for this account only: sign in again to enter another")
+		}
+		if entered, err := s.enterable(tx, session.Email, accountID); err != nil || entered != accountID {
+			return errdefs.New(errdefs.Forbidden, "you are not a member of that account")
+		}
+		if session.AccountID == accountID {
+			return nil
+		}
+		from := session.AccountID
+		session.AccountID = accountID
+		c.sessions = []string{p.SessionID}
+		if err := sessions.Put(tx, p.SessionID, session); err != nil {
+			return err
+		}
+		if err := lastAccounts.Put(tx, session.Email, []byte(accountID)); err != nil {
+			return err
+		}
+		return audit.Put(tx, accountID, p.Actor(), "session.switch", p.SessionID, map[string]string{"from": from})
+	})
+	if err != nil {
+		return Principal{}, err
+	}
+	return s.principal(p, accountID)
+}
+
+// principal is the caller as it is in its new account.
+func (s *Service) principal(p Principal, accountID string) (Principal, error) {
+	account, found := s.accounts.Account(accountID)
+	s.mu.RLock()
+	entitlement := s.entitled(accountID, p.Email)
+	s.mu.RUnlock()
+	role, entitled := entitlement.role(account, p.Email)
+	if !found || !entitled {
+		return Principal{}, errUnauthorized
+	}
+	p.AccountID, p.Role, p.RenewCookie = accountID, role, false
+	return p, nil
+}
+
+// Logout ends the session that calls, also on an archived account, and is nil when it has ended before. A tablet's is
+// gone from the list of tablets too. For an API key it does nothing (decisions.md section 4).
+func (s *Service) Logout(p Principal) error {
+	if p.Type != TypeSession {
+		return nil
+	}
+	return s.update(func(tx *kv.Tx, c *changes) error {
+		session, err := sessions.Get(tx, p.SessionID)
+		if errors.Is(err, kv.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.sessions = []string{p.SessionID}
+		if err := sessions.Delete(tx, p.SessionID); err != nil {
+			return err
+		}
+		if session.TabletID != "" {
+			if err := tablets.Delete(tx, place{A: session.AccountID, B: session.TabletID}); err != nil {
+				return err
+			}
+		}
+		return audit.Put(tx, session.AccountID, p.Actor(), "session.end", p.SessionID, nil)
+	})
+}
+
+// sessionEnds is when a session expires: the memory is ahead of the store.
+func (s *Service) sessionEnds(id string, stored time.Time) time.Time {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if session := s.sessionsByID[id]; session != nil {
+		return time.UnixMilli(session.end.at.Load()).UTC()
+	}
+	return stored
+}

@@ -1,0 +1,140 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/kv"
+)
+
+// flush writes when keys were used last and when sessions end, as far as that moved, in one transaction.
+func (s *Service) flush() error {
+	used, moved := map[*use]int64{}, map[*end]int64{}
+	keyIDs, sessionIDs := map[string]*use{}, map[string]*end{}
+	s.mu.RLock()
+	for id, key := range s.keysByID {
+		if at := key.use.at.Load(); at != key.use.written.Load() {
+			used[key.use], keyIDs[id] = at, key.use
+		}
+	}
+	for id, session := range s.sessionsByID {
+		if at := session.end.at.Load(); at != session.end.written.Load() {
+			moved[session.end], sessionIDs[id] = at, session.end
+		}
+	}
+	s.mu.RUnlock()
+	if len(used)+len(moved) == 0 {
+		return nil
+	}
+	err := s.store.Update(func(tx *kv.Tx) error {
+		for id, u := range keyIDs {
+			if !keys.Has(tx, id) {
+				continue // swept a moment ago
+			}
+			if err := keyUses.Put(tx, id, audit.TimeOf(time.UnixMilli(used[u]))); err != nil {
+				return err
+			}
+		}
+		for id, e := range sessionIDs {
+			session, err := sessions.Get(tx, id)
+			if errors.Is(err, kv.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			session.ExpiresAt = audit.TimeOf(time.UnixMilli(moved[e]))
+			if err := sessions.Put(tx, id, session); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write last uses: %w", err)
+	}
+	for u, at := range used {
+		u.written.Store(at)
+	}
+	for e, at := range moved {
+		e.written.Store(at)
+	}
+	return nil
+}
+
+// Sweep removes what has expired: sessions; links, with their codes and tablets that were never paired; and, 400 days
+// after their end, revoked and expired keys, which until then tell a revoked key from one that never was.
+// New's background work calls it once an hour. Errors are the store's.
+func (s *Service) Sweep(now time.Time) error {
+	err := s.update(func(tx *kv.Tx, c *changes) error {
+		return errors.Join(s.sweepSessions(tx, now, c), sweepLinks(tx, now), sweepKeys(tx, now, c))
+	})
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) sweepSessions(tx *kv.Tx, now time.Time, c *changes) error {
+	for item, err := range sessions.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		if now.Before(s.sessionEnds(item.Key, item.Value.ExpiresAt.Time)) {
+			continue
+		}
+		c.sessions = append(c.sessions, item.Key)
+		if err := sessions.Delete(tx, item.Key); err != nil {
+			return err
+		}
+		if id := item.Value.TabletID; id != "" {
+			if err := tablets.Delete(tx, place{A: item.Value.AccountID, B: id}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func sweepLinks(tx *kv.Tx, now time.Time) error {
+	for item, err := range links.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		link := item.Value
+		if now.Before(link.ExpiresAt.Time) {
+			continue
+		}
+		if err := dropLink(tx, item.Key, link); err != nil {
+			return err
+		}
+		if link.TabletID != "" && link.UsedAt == nil {
+			if err := tablets.Delete(tx, place{A: link.AccountID, B: link.TabletID}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func sweepKeys(tx *kv.Tx, now time.Time, c *changes) error {
+	for item, err := range keys.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		ended := item.Value.RevokedAt
+		if ended == nil {
+			ended = item.Value.ExpiresAt
+		}
+		if ended == nil || now.Before(ended.Add(tombstoneLife)) {
+			continue
+		}
+		c.keys = append(c.keys, item.Key)
+		if err := errors.Join(keyUses.Delete(tx, item.Key), keys.Delete(tx, item.Key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// tabletPrefix starts a tablet's identity. No e-mail address has a colon, so it is never a person's.
+const tabletPrefix = "tablet:"
+
+// Tablet is one tablet on the floor (decisions.md sections 4 and 6).
+type Tablet struct {
+	ID           string      `json:"id"`
+	Name         string      `json:"name"`
+	Email        string      `json:"email"` // its identity: "tablet:<name, in lower case, with hyphens>@<account domain>"
+	Role         Role        `json:"role"`
+	StationCodes []string    `json:"stationCodes"`
+	CreatedAt    audit.Time  `json:"createdAt"`
+	PairedAt     *audit.Time `json:"pairedAt"` // null: its pairing link was not used yet
+}
+
+// TabletInput asks for a tablet.
+type TabletInput struct {
+	Name         string   // 1 to 100 characters, unique in the account but for case and blanks
+	Role         Role     // operator, supervisor or readonly; empty: operator
+	StationCodes []string // the stations it is bound to; an operator's needs one. The caller knows whether they exist
+}
+
+// TabletLink is a new tablet and the link that pairs it, by LinkURL.
+type TabletLink struct {
+	Tablet    Tablet
+	Token     string // single use; never to a log
+	ExpiresAt time.Time
+}
+
+const maxTabletStations = 1000
+
+func (in TabletInput) check() error {
+	var details []errdefs.Detail
+	if strings.TrimSpace(in.Name) == "" {
+		details = append(details, errdefs.Detail{Field: "name", Issue: "must not be empty"})
+	} else if issue := nameIssue(in.Name); issue != "" {
+		details = append(details, errdefs.Detail{Field: "name", Issue: issue})
+	}
+	switch in.Role {
+	case Operator, Supervisor, Readonly:
+	default:
+		details = append(details, errdefs.Detail{Field: "role", Issue: "must be operator, supervisor or readonly"})
+	}
+	if n := len(in.StationCodes); n > maxTabletStations {
+		details = append(details, errdefs.Detail{Field: "stationCodes", Issue: fmt.Sprintf("must have %d items or fewer; it has %d", maxTabletStations, n)})
+	} else if n == 0 && in.Role == Operator {
+		details = append(details, errdefs.Detail{Field: "stationCodes", Issue: "must name at least one station"})
+	}
+	for i, code := range in.StationCodes[:min(len(in.StationCodes), maxTabletStations)] {
+		field := fmt.Sprintf("stationCodes[%d]", i)
+		if !isStationCode(code) {
+			details = append(details, errdefs.Detail{Field: field, Issue: "must be a station's code"})
+		} else if slices.Index(in.StationCodes, code) < i {
+			details = append(details, errdefs.Detail{Field: field, Issue: "must not be there twice"})
+		}
+	}
+	return errdefs.InvalidDetails("the tablet", errdefs.Cap(details))
+}
+
+// isStationCode checks the form of http-api.md section 2.3, Station.
+func isStationCode(s string) bool {
+	for i := range len(s) {
+		if !isAlphanumeric(s[i]) && s[i] != '-' && s[i] != '_' {
+			return false
+		}
+	}
+	return 1 <= len(s) && len(s) <= 32
+}
+
+// PairTablet adds a tablet and makes the link that pairs it: single use, 15 minutes. Whoever opens that has a session
+// with the tablet's role and stations. Admins only. Errors: Invalid (name, role, stationCodes[n]), Forbidden, Conflict
+// for a name that another tablet has and on an archived account.
+func (s *Service) PairTablet(p Principal, in TabletInput) (TabletLink, error) {
+	if in.Role == "" {
+		in.Role = Operator
+	}
+	if err := in.check(); err != nil {
+		return TabletLink{}, err
+	}
+	token, made := newToken(prefixLink)
+	id := newID()
+	var pairing TabletLink
+	err := s.write(p, Admin, func(tx *kv.Tx, _ Role, _ *changes) error {
+		account, _ := s.accounts.Account(p.AccountID)
+		name := strings.ToLower(strings.Join(strings.Fields(in.Name), "-"))
+		record := tabletRecord{
+			Name: in.Name, Email: tabletPrefix + name + "@" + account.Domain, Role: in.Role,
+			StationCodes: slices.Clone(in.StationCodes), CreatedAt: audit.TimeOf(tx.Now()), LinkHash: made.hash[:],
+		}
+		for item, err := range tablets.Scan(tx, kv.Under(tablets, p.AccountID)) {
+			if err != nil {
+				return err
+			}
+			if item.Value.Email == record.Email {
+				return errdefs.New(errdefs.Conflict, "another tablet has the name %q", item.Value.Name)
+			}
+		}
+		link := linkRecord{
+			Email: record.Email, AccountID: p.AccountID, TabletID: id, Address: p.Address,
+			CreatedAt: record.CreatedAt, ExpiresAt: audit.TimeOf(tx.Now().Add(LinkLifetime)),
+		}
+		pairing = TabletLink{Tablet: record.tablet(id), Token: token, ExpiresAt: link.ExpiresAt.Time}
+		if err := tablets.Put(tx, place{A: p.AccountID, B: id}, record); err != nil {
+			return err
+		}
+		if err := putLink(tx, made.hash, link); err != nil {
+			return err
+		}
+		return audit.Put(tx, p.AccountID, p.Actor(), "tablet.pair", id, map[string]string{
+			"name": in.Name, "role": string(in.Role), "stationCodes": strings.Join(in.StationCodes, ","),
+		})
+	})
+	return pairing, err
+}
+
+func (t tabletRecord) tablet(id string) Tablet {
+	return Tablet{
+		ID: id, Name: t.Name, Email: t.Email, Role: t.Role, StationCodes: append([]string{}, t.StationCodes...),
+		CreatedAt: t.CreatedAt, PairedAt: t.PairedAt,
+	}
+}
+
+// pairUp writes the session of the tablet whose link was opened.
+func (s *Service) pairUp(tx *kv.Tx, made secret, link linkRecord, address string) (sessionRecord, error) {
+	if err := s.writable(link.AccountID); err != nil {
+		return sessionRecord{}, err
+	}
+	at := place{A: link.AccountID, B: link.TabletID}
+	tablet, err := tablets.Get(tx, at)
+	if errors.Is(err, kv.ErrNotFound) {
+		return sessionRecord{}, errBadLink
+	}
+	if err != nil {
+		return sessionRecord{}, err
+	}
+	session := newSession(tx, made, link.AccountID, tablet.Email)
+	session.TabletID, session.Role, session.StationCodes = link.TabletID, tablet.Role, tablet.StationCodes
+	if err := sessions.Put(tx, made.id, session); err != nil {
+		return session, err
+	}
+	tablet.PairedAt, tablet.SessionID = audit.TimeOrNil(tx.Now()), made.id
+	if err := tablets.Put(tx, at, tablet); err != nil {
+		return session, err
+	}
+	return session, auditSignIn(tx, made.id, session, address)
+}
+
+// ListTablets lists the tablets of the caller's account, by name, those not yet paired too. Admins only. The list is
+// empty, never nil. Errors: Forbidden.
+func (s *Service) ListTablets(p Principal) ([]Tablet, error) {
+	list := []Tablet{}
+	err := s.view(p, func(tx *kv.Tx) error {
+		for item, err := range tablets.Scan(tx, kv.Under(tablets, p.AccountID)) {
+			if err != nil {
+				return err
+			}
+			list = append(list, item.Value.tablet(item.Key.B))
+		}
+		return nil
+	})
+	slices.SortFunc(list, func(a, b Tablet) int { return strings.Compare(a.Name, b.Name) })
+	return list, err
+}
+
+// RevokeTablet takes a tablet away: its session and its pairing link end at once. Admins only. Errors: Forbidden,
+// NotFound, Conflict on an archived account.
+func (s *Service) RevokeTablet(p Principal, id string) error {
+	return s.write(p, Admin, func(tx *kv.Tx, _ Role, c *changes) error {
+		at := place{A: p.AccountID, B: id}
+		tablet, err := tablets.Get(tx, at)
+		if errors.Is(err, kv.ErrNotFound) {
+			return errdefs.New(errdefs.NotFound, "there is no such tablet")
+		}
+		if err != nil {
+			return err
+		}
+		if tablet.SessionID != "" {
+			c.sessions = []string{tablet.SessionID}
+			if err := sessions.Delete(tx, tablet.SessionID); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(links.Delete(tx, [32]byte(tablet.LinkHash)), tablets.Delete(tx, at)); err != nil {
+			return err
+		}
+		return audit.Put(tx, p.AccountID, p.Actor(), "tablet.revoke", id, map[string]string{"name": tablet.Name})
+	})
+}

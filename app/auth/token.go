@@ -1,0 +1,108 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// A token is a prefix that tells its purpose, 168 random bits and a CRC-32C over both, in lower-case base32: 44
+// characters that are safe in a path. The checksum tells a mistyped or cut token from an unknown one without a look
+// at the store, and lets scanners of source code find keys that were committed by mistake.
+const (
+	prefixKey     = "opk_" // an API key
+	prefixSession = "ops_" // a session, in its cookie
+	prefixLink    = "opl_" // a one-time link
+	prefixWait    = "opw_" // a browser that waits to be let in, in its cookie
+
+	prefixLen  = 4
+	randomLen  = 21
+	sumLen     = 4
+	tokenLen   = prefixLen + (randomLen+sumLen)*8/5
+	publicLen  = 12 // characters of a public id, 60 bits
+	publicSeed = "id:"
+)
+
+var (
+	letters    = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+)
+
+// secret is what is kept of a token.
+type secret struct {
+	hash [32]byte
+	id   string // public: it names the token in lists, audit records and logs
+}
+
+// newToken makes a token. The raw text must be shown once and never be kept.
+func newToken(prefix string) (raw string, s secret) {
+	var data [randomLen + sumLen]byte
+	rand.Read(data[:randomLen])
+	binary.BigEndian.PutUint32(data[randomLen:], checksum(prefix, data[:randomLen]))
+	raw = prefix + letters.EncodeToString(data[:])
+	hash := sha256.Sum256([]byte(raw))
+	return raw, secret{hash: hash, id: publicID(hash)}
+}
+
+// decode is the inverse of letters.EncodeToString. The one of encoding/base32 allocates and skips line ends.
+func decode(text [tokenLen - prefixLen]byte) (data [randomLen + sumLen]byte, ok bool) {
+	var bits uint64
+	for i, c := range text {
+		switch {
+		case 'a' <= c && c <= 'z':
+			c -= 'a'
+		case '2' <= c && c <= '7':
+			c -= '2' - 26
+		default:
+			return data, false
+		}
+		bits = bits<<5 | uint64(c)
+		if i%8 == 7 { // eight letters are five bytes
+			n := i / 8 * 5
+			data[n], data[n+1], data[n+2], data[n+3], data[n+4] =
+				byte(bits>>32), byte(bits>>24), byte(bits>>16), byte(bits>>8), byte(bits)
+			bits = 0
+		}
+	}
+	return data, true
+}
+
+func checksum(prefix string, random []byte) uint32 {
+	var buf [prefixLen + randomLen]byte
+	copy(buf[:], prefix)
+	copy(buf[prefixLen:], random)
+	return crc32.Checksum(buf[:], castagnoli)
+}
+
+// parseToken gives the hash of a token, and false for what cannot be one. It allocates nothing.
+func parseToken(prefix, raw string) (hash [32]byte, ok bool) {
+	if len(raw) != tokenLen || raw[:prefixLen] != prefix {
+		return hash, false
+	}
+	var text [tokenLen]byte
+	copy(text[:], raw)
+	data, ok := decode([tokenLen - prefixLen]byte(text[prefixLen:]))
+	if !ok {
+		return hash, false
+	}
+	if binary.BigEndian.Uint32(data[randomLen:]) != checksum(prefix, data[:randomLen]) {
+		return hash, false
+	}
+	return sha256.Sum256(text[:]), true
+}
+
+// publicID derives a public id from a token's hash, so that what is stored under its id is found from the raw token
+// too. It says nothing about the token, of which it is a hash of a hash.
+func publicID(hash [32]byte) string {
+	sum := sha256.Sum256(append([]byte(publicSeed), hash[:]...))
+	return letters.EncodeToString(sum[:])[:publicLen]
+}
+
+// newID is a random public id for what has no token.
+func newID() string {
+	var data [8]byte
+	rand.Read(data[:])
+	return letters.EncodeToString(data[:])[:publicLen]
+}

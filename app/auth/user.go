@@ -1,0 +1,266 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+
+	"opsmon/app/audit"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// User is one person who was added to an account (decisions.md section 4).
+type User struct {
+	Email     string     `json:"email"` // lower case
+	Role      Role       `json:"role"`
+	CreatedAt audit.Time `json:"createdAt"`
+}
+
+// AddUser gives an address a role in the caller's account; a refusal from an earlier removal ends. Admins only.
+// Errors: Invalid (email, role), Forbidden, Conflict when it was added before or the account is archived.
+func (s *Service) AddUser(p Principal, email string, role Role) (User, error) {
+	email, err := checkUser(email, role)
+	if err != nil {
+		return User{}, err
+	}
+	var user User
+	err = s.write(p, Admin, func(tx *kv.Tx, _ Role, c *changes) error {
+		c.users = []place{{A: p.AccountID, B: email}}
+		user, err = addUser(tx, p.AccountID, email, role, p.Actor())
+		return err
+	})
+	return user, err
+}
+
+func addUser(tx *kv.Tx, accountID, email string, role Role, actor audit.Actor) (User, error) {
+	at := place{A: accountID, B: email}
+	before, err := users.Get(tx, at)
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return User{}, err
+	}
+	if err == nil && !before.Refused {
+		return User{}, errdefs.New(errdefs.Conflict, "%s is a user of the account already", email)
+	}
+	record := userRecord{Role: role, CreatedAt: audit.TimeOf(tx.Now())}
+	if err := users.Put(tx, at, record); err != nil {
+		return User{}, err
+	}
+	err = audit.Put(tx, accountID, actor, "user.add", email, map[string]string{"role": string(role)})
+	return User{Email: email, Role: role, CreatedAt: record.CreatedAt}, err
+}
+
+func checkUser(email string, role Role) (string, error) {
+	email, wrongEmail := ParseEmail(email)
+	_, wrongRole := ParseRole(string(role))
+	if wrongEmail == nil && wrongRole == nil {
+		return email, nil
+	}
+	return "", errdefs.InvalidDetails("the user", append(detailsOf(wrongEmail), detailsOf(wrongRole)...))
+}
+
+// SetRole changes the role of a user of the caller's account. An address on the account's domain that was never added
+// is added by it. Admins only. Errors: Invalid (email, role), Forbidden, NotFound, Conflict when nobody would be left
+// as an admin or the account is archived.
+func (s *Service) SetRole(p Principal, email string, role Role) (User, error) {
+	email, err := checkUser(email, role)
+	if err != nil {
+		return User{}, err
+	}
+	var user User
+	err = s.write(p, Admin, func(tx *kv.Tx, _ Role, c *changes) error {
+		at := place{A: p.AccountID, B: email}
+		record, err := users.Get(tx, at)
+		if errors.Is(err, kv.ErrNotFound) && s.isOnDomain(p.AccountID, email) {
+			c.users = []place{at}
+			user, err = addUser(tx, p.AccountID, email, role, p.Actor())
+			return err
+		}
+		if errors.Is(err, kv.ErrNotFound) || err == nil && record.Refused {
+			return noUser(email)
+		}
+		if err != nil {
+			return err
+		}
+		before := record.Role
+		record.Role = role
+		user = User{Email: email, Role: role, CreatedAt: record.CreatedAt}
+		if before == role {
+			return nil
+		}
+		if err := keepAdmin(tx, at, before); err != nil {
+			return err
+		}
+		c.users = []place{at}
+		if err := users.Put(tx, at, record); err != nil {
+			return err
+		}
+		return audit.Put(tx, p.AccountID, p.Actor(), "user.setRole", email, map[string]string{"from": string(before), "to": string(role)})
+	})
+	return user, err
+}
+
+// keepAdmin refuses to take the role from an account's last admin.
+func keepAdmin(tx *kv.Tx, at place, role Role) error {
+	if role != Admin {
+		return nil
+	}
+	for item, err := range users.Scan(tx, kv.Under(users, at.A)) {
+		if err != nil {
+			return err
+		}
+		if item.Key != at && item.Value.Role == Admin && !item.Value.Refused {
+			return nil
+		}
+	}
+	return errdefs.New(errdefs.Conflict, "%s is the account's last admin: make somebody else one first", at.B)
+}
+
+// RemoveUser takes an address out of the caller's account and ends every key and session that it has there, at
+// once. On the account's domain, added or not, it is refused until it is added again. Admins only. Errors: Invalid
+// (email), Forbidden, NotFound, Conflict for the last admin and on an archived account.
+func (s *Service) RemoveUser(p Principal, email string) error {
+	email, err := ParseEmail(email)
+	if err != nil {
+		return err
+	}
+	return s.write(p, Admin, func(tx *kv.Tx, _ Role, c *changes) error {
+		at := place{A: p.AccountID, B: email}
+		record, err := users.Get(tx, at)
+		known := err == nil
+		if err != nil && !errors.Is(err, kv.ErrNotFound) {
+			return err
+		}
+		domain := s.isOnDomain(p.AccountID, email)
+		if known && record.Refused || !known && !domain {
+			return noUser(email)
+		}
+		if err := keepAdmin(tx, at, record.Role); err != nil {
+			return err
+		}
+		c.users = []place{at}
+		if domain {
+			err = users.Put(tx, at, userRecord{CreatedAt: audit.TimeOf(tx.Now()), Refused: true})
+		} else {
+			err = users.Delete(tx, at)
+		}
+		if err != nil {
+			return err
+		}
+		if err := endCredentials(tx, at, c); err != nil {
+			return err
+		}
+		return audit.Put(tx, p.AccountID, p.Actor(), "user.remove", email, map[string]string{
+			"role": string(record.Role), "keys": fmt.Sprint(len(c.keys)), "sessions": fmt.Sprint(len(c.sessions)),
+		})
+	})
+}
+
+// endCredentials revokes every key and ends every session of a user in an account. It reads all of them: the
+// memory may not know yet of one that was made a moment ago.
+func endCredentials(tx *kv.Tx, at place, c *changes) error {
+	for item, err := range keys.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		if k := item.Value; k.AccountID == at.A && k.Email == at.B && k.RevokedAt == nil {
+			c.keys = append(c.keys, item.Key)
+			if err := buryKey(tx, item.Key, k); err != nil {
+				return err
+			}
+		}
+	}
+	for item, err := range sessions.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		if item.Value.AccountID == at.A && item.Value.Email == at.B {
+			c.sessions = append(c.sessions, item.Key)
+			if err := sessions.Delete(tx, item.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ListUsers lists the users who were added to the caller's account, by e-mail. Those who only share its domain are
+// not known. Admins only. The list is empty, never nil. Errors: Forbidden.
+func (s *Service) ListUsers(p Principal) ([]User, error) {
+	list := []User{}
+	err := s.view(p, func(tx *kv.Tx) error {
+		for item, err := range users.Scan(tx, kv.Under(users, p.AccountID)) {
+			if err != nil {
+				return err
+			}
+			if !item.Value.Refused {
+				list = append(list, User{Email: item.Key.B, Role: item.Value.Role, CreatedAt: item.Value.CreatedAt})
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// User reads one user of the caller's account. Admins only. Errors: Invalid (email), Forbidden, NotFound.
+func (s *Service) User(p Principal, email string) (User, error) {
+	email, err := ParseEmail(email)
+	if err != nil {
+		return User{}, err
+	}
+	var user User
+	err = s.view(p, func(tx *kv.Tx) error {
+		record, err := users.Get(tx, place{A: p.AccountID, B: email})
+		if errors.Is(err, kv.ErrNotFound) || err == nil && record.Refused {
+			return noUser(email)
+		}
+		user = User{Email: email, Role: record.Role, CreatedAt: record.CreatedAt}
+		return err
+	})
+	return user, err
+}
+
+// view reads for an admin.
+func (s *Service) view(p Principal, fn func(tx *kv.Tx) error) error {
+	return s.store.View(func(tx *kv.Tx) error {
+		if _, err := s.authorize(tx, p, Admin); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+func noUser(email string) error {
+	return errdefs.New(errdefs.NotFound, "%s is not a user of the account", email)
+}
+
+func (s *Service) isOnDomain(accountID, email string) bool {
+	account, found := s.accounts.Account(accountID)
+	return found && onDomain(email, account.Domain)
+}
+
+// BootstrapTx gives a new account its first admin and an API key for it, inside the transaction that makes the
+// account (decisions.md section 7, `app init`). When that is committed and the account is known to Accounts, call
+// done: it brings the memory up. Like the transaction's own function it may run more than once; the raw key and the
+// done of the last run count. Errors: Invalid (email), Conflict when the address is a user of the account already.
+func (s *Service) BootstrapTx(tx *kv.Tx, accountID, email string, actor audit.Actor) (raw string, done func(), err error) {
+	email, err = ParseEmail(email)
+	if err != nil {
+		return "", nil, err
+	}
+	if _, err := addUser(tx, accountID, email, Admin, actor); err != nil {
+		return "", nil, err
+	}
+	raw, made := newToken(prefixKey)
+	record := keyRecord{
+		Hash: made.hash[:], AccountID: accountID, Email: email, Name: "first key", Role: Admin, CreatedAt: audit.TimeOf(tx.Now()),
+	}
+	if err := putKey(tx, made.id, record, actor); err != nil {
+		return "", nil, err
+	}
+	c := changes{users: []place{{A: accountID, B: email}}, keys: []string{made.id}}
+	return raw, func() {
+		if err := s.refresh(c); err != nil {
+			s.log.Error("the first user cannot sign in before a restart", "account", accountID, "error", err)
+		}
+	}, nil
+}
