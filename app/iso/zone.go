@@ -68,7 +68,7 @@ func openDatabase() (*database, error) {
 }
 
 // Zone gives the time zone of an IANA name, to the letter as in the embedded database and from its data alone,
-// whatever the machine has (http-api.md section 2.4, timezone; decisions.md section 3). "Local", the empty string and
+// whatever the machine has (http-api.md section 2.3, plant, timezone; decisions.md section 3). "Local", the empty string and
 // other spellings are refused. One name always gives the same *time.Location, and "UTC" gives time.UTC.
 //
 // The error for a name that is not in the database is an *errdefs.Error of kind Invalid whose text completes a
