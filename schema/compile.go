@@ -2,12 +2,9 @@ package schema
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +19,7 @@ import (
 // the library's list of errors, which is large, never grows with the document.
 type section struct {
 	schema *jsonschema.Schema
-	doc    map[string]any // what schema was compiled from; keyword locations resolve in it
+	file   any // the schema file, in which keyword locations resolve
 	lists  []list
 	nested bool // holds lists of objects, so one element can be a lot of work
 }
@@ -33,209 +30,104 @@ type list struct {
 	item *section // what holds for each element
 }
 
-// annotations say nothing about validity; they are for readers of the files.
-var annotations = []string{"$schema", "$id", "$defs", "title", "description", "default", "examples", "readOnly", "deprecated"}
+// maxObjects is how many objects may stand directly inside each other before a schema is taken for circular.
+const maxObjects = 16
 
-// compiler makes sections of one file. Each $ref is replaced by what it refers to: the library would go through
-// more steps for each value otherwise.
+// compiler makes the sections of one file out of what the library compiled. It changes that: a property that is
+// only a $ref becomes what it refers to, which saves the library a step for each value, and a list loses its
+// items.
 type compiler struct {
-	name     Name
-	file     map[string]any
-	sections map[string]*section // by the pointer into the file
-	order    []*section
+	file     any
+	sections map[*jsonschema.Schema]*section // by what they validate
+	items    map[*jsonschema.Schema]*section // by the list that the items were taken from
 }
 
-func compile(name Name, file []byte) (*section, error) {
-	root, err := compileFile(name, file)
+// compile makes the root section of a schema.
+func compile(name Name) (*section, error) {
+	file, err := strictjson.Decode(JSON(name))
 	if err != nil {
 		return nil, fmt.Errorf("compile schema %s: %w", name, err)
 	}
-	return root, nil
-}
-
-func compileFile(name Name, file []byte) (*section, error) {
-	v, err := strictjson.Decode(file)
+	root, err := newLibrary().Compile(base + string(name) + extension)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("compile schema %s: %w", name, err)
 	}
-	doc, ok := v.(map[string]any)
-	if !ok {
-		return nil, errors.New("it is not an object")
-	}
-	c := compiler{name: name, file: doc, sections: make(map[string]*section)}
-	root, err := c.section("#")
+	c := compiler{file, make(map[*jsonschema.Schema]*section), make(map[*jsonschema.Schema]*section)}
+	s, err := c.section(root)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("compile schema %s: %w", name, err)
 	}
-	return root, c.finish()
-}
-
-// section gives the section whose rules stand at a pointer into the file.
-func (c *compiler) section(pointer string) (*section, error) {
-	if s := c.sections[pointer]; s != nil {
-		return s, nil
-	}
-	s := &section{}
-	c.sections[pointer] = s
-	c.order = append(c.order, s)
-	doc, err := c.flatten(flattening{section: s}, pointer)
-	if err != nil {
-		return nil, err
-	}
-	s.doc = doc
 	return s, nil
 }
 
-// flattening is where flatten is.
-type flattening struct {
-	section *section
-	path    []string // property names from the section's value
-	branch  bool     // inside allOf, if or then: a list there is not the section's own
-	refs    int      // how many $ref led here
-}
-
-// flatten gives the schema at a pointer without annotations, each $ref replaced by its target, and each list's
-// items moved to a section of their own.
-func (c *compiler) flatten(at flattening, pointer string) (map[string]any, error) {
-	node, err := c.resolve(pointer)
-	if err != nil {
-		return nil, err
-	}
-	if ref, ok := node["$ref"]; ok {
-		if at.refs++; at.refs > 32 {
-			return nil, fmt.Errorf("%s: $ref goes in a circle outside of a list", pointer)
-		}
-		return c.flatten(at, fmt.Sprint(ref))
-	}
-	out := make(map[string]any, len(node))
-	for keyword, value := range node {
-		if slices.Contains(annotations, keyword) {
-			continue
-		}
-		here := pointer + "/" + keyword
-		switch keyword {
-		case "properties":
-			props := make(map[string]any)
-			for name := range value.(map[string]any) {
-				in := at
-				in.path = append(slices.Clone(at.path), name)
-				if props[name], err = c.flatten(in, here+"/"+name); err != nil {
-					return nil, err
-				}
-			}
-			value = props
-		case "items":
-			if !at.branch {
-				if err := c.list(at, here); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			if value, err = c.flatten(at, here); err != nil {
-				return nil, err
-			}
-		case "if", "then":
-			in := at
-			in.branch = true
-			if value, err = c.flatten(in, here); err != nil {
-				return nil, err
-			}
-		case "allOf":
-			in := at
-			in.branch = true
-			all := make([]any, len(value.([]any)))
-			for i := range all {
-				if all[i], err = c.flatten(in, here+"/"+strconv.Itoa(i)); err != nil {
-					return nil, err
-				}
-			}
-			value = all
-		}
-		out[keyword] = value
-	}
-	return out, nil
-}
-
-// list notes that the items at a pointer hold for the list at a place of a section.
-func (c *compiler) list(at flattening, items string) error {
-	node, err := c.resolve(items)
-	if err != nil {
-		return err
-	}
-	if ref, ok := node["$ref"]; ok {
-		items = fmt.Sprint(ref)
-	}
-	item, err := c.section(items)
-	if err != nil {
-		return err
-	}
-	at.section.lists = append(at.section.lists, list{at.path, item})
-	return nil
-}
-
-// resolve finds the object at a pointer into the file, such as "#/$defs/Station/properties/code".
-func (c *compiler) resolve(pointer string) (map[string]any, error) {
-	rest, ok := strings.CutPrefix(pointer, "#")
-	if !ok {
-		return nil, fmt.Errorf("%s: $ref must stay inside the file", pointer)
-	}
-	node, ok := lookup(c.file, rest).(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("%s: there is no schema", pointer)
-	}
-	return node, nil
-}
-
-// lookup follows a JSON pointer without escapes, which no name in our files needs; nil when it leads nowhere.
-func lookup(v any, pointer string) any {
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		switch node := v.(type) {
-		case map[string]any:
-			if token != "" {
-				v = node[token]
-			}
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(node) {
-				return nil
-			}
-			v = node[i]
-		default:
-			return nil
-		}
-	}
-	return v
-}
-
-// finish compiles all sections as definitions of one document.
-func (c *compiler) finish() error {
-	defs := make(map[string]any, len(c.order))
-	for i, s := range c.order {
-		defs[strconv.Itoa(i)] = s.doc
-		slices.SortFunc(s.lists, func(a, b list) int { return slices.Compare(a.path, b.path) })
-		for _, l := range s.lists {
-			s.nested = s.nested || l.item.doc["properties"] != nil
-		}
-	}
-	text, err := json.Marshal(map[string]any{"$defs": defs})
-	if err != nil {
-		return err
-	}
+func newLibrary() *jsonschema.Compiler {
 	lib := jsonschema.NewCompiler()
 	lib.Draft = jsonschema.Draft2020
 	lib.AssertFormat = true
 	lib.Formats["date-time"] = isTimestamp
-	lib.LoadURL = func(url string) (io.ReadCloser, error) { return nil, fmt.Errorf("%s is not embedded", url) }
-	url := base + string(c.name)
-	if err := lib.AddResource(url, bytes.NewReader(text)); err != nil {
-		return err
+	lib.LoadURL = load
+	return lib
+}
+
+// load gives the library an embedded schema and nothing else.
+func load(url string) (io.ReadCloser, error) {
+	for _, name := range Names() {
+		if url == base+string(name)+extension {
+			return io.NopCloser(bytes.NewReader(JSON(name))), nil
+		}
 	}
-	for i, s := range c.order {
-		if s.schema, err = lib.Compile(url + "#/$defs/" + strconv.Itoa(i)); err != nil {
+	return nil, fmt.Errorf("%s is not an embedded schema", url)
+}
+
+// section gives the section that validates with a compiled schema.
+func (c *compiler) section(sch *jsonschema.Schema) (*section, error) {
+	sch = target(sch)
+	if s := c.sections[sch]; s != nil {
+		return s, nil
+	}
+	s := &section{schema: sch, file: c.file}
+	c.sections[sch] = s
+	if err := c.split(s, sch, nil); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(s.lists, func(a, b list) int { return slices.Compare(a.path, b.path) })
+	return s, nil
+}
+
+// split finds the lists below a compiled schema and takes their items away from it. path leads there from the
+// section's value.
+func (c *compiler) split(s *section, sch *jsonschema.Schema, path []string) error {
+	if len(path) > maxObjects {
+		return fmt.Errorf("%s: $ref goes in a circle outside of lists", sch.Location)
+	}
+	for name, p := range sch.Properties {
+		p = target(p)
+		sch.Properties[name] = p
+		inner := append(slices.Clone(path), name)
+		if p.Items2020 != nil {
+			item, err := c.section(p.Items2020)
+			if err != nil {
+				return err
+			}
+			c.items[p], p.Items2020 = item, nil
+		}
+		if item := c.items[p]; item != nil {
+			s.lists = append(s.lists, list{inner, item})
+			s.nested = s.nested || item.schema.Properties != nil
+		}
+		if err := c.split(s, p, inner); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// target follows $ref. Nothing but annotations stands beside a $ref in our files; a test sees to that.
+func target(sch *jsonschema.Schema) *jsonschema.Schema {
+	for sch.Ref != nil {
+		sch = sch.Ref
+	}
+	return sch
 }
 
 // isTimestamp is the format date-time: RFC 3339 to the letter, as far as time.Parse can read it too.

@@ -33,9 +33,9 @@ func (s *section) leaves(found []Violation, e *jsonschema.ValidationError, v any
 	if len(e.Causes) > 0 {
 		return found
 	}
-	pointer := strings.TrimPrefix(e.AbsoluteKeywordLocation, s.schema.Location)
+	_, pointer, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
 	slash := strings.LastIndexByte(pointer, '/')
-	node, _ := lookup(s.doc, pointer[:max(slash, 0)]).(map[string]any)
+	node, _ := lookup(s.file, pointer[:max(slash, 0)]).(map[string]any)
 	at, value := locate(v, e.InstanceLocation, path)
 	switch keyword := pointer[slash+1:]; keyword {
 	case "required":
@@ -45,6 +45,29 @@ func (s *section) leaves(found []Violation, e *jsonschema.ValidationError, v any
 	default:
 		return append(found, Violation{at, sentence(keyword, node, value)})
 	}
+}
+
+// lookup follows a JSON pointer into a schema file; nil when it leads nowhere. No name in our files needs the
+// pointer's escapes.
+func lookup(v any, pointer string) any {
+	if pointer == "" {
+		return v
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		switch node := v.(type) {
+		case map[string]any:
+			v = node[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(node) {
+				return nil
+			}
+			v = node[i]
+		default:
+			return nil
+		}
+	}
+	return v
 }
 
 // locate follows the library's location of a value: a JSON pointer whose tokens are URL-escaped on top.
@@ -134,11 +157,16 @@ func sentence(keyword string, node map[string]any, v any) string {
 	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
 		return "must be " + noun(types(node)[0]) + bounds(node) + "; it is " + show(v)
 	case "type":
-		nouns := types(node)
-		for i, t := range nouns {
+		kinds := types(node)
+		nouns := make([]string, len(kinds))
+		for i, t := range kinds {
 			nouns[i] = noun(t)
 		}
-		return "must be " + strings.Join(nouns, " or ") + "; it is " + show(v)
+		must := "must be " + nouns[0]
+		if words, ok := node["x-sentence"].(string); ok && kinds[0] == "string" {
+			must = words
+		}
+		return strings.Join(append([]string{must}, nouns[1:]...), " or ") + "; it is " + show(v)
 	}
 	panic("schema: no sentence for the keyword " + keyword) // a test goes through all keywords of the files
 }

@@ -32,8 +32,11 @@ const (
 	AccountCreate Name = "account-create" // a further account on the appliance
 )
 
-// base is what every $id begins with. Nothing is ever fetched from there.
-const base = "https://opsmon.example/schema/"
+// base is what every $id begins with, and extension what it ends with. Nothing is ever fetched from there.
+const (
+	base      = "https://opsmon.example/schema/"
+	extension = ".schema.json"
+)
 
 //go:embed *.schema.json
 var files embed.FS
@@ -46,7 +49,7 @@ func Names() []Name {
 
 // JSON gives the schema file as it is embedded. It panics on a name that is not in Names.
 func JSON(name Name) []byte {
-	b, err := files.ReadFile(string(name) + ".schema.json")
+	b, err := files.ReadFile(string(name) + extension)
 	if err != nil {
 		panic(fmt.Sprintf("schema: no schema is named %q", name))
 	}
@@ -81,7 +84,7 @@ var lazy = func() map[Name]func() *section {
 	m := make(map[Name]func() *section)
 	for _, name := range Names() {
 		m[name] = sync.OnceValue(func() *section {
-			s, err := compile(name, JSON(name))
+			s, err := compile(name)
 			if err != nil {
 				panic(err) // the files are part of the program, and tests compile each of them
 			}

@@ -1,0 +1,234 @@
+package schema
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"opsmon/schema/schematest"
+	"opsmon/schema/strictjson"
+)
+
+// validateWhole is Validate without taking anything apart: one call into the library.
+func validateWhole(t testing.TB, sch *jsonschema.Schema, name Name, v any) []Violation {
+	err := sch.Validate(v)
+	if err == nil {
+		return nil
+	}
+	s := &section{schema: sch, file: decode(string(JSON(name)))}
+	found := s.explain(err, v, nil)
+	slices.SortFunc(found, func(a, b Violation) int {
+		return cmp.Or(comparePaths(a.Path, b.Path), strings.Compare(a.Issue, b.Issue))
+	})
+	return slices.Compact(found)
+}
+
+// values are what a mutation puts in place of something.
+var values = []any{nil, true, "", "off", "a b", strings.Repeat("x", 70), json.Number("-1"), json.Number("0.5"), json.Number("1e9"),
+	[]any{}, []any{json.Number("1"), "a"}, []any{map[string]any{}}, map[string]any{}, map[string]any{"type": "cron"}, map[string]any{"code": "", "%s~1/x": nil}}
+
+// mutate changes one random place below v, at most depth levels down, and gives what stands there then.
+func mutate(rng *rand.Rand, v any, depth int) any {
+	switch node := v.(type) {
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(node))
+		if len(keys) == 0 {
+			break
+		}
+		key := keys[rng.IntN(len(keys))]
+		switch {
+		case depth > 0 && rng.IntN(8) > 0:
+			node[key] = mutate(rng, node[key], depth-1)
+		case rng.IntN(2) == 0:
+			delete(node, key)
+		default:
+			node[key+"x"] = node[key]
+		}
+		return node
+	case []any:
+		if len(node) > 0 && depth > 0 {
+			i := rng.IntN(len(node))
+			node[i] = mutate(rng, node[i], depth-1)
+			return node
+		}
+	}
+	return values[rng.IntN(len(values))]
+}
+
+// A document that is taken apart gives the violations that it gives whole.
+func TestSplitEqualsWhole(t *testing.T) {
+	whole, err := newLibrary().Compile(base + string(Manifest) + extension)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	broken := 0
+	documents := [][]byte{schematest.Large(90, 150), []byte(documents[Manifest])}
+	rounds := 150
+	if testing.Short() {
+		rounds = 20
+	}
+	for round := range rounds {
+		doc := decode(string(documents[round%len(documents)]))
+		for range 1 + rng.IntN(30) {
+			mutate(rng, doc, 1+rng.IntN(12))
+		}
+		want := validateWhole(t, whole, Manifest, doc)
+		if diff := gocmp.Diff(want, Validate(Manifest, doc)); diff != "" {
+			t.Fatalf("round %d:\n%s", round, diff)
+		}
+		if len(want) > 0 {
+			broken++
+		}
+	}
+	if broken < rounds/2 {
+		t.Errorf("only %d of %d documents were broken", broken, rounds)
+	}
+}
+
+// The generated manifest is valid and uses every field but those that name one.
+func TestLargeUsesEveryField(t *testing.T) {
+	doc := schematest.Large(50, 30)
+	if !bytes.Equal(doc, schematest.Large(50, 30)) {
+		t.Error("equal arguments gave different bytes")
+	}
+	v, err := strictjson.Decode(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := Validate(Manifest, v); found != nil {
+		t.Fatal(found)
+	}
+	for _, o := range objects() {
+		if o.name != Manifest {
+			continue
+		}
+		for _, field := range Properties(o.name, o.def) {
+			if !bytes.Contains(doc, []byte(`"`+field+`": `)) {
+				t.Errorf("%s of %s is not used", field, o)
+			}
+		}
+	}
+	for _, size := range [][2]int{{0, 0}, {1, 1}, {1001, 2}} {
+		v, err := strictjson.Decode(schematest.Large(size[0], size[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := Validate(Manifest, v); found != nil {
+			t.Error(size, found[:min(3, len(found))])
+		}
+	}
+}
+
+// What is found does not depend on how many processors there are, and is cut at the end of the document.
+func TestViolationsAreBounded(t *testing.T) {
+	doc := decode(`{"version": "v1", "account": {"id": "a", "domain": "b", "plants": [{}], "skus": [` + strings.Repeat(`{"code": 1, "name": ""},`, 9999) + `{}]}}`)
+	run := func(processors int) []Violation {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		return Validate(Manifest, doc)
+	}
+	one := run(1)
+	if len(one) != MaxViolations {
+		t.Errorf("%d violations", len(one))
+	}
+	if want := (Violation{"account.skus[4089].code", "must be text; it is 1"}); one[len(one)-1] != want { // the plant has 6
+		t.Errorf("the last one is %v", one[len(one)-1])
+	}
+	for range 5 {
+		if diff := gocmp.Diff(one, run(4)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+// No document of 1 MiB takes long, whatever is in it. The limit is far above what is measured (0.1 s), and far
+// below what a superlinear cost would take.
+func TestHostileDocuments(t *testing.T) {
+	const size = 1 << 20
+	fill := func(before, unit, after string) string {
+		n := (size - len(before) - len(after)) / (len(unit) + 1)
+		return before + strings.Repeat(unit+",", n) + unit + after
+	}
+	in := func(field, unit string) string {
+		return fill(`{"version":"v1","account":{"id":"a","domain":"b","plants":[{}],"`+field+`":[`, unit, `]}}`)
+	}
+	var unknown strings.Builder
+	for i := 0; unknown.Len() < size; i++ {
+		fmt.Fprintf(&unknown, `"enableTasks%d":1,`, i)
+	}
+	members := strings.TrimSuffix(unknown.String(), ",")
+	nest := func(inside string) string {
+		return strings.Repeat(`{"reasons":[`, 29) + inside + strings.Repeat(`]}`, 29)
+	}
+	for _, tt := range []struct {
+		name, doc string
+		least     int // violations
+	}{
+		{"numbers for SKUs", in("skus", "1"), MaxViolations},
+		{"empty SKUs", in("skus", "{}"), MaxViolations},
+		{"numbers for codes", in("includeReasonCodes", "1"), MaxViolations},
+		{"many codes", in("includeReasonCodes", `""`), 1},
+		{"costly numbers", in("skus", `{"code":"","name":"","value":1e-400,"unitsPerHour":1e-400,"cycleTime":4e-400}`), MaxViolations},
+		{"costly valid numbers", in("skus", `{"code":"","name":"","value":1e-400,"unitsPerHour":1e-400,"unitsPerMinute":1e307}`), 1},
+		{"many digits", in("skus", `{"code":"","name":"","value":0.`+strings.Repeat("3", 390)+`}`), 1},
+		{"unknown properties", `{` + members + `}`, MaxViolations},
+		{"free properties", `{"version":"v1","account":{"id":"a","domain":"b","plants":[{}],"dashboardConfig":{` + members + `}}}`, 1},
+		{"deep reasons, many leaves", `{"version":"v1","account":{"id":"a","domain":"b","plants":[{}],"reasons":[` + nest(fill("", "{}", "")) + `]}}`, MaxViolations},
+		{"many deep reasons", in("reasons", nest("")), MaxViolations},
+		{"a long name", `{"` + strings.Repeat("é", size/2) + `":1}`, 3},
+		{"a long text", `{"version":"` + strings.Repeat("é", size/2) + `"}`, 2},
+		{"many plants", fill(`{"version":"v1","account":{"id":"a","domain":"b","plants":[`, `{"stationGroups":[{"stations":[{}]}]}`, `]}}`), MaxViolations},
+	} {
+		start := time.Now()
+		v, err := strictjson.Decode([]byte(tt.doc))
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		found := Validate(Manifest, v)
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s: took %v", tt.name, took)
+		}
+		if len(found) < tt.least {
+			t.Errorf("%s: %d violations, want at least %d", tt.name, len(found), tt.least)
+		}
+		for _, v := range found {
+			if len(v.Path) > 1000 || len(v.Issue) > 1000 {
+				t.Fatalf("%s: a violation of %d and %d bytes", tt.name, len(v.Path), len(v.Issue))
+			}
+		}
+	}
+}
+
+func FuzzValidate(f *testing.F) {
+	for _, name := range Names() {
+		f.Add(string(name), []byte(documents[name]))
+	}
+	f.Add("manifest", []byte(`{"account":{"plants":[{"stationGroups":[{"stations":[{"code":"%!s","a/b~c":1}]}]}],"reasons":[{"reasons":[{}]}],"tasks":[{"trigger":{"type":"cron"}}]}}`))
+	f.Add("key-create", []byte(`{"expiresAt":"2026-11-20T08:15:30Z","":1e308}`))
+	f.Fuzz(func(t *testing.T, name string, doc []byte) {
+		v, err := strictjson.Decode(doc)
+		if err != nil || !slices.Contains(Names(), Name(name)) {
+			return
+		}
+		found := Validate(Name(name), v)
+		for i, v := range found {
+			if v.Issue == "" || strings.Contains(v.Issue, "<nil>") || strings.Contains(v.Issue, "%!") && !bytes.Contains(doc, []byte("%!")) {
+				t.Fatalf("bad issue: %+v", v)
+			}
+			if i > 0 && found[i-1] == v {
+				t.Fatalf("twice: %+v", v)
+			}
+		}
+	})
+}
