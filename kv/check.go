@@ -35,6 +35,24 @@ func (s *Store) Check(report func(problem string)) error {
 	}
 }
 
+// inspect is the part of Check that Open does: the pages that lead to others, about one in a hundred. A tree that leads
+// back to itself would make bbolt recurse until the process dies, and a page both in use and free would be written over.
+// It holds the lock, so nobody writes.
+func (s *Store) inspect() error {
+	metas, err := readMetas(s.file)
+	if err != nil {
+		return &Error{Op: "open", Kind: ErrDamaged, Err: err}
+	}
+	c := checker{file: s.file, meta: metas[1], quick: true, names: map[string]bool{}, kept: map[string]tally{}}
+	c.report = func(problem string) {
+		if err == nil {
+			err = &Error{Op: "open", Kind: ErrDamaged, Err: errors.New(problem)}
+		}
+	}
+	c.run()
+	return err
+}
+
 // checkTries is how often the meta page of a transaction may have been written over before it could be read.
 const checkTries = 100
 
@@ -43,6 +61,7 @@ type checker struct {
 	file   io.ReaderAt
 	report func(string)
 	meta   meta
+	quick  bool   // leaves are not looked at, apart from those of the root bucket
 	used   []bool // by page
 	names  map[string]bool
 	found  map[string]tally // by bucket, from the values
@@ -85,7 +104,7 @@ func (c *checker) run() {
 		switch {
 		case used && free[id]:
 			c.problem("page %d is in use and in the free list", id)
-		case !used && !free[id] && err == nil:
+		case !used && !free[id] && err == nil && !c.quick:
 			c.problem("page %d is neither in use nor in the free list", id)
 		}
 	}
@@ -94,6 +113,7 @@ func (c *checker) run() {
 		switch found := c.found[name]; {
 		case !ok:
 			c.problem("bucket %s: its tally is missing", name)
+		case c.quick:
 		case kept.count != found.count:
 			c.problem("bucket %s: it holds %d keys where %d are expected", name, found.count, kept.count)
 		case kept.sum != found.sum:
@@ -118,8 +138,8 @@ func (c *checker) use(p page) (fresh bool) {
 const maxDepth = 64
 
 // tree walks the pages of one bucket, or of the root bucket when name is empty. Keys must be >= low and < high; nil is
-// no limit.
-func (c *checker) tree(id uint64, name string, low, high []byte, depth int) {
+// no limit. It tells whether the page is a leaf.
+func (c *checker) tree(id uint64, name string, low, high []byte, depth int) (leaf bool) {
 	p, err := readPage(c.file, c.meta, id)
 	switch {
 	case err != nil:
@@ -129,6 +149,7 @@ func (c *checker) tree(id uint64, name string, low, high []byte, depth int) {
 	case c.use(p):
 		c.page(p, name, low, high, depth)
 	}
+	return p.flags == flagLeaf
 }
 
 func (c *checker) page(p page, name string, low, high []byte, depth int) {
@@ -157,9 +178,18 @@ func (c *checker) page(p page, name string, low, high []byte, depth int) {
 		}
 		elements[i] = e
 	}
+	overLeaves := false // all leaves of a tree are at the same depth
 	for i, e := range elements {
 		if p.flags == flagLeaf {
 			c.leaf(p, name, e)
+			continue
+		}
+		if overLeaves && c.quick && name != "" {
+			if e.page < 2 || e.page >= c.meta.pages {
+				c.problem("%sthere is no page %d", prefix(name), e.page)
+				continue
+			}
+			c.use(page{id: e.page})
 			continue
 		}
 		below, above := e.key, high
@@ -169,7 +199,7 @@ func (c *checker) page(p page, name string, low, high []byte, depth int) {
 		if i+1 < len(elements) {
 			above = elements[i+1].key
 		}
-		c.tree(e.page, name, below, above, depth+1)
+		overLeaves = c.tree(e.page, name, below, above, depth+1)
 	}
 }
 
@@ -181,6 +211,9 @@ func (c *checker) leaf(p page, name string, e element) {
 			return
 		}
 		c.bucket(string(e.key), e.value)
+		return
+	}
+	if c.quick {
 		return
 	}
 	if e.bucket {

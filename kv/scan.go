@@ -3,6 +3,7 @@ package kv
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -82,6 +83,11 @@ func (b *Bucket[K, V]) scan(tx *Tx, r Range, down bool) iter.Seq2[Item[K, V], er
 	}
 }
 
+var errOrder = errors.New("the keys are not in order")
+
+// below tells whether x is lower than y; nothing is lower than nil.
+func below(x, y []byte) bool { return bytes.Compare(x, y) < 0 }
+
 // walk is the untyped half of a scan.
 type walk struct {
 	tx     *Tx
@@ -102,9 +108,12 @@ func (w *walk) step() (format byte, document []byte, ok bool, err error) {
 		return 0, nil, false, err
 	}
 	key, stored := w.move(bolt)
-	if key == nil || w.down && w.r.from != nil && bytes.Compare(key, w.r.from) < 0 ||
-		!w.down && w.r.to != nil && bytes.Compare(key, w.r.to) >= 0 {
+	if key == nil || w.down && below(key, w.r.from) || !w.down && w.r.to != nil && !below(key, w.r.to) {
 		return 0, nil, false, w.complete()
+	}
+	if w.down && (w.key != nil && !below(key, w.key) || w.r.to != nil && !below(key, w.r.to)) ||
+		!w.down && (w.key != nil && !below(w.key, key) || below(key, w.r.from)) {
+		return 0, nil, false, &Error{Op: "scan", Bucket: w.name, Key: hex.EncodeToString(key), Kind: ErrDamaged, Err: errOrder}
 	}
 	w.steps++
 	w.key = append(w.key[:0], key...)

@@ -83,6 +83,10 @@ func open(cfg Config) (*Store, error) {
 		return nil, wrap(op, err)
 	}
 	removeLeftovers(cfg.Path)
+	if err := s.inspect(); err != nil {
+		s.Close()
+		return nil, err
+	}
 	if err := s.prepare(cfg); err != nil {
 		s.Close()
 		return nil, wrap(op, err)

@@ -1,0 +1,5 @@
+//go:build !soak
+
+package kv
+
+const killRounds = 3
