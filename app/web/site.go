@@ -1,0 +1,245 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// pageFiles are the pages by path.
+var pageFiles = map[string]string{
+	"/":     "home/index.html",
+	"/docs": "docs/index.html",
+	"/link": "link/index.html",
+}
+
+const layoutFile = "shared/layout.html"
+
+// types are the content types by extension. A file of another kind is not served: the table grows with the pages.
+var types = map[string]string{
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+}
+
+const htmlType = "text/html; charset=utf-8"
+
+// How long browsers may keep an answer.
+const (
+	forever    = "public, max-age=31536000, immutable" // the address changes with the content
+	revalidate = "no-cache"
+	never      = "no-store"
+)
+
+// site is all that is served, ready-made.
+type site struct {
+	hash   string
+	static map[string]*file // by path below /assets/<hash>/
+	pages  map[string]*file // by path
+	demo   *file            // the overview for this machine, when this is the demo
+}
+
+// file is one answer.
+type file struct {
+	kind            string
+	plain           []byte
+	compressed      []byte // gzip; nil where it would not be smaller
+	tag, compactTag string // entity tags, quoted
+}
+
+// page is what a template is filled with.
+type page struct {
+	Path    string
+	Assets  string // path of the static files, without a slash at the end
+	Version string
+	Demo    *DemoInfo
+	Curl    string
+}
+
+func newSite(cfg Config, from fs.FS) (*site, error) {
+	contents := map[string][]byte{}
+	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if types[path.Ext(name)] == "" && path.Ext(name) != ".html" {
+			return nil
+		}
+		contents[name], err = fs.ReadFile(from, name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &site{hash: development, static: map[string]*file{}, pages: map[string]*file{}}
+	if cfg.Dir == "" {
+		s.hash = hashOf(contents)
+	}
+	for name, content := range contents {
+		if kind := types[path.Ext(name)]; kind != "" {
+			s.static[name] = newFile(kind, content, cfg.Dir == "")
+		}
+	}
+	if s.static[iconFile] == nil {
+		return nil, fmt.Errorf("%s: %w", iconFile, fs.ErrNotExist)
+	}
+	for at, name := range pageFiles {
+		view := page{Path: at, Assets: assetsPath + s.hash, Version: cfg.Version}
+		if s.pages[at], err = render(from, name, view, cfg.Dir == ""); err != nil {
+			return nil, err
+		}
+		if at == "/" && cfg.Demo != nil {
+			view.Demo, view.Curl = cfg.Demo, cfg.Demo.curl()
+			if s.demo, err = render(from, name, view, false); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+func render(from fs.FS, name string, view page, pack bool) (*file, error) {
+	t, err := template.New(path.Base(name)).Option("missingkey=error").ParseFS(from, layoutFile, name)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, view); err != nil {
+		return nil, err
+	}
+	return newFile(htmlType, b.Bytes(), pack), nil
+}
+
+func newFile(kind string, content []byte, pack bool) *file {
+	sum := sha256.Sum256(content)
+	f := &file{kind: kind, plain: content, tag: `"` + hex.EncodeToString(sum[:10]) + `"`}
+	if !pack {
+		return f
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		panic("web: " + err.Error()) // the level is the library's own
+	}
+	z.Write(content) // a bytes.Buffer takes everything
+	z.Close()
+	if b.Len() < len(content) {
+		f.compressed = b.Bytes()
+		f.compactTag = `"` + hex.EncodeToString(sum[:10]) + `-gzip"`
+	}
+	return f
+}
+
+// find gives the answer to a request and how long it may be kept; nil when there is none.
+func (s *site) find(r *http.Request, demo bool) (*file, string) {
+	at := r.URL.Path
+	cache := revalidate
+	if s.hash == development {
+		cache = never
+	}
+	switch {
+	case at == "/" && demo:
+		// The key is for who started the demo. The name that was asked for counts too: a page elsewhere whose name
+		// is made to point at this machine must not read it.
+		if isLoopback(r.Host) && fromLoopback(r.RemoteAddr) {
+			return s.demo, never
+		}
+		return s.pages[at], never
+	case pageFiles[at] != "":
+		return s.pages[at], cache
+	case at == iconPath:
+		return s.static[iconFile], cache
+	}
+	rest, found := strings.CutPrefix(at, assetsPath+s.hash+"/")
+	if !found {
+		return nil, ""
+	}
+	if s.hash != development {
+		cache = forever
+	}
+	return s.static[rest], cache
+}
+
+func (f *file) serve(rw http.ResponseWriter, r *http.Request) {
+	h := rw.Header()
+	body, tag := f.plain, f.tag
+	if f.compressed != nil {
+		h.Set("Vary", "Accept-Encoding")
+		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+			body, tag = f.compressed, f.compactTag
+		}
+	}
+	h.Set("Etag", tag)
+	if slices.ContainsFunc(r.Header.Values("If-None-Match"), func(v string) bool { return names(v, tag) }) {
+		rw.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if tag != f.tag {
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Type", f.kind)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	rw.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = rw.Write(body) // a client that went away is its own affair
+	}
+}
+
+// names tells whether an If-None-Match header names the tag (RFC 9110 section 13.1.2).
+func names(header, tag string) bool {
+	for one := range strings.SplitSeq(header, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// acceptsGzip reads Accept-Encoding: gzip, or * where gzip is not named, with a weight above 0 (RFC 9110 section
+// 12.5.3).
+func acceptsGzip(headers []string) bool {
+	wildcard := false
+	for one := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		name, parameters, _ := strings.Cut(one, ";")
+		weight, weighted := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
+		q, err := strconv.ParseFloat(weight, 64)
+		taken := !weighted || err == nil && q > 0
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "gzip":
+			return taken
+		case "*":
+			wildcard = taken
+		}
+	}
+	return wildcard
+}
+
+// isLoopback tells whether a Host header names this machine as it knows itself.
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && ip.IsLoopback()
+}
+
+// fromLoopback tells whether a connection comes from this machine.
+func fromLoopback(remote string) bool {
+	at, err := netip.ParseAddrPort(remote)
+	return err == nil && at.Addr().Unmap().IsLoopback()
+}

@@ -1,0 +1,163 @@
+// Package web serves the pages and their static files: the overview, the API's documentation and the page behind
+// one-time links (decisions.md section 4). They are whole in the binary: no page loads anything from another host.
+//
+// Static files stand under /assets/<hash>/, one hash over all of them, so that modules find each other by relative
+// paths and may be kept for ever; pages name the hash and are asked for again each time.
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"opsmon/assets"
+)
+
+// Config is what New needs.
+type Config struct {
+	// Dir is a folder to serve the files from instead of those in the binary, for work on the pages: it is read anew
+	// for each request, and nothing is cached. "" = the files in the binary.
+	Dir string
+	// Demo is what the overview shows of the demo; nil when this is none. It is shown to this machine alone.
+	Demo *DemoInfo
+	// Version of the program, for people.
+	Version string
+	// Secure says that clients reach the service over TLS.
+	Secure bool
+}
+
+// DemoInfo is what the overview tells of the demo (decisions.md section 7, `app demo`).
+type DemoInfo struct {
+	Account  string   // its id
+	Plants   []string // their names
+	Groups   int
+	Stations int
+	SKUs     int
+	APIKey   string // raw; the demo's data is temporary, and so is the key
+	BaseURL  string // without a slash at the end
+}
+
+// curl is the first request to try. Double quotes work in every shell, that of Windows too.
+func (d *DemoInfo) curl() string {
+	return fmt.Sprintf(`curl -H "X-API-KEY: %s" %s/account`, d.APIKey, d.BaseURL)
+}
+
+// Web serves the pages. It may be used by many goroutines at once.
+type Web struct {
+	cfg  Config
+	site *site // nil with Config.Dir: it is read for each request
+}
+
+// development stands for the hash where files change all the time.
+const development = "dev"
+
+// New reads the pages and compresses them. It fails when a template is wrong, or Dir cannot be read.
+func New(cfg Config) (*Web, error) {
+	files := fs.FS(assets.FS)
+	if cfg.Dir != "" {
+		files = os.DirFS(cfg.Dir)
+	}
+	s, err := newSite(cfg, files)
+	if err != nil {
+		return nil, fmt.Errorf("read the pages: %w", err)
+	}
+	w := &Web{cfg: cfg}
+	if cfg.Dir == "" {
+		w.site = s
+	}
+	return w, nil
+}
+
+const (
+	assetsPath = "/assets/"
+	iconPath   = "/favicon.ico"
+	iconFile   = "shared/icon.svg"
+)
+
+// Handles tells whether a path is this room's; every other one is the API's.
+func (w *Web) Handles(path string) bool {
+	return pageFiles[path] != "" || path == iconPath || strings.HasPrefix(path, assetsPath)
+}
+
+// ServeHTTP answers GET and HEAD for the paths that Handles. What is not there is answered as the API does
+// (http-api.md section 7; decisions.md section 1): 404 and 405 with their envelopes.
+func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w.guard(rw.Header(), r)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		rw.Header().Set("Allow", "GET, HEAD")
+		refuse(rw, r, http.StatusMethodNotAllowed, "methodNotAllowed", "this path takes the methods GET, HEAD")
+		return
+	}
+	s := w.site
+	if s == nil {
+		var err error
+		if s, err = newSite(w.cfg, os.DirFS(w.cfg.Dir)); err != nil {
+			refuse(rw, r, http.StatusInternalServerError, "internalServerError", "the pages could not be read: "+err.Error())
+			return
+		}
+	}
+	f, cache := s.find(r, w.cfg.Demo != nil)
+	if f == nil {
+		rw.Header().Set("Cache-Control", "no-cache")
+		refuse(rw, r, http.StatusNotFound, "notFound", "there is nothing at this path")
+		return
+	}
+	rw.Header().Set("Cache-Control", cache)
+	f.serve(rw, r)
+}
+
+// policy is the content security policy of every answer: scripts and styles come from files of this service alone.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// permissions turns off what the pages never use.
+const permissions = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), " +
+	"microphone=(), midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=()"
+
+// guard sets the headers that keep other sites out of the pages.
+func (w *Web) guard(h http.Header, r *http.Request) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", permissions)
+	if w.cfg.Secure || isLoopback(r.Host) { // elsewhere browsers ignore it, and complain in the console
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	}
+}
+
+// hashOf is one hash over the names and the bytes of all files.
+func hashOf(files map[string][]byte) string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		sum := sha256.Sum256(files[name])
+		fmt.Fprintf(h, "%s %x\n", name, sum)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:10])
+}
+
+// refuse writes an error envelope.
+func refuse(rw http.ResponseWriter, r *http.Request, status int, code, message string) {
+	body, err := json.Marshal(struct {
+		IsSuccess    bool   `json:"isSuccess"`
+		ErrorCode    string `json:"errorCode"`
+		ErrorMessage string `json:"errorMessage"`
+	}{false, code, message})
+	if err != nil {
+		panic("web: " + err.Error()) // strings always encode
+	}
+	rw.Header().Set("Content-Type", "application/json")
+	rw.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	rw.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = rw.Write(body) // a client that went away is its own affair
+	}
+}
