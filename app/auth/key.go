@@ -68,7 +68,9 @@ func detailsOf(err error) []errdefs.Detail {
 	return nil
 }
 
-func (k keyRecord) expired(now time.Time) bool { return k.ExpiresAt != nil && !now.Before(k.ExpiresAt.Time) }
+func (k keyRecord) expired(now time.Time) bool {
+	return k.ExpiresAt != nil && !now.Before(k.ExpiresAt.Time)
+}
 
 // CreateKey issues a key with the caller's identity and at most its role. The raw key is shown nowhere else. Errors:
 // Invalid (name, role, expiresAt), Forbidden for a role above the caller's, for a tablet and for the local command

@@ -229,7 +229,11 @@ func (s *Service) SwitchAccount(p Principal, accountID string) (Principal, error
 		if session.Bound && accountID != session.AccountID {
 			return errdefs.New(errdefs.Forbidden, "you signed in through a link for this account only: sign in again to enter another")
 		}
-		if entered, err := s.enterable(tx, session.Email, accountID); err != nil || entered != accountID {
+		entered, err := s.enterable(tx, session.Email, accountID)
+		if err != nil && errdefs.KindOf(err) != errdefs.Forbidden {
+			return err
+		}
+		if entered != accountID {
 			return errdefs.New(errdefs.Forbidden, "you are not a member of that account")
 		}
 		if session.AccountID == accountID {

@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"hash/crc32"
+	"strings"
 )
 
 // A token is a prefix that tells its purpose, 168 random bits and a CRC-32C over both, in lower-case base32: 44
@@ -25,11 +26,6 @@ const (
 	publicSeed = "id:"
 )
 
-var (
-	letters    = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
-	castagnoli = crc32.MakeTable(crc32.Castagnoli)
-)
-
 // secret is what is kept of a token.
 type secret struct {
 	hash [32]byte
@@ -41,12 +37,16 @@ func newToken(prefix string) (raw string, s secret) {
 	var data [randomLen + sumLen]byte
 	rand.Read(data[:randomLen])
 	binary.BigEndian.PutUint32(data[randomLen:], checksum(prefix, data[:randomLen]))
-	raw = prefix + letters.EncodeToString(data[:])
+	raw = prefix + encode(data[:])
 	hash := sha256.Sum256([]byte(raw))
 	return raw, secret{hash: hash, id: publicID(hash)}
 }
 
-// decode is the inverse of letters.EncodeToString. The one of encoding/base32 allocates and skips line ends.
+func encode(data []byte) string {
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(data))
+}
+
+// decode is the inverse of encode. The one of encoding/base32 allocates and skips line ends.
 func decode(text [tokenLen - prefixLen]byte) (data [randomLen + sumLen]byte, ok bool) {
 	var bits uint64
 	for i, c := range text {
@@ -69,11 +69,18 @@ func decode(text [tokenLen - prefixLen]byte) (data [randomLen + sumLen]byte, ok 
 	return data, true
 }
 
+// checksum is the CRC-32C of the prefix and the random bytes. crc32.Update lets its argument escape, which would
+// be the only allocation on the way of every request.
 func checksum(prefix string, random []byte) uint32 {
-	var buf [prefixLen + randomLen]byte
-	copy(buf[:], prefix)
-	copy(buf[prefixLen:], random)
-	return crc32.Checksum(buf[:], castagnoli)
+	table := crc32.MakeTable(crc32.Castagnoli)
+	sum := ^uint32(0)
+	for i := range len(prefix) {
+		sum = table[byte(sum)^prefix[i]] ^ sum>>8
+	}
+	for _, c := range random {
+		sum = table[byte(sum)^c] ^ sum>>8
+	}
+	return ^sum
 }
 
 // parseToken gives the hash of a token, and false for what cannot be one. It allocates nothing.
@@ -97,12 +104,12 @@ func parseToken(prefix, raw string) (hash [32]byte, ok bool) {
 // too. It says nothing about the token, of which it is a hash of a hash.
 func publicID(hash [32]byte) string {
 	sum := sha256.Sum256(append([]byte(publicSeed), hash[:]...))
-	return letters.EncodeToString(sum[:])[:publicLen]
+	return encode(sum[:])[:publicLen]
 }
 
 // newID is a random public id for what has no token.
 func newID() string {
 	var data [8]byte
 	rand.Read(data[:])
-	return letters.EncodeToString(data[:])[:publicLen]
+	return encode(data[:])[:publicLen]
 }
