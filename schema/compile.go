@@ -19,7 +19,8 @@ import (
 // the library's list of errors, which is large, never grows with the document.
 type section struct {
 	schema *jsonschema.Schema
-	file   any // the schema file, in which keyword locations resolve
+	shape  *shape // accepts most of what is valid; nil when the library must always be asked
+	file   any    // the schema file, in which keyword locations resolve
 	lists  []list
 	nested bool // holds lists of objects, so one element can be a lot of work
 }
@@ -90,6 +91,7 @@ func (c *compiler) section(sch *jsonschema.Schema) (*section, error) {
 	if err := c.split(s, sch, nil); err != nil {
 		return nil, err
 	}
+	s.shape = newShape(sch, c.file)
 	slices.SortFunc(s.lists, func(a, b list) int { return slices.Compare(a.path, b.path) })
 	return s, nil
 }

@@ -90,7 +90,7 @@ var rules = map[string][]rule{
 	"manifest CronTrigger":   {r("type", `"cron"`, ``), someText("pattern"), r("availableBeforeDeadlineMinutes", `1 2.0`, `0 1.5 "1" null`)},
 	"manifest SKU": {text("code name"), textOrNull("specifications instructionsUrl"), r("cycleTime", `null 1 43200000`, `0 43200001 1.5 "1"`),
 		positiveNum("unitsPerMinute unitsPerHour downtimeDurationThresholdMultiplier"), r("minimumCycleTime", `null 0 43200000`, `-1 43200001 1.5 "1"`),
-		positive("partsPerCycle"), r("lineSpeedTarget", `null 0.001 99999`, `0 99999.001 "1"`), notNegative("value"),
+		positive("partsPerCycle"), r("lineSpeedTarget", `null 0.001 99999 99998.99999999999999`, `0 99999.001 99999.00000000000001 "1"`), notNegative("value"),
 		r("allowUseInQuickSchedule", `true false null`, `"true" 1`), codes("stationCodes stationGroupCodes taskCodes")},
 	"manifest Plant": {{"code", []string{`"a-1"`, ascii(3), ascii(55), `"---"`}, []string{`""`, ascii(2), ascii(56), `"Leeds Bakery"`, `"a_b"`, `"abc\n"`, `1`, `null`}},
 		text("name timezone"), r("dayStartHour", `0 23 6.0`, `-1 24 6.5 "6" null`), r("weekStartDay", `0 6`, `-1 7 0.5 "0" null`),
@@ -109,7 +109,7 @@ var rules = map[string][]rule{
 		natural("utilisationDowntimeThreshold slowDurationThreshold"), r("forceAllShiftTimeAsPlannedProduction", `true false null`, `"true" 0`),
 		r("productiveStatusMode", `"productive_signal" "electrical_usage" "line_speed" null`, `"off"`), r("productiveHoldOnTime", `null 0 86400000`, `-1 86400001 0.5 "1"`),
 		{"currentOperatorInitials", []string{`null`, long(3), long(8)}, []string{`""`, long(2), long(9), `1`}}, stamps("statusCodeUpdatedAt alertExpiresAt createdAt updatedAt archivedAt"),
-		r("cycleTime", `null 1 43200000`, `0 43200001 1.5 "1"`), positive("unitsPerMinute unitsPerHour"), r("lineSpeedTarget", `null 0.001 99999`, `0 99999.001 "1"`), codeLists,
+		r("cycleTime", `null 1 43200000`, `0 43200001 1.5 "1"`), positive("unitsPerMinute unitsPerHour"), r("lineSpeedTarget", `null 0.001 99999 99998.99999999999999`, `0 99999.001 99999.00000000000001 "1"`), codeLists,
 		levelFlags(`enableProductionCorrection enableManualProduction enableQuickScheduleStart enableScheduleCutShort enableRejectProduction
 			enableEditPartsPerCycle enableScheduleStationFlexibility enableManualDowntime enableAlwaysConnected enableSchedulingOnly enableMeterOnly`)},
 	"account-update": {

@@ -124,14 +124,17 @@ func Properties(name Name, def string) []string {
 	}
 	var names []string
 	dec := json.NewDecoder(bytes.NewReader(file.Properties))
-	for token, _ := dec.Token(); dec.More(); {
-		token, _ = dec.Token()
-		key, _ := token.(string)
-		names = append(names, key)
-		var skipped json.RawMessage
-		if err := dec.Decode(&skipped); err != nil {
-			panic(err)
+	_, err := dec.Token() // the opening brace
+	for err == nil && dec.More() {
+		var name, schema any
+		name, err = dec.Token()
+		if err == nil {
+			err = dec.Decode(&schema)
 		}
+		names = append(names, fmt.Sprint(name))
+	}
+	if err != nil {
+		panic(err)
 	}
 	return names
 }

@@ -25,8 +25,10 @@ func newWalker() *walker {
 // value validates one value and all that its lists hold. path leads to the value and is only borrowed.
 func (w *walker) value(s *section, v any, path []step) []Violation {
 	var found []Violation
-	if err := s.schema.Validate(v); err != nil {
-		found = s.explain(err, v, path)
+	if !s.shape.accepts(v) {
+		if err := s.schema.Validate(v); err != nil {
+			found = s.explain(err, v, path)
+		}
 	}
 	for i := range s.lists {
 		if len(found) >= MaxViolations {

@@ -40,8 +40,7 @@ func (e *Error) Error() string {
 // Decode reads exactly one strict JSON value (decisions, section 1). It gives map[string]any, []any, string,
 // json.Number (the digits as they were sent), bool or nil; the error is always an *Error.
 //
-// The result does not refer to b. Equal short keys and values share memory, so nothing in it may be changed
-// through unsafe means; the maps and slices are the caller's own.
+// The result does not refer to b, and its maps and slices are the caller's own.
 func Decode(b []byte) (any, error) {
 	d := decoder{in: b}
 	if err := d.checkEncoding(); err != nil {
@@ -134,11 +133,10 @@ type decoder struct {
 	items []any
 	props []member
 	keys  [256]string
-	texts [256]any // boxed string values
-	nums  [256]any // boxed json.Number values
-	win   string   // copy of in[winAt : winAt+len(win)], see text
-	winAt int
-	buf   []byte // a string with escapes, while it is being undone
+	texts [256]any        // boxed string values
+	nums  [256]any        // boxed json.Number values
+	block strings.Builder // see text
+	buf   []byte          // a string with escapes, while it is being undone
 }
 
 // checkEncoding recognises what Windows programs like to save, since "invalid character" would not help.
@@ -351,7 +349,7 @@ func (d *decoder) number() (any, error) {
 	if known, ok := (*slot).(json.Number); ok && string(known) == string(raw) {
 		return *slot, nil
 	}
-	var v any = json.Number(d.text(start, d.pos))
+	var v any = json.Number(d.text(raw))
 	*slot = v
 	return v, nil
 }

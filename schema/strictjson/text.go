@@ -1,13 +1,14 @@
 package strictjson
 
 import (
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
 const (
-	maxShared  = 32   // longest text, in bytes, that is looked up among those seen lately
-	windowSize = 4096 // bytes of input copied at a time; also the most that one kept text can pin
+	maxShared = 32   // longest text, in bytes, that is looked up among those seen lately
+	blockSize = 4096 // bytes; also the most that one kept text can pin
 )
 
 // hash picks a slot for a short text. Two different texts in one slot only cost a copy.
@@ -16,16 +17,18 @@ func hash(raw []byte) uint8 {
 	return uint8(n) ^ raw[0] ^ raw[n/2]<<2 ^ raw[n-1]<<4 ^ raw[n-1]>>4
 }
 
-// text gives in[from:to] as a string. Short texts are cut from a copy of the stretch of input round them: one
-// allocation for many, and a text that outlives the document keeps no more than that stretch alive.
-func (d *decoder) text(from, to int) string {
-	if to-from > windowSize/8 {
-		return string(d.in[from:to])
+// text keeps a copy of some bytes of the input. Short texts share blocks: one allocation for many, and a text that
+// outlives the document keeps no more than its block alive.
+func (d *decoder) text(raw []byte) string {
+	if len(raw) > blockSize/8 {
+		return string(raw)
 	}
-	if d.winAt > from || d.winAt+len(d.win) < to {
-		d.win, d.winAt = string(d.in[from:min(from+windowSize, len(d.in))]), from
+	if d.block.Cap()-d.block.Len() < len(raw) {
+		d.block = strings.Builder{}
+		d.block.Grow(blockSize)
 	}
-	return d.win[from-d.winAt : to-d.winAt]
+	d.block.Write(raw)
+	return d.block.String()[d.block.Len()-len(raw):]
 }
 
 // key reads the property name at pos.
@@ -43,11 +46,11 @@ func (d *decoder) key() (string, error) {
 		return "", nil
 	}
 	if len(raw) > maxShared {
-		return d.text(start, end), nil
+		return d.text(raw), nil
 	}
 	slot := &d.keys[hash(raw)]
 	if *slot != string(raw) {
-		*slot = string(raw) // own memory: a key is shared across the document and would pin its stretch
+		*slot = d.text(raw)
 	}
 	return *slot, nil
 }
@@ -68,13 +71,13 @@ func (d *decoder) stringValue() (any, error) {
 		return "", nil
 	}
 	if len(raw) > maxShared {
-		return d.text(start, end), nil
+		return d.text(raw), nil
 	}
 	slot := &d.texts[hash(raw)]
 	if known, ok := (*slot).(string); ok && known == string(raw) {
 		return *slot, nil
 	}
-	var v any = d.text(start, end)
+	var v any = d.text(raw)
 	*slot = v
 	return v, nil
 }
