@@ -1,0 +1,169 @@
+package account
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"opsmon/schema/strictjson"
+)
+
+// Account is the stored record of an account: every field of http-api.md 2.1 but the arrays of its manifest,
+// which are a document of their own. It is small, so that a change of one setting writes little.
+//
+// Stored as JSON: a changed field needs a migration (app/layout.go).
+type Account struct {
+	ID                string     `json:"id"`
+	Domain            string     `json:"domain"`
+	StationCountLimit *int64     `json:"stationCountLimit,omitempty"`
+	WarehousePassword *string    `json:"warehousePassword,omitempty"`
+	UploadTransforms  *string    `json:"uploadTransforms,omitempty"`
+	AppURLs           *string    `json:"appUrls,omitempty"`
+	CreatedAt         time.Time  `json:"createdAt"`
+	UpdatedAt         time.Time  `json:"updatedAt"`
+	ArchivedAt        *time.Time `json:"archivedAt,omitempty"`
+
+	// Own holds the settings a manifest carries, by name, as they were sent. What is absent is unset.
+	Own map[string]json.RawMessage `json:"own"`
+
+	Revision uint64 `json:"revision"` // of the configuration; 1 is the first
+	Sequence uint64 `json:"sequence"` // of the record: every write counts, configuration or not
+	Document Hash   `json:"document"` // the arrays: key of the document
+	Rendered Hash   `json:"rendered"` // of the rendered arrays, for the ETag
+}
+
+// Hash is a SHA-256; JSON shows it in hexadecimal.
+type Hash [32]byte
+
+// MarshalText writes lower-case hexadecimal.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[:])), nil }
+
+// UnmarshalText reads hexadecimal.
+func (h *Hash) UnmarshalText(b []byte) error {
+	_, err := hex.Decode(h[:], b)
+	return err
+}
+
+// ownFields are the account's settings that a manifest carries, in the order of http-api.md 2.1 and 2.2.
+var ownFields = func() []string {
+	names := []string{
+		"electricalPricePerKwh", "electricalCo2PerKwh", "currency", "maxProductionCountPerSchedule", "dashboardConfig", "durationFormat",
+		"includeReasonCodes", "excludeReasonCodes", "includeTaskCodes", "excludeTaskCodes", "includeTaskListCodes", "excludeTaskListCodes",
+	}
+	for f := range flagCount {
+		if flags[f].top == LevelAccount {
+			names = append(names, flags[f].name)
+		}
+	}
+	return names
+}()
+
+// form says how an account is shown.
+type form uint8
+
+const (
+	formAnswer   form = iota // every field, null when unset
+	formManifest             // inside manifest.account: own settings as sent, no secret
+)
+
+// appendAccount appends the account's own members, without braces. secret shows the warehouse password.
+func appendAccount(dst []byte, a *Account, f form, secret bool) []byte {
+	dst = appendString(append(dst, `"id":`...), a.ID)
+	dst = appendString(append(dst, `,"domain":`...), a.Domain)
+	dst = appendValue(append(dst, `,"stationCountLimit":`...), a.StationCountLimit)
+	for _, name := range ownFields {
+		raw, ok := a.Own[name]
+		if !ok && f == formManifest {
+			continue
+		}
+		dst = append(append(append(dst, `,"`...), name...), `":`...)
+		if !ok {
+			raw = []byte("null")
+		}
+		dst = append(dst, raw...)
+	}
+	dst = append(dst, `,"warehousePassword":`...)
+	if secret && f == formAnswer {
+		dst = appendValue(dst, a.WarehousePassword)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	dst = appendValue(append(dst, `,"uploadTransforms":`...), a.UploadTransforms)
+	dst = appendValue(append(dst, `,"appUrls":`...), a.AppURLs)
+	dst = appendTime(append(dst, `,"createdAt":`...), a.CreatedAt)
+	dst = appendTime(append(dst, `,"updatedAt":`...), a.UpdatedAt)
+	dst = append(dst, `,"archivedAt":`...)
+	if a.ArchivedAt == nil {
+		return append(dst, "null"...)
+	}
+	return appendTime(dst, *a.ArchivedAt)
+}
+
+// appendValue appends a string or integer, or null for a nil pointer.
+func appendValue[T string | int64](dst []byte, v *T) []byte {
+	if v == nil {
+		return append(dst, "null"...)
+	}
+	return append(dst, encoded(*v)...)
+}
+
+// encoded gives v as JSON, without the HTML escapes that encoding/json adds. It is for values that always
+// encode: strings, numbers and what strictjson decodes to.
+func encoded(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("account: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// clone copies the record so that the copy may be changed.
+func (a *Account) clone() *Account {
+	c := *a
+	c.Own = make(map[string]json.RawMessage, len(a.Own))
+	for k, v := range a.Own {
+		c.Own[k] = v
+	}
+	return &c
+}
+
+// set changes a setting of the account and tells whether its value became another one. Absent and null are
+// the same value, and so are numbers in other digits.
+func (a *Account) set(name string, v any) bool {
+	raw := encoded(v)
+	old, ok := a.Own[name]
+	if !ok {
+		old = []byte("null")
+	}
+	was, err := strictjson.Decode(old)
+	if err == nil && equalJSON(was, v) {
+		return false
+	}
+	a.Own[name] = raw
+	return true
+}
+
+// FlagsOn names the account's flags that are on, in the order of http-api.md 2.2.
+func (a *Account) FlagsOn() []string {
+	on := []string{}
+	for f := range flagCount {
+		if string(a.Own[flags[f].name]) == `"on"` {
+			on = append(on, flags[f].name)
+		}
+	}
+	return on
+}
+
+// FlagOn tells whether a flag of the account itself is on.
+func (a *Account) FlagOn(f Flag) bool { return string(a.Own[f.String()]) == `"on"` }
+
+// DashboardConfig gives the free settings of the dashboard as a JSON object, {} when unset.
+func (a *Account) DashboardConfig() json.RawMessage {
+	if raw := a.Own["dashboardConfig"]; len(raw) > 0 && raw[0] == '{' {
+		return raw
+	}
+	return json.RawMessage("{}")
+}

@@ -1,0 +1,306 @@
+package account
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+	"opsmon/schema"
+	"opsmon/schema/strictjson"
+)
+
+// document is a manifest that passed every check that needs no store.
+type document struct {
+	manifest *Manifest
+	members  map[string][]byte // the account's own members as sent, compact
+	pure     []byte            // the arrays without the appliance's own members
+	warnings []errdefs.Detail
+}
+
+// own gives the settings of the document: what it lacks is unset, and durationFormat is then months.
+func (d *document) own() map[string]json.RawMessage {
+	own := make(map[string]json.RawMessage, len(d.members))
+	for _, name := range ownFields {
+		if raw, ok := d.members[name]; ok {
+			own[name] = raw
+		}
+	}
+	if _, ok := own["durationFormat"]; !ok {
+		own["durationFormat"] = json.RawMessage(`"months"`)
+	}
+	return own
+}
+
+// readDocument decodes and checks a manifest; all problems come at once, as errdefs.Invalid.
+func readDocument(raw []byte, now time.Time) (*document, error) {
+	tree, err := strictjson.Decode(raw)
+	if err != nil {
+		return nil, invalidJSON(err)
+	}
+	d := &document{manifest: modelOf(tree)}
+	var problems []errdefs.Detail
+	shapes := map[string]bool{}
+	for _, v := range schema.Validate(schema.Manifest, tree) {
+		problems = append(problems, errdefs.Detail{Field: v.Path, Issue: v.Issue})
+		shapes[v.Path] = true
+	}
+	tree = nil
+	tidy(raw) // the tree is the largest thing here: let it go before the next large thing is made
+	if d.manifest.Settings.DurationFormat == nil {
+		d.manifest.Settings.DurationFormat = new("months")
+	}
+	found, warnings := check(d.manifest, now)
+	for _, p := range found {
+		if !shapes[p.Field] {
+			problems = append(problems, p)
+		}
+	}
+	if err := errdefs.InvalidDetails("the manifest", problems); err != nil {
+		return nil, err
+	}
+	d.warnings = warnings
+	d.members, d.pure = split(raw)
+	return d, nil
+}
+
+// large is the size in bytes from which a manifest's memory matters on a plant's PC.
+const large = 4 << 20
+
+// tidy returns the garbage of a large manifest at once: left to itself the heap would grow to twice its size
+// before it is looked at.
+func tidy(raw []byte) {
+	if len(raw) >= large {
+		runtime.GC()
+	}
+}
+
+// invalidJSON turns a decoding error into one that may be shown.
+func invalidJSON(err error) error {
+	var e *strictjson.Error
+	if errors.As(err, &e) {
+		return &errdefs.Error{Kind: errdefs.Invalid, Message: e.Error(), Details: []errdefs.Detail{{Field: e.Path, Issue: e.Error()}}}
+	}
+	return &errdefs.Error{Kind: errdefs.Invalid, Message: "the body is not valid JSON", Err: err}
+}
+
+// Report is the outcome of checking a manifest file.
+type Report struct {
+	Valid    bool             `json:"valid"`
+	Details  []errdefs.Detail `json:"details"`
+	Warnings []errdefs.Detail `json:"warnings"`
+}
+
+// Validate checks a manifest by itself, without an account to apply it to.
+func Validate(raw []byte, now time.Time) Report {
+	d, err := readDocument(raw, now)
+	var e *errdefs.Error
+	if errors.As(err, &e) {
+		return Report{Details: e.Details, Warnings: []errdefs.Detail{}}
+	}
+	return Report{Valid: true, Details: []errdefs.Detail{}, Warnings: append([]errdefs.Detail{}, d.warnings...)}
+}
+
+// ApplyInput is a manifest to be applied.
+type ApplyInput struct {
+	Raw    []byte // {version, account}
+	DryRun bool   // check and compare only
+	Note   string // at most 200 characters
+	Match  *Match // nil = whatever the configuration is now
+}
+
+// ApplyResult says what applying a manifest changed.
+type ApplyResult struct {
+	Revision     uint64           `json:"revision"` // in force now
+	Changed      bool             `json:"changed"`
+	TotalChanges int              `json:"totalChanges"`
+	Changes      []Change         `json:"changes"` // the first 1,000
+	Warnings     []errdefs.Detail `json:"warnings"`
+}
+
+const maxNote = 200
+
+// errMoved says that the account changed between reading and writing.
+var errMoved = errors.New("the account has changed meanwhile")
+
+// Apply checks a manifest and makes it the account's configuration (decisions.md section 3). Content equal to
+// what is in force makes no revision.
+func (s *Service) Apply(p auth.Principal, in ApplyInput) (*ApplyResult, error) {
+	if err := mayWrite(p); err != nil {
+		return nil, err
+	}
+	if n := len([]rune(in.Note)); n > maxNote {
+		return nil, errdefs.InvalidField("note", "must be %d characters or fewer; it has %d", maxNote, n)
+	}
+	doc, err := readDocument(in.Raw, s.clock())
+	if err != nil {
+		return nil, err
+	}
+	for { // again only when another change came between
+		result, err := s.apply(p, in, doc)
+		if !errors.Is(err, errMoved) {
+			return result, err
+		}
+	}
+}
+
+func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyResult, error) {
+	cur, err := s.Get(p.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	a := cur.Account.clone()
+	if a.ArchivedAt != nil {
+		return nil, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", a.ID)
+	}
+	if err := in.Match.check(a); err != nil {
+		return nil, err
+	}
+	m := doc.manifest
+	if m.ID != a.ID {
+		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the account %q and this account is %q; account.id cannot be changed", shorten(m.ID), a.ID)
+	}
+	if !strings.EqualFold(m.Domain, a.Domain) {
+		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and this account has %q; account.domain cannot be changed", shorten(m.Domain), a.Domain)
+	}
+	if err := withinLimit(a, m); err != nil {
+		return nil, err
+	}
+	old, err := cur.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	life := &lifetimes{now: s.clock().UTC().Truncate(time.Millisecond)}
+	if life.gone, err = s.gone(a.ID); err != nil {
+		return nil, err
+	}
+	d := diff(old, m, life)
+	result := &ApplyResult{Revision: a.Revision, Changed: d.total > 0, TotalChanges: d.total, Changes: d.changes, Warnings: doc.warnings}
+	if in.DryRun || !result.Changed {
+		return result, nil
+	}
+	a.Own = doc.own()
+	out := render(doc.pure, m)
+	a.Document, a.Rendered = sha256.Sum256(doc.pure), sha256.Sum256(out)
+	compressed := compress(doc.pure)
+	tidy(in.Raw)
+	var next *Account
+	err = s.store.Update(func(tx *kv.Tx) error {
+		was, err := writable(tx, a.ID, in.Match)
+		if err != nil {
+			return err
+		}
+		if was.Sequence != cur.Account.Sequence {
+			return errMoved
+		}
+		next = a.clone()
+		if !documents.Has(tx, a.Document) {
+			if err := documents.Put(tx, a.Document, compressed); err != nil {
+				return err
+			}
+		}
+		if err := rendered.Put(tx, a.ID, out); err != nil {
+			return err
+		}
+		if err := life.store(tx, a.ID); err != nil {
+			return err
+		}
+		if err := revise(tx, next, p, in.Note); err != nil {
+			return err
+		}
+		return audit.Put(tx, a.ID, p.Actor(), "manifest.apply", a.ID, map[string]string{
+			"revision": strconv.FormatUint(next.Revision, 10), "changes": strconv.Itoa(d.total), "note": in.Note,
+		})
+	})
+	if err != nil {
+		if errors.Is(err, errMoved) {
+			if err := s.refresh(a.ID); err != nil {
+				return nil, err
+			}
+		}
+		return nil, err
+	}
+	s.publish(newSnapshot(next, newArrays(out, m)))
+	result.Revision = next.Revision
+	return result, nil
+}
+
+// gone gives what is known of plants, groups and stations that an earlier manifest had.
+func (s *Service) gone(id string) (func(place) (Lifetime, bool), error) {
+	known := map[place]Lifetime{}
+	err := s.store.View(func(tx *kv.Tx) error {
+		for item, err := range gone.Scan(tx, kv.Under(gone, id)) {
+			if err != nil {
+				return fmt.Errorf("read former stations: %w", err)
+			}
+			known[place{item.Key.B.A, item.Key.B.B}] = Lifetime(item.Value)
+		}
+		return nil
+	})
+	return func(p place) (Lifetime, bool) { l, ok := known[p]; return l, ok }, err
+}
+
+// store keeps the lifetimes of what left and drops those of what came back.
+func (l *lifetimes) store(tx *kv.Tx, id string) error {
+	key := func(p place) kv.Pair[string, kv.Pair[string, string]] {
+		return kv.Pair[string, kv.Pair[string, string]]{A: id, B: kv.Pair[string, string]{A: p.kind, B: p.key}}
+	}
+	for p, life := range l.left {
+		if err := gone.Put(tx, key(p), storedLifetime(life)); err != nil {
+			return err
+		}
+	}
+	for _, p := range l.returned {
+		if err := gone.Delete(tx, key(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refresh publishes what the store holds, for when a change that is committed has not been published yet.
+func (s *Service) refresh(id string) error {
+	var snap *Snapshot
+	err := s.store.View(func(tx *kv.Tx) (err error) {
+		snap, err = load(tx, id)
+		return err
+	})
+	if err == nil {
+		s.publish(snap)
+	}
+	return err
+}
+
+// compress packs a document for the store; extract unpacks it.
+func compress(b []byte) []byte {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+	if err != nil {
+		panic("account: zstd options: " + err.Error())
+	}
+	defer enc.Close()
+	return enc.EncodeAll(b, make([]byte, 0, len(b)/6+1024))
+}
+
+func extract(b []byte) ([]byte, error) {
+	dec, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+	if err != nil {
+		return nil, err
+	}
+	defer dec.Close()
+	var out bytes.Buffer
+	if _, err := out.ReadFrom(dec); err != nil {
+		return nil, fmt.Errorf("unpack document: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,215 @@
+package account
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/app/iso"
+	"opsmon/app/transform"
+	"opsmon/kv"
+)
+
+// CreateInput is what a new account is made of.
+type CreateInput struct {
+	ID       string // "" = the manifest's, else the first label of the domain
+	Domain   string // "" = the manifest's
+	Manifest []byte // nil = a starter manifest
+}
+
+// Draft is a checked account that is not stored yet.
+type Draft struct {
+	Warnings []errdefs.Detail
+
+	account    *Account
+	manifest   *Manifest
+	rendered   []byte
+	compressed []byte
+}
+
+// ID is the account's id.
+func (d *Draft) ID() string { return d.account.ID }
+
+// validDomain tells whether e-mail addresses can be on a domain.
+func validDomain(domain string) bool {
+	_, err := auth.ParseEmail("x@" + domain)
+	return err == nil
+}
+
+var idPattern = regexp.MustCompile(`^[a-z0-9-]{3,55}$`)
+
+// Draft checks what an account is to be made of (decisions.md section 2). System fields are taken from the
+// manifest: it may come from another installation.
+func (s *Service) Draft(in CreateInput) (*Draft, error) {
+	domain := strings.ToLower(strings.TrimSpace(in.Domain))
+	id := in.ID
+	raw := in.Manifest
+	if raw == nil {
+		if domain == "" {
+			return nil, errdefs.InvalidField("domain", "is required")
+		}
+		if id == "" {
+			id, _, _ = strings.Cut(domain, ".")
+		}
+		raw = starter(id, domain)
+	}
+	if domain != "" && !validDomain(domain) {
+		return nil, errdefs.InvalidField("domain", "must be a domain such as plant.example; it is %q", shorten(in.Domain))
+	}
+	if id != "" && !idPattern.MatchString(id) {
+		return nil, errdefs.InvalidField("id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(id))
+	}
+	doc, err := readDocument(raw, s.clock())
+	if err != nil {
+		return nil, err
+	}
+	m := doc.manifest
+	if id != "" && id != m.ID {
+		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the account %q and not of %q; change account.id in the file, or the id asked for", shorten(m.ID), id)
+	}
+	if domain != "" && !strings.EqualFold(domain, m.Domain) {
+		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and not of %q; change account.domain in the file, or the domain asked for", shorten(m.Domain), domain)
+	}
+	if !idPattern.MatchString(m.ID) {
+		return nil, errdefs.InvalidField("account.id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(m.ID))
+	}
+	if !validDomain(m.Domain) {
+		return nil, errdefs.InvalidField("account.domain", "must be a domain such as plant.example; it is %q", shorten(m.Domain))
+	}
+	now := s.clock().UTC().Truncate(time.Millisecond)
+	life := &lifetimes{now: now}
+	life.beginAll(m)
+	d := &Draft{Warnings: doc.warnings, manifest: m}
+	d.rendered = render(doc.pure, m)
+	d.compressed = compress(doc.pure)
+	a := &Account{ID: m.ID, Domain: m.Domain, Document: sha256.Sum256(doc.pure), Rendered: sha256.Sum256(d.rendered)}
+	a.Own = doc.own()
+	if err := a.takeSystem(doc.members); err != nil {
+		return nil, err
+	}
+	if err := withinLimit(a, m); err != nil {
+		return nil, err
+	}
+	d.account = a
+	return d, nil
+}
+
+// takeSystem reads the system fields of a document that creates an account.
+func (a *Account) takeSystem(members map[string][]byte) error {
+	for name, into := range map[string]any{
+		"warehousePassword": &a.WarehousePassword, "uploadTransforms": &a.UploadTransforms, "appUrls": &a.AppURLs,
+		"archivedAt": &a.ArchivedAt,
+	} {
+		if raw, ok := members[name]; ok {
+			if err := json.Unmarshal(raw, into); err != nil {
+				return errdefs.InvalidField("account."+name, "cannot be read")
+			}
+		}
+	}
+	for name, into := range map[string]*time.Time{"createdAt": &a.CreatedAt, "updatedAt": &a.UpdatedAt} {
+		if raw, ok := members[name]; ok && string(raw) != "null" {
+			if err := json.Unmarshal(raw, into); err != nil {
+				return errdefs.InvalidField("account."+name, "must be a time such as 2026-11-20T08:15:30.123Z")
+			}
+		}
+	}
+	if raw, ok := members["stationCountLimit"]; ok && string(raw) != "null" {
+		n := Number(raw).Int()
+		a.StationCountLimit = &n
+	}
+	if a.UploadTransforms != nil {
+		return errdefs.InvalidDetails("the manifest", prefixed("account.uploadTransforms", transform.Check(*a.UploadTransforms)))
+	}
+	return nil
+}
+
+// prefixed puts the details of a value under the field that holds it.
+func prefixed(field string, details []errdefs.Detail) []errdefs.Detail {
+	out := make([]errdefs.Detail, len(details))
+	for i, d := range details {
+		out[i] = errdefs.Detail{Field: field, Issue: d.Issue}
+		if d.Field != "" {
+			out[i].Field = field + "." + d.Field
+		}
+	}
+	return out
+}
+
+// withinLimit refuses more stations than the account may have (http-api.md section 8).
+func withinLimit(a *Account, m *Manifest) error {
+	if n := int64(m.StationCount()); a.StationCountLimit != nil && n > *a.StationCountLimit {
+		return errdefs.New(errdefs.Conflict, "the manifest has %d stations and the account's stationCountLimit is %d", n, *a.StationCountLimit)
+	}
+	return nil
+}
+
+// CreateTx stores an account in a transaction of the caller's. done makes it the one that is read and is to be
+// called once the transaction is committed. A duplicate id or domain is errdefs.Conflict, and so is any account
+// at all where this is to be the first.
+func (s *Service) CreateTx(tx *kv.Tx, d *Draft, first bool, p auth.Principal) (done func(), err error) {
+	for item, err := range accounts.Scan(tx, kv.Range{}) {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("read accounts: %w", err)
+		case first:
+			return nil, errdefs.New(errdefs.Conflict, "this appliance is set up already; make another account with: app account create")
+		case item.Key == d.account.ID:
+			return nil, errdefs.New(errdefs.Conflict, "there is already an account with the id %s on this appliance", item.Key)
+		case strings.EqualFold(item.Value.Domain, d.account.Domain):
+			return nil, errdefs.New(errdefs.Conflict, "the domain %s belongs to the account %s already", d.account.Domain, item.Key)
+		}
+	}
+	a := d.account.clone()
+	if a.CreatedAt.IsZero() {
+		a.CreatedAt = tx.Now()
+	}
+	moved := a.UpdatedAt
+	if err := documents.Put(tx, a.Document, d.compressed); err != nil {
+		return nil, err
+	}
+	if err := rendered.Put(tx, a.ID, d.rendered); err != nil {
+		return nil, err
+	}
+	if err := revise(tx, a, p, "first manifest"); err != nil {
+		return nil, err
+	}
+	if !moved.IsZero() { // from another installation: it keeps its times
+		a.UpdatedAt = moved
+		if err := put(tx, a); err != nil {
+			return nil, err
+		}
+	}
+	if err := audit.Put(tx, a.ID, p.Actor(), "account.create", a.ID, nil); err != nil {
+		return nil, err
+	}
+	return func() { s.publish(newSnapshot(a, newArrays(d.rendered, d.manifest))) }, nil
+}
+
+// starter is the manifest of an account that is given none: one plant, one group, one station.
+func starter(id, domain string) []byte {
+	zone := time.Local.String()
+	if _, err := iso.Zone(zone); err != nil {
+		zone = "UTC"
+	}
+	return encoded(map[string]any{
+		"version": "v1",
+		"account": map[string]any{
+			"id": id, "domain": domain,
+			"durationFormat": "months",
+			"shiftPatterns":  []any{}, "reasons": []any{}, "tasks": []any{}, "taskLists": []any{}, "skus": []any{},
+			"plants": []any{map[string]any{
+				"code": "plant-1", "name": "Plant 1", "timezone": zone, "dayStartHour": 0, "weekStartDay": 0,
+				"stationGroups": []any{map[string]any{
+					"code": "line-1", "name": "Line 1",
+					"stations": []any{map[string]any{"code": "STATION-1", "name": "Station 1"}},
+				}},
+			}},
+		},
+	})
+}

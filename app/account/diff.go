@@ -1,0 +1,350 @@
+package account
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"sort"
+)
+
+// Change is one difference between two manifests, in stations', SKUs' and fields' terms. The path names a
+// thing by its code and not by its place: "currency", "stations[OVEN-1].name", "skus[BK-1000]",
+// "stationGroups[leeds/packing].shiftPatternCode".
+type Change struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"` // added, removed or changed
+	From any    `json:"from"`
+	To   any    `json:"to"`
+}
+
+// maxChanges is how many changes an answer lists; the total is told beside them.
+const maxChanges = 1000
+
+// differ collects changes. Beyond maxChanges it only counts.
+type differ struct {
+	changes []Change
+	total   int
+}
+
+func (d *differ) add(c Change) {
+	d.total++
+	if len(d.changes) < maxChanges {
+		d.changes = append(d.changes, c)
+	}
+}
+
+// room tells whether another change would be listed, so that its values need not be made when not.
+func (d *differ) room() bool { return len(d.changes) < maxChanges }
+
+// diff compares the content of two manifests, system fields aside, and hands the lifetimes of old on to new:
+// what is new appears at now, what differs changed at now. gone gives the lifetimes of what new lacks.
+func diff(old, new *Manifest, life *lifetimes) *differ {
+	d := &differ{}
+	d.structs("", reflect.ValueOf(&old.Settings).Elem(), reflect.ValueOf(&new.Settings).Elem())
+	entities(d, "shiftPatterns", old.ShiftPatterns, new.ShiftPatterns, func(p *ShiftPattern) string { return p.Code })
+	d.reasons(old.Reasons, new.Reasons)
+	entities(d, "tasks", old.Tasks, new.Tasks, func(t *Task) string { return t.Code })
+	entities(d, "taskLists", old.TaskLists, new.TaskLists, func(l *TaskList) string { return l.Code })
+	entities(d, "skus", old.SKUs, new.SKUs, func(s *SKU) string { return s.Code })
+	d.plants(old, new, life)
+	return d
+}
+
+// entities compares two lists of things with codes.
+func entities[T any](d *differ, name string, old, new []T, code func(*T) string) {
+	before := make(map[string]*T, len(old))
+	for i := range old {
+		before[code(&old[i])] = &old[i]
+	}
+	kept := make([]string, 0, len(new))
+	for i := range new {
+		c := code(&new[i])
+		path := name + "[" + c + "]"
+		was, ok := before[c]
+		if !ok {
+			d.whole(path, "added", reflect.Value{}, reflect.ValueOf(&new[i]).Elem())
+			continue
+		}
+		kept = append(kept, c)
+		d.structs(path+".", reflect.ValueOf(was).Elem(), reflect.ValueOf(&new[i]).Elem())
+		delete(before, c)
+	}
+	order := make([]string, 0, len(kept))
+	for i := range old {
+		c := code(&old[i])
+		if _, removed := before[c]; removed {
+			d.whole(name+"["+c+"]", "removed", reflect.ValueOf(&old[i]).Elem(), reflect.Value{})
+			continue
+		}
+		order = append(order, c)
+	}
+	d.order(name, order, kept)
+}
+
+// order reports that what both have stands in another order.
+func (d *differ) order(path string, old, new []string) {
+	if !slices.Equal(old, new) {
+		d.add(Change{Path: path, Kind: "changed", From: old, To: new})
+	}
+}
+
+func (d *differ) whole(path, kind string, from, to reflect.Value) {
+	c := Change{Path: path, Kind: kind}
+	if d.room() {
+		if from.IsValid() {
+			c.From = object(from)
+		}
+		if to.IsValid() {
+			c.To = object(to)
+		}
+	}
+	d.add(c)
+}
+
+// structs compares two structs of one type member by member.
+func (d *differ) structs(prefix string, old, new reflect.Value) {
+	p := planOf(old.Type())
+	for _, f := range p.ordered {
+		a, b := old.FieldByIndex(f.index), new.FieldByIndex(f.index)
+		if f.children || equal(a, b) {
+			continue
+		}
+		d.add(Change{Path: prefix + f.name, Kind: kindOf(a, b), From: value(a), To: value(b)})
+	}
+	if p.flags >= 0 {
+		a, b := old.Field(p.flags).Interface().(Flags), new.Field(p.flags).Interface().(Flags)
+		for f := range flagCount {
+			if a[f] != b[f] {
+				d.add(Change{Path: prefix + f.String(), Kind: kindOf(reflect.ValueOf(a[f]), reflect.ValueOf(b[f])), From: flagJSON(a[f]), To: flagJSON(b[f])})
+			}
+		}
+	}
+	if p.extra >= 0 {
+		a, b := old.Field(p.extra).Interface().(map[string]any), new.Field(p.extra).Interface().(map[string]any)
+		for _, name := range sortedKeys(a) {
+			if !equalJSON(a[name], b[name]) {
+				d.add(Change{Path: prefix + name, Kind: kindOf(reflect.ValueOf(a[name]), reflect.ValueOf(b[name])), From: a[name], To: b[name]})
+			}
+		}
+		for _, name := range sortedKeys(b) {
+			if _, both := a[name]; !both {
+				d.add(Change{Path: prefix + name, Kind: "added", To: b[name]})
+			}
+		}
+	}
+}
+
+func kindOf(a, b reflect.Value) string {
+	switch {
+	case !a.IsValid() || a.IsZero():
+		return "added"
+	case !b.IsValid() || b.IsZero():
+		return "removed"
+	}
+	return "changed"
+}
+
+func flagJSON(v FlagValue) any {
+	if v == FlagUnset {
+		return nil
+	}
+	return v.String()
+}
+
+// equal compares two values of one type; null equals absent, and numbers are compared by value.
+func equal(a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.String:
+		if a.Type() == reflect.TypeFor[Number]() {
+			return Number(a.String()).Equal(Number(b.String()))
+		}
+		return a.String() == b.String()
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			return a.IsNil() == b.IsNil()
+		}
+		return equal(a.Elem(), b.Elem())
+	case reflect.Bool:
+		return a.Bool() == b.Bool()
+	case reflect.Slice:
+		codes := a.Type() == reflect.TypeFor[Codes]() // an empty list of codes is set, an empty list of things is none
+		if a.Len() != b.Len() || codes && a.IsNil() != b.IsNil() {
+			return false
+		}
+		for i := range a.Len() {
+			if !equal(a.Index(i), b.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Map:
+		return a.IsNil() == b.IsNil() && equalJSON(a.Interface(), b.Interface())
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if !equal(a.Field(i), b.Field(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	panic("account: equal of " + a.Type().String())
+}
+
+// equalJSON compares decoded JSON; null equals absent.
+func equalJSON(a, b any) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			return false
+		}
+		for k, v := range x {
+			if !equalJSON(v, y[k]) {
+				return false
+			}
+		}
+		for k, v := range y {
+			if _, both := x[k]; !both && v != nil {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			return false
+		}
+		for i := range x {
+			if !equalJSON(x[i], y[i]) {
+				return false
+			}
+		}
+		return true
+	case json.Number:
+		y, ok := b.(json.Number)
+		return ok && Number(x).Equal(Number(y))
+	}
+	return a == b
+}
+
+// value gives a field as JSON will show it.
+func value(v reflect.Value) any {
+	switch {
+	case v.Kind() == reflect.Pointer && v.IsNil(), v.Kind() == reflect.Slice && v.IsNil(), v.Kind() == reflect.Map && v.IsNil():
+		return nil
+	case v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct:
+		return object(v.Elem())
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = object(v.Index(i))
+		}
+		return list
+	}
+	return v.Interface()
+}
+
+// object gives the members that are set, children aside.
+func object(v reflect.Value) map[string]any {
+	p := planOf(v.Type())
+	o := map[string]any{}
+	for _, f := range p.ordered {
+		if field := v.FieldByIndex(f.index); !f.children && !field.IsZero() {
+			o[f.name] = value(field)
+		}
+	}
+	if p.flags >= 0 {
+		for f, set := range v.Field(p.flags).Interface().(Flags) {
+			if set != FlagUnset {
+				o[Flag(f).String()] = set.String()
+			}
+		}
+	}
+	if p.extra >= 0 {
+		for k, x := range v.Field(p.extra).Interface().(map[string]any) {
+			o[k] = x
+		}
+	}
+	return o
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// placed is a thing of a tree with the place it hangs at, which is part of its content.
+type placed[T any] struct {
+	thing  *T
+	parent string
+}
+
+// reasons compares the reason trees: a reason may move.
+func (d *differ) reasons(old, new []Reason) {
+	before := map[string]placed[Reason]{}
+	var walk func(list []Reason, parent string, visit func(*Reason, string))
+	walk = func(list []Reason, parent string, visit func(*Reason, string)) {
+		for i := range list {
+			visit(&list[i], parent)
+			walk(list[i].Reasons, list[i].Code, visit)
+		}
+	}
+	siblings := map[string][2][]string{} // by parent: the codes that stay under it, before and after
+	var beforeOrder []placed[Reason]
+	walk(old, "", func(r *Reason, parent string) {
+		before[r.Code] = placed[Reason]{r, parent}
+		beforeOrder = append(beforeOrder, before[r.Code])
+	})
+	after := map[string]string{}
+	walk(new, "", func(r *Reason, parent string) {
+		after[r.Code] = parent
+		was, ok := before[r.Code]
+		path := "reasons[" + r.Code + "]"
+		if !ok {
+			d.whole(path, "added", reflect.Value{}, reflect.ValueOf(r).Elem())
+			return
+		}
+		d.structs(path+".", reflect.ValueOf(was.thing).Elem(), reflect.ValueOf(r).Elem())
+		if was.parent != parent {
+			d.add(Change{Path: path + ".parent", Kind: "changed", From: orNil(was.parent), To: orNil(parent)})
+			return
+		}
+		pair := siblings[parent]
+		pair[1] = append(pair[1], r.Code)
+		siblings[parent] = pair
+	})
+	for _, was := range beforeOrder {
+		parent, ok := after[was.thing.Code]
+		switch {
+		case !ok:
+			d.whole("reasons["+was.thing.Code+"]", "removed", reflect.ValueOf(was.thing).Elem(), reflect.Value{})
+		case parent == was.parent:
+			pair := siblings[parent]
+			pair[0] = append(pair[0], was.thing.Code)
+			siblings[parent] = pair
+		}
+	}
+	parents := make([]string, 0, len(siblings))
+	for parent := range siblings {
+		parents = append(parents, parent)
+	}
+	sort.Strings(parents)
+	for _, parent := range parents {
+		path := "reasons"
+		if parent != "" {
+			path = "reasons[" + parent + "].reasons"
+		}
+		d.order(path, siblings[parent][0], siblings[parent][1])
+	}
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,294 @@
+package account
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A document is kept as the bytes that were sent, so that what is read back has the same array order, the
+// same digits and the same unknown properties. The functions here walk the bytes of a document that
+// strictjson has accepted and the schema has passed; they never see anything else.
+
+// members calls fn for each member of the object that starts at b[i] and gives the index after it. Key and
+// value are the raw bytes, the key without its quotes.
+func members(b []byte, i int, fn func(key, value []byte)) int {
+	i = skipSpace(b, i) + 1 // {
+	for {
+		i = skipSpace(b, i)
+		switch b[i] {
+		case '}':
+			return i + 1
+		case ',':
+			i++
+			continue
+		}
+		end := skipString(b, i)
+		key := b[i+1 : end-1]
+		i = skipSpace(b, end) + 1 // :
+		i = skipSpace(b, i)
+		end = skipValue(b, i)
+		fn(key, b[i:end])
+		i = end
+	}
+}
+
+// elements calls fn for each item of the array b.
+func elements(b []byte, fn func(value []byte)) {
+	i := skipSpace(b, 0) + 1 // [
+	for {
+		i = skipSpace(b, i)
+		switch b[i] {
+		case ']':
+			return
+		case ',':
+			i++
+			continue
+		}
+		end := skipValue(b, i)
+		fn(b[i:end])
+		i = end
+	}
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipString gives the index after the string that starts at b[i].
+func skipString(b []byte, i int) int {
+	for i++; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		i += n + 1
+		slashes := 0
+		for b[i-2-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i
+		}
+	}
+}
+
+func skipValue(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			i = skipString(b, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			depth--
+			i++
+		case ',', ':', ' ', '\n', '\t', '\r':
+			i++
+			continue
+		default:
+			for i < len(b) && b[i] != ',' && b[i] != '}' && b[i] != ']' && b[i] > ' ' {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+// compact appends src to dst without the white space between tokens.
+func compact(dst, src []byte) []byte {
+	for i := 0; i < len(src); {
+		switch src[i] {
+		case ' ', '\n', '\t', '\r':
+			i++
+		case '"':
+			end := skipString(src, i)
+			dst = append(dst, src[i:end]...)
+			i = end
+		default:
+			dst = append(dst, src[i])
+			i++
+		}
+	}
+	return dst
+}
+
+// plain gives a key as text. Keys with escapes are rare enough to be decoded one by one.
+func plain(key []byte) string {
+	if bytes.IndexByte(key, '\\') < 0 {
+		return string(key)
+	}
+	var s string
+	if err := json.Unmarshal([]byte(`"`+string(key)+`"`), &s); err != nil {
+		panic(fmt.Sprintf("account: a checked document has a bad name: %v", err))
+	}
+	return s
+}
+
+// sections are the arrays of manifest.account; everything else there is a field of the account itself.
+var sections = map[string]bool{"shiftPatterns": true, "reasons": true, "tasks": true, "taskLists": true, "skus": true, "plants": true}
+
+// entitySystem are the members of a plant, group or station that are the appliance's own (http-api.md 2.3,
+// marked system there).
+var entitySystem = map[string]bool{
+	"createdAt": true, "updatedAt": true, "archivedAt": true,
+	"currentOperatorInitials": true, "statusCode": true, "statusCodeUpdatedAt": true, "alertMessage": true, "alertExpiresAt": true,
+}
+
+// split takes a whole document {version, account} apart: the account's own members, compact and by name, and
+// its arrays as one object without the appliance's own members of plants, groups and stations.
+func split(raw []byte) (own map[string][]byte, pure []byte) {
+	own = map[string][]byte{}
+	pure = append(make([]byte, 0, len(raw)), '{')
+	members(raw, 0, func(key, value []byte) {
+		if plain(key) != "account" {
+			return
+		}
+		members(value, 0, func(key, value []byte) {
+			name := plain(key)
+			if !sections[name] {
+				own[name] = compact(nil, value)
+				return
+			}
+			pure = appendKey(pure, name)
+			if name != "plants" {
+				pure = compact(pure, value)
+				return
+			}
+			pure = appendTree(pure, value, treeChildren, nil)
+		})
+	})
+	return own, append(pure, '}')
+}
+
+// treeChildren names the array that holds the next level, by depth: plants, groups, stations.
+var treeChildren = []string{"stationGroups", "stations", ""}
+
+// render makes the arrays as answers carry them: the pure document with the lifetimes of plants, groups and
+// stations, and their live fields as null. It walks m in step with the document.
+func render(pure []byte, m *Manifest) []byte {
+	out := append(make([]byte, 0, len(pure)+m.StationCount()*220+4096), '{')
+	members(pure, 0, func(key, value []byte) {
+		name := plain(key)
+		out = appendKey(out, name)
+		if name != "plants" {
+			out = append(out, value...)
+			return
+		}
+		plant, group, station := -1, -1, -1
+		out = appendTree(out, value, treeChildren, &treeHooks{
+			begin: func(depth int) {
+				switch depth {
+				case 0:
+					plant, group = plant+1, -1
+				case 1:
+					group, station = group+1, -1
+				case 2:
+					station++
+				}
+			},
+			end: func(dst []byte, depth int) []byte {
+				switch p := &m.Plants[plant]; depth {
+				case 0:
+					return appendLifetime(dst, p.Life, true)
+				case 1:
+					return appendLifetime(dst, p.Groups[group].Life, false)
+				default:
+					dst = appendLifetime(dst, p.Groups[group].Stations[station].Life, true)
+					return append(dst, `,"currentOperatorInitials":null,"statusCode":null,"statusCodeUpdatedAt":null,"alertMessage":null,"alertExpiresAt":null`...)
+				}
+			},
+		})
+	})
+	return append(out, '}')
+}
+
+// treeHooks are told of each plant (depth 0), group (1) and station (2) as it begins, and append what follows
+// its last member.
+type treeHooks struct {
+	begin func(depth int)
+	end   func(dst []byte, depth int) []byte
+}
+
+// appendTree copies an array of plants, groups or stations without the appliance's own members.
+func appendTree(dst, array []byte, children []string, hooks *treeHooks) []byte {
+	depth := len(treeChildren) - len(children)
+	dst = append(dst, '[')
+	elements(array, func(object []byte) {
+		if dst[len(dst)-1] != '[' {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		if hooks != nil {
+			hooks.begin(depth)
+		}
+		members(object, 0, func(key, value []byte) {
+			name := plain(key)
+			switch {
+			case entitySystem[name]:
+				return
+			case name == children[0]:
+				dst = appendTree(appendKey(dst, name), value, children[1:], hooks)
+			default:
+				dst = compact(appendKey(dst, name), value)
+			}
+		})
+		if hooks != nil {
+			dst = hooks.end(dst, depth)
+		}
+		dst = append(dst, '}')
+	})
+	return append(dst, ']')
+}
+
+// appendKey appends a member's name and colon, with a comma when it is not the first of its object. Names
+// that reach here are the specification's own or a document's, so they may need quoting.
+func appendKey(dst []byte, name string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = appendString(dst, name)
+	return append(dst, ':')
+}
+
+func appendLifetime(dst []byte, l Lifetime, archivable bool) []byte {
+	dst = append(dst, `,"createdAt":`...)
+	dst = appendTime(dst, l.CreatedAt)
+	dst = append(dst, `,"updatedAt":`...)
+	dst = appendTime(dst, l.UpdatedAt)
+	if archivable {
+		dst = append(dst, `,"archivedAt":`...)
+		dst = appendTime(dst, l.ArchivedAt)
+	}
+	return dst
+}
+
+// timeLayout is how every time goes over the wire: RFC 3339, UTC, milliseconds.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+func appendTime(dst []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '"')
+	dst = t.UTC().AppendFormat(dst, timeLayout)
+	return append(dst, '"')
+}
+
+func appendString(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			return append(dst, encoded(s)...)
+		}
+	}
+	dst = append(dst, '"')
+	dst = append(dst, s...)
+	return append(dst, '"')
+}

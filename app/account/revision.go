@@ -1,0 +1,104 @@
+package account
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// Revision is one state of an account's configuration. None is ever overwritten.
+//
+// Stored as JSON: a changed field needs a migration (app/layout.go).
+type Revision struct {
+	Number    uint64    `json:"number"`
+	CreatedAt time.Time `json:"createdAt"`
+	Author    string    `json:"author"`
+	Note      string    `json:"note,omitempty"`
+	Account   Account   `json:"account"` // the record as it was, without its secret
+}
+
+// RevisionInfo is a revision as lists show it.
+type RevisionInfo struct {
+	Revision  uint64 `json:"revision"`
+	CreatedAt string `json:"createdAt"`
+	Author    string `json:"author"`
+	Note      string `json:"note"`
+}
+
+// Revisions lists the revisions of the caller's account, newest first, and how many there are.
+func (s *Service) Revisions(p auth.Principal, limit, skip int) ([]RevisionInfo, int, error) {
+	list, total := []RevisionInfo{}, 0
+	err := s.store.View(func(tx *kv.Tx) error {
+		for item, err := range revisions.ScanDown(tx, kv.Under(revisions, p.AccountID)) {
+			if err != nil {
+				return fmt.Errorf("read revisions: %w", err)
+			}
+			r := item.Value
+			if total == 0 {
+				total = int(r.Number) // they are numbered from 1 without a gap
+			}
+			if skip--; skip >= 0 {
+				continue
+			}
+			if len(list) == limit {
+				break
+			}
+			list = append(list, RevisionInfo{r.Number, r.CreatedAt.UTC().Format(timeLayout), r.Author, r.Note})
+		}
+		return nil
+	})
+	return list, total, err
+}
+
+// Revision gives the manifest of a revision as a document {version, account}; errdefs.NotFound when there is
+// none of that number.
+func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, error) {
+	cur, err := s.Get(p.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	if number == cur.Account.Revision {
+		return cur.Document(), nil
+	}
+	var r Revision
+	var packed []byte
+	err = s.store.View(func(tx *kv.Tx) (err error) {
+		if r, err = revisions.Get(tx, kv.Pair[string, uint64]{A: p.AccountID, B: number}); err != nil {
+			return err
+		}
+		packed, err = documents.Get(tx, r.Account.Document)
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, errdefs.New(errdefs.NotFound, "there is no revision %d; the newest is %d", number, cur.Account.Revision)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read revision %d: %w", number, err)
+	}
+	pure, err := extract(packed)
+	if err != nil {
+		return nil, err
+	}
+	head := append(appendAccount([]byte(`{"version":"v1","account":{`), &r.Account, formManifest, false), ',')
+	return newRepresentation(&r.Account, head, pure[1:], []byte("}")), nil
+}
+
+// Restore applies the manifest of an earlier revision again, as a new revision.
+func (s *Service) Restore(p auth.Principal, number uint64, note string, match *Match) (*ApplyResult, error) {
+	if err := mayWrite(p); err != nil {
+		return nil, err
+	}
+	rep, err := s.Revision(p, number)
+	if err != nil {
+		return nil, err
+	}
+	if note == "" {
+		note = fmt.Sprintf("restored revision %d", number)
+	}
+	return s.Apply(p, ApplyInput{Raw: bytes.Join(rep.Parts[:], nil), Note: note, Match: match})
+}

@@ -1,0 +1,292 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// The room's buckets.
+var (
+	accounts  = kv.NewBucket("account", kv.String, kv.JSON[Account]())                                                 // by id
+	documents = kv.NewBucket("document", kv.Bytes32, kv.Raw)                                                           // by SHA-256: the arrays of a manifest, compressed, kept once
+	rendered  = kv.NewBucket("rendered", kv.String, kv.Raw)                                                            // by account: the arrays as answers carry them
+	revisions = kv.NewBucket("revision", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Revision]())                         // by account and number
+	gone      = kv.NewBucket("gone", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[storedLifetime]()) // by account, kind and code: what the manifest once had
+)
+
+// Buckets names the buckets of this room.
+func Buckets() []string {
+	return []string{accounts.Name(), documents.Name(), rendered.Name(), revisions.Name(), gone.Name()}
+}
+
+// storedLifetime is a Lifetime in the store; a changed field needs a migration.
+type storedLifetime struct {
+	CreatedAt  time.Time `json:"createdAt"`
+	UpdatedAt  time.Time `json:"updatedAt"`
+	ArchivedAt time.Time `json:"archivedAt"`
+}
+
+// Service holds the accounts of the appliance.
+type Service struct {
+	store *kv.Store
+	clock func() time.Time
+	log   *slog.Logger
+
+	mu       sync.Mutex // orders the replacement of current
+	current  atomic.Pointer[map[string]*Snapshot]
+	warming  sync.WaitGroup
+	warmOnce context.CancelFunc
+}
+
+// Config is what New needs.
+type Config struct {
+	Store *kv.Store
+	Clock func() time.Time // nil = time.Now
+	Log   *slog.Logger
+}
+
+// New loads the accounts. It reads the stored bytes of the answers and nothing more, so that a large
+// manifest does not hold up the start; Warm does the rest.
+func New(cfg Config) (*Service, error) {
+	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log}
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	all := map[string]*Snapshot{}
+	err := s.store.View(func(tx *kv.Tx) error {
+		for item, err := range accounts.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return fmt.Errorf("read accounts: %w", err)
+			}
+			snap, err := load(tx, item.Key)
+			if err != nil {
+				return err
+			}
+			all[item.Key] = snap
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.current.Store(&all)
+	return s, nil
+}
+
+func load(tx *kv.Tx, id string) (*Snapshot, error) {
+	a, err := accounts.Get(tx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read account %s: %w", id, err)
+	}
+	b, err := rendered.Get(tx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the manifest of %s: %w", id, err)
+	}
+	return newSnapshot(&a, newArrays(b, nil)), nil
+}
+
+// Warm compresses the answers and reads the manifests in the background, one account after another; Close
+// waits for it.
+func (s *Service) Warm() {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.warmOnce = cancel
+	s.warming.Go(func() {
+		for _, snap := range *s.current.Load() {
+			if ctx.Err() != nil {
+				return
+			}
+			snap.warm()
+		}
+	})
+}
+
+// Close ends background work.
+func (s *Service) Close() {
+	if s.warmOnce != nil {
+		s.warmOnce()
+	}
+	s.warming.Wait()
+}
+
+// Get gives the account as it is now; errdefs.NotFound when there is none.
+func (s *Service) Get(id string) (*Snapshot, error) {
+	if snap, ok := (*s.current.Load())[id]; ok {
+		return snap, nil
+	}
+	return nil, errdefs.New(errdefs.NotFound, "there is no account %q on this appliance", id)
+}
+
+// List gives the accounts by id; archived ones only when asked for.
+func (s *Service) List(archived bool) []*Account {
+	var list []*Account
+	for _, snap := range *s.current.Load() {
+		if archived || snap.Account.ArchivedAt == nil {
+			list = append(list, snap.Account)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Account) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
+
+// Account implements auth.Accounts.
+func (s *Service) Account(id string) (auth.AccountInfo, bool) {
+	snap, ok := (*s.current.Load())[id]
+	if !ok {
+		return auth.AccountInfo{}, false
+	}
+	return info(snap.Account), true
+}
+
+// AccountByDomain implements auth.Accounts.
+func (s *Service) AccountByDomain(domain string) (auth.AccountInfo, bool) {
+	for _, snap := range *s.current.Load() {
+		if strings.EqualFold(snap.Account.Domain, domain) {
+			return info(snap.Account), true
+		}
+	}
+	return auth.AccountInfo{}, false
+}
+
+func info(a *Account) auth.AccountInfo {
+	return auth.AccountInfo{ID: a.ID, Domain: a.Domain, Archived: a.ArchivedAt != nil}
+}
+
+// publish makes a committed state the one that is read. States come in the order of their records, however
+// late the goroutine that made one gets here.
+func (s *Service) publish(snap *Snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := *s.current.Load()
+	if was, ok := old[snap.Account.ID]; ok && was.Account.Sequence >= snap.Account.Sequence {
+		return
+	}
+	next := maps.Clone(old)
+	next[snap.Account.ID] = snap
+	s.current.Store(&next)
+}
+
+// publishRecord publishes a change of the record that left the arrays as they were.
+func (s *Service) publishRecord(a *Account) (*Snapshot, error) {
+	if cur, ok := (*s.current.Load())[a.ID]; ok && cur.Account.Rendered == a.Rendered {
+		snap := newSnapshot(a, cur.arrays)
+		s.publish(snap)
+		return snap, nil
+	}
+	// Another manifest was committed together with this change and is not published yet.
+	var snap *Snapshot
+	err := s.store.View(func(tx *kv.Tx) (err error) {
+		snap, err = load(tx, a.ID)
+		return err
+	})
+	if err == nil {
+		s.publish(snap)
+	}
+	return snap, err
+}
+
+// Match is what If-Match asks for.
+type Match struct {
+	Any       bool // "*"
+	Revisions []uint64
+}
+
+// ParseMatch reads an If-Match header; nil when it is empty. A tag that is none of ours matches nothing.
+func ParseMatch(header string) *Match {
+	if strings.TrimSpace(header) == "" {
+		return nil
+	}
+	m := &Match{}
+	for tag := range strings.SplitSeq(header, ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" {
+			m.Any = true
+			continue
+		}
+		var n uint64
+		if _, err := fmt.Sscanf(tag, `"%d-`, &n); err == nil {
+			m.Revisions = append(m.Revisions, n)
+		}
+	}
+	return m
+}
+
+func (m *Match) check(a *Account) error {
+	if m == nil || m.Any || slices.Contains(m.Revisions, a.Revision) {
+		return nil
+	}
+	return errdefs.New(errdefs.Conflict, "the configuration has changed since you read it: it is now at revision %d; read it again and repeat your change", a.Revision)
+}
+
+// mayWrite checks the right to change the configuration (decisions.md section 4).
+func mayWrite(p auth.Principal) error {
+	if !p.Role.AtLeast(auth.Member) {
+		return errdefs.New(errdefs.Forbidden, "your role %s may read the configuration and not change it; member or admin may", p.Role)
+	}
+	return nil
+}
+
+// writable reads the record that a change starts from and refuses an archived account.
+func writable(tx *kv.Tx, id string, match *Match) (*Account, error) {
+	a, err := accounts.Get(tx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read account %s: %w", id, err)
+	}
+	if a.ArchivedAt != nil {
+		return nil, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", id)
+	}
+	return &a, match.check(&a)
+}
+
+// put stores a changed record; revise makes it the next revision of the configuration too.
+func put(tx *kv.Tx, a *Account) error {
+	a.Sequence++
+	return accounts.Put(tx, a.ID, *a)
+}
+
+func revise(tx *kv.Tx, a *Account, p auth.Principal, note string) error {
+	a.UpdatedAt = tx.Now()
+	a.Revision++
+	if err := put(tx, a); err != nil {
+		return err
+	}
+	r := Revision{Number: a.Revision, CreatedAt: a.UpdatedAt, Author: author(p), Note: note, Account: *a}
+	r.Account.WarehousePassword = nil // a revision is shown to every role
+	return revisions.Put(tx, kv.Pair[string, uint64]{A: a.ID, B: r.Number}, r)
+}
+
+func author(p auth.Principal) string {
+	if p.Type == auth.TypeLocal {
+		return "local administrator"
+	}
+	return p.Email
+}
+
+// HaveStations checks that every code is a station of the account.
+func (s *Service) HaveStations(id, field string, codes []string) error {
+	snap, err := s.Get(id)
+	if err != nil {
+		return err
+	}
+	t, err := snap.arrays.typed()
+	if err != nil {
+		return err
+	}
+	var problems []errdefs.Detail
+	for i, code := range codes {
+		if _, ok := t.stations[code]; !ok {
+			problems = append(problems, errdefs.Detail{Field: fmt.Sprintf("%s[%d]", field, i), Issue: fmt.Sprintf("names the station %q, which the account does not have", shorten(code))})
+		}
+	}
+	return errdefs.InvalidDetails("the body", problems)
+}

@@ -1,0 +1,161 @@
+package account
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+
+	"opsmon/schema/strictjson"
+)
+
+// Snapshot is an account as of one revision: immutable, read without a lock, replaced whole when a change
+// has been committed. The bytes of the answers are ready; the typed manifest is made when first asked for,
+// so that a start with a large manifest is not held up by it.
+type Snapshot struct {
+	Account  *Account
+	arrays   *arrays
+	answers  [2]*Representation // GET /account: [0] for every role, [1] with the secrets an admin sees
+	document *Representation    // GET /account/manifest
+	manifest func() (*Manifest, error)
+}
+
+// arrays are the arrays of a manifest as they are rendered, shared by all snapshots until the next manifest.
+type arrays struct {
+	rendered []byte // one JSON object
+	typed    func() (*typedArrays, error)
+}
+
+// typedArrays is a manifest without the account's own fields, and an index of its stations.
+type typedArrays struct {
+	*Manifest
+	stations map[string]stationRef
+}
+
+type stationRef struct{ plant, group, station int }
+
+// newArrays takes rendered arrays and, when it is at hand, their typed form.
+func newArrays(rendered []byte, m *Manifest) *arrays {
+	return &arrays{rendered: rendered, typed: sync.OnceValues(func() (*typedArrays, error) {
+		if m == nil {
+			tree, err := strictjson.Decode(rendered)
+			if err != nil {
+				return nil, fmt.Errorf("read the stored manifest: %w", err)
+			}
+			m = modelOf(map[string]any{"account": tree})
+		}
+		t := &typedArrays{Manifest: m, stations: make(map[string]stationRef, m.StationCount())}
+		for p := range m.Plants {
+			for g := range m.Plants[p].Groups {
+				for s := range m.Plants[p].Groups[g].Stations {
+					t.stations[m.Plants[p].Groups[g].Stations[s].Code] = stationRef{p, g, s}
+				}
+			}
+		}
+		return t, nil
+	})}
+}
+
+// newSnapshot makes the answers of an account.
+func newSnapshot(a *Account, arr *arrays) *Snapshot {
+	s := &Snapshot{Account: a, arrays: arr}
+	manifest := append(appendAccount([]byte(`{"version":"v1","account":{`), a, formManifest, false), ',')
+	for i := range s.answers {
+		head := appendAccount([]byte(`{"isSuccess":true,"result":{`), a, formAnswer, i == 1)
+		head = append(append(head, `,"cursors":[],"manifest":`...), manifest...)
+		s.answers[i] = newRepresentation(a, head, arr.rendered[1:], []byte("}}}"))
+	}
+	s.document = newRepresentation(a, manifest, arr.rendered[1:], []byte("}"))
+	s.manifest = sync.OnceValues(func() (*Manifest, error) {
+		t, err := arr.typed()
+		if err != nil {
+			return nil, err
+		}
+		m := *t.Manifest
+		if err := a.into(&m); err != nil {
+			return nil, err
+		}
+		return &m, nil
+	})
+	return s
+}
+
+// into sets the account's own fields in a manifest.
+func (a *Account) into(m *Manifest) error {
+	tree, err := strictjson.Decode(append(appendAccount([]byte("{"), a, formManifest, false), '}'))
+	if err != nil {
+		return fmt.Errorf("read the stored settings of %s: %w", a.ID, err)
+	}
+	own, _ := tree.(map[string]any)
+	head := modelOf(map[string]any{"account": own})
+	m.ID, m.Domain, m.StationCountLimit, m.Settings = head.ID, head.Domain, head.StationCountLimit, head.Settings
+	return nil
+}
+
+// Manifest gives the typed manifest. It must not be changed.
+func (s *Snapshot) Manifest() (*Manifest, error) { return s.manifest() }
+
+// Answer gives the body of GET /account; secret includes what the role admin alone may see.
+func (s *Snapshot) Answer(secret bool) *Representation {
+	if secret {
+		return s.answers[1]
+	}
+	return s.answers[0]
+}
+
+// Document gives the body of GET /account/manifest.
+func (s *Snapshot) Document() *Representation { return s.document }
+
+// warm makes what requests would otherwise wait for.
+func (s *Snapshot) warm() {
+	s.answers[0].Gzip()
+	s.answers[1].Gzip()
+	_, _ = s.manifest() // an error shows again where the manifest is used
+}
+
+// Representation is a ready-made body with its entity tags. The parts share memory with other
+// representations of the same document and must not be written to.
+type Representation struct {
+	Parts        [3][]byte // the body is their concatenation
+	Size         int       // bytes of the body
+	ETag         string    // strong, quoted: "<revision>-<hash>"
+	GzipETag     string    // of the compressed body
+	Length       string    // Size in decimal, as the header wants it
+	compressOnce sync.Once
+	compressed   []byte
+}
+
+func newRepresentation(a *Account, head, body, tail []byte) *Representation {
+	h := sha256.New()
+	h.Write(head)
+	h.Write(a.Rendered[:]) // stands for body, which may be large
+	h.Write(tail)
+	tag := strconv.FormatUint(a.Revision, 10) + "-" + hex.EncodeToString(h.Sum(nil)[:12])
+	size := len(head) + len(body) + len(tail)
+	return &Representation{
+		Parts: [3][]byte{head, body, tail}, Size: size, Length: strconv.Itoa(size),
+		ETag: `"` + tag + `"`, GzipETag: `"` + tag + `-gzip"`,
+	}
+}
+
+// Bytes gives the whole body as one slice of its own.
+func (r *Representation) Bytes() []byte { return bytes.Join(r.Parts[:], nil) }
+
+// Gzip gives the compressed body; it is made once, by the first that asks.
+func (r *Representation) Gzip() []byte {
+	r.compressOnce.Do(func() {
+		var b bytes.Buffer
+		b.Grow(r.Size/8 + 512)
+		w := gzip.NewWriter(&b)
+		for _, part := range r.Parts {
+			w.Write(part) // a bytes.Buffer does not fail
+		}
+		w.Close()
+		r.compressed = b.Bytes()
+	})
+	return r.compressed
+}

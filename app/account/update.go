@@ -1,0 +1,227 @@
+package account
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/app/transform"
+	"opsmon/kv"
+	"opsmon/schema"
+	"opsmon/schema/strictjson"
+)
+
+// Update changes fields of the caller's account (http-api.md 4.1): what body lacks stays, null clears. body is
+// as strictjson decodes it. The change is a revision; a body that changes nothing makes none.
+func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, error) {
+	if err := mayWrite(p); err != nil {
+		return nil, err
+	}
+	patch, err := readPatch(body)
+	if err != nil {
+		return nil, err
+	}
+	var a *Account
+	changed := false
+	err = s.store.Update(func(tx *kv.Tx) (err error) {
+		if a, err = writable(tx, p.AccountID, match); err != nil {
+			return err
+		}
+		names := patch.apply(a)
+		if changed = len(names) > 0; !changed {
+			return nil
+		}
+		if err := revise(tx, a, p, ""); err != nil {
+			return err
+		}
+		return audit.Put(tx, a.ID, p.Actor(), "account.update", a.ID, map[string]string{
+			"fields": strings.Join(names, ","), "revision": strconv.FormatUint(a.Revision, 10),
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if changed {
+		if _, err := s.publishRecord(a); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// AppendAnswer appends the account as the answer of POST /account has it: no manifest, no cursors. secret
+// includes what the role admin alone may see.
+func (a *Account) AppendAnswer(dst []byte, secret bool) []byte {
+	return append(appendAccount(append(dst, '{'), a, formAnswer, secret), '}')
+}
+
+// patch is a checked body of POST /account.
+type patch struct {
+	own               map[string]any // settings that a manifest carries, dashboardConfig as the object it is kept as
+	uploadTransforms  *string
+	hasTransforms     bool
+	warehousePassword string // "" = leave it
+}
+
+func readPatch(body any) (*patch, error) {
+	var problems []errdefs.Detail
+	for _, v := range schema.Validate(schema.AccountUpdate, body) {
+		problems = append(problems, errdefs.Detail{Field: v.Path, Issue: v.Issue})
+	}
+	if err := errdefs.InvalidDetails("the body", problems); err != nil {
+		return nil, err
+	}
+	fields, _ := body.(map[string]any)
+	p := &patch{own: make(map[string]any, len(fields))}
+	for name, v := range fields {
+		switch name {
+		case "dashboardConfig":
+			if text, ok := v.(string); ok {
+				object, issue := readObject(text)
+				if issue != "" {
+					problems = append(problems, errdefs.Detail{Field: name, Issue: issue})
+				}
+				v = object
+			}
+			p.own[name] = v
+		case "uploadTransforms":
+			p.hasTransforms = true
+			if text, ok := v.(string); ok {
+				p.uploadTransforms = &text
+				problems = append(problems, prefixed(name, transform.Check(text))...)
+			}
+		case "resetWarehousePassword":
+			if v == true {
+				p.warehousePassword = rand.Text()
+			}
+		default:
+			p.own[name] = v
+		}
+	}
+	slices.SortFunc(problems, func(a, b errdefs.Detail) int { return strings.Compare(a.Field, b.Field) })
+	return p, errdefs.InvalidDetails("the body", problems)
+}
+
+// readObject reads a JSON object out of a string.
+func readObject(text string) (any, string) {
+	v, err := strictjson.Decode([]byte(text))
+	if err != nil {
+		return nil, "must be a string that holds a JSON object: " + err.Error()
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return nil, `must be a string that holds a JSON object, such as "{\"home\":\"floor\"}"`
+	}
+	return v, ""
+}
+
+// apply changes a and names what changed, in alphabetical order.
+func (p *patch) apply(a *Account) []string {
+	if a.Own == nil {
+		a.Own = map[string]json.RawMessage{}
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(p.own)) {
+		if a.set(name, p.own[name]) {
+			names = append(names, name)
+		}
+	}
+	if p.hasTransforms && !same(a.UploadTransforms, p.uploadTransforms) {
+		a.UploadTransforms = p.uploadTransforms
+		names = append(names, "uploadTransforms")
+	}
+	if p.warehousePassword != "" {
+		a.WarehousePassword = &p.warehousePassword
+		names = append(names, "warehousePassword")
+	}
+	return names
+}
+
+func same[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// Set changes a field that the appliance's administrator sets and no document does: stationCountLimit (a whole
+// number or "null") and appUrls (text or "null") (decisions.md section 2).
+func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
+	if p.Type != auth.TypeLocal {
+		return nil, errdefs.New(errdefs.Forbidden, "only the appliance's own administrator may set %s", name)
+	}
+	var limit *int64
+	switch name {
+	case "stationCountLimit":
+		if value != "null" {
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || n < 0 {
+				return nil, errdefs.InvalidField(name, "must be a whole number of at least 0, or null; it is %q", shorten(value))
+			}
+			limit = &n
+		}
+	case "appUrls":
+	default:
+		return nil, errdefs.InvalidField(name, "is not a field that can be set here; stationCountLimit and appUrls are")
+	}
+	var a *Account
+	err := s.store.Update(func(tx *kv.Tx) (err error) {
+		if a, err = writable(tx, p.AccountID, nil); err != nil {
+			return err
+		}
+		if name == "stationCountLimit" {
+			a.StationCountLimit = limit
+		} else if a.AppURLs = &value; value == "null" {
+			a.AppURLs = nil
+		}
+		if err := revise(tx, a, p, ""); err != nil {
+			return err
+		}
+		return audit.Put(tx, a.ID, p.Actor(), "account.set", a.ID, map[string]string{"fields": name, "value": shorten(value)})
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.publishRecord(a)
+	return a, err
+}
+
+// SetArchived archives an account or brings it back (decisions.md section 2). Doing it twice changes nothing.
+func (s *Service) SetArchived(p auth.Principal, archived bool) (*Account, error) {
+	if p.Type != auth.TypeLocal {
+		return nil, errdefs.New(errdefs.Forbidden, "only the appliance's own administrator may archive an account")
+	}
+	var a *Account
+	err := s.store.Update(func(tx *kv.Tx) error {
+		was, err := accounts.Get(tx, p.AccountID)
+		if err != nil {
+			return err
+		}
+		a = &was
+		if archived == (a.ArchivedAt != nil) {
+			return nil
+		}
+		action := "account.unarchive"
+		a.ArchivedAt = nil
+		if archived {
+			action = "account.archive"
+			now := tx.Now()
+			a.ArchivedAt = &now
+		}
+		a.UpdatedAt = tx.Now()
+		if err := put(tx, a); err != nil {
+			return err
+		}
+		return audit.Put(tx, a.ID, p.Actor(), action, a.ID, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.publishRecord(a)
+	return a, err
+}
