@@ -35,20 +35,26 @@ func (s *Store) Check(report func(problem string)) error {
 	}
 }
 
-// inspect is the part of Check that Open does: the pages that lead to others, about one in a hundred. A tree that leads
-// back to itself would make bbolt recurse until the process dies, and a page both in use and free would be written over.
-// It holds the lock, so nobody writes.
+// inspect is the part of Check that Open does: where pages belong, without what stands in the leaves. bbolt trusts that.
+// A tree that leads back to itself would make it recurse until the process dies, a leaf with a wrong length would make
+// it free pages in use, or billions that do not exist, and a page both in use and free would be written over. Open holds
+// the lock, so nobody writes. The file is read once from start to end, because disks are slow at anything else.
 func (s *Store) inspect() error {
 	metas, err := readMetas(s.file)
 	if err != nil {
 		return &Error{Op: "open", Kind: ErrDamaged, Err: err}
 	}
-	c := checker{file: s.file, meta: metas[1], quick: true, names: map[string]bool{}, kept: map[string]tally{}}
+	c := checker{file: s.file, meta: metas[1], names: map[string]bool{}, kept: map[string]tally{}}
 	c.report = func(problem string) {
 		if err == nil {
 			err = &Error{Op: "open", Kind: ErrDamaged, Err: errors.New(problem)}
 		}
 	}
+	headers, failed := readHeaders(s.file, c.meta)
+	if failed != nil {
+		return failed
+	}
+	c.headers = headers
 	c.run()
 	return err
 }
@@ -58,14 +64,14 @@ const checkTries = 100
 
 // checker walks the file of one transaction, which no writer changes while that is open.
 type checker struct {
-	file   io.ReaderAt
-	report func(string)
-	meta   meta
-	quick  bool   // leaves are not looked at, apart from those of the root bucket
-	used   []bool // by page
-	names  map[string]bool
-	found  map[string]tally // by bucket, from the values
-	kept   map[string]tally // by bucket, as stored
+	file    io.ReaderAt
+	report  func(string)
+	meta    meta
+	headers []byte // every page's header; nil for a check that looks into leaves as well
+	used    []bool // by page
+	names   map[string]bool
+	found   map[string]tally // by bucket, from the values
+	kept    map[string]tally // by bucket, as stored
 }
 
 func (c *checker) problem(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
@@ -104,7 +110,7 @@ func (c *checker) run() {
 		switch {
 		case used && free[id]:
 			c.problem("page %d is in use and in the free list", id)
-		case !used && !free[id] && err == nil && !c.quick:
+		case !used && !free[id] && err == nil:
 			c.problem("page %d is neither in use nor in the free list", id)
 		}
 	}
@@ -113,7 +119,7 @@ func (c *checker) run() {
 		switch found := c.found[name]; {
 		case !ok:
 			c.problem("bucket %s: its tally is missing", name)
-		case c.quick:
+		case c.headers != nil:
 		case kept.count != found.count:
 			c.problem("bucket %s: it holds %d keys where %d are expected", name, found.count, kept.count)
 		case kept.sum != found.sum:
@@ -138,18 +144,29 @@ func (c *checker) use(p page) (fresh bool) {
 const maxDepth = 64
 
 // tree walks the pages of one bucket, or of the root bucket when name is empty. Keys must be >= low and < high; nil is
-// no limit. It tells whether the page is a leaf.
-func (c *checker) tree(id uint64, name string, low, high []byte, depth int) (leaf bool) {
-	p, err := readPage(c.file, c.meta, id)
+// no limit.
+func (c *checker) tree(id uint64, name string, low, high []byte, depth int) {
+	p, err := c.readPage(id, name)
 	switch {
 	case err != nil:
 		c.problem("%s%v", prefix(name), err)
 	case depth > maxDepth:
 		c.problem("%spage %d is too deep", prefix(name), id)
-	case c.use(p):
+	case c.use(p) && p.data != nil:
 		c.page(p, name, low, high, depth)
 	}
-	return p.flags == flagLeaf
+}
+
+// readPage reads a page, or its header alone where that will do: of a leaf outside the root bucket.
+func (c *checker) readPage(id uint64, name string) (page, error) {
+	if c.headers != nil && name != "" && id < c.meta.pages {
+		p := parsePage(c.headers[id*pageHeader:][:pageHeader])
+		if p.flags == flagLeaf && p.id == id && p.overflow < c.meta.pages-id {
+			p.data = nil
+			return p, nil
+		}
+	}
+	return readPage(c.file, c.meta, id)
 }
 
 func (c *checker) page(p page, name string, low, high []byte, depth int) {
@@ -178,18 +195,9 @@ func (c *checker) page(p page, name string, low, high []byte, depth int) {
 		}
 		elements[i] = e
 	}
-	overLeaves := false // all leaves of a tree are at the same depth
 	for i, e := range elements {
 		if p.flags == flagLeaf {
 			c.leaf(p, name, e)
-			continue
-		}
-		if overLeaves && c.quick && name != "" {
-			if e.page < 2 || e.page >= c.meta.pages {
-				c.problem("%sthere is no page %d", prefix(name), e.page)
-				continue
-			}
-			c.use(page{id: e.page})
 			continue
 		}
 		below, above := e.key, high
@@ -199,7 +207,7 @@ func (c *checker) page(p page, name string, low, high []byte, depth int) {
 		if i+1 < len(elements) {
 			above = elements[i+1].key
 		}
-		overLeaves = c.tree(e.page, name, below, above, depth+1)
+		c.tree(e.page, name, below, above, depth+1)
 	}
 }
 
@@ -213,8 +221,8 @@ func (c *checker) leaf(p page, name string, e element) {
 		c.bucket(string(e.key), e.value)
 		return
 	}
-	if c.quick {
-		return
+	if c.headers != nil {
+		return // of an inline bucket
 	}
 	if e.bucket {
 		c.problem("bucket %s: page %d: a bucket is where a value is expected", name, p.id)

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -196,6 +197,20 @@ func readPage(f io.ReaderAt, m meta, id uint64) (page, error) {
 	return p, nil
 }
 
+// readHeaders reads the header of every page in use, in one pass over the file.
+func readHeaders(f io.ReaderAt, m meta) ([]byte, error) {
+	headers := make([]byte, 0, m.pages*pageHeader)
+	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, int64(m.pages*m.pageSize)), 1<<20)
+	data := make([]byte, m.pageSize)
+	for range m.pages {
+		if _, err := io.ReadFull(in, data); err != nil {
+			return nil, err
+		}
+		headers = append(headers, data[:pageHeader]...)
+	}
+	return headers, nil
+}
+
 // readFree reads the free list of a meta: ascending ids of pages in use by nobody.
 func readFree(f io.ReaderAt, m meta) (page, []uint64, error) {
 	p, err := readPage(f, m, m.freelist)
@@ -228,12 +243,15 @@ func probe(path string) error {
 	defer f.Close()
 	for try := 0; ; try++ {
 		err := probeFile(f)
-		if err == nil || try == 5 {
+		if err == nil || try == probeTries {
 			return err
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(time.Millisecond)
 	}
 }
+
+// probeTries is how often a file may look broken. A commit makes it so for a fraction of a millisecond.
+const probeTries = 10
 
 func probeFile(f *os.File) error {
 	damaged := func(err error) error { return &Error{Op: "open", Kind: ErrDamaged, Err: err} }
