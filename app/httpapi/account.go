@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+)
+
+// getAccount answers GET /account (http-api.md section 4, row 1) with bytes that are ready.
+func getAccount(c *call) (reply, error) {
+	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{rep: snap.Answer(c.p.Role == auth.Admin)}, nil
+}
+
+// postAccount answers POST /account (row 2 and section 4.1).
+func postAccount(c *call) (reply, error) {
+	body, err := c.tree(false)
+	if err != nil {
+		return reply{}, err
+	}
+	a, err := c.api.cfg.Accounts.Update(c.p, body, c.match())
+	if err != nil {
+		return reply{}, err
+	}
+	return answerAccount(a, c.p.Role == auth.Admin), nil
+}
+
+func answerAccount(a *account.Account, secret bool) reply {
+	b := a.AppendAnswer([]byte(`{"isSuccess":true,"result":`), secret)
+	return reply{body: append(b, '}')}
+}
+
+// getManifest answers GET /account/manifest: the bare document (decisions.md section 3).
+func getManifest(c *call) (reply, error) {
+	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{rep: snap.Document()}, nil
+}
+
+// putManifest answers PUT /account/manifest.
+func putManifest(c *call) (reply, error) {
+	q := c.r.URL.Query()
+	dry := false
+	if q.Has("dryrun") {
+		var err error
+		if dry, err = strconv.ParseBool(q.Get("dryrun")); err != nil {
+			return reply{}, errdefs.InvalidField("dryrun", "must be true or false; it is %q", shorten(q.Get("dryrun")))
+		}
+	}
+	release, err := c.api.takeTurn(c.r.Context())
+	if err != nil {
+		return reply{}, err
+	}
+	defer release()
+	raw, err := c.bytes()
+	if err != nil {
+		return reply{}, err
+	}
+	result, err := c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: q.Get("note"), Match: c.match()})
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(result)
+}
+
+// getRevisions answers GET /account/manifest/revisions.
+func getRevisions(c *call) (reply, error) {
+	limit, skip, err := c.page(100, 1000)
+	if err != nil {
+		return reply{}, err
+	}
+	revisions, total, err := c.api.cfg.Accounts.Revisions(c.p, limit, skip)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(revisions, total)
+}
+
+// revision reads the number in the path. What is no number is no revision either.
+func (c *call) revision() (uint64, error) {
+	n, err := strconv.ParseUint(c.params.ByName("revision"), 10, 64)
+	if err != nil {
+		return 0, errdefs.New(errdefs.NotFound, "there is no such revision; revisions are numbered from 1")
+	}
+	return n, nil
+}
+
+// getRevision answers GET /account/manifest/revisions/{revision}: the bare document.
+func getRevision(c *call) (reply, error) {
+	n, err := c.revision()
+	if err != nil {
+		return reply{}, err
+	}
+	rep, err := c.api.cfg.Accounts.Revision(c.p, n)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{rep: rep}, nil
+}
+
+// postRestore answers POST /account/manifest/revisions/{revision}/restore.
+func postRestore(c *call) (reply, error) {
+	n, err := c.revision()
+	if err != nil {
+		return reply{}, err
+	}
+	release, err := c.api.takeTurn(c.r.Context())
+	if err != nil {
+		return reply{}, err
+	}
+	defer release()
+	result, err := c.api.cfg.Accounts.Restore(c.p, n, c.r.URL.Query().Get("note"), c.match())
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(result)
+}
+
+// getStation answers GET /station/{stationCode} with the resolved configuration.
+func getStation(c *call) (reply, error) {
+	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	view, err := snap.Resolve(c.params.ByName("stationCode"))
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(view)
+}
+
+// profile is http-api.md 2.4.
+type profile struct {
+	Email        string            `json:"email"`
+	Exp          string            `json:"exp"`
+	UserRole     string            `json:"userRole"`
+	AccountID    string            `json:"accountId"`
+	Role         auth.Role         `json:"role"`
+	FeatureFlags []string          `json:"featureFlags"`
+	Type         auth.Type         `json:"type"`
+	Accounts     []auth.Membership `json:"accounts"`
+	APIKey       string            `json:"apiKey"`
+	Account      profileAccount    `json:"account"`
+}
+
+type profileAccount struct {
+	ID                       string          `json:"id"`
+	Domain                   string          `json:"domain"`
+	EnableLostProductionCost bool            `json:"enableLostProductionCost"`
+	DashboardConfig          json.RawMessage `json:"dashboardConfig"`
+}
+
+// never is how the end of a credential without one is shown.
+var never = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+
+func ends(t time.Time) string {
+	if t.IsZero() {
+		t = never
+	}
+	return audit.Timestamp(t)
+}
+
+// getProfile answers GET /auth/profile (row 3).
+func getProfile(c *call) (reply, error) {
+	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	a := snap.Account
+	return ok(profile{
+		Email: c.p.Email, Exp: ends(c.p.Expires), UserRole: c.p.UserRole, AccountID: c.p.AccountID, Role: c.p.Role,
+		FeatureFlags: a.FlagsOn(), Type: c.p.Type, Accounts: c.api.cfg.Auth.Memberships(c.p.Email), APIKey: c.key,
+		Account: profileAccount{a.ID, a.Domain, a.FlagOn(account.EnableLostProductionCost), a.DashboardConfig()},
+	})
+}

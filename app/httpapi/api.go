@@ -1,0 +1,290 @@
+// Package httpapi serves the API: the operations of http-api.md and the additions of decisions.md.
+//
+// A request goes one way: routes (one table) find the operation; serve gives it an id, a principal and the
+// checks that all operations share; the handler decodes, makes one call into the domain and gives back a
+// reply or an error; write sends it. Handlers never write, and errors become statuses in one place.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+	"github.com/julienschmidt/httprouter"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+)
+
+// Config is what New needs.
+type Config struct {
+	Accounts *account.Service
+	Auth     *auth.Service
+	Log      *slog.Logger
+	Version  string
+
+	// Ready gives nil when requests can be served, else why not.
+	Ready func() error
+	// Audit lists the audit records of an account, newest first, and how many there are.
+	Audit func(accountID string, limit, skip int, action string) ([]audit.Record, int, error)
+	// Bootstrap makes an account, its first administrator and a key in one transaction.
+	Bootstrap func(BootstrapInput) (*BootstrapResult, error)
+	// SetupCode gives the one-time code that guards the set-up of an empty store, "" when there is nothing to
+	// set up.
+	SetupCode func() string
+	// Check looks the whole store over and reports each problem.
+	Check func(report func(problem string)) error
+
+	// BaseURL gives the address that people reach the service at, without a slash at the end. It is never taken
+	// from a request: a forged Host header would send one-time links elsewhere.
+	BaseURL func() string
+	// Secure says that clients reach the service over TLS.
+	Secure bool
+}
+
+// API serves the operations.
+type API struct {
+	cfg     Config
+	log     *slog.Logger
+	public  *httprouter.Router
+	local   *httprouter.Router // the public operations and those of the machine's own administrator
+	metrics *metrics.Set
+	origins *http.CrossOriginProtection
+	boot    string // first part of request ids
+	count   atomic.Uint64
+	missing route // stands for paths that are none of ours
+	turns   chan struct{}
+}
+
+// New makes the API. It panics when two routes clash, which a test of the table catches.
+func New(cfg Config) *API {
+	a := &API{
+		cfg: cfg, log: cfg.Log, metrics: metrics.NewSet(), origins: http.NewCrossOriginProtection(),
+		boot: strconv.FormatInt(time.Now().UnixMilli(), 36), turns: make(chan struct{}, turns),
+	}
+	a.missing.init(a.metrics, "", "none")
+	a.public = a.router(a.routes())
+	a.local = a.router(append(a.routes(), a.localRoutes()...))
+	return a
+}
+
+func (a *API) router(routes []route) *httprouter.Router {
+	r := httprouter.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
+	for i := range routes {
+		rt := &routes[i]
+		rt.init(a.metrics, rt.method, rt.path)
+		handle := func(w http.ResponseWriter, req *http.Request, params httprouter.Params) { a.serve(w, req, rt, params) }
+		r.Handle(rt.method, rt.path, handle)
+		if rt.method == http.MethodGet && !rt.noHead {
+			r.Handle(http.MethodHead, rt.path, handle)
+		}
+	}
+	r.NotFound, r.MethodNotAllowed = http.HandlerFunc(a.refuse), http.HandlerFunc(a.refuse)
+	return r
+}
+
+// ServeHTTP serves clients on the network.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.public.ServeHTTP(w, r) }
+
+// Local serves the machine's own administrator: every request that reaches it has the principal of the local
+// command line. It must never be reachable from the network.
+func (a *API) Local() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.local.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
+	})
+}
+
+type localKey struct{}
+
+// accountHeader names the account that a request of the local command line is for.
+const accountHeader = "X-Account"
+
+// serve takes a request through what all operations share.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params httprouter.Params) {
+	start := time.Now()
+	id := a.boot + "-" + strconv.FormatUint(a.count.Add(1), 36)
+	w.Header()["X-Request-Id"] = []string{id}
+	c := call{api: a, w: w, r: r, route: rt, params: params}
+	out, err := a.run(&c, id)
+	if err != nil {
+		cookies := out.cookies
+		out = failed(err)
+		out.cookies = cookies
+	}
+	status := a.write(w, r, out)
+	took := time.Since(start)
+	rt.observe(status, took)
+	a.record(&c, id, status, took, err)
+}
+
+// run authenticates and calls the handler. A panic in it is that request's failure alone.
+func (a *API) run(c *call, id string) (out reply, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	if err := a.identify(c); err != nil {
+		return reply{}, err
+	}
+	if !safe(c.r.Method) || c.route.audited {
+		c.p.Address, c.p.RequestID = address(c.r), id
+		if err := c.checkQuery(); err != nil {
+			return reply{}, err
+		}
+	}
+	out, err = c.route.handle(c)
+	if err == nil && c.p.RenewCookie {
+		if cookie, cerr := c.r.Cookie(sessionCookie); cerr == nil {
+			out.cookies = append(out.cookies, a.sessionCookie(cookie.Value))
+		}
+	}
+	return out, err
+}
+
+// identify finds the principal behind the request and whether it may use the route at all.
+func (a *API) identify(c *call) error {
+	if c.r.Context().Value(localKey{}) != nil {
+		return a.identifyLocal(c)
+	}
+	key := c.r.Header["X-Api-Key"]
+	if len(key) == 0 && c.route.crossSite() {
+		if err := a.sameOrigin(c.r); err != nil {
+			return err
+		}
+	}
+	if c.route.access == open {
+		return nil
+	}
+	var err error
+	var cookie *http.Cookie
+	switch {
+	case len(key) > 0:
+		c.key = key[0]
+		c.p, err = a.cfg.Auth.AuthenticateKey(c.key)
+	default:
+		if c.route.bearer {
+			if token, ok := bearer(c.r); ok {
+				c.key = token
+				c.p, err = a.cfg.Auth.AuthenticateKey(token)
+				break
+			}
+		}
+		if cookie, err = c.r.Cookie(sessionCookie); err != nil || cookie.Value == "" {
+			return errdefs.New(errdefs.Unauthorized, "no credential") // none is not a wrong one: it is not throttled
+		}
+		c.p, err = a.cfg.Auth.AuthenticateSession(cookie.Value)
+	}
+	if err != nil {
+		if errdefs.KindOf(err) == errdefs.Unauthorized {
+			if allowed, wait := a.cfg.Auth.WrongCredential(address(c.r)); !allowed {
+				return &errdefs.Error{Kind: errdefs.TooMany, Message: "too many wrong credentials came from your address; wait before you try again", RetryAfter: wait}
+			}
+		}
+		return err
+	}
+	if !c.p.Role.AtLeast(c.route.role) {
+		return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", c.route.role, c.p.Role)
+	}
+	return nil
+}
+
+// identifyLocal makes the local administrator the principal of a request, for the account it names or the
+// only one there is.
+func (a *API) identifyLocal(c *call) error {
+	id := c.r.Header.Get(accountHeader)
+	if id == "" {
+		accounts := a.cfg.Accounts.List(true)
+		if len(accounts) == 1 {
+			id = accounts[0].ID
+		} else if c.route.access != open && !c.route.anyAccount {
+			names := make([]string, len(accounts))
+			for i := range accounts {
+				names[i] = accounts[i].ID
+			}
+			if len(names) == 0 {
+				return errdefs.New(errdefs.Conflict, "there is no account on this appliance yet; make the first with: app init --domain DOMAIN --email EMAIL")
+			}
+			return errdefs.New(errdefs.Invalid, "this appliance holds several accounts; name one with --account: %s", strings.Join(names, ", "))
+		}
+	} else if _, err := a.cfg.Accounts.Get(id); err != nil {
+		return err
+	}
+	c.p = auth.Local(id)
+	return nil
+}
+
+// sameOrigin refuses a browser's request that another site made it send.
+func (a *API) sameOrigin(r *http.Request) error {
+	if safe(r.Method) { // of the safe ones only the callback gets here
+		if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "same-origin" || site == "none" {
+			return nil
+		}
+		return errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
+	}
+	if err := a.origins.Check(r); err != nil {
+		return errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
+	}
+	return nil
+}
+
+// refuse answers what no route has: an unknown path or, when the router has named the methods that a path
+// takes, an unknown method.
+func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
+	out := failed(errdefs.New(errdefs.NotFound, "there is nothing at this path; the operations are listed at /openapi.json"))
+	if allow := w.Header().Get("Allow"); allow != "" {
+		body, err := marshal(failure{ErrorCode: "methodNotAllowed", ErrorMessage: "this path takes the methods " + allow})
+		if err != nil {
+			out = failed(err)
+		} else {
+			out = reply{status: http.StatusMethodNotAllowed, body: body}
+		}
+	}
+	a.missing.observe(a.write(w, r, out), 0)
+}
+
+// record writes the log line of a request. Paths can hold keys, so the line has the route's pattern and never
+// the path; reads that went well are for debugging only.
+func (a *API) record(c *call, id string, status int, took time.Duration, err error) {
+	level := slog.LevelDebug
+	switch {
+	case status >= 500:
+		level = slog.LevelError
+	case status >= 400 || !safe(c.r.Method):
+		level = slog.LevelInfo
+	}
+	ctx := c.r.Context()
+	if !a.log.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("id", id), slog.String("method", c.r.Method), slog.String("route", c.route.path),
+		slog.Int("status", status), slog.Duration("took", took), slog.String("from", address(c.r)),
+	}
+	if c.p.AccountID != "" {
+		attrs = append(attrs, slog.String("account", c.p.AccountID), slog.String("credential", c.p.Actor().Credential))
+	}
+	var known *errdefs.Error
+	switch {
+	case err == nil:
+	case status >= 500:
+		attrs = append(attrs, slog.String("error", err.Error()))
+	case errors.As(err, &known) && status != 400: // what is wrong with a body may quote it
+		attrs = append(attrs, slog.String("error", known.Message))
+	}
+	a.log.LogAttrs(ctx, level, "request", attrs...)
+}

@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/schema"
+	"opsmon/schema/strictjson"
+)
+
+// BootstrapInput is what the first account of an appliance, or another one, is made of.
+type BootstrapInput struct {
+	ID       string
+	Domain   string
+	Email    string // of the first administrator; "" = none yet
+	Manifest []byte // nil = a starter manifest
+	First    bool   // refuse when there is an account already
+	By       auth.Principal
+}
+
+// BootstrapResult is what the caller must keep: the key is shown once.
+type BootstrapResult struct {
+	AccountID string           `json:"accountId"`
+	Email     string           `json:"email"`
+	APIKey    string           `json:"apiKey"`
+	Warnings  []errdefs.Detail `json:"-"`
+}
+
+// turns bounds how many manifests are read and checked at once: each may need many times its size in memory.
+const turns = 2
+
+// takeTurn waits for a turn to work on a manifest, for as long as the client does.
+func (a *API) takeTurn(ctx context.Context) (release func(), err error) {
+	timeout := time.NewTimer(turnWait)
+	defer timeout.Stop()
+	select {
+	case a.turns <- struct{}{}:
+		return func() { <-a.turns }, nil
+	case <-ctx.Done():
+		return nil, errdefs.New(errdefs.Unavailable, "the client went away")
+	case <-timeout.C:
+		return nil, errdefs.New(errdefs.Unavailable, "other manifests are being checked; try again in a moment")
+	}
+}
+
+const turnWait = 30 * time.Second
+
+// getHealth answers GET /health: the process is alive.
+func getHealth(*call) (reply, error) { return done() }
+
+// getReady answers GET /ready: 503 while requests cannot be served. Why is for administrators and the machine
+// itself.
+func getReady(c *call) (reply, error) {
+	err := c.api.cfg.Ready()
+	if err == nil {
+		return done()
+	}
+	if c.mayKnow() {
+		return reply{}, errdefs.New(errdefs.Unavailable, "not ready: %v", err)
+	}
+	return reply{}, errdefs.New(errdefs.Unavailable, "not ready")
+}
+
+// mayKnow tells whether the caller of an open route is the machine itself or an administrator.
+func (c *call) mayKnow() bool {
+	if ap, err := netip.ParseAddrPort(c.r.RemoteAddr); err != nil || ap.Addr().Unmap().IsLoopback() {
+		return true
+	}
+	p, err := c.api.cfg.Auth.AuthenticateKey(c.r.Header.Get("X-API-KEY"))
+	return err == nil && p.Role == auth.Admin
+}
+
+// getMetrics answers GET /metrics in the Prometheus text format.
+func getMetrics(c *call) (reply, error) {
+	var b bytes.Buffer
+	c.api.metrics.WritePrometheus(&b)
+	metrics.WriteProcessMetrics(&b)
+	return reply{body: b.Bytes(), kind: "text/plain; version=0.0.4; charset=utf-8"}, nil
+}
+
+// postSetup answers POST /setup: the first account of an empty appliance, guarded by a one-time code that only
+// the machine shows.
+func postSetup(c *call) (reply, error) {
+	code := c.api.cfg.SetupCode()
+	if code == "" {
+		return reply{}, errdefs.New(errdefs.Conflict, "this appliance is set up already")
+	}
+	in, err := c.newAccount(schema.Setup)
+	if err != nil {
+		return reply{}, err
+	}
+	if subtle.ConstantTimeCompare([]byte(in.Code), []byte(code)) != 1 {
+		if allowed, wait := c.api.cfg.Auth.WrongCredential(address(c.r)); !allowed {
+			return reply{}, &errdefs.Error{Kind: errdefs.TooMany, Message: "too many wrong codes came from your address; wait before you try again", RetryAfter: wait}
+		}
+		return reply{}, errdefs.New(errdefs.Forbidden, "this is not the set-up code; it is shown on the machine that runs the service")
+	}
+	by := auth.Local("")
+	by.Address = address(c.r)
+	result, err := c.api.cfg.Bootstrap(BootstrapInput{ID: in.ID, Domain: in.Domain, Email: in.Email, Manifest: in.Manifest, First: true, By: by})
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(result)
+}
+
+// newAccount is a body that makes an account. The manifest in it keeps the bytes it was sent with.
+type newAccount struct {
+	Code     string          `json:"code"` // of POST /setup
+	ID       string          `json:"id"`
+	Domain   string          `json:"domain"`
+	Email    string          `json:"email"`
+	Manifest json.RawMessage `json:"manifest"`
+}
+
+func (c *call) newAccount(name schema.Name) (*newAccount, error) {
+	b, err := c.bytes()
+	if err != nil {
+		return nil, err
+	}
+	v, err := strictjson.Decode(b)
+	if err != nil {
+		return nil, invalidJSON(err)
+	}
+	if err := check(name, v); err != nil {
+		return nil, err
+	}
+	var in newAccount
+	if err := json.Unmarshal(b, &in); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", name, err)
+	}
+	return &in, nil
+}
+
+// bearer reads Authorization: Bearer.
+func bearer(r *http.Request) (string, bool) {
+	const scheme = "Bearer "
+	h := r.Header.Get("Authorization")
+	if len(h) > len(scheme) && h[:len(scheme)] == scheme {
+		return h[len(scheme):], true
+	}
+	return "", false
+}

@@ -1,0 +1,260 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"opsmon/app/account"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/schema"
+	"opsmon/schema/strictjson"
+)
+
+// call is one request on its way through a handler.
+type call struct {
+	api    *API
+	w      http.ResponseWriter // for deadlines and body limits; handlers never write to it
+	r      *http.Request
+	route  *route
+	params httprouter.Params
+	p      auth.Principal // zero on routes that need no credential
+	key    string         // the API key that came with the request, "" with a session
+}
+
+// reply is what a handler answers with. The adapter writes it.
+type reply struct {
+	status  int                     // 0 = 200
+	body    []byte                  // ready-made JSON
+	rep     *account.Representation // instead of body: ready-made, with entity tags
+	kind    string                  // content type, "" = application/json
+	header  [][2]string
+	cookies []*http.Cookie
+}
+
+// ok answers {isSuccess: true, result}.
+func ok(result any) (reply, error) {
+	return encode(struct {
+		IsSuccess bool `json:"isSuccess"`
+		Result    any  `json:"result"`
+	}{true, result})
+}
+
+// done answers {isSuccess: true}.
+func done() (reply, error) { return reply{body: []byte(`{"isSuccess":true}`)}, nil }
+
+// list answers {isSuccess: true, results, paging}; total < 0 leaves paging out.
+func list(results any, total int) (reply, error) {
+	type paging struct {
+		TotalElements int `json:"totalElements"`
+	}
+	body := struct {
+		IsSuccess bool    `json:"isSuccess"`
+		Results   any     `json:"results"`
+		Paging    *paging `json:"paging,omitempty"`
+	}{true, results, nil}
+	if total >= 0 {
+		body.Paging = &paging{total}
+	}
+	return encode(body)
+}
+
+func encode(v any) (reply, error) {
+	b, err := marshal(v)
+	return reply{body: b}, err
+}
+
+// marshal encodes v without the HTML escapes that encoding/json adds.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Body limits (decisions.md section 1) and how long a body may take to arrive.
+const (
+	bodyLimit         = 1 << 20
+	manifestLimit     = 32 << 20
+	manifestReadTime  = 3 * time.Minute
+	slowestWriteBytes = 64 << 10 // bytes a second that a client must take at least
+)
+
+// bytes reads the request's body; an absent one is nil.
+func (c *call) bytes() ([]byte, error) {
+	limit := c.route.limit
+	if c.r.ContentLength == 0 || c.r.Body == nil || c.r.Body == http.NoBody {
+		return nil, nil
+	}
+	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, errdefs.New(errdefs.Invalid, "the body must be declared as Content-Type: application/json")
+	}
+	if c.r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	if limit > bodyLimit {
+		// The server's own deadline is for small bodies. A connection that cannot take one has none to exceed.
+		_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(manifestReadTime))
+	}
+	var b bytes.Buffer
+	if n := c.r.ContentLength; n > 0 {
+		b.Grow(int(min(n, bodyLimit)) + bytes.MinRead) // a claim of more is believed as it arrives
+	}
+	if _, err := b.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, limit)); err != nil {
+		if tooBig := (*http.MaxBytesError)(nil); errors.As(err, &tooBig) {
+			return nil, tooLarge(limit)
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) || isTimeout(err) {
+			return nil, errdefs.New(errdefs.Invalid, "the body ended before it was complete, or took too long to arrive")
+		}
+		return nil, &errdefs.Error{Kind: errdefs.Invalid, Message: "the body could not be read", Err: err}
+	}
+	if b.Len() == 0 {
+		return nil, nil
+	}
+	return b.Bytes(), nil
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}
+
+func tooLarge(limit int64) error {
+	return errdefs.New(errdefs.TooLarge, "the body must be %d MiB or smaller", limit>>20)
+}
+
+// tree reads the body as strict JSON; optional allows an absent one, which is nil.
+func (c *call) tree(optional bool) (any, error) {
+	b, err := c.bytes()
+	if err != nil || b == nil && optional {
+		return nil, err
+	}
+	v, err := strictjson.Decode(b)
+	if err != nil {
+		return nil, invalidJSON(err)
+	}
+	return v, nil
+}
+
+func invalidJSON(err error) error {
+	out := &errdefs.Error{Kind: errdefs.Invalid, Message: "the body is not valid JSON", Err: err}
+	var e *strictjson.Error
+	if errors.As(err, &e) {
+		out.Message = e.Error()
+		out.Details = []errdefs.Detail{{Field: e.Path, Issue: e.Error()}}
+	}
+	return out
+}
+
+// decode reads the body, checks it against a schema and fills into; an absent optional body fills nothing.
+func (c *call) decode(name schema.Name, optional bool, into any) error {
+	v, err := c.tree(optional)
+	if err != nil || v == nil && optional {
+		return err
+	}
+	if err := check(name, v); err != nil {
+		return err
+	}
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, into)
+	}
+	if err != nil {
+		return fmt.Errorf("decode %s: %w", name, err)
+	}
+	return nil
+}
+
+// check holds a body against its schema.
+func check(name schema.Name, v any) error {
+	var problems []errdefs.Detail
+	for _, violation := range schema.Validate(name, v) {
+		problems = append(problems, errdefs.Detail{Field: violation.Path, Issue: violation.Issue})
+	}
+	return errdefs.InvalidDetails("the body", problems)
+}
+
+// checkQuery checks the parameters of an unsafe request: a mistyped one must not write.
+func (c *call) checkQuery() error {
+	if c.r.URL.RawQuery == "" || safe(c.r.Method) {
+		return nil
+	}
+	var problems []errdefs.Detail
+	for name := range c.r.URL.Query() {
+		if !slices.Contains(c.route.query, name) {
+			issue := "is not a query parameter of this operation"
+			if len(c.route.query) > 0 {
+				issue += "; it takes " + strings.Join(c.route.query, ", ")
+			}
+			problems = append(problems, errdefs.Detail{Field: shorten(name), Issue: issue})
+		}
+	}
+	slices.SortFunc(problems, func(a, b errdefs.Detail) int { return strings.Compare(a.Field, b.Field) })
+	return errdefs.InvalidDetails("the query", problems)
+}
+
+func shorten(s string) string {
+	if r := []rune(s); len(r) > 64 {
+		return string(r[:64]) + "…"
+	}
+	return s
+}
+
+// page reads limit (1 to most) and skip.
+func (c *call) page(fallback, most int) (limit, skip int, err error) {
+	q := c.r.URL.Query()
+	if limit, err = number(q.Get("limit"), "limit", fallback, 1, most); err != nil {
+		return 0, 0, err
+	}
+	skip, err = number(q.Get("skip"), "skip", 0, 0, 1<<31-1)
+	return limit, skip, err
+}
+
+func number(text, name string, fallback, least, most int) (int, error) {
+	if text == "" {
+		return fallback, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, errdefs.InvalidField(name, "must be a whole number from %d to %d; it is %q", least, most, shorten(text))
+	}
+	return n, nil
+}
+
+// address gives the address that the request came from, without its port.
+func address(r *http.Request) string {
+	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		return ap.Addr().Unmap().WithZone("").String()
+	}
+	return "local"
+}
+
+// match reads If-Match.
+func (c *call) match() *account.Match { return account.ParseMatch(c.r.Header.Get("If-Match")) }
+
+func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// readTime reads a moment in RFC 3339.
+func readTime(field, text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}, errdefs.InvalidField(field, "must be a time such as 2026-11-20T08:15:30Z; it is %q", shorten(text))
+	}
+	return t, nil
+}

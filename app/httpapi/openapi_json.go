@@ -1,0 +1,144 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// object is a JSON object that keeps the order of its members, so that the fields of a schema stay in the order in
+// which they were written and the document's bytes are the same every time. Its values are objects, []any and what
+// encoding/json gives for the rest.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// obj makes an object of names and values in turn. A nil value leaves its member out.
+func obj(namesAndValues ...any) object {
+	o := make(object, 0, len(namesAndValues)/2)
+	for i := 0; i < len(namesAndValues); i += 2 {
+		if v := namesAndValues[i+1]; v != nil {
+			o = append(o, member{namesAndValues[i].(string), v})
+		}
+	}
+	return o
+}
+
+// get gives a member's value; nil when there is none.
+func (o object) get(name string) any {
+	for _, m := range o {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// object gives a member that is an object; nil when it is not there.
+func (o object) object(name string) object {
+	inner, _ := o.get(name).(object)
+	return inner
+}
+
+// with gives a copy in which a member has another value; a new one comes last.
+func (o object) with(name string, value any) object {
+	out := append(make(object, 0, len(o)+1), o...)
+	for i := range out {
+		if out[i].name == name {
+			out[i].value = value
+			return out
+		}
+	}
+	return append(out, member{name, value})
+}
+
+// without gives a copy that lacks some members.
+func (o object) without(drop func(name string) bool) object {
+	out := make(object, 0, len(o))
+	for _, m := range o {
+		if !drop(m.name) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// names lists the members' names as a schema's "required" wants them.
+func (o object) names() []any {
+	out := make([]any, len(o))
+	for i, m := range o {
+		out[i] = m.name
+	}
+	return out
+}
+
+// MarshalJSON writes the members in their order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	for i, m := range o {
+		b.WriteByte("{,"[min(i, 1)])
+		b.WriteString(strconv.Quote(m.name)) // names here are plain
+		b.WriteByte(':')
+		value, err := marshal(m.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.name, err)
+		}
+		b.Write(value)
+	}
+	if len(o) == 0 {
+		b.WriteByte('{')
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// parse reads JSON that is part of the program: it panics when that is wrong.
+func parse(text string) any {
+	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
+	dec.UseNumber()
+	v, err := parseValue(dec)
+	if err != nil {
+		panic(fmt.Sprintf("httpapi: %v in %s", err, text))
+	}
+	return v
+}
+
+func parseValue(dec *json.Decoder) (any, error) {
+	token, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token {
+	case json.Delim('{'):
+		o := object{}
+		for dec.More() {
+			name, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			value, err := parseValue(dec)
+			if err != nil {
+				return nil, err
+			}
+			o = append(o, member{name.(string), value})
+		}
+		_, err := dec.Token()
+		return o, err
+	case json.Delim('['):
+		list := []any{}
+		for dec.More() {
+			value, err := parseValue(dec)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		_, err := dec.Token()
+		return list, err
+	}
+	return token, nil
+}

@@ -1,0 +1,351 @@
+package httpapi
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"opsmon/schema"
+)
+
+// componentPrefix is where the document keeps its schemas.
+const componentPrefix = "#/components/schemas/"
+
+func ref(name string) object { return obj("$ref", componentPrefix+name) }
+
+// renamed are definitions whose name in a schema file is taken by something else here.
+var renamed = map[schema.Name]map[string]string{
+	schema.Manifest: {"Account": "ManifestAccount"},
+}
+
+// components makes the document's schemas: those that requests are checked against, and those of answers. What
+// answers share with the manifest is taken from it, so that there is one place for each field.
+func components() object {
+	out := object{}
+	for _, name := range schema.Names() {
+		if name == schema.AccountCreate {
+			continue // of the local command line only
+		}
+		out = embedded(out, name)
+	}
+	account := accountFields(out.object("ManifestAccount"))
+	out = append(out,
+		member{"Account", accountAnswer(account)},
+		member{"UpdatedAccount", strict("The account without its manifest and cursors.", account, []any{"id", "domain"})},
+	)
+	for _, m := range parse(answerModels).(object) {
+		out = append(out, m)
+	}
+	pattern := out.object("ShiftPattern").object("properties")
+	out = append(out,
+		member{"StationShiftPattern", strict("The shift pattern in force and the level that names it.",
+			pattern.with("from", parse(`{"description":"The level that names the pattern.","enum":["station","group"]}`)), nil)},
+		member{"StationFlags", stationFlags(out)},
+		member{"StationSettings", strict("The station's own fields with their defaults filled in.", stationSettings(out.object("Station")), nil)},
+	)
+	return out
+}
+
+// strict makes a closed object schema; required nil = every property.
+func strict(description string, properties object, required []any) object {
+	if required == nil {
+		required = properties.names()
+	}
+	return obj("description", description, "type", "object", "required", required, "additionalProperties", false, "properties", properties)
+}
+
+// embedded adds a schema file and its definitions to the components. Files may share a definition that says the same.
+func embedded(out object, name schema.Name) object {
+	file := parse(string(schema.JSON(name))).(object)
+	title := file.get("title").(string)
+	names := map[string]string{}
+	for _, d := range file.object("$defs") {
+		names[d.name] = d.name
+		if other := renamed[name][d.name]; other != "" {
+			names[d.name] = other
+		}
+	}
+	add := func(as string, s object) {
+		s = publish(s, names).(object)
+		if was := out.object(as); was == nil {
+			out = append(out, member{as, s})
+		} else if !reflect.DeepEqual(was.without(isDescription), s.without(isDescription)) {
+			panic(fmt.Sprintf("httpapi: two schemas are called %s", as))
+		}
+	}
+	add(title, file)
+	for _, d := range file.object("$defs") {
+		add(names[d.name], d.value.(object))
+	}
+	return out
+}
+
+func isDescription(name string) bool { return name == "description" }
+
+// publish turns a schema of a file into one of the document: references lead to the components, what only the
+// validator reads is left out. readOnly goes too: a document that was read may be sent back as it is, and `id` and
+// `domain` must be.
+func publish(v any, names map[string]string) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = publish(v[i], names)
+		}
+		return out
+	case object:
+		out := make(object, 0, len(v))
+		for _, m := range v {
+			switch m.name {
+			case "$schema", "$id", "$defs", "examples", "title", "x-sentence":
+				if _, property := m.value.(object); !property || m.name == "$defs" {
+					continue
+				}
+			case "readOnly":
+				continue
+			case "$ref":
+				name := strings.TrimPrefix(m.value.(string), "#/$defs/")
+				out = append(out, member{"$ref", componentPrefix + names[name]})
+				continue
+			case "allOf":
+				if choice, discriminator := chosen(publish(m.value, names).([]any)); choice != nil {
+					out = append(out, member{"oneOf", choice}, member{"discriminator", discriminator})
+					continue
+				}
+			}
+			out = append(out, member{m.name, publish(m.value, names)})
+		}
+		return out
+	}
+	return v
+}
+
+// chosen reads a list of {if: property is a constant, then: $ref} as a choice between what the $refs lead to, which
+// every OpenAPI tool understands; nil when it is something else.
+func chosen(list []any) (choice []any, discriminator object) {
+	var property string
+	mapping := object{}
+	for _, one := range list {
+		then := one.(object).object("then")
+		for _, p := range one.(object).object("if").object("properties") {
+			property = p.name
+			mapping = append(mapping, member{p.value.(object).get("const").(string), then.get("$ref")})
+		}
+		choice = append(choice, then)
+	}
+	if len(mapping) != len(list) {
+		return nil, nil
+	}
+	return choice, obj("propertyName", property, "mapping", mapping)
+}
+
+// accountFields are the fields of http-api.md section 2.1 that an answer carries, from id to enableAlwaysConnected.
+func accountFields(manifest object) object {
+	return manifest.object("properties").without(func(name string) bool {
+		return slices.Contains([]string{"shiftPatterns", "reasons", "tasks", "taskLists", "skus", "plants"}, name)
+	})
+}
+
+// accountAnswer is the result of GET /account.
+func accountAnswer(account object) object {
+	account = append(account, parse(`{
+		"cursors": {"description": "How far each reading of the account has come.", "type": "array", "items": {"$ref": "#/components/schemas/Cursor"}},
+		"warehouseConfig": {"$ref": "#/components/schemas/WarehouseConfig", "description": "Access to the data warehouse; only there when one is attached."},
+		"manifest": {"$ref": "#/components/schemas/Manifest"}
+	}`).(object)...)
+	return strict("The account with its whole configuration. Fields that are not set are null.", account, []any{"id", "domain", "manifest"})
+}
+
+// stationFlags has every feature flag of section 2.2 with its resolved value.
+func stationFlags(all object) object {
+	flags := object{}
+	for _, level := range []string{"ManifestAccount", "Station"} {
+		for _, p := range all.object(level).object("properties") {
+			if strings.HasPrefix(p.name, "enable") && flags.get(p.name) == nil {
+				flags = append(flags, member{p.name, obj("$ref", componentPrefix+"FlagDecision", "description", p.value.(object).get("description"))})
+			}
+		}
+	}
+	return strict("Every feature flag as it is at the station.", flags, nil)
+}
+
+// stationSettings are a station's own fields without what is shown resolved and what the system keeps.
+func stationSettings(station object) object {
+	return station.object("properties").without(func(name string) bool {
+		switch name {
+		case "code", "name", "currentOperatorInitials", "statusCode", "statusCodeUpdatedAt", "alertMessage", "alertExpiresAt",
+			"createdAt", "updatedAt", "archivedAt":
+			return true
+		}
+		return strings.HasPrefix(name, "enable") || strings.HasPrefix(name, "include") || strings.HasPrefix(name, "exclude")
+	})
+}
+
+// answerModels are the objects that only answers are made of: http-api.md sections 2.1, 2.4 and 7, and decisions.md
+// sections 3 to 6.
+const answerModels = `{
+"Moment": {"description": "A time: RFC 3339, in UTC, with milliseconds.", "type": "string", "format": "date-time", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"},
+"Role": {"description": "What somebody may do in an account, highest first.", "enum": ["admin", "member", "supervisor", "operator", "readonly"]},
+"Done": {"description": "It is done; there is nothing else to say.", "type": "object", "required": ["isSuccess"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": true}}},
+"Paging": {"description": "Where a page of a list belongs.", "type": "object", "required": ["totalElements"], "additionalProperties": false, "properties": {
+	"totalElements": {"description": "How many there are in all.", "type": "integer", "minimum": 0}}},
+"Ref": {"description": "Names a thing.", "type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {
+	"code": {"description": "Its code.", "type": "string"},
+	"name": {"description": "Its name.", "type": "string"}}},
+"Cursor": {"description": "How far one reading of the account has come.", "type": "object", "required": ["type", "timestamp", "value", "valueAgo"], "additionalProperties": false, "properties": {
+	"type": {"type": "string"}, "timestamp": {"type": "number"}, "value": {"type": "string"}, "valueAgo": {"type": "string"}}},
+"WarehouseConfig": {"description": "Access to the data warehouse.", "type": "object", "required": ["host", "port", "username"], "additionalProperties": false, "properties": {
+	"host": {"type": "string"}, "port": {"type": "number"}, "username": {"type": "string"}}},
+"Membership": {"description": "An account that a person belongs to.", "type": "object", "required": ["role", "accountId", "domain"], "additionalProperties": false, "properties": {
+	"role": {"$ref": "#/components/schemas/Role"},
+	"accountId": {"description": "Identifier of the account.", "type": "string"},
+	"domain": {"description": "E-mail domain of the account.", "type": "string"}}},
+"Session": {"description": "A person who asked to sign in and has proven nothing yet.", "type": "object", "required": ["email", "exp", "userRole", "accountId", "role", "featureFlags", "type"], "additionalProperties": false, "properties": {
+	"email": {"description": "The address that the link is for.", "type": "string"},
+	"exp": {"$ref": "#/components/schemas/Moment", "description": "When the link expires."},
+	"userRole": {"const": "customer"},
+	"accountId": {"description": "The account to be entered.", "type": "string"},
+	"role": {"description": "Always the lowest: the real one comes with the profile.", "const": "readonly"},
+	"featureFlags": {"description": "Always empty: the real ones come with the profile.", "type": "array", "maxItems": 0, "items": {"type": "string"}},
+	"type": {"const": "login"}}},
+"Profile": {"description": "Who is behind the request.", "type": "object", "required": ["email", "exp", "userRole", "accountId", "role", "featureFlags", "type", "accounts", "apiKey", "account"], "additionalProperties": false, "properties": {
+	"email": {"description": "The person's address, or a tablet's identity.", "type": "string"},
+	"exp": {"$ref": "#/components/schemas/Moment", "description": "When the session or the key ends; 9999-12-31T23:59:59.000Z for a key without an end."},
+	"userRole": {"description": "system is the appliance's own operator; everybody else is a customer.", "enum": ["customer", "system"]},
+	"accountId": {"description": "The account that the request works on.", "type": "string"},
+	"role": {"$ref": "#/components/schemas/Role", "description": "The role in that account."},
+	"featureFlags": {"description": "Names of the account's flags that are on.", "type": "array", "items": {"type": "string"}},
+	"type": {"description": "How the caller proved who it is.", "enum": ["session", "apiKey", "login", "device"]},
+	"accounts": {"description": "The accounts that the person belongs to.", "type": "array", "items": {"$ref": "#/components/schemas/Membership"}},
+	"apiKey": {"description": "The API key that the request came with; empty for a session.", "type": "string"},
+	"account": {"$ref": "#/components/schemas/ProfileAccount"}}},
+"ProfileAccount": {"description": "The account in short.", "type": "object", "required": ["id", "domain", "enableLostProductionCost", "dashboardConfig"], "additionalProperties": false, "properties": {
+	"id": {"type": "string"}, "domain": {"type": "string"},
+	"enableLostProductionCost": {"description": "Whether the flag is on.", "type": "boolean"},
+	"dashboardConfig": {"description": "Settings of the dashboard; empty when none are set.", "type": "object"}}},
+"Key": {"description": "An API key as lists show it: never the key itself.", "type": "object", "required": ["id", "name", "email", "role", "createdAt", "lastUsedAt", "expiresAt"], "additionalProperties": false, "properties": {
+	"id": {"description": "Public id; good for DELETE /key/{key}.", "type": "string"},
+	"name": {"description": "What the key is for; may be empty.", "type": "string"},
+	"email": {"description": "Whose key it is.", "type": "string"},
+	"role": {"$ref": "#/components/schemas/Role", "description": "The highest role that the key has; its user's own limits it further."},
+	"createdAt": {"$ref": "#/components/schemas/Moment"},
+	"lastUsedAt": {"description": "Null: never.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"expiresAt": {"description": "Null: never.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}},
+"Revision": {"description": "One state of the configuration. None is ever overwritten.", "type": "object", "required": ["revision", "createdAt", "author", "note"], "additionalProperties": false, "properties": {
+	"revision": {"description": "Number of the revision, from 1.", "type": "integer", "minimum": 1},
+	"createdAt": {"$ref": "#/components/schemas/Moment"},
+	"author": {"description": "Who made it.", "type": "string"},
+	"note": {"description": "Why; may be empty.", "type": "string"}}},
+"Change": {"description": "One difference between two configurations.", "type": "object", "required": ["path", "kind", "from", "to"], "additionalProperties": false, "properties": {
+	"path": {"description": "What differs, by its code and not its place: stations[OVEN-1].name.", "type": "string"},
+	"kind": {"enum": ["added", "removed", "changed"]},
+	"from": {"description": "The value before; null when it was not there."},
+	"to": {"description": "The value after; null when it is gone."}}},
+"Detail": {"description": "One problem, and where it is.", "type": "object", "required": ["field", "issue"], "additionalProperties": false, "properties": {
+	"field": {"description": "Dotted path from the root of what was sent, such as account.plants[2].code.", "type": "string"},
+	"issue": {"description": "What is wrong, with the limit in it.", "type": "string"}}},
+"ApplyResult": {"description": "What applying a manifest changed, or would change.", "type": "object", "required": ["revision", "changed", "totalChanges", "changes", "warnings"], "additionalProperties": false, "properties": {
+	"revision": {"description": "Number of the revision that is in force now.", "type": "integer", "minimum": 1},
+	"changed": {"description": "Whether the content differs. Equal content makes no revision.", "type": "boolean"},
+	"totalChanges": {"description": "How many changes there are in all.", "type": "integer", "minimum": 0},
+	"changes": {"description": "The first 1,000 changes.", "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Change"}},
+	"warnings": {"description": "What looks like a mistake and was accepted.", "type": "array", "items": {"$ref": "#/components/schemas/Detail"}}}},
+"StationConfiguration": {"description": "What holds at a station, and which level decided it.", "type": "object", "required": ["code", "name", "plant", "group", "flags", "reasons", "taskLists", "shiftPattern", "skus", "settings"], "additionalProperties": false, "properties": {
+	"code": {"description": "Code of the station.", "type": "string"},
+	"name": {"description": "Name of the station.", "type": "string"},
+	"plant": {"$ref": "#/components/schemas/StationPlant"},
+	"group": {"$ref": "#/components/schemas/Ref", "description": "The station's group."},
+	"flags": {"$ref": "#/components/schemas/StationFlags"},
+	"reasons": {"description": "The reasons that may be used here, as a tree.", "type": "array", "items": {"$ref": "#/components/schemas/StationReason"}},
+	"taskLists": {"description": "The Task lists that are available here.", "type": "array", "items": {"$ref": "#/components/schemas/StationTaskList"}},
+	"shiftPattern": {"description": "The shift pattern in force; null when there is none.", "anyOf": [{"$ref": "#/components/schemas/StationShiftPattern"}, {"type": "null"}]},
+	"skus": {"description": "The SKUs that the station can run.", "type": "array", "items": {"$ref": "#/components/schemas/Ref"}},
+	"settings": {"$ref": "#/components/schemas/StationSettings"}}},
+"StationPlant": {"description": "The plant of a station.", "type": "object", "required": ["code", "name", "timezone"], "additionalProperties": false, "properties": {
+	"code": {"type": "string"}, "name": {"type": "string"},
+	"timezone": {"description": "IANA name of the time zone.", "type": "string"}}},
+"FlagDecision": {"description": "A resolved flag and the level that decided it.", "type": "object", "required": ["value", "from"], "additionalProperties": false, "properties": {
+	"value": {"enum": ["on", "off"]},
+	"from": {"description": "default: no level said anything.", "enum": ["station", "group", "plant", "account", "default"]}}},
+"StationReason": {"description": "A reason that may be used at a station, or the heading of some that may.", "type": "object", "required": ["code", "name", "description", "type", "oee", "heading", "reasons"], "additionalProperties": false, "properties": {
+	"code": {"type": "string"}, "name": {"type": ["string", "null"]}, "description": {"type": ["string", "null"]},
+	"type": {"description": "What the reason can be given to.", "type": ["array", "null"], "items": {"enum": ["downtime", "non_production"]}},
+	"oee": {"description": "How OEE counts the time.", "enum": ["setup", "changeover", "planned", null]},
+	"heading": {"description": "It stands here for its children only and cannot be chosen.", "type": "boolean"},
+	"reasons": {"type": "array", "items": {"$ref": "#/components/schemas/StationReason"}}}},
+"StationTaskList": {"description": "A Task list with its Tasks in order.", "type": "object", "required": ["code", "name", "description", "trigger", "tasks"], "additionalProperties": false, "properties": {
+	"code": {"type": "string"}, "name": {"type": "string"}, "description": {"type": ["string", "null"]},
+	"trigger": {"anyOf": [{"$ref": "#/components/schemas/Trigger"}, {"type": "null"}]},
+	"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/StationTask"}}}},
+"StationTask": {"description": "A Task as it stands in one list.", "type": "object", "required": ["code", "title", "description", "requireNotes", "order", "trigger"], "additionalProperties": false, "properties": {
+	"code": {"type": "string"}, "title": {"type": "string"}, "description": {"type": ["string", "null"]},
+	"requireNotes": {"type": "boolean"},
+	"order": {"description": "Its place in the list; null when the manifest gives none.", "type": ["number", "null"]},
+	"trigger": {"description": "The Task's own; it applies where the list has none.", "anyOf": [{"$ref": "#/components/schemas/Trigger"}, {"type": "null"}]}}},
+"User": {"description": "A person who was added to the account.", "type": "object", "required": ["email", "role", "createdAt"], "additionalProperties": false, "properties": {
+	"email": {"type": "string"}, "role": {"$ref": "#/components/schemas/Role"}, "createdAt": {"$ref": "#/components/schemas/Moment"}}},
+"LoginRequest": {"description": "Somebody who waits for a one-time link.", "type": "object", "required": ["code", "email", "role", "accountId", "address", "createdAt", "expiresAt"], "additionalProperties": false, "properties": {
+	"code": {"description": "The five digits that the waiting browser shows.", "type": "string", "pattern": "^[0-9]{5}$"},
+	"email": {"type": "string"},
+	"role": {"$ref": "#/components/schemas/Role", "description": "The role that the person will have."},
+	"accountId": {"type": "string"},
+	"address": {"description": "The network address asked from.", "type": "string"},
+	"createdAt": {"$ref": "#/components/schemas/Moment"}, "expiresAt": {"$ref": "#/components/schemas/Moment"}}},
+"Link": {"description": "A one-time link to hand over.", "type": "object", "required": ["link", "code", "expiresAt", "email", "role", "account", "from"], "additionalProperties": false, "properties": {
+	"link": {"description": "The address to open. It is shown once.", "type": "string"},
+	"code": {"description": "The five digits that the waiting browser shows.", "type": "string", "pattern": "^[0-9]{5}$"},
+	"expiresAt": {"$ref": "#/components/schemas/Moment"},
+	"email": {"description": "Who is let in.", "type": "string"},
+	"role": {"$ref": "#/components/schemas/Role"},
+	"account": {"description": "Identifier of the account.", "type": "string"},
+	"from": {"description": "The network address asked from; empty for the local command line.", "type": "string"}}},
+"Tablet": {"description": "A tablet on the floor.", "type": "object", "required": ["id", "name", "email", "role", "stationCodes", "createdAt", "pairedAt"], "additionalProperties": false, "properties": {
+	"id": {"type": "string"}, "name": {"type": "string"},
+	"email": {"description": "The identity under which it acts.", "type": "string"},
+	"role": {"enum": ["supervisor", "operator", "readonly"]},
+	"stationCodes": {"description": "The stations it is bound to.", "type": "array", "items": {"type": "string"}},
+	"createdAt": {"$ref": "#/components/schemas/Moment"},
+	"pairedAt": {"description": "Null: its link has not been opened yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}},
+"TabletLink": {"description": "A new tablet and the one-time link that pairs it.", "type": "object", "required": ["id", "link", "expiresAt"], "additionalProperties": false, "properties": {
+	"id": {"description": "Identifier of the tablet.", "type": "string"},
+	"link": {"description": "The address to open on the tablet. It is shown once.", "type": "string"},
+	"expiresAt": {"$ref": "#/components/schemas/Moment"}}},
+"AuditRecord": {"description": "One change: who made it, with which credential, when, what and from where.", "type": "object", "required": ["seq", "at", "accountId", "actor", "action", "target", "detail"], "additionalProperties": false, "properties": {
+	"seq": {"description": "Ascending over the whole appliance.", "type": "integer", "minimum": 1},
+	"at": {"$ref": "#/components/schemas/Moment"},
+	"accountId": {"type": "string"},
+	"actor": {"$ref": "#/components/schemas/Actor"},
+	"action": {"description": "What was done, such as key.create.", "type": "string"},
+	"target": {"description": "What it was done to: an id, an address, a code.", "type": "string"},
+	"detail": {"description": "More about it; null when there is none.", "type": ["object", "null"], "additionalProperties": {"type": "string"}}}},
+"Actor": {"description": "Who made a change.", "type": "object", "required": ["email", "credential", "address"], "additionalProperties": false, "properties": {
+	"email": {"description": "Empty for the local command line.", "type": "string"},
+	"credential": {"description": "key:<id>, session:<id>, login or local; never a secret.", "type": "string"},
+	"address": {"description": "The network address; empty when there is none.", "type": "string"}}},
+"SetupResult": {"description": "The first account. The key is shown once.", "type": "object", "required": ["accountId", "email", "apiKey"], "additionalProperties": false, "properties": {
+	"accountId": {"type": "string"}, "email": {"description": "The first admin.", "type": "string"},
+	"apiKey": {"description": "An admin's API key.", "type": "string"}}},
+"InvalidInput": {"description": "400: the request cannot be accepted as it is.", "type": "object", "required": ["isSuccess", "errorCode"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "invalidInput"}, "errorMessage": {"type": "string"},
+	"details": {"description": "All problems, the first 100 of them.", "type": "array", "maxItems": 101, "items": {"$ref": "#/components/schemas/Detail"}}}},
+"UnauthorizedUser": {"description": "401: the credential is missing or not valid.", "type": "object", "required": ["isSuccess", "errorCode"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "unauthorizedUser"}}},
+"Forbidden": {"description": "403: the caller may not do this.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "forbidden"}, "errorMessage": {"type": "string"}}},
+"NotFound": {"description": "404: there is no such thing.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "notFound"}, "errorMessage": {"type": "string"}}},
+"MethodNotAllowed": {"description": "405: the path does not take this method; Allow names those it takes.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "methodNotAllowed"}, "errorMessage": {"type": "string"}}},
+"Conflict": {"description": "409: it clashes with the present state.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "conflict"}, "errorMessage": {"type": "string"}}},
+"PayloadTooLarge": {"description": "413: the body is too large.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "payloadTooLarge"}, "errorMessage": {"type": "string"}}},
+"TooManyRequests": {"description": "429: too many attempts; Retry-After tells when to go on.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "tooManyRequests"}, "errorMessage": {"type": "string"}}},
+"InternalServerError": {"description": "500: something went wrong that should not have.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "internalServerError"}, "errorMessage": {"type": "string"}}},
+"Unavailable": {"description": "503: it cannot be done now; Retry-After tells when to try again.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
+	"isSuccess": {"const": false}, "errorCode": {"const": "unavailable"}, "errorMessage": {"type": "string"}}}
+}`

@@ -1,0 +1,175 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/schema"
+)
+
+// keyInput is the optional body of POST /key.
+type keyInput struct {
+	Name      string     `json:"name"`
+	Role      auth.Role  `json:"role"`
+	ExpiresAt *time.Time `json:"expiresAt"`
+}
+
+func (k keyInput) input() auth.KeyInput {
+	return auth.KeyInput{Name: k.Name, Role: k.Role, ExpiresAt: k.ExpiresAt}
+}
+
+// postKey answers POST /key (http-api.md section 4, row 7; decisions.md section 5).
+func postKey(c *call) (reply, error) {
+	var in keyInput
+	if err := c.decode(schema.KeyCreate, true, &in); err != nil {
+		return reply{}, err
+	}
+	key, raw, err := c.api.cfg.Auth.CreateKey(c.p, in.input())
+	if err != nil {
+		return reply{}, err
+	}
+	return newKey(key, raw)
+}
+
+func newKey(key auth.Key, raw string) (reply, error) {
+	out, err := ok(struct {
+		Key string `json:"key"`
+	}{raw})
+	out.header = [][2]string{{"Location", "/key/" + key.ID}}
+	return out, err
+}
+
+// getKeys answers GET /key.
+func getKeys(c *call) (reply, error) {
+	keys, err := c.api.cfg.Auth.ListKeys(c.p)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(keys, -1)
+}
+
+// deleteKey answers DELETE /key/{key} (row 8).
+func deleteKey(c *call) (reply, error) {
+	if err := c.api.cfg.Auth.RevokeKey(c.p, c.params.ByName("key")); err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// getUsers answers GET /user.
+func getUsers(c *call) (reply, error) {
+	users, err := c.api.cfg.Auth.ListUsers(c.p)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(users, -1)
+}
+
+// postUser answers POST /user.
+func postUser(c *call) (reply, error) {
+	var in struct {
+		Email string    `json:"email"`
+		Role  auth.Role `json:"role"`
+	}
+	if err := c.decode(schema.UserCreate, false, &in); err != nil {
+		return reply{}, err
+	}
+	user, err := c.api.cfg.Auth.AddUser(c.p, in.Email, in.Role)
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := ok(user)
+	out.header = [][2]string{{"Location", "/user/" + url.PathEscape(user.Email)}}
+	return out, err
+}
+
+// getUser answers GET /user/{email}.
+func getUser(c *call) (reply, error) {
+	user, err := c.api.cfg.Auth.User(c.p, c.params.ByName("email"))
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(user)
+}
+
+// putUser answers PUT /user/{email}: another role.
+func putUser(c *call) (reply, error) {
+	var in struct {
+		Role auth.Role `json:"role"`
+	}
+	if err := c.decode(schema.UserUpdate, false, &in); err != nil {
+		return reply{}, err
+	}
+	user, err := c.api.cfg.Auth.SetRole(c.p, c.params.ByName("email"), in.Role)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(user)
+}
+
+// deleteUser answers DELETE /user/{email}.
+func deleteUser(c *call) (reply, error) {
+	if err := c.api.cfg.Auth.RemoveUser(c.p, c.params.ByName("email")); err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// getTablets answers GET /tablet.
+func getTablets(c *call) (reply, error) {
+	tablets, err := c.api.cfg.Auth.ListTablets(c.p)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(tablets, -1)
+}
+
+// postTablet answers POST /tablet: a one-time link that pairs a tablet.
+func postTablet(c *call) (reply, error) {
+	var in struct {
+		Name         string    `json:"name"`
+		Role         auth.Role `json:"role"`
+		StationCodes []string  `json:"stationCodes"`
+	}
+	if err := c.decode(schema.TabletCreate, false, &in); err != nil {
+		return reply{}, err
+	}
+	if err := c.api.cfg.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes); err != nil {
+		return reply{}, err
+	}
+	link, err := c.api.cfg.Auth.PairTablet(c.p, auth.TabletInput{Name: in.Name, Role: in.Role, StationCodes: in.StationCodes})
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := ok(struct {
+		ID        string `json:"id"`
+		Link      string `json:"link"`
+		ExpiresAt string `json:"expiresAt"`
+	}{link.Tablet.ID, auth.LinkURL(c.api.cfg.BaseURL(), link.Token), audit.Timestamp(link.ExpiresAt)})
+	out.header = [][2]string{{"Location", "/tablet/" + link.Tablet.ID}}
+	return out, err
+}
+
+// deleteTablet answers DELETE /tablet/{id}.
+func deleteTablet(c *call) (reply, error) {
+	if err := c.api.cfg.Auth.RevokeTablet(c.p, c.params.ByName("id")); err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// getAudit answers GET /audit.
+func getAudit(c *call) (reply, error) {
+	limit, skip, err := c.page(100, 1000)
+	if err != nil {
+		return reply{}, err
+	}
+	records, total, err := c.api.cfg.Audit(c.p.AccountID, limit, skip, c.r.URL.Query().Get("action"))
+	if err != nil {
+		return reply{}, err
+	}
+	return list(records, total)
+}

@@ -1,0 +1,129 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"opsmon/app/auth"
+)
+
+// access says what a route asks of the caller.
+type access uint8
+
+const (
+	keyed access = iota // an API key or a session; the zero value, so that a forgotten field locks and does not open
+	open                // nothing
+)
+
+// route is one operation. The table of routes is all there is: the router, the tests and the OpenAPI document
+// are made from it.
+type route struct {
+	method, path string
+	access       access
+	role         auth.Role // the least role; the domain checks what depends on more than the role
+	handle       func(*call) (reply, error)
+	query        []string // parameters that it takes
+	limit        int64    // of the body, in bytes; 0 = bodyLimit
+	noHead       bool     // GET that changes something
+	audited      bool     // GET whose domain call wants to know where it came from
+	bearer       bool     // takes the key as a bearer token too
+	anyAccount   bool     // a local operation that is about no account
+
+	durations *metrics.Histogram
+	counters  [6]atomic.Pointer[metrics.Counter] // by class of status
+	register  func(class int) *metrics.Counter
+}
+
+func (rt *route) init(set *metrics.Set, method, path string) {
+	if rt.limit == 0 {
+		rt.limit = bodyLimit
+	}
+	if rt.role == "" {
+		rt.role = auth.Readonly
+	}
+	labels := fmt.Sprintf(`method=%q,route=%q`, method, path)
+	rt.durations = set.GetOrCreateHistogram("app_http_request_duration_seconds{" + labels + "}")
+	rt.register = func(class int) *metrics.Counter {
+		return set.GetOrCreateCounter(fmt.Sprintf(`app_http_requests_total{%s,status="%dxx"}`, labels, class))
+	}
+}
+
+// observe counts an answer.
+func (rt *route) observe(status int, took time.Duration) {
+	class := status / 100
+	n := rt.counters[class].Load()
+	if n == nil {
+		n = rt.register(class)
+		rt.counters[class].Store(n)
+	}
+	n.Inc()
+	rt.durations.Update(took.Seconds())
+}
+
+// crossSite tells whether a browser could be made to send the request from another site to some effect.
+func (rt *route) crossSite() bool { return rt.method != http.MethodGet || rt.noHead }
+
+// routes is the table of what the network may use: http-api.md section 4 and decisions.md sections 3 to 6.
+func (a *API) routes() []route {
+	const get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
+	return []route{
+		{method: get, path: "/account", handle: getAccount},
+		{method: post, path: "/account", handle: postAccount},
+		{method: get, path: "/account/manifest", handle: getManifest},
+		{method: put, path: "/account/manifest", handle: putManifest, query: []string{"dryrun", "note"}, limit: manifestLimit},
+		{method: get, path: "/account/manifest/revisions", handle: getRevisions, query: []string{"limit", "skip"}},
+		{method: get, path: "/account/manifest/revisions/:revision", handle: getRevision},
+		{method: post, path: "/account/manifest/revisions/:revision/restore", handle: postRestore, query: []string{"note"}},
+		{method: get, path: "/station/:stationCode", handle: getStation},
+
+		{method: get, path: "/auth/profile", handle: getProfile},
+		{method: get, path: "/auth/callback", handle: getCallback, access: open, query: []string{"token"}, noHead: true, audited: true},
+		{method: post, path: "/auth/login", handle: postLogin, access: open},
+		{method: post, path: "/auth/logout", handle: postLogout},
+		{method: post, path: "/auth/approve", handle: postApprove, access: open},
+		{method: post, path: "/auth/claim", handle: postClaim, access: open},
+		{method: post, path: "/auth/account", handle: postAuthAccount},
+
+		{method: get, path: "/key", handle: getKeys},
+		{method: post, path: "/key", handle: postKey},
+		{method: del, path: "/key/:key", handle: deleteKey},
+
+		{method: get, path: "/user", handle: getUsers, role: auth.Admin},
+		{method: post, path: "/user", handle: postUser, role: auth.Admin},
+		{method: get, path: "/user/:email", handle: getUser, role: auth.Admin},
+		{method: put, path: "/user/:email", handle: putUser, role: auth.Admin},
+		{method: del, path: "/user/:email", handle: deleteUser, role: auth.Admin},
+		{method: get, path: "/login-request", handle: getLoginRequests, role: auth.Admin},
+		{method: post, path: "/login-request/:code/link", handle: postLoginLink, role: auth.Admin},
+		{method: get, path: "/tablet", handle: getTablets, role: auth.Admin},
+		{method: post, path: "/tablet", handle: postTablet, role: auth.Admin},
+		{method: del, path: "/tablet/:id", handle: deleteTablet, role: auth.Admin},
+		{method: get, path: "/audit", handle: getAudit, role: auth.Admin, query: []string{"limit", "skip", "action"}},
+		{method: post, path: "/setup", handle: postSetup, access: open, limit: manifestLimit},
+
+		{method: get, path: "/health", handle: getHealth, access: open},
+		{method: get, path: "/ready", handle: getReady, access: open},
+		{method: get, path: "/metrics", handle: getMetrics, bearer: true},
+		{method: get, path: "/openapi.json", handle: getOpenAPI, access: open},
+	}
+}
+
+// localRoutes are for the command line on the machine itself and are never served to the network.
+func (a *API) localRoutes() []route {
+	const get, post = http.MethodGet, http.MethodPost
+	return []route{
+		{method: post, path: "/local/init", handle: localInit, anyAccount: true, limit: manifestLimit},
+		{method: get, path: "/local/account", handle: localAccounts, anyAccount: true},
+		{method: post, path: "/local/account", handle: localCreateAccount, anyAccount: true, limit: manifestLimit},
+		{method: post, path: "/local/account/archive", handle: localArchive},
+		{method: post, path: "/local/account/unarchive", handle: localUnarchive},
+		{method: post, path: "/local/account/set", handle: localSet},
+		{method: post, path: "/local/key", handle: localCreateKey},
+		{method: post, path: "/local/login-link", handle: localLoginLink},
+		{method: get, path: "/local/check", handle: localCheck, anyAccount: true},
+	}
+}

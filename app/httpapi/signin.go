@@ -1,0 +1,168 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/schema"
+)
+
+// The cookies (decisions.md section 4).
+const (
+	sessionCookie = "session" // a signed-in browser
+	loginCookie   = "login"   // a browser that asked to sign in and waits to be let in
+)
+
+func (a *API) cookie(name, value string, life time.Duration) *http.Cookie {
+	c := &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second), HttpOnly: true, Secure: a.cfg.Secure, SameSite: http.SameSiteLaxMode}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	return c
+}
+
+func (a *API) sessionCookie(value string) *http.Cookie {
+	return a.cookie(sessionCookie, value, auth.SessionLifetime)
+}
+
+// session is what the login operation tells of a person who has proven nothing yet (http-api.md 2.4).
+type session struct {
+	Email        string    `json:"email"`
+	Exp          string    `json:"exp"`
+	UserRole     string    `json:"userRole"`
+	AccountID    string    `json:"accountId"`
+	Role         auth.Role `json:"role"`
+	FeatureFlags []string  `json:"featureFlags"`
+	Type         auth.Type `json:"type"`
+}
+
+// postLogin answers POST /auth/login (http-api.md section 4, row 6; decisions.md section 4).
+func postLogin(c *call) (reply, error) {
+	var in struct {
+		Destination string `json:"destination"`
+	}
+	if err := c.decode(schema.Login, false, &in); err != nil {
+		return reply{}, err
+	}
+	login, err := c.api.cfg.Auth.Login(auth.LoginRequest{Destination: in.Destination, Address: address(c.r), BaseURL: c.api.cfg.BaseURL()})
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := encode(struct {
+		Code    string  `json:"code"`
+		Success bool    `json:"success"`
+		Result  session `json:"result"`
+	}{login.Code, true, session{
+		Email: login.Session.Email, Exp: ends(login.Session.Expires), UserRole: login.Session.UserRole, AccountID: login.Session.AccountID,
+		Role: login.Session.Role, FeatureFlags: []string{}, Type: login.Session.Type,
+	}})
+	out.cookies = []*http.Cookie{c.api.cookie(loginCookie, login.LoginToken, auth.LinkLifetime)}
+	return out, err
+}
+
+// signedIn answers {isSuccess: true} and gives the browser its session.
+func (c *call) signedIn(raw string, p auth.Principal) (reply, error) {
+	c.p = p // for the log
+	out, err := done()
+	out.cookies = []*http.Cookie{c.api.sessionCookie(raw), c.api.cookie(loginCookie, "", 0)}
+	return out, err
+}
+
+// getCallback answers GET /auth/callback (row 4): it uses the token up and signs the caller in.
+func getCallback(c *call) (reply, error) {
+	grant, err := c.api.cfg.Auth.Callback(c.r.URL.Query().Get("token"), address(c.r))
+	if err != nil {
+		return reply{}, err
+	}
+	return c.signedIn(grant.Session, grant.Principal)
+}
+
+// postApprove answers POST /auth/approve: the holder of the link lets the browser in that asked.
+func postApprove(c *call) (reply, error) {
+	var in struct {
+		Token string `json:"token"`
+		Code  string `json:"code"`
+	}
+	if err := c.decode(schema.Approve, false, &in); err != nil {
+		return reply{}, err
+	}
+	if err := c.api.cfg.Auth.Approve(in.Token, in.Code, address(c.r)); err != nil {
+		return reply{}, err
+	}
+	return done()
+}
+
+// postClaim answers POST /auth/claim: the browser that asked gets its session, once.
+func postClaim(c *call) (reply, error) {
+	cookie, err := c.r.Cookie(loginCookie)
+	if err != nil {
+		return reply{}, errdefs.New(errdefs.Forbidden, "this browser did not ask to sign in, or its request is too old; ask again")
+	}
+	grant, err := c.api.cfg.Auth.Claim(cookie.Value, address(c.r))
+	if err != nil {
+		return reply{}, err
+	}
+	return c.signedIn(grant.Session, grant.Principal)
+}
+
+// postLogout answers POST /auth/logout (row 5).
+func postLogout(c *call) (reply, error) {
+	if err := c.api.cfg.Auth.Logout(c.p); err != nil {
+		return reply{}, err
+	}
+	c.p.RenewCookie = false
+	out, err := done()
+	if c.p.Type == auth.TypeSession {
+		out.cookies = []*http.Cookie{c.api.cookie(sessionCookie, "", 0)}
+	}
+	return out, err
+}
+
+// postAuthAccount answers POST /auth/account: a person of several accounts enters another one.
+func postAuthAccount(c *call) (reply, error) {
+	var in struct {
+		AccountID string `json:"accountId"`
+	}
+	if err := c.decode(schema.AccountSwitch, false, &in); err != nil {
+		return reply{}, err
+	}
+	p, err := c.api.cfg.Auth.SwitchAccount(c.p, in.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	c.p.AccountID = p.AccountID // for the log
+	return done()
+}
+
+// getLoginRequests answers GET /login-request: who waits to be let in.
+func getLoginRequests(c *call) (reply, error) {
+	pending, err := c.api.cfg.Auth.PendingLogins(c.p)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(pending, -1)
+}
+
+// postLoginLink answers POST /login-request/{code}/link: a link to hand over, minted anew.
+func postLoginLink(c *call) (reply, error) {
+	return c.link(c.api.cfg.Auth.LinkFor(c.p, c.params.ByName("code")))
+}
+
+// link shows a one-time link to whoever hands it over.
+func (c *call) link(l auth.Link, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(struct {
+		Link      string    `json:"link"`
+		Code      string    `json:"code"`
+		ExpiresAt string    `json:"expiresAt"`
+		Email     string    `json:"email"`
+		Role      auth.Role `json:"role"`
+		Account   string    `json:"account"`
+		From      string    `json:"from"`
+	}{auth.LinkURL(c.api.cfg.BaseURL(), l.Token), l.Code, audit.Timestamp(l.ExpiresAt), l.Email, l.Role, l.Account, l.From})
+}

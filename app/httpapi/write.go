@@ -1,0 +1,242 @@
+package httpapi
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"opsmon/app/account"
+	"opsmon/app/errdefs"
+)
+
+// Header values that never change, shared by all answers so that none is allocated for one.
+var (
+	jsonType     = []string{"application/json"}
+	nosniff      = []string{"nosniff"}
+	noStore      = []string{"no-store"}
+	revalidate   = []string{"private, no-cache"}
+	varyEncoding = []string{"Accept-Encoding"}
+	varyAll      = []string{"Accept-Encoding, Cookie, X-API-KEY"}
+	gzipEncoding = []string{"gzip"}
+)
+
+// compressFrom is the size above which an answer is compressed for clients that accept it.
+const compressFrom = 1024
+
+// failure is an error envelope of http-api.md section 7.
+type failure struct {
+	IsSuccess    bool             `json:"isSuccess"`
+	ErrorCode    string           `json:"errorCode"`
+	ErrorMessage string           `json:"errorMessage,omitempty"`
+	Details      []errdefs.Detail `json:"details,omitempty"`
+}
+
+var statuses = map[errdefs.Kind]struct {
+	status int
+	code   string
+}{
+	errdefs.Internal:     {500, "internalServerError"},
+	errdefs.Invalid:      {400, "invalidInput"},
+	errdefs.Unauthorized: {401, "unauthorizedUser"},
+	errdefs.Forbidden:    {403, "forbidden"},
+	errdefs.NotFound:     {404, "notFound"},
+	errdefs.Conflict:     {409, "conflict"},
+	errdefs.TooLarge:     {413, "payloadTooLarge"},
+	errdefs.TooMany:      {429, "tooManyRequests"},
+	errdefs.Unavailable:  {503, "unavailable"},
+}
+
+// retryUnavailable is how many seconds a client is asked to wait when the service cannot say.
+const retryUnavailable = 5 * time.Second
+
+// failed makes the answer to an error: the one place where kinds become statuses.
+func failed(err error) reply {
+	kind := errdefs.KindOf(err)
+	s := statuses[kind]
+	f := failure{ErrorCode: s.code}
+	var e *errdefs.Error
+	if errors.As(err, &e) {
+		f.ErrorMessage = e.Message
+	}
+	out := reply{status: s.status}
+	switch kind {
+	case errdefs.Unauthorized:
+		f.ErrorMessage = ""
+	case errdefs.Invalid:
+		f.Details = errdefs.Cap(e.Details)
+	case errdefs.Internal:
+		f.ErrorMessage = "something went wrong here that should not have; the log of the service tells more under the request id"
+	case errdefs.TooMany, errdefs.Unavailable:
+		wait := retryUnavailable
+		if e != nil && e.RetryAfter > 0 {
+			wait = e.RetryAfter
+		}
+		if f.ErrorMessage == "" {
+			f.ErrorMessage = "the service cannot do this now: " + err.Error()
+		}
+		out.header = [][2]string{{"Retry-After", strconv.Itoa(int((wait + time.Second - 1) / time.Second))}}
+	}
+	out.body, err = marshal(f)
+	if err != nil {
+		out.body = []byte(`{"isSuccess":false,"errorCode":"internalServerError","errorMessage":"the error could not be written"}`)
+	}
+	return out
+}
+
+// write sends a reply and gives its status.
+func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
+	h := w.Header()
+	h["X-Content-Type-Options"] = nosniff
+	for _, c := range out.cookies {
+		http.SetCookie(w, c)
+	}
+	if out.rep != nil {
+		return a.writeRepresentation(w, r, out.rep)
+	}
+	for _, kv := range out.header {
+		h.Set(kv[0], kv[1])
+	}
+	if _, set := h["Cache-Control"]; !set {
+		h["Cache-Control"] = noStore
+	}
+	status := out.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return status
+	}
+	h["Content-Type"] = jsonType
+	if out.kind != "" {
+		h.Set("Content-Type", out.kind)
+	}
+	body := out.body
+	if len(body) > compressFrom {
+		h["Vary"] = varyEncoding
+		if acceptsGzip(r) {
+			body = compress(body)
+			h["Content-Encoding"] = gzipEncoding
+		}
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	a.send(w, body)
+	return status
+}
+
+func (a *API) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *account.Representation) int {
+	h := w.Header()
+	h["Cache-Control"] = revalidate
+	h["Vary"] = varyAll
+	zip := rep.Size > compressFrom && acceptsGzip(r)
+	tag := rep.ETag
+	if zip {
+		tag = rep.GzipETag
+	}
+	h["Etag"] = []string{tag}
+	if none := r.Header["If-None-Match"]; len(none) > 0 && matches(none, tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return http.StatusNotModified
+	}
+	h["Content-Type"] = jsonType
+	size := rep.Size
+	if zip {
+		body := rep.Gzip()
+		size = len(body)
+		h["Content-Encoding"] = gzipEncoding
+		h["Content-Length"] = []string{strconv.Itoa(size)}
+		a.allow(w, size)
+		a.send(w, body)
+		return http.StatusOK
+	}
+	h["Content-Length"] = []string{rep.Length}
+	a.allow(w, size)
+	a.send(w, rep.Parts[:]...)
+	return http.StatusOK
+}
+
+// allow gives a large answer the time that a slow tablet needs; the server's own deadline is for small ones.
+func (a *API) allow(w http.ResponseWriter, size int) {
+	if size > bodyLimit {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute + time.Duration(size/slowestWriteBytes)*time.Second))
+	}
+}
+
+// send writes a body. A client that went away is its own affair.
+func (a *API) send(w http.ResponseWriter, parts ...[]byte) {
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			a.log.Debug("answer not taken", slog.Any("error", err))
+			return
+		}
+	}
+}
+
+// matches tells whether an If-None-Match names the tag; weak and strong compare alike there.
+func matches(headers []string, tag string) bool {
+	for _, header := range headers {
+		if header == tag || header == "*" {
+			return true
+		}
+		for one := range strings.SplitSeq(header, ",") {
+			if one = strings.TrimSpace(one); strings.TrimPrefix(one, "W/") == tag || one == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// acceptsGzip reads Accept-Encoding: gzip or * with a weight above 0.
+func acceptsGzip(r *http.Request) bool {
+	for _, header := range r.Header["Accept-Encoding"] {
+		if header == "gzip" {
+			return true
+		}
+		any := false
+		for one := range strings.SplitSeq(header, ",") {
+			name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")
+			name = strings.TrimSpace(name)
+			if name != "*" && !strings.EqualFold(name, "gzip") {
+				continue
+			}
+			q, found := strings.CutPrefix(strings.ReplaceAll(weight, " ", ""), "q=")
+			value, err := strconv.ParseFloat(q, 64)
+			taken := !found || err != nil || value > 0
+			if name != "*" {
+				return taken
+			}
+			any = taken
+		}
+		if any {
+			return true
+		}
+	}
+	return false
+}
+
+var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+func compress(b []byte) []byte {
+	z := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(z)
+	out := &sliceWriter{b: make([]byte, 0, len(b)/3+64)}
+	z.Reset(out)
+	z.Write(b) // a slice takes everything
+	z.Close()
+	return out.b
+}
+
+type sliceWriter struct{ b []byte }
+
+func (w *sliceWriter) Write(p []byte) (int, error) {
+	w.b = append(w.b, p...)
+	return len(p), nil
+}
