@@ -97,7 +97,7 @@ func (s *Service) Login(r LoginRequest) (LoginResult, error) {
 	}
 	if s.mailer != nil {
 		s.mailer.send(message{
-			to: email, code: record.Code, token: token, url: LinkURL(r.BaseURL, token), from: r.Address, expires: record.ExpiresAt.Time,
+			to: email, code: record.Code, url: LinkURL(r.BaseURL, token), from: r.Address, expires: record.ExpiresAt.Time,
 		})
 	}
 	return LoginResult{Code: record.Code, LoginToken: waitToken, Session: Principal{

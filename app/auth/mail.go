@@ -65,9 +65,9 @@ const (
 
 // message is one link on its way.
 type message struct {
-	to, code, token, url string
-	from                 string // the address that asked
-	expires              time.Time
+	to, code, url string
+	from          string // the address that asked
+	expires       time.Time
 }
 
 // NewMailer checks the configuration; it does not connect. Errors name the setting that is wrong.
@@ -150,17 +150,15 @@ func (m *Mailer) deliver(msg message) {
 		if err == nil {
 			return
 		}
-		// What a server says may quote the message.
-		said := strings.NewReplacer(msg.token, "…", msg.code, "…").Replace(err.Error())
 		if m.ctx.Err() != nil {
 			m.log.Warn("a link was not mailed before the end: it waits for an administrator", "to", msg.to)
 			return
 		}
 		if permanent(err) || try >= len(m.cfg.Retries) {
-			m.log.Error("a link could not be mailed: it waits for an administrator", "to", msg.to, "error", said)
+			m.log.Error("a link could not be mailed: it waits for an administrator", "to", msg.to, "error", safeText(err))
 			return
 		}
-		m.log.Warn("a link could not be mailed yet", "to", msg.to, "error", said, "again_in", m.cfg.Retries[try])
+		m.log.Warn("a link could not be mailed yet", "to", msg.to, "error", safeText(err), "again_in", m.cfg.Retries[try])
 		select {
 		case <-time.After(m.cfg.Retries[try]):
 		case <-m.ctx.Done():
@@ -172,6 +170,16 @@ func (m *Mailer) deliver(msg message) {
 func permanent(err error) bool {
 	var refused *mail.SendError
 	return errors.As(err, &refused) && refused.ErrorCode() >= 500
+}
+
+// safeText is what may be logged of a failure. What a server says about a message may quote it, link and all, so
+// only the numbers of its answer are taken.
+func safeText(err error) string {
+	var refused *mail.SendError
+	if !errors.As(err, &refused) {
+		return err.Error() // from before the message was sent
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s: %d %s", refused.Reason, refused.ErrorCode(), refused.EnhancedStatusCode()))
 }
 
 func (m *Mailer) try(msg message) error {
@@ -195,9 +203,9 @@ func (m *Mailer) try(msg message) error {
 }
 
 // compose writes the message. Nothing that a stranger chose is in a header but the address itself, which was checked
-// by ParseEmail.
+// by ParseEmail. The body stays quoted-printable: go-mail writes it so under 7bit as well, which would break the link.
 func (m *Mailer) compose(msg message) (*mail.Msg, error) {
-	text := mail.NewMsg(mail.WithEncoding(mail.EncodingUSASCII))
+	text := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := text.From(m.cfg.From); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,116 @@
+package auth
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"opsmon/app/errdefs"
+)
+
+func TestWrongCredential(t *testing.T) {
+	f := newFixture(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := &Service{clock: time.Now, wrong: f.wrong}
+		wrong := func(address string, want bool, wantAfter time.Duration) {
+			t.Helper()
+			if ok, after := s.WrongCredential(address); ok != want || after != wantAfter {
+				t.Errorf("%s: %v, %v, want %v, %v", address, ok, after, want, wantAfter)
+			}
+		}
+		for range 20 {
+			wrong("10.0.0.1", true, 0)
+		}
+		wrong("10.0.0.1", false, 6*time.Second)
+		wrong("10.0.0.1:5555", false, 6*time.Second)
+		wrong("::ffff:10.0.0.1", false, 6*time.Second)
+		wrong("10.0.0.2", true, 0)
+		time.Sleep(4 * time.Second)
+		wrong("10.0.0.1", false, 2*time.Second) // one that was refused does not count
+		time.Sleep(2 * time.Second)
+		wrong("10.0.0.1", true, 0)
+		wrong("10.0.0.1", false, 6*time.Second)
+		time.Sleep(time.Minute)
+		for range 10 {
+			wrong("10.0.0.1", true, 0)
+		}
+		wrong("10.0.0.1", false, 6*time.Second)
+		time.Sleep(time.Hour)
+		for range 20 { // no more than that, however long nothing came
+			wrong("10.0.0.1", true, 0)
+		}
+		wrong("10.0.0.1", false, 6*time.Second)
+	})
+	// A right key from that address works all the while: authenticating does not look at the throttle.
+	_, raw, err := f.CreateKey(f.admin, KeyInput{})
+	f.want(err, none)
+	f.key(raw)
+}
+
+func TestThrottleIsBounded(t *testing.T) {
+	th := newThrottle(1, time.Hour)
+	now := time.Now()
+	take := func(key string) bool { ok, _ := th.take(key, now); return ok }
+	take("kept")
+	for i := range 3 * maxTracked {
+		take(fmt.Sprint(i))
+		if take("kept") {
+			t.Fatal("an address that goes on trying was forgotten")
+		}
+	}
+	if len(th.byKey) != maxTracked || th.recent.Len() != maxTracked {
+		t.Errorf("%d and %d are tracked", len(th.byKey), th.recent.Len())
+	}
+	if !take("0") {
+		t.Error("the oldest was not forgotten")
+	}
+}
+
+func TestAddressKey(t *testing.T) {
+	for _, c := range []struct{ address, want string }{
+		{"10.1.2.3", "10.1.2.3"},
+		{"10.1.2.3:80", "10.1.2.3"},
+		{"::ffff:10.1.2.3", "10.1.2.3"},
+		{"2001:db8:1:2:3::4", "2001:db8:1:2::/64"},
+		{"[2001:db8:1:2::9]:443", "2001:db8:1:2::/64"},
+		{"fe80::1%eth0", "fe80::/64"},
+		{"", ""},
+		{"pipe", "pipe"},
+	} {
+		if got := addressKey(c.address); got != c.want {
+			t.Errorf("%q: %q, want %q", c.address, got, c.want)
+		}
+	}
+}
+
+// The background work writes the last use within a minute, sweeps within an hour and ends with Close.
+func TestBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		grant := f.signIn(plantA, boss)
+		f.login(boss)
+		uses := func() int { return f.counts()["uses"] }
+		if n := uses(); n != 0 {
+			t.Errorf("%d uses before the first minute", n)
+		}
+		time.Sleep(time.Minute + time.Millisecond)
+		synctest.Wait()
+		if n := uses(); n != 1 {
+			t.Errorf("%d uses after a minute", n)
+		}
+		f.watch.advance(SessionLifetime + time.Minute)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := f.counts(); n["sessions"]+n["links"] != 0 {
+			t.Errorf("not swept: %v", n)
+		}
+		_, err := f.AuthenticateSession(grant.Session)
+		f.want(err, errdefs.Unauthorized)
+		f.swept = true
+		f.t.Logf("log: %s", f.logged)
+		if f.logged.String() != "" {
+			t.Error("something failed")
+		}
+	})
+}
