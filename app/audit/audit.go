@@ -4,14 +4,16 @@
 //
 // The bucket tree:
 //
-//	audit       (account id, seq) -> Record
-//	auditCount  (account id, action) -> how many records; the action "" counts them all
+//	audit        (account id, seq) -> Record
+//	auditAction  (account id, action, seq) -> nothing; finds the records of one action
+//	auditCount   (account id, action) -> how many records; the action "" counts them all
 package audit
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 
 	"opsmon/kv"
@@ -23,11 +25,12 @@ type kind = kv.Pair[string, string]
 
 var (
 	records = kv.NewBucket("audit", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Record]())
+	actions = kv.NewBucket("auditAction", kv.PairOf(kv.PairOf(kv.String, kv.String), kv.Uint64), kv.Raw)
 	counts  = kv.NewBucket("auditCount", kv.PairOf(kv.String, kv.String), kv.Raw)
 )
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
-func Buckets() []string { return []string{records.Name(), counts.Name()} }
+func Buckets() []string { return []string{records.Name(), actions.Name(), counts.Name()} }
 
 // Actor is who makes a change. It never holds a secret: a credential is named by its public id.
 // It is stored: a changed field needs a migration.
@@ -60,6 +63,9 @@ func Put(tx *kv.Tx, accountID string, actor Actor, action, target string, detail
 		Action: action, Target: target, Detail: maps.Clone(detail),
 	}
 	if err := records.Put(tx, place{A: accountID, B: seq}, record); err != nil {
+		return fmt.Errorf("audit %s: %w", action, err)
+	}
+	if err := actions.Put(tx, kv.Pair[kind, uint64]{A: kind{A: accountID, B: action}, B: seq}, nil); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
 	}
 	for _, counted := range []string{"", action} {
@@ -101,20 +107,40 @@ func List(tx *kv.Tx, accountID string, limit, skip int, action string) ([]Record
 	if limit <= 0 || uint64(max(skip, 0)) >= total {
 		return page, int(total), nil
 	}
-	for item, err := range records.ScanDown(tx, kv.Under(records, accountID)) {
+	for record, err := range newestFirst(tx, accountID, action) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("list audit: %w", err)
-		}
-		if action != "" && item.Value.Action != action {
-			continue
 		}
 		if skip > 0 {
 			skip--
 			continue
 		}
-		if page = append(page, item.Value); len(page) == limit {
+		if page = append(page, record); len(page) == limit {
 			break
 		}
 	}
 	return page, int(total), nil
+}
+
+// newestFirst walks an account's records, or those of one action.
+func newestFirst(tx *kv.Tx, accountID, action string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		if action == "" {
+			for item, err := range records.ScanDown(tx, kv.Under(records, accountID)) {
+				if !yield(item.Value, err) {
+					return
+				}
+			}
+			return
+		}
+		for item, err := range actions.ScanDown(tx, kv.Under(actions, kind{A: accountID, B: action})) {
+			var record Record
+			if err == nil {
+				record, err = records.Get(tx, place{A: accountID, B: item.Key.B})
+			}
+			if !yield(record, err) {
+				return
+			}
+		}
+	}
 }

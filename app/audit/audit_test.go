@@ -1,0 +1,173 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/kv"
+	"opsmon/kv/kvtest"
+)
+
+var now = time.Date(2026, 11, 20, 9, 15, 30, 123_999_999, time.FixedZone("", 3600))
+
+func newStore(t testing.TB) *kv.Store {
+	return kvtest.New(t, func(c *kv.Config) {
+		c.Buckets, c.Clock = Buckets(), func() time.Time { return now }
+	})
+}
+
+func list(t testing.TB, store *kv.Store, account string, limit, skip int, action string) (targets []string, total int) {
+	t.Helper()
+	err := store.View(func(tx *kv.Tx) error {
+		records, n, err := List(tx, account, limit, skip, action)
+		if records == nil {
+			t.Error("a nil list")
+		}
+		for _, r := range records {
+			targets = append(targets, r.Target)
+		}
+		total = n
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return targets, total
+}
+
+func TestPutAndList(t *testing.T) {
+	store := newStore(t)
+	actor := Actor{Email: "a@b.example", Credential: "key:abc", Address: "10.0.0.1"}
+	detail := map[string]string{"role": "admin"}
+	err := store.Update(func(tx *kv.Tx) error {
+		return errors.Join(
+			Put(tx, "plant", actor, "user.add", "one", detail),
+			Put(tx, "other", actor, "user.add", "elsewhere", nil),
+			Put(tx, "plant", actor, "key.create", "two", nil),
+			Put(tx, "plant-2", actor, "user.add", "elsewhere", nil),
+			Put(tx, "plant", actor, "user.add", "three", nil),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		limit, skip int
+		action      string
+		want        []string
+		total       int
+	}{
+		{10, 0, "", []string{"three", "two", "one"}, 3},
+		{2, 0, "", []string{"three", "two"}, 3},
+		{2, 1, "", []string{"two", "one"}, 3},
+		{2, 2, "", []string{"one"}, 3},
+		{2, 3, "", nil, 3},
+		{2, -1, "", []string{"three", "two"}, 3},
+		{0, 0, "", nil, 3},
+		{10, 0, "user.add", []string{"three", "one"}, 2},
+		{1, 1, "user.add", []string{"one"}, 2},
+		{10, 0, "key.create", []string{"two"}, 1},
+		{10, 0, "key", nil, 0},
+	} {
+		got, total := list(t, store, "plant", c.limit, c.skip, c.action)
+		if diff := cmp.Diff(c.want, got); diff != "" || total != c.total {
+			t.Errorf("%+v: total %d, %s", c, total, diff)
+		}
+	}
+	if got, total := list(t, store, "nowhere", 10, 0, ""); len(got) != 0 || total != 0 {
+		t.Errorf("%v of %d", got, total)
+	}
+
+	var records []Record
+	err = store.View(func(tx *kv.Tx) (err error) {
+		records, _, err = List(tx, "plant", 1, 2, "")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(records[0])
+	want := `{"seq":1,"at":"2026-11-20T08:15:30.123Z","accountId":"plant","actor":{"email":"a@b.example","credential":"key:abc","address":"10.0.0.1"},` +
+		`"action":"user.add","target":"one","detail":{"role":"admin"}}`
+	if err != nil || string(text) != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+// A transaction that fails leaves neither a record nor a count.
+func TestFailedTransaction(t *testing.T) {
+	store := newStore(t)
+	broken := errors.New("broken")
+	err := store.Update(func(tx *kv.Tx) error {
+		return errors.Join(Put(tx, "plant", Actor{}, "user.add", "x", nil), broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if got, total := list(t, store, "plant", 10, 0, ""); len(got) != 0 || total != 0 {
+		t.Errorf("%v of %d", got, total)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	for _, c := range []struct {
+		at   time.Time
+		want string
+	}{
+		{now, "2026-11-20T08:15:30.123Z"},
+		{time.Date(2026, 1, 2, 3, 4, 5, 100_000_000, time.UTC), "2026-01-02T03:04:05.100Z"},
+		{time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), "9999-12-31T23:59:59.000Z"},
+	} {
+		if got := Timestamp(c.at); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+		text, err := json.Marshal(TimeOf(c.at))
+		if err != nil || string(text) != `"`+c.want+`"` {
+			t.Errorf("%s, %v, want %s", text, err, c.want)
+		}
+		var read Time
+		if err := json.Unmarshal(text, &read); err != nil || read != TimeOf(c.at) {
+			t.Errorf("%v is read back as %v, %v", TimeOf(c.at), read, err)
+		}
+	}
+	if TimeOrNil(time.Time{}) != nil || *TimeOrNil(now) != TimeOf(now) {
+		t.Error("TimeOrNil")
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	store := newStore(b)
+	const n = 20_000
+	for i := range n / 1000 {
+		err := store.Update(func(tx *kv.Tx) error {
+			for j := range 1000 {
+				action := "key.create"
+				if i*1000+j == 0 {
+					action = "manifest.apply"
+				}
+				if err := Put(tx, "plant", Actor{Email: "a@b.example", Credential: "key:abc"}, action, fmt.Sprint(j), map[string]string{"role": "admin"}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		action string
+	}{{"newest page", ""}, {"rarest action", "manifest.apply"}} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				list(b, store, "plant", 50, 0, c.action)
+			}
+		})
+	}
+}
