@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -102,7 +103,7 @@ func TestNotAStore(t *testing.T) {
 // sampleValues is what sampleStore holds: enough keys for branch pages, and one value over several pages.
 func sampleValues() map[uint64][]byte {
 	values := map[uint64][]byte{}
-	for i := range uint64(300) {
+	for i := range uint64(sampleKeys) {
 		values[benchKey(i)] = bytes.Repeat([]byte{byte(i)}, int(i%600))
 	}
 	values[7] = bytes.Repeat([]byte("long"), 4000)
@@ -143,7 +144,7 @@ func TestDamagedPages(t *testing.T) {
 	whole := sampleStore(t)
 	values := sampleValues()
 	dir := t.TempDir()
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(damageSeed(t), 2))
 	pages := len(whole) / pageSize
 	damages := []struct {
 		name string
@@ -175,7 +176,7 @@ func TestDamagedPages(t *testing.T) {
 			do   func(page []byte)
 		}{fmt.Sprintf("header byte %d", at), func(p []byte) { p[at] ^= 1 << rng.IntN(8) }})
 	}
-	for i := range 24 {
+	for i := range bitFlips {
 		damages = append(damages, struct {
 			name string
 			do   func(page []byte)
@@ -207,6 +208,99 @@ func TestDamagedPages(t *testing.T) {
 	t.Logf("%d damages: %d refused at Open, %d noticed later, %d without effect", pages*len(damages), refused, failed, fine)
 	if refused == 0 || failed == 0 || fine == 0 {
 		t.Error("the damages are not of all kinds")
+	}
+}
+
+// TestDamagedTree damages pages in ways that bbolt does not survive: Open must notice them all.
+func TestDamagedTree(t *testing.T) {
+	whole := sampleStore(t)
+	metas, err := readMetas(bytes.NewReader(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, ids, err := readFree(bytes.NewReader(whole), metas[1])
+	if err != nil || len(ids) == 0 {
+		t.Fatalf("%d free pages, %v", len(ids), err)
+	}
+	// blobs has a branch page over its leaves.
+	var branch page
+	for id := uint64(2); id < metas[1].pages && branch.data == nil; id++ {
+		if p, err := readPage(bytes.NewReader(whole), metas[1], id); err == nil && p.flags == flagBranch && !slices.Contains(ids, id) {
+			branch = p
+		}
+	}
+	second, err := branch.element(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pointer = pageHeader + elementSize + 8 // of a branch page's second element
+	point := func(to uint64) func(data []byte) {
+		return func(data []byte) { native.PutUint64(data[branch.id*pageSize+pointer:], to) }
+	}
+	leaf := second.page * pageSize
+	for name, damage := range map[string]func(data []byte){
+		"a branch leads to itself":      point(branch.id),
+		"a branch leads to a free page": point(ids[0]),
+		"a branch leads to a meta page": point(0),
+		"a branch leads nowhere":        point(metas[1].pages),
+		"two branches lead to one page": func(data []byte) {
+			copy(data[branch.id*pageSize+pointer:][:8], data[branch.id*pageSize+pointer+elementSize:][:8])
+		},
+		"a leaf takes billions of pages": func(data []byte) { native.PutUint32(data[leaf+12:], 1<<31) },
+		"a leaf takes the next page":     func(data []byte) { native.PutUint32(data[leaf+12:], 1) },
+		"a leaf is another":              func(data []byte) { native.PutUint64(data[leaf:], second.page+1) },
+		"a leaf is a meta page":          func(data []byte) { native.PutUint16(data[leaf+8:], flagMeta) },
+		"a page in use is free": func(data []byte) {
+			for i, id := range ids {
+				if !slices.Contains(ids, id+1) {
+					native.PutUint64(data[free.id*pageSize+pageHeader+8*uint64(i):], id+1)
+					return
+				}
+			}
+		},
+		"the free list is too long":        func(data []byte) { native.PutUint16(data[free.id*pageSize+10:], 0xFFFE) },
+		"the free list is shorter":         func(data []byte) { native.PutUint16(data[free.id*pageSize+10:], uint16(len(ids)-1)) },
+		"the keys of a branch are swapped": func(data []byte) { data[branch.id*pageSize+uint64(bytes.Index(branch.data, second.key))] = 0xFF },
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := bytes.Clone(whole)
+			damage(data)
+			path := filepath.Join(t.TempDir(), "s.db")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := Open(Config{Path: path}); !errors.Is(err, ErrDamaged) {
+				t.Errorf("got %v, want ErrDamaged", err)
+				if err == nil {
+					s.Close()
+				}
+			}
+		})
+	}
+}
+
+// TestUnsure refuses writes after a commit that the disk did not confirm, until the store is opened again.
+func TestUnsure(t *testing.T) {
+	cfg := Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}}
+	s := openStore(t, cfg)
+	var id int
+	put := func(tx *Tx) error { id = tx.bolt.ID(); return blobs.Put(tx, 1, nil) }
+	if err := s.Update(put); err != nil {
+		t.Fatal(err)
+	}
+	if !s.visible(id) || s.visible(id+1) {
+		t.Errorf("transaction %d: %v, the next: %v", id, s.visible(id), s.visible(id+1))
+	}
+	s.refuse(&Error{Op: "write store", Kind: ErrReadOnly, Err: errUnsure{errors.New("no answer")}})
+	if err := s.Update(put); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("got %v, want ErrReadOnly", err)
+	}
+	if err := s.View(func(tx *Tx) error { _, err := blobs.Get(tx, 1); return err }); err != nil {
+		t.Errorf("reads do not go on: %v", err)
+	}
+	closeChecked(t, s)
+	if err := openStore(t, cfg).Update(put); err != nil {
+		t.Errorf("opened again: %v", err)
 	}
 }
 
@@ -403,10 +497,6 @@ func TestCreatedTogether(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {
 		t.Errorf("the directory holds %v, %v", entries, err)
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode() != 0o600 {
-		t.Errorf("mode is %v, %v", info.Mode(), err)
 	}
 }
 

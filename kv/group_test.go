@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -23,7 +24,7 @@ func TestGroupMixed(t *testing.T) {
 				kind := (w + i) % kinds
 				own := fmt.Errorf("own error of %d", k)
 				seen := -1
-				err, raised := protect(func() error {
+				raised, err := protect(func() error {
 					return s.Update(func(tx *Tx) error {
 						seen = blobs.Count(tx)
 						switch kind {
@@ -81,9 +82,9 @@ func TestGroupMixed(t *testing.T) {
 	}
 }
 
-func protect(fn func() error) (err error, raised any) {
+func protect(fn func() error) (raised any, err error) {
 	defer func() { raised = recover() }()
-	return fn(), nil
+	return nil, fn()
 }
 
 // gather runs Updates that are sure to share a batch: a first one holds the commit until all wait.
@@ -307,7 +308,7 @@ func TestNow(t *testing.T) {
 	for _, run := range []func(func(*Tx) error) error{s.View, s.Update} {
 		err := run(func(tx *Tx) error {
 			want := at.UTC().Truncate(time.Millisecond)
-			if tx.Now() != want || tx.Now() != want {
+			if first, second := tx.Now(), tx.Now(); first != want || second != want {
 				return fmt.Errorf("Now is %v, want %v", tx.Now(), want)
 			}
 			return nil
@@ -323,6 +324,7 @@ func TestCheckWhileWriting(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
+	var commits atomic.Int64
 	for w := range uint64(4) {
 		wg.Go(func() {
 			for i := w; ; i += 4 {
@@ -335,10 +337,11 @@ func TestCheckWhileWriting(t *testing.T) {
 					t.Error(err)
 					return
 				}
+				commits.Add(1)
 			}
 		})
 	}
-	for range 100 {
+	for checks := 0; checks < 50 || commits.Load() < 2000 && !t.Failed(); checks++ {
 		if err := s.Check(func(problem string) { t.Error(problem) }); err != nil {
 			t.Error(err)
 		}

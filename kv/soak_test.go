@@ -2,4 +2,19 @@
 
 package kv
 
-const killRounds = 20
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+const (
+	killRounds = 20
+	sampleKeys = 600
+	bitFlips   = 60
+)
+
+func damageSeed(t *testing.T) uint64 {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	return seed
+}

@@ -2,6 +2,7 @@
 package kvtest
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -21,9 +22,12 @@ func New(t testing.TB, cfg func(*kv.Config)) *kv.Store {
 		t.Fatalf("open store: %v", err)
 	}
 	t.Cleanup(func() {
-		defer s.Close()
-		if err := s.Check(func(problem string) { t.Errorf("check store: %s", problem) }); err != nil {
+		err := s.Check(func(problem string) { t.Errorf("check store: %s", problem) })
+		if err != nil && !errors.Is(err, kv.ErrClosed) {
 			t.Errorf("check store: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("close store: %v", err)
 		}
 	})
 	return s
