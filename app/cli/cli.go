@@ -1,5 +1,166 @@
-// Package cli is the command line of app.
+// Package cli is the command line of app. Each command is a request to the API's local side: of the running
+// service, over its control channel, or of a service made for the moment when none runs. So a command does the
+// same either way.
 package cli
 
-// Main runs the command line and returns the exit status.
-func Main() int { return 0 }
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app/errdefs"
+)
+
+// Exit statuses (decisions.md section 7).
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Main runs the command line of the process and gives its exit status.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// Run runs a command line and gives its exit status.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	e := &env{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
+	root := e.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "app: %v\nSee: %s --help\n", usage.err, usage.command)
+		return exitUsage
+	case errors.Is(err, errReported):
+		return exitFailed
+	}
+	fmt.Fprintf(stderr, "app: %v\n", err)
+	var e2 *errdefs.Error
+	if errors.As(err, &e2) {
+		for _, d := range errdefs.Cap(e2.Details) {
+			if line := fieldLine(d); len(e2.Details) > 1 || line != e2.Message {
+				fmt.Fprintf(stderr, "  %s\n", line)
+			}
+		}
+	}
+	return exitFailed
+}
+
+func fieldLine(d errdefs.Detail) string {
+	if d.Field == "" {
+		return d.Issue
+	}
+	return d.Field + " " + d.Issue
+}
+
+// errReported ends a command whose output has said already what is wrong.
+var errReported = errors.New("reported")
+
+// usageError is a command line that is wrong in itself.
+type usageError struct {
+	command string
+	err     error
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+// env is what the commands share: the streams and the global flags.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+
+	dataDir string
+	account string
+	json    bool
+}
+
+func (e *env) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "app",
+		Short: "Manufacturing operations monitoring for one plant",
+		Long: `app holds a plant's configuration, serves its API and pages, and keeps everything in one file.
+
+Try it:            app demo
+Set it up:         app init --domain plant.example --email it@plant.example
+Run it:            app serve`,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	fallback := e.getenv("APP_DATA_DIR")
+	if fallback == "" {
+		fallback = defaultDataDir(e.getenv)
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&e.dataDir, "data-dir", fallback, "directory of the store and app.yaml; also APP_DATA_DIR")
+	flags.BoolVar(&e.json, "json", false, "print one JSON value on standard output and nothing else there")
+	flags.StringVar(&e.account, "account", "", "account `ID`; needed only when there are several")
+	root.AddCommand(
+		e.demo(), e.init(), e.serve(), e.accountCommands(), e.userCommands(), e.keyCommands(), e.loginLink(),
+		e.manifestCommands(), e.check(), e.version(),
+	)
+	markUsage(root)
+	return root
+}
+
+// markUsage makes wrong flags and wrong arguments of every command usage errors.
+func markUsage(cmd *cobra.Command) {
+	wrap := func(cmd *cobra.Command, err error) error {
+		if err == nil {
+			return nil
+		}
+		return &usageError{cmd.CommandPath(), err}
+	}
+	cmd.SetFlagErrorFunc(wrap)
+	if args := cmd.Args; args != nil {
+		cmd.Args = func(cmd *cobra.Command, list []string) error { return wrap(cmd, args(cmd, list)) }
+	}
+	for _, sub := range cmd.Commands() {
+		markUsage(sub)
+	}
+}
+
+// group makes a command that only holds others: without one of them it is wrong usage.
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{
+		Use: use, Short: short,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%q is not a command of %q", args[0], "app "+use)
+			}
+			return errors.New("name one of its commands")
+		},
+		RunE: func(*cobra.Command, []string) error { return nil },
+	}
+	g.AddCommand(commands...)
+	return g
+}
+
+func defaultDataDir(getenv func(string) string) string {
+	if runtime.GOOS == "windows" {
+		if dir := getenv("ProgramData"); dir != "" {
+			return filepath.Join(dir, "app")
+		}
+		return `C:\ProgramData\app`
+	}
+	return "/var/lib/app"
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"opsmon/app"
+	"opsmon/app/control"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// client speaks to the API's local side.
+type client struct {
+	http    *http.Client
+	account string
+	close   func() error
+}
+
+// open finds the running service, or opens the store when none runs. create lets it make a store that is not
+// there yet.
+func (e *env) open(create bool) (*client, error) {
+	h, err := control.Client(e.dataDir)
+	if err == nil {
+		return &client{http: h, account: e.account, close: func() error { h.CloseIdleConnections(); return nil }}, nil
+	}
+	if !errors.Is(err, control.ErrNotRunning) {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(e.dataDir, app.StoreFile)); !create && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no store in %s; make one with: app init --domain DOMAIN --email EMAIL, or name another directory with --data-dir", e.dataDir)
+	}
+	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	if err != nil {
+		return nil, err
+	}
+	cfg.SMTP = app.SMTP{TLS: "none"} // a command that opens the store for a moment sends no mail
+	a, err := app.Open(cfg, slog.New(slog.DiscardHandler))
+	if errors.Is(err, kv.ErrLocked) {
+		// A service that has just started holds the store before it listens.
+		if h, again := control.Client(e.dataDir); again == nil {
+			return &client{http: h, account: e.account, close: func() error { h.CloseIdleConnections(); return nil }}, nil
+		}
+		return nil, fmt.Errorf("%w; it does not answer on its control channel: if it is starting or stopping, try again in a moment", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &client{http: &http.Client{Transport: handlerTransport{a.Local()}}, account: e.account, close: a.Close}, nil
+}
+
+// handlerTransport answers requests with a handler in the same process.
+type handlerTransport struct{ handler http.Handler }
+
+// RoundTrip implements http.RoundTripper.
+func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.RequestURI = r.URL.RequestURI()
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	w := &answer{header: http.Header{}, status: http.StatusOK}
+	t.handler.ServeHTTP(w, r)
+	return &http.Response{
+		StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()),
+		Request: r, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}, nil
+}
+
+// answer collects what a handler writes.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *answer) Header() http.Header         { return w.header }
+func (w *answer) WriteHeader(status int)      { w.status = status }
+func (w *answer) Write(p []byte) (int, error) { return w.body.Write(p) }
+
+// failure is the error envelope of the API.
+type failure struct {
+	ErrorCode    string           `json:"errorCode"`
+	ErrorMessage string           `json:"errorMessage"`
+	Details      []errdefs.Detail `json:"details"`
+}
+
+// do makes a request and gives the body of a success; a failure is an *errdefs.Error with the API's own words.
+func (c *client) do(method, path string, query url.Values, body []byte) ([]byte, error) {
+	u := url.URL{Scheme: "http", Host: "app", Path: path, RawQuery: query.Encode()}
+	req, err := http.NewRequest(method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.account != "" {
+		req.Header.Set("X-Account", c.account)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("the service did not answer: %w", err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("the service's answer broke off: %w", err)
+	}
+	if resp.StatusCode < 300 {
+		return b, nil
+	}
+	var f failure
+	if err := json.Unmarshal(b, &f); err != nil || f.ErrorCode == "" {
+		return nil, fmt.Errorf("the service answered %s", resp.Status)
+	}
+	if f.ErrorMessage == "" {
+		f.ErrorMessage = f.ErrorCode
+	}
+	return nil, &errdefs.Error{Kind: errdefs.Conflict, Message: f.ErrorMessage, Details: f.Details}
+}
+
+// call makes a request with a JSON body and reads the result, or the results, of its answer into out.
+func (c *client) call(method, path string, query url.Values, in, out any) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return err
+		}
+	}
+	return c.callRaw(method, path, query, body, out)
+}
+
+// callRaw is call with a body that is JSON already.
+func (c *client) callRaw(method, path string, query url.Values, body []byte, out any) error {
+	b, err := c.do(method, path, query, body)
+	if err != nil || out == nil || len(b) == 0 {
+		return err
+	}
+	var envelope struct {
+		Result  json.RawMessage `json:"result"`
+		Results json.RawMessage `json:"results"`
+	}
+	if err := json.Unmarshal(b, &envelope); err != nil {
+		return fmt.Errorf("read the service's answer: %w", err)
+	}
+	if envelope.Results != nil {
+		envelope.Result = envelope.Results
+	}
+	return json.Unmarshal(envelope.Result, out)
+}
+
+// with opens a client, runs fn and closes it.
+func (e *env) with(create bool, fn func(*client) error) error {
+	c, err := e.open(create)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(c), c.close())
+}
+
+// print writes v as JSON, or calls text for people.
+func (e *env) print(v any, text func(w io.Writer)) error {
+	if !e.json {
+		text(e.stdout)
+		return nil
+	}
+	enc := json.NewEncoder(e.stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,317 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/errdefs"
+)
+
+func (e *env) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print version, commit and Go version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b := app.BuildInfo()
+			return e.print(b, func(w io.Writer) {
+				commit := b.Commit
+				if commit == "" {
+					commit = "unknown commit"
+				}
+				fmt.Fprintf(w, "app %s (%s) %s %s/%s\n", b.Version, commit, b.Go, runtime.GOOS, runtime.GOARCH)
+			})
+		},
+	}
+}
+
+func (e *env) init() *cobra.Command {
+	var domain, email, id, manifest string
+	cmd := &cobra.Command{
+		Use: "init", Short: "Make the first account and its first administrator", Args: cobra.NoArgs,
+		Long: `Makes the store, the first account and its first administrator, and prints an API key, once.
+Without --manifest the account starts with one plant, one group and one station.`,
+		Example: `  app init --domain northgate.example --email it@northgate.example
+  app init --domain northgate.example --email it@northgate.example --manifest northgate.json`,
+		RunE: func(*cobra.Command, []string) error {
+			in, err := e.accountBody(id, domain, email, manifest)
+			if err != nil {
+				return err
+			}
+			return e.with(true, func(c *client) error {
+				var out struct {
+					AccountID string           `json:"accountId"`
+					Email     string           `json:"email"`
+					APIKey    string           `json:"apiKey"`
+					Warnings  []errdefs.Detail `json:"warnings"`
+				}
+				if err := c.call(http.MethodPost, "/local/init", nil, in, &out); err != nil {
+					return err
+				}
+				e.warnings(out.Warnings)
+				return e.print(map[string]string{"accountId": out.AccountID, "email": out.Email, "apiKey": out.APIKey}, func(w io.Writer) {
+					fmt.Fprintf(w, "Account %s is made, with the administrator %s.\n\nAPI key (shown this once):\n\n  %s\n\nRun the service with: app serve%s\n", out.AccountID, out.Email, out.APIKey, e.dirFlag())
+				})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&domain, "domain", "", "e-mail `domain` of the account's users")
+	f.StringVar(&email, "email", "", "e-mail address of the first administrator")
+	f.StringVar(&id, "id", "", "account id; default: the first label of the domain")
+	f.StringVar(&manifest, "manifest", "", "manifest `file`; - is standard input")
+	require(cmd, "domain", "email")
+	return cmd
+}
+
+// require makes flags that must be given; cobra reports what is missing as wrong usage.
+func require(cmd *cobra.Command, names ...string) {
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		var missing []string
+		for _, name := range names {
+			if f := cmd.Flags().Lookup(name); f.Value.String() == "" {
+				missing = append(missing, "--"+name)
+			}
+		}
+		if len(missing) > 0 {
+			return &usageError{cmd.CommandPath(), fmt.Errorf("%s must be given", strings.Join(missing, " and "))}
+		}
+		return nil
+	}
+}
+
+// dirFlag is what must be added to a command for it to use this directory.
+func (e *env) dirFlag() string {
+	if e.dataDir == defaultDataDir(e.getenv) || e.dataDir == e.getenv("APP_DATA_DIR") {
+		return ""
+	}
+	return " --data-dir " + quote(e.dataDir)
+}
+
+func quote(s string) string {
+	if strings.ContainsAny(s, " \t'\"$&;()") {
+		return `"` + s + `"`
+	}
+	return s
+}
+
+func (e *env) warnings(list []errdefs.Detail) {
+	for _, d := range list {
+		fmt.Fprintf(e.stderr, "warning: %s\n", fieldLine(d))
+	}
+}
+
+// accountBody is the body that makes an account.
+func (e *env) accountBody(id, domain, email, manifest string) (map[string]any, error) {
+	in := map[string]any{}
+	for name, v := range map[string]string{"id": id, "domain": domain, "email": email} {
+		if v != "" {
+			in[name] = v
+		}
+	}
+	if manifest != "" {
+		raw, err := e.readFile(manifest)
+		if err != nil {
+			return nil, err
+		}
+		if report := validate(raw); !report.Valid {
+			return nil, &errdefs.Error{Kind: errdefs.Invalid, Message: fmt.Sprintf("%s has problems; nothing was made", manifest), Details: report.Details}
+		}
+		in["manifest"] = json.RawMessage(raw)
+	}
+	return in, nil
+}
+
+// accountLine is an account as lists have it.
+type accountLine struct {
+	ID         string  `json:"id"`
+	Domain     string  `json:"domain"`
+	Revision   uint64  `json:"revision"`
+	CreatedAt  string  `json:"createdAt"`
+	UpdatedAt  string  `json:"updatedAt"`
+	ArchivedAt *string `json:"archivedAt"`
+}
+
+func (e *env) accountCommands() *cobra.Command {
+	var archived bool
+	list := &cobra.Command{
+		Use: "list", Short: "List the accounts", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return e.with(false, func(c *client) error {
+				lines := []accountLine{}
+				if err := c.call(http.MethodGet, "/local/account", url.Values{"archived": {fmt.Sprint(archived)}}, nil, &lines); err != nil {
+					return err
+				}
+				return e.print(lines, func(w io.Writer) {
+					table(w, "ID\tDOMAIN\tREVISION\tUPDATED\tARCHIVED", len(lines), func(i int) []any {
+						l := lines[i]
+						return []any{l.ID, l.Domain, l.Revision, l.UpdatedAt, orDash(l.ArchivedAt)}
+					})
+				})
+			})
+		},
+	}
+	list.Flags().BoolVar(&archived, "archived", false, "list archived accounts too")
+	show := &cobra.Command{
+		Use: "show", Short: "Show the account's settings", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return e.with(false, func(c *client) error {
+				var account map[string]any
+				if err := c.call(http.MethodGet, "/account", nil, nil, &account); err != nil {
+					return err
+				}
+				delete(account, "manifest") // app manifest export shows it
+				return e.print(account, func(w io.Writer) { pretty(w, account) })
+			})
+		},
+	}
+	var domain, email, id, manifest string
+	create := &cobra.Command{
+		Use: "create", Short: "Make another account", Args: cobra.NoArgs,
+		Example: "  app account create --domain southmill.example --email it@southmill.example",
+		RunE: func(*cobra.Command, []string) error {
+			in, err := e.accountBody(id, domain, email, manifest)
+			if err != nil {
+				return err
+			}
+			return e.with(true, func(c *client) error {
+				var out struct {
+					AccountID string           `json:"accountId"`
+					Email     string           `json:"email"`
+					APIKey    string           `json:"apiKey"`
+					Warnings  []errdefs.Detail `json:"warnings"`
+				}
+				if err := c.call(http.MethodPost, "/local/account", nil, in, &out); err != nil {
+					return err
+				}
+				e.warnings(out.Warnings)
+				return e.print(map[string]string{"accountId": out.AccountID, "email": out.Email, "apiKey": out.APIKey}, func(w io.Writer) {
+					fmt.Fprintf(w, "Account %s is made.\n", out.AccountID)
+					if out.APIKey != "" {
+						fmt.Fprintf(w, "\nAPI key of %s (shown this once):\n\n  %s\n", out.Email, out.APIKey)
+					}
+				})
+			})
+		},
+	}
+	f := create.Flags()
+	f.StringVar(&domain, "domain", "", "e-mail `domain` of the account's users")
+	f.StringVar(&email, "email", "", "e-mail address of its first administrator")
+	f.StringVar(&id, "id", "", "account id; default: the first label of the domain")
+	f.StringVar(&manifest, "manifest", "", "manifest `file`; - is standard input")
+	require(create, "domain")
+	set := &cobra.Command{
+		Use: "set KEY=VALUE", Short: "Set stationCountLimit or appUrls", Args: cobra.ExactArgs(1),
+		Example: "  app account set stationCountLimit=60\n  app account set appUrls=null",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, value, found := strings.Cut(args[0], "=")
+			if !found {
+				return &usageError{cmd.CommandPath(), fmt.Errorf("%q is not of the form KEY=VALUE", args[0])}
+			}
+			return e.with(false, func(c *client) error {
+				var account map[string]any
+				if err := c.call(http.MethodPost, "/local/account/set", nil, map[string]string{"name": name, "value": value}, &account); err != nil {
+					return err
+				}
+				return e.print(account, func(w io.Writer) { fmt.Fprintf(w, "%s of %v is now %v.\n", name, account["id"], shown(account[name])) })
+			})
+		},
+	}
+	archive := e.archive("archive", "Archive the account: its keys still read, nothing can be changed", "archived")
+	unarchive := e.archive("unarchive", "Bring an archived account back", "active again")
+	return group("account", "The accounts of this appliance", list, show, create, set, archive, unarchive)
+}
+
+func (e *env) archive(name, short, state string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return e.with(false, func(c *client) error {
+				var line accountLine
+				if err := c.call(http.MethodPost, "/local/account/"+name, nil, nil, &line); err != nil {
+					return err
+				}
+				return e.print(line, func(w io.Writer) { fmt.Fprintf(w, "Account %s is %s.\n", line.ID, state) })
+			})
+		},
+	}
+}
+
+func (e *env) check() *cobra.Command {
+	return &cobra.Command{
+		Use: "check", Short: "Check that the store and the manifests are whole and readable", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return e.with(false, func(c *client) error {
+				var out struct {
+					Problems []string `json:"problems"`
+				}
+				start := time.Now()
+				if err := c.call(http.MethodGet, "/local/check", nil, nil, &out); err != nil {
+					return err
+				}
+				err := e.print(map[string]any{"ok": len(out.Problems) == 0, "problems": out.Problems}, func(w io.Writer) {
+					for _, p := range out.Problems {
+						fmt.Fprintln(w, p)
+					}
+					if len(out.Problems) == 0 {
+						fmt.Fprintf(w, "The store and its manifests are whole (checked in %s).\n", time.Since(start).Round(time.Millisecond))
+					}
+				})
+				if err == nil && len(out.Problems) > 0 {
+					fmt.Fprintf(e.stderr, "app: the store has %d problems; put a backup in its place\n", len(out.Problems))
+					return errReported
+				}
+				return err
+			})
+		},
+	}
+}
+
+// table writes rows under a heading, or says that there are none.
+func table(w io.Writer, heading string, rows int, row func(int) []any) {
+	if rows == 0 {
+		fmt.Fprintln(w, "None.")
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, heading)
+	for i := range rows {
+		for j, cell := range row(i) {
+			if j > 0 {
+				fmt.Fprint(t, "\t")
+			}
+			fmt.Fprint(t, cell)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+func orDash(s *string) string {
+	if s == nil || *s == "" {
+		return "-"
+	}
+	return *s
+}
+
+func shown(v any) any {
+	if v == nil {
+		return "unset"
+	}
+	return v
+}
+
+func pretty(w io.Writer, v any) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(v) // what came as JSON goes as JSON
+}

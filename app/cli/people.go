@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+)
+
+// user is a person in an account.
+type user struct {
+	Email     string `json:"email"`
+	Role      string `json:"role"`
+	CreatedAt string `json:"createdAt"`
+}
+
+func (e *env) userCommands() *cobra.Command {
+	var role string
+	add := &cobra.Command{
+		Use: "add EMAIL", Short: "Add a user", Args: cobra.ExactArgs(1),
+		Example: "  app user add shift.lead@northgate.example --role supervisor",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return e.with(false, func(c *client) error {
+				var u user
+				if err := c.call(http.MethodPost, "/user", nil, map[string]string{"email": args[0], "role": role}, &u); err != nil {
+					return err
+				}
+				return e.print(u, func(w io.Writer) { fmt.Fprintf(w, "%s is now %s.\n", u.Email, u.Role) })
+			})
+		},
+	}
+	add.Flags().StringVar(&role, "role", "", "admin, member, supervisor, operator or readonly")
+	require(add, "role")
+	list := &cobra.Command{
+		Use: "list", Short: "List the users", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return e.with(false, func(c *client) error {
+				users := []user{}
+				if err := c.call(http.MethodGet, "/user", nil, nil, &users); err != nil {
+					return err
+				}
+				return e.print(users, func(w io.Writer) {
+					table(w, "EMAIL\tROLE\tADDED", len(users), func(i int) []any { return []any{users[i].Email, users[i].Role, users[i].CreatedAt} })
+				})
+			})
+		},
+	}
+	change := &cobra.Command{
+		Use: "role EMAIL ROLE", Short: "Give a user another role", Args: cobra.ExactArgs(2),
+		Example: "  app user role shift.lead@northgate.example member",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return e.with(false, func(c *client) error {
+				var u user
+				if err := c.call(http.MethodPut, "/user/"+args[0], nil, map[string]string{"role": args[1]}, &u); err != nil {
+					return err
+				}
+				return e.print(u, func(w io.Writer) { fmt.Fprintf(w, "%s is now %s.\n", u.Email, u.Role) })
+			})
+		},
+	}
+	remove := &cobra.Command{
+		Use: "remove EMAIL", Short: "Remove a user; ends every key and session of theirs", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return e.with(false, func(c *client) error {
+				if err := c.call(http.MethodDelete, "/user/"+args[0], nil, nil, nil); err != nil {
+					return err
+				}
+				return e.print(map[string]string{"removed": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "%s is removed.\n", args[0]) })
+			})
+		},
+	}
+	return group("user", "The users of an account", add, change, list, remove)
+}
+
+// key is an API key, without its secret.
+type key struct {
+	ID         string  `json:"id"`
+	Name       string  `json:"name"`
+	Email      string  `json:"email"`
+	Role       string  `json:"role"`
+	CreatedAt  string  `json:"createdAt"`
+	LastUsedAt *string `json:"lastUsedAt"`
+	ExpiresAt  *string `json:"expiresAt"`
+}
+
+func (e *env) keyCommands() *cobra.Command {
+	var email, role, name, expires string
+	create := &cobra.Command{
+		Use: "create", Short: "Make an API key; it is printed once", Args: cobra.NoArgs,
+		Example: "  app key create --email it@northgate.example --role readonly --name dashboard --expires 2027-01-31",
+		RunE: func(*cobra.Command, []string) error {
+			in := map[string]string{"email": email}
+			for field, v := range map[string]string{"role": role, "name": name} {
+				if v != "" {
+					in[field] = v
+				}
+			}
+			if expires != "" {
+				at, err := readDate(expires)
+				if err != nil {
+					return err
+				}
+				in["expiresAt"] = at
+			}
+			return e.with(false, func(c *client) error {
+				var out struct {
+					ID  string `json:"id"`
+					Key string `json:"key"`
+				}
+				if err := c.call(http.MethodPost, "/local/key", nil, in, &out); err != nil {
+					return err
+				}
+				return e.print(out, func(w io.Writer) {
+					fmt.Fprintf(w, "API key %s of %s (shown this once):\n\n  %s\n", out.ID, email, out.Key)
+				})
+			})
+		},
+	}
+	f := create.Flags()
+	f.StringVar(&email, "email", "", "e-mail address of the user that the key acts for")
+	f.StringVar(&role, "role", "", "role of the key, at most the user's; default: the user's")
+	f.StringVar(&name, "name", "", "what the key is for")
+	f.StringVar(&expires, "expires", "", "`date` (2027-01-31: its end in UTC) or time (2027-01-31T12:00:00Z) when it ends")
+	require(create, "email")
+	list := &cobra.Command{
+		Use: "list", Short: "List the API keys, without their secrets", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return e.with(false, func(c *client) error {
+				keys := []key{}
+				if err := c.call(http.MethodGet, "/key", nil, nil, &keys); err != nil {
+					return err
+				}
+				return e.print(keys, func(w io.Writer) {
+					table(w, "ID\tNAME\tUSER\tROLE\tCREATED\tLAST USED\tEXPIRES", len(keys), func(i int) []any {
+						k := keys[i]
+						return []any{k.ID, orDash(&k.Name), k.Email, k.Role, k.CreatedAt, orDash(k.LastUsedAt), orDash(k.ExpiresAt)}
+					})
+				})
+			})
+		},
+	}
+	revoke := &cobra.Command{
+		Use: "revoke ID", Short: "Revoke an API key by its id", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return e.with(false, func(c *client) error {
+				if err := c.call(http.MethodDelete, "/key/"+args[0], nil, nil, nil); err != nil {
+					return err
+				}
+				return e.print(map[string]string{"revoked": args[0]}, func(w io.Writer) { fmt.Fprintln(w, "The key is revoked.") })
+			})
+		},
+	}
+	return group("key", "The API keys of an account", create, list, revoke)
+}
+
+func (e *env) loginLink() *cobra.Command {
+	var code string
+	cmd := &cobra.Command{
+		Use: "login-link [EMAIL]", Short: "Print a one-time sign-in link",
+		Long: `Prints a one-time sign-in link that works for 15 minutes: for an e-mail address outright, or with --code for
+the sign-in that a browser waits with. Compare the five digits with those on that screen before you hand it over.`,
+		Example: "  app login-link it@northgate.example\n  app login-link --code 12345",
+		Args: func(_ *cobra.Command, args []string) error {
+			if (len(args) == 1) == (code != "") || len(args) > 1 {
+				return fmt.Errorf("give either an e-mail address or --code NNNNN")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			in := map[string]string{"code": code}
+			if code == "" {
+				in = map[string]string{"email": args[0]}
+			}
+			return e.with(false, func(c *client) error {
+				var out struct {
+					Link      string `json:"link"`
+					Code      string `json:"code"`
+					ExpiresAt string `json:"expiresAt"`
+					Email     string `json:"email"`
+					Role      string `json:"role"`
+					Account   string `json:"account"`
+					From      string `json:"from"`
+				}
+				if err := c.call(http.MethodPost, "/local/login-link", nil, in, &out); err != nil {
+					return err
+				}
+				return e.print(out, func(w io.Writer) {
+					fmt.Fprintf(w, "Sign-in of %s as %s to %s", out.Email, out.Role, out.Account)
+					if out.From != "" {
+						fmt.Fprintf(w, ", asked for from %s", out.From)
+					}
+					fmt.Fprintf(w, "\nCode   %s\nUntil  %s\nLink   %s\n\n", out.Code, out.ExpiresAt, out.Link)
+					printQR(w, out.Link)
+				})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&code, "code", "", "the five digits that the waiting browser shows")
+	return cmd
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/demo"
+	"opsmon/app/web"
+)
+
+func (e *env) serve() *cobra.Command {
+	var flags app.Config
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run the service in the foreground", Args: cobra.NoArgs,
+		Example: `  app serve
+  app serve --listen 0.0.0.0:8443 --tls plant.crt,plant.key`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+			if err != nil {
+				return err
+			}
+			cfg.Assets = flags.Assets
+			if f := cmd.Flags(); f.Changed("listen") {
+				cfg.Listen = flags.Listen
+			}
+			if cmd.Flags().Changed("tls") {
+				cfg.TLS = flags.TLS
+			}
+			if cmd.Flags().Changed("insecure-http") {
+				cfg.InsecureHTTP = flags.InsecureHTTP
+			}
+			if err := cfg.Check(); err != nil {
+				return err
+			}
+			return e.run(cmd.Context(), cfg, func(a *app.App, url string) {
+				fmt.Fprintf(e.stdout, "Serving on %s\n", url)
+				if code := a.SetupCode(); code != "" {
+					fmt.Fprintf(e.stdout, "This appliance is not set up yet. Set it up with: app init --domain DOMAIN --email EMAIL%s\nor over the network with the one-time code %s\n", e.dirFlag(), code)
+				}
+			})
+		},
+	}
+	f := cmd.Flags()
+	fallback := app.DefaultConfig()
+	f.StringVar(&flags.Listen, "listen", fallback.Listen, "address and port; also APP_LISTEN")
+	f.StringVar(&flags.TLS, "tls", fallback.TLS, "off, or CERT,KEY: the files of a certificate and its key; also APP_TLS")
+	f.BoolVar(&flags.InsecureHTTP, "insecure-http", false, "listen beyond loopback without TLS; also APP_INSECURE_HTTP")
+	f.StringVar(&flags.Assets, "assets", "", "serve pages from this `directory`, for development")
+	_ = f.MarkHidden("assets") // it is there
+	return cmd
+}
+
+// run opens an App, runs it until ctx ends and closes it.
+func (e *env) run(ctx context.Context, cfg app.Config, started func(a *app.App, url string)) error {
+	level, err := cfg.Level()
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level}))
+	a, err := app.Open(cfg, log)
+	if err != nil {
+		return err
+	}
+	err = a.Run(ctx, func(url string) { started(a, url) })
+	return errors.Join(err, a.Close())
+}
+
+func (e *env) demo() *cobra.Command {
+	var listen string
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Serve an example plant from a temporary store", Args: cobra.NoArgs,
+		Example: "  app demo\n  app demo --listen 127.0.0.1:9000",
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			dir, err := os.MkdirTemp("", "app-demo-")
+			if err != nil {
+				return fmt.Errorf("make a temporary directory: %w", err)
+			}
+			defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+			cfg := app.DefaultConfig()
+			cfg.DataDir, cfg.LogLevel = dir, "warn"
+			if cfg.Listen, err = withPort(listen); err != nil {
+				return err
+			}
+			if err := cfg.Check(); err != nil {
+				return err
+			}
+			if cfg.Demo, err = makeDemo(cfg); err != nil {
+				return err
+			}
+			return e.run(cmd.Context(), cfg, func(_ *app.App, url string) {
+				key := cfg.Demo.APIKey
+				curl := "curl -H 'X-API-KEY: " + key + "' " + url + "/account"
+				out := map[string]string{"url": url, "apiKey": key, "curl": curl}
+				_ = e.print(out, func(w io.Writer) { // a closed standard output must not end the demo
+					fmt.Fprintf(w, "The example plant is running.\n\nURL      %s\nAPI key  %s\n\nTry:\n\n  %s\n\nStop it with Ctrl-C; everything it holds is then removed.\n", url, key, curl)
+				})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "address and port, on loopback")
+	return cmd
+}
+
+// demoUser is the administrator of the example plant.
+const demoUser = "it@demo.example"
+
+// withPort turns port 0 into one that is free, since the pages of the demonstration tell their own address.
+func withPort(listen string) (string, error) {
+	if _, port, err := net.SplitHostPort(listen); err != nil || port != "0" {
+		return listen, nil // what is wrong with it is told by the check of the configuration
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// makeDemo makes the store of the demonstration and tells what is in it.
+func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
+	a, err := app.Open(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	c := &client{http: &http.Client{Transport: handlerTransport{a.Local()}}, close: a.Close}
+	var made struct {
+		AccountID string `json:"accountId"`
+		APIKey    string `json:"apiKey"`
+	}
+	body := append([]byte(`{"domain":"demo.example","email":`+strconv.Quote(demoUser)+`,"manifest":`), demo.Manifest()...)
+	if err := c.callRaw(http.MethodPost, "/local/init", nil, append(body, '}'), &made); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	var account struct {
+		Manifest struct {
+			Account struct {
+				SKUs   []any `json:"skus"`
+				Plants []struct {
+					Name   string `json:"name"`
+					Groups []struct {
+						Stations []any `json:"stations"`
+					} `json:"stationGroups"`
+				} `json:"plants"`
+			} `json:"account"`
+		} `json:"manifest"`
+	}
+	if err := c.call(http.MethodGet, "/account", nil, nil, &account); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	info := &web.DemoInfo{Account: made.AccountID, APIKey: made.APIKey, BaseURL: "http://" + cfg.Listen, SKUs: len(account.Manifest.Account.SKUs)}
+	for _, plant := range account.Manifest.Account.Plants {
+		info.Plants = append(info.Plants, plant.Name)
+		info.Groups += len(plant.Groups)
+		for _, group := range plant.Groups {
+			info.Stations += len(group.Stations)
+		}
+	}
+	return info, c.close()
+}

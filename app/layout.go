@@ -1,0 +1,30 @@
+package app
+
+import (
+	"slices"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/kv"
+)
+
+// The store's file, app.db in the data directory, holds these buckets (each room's package comment says what
+// is in its own; none is nested, composite keys do that work):
+//
+//	account, document, rendered, revision, gone                    package account
+//	audit, auditCount                                              package audit
+//	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
+//	authLink, authCode, authWait, authLastAccount
+//
+// A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
+// that migration a test of its own with a store as it was before.
+func buckets() []string {
+	return slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets())
+}
+
+// migrations bring a store of an older version up to this one, in order. An older binary refuses a store with
+// more of them than it knows.
+var migrations = []kv.Migration{
+	{Name: "first layout", Run: func(*kv.Tx) error { return nil }},
+}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"crypto/rand"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// state is what the servers and the readiness of an App share.
+type state struct{ stopping atomic.Bool }
+
+// setupCode guards the set-up of an empty appliance: it is shown on the machine alone and dies with the set-up.
+type setupCode struct {
+	mu   sync.Mutex
+	code string
+}
+
+func (s *setupCode) make() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := strings.ToLower(rand.Text()) // 26 characters of base 32; 12 of them are 60 bits
+	s.code = text[:4] + "-" + text[4:8] + "-" + text[8:12]
+}
+
+func (s *setupCode) get() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.code
+}
+
+func (s *setupCode) clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.code = ""
+}
+
+// baseURL is the address that people reach the service at. It is known when the service listens.
+type baseURL struct{ v atomic.Pointer[string] }
+
+func (b *baseURL) set(url string) {
+	if url != "" {
+		url = strings.TrimSuffix(url, "/")
+		b.v.Store(&url)
+	}
+}
+
+func (b *baseURL) get() string {
+	if p := b.v.Load(); p != nil {
+		return *p
+	}
+	return "http://127.0.0.1:8080"
+}
