@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -120,28 +121,37 @@ func caught(op string, r any) *Error {
 
 // advise adds to a failure to open what an administrator can do about it.
 func advise(path string, err error) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		return err
-	}
 	var advice string
-	switch e.Kind {
-	case ErrLocked:
-		advice = "another process has it open; stop that one first, or use the running service"
-	case ErrReadOnly:
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrLocked):
+		advice = "stop that process first, or use the running service"
+	case errors.Is(err, ErrReadOnly):
 		advice = "give the user that runs this program (" + whoami() + ") the right to write to the file and its directory, and see that the disk is not mounted read-only"
-	case ErrFull:
+	case errors.Is(err, ErrFull):
 		advice = "free some room on the disk that holds it"
-	case ErrDamaged:
+	case errors.Is(err, ErrDamaged):
 		advice = "keep a copy of the file and restore the newest backup"
+	case errors.Is(err, ErrNewer):
+		advice = "install the newer program"
+	case errors.Is(err, os.ErrNotExist):
+		advice = "make the directory " + filepath.Dir(path) + " first"
+	}
+	op := "open store " + path
+	e, ok := err.(*Error)
+	if !ok {
+		e = &Error{Err: err} // of a migration
+	}
+	cause := e.Err
+	switch {
+	case advice == "":
+	case cause == nil:
+		cause = errors.New(advice)
 	default:
-		return err
+		cause = fmt.Errorf("%w; %s", cause, advice)
 	}
-	cause := fmt.Errorf("%s", advice)
-	if e.Err != nil {
-		cause = fmt.Errorf("%w; %s", e.Err, advice)
-	}
-	return &Error{Op: "open store " + path, Kind: e.Kind, Err: cause}
+	return &Error{Op: op, Bucket: e.Bucket, Key: e.Key, Kind: e.Kind, Err: cause}
 }
 
 func whoami() string {

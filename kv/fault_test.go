@@ -23,7 +23,7 @@ func expectLocked(t *testing.T, path string) {
 	start := time.Now()
 	_, err := Open(Config{Path: path, LockTimeout: timeout})
 	took := time.Since(start)
-	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "stop that one first") {
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "stop that process first") {
 		t.Errorf("got %v, want ErrLocked with advice", err)
 	}
 	if took < timeout/2 || took > timeout+2*time.Second {
@@ -85,8 +85,9 @@ func TestNotAStore(t *testing.T) {
 		})
 	}
 	t.Run("directory", func(t *testing.T) {
-		if _, err := Open(Config{Path: t.TempDir()}); err == nil {
-			t.Error("a directory was opened")
+		dir := t.TempDir()
+		if _, err := Open(Config{Path: dir}); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Errorf("got %v, want an error with the path", err)
 		}
 	})
 	t.Run("under a file", func(t *testing.T) {

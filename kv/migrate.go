@@ -27,8 +27,8 @@ func (s *Store) readVersion(known int) error {
 		return &Error{Op: "read version", Kind: ErrDamaged, Err: err}
 	}
 	if s.version > known {
-		return &Error{Op: "open store " + s.path, Kind: ErrNewer,
-			Err: fmt.Errorf("the store has version %d and this program knows versions up to %d; install the newer program", s.version, known)}
+		return &Error{Op: "open", Kind: ErrNewer,
+			Err: fmt.Errorf("the store has version %d and this program knows versions up to %d", s.version, known)}
 	}
 	return nil
 }
