@@ -172,6 +172,9 @@ func (f *fixture) close() {
 
 func (f *fixture) finish() {
 	f.checkBooks()
+	if err := f.Check(func(problem string) { f.t.Errorf("records: %s", problem) }); err != nil {
+		f.t.Error(err)
+	}
 	if err := f.store.Check(func(problem string) { f.t.Errorf("store: %s", problem) }); err != nil {
 		f.t.Error(err)
 	}

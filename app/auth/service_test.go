@@ -123,6 +123,9 @@ func TestSweepLeavesTheCodesOfOthers(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		if err := codes.Delete(tx, second.Code); err != nil {
+			return err
+		}
 		link.Code, link.ExpiresAt.Time = first.Code, link.ExpiresAt.Add(time.Hour)
 		return putLink(tx, [32]byte(hash), link)
 	})
