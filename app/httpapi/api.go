@@ -12,12 +12,12 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/VictoriaMetrics/metrics"
 	"github.com/julienschmidt/httprouter"
 
 	"opsmon/app/account"
@@ -58,21 +58,22 @@ type API struct {
 	log     *slog.Logger
 	public  *httprouter.Router
 	local   *httprouter.Router // the public operations and those of the machine's own administrator
-	metrics *metrics.Set
+	meters  *meters
 	origins *http.CrossOriginProtection
 	boot    string // first part of request ids
 	count   atomic.Uint64
-	missing route // stands for paths that are none of ours
+	missing *route // stands for paths and methods that no route has
 	turns   chan struct{}
 }
 
 // New makes the API. It panics when two routes clash, which a test of the table catches.
 func New(cfg Config) *API {
 	a := &API{
-		cfg: cfg, log: cfg.Log, metrics: metrics.NewSet(), origins: http.NewCrossOriginProtection(),
+		cfg: cfg, log: cfg.Log, meters: newMeters(), origins: http.NewCrossOriginProtection(),
 		boot: strconv.FormatInt(time.Now().UnixMilli(), 36), turns: make(chan struct{}, turns),
 	}
-	a.missing.init(a.metrics, "", "none")
+	a.missing = &route{method: "any", path: "none"}
+	a.missing.prepare(a.meters)
 	a.public = a.router(a.routes())
 	a.local = a.router(append(a.routes(), a.localRoutes()...))
 	return a
@@ -83,7 +84,7 @@ func (a *API) router(routes []route) *httprouter.Router {
 	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
 	for i := range routes {
 		rt := &routes[i]
-		rt.init(a.metrics, rt.method, rt.path)
+		rt.prepare(a.meters)
 		handle := func(w http.ResponseWriter, req *http.Request, params httprouter.Params) { a.serve(w, req, rt, params) }
 		r.Handle(rt.method, rt.path, handle)
 		if rt.method == http.MethodGet && !rt.noHead {
@@ -124,7 +125,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 	}
 	status := a.write(w, r, out)
 	took := time.Since(start)
-	rt.observe(status, took)
+	a.observe(rt, status, took)
 	a.record(&c, id, status, took, err)
 }
 
@@ -142,7 +143,9 @@ func (a *API) run(c *call, id string) (out reply, err error) {
 		return reply{}, err
 	}
 	if !safe(c.r.Method) || c.route.audited {
-		c.p.Address, c.p.RequestID = address(c.r), id
+		if c.p.RequestID = id; c.p.Type != auth.TypeLocal {
+			c.p.Address = address(c.r)
+		}
 		if err := c.checkQuery(); err != nil {
 			return reply{}, err
 		}
@@ -247,6 +250,9 @@ func (a *API) sameOrigin(r *http.Request) error {
 func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 	out := failed(errdefs.New(errdefs.NotFound, "there is nothing at this path; the operations are listed at /openapi.json"))
 	if allow := w.Header().Get("Allow"); allow != "" {
+		methods := slices.DeleteFunc(strings.Split(allow, ", "), func(m string) bool { return m == http.MethodOptions })
+		allow = strings.Join(methods, ", ") // the router names OPTIONS, which it does not answer
+		w.Header().Set("Allow", allow)
 		body, err := marshal(failure{ErrorCode: "methodNotAllowed", ErrorMessage: "this path takes the methods " + allow})
 		if err != nil {
 			out = failed(err)
@@ -254,7 +260,7 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 			out = reply{status: http.StatusMethodNotAllowed, body: body}
 		}
 	}
-	a.missing.observe(a.write(w, r, out), 0)
+	a.observe(a.missing, a.write(w, r, out), 0)
 }
 
 // record writes the log line of a request. Paths can hold keys, so the line has the route's pattern and never

@@ -10,7 +10,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/VictoriaMetrics/metrics"
+	"github.com/prometheus/common/expfmt"
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -82,10 +82,19 @@ func (c *call) mayKnow() bool {
 
 // getMetrics answers GET /metrics in the Prometheus text format.
 func getMetrics(c *call) (reply, error) {
+	families, err := c.api.meters.registry.Gather()
+	if err != nil {
+		return reply{}, fmt.Errorf("gather metrics: %w", err)
+	}
 	var b bytes.Buffer
-	c.api.metrics.WritePrometheus(&b)
-	metrics.WriteProcessMetrics(&b)
-	return reply{body: b.Bytes(), kind: "text/plain; version=0.0.4; charset=utf-8"}, nil
+	format := expfmt.NewFormat(expfmt.TypeTextPlain)
+	enc := expfmt.NewEncoder(&b, format)
+	for _, family := range families {
+		if err := enc.Encode(family); err != nil {
+			return reply{}, fmt.Errorf("write metrics: %w", err)
+		}
+	}
+	return reply{body: b.Bytes(), kind: string(format)}, nil
 }
 
 // postSetup answers POST /setup: the first account of an empty appliance, guarded by a one-time code that only

@@ -1,12 +1,13 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 
-	"github.com/VictoriaMetrics/metrics"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"opsmon/app/auth"
 )
@@ -33,35 +34,53 @@ type route struct {
 	bearer       bool     // takes the key as a bearer token too
 	anyAccount   bool     // a local operation that is about no account
 
-	durations *metrics.Histogram
-	counters  [6]atomic.Pointer[metrics.Counter] // by class of status
-	register  func(class int) *metrics.Counter
+	durations prometheus.Observer
+	counters  [6]atomic.Pointer[prometheus.Counter] // by class of status
 }
 
-func (rt *route) init(set *metrics.Set, method, path string) {
+// meters count what the API answers; the labels are the method, the route's pattern and the class of the status,
+// never anything that a client sends.
+type meters struct {
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+}
+
+func newMeters() *meters {
+	m := &meters{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "app_http_requests_total", Help: "Requests answered."}, []string{"method", "route", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "app_http_request_duration_seconds", Help: "Time from a request's headers to its answer.",
+			Buckets: []float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"method", "route"}),
+	}
+	m.registry.MustRegister(m.requests, m.durations, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// prepare fills in what a route leaves to its defaults.
+func (rt *route) prepare(m *meters) {
 	if rt.limit == 0 {
 		rt.limit = bodyLimit
 	}
 	if rt.role == "" {
 		rt.role = auth.Readonly
 	}
-	labels := fmt.Sprintf(`method=%q,route=%q`, method, path)
-	rt.durations = set.GetOrCreateHistogram("app_http_request_duration_seconds{" + labels + "}")
-	rt.register = func(class int) *metrics.Counter {
-		return set.GetOrCreateCounter(fmt.Sprintf(`app_http_requests_total{%s,status="%dxx"}`, labels, class))
-	}
+	rt.durations = m.durations.WithLabelValues(rt.method, rt.path)
 }
 
 // observe counts an answer.
-func (rt *route) observe(status int, took time.Duration) {
+func (a *API) observe(rt *route, status int, took time.Duration) {
 	class := status / 100
 	n := rt.counters[class].Load()
 	if n == nil {
-		n = rt.register(class)
+		counter := a.meters.requests.WithLabelValues(rt.method, rt.path, strconv.Itoa(class)+"xx")
+		n = &counter
 		rt.counters[class].Store(n)
 	}
-	n.Inc()
-	rt.durations.Update(took.Seconds())
+	(*n).Inc()
+	rt.durations.Observe(took.Seconds())
 }
 
 // crossSite tells whether a browser could be made to send the request from another site to some effect.
