@@ -341,7 +341,7 @@ func TestCheckWhileWriting(t *testing.T) {
 			}
 		})
 	}
-	for checks := 0; checks < 50 || commits.Load() < 2000 && !t.Failed(); checks++ {
+	for checks := 0; checks < 50 || commits.Load() < 500 && !t.Failed(); checks++ {
 		if err := s.Check(func(problem string) { t.Error(problem) }); err != nil {
 			t.Error(err)
 		}
