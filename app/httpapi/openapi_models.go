@@ -40,7 +40,7 @@ func components() object {
 	pattern := out.object("ShiftPattern").object("properties")
 	out = append(out,
 		member{"StationShiftPattern", strict("The shift pattern in force and the level that names it.",
-			pattern.with("from", parse(`{"description":"The level that names the pattern.","enum":["station","group"]}`)), nil)},
+			pattern.with("from", parse(`{"description":"The level that names the pattern.","type":"string","enum":["station","group"]}`)), nil)},
 		member{"StationFlags", stationFlags(out)},
 		member{"StationSettings", strict("The station's own fields with their defaults filled in.", stationSettings(out.object("Station")), nil)},
 	)
@@ -95,7 +95,7 @@ func publish(v any, names map[string]string) any {
 		}
 		return out
 	case object:
-		out := make(object, 0, len(v))
+		out := make(object, 0, len(v)+1)
 		for _, m := range v {
 			switch m.name {
 			case "$schema", "$id", "$defs", "examples", "title", "x-sentence":
@@ -108,6 +108,10 @@ func publish(v any, names map[string]string) any {
 				name := strings.TrimPrefix(m.value.(string), "#/$defs/")
 				out = append(out, member{"$ref", componentPrefix + names[name]})
 				continue
+			case "enum", "const":
+				if v.get("type") == nil {
+					out = append(out, member{"type", typesOf(m.value)})
+				}
 			case "allOf":
 				if choice, discriminator := chosen(publish(m.value, names).([]any)); choice != nil {
 					out = append(out, member{"oneOf", choice}, member{"discriminator", discriminator})
@@ -119,6 +123,15 @@ func publish(v any, names map[string]string) any {
 		return out
 	}
 	return v
+}
+
+// typesOf names the types of a constant or of an enumeration's values, which are all text or null: generators of
+// clients ask for them.
+func typesOf(value any) any {
+	if values, _ := value.([]any); slices.Contains(values, nil) {
+		return []any{"string", "null"}
+	}
+	return "string"
 }
 
 // chosen reads a list of {if: property is a constant, then: $ref} as a choice between what the $refs lead to, which
@@ -186,9 +199,9 @@ func stationSettings(station object) object {
 // sections 3 to 6.
 const answerModels = `{
 "Moment": {"description": "A time: RFC 3339, in UTC, with milliseconds.", "type": "string", "format": "date-time", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"},
-"Role": {"description": "What somebody may do in an account, highest first.", "enum": ["admin", "member", "supervisor", "operator", "readonly"]},
+"Role": {"description": "What somebody may do in an account, highest first.", "type": "string", "enum": ["admin", "member", "supervisor", "operator", "readonly"]},
 "Done": {"description": "It is done; there is nothing else to say.", "type": "object", "required": ["isSuccess"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": true}}},
+	"isSuccess": {"type": "boolean", "const": true}}},
 "Paging": {"description": "Where a page of a list belongs.", "type": "object", "required": ["totalElements"], "additionalProperties": false, "properties": {
 	"totalElements": {"description": "How many there are in all.", "type": "integer", "minimum": 0}}},
 "Ref": {"description": "Names a thing.", "type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {
@@ -205,19 +218,19 @@ const answerModels = `{
 "Session": {"description": "A person who asked to sign in and has proven nothing yet.", "type": "object", "required": ["email", "exp", "userRole", "accountId", "role", "featureFlags", "type"], "additionalProperties": false, "properties": {
 	"email": {"description": "The address that the link is for.", "type": "string"},
 	"exp": {"$ref": "#/components/schemas/Moment", "description": "When the link expires."},
-	"userRole": {"const": "customer"},
+	"userRole": {"type": "string", "const": "customer"},
 	"accountId": {"description": "The account to be entered.", "type": "string"},
-	"role": {"description": "Always the lowest: the real one comes with the profile.", "const": "readonly"},
+	"role": {"description": "Always the lowest: the real one comes with the profile.", "type": "string", "const": "readonly"},
 	"featureFlags": {"description": "Always empty: the real ones come with the profile.", "type": "array", "maxItems": 0, "items": {"type": "string"}},
-	"type": {"const": "login"}}},
+	"type": {"type": "string", "const": "login"}}},
 "Profile": {"description": "Who is behind the request.", "type": "object", "required": ["email", "exp", "userRole", "accountId", "role", "featureFlags", "type", "accounts", "apiKey", "account"], "additionalProperties": false, "properties": {
 	"email": {"description": "The person's address, or a tablet's identity.", "type": "string"},
 	"exp": {"$ref": "#/components/schemas/Moment", "description": "When the session or the key ends; 9999-12-31T23:59:59.000Z for a key without an end."},
-	"userRole": {"description": "system is the appliance's own operator; everybody else is a customer.", "enum": ["customer", "system"]},
+	"userRole": {"description": "system is the appliance's own operator; everybody else is a customer.", "type": "string", "enum": ["customer", "system"]},
 	"accountId": {"description": "The account that the request works on.", "type": "string"},
 	"role": {"$ref": "#/components/schemas/Role", "description": "The role in that account."},
 	"featureFlags": {"description": "Names of the account's flags that are on.", "type": "array", "items": {"type": "string"}},
-	"type": {"description": "How the caller proved who it is.", "enum": ["session", "apiKey", "login", "device"]},
+	"type": {"description": "How the caller proved who it is.", "type": "string", "enum": ["session", "apiKey", "login", "device"]},
 	"accounts": {"description": "The accounts that the person belongs to.", "type": "array", "items": {"$ref": "#/components/schemas/Membership"}},
 	"apiKey": {"description": "The API key that the request came with; empty for a session.", "type": "string"},
 	"account": {"$ref": "#/components/schemas/ProfileAccount"}}},
@@ -240,7 +253,7 @@ const answerModels = `{
 	"note": {"description": "Why; may be empty.", "type": "string"}}},
 "Change": {"description": "One difference between two configurations.", "type": "object", "required": ["path", "kind", "from", "to"], "additionalProperties": false, "properties": {
 	"path": {"description": "What differs, by its code and not its place: stations[OVEN-1].name.", "type": "string"},
-	"kind": {"enum": ["added", "removed", "changed"]},
+	"kind": {"type": "string", "enum": ["added", "removed", "changed"]},
 	"from": {"description": "The value before; null when it was not there."},
 	"to": {"description": "The value after; null when it is gone."}}},
 "Detail": {"description": "One problem, and where it is.", "type": "object", "required": ["field", "issue"], "additionalProperties": false, "properties": {
@@ -267,12 +280,12 @@ const answerModels = `{
 	"code": {"type": "string"}, "name": {"type": "string"},
 	"timezone": {"description": "IANA name of the time zone.", "type": "string"}}},
 "FlagDecision": {"description": "A resolved flag and the level that decided it.", "type": "object", "required": ["value", "from"], "additionalProperties": false, "properties": {
-	"value": {"enum": ["on", "off"]},
-	"from": {"description": "default: no level said anything.", "enum": ["station", "group", "plant", "account", "default"]}}},
+	"value": {"type": "string", "enum": ["on", "off"]},
+	"from": {"description": "default: no level said anything.", "type": "string", "enum": ["station", "group", "plant", "account", "default"]}}},
 "StationReason": {"description": "A reason that may be used at a station, or the heading of some that may.", "type": "object", "required": ["code", "name", "description", "type", "oee", "heading", "reasons"], "additionalProperties": false, "properties": {
 	"code": {"type": "string"}, "name": {"type": ["string", "null"]}, "description": {"type": ["string", "null"]},
-	"type": {"description": "What the reason can be given to.", "type": ["array", "null"], "items": {"enum": ["downtime", "non_production"]}},
-	"oee": {"description": "How OEE counts the time.", "enum": ["setup", "changeover", "planned", null]},
+	"type": {"description": "What the reason can be given to.", "type": ["array", "null"], "items": {"type": "string", "enum": ["downtime", "non_production"]}},
+	"oee": {"description": "How OEE counts the time.", "type": ["string", "null"], "enum": ["setup", "changeover", "planned", null]},
 	"heading": {"description": "It stands here for its children only and cannot be chosen.", "type": "boolean"},
 	"reasons": {"type": "array", "items": {"$ref": "#/components/schemas/StationReason"}}}},
 "StationTaskList": {"description": "A Task list with its Tasks in order.", "type": "object", "required": ["code", "name", "description", "trigger", "tasks"], "additionalProperties": false, "properties": {
@@ -304,7 +317,7 @@ const answerModels = `{
 "Tablet": {"description": "A tablet on the floor.", "type": "object", "required": ["id", "name", "email", "role", "stationCodes", "createdAt", "pairedAt"], "additionalProperties": false, "properties": {
 	"id": {"type": "string"}, "name": {"type": "string"},
 	"email": {"description": "The identity under which it acts.", "type": "string"},
-	"role": {"enum": ["supervisor", "operator", "readonly"]},
+	"role": {"type": "string", "enum": ["supervisor", "operator", "readonly"]},
 	"stationCodes": {"description": "The stations it is bound to.", "type": "array", "items": {"type": "string"}},
 	"createdAt": {"$ref": "#/components/schemas/Moment"},
 	"pairedAt": {"description": "Null: its link has not been opened yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}},
@@ -328,24 +341,24 @@ const answerModels = `{
 	"accountId": {"type": "string"}, "email": {"description": "The first admin.", "type": "string"},
 	"apiKey": {"description": "An admin's API key.", "type": "string"}}},
 "InvalidInput": {"description": "400: the request cannot be accepted as it is.", "type": "object", "required": ["isSuccess", "errorCode"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "invalidInput"}, "errorMessage": {"type": "string"},
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "invalidInput"}, "errorMessage": {"type": "string"},
 	"details": {"description": "All problems, the first 100 of them.", "type": "array", "maxItems": 101, "items": {"$ref": "#/components/schemas/Detail"}}}},
 "UnauthorizedUser": {"description": "401: the credential is missing or not valid.", "type": "object", "required": ["isSuccess", "errorCode"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "unauthorizedUser"}}},
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "unauthorizedUser"}}},
 "Forbidden": {"description": "403: the caller may not do this.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "forbidden"}, "errorMessage": {"type": "string"}}},
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "forbidden"}, "errorMessage": {"type": "string"}}},
 "NotFound": {"description": "404: there is no such thing.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "notFound"}, "errorMessage": {"type": "string"}}},
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "notFound"}, "errorMessage": {"type": "string"}}},
 "MethodNotAllowed": {"description": "405: the path does not take this method; Allow names those it takes.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "methodNotAllowed"}, "errorMessage": {"type": "string"}}},
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "methodNotAllowed"}, "errorMessage": {"type": "string"}}},
 "Conflict": {"description": "409: it clashes with the present state.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "conflict"}, "errorMessage": {"type": "string"}}},
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "conflict"}, "errorMessage": {"type": "string"}}},
 "PayloadTooLarge": {"description": "413: the body is too large.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "payloadTooLarge"}, "errorMessage": {"type": "string"}}},
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "payloadTooLarge"}, "errorMessage": {"type": "string"}}},
 "TooManyRequests": {"description": "429: too many attempts; Retry-After tells when to go on.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "tooManyRequests"}, "errorMessage": {"type": "string"}}},
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "tooManyRequests"}, "errorMessage": {"type": "string"}}},
 "InternalServerError": {"description": "500: something went wrong that should not have.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "internalServerError"}, "errorMessage": {"type": "string"}}},
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "internalServerError"}, "errorMessage": {"type": "string"}}},
 "Unavailable": {"description": "503: it cannot be done now; Retry-After tells when to try again.", "type": "object", "required": ["isSuccess", "errorCode", "errorMessage"], "additionalProperties": false, "properties": {
-	"isSuccess": {"const": false}, "errorCode": {"const": "unavailable"}, "errorMessage": {"type": "string"}}}
+	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "unavailable"}, "errorMessage": {"type": "string"}}}
 }`

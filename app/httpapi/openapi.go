@@ -1,0 +1,368 @@
+package httpapi
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"opsmon/app/account"
+	"opsmon/app/auth"
+	"opsmon/schema"
+)
+
+// document is the OpenAPI description, made at the first request for it: nothing in it changes while the program
+// runs.
+var document struct {
+	once sync.Once
+	rep  *account.Representation
+}
+
+// getOpenAPI answers GET /openapi.json (http-api.md sections 1 and 9; decisions.md section 6).
+func getOpenAPI(c *call) (reply, error) {
+	document.once.Do(func() {
+		body := describe(c.api.routes())
+		sum := sha256.Sum256(body)
+		tag := hex.EncodeToString(sum[:12])
+		document.rep = &account.Representation{
+			Parts: [3][]byte{body}, Size: len(body), Length: strconv.Itoa(len(body)), ETag: `"` + tag + `"`, GzipETag: `"` + tag + `-gzip"`,
+		}
+	})
+	return reply{rep: document.rep}, nil
+}
+
+// describe makes the document of a table of routes. It panics on a route that has no text, which a test catches.
+func describe(routes []route) []byte {
+	schemas := components()
+	schemas = append(schemas,
+		member{"NewKey", strict("A new API key, shown once.", parse(`{"key": {"description": "The key itself.", "type": "string", "minLength": 1}}`).(object), nil)},
+		member{"LoginAnswer", strict("The answer to a request to sign in.", obj(
+			"code", parse(`{"description": "Five digits, to be compared with those in the message.", "type": "string", "pattern": "^[0-9]{5}$"}`),
+			"success", parse(`{"type": "boolean", "const": true}`), "result", ref("Session")), nil)},
+		member{"OpenAPIDocument", parse(`{"description": "An OpenAPI document.", "type": "object", "required": ["openapi", "info", "paths"]}`)},
+	)
+	d := describer{schemas: schemas, parameters: parse(parameters).(object)}
+	paths := object{}
+	for i := range routes {
+		rt := &routes[i]
+		at := pathTemplate(rt.path)
+		operations := append(paths.object(at), member{strings.ToLower(rt.method), d.operation(rt)})
+		paths = paths.with(at, operations)
+	}
+	body, err := marshal(obj(
+		"openapi", "3.1.0",
+		"info", obj("title", "Manufacturing Operations Monitoring", "version", "1.0.0", "description", introduction),
+		"servers", []any{obj("url", "/")},
+		"security", parse(`[{"ApiKeyAuth":[]}]`),
+		"tags", parse(tags),
+		"paths", paths,
+		"components", obj("schemas", schemas, "responses", errorResponses(), "headers", parse(headers), "securitySchemes", parse(securitySchemes)),
+	))
+	if err != nil {
+		panic("httpapi: openapi: " + err.Error())
+	}
+	return body
+}
+
+// pathTemplate writes the router's :name as {name}.
+func pathTemplate(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		if name, found := strings.CutPrefix(p, ":"); found {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// describer makes the operations of one document.
+type describer struct {
+	schemas, parameters object
+}
+
+func (d *describer) operation(rt *route) object {
+	op, found := operations[rt.method+" "+rt.path]
+	if !found {
+		panic(fmt.Sprintf("httpapi: openapi: %s %s has no text", rt.method, rt.path))
+	}
+	role := cmp.Or(op.role, rt.role)
+	if role == "" && rt.access == keyed {
+		role = auth.Readonly
+	}
+	out := obj("operationId", op.id, "tags", []any{op.tag}, "summary", op.summary, "description", description(op, rt, role))
+	if params := d.takes(op, rt); len(params) > 0 {
+		out = append(out, member{"parameters", params})
+	}
+	if op.body != "" {
+		out = append(out, member{"requestBody", obj(
+			"required", !op.optional,
+			"content", obj("application/json", obj("schema", ref(d.title(op.body)), "example", d.bodyExample(op))),
+		)})
+	}
+	out = append(out, member{"responses", d.responses(op, rt)}, member{"security", security(op, rt)})
+	if rt.access == keyed {
+		out = append(out, member{"x-role", string(role)})
+	}
+	return out
+}
+
+// description says what an operation does and who may use it.
+func description(op operation, rt *route, role auth.Role) string {
+	who := "Needs no credential."
+	switch {
+	case op.id == "claim":
+		who = "Needs the cookie `login`."
+	case rt.access == keyed && role == auth.Readonly:
+		who = "Every role may use it."
+	case rt.access == keyed && role == auth.Admin:
+		who = "Needs the role `admin`."
+	case rt.access == keyed:
+		who = fmt.Sprintf("Needs the role `%s` or a higher one.", role)
+	}
+	return strings.TrimPrefix(op.about+"\n\n"+who, "\n\n")
+}
+
+// takes lists the parameters of a route: in the path, in the query, and the headers of conditional requests.
+func (d *describer) takes(op operation, rt *route) []any {
+	var out []any
+	add := func(name, in string) {
+		p := d.parameters.object(name)
+		required := in == "path" || p.get("required") == true
+		out = append(out, append(obj("name", name, "in", in, "required", required), p.without(func(n string) bool { return n == "required" })...))
+	}
+	for part := range strings.SplitSeq(rt.path, "/") {
+		if name, found := strings.CutPrefix(part, ":"); found {
+			add(name, "path")
+		}
+	}
+	for _, name := range rt.query {
+		add(name, "query")
+	}
+	if op.tagged {
+		out = append(out, parse(`{"name": "If-None-Match", "in": "header", "description": "The entity tag of what you have: 304 while it is still the same.", "schema": {"type": "string"}}`))
+	}
+	if op.match {
+		out = append(out, parse(`{"name": "If-Match", "in": "header", "description": "The entity tag that you read: 409 when the configuration has another revision by now.", "schema": {"type": "string"}}`))
+	}
+	return out
+}
+
+func (d *describer) title(name schema.Name) string {
+	return parse(string(schema.JSON(name))).(object).get("title").(string)
+}
+
+func (d *describer) bodyExample(op operation) any {
+	if op.example != "" {
+		return parse(op.example)
+	}
+	return parse(string(schema.JSON(op.body))).(object).get("examples").([]any)[0]
+}
+
+// statusesOf are the statuses that a route can answer, ascending: http-api.md section 4.2 and decisions.md section 1.
+func statusesOf(op operation, rt *route) []int {
+	all := append([]int{http.StatusOK, http.StatusInternalServerError}, op.also...)
+	if op.form == formEmpty {
+		all[0] = http.StatusNoContent
+	}
+	if op.tagged {
+		all = append(all, http.StatusNotModified)
+	}
+	if rt.access == keyed {
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
+	}
+	if rt.method != http.MethodGet {
+		all = append(all, http.StatusBadRequest)
+	}
+	if op.body != "" {
+		all = append(all, http.StatusRequestEntityTooLarge)
+	}
+	if op.id != "getHealth" && op.id != "getOpenAPI" {
+		all = append(all, http.StatusServiceUnavailable)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (d *describer) responses(op operation, rt *route) object {
+	out := object{}
+	for _, status := range statusesOf(op, rt) {
+		var answer object
+		switch name := responseNames[status]; {
+		case status < 300:
+			answer = d.success(op)
+		default:
+			answer = obj("$ref", "#/components/responses/"+name)
+		}
+		out = append(out, member{strconv.Itoa(status), answer})
+	}
+	return out
+}
+
+// success describes the answer of an operation that went well.
+func (d *describer) success(op operation) object {
+	answer := obj("description", op.answer)
+	headers := object{}
+	if op.tagged {
+		headers = append(headers, member{"ETag", obj("$ref", "#/components/headers/ETag")})
+	}
+	if op.location {
+		headers = append(headers, member{"Location", obj("$ref", "#/components/headers/Location")})
+	}
+	if len(headers) > 0 {
+		answer = append(answer, member{"headers", headers})
+	}
+	if op.form == formEmpty {
+		return answer
+	}
+	kind, s, example := "application/json", d.successSchema(op), d.successExample(op)
+	if op.form == formText {
+		kind = "text/plain"
+	}
+	return append(answer, member{"content", obj(kind, obj("schema", s, "example", example))})
+}
+
+func (d *describer) successSchema(op operation) any {
+	yes := obj("type", "boolean", "const", true)
+	switch op.form {
+	case formDone:
+		return ref("Done")
+	case formBare:
+		return ref(op.gives)
+	case formText:
+		return obj("type", "string")
+	}
+	body := obj("isSuccess", yes, "result", ref(op.gives))
+	if op.form != formResult {
+		body = obj("isSuccess", yes, "results", obj("type", "array", "items", ref(op.gives)))
+	}
+	if op.form == formPage {
+		body = append(body, member{"paging", ref("Paging")})
+	}
+	return strict(op.answer, body, nil).without(isDescription)
+}
+
+func (d *describer) successExample(op operation) any {
+	switch op.form {
+	case formDone:
+		return obj("isSuccess", true)
+	case formText:
+		return op.sample
+	}
+	var sample any
+	switch op.gives {
+	case "Account", "UpdatedAccount":
+		sample = d.accountExample(op.gives)
+	case "StationConfiguration":
+		sample = d.stationExample()
+	case "Manifest":
+		return d.bodyExample(operation{body: schema.Manifest})
+	case "OpenAPIDocument":
+		return obj("openapi", "3.1.0", "info", obj("title", "Manufacturing Operations Monitoring", "version", "1.0.0"), "paths", object{})
+	default:
+		sample = parse(op.sample)
+	}
+	switch op.form {
+	case formBare:
+		return sample
+	case formResult:
+		return obj("isSuccess", true, "result", sample)
+	}
+	out := obj("isSuccess", true, "results", []any{sample})
+	if op.form == formPage {
+		out = append(out, member{"paging", obj("totalElements", 1)})
+	}
+	return out
+}
+
+// accountExample has every field that the schema has, unset where nothing else is said.
+func (d *describer) accountExample(name string) object {
+	values := parse(`{"id":"acme","domain":"acme.example","currency":"GBP","electricalPricePerKwh":0.2371,"durationFormat":"months","enableTasks":"on",
+		"createdAt":"2026-11-20T08:15:30.123Z","updatedAt":"2026-11-20T08:15:30.123Z","cursors":[]}`).(object)
+	values = append(values, member{"manifest", d.bodyExample(operation{body: schema.Manifest})})
+	out := object{}
+	for _, p := range d.schemas.object(name).object("properties") {
+		if p.name != "warehouseConfig" {
+			out = append(out, member{p.name, values.get(p.name)})
+		}
+	}
+	return out
+}
+
+// stationExample fills in every flag and setting.
+func (d *describer) stationExample() object {
+	flags, settings := object{}, object{}
+	for _, p := range d.schemas.object("StationFlags").object("properties") {
+		flags = append(flags, member{p.name, obj("value", "off", "from", "default")})
+	}
+	for _, p := range d.schemas.object("StationSettings").object("properties") {
+		settings = append(settings, member{p.name, p.value.(object).get("default")})
+	}
+	return parse(stationSample).(object).with("flags", flags).with("settings", settings)
+}
+
+// security is what an operation asks of the caller.
+func security(op operation, rt *route) any {
+	switch {
+	case op.security != "":
+		return parse(op.security)
+	case rt.access == open:
+		return []any{}
+	case rt.bearer:
+		return parse(`[{"ApiKeyAuth":[]},{"BearerAuth":[]},{"SessionCookie":[]}]`)
+	}
+	return parse(`[{"ApiKeyAuth":[]},{"SessionCookie":[]}]`)
+}
+
+const securitySchemes = `{
+"ApiKeyAuth": {"type": "apiKey", "in": "header", "name": "X-API-KEY", "description": "An API key. It wins where a session comes too.", "x-name": "an API key"},
+"SessionCookie": {"type": "apiKey", "in": "cookie", "name": "session", "description": "The session of a browser that signed in. Changes must come from the service's own pages.", "x-name": "a session"},
+"LoginCookie": {"type": "apiKey", "in": "cookie", "name": "login", "description": "A browser that asked to sign in and waits to be let in.", "x-name": "the cookie login"},
+"BearerAuth": {"type": "http", "scheme": "bearer", "description": "An API key as a bearer token.", "x-name": "the key as a bearer token"}
+}`
+
+const headers = `{
+"ETag": {"description": "Strong entity tag of the answer.", "required": true, "schema": {"type": "string"}},
+"Location": {"description": "Path of what was made.", "required": true, "schema": {"type": "string"}},
+"RetryAfter": {"description": "Seconds to wait before the next attempt.", "required": true, "schema": {"type": "integer", "minimum": 1}}
+}`
+
+// responseNames are the components of the answers that are no success. Those of errors are called as their schemas.
+var responseNames = map[int]string{
+	304: "NotModified", 400: "InvalidInput", 401: "UnauthorizedUser", 403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 409: "Conflict",
+	413: "PayloadTooLarge", 429: "TooManyRequests", 500: "InternalServerError", 503: "Unavailable",
+}
+
+const errorTexts = `{
+"InvalidInput": ["The request cannot be accepted as it is; ` + "`details`" + ` names each problem.", {"isSuccess":false,"errorCode":"invalidInput","errorMessage":"the body has a problem: electricalPricePerKwh must be less than 1000; it is 1200","details":[{"field":"electricalPricePerKwh","issue":"must be less than 1000; it is 1200"}]}],
+"UnauthorizedUser": ["The credential is missing or not valid.", {"isSuccess":false,"errorCode":"unauthorizedUser"}],
+"Forbidden": ["The caller may not do this, or the request comes from another site.", {"isSuccess":false,"errorCode":"forbidden","errorMessage":"this needs the role admin; yours is member"}],
+"NotFound": ["There is no such thing.", {"isSuccess":false,"errorCode":"notFound","errorMessage":"there is no station with this code"}],
+"MethodNotAllowed": ["The path does not take this method.", {"isSuccess":false,"errorCode":"methodNotAllowed","errorMessage":"this path takes the methods GET, POST"}],
+"Conflict": ["It clashes with the present state.", {"isSuccess":false,"errorCode":"conflict","errorMessage":"the configuration has changed since you read it: it is now at revision 4; read it again and repeat your change"}],
+"PayloadTooLarge": ["The body is too large.", {"isSuccess":false,"errorCode":"payloadTooLarge","errorMessage":"the body must be 1 MiB or smaller"}],
+"TooManyRequests": ["Too many attempts; a right credential still works.", {"isSuccess":false,"errorCode":"tooManyRequests","errorMessage":"too many wrong credentials came from your address; wait before you try again"}],
+"InternalServerError": ["Something went wrong that should not have.", {"isSuccess":false,"errorCode":"internalServerError","errorMessage":"something went wrong here that should not have"}],
+"Unavailable": ["It cannot be done now: the disk is full, or the service is stopping.", {"isSuccess":false,"errorCode":"unavailable","errorMessage":"the disk is full; nothing was changed"}]
+}`
+
+// errorResponses are the answers of http-api.md section 7, and those that decisions.md section 1 adds.
+func errorResponses() object {
+	out := object{{"NotModified", parse(`{"description": "What you have is still the same.", "headers": {"ETag": {"$ref": "#/components/headers/ETag"}}}`)}}
+	for _, m := range parse(errorTexts).(object) {
+		text := m.value.([]any)
+		answer := obj("description", text[0])
+		switch m.name {
+		case "TooManyRequests", "Unavailable":
+			answer = append(answer, member{"headers", obj("Retry-After", obj("$ref", "#/components/headers/RetryAfter"))})
+		case "MethodNotAllowed":
+			answer = append(answer, member{"headers", parse(`{"Allow": {"description": "The methods that the path takes.", "required": true, "schema": {"type": "string"}}}`)})
+		}
+		out = append(out, member{m.name, append(answer, member{"content", obj("application/json", obj("schema", ref(m.name), "example", text[1]))})})
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package httpapi
+
+import (
+	"opsmon/app/auth"
+	"opsmon/schema"
+)
+
+// form says what the body of a success is.
+type form uint8
+
+const (
+	formDone   form = iota // {isSuccess: true}
+	formResult             // {isSuccess: true, result}
+	formList               // {isSuccess: true, results}
+	formPage               // {isSuccess: true, results, paging}
+	formBare               // the thing itself
+	formText               // no JSON
+	formEmpty              // 204
+)
+
+// operation is what the OpenAPI document says of a route beyond what the route itself says.
+type operation struct {
+	id, tag, summary string
+	about            string // what it does and changes, in paragraphs
+	answer           string // what a success means
+	role             auth.Role
+	security         string // "" = as the route's access says
+
+	body     schema.Name // "" = none
+	optional bool        // the body may be left out
+	example  string      // of the body; "" = the schema's own
+
+	form   form
+	gives  string // name of the schema of the result, or of an item of the list
+	sample string // an example of it
+
+	also     []int // statuses beyond those of every route of its kind
+	tagged   bool  // answers carry an entity tag
+	match    bool  // takes If-Match
+	location bool  // answers carry Location
+}
+
+// tags are the groups of http-api.md section 1 that have operations, in the order of that section.
+const tags = `[
+{"name": "Account", "description": "The account and its configuration: plants, station groups, stations, SKUs, shift patterns, reasons, Tasks."},
+{"name": "Admin", "description": "What administrators do: tablets, the audit record, the first set-up."},
+{"name": "ApiKey", "description": "API keys for programs."},
+{"name": "Authenticate", "description": "Signing in by one-time link, sessions and who is behind a request."},
+{"name": "Health Check", "description": "For load balancers and monitoring."},
+{"name": "OpenAPI", "description": "This description."},
+{"name": "Station", "description": "What holds at one station."},
+{"name": "User", "description": "The people of the account and their roles."}
+]`
+
+const introduction = "The HTTP API of a plant's operations monitoring. Bodies are JSON; an answer carries `isSuccess`, and an error `errorCode` with a sentence that says what to do.\n\n" +
+	"Send an API key in the header `X-API-KEY`. Browsers that signed in send the cookie `session` instead. The roles are `admin`, `member`, `supervisor`, `operator` and `readonly`, highest first; a role may do what those below it may.\n\n" +
+	"`GET` answers `HEAD` too, but for `/auth/callback`. A path that does not exist is 404, a method that a path does not take is 405 with `Allow`. Bodies may have 1 MiB, manifests 32 MiB. " +
+	"A body that is not strict JSON, or has a property that is not known, is 400, and all problems are listed at once. Times are RFC 3339 in UTC with milliseconds."
+
+// parameters describes path and query parameters by name.
+const parameters = `{
+"revision": {"description": "Number of the revision.", "schema": {"type": "integer", "minimum": 1}, "example": 3},
+"stationCode": {"description": "Code of the station.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1"},
+"key": {"description": "The API key, or its public id.", "schema": {"type": "string", "minLength": 1}, "example": "k3v9x2m7q4ab"},
+"email": {"description": "E-mail address of the user.", "schema": {"type": "string", "minLength": 1}, "example": "ana@acme.example"},
+"code": {"description": "The five digits of the request.", "schema": {"type": "string", "pattern": "^[0-9]{5}$"}, "example": "04817"},
+"id": {"description": "Identifier of the tablet.", "schema": {"type": "string", "minLength": 1}, "example": "w7p2m5x3c6zd"},
+"dryrun": {"description": "Check and compare only; change nothing.", "schema": {"type": "boolean", "default": false}, "example": true},
+"note": {"description": "Why, for the list of revisions.", "schema": {"type": "string", "maxLength": 200}, "example": "third packing line"},
+"limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}, "example": 50},
+"skip": {"description": "How many to leave out first.", "schema": {"type": "integer", "minimum": 0, "default": 0}, "example": 0},
+"token": {"description": "The token of the one-time link.", "required": true, "schema": {"type": "string", "minLength": 1}, "example": "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"},
+"action": {"description": "Only records of this action.", "schema": {"type": "string"}, "example": "manifest.apply"}
+}`
+
+const (
+	keySample     = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"ana@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
+	userSample    = `{"email":"ana@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
+	applySample   = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
+	linkSample    = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"ana@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
+	profileSample = `{"email":"ana@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
+		`"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x","account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`
+)
+
+// operations has an entry for each route of the table, and nothing else.
+var operations = map[string]operation{
+	"GET /account": {
+		id: "getAccount", tag: "Account", summary: "Read the account with its whole configuration",
+		about:  "Fields that are not set are null. `warehousePassword` is shown to admins only. The entity tag holds the number of the configuration's revision: send it as `If-Match` with a change.",
+		answer: "The account.", form: formResult, gives: "Account", tagged: true, also: []int{400, 409},
+	},
+	"POST /account": {
+		id: "updateAccount", tag: "Account", summary: "Change fields of the account", role: auth.Member,
+		about: "What is absent stays as it is, null clears. A body that changes nothing is a success and makes no revision. `dashboardConfig` is sent as text that holds a JSON object. The change is seen in the manifest at once.\n\n" +
+			"409: the configuration has another revision than `If-Match` says, or the account is archived.",
+		answer: "The account as it is now, without its manifest.", body: schema.AccountUpdate, form: formResult, gives: "UpdatedAccount", match: true, also: []int{409},
+	},
+	"GET /account/manifest": {
+		id: "getManifest", tag: "Account", summary: "Read the manifest alone",
+		about:  "The document as a file to keep or to edit: no envelope, the order of lists and the digits of numbers as they were sent. It holds no secret.",
+		answer: "The manifest.", form: formBare, gives: "Manifest", tagged: true,
+	},
+	"PUT /account/manifest": {
+		id: "applyManifest", tag: "Account", summary: "Replace the manifest", role: auth.Member,
+		about: "The document is the whole wanted state: a field that it lacks is unset. It is checked first, and all problems are listed at once. Equal content makes no revision. With `dryrun=true` nothing is written and the answer tells what would change.\n\n" +
+			"`id` and `domain` must be the account's own; fields that the system keeps are ignored. 409: they are another account's, there are more stations than `stationCountLimit` allows, the configuration has another revision than `If-Match` says, or the account is archived.",
+		answer: "What changed.", body: schema.Manifest, form: formResult, gives: "ApplyResult", sample: applySample, match: true, also: []int{409},
+	},
+	"GET /account/manifest/revisions": {
+		id: "listRevisions", tag: "Account", summary: "List the revisions of the configuration",
+		about:  "Every accepted change is a revision, newest first. None is ever overwritten.",
+		answer: "A page of revisions.", form: formPage, gives: "Revision", sample: `{"revision":3,"createdAt":"2026-11-20T08:15:30.123Z","author":"ana@acme.example","note":"third packing line"}`, also: []int{400},
+	},
+	"GET /account/manifest/revisions/:revision": {
+		id: "getRevision", tag: "Account", summary: "Read the manifest of a revision",
+		about:  "The document as it was, without an envelope.",
+		answer: "The manifest of that revision.", form: formBare, gives: "Manifest", tagged: true, also: []int{404},
+	},
+	"POST /account/manifest/revisions/:revision/restore": {
+		id: "restoreRevision", tag: "Account", summary: "Apply an earlier revision again", role: auth.Member,
+		about:  "The manifest of that revision becomes a new revision. It is checked as any other one is.\n\n409: as for `PUT /account/manifest`.",
+		answer: "What changed.", form: formResult, gives: "ApplyResult", sample: applySample, match: true, also: []int{404, 409},
+	},
+	"GET /station/:stationCode": {
+		id: "getStation", tag: "Station", summary: "Read what holds at a station",
+		about:  "The station's configuration with everything that it takes from its group, its plant and the account: every flag with the level that decided it, reasons, Task lists with their Tasks, the shift pattern, the SKUs it can run, and its own settings with their defaults filled in.",
+		answer: "The resolved configuration.", form: formResult, gives: "StationConfiguration", also: []int{404},
+	},
+
+	"GET /auth/profile": {
+		id: "getProfile", tag: "Authenticate", summary: "Who is behind this request",
+		about:  "The identity, the account that requests work on, the role in it, and the other accounts of the same person.",
+		answer: "The profile.", form: formResult, gives: "Profile", sample: profileSample, also: []int{400, 409},
+	},
+	"GET /auth/callback": {
+		id: "callback", tag: "Authenticate", summary: "Use a one-time link",
+		about:  "Uses the token up and signs the calling browser in: the cookie `session` is set. It changes something although it is a `GET`, so `HEAD` is 405, and calls from other sites are refused.\n\n403: the link is unknown or has expired. 409: it was used before.",
+		answer: "Signed in.", form: formDone, also: []int{400, 403, 409, 429},
+	},
+	"POST /auth/login": {
+		id: "login", tag: "Authenticate", summary: "Ask for a one-time link",
+		about:  "A link goes to the address by mail, or waits for an administrator where no mail is set up. The answer's `code` is five digits to compare with those in the message. The cookie `login` lets this browser be let in later.\n\n403: the address is no user of any account here, nor on the domain of one.",
+		answer: "A link is on its way.", body: schema.Login, form: formBare, also: []int{403, 409, 429},
+		gives:  "LoginAnswer",
+		sample: `{"code":"04817","success":true,"result":{"email":"ana@acme.example","exp":"2026-11-20T08:30:30.123Z","userRole":"customer","accountId":"acme","role":"readonly","featureFlags":[],"type":"login"}}`,
+	},
+	"POST /auth/logout": {
+		id: "logout", tag: "Authenticate", summary: "End the session",
+		about:  "Ends the session that calls and clears its cookie. With an API key it is a success and revokes nothing.",
+		answer: "Signed out.", form: formDone, also: []int{409},
+	},
+	"POST /auth/approve": {
+		id: "approve", tag: "Authenticate", summary: "Let the waiting browser in",
+		about:  "For a link that was opened in another browser than the one that asked: the token is used up, and the browser that shows the five digits may call `POST /auth/claim`. Five wrong codes end the link.\n\n403: the link is unknown or has expired, or the code is wrong. 409: it was used before, or no browser waits.",
+		answer: "The waiting browser may come in.", body: schema.Approve, example: `{"token":"opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817"}`, form: formDone, also: []int{403, 409, 429},
+	},
+	"POST /auth/claim": {
+		id: "claim", tag: "Authenticate", summary: "Come in after being approved",
+		about:  "For the browser that asked, by its cookie `login`: once its link was used to let it in, it gets its session, once.\n\n403: it did not ask, or its request has expired. 409: nobody has let it in yet.",
+		answer: "Signed in.", form: formDone, security: `[{"LoginCookie":[]}]`, also: []int{400, 403, 409, 429},
+	},
+	"POST /auth/account": {
+		id: "switchAccount", tag: "Authenticate", summary: "Enter another account",
+		about:  "For a session of a person with several accounts: later requests work on the one named, and the next sign-in enters it.\n\n403: the person is no member of it, or the caller is no session.",
+		answer: "The session is in that account now.", body: schema.AccountSwitch, form: formDone, security: `[{"SessionCookie":[]}]`,
+	},
+
+	"GET /key": {
+		id: "listKeys", tag: "ApiKey", summary: "List API keys",
+		about:  "The caller's own keys; an admin's list has the whole account's. Never the keys themselves.",
+		answer: "The keys, oldest first.", form: formList, gives: "Key", sample: keySample,
+	},
+	"POST /key": {
+		id: "createKey", tag: "ApiKey", summary: "Issue an API key",
+		about:  "The key has the caller's identity and at most its role. It works from the moment of the answer, and it is shown in this answer only. The body may be left out.\n\n403: the wanted role is above the caller's. 409: the account is archived.",
+		answer: "The new key.", body: schema.KeyCreate, optional: true, form: formResult, gives: "NewKey", sample: `{"key":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`, location: true, also: []int{409},
+	},
+	"DELETE /key/:key": {
+		id: "revokeKey", tag: "ApiKey", summary: "Revoke an API key",
+		about:  "Dead from the moment of the answer, on every connection. Also a success when it was revoked before. Everyone revokes their own keys, an admin every key of the account.\n\n400: it never was a key.",
+		answer: "Revoked.", form: formEmpty, also: []int{409},
+	},
+
+	"GET /user": {
+		id: "listUsers", tag: "User", summary: "List the users of the account",
+		about:  "Those who were added. People on the account's domain who were never added may sign in as `readonly` and are not listed.",
+		answer: "The users, by address.", form: formList, gives: "User", sample: userSample,
+	},
+	"POST /user": {
+		id: "addUser", tag: "User", summary: "Add a user",
+		about:  "409: the address is a user already, or the account is archived.",
+		answer: "The new user.", body: schema.UserCreate, form: formResult, gives: "User", sample: userSample, location: true, also: []int{409},
+	},
+	"GET /user/:email": {
+		id: "getUser", tag: "User", summary: "Read a user",
+		answer: "The user.", form: formResult, gives: "User", sample: userSample, also: []int{400, 404},
+	},
+	"PUT /user/:email": {
+		id: "setUserRole", tag: "User", summary: "Change a user's role",
+		about:  "In force at once for every session and key of the user. Somebody on the account's domain who was never added is added.\n\n409: nobody would be left as an admin, or the account is archived.",
+		answer: "The user as it is now.", body: schema.UserUpdate, form: formResult, gives: "User", sample: `{"email":"ana@acme.example","role":"supervisor","createdAt":"2026-11-20T08:15:30.123Z"}`, also: []int{404, 409},
+	},
+	"DELETE /user/:email": {
+		id: "removeUser", tag: "User", summary: "Remove a user",
+		about:  "Ends every key and session of the user at once. On the account's domain too, the address is refused until it is added again.\n\n409: nobody would be left as an admin, or the account is archived.",
+		answer: "Removed.", form: formEmpty, also: []int{404, 409},
+	},
+	"GET /login-request": {
+		id: "listLoginRequests", tag: "Authenticate", summary: "List who waits to be let in",
+		about:  "Requests to sign in whose link was not used yet, of people of this account.",
+		answer: "The requests, newest first.", form: formList, gives: "LoginRequest",
+		sample: `{"code":"04817","email":"ana@acme.example","role":"member","accountId":"acme","address":"192.0.2.17","createdAt":"2026-11-20T08:15:30.123Z","expiresAt":"2026-11-20T08:30:30.123Z"}`,
+	},
+	"POST /login-request/:code/link": {
+		id: "createLoginLink", tag: "Authenticate", summary: "Make the link of a waiting request",
+		about:  "For plants without mail: a link to hand over. An earlier link of the same request stops working. The link opens this account and no other.\n\n409: the account is archived.",
+		answer: "The link.", form: formResult, gives: "Link", sample: linkSample, also: []int{404, 409},
+	},
+	"GET /tablet": {
+		id: "listTablets", tag: "Admin", summary: "List the tablets",
+		about:  "Also those that have not been paired yet.",
+		answer: "The tablets, by name.", form: formList, gives: "Tablet",
+		sample: `{"id":"w7p2m5x3c6zd","name":"Packing hall","email":"tablet:packing-hall@acme.example","role":"operator","stationCodes":["PACK-1","PACK-2"],"createdAt":"2026-11-20T08:15:30.123Z","pairedAt":null}`,
+	},
+	"POST /tablet": {
+		id: "pairTablet", tag: "Admin", summary: "Add a tablet",
+		about:  "Gives a one-time link to open on the tablet within 15 minutes. It is signed in there with its own identity, bound to its stations.\n\n409: another tablet has the name, or the account is archived.",
+		answer: "The tablet and its link.", body: schema.TabletCreate, form: formResult, gives: "TabletLink", location: true, also: []int{409},
+		sample: `{"id":"w7p2m5x3c6zd","link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","expiresAt":"2026-11-20T08:30:30.123Z"}`,
+	},
+	"DELETE /tablet/:id": {
+		id: "removeTablet", tag: "Admin", summary: "Remove a tablet",
+		about:  "Its session and its link end at once.\n\n409: the account is archived.",
+		answer: "Removed.", form: formEmpty, also: []int{404, 409},
+	},
+	"GET /audit": {
+		id: "listAudit", tag: "Admin", summary: "List what was changed, by whom",
+		about:  "Every change is a record, newest first.",
+		answer: "A page of records.", form: formPage, gives: "AuditRecord", also: []int{400},
+		sample: `{"seq":812,"at":"2026-11-20T08:15:30.123Z","accountId":"acme","actor":{"email":"ana@acme.example","credential":"key:k3v9x2m7q4ab","address":"192.0.2.17"},"action":"manifest.apply","target":"acme","detail":{"revision":"4","changes":"1","note":""}}`,
+	},
+	"POST /setup": {
+		id: "setUp", tag: "Admin", summary: "Make the first account",
+		about:  "On an empty appliance only. The one-time code is shown on the machine that runs the service.\n\n403: the code is wrong. 409: the appliance is set up already.",
+		answer: "The account, its first admin and an API key.", body: schema.Setup, form: formResult, gives: "SetupResult",
+		sample: `{"accountId":"acme","email":"ana@acme.example","apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`, also: []int{403, 409, 429},
+	},
+
+	"GET /health": {
+		id: "getHealth", tag: "Health Check", summary: "Is the process alive?",
+		answer: "It is.", form: formDone,
+	},
+	"GET /ready": {
+		id: "getReady", tag: "Health Check", summary: "Can requests be served?",
+		about:  "503 while not. Why is told to admins and on the machine itself.",
+		answer: "They can.", form: formDone, security: `[{},{"ApiKeyAuth":[]}]`,
+	},
+	"GET /metrics": {
+		id: "getMetrics", tag: "Health Check", summary: "Measurements for Prometheus",
+		about:  "The text format of Prometheus. The key may come as a bearer token too.",
+		answer: "The measurements.", form: formText, sample: "app_http_requests_total{method=\"GET\",route=\"/account\",status=\"2xx\"} 1024\n",
+	},
+	"GET /openapi.json": {
+		id: "getOpenAPI", tag: "OpenAPI", summary: "This description",
+		about:  "OpenAPI 3.1, made from the schemas that requests are checked against.",
+		answer: "The document.", form: formBare, gives: "OpenAPIDocument", tagged: true,
+	},
+}
+
+// stationSample is the example of a station's configuration, without its flags and settings.
+const stationSample = `{"code":"PACK-1","name":"Packer 1","plant":{"code":"leeds","name":"Leeds","timezone":"Europe/London"},"group":{"code":"packing","name":"Packing"},` +
+	`"flags":{},"reasons":[{"code":"BRK","name":"Breakdown","description":null,"type":["downtime"],"oee":null,"heading":false,"reasons":[]}],` +
+	`"taskLists":[{"code":"START","name":"Before the first piece","description":null,"trigger":{"type":"schedule"},"tasks":[{"code":"CHECK","title":"Check the mould","description":null,"requireNotes":false,"order":1,"trigger":null}]}],` +
+	`"shiftPattern":{"code":"day","title":"Day shift","shifts":[{"name":"Day","startHour":6,"duration":8,"weekDay":"1"}],"from":"group"},"skus":[{"code":"BK-1000","name":"Bread, 1 kg"}],"settings":{}}`
