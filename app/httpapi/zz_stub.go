@@ -1,2 +1,0 @@
-package httpapi
-func getOpenAPI(*call) (reply, error) { return done() }

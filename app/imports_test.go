@@ -1,0 +1,79 @@
+package app_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// who says what each room may import: its own module's rooms by their path below opsmon/, and the libraries that
+// live in named rooms only. A room that is missing here fails the test, so that a new one is thought about.
+var who = map[string][]string{
+	"":                  {"app/cli"},
+	"kv":                {},
+	"kv/kvtest":         {"kv"},
+	"schema":            {"schema/strictjson"},
+	"schema/strictjson": {},
+	"schema/schematest": {},
+	"assets":            {},
+	"app/errdefs":       {},
+	"app/iso":           {"app/errdefs"},
+	"app/cron":          {"app/errdefs"},
+	"app/transform":     {"app/errdefs"},
+	"app/demo":          {},
+	"app/audit":         {"kv", "app/errdefs"},
+	"app/auth":          {"kv", "schema", "app/errdefs", "app/audit"},
+	"app/account":       {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
+	"app/httpapi":       {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account"},
+	"app/web":           {"assets"},
+	"app/control":       {},
+	"app":               {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control"},
+	"app/cli":           {"kv", "app", "app/errdefs", "app/account", "app/control", "app/demo", "app/web"},
+}
+
+// homes are the rooms that a library lives in.
+var homes = map[string][]string{
+	"go.etcd.io/bbolt":                       {"kv"},
+	"github.com/santhosh-tekuri/jsonschema/": {"schema"},
+	"github.com/julienschmidt/httprouter":    {"app/httpapi", "app/web"},
+	"github.com/spf13/cobra":                 {"app/cli"},
+	"github.com/kardianos/service":           {"app/cli"},
+	"github.com/robfig/cron/":                {"app/cron"},
+	"github.com/blues/jsonata-go":            {"app/transform"},
+	"github.com/wneessen/go-mail":            {"app/auth"},
+	"net/http":                               {"app", "app/httpapi", "app/web", "app/control", "app/cli"},
+}
+
+func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
+	for _, goos := range []string{"linux", "windows"} {
+		cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "opsmon/...")
+		cmd.Env = append(cmd.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		if len(lines) < len(who)-2 {
+			t.Fatalf("go list names %d packages; are they all there?\n%s", len(lines), out)
+		}
+		for _, line := range lines {
+			imports := strings.Fields(line)
+			room := strings.TrimPrefix(strings.TrimPrefix(imports[0], "opsmon"), "/")
+			may, known := who[room]
+			if !known {
+				t.Errorf("the room %q is not in the table of who may import whom", room)
+			}
+			for _, path := range imports[1:] {
+				if own, ours := strings.CutPrefix(path, "opsmon/"); ours && !slices.Contains(may, own) {
+					t.Errorf("%s (%s) must not import %s", room, goos, own)
+				}
+				for library, rooms := range homes {
+					if (path == library || strings.HasPrefix(path, library) && strings.HasSuffix(library, "/")) && !slices.Contains(rooms, room) {
+						t.Errorf("%s (%s) must not import %s, which lives in %v", room, goos, path, rooms)
+					}
+				}
+			}
+		}
+	}
+}
