@@ -66,7 +66,6 @@ func isAlphanumeric(c byte) bool {
 func domainOf(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }
 
 // onDomain tells whether an address belongs to an account without being added (http-api.md section 5, point 6).
-// A tablet's identity has the domain's form and is no such address.
 func onDomain(email, domain string) bool {
-	return domain != "" && strings.EqualFold(domainOf(email), domain) && !strings.HasPrefix(email, tabletPrefix)
+	return domain != "" && strings.EqualFold(domainOf(email), domain)
 }

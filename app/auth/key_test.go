@@ -130,6 +130,8 @@ func TestRevokeKey(t *testing.T) {
 		self := f.key(raw)
 		f.want(f.RevokeKey(self, raw), none) // itself
 		f.want(f.RevokeKey(self, raw), none) // two such requests cross
+		_, _, err := f.CreateKey(self, KeyInput{})
+		f.want(err, errdefs.Unauthorized)
 		dead(raw)
 
 		// Somebody else's.

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"fmt"
 	"regexp"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/kv"
 )
 
 func (f *fixture) login(email string) LoginResult {
@@ -72,6 +74,30 @@ func TestCodesAreUnique(t *testing.T) {
 		}
 		seen[r.Code] = true
 	}
+}
+
+func TestEveryCodeIsTaken(t *testing.T) {
+	f := newFixture(t)
+	all := func(change func(tx *kv.Tx, code string) error) {
+		t.Helper()
+		err := f.store.Update(func(tx *kv.Tx) error {
+			for n := range 100_000 {
+				if err := change(tx, fmt.Sprintf("%05d", n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		f.want(err, none)
+	}
+	all(func(tx *kv.Tx, code string) error { return codes.Put(tx, code, nil) })
+	_, err := f.Login(LoginRequest{Destination: boss})
+	f.want(err, errdefs.Unavailable)
+	if n := len(f.audited(plantA, "login.request")); n != 0 {
+		t.Errorf("%d records of what was not done", n)
+	}
+	all(func(tx *kv.Tx, code string) error { return codes.Delete(tx, code) })
+	f.login(boss)
 }
 
 func TestPendingLogins(t *testing.T) {

@@ -134,20 +134,23 @@ func TestMailComesThroughAtLast(t *testing.T) {
 // A certificate that is not trusted, or a server without STARTTLS, gets nothing: not in the clear either.
 func TestMailIsNotSentInsecurely(t *testing.T) {
 	server, _ := throwAwayCertificate(t)
-	for _, s := range []*smtpServer{{tls: server}, {}} {
+	for i, s := range []*smtpServer{{tls: server}, {}, {tls: server, auth: true}, {auth: true}} {
 		serveSMTP(t, s)
 		mailer, logged := newTestMailer(t, s, StartTLS, func(cfg *MailConfig) {
-			cfg.RootCAs, cfg.Username, cfg.Password = x509.NewCertPool(), "user", "correct horse"
+			cfg.RootCAs = x509.NewCertPool()
+			if s.auth {
+				cfg.Username, cfg.Password = "user", "correct horse"
+			}
 		})
 		mailer.send(message{to: boss, code: "12345", url: "u"})
 		mailer.work.Wait()
 		s.mu.Lock()
 		if s.taken != 0 {
-			t.Error("it was sent")
+			t.Errorf("%d: it was sent", i)
 		}
 		s.mu.Unlock()
 		if text := logged.String(); !strings.Contains(text, "level=ERROR") || strings.Contains(text, "correct horse") {
-			t.Errorf("logged: %s", text)
+			t.Errorf("%d: logged: %s", i, text)
 		}
 	}
 }

@@ -190,8 +190,7 @@ func (m *memory) apply(r reading) {
 }
 
 func (m *memory) setKey(id string, record *keyRecord) {
-	old := m.keysByID[id]
-	if old != nil {
+	if old := m.keysByID[id]; old != nil {
 		delete(m.keys, old.hash)
 		delete(m.keysByID, id)
 	}
@@ -201,9 +200,6 @@ func (m *memory) setKey(id string, record *keyRecord) {
 	key := &liveKey{id: id, hash: [32]byte(record.Hash), record: *record, use: new(use)}
 	if record.ExpiresAt != nil {
 		key.expires = record.ExpiresAt.Time
-	}
-	if old != nil {
-		key.use = old.use
 	}
 	m.keys[key.hash], m.keysByID[id] = key, key
 }
@@ -219,7 +215,7 @@ func (m *memory) setSession(id string, record *sessionRecord) {
 	}
 	session := &liveSession{id: id, hash: [32]byte(record.Hash), record: *record, end: new(end)}
 	if old != nil {
-		session.end = old.end
+		session.end = old.end // the store's lags behind
 	} else {
 		session.end.at.Store(record.ExpiresAt.UnixMilli())
 		session.end.written.Store(record.ExpiresAt.UnixMilli())

@@ -108,6 +108,20 @@ func TestSweep(t *testing.T) {
 	f.wantField(f.RevokeKey(f.admin, expiring.ID), "key")
 }
 
+// The use of a key that was swept a moment ago is not written: nothing would ever remove it.
+func TestFlushSkipsWhatIsGone(t *testing.T) {
+	f := newFixture(t)
+	_, raw, err := f.CreateKey(f.admin, KeyInput{})
+	f.want(err, none)
+	p := f.key(raw)
+	f.swept = true
+	f.want(f.store.Update(func(tx *kv.Tx) error { return keys.Delete(tx, p.KeyID) }), none)
+	f.want(f.flush(), none)
+	if n := f.counts()["uses"]; n != 1 { // the admin's
+		t.Errorf("%d uses", n)
+	}
+}
+
 // A code that was given to another request since must not be freed with the old link.
 func TestSweepLeavesTheCodesOfOthers(t *testing.T) {
 	f := newFixture(t)
@@ -141,13 +155,18 @@ func TestRefreshFailsClosed(t *testing.T) {
 	_, raw, err := f.CreateKey(f.admin, KeyInput{})
 	f.want(err, none)
 	p := f.key(raw)
+	_, untouched, err := f.CreateKey(f.admin, KeyInput{})
+	f.want(err, none)
+	f.hide(untouched)
 	grant := f.signIn(plantA, boss)
 	f.want(f.store.Close(), none)
-	c := changes{users: []place{{A: plantA, B: "x@a.example"}}, keys: []string{p.KeyID}, sessions: []string{grant.Principal.SessionID}}
+	c := changes{users: []place{{A: plantA, B: "x@a.example"}, {A: plantA, B: boss}}, keys: []string{p.KeyID}, sessions: []string{grant.Principal.SessionID}}
 	f.want(f.refresh(c), errdefs.Unavailable)
 	_, err = f.AuthenticateKey(raw)
 	f.want(err, errdefs.Unauthorized)
 	_, err = f.AuthenticateSession(grant.Session)
+	f.want(err, errdefs.Unauthorized)
+	_, err = f.AuthenticateKey(untouched) // its user cannot be read
 	f.want(err, errdefs.Unauthorized)
 	if list := f.Memberships("x@a.example"); len(list) != 0 {
 		t.Errorf("%v", list)

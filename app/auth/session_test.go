@@ -257,6 +257,22 @@ func TestSessionSlides(t *testing.T) {
 	f.want(err, errdefs.Unauthorized)
 }
 
+// A session that changes its account keeps its end, which the store does not know yet.
+func TestSwitchAccountKeepsTheEnd(t *testing.T) {
+	f := newFixture(t)
+	f.user(plantA, "both@x.example", Operator)
+	f.user(plantB, "both@x.example", Member)
+	grant := f.signIn(plantA, "both@x.example")
+	f.watch.advance(SessionLifetime - time.Minute)
+	p, err := f.AuthenticateSession(grant.Session)
+	f.want(err, none)
+	_, err = f.SwitchAccount(p, plantB)
+	f.want(err, none)
+	f.watch.advance(time.Hour)
+	_, err = f.AuthenticateSession(grant.Session)
+	f.want(err, none)
+}
+
 func TestSessionFollowsRole(t *testing.T) {
 	f := newFixture(t)
 	f.user(plantA, "m@x.example", Member)
