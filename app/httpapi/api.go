@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -96,13 +97,29 @@ func (a *API) router(routes []route) *httprouter.Router {
 }
 
 // ServeHTTP serves clients on the network.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.public.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { dispatch(a.public, w, r) }
+
+// dispatch finds the route of a request. A slash that the client encoded belongs to the value it stands in, an
+// e-mail address for one, and does not part the path: the path is then matched as it was sent, and serve decodes
+// the values in it.
+func dispatch(router *httprouter.Router, w http.ResponseWriter, r *http.Request) {
+	if slashEncoded(r) {
+		sent, as := *r.URL, *r
+		sent.Path, as.URL = r.URL.RawPath, &sent
+		r = &as
+	}
+	router.ServeHTTP(w, r)
+}
+
+func slashEncoded(r *http.Request) bool {
+	return r.URL.RawPath != "" && strings.Contains(strings.ToUpper(r.URL.RawPath), "%2F")
+}
 
 // Local serves the machine's own administrator: every request that reaches it has the principal of the local
 // command line. It must never be reachable from the network.
 func (a *API) Local() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a.local.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
+		dispatch(a.local, w, r.WithContext(context.WithValue(r.Context(), localKey{}, true)))
 	})
 }
 
@@ -114,8 +131,12 @@ const accountHeader = "X-Account"
 // serve takes a request through what all operations share.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params httprouter.Params) {
 	start := time.Now()
-	id := a.boot + "-" + strconv.FormatUint(a.count.Add(1), 36)
-	w.Header()["X-Request-Id"] = []string{id}
+	id := a.identity(w)
+	if slashEncoded(r) {
+		for i := range params {
+			params[i].Value, _ = url.PathUnescape(params[i].Value) // net/url has decoded it before
+		}
+	}
 	c := call{api: a, w: w, r: r, route: rt, params: params}
 	out, err := a.run(&c, id)
 	if err != nil {
@@ -127,6 +148,13 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 	took := time.Since(start)
 	a.observe(rt, status, took)
 	a.record(&c, id, status, took, err)
+}
+
+// identity gives a request the id that its answer and its log line carry.
+func (a *API) identity(w http.ResponseWriter) string {
+	id := a.boot + "-" + strconv.FormatUint(a.count.Add(1), 36)
+	w.Header()["X-Request-Id"] = []string{id}
+	return id
 }
 
 // run authenticates and calls the handler. A panic in it is that request's failure alone.
@@ -151,7 +179,7 @@ func (a *API) run(c *call, id string) (out reply, err error) {
 		}
 	}
 	out, err = c.route.handle(c)
-	if err == nil && c.p.RenewCookie {
+	if c.p.RenewCookie && (err == nil || errdefs.KindOf(err) != errdefs.Unauthorized) {
 		if cookie, cerr := c.r.Cookie(sessionCookie); cerr == nil {
 			out.cookies = append(out.cookies, a.sessionCookie(cookie.Value))
 		}
@@ -165,12 +193,10 @@ func (a *API) identify(c *call) error {
 		return a.identifyLocal(c)
 	}
 	key := c.r.Header["X-Api-Key"]
-	if len(key) == 0 && c.route.crossSite() {
-		if err := a.sameOrigin(c.r); err != nil {
-			return err
-		}
-	}
 	if c.route.access == open {
+		if len(key) == 0 {
+			return c.sameOrigin()
+		}
 		return nil
 	}
 	var err error
@@ -193,12 +219,12 @@ func (a *API) identify(c *call) error {
 		c.p, err = a.cfg.Auth.AuthenticateSession(cookie.Value)
 	}
 	if err != nil {
-		if errdefs.KindOf(err) == errdefs.Unauthorized {
-			if allowed, wait := a.cfg.Auth.WrongCredential(address(c.r)); !allowed {
-				return &errdefs.Error{Kind: errdefs.TooMany, Message: "too many wrong credentials came from your address; wait before you try again", RetryAfter: wait}
-			}
+		return c.wrong(err, errdefs.Unauthorized)
+	}
+	if c.p.Type == auth.TypeSession {
+		if err := c.sameOrigin(); err != nil {
+			return err
 		}
-		return err
 	}
 	if !c.p.Role.AtLeast(c.route.role) {
 		return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", c.route.role, c.p.Role)
@@ -231,16 +257,32 @@ func (a *API) identifyLocal(c *call) error {
 	return nil
 }
 
-// sameOrigin refuses a browser's request that another site made it send.
-func (a *API) sameOrigin(r *http.Request) error {
-	if safe(r.Method) { // of the safe ones only the callback gets here
-		if site := r.Header.Get("Sec-Fetch-Site"); site == "" || site == "same-origin" || site == "none" {
-			return nil
-		}
-		return errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
+// wrong counts a credential that was refused with an error of a kind, for the address that it came from. Past the
+// limit (decisions.md section 5) the error is TooMany; before it, and for other errors, it is err.
+func (c *call) wrong(err error, kind errdefs.Kind) error {
+	if errdefs.KindOf(err) != kind {
+		return err
 	}
-	if err := a.origins.Check(r); err != nil {
-		return errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
+	if allowed, wait := c.api.cfg.Auth.WrongCredential(address(c.r)); !allowed {
+		return &errdefs.Error{Kind: errdefs.TooMany, Message: "too many wrong credentials came from your address; wait before you try again", RetryAfter: wait}
+	}
+	return err
+}
+
+// sameOrigin refuses a request that another site made a browser send, where it would have an effect.
+func (c *call) sameOrigin() error {
+	refused := errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
+	switch {
+	case !c.route.crossSite():
+		return nil
+	case safe(c.r.Method): // of the safe ones only the callback gets here
+		if site := c.r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+			return refused
+		}
+		return nil
+	}
+	if err := c.api.origins.Check(c.r); err != nil {
+		return refused
 	}
 	return nil
 }
@@ -248,10 +290,12 @@ func (a *API) sameOrigin(r *http.Request) error {
 // refuse answers what no route has: an unknown path or, when the router has named the methods that a path
 // takes, an unknown method.
 func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	id := a.identity(w)
 	out := failed(errdefs.New(errdefs.NotFound, "there is nothing at this path; the operations are listed at /openapi.json"))
 	if allow := w.Header().Get("Allow"); allow != "" {
-		methods := slices.DeleteFunc(strings.Split(allow, ", "), func(m string) bool { return m == http.MethodOptions })
-		allow = strings.Join(methods, ", ") // the router names OPTIONS, which it does not answer
+		methods := slices.DeleteFunc(strings.Split(allow, ", "), func(m string) bool { return m == http.MethodOptions }) // which the router names and does not answer
+		allow = strings.Join(methods, ", ")
 		w.Header().Set("Allow", allow)
 		body, err := marshal(failure{ErrorCode: "methodNotAllowed", ErrorMessage: "this path takes the methods " + allow})
 		if err != nil {
@@ -260,7 +304,10 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 			out = reply{status: http.StatusMethodNotAllowed, body: body}
 		}
 	}
-	a.observe(a.missing, a.write(w, r, out), 0)
+	status := a.write(w, r, out)
+	took := time.Since(start)
+	a.observe(a.missing, status, took)
+	a.record(&call{api: a, r: r, route: a.missing}, id, status, took, nil)
 }
 
 // record writes the log line of a request. Paths can hold keys, so the line has the route's pattern and never

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/expfmt"
@@ -76,7 +77,14 @@ func (c *call) mayKnow() bool {
 	if ap, err := netip.ParseAddrPort(c.r.RemoteAddr); err != nil || ap.Addr().Unmap().IsLoopback() {
 		return true
 	}
-	p, err := c.api.cfg.Auth.AuthenticateKey(c.r.Header.Get("X-API-KEY"))
+	if p, err := c.api.cfg.Auth.AuthenticateKey(c.r.Header.Get("X-API-KEY")); err == nil {
+		return p.Role == auth.Admin
+	}
+	cookie, err := c.r.Cookie(sessionCookie)
+	if err != nil {
+		return false
+	}
+	p, err := c.api.cfg.Auth.AuthenticateSession(cookie.Value)
 	return err == nil && p.Role == auth.Admin
 }
 
@@ -104,15 +112,17 @@ func postSetup(c *call) (reply, error) {
 	if code == "" {
 		return reply{}, errdefs.New(errdefs.Conflict, "this appliance is set up already")
 	}
+	release, err := c.api.takeTurn(c.r.Context())
+	if err != nil {
+		return reply{}, err
+	}
+	defer release()
 	in, err := c.newAccount(schema.Setup)
 	if err != nil {
 		return reply{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(in.Code), []byte(code)) != 1 {
-		if allowed, wait := c.api.cfg.Auth.WrongCredential(address(c.r)); !allowed {
-			return reply{}, &errdefs.Error{Kind: errdefs.TooMany, Message: "too many wrong codes came from your address; wait before you try again", RetryAfter: wait}
-		}
-		return reply{}, errdefs.New(errdefs.Forbidden, "this is not the set-up code; it is shown on the machine that runs the service")
+		return reply{}, c.wrong(errdefs.New(errdefs.Forbidden, "this is not the set-up code; it is shown on the machine that runs the service"), errdefs.Forbidden)
 	}
 	by := auth.Local("")
 	by.Address = address(c.r)
@@ -132,6 +142,7 @@ type newAccount struct {
 	Manifest json.RawMessage `json:"manifest"`
 }
 
+// newAccount reads and checks a body that makes an account. It is called with a turn taken.
 func (c *call) newAccount(name schema.Name) (*newAccount, error) {
 	b, err := c.bytes()
 	if err != nil {
@@ -155,7 +166,7 @@ func (c *call) newAccount(name schema.Name) (*newAccount, error) {
 func bearer(r *http.Request) (string, bool) {
 	const scheme = "Bearer "
 	h := r.Header.Get("Authorization")
-	if len(h) > len(scheme) && h[:len(scheme)] == scheme {
+	if len(h) > len(scheme) && strings.EqualFold(h[:len(scheme)], scheme) {
 		return h[len(scheme):], true
 	}
 	return "", false

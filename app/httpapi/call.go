@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +93,8 @@ const (
 	bodyLimit         = 1 << 20
 	manifestLimit     = 32 << 20
 	manifestReadTime  = 3 * time.Minute
-	slowestWriteBytes = 64 << 10 // bytes a second that a client must take at least
+	manifestWorkTime  = time.Minute // from the last byte of a manifest to the last byte of the answer
+	slowestWriteBytes = 64 << 10    // bytes a second that a client must take at least
 )
 
 // bytes reads the request's body; an absent one is nil.
@@ -108,8 +110,10 @@ func (c *call) bytes() ([]byte, error) {
 		return nil, tooLarge(limit)
 	}
 	if limit > bodyLimit {
-		// The server's own deadline is for small bodies. A connection that cannot take one has none to exceed.
-		_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(manifestReadTime))
+		// The server's own deadlines are for small bodies. A connection that cannot take one has none to exceed.
+		rc, until := http.NewResponseController(c.w), time.Now().Add(manifestReadTime)
+		_ = rc.SetReadDeadline(until)
+		_ = rc.SetWriteDeadline(until.Add(manifestWorkTime))
 	}
 	var b bytes.Buffer
 	if n := c.r.ContentLength; n > 0 {
@@ -195,8 +199,15 @@ func (c *call) checkQuery() error {
 	if c.r.URL.RawQuery == "" || safe(c.r.Method) {
 		return nil
 	}
+	query, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return errdefs.New(errdefs.Invalid, "the query cannot be read; it must have the form name=value&name=value, with %%-encoded values")
+	}
 	var problems []errdefs.Detail
-	for name := range c.r.URL.Query() {
+	for name, values := range query {
+		if len(values) > 1 {
+			problems = append(problems, errdefs.Detail{Field: shorten(name), Issue: "must be there once"})
+		}
 		if !slices.Contains(c.route.query, name) {
 			issue := "is not a query parameter of this operation"
 			if len(c.route.query) > 0 {
@@ -245,8 +256,18 @@ func address(r *http.Request) string {
 	return "local"
 }
 
-// match reads If-Match.
-func (c *call) match() *account.Match { return account.ParseMatch(c.r.Header.Get("If-Match")) }
+// match reads If-Match, which may come in several lines; nil when there is none. An empty one matches nothing:
+// whoever sends it means to be careful.
+func (c *call) match() *account.Match {
+	lines := c.r.Header["If-Match"]
+	if len(lines) == 0 {
+		return nil
+	}
+	if m := account.ParseMatch(strings.Join(lines, ",")); m != nil {
+		return m
+	}
+	return &account.Match{}
+}
 
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 

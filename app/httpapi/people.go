@@ -3,22 +3,28 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
-	"time"
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/errdefs"
 	"opsmon/schema"
 )
 
 // keyInput is the optional body of POST /key.
 type keyInput struct {
-	Name      string     `json:"name"`
-	Role      auth.Role  `json:"role"`
-	ExpiresAt *time.Time `json:"expiresAt"`
+	Name      string    `json:"name"`
+	Role      auth.Role `json:"role"`
+	ExpiresAt string    `json:"expiresAt"`
 }
 
-func (k keyInput) input() auth.KeyInput {
-	return auth.KeyInput{Name: k.Name, Role: k.Role, ExpiresAt: k.ExpiresAt}
+func (k keyInput) input() (auth.KeyInput, error) {
+	in := auth.KeyInput{Name: k.Name, Role: k.Role}
+	if k.ExpiresAt == "" {
+		return in, nil
+	}
+	at, err := readTime("expiresAt", k.ExpiresAt)
+	in.ExpiresAt = &at
+	return in, err
 }
 
 // postKey answers POST /key (http-api.md section 4, row 7; decisions.md section 5).
@@ -27,7 +33,11 @@ func postKey(c *call) (reply, error) {
 	if err := c.decode(schema.KeyCreate, true, &in); err != nil {
 		return reply{}, err
 	}
-	key, raw, err := c.api.cfg.Auth.CreateKey(c.p, in.input())
+	input, err := in.input()
+	if err != nil {
+		return reply{}, err
+	}
+	key, raw, err := c.api.cfg.Auth.CreateKey(c.p, input)
 	if err != nil {
 		return reply{}, err
 	}
@@ -86,9 +96,22 @@ func postUser(c *call) (reply, error) {
 	return out, err
 }
 
+// email reads the address in the path. What is no address is no user either.
+func (c *call) email() (string, error) {
+	email, err := auth.ParseEmail(c.params.ByName("email"))
+	if err != nil {
+		return "", errdefs.New(errdefs.NotFound, "there is no such user; users are named by their e-mail address")
+	}
+	return email, nil
+}
+
 // getUser answers GET /user/{email}.
 func getUser(c *call) (reply, error) {
-	user, err := c.api.cfg.Auth.User(c.p, c.params.ByName("email"))
+	email, err := c.email()
+	if err != nil {
+		return reply{}, err
+	}
+	user, err := c.api.cfg.Auth.User(c.p, email)
 	if err != nil {
 		return reply{}, err
 	}
@@ -97,13 +120,17 @@ func getUser(c *call) (reply, error) {
 
 // putUser answers PUT /user/{email}: another role.
 func putUser(c *call) (reply, error) {
+	email, err := c.email()
+	if err != nil {
+		return reply{}, err
+	}
 	var in struct {
 		Role auth.Role `json:"role"`
 	}
 	if err := c.decode(schema.UserUpdate, false, &in); err != nil {
 		return reply{}, err
 	}
-	user, err := c.api.cfg.Auth.SetRole(c.p, c.params.ByName("email"), in.Role)
+	user, err := c.api.cfg.Auth.SetRole(c.p, email, in.Role)
 	if err != nil {
 		return reply{}, err
 	}
@@ -112,7 +139,11 @@ func putUser(c *call) (reply, error) {
 
 // deleteUser answers DELETE /user/{email}.
 func deleteUser(c *call) (reply, error) {
-	if err := c.api.cfg.Auth.RemoveUser(c.p, c.params.ByName("email")); err != nil {
+	email, err := c.email()
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.api.cfg.Auth.RemoveUser(c.p, email); err != nil {
 		return reply{}, err
 	}
 	return reply{status: http.StatusNoContent}, nil

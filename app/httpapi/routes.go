@@ -91,12 +91,12 @@ func (a *API) routes() []route {
 	const get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
 	return []route{
 		{method: get, path: "/account", handle: getAccount},
-		{method: post, path: "/account", handle: postAccount},
+		{method: post, path: "/account", handle: postAccount, role: auth.Member},
 		{method: get, path: "/account/manifest", handle: getManifest},
-		{method: put, path: "/account/manifest", handle: putManifest, query: []string{"dryrun", "note"}, limit: manifestLimit},
+		{method: put, path: "/account/manifest", handle: putManifest, role: auth.Member, query: []string{"dryrun", "note"}, limit: manifestLimit},
 		{method: get, path: "/account/manifest/revisions", handle: getRevisions, query: []string{"limit", "skip"}},
 		{method: get, path: "/account/manifest/revisions/:revision", handle: getRevision},
-		{method: post, path: "/account/manifest/revisions/:revision/restore", handle: postRestore, query: []string{"note"}},
+		{method: post, path: "/account/manifest/revisions/:revision/restore", handle: postRestore, role: auth.Member, query: []string{"note"}},
 		{method: get, path: "/station/:stationCode", handle: getStation},
 
 		{method: get, path: "/auth/profile", handle: getProfile},

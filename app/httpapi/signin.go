@@ -75,7 +75,7 @@ func (c *call) signedIn(raw string, p auth.Principal) (reply, error) {
 func getCallback(c *call) (reply, error) {
 	grant, err := c.api.cfg.Auth.Callback(c.r.URL.Query().Get("token"), address(c.r))
 	if err != nil {
-		return reply{}, err
+		return reply{}, c.wrong(err, errdefs.Forbidden)
 	}
 	return c.signedIn(grant.Session, grant.Principal)
 }
@@ -90,7 +90,7 @@ func postApprove(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if err := c.api.cfg.Auth.Approve(in.Token, in.Code, address(c.r)); err != nil {
-		return reply{}, err
+		return reply{}, c.wrong(err, errdefs.Forbidden)
 	}
 	return done()
 }
@@ -103,7 +103,7 @@ func postClaim(c *call) (reply, error) {
 	}
 	grant, err := c.api.cfg.Auth.Claim(cookie.Value, address(c.r))
 	if err != nil {
-		return reply{}, err
+		return reply{}, c.wrong(err, errdefs.Forbidden)
 	}
 	return c.signedIn(grant.Session, grant.Principal)
 }

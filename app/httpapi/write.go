@@ -77,8 +77,12 @@ func failed(err error) reply {
 		if e != nil && e.RetryAfter > 0 {
 			wait = e.RetryAfter
 		}
-		if f.ErrorMessage == "" {
-			f.ErrorMessage = "the service cannot do this now: " + err.Error()
+		var passing interface { // of the store; what wraps it names files and keys
+			error
+			Unavailable() bool
+		}
+		if f.ErrorMessage == "" && errors.As(err, &passing) {
+			f.ErrorMessage = "the service cannot do this now: " + passing.Error()
 		}
 		out.header = [][2]string{{"Retry-After", strconv.Itoa(int((wait + time.Second - 1) / time.Second))}}
 	}
@@ -194,32 +198,32 @@ func matches(headers []string, tag string) bool {
 	return false
 }
 
-// acceptsGzip reads Accept-Encoding: gzip or * with a weight above 0.
+// acceptsGzip reads Accept-Encoding: gzip with a weight above 0 or, where gzip is not named, * with one.
 func acceptsGzip(r *http.Request) bool {
-	for _, header := range r.Header["Accept-Encoding"] {
-		if header == "gzip" {
-			return true
-		}
-		any := false
+	headers := r.Header["Accept-Encoding"]
+	if len(headers) == 1 && headers[0] == "gzip" {
+		return true
+	}
+	any := false
+	for _, header := range headers {
 		for one := range strings.SplitSeq(header, ",") {
-			name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")
-			name = strings.TrimSpace(name)
-			if name != "*" && !strings.EqualFold(name, "gzip") {
-				continue
+			name, weight, _ := strings.Cut(one, ";")
+			switch name = strings.TrimSpace(name); {
+			case strings.EqualFold(name, "gzip"):
+				return positive(weight)
+			case name == "*":
+				any = positive(weight)
 			}
-			q, found := strings.CutPrefix(strings.ReplaceAll(weight, " ", ""), "q=")
-			value, err := strconv.ParseFloat(q, 64)
-			taken := !found || err != nil || value > 0
-			if name != "*" {
-				return taken
-			}
-			any = taken
-		}
-		if any {
-			return true
 		}
 	}
-	return false
+	return any
+}
+
+// positive reads a weight such as q=0.5. One that is missing or cannot be read is 1.
+func positive(weight string) bool {
+	name, value, _ := strings.Cut(weight, "=")
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	return err != nil || q > 0 || !strings.EqualFold(strings.TrimSpace(name), "q")
 }
 
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
