@@ -66,11 +66,22 @@ func putManifest(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	result, err := c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: q.Get("note"), Match: c.match()})
+	return applied(c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: q.Get("note"), Match: c.match()}))
+}
+
+// applied answers what a manifest changed. A list with nothing in it is a list all the same.
+func applied(result *account.ApplyResult, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(result)
+	shown := *result
+	if shown.Changes == nil {
+		shown.Changes = []account.Change{}
+	}
+	if shown.Warnings == nil {
+		shown.Warnings = []errdefs.Detail{}
+	}
+	return ok(shown)
 }
 
 // getRevisions answers GET /account/manifest/revisions.
@@ -119,11 +130,7 @@ func postRestore(c *call) (reply, error) {
 		return reply{}, err
 	}
 	defer release()
-	result, err := c.api.cfg.Accounts.Restore(c.p, n, c.r.URL.Query().Get("note"), c.match())
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(result)
+	return applied(c.api.cfg.Accounts.Restore(c.p, n, c.r.URL.Query().Get("note"), c.match()))
 }
 
 // getStation answers GET /station/{stationCode} with the resolved configuration.

@@ -39,7 +39,7 @@ func (c *call) bootstrap(first bool) (reply, error) {
 	return ok(struct {
 		*BootstrapResult
 		Warnings []errdefs.Detail `json:"warnings"`
-	}{result, result.Warnings})
+	}{result, append([]errdefs.Detail{}, result.Warnings...)})
 }
 
 // accountLine is an account as the command line lists it.

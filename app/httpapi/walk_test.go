@@ -1,0 +1,429 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"opsmon/app/auth"
+)
+
+// caller is who sends a request of the walk.
+type caller struct {
+	email   string
+	session string // "" with a key
+}
+
+// sample is how a route is called with success. Each call is made anew, because many can succeed once only.
+type sample struct {
+	open    bool
+	role    auth.Role // the least that may; "" = every role
+	make    func(s *server, c caller) ask
+	ok      int // the status where all is right; 0 = 200
+	byKey   int // with a key, where it differs
+	foreign int // for a foreign account's admin who asks for the same thing; 0 = as ok
+}
+
+func plain(path string) func(*server, caller) ask {
+	return func(*server, caller) ask { return ask{path: path} }
+}
+
+func with(path, body string) func(*server, caller) ask {
+	return func(*server, caller) ask { return ask{path: path, body: body} }
+}
+
+// samples has a row for every route of the table.
+var samples = map[string]sample{
+	"GET /account":                                       {make: plain("/account")},
+	"POST /account":                                      {make: with("/account", `{"currency":"USD"}`), role: auth.Member},
+	"GET /account/manifest":                              {make: plain("/account/manifest")},
+	"PUT /account/manifest":                              {make: with("/account/manifest?dryrun=true&note=n", acme), role: auth.Member, foreign: 409},
+	"GET /account/manifest/revisions":                    {make: plain("/account/manifest/revisions?limit=5&skip=0")},
+	"GET /account/manifest/revisions/:revision":          {make: plain("/account/manifest/revisions/3"), foreign: 404},
+	"POST /account/manifest/revisions/:revision/restore": {make: with("/account/manifest/revisions/3/restore", ""), role: auth.Member, foreign: 404},
+	"GET /station/:stationCode":                          {make: plain("/station/PACK-1"), foreign: 404},
+	"GET /auth/profile":                                  {make: plain("/auth/profile")},
+	"POST /auth/logout":                                  {make: plain("/auth/logout")},
+	"POST /auth/account":                                 {make: with("/auth/account", `{"accountId":"acme"}`), byKey: 403, foreign: 403},
+	"GET /key":                                           {make: plain("/key")},
+	"POST /key":                                          {make: with("/key", `{"name":"n","expiresAt":"2099-01-01T00:00:00Z"}`)},
+	"DELETE /key/:key":                                   {make: ownKey, ok: 204, foreign: 403},
+	"GET /user":                                          {make: plain("/user"), role: auth.Admin},
+	"POST /user":                                         {make: newUser, role: auth.Admin},
+	"GET /user/:email":                                   {make: plain("/user/member@people.example"), role: auth.Admin, foreign: 404},
+	"PUT /user/:email":                                   {make: with("/user/member@people.example", `{"role":"member"}`), role: auth.Admin, foreign: 404},
+	"DELETE /user/:email":                                {make: someUser, role: auth.Admin, ok: 204, foreign: 404},
+	"GET /login-request":                                 {make: plain("/login-request"), role: auth.Admin},
+	"POST /login-request/:code/link":                     {make: pendingCode, role: auth.Admin, foreign: 404},
+	"GET /tablet":                                        {make: plain("/tablet"), role: auth.Admin},
+	"POST /tablet":                                       {make: newTablet, role: auth.Admin, foreign: 400},
+	"DELETE /tablet/:id":                                 {make: someTablet, role: auth.Admin, ok: 204, foreign: 404},
+	"GET /audit":                                         {make: plain("/audit?limit=3&skip=1&action=key.create"), role: auth.Admin},
+	"GET /metrics":                                       {make: plain("/metrics")},
+	"GET /auth/callback":                                 {open: true, make: freshLink},
+	"POST /auth/login":                                   {open: true, make: with("/auth/login", "")},
+	"POST /auth/approve":                                 {open: true, make: approval},
+	"POST /auth/claim":                                   {open: true, make: claimable},
+	"POST /setup":                                        {open: true, make: with("/setup", `{"code":"x","domain":"d.example","email":"a@d.example"}`), ok: 409},
+	"GET /health":                                        {open: true, make: plain("/health")},
+	"GET /ready":                                         {open: true, make: plain("/ready")},
+	"GET /openapi.json":                                  {open: true, make: plain("/openapi.json")},
+}
+
+func ownKey(s *server, c caller) ask { return ask{path: "/key/" + s.key("acme", c.email)} }
+
+func newUser(s *server, _ caller) ask {
+	return ask{path: "/user", body: `{"email":"` + s.address() + `@people.example","role":"operator"}`}
+}
+
+func someUser(s *server, _ caller) ask {
+	email := s.address() + "@people.example"
+	s.must(s.auth.AddUser(auth.Local("acme"), email, auth.Operator))
+	return ask{path: "/user/" + email}
+}
+
+func newTablet(s *server, _ caller) ask {
+	return ask{path: "/tablet", body: `{"name":"T ` + s.address() + `","role":"operator","stationCodes":["PACK-1"]}`}
+}
+
+func someTablet(s *server, _ caller) ask {
+	made, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: s.address(), StationCodes: []string{"PACK-1"}})
+	s.must(nil, err)
+	s.hide(made.Token)
+	return ask{path: "/tablet/" + made.Tablet.ID}
+}
+
+func freshLink(s *server, c caller) ask {
+	return ask{path: "/auth/callback?token=" + s.link("acme", mailOf(auth.Member))}
+}
+
+// waiting asks to sign in, from a new address and as a new person of the account's domain.
+func (s *server) waiting() auth.LoginResult {
+	s.t.Helper()
+	login, err := s.auth.Login(auth.LoginRequest{Destination: s.address() + "@acme.example", Address: s.address()})
+	s.must(nil, err)
+	s.hide(login.LoginToken)
+	return login
+}
+
+func pendingCode(s *server, _ caller) ask {
+	return ask{path: "/login-request/" + s.waiting().Code + "/link"}
+}
+
+func approval(s *server, _ caller) ask {
+	login := s.waiting()
+	link, err := s.auth.LinkFor(auth.Local("acme"), login.Code)
+	s.must(nil, err)
+	return ask{path: "/auth/approve", body: `{"token":"` + s.hide(link.Token) + `","code":"` + login.Code + `"}`}
+}
+
+func claimable(s *server, _ caller) ask {
+	login := s.waiting()
+	link, err := s.auth.LinkFor(auth.Local("acme"), login.Code)
+	s.must(nil, err)
+	s.must(nil, s.auth.Approve(s.hide(link.Token), login.Code, "10.0.0.1"))
+	return ask{path: "/auth/claim", login: login.LoginToken}
+}
+
+// call makes the sample request of a route.
+func (r sample) call(s *server, method string, c caller) ask {
+	a := r.make(s, c)
+	a.method, a.from = method, s.address()
+	if a.path == "/auth/login" {
+		a.body = `{"destination":"` + s.address() + `@acme.example"}`
+	}
+	return a
+}
+
+func (r sample) status() int {
+	if r.ok == 0 {
+		return http.StatusOK
+	}
+	return r.ok
+}
+
+// noteSecrets hides what an answer shows once, so that nothing else may show it.
+func (s *server) noteSecrets(path string, a *answer) {
+	for _, c := range a.cookies {
+		if c.Value != "" {
+			s.hide(c.Value)
+		}
+	}
+	if key := a.text("result", "key"); key != "" {
+		s.hide(key)
+	}
+	if _, token, found := strings.Cut(a.text("result", "link"), "#"); found {
+		s.hide(token)
+	}
+}
+
+// reviseTwice takes acme's configuration to revision 3.
+func (s *server) reviseTwice() {
+	s.t.Helper()
+	key := s.roleKey(auth.Member)
+	for _, currency := range []string{"GBP", "USD"} {
+		s.do(ask{method: "POST", path: "/account", body: `{"currency":"` + currency + `"}`, key: key}).want(s.t, 200)
+	}
+}
+
+func TestEveryRouteHasASample(t *testing.T) {
+	s := newServer(t, options{})
+	var have []string
+	for _, rt := range s.routes {
+		have = append(have, rt.method+" "+rt.path)
+		if _, found := samples[rt.method+" "+rt.path]; !found {
+			t.Errorf("%s %s has no sample request", rt.method, rt.path)
+		}
+	}
+	for name := range samples {
+		if !slices.Contains(have, name) {
+			t.Errorf("%s is not a route", name)
+		}
+	}
+}
+
+// Every route with every kind of credential (http-api.md section 5, point 7; decisions.md section 4).
+func TestWalkOfCredentials(t *testing.T) {
+	s := newServer(t, options{})
+	expired := s.session("acme", mailOf(auth.Admin))
+	soon := time.Now().Add(time.Hour)
+	_, expiredKey, err := s.auth.CreateKeyFor(auth.Local("acme"), mailOf(auth.Admin), auth.KeyInput{ExpiresAt: &soon})
+	s.must(nil, err)
+	s.hide(expiredKey)
+	s.clock.advance(31 * 24 * time.Hour)
+	revoked := s.roleKey(auth.Admin)
+	p, err := s.auth.AuthenticateKey(revoked)
+	s.must(nil, err)
+	s.must(nil, s.auth.RevokeKey(p, revoked))
+	ended := s.session("acme", mailOf(auth.Admin))
+	p, err = s.auth.AuthenticateSession(ended)
+	s.must(nil, err)
+	s.must(nil, s.auth.Logout(p))
+	good, goodSession := s.roleKey(auth.Admin), s.session("acme", mailOf(auth.Admin))
+	wrong := []struct {
+		name string
+		ask
+	}{
+		{"none", ask{}},
+		{"an empty key", ask{header: map[string]string{"X-API-KEY": ""}}},
+		{"an empty session", ask{header: map[string]string{"Cookie": "session="}}},
+		{"a malformed key", ask{key: "opk_no"}},
+		{"a malformed session", ask{session: "no"}},
+		{"a cut key", ask{key: good[:len(good)-1]}},
+		{"a key in capitals", ask{key: strings.ToUpper(good)}},
+		{"an unknown key", ask{key: "opk_" + strings.Repeat("a", 40)}},
+		{"a key as the session", ask{session: good}},
+		{"a session as the key", ask{key: goodSession}},
+		{"a revoked key", ask{key: revoked}},
+		{"an expired key", ask{key: expiredKey}},
+		{"an expired session", ask{session: expired}},
+		{"a session that ended", ask{session: ended}},
+		{"a wrong key beside a right session", ask{key: revoked, session: goodSession}},
+		{"a right key in the query", ask{path: "?X-API-KEY=" + good}},
+	}
+	for _, rt := range s.routes {
+		row := samples[rt.method+" "+rt.path]
+		for _, w := range wrong {
+			a := row.call(s, rt.method, caller{email: mailOf(auth.Admin)})
+			a.key, a.session = w.key, w.session
+			if w.header != nil {
+				a.header = w.header
+			}
+			if a.login != "" && w.header["Cookie"] != "" {
+				continue // the waiting browser's own cookie is what counts there
+			}
+			if w.path != "" && rt.method == http.MethodGet && !strings.Contains(a.path, "?") {
+				a.path += w.path
+			}
+			got := s.do(a)
+			want := http.StatusUnauthorized
+			if row.open {
+				want = row.status()
+			}
+			if got.status != want {
+				t.Errorf("%s %s with %s: %d, want %d: %.300s", rt.method, rt.path, w.name, got.status, want, got.body)
+			}
+			s.noteSecrets(rt.path, got)
+		}
+	}
+}
+
+// Every route with every role, by key and by session (decisions.md section 4).
+func TestWalkOfRoles(t *testing.T) {
+	s := newServer(t, options{})
+	s.reviseTwice()
+	for _, rt := range s.routes {
+		row := samples[rt.method+" "+rt.path]
+		if row.open {
+			continue
+		}
+		for _, role := range roles {
+			for _, bySession := range []bool{false, true} {
+				email := mailOf(role)
+				a := row.call(s, rt.method, caller{email: email})
+				want := row.status()
+				if bySession {
+					a.session = s.session("acme", email)
+				} else {
+					a.key = s.key("acme", email)
+					if row.byKey != 0 {
+						want = row.byKey
+					}
+				}
+				if !role.AtLeast(row.role) && row.role != "" {
+					want = http.StatusForbidden
+				}
+				got := s.do(a)
+				if got.status != want {
+					t.Errorf("%s %s by %s, session %v: %d, want %d: %.300s", rt.method, rt.path, role, bySession, got.status, want, got.body)
+				}
+				s.noteSecrets(rt.path, got)
+			}
+		}
+		a := row.call(s, rt.method, caller{email: mailOf(auth.Member)})
+		a.key = s.key("bolt", "admin@bolt.example")
+		want := row.status()
+		if row.foreign != 0 {
+			want = row.foreign
+		}
+		got := s.do(a)
+		if got.status != want {
+			t.Errorf("%s %s by another account's admin: %d, want %d: %.300s", rt.method, rt.path, got.status, want, got.body)
+		}
+		if strings.Contains(string(got.body), "PACK-1") && got.status < 300 {
+			t.Errorf("%s %s shows another account's stations", rt.method, rt.path)
+		}
+		s.noteSecrets(rt.path, got)
+	}
+}
+
+// HEAD answers wherever GET does, but for the callback (decisions.md section 1), with the headers of GET.
+func TestWalkOfHead(t *testing.T) {
+	s := newServer(t, options{})
+	s.reviseTwice()
+	admin := s.roleKey(auth.Admin)
+	for _, rt := range s.routes {
+		if rt.method != http.MethodGet {
+			continue
+		}
+		row := samples[rt.method+" "+rt.path]
+		head := row.call(s, http.MethodHead, caller{})
+		head.key = admin
+		got := s.do(head)
+		if rt.path == "/auth/callback" {
+			got.want(t, http.StatusMethodNotAllowed)
+			if got.header.Get("Allow") != "GET" {
+				t.Errorf("Allow of the callback is %q", got.header.Get("Allow"))
+			}
+			head.method = http.MethodGet
+			s.noteSecrets("", s.do(head).want(t, 200)) // the token is still good
+			continue
+		}
+		got.want(t, 200)
+		get := head
+		get.method = http.MethodGet
+		full := s.do(get)
+		for _, name := range []string{"Content-Type", "Etag", "Vary", "Cache-Control"} {
+			if got.header.Get(name) != full.header.Get(name) {
+				t.Errorf("HEAD %s: %s is %q, of GET %q", rt.path, name, got.header.Get(name), full.header.Get(name))
+			}
+		}
+		if rt.path != "/metrics" && rt.path != "/audit" && got.header.Get("Content-Length") != full.header.Get("Content-Length") {
+			if rt.path != "/key" { // shows when keys were last used
+				t.Errorf("HEAD %s: Content-Length is %q, of GET %q", rt.path, got.header.Get("Content-Length"), full.header.Get("Content-Length"))
+			}
+		}
+		head.key = ""
+		if !row.open {
+			s.do(head).want(t, http.StatusUnauthorized)
+		}
+	}
+}
+
+// Allow names the methods that work and no others.
+func TestWalkOfMethods(t *testing.T) {
+	s := newServer(t, options{})
+	allowed := map[string][]string{}
+	for _, rt := range s.routes {
+		allowed[rt.path] = append(allowed[rt.path], rt.method)
+		if rt.method == http.MethodGet && !rt.noHead {
+			allowed[rt.path] = append(allowed[rt.path], http.MethodHead)
+		}
+	}
+	for _, methods := range allowed {
+		slices.Sort(methods)
+	}
+	for _, rt := range s.routes {
+		path := strings.Split(samples[rt.method+" "+rt.path].call(s, rt.method, caller{email: mailOf(auth.Admin)}).path, "?")[0]
+		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "get"} {
+			if slices.Contains(allowed[rt.path], method) {
+				continue
+			}
+			got := s.do(ask{method: method, path: path}).want(t, http.StatusMethodNotAllowed)
+			if allow := got.header.Get("Allow"); allow != strings.Join(allowed[rt.path], ", ") {
+				t.Errorf("%s %s: Allow is %q, want %v", method, rt.path, allow, allowed[rt.path])
+			}
+		}
+	}
+}
+
+func TestUnknownPaths(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Admin)
+	for _, path := range []string{"/", "/nothing", "/account/", "//account", "/account/nothing", "/ACCOUNT", "/key/", "/local/check", "/local/account", "/local/init",
+		"/account/manifest/revisions/1/nothing", "/station", "/station/", "/openapi.json/", "/auth", "/./account", "/a/../account", "/account%2Fmanifest", "/%00", "/health%00", "/%2e%2e/account"} {
+		for _, method := range []string{"GET", "POST", "HEAD", "DELETE", "OPTIONS"} {
+			s.do(ask{method: method, path: path}).want(t, http.StatusNotFound)
+			s.do(ask{method: method, path: path, key: key}).want(t, http.StatusNotFound)
+			s.do(ask{method: method, path: path, key: "nonsense"}).want(t, http.StatusNotFound)
+		}
+	}
+}
+
+// A mistyped parameter must not write; on a safe method it is ignored (decisions.md section 1).
+func TestUnknownQueryParameters(t *testing.T) {
+	s := newServer(t, options{})
+	s.reviseTwice()
+	admin := s.roleKey(auth.Admin)
+	for _, rt := range s.routes {
+		row := samples[rt.method+" "+rt.path]
+		a := row.call(s, rt.method, caller{email: mailOf(auth.Admin)})
+		a.key = admin
+		if strings.Contains(a.path, "?") {
+			a.path += "&Dryrun=1"
+		} else {
+			a.path += "?Dryrun=1"
+		}
+		got := s.do(a)
+		if rt.method == http.MethodGet {
+			got.want(t, row.status())
+			s.noteSecrets("", got)
+			continue
+		}
+		got.wantDetail(t, "Dryrun", "is not a query parameter of this operation")
+	}
+}
+
+// What cannot be read, or says two things, must not write either.
+func TestQueriesThatAreUnclearDoNotWrite(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Admin)
+	other := strings.Replace(acme, "Packer 1", "Packer One", 1)
+	for _, query := range []string{
+		"?dryrun=true;note=x", "?dryrun=%zz", "?dryrun=true%", "?dryrun=true&dryrun=false", "?dryrun=false&dryrun=true", "?dryrun", "?dryrun=", "?dryrun=yes",
+		"?Dryrun=true", "?dryrun=true&DRYRUN=false", "?note=a&note=b", "?dryrun=true&limit=1",
+	} {
+		got := s.do(ask{method: "PUT", path: "/account/manifest" + query, body: other, key: key})
+		got.want(t, 400)
+		if _, err := url.ParseQuery(strings.TrimPrefix(query, "?")); err == nil && len(got.details()) == 0 {
+			t.Errorf("%s: no detail names the parameter", query)
+		}
+	}
+	if got := s.do(ask{method: "GET", path: "/account/manifest/revisions", key: key}); got.at("paging", "totalElements") != 1.0 {
+		t.Errorf("something was written: %s", got.body)
+	}
+	s.do(ask{method: "PUT", path: "/account/manifest?dryrun=false", body: other, key: key}).want(t, 200)
+}
