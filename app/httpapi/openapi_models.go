@@ -34,9 +34,7 @@ func components() object {
 		member{"Account", accountAnswer(account)},
 		member{"UpdatedAccount", strict("The account without its manifest and cursors.", account, []any{"id", "domain"})},
 	)
-	for _, m := range parse(answerModels).(object) {
-		out = append(out, m)
-	}
+	out = append(out, parse(answerModels).(object)...)
 	pattern := out.object("ShiftPattern").object("properties")
 	out = append(out,
 		member{"StationShiftPattern", strict("The shift pattern in force and the level that names it.",

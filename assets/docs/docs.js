@@ -1,6 +1,6 @@
 // The API's documentation, made from /openapi.json in the browser.
 import { el } from "../shared/dom.js";
-import { operationSection } from "./operation.js";
+import { breakable, operationSection } from "./operation.js";
 import { modelSection, prose } from "./schema.js";
 
 const main = document.getElementById("main");
@@ -43,7 +43,7 @@ function render(doc) {
     group(tag.name, tag.description, members.map((op) => ({
       id: op.operationId,
       section: operationSection(doc, op),
-      link: [el("span", { class: `verb ${op.method}` }, op.method.toUpperCase()), el("span", null, op.path)],
+      link: [el("span", { class: `verb ${op.method}` }, op.method.toUpperCase()), el("span", null, breakable(op.path))],
       text: [op.operationId, op.method, op.path, tag.name].join(" "),
     })));
   }
@@ -101,7 +101,7 @@ function follow() {
     search.value = "";
     filter();
   }
-  target.scrollIntoView({ behavior: "auto" });
+  target.scrollIntoView({ behavior: "instant" });
   (target.querySelector("h3") ?? target).focus({ preventScroll: true });
 }
 

@@ -7,7 +7,7 @@ export function operationSection(doc, op) {
   return el("section", { class: "operation", id: op.operationId },
     el("h3", { tabindex: "-1" },
       el("a", { href: `#${op.operationId}`, class: "self", "aria-label": `${op.method.toUpperCase()} ${op.path}` },
-        el("span", { class: `verb ${op.method}` }, op.method.toUpperCase()), el("code", null, op.path.split("/").flatMap((part, i) => (i ? ["/", el("wbr"), part] : [part]))))),
+        el("span", { class: `verb ${op.method}` }, op.method.toUpperCase()), el("code", null, breakable(op.path)))),
     el("p", { class: "summary" }, op.summary),
     el("p", { class: "needs" }, needs(doc, op)),
     prose(op.description),
@@ -15,6 +15,11 @@ export function operationSection(doc, op) {
     body(doc, op),
     answers(doc, op),
     part("Try it", snippet(curl(op), { label: `Copy the command for ${op.operationId}` })));
+}
+
+/** breakable makes a path that may be broken after its slashes. */
+export function breakable(path) {
+  return path.split("/").flatMap((part, i) => (i ? ["/", el("wbr"), part] : [part]));
 }
 
 function part(title, ...content) {
@@ -27,7 +32,6 @@ function needs(doc, op) {
   const open = wanted.length === 0 || wanted.some((one) => Object.keys(one).length === 0);
   return [
     el("span", { class: open ? "tag open" : "tag" }, open ? "No key needed" : `Needs ${schemes.join(" or ")}`),
-    op["x-role"] ? el("span", { class: "tag" }, op["x-role"] === "readonly" ? "Every role" : `Role ${op["x-role"]}${op["x-role"] === "admin" ? "" : " or higher"}`) : null,
     el("code", { class: "muted" }, op.operationId),
   ];
 }
@@ -72,8 +76,15 @@ function well(doc, op, status, answer) {
   const [type, media] = Object.entries(answer.content ?? {})[0] ?? [];
   const head = el("p", null, el("span", { class: "tag good" }, status), " ", inline(answer.description));
   if (!media) return head;
-  const direct = media.schema.$ref ? el("p", { class: "muted" }, "The body is ", kind(media.schema), `, ${type}.`) : null;
-  return [head, direct, direct ? null : table(media.schema, `Fields of the answer of ${op.operationId}`), headers(doc, op, answer), example(media.example, `Copy the example answer of ${op.operationId}`)];
+  return [head, shape(type, media.schema), headers(doc, op, answer), example(media.example, `Copy the example answer of ${op.operationId}`)];
+}
+
+// shape says in a line what a body is: the envelope's members, or the model that it is.
+function shape(type, schema) {
+  const members = Object.entries(schema.properties ?? {});
+  const what = members.length === 0 ? kind(schema)
+    : members.flatMap(([name, value], i) => [i ? ", " : "", el("code", null, name), " ", ...kind(value)]);
+  return el("p", { class: "shape" }, `${type}: `, what);
 }
 
 function headers(doc, op, answer) {

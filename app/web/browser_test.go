@@ -1,0 +1,514 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/httpapi"
+)
+
+// startBrowser starts a browser with a profile of its own. Where there is none the test is skipped, but never in
+// continuous integration.
+func startBrowser(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("chromium is not installed, and CI is to test the pages in it")
+		}
+		t.Skip("chromium is not installed: the pages are not tested in a browser")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-component-update", true))
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// tab is a page in the browser that notes what a page must never do.
+type tab struct {
+	t    *testing.T
+	ctx  context.Context
+	base string
+
+	mu       sync.Mutex
+	problems []string // console errors, exceptions, violations of the policy
+	requests []string // addresses asked for
+}
+
+func open(t *testing.T, browser context.Context, base string, width, height int64, options ...chromedp.EmulateViewportOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(cancel)
+	p := &tab{t: t, ctx: ctx, base: base}
+	p.do(chromedp.EmulateViewport(width, height, options...))
+	if err := chromedp.Listen(ctx, p.note); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *tab) note(event any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		p.requests = append(p.requests, e.Request.URL)
+	case *runtime.EventExceptionThrown:
+		p.problems = append(p.problems, "exception: "+e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		p.problems = append(p.problems, fmt.Sprintf("console: %s", e.Type))
+	case *log.EventEntryAdded:
+		// An answer that is an error is noted by the browser as well; which ones there are, the tests decide.
+		if !strings.HasPrefix(e.Entry.Text, "Failed to load resource: the server responded") && !strings.Contains(e.Entry.Text, "net::ERR_CONNECTION_REFUSED") {
+			p.problems = append(p.problems, fmt.Sprintf("%s %s: %s", e.Entry.Source, e.Entry.Level, e.Entry.Text))
+		}
+	}
+}
+
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p.ctx, steps...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *tab) visit(path string) { p.t.Helper(); p.do(chromedp.Navigate(p.base + path)) }
+
+// eval gives the value of an expression.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// until waits for an expression to be true. (The library's own polling makes functions from text, which the
+// pages' policy forbids.)
+func (p *tab) until(expression string) {
+	p.t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !eval[bool](p, "Boolean("+expression+")") {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("%s is still not true; the page shows:\n%s", expression, eval[string](p, "document.body.innerText.slice(0, 600)"))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func (p *tab) text(selector string) string {
+	p.t.Helper()
+	return eval[string](p, fmt.Sprintf("document.querySelector(%q).textContent", selector))
+}
+
+// clean checks what the page did: no error, nothing that the policy forbids, no other host.
+func (p *tab) clean() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, problem := range p.problems {
+		p.t.Error(problem)
+	}
+	if len(p.requests) == 0 {
+		p.t.Error("no request was seen: the watch is broken")
+	}
+	for _, address := range p.requests {
+		if !strings.HasPrefix(address, p.base+"/") && !strings.HasPrefix(address, "data:") {
+			p.t.Errorf("the page asked another host: %s", address)
+		}
+	}
+}
+
+// fakeAPI stands for what is behind the pages; the description is the real one.
+type fakeAPI struct {
+	mu       sync.Mutex
+	answers  map[string]answer // by path
+	requests []string
+}
+
+type answer struct {
+	status int
+	body   string
+	retry  string
+}
+
+func (f *fakeAPI) set(path string, a answer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.answers[path] = a
+}
+
+func (f *fakeAPI) seen() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string(nil), f.requests...)
+}
+
+func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	body := make([]byte, max(r.ContentLength, 0))
+	_, _ = r.Body.Read(body)
+	f.requests = append(f.requests, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
+	a, found := f.answers[r.URL.Path]
+	if !found {
+		a = answer{status: 404, body: `{"isSuccess":false,"errorCode":"notFound","errorMessage":"there is nothing at this path"}`}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if a.retry != "" {
+		w.Header().Set("Retry-After", a.retry)
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write([]byte(a.body))
+}
+
+func serve(t *testing.T, demo *DemoInfo) (base string, fake *fakeAPI) {
+	t.Helper()
+	fake = &fakeAPI{answers: map[string]answer{"/ready": {status: 200, body: `{"isSuccess":true}`}}}
+	real := httpapi.New(httpapi.Config{Log: slog.New(slog.DiscardHandler)})
+	pages := newWeb(t, Config{Version: "1.2.3", Demo: demo})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case pages.Handles(r.URL.Path):
+			pages.ServeHTTP(w, r)
+		case r.URL.Path == "/openapi.json":
+			real.ServeHTTP(w, r)
+		default:
+			fake.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, fake
+}
+
+var exampleDemo = &DemoInfo{
+	Account: "demo", Plants: []string{"Riverside <Works>"}, Groups: 4, Stations: 14, SKUs: 20,
+	APIKey: "opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x", BaseURL: "http://127.0.0.1:8080",
+}
+
+func TestPagesInABrowser(t *testing.T) {
+	browser := startBrowser(t)
+	t.Run("overview", func(t *testing.T) { testOverview(t, browser) })
+	t.Run("documentation", func(t *testing.T) { testDocumentation(t, browser) })
+	t.Run("link", func(t *testing.T) { testLink(t, browser) })
+	t.Run("no sideways scrolling", func(t *testing.T) { testWidths(t, browser) })
+}
+
+func testOverview(t *testing.T, browser context.Context) {
+	base, fake := serve(t, exampleDemo)
+	p := open(t, browser, base, 1280, 800)
+	p.visit("/")
+	p.until(`document.getElementById("status").dataset.state === "ok"`)
+	if got := p.text("#status-text"); got != "Running and ready" {
+		t.Errorf("the state is %q", got)
+	}
+	if got := p.text("#demo-title"); got != "Riverside <Works>" {
+		t.Errorf("the plant is called %q", got)
+	}
+	if got, want := p.text("#curl"), `curl -H "X-API-KEY: opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x" http://127.0.0.1:8080/account`; got != want {
+		t.Errorf("the command is %q, want %q", got, want)
+	}
+	p.do(chromedp.Click(chromedp.CSS(`[data-copy="curl"]`)))
+	p.until(`["Copied", "Selected"].includes(document.querySelector('[data-copy="curl"]').textContent)`)
+
+	fake.set("/ready", answer{status: 503, body: `{"isSuccess":false,"errorCode":"unavailable","errorMessage":"not ready: the disk is full"}`})
+	p.visit("/")
+	p.until(`document.getElementById("status").dataset.state === "bad"`)
+	if got := p.text("#status-text"); got != "Running, not ready: the disk is full" {
+		t.Errorf("the state is %q", got)
+	}
+	p.clean()
+}
+
+func testDocumentation(t *testing.T, browser context.Context) {
+	base, _ := serve(t, nil)
+	p := open(t, browser, base, 1280, 800)
+	p.visit("/docs#createKey")
+	p.until(`document.getElementById("createKey")`)
+	p.until(`document.activeElement.closest("section")?.id === "createKey"`) // a deep link leads there
+	if top := eval[float64](p, `document.getElementById("createKey").getBoundingClientRect().top`); top < -2 || top > 400 {
+		t.Errorf("the operation linked to is %v px from the top", top)
+	}
+	inPage := eval[[]string](p, `[...document.querySelectorAll(".operation:not(.model)")].map((s) => s.id)`)
+	inDocument := eval[[]string](p, `(async () => Object.values((await (await fetch("/openapi.json")).json()).paths).flatMap((item) => Object.values(item)).map((op) => op.operationId))()`)
+	if len(inDocument) == 0 {
+		t.Fatal("the description has no operation")
+	}
+	if diff := cmp.Diff(toSet(inDocument), toSet(inPage)); diff != "" {
+		t.Errorf("description and page differ:\n%s", diff)
+	}
+	// Every link in the page leads somewhere, and no id is there twice.
+	if dead := eval[[]string](p, `[...document.querySelectorAll('a[href^="#"]')].map((a) => a.getAttribute("href").slice(1)).filter((id) => !document.getElementById(id))`); len(dead) > 0 {
+		t.Errorf("links lead nowhere: %v", dead)
+	}
+	if twice := eval[[]string](p, `[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i)`); len(twice) > 0 {
+		t.Errorf("ids are there twice: %v", twice)
+	}
+	section := p.text("#createKey")
+	for _, want := range []string{"POST", "/key", "expiresAt", "date-time", "an API key", "409", "conflict", "X-API-KEY: $KEY", base + "/key"} {
+		if !strings.Contains(section, want) {
+			t.Errorf("POST /key does not mention %q", want)
+		}
+	}
+
+	// By keyboard alone: to the search, a word, the first that is found.
+	p.do(chromedp.KeyEvent("/"), chromedp.KeyEvent("restore"))
+	p.until(`document.activeElement.id === "search" && document.getElementById("found").textContent.includes(" of ")`)
+	if eval[bool](p, `document.getElementById("createKey").checkVisibility()`) || !eval[bool](p, `document.getElementById("restoreRevision").checkVisibility()`) {
+		t.Error("the search for restore shows something else")
+	}
+	p.do(chromedp.KeyEvent(kb.Enter))
+	p.until(`location.hash.length > 1 && document.activeElement.tagName === "H3"`)
+	p.do(chromedp.KeyEvent("/"), chromedp.KeyEvent("xyzzy"))
+	p.until(`document.getElementById("found").textContent === "Nothing found"`)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.until(`document.getElementById("createKey").checkVisibility()`)
+	p.clean()
+
+	p.mu.Lock()
+	loaded := len(p.requests)
+	p.mu.Unlock()
+	size := eval[float64](p, `performance.getEntries().filter((e) => e.transferSize).reduce((sum, e) => sum + e.transferSize, 0)`)
+	if size > 200<<10 {
+		t.Errorf("the page takes %.0f bytes over the wire; 200 KiB are too many", size)
+	}
+	t.Logf("%d requests, %.1f KiB over the wire", loaded, size/1024)
+}
+
+func toSet(list []string) map[string]bool {
+	set := map[string]bool{}
+	for _, s := range list {
+		set[s] = true
+	}
+	return set
+}
+
+const exampleToken = "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"
+
+func testLink(t *testing.T, browser context.Context) {
+	base, fake := serve(t, nil)
+	visit := func(t *testing.T) *tab {
+		p := open(t, browser, base, 800, 1280)
+		p.visit("/link#" + exampleToken)
+		p.until(`!document.getElementById("here").disabled`)
+		return p
+	}
+	envelope := func(status int, code, message string) answer {
+		return answer{status: status, body: fmt.Sprintf(`{"isSuccess":false,"errorCode":%q,"errorMessage":%q}`, code, message)}
+	}
+	last := func() string { all := fake.seen(); return all[len(all)-1] }
+
+	t.Run("opening it uses nothing", func(t *testing.T) {
+		p := visit(t)
+		if at := eval[string](p, "location.href"); at != base+"/link" {
+			t.Errorf("the address bar has %s", at)
+		}
+		if n := eval[float64](p, "history.length"); n > 2 {
+			t.Errorf("the history has %v entries: the token may be in one", n)
+		}
+		for _, request := range fake.seen() {
+			if strings.Contains(request, "opl_") || strings.Contains(request, "/auth/") {
+				t.Errorf("the page asked for %s before anybody pressed anything", request)
+			}
+		}
+		p.clean()
+	})
+
+	t.Run("sign in here, by keyboard", func(t *testing.T) {
+		fake.set("/auth/callback", answer{status: 200, body: `{"isSuccess":true}`})
+		p := visit(t)
+		for range 8 {
+			p.do(chromedp.KeyEvent(kb.Tab))
+			if eval[string](p, "document.activeElement.id") == "here" {
+				break
+			}
+		}
+		p.do(chromedp.KeyEvent(kb.Enter))
+		p.until(`document.getElementById("message").textContent.includes("You are signed in")`)
+		if want := "GET /auth/callback?token=" + exampleToken; last() != want {
+			t.Errorf("asked %s, want %s", last(), want)
+		}
+		if !eval[bool](p, `document.querySelector("#onward a").checkVisibility() && !document.getElementById("here").checkVisibility()`) {
+			t.Error("the way on is not shown")
+		}
+		p.clean()
+	})
+
+	for _, tt := range []struct {
+		name  string
+		reply answer
+		says  string
+		again bool // the link may be tried again
+	}{
+		{"incomplete", envelope(400, "invalidInput", "token must not be empty"), "This link is not complete", false},
+		{"expired", envelope(403, "forbidden", "the link is not valid, or not any more"), "not valid any more", false},
+		{"used", envelope(409, "conflict", "the link was used before"), "was used before", false},
+		{"throttled", answer{429, `{"isSuccess":false,"errorCode":"tooManyRequests","errorMessage":"wait"}`, "42"}, "Wait 42 seconds", true},
+		{"busy", envelope(503, "unavailable", "the disk is full"), "Your link was not used", true},
+		{"broken", envelope(500, "internalServerError", "something <b>went</b> wrong"), "Something <b>went</b> wrong.", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			fake.set("/auth/callback", tt.reply)
+			p := visit(t)
+			p.do(chromedp.Click(chromedp.CSS("#here")))
+			p.until(`document.getElementById("message").textContent !== ""`)
+			if got := p.text("#message"); !strings.Contains(got, tt.says) {
+				t.Errorf("it says %q", got)
+			}
+			if again := eval[bool](p, `document.getElementById("here").checkVisibility() && !document.getElementById("here").disabled`); again != tt.again {
+				t.Errorf("it can be tried again: %v", again)
+			}
+			p.clean()
+		})
+	}
+
+	t.Run("let the waiting browser in", func(t *testing.T) {
+		p := visit(t)
+		submit := func(digits string) {
+			eval[any](p, `document.getElementById("code").value = ""`)
+			p.do(chromedp.SendKeys(chromedp.CSS("#code"), digits+kb.Enter))
+		}
+		before := len(fake.seen())
+		submit("123")
+		p.until(`document.getElementById("code-hint").textContent.includes("five digits")`)
+		if len(fake.seen()) != before {
+			t.Errorf("three digits were sent: %s", last())
+		}
+		fake.set("/auth/approve", envelope(403, "forbidden", "the code is not the one that the waiting browser shows"))
+		submit("11111")
+		p.until(`document.getElementById("code-hint").textContent.startsWith("The code is not the one")`)
+		if !eval[bool](p, `document.activeElement.id === "code" && document.activeElement.getAttribute("aria-invalid") === "true"`) {
+			t.Error("the field with the wrong code is not where the cursor is")
+		}
+		fake.set("/auth/approve", answer{400, `{"isSuccess":false,"errorCode":"invalidInput","errorMessage":"x","details":[{"field":"code","issue":"must be five digits"}]}`, ""})
+		submit("22222")
+		p.until(`document.getElementById("code-hint").textContent === "The code must be five digits."`)
+		fake.set("/auth/approve", envelope(409, "conflict", "no other browser waits for this link"))
+		submit("33333")
+		p.until(`document.getElementById("message").textContent.includes("No other browser waits")`)
+		fake.set("/auth/approve", answer{status: 200, body: `{"isSuccess":true}`})
+		submit("04817")
+		p.until(`document.getElementById("message").textContent.includes("The other browser is let in")`)
+		if want := `POST /auth/approve {"token":"` + exampleToken + `","code":"04817"}`; last() != want {
+			t.Errorf("sent %s, want %s", last(), want)
+		}
+		p.clean()
+	})
+
+	t.Run("a second link in the same tab", func(t *testing.T) {
+		fake.set("/auth/callback", envelope(409, "conflict", "the link was used before"))
+		p := visit(t)
+		p.do(chromedp.Click(chromedp.CSS("#here")))
+		p.until(`document.getElementById("message").textContent.includes("was used before")`)
+		fake.set("/auth/callback", answer{status: 200, body: `{"isSuccess":true}`})
+		eval[any](p, `location.hash = "opl_second"`)
+		p.until(`document.getElementById("here").checkVisibility() && location.hash === ""`)
+		p.do(chromedp.Click(chromedp.CSS("#here")))
+		p.until(`document.getElementById("message").textContent.includes("You are signed in")`)
+		if !strings.HasSuffix(last(), "token=opl_second") {
+			t.Errorf("asked %s", last())
+		}
+	})
+
+	t.Run("no token", func(t *testing.T) {
+		p := open(t, browser, base, 360, 740)
+		p.visit("/link")
+		p.until(`document.getElementById("message").textContent.includes("There is no link here")`)
+		p.clean()
+	})
+
+	t.Run("no network", func(t *testing.T) {
+		p := visit(t)
+		eval[any](p, `globalThis.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`)
+		p.do(chromedp.Click(chromedp.CSS("#here")))
+		p.until(`document.getElementById("message").textContent.includes("The service does not answer")`)
+		if eval[bool](p, `document.getElementById("here").disabled`) {
+			t.Error("it cannot be tried again")
+		}
+	})
+
+	t.Run("touch", func(t *testing.T) {
+		p := visit(t)
+		small := eval[[]string](p, `[...document.querySelectorAll("button, input, .bar a")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)`)
+		if len(small) > 0 {
+			t.Errorf("too small for a finger in a glove: %v", small)
+		}
+	})
+}
+
+// testWidths looks at every page from a phone to a wall screen, light and dark: nothing may stick out at the side,
+// and text must stand out from what is behind it.
+func testWidths(t *testing.T, browser context.Context) {
+	base, _ := serve(t, exampleDemo)
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 800, 1280, 1920} {
+			p := open(t, browser, base, width, 900)
+			if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			for path, ready := range map[string]string{
+				"/": `document.getElementById("status").dataset.state === "ok"`, "/docs": `document.getElementById("getOpenAPI")`, "/link#" + exampleToken: `!document.getElementById("here").disabled`,
+			} {
+				p.visit(path)
+				p.until(ready)
+				if over := eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+					t.Errorf("%s is %v px too wide at %d", path, over, width)
+				}
+				for _, weak := range eval[[]string](p, contrast) {
+					t.Errorf("%s %s: %s", scheme, path, weak)
+				}
+			}
+			p.clean()
+		}
+	}
+}
+
+// contrast lists texts whose contrast with what is behind them is below 4.5 (WCAG 2.2, 1.4.3), a few of each kind.
+const contrast = `(() => {
+	const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+	const rgba = (color) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+	const known = new Map();
+	const read = (color) => { if (!known.has(color)) known.set(color, rgba(color)); return known.get(color); };
+	const light = ([r, g, b]) => { const f = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b); };
+	const weak = new Set();
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let node; (node = walker.nextNode());) {
+		const e = node.parentElement;
+		if (!node.data.trim() || e.matches(":disabled, script, noscript") || !e.checkVisibility()) continue;
+		let back = e;
+		while (back && read(getComputedStyle(back).backgroundColor)[3] < 255) back = back.parentElement;
+		const [a, b] = [light(read(getComputedStyle(e).color)), light(read(getComputedStyle(back ?? document.documentElement).backgroundColor))].sort((x, y) => y - x);
+		const ratio = (a + 0.05) / (b + 0.05);
+		if (ratio < 4.5 && weak.size < 5) weak.add(e.tagName + "." + e.className + " has " + ratio.toFixed(2) + ": " + node.data.trim().slice(0, 30));
+	}
+	return [...weak];
+})()`
