@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"opsmon/app/account"
@@ -29,74 +30,70 @@ type App struct {
 	store    *kv.Store
 	accounts *account.Service
 	auth     *auth.Service
-	mailer   *auth.Mailer
 	api      *httpapi.API
 	web      *web.Web
 	setup    setupCode
 	base     baseURL
-	state    state
+	stopping atomic.Bool
+	limits   timeLimits
 }
 
-// Open opens the store in the data directory, making both when they are not there, and the services on it.
+// Open opens the store in the data directory, making both when they are not there, and the services on it. The
+// caller closes the App. Errors: those of kv.Open, *SettingError.
 func Open(cfg Config, log *slog.Logger) (*App, error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
 	}
-	a := &App{cfg: cfg, log: log}
-	a.base.set(cfg.URL)
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	a := &App{cfg: cfg, log: log, limits: defaultTimeLimits()}
+	a.base.set(cfg.baseURL(cfg.Listen))
 	var err error
-	a.store, err = kv.Open(kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Buckets: buckets(), Migrations: migrations})
+	a.store, err = kv.Open(kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Clock: cfg.Clock, Buckets: buckets(), Migrations: migrations})
+	if errors.Is(err, kv.ErrLocked) {
+		err = fmt.Errorf("%w, or choose another directory with --data-dir", err)
+	}
 	if err != nil {
-		return nil, explainOpen(cfg.DataDir, err)
+		return nil, err
 	}
 	if err := a.services(); err != nil {
-		return nil, errors.Join(err, a.store.Close())
+		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
 func (a *App) services() (err error) {
-	if a.accounts, err = account.New(account.Config{Store: a.store, Log: a.log}); err != nil {
+	if _, _, err := a.cfg.certificate(); err != nil {
 		return err
 	}
+	if a.accounts, err = account.New(account.Config{Store: a.store, Clock: a.cfg.Clock, Log: a.log}); err != nil {
+		return err
+	}
+	var mailer *auth.Mailer
 	if m := a.cfg.SMTP; m.Host != "" {
-		a.mailer, err = auth.NewMailer(auth.MailConfig{Host: m.Host, Port: m.Port, Username: m.Username, Password: m.Password, From: m.From, TLS: auth.TLSMode(m.TLS), Log: a.log})
+		mailer, err = auth.NewMailer(auth.MailConfig{Host: m.Host, Port: m.Port, Username: m.Username, Password: m.Password, From: m.From, TLS: auth.TLSMode(m.TLS), Log: a.log})
 		if err != nil {
 			return fmt.Errorf("set up mail: %w", err)
 		}
 	}
-	if a.auth, err = auth.New(auth.Config{Store: a.store, Accounts: a.accounts, Mailer: a.mailer, Log: a.log}); err != nil {
+	a.auth, err = auth.New(auth.Config{Store: a.store, Accounts: a.accounts, Mailer: mailer, Log: a.log, Clock: a.cfg.Clock})
+	if err != nil {
+		if mailer != nil {
+			mailer.Close()
+		}
 		return err
 	}
 	if len(a.accounts.List(true)) == 0 {
 		a.setup.make()
 	}
-	cert, _, err := a.cfg.certificate()
-	if err != nil {
-		return err
-	}
 	a.api = httpapi.New(httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
-		BaseURL: a.base.get, Secure: cert != "",
+		BaseURL: a.base.get, Secure: a.cfg.secure(),
 	})
-	a.web, err = web.New(web.Config{Dir: a.cfg.Assets, Demo: a.cfg.Demo, Version: BuildInfo().Version, Secure: cert != ""})
+	a.web, err = web.New(web.Config{Dir: a.cfg.Assets, Demo: a.cfg.Demo, Version: BuildInfo().Version, Secure: a.cfg.secure()})
 	return err
-}
-
-// explainOpen says what to do about a store that does not open.
-func explainOpen(dir string, err error) error {
-	switch {
-	case errors.Is(err, kv.ErrLocked):
-		return fmt.Errorf("another process is using the store in %s: stop it, or choose another directory with --data-dir: %w", dir, err)
-	case errors.Is(err, kv.ErrNewer):
-		return fmt.Errorf("the store in %s was written by a newer version of app; run that version: %w", dir, err)
-	case errors.Is(err, kv.ErrDamaged):
-		return fmt.Errorf("the store in %s is damaged and has not been changed; put a backup of %s in its place: %w", dir, StoreFile, err)
-	case errors.Is(err, kv.ErrReadOnly):
-		return fmt.Errorf("the store in %s cannot be written to; give the user that runs app the right to: %w", dir, err)
-	}
-	return fmt.Errorf("open the store in %s: %w", dir, err)
 }
 
 // Handler serves the network: pages and the API.
@@ -116,17 +113,22 @@ func (a *App) SetupCode() string { return a.setup.get() }
 // Local serves the machine's own administrator. It must never be reachable from the network.
 func (a *App) Local() http.Handler { return a.api.Local() }
 
-// Close ends the services and closes the store.
+// Close ends the services and closes the store. No request may be running any more.
 func (a *App) Close() error {
-	a.state.stopping.Store(true)
-	a.accounts.Close()
-	err := a.auth.Close()
+	a.stopping.Store(true)
+	var err error
+	if a.accounts != nil { // Open closes what it has come to when it fails
+		a.accounts.Close()
+	}
+	if a.auth != nil {
+		err = a.auth.Close()
+	}
 	return errors.Join(err, a.store.Close())
 }
 
 // ready tells whether requests can be served: not while the service stops, and not when the store does not answer.
 func (a *App) ready() error {
-	if a.state.stopping.Load() {
+	if a.stopping.Load() {
 		return errors.New("the service is stopping")
 	}
 	return a.store.View(func(*kv.Tx) error { return nil })
@@ -175,7 +177,7 @@ func (a *App) Check(report func(problem string)) error {
 	if err := a.store.Check(report); err != nil {
 		return err
 	}
-	if err := a.accounts.Check(time.Now(), report); err != nil {
+	if err := a.accounts.Check(a.cfg.Clock(), report); err != nil {
 		return err
 	}
 	return a.auth.Check(report)

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
@@ -30,9 +34,12 @@ type Config struct {
 	MaxConnections int    `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
 	SMTP           SMTP   `yaml:"smtp"`
 
-	DataDir string        `yaml:"-"`
-	Assets  string        `yaml:"-"` // serve pages from this directory instead of the embedded ones, for development
-	Demo    *web.DemoInfo `yaml:"-"` // what the home page tells of a demonstration
+	DataDir string           `yaml:"-"`
+	Assets  string           `yaml:"-"` // serve pages from this directory instead of the embedded ones, for development
+	Demo    *web.DemoInfo    `yaml:"-"` // what the home page tells of a demonstration
+	Clock   func() time.Time `yaml:"-"` // nil = time.Now
+
+	origins map[string]string // where a setting was given, by its name: "/var/lib/app/app.yaml line 3"
 }
 
 // SMTP says how mail is sent. Without a host none is.
@@ -45,16 +52,36 @@ type SMTP struct {
 	TLS      string `yaml:"tls"` // starttls, tls or none
 }
 
+// SettingError is a setting with a wrong value.
+type SettingError struct {
+	Origin string // where it was given: a flag, a variable, or the line of a file; "" for a default
+	Err    error
+}
+
+// Error implements error.
+func (e *SettingError) Error() string {
+	if e.Origin == "" {
+		return e.Err.Error()
+	}
+	return e.Origin + ": " + e.Err.Error()
+}
+
+// Unwrap gives what is wrong.
+func (e *SettingError) Unwrap() error { return e.Err }
+
 // ConfigFile is the name of the configuration file in the data directory.
 const ConfigFile = "app.yaml"
 
 // DefaultConfig gives the configuration of a service that is told nothing.
 func DefaultConfig() Config {
-	return Config{Listen: "127.0.0.1:8080", TLS: "off", LogLevel: "info", MaxConnections: 1024, SMTP: SMTP{Port: 587, TLS: "starttls"}}
+	return Config{
+		Listen: "127.0.0.1:8080", TLS: "off", LogLevel: "info", MaxConnections: 1024, SMTP: SMTP{Port: 587, TLS: "starttls"},
+		origins: map[string]string{},
+	}
 }
 
-// ReadConfig reads app.yaml in the data directory, if it is there, and the environment over it. An unknown key
-// in the file, or a value of the wrong kind, is an error that names the line.
+// ReadConfig reads app.yaml in the data directory, if it is there, and the environment over it. An unknown key in
+// the file, or a value of the wrong kind, is a *SettingError that names the file and the line.
 func ReadConfig(dataDir string, getenv func(string) string) (Config, error) {
 	cfg := DefaultConfig()
 	cfg.DataDir = dataDir
@@ -63,74 +90,156 @@ func ReadConfig(dataDir string, getenv func(string) string) (Config, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return cfg, fmt.Errorf("read configuration: %w", err)
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(b))
-	dec.KnownFields(true)
-	if err := dec.Decode(&cfg); err != nil && !errors.Is(err, io.EOF) {
-		text := strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml: ", "", " in type app.Config", "", " in type app.SMTP", " of smtp", "\n  ", "; ").Replace(err.Error())
-		return cfg, fmt.Errorf("%s: %s", path, strings.ReplaceAll(text, "field ", "unknown key "))
-	}
-	if err := fromEnvironment(reflect.ValueOf(&cfg).Elem(), "APP", getenv); err != nil {
+	if err := cfg.fromFile(path, b); err != nil {
 		return cfg, err
 	}
-	return cfg, nil
+	return cfg, cfg.fromEnvironment(getenv)
 }
 
-// fromEnvironment sets the fields for which there is a variable: listen is APP_LISTEN, smtp.host APP_SMTP_HOST.
-func fromEnvironment(v reflect.Value, prefix string, getenv func(string) string) error {
-	for i := range v.NumField() {
-		name := v.Type().Field(i).Tag.Get("yaml")
-		if name == "-" {
-			continue
+// Set sets a setting by its name in the file, smtp.host for one within another, to a value in text. origin says
+// where it was given.
+func (c *Config) Set(name, text, origin string) error {
+	field, ok := c.settings()[name]
+	if !ok {
+		return &SettingError{origin, fmt.Errorf("there is no setting %s", name)}
+	}
+	c.origins[name] = origin
+	switch field.Kind() {
+	case reflect.String:
+		field.SetString(text)
+	case reflect.Int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return c.wrong(name, "must be a whole number; it is %q", text)
 		}
-		variable := prefix + "_" + screaming(name)
-		field := v.Field(i)
-		if field.Kind() == reflect.Struct {
-			if err := fromEnvironment(field, variable, getenv); err != nil {
+		field.SetInt(int64(n))
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			return c.wrong(name, "must be true or false; it is %q", text)
+		}
+		field.SetBool(text == "true")
+	}
+	return nil
+}
+
+// settings gives the fields that can be set, by the names of the settings.
+func (c *Config) settings() map[string]reflect.Value {
+	all := map[string]reflect.Value{}
+	var collect func(v reflect.Value, prefix string)
+	collect = func(v reflect.Value, prefix string) {
+		for i := range v.NumField() {
+			switch name := v.Type().Field(i).Tag.Get("yaml"); {
+			case name == "" || name == "-":
+			case v.Field(i).Kind() == reflect.Struct:
+				collect(v.Field(i), prefix+name+".")
+			default:
+				all[prefix+name] = v.Field(i)
+			}
+		}
+	}
+	collect(reflect.ValueOf(c).Elem(), "")
+	return all
+}
+
+func (c *Config) fromFile(path string, b []byte) error {
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	var doc yaml.Node
+	err := dec.Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		return nil // empty, or comments alone
+	}
+	if err == nil {
+		if err = dec.Decode(new(yaml.Node)); errors.Is(err, io.EOF) {
+			return c.fromMapping(path, "", doc.Content[0])
+		}
+		if err == nil {
+			err = errors.New("it holds a second document after ---")
+		}
+	}
+	return &SettingError{path, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
+}
+
+// fromMapping sets what a mapping of the file holds. prefix is the name of the setting that it is the value of, with
+// a dot after it.
+func (c *Config) fromMapping(path, prefix string, node *yaml.Node) error {
+	at := func(n *yaml.Node) string { return fmt.Sprintf("%s line %d", path, n.Line) }
+	if node.Kind != yaml.MappingNode {
+		if node.Tag == "!!null" {
+			return nil
+		}
+		return &SettingError{at(node), errors.New("must hold settings of the form name: value")}
+	}
+	names := slices.Sorted(maps.Keys(c.settings()))
+	for i := 0; i < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		name := prefix + key.Value
+		origin := at(key)
+		if was := c.origins[name]; was != "" {
+			return &SettingError{origin, fmt.Errorf("%s is given twice; the first is at %s", name, was)}
+		}
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		switch {
+		case slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, name+".") }):
+			c.origins[name] = origin
+			if err := c.fromMapping(path, name+".", value); err != nil {
 				return err
 			}
-			continue
-		}
-		text := getenv(variable)
-		if text == "" {
-			continue
-		}
-		switch field.Kind() {
-		case reflect.String:
-			field.SetString(text)
-		case reflect.Int:
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return fmt.Errorf("%s must be a whole number; it is %q", variable, text)
+		case !slices.Contains(names, name):
+			return &SettingError{origin, fmt.Errorf("unknown key %s; the keys are %s", name, strings.Join(names, ", "))}
+		case value.Kind != yaml.ScalarNode:
+			return &SettingError{origin, fmt.Errorf("%s must be a single value", name)}
+		case value.Tag == "!!null":
+			c.origins[name] = origin // the default stays
+		default:
+			if err := c.Set(name, value.Value, origin); err != nil {
+				return err
 			}
-			field.SetInt(int64(n))
-		case reflect.Bool:
-			b, err := strconv.ParseBool(text)
-			if err != nil {
-				return fmt.Errorf("%s must be true or false; it is %q", variable, text)
-			}
-			field.SetBool(b)
 		}
 	}
 	return nil
 }
 
-// screaming turns insecureHttp into INSECURE_HTTP.
+// fromEnvironment sets the settings for which there is a variable: listen is APP_LISTEN, smtp.host APP_SMTP_HOST. An
+// empty one is none.
+func (c *Config) fromEnvironment(getenv func(string) string) error {
+	for _, name := range slices.Sorted(maps.Keys(c.settings())) {
+		variable := "APP_" + screaming(name)
+		if text := getenv(variable); text != "" {
+			if err := c.Set(name, text, variable); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// screaming turns insecureHttp into INSECURE_HTTP and smtp.host into SMTP_HOST.
 func screaming(name string) string {
 	var b strings.Builder
 	for _, r := range name {
-		if unicode.IsUpper(r) {
+		if r == '.' || unicode.IsUpper(r) {
 			b.WriteByte('_')
 		}
-		b.WriteRune(unicode.ToUpper(r))
+		if r != '.' {
+			b.WriteRune(unicode.ToUpper(r))
+		}
 	}
 	return b.String()
 }
 
-// Level gives the log level.
+// wrong says what is wrong with a setting, and where it was given.
+func (c Config) wrong(name, format string, args ...any) error {
+	return &SettingError{c.origins[name], fmt.Errorf("%s "+format, append([]any{name}, args...)...)}
+}
+
+// Level gives the log level. Error: *SettingError.
 func (c Config) Level() (slog.Level, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return 0, fmt.Errorf("logLevel must be debug, info, warn or error; it is %q", c.LogLevel)
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	l, ok := levels[c.LogLevel]
+	if !ok {
+		return 0, c.wrong("logLevel", "must be debug, info, warn or error; it is %q", c.LogLevel)
 	}
 	return l, nil
 }
@@ -142,40 +251,83 @@ func (c Config) certificate() (cert, key string, err error) {
 	}
 	cert, key, found := strings.Cut(c.TLS, ",")
 	if !found || cert == "" || key == "" {
-		return "", "", fmt.Errorf("tls must be off, or CERT,KEY: the files of a certificate and its key with a comma between; it is %q", c.TLS)
+		return "", "", c.wrong("tls", "must be off, or CERT,KEY: the files of a certificate and its key with a comma between; it is %q", c.TLS)
 	}
 	return cert, key, nil
 }
 
-// Check finds what is wrong with a configuration before anything is opened.
+// secure tells whether people reach the service over TLS: its own, or that of a proxy before it.
+func (c Config) secure() bool {
+	return c.TLS != "off" && c.TLS != "" || strings.HasPrefix(c.URL, "https://")
+}
+
+// baseURL gives the address that people reach the service at when it listens on an address and port.
+func (c Config) baseURL(address string) string {
+	if c.URL != "" {
+		return strings.TrimSuffix(c.URL, "/")
+	}
+	scheme := "http"
+	if c.secure() {
+		scheme = "https"
+	}
+	return scheme + "://" + reachable(address)
+}
+
+// reachable turns an address that is listened on into one that can be opened.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// Check finds what is wrong with a configuration before anything is opened. Error: *SettingError.
 func (c Config) Check() error {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return fmt.Errorf("listen must be an address and a port, such as 127.0.0.1:8080; it is %q", c.Listen)
+		return c.wrong("listen", "must be an address and a port, such as 127.0.0.1:8080; it is %q", c.Listen)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return fmt.Errorf("listen must end in a port from 0 to 65535; it is %q", c.Listen)
+		return c.wrong("listen", "must end in a port from 0 to 65535; it is %q", c.Listen)
 	}
 	cert, _, err := c.certificate()
 	if err != nil {
 		return err
 	}
 	if cert == "" && !c.InsecureHTTP && !loopback(host) {
-		return fmt.Errorf("listening on %s without TLS would show every key and session to the network: give --tls CERT,KEY, or listen on 127.0.0.1, or say --insecure-http if you accept that", c.Listen)
+		return c.wrong("listen", "is %s: without TLS it would show every key and session to the network; give --tls CERT,KEY, or listen on 127.0.0.1, or say --insecure-http if you accept that", c.Listen)
+	}
+	if c.URL != "" {
+		u, err := url.Parse(c.URL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+			return c.wrong("url", "must be http:// or https:// and a host, such as https://opsmon.plant.example, with no path; it is %q", c.URL)
+		}
 	}
 	if c.MaxConnections < 8 {
-		return fmt.Errorf("maxConnections must be at least 8; it is %d", c.MaxConnections)
+		return c.wrong("maxConnections", "must be at least 8; it is %d", c.MaxConnections)
 	}
+	if _, err := c.Level(); err != nil {
+		return err
+	}
+	return c.checkMail()
+}
+
+func (c Config) checkMail() error {
 	if c.SMTP.Host != "" && c.SMTP.From == "" {
-		return errors.New("smtp.from is required where smtp.host is set: the address that mail comes from")
+		return &SettingError{c.origins["smtp.host"], errors.New("smtp.from is required where smtp.host is set: the address that mail comes from")}
+	}
+	if c.SMTP.Port < 1 || c.SMTP.Port > 65535 {
+		return c.wrong("smtp.port", "must be from 1 to 65535; it is %d", c.SMTP.Port)
 	}
 	switch c.SMTP.TLS {
 	case "starttls", "tls", "none":
-	default:
-		return fmt.Errorf("smtp.tls must be starttls, tls or none; it is %q", c.SMTP.TLS)
+		return nil
 	}
-	_, err = c.Level()
-	return err
+	return c.wrong("smtp.tls", "must be starttls, tls or none; it is %q", c.SMTP.TLS)
 }
 
 func loopback(host string) bool {

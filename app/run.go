@@ -8,21 +8,25 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"opsmon/app/control"
 )
 
-// Timeouts of the network side. A request's line and headers must arrive within headerTime, a small body and a
-// small answer within bodyTime and answerTime; large ones get more, by their size (package httpapi).
-const (
-	headerTime = 10 * time.Second
-	bodyTime   = 30 * time.Second
-	answerTime = 60 * time.Second
-	idleTime   = 2 * time.Minute
-	drainTime  = 20 * time.Second // for requests that are being answered when the service stops
-	maxHeader  = 16 << 10
-)
+// timeLimits bound how long clients may take. A request's line and headers must arrive within header, a small body
+// and a small answer within body and answer; large ones get more, by their size (package httpapi).
+type timeLimits struct {
+	header, body, answer, idle time.Duration
+	drain                      time.Duration // for requests that are being answered when the service stops
+}
+
+func defaultTimeLimits() timeLimits {
+	return timeLimits{header: 10 * time.Second, body: 30 * time.Second, answer: 60 * time.Second, idle: 2 * time.Minute, drain: 20 * time.Second}
+}
+
+// maxHeader bounds a request's line and headers, in bytes.
+const maxHeader = 16 << 10
 
 // Run listens and serves until ctx ends; then it answers what it has begun, and returns. The caller closes the
 // App. started, when not nil, is called once the service listens, with its address as people use it.
@@ -41,9 +45,9 @@ func (a *App) Run(ctx context.Context, started func(url string)) error {
 	servers := []*http.Server{
 		{
 			Handler: a.Handler(), ErrorLog: errorLog, MaxHeaderBytes: maxHeader,
-			ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+			ReadHeaderTimeout: a.limits.header, ReadTimeout: a.limits.body, WriteTimeout: a.limits.answer, IdleTimeout: a.limits.idle,
 		},
-		{Handler: a.Local(), ErrorLog: errorLog, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime},
+		{Handler: a.Local(), ErrorLog: errorLog, ReadHeaderTimeout: a.limits.header, IdleTimeout: a.limits.idle},
 	}
 	ended := make(chan error, len(servers))
 	for i, on := range []net.Listener{l, local} {
@@ -61,9 +65,9 @@ func (a *App) Run(ctx context.Context, started func(url string)) error {
 		running--
 		err = fmt.Errorf("serve: %w", err)
 	}
-	a.state.stopping.Store(true)
+	a.stopping.Store(true)
 	a.log.Info("stopping")
-	drain, cancel := context.WithTimeout(context.Background(), drainTime)
+	drain, cancel := context.WithTimeout(context.Background(), a.limits.drain)
 	defer cancel()
 	for _, s := range servers {
 		if e := s.Shutdown(drain); e != nil {
@@ -84,38 +88,28 @@ func (a *App) listen() (net.Listener, error) {
 	if err := a.cfg.Check(); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", a.cfg.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; another program may be using the port: choose another with --listen", a.cfg.Listen, err)
-	}
 	cert, key, err := a.cfg.certificate()
-	scheme := "http"
-	var out net.Listener = newLimitListener(l, a.cfg.MaxConnections, a.cfg.MaxConnections/4)
-	if err == nil && cert != "" {
-		scheme = "https"
-		var pair tls.Certificate
-		if pair, err = tls.LoadX509KeyPair(cert, key); err == nil {
-			out = tls.NewListener(out, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}})
+	if err != nil {
+		return nil, err
+	}
+	var secret tls.Certificate
+	if cert != "" {
+		if secret, err = tls.LoadX509KeyPair(cert, key); err != nil {
+			return nil, a.cfg.wrong("tls", "needs a certificate and its key in PEM files: %w", err)
 		}
 	}
+	l, err := net.Listen("tcp", a.cfg.Listen)
 	if err != nil {
-		l.Close()
-		return nil, fmt.Errorf("TLS certificate: %w", err)
+		advice := "another program may be using it: stop that one, or choose another port"
+		if errors.Is(err, os.ErrPermission) {
+			advice = "the user that runs app may not use this port: choose one above 1023"
+		}
+		return nil, a.cfg.wrong("listen", "is %s, which cannot be listened on (%w); %s with --listen", a.cfg.Listen, err, advice)
 	}
-	if a.cfg.URL == "" {
-		a.base.set(scheme + "://" + reachable(l.Addr().String()))
+	a.base.set(a.cfg.baseURL(l.Addr().String()))
+	limited := newLimitListener(l, a.cfg.MaxConnections, a.cfg.MaxConnections/4)
+	if cert == "" {
+		return limited, nil
 	}
-	return out, nil
-}
-
-// reachable turns an address that is listened on into one that can be opened.
-func reachable(address string) string {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return address
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port)
+	return tls.NewListener(limited, &tls.Config{Certificates: []tls.Certificate{secret}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}), nil
 }

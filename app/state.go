@@ -7,9 +7,6 @@ import (
 	"sync/atomic"
 )
 
-// state is what the servers and the readiness of an App share.
-type state struct{ stopping atomic.Bool }
-
 // setupCode guards the set-up of an empty appliance: it is shown on the machine alone and dies with the set-up.
 type setupCode struct {
 	mu   sync.Mutex
@@ -35,19 +32,8 @@ func (s *setupCode) clear() {
 	s.code = ""
 }
 
-// baseURL is the address that people reach the service at. It is known when the service listens.
+// baseURL is the address that people reach the service at; its port may be known only when the service listens.
 type baseURL struct{ v atomic.Pointer[string] }
 
-func (b *baseURL) set(url string) {
-	if url != "" {
-		url = strings.TrimSuffix(url, "/")
-		b.v.Store(&url)
-	}
-}
-
-func (b *baseURL) get() string {
-	if p := b.v.Load(); p != nil {
-		return *p
-	}
-	return "http://127.0.0.1:8080"
-}
+func (b *baseURL) set(url string) { b.v.Store(&url) }
+func (b *baseURL) get() string    { return *b.v.Load() }

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -27,13 +25,10 @@ const (
 )
 
 // Main runs the command line of the process and gives its exit status.
-func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-}
+func Main() int { return Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) }
 
-// Run runs a command line and gives its exit status.
+// Run runs a command line and gives its exit status: 0, 1 or 2 (decisions.md section 7). serve and demo run until ctx
+// ends or the process is told to stop.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	e := &env{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
 	root := e.root()
@@ -41,6 +36,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(args...)
+	markUsage(root)
 	err := root.ExecuteContext(ctx)
 	var usage *usageError
 	switch {
@@ -104,6 +102,12 @@ Set it up:         app init --domain plant.example --email it@plant.example
 Run it:            app serve`,
 		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if e.dataDir == "" {
+				return &usageError{cmd.CommandPath(), errors.New("--data-dir must not be empty")}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	fallback := e.getenv("APP_DATA_DIR")
@@ -111,14 +115,14 @@ Run it:            app serve`,
 		fallback = defaultDataDir(e.getenv)
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&e.dataDir, "data-dir", fallback, "directory of the store and app.yaml; also APP_DATA_DIR")
+	flags.StringVar(&e.dataDir, "data-dir", fallback, "`directory` of the store and app.yaml; also APP_DATA_DIR")
 	flags.BoolVar(&e.json, "json", false, "print one JSON value on standard output and nothing else there")
 	flags.StringVar(&e.account, "account", "", "account `ID`; needed only when there are several")
 	root.AddCommand(
 		e.demo(), e.init(), e.serve(), e.accountCommands(), e.userCommands(), e.keyCommands(), e.loginLink(),
 		e.manifestCommands(), e.check(), e.version(),
 	)
-	markUsage(root)
+	e.completions(root)
 	return root
 }
 

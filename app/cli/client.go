@@ -94,10 +94,9 @@ type failure struct {
 	Details      []errdefs.Detail `json:"details"`
 }
 
-// do makes a request and gives the body of a success; a failure is an *errdefs.Error with the API's own words.
+// do makes a request and gives the body of a success; path is escaped; a failure is an *errdefs.Error with the API's own words.
 func (c *client) do(method, path string, query url.Values, body []byte) ([]byte, error) {
-	u := url.URL{Scheme: "http", Host: "app", Path: path, RawQuery: query.Encode()}
-	req, err := http.NewRequest(method, u.String(), bytes.NewReader(body))
+	req, err := http.NewRequest(method, "http://app"+path+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -169,13 +168,25 @@ func (e *env) with(create bool, fn func(*client) error) error {
 	return errors.Join(fn(c), c.close())
 }
 
-// print writes v as JSON, or calls text for people.
+// print writes v as JSON, or what text writes for people.
 func (e *env) print(v any, text func(w io.Writer)) error {
-	if !e.json {
-		text(e.stdout)
-		return nil
+	var b bytes.Buffer
+	if e.json {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+	} else {
+		text(&b)
 	}
-	enc := json.NewEncoder(e.stdout)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return e.write(b.Bytes())
+}
+
+// write writes to standard output. What could not be written may have been a key that is shown once.
+func (e *env) write(b []byte) error {
+	if _, err := e.stdout.Write(b); err != nil {
+		return fmt.Errorf("the output could not be written: %w", err)
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -96,15 +97,30 @@ func (e *env) dirFlag() string {
 	return " --data-dir " + quote(e.dataDir)
 }
 
+// quote makes one word of s for the shell that people use there.
 func quote(s string) string {
-	if strings.ContainsAny(s, " \t'\"$&;()") {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-:+,@%", r) || r == '\\' && runtime.GOOS == "windows"
+	}
+	switch {
+	case strings.TrimFunc(s, plain) == "":
+		return s
+	case runtime.GOOS == "windows":
 		return `"` + s + `"`
 	}
-	return s
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// count says how many things there are, in words for one and for several.
+func count(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
 }
 
 func (e *env) warnings(list []errdefs.Detail) {
-	for _, d := range list {
+	for _, d := range errdefs.Cap(list) {
 		fmt.Fprintf(e.stderr, "warning: %s\n", fieldLine(d))
 	}
 }
@@ -123,7 +139,7 @@ func (e *env) accountBody(id, domain, email, manifest string) (map[string]any, e
 			return nil, err
 		}
 		if report := validate(raw); !report.Valid {
-			return nil, &errdefs.Error{Kind: errdefs.Invalid, Message: fmt.Sprintf("%s has problems; nothing was made", manifest), Details: report.Details}
+			return nil, &errdefs.Error{Kind: errdefs.Invalid, Message: title(manifest) + " has problems; nothing was made", Details: report.Details}
 		}
 		in["manifest"] = json.RawMessage(raw)
 	}
@@ -164,7 +180,7 @@ func (e *env) accountCommands() *cobra.Command {
 		Use: "show", Short: "Show the account's settings", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return e.with(false, func(c *client) error {
-				var account map[string]any
+				var account map[string]json.RawMessage // numbers keep their digits
 				if err := c.call(http.MethodGet, "/account", nil, nil, &account); err != nil {
 					return err
 				}
@@ -182,7 +198,7 @@ func (e *env) accountCommands() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return e.with(true, func(c *client) error {
+			return e.with(false, func(c *client) error {
 				var out struct {
 					AccountID string           `json:"accountId"`
 					Email     string           `json:"email"`
@@ -217,11 +233,12 @@ func (e *env) accountCommands() *cobra.Command {
 				return &usageError{cmd.CommandPath(), fmt.Errorf("%q is not of the form KEY=VALUE", args[0])}
 			}
 			return e.with(false, func(c *client) error {
-				var account map[string]any
+				var account map[string]json.RawMessage
 				if err := c.call(http.MethodPost, "/local/account/set", nil, map[string]string{"name": name, "value": value}, &account); err != nil {
 					return err
 				}
-				return e.print(account, func(w io.Writer) { fmt.Fprintf(w, "%s of %v is now %v.\n", name, account["id"], shown(account[name])) })
+				delete(account, "manifest")
+				return e.print(account, func(w io.Writer) { fmt.Fprintf(w, "%s is now %s.\n", name, account[name]) })
 			})
 		},
 	}
@@ -233,6 +250,7 @@ func (e *env) accountCommands() *cobra.Command {
 func (e *env) archive(name, short, state string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: cobra.NoArgs,
+		Example: "  app account " + name + " --account northgate",
 		RunE: func(*cobra.Command, []string) error {
 			return e.with(false, func(c *client) error {
 				var line accountLine
@@ -266,7 +284,7 @@ func (e *env) check() *cobra.Command {
 					}
 				})
 				if err == nil && len(out.Problems) > 0 {
-					fmt.Fprintf(e.stderr, "app: the store has %d problems; put a backup in its place\n", len(out.Problems))
+					fmt.Fprintf(e.stderr, "app: the store has %s; put a backup in its place\n", count(len(out.Problems), "problem", "problems"))
 					return errReported
 				}
 				return err
@@ -300,13 +318,6 @@ func orDash(s *string) string {
 		return "-"
 	}
 	return *s
-}
-
-func shown(v any) any {
-	if v == nil {
-		return "unset"
-	}
-	return v
 }
 
 func pretty(w io.Writer, v any) {

@@ -34,12 +34,20 @@ func (e *env) readFile(name string) ([]byte, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(in, maxManifest+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, fmt.Errorf("read %s: %w", title(name), err)
 	}
 	if len(b) > maxManifest {
-		return nil, fmt.Errorf("%s is larger than 32 MiB, the most that a manifest may be", name)
+		return nil, fmt.Errorf("%s is larger than 32 MiB, the most that a manifest may be", title(name))
 	}
 	return b, nil
+}
+
+// title names a manifest's file in a sentence.
+func title(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
 }
 
 func validate(raw []byte) account.Report { return account.Validate(raw, time.Now()) }
@@ -68,11 +76,11 @@ func (e *env) manifestValidate() *cobra.Command {
 					fmt.Fprintf(w, "warning: %s\n", fieldLine(d))
 				}
 				if report.Valid {
-					fmt.Fprintf(w, "%s is valid.\n", args[0])
+					fmt.Fprintf(w, "%s is valid.\n", title(args[0]))
 				}
 			})
 			if err == nil && !report.Valid {
-				fmt.Fprintf(e.stderr, "app: %s is not valid\n", args[0])
+				fmt.Fprintf(e.stderr, "app: %s is not valid\n", title(args[0]))
 				return errReported
 			}
 			return err
@@ -136,15 +144,15 @@ func (e *env) printApplied(body []byte, dryRun bool) error {
 			}
 		}
 		if more := r.TotalChanges - len(r.Changes); more > 0 {
-			fmt.Fprintf(w, "… and %d more changes\n", more)
+			fmt.Fprintf(w, "… and %s\n", count(more, "more change", "more changes"))
 		}
 		switch {
 		case !r.Changed:
 			fmt.Fprintf(w, "Nothing to change: revision %d has this content already.\n", r.Revision)
 		case dryRun:
-			fmt.Fprintf(w, "%d changes; nothing was changed (dry run).\n", r.TotalChanges)
+			fmt.Fprintf(w, "%s; nothing was changed (dry run).\n", count(r.TotalChanges, "change", "changes"))
 		default:
-			fmt.Fprintf(w, "%d changes applied as revision %d.\n", r.TotalChanges, r.Revision)
+			fmt.Fprintf(w, "%s applied as revision %d.\n", count(r.TotalChanges, "change", "changes"), r.Revision)
 		}
 	})
 }
@@ -171,6 +179,7 @@ func (e *env) manifestExport() *cobra.Command {
 func (e *env) manifestShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show REVISION", Short: "Print the manifest of a revision", Args: revisionArg,
+		Example: "  app manifest show 7 > revision-7.json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.document("/account/manifest/revisions/" + args[0])
 		},
@@ -184,11 +193,14 @@ func (e *env) document(path string) error {
 		if err != nil {
 			return err
 		}
-		if e.json {
-			_, err = fmt.Fprintf(e.stdout, "%s\n", b)
-			return err
+		if !e.json {
+			var out bytes.Buffer
+			if err := json.Indent(&out, b, "", "  "); err != nil {
+				return fmt.Errorf("read the service's answer: %w", err)
+			}
+			b = out.Bytes()
 		}
-		return indent(e.stdout, b)
+		return e.write(append(b, '\n'))
 	})
 }
 
@@ -228,6 +240,7 @@ func (e *env) manifestRestore() *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
 		Use: "restore REVISION", Short: "Apply the manifest of an earlier revision again", Args: revisionArg,
+		Example: "  app manifest restore 7 --note \"back to what ran last week\"",
 		RunE: func(_ *cobra.Command, args []string) error {
 			query := url.Values{}
 			if note != "" {
@@ -246,24 +259,13 @@ func (e *env) manifestRestore() *cobra.Command {
 	return cmd
 }
 
-// indent writes a JSON document for people.
-func indent(w io.Writer, b []byte) error {
-	var out bytes.Buffer
-	if err := json.Indent(&out, b, "", "  "); err != nil {
-		return fmt.Errorf("read the service's answer: %w", err)
-	}
-	out.WriteByte('\n')
-	_, err := out.WriteTo(w)
-	return err
-}
-
 // readDate reads a date, which means its end in UTC, or a time.
 func readDate(text string) (string, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		return day.AddDate(0, 0, 1).Add(-time.Second).Format(time.RFC3339), nil
 	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at.Format(time.RFC3339), nil
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		return text, nil
 	}
 	return "", fmt.Errorf("--expires must be a date such as 2027-01-31 or a time such as 2027-01-31T12:00:00Z; it is %q", text)
 }

@@ -1,12 +1,49 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"opsmon/app/auth"
 )
+
+// roles are what --role takes, highest first.
+var roles = []string{string(auth.Admin), string(auth.Member), string(auth.Supervisor), string(auth.Operator), string(auth.Readonly)}
+
+func checkRole(cmd *cobra.Command, role string) error {
+	if !slices.Contains(roles, role) {
+		return &usageError{cmd.CommandPath(), fmt.Errorf("%q is not a role; the roles are %s", role, strings.Join(roles, ", "))}
+	}
+	return nil
+}
+
+// one is for a command that takes one argument.
+func one(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 || args[0] == "" {
+			return fmt.Errorf("give one %s", what)
+		}
+		return nil
+	}
+}
+
+// keyID checks that what is given is a key's id and not its secret.
+func keyID(cmd *cobra.Command, args []string) error {
+	if err := one("key id; app key list shows them")(cmd, args); err != nil {
+		return err
+	}
+	if strings.HasPrefix(args[0], "opk_") {
+		return errors.New("this is a key itself and not its id: other users of this machine may have seen it now; find its id with app key list and revoke it")
+	}
+	return nil
+}
 
 // user is a person in an account.
 type user struct {
@@ -18,9 +55,12 @@ type user struct {
 func (e *env) userCommands() *cobra.Command {
 	var role string
 	add := &cobra.Command{
-		Use: "add EMAIL", Short: "Add a user", Args: cobra.ExactArgs(1),
+		Use: "add EMAIL", Short: "Add a user", Args: one("e-mail address"),
 		Example: "  app user add shift.lead@northgate.example --role supervisor",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkRole(cmd, role); err != nil {
+				return err
+			}
 			return e.with(false, func(c *client) error {
 				var u user
 				if err := c.call(http.MethodPost, "/user", nil, map[string]string{"email": args[0], "role": role}, &u); err != nil {
@@ -47,12 +87,20 @@ func (e *env) userCommands() *cobra.Command {
 		},
 	}
 	change := &cobra.Command{
-		Use: "role EMAIL ROLE", Short: "Give a user another role", Args: cobra.ExactArgs(2),
+		Use: "role EMAIL ROLE", Short: "Give a user another role", ValidArgsFunction: completeRole, Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 || args[0] == "" {
+				return errors.New("give one e-mail address and one role")
+			}
+			return nil
+		},
 		Example: "  app user role shift.lead@northgate.example member",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkRole(cmd, args[1]); err != nil {
+				return err
+			}
 			return e.with(false, func(c *client) error {
 				var u user
-				if err := c.call(http.MethodPut, "/user/"+args[0], nil, map[string]string{"role": args[1]}, &u); err != nil {
+				if err := c.call(http.MethodPut, "/user/"+url.PathEscape(args[0]), nil, map[string]string{"role": args[1]}, &u); err != nil {
 					return err
 				}
 				return e.print(u, func(w io.Writer) { fmt.Fprintf(w, "%s is now %s.\n", u.Email, u.Role) })
@@ -60,10 +108,11 @@ func (e *env) userCommands() *cobra.Command {
 		},
 	}
 	remove := &cobra.Command{
-		Use: "remove EMAIL", Short: "Remove a user; ends every key and session of theirs", Args: cobra.ExactArgs(1),
+		Use: "remove EMAIL", Short: "Remove a user; ends every key and session of theirs", Args: one("e-mail address"),
+		Example: "  app user remove shift.lead@northgate.example",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.with(false, func(c *client) error {
-				if err := c.call(http.MethodDelete, "/user/"+args[0], nil, nil, nil); err != nil {
+				if err := c.call(http.MethodDelete, "/user/"+url.PathEscape(args[0]), nil, nil, nil); err != nil {
 					return err
 				}
 				return e.print(map[string]string{"removed": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "%s is removed.\n", args[0]) })
@@ -89,7 +138,12 @@ func (e *env) keyCommands() *cobra.Command {
 	create := &cobra.Command{
 		Use: "create", Short: "Make an API key; it is printed once", Args: cobra.NoArgs,
 		Example: "  app key create --email it@northgate.example --role readonly --name dashboard --expires 2027-01-31",
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if role != "" {
+				if err := checkRole(cmd, role); err != nil {
+					return err
+				}
+			}
 			in := map[string]string{"email": email}
 			for field, v := range map[string]string{"role": role, "name": name} {
 				if v != "" {
@@ -99,7 +153,7 @@ func (e *env) keyCommands() *cobra.Command {
 			if expires != "" {
 				at, err := readDate(expires)
 				if err != nil {
-					return err
+					return &usageError{cmd.CommandPath(), err}
 				}
 				in["expiresAt"] = at
 			}
@@ -141,10 +195,13 @@ func (e *env) keyCommands() *cobra.Command {
 		},
 	}
 	revoke := &cobra.Command{
-		Use: "revoke ID", Short: "Revoke an API key by its id", Args: cobra.ExactArgs(1),
+		Use: "revoke ID", Short: "Revoke an API key by its id", Args: keyID,
+		Long: `Revokes an API key by its id, which "app key list" shows. The key itself is never given on a command line, where
+other users of the machine could see it.`,
+		Example: "  app key revoke 6clvhkpv7nfx",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.with(false, func(c *client) error {
-				if err := c.call(http.MethodDelete, "/key/"+args[0], nil, nil, nil); err != nil {
+				if err := c.call(http.MethodDelete, "/key/"+url.PathEscape(args[0]), nil, nil, nil); err != nil {
 					return err
 				}
 				return e.print(map[string]string{"revoked": args[0]}, func(w io.Writer) { fmt.Fprintln(w, "The key is revoked.") })
@@ -162,7 +219,7 @@ func (e *env) loginLink() *cobra.Command {
 the sign-in that a browser waits with. Compare the five digits with those on that screen before you hand it over.`,
 		Example: "  app login-link it@northgate.example\n  app login-link --code 12345",
 		Args: func(_ *cobra.Command, args []string) error {
-			if (len(args) == 1) == (code != "") || len(args) > 1 {
+			if (len(args) == 1 && args[0] != "") == (code != "") || len(args) > 1 {
 				return fmt.Errorf("give either an e-mail address or --code NNNNN")
 			}
 			return nil

@@ -9,7 +9,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"strconv"
+	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -30,23 +33,28 @@ func (e *env) serve() *cobra.Command {
 				return err
 			}
 			cfg.Assets = flags.Assets
-			if f := cmd.Flags(); f.Changed("listen") {
-				cfg.Listen = flags.Listen
+			for name, flag := range map[string]string{"listen": "listen", "tls": "tls", "insecureHttp": "insecure-http"} {
+				if f := cmd.Flags().Lookup(flag); f.Changed {
+					if err := cfg.Set(name, f.Value.String(), "--"+flag); err != nil {
+						return err
+					}
+				}
 			}
-			if cmd.Flags().Changed("tls") {
-				cfg.TLS = flags.TLS
-			}
-			if cmd.Flags().Changed("insecure-http") {
-				cfg.InsecureHTTP = flags.InsecureHTTP
-			}
-			if err := cfg.Check(); err != nil {
+			if err := checkConfig(cmd, cfg); err != nil {
 				return err
 			}
 			return e.run(cmd.Context(), cfg, func(a *app.App, url string) {
-				fmt.Fprintf(e.stdout, "Serving on %s\n", url)
-				if code := a.SetupCode(); code != "" {
-					fmt.Fprintf(e.stdout, "This appliance is not set up yet. Set it up with: app init --domain DOMAIN --email EMAIL%s\nor over the network with the one-time code %s\n", e.dirFlag(), code)
+				code := a.SetupCode()
+				out := map[string]string{"url": url}
+				if code != "" {
+					out["setupCode"] = code
 				}
+				_ = e.print(out, func(w io.Writer) { // a closed standard output must not end the service
+					fmt.Fprintf(w, "Serving on %s\n", url)
+					if code != "" {
+						fmt.Fprintf(w, "This appliance is not set up yet. Set it up with: app init --domain DOMAIN --email EMAIL%s\nor over the network with the one-time code %s\n", e.dirFlag(), code)
+					}
+				})
 			})
 		},
 	}
@@ -60,8 +68,31 @@ func (e *env) serve() *cobra.Command {
 	return cmd
 }
 
-// run opens an App, runs it until ctx ends and closes it.
+// checkConfig finds what is wrong with a configuration. A wrong flag is wrong usage.
+func checkConfig(cmd *cobra.Command, cfg app.Config) error {
+	err := cfg.Check()
+	if setting := (*app.SettingError)(nil); errors.As(err, &setting) && strings.HasPrefix(setting.Origin, "--") {
+		return &usageError{cmd.CommandPath(), err}
+	}
+	return err
+}
+
+// untilSignal ends when ctx does or the process is told to stop: by Ctrl-C, the system, or a terminal that closes. A
+// second signal ends the process at once.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(ctx, signals...)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// run opens an App, runs it until ctx ends or the process is told to stop, and closes it.
 func (e *env) run(ctx context.Context, cfg app.Config, started func(a *app.App, url string)) error {
+	ctx, stop := untilSignal(ctx)
+	defer stop()
 	level, err := cfg.Level()
 	if err != nil {
 		return err
@@ -81,25 +112,29 @@ func (e *env) demo() *cobra.Command {
 		Use: "demo", Short: "Serve an example plant from a temporary store", Args: cobra.NoArgs,
 		Example: "  app demo\n  app demo --listen 127.0.0.1:9000",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			dir, err := os.MkdirTemp("", "app-demo-")
-			if err != nil {
-				return fmt.Errorf("make a temporary directory: %w", err)
-			}
-			defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 			cfg := app.DefaultConfig()
-			cfg.DataDir, cfg.LogLevel = dir, "warn"
+			cfg.LogLevel = "warn"
+			if err := cfg.Set("listen", listen, "--listen"); err != nil {
+				return err
+			}
+			if cfg.Check() != nil {
+				return &usageError{cmd.CommandPath(), fmt.Errorf("the demo is for this machine alone: --listen must be an address such as 127.0.0.1:9000; it is %q", listen)}
+			}
 			if cfg.Listen, err = withPort(listen); err != nil {
 				return err
 			}
-			if err := cfg.Check(); err != nil {
-				return err
+			ctx, stop := untilSignal(cmd.Context()) // from here on there is something to remove
+			defer stop()
+			if cfg.DataDir, err = os.MkdirTemp("", "app-demo-"); err != nil {
+				return fmt.Errorf("make a temporary directory: %w", err)
 			}
+			defer func() { err = errors.Join(err, os.RemoveAll(cfg.DataDir)) }()
 			if cfg.Demo, err = makeDemo(cfg); err != nil {
 				return err
 			}
-			return e.run(cmd.Context(), cfg, func(_ *app.App, url string) {
+			return e.run(ctx, cfg, func(_ *app.App, url string) {
 				key := cfg.Demo.APIKey
-				curl := "curl -H 'X-API-KEY: " + key + "' " + url + "/account"
+				curl := `curl -H "X-API-KEY: ` + key + `" ` + url + "/account" // double quotes work in every shell
 				out := map[string]string{"url": url, "apiKey": key, "curl": curl}
 				_ = e.print(out, func(w io.Writer) { // a closed standard output must not end the demo
 					fmt.Fprintf(w, "The example plant is running.\n\nURL      %s\nAPI key  %s\n\nTry:\n\n  %s\n\nStop it with Ctrl-C; everything it holds is then removed.\n", url, key, curl)
