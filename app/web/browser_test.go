@@ -290,6 +290,13 @@ func testDocumentation(t *testing.T, browser context.Context) {
 	p.until(`document.getElementById("found").textContent === "Nothing found"`)
 	p.do(chromedp.KeyEvent(kb.Escape))
 	p.until(`document.getElementById("createKey").checkVisibility()`)
+
+	// On paper everything is open, and afterwards as it was.
+	const closed = `document.querySelectorAll("details:not([open])").length`
+	before := eval[float64](p, closed)
+	if eval[float64](p, `dispatchEvent(new Event("beforeprint")) && `+closed) != 0 || before == 0 || eval[float64](p, `dispatchEvent(new Event("afterprint")) && `+closed) != before {
+		t.Errorf("%v parts are closed on the screen; printing must open them for its time", before)
+	}
 	p.clean()
 
 	p.mu.Lock()
