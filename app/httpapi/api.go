@@ -140,9 +140,12 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 	c := call{api: a, w: w, r: r, route: rt, params: params}
 	out, err := a.run(&c, id)
 	if err != nil {
-		cookies := out.cookies
 		out = failed(err)
-		out.cookies = cookies
+	}
+	if c.p.RenewCookie && out.status != http.StatusUnauthorized {
+		if cookie, err := r.Cookie(sessionCookie); err == nil {
+			out.cookies = append(out.cookies, a.sessionCookie(cookie.Value))
+		}
 	}
 	status := a.write(w, r, out)
 	took := time.Since(start)
@@ -178,13 +181,7 @@ func (a *API) run(c *call, id string) (out reply, err error) {
 			return reply{}, err
 		}
 	}
-	out, err = c.route.handle(c)
-	if c.p.RenewCookie && (err == nil || errdefs.KindOf(err) != errdefs.Unauthorized) {
-		if cookie, cerr := c.r.Cookie(sessionCookie); cerr == nil {
-			out.cookies = append(out.cookies, a.sessionCookie(cookie.Value))
-		}
-	}
-	return out, err
+	return c.route.handle(c)
 }
 
 // identify finds the principal behind the request and whether it may use the route at all.

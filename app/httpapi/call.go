@@ -143,17 +143,16 @@ func tooLarge(limit int64) error {
 	return errdefs.New(errdefs.TooLarge, "the body must be %d MiB or smaller", limit>>20)
 }
 
-// tree reads the body as strict JSON; optional allows an absent one, which is nil.
-func (c *call) tree(optional bool) (any, error) {
+// tree reads the body as strict JSON; absent says that there is none, which optional allows.
+func (c *call) tree(optional bool) (v any, absent bool, err error) {
 	b, err := c.bytes()
 	if err != nil || b == nil && optional {
-		return nil, err
+		return nil, true, err
 	}
-	v, err := strictjson.Decode(b)
-	if err != nil {
-		return nil, invalidJSON(err)
+	if v, err = strictjson.Decode(b); err != nil {
+		return nil, false, invalidJSON(err)
 	}
-	return v, nil
+	return v, false, nil
 }
 
 func invalidJSON(err error) error {
@@ -168,8 +167,8 @@ func invalidJSON(err error) error {
 
 // decode reads the body, checks it against a schema and fills into; an absent optional body fills nothing.
 func (c *call) decode(name schema.Name, optional bool, into any) error {
-	v, err := c.tree(optional)
-	if err != nil || v == nil && optional {
+	v, absent, err := c.tree(optional)
+	if err != nil || absent {
 		return err
 	}
 	if err := check(name, v); err != nil {

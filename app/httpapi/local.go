@@ -83,7 +83,7 @@ func (c *call) setArchived(archived bool) (reply, error) {
 
 // text reads a body whose members are all strings, with the names given and no others.
 func (c *call) text(names ...string) (map[string]string, error) {
-	v, err := c.tree(false)
+	v, _, err := c.tree(false)
 	if err != nil {
 		return nil, err
 	}
