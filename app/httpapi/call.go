@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -103,23 +104,31 @@ func (c *call) bytes() ([]byte, error) {
 	if c.r.ContentLength == 0 || c.r.Body == nil || c.r.Body == http.NoBody {
 		return nil, nil
 	}
-	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, errdefs.New(errdefs.Invalid, "the body must be declared as Content-Type: application/json")
-	}
-	if c.r.ContentLength > limit {
-		return nil, tooLarge(limit)
-	}
 	if limit > bodyLimit {
 		// The server's own deadlines are for small bodies. A connection that cannot take one has none to exceed.
 		rc, until := http.NewResponseController(c.w), time.Now().Add(manifestReadTime)
 		_ = rc.SetReadDeadline(until)
 		_ = rc.SetWriteDeadline(until.Add(manifestWorkTime))
 	}
+	body := io.Reader(http.MaxBytesReader(c.w, c.r.Body, limit))
+	if c.r.ContentLength < 0 { // not told: it may turn out to be empty
+		buffered := bufio.NewReader(body)
+		if _, err := buffered.Peek(1); errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		body = buffered
+	}
+	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, errdefs.New(errdefs.Invalid, "the body must be declared as Content-Type: application/json")
+	}
+	if c.r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
 	var b bytes.Buffer
 	if n := c.r.ContentLength; n > 0 {
 		b.Grow(int(min(n, bodyLimit)) + bytes.MinRead) // a claim of more is believed as it arrives
 	}
-	if _, err := b.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, limit)); err != nil {
+	if _, err := b.ReadFrom(body); err != nil {
 		if tooBig := (*http.MaxBytesError)(nil); errors.As(err, &tooBig) {
 			return nil, tooLarge(limit)
 		}
@@ -127,9 +136,6 @@ func (c *call) bytes() ([]byte, error) {
 			return nil, errdefs.New(errdefs.Invalid, "the body ended before it was complete, or took too long to arrive")
 		}
 		return nil, &errdefs.Error{Kind: errdefs.Invalid, Message: "the body could not be read", Err: err}
-	}
-	if b.Len() == 0 {
-		return nil, nil
 	}
 	return b.Bytes(), nil
 }
