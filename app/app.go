@@ -145,6 +145,12 @@ func (a *App) auditList(accountID string, limit, skip int, action string) (recor
 // bootstrap makes an account and, when an e-mail address is given, its first administrator with a key, all in
 // one transaction.
 func (a *App) bootstrap(in httpapi.BootstrapInput) (*httpapi.BootstrapResult, error) {
+	if in.Email != "" {
+		var err error
+		if in.Email, err = auth.ParseEmail(in.Email); err != nil {
+			return nil, err
+		}
+	}
 	draft, err := a.accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest})
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func ReadConfig(dataDir string, getenv func(string) string) (Config, error) {
 	path := filepath.Join(dataDir, ConfigFile)
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return cfg, fmt.Errorf("read configuration: %w", err)
+		return cfg, fmt.Errorf("read configuration: %w; let the user that runs app read it, or choose another directory with --data-dir", err)
 	}
 	if err := cfg.fromFile(path, b); err != nil {
 		return cfg, err

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetErr(stderr)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(args...)
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			holder(cmd)
+		}
+	}
 	markUsage(root)
 	err := root.ExecuteContext(ctx)
 	var usage *usageError
@@ -54,7 +60,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var e2 *errdefs.Error
 	if errors.As(err, &e2) {
 		for _, d := range errdefs.Cap(e2.Details) {
-			if line := fieldLine(d); len(e2.Details) > 1 || line != e2.Message {
+			if line := fieldLine(d); len(e2.Details) > 1 || !strings.HasSuffix(e2.Message, line) {
 				fmt.Fprintf(stderr, "  %s\n", line)
 			}
 		}
@@ -143,19 +149,22 @@ func markUsage(cmd *cobra.Command) {
 	}
 }
 
-// group makes a command that only holds others: without one of them it is wrong usage.
+// group makes a command that only holds others.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{
-		Use: use, Short: short,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("%q is not a command of %q", args[0], "app "+use)
-			}
-			return errors.New("name one of its commands")
-		},
-		RunE: func(*cobra.Command, []string) error { return nil },
-	}
+	g := &cobra.Command{Use: use, Short: short}
 	g.AddCommand(commands...)
+	return holder(g)
+}
+
+// holder makes it wrong usage to name a command without one of those that it holds.
+func holder(g *cobra.Command) *cobra.Command {
+	g.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("%q is not a command of %q", args[0], cmd.CommandPath())
+		}
+		return errors.New("name one of its commands")
+	}
+	g.RunE = func(*cobra.Command, []string) error { return nil }
 	return g
 }
 

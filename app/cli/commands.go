@@ -210,10 +210,7 @@ func (e *env) accountCommands() *cobra.Command {
 				}
 				e.warnings(out.Warnings)
 				return e.print(map[string]string{"accountId": out.AccountID, "email": out.Email, "apiKey": out.APIKey}, func(w io.Writer) {
-					fmt.Fprintf(w, "Account %s is made.\n", out.AccountID)
-					if out.APIKey != "" {
-						fmt.Fprintf(w, "\nAPI key of %s (shown this once):\n\n  %s\n", out.Email, out.APIKey)
-					}
+					fmt.Fprintf(w, "Account %s is made, with the administrator %s.\n\nAPI key (shown this once):\n\n  %s\n", out.AccountID, out.Email, out.APIKey)
 				})
 			})
 		},
@@ -223,7 +220,7 @@ func (e *env) accountCommands() *cobra.Command {
 	f.StringVar(&email, "email", "", "e-mail address of its first administrator")
 	f.StringVar(&id, "id", "", "account id; default: the first label of the domain")
 	f.StringVar(&manifest, "manifest", "", "manifest `file`; - is standard input")
-	require(create, "domain")
+	require(create, "domain", "email")
 	set := &cobra.Command{
 		Use: "set KEY=VALUE", Short: "Set stationCountLimit or appUrls", Args: cobra.ExactArgs(1),
 		Example: "  app account set stationCountLimit=60\n  app account set appUrls=null",
