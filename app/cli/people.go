@@ -10,12 +10,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"opsmon/app/auth"
 )
 
 // roles are what --role takes, highest first.
-var roles = []string{string(auth.Admin), string(auth.Member), string(auth.Supervisor), string(auth.Operator), string(auth.Readonly)}
+var roles = []string{"admin", "member", "supervisor", "operator", "readonly"}
 
 func checkRole(cmd *cobra.Command, role string) error {
 	if !slices.Contains(roles, role) {

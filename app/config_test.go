@@ -1,0 +1,137 @@
+package app
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// readConfig reads a file's text and an environment.
+func readConfig(t *testing.T, file string, environment map[string]string) (Config, error) {
+	t.Helper()
+	dir := t.TempDir()
+	if file != "" {
+		if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ReadConfig(dir, func(name string) string { return environment[name] })
+}
+
+// TestConfigOrder: flag, then environment, then file, then default (decisions.md section 7).
+func TestConfigOrder(t *testing.T) {
+	file := "listen: 127.0.0.1:1\ntls: off\nlogLevel: warn # less\nmaxConnections: 16\nsmtp:\n  host: mail\n  port: 25\n  password: 12345\ninsecureHttp: ~\n"
+	cfg, err := readConfig(t, file, map[string]string{"APP_LISTEN": "127.0.0.1:2", "APP_SMTP_PORT": "26", "APP_INSECURE_HTTP": "true", "APP_LOG_LEVEL": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cfg.Set("listen", "127.0.0.1:3", "--listen"); err != nil {
+		t.Fatal(err)
+	}
+	want := DefaultConfig()
+	want.DataDir, want.origins = cfg.DataDir, cfg.origins
+	want.Listen, want.LogLevel, want.MaxConnections, want.InsecureHTTP = "127.0.0.1:3", "warn", 16, true
+	want.SMTP.Host, want.SMTP.Port, want.SMTP.Password = "mail", 26, "12345"
+	for name, field := range want.settings() {
+		if got := cfg.settings()[name].Interface(); got != field.Interface() {
+			t.Errorf("%s is %v, want %v", name, got, field)
+		}
+	}
+	if len(want.settings()) != 12 {
+		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
+	}
+	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
+		if cfg, err := readConfig(t, empty, nil); err != nil || cfg.Listen != DefaultConfig().Listen || cfg.SMTP != DefaultConfig().SMTP {
+			t.Errorf("%q: %+v, %v", empty, cfg, err)
+		}
+	}
+}
+
+// TestConfigWrong: what is wrong is told with the file and the line, the variable or the flag.
+func TestConfigWrong(t *testing.T) {
+	for _, test := range []struct {
+		file        string
+		environment map[string]string
+		want        string // {} stands for the file
+	}{
+		{file: "a: 1", want: "{} line 1: unknown key a; the keys are insecureHttp, listen, "},
+		{file: "\nListen: x", want: "{} line 2: unknown key Listen"},
+		{file: "smtp:\n  user: x", want: "{} line 2: unknown key smtp.user"},
+		{file: "smtp.host: x\n", want: "{} line 1: smtp.from is required"}, // written as in the messages
+		{file: "smtp: mail", want: "{} line 1: must hold settings of the form name: value"},
+		{file: "- listen", want: "{} line 1: must hold settings of the form name: value"},
+		{file: "listen: [a, b]", want: "{} line 1: listen must be a single value"},
+		{file: "listen: a\nlisten: b", want: "{} line 2: listen is given twice; the first is at {} line 1"},
+		{file: "maxConnections: 1e9", want: "{} line 1: maxConnections must be a whole number"},
+		{file: "insecureHttp: yes", want: `{} line 1: insecureHttp must be true or false; it is "yes"`},
+		{file: "listen: a\n---\nlisten: b", want: "{}: it holds a second document after ---"},
+		{file: "listen: 'a", want: "{}: "},
+		{file: "\xff\xfel\x00", want: "{} line 1: must hold settings"}, // as old shells of Windows write files
+		{environment: map[string]string{"APP_MAX_CONNECTIONS": "x"}, want: `APP_MAX_CONNECTIONS: maxConnections must be a whole number; it is "x"`},
+		{environment: map[string]string{"APP_SMTP_PORT": "x"}, want: `APP_SMTP_PORT: smtp.port must be`},
+		{file: "listen: 8080", want: `{} line 1: listen must be an address and a port, such as 127.0.0.1:8080; it is "8080"`},
+		{file: "listen: 127.0.0.1:99999", want: "{} line 1: listen must end in a port"},
+		{file: "listen: 192.0.2.1:80", want: "{} line 1: listen is 192.0.2.1:80: without TLS"},
+		{file: "tls: auto", want: "{} line 1: tls must be off, or CERT,KEY"},
+		{file: "logLevel: loud", want: "{} line 1: logLevel must be debug, info, warn or error"},
+		{file: "logLevel: info+2", want: "{} line 1: logLevel must be"},
+		{file: "maxConnections: 0", want: "{} line 1: maxConnections must be at least 8"},
+		{file: "url: opsmon.plant.example", want: "{} line 1: url must be http:// or https://"},
+		{file: "url: https://plant.example/opsmon", want: "{} line 1: url must be"},
+		{file: "smtp:\n  host: mail", want: "{} line 2: smtp.from is required where smtp.host is set"},
+		{file: "smtp:\n  tls: maybe", want: "{} line 2: smtp.tls must be starttls, tls or none"},
+		{file: "smtp:\n  port: 0", want: "{} line 2: smtp.port must be from 1 to 65535"},
+	} {
+		cfg, err := readConfig(t, test.file, test.environment)
+		if err == nil {
+			err = cfg.Check()
+		}
+		want := strings.ReplaceAll(test.want, "{}", filepath.Join(cfg.DataDir, ConfigFile))
+		if setting := (*SettingError)(nil); !errors.As(err, &setting) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", test.file, err, want)
+		}
+	}
+}
+
+// TestLoopbackOnly: beyond loopback the service listens with TLS only, unless told otherwise.
+func TestLoopbackOnly(t *testing.T) {
+	for listen, alone := range map[string]bool{
+		"127.0.0.1:1": true, "127.9.9.9:1": true, "[::1]:1": true, "localhost:1": true, "[::ffff:127.0.0.1]:1": true,
+		":1": false, "0.0.0.0:1": false, "[::]:1": false, "10.0.0.1:1": false, "plant.example:1": false, "[fe80::1%eth0]:1": false, "127.0.0.1.example:1": false,
+	} {
+		cfg := DefaultConfig()
+		cfg.Listen = listen
+		if err := cfg.Check(); (err == nil) != alone {
+			t.Errorf("%s: %v", listen, err)
+		}
+		cfg.TLS = "a,b"
+		if err := cfg.Check(); err != nil {
+			t.Errorf("%s with TLS: %v", listen, err)
+		}
+		cfg.TLS, cfg.InsecureHTTP = "off", true
+		if err := cfg.Check(); err != nil {
+			t.Errorf("%s and --insecure-http: %v", listen, err)
+		}
+	}
+}
+
+// TestBaseURL: one-time links start with the address that people use, also while no service listens.
+func TestBaseURL(t *testing.T) {
+	for _, test := range []struct{ url, tls, listen, want string }{
+		{"", "off", "127.0.0.1:8080", "http://127.0.0.1:8080"},
+		{"", "a,b", "10.1.2.3:8443", "https://10.1.2.3:8443"},
+		{"", "off", ":80", "http://127.0.0.1:80"},
+		{"", "off", "[::]:80", "http://127.0.0.1:80"},
+		{"https://opsmon.plant.example/", "off", "127.0.0.1:8080", "https://opsmon.plant.example"},
+	} {
+		cfg := Config{URL: test.url, TLS: test.tls}
+		if got := cfg.baseURL(test.listen); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+	if !(Config{URL: "https://a.example", TLS: "off"}).secure() || (Config{URL: "http://a.example", TLS: "off"}).secure() || !(Config{TLS: "a,b"}).secure() {
+		t.Error("secure is what people's connections are")
+	}
+}
