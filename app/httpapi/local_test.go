@@ -1,0 +1,191 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"opsmon/app/auth"
+)
+
+// locally sends a request over the channel of the local command line and checks the answer.
+func (s *server) locally(method, path, account, body string) *answer {
+	s.t.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.RemoteAddr = "@"
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if account != "" {
+		r.Header.Set("X-Account", account)
+	}
+	w := httptest.NewRecorder()
+	s.api.Local().ServeHTTP(w, r)
+	a := s.judge(method, r.URL, w.Result(), w.Body.Bytes())
+	s.noteSecrets("", a)
+	return a
+}
+
+func TestLocalOperations(t *testing.T) {
+	s := newServer(t, options{empty: true})
+	s.locally("GET", "/account", "", "").want(t, 409) // none yet
+	if a := s.locally("GET", "/local/account", "", "").want(t, 200); len(a.at("results").([]any)) != 0 {
+		t.Errorf("%s", a.body)
+	}
+	made := s.locally("POST", "/local/init", "", `{"domain":"acme.example","email":"boss@acme.example","manifest":`+acme+`}`).want(t, 200)
+	if made.text("result", "accountId") != "acme" || made.text("result", "email") != "boss@acme.example" {
+		t.Errorf("%s", made.body)
+	}
+	key := s.hide(made.text("result", "apiKey"))
+	if p := s.do(ask{method: "GET", path: "/auth/profile", key: key}).want(t, 200); p.text("result", "role") != "admin" {
+		t.Errorf("%s", p.body)
+	}
+	s.locally("POST", "/local/init", "", `{"domain":"other.example","email":"boss@other.example"}`).want(t, 409)
+	s.locally("GET", "/account", "", "").want(t, 200) // the only one
+	second := s.locally("POST", "/local/account", "", `{"domain":"bolt.example","email":"a@bolt.example"}`).want(t, 200)
+	s.hide(second.text("result", "apiKey"))
+	s.locally("POST", "/local/account", "", `{"domain":"BOLT.example","id":"bolt-2","email":"a@bolt.example"}`).want(t, 409)
+	s.locally("POST", "/local/account", "", `{"domain":"x.example","id":"No","email":"a@x.example"}`).wantDetail(t, "id", "lower-case")
+	s.locally("GET", "/account", "", "").want(t, 400) // which one
+	s.locally("GET", "/account", "nowhere", "").want(t, 404)
+	if a := s.locally("GET", "/account", "bolt", "").want(t, 200); a.text("result", "id") != "bolt" {
+		t.Errorf("%.200s", a.body)
+	}
+	if a := s.locally("GET", "/auth/profile", "acme", "").want(t, 200); a.text("result", "userRole") != "system" || a.text("result", "email") != "" {
+		t.Errorf("%s", a.body)
+	}
+	s.locally("POST", "/key", "acme", "").want(t, 403) // it is nobody
+	user := s.locally("POST", "/local/key", "acme", `{"email":"boss@acme.example","role":"readonly","name":"n","expiresAt":"2099-01-01T00:00:00Z"}`).want(t, 200)
+	if p := s.do(ask{method: "GET", path: "/auth/profile", key: user.text("result", "key")}).want(t, 200); p.text("result", "role") != "readonly" || p.text("result", "exp") != "2099-01-01T00:00:00.000Z" {
+		t.Errorf("%s", p.body)
+	}
+	s.locally("POST", "/local/key", "acme", `{"email":"nobody@nowhere.example"}`).want(t, 404)
+	s.locally("POST", "/local/key", "acme", `{"email":"boss@acme.example","expiresAt":"soon"}`).wantDetail(t, "expiresAt", "time")
+	s.locally("POST", "/local/key", "acme", `{"email":"boss@acme.example","role":"king"}`).wantDetail(t, "role", "admin")
+	s.locally("POST", "/local/key", "acme", `{"mail":"boss@acme.example"}`).want(t, 400)
+	for _, body := range []string{`[]`, `null`, `"x"`, `7`} {
+		s.locally("POST", "/local/key", "acme", body).want(t, 400)
+	}
+	link := s.locally("POST", "/local/login-link", "acme", `{"email":"boss@acme.example"}`).want(t, 200)
+	_, token, _ := strings.Cut(link.text("result", "link"), "#")
+	s.noteSecrets("", s.do(ask{method: "GET", path: "/auth/callback?token=" + token}).want(t, 200))
+	_, code, _ := s.login("boss@acme.example")
+	if byCode := s.locally("POST", "/local/login-link", "acme", `{"code":"`+code+`"}`).want(t, 200); byCode.text("result", "from") == "" || byCode.text("result", "role") != "admin" {
+		t.Errorf("%s", byCode.body)
+	}
+	s.locally("POST", "/local/login-link", "acme", `{"code":"none"}`).want(t, 404)
+	if a := s.locally("POST", "/local/account/set", "acme", `{"name":"stationCountLimit","value":"7"}`).want(t, 200); a.at("result", "stationCountLimit") != 7.0 {
+		t.Errorf("%s", a.body)
+	}
+	s.locally("POST", "/local/account/set", "acme", `{"name":"domain","value":"x"}`).wantDetail(t, "domain", "stationCountLimit")
+	s.locally("POST", "/local/account/archive", "bolt", "").want(t, 200)
+	if a := s.locally("GET", "/local/account", "", ""); len(a.at("results").([]any)) != 1 {
+		t.Errorf("%s", a.body)
+	}
+	if a := s.locally("GET", "/local/account?archived=true", "", ""); a.text("results", "1", "archivedAt") == "" {
+		t.Errorf("%s", a.body)
+	}
+	s.locally("POST", "/local/account/unarchive", "bolt", "").want(t, 200)
+	if a := s.locally("GET", "/local/check", "", "").want(t, 200); len(a.at("result", "problems").([]any)) != 0 {
+		t.Errorf("%s", a.body)
+	}
+	s.locally("PUT", "/account/manifest", "acme", strings.Replace(acme, "Packer 1", "Packer One", 1)).want(t, 200)
+	if a := s.locally("GET", "/account/manifest/revisions", "acme", ""); a.text("results", "0", "author") != "local administrator" {
+		t.Errorf("%s", a.body)
+	}
+	if a := s.locally("GET", "/audit?limit=1&action=manifest.apply", "acme", ""); a.text("results", "0", "actor", "credential") != "local" || a.text("results", "0", "actor", "address") != "" {
+		t.Errorf("%s", a.body)
+	}
+}
+
+// The first set-up over the network is guarded by the one-time code (decisions.md section 6).
+func TestSetup(t *testing.T) {
+	s := newServer(t, options{empty: true})
+	code := s.hide(s.setupCode)
+	from := s.address()
+	post := func(body string) *answer {
+		return s.do(ask{method: "POST", path: "/setup", body: body, from: from})
+	}
+	s.do(ask{method: "GET", path: "/ready"}).want(t, 200) // waiting for its set-up
+	post(`{"code":"x"}`).wantDetail(t, "domain", "required")
+	post(`{"code":"x","domain":"acme.example","email":"boss@acme.example","manifest":[]}`).wantDetail(t, "manifest", "")
+	post(`{"code":"x","domain":"acme.example","email":"boss@acme.example","more":1}`).wantDetail(t, "more", "is not a known field")
+	for range 20 {
+		post(`{"code":"wrong","domain":"acme.example","email":"boss@acme.example"}`).want(t, 403)
+	}
+	post(`{"code":"wrong","domain":"acme.example","email":"boss@acme.example"}`).want(t, 429)
+	post(`{"code":"`+code+`","domain":"acme.example","email":"nobody"}`).wantDetail(t, "email", "e-mail address")
+	made := post(`{"code":"`+code+`","domain":"acme.example","email":"boss@acme.example","manifest":`+acme+`}`).want(t, 200)
+	key := s.hide(made.text("result", "apiKey"))
+	a := s.do(ask{method: "GET", path: "/account", key: key}).want(t, 200)
+	if a.text("result", "manifest", "account", "plants", "0", "code") != "north" {
+		t.Errorf("%.300s", a.body)
+	}
+	post(`{"code":"`+code+`","domain":"two.example","email":"boss@two.example"}`).want(t, 409)
+	audited := s.do(ask{method: "GET", path: "/audit?action=account.create", key: key}).want(t, 200)
+	if audited.text("results", "0", "actor", "address") != from {
+		t.Errorf("%s", audited.body)
+	}
+}
+
+// /ready is 503 while not ready, and why is told to the machine itself and to admins (decisions.md section 6).
+func TestReady(t *testing.T) {
+	s := newServer(t, options{})
+	admin, member := s.roleKey(auth.Admin), s.roleKey(auth.Member)
+	s.ready = func() error { return errors.New("the disk makes noises") }
+	for _, tt := range []struct {
+		ask
+		told bool
+	}{
+		{ask{}, true}, {ask{from: "10.9.9.9"}, false}, {ask{from: "10.9.9.9", key: member}, false}, {ask{from: "10.9.9.9", key: "nonsense"}, false},
+		{ask{from: "10.9.9.9", key: admin}, true}, {ask{from: "10.9.9.9", session: s.session("acme", mailOf(auth.Admin))}, true},
+		{ask{from: "10.9.9.9", session: s.session("acme", mailOf(auth.Member))}, false}, {ask{from: "10.9.9.9", session: "nonsense"}, false},
+	} {
+		tt.method, tt.path = "GET", "/ready"
+		a := s.do(tt.ask).want(t, http.StatusServiceUnavailable)
+		if told := strings.Contains(a.text("errorMessage"), "noises"); told != tt.told {
+			t.Errorf("from %q: %s", tt.from, a.body)
+		}
+	}
+	s.do(ask{method: "GET", path: "/health"}).want(t, 200)
+}
+
+// A right bearer token opens /metrics and nothing else.
+func TestBearer(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Readonly)
+	for header, status := range map[string]int{"Bearer " + key: 200, "bearer " + key: 200, "Basic " + key: 401, key: 401, "Bearer": 401, "Bearer ": 401, "Bearer " + key + " x": 401} {
+		s.do(ask{method: "GET", path: "/metrics", header: map[string]string{"Authorization": header}, from: s.address()}).want(t, status)
+	}
+	s.do(ask{method: "GET", path: "/account", header: map[string]string{"Authorization": "Bearer " + key}}).want(t, 401)
+	a := s.do(ask{method: "GET", path: "/metrics", key: key})
+	for _, line := range []string{`app_http_requests_total{method="GET",route="/metrics",status="2xx"}`, `app_http_request_duration_seconds_bucket{method="GET",route="/account"`} {
+		if !strings.Contains(string(a.body), line) {
+			t.Errorf("no %s", line)
+		}
+	}
+}
+
+func TestAuditList(t *testing.T) {
+	s := newServer(t, options{})
+	admin, from := s.roleKey(auth.Admin), s.address()
+	s.do(ask{method: "POST", path: "/account", body: `{"currency":"GBP"}`, key: admin, from: from}).want(t, 200)
+	a := s.do(ask{method: "GET", path: "/audit?limit=1", key: admin}).want(t, 200)
+	credential := a.text("results", "0", "actor", "credential")
+	if a.text("results", "0", "action") != "account.update" || a.text("results", "0", "actor", "address") != from || !strings.HasPrefix(credential, "key:") {
+		t.Errorf("%s", a.body)
+	}
+	list, _ := s.do(ask{method: "GET", path: "/audit", key: admin}).at("results").([]any)
+	if a.at("paging", "totalElements") != float64(len(list)) || len(list) < 6 {
+		t.Errorf("%d records: %s", len(list), a.body)
+	}
+	for _, query := range []string{"?limit=0", "?limit=1001", "?limit=-1", "?skip=-1", "?limit=ten", "?skip=1e1"} {
+		name := strings.Trim(strings.Split(query, "=")[0], "?")
+		s.do(ask{method: "GET", path: "/audit" + query, key: admin}).wantDetail(t, name, "whole number")
+	}
+	if a := s.do(ask{method: "GET", path: "/audit?action=nothing", key: admin}).want(t, 200); a.at("paging", "totalElements") != 0.0 {
+		t.Errorf("%s", a.body)
+	}
+}
