@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,12 @@ import (
 )
 
 // TestMain: no test of this room leaves a goroutine behind.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
+		os.RemoveAll(binaryDir)
+		os.Exit(status)
+	}))
+}
 
 // running is an App whose servers run.
 type running struct {

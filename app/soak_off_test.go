@@ -1,0 +1,5 @@
+//go:build !soak
+
+package app
+
+const durabilityRounds = 5
