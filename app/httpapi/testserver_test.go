@@ -104,7 +104,7 @@ type server struct {
 type options struct {
 	empty  bool // no account: waits for its set-up
 	secure bool // as under TLS
-	mailer func() *auth.Mailer
+	mailer func(*slog.Logger) *auth.Mailer
 	serve  func(*http.Server)
 	wrap   func(http.Handler) http.Handler
 }
@@ -123,7 +123,7 @@ func newServer(t testing.TB, o options) *server {
 	}
 	cfg := auth.Config{Store: s.store, Accounts: s.accounts, Clock: s.clock.now, Log: log}
 	if o.mailer != nil {
-		cfg.Mailer = o.mailer()
+		cfg.Mailer = o.mailer(log)
 	}
 	if s.auth, err = auth.New(cfg); err != nil {
 		t.Fatal(err)
