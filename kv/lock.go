@@ -1,0 +1,32 @@
+package kv
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// lockRetry is how long to wait before a lock is tried again.
+const lockRetry = 20 * time.Millisecond
+
+// LockFile takes the lock of a file for this process, in the way that Open takes a store's, and gives a function that
+// gives it back. On a store file it tells whether a process has the store open; any other file, made when there is none,
+// keeps processes apart. The lock goes with the process when that dies. Error: ErrLocked after the time given; 0 is one
+// try.
+func LockFile(path string, timeout time.Duration) (unlock func() error, err error) {
+	op := "lock " + path
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, wrap(op, err)
+	}
+	for end := time.Now().Add(timeout); ; time.Sleep(lockRetry) {
+		switch locked, err := tryLock(f); {
+		case err != nil:
+			return nil, wrap(op, errors.Join(err, f.Close()))
+		case locked:
+			return f.Close, nil
+		case !time.Now().Before(end):
+			return nil, errors.Join(&Error{Op: op, Kind: ErrLocked}, f.Close())
+		}
+	}
+}
