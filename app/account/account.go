@@ -150,7 +150,7 @@ func (a *Account) set(name string, v any) bool {
 func (a *Account) FlagsOn() []string {
 	on := []string{}
 	for f := range flagCount {
-		if string(a.Own[flags[f].name]) == `"on"` {
+		if a.FlagOn(f) {
 			on = append(on, flags[f].name)
 		}
 	}
@@ -158,7 +158,14 @@ func (a *Account) FlagsOn() []string {
 }
 
 // FlagOn tells whether a flag of the account itself is on.
-func (a *Account) FlagOn(f Flag) bool { return string(a.Own[f.String()]) == `"on"` }
+func (a *Account) FlagOn(f Flag) bool {
+	raw := a.Own[f.String()]
+	if string(raw) == `"on"` {
+		return true
+	}
+	// A document may write the same text with escapes.
+	return len(raw) > 2 && raw[0] == '"' && plain(raw[1:len(raw)-1]) == "on"
+}
 
 // DashboardConfig gives the free settings of the dashboard as a JSON object, {} when unset.
 func (a *Account) DashboardConfig() json.RawMessage {

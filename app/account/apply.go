@@ -43,8 +43,9 @@ func (d *document) own() map[string]json.RawMessage {
 	return own
 }
 
-// readDocument decodes and checks a manifest; all problems come at once, as errdefs.Invalid.
-func readDocument(raw []byte, now time.Time) (*document, error) {
+// readDocument decodes and checks a manifest; all problems come at once, as errdefs.Invalid. A standalone one is
+// not compared with an account: its id and domain are checked too.
+func readDocument(raw []byte, standalone bool, now time.Time) (*document, error) {
 	tree, err := strictjson.Decode(raw)
 	if err != nil {
 		return nil, invalidJSON(err)
@@ -57,22 +58,36 @@ func readDocument(raw []byte, now time.Time) (*document, error) {
 		shapes[v.Path] = true
 	}
 	tree = nil
-	tidy(raw) // the tree is the largest thing here: let it go before the next large thing is made
-	if d.manifest.Settings.DurationFormat == nil {
-		d.manifest.Settings.DurationFormat = new("months")
-	}
-	found, warnings := check(d.manifest, now)
-	for _, p := range found {
-		if !shapes[p.Field] {
-			problems = append(problems, p)
+	tidy(raw)                                 // the tree is the largest thing here: let it go before the next large thing is made
+	if len(problems) < schema.MaxViolations { // else which values are sound is not known
+		var found []errdefs.Detail
+		found, d.warnings = check(d.manifest, shapes, now)
+		problems = append(problems, found...)
+		if standalone {
+			problems = append(problems, identity(d.manifest, shapes)...)
 		}
 	}
 	if err := errdefs.InvalidDetails("the manifest", problems); err != nil {
 		return nil, err
 	}
-	d.warnings = warnings
 	d.members, d.pure = split(raw)
+	if _, ok := d.members["durationFormat"]; !ok {
+		d.manifest.Settings.DurationFormat = new("months")
+	}
 	return d, nil
+}
+
+// identity checks account.id and account.domain by themselves (decisions.md section 2). It is for documents
+// that are not compared with an account, which has its own.
+func identity(m *Manifest, shapes map[string]bool) []errdefs.Detail {
+	c := &checker{shapes: shapes}
+	if !idPattern.MatchString(m.ID) {
+		c.problem("account.id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(m.ID))
+	}
+	if !validDomain(m.Domain) {
+		c.problem("account.domain", "must be a domain such as plant.example; it is %q", shorten(m.Domain))
+	}
+	return c.problems
 }
 
 // large is the size in bytes from which a manifest's memory matters on a plant's PC.
@@ -88,11 +103,11 @@ func tidy(raw []byte) {
 
 // invalidJSON turns a decoding error into one that may be shown.
 func invalidJSON(err error) error {
-	var e *strictjson.Error
-	if errors.As(err, &e) {
-		return &errdefs.Error{Kind: errdefs.Invalid, Message: e.Error(), Details: []errdefs.Detail{{Field: e.Path, Issue: e.Error()}}}
+	invalid := &errdefs.Error{Kind: errdefs.Invalid, Message: err.Error(), Details: []errdefs.Detail{{Issue: err.Error()}}}
+	if e, ok := errors.AsType[*strictjson.Error](err); ok {
+		invalid.Details[0].Field = e.Path
 	}
-	return &errdefs.Error{Kind: errdefs.Invalid, Message: "the body is not valid JSON", Err: err}
+	return invalid
 }
 
 // Report is the outcome of checking a manifest file.
@@ -104,7 +119,7 @@ type Report struct {
 
 // Validate checks a manifest by itself, without an account to apply it to.
 func Validate(raw []byte, now time.Time) Report {
-	d, err := readDocument(raw, now)
+	d, err := readDocument(raw, true, now)
 	var e *errdefs.Error
 	if errors.As(err, &e) {
 		return Report{Details: e.Details, Warnings: []errdefs.Detail{}}
@@ -143,16 +158,31 @@ func (s *Service) Apply(p auth.Principal, in ApplyInput) (*ApplyResult, error) {
 	if n := len([]rune(in.Note)); n > maxNote {
 		return nil, errdefs.InvalidField("note", "must be %d characters or fewer; it has %d", maxNote, n)
 	}
-	doc, err := readDocument(in.Raw, s.clock())
+	doc, err := readDocument(in.Raw, false, s.clock())
 	if err != nil {
 		return nil, err
 	}
-	for { // again only when another change came between
-		result, err := s.apply(p, in, doc)
+	for try := 1; ; try++ { // again only when another change came between
+		result, err := s.applyInTurn(p, in, doc, try >= maxTries)
 		if !errors.Is(err, errMoved) {
 			return result, err
 		}
 	}
+}
+
+// maxTries is how often Apply starts anew before it keeps other writers waiting: a large manifest takes a
+// second, in which a setting may change every time.
+const maxTries = 4
+
+func (s *Service) applyInTurn(p auth.Principal, in ApplyInput, doc *document, alone bool) (*ApplyResult, error) {
+	if alone {
+		s.turn.Lock()
+		defer s.turn.Unlock()
+	} else {
+		s.turn.RLock()
+		defer s.turn.RUnlock()
+	}
+	return s.apply(p, in, doc)
 }
 
 func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyResult, error) {
@@ -271,15 +301,15 @@ func (l *lifetimes) store(tx *kv.Tx, id string) error {
 
 // refresh publishes what the store holds, for when a change that is committed has not been published yet.
 func (s *Service) refresh(id string) error {
-	var snap *Snapshot
+	var a *Account
 	err := s.store.View(func(tx *kv.Tx) (err error) {
-		snap, err = load(tx, id)
+		a, err = readAccount(tx, id)
 		return err
 	})
-	if err == nil {
-		s.publish(snap)
+	if err != nil {
+		return err
 	}
-	return err
+	return s.publishRecord(a)
 }
 
 // compress packs a document for the store; extract unpacks it.

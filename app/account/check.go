@@ -8,30 +8,44 @@ import (
 	"opsmon/app/cron"
 	"opsmon/app/errdefs"
 	"opsmon/app/iso"
+	"opsmon/schema"
+	"opsmon/schema/strictjson"
 )
 
 // checker collects what the rules of decisions.md section 3 find beyond the shapes of the schema.
 type checker struct {
 	m        *Manifest
 	now      time.Time
+	shapes   map[string]bool // paths that the schema has reported
 	problems []errdefs.Detail
 	warnings []errdefs.Detail
 
 	patterns, reasons, tasks, taskLists, stations, groups map[string]string // code -> path of its first use
-	zones                                                 []*time.Location
+	zones                                                 []*time.Location  // of the plants, each once
 	gaps                                                  map[string]gap
+	searches                                              int
 }
 
 type gap struct {
-	pattern cron.Pattern
-	issue   string // why the pattern cannot be used, "" when it can
-	least   time.Duration
-	zone    *time.Location
+	issue string        // why the pattern cannot be used, "" when it can
+	least time.Duration // 0 when the pattern fires once only
+	zone  *time.Location
 }
 
-// check applies the rules that a schema cannot say. now bounds the search for the next fires of a pattern.
-func check(m *Manifest, now time.Time) (problems, warnings []errdefs.Detail) {
-	c := &checker{m: m, now: now, gaps: map[string]gap{}}
+const (
+	// maxFindings is how many problems, and how many warnings, are collected. An answer shows the first
+	// hundred: the bound keeps a large document full of mistakes from filling the memory.
+	maxFindings = schema.MaxViolations
+
+	// maxSearches bounds what cron patterns may cost: each different one is looked at once in the time zone
+	// of each plant, which takes up to 0.1 ms. No plant has as many.
+	maxSearches = 10_000
+)
+
+// check applies the rules that a schema cannot say. What lies at or under a path of shapes is skipped: it was
+// reported already. now bounds the search for the next fires of a pattern.
+func check(m *Manifest, shapes map[string]bool, now time.Time) (problems, warnings []errdefs.Detail) {
+	c := &checker{m: m, now: now, shapes: shapes, gaps: map[string]gap{}}
 	c.collect()
 	c.currency()
 	c.references()
@@ -41,21 +55,42 @@ func check(m *Manifest, now time.Time) (problems, warnings []errdefs.Detail) {
 	return c.problems, c.warnings
 }
 
+// broken tells whether the schema has reported the value at a path, or one that holds it.
+func (c *checker) broken(path string) bool {
+	for len(c.shapes) > 0 {
+		if c.shapes[path] {
+			return true
+		}
+		if path == "" {
+			break
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	}
+	return false
+}
+
 func (c *checker) problem(path, format string, args ...any) {
+	if len(c.problems) == maxFindings || c.broken(path) {
+		return
+	}
 	c.problems = append(c.problems, errdefs.Detail{Field: path, Issue: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) warn(path, format string, args ...any) {
+	if len(c.warnings) == maxFindings {
+		return
+	}
 	c.warnings = append(c.warnings, errdefs.Detail{Field: path, Issue: fmt.Sprintf(format, args...)})
 }
 
-// unique notes a code and reports it when it was there before. An empty code is the schema's to report.
+// unique notes a code and reports it when it was there before. A code that is missing or is no text looks
+// empty here and is none.
 func (c *checker) unique(seen map[string]string, path, what, code, within string) {
-	if code == "" {
+	if code == "" && c.broken(path) {
 		return
 	}
 	if first, dup := seen[code]; dup {
-		c.problem(path, "must be unique within %s; the %s %q is also at %s", within, what, code, first)
+		c.problem(path, "must be unique within %s; the %s %q is also at %s", within, what, shorten(code), first)
 		return
 	}
 	seen[code] = path
@@ -67,6 +102,7 @@ func (c *checker) collect() {
 	c.patterns, c.reasons, c.tasks, c.taskLists = map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
 	c.stations, c.groups = make(map[string]string, m.StationCount()), map[string]string{}
 	titles, skus, plants := map[string]string{}, make(map[string]string, len(m.SKUs)), map[string]string{}
+	zones := map[string]error{}
 	const account = "the account"
 	for i, p := range m.ShiftPatterns {
 		path := fmt.Sprintf("account.shiftPatterns[%d]", i)
@@ -87,11 +123,7 @@ func (c *checker) collect() {
 		p := &m.Plants[i]
 		path := fmt.Sprintf("account.plants[%d]", i)
 		c.unique(plants, path+".code", "plant code", p.Code, account)
-		if zone, err := iso.Zone(p.Timezone); err == nil {
-			c.zones = append(c.zones, zone)
-		} else if p.Timezone != "" {
-			c.problem(path+".timezone", "%s", err)
-		}
+		c.zone(path+".timezone", p.Timezone, zones)
 		groups := map[string]string{}
 		for j := range p.Groups {
 			g := &p.Groups[j]
@@ -108,6 +140,25 @@ func (c *checker) collect() {
 	}
 }
 
+// zone notes a plant's time zone. known holds what was found out about each name: the sentence for a wrong
+// one, which suggests the nearest, takes about a millisecond, so that not many more are made than are shown.
+func (c *checker) zone(path, name string, known map[string]error) {
+	err, seen := known[name]
+	if !seen {
+		if len(known)-len(c.zones) >= errdefs.MaxDetails {
+			return
+		}
+		var zone *time.Location
+		if zone, err = iso.Zone(name); err == nil {
+			c.zones = append(c.zones, zone)
+		}
+		known[name] = err
+	}
+	if err != nil {
+		c.problem(path, "%s", err)
+	}
+}
+
 func (c *checker) reasonTree(path string, reasons []Reason) {
 	for i := range reasons {
 		r := &reasons[i]
@@ -118,9 +169,9 @@ func (c *checker) reasonTree(path string, reasons []Reason) {
 	}
 }
 
-func (c *checker) extra(path string, extra map[string]any) {
+func (c *checker) extra(path string, extra Extra) {
 	for _, name := range sortedKeys(extra) {
-		c.warn(path+"."+name, "is not a field that this version knows; it is kept as sent")
+		c.warn(strictjson.AppendKey(path, name), "is not a field that this version knows; it is kept as sent")
 	}
 }
 
@@ -247,7 +298,7 @@ func (c *checker) trigger(path string, t *Trigger, ownOfTask bool) {
 	}
 	if g.least > 0 && minutes.Float() >= g.least.Minutes() {
 		c.problem(path+".availableBeforeDeadlineMinutes", "must be shorter than the smallest gap between two fires, which is %s in %s; it is %s minutes",
-			humanMinutes(g.least), g.zone, minutes)
+			humanMinutes(g.least), g.zone, shorten(string(minutes)))
 	}
 }
 
@@ -263,14 +314,30 @@ func (c *checker) gapOf(text string) gap {
 	if g, ok := c.gaps[text]; ok {
 		return g
 	}
-	var g gap
-	if p, err := cron.Parse(text); err != nil {
-		g.issue = err.Error()
-	} else {
-		g.pattern = p
-		g.least, g.zone = p.SmallestGap(c.zones, c.now)
-	}
+	g := c.search(text)
 	c.gaps[text] = g
+	return g
+}
+
+// search looks for the fires of a pattern in every zone. In a zone whose clocks skip each of them (half past
+// midnight on the days when midnight is skipped) it never fires.
+func (c *checker) search(text string) (g gap) {
+	p, err := cron.Parse(text)
+	if err != nil {
+		return gap{issue: err.Error()}
+	}
+	if c.searches += len(c.zones); c.searches > maxSearches {
+		return gap{issue: fmt.Sprintf("is one cron pattern too many to be checked: a manifest may have %d different ones, each counted once for every time zone of its plants", maxSearches)}
+	}
+	for _, zone := range c.zones {
+		least, at := p.SmallestGap([]*time.Location{zone}, c.now)
+		switch {
+		case at == nil && p.Next(c.now, zone).IsZero():
+			return gap{issue: fmt.Sprintf("must fire at least once; in %s the clocks skip every time that it names", zone)}
+		case at != nil && (g.zone == nil || least < g.least):
+			g.least, g.zone = least, zone
+		}
+	}
 	return g
 }
 
@@ -308,8 +375,11 @@ func (c *checker) skus() {
 // shorten keeps a hostile value from filling an answer.
 func shorten(s string) string {
 	const most = 64
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
+	n := 0
+	for end := range s {
+		if n++; n > most {
+			return s[:end] + "…"
+		}
 	}
 	return s
 }

@@ -2,7 +2,6 @@ package account
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -59,13 +58,17 @@ func (s *Service) Draft(in CreateInput) (*Draft, error) {
 		}
 		raw = starter(id, domain)
 	}
+	var problems []errdefs.Detail
 	if domain != "" && !validDomain(domain) {
-		return nil, errdefs.InvalidField("domain", "must be a domain such as plant.example; it is %q", shorten(in.Domain))
+		problems = append(problems, errdefs.Detail{Field: "domain", Issue: fmt.Sprintf("must be a domain such as plant.example; it is %q", shorten(in.Domain))})
 	}
 	if id != "" && !idPattern.MatchString(id) {
-		return nil, errdefs.InvalidField("id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(id))
+		problems = append(problems, errdefs.Detail{Field: "id", Issue: fmt.Sprintf("must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(id))})
 	}
-	doc, err := readDocument(raw, s.clock())
+	if err := errdefs.InvalidDetails("the account", problems); err != nil {
+		return nil, err
+	}
+	doc, err := readDocument(raw, true, s.clock())
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +78,6 @@ func (s *Service) Draft(in CreateInput) (*Draft, error) {
 	}
 	if domain != "" && !strings.EqualFold(domain, m.Domain) {
 		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and not of %q; change account.domain in the file, or the domain asked for", shorten(m.Domain), domain)
-	}
-	if !idPattern.MatchString(m.ID) {
-		return nil, errdefs.InvalidField("account.id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(m.ID))
-	}
-	if !validDomain(m.Domain) {
-		return nil, errdefs.InvalidField("account.domain", "must be a domain such as plant.example; it is %q", shorten(m.Domain))
 	}
 	now := s.clock().UTC().Truncate(time.Millisecond)
 	life := &lifetimes{now: now}
@@ -102,31 +99,35 @@ func (s *Service) Draft(in CreateInput) (*Draft, error) {
 
 // takeSystem reads the system fields of a document that creates an account.
 func (a *Account) takeSystem(members map[string][]byte) error {
-	for name, into := range map[string]any{
-		"warehousePassword": &a.WarehousePassword, "uploadTransforms": &a.UploadTransforms, "appUrls": &a.AppURLs,
-		"archivedAt": &a.ArchivedAt,
-	} {
-		if raw, ok := members[name]; ok {
-			if err := json.Unmarshal(raw, into); err != nil {
-				return errdefs.InvalidField("account."+name, "cannot be read")
+	text := func(name string) *string {
+		raw := members[name]
+		if len(raw) == 0 || raw[0] != '"' {
+			return nil
+		}
+		return new(plain(raw[1 : len(raw)-1]))
+	}
+	a.WarehousePassword, a.UploadTransforms, a.AppURLs = text("warehousePassword"), text("uploadTransforms"), text("appUrls")
+	var problems []errdefs.Detail
+	moment := func(name string) (t time.Time) {
+		if s := text(name); s != nil {
+			var ok bool
+			if t, ok = parseTime(*s); !ok {
+				problems = append(problems, errdefs.Detail{Field: "account." + name, Issue: "must be a time such as 2026-11-20T08:15:30.123Z"})
 			}
 		}
+		return t
 	}
-	for name, into := range map[string]*time.Time{"createdAt": &a.CreatedAt, "updatedAt": &a.UpdatedAt} {
-		if raw, ok := members[name]; ok && string(raw) != "null" {
-			if err := json.Unmarshal(raw, into); err != nil {
-				return errdefs.InvalidField("account."+name, "must be a time such as 2026-11-20T08:15:30.123Z")
-			}
-		}
+	a.CreatedAt, a.UpdatedAt = moment("createdAt"), moment("updatedAt")
+	if t := moment("archivedAt"); !t.IsZero() {
+		a.ArchivedAt = &t
 	}
-	if raw, ok := members["stationCountLimit"]; ok && string(raw) != "null" {
-		n := Number(raw).Int()
-		a.StationCountLimit = &n
+	if n := Number(members["stationCountLimit"]); n.Set() && n != "null" {
+		a.StationCountLimit = new(n.Int())
 	}
 	if a.UploadTransforms != nil {
-		return errdefs.InvalidDetails("the manifest", prefixed("account.uploadTransforms", transform.Check(*a.UploadTransforms)))
+		problems = append(problems, prefixed("account.uploadTransforms", transform.Check(*a.UploadTransforms))...)
 	}
-	return nil
+	return errdefs.InvalidDetails("the manifest", problems)
 }
 
 // prefixed puts the details of a value under the field that holds it.

@@ -2,13 +2,16 @@ package account
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
-	"sort"
+	"strings"
+
+	"opsmon/schema/strictjson"
 )
 
 // Change is one difference between two manifests, in stations', SKUs' and fields' terms. The path names a
-// thing by its code and not by its place: "currency", "stations[OVEN-1].name", "skus[BK-1000]",
+// thing by its code, a long one shortened, and not by its place: "currency", "stations[OVEN-1].name", "skus[BK-1000]",
 // "stationGroups[leeds/packing].shiftPatternCode".
 type Change struct {
 	Path string `json:"path"`
@@ -59,7 +62,7 @@ func entities[T any](d *differ, name string, old, new []T, code func(*T) string)
 	kept := make([]string, 0, len(new))
 	for i := range new {
 		c := code(&new[i])
-		path := name + "[" + c + "]"
+		path := name + "[" + shorten(c) + "]"
 		was, ok := before[c]
 		if !ok {
 			d.whole(path, "added", reflect.Value{}, reflect.ValueOf(&new[i]).Elem())
@@ -73,7 +76,7 @@ func entities[T any](d *differ, name string, old, new []T, code func(*T) string)
 	for i := range old {
 		c := code(&old[i])
 		if _, removed := before[c]; removed {
-			d.whole(name+"["+c+"]", "removed", reflect.ValueOf(&old[i]).Elem(), reflect.Value{})
+			d.whole(name+"["+shorten(c)+"]", "removed", reflect.ValueOf(&old[i]).Elem(), reflect.Value{})
 			continue
 		}
 		order = append(order, c)
@@ -120,25 +123,43 @@ func (d *differ) structs(prefix string, old, new reflect.Value) {
 		}
 	}
 	if p.extra >= 0 {
-		a, b := old.Field(p.extra).Interface().(map[string]any), new.Field(p.extra).Interface().(map[string]any)
-		for _, name := range sortedKeys(a) {
-			if !equalJSON(a[name], b[name]) {
-				d.add(Change{Path: prefix + name, Kind: kindOf(reflect.ValueOf(a[name]), reflect.ValueOf(b[name])), From: a[name], To: b[name]})
+		a, b := old.Field(p.extra).Interface().(Extra), new.Field(p.extra).Interface().(Extra)
+		for _, name := range extraNames(a, b) {
+			x, y := a[name], b[name]
+			if equalJSON(x, y) {
+				continue
 			}
-		}
-		for _, name := range sortedKeys(b) {
-			if _, both := a[name]; !both {
-				d.add(Change{Path: prefix + name, Kind: "added", To: b[name]})
+			kind := "changed"
+			if x == nil {
+				kind = "added"
+			} else if y == nil {
+				kind = "removed"
 			}
+			d.add(Change{Path: strictjson.AppendKey(strings.TrimSuffix(prefix, "."), name), Kind: kind, From: x, To: y})
 		}
 	}
 }
 
+// extraNames gives the names that either of two things has, in alphabetical order.
+func extraNames(a, b Extra) []string {
+	if len(a) == 0 {
+		return sortedKeys(b)
+	}
+	names := sortedKeys(a)
+	for name := range b {
+		if _, both := a[name]; !both {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 func kindOf(a, b reflect.Value) string {
 	switch {
-	case !a.IsValid() || a.IsZero():
+	case a.IsZero():
 		return "added"
-	case !b.IsValid() || b.IsZero():
+	case b.IsZero():
 		return "removed"
 	}
 	return "changed"
@@ -178,6 +199,10 @@ func equal(a, b reflect.Value) bool {
 		}
 		return true
 	case reflect.Map:
+		if x, ok := a.Interface().(Extra); ok {
+			y := b.Interface().(Extra)
+			return !slices.ContainsFunc(extraNames(x, y), func(name string) bool { return !equalJSON(x[name], y[name]) })
+		}
 		return a.IsNil() == b.IsNil() && equalJSON(a.Interface(), b.Interface())
 	case reflect.Struct:
 		for i := range a.NumField() {
@@ -190,21 +215,16 @@ func equal(a, b reflect.Value) bool {
 	panic("account: equal of " + a.Type().String())
 }
 
-// equalJSON compares decoded JSON; null equals absent.
+// equalJSON compares decoded JSON. Inside free data a null is a value like any other.
 func equalJSON(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
 		y, ok := b.(map[string]any)
-		if !ok {
+		if !ok || len(x) != len(y) {
 			return false
 		}
 		for k, v := range x {
-			if !equalJSON(v, y[k]) {
-				return false
-			}
-		}
-		for k, v := range y {
-			if _, both := x[k]; !both && v != nil {
+			if w, both := y[k]; !both || !equalJSON(v, w) {
 				return false
 			}
 		}
@@ -261,90 +281,96 @@ func object(v reflect.Value) map[string]any {
 		}
 	}
 	if p.extra >= 0 {
-		for k, x := range v.Field(p.extra).Interface().(map[string]any) {
-			o[k] = x
+		for k, x := range v.Field(p.extra).Interface().(Extra) {
+			if x != nil {
+				o[k] = x
+			}
 		}
 	}
 	return o
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// reasonTree is one of two reason trees that are compared. Codes are numbered over both, 0 is no code: a long
+// one above many others is then compared once.
+type reasonTree struct {
+	order   []int // in the order of the document, parents before children
+	reasons map[int]*Reason
+	parent  map[int]int
 }
 
-// placed is a thing of a tree with the place it hangs at, which is part of its content.
-type placed[T any] struct {
-	thing  *T
-	parent string
+func newReasonTree(list []Reason, numbers map[string]int) *reasonTree {
+	t := &reasonTree{reasons: map[int]*Reason{}, parent: map[int]int{}}
+	t.add(list, 0, numbers)
+	return t
+}
+
+func (t *reasonTree) add(list []Reason, parent int, numbers map[string]int) {
+	for i := range list {
+		n, ok := numbers[list[i].Code]
+		if !ok {
+			n = len(numbers) + 1
+			numbers[list[i].Code] = n
+		}
+		t.order = append(t.order, n)
+		t.reasons[n], t.parent[n] = &list[i], parent
+		t.add(list[i].Reasons, n, numbers)
+	}
+}
+
+// code names a reason, nil for the number 0.
+func (t *reasonTree) code(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return shorten(t.reasons[n].Code)
 }
 
 // reasons compares the reason trees: a reason may move.
-func (d *differ) reasons(old, new []Reason) {
-	before := map[string]placed[Reason]{}
-	var walk func(list []Reason, parent string, visit func(*Reason, string))
-	walk = func(list []Reason, parent string, visit func(*Reason, string)) {
-		for i := range list {
-			visit(&list[i], parent)
-			walk(list[i].Reasons, list[i].Code, visit)
-		}
-	}
-	siblings := map[string][2][]string{} // by parent: the codes that stay under it, before and after
-	var beforeOrder []placed[Reason]
-	walk(old, "", func(r *Reason, parent string) {
-		before[r.Code] = placed[Reason]{r, parent}
-		beforeOrder = append(beforeOrder, before[r.Code])
-	})
-	after := map[string]string{}
-	walk(new, "", func(r *Reason, parent string) {
-		after[r.Code] = parent
-		was, ok := before[r.Code]
-		path := "reasons[" + r.Code + "]"
-		if !ok {
-			d.whole(path, "added", reflect.Value{}, reflect.ValueOf(r).Elem())
-			return
-		}
-		d.structs(path+".", reflect.ValueOf(was.thing).Elem(), reflect.ValueOf(r).Elem())
-		if was.parent != parent {
-			d.add(Change{Path: path + ".parent", Kind: "changed", From: orNil(was.parent), To: orNil(parent)})
-			return
-		}
-		pair := siblings[parent]
-		pair[1] = append(pair[1], r.Code)
-		siblings[parent] = pair
-	})
-	for _, was := range beforeOrder {
-		parent, ok := after[was.thing.Code]
+func (d *differ) reasons(oldList, newList []Reason) {
+	numbers := map[string]int{}
+	old, new := newReasonTree(oldList, numbers), newReasonTree(newList, numbers)
+	siblings := map[int]*[2][]string{} // by parent: the codes that stay under it, before and after
+	for _, n := range new.order {
+		r, was := new.reasons[n], old.reasons[n]
+		path := "reasons[" + shorten(r.Code) + "]"
 		switch {
-		case !ok:
-			d.whole("reasons["+was.thing.Code+"]", "removed", reflect.ValueOf(was.thing).Elem(), reflect.Value{})
-		case parent == was.parent:
+		case was == nil:
+			d.whole(path, "added", reflect.Value{}, reflect.ValueOf(r).Elem())
+			continue
+		case old.parent[n] != new.parent[n]:
+			d.structs(path+".", reflect.ValueOf(was).Elem(), reflect.ValueOf(r).Elem())
+			d.add(Change{Path: path + ".parent", Kind: "changed", From: old.code(old.parent[n]), To: new.code(new.parent[n])})
+			continue
+		}
+		d.structs(path+".", reflect.ValueOf(was).Elem(), reflect.ValueOf(r).Elem())
+		pair := siblings[new.parent[n]]
+		if pair == nil {
+			pair = &[2][]string{}
+			siblings[new.parent[n]] = pair
+		}
+		pair[1] = append(pair[1], r.Code)
+	}
+	var parents []int // those with siblings, in the order of the old document
+	for _, n := range old.order {
+		r, parent := old.reasons[n], old.parent[n]
+		switch {
+		case new.reasons[n] == nil:
+			d.whole("reasons["+shorten(r.Code)+"]", "removed", reflect.ValueOf(r).Elem(), reflect.Value{})
+		case new.parent[n] == parent:
 			pair := siblings[parent]
-			pair[0] = append(pair[0], was.thing.Code)
-			siblings[parent] = pair
+			if pair[0] == nil {
+				parents = append(parents, parent)
+			}
+			pair[0] = append(pair[0], r.Code)
 		}
 	}
-	parents := make([]string, 0, len(siblings))
-	for parent := range siblings {
-		parents = append(parents, parent)
-	}
-	sort.Strings(parents)
 	for _, parent := range parents {
 		path := "reasons"
-		if parent != "" {
-			path = "reasons[" + parent + "].reasons"
+		if parent != 0 {
+			path = "reasons[" + shorten(old.reasons[parent].Code) + "].reasons"
 		}
 		d.order(path, siblings[parent][0], siblings[parent][1])
 	}
-}
-
-func orNil(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }

@@ -2,7 +2,6 @@ package account
 
 import (
 	"reflect"
-	"strings"
 	"time"
 )
 
@@ -34,7 +33,6 @@ func (l *lifetimes) carry(was Lifetime, changed bool) Lifetime {
 	if changed {
 		was.UpdatedAt = l.now
 	}
-	was.ArchivedAt = time.Time{}
 	return was
 }
 
@@ -46,28 +44,51 @@ func (l *lifetimes) leave(p place, was Lifetime) {
 	l.left[p] = was
 }
 
-// branch is one plant, group or station with the key of its parent.
+// branch is one plant, group or station with what it hangs from.
 type branch struct {
 	place  place
-	parent string
+	parent *limb
 	path   string
 	self   reflect.Value
 	life   *Lifetime
 }
 
+// limb is what plants, groups or stations hang from: the account, a plant or a group. Both manifests that are
+// compared have the same limb for the same place, so that a long code above many stations is looked at once.
+type limb struct {
+	name     string      // "leeds/packing"; "" for the account
+	children string      // path of the list that hangs from it
+	stayed   [2][]string // what hangs from it before and after, in either order
+}
+
+// limbs are those of two manifests.
+type limbs map[place]*limb
+
+func (l limbs) at(p place, name, children string) *limb {
+	if l[p] == nil {
+		l[p] = &limb{name: name, children: children}
+	}
+	return l[p]
+}
+
 // branches lists the plants, groups and stations of a manifest, parents before children.
-func branches(m *Manifest) []branch {
+func branches(m *Manifest, l limbs) []branch {
 	list := make([]branch, 0, m.StationCount()+len(m.Plants)*8)
+	root := l.at(place{}, "", "plants")
 	for i := range m.Plants {
 		p := &m.Plants[i]
-		list = append(list, branch{place{"plant", p.Code}, "", "plants[" + p.Code + "]", reflect.ValueOf(p).Elem(), &p.Life})
+		at, path := place{"plant", p.Code}, "plants["+p.Code+"]"
+		plant := l.at(at, p.Code, path+".stationGroups")
+		list = append(list, branch{at, root, path, reflect.ValueOf(p).Elem(), &p.Life})
 		for j := range p.Groups {
 			g := &p.Groups[j]
-			key := p.Code + "/" + g.Code
-			list = append(list, branch{place{"group", key}, p.Code, "stationGroups[" + key + "]", reflect.ValueOf(g).Elem(), &g.Life})
+			name := p.Code + "/" + shorten(g.Code)
+			at, path := place{"group", p.Code + "/" + g.Code}, "stationGroups["+name+"]"
+			group := l.at(at, name, path+".stations")
+			list = append(list, branch{at, plant, path, reflect.ValueOf(g).Elem(), &g.Life})
 			for k := range g.Stations {
 				s := &g.Stations[k]
-				list = append(list, branch{place{"station", s.Code}, key, "stations[" + s.Code + "]", reflect.ValueOf(s).Elem(), &s.Life})
+				list = append(list, branch{place{"station", s.Code}, group, "stations[" + s.Code + "]", reflect.ValueOf(s).Elem(), &s.Life})
 			}
 		}
 	}
@@ -77,20 +98,13 @@ func branches(m *Manifest) []branch {
 // plants compares the trees of plants, groups and stations and sets the lifetimes of new. A station may move
 // to another group; a group belongs to its plant.
 func (d *differ) plants(old, new *Manifest, life *lifetimes) {
-	oldList, newList := branches(old), branches(new)
+	both := limbs{}
+	oldList, newList := branches(old, both), branches(new, both)
 	before := make(map[place]*branch, len(oldList))
 	for i := range oldList {
 		before[oldList[i].place] = &oldList[i]
 	}
-	after := make(map[place]string, len(newList))
-	orders := map[string]*[2][]string{} // by parent's path: codes that stay, before and after
-	stay := func(b *branch, side int) {
-		key := b.place.kind + " " + b.parent
-		if orders[key] == nil {
-			orders[key] = &[2][]string{}
-		}
-		orders[key][side] = append(orders[key][side], b.self.FieldByName("Code").String())
-	}
+	after := make(map[place]*limb, len(newList))
 	for i := range newList {
 		b := &newList[i]
 		after[b.place] = b.parent
@@ -103,47 +117,37 @@ func (d *differ) plants(old, new *Manifest, life *lifetimes) {
 		count := d.total
 		d.structs(b.path+".", was.self, b.self)
 		if was.parent != b.parent {
-			d.add(Change{Path: b.path + ".stationGroup", Kind: "changed", From: was.parent, To: b.parent})
+			d.add(Change{Path: b.path + ".stationGroup", Kind: "changed", From: was.parent.name, To: b.parent.name})
 		} else {
-			stay(b, 1)
+			b.parent.stayed[1] = append(b.parent.stayed[1], b.code())
 		}
 		*b.life = life.carry(*was.life, d.total != count)
 	}
-	var keys []string
+	var parents []*limb // from which something hangs that stayed, in the order of old
 	for i := range oldList {
 		b := &oldList[i]
-		parent, ok := after[b.place]
-		if !ok {
+		switch parent, ok := after[b.place]; {
+		case !ok:
 			life.leave(b.place, *b.life)
 			d.whole(b.path, "removed", b.self, reflect.Value{})
-			continue
-		}
-		if parent == b.parent {
-			key := b.place.kind + " " + b.parent
-			if orders[key] == nil || len(orders[key][0]) == 0 {
-				keys = append(keys, key)
+		case parent == b.parent:
+			if parent.stayed[0] == nil {
+				parents = append(parents, parent)
 			}
-			stay(b, 0)
+			parent.stayed[0] = append(parent.stayed[0], b.code())
 		}
 	}
-	children := map[string]string{"plant": "plants", "group": "stationGroups", "station": "stations"}
-	for _, key := range keys {
-		kind, parent, _ := strings.Cut(key, " ")
-		path := children[kind]
-		switch kind {
-		case "group":
-			path = "plants[" + parent + "]." + path
-		case "station":
-			path = "stationGroups[" + parent + "]." + path
-		}
-		d.order(path, orders[key][0], orders[key][1])
+	for _, l := range parents {
+		d.order(l.children, l.stayed[0], l.stayed[1])
 	}
 }
+
+func (b *branch) code() string { return b.self.FieldByName("Code").String() }
 
 // beginAll gives every plant, group and station of a first manifest its lifetime: the document's own where it
 // has one (a move from another installation), else now.
 func (l *lifetimes) beginAll(m *Manifest) {
-	for _, b := range branches(m) {
+	for _, b := range branches(m, limbs{}) {
 		if b.life.CreatedAt.IsZero() {
 			b.life.CreatedAt = l.now
 		}

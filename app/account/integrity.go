@@ -27,6 +27,9 @@ func (s *Service) Check(now time.Time, report func(problem string)) error {
 				report(fmt.Sprintf("account %s: its manifest is not the one that its record names", a.ID))
 			default:
 				doc := newSnapshot(&a, newArrays(b, nil)).Document().Bytes()
+				if _, pure := split(doc); Hash(sha256.Sum256(pure)) != a.Document {
+					report(fmt.Sprintf("account %s: its manifest and the document of its newest revision are not the same", a.ID))
+				}
 				for _, d := range Validate(doc, now).Details {
 					report(fmt.Sprintf("account %s: manifest: %s %s", a.ID, d.Field, d.Issue))
 				}

@@ -2,6 +2,7 @@ package account
 
 import (
 	"encoding/json"
+	"math"
 	"math/big"
 	"strconv"
 	"time"
@@ -19,12 +20,20 @@ func (n Number) Float() float64 {
 	return f
 }
 
-// Int gives a number that the schema holds to be an integer; 0 when it is not set.
+// Int gives a number that the schema holds to be an integer; 0 when it is not set, and the nearest int64 when
+// it is beyond what that holds.
 func (n Number) Int() int64 {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return i
 	}
-	return int64(n.Float()) // 1.0 and 1e3 are integers too
+	switch f := n.Float(); { // 1.0 and 1e3 are integers too
+	case f >= math.MaxInt64:
+		return math.MaxInt64
+	case f <= math.MinInt64:
+		return math.MinInt64
+	default:
+		return int64(f)
+	}
 }
 
 // Equal compares values, not digits: 1.50 equals 1.5.
@@ -50,6 +59,10 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // Codes is a list of codes; nil is null or absent, an empty list is set.
 type Codes []string
+
+// Extra holds the properties of a thing that the specification does not know, as they were sent. One that is
+// null is as good as absent.
+type Extra map[string]any
 
 // Lists are the include and exclude lists of one level (http-api.md 2.1).
 type Lists struct {
@@ -112,13 +125,13 @@ type Shift struct {
 
 // Reason categorises non-productive time and may have children.
 type Reason struct {
-	Code        string         `json:"code"`
-	Name        *string        `json:"name"`
-	Description *string        `json:"description"`
-	Type        Codes          `json:"type"`
-	OEE         *string        `json:"oee"`
-	Reasons     []Reason       `json:"-" tree:"reasons"`
-	Extra       map[string]any `json:"-"` // properties the specification does not know, kept as sent
+	Code        string   `json:"code"`
+	Name        *string  `json:"name"`
+	Description *string  `json:"description"`
+	Type        Codes    `json:"type"`
+	OEE         *string  `json:"oee"`
+	Reasons     []Reason `json:"-" tree:"reasons"`
+	Extra       Extra    `json:"-"`
 }
 
 // Trigger says when a Task or Task list falls due.
@@ -140,9 +153,9 @@ type Task struct {
 
 // TaskInList is a Task's place in one list.
 type TaskInList struct {
-	Code  string         `json:"code"`
-	Order Number         `json:"order"`
-	Extra map[string]any `json:"-"`
+	Code  string `json:"code"`
+	Order Number `json:"order"`
+	Extra Extra  `json:"-"`
 }
 
 // TaskList groups Tasks under one trigger.

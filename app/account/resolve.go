@@ -102,7 +102,7 @@ func (s *Snapshot) Resolve(stationCode string) (*StationView, error) {
 		Group:     Ref{group.Code, group.Name},
 		Flags:     resolveFlags(&m.Settings.Flags, &plant.Flags, &group.Flags, &station.Flags),
 		Reasons:   resolveReasons(m.Reasons, lists),
-		TaskLists: resolveTaskLists(m, lists),
+		TaskLists: t.taskLists(lists),
 		SKUs:      []Ref{},
 		Settings:  station.settings(),
 	}
@@ -130,30 +130,42 @@ func resolveFlags(levels ...*Flags) map[string]Decision {
 	return out
 }
 
+// reasonLists are the include and exclude lists of one level as sets.
+type reasonLists struct {
+	includes         bool // the include list is set
+	include, exclude map[string]bool
+}
+
 // resolveReasons applies the include and exclude lists from the account down. A code stands for its whole
 // subtree; the parents of what is left stay as headings.
 func resolveReasons(reasons []Reason, levels []*Lists) []ReasonView {
-	available := func(map[string]bool) bool { return true } // by the codes on the way from the root
+	var lists []reasonLists
 	for _, l := range levels {
-		if l.IncludeReasonCodes == nil && l.ExcludeReasonCodes == nil {
-			continue
-		}
-		above, include, exclude := available, set(l.IncludeReasonCodes), set(l.ExcludeReasonCodes)
-		available = func(way map[string]bool) bool {
-			return above(way) && (l.IncludeReasonCodes == nil || meet(include, way)) && !meet(exclude, way)
+		if l.IncludeReasonCodes != nil || len(l.ExcludeReasonCodes) > 0 {
+			lists = append(lists, reasonLists{l.IncludeReasonCodes != nil, set(l.IncludeReasonCodes), set(l.ExcludeReasonCodes)})
 		}
 	}
-	return filterReasons(reasons, map[string]bool{}, available)
+	return filterReasons(reasons, lists, 0)
 }
 
-func filterReasons(reasons []Reason, way map[string]bool, available func(map[string]bool) bool) []ReasonView {
+// filterReasons gives what is left of a subtree. The bits of included tell which of the lists include it
+// because they name something above it. What a list excludes is gone with all that is below.
+func filterReasons(reasons []Reason, lists []reasonLists, included uint8) []ReasonView {
 	out := []ReasonView{}
+next:
 	for i := range reasons {
 		r := &reasons[i]
-		way[r.Code] = true
-		own := available(way)
-		children := filterReasons(r.Reasons, way, available)
-		delete(way, r.Code)
+		below, own := included, true
+		for at, l := range lists {
+			if l.exclude[r.Code] {
+				continue next
+			}
+			if l.include[r.Code] {
+				below |= 1 << at
+			}
+			own = own && (!l.includes || below>>at&1 == 1)
+		}
+		children := filterReasons(r.Reasons, lists, below)
 		if own || len(children) > 0 {
 			out = append(out, ReasonView{Code: r.Code, Name: r.Name, Description: r.Description, Type: r.Type, OEE: r.OEE, Heading: !own, Reasons: children})
 		}
@@ -169,49 +181,51 @@ func set(codes Codes) map[string]bool {
 	return m
 }
 
-func meet(codes, way map[string]bool) bool {
-	for c := range way {
-		if codes[c] {
-			return true
+// taskLists applies the lists from the account down; where no level includes any, there are none.
+func (t *typedArrays) taskLists(levels []*Lists) []TaskListView {
+	out := []TaskListView{}
+	var available map[string]bool // nil until a level includes some
+	excluded := map[string]bool{}
+	for _, l := range levels {
+		if l.IncludeTaskListCodes != nil {
+			kept := make(map[string]bool, len(l.IncludeTaskListCodes))
+			for _, c := range l.IncludeTaskListCodes {
+				kept[c] = available == nil || available[c]
+			}
+			available = kept
+		}
+		for _, c := range l.ExcludeTaskListCodes {
+			excluded[c] = true // for good: what a level removes is not there for those below
 		}
 	}
-	return false
-}
-
-// resolveTaskLists applies the lists from the account down; where no level includes any, there are none.
-func resolveTaskLists(m *Manifest, levels []*Lists) []TaskListView {
-	out := []TaskListView{}
-	for i := range m.TaskLists {
-		l := &m.TaskLists[i]
-		included, ok := false, true
-		for _, level := range levels {
-			if level.IncludeTaskListCodes != nil {
-				included = true
-				ok = ok && contains(level.IncludeTaskListCodes, l.Code)
-			}
-			ok = ok && !contains(level.ExcludeTaskListCodes, l.Code)
-		}
-		if included && ok {
-			out = append(out, TaskListView{l.Code, l.Name, l.Description, l.Trigger, m.tasksOf(l.Code)})
+	for i := range t.TaskLists {
+		if l := &t.TaskLists[i]; available[l.Code] && !excluded[l.Code] {
+			out = append(out, TaskListView{l.Code, l.Name, l.Description, l.Trigger, t.tasks[l.Code]})
 		}
 	}
 	return out
 }
 
-// tasksOf gives the Tasks of a list by their order in it, equal ones as the manifest has them.
-func (m *Manifest) tasksOf(list string) []TaskView {
-	tasks := []TaskView{}
+// tasksByList gives the Tasks of every list by their order in it, equal ones as the manifest has them.
+func (m *Manifest) tasksByList() map[string][]TaskView {
+	lists := make(map[string][]TaskView, len(m.TaskLists))
+	for i := range m.TaskLists {
+		lists[m.TaskLists[i].Code] = []TaskView{} // JSON shows an empty list, not null
+	}
 	for i := range m.Tasks {
 		t := &m.Tasks[i]
 		for _, in := range t.TaskListCodes {
-			if in.Code == list {
-				tasks = append(tasks, TaskView{t.Code, t.Title, t.Description, t.RequireNotes != nil && *t.RequireNotes, in.Order, t.Trigger})
-				break
+			list := lists[in.Code]
+			if n := len(list); n > 0 && list[n-1].Code == t.Code {
+				continue // named twice: the first counts
 			}
+			lists[in.Code] = append(list, TaskView{t.Code, t.Title, t.Description, t.RequireNotes != nil && *t.RequireNotes, in.Order, t.Trigger})
 		}
 	}
-	slices.SortStableFunc(tasks, func(a, b TaskView) int { return cmp.Compare(a.Order.Float(), b.Order.Float()) })
-	return tasks
+	for _, tasks := range lists {
+		slices.SortStableFunc(tasks, func(a, b TaskView) int { return cmp.Compare(a.Order.Float(), b.Order.Float()) })
+	}
+	return lists
 }
 
 // shiftPattern gives the pattern that a station follows: its own, else its group's, else nil.

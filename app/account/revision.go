@@ -34,20 +34,21 @@ type RevisionInfo struct {
 func (s *Service) Revisions(p auth.Principal, limit, skip int) ([]RevisionInfo, int, error) {
 	list, total := []RevisionInfo{}, 0
 	err := s.store.View(func(tx *kv.Tx) error {
-		for item, err := range revisions.ScanDown(tx, kv.Under(revisions, p.AccountID)) {
+		a, err := readAccount(tx, p.AccountID)
+		if err != nil {
+			return err
+		}
+		total = int(a.Revision) // they are numbered from 1 without a gap
+		if limit <= 0 || skip >= total {
+			return nil
+		}
+		at := func(n int) kv.Pair[string, uint64] { return kv.Pair[string, uint64]{A: a.ID, B: uint64(n)} }
+		newest := total - max(skip, 0)
+		for item, err := range revisions.ScanDown(tx, revisions.Between(at(max(newest-limit, 0)+1), at(newest+1))) {
 			if err != nil {
 				return fmt.Errorf("read revisions: %w", err)
 			}
 			r := item.Value
-			if total == 0 {
-				total = int(r.Number) // they are numbered from 1 without a gap
-			}
-			if skip--; skip >= 0 {
-				continue
-			}
-			if len(list) == limit {
-				break
-			}
 			list = append(list, RevisionInfo{r.Number, r.CreatedAt.UTC().Format(timeLayout), r.Author, r.Note})
 		}
 		return nil
@@ -68,15 +69,15 @@ func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, er
 	var r Revision
 	var packed []byte
 	err = s.store.View(func(tx *kv.Tx) (err error) {
-		if r, err = revisions.Get(tx, kv.Pair[string, uint64]{A: p.AccountID, B: number}); err != nil {
-			return err
+		r, err = revisions.Get(tx, kv.Pair[string, uint64]{A: p.AccountID, B: number})
+		if errors.Is(err, kv.ErrNotFound) {
+			return errdefs.New(errdefs.NotFound, "there is no revision %d; the newest is %d", number, cur.Account.Revision)
 		}
-		packed, err = documents.Get(tx, r.Account.Document)
+		if err == nil {
+			packed, err = documents.Get(tx, r.Account.Document)
+		}
 		return err
 	})
-	if errors.Is(err, kv.ErrNotFound) {
-		return nil, errdefs.New(errdefs.NotFound, "there is no revision %d; the newest is %d", number, cur.Account.Revision)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("read revision %d: %w", number, err)
 	}

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -43,7 +44,8 @@ type Service struct {
 	clock func() time.Time
 	log   *slog.Logger
 
-	mu       sync.Mutex // orders the replacement of current
+	turn     sync.RWMutex // held by every change of an account; exclusively by an Apply that others keep overtaking
+	mu       sync.Mutex   // orders the replacement of current
 	current  atomic.Pointer[map[string]*Snapshot]
 	warming  sync.WaitGroup
 	warmOnce context.CancelFunc
@@ -124,7 +126,7 @@ func (s *Service) Get(id string) (*Snapshot, error) {
 	if snap, ok := (*s.current.Load())[id]; ok {
 		return snap, nil
 	}
-	return nil, errdefs.New(errdefs.NotFound, "there is no account %q on this appliance", id)
+	return nil, noAccount(id)
 }
 
 // List gives the accounts by id; archived ones only when asked for.
@@ -177,11 +179,10 @@ func (s *Service) publish(snap *Snapshot) {
 }
 
 // publishRecord publishes a change of the record that left the arrays as they were.
-func (s *Service) publishRecord(a *Account) (*Snapshot, error) {
+func (s *Service) publishRecord(a *Account) error {
 	if cur, ok := (*s.current.Load())[a.ID]; ok && cur.Account.Rendered == a.Rendered {
-		snap := newSnapshot(a, cur.arrays)
-		s.publish(snap)
-		return snap, nil
+		s.publish(newSnapshot(a, cur.arrays))
+		return nil
 	}
 	// Another manifest was committed together with this change and is not published yet.
 	var snap *Snapshot
@@ -192,7 +193,7 @@ func (s *Service) publishRecord(a *Account) (*Snapshot, error) {
 	if err == nil {
 		s.publish(snap)
 	}
-	return snap, err
+	return err
 }
 
 // Match is what If-Match asks for.
@@ -238,14 +239,30 @@ func mayWrite(p auth.Principal) error {
 
 // writable reads the record that a change starts from and refuses an archived account.
 func writable(tx *kv.Tx, id string, match *Match) (*Account, error) {
-	a, err := accounts.Get(tx, id)
+	a, err := readAccount(tx, id)
 	if err != nil {
-		return nil, fmt.Errorf("read account %s: %w", id, err)
+		return nil, err
 	}
 	if a.ArchivedAt != nil {
 		return nil, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", id)
 	}
-	return &a, match.check(&a)
+	return a, match.check(a)
+}
+
+// readAccount reads a record; errdefs.NotFound when there is no such account.
+func readAccount(tx *kv.Tx, id string) (*Account, error) {
+	a, err := accounts.Get(tx, id)
+	switch {
+	case errors.Is(err, kv.ErrNotFound):
+		return nil, noAccount(id)
+	case err != nil:
+		return nil, fmt.Errorf("read account %s: %w", id, err)
+	}
+	return &a, nil
+}
+
+func noAccount(id string) error {
+	return errdefs.New(errdefs.NotFound, "there is no account %q on this appliance", shorten(id))
 }
 
 // put stores a changed record; revise makes it the next revision of the configuration too.

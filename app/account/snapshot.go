@@ -30,10 +30,11 @@ type arrays struct {
 	typed    func() (*typedArrays, error)
 }
 
-// typedArrays is a manifest without the account's own fields, and an index of its stations.
+// typedArrays is a manifest without the account's own fields, with what Resolve looks up.
 type typedArrays struct {
 	*Manifest
 	stations map[string]stationRef
+	tasks    map[string][]TaskView // by Task list
 }
 
 type stationRef struct{ plant, group, station int }
@@ -48,7 +49,7 @@ func newArrays(rendered []byte, m *Manifest) *arrays {
 			}
 			m = modelOf(map[string]any{"account": tree})
 		}
-		t := &typedArrays{Manifest: m, stations: make(map[string]stationRef, m.StationCount())}
+		t := &typedArrays{Manifest: m, stations: make(map[string]stationRef, m.StationCount()), tasks: m.tasksByList()}
 		for p := range m.Plants {
 			for g := range m.Plants[p].Groups {
 				for s := range m.Plants[p].Groups[g].Stations {

@@ -3,6 +3,7 @@ package account
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 )
@@ -62,7 +63,7 @@ func planOf(t reflect.Type) *structPlan {
 			p.flags = f.Index[0]
 		case f.Type == reflect.TypeFor[Lifetime]():
 			p.life = f.Index[0]
-		case f.Name == "Extra":
+		case f.Type == reflect.TypeFor[Extra]():
 			p.extra = f.Index[0]
 		default:
 			if name := fieldName(f); name != "" {
@@ -110,12 +111,12 @@ func fill(obj map[string]any, dst reflect.Value) {
 		if p.life >= 0 && dst.Field(p.life).Addr().Interface().(*Lifetime).take(name, v) {
 			continue
 		}
-		if p.extra >= 0 && v != nil {
-			extra := dst.Field(p.extra)
-			if extra.IsNil() {
-				extra.Set(reflect.ValueOf(map[string]any{}))
+		if p.extra >= 0 {
+			extra := dst.Field(p.extra).Addr().Interface().(*Extra)
+			if *extra == nil {
+				*extra = Extra{}
 			}
-			extra.Interface().(map[string]any)[name] = v
+			(*extra)[name] = v
 		}
 	}
 }
@@ -133,11 +134,20 @@ func (l *Lifetime) take(name string, v any) bool {
 		return false
 	}
 	if s, ok := v.(string); ok {
-		if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
-			*at = t.UTC()
-		}
+		*at, _ = parseTime(s)
 	}
 	return true
+}
+
+// parseTime reads a time of a document, cut to milliseconds and in UTC. It refuses what could not be written
+// again: in UTC the year must have four digits.
+func parseTime(s string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(s))
+	t = t.UTC().Truncate(time.Millisecond)
+	if err != nil || t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}, false
+	}
+	return t, true
 }
 
 func fillValue(v any, dst reflect.Value) {

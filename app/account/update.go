@@ -3,6 +3,7 @@ package account
 import (
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -29,6 +30,8 @@ func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, er
 	}
 	var a *Account
 	changed := false
+	s.turn.RLock()
+	defer s.turn.RUnlock()
 	err = s.store.Update(func(tx *kv.Tx) (err error) {
 		if a, err = writable(tx, p.AccountID, match); err != nil {
 			return err
@@ -48,7 +51,7 @@ func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, er
 		return nil, err
 	}
 	if changed {
-		if _, err := s.publishRecord(a); err != nil {
+		if err := s.publishRecord(a); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +120,31 @@ func readObject(text string) (any, string) {
 	if _, ok := v.(map[string]any); !ok {
 		return nil, `must be a string that holds a JSON object, such as "{\"home\":\"floor\"}"`
 	}
+	if n := levels(v); n > maxObjectLevels {
+		return nil, fmt.Sprintf("must be nested %d levels or fewer, since a manifest holds it too; it has %d", maxObjectLevels, n)
+	}
 	return v, ""
+}
+
+// maxObjectLevels is how deep an object in manifest.account may be nested for the manifest to be read again.
+const maxObjectLevels = strictjson.MaxDepth - 2
+
+// levels counts how many objects and arrays stand inside each other in decoded JSON.
+func levels(v any) int {
+	deepest := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			deepest = max(deepest, levels(member))
+		}
+	case []any:
+		for _, item := range v {
+			deepest = max(deepest, levels(item))
+		}
+	default:
+		return 0
+	}
+	return deepest + 1
 }
 
 // apply changes a and names what changed, in alphabetical order.
@@ -169,15 +196,27 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 	default:
 		return nil, errdefs.InvalidField(name, "is not a field that can be set here; stationCountLimit and appUrls are")
 	}
+	var urls *string
+	if name == "appUrls" && value != "null" {
+		urls = &value
+	}
 	var a *Account
+	s.turn.RLock()
+	defer s.turn.RUnlock()
 	err := s.store.Update(func(tx *kv.Tx) (err error) {
 		if a, err = writable(tx, p.AccountID, nil); err != nil {
 			return err
 		}
 		if name == "stationCountLimit" {
+			if same(a.StationCountLimit, limit) {
+				return nil
+			}
 			a.StationCountLimit = limit
-		} else if a.AppURLs = &value; value == "null" {
-			a.AppURLs = nil
+		} else {
+			if same(a.AppURLs, urls) {
+				return nil
+			}
+			a.AppURLs = urls
 		}
 		if err := revise(tx, a, p, ""); err != nil {
 			return err
@@ -187,8 +226,7 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.publishRecord(a)
-	return a, err
+	return a, s.publishRecord(a)
 }
 
 // SetArchived archives an account or brings it back (decisions.md section 2). Doing it twice changes nothing.
@@ -197,12 +235,12 @@ func (s *Service) SetArchived(p auth.Principal, archived bool) (*Account, error)
 		return nil, errdefs.New(errdefs.Forbidden, "only the appliance's own administrator may archive an account")
 	}
 	var a *Account
-	err := s.store.Update(func(tx *kv.Tx) error {
-		was, err := accounts.Get(tx, p.AccountID)
-		if err != nil {
+	s.turn.RLock()
+	defer s.turn.RUnlock()
+	err := s.store.Update(func(tx *kv.Tx) (err error) {
+		if a, err = readAccount(tx, p.AccountID); err != nil {
 			return err
 		}
-		a = &was
 		if archived == (a.ArchivedAt != nil) {
 			return nil
 		}
@@ -222,6 +260,5 @@ func (s *Service) SetArchived(p auth.Principal, archived bool) (*Account, error)
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.publishRecord(a)
-	return a, err
+	return a, s.publishRecord(a)
 }
