@@ -71,7 +71,7 @@ type API struct {
 func New(cfg Config) *API {
 	a := &API{
 		cfg: cfg, log: cfg.Log, meters: newMeters(), origins: http.NewCrossOriginProtection(),
-		boot: strconv.FormatInt(time.Now().UnixMilli(), 36), turns: make(chan struct{}, turns),
+		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", turns: make(chan struct{}, turns),
 	}
 	a.missing = &route{method: "any", path: "none"}
 	a.missing.prepare(a.meters)
@@ -155,9 +155,10 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 
 // identity gives a request the id that its answer and its log line carry.
 func (a *API) identity(w http.ResponseWriter) string {
-	id := a.boot + "-" + strconv.FormatUint(a.count.Add(1), 36)
-	w.Header()["X-Request-Id"] = []string{id}
-	return id
+	var text [32]byte
+	value := []string{string(strconv.AppendUint(append(text[:0], a.boot...), a.count.Add(1), 36))}
+	w.Header()["X-Request-Id"] = value
+	return value[0]
 }
 
 // run authenticates and calls the handler. A panic in it is that request's failure alone.

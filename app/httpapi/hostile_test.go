@@ -334,13 +334,9 @@ func TestPanics(t *testing.T) {
 		return rt
 	}
 	failures := map[string]*route{
-		"text":  boom("opk_inside"),
-		"error": boom(errors.New("disk on fire")),
-		"nil map": {method: "GET", path: "/health", access: open, handle: func(*call) (reply, error) {
-			var m map[string]int
-			m["x"] = 1
-			return done()
-		}},
+		"text":         boom("opk_inside"),
+		"error":        boom(errors.New("disk on fire")),
+		"nil":          {method: "GET", path: "/health", access: open, handle: func(c *call) (reply, error) { return reply{}, c.api.cfg.Check(nil) }},
 		"unclassified": {method: "GET", path: "/health", access: open, handle: func(*call) (reply, error) { return reply{}, errors.New("disk on fire") }},
 		"unencodable":  {method: "GET", path: "/health", access: open, handle: func(*call) (reply, error) { return ok(func() {}) }},
 	}
@@ -353,6 +349,7 @@ func TestPanics(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}})
+	s.api.cfg.Check = nil // calling it is a nil dereference
 	for name, rt := range failures {
 		rt.prepare(s.api.meters)
 		req, err := http.NewRequestWithContext(background(t), "GET", s.http.URL+"/health", nil)
@@ -426,4 +423,22 @@ func TestManifestsTakeTurns(t *testing.T) {
 		r()
 	}
 	(<-got).want(t, 200)
+}
+
+// Under TLS the same is served by HTTP/2.
+func TestHTTP2(t *testing.T) {
+	s := newServer(t, options{http2: true, secure: true})
+	key := s.roleKey(auth.Member)
+	s.do(ask{method: "PUT", path: "/account/manifest", body: fat(), key: key}).want(t, 200)
+	for _, encoding := range []string{"identity", "gzip"} {
+		got := s.do(ask{method: "GET", path: "/account", key: key, header: map[string]string{"Accept-Encoding": encoding}}).want(t, 200)
+		if len(got.body) < 10<<20 || got.proto != "HTTP/2.0" {
+			t.Errorf("%d bytes over %s", len(got.body), got.proto)
+		}
+		s.do(ask{method: "HEAD", path: "/account", key: key, header: map[string]string{"Accept-Encoding": encoding}}).want(t, 200)
+		s.do(ask{method: "GET", path: "/account", key: key, header: map[string]string{"Accept-Encoding": encoding, "If-None-Match": got.header.Get("Etag")}}).want(t, 304)
+	}
+	s.do(ask{method: "POST", path: "/account", body: strings.Repeat(" ", 1<<20+1), key: key}).want(t, 413)
+	s.do(ask{method: "DELETE", path: "/key/a%2Fb", key: key}).want(t, 400)
+	s.do(ask{method: "POST", path: "/account", body: `{}`, session: s.session("acme", mailOf(auth.Member)), header: map[string]string{"Origin": s.http.URL}}).want(t, 200)
 }

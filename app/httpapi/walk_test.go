@@ -12,10 +12,7 @@ import (
 )
 
 // caller is who sends a request of the walk.
-type caller struct {
-	email   string
-	session string // "" with a key
-}
+type caller struct{ email string }
 
 // sample is how a route is called with success. Each call is made anew, because many can succeed once only.
 type sample struct {
