@@ -306,6 +306,9 @@ func humanMinutes(d time.Duration) string {
 	if d%time.Hour == 0 && d >= 2*time.Hour {
 		return fmt.Sprintf("%d hours", d/time.Hour)
 	}
+	if d == time.Minute {
+		return "1 minute"
+	}
 	return fmt.Sprintf("%d minutes", d/time.Minute)
 }
 
@@ -344,30 +347,34 @@ func (c *checker) search(text string) (g gap) {
 func (c *checker) skus() {
 	for i := range c.m.SKUs {
 		s := &c.m.SKUs[i]
+		path := fmt.Sprintf("account.skus[%d]", i)
 		var set []string
+		unclear := false // one is there and is no rate
 		for _, rate := range []struct {
 			name  string
 			value Number
 		}{{"cycleTime", s.CycleTime}, {"unitsPerMinute", s.UnitsPerMinute}, {"unitsPerHour", s.UnitsPerHour}} {
 			if rate.value.Set() {
 				set = append(set, rate.name)
+			} else if len(c.shapes) > 0 {
+				unclear = unclear || c.shapes[path+"."+rate.name]
 			}
 		}
-		if len(set) != 1 {
+		if len(set) > 1 || len(set) == 0 && !unclear {
 			has := "none is set"
 			if len(set) > 1 {
 				has = strings.Join(set, " and ") + " are set"
 			}
-			c.problem(fmt.Sprintf("account.skus[%d]", i), "must have exactly one of cycleTime, unitsPerMinute and unitsPerHour; %s", has)
+			c.problem(path, "must have exactly one of cycleTime, unitsPerMinute and unitsPerHour; %s", has)
 		}
 		for j, code := range s.StationCodes {
-			c.refer(c.stations, fmt.Sprintf("account.skus[%d].stationCodes[%d]", i, j), "station", code)
+			c.refer(c.stations, fmt.Sprintf("%s.stationCodes[%d]", path, j), "station", code)
 		}
 		for j, code := range s.StationGroupCodes {
-			c.refer(c.groups, fmt.Sprintf("account.skus[%d].stationGroupCodes[%d]", i, j), "station group", code)
+			c.refer(c.groups, fmt.Sprintf("%s.stationGroupCodes[%d]", path, j), "station group", code)
 		}
 		for j, code := range s.TaskCodes {
-			c.refer(c.tasks, fmt.Sprintf("account.skus[%d].taskCodes[%d]", i, j), "Task", code)
+			c.refer(c.tasks, fmt.Sprintf("%s.taskCodes[%d]", path, j), "Task", code)
 		}
 	}
 }

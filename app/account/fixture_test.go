@@ -1,0 +1,310 @@
+package account
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+	"opsmon/kv/kvtest"
+	"opsmon/schema/strictjson"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// plantFile is a believable plant that uses every kind of setting, with digits, escapes and unknown properties that
+// have to survive.
+//
+//go:embed testdata/plant.json
+var plantFile []byte
+
+// start is the first time of every test's clock, in winter.
+var start = time.Date(2026, 1, 12, 8, 0, 0, 0, time.UTC)
+
+// watch is a clock that moves only when told to.
+type watch struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (w *watch) Now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+// tick moves the clock by a minute and gives what it shows, as documents have it.
+func (w *watch) tick() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(time.Minute)
+	return w.now.Format(timeLayout)
+}
+
+// house is a real store with the service on it.
+type house struct {
+	*Service
+	t     testing.TB
+	store *kv.Store
+	clock *watch
+}
+
+func newHouse(t testing.TB) *house {
+	t.Helper()
+	h := &house{t: t, clock: &watch{now: start}}
+	h.store = kvtest.New(t, func(c *kv.Config) {
+		c.Buckets = slices.Concat(Buckets(), audit.Buckets())
+		c.Clock = h.clock.Now
+	})
+	h.reopen()
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+// newPlant is a house with the account of plantFile.
+func newPlant(t testing.TB) *house {
+	t.Helper()
+	h := newHouse(t)
+	h.create(CreateInput{Manifest: plantFile})
+	return h
+}
+
+// reopen makes a service that knows what the store holds and nothing else.
+func (h *house) reopen() {
+	h.t.Helper()
+	s, err := New(Config{Store: h.store, Clock: h.clock.Now})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.Service = s
+}
+
+// tryCreate stores an account as the appliance does.
+func (h *house) tryCreate(in CreateInput, first bool) error {
+	d, err := h.Draft(in)
+	if err != nil {
+		return err
+	}
+	var done func()
+	if err := h.store.Update(func(tx *kv.Tx) (err error) {
+		done, err = h.CreateTx(tx, d, first, auth.Local(""))
+		return err
+	}); err != nil {
+		return err
+	}
+	done()
+	return nil
+}
+
+func (h *house) create(in CreateInput) {
+	h.t.Helper()
+	if err := h.tryCreate(in, false); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// boss is an admin of the account of plantFile.
+func boss() auth.Principal { return person(auth.Admin) }
+
+func person(role auth.Role) auth.Principal {
+	return auth.Principal{Type: auth.TypeSession, SessionID: "s1", Email: string(role) + "@northfield.example", AccountID: "northfield", Role: role, UserRole: auth.UserRoleCustomer}
+}
+
+// apply makes a manifest the configuration.
+func (h *house) apply(raw []byte) *ApplyResult {
+	h.t.Helper()
+	r, err := h.Apply(boss(), ApplyInput{Raw: raw})
+	if err != nil {
+		h.t.Fatalf("apply: %v%s", err, detailsOf(err))
+	}
+	return r
+}
+
+// post updates the account as POST /account does.
+func (h *house) post(body string) *Account {
+	h.t.Helper()
+	a, err := h.Update(boss(), decode(h.t, []byte(body)), nil)
+	if err != nil {
+		h.t.Fatalf("update %s: %v%s", body, err, detailsOf(err))
+	}
+	return a
+}
+
+// now is the account as it is read.
+func (h *house) now() *Snapshot {
+	h.t.Helper()
+	s, err := h.Get("northfield")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return s
+}
+
+// field gives a member of the answer of GET /account, or of the manifest, as JSON.
+func (h *house) field(path string) string {
+	h.t.Helper()
+	v := at(h.t, decode(h.t, h.now().Answer(true).Bytes()), "result."+path)
+	return string(encoded(v))
+}
+
+// whole checks that Check has nothing to say.
+func (h *house) whole() {
+	h.t.Helper()
+	if err := h.Check(h.clock.Now(), func(problem string) { h.t.Errorf("check: %s", problem) }); err != nil {
+		h.t.Error(err)
+	}
+}
+
+func decode(t testing.TB, raw []byte) any {
+	t.Helper()
+	v, err := strictjson.Decode(raw)
+	if err != nil {
+		t.Fatalf("%v in %.200s", err, raw)
+	}
+	return v
+}
+
+// wantKind checks what kind of failure an error is.
+func wantKind(t testing.TB, err error, kind errdefs.Kind) {
+	t.Helper()
+	if err == nil || errdefs.KindOf(err) != kind {
+		t.Errorf("error is %v (kind %v), want kind %v", err, errdefs.KindOf(err), kind)
+	}
+}
+
+// detailsOf lists the details of an error, a line each.
+func detailsOf(err error) string {
+	var b strings.Builder
+	var e *errdefs.Error
+	if errors.As(err, &e) {
+		for _, d := range e.Details {
+			fmt.Fprintf(&b, "\n%s %s", d.Field, d.Issue)
+		}
+	}
+	return b.String()
+}
+
+// golden compares with a file in testdata.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got), -update writes it anew:\n%s", name, diff)
+	}
+}
+
+// steps takes a dotted path with indices apart: "account.plants[0].code".
+func steps(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
+}
+
+// at gives what stands at a path of a decoded document.
+func at(t testing.TB, v any, path string) any {
+	t.Helper()
+	for _, step := range steps(path) {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(x) {
+				t.Fatalf("%s: there is no %s", path, step)
+			}
+			v = x[i]
+		default:
+			t.Fatalf("%s: %s stands in a %T", path, step, v)
+		}
+	}
+	return v
+}
+
+// edit changes a document and gives the new one. An edit is "path = JSON", "path += JSON" (one more item at the end),
+// or "path -" (away with it). Without a leading dot a path starts at account.
+func edit(t testing.TB, raw []byte, edits ...string) []byte {
+	t.Helper()
+	doc := decode(t, raw)
+	for _, e := range edits {
+		path, text, found := strings.Cut(e, " ")
+		op, text, _ := strings.Cut(text, " ")
+		if path[0] != '.' {
+			path = "account." + path
+		}
+		all := steps(path)
+		parent, last := strings.Join(all[:len(all)-1], "."), all[len(all)-1]
+		holder := at(t, doc, parent)
+		i, _ := strconv.Atoi(last)
+		switch {
+		case found && op == "-":
+			if list, ok := holder.([]any); ok {
+				list = slices.Delete(slices.Clone(list), i, i+1)
+				setAt(t, doc, parent, list)
+			} else {
+				delete(holder.(map[string]any), last)
+			}
+		case op == "=" && text != "":
+			setAt(t, doc, path, decode(t, []byte(text)))
+		case op == "+=" && text != "":
+			list, _ := at(t, doc, path).([]any)
+			setAt(t, doc, path, append(slices.Clone(list), decode(t, []byte(text))))
+		default:
+			t.Fatalf("edit %q is none", e)
+		}
+	}
+	return encoded(doc)
+}
+
+// setAt sets what stands at a path.
+func setAt(t testing.TB, doc any, path string, v any) {
+	t.Helper()
+	all := steps(path)
+	last := all[len(all)-1]
+	switch x := at(t, doc, strings.Join(all[:len(all)-1], ".")).(type) {
+	case map[string]any:
+		x[last] = v
+	case []any:
+		i, err := strconv.Atoi(last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x[i] = v
+	default:
+		t.Fatalf("%s stands in a %T", path, x)
+	}
+}
+
+// sameJSON compares two documents as values: numbers by value, the order of keys aside.
+func sameJSON(t testing.TB, what string, want, got []byte) {
+	t.Helper()
+	numbers := cmp.Comparer(func(a, b json.Number) bool { return Number(a).Equal(Number(b)) })
+	if diff := cmp.Diff(decode(t, want), decode(t, got), numbers); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// body gives a document as one line, for comparing what changed.
+func body(r *Representation) string { return string(bytes.TrimSpace(r.Bytes())) }
