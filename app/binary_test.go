@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,7 +52,9 @@ func binary(t testing.TB) string {
 // command runs the binary to its end and gives its output and exit status.
 func command(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	cmd := exec.Command(binary(t), args...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary(t), args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

@@ -1,0 +1,327 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestBinarySize: the whole product in at most 25 MiB.
+func TestBinarySize(t *testing.T) {
+	info, err := os.Stat(binary(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.1f MiB", float64(info.Size())/(1<<20))
+	if info.Size() > 25<<20 {
+		t.Errorf("the binary has %d bytes, more than 25 MiB", info.Size())
+	}
+}
+
+// TestSecondProcess: a directory has one service; a second one is told so, and commands go through the first.
+func TestSecondProcess(t *testing.T) {
+	dir := t.TempDir()
+	initialise(t, dir, "--domain", "northgate.example")
+	p := startService(t, dir)
+	start := time.Now()
+	_, stderr, status := command(t, "serve", "--data-dir", dir, "--listen", "127.0.0.1:0")
+	if status != 1 || !strings.Contains(stderr, "locked by another process") || !strings.Contains(stderr, "--data-dir") {
+		t.Errorf("a second service: status %d, %s", status, stderr)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v to say so", took)
+	}
+	if out, stderr, status := command(t, "user", "list", "--data-dir", dir); status != 0 || !strings.Contains(out, "it@northgate.example") {
+		t.Errorf("a command: status %d, %s", status, stderr)
+	}
+
+	// A service that was killed leaves its socket, and that keeps nobody out.
+	p.kill()
+	if _, err := os.Stat(filepath.Join(dir, "control.sock")); err != nil {
+		t.Errorf("no socket was left over, so this test shows nothing: %v", err)
+	}
+	if _, stderr, status := command(t, "user", "list", "--data-dir", dir); status != 0 {
+		t.Errorf("a command after a kill: status %d, %s", status, stderr)
+	}
+	p = startService(t, dir)
+	host := strings.TrimPrefix(p.url, "http://")
+	other := t.TempDir()
+	_, stderr, status = command(t, "serve", "--data-dir", other, "--listen", host)
+	if status != 1 || !strings.Contains(stderr, "address already in use") || !strings.Contains(stderr, "choose another port with --listen") {
+		t.Errorf("a port in use: status %d, %s", status, stderr)
+	}
+}
+
+// TestTermination: the request that is being answered ends well, the store is closed, the exit status is 0.
+func TestTermination(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		t.Run(signal.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			key := initialise(t, dir, "--domain", "northgate.example")
+			p := startService(t, dir)
+			c, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			body := `{"enableTasks":"on"}`
+			fmt.Fprintf(c, "POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", key, len(body))
+			in := bufio.NewReader(c)
+			if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
+				t.Fatalf("%q, %v", line, err)
+			}
+			if _, err := in.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+			answered := make(chan string, 1)
+			go func() {
+				eventually(t, "the end of listening", func() bool { return p.status(http.MethodGet, "/health", "", "") == 0 })
+				io.WriteString(c, body)
+				line, err := in.ReadString('\n')
+				answered <- fmt.Sprint(line, err)
+			}()
+			if status := p.end(t, signal); status != 0 {
+				t.Errorf("exit status %d: %s", status, p.stderr)
+			}
+			if line := <-answered; !strings.HasPrefix(line, "HTTP/1.1 200 OK") {
+				t.Errorf("the request that ran got %q", line)
+			}
+			if out, _, status := command(t, "account", "show", "--json", "--data-dir", dir); status != 0 || !strings.Contains(out, `"enableTasks":"on"`) {
+				t.Errorf("its change is not there: %s", out)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "control.sock")); !os.IsNotExist(err) {
+				t.Errorf("the control socket is still there: %v", err)
+			}
+		})
+	}
+}
+
+// TestDamagedStore: a store that cannot be read is left as it is, and the sentence says what to do.
+func TestDamagedStore(t *testing.T) {
+	dir := t.TempDir()
+	initialise(t, dir, "--domain", "northgate.example")
+	whole, err := os.ReadFile(filepath.Join(dir, StoreFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"cut short": whole[:5*os.Getpagesize()], "empty": {}, "rubbish": bytes.Repeat([]byte("rubbish "), len(whole)/8), "a few bytes": whole[:100],
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, StoreFile)
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"check"}, {"init", "--domain", "northgate.example", "--email", "it@northgate.example"}} {
+				out, stderr, status := command(t, append(args, "--data-dir", dir)...)
+				if status != 1 || out != "" || !strings.Contains(stderr, "damaged") || !strings.Contains(stderr, "backup") || strings.Contains(stderr, "goroutine") {
+					t.Errorf("%s: status %d, %s%s", args[0], status, out, stderr)
+				}
+			}
+			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, content) {
+				t.Errorf("the damaged file was changed, %v", err)
+			}
+		})
+	}
+}
+
+// TestReadOnlyDirectory: what cannot be written is told at the start.
+func TestReadOnlyDirectory(t *testing.T) {
+	dir := mount(t, "size=16m")
+	initialise(t, dir, "--domain", "northgate.example")
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"user", "list"}} {
+		out, stderr, status := command(t, append(args, "--data-dir", dir)...)
+		if status != 1 || out != "" || !strings.Contains(stderr, "cannot be written") {
+			t.Errorf("%s: status %d, %s%s", args[0], status, out, stderr)
+		}
+	}
+	_, stderr, status := command(t, "init", "--domain", "northgate.example", "--email", "it@northgate.example", "--data-dir", filepath.Join(dir, "new"))
+	if status != 1 || !strings.Contains(stderr, "choose another with --data-dir") {
+		t.Errorf("init in a new directory: status %d, %s", status, stderr)
+	}
+}
+
+// mount mounts a file system of limited size for a test.
+func mount(t *testing.T, options string) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount a file system to fill")
+	}
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
+		t.Skipf("this machine does not let a test mount a file system: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// TestFullDisk: with no room writes are answered 503 with Retry-After and leave nothing half-written, reads go on,
+// and writes go on by themselves when there is room again.
+func TestFullDisk(t *testing.T) {
+	dir := mount(t, "size=8m")
+	key := initialise(t, dir, "--domain", "northgate.example")
+	p := startService(t, dir)
+	filler := filepath.Join(dir, "filler")
+	f, err := os.Create(filler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(f, endless{}); err == nil {
+		t.Fatal("the disk does not get full")
+	}
+	f.Close()
+	made, refused := 0, 0
+	for range 4000 { // until the room that the file holds already is used up
+		resp, err := p.do(http.MethodPost, "/key", key, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode == http.StatusOK {
+			made++
+			continue
+		}
+		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+			t.Fatalf("a write on a full disk: %s, Retry-After %q", resp.Status, resp.Header.Get("Retry-After"))
+		}
+		if refused++; refused == 5 {
+			break
+		}
+	}
+	if refused == 0 {
+		t.Fatal("no write was refused, so this test shows nothing")
+	}
+	if status := p.status(http.MethodGet, "/account", key, ""); status != http.StatusOK {
+		t.Errorf("a read on a full disk: %d", status)
+	}
+	if _, stderr, status := command(t, "user", "add", "new@northgate.example", "--role", "member", "--data-dir", dir); status != 1 || !strings.Contains(stderr, "full") {
+		t.Errorf("a command on a full disk: status %d, %s", status, stderr)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if status := p.status(http.MethodPost, "/key", key, ""); status != http.StatusOK {
+		t.Errorf("a write when there is room again: %d", status)
+	}
+	agree(t, p, key)
+	var keys struct {
+		Results []any `json:"results"`
+	}
+	if _, err := p.do(http.MethodGet, "/key", key, "", &keys); err != nil || len(keys.Results) != made+2 {
+		t.Errorf("%d keys, want %d, %v", len(keys.Results), made+2, err)
+	}
+	if out, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
+		t.Errorf("check: %s%s", out, stderr)
+	}
+	if status := p.end(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d: %s", status, p.stderr)
+	}
+}
+
+// endless gives zeroes for ever.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// TestDemo: the line that the demo prints works as it is pasted, and nothing stays behind.
+func TestDemo(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		temporary := t.TempDir()
+		t.Setenv("TMPDIR", temporary)
+		p := start(t, "URL", "demo", "--listen", "127.0.0.1:0")
+		curl := ""
+		for !strings.HasPrefix(curl, "curl ") {
+			line, err := p.lines.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			curl = strings.TrimSpace(line)
+		}
+		if _, err := exec.LookPath("curl"); err == nil {
+			out, err := exec.Command("sh", "-c", curl).Output()
+			if err != nil || !strings.Contains(string(out), `"isSuccess":true`) {
+				t.Errorf("%s: %v, %.200s", curl, err, out)
+			}
+		}
+		key, _, _ := strings.Cut(strings.TrimPrefix(curl, `curl -H "X-API-KEY: `), `"`)
+		if !strings.HasSuffix(curl, p.url+"/account") || p.status(http.MethodGet, "/account", key, "") != http.StatusOK {
+			t.Errorf("the line to paste is %s", curl)
+		}
+		if left, err := os.ReadDir(temporary); err != nil || len(left) != 1 {
+			t.Errorf("the demo's directory is not there, so this test shows nothing: %v, %v", left, err)
+		}
+		if status := p.end(t, signal); status != 0 {
+			t.Errorf("%v: exit status %d: %s", signal, status, p.stderr)
+		}
+		if left, err := os.ReadDir(temporary); err != nil || len(left) != 0 {
+			t.Errorf("%v left %v, %v", signal, left, err)
+		}
+	}
+}
+
+// TestMemory: at rest, after some requests, at most 40 MiB stay in memory with a plant of some 40 KB.
+func TestMemory(t *testing.T) {
+	dir := t.TempDir()
+	manifest := filepath.Join("demo", "plant.json")
+	key := initialise(t, dir, "--domain", "demo.example", "--manifest", manifest)
+	p := startService(t, dir)
+	for _, path := range []string{"/", "/docs", "/account", "/account/manifest", "/auth/profile", "/key", "/user", "/audit", "/openapi.json", "/metrics", "/account/manifest/revisions"} {
+		for range 20 {
+			if status := p.status(http.MethodGet, path, key, ""); status != http.StatusOK {
+				t.Fatalf("%s: %d", path, status)
+			}
+		}
+	}
+	document, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if status := p.status(http.MethodPut, "/account/manifest", key, string(document)); status != http.StatusOK {
+			t.Fatalf("PUT /account/manifest: %d", status)
+		}
+	}
+	if kib := resident(t, p); kib > 40<<10 {
+		t.Errorf("%d KiB are resident, more than 40 MiB", kib)
+	} else {
+		t.Logf("%.1f MiB resident", float64(kib)/1024)
+	}
+}
+
+// resident gives how much of a process is in memory, in KiB.
+func resident(t *testing.T, p *process) int {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.Atoi(strings.Fields(rest)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kib
+		}
+	}
+	t.Fatal("no VmRSS")
+	return 0
+}

@@ -1,0 +1,84 @@
+package app
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"opsmon/kv"
+	"opsmon/schema/schematest"
+)
+
+// startGoal is how long a start with the largest manifest may take on the reference machine. The test itself only
+// fails at five times that: other machines are slower, and busy ones slower still.
+const startGoal = 150 * time.Millisecond
+
+// TestStart measures the time from the start of the process until GET /ready answers 200, with 10,000 stations in
+// the store, against two floors of the same run: the same binary printing its version, and the store's bytes read.
+func TestStart(t *testing.T) {
+	dir := t.TempDir()
+	manifest := filepath.Join(dir, "large.json")
+	if err := os.WriteFile(manifest, schematest.Large(10_000, 30_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	initialise(t, data, "--domain", "large.example", "--manifest", manifest)
+
+	version := median(t, func() { command(t, "version") })
+	read := median(t, func() {
+		s, err := kv.Open(kv.Config{Path: filepath.Join(data, StoreFile), Migrations: migrations})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.ReadFile(filepath.Join(data, StoreFile)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var services []*process
+	ready := median(t, func() {
+		p := startService(t, data)
+		for p.status(http.MethodGet, "/ready", "", "") != http.StatusOK {
+			time.Sleep(time.Millisecond)
+		}
+		services = append(services, p)
+	}, func() { services[len(services)-1].kill() })
+	t.Logf("ready after %v (median of 10); floors: version %v, store opened and read %v; %.1f times their sum", ready, version, read, float64(ready)/float64(version+read))
+	if ready > 5*startGoal {
+		t.Errorf("ready after %v, far more than %v", ready, startGoal)
+	}
+}
+
+// median gives the median time of ten runs of fn; after runs after each and is not counted.
+func median(t *testing.T, fn func(), after ...func()) time.Duration {
+	t.Helper()
+	times := make([]time.Duration, 10)
+	for i := range times {
+		start := time.Now()
+		fn()
+		times[i] = time.Since(start)
+		for _, f := range after {
+			f()
+		}
+	}
+	slices.Sort(times)
+	return (times[4] + times[5]) / 2
+}
+
+// TestPortZero: the address that is printed is one that can be opened.
+func TestPortZero(t *testing.T) {
+	p := startService(t, t.TempDir())
+	_, port, err := net.SplitHostPort(p.url[len("http://"):])
+	if err != nil || port == "0" {
+		t.Errorf("it serves on %s, %v", p.url, err)
+	}
+	if status := p.status(http.MethodGet, "/ready", "", ""); status != http.StatusOK {
+		t.Errorf("an empty store that waits for its set-up is not ready: %d", status)
+	}
+}
