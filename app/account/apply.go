@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -211,11 +212,11 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 	if err != nil {
 		return nil, err
 	}
-	life := &lifetimes{now: s.clock().UTC().Truncate(time.Millisecond)}
-	if life.gone, err = s.gone(a.ID); err != nil {
-		return nil, err
-	}
+	life := &lifetimes{now: s.clock().UTC().Truncate(time.Millisecond), gone: sync.OnceValues(func() (map[goneKey]Lifetime, error) { return s.gone(a.ID) })}
 	d := diff(old, m, life)
+	if life.err != nil {
+		return nil, life.err
+	}
 	result := &ApplyResult{Revision: a.Revision, Changed: d.total > 0, TotalChanges: d.total, Changes: d.changes, Warnings: doc.warnings}
 	if in.DryRun || !result.Changed {
 		return result, nil
@@ -264,39 +265,6 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 	s.publish(newSnapshot(next, newArrays(out, m)))
 	result.Revision = next.Revision
 	return result, nil
-}
-
-// gone gives what is known of plants, groups and stations that an earlier manifest had.
-func (s *Service) gone(id string) (func(place) (Lifetime, bool), error) {
-	known := map[place]Lifetime{}
-	err := s.store.View(func(tx *kv.Tx) error {
-		for item, err := range gone.Scan(tx, kv.Under(gone, id)) {
-			if err != nil {
-				return fmt.Errorf("read former stations: %w", err)
-			}
-			known[place{item.Key.B.A, item.Key.B.B}] = Lifetime(item.Value)
-		}
-		return nil
-	})
-	return func(p place) (Lifetime, bool) { l, ok := known[p]; return l, ok }, err
-}
-
-// store keeps the lifetimes of what left and drops those of what came back.
-func (l *lifetimes) store(tx *kv.Tx, id string) error {
-	key := func(p place) kv.Pair[string, kv.Pair[string, string]] {
-		return kv.Pair[string, kv.Pair[string, string]]{A: id, B: kv.Pair[string, string]{A: p.kind, B: p.key}}
-	}
-	for p, life := range l.left {
-		if err := gone.Put(tx, key(p), storedLifetime(life)); err != nil {
-			return err
-		}
-	}
-	for _, p := range l.returned {
-		if err := gone.Delete(tx, key(p)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // refresh publishes what the store holds, for when a change that is committed has not been published yet.

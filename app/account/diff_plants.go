@@ -1,30 +1,53 @@
 package account
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
+
+	"opsmon/kv"
 )
 
 // lifetimes carries what is known of plants, groups and stations from one manifest to the next.
 type lifetimes struct {
 	now  time.Time
-	gone func(place) (Lifetime, bool) // what an earlier manifest had; nil when none had any
+	gone func() (map[goneKey]Lifetime, error) // what earlier manifests had; read only when something is new
+	err  error                                // of gone
 
-	left     map[place]Lifetime // what the new manifest lacks, archived now
-	returned []place            // what is back
+	left     map[goneKey]Lifetime // what the new manifest lacks, archived now
+	returned []goneKey            // what is back
 }
 
 // place identifies a plant, group or station for good: kind is "plant", "group" or "station", key its code,
 // a group's with its plant's before a slash.
 type place struct{ kind, key string }
 
+// goneKey is a place as it is kept in the store: kind, and key.
+type goneKey = kv.Pair[string, string]
+
+// stored gives a place as it is kept. A group's code may be longer than the store's keys: then its hash, behind
+// a colon, which no code of a plant has, stands for it.
+func (p place) stored() goneKey {
+	if len(p.key) > 1024 {
+		return goneKey{A: p.kind, B: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(p.key)))}
+	}
+	return goneKey{A: p.kind, B: p.key}
+}
+
 // begin gives a new thing its lifetime: its old one when it was there before.
 func (l *lifetimes) begin(p place) Lifetime {
-	if l.gone != nil {
-		if was, ok := l.gone(p); ok {
-			l.returned = append(l.returned, p)
-			return Lifetime{CreatedAt: was.CreatedAt, UpdatedAt: l.now}
-		}
+	known, err := l.gone()
+	if err != nil {
+		l.err = err
+	}
+	key := p.stored()
+	if was, ok := known[key]; ok {
+		l.returned = append(l.returned, key)
+		return Lifetime{CreatedAt: was.CreatedAt, UpdatedAt: l.now}
 	}
 	return Lifetime{CreatedAt: l.now, UpdatedAt: l.now}
 }
@@ -38,10 +61,10 @@ func (l *lifetimes) carry(was Lifetime, changed bool) Lifetime {
 
 func (l *lifetimes) leave(p place, was Lifetime) {
 	if l.left == nil {
-		l.left = map[place]Lifetime{}
+		l.left = map[goneKey]Lifetime{}
 	}
 	was.ArchivedAt = l.now
-	l.left[p] = was
+	l.left[p.stored()] = was
 }
 
 // branch is one plant, group or station with what it hangs from.
@@ -155,4 +178,36 @@ func (l *lifetimes) beginAll(m *Manifest) {
 			b.life.UpdatedAt = l.now
 		}
 	}
+}
+
+// gone gives what is known of plants, groups and stations that earlier manifests had.
+func (s *Service) gone(id string) (map[goneKey]Lifetime, error) {
+	known := map[goneKey]Lifetime{}
+	err := s.store.View(func(tx *kv.Tx) error {
+		for item, err := range gone.Scan(tx, kv.Under(gone, id)) {
+			if err != nil {
+				return fmt.Errorf("read former stations: %w", err)
+			}
+			known[item.Key.B] = Lifetime(item.Value)
+		}
+		return nil
+	})
+	return known, err
+}
+
+// store keeps the lifetimes of what left and drops those of what came back. It goes in the order of the keys:
+// thousands in another order would take the store many times as long.
+func (l *lifetimes) store(tx *kv.Tx, id string) error {
+	byKey := func(a, b goneKey) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }
+	for _, k := range slices.SortedFunc(maps.Keys(l.left), byKey) {
+		if err := gone.Put(tx, kv.Pair[string, goneKey]{A: id, B: k}, storedLifetime(l.left[k])); err != nil {
+			return err
+		}
+	}
+	for _, k := range slices.SortedFunc(slices.Values(l.returned), byKey) {
+		if err := gone.Delete(tx, kv.Pair[string, goneKey]{A: id, B: k}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
