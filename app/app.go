@@ -67,6 +67,9 @@ func (a *App) services() (err error) {
 	if _, _, err := a.cfg.certificate(); err != nil {
 		return err
 	}
+	if err := identify(a.store, BuildInfo().Version, a.log); err != nil {
+		return err
+	}
 	if a.accounts, err = account.New(account.Config{Store: a.store, Clock: a.cfg.Clock, Log: a.log}); err != nil {
 		return err
 	}

@@ -12,15 +12,16 @@ import (
 // The store's file, app.db in the data directory, holds these buckets (each room's package comment says what
 // is in its own; none is nested, composite keys do that work):
 //
+//	setting                                                        this package
 //	account, document, rendered, revision, gone                    package account
-//	audit, auditCount                                              package audit
+//	audit, auditAction, auditCount                                 package audit
 //	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
 //	authLink, authCode, authWait, authLastAccount
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets())
+	return slices.Concat([]string{settings.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets())
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with
