@@ -3,7 +3,6 @@ package account
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 )
@@ -142,7 +141,7 @@ func (l *Lifetime) take(name string, v any) bool {
 // parseTime reads a time of a document, cut to milliseconds and in UTC. It refuses what could not be written
 // again: in UTC the year must have four digits.
 func parseTime(s string) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(s))
+	t, err := time.Parse(time.RFC3339Nano, s)
 	t = t.UTC().Truncate(time.Millisecond)
 	if err != nil || t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}, false
