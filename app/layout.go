@@ -14,7 +14,7 @@ import (
 //
 //	setting                                                        this package
 //	account, document, rendered, revision, gone                    package account
-//	audit, auditAction, auditCount                                 package audit
+//	audit                                                          package audit
 //	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
 //	authLink, authCode, authWait, authLastAccount
 //

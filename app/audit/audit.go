@@ -4,14 +4,13 @@
 //
 // The bucket tree:
 //
-//	audit        (account id, seq) -> Record
-//	auditAction  (account id, action, seq) -> nothing; finds the records of one action
-//	auditCount   (account id, action) -> how many records; the action "" counts them all
+//	audit  (account id, seq) -> Record
+//
+// One bucket and no index: every change pays for its record, and few read them. The records of an account are
+// numbered without a gap, so how many there are is told by the first and the last.
 package audit
 
 import (
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -21,16 +20,10 @@ import (
 
 type place = kv.Pair[string, uint64]
 
-type kind = kv.Pair[string, string]
-
-var (
-	records = kv.NewBucket("audit", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Record]())
-	actions = kv.NewBucket("auditAction", kv.PairOf(kv.PairOf(kv.String, kv.String), kv.Uint64), kv.Raw)
-	counts  = kv.NewBucket("auditCount", kv.PairOf(kv.String, kv.String), kv.Raw)
-)
+var records = kv.NewBucket("audit", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Record]())
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
-func Buckets() []string { return []string{records.Name(), actions.Name(), counts.Name()} }
+func Buckets() []string { return []string{records.Name()} }
 
 // Actor is who makes a change. It never holds a secret: a credential is named by its public id.
 // It is stored: a changed field needs a migration.
@@ -42,7 +35,7 @@ type Actor struct {
 
 // Record is one change. It is stored: a changed field needs a migration.
 type Record struct {
-	Seq       uint64            `json:"seq"` // ascending over the whole appliance
+	Seq       uint64            `json:"seq"` // of the account, from 1 without a gap
 	At        Time              `json:"at"`
 	AccountID string            `json:"accountId"`
 	Actor     Actor             `json:"actor"`
@@ -54,10 +47,11 @@ type Record struct {
 // Put writes a record in the transaction of the change, dated with the transaction's time. The detail may be nil.
 // Errors are the store's.
 func Put(tx *kv.Tx, accountID string, actor Actor, action, target string, detail map[string]string) error {
-	seq, err := records.Next(tx)
+	seq, err := end(records.ScanDown(tx, kv.Under(records, accountID)))
 	if err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
 	}
+	seq++
 	record := Record{
 		Seq: seq, At: TimeOf(tx.Now()), AccountID: accountID, Actor: actor,
 		Action: action, Target: target, Detail: maps.Clone(detail),
@@ -65,82 +59,60 @@ func Put(tx *kv.Tx, accountID string, actor Actor, action, target string, detail
 	if err := records.Put(tx, place{A: accountID, B: seq}, record); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
 	}
-	if err := actions.Put(tx, kv.Pair[kind, uint64]{A: kind{A: accountID, B: action}, B: seq}, nil); err != nil {
-		return fmt.Errorf("audit %s: %w", action, err)
-	}
-	for _, counted := range []string{"", action} {
-		n, err := count(tx, accountID, counted)
-		if err == nil {
-			err = counts.Put(tx, kind{A: accountID, B: counted}, binary.BigEndian.AppendUint64(nil, n+1))
-		}
-		if err != nil {
-			return fmt.Errorf("audit %s: count: %w", action, err)
-		}
-	}
 	return nil
 }
 
-// count tells how many records of an action an account has. It is kept beside the records because counting them
-// would read the whole log for every page shown.
-func count(tx *kv.Tx, accountID, action string) (uint64, error) {
-	stored, err := counts.Get(tx, kind{A: accountID, B: action})
-	if errors.Is(err, kv.ErrNotFound) {
-		return 0, nil
+// end gives the number of the first record that a walk meets, 0 when there is none.
+func end(walk iter.Seq2[kv.Item[place, Record], error]) (uint64, error) {
+	for item, err := range walk {
+		return item.Key.B, err
 	}
-	if err == nil && len(stored) != 8 {
-		err = fmt.Errorf("count of %s: %w", action, kv.ErrDamaged)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return binary.BigEndian.Uint64(stored), nil
+	return 0, nil
 }
 
 // List reads records of an account, newest first: at most limit of them after the first skip ones, and how many
-// there are in all. The action "" is every action. The list is empty, never nil. Errors are the store's.
+// there are in all. The action "" is every action; any other reads the whole log of the account. The list is
+// empty, never nil. Errors are the store's.
 func List(tx *kv.Tx, accountID string, limit, skip int, action string) ([]Record, int, error) {
-	total, err := count(tx, accountID, action)
+	page, total, err := read(tx, accountID, max(limit, 0), max(skip, 0), action)
 	if err != nil {
 		return nil, 0, fmt.Errorf("list audit: %w", err)
 	}
-	page := []Record{}
-	if limit <= 0 || uint64(max(skip, 0)) >= total {
-		return page, int(total), nil
-	}
-	for record, err := range newestFirst(tx, accountID, action) {
-		if err != nil {
-			return nil, 0, fmt.Errorf("list audit: %w", err)
-		}
-		if skip > 0 {
-			skip--
-			continue
-		}
-		if page = append(page, record); len(page) == limit {
-			break
-		}
-	}
-	return page, int(total), nil
+	return page, total, nil
 }
 
-// newestFirst walks an account's records, or those of one action.
-func newestFirst(tx *kv.Tx, accountID, action string) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		if action == "" {
-			for item, err := range records.ScanDown(tx, kv.Under(records, accountID)) {
-				if !yield(item.Value, err) {
-					return
-				}
+func read(tx *kv.Tx, accountID string, limit, skip int, action string) ([]Record, int, error) {
+	under := kv.Under(records, accountID)
+	last, err := end(records.ScanDown(tx, under))
+	if err != nil || last == 0 {
+		return []Record{}, 0, err
+	}
+	first, err := end(records.Scan(tx, under))
+	if err != nil {
+		return nil, 0, err
+	}
+	page, total := []Record{}, int(last-first+1)
+	if action == "" {
+		for n := last - uint64(min(skip, total)); n >= first && len(page) < limit; n-- {
+			record, err := records.Get(tx, place{A: accountID, B: n})
+			if err != nil {
+				return nil, 0, err
 			}
-			return
+			page = append(page, record)
 		}
-		for item, err := range actions.ScanDown(tx, kv.Under(actions, kind{A: accountID, B: action})) {
-			var record Record
-			if err == nil {
-				record, err = records.Get(tx, place{A: accountID, B: item.Key.B})
-			}
-			if !yield(record, err) {
-				return
-			}
+		return page, total, nil
+	}
+	total = 0
+	for item, err := range records.ScanDown(tx, under) {
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case item.Value.Action != action:
+			continue
+		}
+		if total++; total > skip && len(page) < limit {
+			page = append(page, item.Value)
 		}
 	}
+	return page, total, nil
 }

@@ -324,7 +324,7 @@ const answerModels = `{
 	"link": {"description": "The address to open on the tablet. It is shown once.", "type": "string"},
 	"expiresAt": {"$ref": "#/components/schemas/Moment"}}},
 "AuditRecord": {"description": "One change: who made it, with which credential, when, what and from where.", "type": "object", "required": ["seq", "at", "accountId", "actor", "action", "target", "detail"], "additionalProperties": false, "properties": {
-	"seq": {"description": "Ascending over the whole appliance.", "type": "integer", "minimum": 1},
+	"seq": {"description": "Of the account, from 1 without a gap.", "type": "integer", "minimum": 1},
 	"at": {"$ref": "#/components/schemas/Moment"},
 	"accountId": {"type": "string"},
 	"actor": {"$ref": "#/components/schemas/Actor"},
