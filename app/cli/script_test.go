@@ -28,7 +28,11 @@ func TestMain(m *testing.M) {
 // TestCommands runs every script twice: against a store that no service uses, and against a running service. What
 // commands print and do is the same (decisions.md section 7).
 func TestCommands(t *testing.T) {
-	for _, mode := range []string{"stopped", "running"} {
+	modes := []string{"running", "stopped"}
+	if testing.Short() {
+		modes = modes[:1] // hundreds of processes, each many times slower under the race detector
+	}
+	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			testscript.Run(t, testscript.Params{
