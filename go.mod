@@ -3,6 +3,7 @@ module opsmon
 go 1.26.0
 
 require (
+	filippo.io/age v1.3.2
 	github.com/Microsoft/go-winio v0.6.4
 	github.com/VictoriaMetrics/metrics v1.35.1
 	github.com/blues/jsonata-go v1.5.4
@@ -28,6 +29,7 @@ require (
 )
 
 require (
+	filippo.io/hpke v0.4.0 // indirect
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

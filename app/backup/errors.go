@@ -1,0 +1,85 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// The kinds of failure, matched by errors.Is. Failures of the operating system carry their own, such as fs.ErrNotExist.
+var (
+	ErrDamaged    = errors.New("damaged")                                                  // not what was written
+	ErrNewer      = errors.New("made by a newer version of the program")                   // of the format, or of the store
+	ErrPassphrase = errors.New("the passphrase does not fit")                              // or none was given
+	ErrExists     = errors.New("exists already")                                           // and may not be replaced
+	ErrBusy       = errors.New("another backup or restore is running")                     // on the same data directory
+	ErrInUse      = errors.New("a process has the store open")                             // that is to be replaced
+	ErrNoRoom     = errors.New("not enough room")                                          // or less than must stay free
+	ErrNotReady   = errors.New("the folder for backups is not there or cannot be written") // a share that is not mounted
+)
+
+// Error is a failure with a backup file.
+type Error struct {
+	Op   string // what was being done and with which file: "verify /mnt/plant.backup"
+	Part string // the part of the file that it is about: "the header", "app.db", "the end"; empty for the whole
+	Kind error  // one of the sentinels; nil when none fits
+	Err  error  // the cause, or what to do; may be nil
+}
+
+// Error implements error. It reads like a path: "verify plant.backup: app.db: damaged: the checksum does not match".
+func (e *Error) Error() string {
+	text := e.Op
+	if e.Part != "" {
+		text += ": " + e.Part
+	}
+	if e.Kind != nil {
+		text += ": " + e.Kind.Error()
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap gives the kind and the cause.
+func (e *Error) Unwrap() []error {
+	var chain []error
+	for _, err := range []error{e.Kind, e.Err} {
+		if err != nil {
+			chain = append(chain, err)
+		}
+	}
+	return chain
+}
+
+// during names what was being done in an error of this package that does not say so yet, and in any other.
+func during(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := err.(*Error); ok && e.Op == "" {
+		named := *e
+		named.Op = op
+		return &named
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// damaged says that a part of a file is not what was written.
+func damaged(part string, format string, args ...any) error {
+	return &Error{Part: part, Kind: ErrDamaged, Err: fmt.Errorf(format, args...)}
+}
+
+// failed says that a part cannot be read: it is damaged, unless reading it failed for a reason outside the file.
+func failed(part string, err error) error {
+	var e *Error
+	var outside *os.PathError
+	switch {
+	case errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &outside):
+		return &Error{Part: part, Err: err}
+	}
+	return &Error{Part: part, Kind: ErrDamaged, Err: err}
+}

@@ -1,0 +1,159 @@
+package backup
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// KeeperConfig says what to back up when, and where to.
+type KeeperConfig struct {
+	Folder   string // that must be there, a mounted share too
+	Schedule Schedule
+	Policy   Policy
+	Backup   Config // Overwrite, Progress and MinFreePercent are not used
+	Log      *slog.Logger
+}
+
+// Keeper makes scheduled backups, removes old ones, and tells how it goes.
+type Keeper struct {
+	cfg   KeeperConfig
+	clock func() time.Time
+	start time.Time
+
+	mu     sync.Mutex
+	status Status
+}
+
+// NewKeeper makes a Keeper. It does nothing until Run.
+func NewKeeper(cfg KeeperConfig) *Keeper {
+	cfg.Backup.fill()
+	cfg.Backup.Overwrite, cfg.Backup.MinFreePercent = false, cfg.Policy.MinFreePercent
+	k := &Keeper{cfg: cfg, clock: cfg.Backup.Clock}
+	k.start = k.clock()
+	return k
+}
+
+// Run makes backups when they are due, until ctx ends; one that is being made ends with it. Failures are logged and told
+// by Status, and tried again after an hour.
+func (k *Keeper) Run(ctx context.Context) {
+	for {
+		wait := max(k.look().Sub(k.clock()), 0)
+		// Looked at again now and then, because clocks are set and machines sleep, and somebody may remove files.
+		timer := time.NewTimer(min(wait, lookEvery))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		if !k.look().After(k.clock()) {
+			_, _ = k.Make(ctx) // told by Status
+		}
+	}
+}
+
+// lookEvery is how often the folder is looked at.
+const lookEvery = 10 * time.Minute
+
+// Make makes a backup in the folder now, whether or not one is due, and removes old ones. Errors: those of Create;
+// ErrNotReady when the folder cannot be used.
+func (k *Keeper) Make(ctx context.Context) (Result, error) {
+	k.change(func(s *Status) { s.Running = true })
+	r, err := k.make(ctx)
+	now := k.clock()
+	k.change(func(s *Status) {
+		s.Running = false
+		switch {
+		case err == nil:
+			s.Error, s.FailedAt = "", time.Time{}
+			s.Newest = Kept{filepath.Base(r.File), now, r.Bytes} // also when the folder cannot be read any more
+		case ctx.Err() == nil:
+			s.Error, s.FailedAt = err.Error(), now
+		}
+	})
+	switch {
+	case err == nil:
+		k.cfg.Log.Info("backup made", slog.String("file", r.File), slog.Int64("bytes", r.Bytes))
+	case ctx.Err() == nil:
+		k.cfg.Log.Error("backup failed", slog.Any("error", err))
+	}
+	k.look()
+	return r, err
+}
+
+func (k *Keeper) make(ctx context.Context) (Result, error) {
+	folder := k.cfg.Folder
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return Result{}, &Error{Op: "back up to " + folder, Kind: ErrNotReady, Err: err}
+	}
+	k.clean(k.Status().Newest.Bytes) // the next one will be about as large
+	cfg := k.cfg.Backup
+	r, err := Create(ctx, cfg, filepath.Join(folder, fileName(k.clock())))
+	if err == nil {
+		k.clean(0)
+	}
+	return r, err
+}
+
+// clean removes what the policy does not keep when so many bytes are to be added, and what killed processes left.
+func (k *Keeper) clean(need int64) {
+	removed, err := Prune(k.cfg.Folder, k.cfg.Policy, need)
+	for _, b := range removed {
+		k.cfg.Log.Info("old backup removed", slog.String("file", b.Name))
+	}
+	if err == nil {
+		ours := func(name string) bool {
+			return strings.HasPrefix(name, namePrefix) && strings.Contains(name, nameSuffix+partial)
+		}
+		err = removePartials(k.cfg.Folder+string(filepath.Separator), ours, k.clock())
+	}
+	k.change(func(s *Status) {
+		s.CleaningErr = ""
+		if err != nil {
+			s.CleaningErr = err.Error()
+		}
+	})
+	if err != nil {
+		k.cfg.Log.Error("old backups were not removed", slog.Any("error", err))
+	}
+}
+
+// look reads what is in the folder and gives the time of the next attempt.
+func (k *Keeper) look() (next time.Time) {
+	list, err := List(k.cfg.Folder)
+	// One from the future was made while the clock was wrong; it must not keep others from being made.
+	list = slices.DeleteFunc(list, func(b Kept) bool { return b.MadeAt.After(k.clock()) })
+	k.change(func(s *Status) {
+		switch {
+		case err != nil: // a share that is away keeps what it had
+		case len(list) == 0:
+			s.Newest = Kept{}
+		default:
+			s.Newest = list[0]
+		}
+		s.Next = due(k.cfg.Schedule, s.Newest.MadeAt, s.FailedAt)
+		next = s.Next
+	})
+	return next
+}
+
+func (k *Keeper) change(f func(*Status)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f(&k.status)
+}
+
+// Status says how the backups are doing. It reads no disk.
+func (k *Keeper) Status() Status {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s := k.status
+	s.Overdue = overdue(k.cfg.Schedule, s.Newest.MadeAt, k.start, k.clock())
+	return s
+}

@@ -1,0 +1,67 @@
+package backup
+
+import "time"
+
+// Schedule says when backups are made: every so many days at a time of day. The zero value is midnight, every day, UTC.
+type Schedule struct {
+	Hour, Minute int            // of the day, on the wall
+	Days         int            // from one to the next; 0 = 1
+	Zone         *time.Location // nil = UTC
+}
+
+// How failures are dealt with.
+const (
+	retryAfter   = time.Hour     // a failed backup is tried again
+	overdueAfter = 6 * time.Hour // a backup that is due for so long is reported
+)
+
+// Next is when the backup after one made at last is due: the first time of the schedule after it, or so many days later
+// when Days says so. It may be past. The zero time gives the zero time: the first backup is due at once. On a day whose
+// clock skips the time it is due before or after the gap.
+func (s Schedule) Next(last time.Time) time.Time {
+	if last.IsZero() {
+		return last
+	}
+	zone := s.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	year, month, day := last.In(zone).Date()
+	at := func(day int) time.Time { return time.Date(year, month, day, s.Hour, s.Minute, 0, 0, zone) }
+	if !at(day).After(last) {
+		day++
+	}
+	return at(day + max(s.Days, 1) - 1)
+}
+
+// Status says how the scheduled backups are doing.
+type Status struct {
+	Newest      Kept      // the newest backup in the folder; Name is "" when there is none
+	Next        time.Time // when the next is due; zero = now
+	Running     bool
+	FailedAt    time.Time // when the newest attempt failed; zero when it did not
+	Error       string    // why it failed; "" when it did not
+	Overdue     bool      // no backup although one has been due for six hours
+	CleaningErr string    // why old backups could not be removed; "" when they could
+}
+
+// Healthy tells whether neither a failure nor a missing backup has to be looked into.
+func (s Status) Healthy() bool { return s.Error == "" && s.CleaningErr == "" && !s.Overdue }
+
+// due is when the next attempt is to be made.
+func due(s Schedule, newest, failed time.Time) time.Time {
+	next := s.Next(newest)
+	if retry := failed.Add(retryAfter); !failed.IsZero() && retry.After(next) {
+		return retry
+	}
+	return next
+}
+
+// overdue tells whether a backup has been due for too long. Where there is none yet, it has been due since the start.
+func overdue(s Schedule, newest, start, now time.Time) bool {
+	since := s.Next(newest)
+	if since.Before(start) {
+		since = start // nothing could be made while the service was off
+	}
+	return now.Sub(since) >= overdueAfter
+}

@@ -1,0 +1,213 @@
+package backup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"opsmon/kv"
+)
+
+// move is the exchange of one file. All names are paths in the data directory, with slashes.
+type move struct {
+	Name string `json:"name"`
+	New  string `json:"new,omitempty"`  // takes the place of Name; "" = nothing does
+	Keep string `json:"keep,omitempty"` // the name that the present one gets; "" = there is none
+}
+
+// journal is what is to be exchanged. It is there while that goes on.
+type journal struct {
+	Moves []move `json:"moves"`
+}
+
+const (
+	journalName = "restore.json"
+	swapLock    = "swap.lock" // held by who exchanges files, and by who opens the store
+
+	// swapWait is how long to wait for another process that exchanges files or opens the store.
+	swapWait = 10 * time.Second
+
+	// stampLayout is the form of times in names of files.
+	stampLayout = "20060102T150405Z"
+)
+
+// Recover ends a restore that a killed process left half-way, and calls open, which opens the store. No restore can
+// begin between the two: every process must open the store of a data directory in this way. Leftovers of killed backups
+// and restores are removed. Errors: ErrBusy, ErrInUse; those of the disk; open's own.
+func Recover(dir string, open func() error) error {
+	unlock, err := kv.LockFile(filepath.Join(dir, swapLock), swapWait)
+	if err != nil {
+		if mayNotWrite(err) && !exists(filepath.Join(dir, journalName)) {
+			return open() // which can say better what is wrong
+		}
+		return during("recover "+dir, busy(err))
+	}
+	defer unlock()
+	if err := finish(dir, func(string) {}); err != nil {
+		return during("recover "+dir, err)
+	}
+	tidy(dir)
+	return open()
+}
+
+// busy turns a lock that somebody holds into ErrBusy.
+func busy(err error) error {
+	if errors.Is(err, kv.ErrLocked) {
+		return &Error{Kind: ErrBusy, Err: errors.New("try again when it has ended")}
+	}
+	return err
+}
+
+func mayNotWrite(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOSPC)
+}
+
+// tidy removes what killed processes left, unless one is at work. What cannot be removed is left for the next time.
+func tidy(dir string) {
+	if !exists(filepath.Join(dir, lockName)) {
+		return // nobody ever was at work
+	}
+	unlock, err := lockWork(dir)
+	if err != nil {
+		return
+	}
+	defer unlock()
+	os.Remove(filepath.Join(dir, copyName))
+	os.RemoveAll(filepath.Join(dir, newDir))
+}
+
+// exchange makes all moves or, as far as anybody can see who calls Recover first, none. Errors: ErrBusy, ErrInUse.
+func exchange(dir string, moves []move, step func(string)) error {
+	unlock, err := kv.LockFile(filepath.Join(dir, swapLock), swapWait)
+	if err != nil {
+		return busy(err)
+	}
+	defer unlock()
+	if err := finish(dir, step); err != nil { // of another restore
+		return err
+	}
+	if err := notInUse(dir); err != nil {
+		return err
+	}
+	if err := writeJournal(dir, journal{moves}, step); err != nil {
+		return err
+	}
+	step("journal")
+	return finish(dir, step)
+}
+
+// notInUse sees that nobody has the store open. Who wants to open it has to wait for the lock that the caller holds.
+func notInUse(dir string) error {
+	path := filepath.Join(dir, storeName)
+	if !exists(path) {
+		return nil
+	}
+	unlock, err := kv.LockFile(path, time.Second)
+	if errors.Is(err, kv.ErrLocked) {
+		return &Error{Kind: ErrInUse, Err: errors.New("stop the service first")}
+	}
+	if err != nil {
+		return err
+	}
+	return unlock() // Windows renames no open file
+}
+
+func writeJournal(dir string, j journal, step func(string)) error {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, journalName)
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	step("journal written")
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// finish makes the moves of the journal, as far as they are not made. Without a journal there is nothing to do.
+func finish(dir string, step func(string)) error {
+	path := filepath.Join(dir, journalName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var j journal
+	if err := json.Unmarshal(text, &j); err != nil {
+		return fmt.Errorf("%s says what a restore has begun and cannot be read (%w): the names that end in .before-restore-TIME hold what was there before", path, err)
+	}
+	if err := notInUse(dir); err != nil {
+		return err
+	}
+	for _, m := range j.Moves {
+		if err := m.make(dir, step); err != nil {
+			return err
+		}
+	}
+	step("moved")
+	if err := remove(path); err != nil {
+		return err
+	}
+	step("journal removed")
+	return syncDir(dir)
+}
+
+// make makes a move, or what is left of it. The name always has a whole file, the old or the new one, as long as the
+// file system has links; where it has none there is a moment without, which the journal bridges.
+func (m move) make(dir string, step func(string)) error {
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	if m.New != "" && !exists(at(m.New)) {
+		return nil // made before
+	}
+	if m.Keep != "" && exists(at(m.Name)) && !exists(at(m.Keep)) {
+		if os.Link(at(m.Name), at(m.Keep)) != nil {
+			if err := os.Rename(at(m.Name), at(m.Keep)); err != nil {
+				return err
+			}
+		}
+		if err := syncDir(filepath.Dir(at(m.Name))); err != nil {
+			return err
+		}
+	}
+	step("kept " + m.Name)
+	if m.New == "" {
+		if err := remove(at(m.Name)); err != nil {
+			return err
+		}
+	} else {
+		if err := os.MkdirAll(filepath.Dir(at(m.Name)), 0o700); err != nil {
+			return err
+		}
+		if err := os.Rename(at(m.New), at(m.Name)); err != nil {
+			return err
+		}
+	}
+	step("moved " + m.Name)
+	return syncDir(filepath.Dir(at(m.Name)))
+}
+
+// unusedName is a name, with a number after it when it is taken.
+func unusedName(dir, name string) string {
+	free := name
+	for n := 2; exists(filepath.Join(dir, filepath.FromSlash(free))); n++ {
+		free = name + "-" + strconv.Itoa(n)
+	}
+	return free
+}
