@@ -273,6 +273,14 @@ func (c Config) baseURL(address string) string {
 	return scheme + "://" + reachable(address)
 }
 
+// linksStayHere tells whether others can reach the service, and the address that links start with is not for them:
+// listening on every address does not tell which one people use.
+func (c Config) linksStayHere() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	ip := net.ParseIP(host)
+	return err == nil && c.URL == "" && (host == "" || ip != nil && ip.IsUnspecified())
+}
+
 // reachable turns an address that is listened on into one that can be opened.
 func reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)

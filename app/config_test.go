@@ -131,6 +131,14 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
+	for listen, stay := range map[string]bool{":80": true, "0.0.0.0:80": true, "[::]:80": true, "10.1.2.3:80": false, "127.0.0.1:80": false} {
+		if got := (Config{Listen: listen}).linksStayHere(); got != stay {
+			t.Errorf("%s: links stay here: %t", listen, got)
+		}
+		if (Config{Listen: listen, URL: "https://a.example"}).linksStayHere() {
+			t.Errorf("%s with a url: links stay here", listen)
+		}
+	}
 	if !(Config{URL: "https://a.example", TLS: "off"}).secure() || (Config{URL: "http://a.example", TLS: "off"}).secure() || !(Config{TLS: "a,b"}).secure() {
 		t.Error("secure is what people's connections are")
 	}

@@ -55,6 +55,9 @@ func (a *App) Run(ctx context.Context, started func(url string)) error {
 	}
 	a.accounts.Warm()
 	a.log.Info("listening", slog.String("address", l.Addr().String()), slog.String("url", a.base.get()))
+	if a.cfg.linksStayHere() {
+		a.log.Warn("one-time links will only open on this machine: set url to the address that people use")
+	}
 	if started != nil {
 		started(a.base.get())
 	}

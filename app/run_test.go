@@ -207,6 +207,27 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
+// TestSlowManifest: a manifest may take longer to arrive than small bodies and answers may.
+func TestSlowManifest(t *testing.T) {
+	a, key := open(t, testConfig(t))
+	a.limits.body, a.limits.answer, a.limits.idle = 300*time.Millisecond, 600*time.Millisecond, 100*time.Millisecond
+	r := run(t, a, key)
+	snap, err := a.accounts.Get("northgate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := string(snap.Document().Bytes())
+	parts := []string{fmt.Sprintf("PUT /account/manifest HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", key, len(document))}
+	for len(document) > 0 {
+		n := min(len(document), 1+len(document)/2)
+		parts, document = append(parts, document[:n]), document[n:]
+	}
+	pause := 1500 * time.Millisecond / time.Duration(len(parts))
+	if status, took := slowRequest(t, strings.TrimPrefix(r.url, "http://"), pause, parts...); status != http.StatusOK || took < time.Second {
+		t.Errorf("status %d after %v", status, took)
+	}
+}
+
 // TestHeadersTooLarge: a request's line and headers are bounded.
 func TestHeadersTooLarge(t *testing.T) {
 	r := serve(t, testConfig(t))
