@@ -1,0 +1,215 @@
+package certs
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Config is what Open needs.
+type Config struct {
+	Dir  string // where ca.crt and ca.key are; made where it is not there
+	Name string // the appliance is <Name>.local: a label of lower-case letters, digits and hyphens. "" = DefaultName
+	// Hosts gives the names and addresses that people reach the machine by. nil = the machine's own names and the
+	// addresses of all its interfaces. It is asked every 30 seconds.
+	Hosts func() ([]string, []netip.Addr)
+	Clock func() time.Time // nil = time.Now
+	Log   *slog.Logger     // nil = none
+}
+
+// DefaultName is the appliance's label where none is given. It is not the machine's own, to which its operating
+// system answers.
+const DefaultName = "opsmon"
+
+// pollHosts is how often the machine's names, addresses and clock are looked at.
+const pollHosts = 30 * time.Second
+
+// lastYear is how long before the authority's end the log begins to tell of it, once a day.
+const lastYear = 365 * 24 * time.Hour
+
+// Auto answers with certificates from an authority of the appliance's own. It may be used by many goroutines at once.
+type Auto struct {
+	cfg     Config
+	ca      *authority
+	current atomic.Pointer[leaf]
+	stop    context.CancelFunc
+	done    chan struct{}
+
+	mu      sync.Mutex // one certificate is made at a time
+	omitted string     // what the log has said to be left out
+	told    time.Time  // when the log last told of the authority's end
+}
+
+// Open loads the authority in the directory, or makes it, issues the first certificate, and keeps it right until
+// Close. It writes nothing else than the authority's two files, and those only once. Errors: a wrong Name; a
+// directory or file that cannot be read or written; files that are damaged, do not belong together, or are not both
+// there, with what to do.
+func Open(cfg Config) (*Auto, error) {
+	return open(cfg, disk{dir: cfg.Dir})
+}
+
+func open(cfg Config, d disk) (*Auto, error) {
+	if cfg.Name == "" {
+		cfg.Name = DefaultName
+	}
+	if !isLabel(cfg.Name) {
+		return nil, fmt.Errorf("the appliance's name must be 1 to 63 lower-case letters, digits and hyphens; it is %q", cfg.Name)
+	}
+	if cfg.Hosts == nil {
+		cfg.Hosts = machine()
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of the certificates: %w", err)
+	}
+	a := &Auto{cfg: cfg, done: make(chan struct{})}
+	names, addrs := a.hosts()
+	var err error
+	if a.ca, err = openAuthority(d, cfg.Clock(), cfg.Name, names, addrs, cfg.Log); err != nil {
+		return nil, err
+	}
+	a.refresh()
+	if a.current.Load() == nil {
+		return nil, errors.New("the first certificate could not be made; the log says why")
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	a.stop = stop
+	go a.watch(ctx)
+	return a, nil
+}
+
+// Close ends the watch over addresses and clock. The certificate in use stays as it is.
+func (a *Auto) Close() {
+	a.stop()
+	<-a.done
+}
+
+// TLS gives a listener's configuration: TLS 1.2 or later with forward secrecy, HTTP/2, and the certificate that is in
+// use when a client connects.
+func (a *Auto) TLS() *tls.Config { return configuration(a.get) }
+
+// CA gives the authority's certificate.
+func (a *Auto) CA() *CA { return &a.ca.CA }
+
+// Fingerprint gives the authority's, as CA.Fingerprint does.
+func (a *Auto) Fingerprint() string { return a.ca.Fingerprint() }
+
+// Expires gives the end of the time of the certificate in use. It is renewed long before.
+func (a *Auto) Expires() time.Time { return a.current.Load().tls.Leaf.NotAfter }
+
+// Hosts gives the names and addresses in the certificate in use, sorted. The caller must not change them.
+func (a *Auto) Hosts() ([]string, []netip.Addr) {
+	l := a.current.Load()
+	return l.names, l.addrs
+}
+
+func (a *Auto) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	l := a.current.Load()
+	if !a.ca.timely(l, a.cfg.Clock()) {
+		a.refresh()
+		l = a.current.Load()
+	}
+	return &l.tls, nil
+}
+
+func (a *Auto) watch(ctx context.Context) {
+	defer close(a.done)
+	tick := time.NewTicker(pollHosts)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			a.refresh()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hosts gives what the appliance is reached by: what Hosts tells, its name, and the machine to itself.
+func (a *Auto) hosts() ([]string, []netip.Addr) {
+	names, addrs := a.cfg.Hosts()
+	names = append(slices.Clone(names), a.cfg.Name, a.cfg.Name+".local", "localhost")
+	addrs = append(slices.Clone(addrs), netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback())
+	return tidyNames(names), tidyAddrs(addrs)
+}
+
+// refresh makes a new certificate where the one in use is not right any more.
+func (a *Auto) refresh() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.cfg.Clock()
+	names, addrs := a.permitted(a.hosts())
+	a.tellOfEnd(now)
+	reason := "there is none yet"
+	if l := a.current.Load(); l != nil {
+		if reason = a.ca.stale(l, now, names, addrs); reason == "" {
+			return
+		}
+	}
+	made, err := a.ca.issue(now, names, addrs)
+	if err != nil {
+		a.cfg.Log.Error("a certificate could not be made; the last one stays in use", slog.Any("error", err))
+		return
+	}
+	a.current.Store(made)
+	a.cfg.Log.Info("made a certificate", slog.String("because", reason), slog.Any("names", names), slog.Any("addresses", addrs), slog.Time("expires", made.tls.Leaf.NotAfter))
+}
+
+// permitted leaves out what the authority's name constraints do not permit: clients that hold to them would refuse
+// the whole certificate for it.
+func (a *Auto) permitted(names []string, addrs []netip.Addr) ([]string, []netip.Addr) {
+	var out []string
+	names = slices.DeleteFunc(names, func(name string) bool {
+		if a.ca.permitsName(name) {
+			return false
+		}
+		out = append(out, name)
+		return true
+	})
+	addrs = slices.DeleteFunc(addrs, func(addr netip.Addr) bool {
+		if a.ca.permitsAddr(addr) {
+			return false
+		}
+		out = append(out, addr.String())
+		return true
+	})
+	if omitted := fmt.Sprint(out); omitted != a.omitted {
+		a.omitted = omitted
+		if len(out) > 0 {
+			a.cfg.Log.Warn("the authority was made before the machine had these names or addresses and may not vouch for them: use others, or delete ca.crt and ca.key and start the service again, after which every device has to trust the new authority",
+				slog.Any("left out", out), slog.String("directory", a.cfg.Dir))
+		}
+	}
+	return names, addrs
+}
+
+// tellOfEnd tells once a day of an authority that is not, or soon not any more, valid.
+func (a *Auto) tellOfEnd(now time.Time) {
+	cert := a.ca.cert
+	early, late := now.Before(cert.NotBefore), now.After(cert.NotAfter.Add(-lastYear))
+	if !early && !late || now.Sub(a.told).Abs() < 24*time.Hour {
+		return
+	}
+	a.told = now
+	if early {
+		a.cfg.Log.Warn("the clock shows a time before the certificate authority was made: set the clock; if it was wrong then and is right now, delete ca.crt and ca.key and start the service again",
+			slog.Time("clock", now), slog.Time("made", cert.NotBefore), slog.String("directory", a.cfg.Dir))
+		return
+	}
+	a.cfg.Log.Warn("the certificate authority ends: delete ca.crt and ca.key and start the service again before that, and have every device trust the new one",
+		slog.Time("ends", cert.NotAfter), slog.String("directory", a.cfg.Dir))
+}

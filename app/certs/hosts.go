@@ -1,0 +1,110 @@
+package certs
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// machine gives a function that tells the machine's names and its addresses. It goes by what the machine itself
+// knows: asking a name server can take long where there is none.
+func machine() func() ([]string, []netip.Addr) {
+	var last []netip.Addr // what was known when the system did not answer
+	return func() ([]string, []netip.Addr) {
+		if found, err := net.InterfaceAddrs(); err == nil {
+			last = last[:0:0]
+			for _, one := range found {
+				if p, err := netip.ParsePrefix(one.String()); err == nil {
+					last = append(last, p.Addr())
+				}
+			}
+		}
+		name, err := os.Hostname()
+		if err != nil {
+			return nil, last
+		}
+		domain := ""
+		if runtime.GOOS != "windows" {
+			if text, err := os.ReadFile("/etc/resolv.conf"); err == nil {
+				domain = searchDomain(string(text))
+			}
+		}
+		return append(hostNames(name, domain), fullNames()...), last
+	}
+}
+
+// hostNames gives the names that a machine goes by: its own with and without a domain, and the one that its operating
+// system answers to on the local network.
+func hostNames(name, domain string) []string {
+	label, _, qualified := strings.Cut(name, ".")
+	names := []string{name, label, label + ".local"}
+	if !qualified && domain != "" {
+		names = append(names, label+"."+domain)
+	}
+	return names
+}
+
+// searchDomain gives the first domain in which the machine looks up short names (resolv.conf(5)), "" when there is
+// none.
+func searchDomain(text string) string {
+	found := ""
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) > 1 && (fields[0] == "search" || fields[0] == "domain") {
+			found = strings.Trim(fields[1], ".") // the last line counts
+		}
+	}
+	return found
+}
+
+// tidyNames puts names in the form that certificates have them in, sorted, each once. What can be no host's name is
+// left out.
+func tidyNames(names []string) []string {
+	var out []string
+	for _, name := range names {
+		name = strings.TrimSuffix(strings.ToLower(name), ".")
+		if _, err := netip.ParseAddr(name); err != nil && isHostName(name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// tidyAddrs does the same with addresses. Those that no client can connect to are left out.
+func tidyAddrs(addrs []netip.Addr) []netip.Addr {
+	var out []netip.Addr
+	for _, addr := range addrs {
+		addr = addr.Unmap().WithZone("")
+		if addr.IsValid() && !addr.IsUnspecified() && !addr.IsMulticast() {
+			out = append(out, addr)
+		}
+	}
+	slices.SortFunc(out, netip.Addr.Compare)
+	return slices.Compact(out)
+}
+
+// isHostName tells whether a name, in lower case, can stand in a certificate: labels of letters, digits, hyphens
+// and the underscores that Windows allows.
+func isHostName(name string) bool {
+	if len(name) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if !isLabel(strings.ReplaceAll(label, "_", "0")) {
+			return false
+		}
+	}
+	return true
+}
+
+// isLabel tells whether a text is a label of a host's name (RFC 1123 section 2.1), in lower case.
+func isLabel(text string) bool {
+	if text == "" || len(text) > 63 || text[0] == '-' || text[len(text)-1] == '-' {
+		return false
+	}
+	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
