@@ -104,7 +104,7 @@ func readPatch(body any) (*patch, error) {
 			p.own[name] = v
 		}
 	}
-	slices.SortFunc(problems, func(a, b errdefs.Detail) int { return strings.Compare(a.Field, b.Field) })
+	slices.SortStableFunc(problems, func(a, b errdefs.Detail) int { return strings.Compare(a.Field, b.Field) })
 	return p, errdefs.InvalidDetails("the body", problems)
 }
 
