@@ -84,6 +84,7 @@ const (
 	TypeLogin   Type = "login"  // asked to sign in and has not proven anything yet
 	TypeDevice  Type = "device" // may send signals, nothing else
 	TypeLocal   Type = "local"  // the machine's own command line
+	TypeSetup   Type = "setup"  // who sets up an empty appliance, by its one-time code
 )
 
 // The values of `userRole` (http-api.md section 2.4; decisions.md section 4).
@@ -105,8 +106,7 @@ type Principal struct {
 	StationCodes []string  // the stations that a tablet is bound to, nil for people; shared, not to be changed
 	RenewCookie  bool      // the session was just made longer: set its cookie again, to Expires
 
-	Address   string // the network address asked from; filled in by the transport
-	RequestID string // filled in by the transport
+	Address string // the network address asked from; filled in by the transport
 }
 
 // Actor names the caller for an audit record.

@@ -26,12 +26,12 @@ type Key struct {
 
 // KeyInput is what may be asked of a new key (decisions.md section 5).
 type KeyInput struct {
-	Name      string     // at most 100 characters; may be empty
+	Name      string     // at most 64 characters; may be empty
 	Role      Role       // empty: as high as the caller's
 	ExpiresAt *time.Time // nil: never
 }
 
-const maxName = 100 // characters
+const maxName = 64 // characters
 
 func (in KeyInput) check(now time.Time) error {
 	var details []errdefs.Detail
@@ -120,6 +120,11 @@ func (s *Service) createKey(p Principal, email string, in KeyInput) (key Key, ra
 		if in.ExpiresAt != nil {
 			record.ExpiresAt = audit.TimeOrNil(*in.ExpiresAt)
 		}
+		if p.Type == TypeAPIKey {
+			if err := record.endWith(tx, p.KeyID); err != nil {
+				return err
+			}
+		}
 		key = record.key(made.id, nil)
 		c.keys = []string{made.id}
 		return putKey(tx, made.id, record, p.Actor())
@@ -128,6 +133,22 @@ func (s *Service) createKey(p Principal, email string, in KeyInput) (key Key, ra
 		return Key{}, "", err
 	}
 	return key, raw, nil
+}
+
+// endWith keeps a key that another key asks for from living longer than that one: a key gives no more than it has.
+// What was asked for beyond it is Forbidden; what was not said ends with it.
+func (k *keyRecord) endWith(tx *kv.Tx, parent string) error {
+	asking, err := keys.Get(tx, parent)
+	if err != nil || asking.ExpiresAt == nil {
+		return err
+	}
+	if k.ExpiresAt != nil && k.ExpiresAt.After(asking.ExpiresAt.Time) {
+		return errdefs.New(errdefs.Forbidden, "a key cannot live longer than the key that asks for it, which ends at %s", audit.Timestamp(asking.ExpiresAt.Time))
+	}
+	if k.ExpiresAt == nil {
+		k.ExpiresAt = asking.ExpiresAt
+	}
+	return nil
 }
 
 // putKey writes a new key and its audit record.
@@ -206,6 +227,7 @@ func (s *Service) RevokeKey(p Principal, keyOrID string) error {
 			}
 			return unknown
 		}
+		c.keys = []string{id} // even when it is revoked already: whoever did that may not have brought the memory up yet
 		own := p.Email != "" && record.Email == p.Email
 		if own && record.RevokedAt != nil {
 			return nil // even when it is the key that asks: two such requests may cross
@@ -220,7 +242,6 @@ func (s *Service) RevokeKey(p Principal, keyOrID string) error {
 		if record.RevokedAt != nil {
 			return nil
 		}
-		c.keys = []string{id}
 		if err := buryKey(tx, id, record); err != nil {
 			return err
 		}

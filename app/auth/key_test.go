@@ -78,7 +78,7 @@ func TestCreateKeyInvalid(t *testing.T) {
 		_, _, err := f.CreateKey(f.admin, c.in)
 		f.wantField(err, c.fields...)
 	}
-	_, _, err := f.CreateKey(f.admin, KeyInput{Name: long[:200]}) // 100 characters of two bytes
+	_, _, err := f.CreateKey(f.admin, KeyInput{Name: long[:128]}) // 64 characters of two bytes
 	f.want(err, none)
 	_, _, err = f.CreateKey(Local(plantA), KeyInput{})
 	f.want(err, errdefs.Forbidden)

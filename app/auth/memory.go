@@ -265,7 +265,7 @@ func (s *Service) AuthenticateKey(raw string) (Principal, error) {
 		return Principal{}, errUnauthorized
 	}
 	// Written only when it moves by a second, to keep the processors' caches from fighting over it.
-	if ms := now.UnixMilli(); ms-key.use.at.Load() >= 1000 {
+	if ms, last := now.UnixMilli(), key.use.at.Load(); ms-last >= 1000 || ms < last {
 		key.use.at.Store(ms)
 	}
 	return Principal{
@@ -301,7 +301,8 @@ func (s *Service) AuthenticateSession(raw string) (Principal, error) {
 		return Principal{}, errUnauthorized
 	}
 	renew := false
-	if later := now + SessionLifetime.Milliseconds(); later-ends >= slideStep.Milliseconds() {
+	// The other way round too: a session from when the clock was wrong must not live for years.
+	if later := now + SessionLifetime.Milliseconds(); later-ends >= slideStep.Milliseconds() || ends > later {
 		if renew = session.end.at.CompareAndSwap(ends, later); renew {
 			ends = later
 		}

@@ -82,6 +82,7 @@ const sweepEvery = 60 // flushes
 func (s *Service) background() {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
+	swept := s.clock()
 	for n := 1; ; n++ {
 		select {
 		case <-s.stop:
@@ -91,13 +92,24 @@ func (s *Service) background() {
 		if err := s.flush(); err != nil {
 			s.log.Error("last use of keys and sessions was not written", "error", err)
 		}
-		if n%sweepEvery == 0 {
-			if err := s.Sweep(s.clock()); err != nil {
-				s.log.Error("expired sessions and links were not removed", "error", err)
-			}
+		if n%sweepEvery != 0 {
+			continue
+		}
+		now := s.clock()
+		jumped := now.Round(0).Sub(swept.Round(0)) > clockJump
+		if swept = now; jumped {
+			// What a wrong clock removes is gone for good: wait whether it is set right.
+			s.log.Warn("the clock went ahead by more than a day; expired sessions and links are kept for another hour")
+			continue
+		}
+		if err := s.Sweep(now); err != nil {
+			s.log.Error("expired sessions and links were not removed", "error", err)
 		}
 	}
 }
+
+// clockJump is how far the clock may go between two sweeps, an hour apart, and still be believed.
+const clockJump = 24 * time.Hour
 
 // errUnauthorized is the only thing that a caller without a valid credential learns.
 var errUnauthorized error = errdefs.New(errdefs.Unauthorized, "the credential is not valid, or not any more")
@@ -143,6 +155,13 @@ func (s *Service) writable(accountID string) error {
 		return errdefs.New(errdefs.Conflict, "the account %s is archived and cannot be changed", accountID)
 	}
 	return nil
+}
+
+// Authorize checks inside a transaction of another room that the caller's credential still holds and that its role is
+// high enough: what a request began with may have been revoked while its body arrived. Errors: Unauthorized, Forbidden.
+func (s *Service) Authorize(tx *kv.Tx, p Principal, need Role) error {
+	_, err := s.authorize(tx, p, need)
+	return err
 }
 
 // authorize checks inside a transaction that the caller's credential still holds and its role is high enough.

@@ -135,7 +135,8 @@ func (s *Service) Approve(token, code, address string) error {
 		if link.Code != code {
 			wrong = true
 			if link.Tries++; link.Tries >= maxTries {
-				return dropLink(tx, hash, link)
+				actor := audit.Actor{Credential: "login", Address: address}
+				return errors.Join(dropLink(tx, hash, link), audit.Put(tx, link.AccountID, actor, "login.kill", link.Email, map[string]string{"from": link.Address}))
 			}
 			return links.Put(tx, hash, link)
 		}
@@ -277,6 +278,7 @@ func (s *Service) Logout(p Principal) error {
 		return nil
 	}
 	return s.update(func(tx *kv.Tx, c *changes) error {
+		c.sessions = []string{p.SessionID} // even when it is gone: whoever ended it may not have brought the memory up yet
 		session, err := sessions.Get(tx, p.SessionID)
 		if errors.Is(err, kv.ErrNotFound) {
 			return nil
@@ -284,7 +286,6 @@ func (s *Service) Logout(p Principal) error {
 		if err != nil {
 			return err
 		}
-		c.sessions = []string{p.SessionID}
 		if err := sessions.Delete(tx, p.SessionID); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ type Tablet struct {
 
 // TabletInput asks for a tablet.
 type TabletInput struct {
-	Name         string   // 1 to 100 characters, unique in the account but for case and blanks
+	Name         string   // 1 to 64 characters, unique in the account but for case and blanks
 	Role         Role     // operator, supervisor or readonly; empty: operator
 	StationCodes []string // the stations it is bound to; an operator's needs one. The caller knows whether they exist
 }

@@ -57,13 +57,11 @@ func putManifest(c *call) (reply, error) {
 			return reply{}, errdefs.InvalidField("dryrun", "must be true or false; it is %q", shorten(q.Get("dryrun")))
 		}
 	}
-	release, err := c.api.takeTurn(c.r.Context())
+	raw, err := c.bytes()
 	if err != nil {
 		return reply{}, err
 	}
-	defer release()
-	raw, err := c.bytes()
-	if err != nil {
+	if err := c.takeTurn(); err != nil {
 		return reply{}, err
 	}
 	return applied(c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: q.Get("note"), Match: c.match()}))
@@ -112,6 +110,9 @@ func getRevision(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := c.takeTurn(); err != nil { // a former revision is unpacked, whatever its size
+		return reply{}, err
+	}
 	rep, err := c.api.cfg.Accounts.Revision(c.p, n)
 	if err != nil {
 		return reply{}, err
@@ -125,11 +126,9 @@ func postRestore(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	release, err := c.api.takeTurn(c.r.Context())
-	if err != nil {
+	if err := c.takeTurn(); err != nil {
 		return reply{}, err
 	}
-	defer release()
 	return applied(c.api.cfg.Accounts.Restore(c.p, n, c.r.URL.Query().Get("note"), c.match()))
 }
 

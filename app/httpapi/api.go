@@ -64,14 +64,14 @@ type API struct {
 	boot    string // first part of request ids
 	count   atomic.Uint64
 	missing *route // stands for paths and methods that no route has
-	turns   chan struct{}
+	load    *load
 }
 
 // New makes the API. It panics when two routes clash, which a test of the table catches.
 func New(cfg Config) *API {
 	a := &API{
 		cfg: cfg, log: cfg.Log, meters: newMeters(), origins: http.NewCrossOriginProtection(),
-		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", turns: make(chan struct{}, turns),
+		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
 	}
 	a.missing = &route{method: "any", path: "none"}
 	a.missing.prepare(a.meters)
@@ -138,7 +138,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 		}
 	}
 	c := call{api: a, w: w, r: r, route: rt, params: params}
-	out, err := a.run(&c, id)
+	out, err := a.run(&c)
 	if err != nil {
 		out = failed(err)
 	}
@@ -162,7 +162,7 @@ func (a *API) identity(w http.ResponseWriter) string {
 }
 
 // run authenticates and calls the handler. A panic in it is that request's failure alone.
-func (a *API) run(c *call, id string) (out reply, err error) {
+func (a *API) run(c *call) (out reply, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			if v == http.ErrAbortHandler {
@@ -175,13 +175,14 @@ func (a *API) run(c *call, id string) (out reply, err error) {
 		return reply{}, err
 	}
 	if !safe(c.r.Method) || c.route.audited {
-		if c.p.RequestID = id; c.p.Type != auth.TypeLocal {
+		if c.p.Type != auth.TypeLocal {
 			c.p.Address = address(c.r)
 		}
 		if err := c.checkQuery(); err != nil {
 			return reply{}, err
 		}
 	}
+	defer c.letGo()
 	return c.route.handle(c)
 }
 

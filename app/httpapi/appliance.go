@@ -2,14 +2,12 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/prometheus/common/expfmt"
 
@@ -36,25 +34,6 @@ type BootstrapResult struct {
 	APIKey    string           `json:"apiKey"`
 	Warnings  []errdefs.Detail `json:"-"`
 }
-
-// turns bounds how many manifests are read and checked at once: each may need many times its size in memory.
-const turns = 2
-
-// takeTurn waits for a turn to work on a manifest, for as long as the client does.
-func (a *API) takeTurn(ctx context.Context) (release func(), err error) {
-	timeout := time.NewTimer(turnWait)
-	defer timeout.Stop()
-	select {
-	case a.turns <- struct{}{}:
-		return func() { <-a.turns }, nil
-	case <-ctx.Done():
-		return nil, errdefs.New(errdefs.Unavailable, "the client went away")
-	case <-timeout.C:
-		return nil, errdefs.New(errdefs.Unavailable, "other manifests are being checked; try again in a moment")
-	}
-}
-
-const turnWait = 30 * time.Second
 
 // getHealth answers GET /health: the process is alive.
 func getHealth(*call) (reply, error) { return done() }
@@ -112,11 +91,6 @@ func postSetup(c *call) (reply, error) {
 	if code == "" {
 		return reply{}, errdefs.New(errdefs.Conflict, "this appliance is set up already")
 	}
-	release, err := c.api.takeTurn(c.r.Context())
-	if err != nil {
-		return reply{}, err
-	}
-	defer release()
 	in, err := c.newAccount(schema.Setup)
 	if err != nil {
 		return reply{}, err
@@ -124,8 +98,7 @@ func postSetup(c *call) (reply, error) {
 	if subtle.ConstantTimeCompare([]byte(in.Code), []byte(code)) != 1 {
 		return reply{}, c.wrong(errdefs.New(errdefs.Forbidden, "this is not the set-up code; it is shown on the machine that runs the service"), errdefs.Forbidden)
 	}
-	by := auth.Local("")
-	by.Address = address(c.r)
+	by := auth.Principal{Type: auth.TypeSetup, Email: in.Email, Role: auth.Admin, UserRole: auth.UserRoleCustomer, Address: address(c.r)}
 	result, err := c.api.cfg.Bootstrap(BootstrapInput{ID: in.ID, Domain: in.Domain, Email: in.Email, Manifest: in.Manifest, First: true, By: by})
 	if err != nil {
 		return reply{}, err
@@ -142,7 +115,7 @@ type newAccount struct {
 	Manifest json.RawMessage `json:"manifest"`
 }
 
-// newAccount reads and checks a body that makes an account. It is called with a turn taken.
+// newAccount reads and checks a body that makes an account.
 func (c *call) newAccount(name schema.Name) (*newAccount, error) {
 	b, err := c.bytes()
 	if err != nil {

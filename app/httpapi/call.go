@@ -34,6 +34,8 @@ type call struct {
 	params httprouter.Params
 	p      auth.Principal // zero on routes that need no credential
 	key    string         // the API key that came with the request, "" with a session
+
+	releases []func() // given back when the handler has returned
 }
 
 // reply is what a handler answers with. The adapter writes it.
@@ -103,6 +105,9 @@ func (c *call) bytes() ([]byte, error) {
 	limit := c.route.limit
 	if c.r.ContentLength == 0 || c.r.Body == nil || c.r.Body == http.NoBody {
 		return nil, nil
+	}
+	if err := c.admit(limit); err != nil {
+		return nil, err
 	}
 	if limit > bodyLimit {
 		// The server's own deadlines are for small bodies. A connection that cannot take one has none to exceed.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -392,11 +393,11 @@ func TestManifestsTakeTurns(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
 	ctx := background(t)
-	var release []func()
+	var busy []*call
 	for range turns {
-		r, err := s.api.takeTurn(ctx)
-		s.must(nil, err)
-		release = append(release, r)
+		c := &call{api: s.api, r: httptest.NewRequestWithContext(ctx, "PUT", "/account/manifest", nil)}
+		s.must(nil, c.takeTurn())
+		busy = append(busy, c)
 	}
 	req, err := http.NewRequestWithContext(ctx, "PUT", s.http.URL+"/account/manifest?dryrun=true", strings.NewReader(acme))
 	s.must(nil, err)
@@ -416,13 +417,57 @@ func TestManifestsTakeTurns(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := s.api.takeTurn(gone); errdefs.KindOf(err) != errdefs.Unavailable {
+	c := &call{api: s.api, r: httptest.NewRequestWithContext(gone, "PUT", "/account/manifest", nil)}
+	if err := c.takeTurn(); errdefs.KindOf(err) != errdefs.Unavailable {
 		t.Errorf("a client that went away: %v", err)
 	}
-	for _, r := range release {
-		r()
+	local := &call{api: s.api, p: auth.Local("acme"), r: httptest.NewRequestWithContext(ctx, "POST", "/local/init", nil)}
+	s.must(nil, local.takeTurn()) // the machine's own administrator waits for nobody on the network
+	for _, c := range busy {
+		c.letGo()
 	}
 	(<-got).want(t, 200)
+}
+
+// Clients that announce large bodies and send them slowly keep out neither small requests nor, when they are let
+// go, the others; a member's third upload at once is refused, and another person's is not.
+func TestSlowUploads(t *testing.T) {
+	s := newServer(t, options{})
+	member, admin := s.roleKey(auth.Member), s.roleKey(auth.Admin)
+	upload := func(method, path, key string, size int) net.Conn {
+		t.Helper()
+		c, err := net.Dial("tcp", s.http.Listener.Addr().String())
+		s.must(nil, err)
+		t.Cleanup(func() { c.Close() })
+		_, err = fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{", method, path, key, size)
+		s.must(nil, err)
+		return c
+	}
+	inFlight := func() int {
+		s.api.load.mu.Lock()
+		defer s.api.load.mu.Unlock()
+		return s.api.load.uploads
+	}
+	var slow []net.Conn
+	for range uploadsEach {
+		slow = append(slow, upload("PUT", "/account/manifest", member, 30_000_000))
+	}
+	for range bodyBudget / bodyLimit {
+		slow = append(slow, upload("POST", "/account", member, bodyLimit))
+	}
+	for inFlight() < uploadsEach || s.api.load.bodies.TryAcquire(1) {
+		time.Sleep(time.Millisecond)
+	}
+	s.do(ask{method: "PUT", path: "/account/manifest?dryrun=true", body: acme, key: member}).want(t, 503)
+	s.do(ask{method: "PUT", path: "/account/manifest?dryrun=true", body: acme, key: admin}).want(t, 200)
+	s.do(ask{method: "POST", path: "/account", body: `{}`, key: member}).want(t, 200)
+	for _, c := range slow {
+		c.Close()
+	}
+	for inFlight() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	s.do(ask{method: "PUT", path: "/account/manifest?dryrun=true", body: acme, key: member}).want(t, 200)
 }
 
 // Under TLS the same is served by HTTP/2.

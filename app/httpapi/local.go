@@ -21,13 +21,11 @@ func localInit(c *call) (reply, error) { return c.bootstrap(true) }
 func localCreateAccount(c *call) (reply, error) { return c.bootstrap(false) }
 
 func (c *call) bootstrap(first bool) (reply, error) {
-	release, err := c.api.takeTurn(c.r.Context())
+	in, err := c.newAccount(schema.AccountCreate)
 	if err != nil {
 		return reply{}, err
 	}
-	defer release()
-	in, err := c.newAccount(schema.AccountCreate)
-	if err != nil {
+	if err := c.takeTurn(); err != nil {
 		return reply{}, err
 	}
 	by := c.p

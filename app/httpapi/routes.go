@@ -122,7 +122,7 @@ func (a *API) routes() []route {
 		{method: post, path: "/tablet", handle: postTablet, role: auth.Admin},
 		{method: del, path: "/tablet/:id", handle: deleteTablet, role: auth.Admin},
 		{method: get, path: "/audit", handle: getAudit, role: auth.Admin, query: []string{"limit", "skip", "action"}},
-		{method: post, path: "/setup", handle: postSetup, access: open, limit: manifestLimit},
+		{method: post, path: "/setup", handle: postSetup, access: open},
 
 		{method: get, path: "/health", handle: getHealth, access: open},
 		{method: get, path: "/ready", handle: getReady, access: open},
