@@ -208,7 +208,7 @@ func makeCA(key crypto.Signer, now time.Time, label string, names []string, addr
 	}
 	from := now.Add(-backdate).UTC().Truncate(time.Second)
 	template := &x509.Certificate{ // the serial number is random where none is given
-		Subject:               pkix.Name{Organization: []string{"opsmon"}, CommonName: fmt.Sprintf("opsmon CA %.40s %s", label, hex.EncodeToString(mark[:3]))},
+		Subject:               pkix.Name{Organization: []string{"opsmon"}, CommonName: fmt.Sprintf("%.40s.local CA %s", label, hex.EncodeToString(mark[:3]))},
 		NotBefore:             from,
 		NotAfter:              from.AddDate(caYears, 0, 0).Add(-time.Second), // the last second counts
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
