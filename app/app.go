@@ -70,7 +70,10 @@ func (a *App) services() (err error) {
 	if err := identify(a.store, BuildInfo().Version, a.log); err != nil {
 		return err
 	}
-	if a.accounts, err = account.New(account.Config{Store: a.store, Clock: a.cfg.Clock, Log: a.log}); err != nil {
+	if a.accounts, err = account.New(account.Config{
+		Store: a.store, Clock: a.cfg.Clock, Log: a.log,
+		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return a.auth.Authorize(tx, p, need) },
+	}); err != nil {
 		return err
 	}
 	var mailer *auth.Mailer

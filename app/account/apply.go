@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -72,6 +74,9 @@ func readDocument(raw []byte, standalone bool, now time.Time) (*document, error)
 		return nil, err
 	}
 	d.members, d.pure = split(raw)
+	if n := len(d.members["dashboardConfig"]); n > maxDashboard {
+		return nil, errdefs.InvalidField("account.dashboardConfig", "must be %d KiB or smaller; it has %d bytes", maxDashboard>>10, n)
+	}
 	if _, ok := d.members["durationFormat"]; !ok {
 		d.manifest.Settings.DurationFormat = new("months")
 	}
@@ -159,6 +164,9 @@ func (s *Service) Apply(p auth.Principal, in ApplyInput) (*ApplyResult, error) {
 	if n := len([]rune(in.Note)); n > maxNote {
 		return nil, errdefs.InvalidField("note", "must be %d characters or fewer; it has %d", maxNote, n)
 	}
+	if !utf8.ValidString(in.Note) || strings.ContainsFunc(in.Note, unicode.IsControl) {
+		return nil, errdefs.InvalidField("note", "must be one line of text without control characters")
+	}
 	doc, err := readDocument(in.Raw, false, s.clock())
 	if err != nil {
 		return nil, err
@@ -176,12 +184,13 @@ func (s *Service) Apply(p auth.Principal, in ApplyInput) (*ApplyResult, error) {
 const maxTries = 4
 
 func (s *Service) applyInTurn(p auth.Principal, in ApplyInput, doc *document, alone bool) (*ApplyResult, error) {
+	turn := s.turn(p.AccountID)
 	if alone {
-		s.turn.Lock()
-		defer s.turn.Unlock()
+		turn.Lock()
+		defer turn.Unlock()
 	} else {
-		s.turn.RLock()
-		defer s.turn.RUnlock()
+		turn.RLock()
+		defer turn.RUnlock()
 	}
 	return s.apply(p, in, doc)
 }
@@ -228,7 +237,7 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 	tidy(in.Raw)
 	var next *Account
 	err = s.store.Update(func(tx *kv.Tx) error {
-		was, err := writable(tx, a.ID, in.Match)
+		was, err := s.writable(tx, p, in.Match)
 		if err != nil {
 			return err
 		}

@@ -75,11 +75,11 @@ var hostile = []struct {
 	{"25,000 Task lists, each included everywhere", true, func(testing.TB) string {
 		return wrap(`"taskLists":[`+list(25_000, func(i int) string { return fmt.Sprintf(`{"code":"%d","name":"L"}`, i) })+`],"includeTaskListCodes":[`+list(25_000, func(i int) string { return fmt.Sprintf(`"%d"`, i) })+`],`, "")
 	}},
-	{"150,000 numbers of a dashboard", true, func(testing.TB) string {
-		return wrap(`"dashboardConfig":{"a":[`+list(150_000, func(i int) string { return fmt.Sprintf("%d.0e1", i%10) })+`]},`, "")
+	{"150,000 numbers in an unknown field", true, func(testing.TB) string {
+		return wrap(`"reasons":[{"code":"R","a":[`+list(150_000, func(i int) string { return fmt.Sprintf("%d.0e1", i%10) })+`]}],`, "")
 	}},
 	{"2,500 numbers of 400 digits", true, func(testing.TB) string {
-		return wrap(`"dashboardConfig":{"a":[`+list(2_500, func(i int) string { return fmt.Sprintf("1.%0390de-300", i) })+`]},`, "")
+		return wrap(`"reasons":[{"code":"R","a":[`+list(2_500, func(i int) string { return fmt.Sprintf("1.%0390de-300", i) })+`]}],`, "")
 	}},
 	{"a string of escapes", true, func(testing.TB) string {
 		return wrap(`"reasons":[{"code":"`+strings.Repeat(`\\\"`, 1<<18)+`"}],`, "")

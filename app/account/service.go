@@ -44,11 +44,19 @@ type Service struct {
 	clock func() time.Time
 	log   *slog.Logger
 
-	turn     sync.RWMutex // held by every change of an account; exclusively by an Apply that others keep overtaking
-	mu       sync.Mutex   // orders the replacement of current
+	authorize func(*kv.Tx, auth.Principal, auth.Role) error
+
+	turns    sync.Map   // by account id, *sync.RWMutex: held by every change; exclusively by an Apply that others keep overtaking
+	mu       sync.Mutex // orders the replacement of current
 	current  atomic.Pointer[map[string]*Snapshot]
 	warming  sync.WaitGroup
-	warmOnce context.CancelFunc
+	stopWarm context.CancelFunc
+}
+
+// turn gives the lock of an account's changes.
+func (s *Service) turn(id string) *sync.RWMutex {
+	lock, _ := s.turns.LoadOrStore(id, new(sync.RWMutex))
+	return lock.(*sync.RWMutex)
 }
 
 // Config is what New needs.
@@ -56,12 +64,15 @@ type Config struct {
 	Store *kv.Store
 	Clock func() time.Time // nil = time.Now
 	Log   *slog.Logger
+	// Authorize checks in the transaction of a change that the caller's credential still holds and has the role;
+	// nil = the principal is believed.
+	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
 }
 
 // New loads the accounts. It reads the stored bytes of the answers and nothing more, so that a large
 // manifest does not hold up the start; Warm does the rest.
 func New(cfg Config) (*Service, error) {
-	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log}
+	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -102,7 +113,7 @@ func load(tx *kv.Tx, id string) (*Snapshot, error) {
 // waits for it.
 func (s *Service) Warm() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.warmOnce = cancel
+	s.stopWarm = cancel
 	s.warming.Go(func() {
 		for _, snap := range *s.current.Load() {
 			if ctx.Err() != nil {
@@ -115,8 +126,8 @@ func (s *Service) Warm() {
 
 // Close ends background work.
 func (s *Service) Close() {
-	if s.warmOnce != nil {
-		s.warmOnce()
+	if s.stopWarm != nil {
+		s.stopWarm()
 	}
 	s.warming.Wait()
 }
@@ -237,8 +248,15 @@ func mayWrite(p auth.Principal) error {
 	return nil
 }
 
-// writable reads the record that a change starts from and refuses an archived account.
-func writable(tx *kv.Tx, id string, match *Match) (*Account, error) {
+// writable checks the right to change the configuration anew, since it may have been taken away while the change
+// arrived, reads the record that the change starts from and refuses an archived account.
+func (s *Service) writable(tx *kv.Tx, p auth.Principal, match *Match) (*Account, error) {
+	id := p.AccountID
+	if s.authorize != nil {
+		if err := s.authorize(tx, p, auth.Member); err != nil {
+			return nil, err
+		}
+	}
 	a, err := readAccount(tx, id)
 	if err != nil {
 		return nil, err

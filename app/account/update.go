@@ -30,10 +30,11 @@ func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, er
 	}
 	var a *Account
 	changed := false
-	s.turn.RLock()
-	defer s.turn.RUnlock()
+	turn := s.turn(p.AccountID)
+	turn.RLock()
+	defer turn.RUnlock()
 	err = s.store.Update(func(tx *kv.Tx) (err error) {
-		if a, err = writable(tx, p.AccountID, match); err != nil {
+		if a, err = s.writable(tx, p, match); err != nil {
 			return err
 		}
 		names := patch.apply(a)
@@ -110,6 +111,9 @@ func readPatch(body any) (*patch, error) {
 
 // readObject reads a JSON object out of a string.
 func readObject(text string) (any, string) {
+	if len(text) > maxDashboard {
+		return nil, fmt.Sprintf("must be %d KiB or smaller; it has %d bytes", maxDashboard>>10, len(text))
+	}
 	v, err := strictjson.Decode([]byte(text))
 	if err != nil {
 		return nil, "must be a string that holds a JSON object: " + err.Error()
@@ -122,6 +126,9 @@ func readObject(text string) (any, string) {
 	}
 	return v, ""
 }
+
+// maxDashboard bounds dashboardConfig, in bytes of JSON: every revision keeps a copy of it.
+const maxDashboard = 64 << 10
 
 // maxObjectLevels is how deep an object in manifest.account may be nested for the manifest to be read again.
 const maxObjectLevels = strictjson.MaxDepth - 2
@@ -198,10 +205,11 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 		urls = &value
 	}
 	var a *Account
-	s.turn.RLock()
-	defer s.turn.RUnlock()
+	turn := s.turn(p.AccountID)
+	turn.RLock()
+	defer turn.RUnlock()
 	err := s.store.Update(func(tx *kv.Tx) (err error) {
-		if a, err = writable(tx, p.AccountID, nil); err != nil {
+		if a, err = s.writable(tx, p, nil); err != nil {
 			return err
 		}
 		if name == "stationCountLimit" {
@@ -232,8 +240,9 @@ func (s *Service) SetArchived(p auth.Principal, archived bool) (*Account, error)
 		return nil, errdefs.New(errdefs.Forbidden, "only the appliance's own administrator may archive an account")
 	}
 	var a *Account
-	s.turn.RLock()
-	defer s.turn.RUnlock()
+	turn := s.turn(p.AccountID)
+	turn.RLock()
+	defer turn.RUnlock()
 	err := s.store.Update(func(tx *kv.Tx) (err error) {
 		if a, err = readAccount(tx, p.AccountID); err != nil {
 			return err

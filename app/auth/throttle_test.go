@@ -1,8 +1,8 @@
 package auth
 
 import (
-	"strings"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"

@@ -114,7 +114,10 @@ func newServer(t testing.TB, o options) *server {
 		log = o.log
 	}
 	var err error
-	if s.accounts, err = account.New(account.Config{Store: s.store, Clock: s.clock.now, Log: log}); err != nil {
+	if s.accounts, err = account.New(account.Config{
+		Store: s.store, Clock: s.clock.now, Log: log,
+		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return s.auth.Authorize(tx, p, need) },
+	}); err != nil {
 		t.Fatal(err)
 	}
 	cfg := auth.Config{Store: s.store, Accounts: s.accounts, Clock: s.clock.now, Log: log}
