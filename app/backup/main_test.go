@@ -3,12 +3,15 @@ package backup
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -33,8 +36,6 @@ func TestMain(m *testing.M) {
 			Path: os.Getenv("BACKUP_TEST_FILE"), Dir: os.Getenv("BACKUP_TEST_DIR"), Store: storeConfig(""), step: dieAt,
 		})
 		fatal(err)
-	case "recover":
-		fatal(Recover(os.Getenv("BACKUP_TEST_DIR"), func() error { return nil }))
 	}
 	fmt.Println("done")
 }
@@ -221,4 +222,14 @@ func readFile(t testing.TB, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// keepNothing takes the entries of a backup that is only read.
+func keepNothing(Entry) (io.WriteCloser, error) { return discard{}, nil }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func sum256(b []byte) []byte {
+	sum := sha256.Sum256(b)
+	return sum[:]
 }

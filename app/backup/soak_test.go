@@ -1,0 +1,19 @@
+//go:build soak
+
+package backup
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+const (
+	flips     = 1000
+	soakLoops = 10
+)
+
+func seed(t *testing.T) uint64 {
+	n := rand.Uint64()
+	t.Logf("seed %d", n)
+	return n
+}
