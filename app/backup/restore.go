@@ -82,7 +82,7 @@ func prepare(ctx context.Context, cfg RestoreConfig) (p *Prepared, err error) {
 
 func (p *Prepared) unpack(ctx context.Context) error {
 	dir := filepath.Join(p.cfg.Dir, newDir)
-	if err := os.RemoveAll(dir); err != nil {
+	if err := removeTree(dir); err != nil {
 		return err
 	}
 	p.cfg.step("begun")
@@ -153,7 +153,7 @@ func (p *Prepared) Discard() error {
 		return nil
 	}
 	if !exists(filepath.Join(p.cfg.Dir, journalName)) {
-		os.RemoveAll(filepath.Join(p.cfg.Dir, newDir)) // what cannot be removed now is removed by the next Recover
+		removeTree(filepath.Join(p.cfg.Dir, newDir)) // what cannot be removed now is removed by the next Recover
 	}
 	err := p.unlock()
 	p.unlock = nil

@@ -79,7 +79,7 @@ func tidy(dir string) {
 	}
 	defer unlock()
 	os.Remove(filepath.Join(dir, copyName))
-	os.RemoveAll(filepath.Join(dir, newDir))
+	removeTree(filepath.Join(dir, newDir))
 }
 
 // exchange makes all moves or, as far as anybody can see who calls Recover first, none. Errors: ErrBusy, ErrInUse.
