@@ -3,7 +3,9 @@ package backup
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -324,4 +326,71 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("accepted: %+v", m)
 		}
 	})
+}
+
+// TestCounts refuses a backup whose store is not the one that the manifest describes, although every checksum matches.
+func TestCounts(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	fill(t, s, 0, 20)
+	path := made(t, Config{Store: s})
+	m, err := Inspect(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var store bytes.Buffer
+	if _, err := s.Snapshot(&store); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Header, map[string]int){
+		"":              func(*Header, map[string]int) {},
+		"one key more":  func(_ *Header, counts map[string]int) { counts["record"]++ },
+		"a bucket more": func(_ *Header, counts map[string]int) { counts["more"] = 0 },
+		"a bucket less": func(_ *Header, counts map[string]int) { delete(counts, "session") },
+		"version":       func(h *Header, _ map[string]int) { h.Store++ },
+	} {
+		h, e := m.Header, m.Entries[0]
+		e.Counts = maps.Clone(e.Counts)
+		change(&h, e.Counts)
+		var out bytes.Buffer
+		raw, err := encodeHeader(storedHeader{Header: h})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(raw)
+		p, err := newPacker(&out, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(contents{Entries: []Entry{e}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(p.block(text), p.end(), p.entry(t.Context(), bytes.NewReader(store.Bytes()), func(int) {}), p.end()); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path, out.String())
+		if name == "" {
+			if _, err := Verify(t.Context(), VerifyConfig{Path: path}); err != nil {
+				t.Errorf("unchanged: %v", err)
+			}
+		} else if part := expectRefused(t, name, path, ""); part != storeName {
+			t.Errorf("%s: %q is named", name, part)
+		}
+	}
+}
+
+// TestForgedHeader changes what an encrypted backup says of itself in the clear, with a checksum that matches.
+func TestForgedHeader(t *testing.T) {
+	data, path := damageable(t, "pass")
+	h, raw, err := readHeader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.App = "0.0.1"
+	forged, err := encodeHeader(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, string(forged)+string(data[len(raw):]))
+	expectRefused(t, "forged", path, "pass")
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -288,4 +289,23 @@ func TestRecoverElsewhere(t *testing.T) {
 	if _, err := Prepare(t.Context(), RestoreConfig{Path: filepath.Join(t.TempDir(), "none"), Dir: t.TempDir()}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no backup: %v", err)
 	}
+}
+
+// TestRecoverBusy waits for who exchanges files, and not for ever.
+func TestRecoverBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		unlock, err := kv.LockFile(filepath.Join(dir, swapLock), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Recover(dir, func() error { t.Error("it is opened"); return nil }); !errors.Is(err, ErrBusy) {
+			t.Errorf("got %v", err)
+		}
+		time.AfterFunc(time.Second, func() { unlock() })
+		opened := false
+		if err := Recover(dir, func() error { opened = true; return nil }); err != nil || !opened {
+			t.Errorf("after a second: %v", err)
+		}
+	})
 }
