@@ -7,5 +7,5 @@ import "embed"
 // FS holds the files of this folder. Those that end in .html are templates of html/template and are never sent as
 // they are; the others are sent as they stand.
 //
-//go:embed shared home docs link
+//go:embed shared home docs link trust
 var FS embed.FS

@@ -1,0 +1,211 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/certs"
+)
+
+// appliance is a service with a certificate of its own authority, on two loopback ports, as it is wired.
+type appliance struct {
+	auto          *certs.Auto
+	clear, secure string // addresses, by the name opsmon.local
+}
+
+func startAppliance(t *testing.T, dir string) *appliance {
+	t.Helper()
+	auto, err := certs.Open(certs.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(auto.Close)
+	listen := func() (net.Listener, int) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l, l.Addr().(*net.TCPAddr).Port
+	}
+	open, clearPort := listen()
+	closed, port := listen()
+	ca := auto.CA()
+	pages := newWeb(t, Config{Version: "1.2.3", Secure: true})
+	trust, err := NewTrust(TrustConfig{
+		Web: pages, CA: &CA{Name: ca.Name(), Fingerprint: ca.Fingerprint(), DER: ca.DER(), PEM: ca.PEM(), Profile: ca.Profile()},
+		Port: func() int { return port }, ClearPort: func() int { return clearPort },
+		Hosts: func() []string { return []string{"192.168.7.20", "opsmon.local"} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case trust.Handles(r.URL.Path):
+			trust.ServeHTTP(w, r)
+		case pages.Handles(r.URL.Path):
+			pages.ServeHTTP(w, r)
+		default: // what the overview asks for
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"isSuccess":true}`))
+		}
+	})
+	for _, s := range []struct {
+		l net.Listener
+		h http.Handler
+	}{{open, trust.Clear()}, {tls.NewListener(closed, auto.TLS()), secure}} {
+		server := &http.Server{Handler: s.h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+		done := make(chan error, 1)
+		go func() { done <- server.Serve(s.l) }()
+		t.Cleanup(func() {
+			server.Close()
+			if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+				t.Error(err)
+			}
+		})
+	}
+	return &appliance{auto: auto, clear: fmt.Sprintf("http://opsmon.local:%d", clearPort), secure: fmt.Sprintf("https://opsmon.local:%d", port)}
+}
+
+// startDevice starts a browser as another device's: for it, opsmon.local is a name like any other. home is where it
+// keeps which authorities it trusts.
+func startDevice(t *testing.T, home string) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("chromium is not installed, and CI is to test the pages in it")
+		}
+		t.Skip("chromium is not installed: the trust page is not tested in a browser")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("host-resolver-rules", "MAP opsmon.local 127.0.0.1"),
+		chromedp.Env("HOME="+home, "XDG_DATA_HOME="+filepath.Join(home, ".local", "share")))
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+func TestTrustPageInABrowser(t *testing.T) {
+	device := startDevice(t, t.TempDir())
+	at := startAppliance(t, t.TempDir())
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{360, 800, 1280, 1920} {
+			p := open(t, device, at.clear, width, 1000)
+			if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			p.visit("/trust")
+			p.until(`[...document.images].every((i) => i.complete && i.naturalWidth > 0) && document.images.length === 3`)
+			if over := eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+				t.Errorf("it is %v px too wide at %d", over, width)
+			}
+			for _, weak := range eval[[]string](p, contrast) {
+				t.Errorf("%s: %s", scheme, weak)
+			}
+			if small := eval[[]string](p, `[...document.querySelectorAll(".button, .jump a, .codes a, .addresses a")].filter((e) => e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)`); len(small) > 0 {
+				t.Errorf("too small for a finger: %v", small)
+			}
+			if got := strings.ReplaceAll(p.text("#fingerprint"), " ", ":"); got != at.auto.Fingerprint() {
+				t.Errorf("the fingerprint is %s, want %s", got, at.auto.Fingerprint())
+			}
+			picture(t, p, fmt.Sprintf("trust-%s-%d", scheme, width))
+			p.clean()
+		}
+	}
+}
+
+// picture keeps a picture of the whole page in the directory of WEB_TEST_PICTURES, for eyes.
+func picture(t *testing.T, p *tab, name string) {
+	t.Helper()
+	dir := os.Getenv("WEB_TEST_PICTURES")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The way that a person goes: the page in the clear, the certificate from it, and then HTTPS without a warning.
+func TestADeviceComesToTrustTheAppliance(t *testing.T) {
+	tool, err := exec.LookPath("certutil")
+	if err != nil {
+		t.Skip("certutil (libnss3-tools) is not installed: no browser can be made to trust an authority")
+	}
+	at := startAppliance(t, t.TempDir())
+	const state = `document.getElementById("status")?.dataset.state ?? ""`
+
+	stranger := startDevice(t, t.TempDir())
+	p := open(t, stranger, at.clear, 800, 1000)
+	if err := chromedp.Do(p.ctx, chromedp.Navigate(at.clear+"/")); err == nil || !strings.Contains(err.Error(), "ERR_CERT_AUTHORITY_INVALID") {
+		t.Errorf("a device that does not trust the appliance: %v", err)
+	}
+
+	// The files that devices download, from the page in the clear, as the browser gets them.
+	p = open(t, stranger, at.clear, 800, 1000)
+	p.visit("/trust")
+	pem := eval[string](p, `fetch("/trust/ca.pem").then((a) => a.text())`)
+	if diff := cmp.Diff(string(at.auto.CA().PEM()), pem); diff != "" {
+		t.Fatal(diff)
+	}
+	home := t.TempDir()
+	file := filepath.Join(home, "ca.pem")
+	if err := os.WriteFile(file, []byte(pem), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{filepath.Join(home, ".pki", "nssdb"), filepath.Join(home, ".local", "share", "pki", "nssdb")} {
+		if err := os.MkdirAll(place, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, arguments := range [][]string{{"-N", "--empty-password"}, {"-A", "-t", "C,,", "-n", "opsmon", "-i", file}} {
+			if out, err := exec.Command(tool, append([]string{"-d", "sql:" + place}, arguments...)...).CombinedOutput(); err != nil {
+				t.Fatalf("certutil: %v %s", err, out)
+			}
+		}
+	}
+	device := startDevice(t, home)
+	p = open(t, device, at.secure, 800, 1000)
+	if err := chromedp.Do(p.ctx, chromedp.Navigate(at.clear+"/")); err != nil { // it is redirected
+		t.Fatal(err)
+	}
+	p.until(state + ` === "ok"`)
+	if got := eval[string](p, "location.href"); got != at.secure+"/" {
+		t.Errorf("it is led to %s", got)
+	}
+	if got := eval[string](p, `performance.getEntriesByType("navigation")[0].nextHopProtocol`); got != "h2" {
+		t.Errorf("the page came over %s", got)
+	}
+	if !eval[bool](p, "isSecureContext") {
+		t.Error("the browser does not hold it to be secure")
+	}
+	p.visit("/trust")
+	p.until(`document.querySelector(".notice.ok a")`)
+	picture(t, p, "trust-https")
+}
