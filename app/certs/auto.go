@@ -116,6 +116,13 @@ func (a *Auto) Hosts() ([]string, []netip.Addr) {
 	return l.names, l.addrs
 }
 
+// Reachable gives the names and addresses in the certificate in use by which other machines reach this one, the best
+// for people first: the address that the machine itself would use, its name on the local network, and the others.
+func (a *Auto) Reachable() []string {
+	names, addrs := a.Hosts()
+	return reachable(names, addrs, a.cfg.Name+".local", outward())
+}
+
 func (a *Auto) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	l := a.current.Load()
 	if !a.ca.timely(l, a.cfg.Clock()) {

@@ -26,7 +26,7 @@ func TestClientsThatTrustTheAuthorityConnectByEveryNameAndAddress(t *testing.T) 
 	p := newPlant()
 	a := p.open(t, t.TempDir())
 	address := serve(t, a.TLS())
-	for _, name := range []string{"opsmon.local", "opsmon", "plantpc", "PLANTPC", "plantpc.works.example", "localhost", "192.168.7.20", "fd00:7::20", "127.0.0.1", "::1"} {
+	for _, name := range []string{"opsmon.local", "plantpc", "PLANTPC", "plantpc.works.example", "localhost", "192.168.7.20", "fd00:7::20", "127.0.0.1", "::1"} {
 		c, err := connect(address, name, a.CA(), today)
 		if err != nil {
 			t.Error(err)
@@ -418,6 +418,31 @@ func TestHostNames(t *testing.T) {
 		if diff := cmp.Diff(tt.want, hostNames(tt.name, searchDomain(tt.resolver))); diff != "" {
 			t.Errorf("%q %q: %s", tt.name, tt.resolver, diff)
 		}
+	}
+}
+
+func TestReachable(t *testing.T) {
+	names := []string{"localhost", "opsmon", "opsmon.local", "plantpc"}
+	for _, tt := range []struct {
+		addrs, first string
+		want         []string
+	}{
+		{"10.0.0.5 127.0.0.1 172.17.0.1 192.168.7.20 198.51.100.9 ::1 fd00::5 fe80::5", "192.168.7.20", []string{"192.168.7.20", "opsmon.local", "plantpc", "10.0.0.5", "198.51.100.9", "172.17.0.1", "fd00::5"}},
+		{"127.0.0.1 172.17.0.1 172.20.3.4 ::1", "172.20.3.4", []string{"172.20.3.4", "opsmon.local", "plantpc", "172.17.0.1"}},
+		{"127.0.0.1 172.17.0.1 192.168.7.20", "", []string{"192.168.7.20", "opsmon.local", "plantpc", "172.17.0.1"}},
+		{"127.0.0.1 169.254.1.1 ::1 fd00::5", "", []string{"opsmon.local", "plantpc", "fd00::5"}},
+	} {
+		first := netip.Addr{}
+		if tt.first != "" {
+			first = netip.MustParseAddr(tt.first)
+		}
+		if diff := cmp.Diff(tt.want, reachable(names, addrs(strings.Fields(tt.addrs)...), "opsmon.local", first)); diff != "" {
+			t.Errorf("%s: %s", tt.addrs, diff)
+		}
+	}
+	a := newPlant().open(t, t.TempDir())
+	if diff := cmp.Diff([]string{"192.168.7.20", "opsmon.local", "plantpc", "plantpc.works.example", "fd00:7::20"}, a.Reachable()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -47,6 +47,49 @@ func hostNames(name, domain string) []string {
 	return names
 }
 
+// outward gives the address that the machine uses towards other networks. Nothing is sent. The zero address is for
+// machines that know no way out of their network.
+func outward() netip.Addr {
+	c, err := net.Dial("udp4", "192.0.2.1:9") // an address of nobody's (RFC 5737)
+	if err != nil {
+		return netip.Addr{}
+	}
+	defer c.Close()
+	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr()
+}
+
+// reachable sorts out what other machines can use: first the address first, then the name, further names and further
+// addresses. Networks in 172.16.0.0/12 come late, since most are between a machine and its own containers.
+func reachable(names []string, addrs []netip.Addr, name string, first netip.Addr) []string {
+	inner := netip.MustParsePrefix("172.16.0.0/12")
+	rank := func(addr netip.Addr) int {
+		switch {
+		case addr == first:
+			return 0
+		case addr.Is4() && addr.IsPrivate() && !inner.Contains(addr):
+			return 1
+		case addr.Is4() && !inner.Contains(addr):
+			return 2
+		case addr.Is4():
+			return 3
+		}
+		return 4
+	}
+	addrs = slices.DeleteFunc(slices.Clone(addrs), func(addr netip.Addr) bool { return addr.IsLoopback() || addr.IsLinkLocalUnicast() })
+	slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return rank(a) - rank(b) })
+	label := strings.TrimSuffix(name, ".local") // nobody finds it without, but where a name server was told
+	names = slices.DeleteFunc(slices.Clone(names), func(one string) bool { return one == name || one == label || one == "localhost" })
+	list := append([]string{name}, names...)
+	for i, addr := range addrs {
+		at := len(list)
+		if i == 0 && addr.Is4() {
+			at = 0
+		}
+		list = slices.Insert(list, at, addr.String())
+	}
+	return list
+}
+
 // searchDomain gives the first domain in which the machine looks up short names (resolv.conf(5)), "" when there is
 // none.
 func searchDomain(text string) string {
