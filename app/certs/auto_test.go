@@ -56,6 +56,9 @@ func TestProtocols(t *testing.T) {
 	only := func(version uint16, suites ...uint16) func(*tls.Config) {
 		return func(cfg *tls.Config) { cfg.MinVersion, cfg.MaxVersion, cfg.CipherSuites = version, version, suites }
 	}
+	if v := a.TLS().MinVersion; v != tls.VersionTLS12 {
+		t.Errorf("the lowest version is %x", v)
+	}
 	for _, suite := range []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256} {
 		c, err := connect(address, "localhost", a.CA(), today, only(tls.VersionTLS12, suite))
 		if err != nil {
@@ -272,6 +275,12 @@ func TestRenewalAndNewAddressesWhileAConnectionIsOpen(t *testing.T) {
 			t.Error("two certificates have one serial number")
 		}
 
+		p.mu.Lock()
+		p.names = []string{"line3.lan"}
+		p.mu.Unlock()
+		time.Sleep(pollHosts)
+		dial("line3.lan").NetConn().Close()
+
 		before = serial()
 		time.Sleep(10 * pollHosts)
 		if serial() != before {
@@ -316,7 +325,10 @@ func TestAClockThatJumps(t *testing.T) {
 		today.Add(50 * year):             a.CA().Expires(),
 	} {
 		p.set(wrong)
-		met(t, address, "opsmon.local", a.CA(), believed)
+		cert := met(t, address, "opsmon.local", a.CA(), believed)
+		if again := met(t, address, "opsmon.local", a.CA(), believed); !again.Equal(cert) {
+			t.Errorf("at %v each handshake makes a certificate", wrong)
+		}
 	}
 	p.set(time.Unix(0, 0))
 	a.refresh()

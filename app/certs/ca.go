@@ -66,7 +66,7 @@ func parseCA(text []byte) (*x509.Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("holds a damaged certificate: %w", err)
 	}
-	if !cert.IsCA || cert.KeyUsage&x509.KeyUsageCertSign == 0 {
+	if !cert.IsCA {
 		return nil, errors.New("holds a certificate that may not issue others")
 	}
 	return cert, nil

@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -85,6 +86,7 @@ func TestKilledAtEveryStepOfCreation(t *testing.T) {
 		if want := n >= 8; hadOne != want {
 			t.Errorf("%s: a certificate is there: %v", step, hadOne)
 		}
+		key, _ := os.ReadFile(filepath.Join(dir, CAKeyFile)) // none in the first steps
 		var seen []string
 		for range 2 {
 			a, err := Open(Config{Dir: dir})
@@ -96,6 +98,9 @@ func TestKilledAtEveryStepOfCreation(t *testing.T) {
 		}
 		if seen[0] != seen[1] || hadOne && seen[0] != left {
 			t.Errorf("%s: it left %q; then opened as %v", step, left, seen)
+		}
+		if now, err := os.ReadFile(filepath.Join(dir, CAKeyFile)); err != nil || len(key) > 0 && !bytes.Equal(now, key) || (len(key) > 0) != (n >= 3) {
+			t.Errorf("%s: the key that was there is not used (%v)", step, err)
 		}
 		var names []string
 		entries, err := os.ReadDir(dir)

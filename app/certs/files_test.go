@@ -295,9 +295,12 @@ func TestFilesAreTakenWhenTheyChange(t *testing.T) {
 		failures(5)
 		p.set(today.Add(2 * time.Hour))
 		uses(late, 1)
-		put(t, dir, first.cert+first.issuer, first.key)
+		put(t, dir, first.cert, first.key)
 		uses(first, 1)
 		failures(5)
+		if !strings.Contains(p.logged(), "append the certificates between") {
+			t.Error("what is wrong with the new certificate is not told when it is taken")
+		}
 	})
 }
 

@@ -43,9 +43,6 @@ func (a *authority) issue(clock time.Time, names []string, addrs []netip.Addr) (
 		return nil, err
 	}
 	from := a.believe(clock).Add(-backdate).UTC().Truncate(time.Second)
-	if from.Before(a.cert.NotBefore) {
-		from = a.cert.NotBefore
-	}
 	to := from.Add(leafLife - time.Second) // the last second counts
 	if to.After(a.cert.NotAfter) {
 		to = a.cert.NotAfter
