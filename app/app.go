@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -41,7 +40,7 @@ type App struct {
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
 // caller closes the App. Errors: those of kv.Open, *SettingError.
 func Open(cfg Config, log *slog.Logger) (*App, error) {
-	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+	if err := makeDataDir(cfg.DataDir); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
 	}
 	if cfg.Clock == nil {
@@ -57,7 +56,10 @@ func Open(cfg Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.services(); err != nil {
+	if err = handOver(cfg.DataDir, a.store.Path()); err == nil {
+		err = a.services()
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
@@ -137,7 +139,7 @@ func (a *App) ready() error {
 	if a.stopping.Load() {
 		return errors.New("the service is stopping")
 	}
-	return a.store.View(func(*kv.Tx) error { return nil })
+	return a.store.Writable()
 }
 
 func (a *App) auditList(accountID string, limit, skip int, action string) (records []audit.Record, total int, err error) {

@@ -28,8 +28,11 @@ var who = map[string][]string{
 	"app/httpapi":       {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account"},
 	"app/web":           {"assets"},
 	"app/control":       {},
-	"app":               {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control"},
-	"app/cli":           {"kv", "app", "app/errdefs", "app/account", "app/control", "app/demo", "app/web"},
+	"app/backup":        {"kv"},
+	"app/certs":         {},
+	"app/mdns":          {},
+	"app":               {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control", "app/backup", "app/certs", "app/mdns"},
+	"app/cli":           {"kv", "app", "app/errdefs", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs"},
 }
 
 // homes are the rooms that a library lives in.
@@ -42,7 +45,7 @@ var homes = map[string][]string{
 	"github.com/robfig/cron/":                {"app/cron"},
 	"github.com/blues/jsonata-go":            {"app/transform"},
 	"github.com/wneessen/go-mail":            {"app/auth"},
-	"net/http":                               {"app", "app/httpapi", "app/web", "app/control", "app/cli"},
+	"net/http":                               {"app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs"},
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {

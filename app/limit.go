@@ -3,11 +3,13 @@ package app
 import (
 	"net"
 	"sync"
+
+	"opsmon/app/auth"
 )
 
 // limitListener bounds how many connections are open at once, in all and from one address, so that one client
 // cannot keep all others out. What is over a limit is closed at once. The machine itself is bound by the total
-// alone: a proxy on it speaks for many.
+// alone, since a proxy on it speaks for many, and the last places are kept for it.
 type limitListener struct {
 	net.Listener
 	most, mostFrom int
@@ -28,7 +30,7 @@ func (l *limitListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		host, _, _ := net.SplitHostPort(c.RemoteAddr().String())
+		host := hostOf(c)
 		if l.take(host) {
 			return &limitedConn{Conn: c, release: sync.OnceFunc(func() { l.release(host) })}, nil
 		}
@@ -36,10 +38,24 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	}
 }
 
+// keptPart of all places are for the machine itself, so that whoever fills the others cannot keep its administrator
+// out: 16 of the usual 1,024.
+const keptPart = 64
+
+// hostOf names the client for the limit: loopback addresses by themselves, an IPv6 network as one, because a
+// machine has as many addresses in it as it likes.
+func hostOf(c net.Conn) string {
+	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
+	if err != nil || loopback(host) {
+		return host
+	}
+	return auth.AddressKey(host)
+}
+
 func (l *limitListener) take(host string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open >= l.most || l.from[host] >= l.mostFrom && !loopback(host) {
+	if l.open >= l.most || !loopback(host) && (l.open >= l.most-l.most/keptPart || l.from[host] >= l.mostFrom) {
 		return false
 	}
 	l.open++

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"errors"
 	"io"
 	"net"
@@ -96,5 +97,26 @@ func TestConnectionLimits(t *testing.T) {
 	dial("10.0.0.3", true)
 	if len(l.from) != 5 {
 		t.Errorf("%d addresses are remembered, want 5", len(l.from))
+	}
+}
+
+// The last places are the machine's own, and a machine's IPv6 addresses count as one.
+func TestPlacesKeptForTheMachine(t *testing.T) {
+	l := newLimitListener(nil, 128, 32)
+	for i := range 126 {
+		if host := fmt.Sprintf("10.0.0.%d", i%100); !l.take(host) {
+			t.Fatalf("place %d was refused", i)
+		}
+	}
+	if l.take("10.0.1.1") {
+		t.Error("a place kept for the machine itself was given away")
+	}
+	if !l.take("127.0.0.1") || !l.take("::1") || l.take("127.0.0.1") {
+		t.Error("the machine itself has the last two places and no more")
+	}
+	for address, want := range map[string]string{"2001:db8:1:2::5": "2001:db8:1:2::/64", "10.1.1.1": "10.1.1.1", "127.0.0.1": "127.0.0.1"} {
+		if got := hostOf(from{address: &net.TCPAddr{IP: net.ParseIP(address), Port: 9}}); got != want {
+			t.Errorf("%s counts as %s, want %s", address, got, want)
+		}
 	}
 }

@@ -46,6 +46,7 @@ func (a *App) Run(ctx context.Context, started func(url string)) error {
 		{
 			Handler: a.Handler(), ErrorLog: errorLog, MaxHeaderBytes: maxHeader,
 			ReadHeaderTimeout: a.limits.header, ReadTimeout: a.limits.body, WriteTimeout: a.limits.answer, IdleTimeout: a.limits.idle,
+			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32}, DisableGeneralOptionsHandler: true,
 		},
 		{Handler: a.Local(), ErrorLog: errorLog, ReadHeaderTimeout: a.limits.header, IdleTimeout: a.limits.idle},
 	}

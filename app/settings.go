@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"opsmon/app/errdefs"
 	"opsmon/kv"
 )
 
@@ -47,6 +48,10 @@ func identify(store *kv.Store, version string, log *slog.Logger) error {
 		}
 		return settings.Put(tx, applianceSetting, is)
 	})
+	if err != nil && was.ID != "" && errdefs.KindOf(err) == errdefs.Unavailable {
+		log.Warn("the version could not be noted in the store", slog.Any("error", err))
+		return nil // a full disk does not keep the service from reading
+	}
 	if err != nil {
 		return fmt.Errorf("write the appliance's settings: %w", err)
 	}

@@ -183,6 +183,20 @@ func (s *Store) Close() error {
 	return wrap("close store "+s.path, s.bolt.Close())
 }
 
+// Writable tells whether a write can succeed, as far as is known without one: ErrClosed, or why writes are refused
+// until the store is opened again. A full disk does not count, since it may have room again.
+func (s *Store) Writable() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return &Error{Op: "write store " + s.path, Kind: ErrClosed}
+	case s.broken != nil:
+		return s.broken
+	}
+	return s.unsure
+}
+
 // Path is the store file's path, as given to Open.
 func (s *Store) Path() string { return s.path }
 

@@ -32,6 +32,14 @@ func TestDashboardLimit(t *testing.T) {
 	}
 }
 
+// TestDashboardGrows: a line separator takes six bytes where it took three. What is kept must be fit for a manifest.
+func TestDashboardGrows(t *testing.T) {
+	text := `{"a":"` + strings.Repeat("\u2028", maxDashboard/4) + `"}`
+	if _, issue := readObject(text); issue == "" {
+		t.Errorf("%d bytes are accepted, which are kept as more than %d", len(text), maxDashboard)
+	}
+}
+
 // A change is refused when the right to make it was taken away after it had begun, whoever makes it and however.
 func TestRightIsCheckedInTheTransaction(t *testing.T) {
 	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = append(Buckets(), audit.Buckets()...) })

@@ -155,7 +155,6 @@ func TestApplyIsNotStarved(t *testing.T) {
 			}
 		})
 	}
-	// Between reading and writing, the slow writer of this test lets others in, every time.
 	slow := edit(t, plantFile, `skus[0].name = "Rye"`)
 	done := make(chan error, 1)
 	go func() {

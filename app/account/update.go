@@ -121,6 +121,9 @@ func readObject(text string) (any, string) {
 	if _, ok := v.(map[string]any); !ok {
 		return nil, `must be a string that holds a JSON object, such as "{\"home\":\"floor\"}"`
 	}
+	if n := len(encoded(v)); n > maxDashboard { // some characters take more room as they are kept
+		return nil, fmt.Sprintf("must be %d KiB or smaller; it has %d bytes", maxDashboard>>10, n)
+	}
 	if n := levels(v); n > maxObjectLevels {
 		return nil, fmt.Sprintf("must be nested %d levels or fewer, since a manifest holds it too; it has %d", maxObjectLevels, n)
 	}

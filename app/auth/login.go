@@ -71,7 +71,7 @@ func (s *Service) Login(r LoginRequest) (LoginResult, error) {
 	for _, limit := range []struct {
 		*throttle
 		key string
-	}{{s.byAddress, addressKey(r.Address)}, {s.byDestination, email}} {
+	}{{s.byAddress, AddressKey(r.Address)}, {s.byDestination, email}} {
 		if allowed, after := limit.take(limit.key, s.clock()); !allowed {
 			return LoginResult{}, &errdefs.Error{
 				Kind: errdefs.TooMany, Message: "there were too many requests to sign in: wait a while", RetryAfter: after,

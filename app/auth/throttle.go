@@ -54,9 +54,9 @@ func (t *throttle) take(key string, now time.Time) (allowed bool, retryAfter tim
 	return true, 0
 }
 
-// addressKey is what an address is counted under: the address itself, or the /64 network of an IPv6 one, because its
+// AddressKey is what an address is counted under: the address itself, or the /64 network of an IPv6 one, because its
 // owner has all of that. A port is left out.
-func addressKey(address string) string {
+func AddressKey(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		withPort, err := netip.ParseAddrPort(address)
@@ -77,5 +77,5 @@ func addressKey(address string) string {
 // (decisions.md section 5). Past that it is false and tells when to try again. Call it for wrong credentials only:
 // a right one from the same address goes on working.
 func (s *Service) WrongCredential(address string) (allowed bool, retryAfter time.Duration) {
-	return s.wrong.take(addressKey(address), s.clock())
+	return s.wrong.take(AddressKey(address), s.clock())
 }

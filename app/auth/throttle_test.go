@@ -79,7 +79,7 @@ func TestAddressKey(t *testing.T) {
 		{"", ""},
 		{"pipe", "pipe"},
 	} {
-		if got := addressKey(c.address); got != c.want {
+		if got := AddressKey(c.address); got != c.want {
 			t.Errorf("%q: %q, want %q", c.address, got, c.want)
 		}
 	}
