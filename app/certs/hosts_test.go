@@ -36,6 +36,27 @@ func TestNamesThatTheAuthorityMayNotVouchFor(t *testing.T) {
 	met(t, serve(t, a.TLS()), "other.local", a.CA(), today)
 }
 
+func TestTheMachinesOwnNamesAndAddresses(t *testing.T) {
+	a, err := Open(Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	address := serve(t, a.TLS())
+	found, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range found {
+		met(t, address, netip.MustParsePrefix(one.String()).Addr().String(), a.CA(), time.Now())
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	met(t, address, name, a.CA(), time.Now())
+}
+
 func TestHostNames(t *testing.T) {
 	for _, tt := range []struct {
 		name, resolver string
