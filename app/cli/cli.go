@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +33,7 @@ func Main() int { return Run(context.Background(), os.Args[1:], os.Stdin, os.Std
 // Run runs a command line and gives its exit status: 0, 1 or 2 (decisions.md section 7). serve and demo run until ctx
 // ends or the process is told to stop.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	stderr = printable{stderr}
 	e := &env{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
 	root := e.root()
 	root.SetArgs(args)
@@ -73,6 +76,24 @@ func fieldLine(d errdefs.Detail) string {
 		return d.Issue
 	}
 	return d.Field + " " + d.Issue
+}
+
+// printable replaces control characters in what people read: names and notes come from others, and a terminal takes
+// some of them as commands.
+type printable struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (p printable) Write(b []byte) (int, error) {
+	clean := bytes.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, b)
+	if _, err := p.w.Write(clean); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // errReported ends a command whose output has said already what is wrong.

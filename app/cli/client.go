@@ -178,7 +178,7 @@ func (e *env) print(v any, text func(w io.Writer)) error {
 			return err
 		}
 	} else {
-		text(&b)
+		text(printable{&b})
 	}
 	return e.write(b.Bytes())
 }

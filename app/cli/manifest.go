@@ -276,6 +276,9 @@ func printQR(w io.Writer, text string) {
 	if err != nil {
 		return // too long for one: the link itself is printed
 	}
+	if p, ok := w.(printable); ok {
+		w = p.w // the colours are control characters, and nobody else's
+	}
 	const margin = 2
 	for y := -margin; y < code.Size+margin; y += 2 {
 		fmt.Fprint(w, "\x1b[30;47m")

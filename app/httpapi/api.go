@@ -278,6 +278,11 @@ func (c *call) sameOrigin() error {
 		if site := c.r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 			return refused
 		}
+		// Browsers say where a request comes from under HTTPS only. Elsewhere a page of another site could lead
+		// somebody here with its own link, and they would go on under its name: what leads to a page is refused.
+		if strings.Contains(c.r.Header.Get("Accept"), "text/html") {
+			return errdefs.New(errdefs.Forbidden, "this is for the page of the one-time link; open the link itself")
+		}
 		return nil
 	}
 	if err := c.api.origins.Check(c.r); err != nil {

@@ -161,6 +161,8 @@ func TestCallbackRefusals(t *testing.T) {
 	for _, site := range []string{"cross-site", "same-site", "Cross-Site"} {
 		callback("?token="+token, map[string]string{"Sec-Fetch-Site": site}).want(t, 403)
 	}
+	// A navigation: another site's link, where the browser does not say so.
+	callback("?token="+token, map[string]string{"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}).want(t, 403)
 	callback("?token="+token, map[string]string{"Sec-Fetch-Site": "same-origin"}).want(t, 200)
 	late := s.link("acme", mailOf(auth.Member))
 	s.clock.advance(16 * time.Minute)

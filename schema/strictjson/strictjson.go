@@ -16,6 +16,10 @@ import (
 // MaxDepth is how many objects and arrays may stand inside each other; the outermost is level one.
 const MaxDepth = 64
 
+// MaxContainers is how many objects and arrays one input may hold. One takes hundreds of bytes in memory and may take
+// two in the input; the largest manifest that is a plant's has a tenth of these.
+const MaxContainers = 1 << 20
+
 // maxNumberLen and maxExponent bound what a number may cost whoever computes with its exact digits. Every
 // float64 fits: written out in full, with the 17 digits that tell it from its neighbours, the longest has 343
 // characters.
@@ -130,6 +134,9 @@ type decoder struct {
 	in    []byte
 	pos   int
 	path  []step
+
+	containers int // begun so far
+
 	items []any
 	props []member
 	keys  [256]string
@@ -194,8 +201,8 @@ func (d *decoder) literal(word string) error {
 }
 
 func (d *decoder) object() (any, error) {
-	if len(d.path) == MaxDepth {
-		return nil, d.tooDeep()
+	if err := d.enter(); err != nil {
+		return nil, err
 	}
 	d.pos++
 	base, level := len(d.props), len(d.path)
@@ -253,8 +260,8 @@ func (d *decoder) object() (any, error) {
 }
 
 func (d *decoder) array() (any, error) {
-	if len(d.path) == MaxDepth {
-		return nil, d.tooDeep()
+	if err := d.enter(); err != nil {
+		return nil, err
 	}
 	d.pos++
 	base, level := len(d.items), len(d.path)
@@ -363,8 +370,15 @@ func (d *decoder) digits() int {
 	return d.pos - start
 }
 
-func (d *decoder) tooDeep() error {
-	return d.fail(d.pos, "objects and lists stand more than %d levels inside each other", MaxDepth)
+// enter counts an object or array that begins.
+func (d *decoder) enter() error {
+	if len(d.path) == MaxDepth {
+		return d.fail(d.pos, "objects and lists stand more than %d levels inside each other", MaxDepth)
+	}
+	if d.containers++; d.containers > MaxContainers {
+		return d.fail(d.pos, "there are more than %d objects and lists", MaxContainers)
+	}
+	return nil
 }
 
 // fail makes the error for a place in the input. Line and column are counted only now.

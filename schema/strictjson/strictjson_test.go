@@ -246,3 +246,12 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestMaxContainers(t *testing.T) {
+	for n, want := range map[int]bool{MaxContainers: true, MaxContainers + 1: false} {
+		_, err := Decode([]byte("[" + strings.Repeat("[],", n-2) + "[]]"))
+		if (err == nil) != want {
+			t.Errorf("%d lists: %v", n, err)
+		}
+	}
+}
