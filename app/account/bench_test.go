@@ -104,7 +104,7 @@ func BenchmarkResolve(b *testing.B) {
 func BenchmarkHostile(b *testing.B) {
 	for _, c := range hostile {
 		b.Run(c.name, func(b *testing.B) {
-			raw := []byte(c.make(b))
+			raw := []byte(c.make(b, 1))
 			b.SetBytes(int64(len(raw)))
 			for b.Loop() {
 				Validate(raw, start)

@@ -3,7 +3,6 @@ package account
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -294,15 +293,6 @@ func setAt(t testing.TB, doc any, path string, v any) {
 		x[i] = v
 	default:
 		t.Fatalf("%s stands in a %T", path, x)
-	}
-}
-
-// sameJSON compares two documents as values: numbers by value, the order of keys aside.
-func sameJSON(t testing.TB, what string, want, got []byte) {
-	t.Helper()
-	numbers := cmp.Comparer(func(a, b json.Number) bool { return Number(a).Equal(Number(b)) })
-	if diff := cmp.Diff(decode(t, want), decode(t, got), numbers); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 

@@ -131,9 +131,9 @@ type member struct {
 // decoder reads in one pass. Objects and arrays collect what they hold on two shared stacks, so that each map
 // and slice is made once, in its final size.
 type decoder struct {
-	in    []byte
-	pos   int
-	path  []step
+	in   []byte
+	pos  int
+	path []step
 
 	containers int // begun so far
 
