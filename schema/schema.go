@@ -26,7 +26,7 @@ const (
 	AccountSwitch Name = "account-switch" // POST /auth/account
 	KeyCreate     Name = "key-create"     // POST /key
 	UserCreate    Name = "user-create"    // POST /user
-	UserUpdate    Name = "user-update"    // POST /user/{email}
+	UserUpdate    Name = "user-update"    // PUT /user/{email}
 	TabletCreate  Name = "tablet-create"  // POST /tablet
 	Setup         Name = "setup"          // POST /setup
 	AccountCreate Name = "account-create" // a further account on the appliance
