@@ -1,3 +1,16 @@
+// Package account keeps the accounts of the appliance: their settings, the manifest with all that they own, every
+// revision of both, and what holds at a station (http-api.md sections 2, 4.1 and 8; decisions.md sections 2 and 3).
+//
+// A manifest is checked before the transaction and kept as the bytes that were sent; its typed form is made from them.
+// Reads come from an immutable Snapshot for each account, which a change replaces once it is committed.
+//
+// The bucket tree:
+//
+//	account   account id -> Account                        the record: settings and system fields
+//	rendered  account id -> the manifest's arrays          as answers carry them, with times and live fields
+//	revision  (account id, number) -> Revision             numbered from 1 without a gap
+//	document  SHA-256 -> the manifest's arrays, compressed  as sent, once however many revisions share them
+//	gone      (account id, kind, code) -> storedLifetime   of plants, groups and stations that left the manifest
 package account
 
 import (
