@@ -62,7 +62,7 @@ const parameters = `{
 "revision": {"description": "Number of the revision.", "schema": {"type": "integer", "minimum": 1}, "example": 3},
 "stationCode": {"description": "Code of the station.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1"},
 "key": {"description": "The API key, or its public id.", "schema": {"type": "string", "minLength": 1}, "example": "k3v9x2m7q4ab"},
-"email": {"description": "E-mail address of the user.", "schema": {"type": "string", "minLength": 1}, "example": "ana@acme.example"},
+"email": {"description": "E-mail address of the user.", "schema": {"type": "string", "minLength": 1}, "example": "planner@acme.example"},
 "code": {"description": "The five digits of the request.", "schema": {"type": "string", "pattern": "^[0-9]{5}$"}, "example": "04817"},
 "id": {"description": "Identifier of the tablet.", "schema": {"type": "string", "minLength": 1}, "example": "w7p2m5x3c6zd"},
 "dryrun": {"description": "Check and compare only; change nothing.", "schema": {"type": "boolean", "default": false}, "example": true},
@@ -74,11 +74,11 @@ const parameters = `{
 }`
 
 const (
-	keySample     = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"ana@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
-	userSample    = `{"email":"ana@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
+	keySample     = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"planner@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
+	userSample    = `{"email":"planner@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
 	applySample   = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
-	linkSample    = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"ana@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
-	profileSample = `{"email":"ana@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
+	linkSample    = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"planner@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
+	profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
 		`"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x","account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`
 )
 
@@ -109,7 +109,7 @@ var operations = map[string]operation{
 	"GET /account/manifest/revisions": {
 		id: "listRevisions", tag: "Account", summary: "List the revisions of the configuration",
 		about:  "Every accepted change is a revision, newest first. None is ever overwritten.",
-		answer: "A page of revisions.", form: formPage, gives: "Revision", sample: `{"revision":3,"createdAt":"2026-11-20T08:15:30.123Z","author":"ana@acme.example","note":"third packing line"}`, also: []int{400},
+		answer: "A page of revisions.", form: formPage, gives: "Revision", sample: `{"revision":3,"createdAt":"2026-11-20T08:15:30.123Z","author":"planner@acme.example","note":"third packing line"}`, also: []int{400},
 	},
 	"GET /account/manifest/revisions/:revision": {
 		id: "getRevision", tag: "Account", summary: "Read the manifest of a revision",
@@ -142,7 +142,7 @@ var operations = map[string]operation{
 		about:  "A link goes to the address by mail, or waits for an administrator where no mail is set up. The answer's `code` is five digits to compare with those in the message. The cookie `login` lets this browser be let in later.\n\n403: the address is no user of any account here, nor on the domain of one.",
 		answer: "A link is on its way.", body: schema.Login, form: formBare, also: []int{403, 409, 429},
 		gives:  "LoginAnswer",
-		sample: `{"code":"04817","success":true,"result":{"email":"ana@acme.example","exp":"2026-11-20T08:30:30.123Z","userRole":"customer","accountId":"acme","role":"readonly","featureFlags":[],"type":"login"}}`,
+		sample: `{"code":"04817","success":true,"result":{"email":"planner@acme.example","exp":"2026-11-20T08:30:30.123Z","userRole":"customer","accountId":"acme","role":"readonly","featureFlags":[],"type":"login"}}`,
 	},
 	"POST /auth/logout": {
 		id: "logout", tag: "Authenticate", summary: "End the session",
@@ -198,7 +198,7 @@ var operations = map[string]operation{
 	"PUT /user/:email": {
 		id: "setUserRole", tag: "User", summary: "Change a user's role",
 		about:  "In force at once for every session and key of the user. Somebody on the account's domain who was never added is added.\n\n409: nobody would be left as an admin, or the account is archived.",
-		answer: "The user as it is now.", body: schema.UserUpdate, form: formResult, gives: "User", sample: `{"email":"ana@acme.example","role":"supervisor","createdAt":"2026-11-20T08:15:30.123Z"}`, also: []int{404, 409},
+		answer: "The user as it is now.", body: schema.UserUpdate, form: formResult, gives: "User", sample: `{"email":"planner@acme.example","role":"supervisor","createdAt":"2026-11-20T08:15:30.123Z"}`, also: []int{404, 409},
 	},
 	"DELETE /user/:email": {
 		id: "removeUser", tag: "User", summary: "Remove a user",
@@ -209,7 +209,7 @@ var operations = map[string]operation{
 		id: "listLoginRequests", tag: "Authenticate", summary: "List who waits to be let in",
 		about:  "Requests to sign in whose link was not used yet, of people of this account.",
 		answer: "The requests, newest first.", form: formList, gives: "LoginRequest",
-		sample: `{"code":"04817","email":"ana@acme.example","role":"member","accountId":"acme","address":"192.0.2.17","createdAt":"2026-11-20T08:15:30.123Z","expiresAt":"2026-11-20T08:30:30.123Z"}`,
+		sample: `{"code":"04817","email":"planner@acme.example","role":"member","accountId":"acme","address":"192.0.2.17","createdAt":"2026-11-20T08:15:30.123Z","expiresAt":"2026-11-20T08:30:30.123Z"}`,
 	},
 	"POST /login-request/:code/link": {
 		id: "createLoginLink", tag: "Authenticate", summary: "Make the link of a waiting request",
@@ -237,13 +237,13 @@ var operations = map[string]operation{
 		id: "listAudit", tag: "Admin", summary: "List what was changed, by whom",
 		about:  "Every change is a record, newest first.",
 		answer: "A page of records.", form: formPage, gives: "AuditRecord", also: []int{400},
-		sample: `{"seq":812,"at":"2026-11-20T08:15:30.123Z","accountId":"acme","actor":{"email":"ana@acme.example","credential":"key:k3v9x2m7q4ab","address":"192.0.2.17"},"action":"manifest.apply","target":"acme","detail":{"revision":"4","changes":"1","note":""}}`,
+		sample: `{"seq":812,"at":"2026-11-20T08:15:30.123Z","accountId":"acme","actor":{"email":"planner@acme.example","credential":"key:k3v9x2m7q4ab","address":"192.0.2.17"},"action":"manifest.apply","target":"acme","detail":{"revision":"4","changes":"1","note":""}}`,
 	},
 	"POST /setup": {
 		id: "setUp", tag: "Admin", summary: "Make the first account",
 		about:  "On an empty appliance only. The one-time code is shown on the machine that runs the service.\n\n403: the code is wrong. 409: the appliance is set up already.",
 		answer: "The account, its first admin and an API key.", body: schema.Setup, form: formResult, gives: "SetupResult",
-		sample: `{"accountId":"acme","email":"ana@acme.example","apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`, also: []int{403, 409, 429},
+		sample: `{"accountId":"acme","email":"planner@acme.example","apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`, also: []int{403, 409, 429},
 	},
 
 	"GET /health": {
