@@ -15,9 +15,10 @@ import (
 // worked on at once is bounded, each kind by its own bound so that none starves another:
 //
 //   - bodies up to freeBody bytes pass: the limit on connections bounds them;
-//   - larger ones share bodyBudget bytes, from before they are read to the end of the request;
-//   - manifests come from people who may change the configuration: uploads in all, uploadsEach of one person, while
-//     they arrive; then turns at once are checked and applied.
+//   - those up to bodyLimit share bodyBudget bytes, from before they are read to the end of the request;
+//   - larger ones are manifests, from people who may change the configuration: uploads in all, uploadsEach of one
+//     person;
+//   - of all manifests that have arrived, turns at once are checked and applied.
 //
 // The machine's own administrator has a turn apart and waits for nobody on the network.
 const (
@@ -61,12 +62,12 @@ func (c *call) admit(limit int64) error {
 	if c.p.Type == auth.TypeLocal {
 		return nil
 	}
-	if limit > bodyLimit {
-		return c.admitUpload()
-	}
 	size := c.r.ContentLength
 	if size < 0 || size > limit {
 		size = limit
+	}
+	if size > bodyLimit {
+		return c.admitUpload()
 	}
 	if size <= freeBody {
 		return nil
