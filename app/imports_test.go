@@ -37,7 +37,7 @@ var who = map[string][]string{
 
 // homes are the rooms that a library lives in.
 var homes = map[string][]string{
-	"go.etcd.io/bbolt":                       {"kv"},
+	"go.etcd.io/bbolt":                       {"kv", "kv/kvtest"},
 	"github.com/santhosh-tekuri/jsonschema/": {"schema"},
 	"github.com/julienschmidt/httprouter":    {"app/httpapi", "app/web"},
 	"github.com/spf13/cobra":                 {"app/cli"},
@@ -45,6 +45,8 @@ var homes = map[string][]string{
 	"github.com/robfig/cron/":                {"app/cron"},
 	"github.com/blues/jsonata-go":            {"app/transform"},
 	"github.com/wneessen/go-mail":            {"app/auth"},
+	"github.com/pion/":                       {"app/mdns"},
+	"filippo.io/age":                         {"app/backup"},
 	"net/http":                               {"app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs"},
 }
 

@@ -250,7 +250,7 @@ func (m *Match) check(a *Account) error {
 	if m == nil || m.Any || slices.Contains(m.Revisions, a.Revision) {
 		return nil
 	}
-	return errdefs.New(errdefs.Conflict, "the configuration has changed since you read it: it is now at revision %d; read it again and repeat your change", a.Revision)
+	return errdefs.New(errdefs.Conflict, "If-Match does not name the configuration in force, which is revision %d; read it again and repeat your change", a.Revision)
 }
 
 // mayWrite checks the right to change the configuration (decisions.md section 4).

@@ -19,6 +19,7 @@
 package auth
 
 import (
+	"strings"
 	"time"
 
 	"opsmon/app/audit"
@@ -120,6 +121,9 @@ func (p Principal) Actor() audit.Actor {
 	}
 	return actor
 }
+
+// Tablet tells whether the caller is a paired tablet and no person.
+func (p Principal) Tablet() bool { return strings.HasPrefix(p.Email, tabletPrefix) }
 
 // Local is the machine's own command line: an admin of every account. It acts on one of them at a time.
 func Local(accountID string) Principal {

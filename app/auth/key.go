@@ -109,7 +109,7 @@ func (s *Service) createKey(p Principal, email string, in KeyInput) (key Key, ra
 			}
 		}
 		if in.Role.Rank() > role.Rank() {
-			return errdefs.New(errdefs.Forbidden, "a key cannot have the role %s: its user's is %s", in.Role, role)
+			return errdefs.New(errdefs.Forbidden, "a key cannot have the role %s, which is above %s, the role that it is asked for with", in.Role, role)
 		}
 		if in.Role != "" {
 			role = in.Role

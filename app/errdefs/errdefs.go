@@ -72,6 +72,9 @@ func InvalidDetails(what string, details []Detail) error {
 	case 0:
 		return nil
 	case 1:
+		if details[0].Field == "" {
+			return &Error{Kind: Invalid, Message: what + " " + details[0].Issue, Details: details}
+		}
 		return &Error{Kind: Invalid, Message: fmt.Sprintf("%s has a problem: %s %s", what, details[0].Field, details[0].Issue), Details: details}
 	}
 	return &Error{Kind: Invalid, Message: fmt.Sprintf("%s has %d problems", what, len(details)), Details: details}

@@ -76,9 +76,7 @@ func applied(result *account.ApplyResult, err error) (reply, error) {
 	if shown.Changes == nil {
 		shown.Changes = []account.Change{}
 	}
-	if shown.Warnings == nil {
-		shown.Warnings = []errdefs.Detail{}
-	}
+	shown.Warnings = append([]errdefs.Detail{}, errdefs.Cap(shown.Warnings)...)
 	return ok(shown)
 }
 
@@ -183,9 +181,13 @@ func getProfile(c *call) (reply, error) {
 		return reply{}, err
 	}
 	a := snap.Account
+	accounts := c.api.cfg.Auth.Memberships(c.p.Email)
+	if c.p.Tablet() { // it is of one account, with the role it was paired with
+		accounts = []auth.Membership{{Role: c.p.Role, AccountID: a.ID, Domain: a.Domain}}
+	}
 	return ok(profile{
 		Email: c.p.Email, Exp: ends(c.p.Expires), UserRole: c.p.UserRole, AccountID: c.p.AccountID, Role: c.p.Role,
-		FeatureFlags: a.FlagsOn(), Type: c.p.Type, Accounts: c.api.cfg.Auth.Memberships(c.p.Email), APIKey: c.key,
+		FeatureFlags: a.FlagsOn(), Type: c.p.Type, Accounts: accounts, APIKey: c.key,
 		Account: profileAccount{a.ID, a.Domain, a.FlagOn(account.EnableLostProductionCost), a.DashboardConfig()},
 	})
 }

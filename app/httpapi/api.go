@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -148,9 +149,27 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 		}
 	}
 	status := a.write(w, r, out)
+	if status == http.StatusRequestEntityTooLarge && r.Header.Get("Expect") == "" {
+		drain(w, r)
+	}
 	took := time.Since(start)
 	a.observe(rt, status, took)
 	a.record(&c, id, status, took, err)
+}
+
+// A client may send its whole body before it looks for an answer, and loses the answer when the connection is closed
+// before. So what is too large is read and thrown away, within bounds.
+const (
+	drainBytes = 64 << 20
+	drainTime  = 10 * time.Second
+)
+
+func drain(w http.ResponseWriter, r *http.Request) {
+	rc := http.NewResponseController(w)
+	if rc.Flush() != nil || rc.SetReadDeadline(time.Now().Add(drainTime)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, drainBytes) // whatever it gives, the answer has been sent
 }
 
 // identity gives a request the id that its answer and its log line carry.
@@ -277,6 +296,11 @@ func (c *call) sameOrigin() error {
 	case safe(c.r.Method): // of the safe ones only the callback gets here
 		if site := c.r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 			return refused
+		}
+		if origin := c.r.Header.Get("Origin"); origin != "" {
+			if from, err := url.Parse(origin); err != nil || from.Host != c.r.Host {
+				return refused
+			}
 		}
 		// Browsers say where a request comes from under HTTPS only. Elsewhere a page of another site could lead
 		// somebody here with its own link, and they would go on under its name: what leads to a page is refused.

@@ -223,7 +223,8 @@ func BenchmarkGetAccountUnchanged(b *testing.B) {
 	}
 }
 
-// storing gives the ways of storing as many bytes: straight into a store of its own, in one Put per transaction; the
+// storing gives the ways of storing as many bytes: in bare bbolt, by Update for one connection and by Batch for more;
+// straight into a store of its own, in one Put per transaction; the
 // same behind a bare net/http handler that reads the body; and that with the parts in buckets of their own, as the
 // service has them: how many pages a transaction writes is most of what it costs. The first part is overwritten each time,
 // the others are appended.
@@ -271,7 +272,13 @@ func storing(b *testing.B, connections int, request string, parts ...[]byte) map
 		})
 		return repeat(connections, func() func() error { return newWire(b, handler, request, 200).do })
 	}
+	update, batch := kvtest.Raw(b)
+	raw := func() error { return update(whole) }
+	if connections > 1 {
+		raw = func() error { return batch(whole) }
+	}
 	return map[string][]func() error{
+		"ratio_bbolt": repeat(connections, func() func() error { return raw }),
 		"ratio_store": repeat(connections, func() func() error { return one }),
 		"ratio_http":  behind(one),
 		"ratio_parts": behind(apart),
@@ -300,7 +307,7 @@ func BenchmarkPostAccount(b *testing.B) {
 			s.must(nil, err)
 			record, _, err := s.listAudit("acme", 1, 0, "")
 			s.must(nil, err)
-			parts := encodedOf(b, snap.Account, account.Revision{Account: *snap.Account}, record[0], "acme account.update", "count")
+			parts := encodedOf(b, snap.Account, account.Revision{Account: *snap.Account}, record[0])
 			request := func(value int) string {
 				body := fmt.Sprintf(`{"electricalPricePerKwh":%d}`, 100+value)
 				return fmt.Sprintf("POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", key, len(body), body)
@@ -333,7 +340,7 @@ func BenchmarkPostKey(b *testing.B) {
 			record, _, err := s.listAudit("acme", 1, 0, "key.create")
 			s.must(nil, err)
 			at := audit.TimeOf(time.Now())
-			parts := encodedOf(b, "count", record[0], auth.Key{Email: mailOf(auth.Member), Role: auth.Member, CreatedAt: at}, "acme key.create")
+			parts := encodedOf(b, record[0], auth.Key{Email: mailOf(auth.Member), Role: auth.Member, CreatedAt: at})
 			request := "POST /key HTTP/1.1\r\nHost: x\r\nX-API-KEY: " + key + "\r\nContent-Length: 0\r\n\r\n"
 			race(b, rivals{
 				repeat(connections, func() func() error { return newWire(b, s.http, request, 200).do }),

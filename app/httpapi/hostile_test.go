@@ -491,3 +491,35 @@ func TestHTTP2(t *testing.T) {
 	s.do(ask{method: "DELETE", path: "/key/a%2Fb", key: key}).want(t, 400)
 	s.do(ask{method: "POST", path: "/account", body: `{}`, session: s.session("acme", mailOf(auth.Member)), header: map[string]string{"Origin": s.http.URL}}).want(t, 200)
 }
+
+// A client that sends all of a body that is too large before it reads still gets the answer.
+func TestTooLargeIsTold(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Member)
+	for _, size := range []int{bodyLimit + 1, 5 << 20} {
+		for range 5 {
+			c, err := net.Dial("tcp", s.http.Listener.Addr().String())
+			s.must(nil, err)
+			_, err = fmt.Fprintf(c, "POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", key, size, strings.Repeat(" ", size))
+			s.must(nil, err)
+			line, err := bufio.NewReader(c).ReadString('\n')
+			if err != nil || !strings.HasPrefix(line, "HTTP/1.1 413 ") {
+				t.Errorf("%d bytes: %q, %v", size, line, err)
+			}
+			c.Close()
+		}
+	}
+}
+
+// A superseded revision is shown without lifetimes: it is another body and has another entity tag.
+func TestSupersededRevisionHasItsOwnTag(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Member)
+	path := "/account/manifest/revisions/1"
+	current := s.do(ask{method: "GET", path: path, key: key}).want(t, 200)
+	s.do(ask{method: "POST", path: "/account", body: `{"currency":"USD"}`, key: key}).want(t, 200)
+	former := s.do(ask{method: "GET", path: path, key: key}).want(t, 200)
+	if current.header.Get("Etag") == former.header.Get("Etag") || string(current.body) == string(former.body) {
+		t.Errorf("tags %s and %s", current.header.Get("Etag"), former.header.Get("Etag"))
+	}
+}
