@@ -162,7 +162,7 @@ func (a *API) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *a
 	}
 	h["Content-Length"] = []string{rep.Length}
 	a.allow(w, size)
-	a.send(w, rep.Parts[:]...)
+	a.send(w, rep.Pieces()...)
 	return http.StatusOK
 }
 
