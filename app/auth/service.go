@@ -59,7 +59,8 @@ func New(cfg Config) (*Service, error) {
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("load users and keys: %w", err)
 	}
-	s.stopped.Go(s.background)
+	began := s.clock()
+	s.stopped.Go(func() { s.background(began) })
 	return s, nil
 }
 
@@ -79,10 +80,10 @@ func (s *Service) Close() error {
 
 const sweepEvery = 60 // flushes
 
-func (s *Service) background() {
+// background flushes and sweeps until Close; swept is when it began.
+func (s *Service) background(swept time.Time) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
-	swept := s.clock()
 	for n := 1; ; n++ {
 		select {
 		case <-s.stop:

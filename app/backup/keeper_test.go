@@ -79,7 +79,8 @@ func TestKeeperFails(t *testing.T) {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Hour)
+		time.Sleep(2*time.Hour + 30*time.Minute) // not at the moment of a try
+		synctest.Wait()
 		if s := k.Status(); !s.Healthy() || s.Newest.Name == "" || !s.FailedAt.IsZero() {
 			t.Errorf("%+v", s)
 		}
@@ -88,10 +89,12 @@ func TestKeeperFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if s := k.Status(); !s.Healthy() || s.Newest.Name == "" {
 			t.Errorf("%+v", s)
 		}
 		time.Sleep(48 * time.Hour)
+		synctest.Wait()
 		if s := k.Status(); s.Error == "" || !s.Overdue {
 			t.Errorf("%+v", s)
 		}
