@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/audit"
 	"opsmon/app/errdefs"
 	"opsmon/schema/schematest"
 	"opsmon/schema/strictjson"
@@ -334,7 +335,7 @@ func TestLifetimes(t *testing.T) {
 		north, ovens, packing = "plants[0]", "plants[0].stationGroups[0]", "plants[0].stationGroups[1]"
 		oven1, pack1, pack2   = ovens + ".stations[0]", packing + ".stations[0]", packing + ".stations[1]"
 	)
-	first := start.Format(timeLayout)
+	first := start.Format(audit.Layout)
 	life := func(path string) string {
 		var times []string
 		for _, name := range []string{"createdAt", "updatedAt"} {

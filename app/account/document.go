@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"opsmon/app/audit"
 )
 
 // A document is kept as the bytes that were sent, so that what is read back has the same array order, the
@@ -270,15 +272,12 @@ func appendLifetime(dst []byte, l Lifetime, archivable bool) []byte {
 	return dst
 }
 
-// timeLayout is how every time goes over the wire: RFC 3339, UTC, milliseconds.
-const timeLayout = "2006-01-02T15:04:05.000Z"
-
 func appendTime(dst []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(dst, "null"...)
 	}
 	dst = append(dst, '"')
-	dst = t.UTC().AppendFormat(dst, timeLayout)
+	dst = t.UTC().AppendFormat(dst, audit.Layout)
 	return append(dst, '"')
 }
 

@@ -53,7 +53,7 @@ func (w *watch) tick() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(time.Minute)
-	return w.now.Format(timeLayout)
+	return w.now.Format(audit.Layout)
 }
 
 // house is a real store with the service on it.

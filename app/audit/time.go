@@ -2,11 +2,12 @@ package audit
 
 import "time"
 
-const layout = "2006-01-02T15:04:05.000Z"
+// Layout is how every moment is written: RFC 3339, UTC, milliseconds (decisions.md section 1).
+const Layout = "2006-01-02T15:04:05.000Z"
 
 // Timestamp writes a moment as every answer and stored record does: RFC 3339 in UTC with exactly three digits
 // of milliseconds, such as 2026-11-20T08:15:30.123Z (decisions.md section 1). What is finer is cut off.
-func Timestamp(t time.Time) string { return t.UTC().Format(layout) }
+func Timestamp(t time.Time) string { return t.UTC().Format(Layout) }
 
 // Time is a moment that is written to JSON as Timestamp does. It is read from any RFC 3339 text.
 type Time struct{ time.Time }
@@ -24,4 +25,4 @@ func TimeOrNil(t time.Time) *Time {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (t Time) MarshalJSON() ([]byte, error) { return []byte(t.UTC().Format(`"` + layout + `"`)), nil }
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(t.UTC().Format(`"` + Layout + `"`)), nil }

@@ -35,7 +35,7 @@ func (e *env) version() *cobra.Command {
 }
 
 func (e *env) init() *cobra.Command {
-	var domain, email, id, manifest string
+	var account newAccount
 	cmd := &cobra.Command{
 		Use: "init", Short: "Make the first account and its first administrator", Args: cobra.NoArgs,
 		Long: `Makes the store, the first account and its first administrator, and prints an API key, once.
@@ -43,33 +43,10 @@ Without --manifest the account starts with one plant, one group and one station.
 		Example: `  app init --domain northgate.example --email it@northgate.example
   app init --domain northgate.example --email it@northgate.example --manifest northgate.json`,
 		RunE: func(*cobra.Command, []string) error {
-			in, err := e.accountBody(id, domain, email, manifest)
-			if err != nil {
-				return err
-			}
-			return e.with(true, func(c *client) error {
-				var out struct {
-					AccountID string           `json:"accountId"`
-					Email     string           `json:"email"`
-					APIKey    string           `json:"apiKey"`
-					Warnings  []errdefs.Detail `json:"warnings"`
-				}
-				if err := c.call(http.MethodPost, "/local/init", nil, in, &out); err != nil {
-					return err
-				}
-				e.warnings(out.Warnings)
-				return e.print(map[string]string{"accountId": out.AccountID, "email": out.Email, "apiKey": out.APIKey}, func(w io.Writer) {
-					fmt.Fprintf(w, "Account %s is made, with the administrator %s.\n\nAPI key (shown this once):\n\n  %s\n\nRun the service with: app serve%s\n", out.AccountID, out.Email, out.APIKey, e.dirFlag())
-				})
-			})
+			return account.make(e, true, "/local/init", fmt.Sprintf("\nRun the service with: app serve%s\n", e.dirFlag()))
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&domain, "domain", "", "e-mail `domain` of the account's users")
-	f.StringVar(&email, "email", "", "e-mail address of the first administrator")
-	f.StringVar(&id, "id", "", "account id; default: the first label of the domain")
-	f.StringVar(&manifest, "manifest", "", "manifest `file`; - is standard input")
-	require(cmd, "domain", "email")
+	account.flags(cmd)
 	return cmd
 }
 
@@ -123,6 +100,42 @@ func (e *env) warnings(list []errdefs.Detail) {
 	for _, d := range errdefs.Cap(list) {
 		fmt.Fprintf(e.stderr, "warning: %s\n", fieldLine(d))
 	}
+}
+
+// newAccount is what an account is made of, on the command line.
+type newAccount struct{ domain, email, id, manifest string }
+
+// flags gives a command the flags that fill it.
+func (n *newAccount) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&n.domain, "domain", "", "e-mail `domain` of the account's users")
+	f.StringVar(&n.email, "email", "", "e-mail address of the first administrator")
+	f.StringVar(&n.id, "id", "", "account id; default: the first label of the domain")
+	f.StringVar(&n.manifest, "manifest", "", "manifest `file`; - is standard input")
+	require(cmd, "domain", "email")
+}
+
+// make asks for the account and prints its key; hint is what people read after it.
+func (n *newAccount) make(e *env, create bool, path, hint string) error {
+	in, err := e.accountBody(n.id, n.domain, n.email, n.manifest)
+	if err != nil {
+		return err
+	}
+	return e.with(create, func(c *client) error {
+		var out struct {
+			AccountID string           `json:"accountId"`
+			Email     string           `json:"email"`
+			APIKey    string           `json:"apiKey"`
+			Warnings  []errdefs.Detail `json:"warnings"`
+		}
+		if err := c.call(http.MethodPost, path, nil, in, &out); err != nil {
+			return err
+		}
+		e.warnings(out.Warnings)
+		return e.print(map[string]string{"accountId": out.AccountID, "email": out.Email, "apiKey": out.APIKey}, func(w io.Writer) {
+			fmt.Fprintf(w, "Account %s is made, with the administrator %s.\n\nAPI key (shown this once):\n\n  %s\n%s", out.AccountID, out.Email, out.APIKey, hint)
+		})
+	})
 }
 
 // accountBody is the body that makes an account.
@@ -189,38 +202,15 @@ func (e *env) accountCommands() *cobra.Command {
 			})
 		},
 	}
-	var domain, email, id, manifest string
+	var account newAccount
 	create := &cobra.Command{
 		Use: "create", Short: "Make another account", Args: cobra.NoArgs,
 		Example: "  app account create --domain southmill.example --email it@southmill.example",
 		RunE: func(*cobra.Command, []string) error {
-			in, err := e.accountBody(id, domain, email, manifest)
-			if err != nil {
-				return err
-			}
-			return e.with(false, func(c *client) error {
-				var out struct {
-					AccountID string           `json:"accountId"`
-					Email     string           `json:"email"`
-					APIKey    string           `json:"apiKey"`
-					Warnings  []errdefs.Detail `json:"warnings"`
-				}
-				if err := c.call(http.MethodPost, "/local/account", nil, in, &out); err != nil {
-					return err
-				}
-				e.warnings(out.Warnings)
-				return e.print(map[string]string{"accountId": out.AccountID, "email": out.Email, "apiKey": out.APIKey}, func(w io.Writer) {
-					fmt.Fprintf(w, "Account %s is made, with the administrator %s.\n\nAPI key (shown this once):\n\n  %s\n", out.AccountID, out.Email, out.APIKey)
-				})
-			})
+			return account.make(e, false, "/local/account", "")
 		},
 	}
-	f := create.Flags()
-	f.StringVar(&domain, "domain", "", "e-mail `domain` of the account's users")
-	f.StringVar(&email, "email", "", "e-mail address of its first administrator")
-	f.StringVar(&id, "id", "", "account id; default: the first label of the domain")
-	f.StringVar(&manifest, "manifest", "", "manifest `file`; - is standard input")
-	require(create, "domain", "email")
+	account.flags(create)
 	set := &cobra.Command{
 		Use: "set KEY=VALUE", Short: "Set stationCountLimit or appUrls", Args: cobra.ExactArgs(1),
 		Example: "  app account set stationCountLimit=60\n  app account set appUrls=null",

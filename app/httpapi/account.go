@@ -145,16 +145,10 @@ func getStation(c *call) (reply, error) {
 
 // profile is http-api.md 2.4.
 type profile struct {
-	Email        string            `json:"email"`
-	Exp          string            `json:"exp"`
-	UserRole     string            `json:"userRole"`
-	AccountID    string            `json:"accountId"`
-	Role         auth.Role         `json:"role"`
-	FeatureFlags []string          `json:"featureFlags"`
-	Type         auth.Type         `json:"type"`
-	Accounts     []auth.Membership `json:"accounts"`
-	APIKey       string            `json:"apiKey"`
-	Account      profileAccount    `json:"account"`
+	session
+	Accounts []auth.Membership `json:"accounts"`
+	APIKey   string            `json:"apiKey"`
+	Account  profileAccount    `json:"account"`
 }
 
 type profileAccount struct {
@@ -186,8 +180,7 @@ func getProfile(c *call) (reply, error) {
 		accounts = []auth.Membership{{Role: c.p.Role, AccountID: a.ID, Domain: a.Domain}}
 	}
 	return ok(profile{
-		Email: c.p.Email, Exp: ends(c.p.Expires), UserRole: c.p.UserRole, AccountID: c.p.AccountID, Role: c.p.Role,
-		FeatureFlags: a.FlagsOn(), Type: c.p.Type, Accounts: accounts, APIKey: c.key,
+		session: sessionOf(c.p, a.FlagsOn()), Accounts: accounts, APIKey: c.key,
 		Account: profileAccount{a.ID, a.Domain, a.FlagOn(account.EnableLostProductionCost), a.DashboardConfig()},
 	})
 }

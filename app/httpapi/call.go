@@ -206,7 +206,7 @@ func check(name schema.Name, v any) error {
 
 // checkQuery checks the parameters of an unsafe request: a mistyped one must not write.
 func (c *call) checkQuery() error {
-	if c.r.URL.RawQuery == "" || safe(c.r.Method) {
+	if c.r.URL.RawQuery == "" {
 		return nil
 	}
 	query, err := url.ParseQuery(c.r.URL.RawQuery)

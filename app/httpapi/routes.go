@@ -30,7 +30,6 @@ type route struct {
 	query        []string // parameters that it takes
 	limit        int64    // of the body, in bytes; 0 = bodyLimit
 	noHead       bool     // GET that changes something
-	audited      bool     // GET whose domain call wants to know where it came from
 	bearer       bool     // takes the key as a bearer token too
 	anyAccount   bool     // a local operation that is about no account
 
@@ -100,7 +99,7 @@ func (a *API) routes() []route {
 		{method: get, path: "/station/:stationCode", handle: getStation},
 
 		{method: get, path: "/auth/profile", handle: getProfile},
-		{method: get, path: "/auth/callback", handle: getCallback, access: open, query: []string{"token"}, noHead: true, audited: true},
+		{method: get, path: "/auth/callback", handle: getCallback, access: open, query: []string{"token"}, noHead: true},
 		{method: post, path: "/auth/login", handle: postLogin, access: open},
 		{method: post, path: "/auth/logout", handle: postLogout},
 		{method: post, path: "/auth/approve", handle: postApprove, access: open},

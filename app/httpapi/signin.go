@@ -28,7 +28,7 @@ func (a *API) sessionCookie(value string) *http.Cookie {
 	return a.cookie(sessionCookie, value, auth.SessionLifetime)
 }
 
-// session is what the login operation tells of a person who has proven nothing yet (http-api.md 2.4).
+// session is what the profile and the login operation tell of a caller (http-api.md 2.4).
 type session struct {
 	Email        string    `json:"email"`
 	Exp          string    `json:"exp"`
@@ -37,6 +37,13 @@ type session struct {
 	Role         auth.Role `json:"role"`
 	FeatureFlags []string  `json:"featureFlags"`
 	Type         auth.Type `json:"type"`
+}
+
+func sessionOf(p auth.Principal, flags []string) session {
+	return session{
+		Email: p.Email, Exp: ends(p.Expires), UserRole: p.UserRole, AccountID: p.AccountID, Role: p.Role,
+		FeatureFlags: flags, Type: p.Type,
+	}
 }
 
 // postLogin answers POST /auth/login (http-api.md section 4, row 6; decisions.md section 4).
@@ -55,10 +62,7 @@ func postLogin(c *call) (reply, error) {
 		Code    string  `json:"code"`
 		Success bool    `json:"success"`
 		Result  session `json:"result"`
-	}{login.Code, true, session{
-		Email: login.Session.Email, Exp: ends(login.Session.Expires), UserRole: login.Session.UserRole, AccountID: login.Session.AccountID,
-		Role: login.Session.Role, FeatureFlags: []string{}, Type: login.Session.Type,
-	}})
+	}{login.Code, true, sessionOf(login.Session, []string{})})
 	out.cookies = []*http.Cookie{c.api.cookie(loginCookie, login.LoginToken, auth.LinkLifetime)}
 	return out, err
 }
