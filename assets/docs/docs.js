@@ -136,8 +136,10 @@ search.addEventListener("keydown", (event) => {
     filter();
   } else if (event.key === "Enter") {
     const first = entries.find((e) => !e.section.hidden);
-    if (first) location.hash = first.id;
-    if (first && location.hash === `#${first.id}`) follow();
+    if (!first) return;
+    // A changed address is followed when the browser tells of it, once: a second time would take the focus back from a reader who went on.
+    if (location.hash === `#${first.id}`) follow();
+    else location.hash = first.id;
   }
 });
 addEventListener("keydown", (event) => {
