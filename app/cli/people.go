@@ -228,29 +228,50 @@ the sign-in that a browser waits with. Compare the five digits with those on tha
 				in = map[string]string{"email": args[0]}
 			}
 			return e.with(false, func(c *client) error {
-				var out struct {
-					Link      string `json:"link"`
-					Code      string `json:"code"`
-					ExpiresAt string `json:"expiresAt"`
-					Email     string `json:"email"`
-					Role      string `json:"role"`
-					Account   string `json:"account"`
-					From      string `json:"from"`
-				}
-				if err := c.call(http.MethodPost, "/local/login-link", nil, in, &out); err != nil {
-					return err
-				}
-				return e.print(out, func(w io.Writer) {
-					fmt.Fprintf(w, "Sign-in of %s as %s to %s", out.Email, out.Role, out.Account)
-					if out.From != "" {
-						fmt.Fprintf(w, ", asked for from %s", out.From)
-					}
-					fmt.Fprintf(w, "\nCode   %s\nUntil  %s\nLink   %s\n\n", out.Code, out.ExpiresAt, out.Link)
-					printQR(w, out.Link)
-				})
+				return c.printLink(e, "/local/login-link", in, "Sign-in of %s as %s to %s")
 			})
 		},
 	}
 	cmd.Flags().StringVar(&code, "code", "", "the five digits that the waiting browser shows")
 	return cmd
+}
+
+// printLink asks for a one-time link and prints it; heading says what it is, of whom, with which role and to which account.
+func (c *client) printLink(e *env, path string, in map[string]string, heading string) error {
+	var out struct {
+		Link      string `json:"link"`
+		Code      string `json:"code"`
+		ExpiresAt string `json:"expiresAt"`
+		Email     string `json:"email"`
+		Role      string `json:"role"`
+		Account   string `json:"account"`
+		From      string `json:"from"`
+	}
+	if err := c.call(http.MethodPost, path, nil, in, &out); err != nil {
+		return err
+	}
+	return e.print(out, func(w io.Writer) {
+		fmt.Fprintf(w, heading, out.Email, out.Role, out.Account)
+		if out.From != "" {
+			fmt.Fprintf(w, ", asked for from %s", out.From)
+		}
+		fmt.Fprintf(w, "\nCode   %s\nUntil  %s\nLink   %s\n\n", out.Code, out.ExpiresAt, out.Link)
+		printQR(w, out.Link)
+	})
+}
+
+func (e *env) resetAdmin() *cobra.Command {
+	return &cobra.Command{
+		Use: "reset-admin EMAIL", Short: "Make somebody an administrator and print a one-time sign-in link",
+		Long: `For when nobody can sign in as an administrator any more. The address becomes an administrator of the account, added or
+let in again if it must be; its sessions and waiting sign-ins end, its API keys stay; and a sign-in link is printed that
+works once, for 15 minutes. It is recorded in the audit.`,
+		Example: "  app reset-admin it@northgate.example",
+		Args:    one("e-mail address"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return e.with(false, func(c *client) error {
+				return c.printLink(e, "/local/reset-admin", map[string]string{"email": args[0]}, "%s is now %s of %s; earlier sessions have ended")
+			})
+		},
+	}
 }

@@ -149,6 +149,15 @@ func localLoginLink(c *call) (reply, error) {
 	return c.link(c.api.cfg.Auth.LinkOutright(c.p, in["email"]))
 }
 
+// localResetAdmin makes an address an admin, ends its sessions and makes a one-time link: {email}.
+func localResetAdmin(c *call) (reply, error) {
+	in, err := c.text("email")
+	if err != nil {
+		return reply{}, err
+	}
+	return c.link(c.api.cfg.Auth.ResetAdmin(c.p, in["email"]))
+}
+
 // localCheck looks the store over: {problems: [...]}.
 func localCheck(c *call) (reply, error) {
 	problems := []string{}

@@ -76,6 +76,11 @@ func TestLocalOperations(t *testing.T) {
 		t.Errorf("%s", byCode.body)
 	}
 	s.locally("POST", "/local/login-link", "acme", `{"code":"none"}`).want(t, 404)
+	s.locally("POST", "/local/reset-admin", "acme", `{"email":"nobody"}`).wantDetail(t, "email", "e-mail")
+	if reset := s.locally("POST", "/local/reset-admin", "acme", `{"email":"boss@acme.example"}`).want(t, 200); reset.text("result", "role") != "admin" || !strings.Contains(reset.text("result", "link"), "/link#") {
+		t.Errorf("%s", reset.body)
+	}
+	s.do(ask{method: "POST", path: "/local/reset-admin", key: key, body: `{"email":"boss@acme.example"}`}).want(t, 404) // never from the network
 	if a := s.locally("POST", "/local/account/set", "acme", `{"name":"stationCountLimit","value":"7"}`).want(t, 200); a.at("result", "stationCountLimit") != 7.0 {
 		t.Errorf("%s", a.body)
 	}
