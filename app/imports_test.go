@@ -31,8 +31,9 @@ var who = map[string][]string{
 	"app/backup":        {"kv"},
 	"app/certs":         {},
 	"app/mdns":          {},
+	"app/service":       {"app/control"},
 	"app":               {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control", "app/backup", "app/certs", "app/mdns"},
-	"app/cli":           {"kv", "app", "app/errdefs", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs"},
+	"app/cli":           {"kv", "app", "app/errdefs", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/service"},
 }
 
 // homes are the rooms that a library lives in.
@@ -41,13 +42,13 @@ var homes = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema/": {"schema"},
 	"github.com/julienschmidt/httprouter":    {"app/httpapi", "app/web"},
 	"github.com/spf13/cobra":                 {"app/cli"},
-	"github.com/kardianos/service":           {"app/cli"},
+	"github.com/kardianos/service":           {"app/service"},
 	"github.com/robfig/cron/":                {"app/cron"},
 	"github.com/blues/jsonata-go":            {"app/transform"},
 	"github.com/wneessen/go-mail":            {"app/auth"},
 	"github.com/pion/":                       {"app/mdns"},
 	"filippo.io/age":                         {"app/backup"},
-	"net/http":                               {"app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs"},
+	"net/http":                               {"app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service"},
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {

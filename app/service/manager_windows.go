@@ -1,0 +1,112 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/svc"
+	"golang.org/x/sys/windows/svc/mgr"
+)
+
+func supported() error { return nil }
+
+// connect opens the service with the rights that every user has, and those asked for besides.
+func connect(access uint32) (*mgr.Mgr, *mgr.Service, error) {
+	h, err := windows.OpenSCManager(nil, nil, windows.SC_MANAGER_CONNECT|windows.SC_MANAGER_ENUMERATE_SERVICE)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reach the service control manager: %w", err)
+	}
+	m := &mgr.Mgr{Handle: h}
+	name, err := windows.UTF16PtrFromString(Name)
+	if err != nil {
+		return nil, nil, errors.Join(err, m.Disconnect())
+	}
+	sh, err := windows.OpenService(h, name, windows.SERVICE_QUERY_CONFIG|windows.SERVICE_QUERY_STATUS|access)
+	if err != nil {
+		if errors.Is(err, windows.ERROR_SERVICE_DOES_NOT_EXIST) {
+			err = ErrNotInstalled
+		}
+		return nil, nil, errors.Join(err, m.Disconnect())
+	}
+	return m, &mgr.Service{Name: Name, Handle: sh}, nil
+}
+
+func (s *Service) start(context.Context) error {
+	err := s.manager.Start()
+	if errors.Is(err, windows.ERROR_SERVICE_ALREADY_RUNNING) {
+		return nil
+	}
+	return err
+}
+
+// stop asks the service to stop and waits for it. The library's own Stop can wait for ever.
+func (s *Service) stop(ctx context.Context) error {
+	m, h, err := connect(windows.SERVICE_STOP)
+	if err != nil {
+		return err
+	}
+	defer m.Disconnect()
+	defer h.Close()
+	status, err := h.Control(svc.Stop)
+	if errors.Is(err, windows.ERROR_SERVICE_NOT_ACTIVE) {
+		return nil
+	}
+	for err == nil && status.State != svc.Stopped {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(readyPoll):
+		}
+		status, err = h.Query()
+	}
+	return err
+}
+
+// State asks the service manager. What it cannot read it leaves at zero.
+func (s *Service) State() (State, error) {
+	m, h, err := connect(0)
+	if errors.Is(err, ErrNotInstalled) {
+		return State{}, nil
+	}
+	if err != nil {
+		return State{}, err
+	}
+	defer m.Disconnect()
+	defer h.Close()
+	status, err := h.Query()
+	if err != nil {
+		return State{}, fmt.Errorf("ask the service control manager: %w", err)
+	}
+	config, err := h.Config()
+	if err != nil {
+		return State{}, fmt.Errorf("ask the service control manager: %w", err)
+	}
+	st := State{Installed: true, Enabled: config.StartType == mgr.StartAutomatic, PID: int(status.ProcessId)}
+	st.Running = status.State != svc.Stopped
+	st.Failed = !st.Running && (status.Win32ExitCode != 0 && status.Win32ExitCode != uint32(windows.ERROR_SERVICE_NEVER_STARTED))
+	if st.Running {
+		st.Since = processStart(status.ProcessId)
+	}
+	argv, err := windows.DecomposeCommandLine(config.BinaryPathName)
+	if err == nil && len(argv) > 0 {
+		st.Binary, st.DataDir = argv[0], dataDirOf(argv)
+	}
+	return st, nil
+}
+
+// processStart gives the time at which a process began, zero when that cannot be read.
+func processStart(pid uint32) time.Time {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, pid)
+	if err != nil {
+		return time.Time{}
+	}
+	defer windows.CloseHandle(h)
+	var created, ended, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(h, &created, &ended, &kernel, &user); err != nil {
+		return time.Time{}
+	}
+	return time.Unix(0, created.Nanoseconds())
+}
