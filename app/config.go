@@ -93,7 +93,24 @@ func ReadConfig(dataDir string, getenv func(string) string) (Config, error) {
 	if err := cfg.fromFile(path, b); err != nil {
 		return cfg, err
 	}
+	cfg.TLS = besideFile(cfg.TLS, path)
 	return cfg, cfg.fromEnvironment(getenv)
+}
+
+// besideFile makes the relative paths of CERT,KEY in a configuration file relative to that file's directory: a service
+// has no working directory that its administrator would know.
+func besideFile(value, file string) string {
+	cert, key, found := strings.Cut(value, ",")
+	if !found {
+		return value
+	}
+	beside := func(name string) string {
+		if name == "" || filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(filepath.Dir(file), name)
+	}
+	return beside(cert) + "," + beside(key)
 }
 
 // Set sets a setting by its name in the file, smtp.host for one within another, to a value in text. origin says

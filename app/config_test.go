@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,27 @@ func TestConfigOrder(t *testing.T) {
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
 		if cfg, err := readConfig(t, empty, nil); err != nil || cfg.Listen != DefaultConfig().Listen || cfg.SMTP != DefaultConfig().SMTP {
 			t.Errorf("%q: %+v, %v", empty, cfg, err)
+		}
+	}
+}
+
+// TestConfigRelativeFiles: in the file, paths are relative to it, for a service is started anywhere; elsewhere they
+// are relative to the working directory, as its user expects.
+func TestConfigRelativeFiles(t *testing.T) {
+	absolute := filepath.Join(t.TempDir(), "b.key")
+	cfg, err := readConfig(t, "tls: a.crt,"+absolute+"\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(cfg.DataDir, "a.crt") + "," + absolute; cfg.TLS != want {
+		t.Errorf("tls is %q, want %q", cfg.TLS, want)
+	}
+	if cfg, err := readConfig(t, "tls: a.crt,a.key\n", map[string]string{"APP_TLS": "b.crt,b.key"}); err != nil || cfg.TLS != "b.crt,b.key" {
+		t.Errorf("from the environment tls is %q, %v", cfg.TLS, err)
+	}
+	for _, other := range []string{"off", "auto", ","} {
+		if cfg, err := readConfig(t, "tls: "+strconv.Quote(other)+"\n", nil); err != nil || cfg.TLS != other {
+			t.Errorf("tls: %s is read as %q, %v", other, cfg.TLS, err)
 		}
 	}
 }
