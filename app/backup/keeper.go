@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,6 +19,10 @@ type KeeperConfig struct {
 	Policy   Policy
 	Backup   Config // Overwrite, Progress and MinFreePercent are not used
 	Log      *slog.Logger
+
+	Delay  time.Duration                // from the start of Run to the first backup at the earliest
+	Before func(cfg *Config) error      // fills in what may change from one backup to the next, such as the passphrase. May be nil
+	Done   func(r Result, failed error) // called after each backup, but for those that ctx ended. May be nil
 }
 
 // Keeper makes scheduled backups, removes old ones, and tells how it goes.
@@ -34,16 +39,23 @@ type Keeper struct {
 func NewKeeper(cfg KeeperConfig) *Keeper {
 	cfg.Backup.fill()
 	cfg.Backup.Overwrite, cfg.Backup.MinFreePercent = false, cfg.Policy.MinFreePercent
+	if cfg.Before == nil {
+		cfg.Before = func(*Config) error { return nil }
+	}
+	if cfg.Done == nil {
+		cfg.Done = func(Result, error) {}
+	}
 	k := &Keeper{cfg: cfg, clock: cfg.Backup.Clock}
 	k.start = k.clock()
 	return k
 }
 
 // Run makes backups when they are due, until ctx ends; one that is being made ends with it. Failures are logged and told
-// by Status, and tried again after an hour.
+// by Status, and tried again after an hour; another backup or restore that is running is waited for.
 func (k *Keeper) Run(ctx context.Context) {
+	pause := k.cfg.Delay
 	for {
-		wait := max(k.look().Sub(k.clock()), 0)
+		wait := max(k.look().Sub(k.clock()), pause)
 		// Looked at again now and then, because clocks are set and machines sleep, and somebody may remove files.
 		timer := time.NewTimer(min(wait, lookEvery))
 		select {
@@ -52,14 +64,19 @@ func (k *Keeper) Run(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
+		pause = 0
 		if !k.look().After(k.clock()) {
-			_, _ = k.Make(ctx) // told by Status
+			if _, err := k.Make(ctx); errors.Is(err, ErrBusy) { // other failures are told by Status
+				pause = busyPause
+			}
 		}
 	}
 }
 
-// lookEvery is how often the folder is looked at.
-const lookEvery = 10 * time.Minute
+const (
+	lookEvery = 10 * time.Minute // how often the folder is looked at
+	busyPause = time.Minute      // how long another backup or restore is waited for at a time
+)
 
 // Make makes a backup in the folder now, whether or not one is due, and removes old ones. Errors: those of Create;
 // ErrNotReady when the folder cannot be used.
@@ -73,15 +90,18 @@ func (k *Keeper) Make(ctx context.Context) (Result, error) {
 		case err == nil:
 			s.Error, s.FailedAt = "", time.Time{}
 			s.Newest = Kept{filepath.Base(r.File), now, r.Bytes} // also when the folder cannot be read any more
-		case ctx.Err() == nil:
+		case ctx.Err() == nil && !errors.Is(err, ErrBusy):
 			s.Error, s.FailedAt = err.Error(), now
+			s.Failures++
 		}
 	})
 	switch {
 	case err == nil:
 		k.cfg.Log.Info("backup made", slog.String("file", r.File), slog.Int64("bytes", r.Bytes))
-	case ctx.Err() == nil:
+		k.cfg.Done(r, nil)
+	case ctx.Err() == nil && !errors.Is(err, ErrBusy):
 		k.cfg.Log.Error("backup failed", slog.Any("error", err))
+		k.cfg.Done(r, err)
 	}
 	k.look()
 	return r, err
@@ -94,6 +114,9 @@ func (k *Keeper) make(ctx context.Context) (Result, error) {
 	}
 	k.clean(k.Status().Newest.Bytes) // the next one will be about as large
 	cfg := k.cfg.Backup
+	if err := k.cfg.Before(&cfg); err != nil {
+		return Result{}, during("back up to "+folder, err)
+	}
 	r, err := Create(ctx, cfg, filepath.Join(folder, fileName(k.clock())))
 	if err == nil {
 		k.clean(0)

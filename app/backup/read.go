@@ -79,6 +79,11 @@ func read(ctx context.Context, r io.Reader, passphrase string, to func(Entry) (i
 	if o.sections == nil {
 		return Manifest{}, &Error{Kind: ErrPassphrase, Err: errors.New("it is encrypted and no passphrase was given")}
 	}
+	return o.entries(ctx, to, step)
+}
+
+// entries reads all that follows the manifest, as read does.
+func (o *opened) entries(ctx context.Context, to func(Entry) (io.WriteCloser, error), step func(n int)) (Manifest, error) {
 	for _, e := range o.manifest.Entries {
 		w, err := to(e)
 		if err != nil {

@@ -40,6 +40,7 @@ type Status struct {
 	Next        time.Time // when the next is due; zero = now
 	Running     bool
 	FailedAt    time.Time // when the newest attempt failed; zero when it did not
+	Failures    int       // attempts that failed since the start
 	Error       string    // why it failed; "" when it did not
 	Overdue     bool      // no backup although one has been due for six hours
 	CleaningErr string    // why old backups could not be removed; "" when they could

@@ -1,0 +1,119 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+)
+
+// TestReceive takes a backup from elsewhere whole or not at all.
+func TestReceive(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	fill(t, s, 0, 400)
+	plain := []byte(readFile(t, made(t, Config{Store: s})))
+	sealed := []byte(readFile(t, made(t, Config{Store: s, Passphrase: "a b c"})))
+	flipped := bytes.Clone(plain)
+	flipped[len(flipped)/2] ^= 1
+	broken := errors.New("the line broke")
+	for name, c := range map[string]struct {
+		from       io.Reader
+		passphrase string
+		there      string // what has the name already
+		overwrite  bool
+		want       error
+	}{
+		"plain":                           {from: bytes.NewReader(plain)},
+		"replaced":                        {from: bytes.NewReader(plain), there: "other", overwrite: true},
+		"taken":                           {from: bytes.NewReader(plain), there: "other", want: ErrExists},
+		"encrypted":                       {from: bytes.NewReader(sealed), passphrase: "a b c"},
+		"encrypted, passphrase not known": {from: bytes.NewReader(sealed)},
+		"wrong passphrase":                {from: bytes.NewReader(sealed), passphrase: "a b", want: ErrPassphrase},
+		"flipped":                         {from: bytes.NewReader(flipped), want: ErrDamaged},
+		"cut":                             {from: bytes.NewReader(plain[:len(plain)-1]), want: ErrDamaged},
+		"nothing":                         {from: strings.NewReader(""), want: ErrDamaged},
+		"something else":                  {from: strings.NewReader(strings.Repeat("x", 1000)), overwrite: true, there: "other", want: ErrDamaged},
+		"more":                            {from: io.MultiReader(bytes.NewReader(plain), strings.NewReader("x")), want: ErrDamaged},
+		"broken line":                     {from: io.MultiReader(bytes.NewReader(plain[:500]), iotest.ErrReader(broken)), want: broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "plant.backup")
+			if c.there != "" {
+				writeFile(t, path, c.there)
+			}
+			r, err := Receive(t.Context(), ReceiveConfig{Path: path, Passphrase: c.passphrase, Overwrite: c.overwrite}, c.from)
+			if !errors.Is(err, c.want) {
+				t.Fatalf("%v, want %v", err, c.want)
+			}
+			switch {
+			case c.want == nil:
+				expectOnly(t, dir, "plant.backup")
+				if int(r.Bytes) != len(readFile(t, path)) || r.File != path || r.Manifest.App != "1.2.3" {
+					t.Errorf("%+v", r)
+				}
+			case c.there != "":
+				expectOnly(t, dir, "plant.backup")
+				if readFile(t, path) != c.there {
+					t.Error("what had the name is gone")
+				}
+			default:
+				expectOnly(t, dir)
+			}
+		})
+	}
+}
+
+// TestKeeperAsks calls what the caller gives it around each backup, begins after a delay, and waits for whoever is at
+// work without calling that a failure.
+func TestKeeperAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder := t.TempDir()
+		k, s := keeper(t, folder, Policy{Daily: 7})
+		cfg := k.cfg
+		var done []error
+		missing := errors.New("no passphrase")
+		before := missing
+		cfg.Delay, cfg.Log = 5*time.Minute, slog.New(slog.DiscardHandler)
+		cfg.Before = func(c *Config) error { c.Passphrase, c.workFactor = "secret", 1; return before }
+		cfg.Done = func(_ Result, err error) { done = append(done, err) }
+		k = NewKeeper(cfg)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan bool)
+		go func() { k.Run(ctx); close(ended) }()
+		time.Sleep(4 * time.Minute)
+		expectOnly(t, folder)
+		time.Sleep(2 * time.Minute)
+		if s := k.Status(); len(done) != 1 || !errors.Is(done[0], missing) || s.Failures != 1 || s.Healthy() {
+			t.Errorf("%v, %+v", done, s)
+		}
+		before = nil
+		unlock, err := lockWork(filepath.Dir(s.Path()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(70 * time.Minute)
+		if s := k.Status(); len(done) != 1 || s.Failures != 1 {
+			t.Errorf("%v, %+v", done, s)
+		}
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if s := k.Status(); len(done) != 2 || done[1] != nil || !s.Healthy() || s.Failures != 1 {
+			t.Errorf("%v, %+v", done, s)
+		}
+		if m, err := Inspect(filepath.Join(folder, k.Status().Newest.Name), ""); err != nil || !m.Encrypted {
+			t.Errorf("%+v, %v", m, err)
+		}
+		cancel()
+		<-ended
+	})
+}
