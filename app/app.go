@@ -1,5 +1,5 @@
-// Package app puts the rooms together: it opens the store and the services on it, joins the API and the pages
-// under one handler, and runs the servers until it is told to stop.
+// Package app puts the rooms together. An App is the store and the services on it, with the API that they answer
+// through; a Host runs one on the network until it is told to stop.
 package app
 
 import (
@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,14 +16,13 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/httpapi"
-	"opsmon/app/web"
 	"opsmon/kv"
 )
 
 // StoreFile is the name of the store in the data directory.
 const StoreFile = "app.db"
 
-// App is the product without its network: a store, the services on it, and the handlers.
+// App is the product without its network: a store, the services on it, and the API.
 type App struct {
 	cfg      Config
 	log      *slog.Logger
@@ -30,24 +30,28 @@ type App struct {
 	accounts *account.Service
 	auth     *auth.Service
 	api      *httpapi.API
-	web      *web.Web
 	setup    setupCode
-	base     baseURL
+	base     *baseURL
+	gate     sync.RWMutex // read by each request that uses the store, written by who closes it
 	stopping atomic.Bool
-	limits   timeLimits
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
 // caller closes the App. Errors: those of kv.Open, *SettingError.
 func Open(cfg Config, log *slog.Logger) (*App, error) {
+	base := new(baseURL)
+	base.set(cfg.baseURL(cfg.Listen))
+	return open(cfg, log, base)
+}
+
+func open(cfg Config, log *slog.Logger, base *baseURL) (*App, error) {
 	if err := makeDataDir(cfg.DataDir); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	a := &App{cfg: cfg, log: log, limits: defaultTimeLimits()}
-	a.base.set(cfg.baseURL(cfg.Listen))
+	a := &App{cfg: cfg, log: log, base: base}
 	var err error
 	a.store, err = kv.Open(kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Clock: cfg.Clock, Buckets: buckets(), Migrations: migrations})
 	if errors.Is(err, kv.ErrLocked) {
@@ -98,22 +102,13 @@ func (a *App) services() (err error) {
 	a.api = httpapi.New(httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
-		BaseURL: a.base.get, Secure: a.cfg.secure(),
+		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate,
 	})
-	a.web, err = web.New(web.Config{Dir: a.cfg.Assets, Demo: a.cfg.Demo, Version: BuildInfo().Version, Secure: a.cfg.secure()})
-	return err
+	return nil
 }
 
-// Handler serves the network: pages and the API.
-func (a *App) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.web.Handles(r.URL.Path) {
-			a.web.ServeHTTP(w, r)
-			return
-		}
-		a.api.ServeHTTP(w, r)
-	})
-}
+// start begins what goes on in the background of a service. Close ends it.
+func (a *App) start() { a.accounts.Warm() }
 
 // SetupCode gives the one-time code that guards the set-up of an empty appliance, "" once it is set up.
 func (a *App) SetupCode() string { return a.setup.get() }

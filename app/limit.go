@@ -1,7 +1,9 @@
 package app
 
 import (
+	"maps"
 	"net"
+	"slices"
 	"sync"
 
 	"opsmon/app/auth"
@@ -17,10 +19,11 @@ type limitListener struct {
 	mu   sync.Mutex
 	open int
 	from map[string]int
+	all  map[*limitedConn]struct{}
 }
 
 func newLimitListener(l net.Listener, most, mostFrom int) *limitListener {
-	return &limitListener{Listener: l, most: most, mostFrom: mostFrom, from: map[string]int{}}
+	return &limitListener{Listener: l, most: most, mostFrom: mostFrom, from: map[string]int{}, all: map[*limitedConn]struct{}{}}
 }
 
 // Accept gives the next connection that is within the limits.
@@ -32,7 +35,12 @@ func (l *limitListener) Accept() (net.Conn, error) {
 		}
 		host := hostOf(c)
 		if l.take(host) {
-			return &limitedConn{Conn: c, release: sync.OnceFunc(func() { l.release(host) })}, nil
+			limited := &limitedConn{Conn: c}
+			limited.release = sync.OnceFunc(func() { l.release(host, limited) })
+			l.mu.Lock()
+			l.all[limited] = struct{}{}
+			l.mu.Unlock()
+			return limited, nil
 		}
 		c.Close()
 	}
@@ -63,12 +71,23 @@ func (l *limitListener) take(host string) bool {
 	return true
 }
 
-func (l *limitListener) release(host string) {
+func (l *limitListener) release(host string, c *limitedConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	delete(l.all, c)
 	l.open--
 	if l.from[host]--; l.from[host] == 0 {
 		delete(l.from, host)
+	}
+}
+
+// cut breaks all connections. The listener goes on.
+func (l *limitListener) cut() {
+	l.mu.Lock()
+	all := slices.Collect(maps.Keys(l.all))
+	l.mu.Unlock()
+	for _, c := range all {
+		c.Close()
 	}
 }
 

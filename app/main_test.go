@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,9 +24,10 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// running is an App whose servers run.
+// running is a service that runs, with its App as it was when it started.
 type running struct {
 	*App
+	host *Host
 	url  string
 	key  string // of the administrator
 	stop func() error
@@ -37,8 +39,8 @@ func testConfig(t *testing.T) Config {
 	return cfg
 }
 
-// open opens an App with one account.
-func open(t *testing.T, cfg Config) (*App, string) {
+// opened gives an App with one account.
+func opened(t *testing.T, cfg Config) (*App, string) {
 	t.Helper()
 	a, err := Open(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -54,33 +56,32 @@ func open(t *testing.T, cfg Config) (*App, string) {
 	return a, made.APIKey
 }
 
-// run runs an App until the test ends or stop is called.
-func run(t *testing.T, a *App, key string) *running {
+// serve runs a service with one account until the test ends or stop is called.
+func serve(t *testing.T, cfg Config, adjust ...func(*Host)) *running {
 	t.Helper()
+	a, key := opened(t, cfg)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHost(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fn := range adjust {
+		fn(h)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{App: a, key: key}
+	r := &running{host: h, key: key}
 	started, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- a.Run(ctx, func(url string) { started <- url }) }()
+	go func() { ended <- h.Run(ctx, func(url string) { started <- url }) }()
 	select {
 	case r.url = <-started:
 	case err := <-ended:
 		cancel()
-		a.Close()
 		t.Fatal(err)
 	}
-	stopped := false
-	r.stop = func() error {
-		if stopped {
-			return nil
-		}
-		stopped = true
-		cancel()
-		err := <-ended
-		if e := a.Close(); err == nil {
-			err = e
-		}
-		return err
-	}
+	r.App = h.app.Load()
+	r.stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
 		if err := r.stop(); err != nil {
@@ -88,12 +89,6 @@ func run(t *testing.T, a *App, key string) *running {
 		}
 	})
 	return r
-}
-
-func serve(t *testing.T, cfg Config) *running {
-	t.Helper()
-	a, key := open(t, cfg)
-	return run(t, a, key)
 }
 
 // request makes a request and gives the status and the start of the body.

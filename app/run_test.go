@@ -109,9 +109,11 @@ func TestTLS(t *testing.T) {
 
 	cfg = testConfig(t)
 	cfg.TLS = key + "," + cert // in the wrong order
-	a, _ := open(t, cfg)
-	defer a.Close()
-	if err := a.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "tls needs a certificate and its key in PEM files") {
+	h, err := NewHost(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "tls needs a certificate and its key in PEM files") {
 		t.Errorf("certificate and key swapped: %v", err)
 	}
 }
@@ -167,9 +169,10 @@ func slowRequest(t *testing.T, address string, pause time.Duration, parts ...str
 
 // TestSlowClients: a client that sends its request in drips, or never ends it, is cut off; others do not notice.
 func TestSlowClients(t *testing.T) {
-	a, key := open(t, testConfig(t))
-	a.limits = timeLimits{header: 300 * time.Millisecond, body: 600 * time.Millisecond, answer: 5 * time.Second, idle: 400 * time.Millisecond, drain: 5 * time.Second}
-	r := run(t, a, key)
+	r := serve(t, testConfig(t), func(h *Host) {
+		h.limits = timeLimits{header: 300 * time.Millisecond, body: 600 * time.Millisecond, answer: 5 * time.Second, idle: 400 * time.Millisecond, drain: 5 * time.Second}
+	})
+	key := r.key
 	address := strings.TrimPrefix(r.url, "http://")
 	drips := func(s string) (parts []string) {
 		for i := range s {
@@ -209,10 +212,11 @@ func TestSlowClients(t *testing.T) {
 
 // TestSlowManifest: a manifest may take longer to arrive than small bodies and answers may.
 func TestSlowManifest(t *testing.T) {
-	a, key := open(t, testConfig(t))
-	a.limits.body, a.limits.answer, a.limits.idle = 300*time.Millisecond, 600*time.Millisecond, 100*time.Millisecond
-	r := run(t, a, key)
-	snap, err := a.accounts.Get("northgate")
+	r := serve(t, testConfig(t), func(h *Host) {
+		h.limits.body, h.limits.answer, h.limits.idle = 300*time.Millisecond, 600*time.Millisecond, 100*time.Millisecond
+	})
+	key := r.key
+	snap, err := r.accounts.Get("northgate")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,9 +298,8 @@ func TestGracefulStop(t *testing.T) {
 
 // TestStopWaitsNotForEver: a client that never ends its request does not keep the service from stopping.
 func TestStopWaitsNotForEver(t *testing.T) {
-	a, key := open(t, testConfig(t))
-	a.limits.drain = 200 * time.Millisecond
-	r := run(t, a, key)
+	r := serve(t, testConfig(t), func(h *Host) { h.limits.drain = 200 * time.Millisecond })
+	key := r.key
 	c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +322,7 @@ func TestStopWaitsNotForEver(t *testing.T) {
 func TestOpenFails(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	cfg := testConfig(t)
-	a, _ := open(t, cfg)
+	a, _ := opened(t, cfg)
 	if _, err := Open(cfg, log); !errors.Is(err, kv.ErrLocked) || !strings.Contains(err.Error(), "--data-dir") {
 		t.Errorf("a store that is in use: %v", err)
 	}
@@ -333,32 +336,34 @@ func TestOpenFails(t *testing.T) {
 	}
 	wrong = cfg
 	wrong.Assets = filepath.Join(cfg.DataDir, "nowhere")
-	if _, err := Open(wrong, log); err == nil {
-		t.Error("opened with pages that are not there")
+	if _, err := NewHost(wrong, log); err == nil {
+		t.Error("a service with pages that are not there")
 	}
 	wrong = cfg
 	wrong.SMTP = SMTP{Host: "mail", From: "not an address", Port: 25, TLS: "none"}
 	if _, err := Open(wrong, log); err == nil {
 		t.Error("opened with a wrong sender")
 	}
-	a, err := Open(cfg, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer busy.Close()
-	a.cfg.Listen = busy.Addr().String()
-	if err := a.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "choose another port with --listen") {
+	run := func(ctx context.Context, cfg Config) error {
+		h, err := NewHost(cfg, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h.Run(ctx, nil)
+	}
+	taken := cfg
+	taken.Listen = busy.Addr().String()
+	if err := run(t.Context(), taken); err == nil || !strings.Contains(err.Error(), "choose another port with --listen") {
 		t.Errorf("a port in use: %v", err)
 	}
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
-	a.cfg.Listen = "127.0.0.1:0"
-	if err := a.Run(done, nil); err != nil {
+	if err := run(done, cfg); err != nil {
 		t.Errorf("told to stop at once: %v", err)
 	}
 }
@@ -369,7 +374,7 @@ func TestClockSetBack(t *testing.T) {
 	now := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	cfg := testConfig(t)
 	cfg.Clock = func() time.Time { return now }
-	a, key := open(t, cfg)
+	a, key := opened(t, cfg)
 	defer func() { a.Close() }()
 	local := auth.Local("northgate")
 	status := func(method, path, key, body string) int {
@@ -381,7 +386,7 @@ func TestClockSetBack(t *testing.T) {
 			req.Header.Set("Content-Type", "application/json")
 		}
 		w := &statusOnly{header: http.Header{}}
-		a.Handler().ServeHTTP(w, req)
+		a.api.ServeHTTP(w, req)
 		return w.status
 	}
 	link := func() string {

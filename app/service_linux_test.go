@@ -107,7 +107,8 @@ func TestTermination(t *testing.T) {
 	}
 }
 
-// TestDamagedStore: a store that cannot be read is left as it is, and the sentence says what to do.
+// TestDamagedStore: a store that cannot be read is left as it is, and the sentence says what to do. The service does not
+// end, or the system would start it for ever.
 func TestDamagedStore(t *testing.T) {
 	dir := t.TempDir()
 	initialise(t, dir, "--domain", "northgate.example")
@@ -124,11 +125,24 @@ func TestDamagedStore(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"check"}, {"init", "--domain", "northgate.example", "--email", "it@northgate.example"}} {
-				out, stderr, status := command(t, append(args, "--data-dir", dir)...)
-				if status != 1 || out != "" || !strings.Contains(stderr, "damaged") || !strings.Contains(stderr, "backup") || strings.Contains(stderr, "goroutine") {
-					t.Errorf("%s: status %d, %s%s", args[0], status, out, stderr)
+			refused := func() {
+				for _, args := range [][]string{{"check"}, {"init", "--domain", "northgate.example", "--email", "it@northgate.example"}} {
+					out, stderr, status := command(t, append(args, "--data-dir", dir)...)
+					if status != 1 || out != "" || !strings.Contains(stderr, "damaged") || !strings.Contains(stderr, "backup") || strings.Contains(stderr, "goroutine") {
+						t.Errorf("%s: status %d, %s%s", args[0], status, out, stderr)
+					}
 				}
+			}
+			refused()
+			p := startService(t, dir)
+			for path, want := range map[string]int{"/health": 200, "/ready": 503, "/account": 503} {
+				if status := p.status(http.MethodGet, path, "opk_x", ""); status != want {
+					t.Errorf("%s: %d, want %d", path, status, want)
+				}
+			}
+			refused()
+			if status := p.end(t, os.Interrupt); status != 0 {
+				t.Errorf("exit status %d: %s", status, p.stderr)
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, content) {
 				t.Errorf("the damaged file was changed, %v", err)

@@ -43,8 +43,8 @@ func (e *env) serve() *cobra.Command {
 			if err := checkConfig(cmd, cfg); err != nil {
 				return err
 			}
-			return e.run(cmd.Context(), cfg, func(a *app.App, url string) {
-				code := a.SetupCode()
+			return e.run(cmd.Context(), cfg, func(h *app.Host, url string) {
+				code := h.SetupCode()
 				out := map[string]string{"url": url}
 				if code != "" {
 					out["setupCode"] = code
@@ -89,8 +89,8 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// run opens an App, runs it until ctx ends or the process is told to stop, and closes it.
-func (e *env) run(ctx context.Context, cfg app.Config, started func(a *app.App, url string)) error {
+// run runs a service until ctx ends or the process is told to stop.
+func (e *env) run(ctx context.Context, cfg app.Config, started func(h *app.Host, url string)) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	level, err := cfg.Level()
@@ -98,12 +98,11 @@ func (e *env) run(ctx context.Context, cfg app.Config, started func(a *app.App, 
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level}))
-	a, err := app.Open(cfg, log)
+	h, err := app.NewHost(cfg, log)
 	if err != nil {
 		return err
 	}
-	err = a.Run(ctx, func(url string) { started(a, url) })
-	return errors.Join(err, a.Close())
+	return h.Run(ctx, func(url string) { started(h, url) })
 }
 
 func (e *env) demo() *cobra.Command {
@@ -132,7 +131,7 @@ func (e *env) demo() *cobra.Command {
 			if cfg.Demo, err = makeDemo(cfg); err != nil {
 				return err
 			}
-			return e.run(ctx, cfg, func(_ *app.App, url string) {
+			return e.run(ctx, cfg, func(_ *app.Host, url string) {
 				key := cfg.Demo.APIKey
 				curl := `curl -H "X-API-KEY: ` + key + `" ` + url + "/account" // double quotes work in every shell
 				out := map[string]string{"url": url, "apiKey": key, "curl": curl}

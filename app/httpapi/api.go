@@ -35,6 +35,12 @@ type Config struct {
 	Log      *slog.Logger
 	Version  string
 
+	// Closed, when set, says why there is no store: then only operations that need none are answered, and all else
+	// here but Log, Version and Secure is not used.
+	Closed func() error
+	// Gate is passed by each operation that needs the store. A closed one means that the store is being closed. nil =
+	// always open.
+	Gate Gate
 	// Ready gives nil when requests can be served, else why not.
 	Ready func() error
 	// Audit lists the audit records of an account, newest first, and how many there are.
@@ -52,6 +58,12 @@ type Config struct {
 	BaseURL func() string
 	// Secure says that clients reach the service over TLS.
 	Secure bool
+}
+
+// Gate is what sync.RWMutex has for readers: TryRLock tells whether the caller may pass, and who passed calls RUnlock.
+type Gate interface {
+	TryRLock() bool
+	RUnlock()
 }
 
 // API serves the operations.
@@ -190,6 +202,17 @@ func (a *API) run(c *call) (out reply, err error) {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
+	if !c.route.storeless {
+		if a.cfg.Closed != nil {
+			return reply{}, c.closed(a.cfg.Closed())
+		}
+		if a.cfg.Gate != nil {
+			if !a.cfg.Gate.TryRLock() {
+				return reply{}, c.closed(errClosing)
+			}
+			defer a.cfg.Gate.RUnlock()
+		}
+	}
 	if err := a.identify(c); err != nil {
 		return reply{}, err
 	}
@@ -205,9 +228,23 @@ func (a *API) run(c *call) (out reply, err error) {
 	return c.route.handle(c)
 }
 
+var errClosing = errors.New("the store is being closed")
+
+// closed says that an operation needs the store, which cannot be used. Why is for the machine itself.
+func (c *call) closed(why error) error {
+	if c.here() {
+		return errdefs.New(errdefs.Unavailable, "not now: %v", why)
+	}
+	return errdefs.New(errdefs.Unavailable, "the service cannot use its store now; try again in a moment, and ask the administrator when it stays so")
+}
+
 // identify finds the principal behind the request and whether it may use the route at all.
 func (a *API) identify(c *call) error {
 	if c.r.Context().Value(localKey{}) != nil {
+		if c.route.storeless {
+			c.p = auth.Local("")
+			return nil
+		}
 		return a.identifyLocal(c)
 	}
 	key := c.r.Header["X-Api-Key"]

@@ -41,7 +41,11 @@ func getHealth(*call) (reply, error) { return done() }
 // getReady answers GET /ready: 503 while requests cannot be served. Why is for administrators and the machine
 // itself.
 func getReady(c *call) (reply, error) {
-	err := c.api.cfg.Ready()
+	ready := c.api.cfg.Ready
+	if c.api.cfg.Closed != nil {
+		ready = c.api.cfg.Closed
+	}
+	err := ready()
 	if err == nil {
 		return done()
 	}
@@ -53,8 +57,17 @@ func getReady(c *call) (reply, error) {
 
 // mayKnow tells whether the caller of an open route is the machine itself or an administrator.
 func (c *call) mayKnow() bool {
-	if ap, err := netip.ParseAddrPort(c.r.RemoteAddr); err != nil || ap.Addr().Unmap().IsLoopback() {
+	if c.here() {
 		return true
+	}
+	if c.api.cfg.Closed != nil {
+		return false
+	}
+	if gate := c.api.cfg.Gate; gate != nil {
+		if !gate.TryRLock() {
+			return false
+		}
+		defer gate.RUnlock()
 	}
 	if p, err := c.api.cfg.Auth.AuthenticateKey(c.r.Header.Get("X-API-KEY")); err == nil {
 		return p.Role == auth.Admin
@@ -65,6 +78,12 @@ func (c *call) mayKnow() bool {
 	}
 	p, err := c.api.cfg.Auth.AuthenticateSession(cookie.Value)
 	return err == nil && p.Role == auth.Admin
+}
+
+// here tells whether a request comes from the machine itself.
+func (c *call) here() bool {
+	ap, err := netip.ParseAddrPort(c.r.RemoteAddr)
+	return err != nil || ap.Addr().Unmap().IsLoopback()
 }
 
 // getMetrics answers GET /metrics in the Prometheus text format.

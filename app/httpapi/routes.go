@@ -32,6 +32,7 @@ type route struct {
 	noHead       bool     // GET that changes something
 	bearer       bool     // takes the key as a bearer token too
 	anyAccount   bool     // a local operation that is about no account
+	storeless    bool     // answered also when there is no store
 
 	durations prometheus.Observer
 	counters  [6]atomic.Pointer[prometheus.Counter] // by class of status
@@ -123,10 +124,10 @@ func (a *API) routes() []route {
 		{method: get, path: "/audit", handle: getAudit, role: auth.Admin, query: []string{"limit", "skip", "action"}},
 		{method: post, path: "/setup", handle: postSetup, access: open},
 
-		{method: get, path: "/health", handle: getHealth, access: open},
-		{method: get, path: "/ready", handle: getReady, access: open},
+		{method: get, path: "/health", handle: getHealth, access: open, storeless: true},
+		{method: get, path: "/ready", handle: getReady, access: open, storeless: true},
 		{method: get, path: "/metrics", handle: getMetrics, bearer: true},
-		{method: get, path: "/openapi.json", handle: getOpenAPI, access: open},
+		{method: get, path: "/openapi.json", handle: getOpenAPI, access: open, storeless: true},
 	}
 }
 

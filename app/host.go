@@ -1,0 +1,299 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"opsmon/app/control"
+	"opsmon/app/errdefs"
+	"opsmon/app/httpapi"
+	"opsmon/app/web"
+	"opsmon/kv"
+)
+
+// timeLimits bound how long clients may take. A request's line and headers must arrive within header, a small body
+// and a small answer within body and answer; large ones get more, by their size (package httpapi).
+type timeLimits struct {
+	header, body, answer, idle time.Duration
+	drain                      time.Duration // for requests that are being answered when the service stops
+}
+
+func defaultTimeLimits() timeLimits {
+	return timeLimits{header: 10 * time.Second, body: 30 * time.Second, answer: 60 * time.Second, idle: 2 * time.Minute, drain: 20 * time.Second}
+}
+
+// maxHeader bounds a request's line and headers, in bytes.
+const maxHeader = 16 << 10
+
+// hostLock is the file in the data directory that the one service on it holds the lock of.
+const hostLock = "host.lock"
+
+// Host is a running service: the network and the machine's own channel, for as long as the process lives, and
+// within them an App on the store. The App may be away: before the store is open, while it is replaced, and when it is
+// damaged. Then what needs no store is answered all the same, /health and the control channel among it, and everything
+// else is 503.
+type Host struct {
+	cfg    Config
+	log    *slog.Logger
+	base   baseURL
+	limits timeLimits
+	web    *web.Web
+	api    *httpapi.API // answers while there is no App
+	app    atomic.Pointer[App]
+	away   atomic.Pointer[error] // why there is none
+	turn   sync.Mutex            // held by who opens and closes Apps
+
+	network *limitListener
+	local   net.Listener
+}
+
+var errStarting, errStopping = errors.New("the service is starting"), errors.New("the service is stopping")
+
+// NewHost makes a service that is configured so. Nothing is opened before Run. Error: *SettingError.
+func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	h := &Host{cfg: cfg, log: log, limits: defaultTimeLimits()}
+	h.away.Store(&errStarting)
+	h.base.set(cfg.baseURL(cfg.Listen))
+	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure()})
+	var err error
+	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: cfg.Demo, Version: BuildInfo().Version, Secure: cfg.secure()})
+	return h, err
+}
+
+// why says why there is no App.
+func (h *Host) why() error { return *h.away.Load() }
+
+// SetupCode gives the one-time code that guards the set-up of an empty appliance, "" when there is nothing to set up.
+func (h *Host) SetupCode() string {
+	if a := h.app.Load(); a != nil {
+		return a.SetupCode()
+	}
+	return ""
+}
+
+// current gives what answers requests now.
+func (h *Host) current() *httpapi.API {
+	if a := h.app.Load(); a != nil {
+		return a.api
+	}
+	return h.api
+}
+
+// ServeHTTP serves the network: pages and the API.
+func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.web.Handles(r.URL.Path) {
+		h.web.ServeHTTP(w, r)
+		return
+	}
+	h.current().ServeHTTP(w, r)
+}
+
+// Run listens, opens the store and serves until ctx ends; then it answers what it has begun, closes the store, and
+// returns. A damaged store does not end it: the service stays and says what is wrong. started, when not nil, is called
+// once the store was opened or found damaged, with the service's address as people use it. Run may be called once.
+// Errors: *SettingError, kv.ErrLocked, kv.ErrNewer and others of Open.
+func (h *Host) Run(ctx context.Context, started func(url string)) error {
+	if err := makeDataDir(h.cfg.DataDir); err != nil {
+		return fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
+	}
+	unlock, err := kv.LockFile(filepath.Join(h.cfg.DataDir, hostLock), 2*time.Second)
+	if errors.Is(err, kv.ErrLocked) {
+		return fmt.Errorf("another service runs on %s: %w; use that one, stop it first, or choose another directory with --data-dir", h.cfg.DataDir, kv.ErrLocked)
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := handOver(h.cfg.DataDir, filepath.Join(h.cfg.DataDir, hostLock)); err != nil {
+		return err
+	}
+	ended, shut, err := h.serve()
+	if err != nil {
+		return err
+	}
+	if err = h.open(); err == nil || errors.Is(err, kv.ErrDamaged) {
+		if err != nil {
+			h.log.Error("the store is damaged; nothing can be served from it", slog.Any("error", err))
+			err = nil
+		}
+		if started != nil {
+			started(h.base.get())
+		}
+		select {
+		case <-ctx.Done():
+		case err = <-ended: // it cannot end by itself but by failing
+			err = fmt.Errorf("serve: %w", err)
+		}
+		h.log.Info("stopping")
+	}
+	if a := h.app.Load(); a != nil {
+		a.stopping.Store(true)
+	}
+	shut()
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	return errors.Join(err, h.leave(&errStopping))
+}
+
+// serve opens the network and the control channel and begins to answer. ended tells of a server that failed; shut ends
+// them all when what they have begun is answered.
+func (h *Host) serve() (ended <-chan error, shut func(), err error) {
+	l, err := h.listen()
+	if err != nil {
+		return nil, nil, err
+	}
+	if h.local, err = control.Listen(h.cfg.DataDir); err != nil {
+		return nil, nil, errors.Join(err, l.Close())
+	}
+	errorLog := slog.NewLogLogger(h.log.Handler(), slog.LevelDebug) // a client's broken handshake is no news
+	servers := []*http.Server{
+		{
+			Handler: h, ErrorLog: errorLog, MaxHeaderBytes: maxHeader,
+			ReadHeaderTimeout: h.limits.header, ReadTimeout: h.limits.body, WriteTimeout: h.limits.answer, IdleTimeout: h.limits.idle,
+			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32}, DisableGeneralOptionsHandler: true,
+		},
+		{
+			Handler:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.current().Local().ServeHTTP(w, r) }),
+			ErrorLog: errorLog, ReadHeaderTimeout: h.limits.header, IdleTimeout: h.limits.idle,
+		},
+	}
+	failed := make(chan error, len(servers))
+	var running sync.WaitGroup
+	for i, on := range []net.Listener{l, h.local} {
+		running.Go(func() {
+			if err := servers[i].Serve(on); !errors.Is(err, http.ErrServerClosed) {
+				failed <- err
+			}
+		})
+	}
+	h.log.Info("listening", slog.String("address", l.Addr().String()), slog.String("url", h.base.get()))
+	if h.cfg.linksStayHere() {
+		h.log.Warn("one-time links will only open on this machine: set url to the address that people use")
+	}
+	return failed, func() {
+		drain, cancel := context.WithTimeout(context.Background(), h.limits.drain)
+		defer cancel()
+		for _, s := range servers {
+			if err := s.Shutdown(drain); err != nil {
+				h.log.Warn("some requests did not end in time and were cut off", slog.Any("error", err))
+				s.Close()
+			}
+		}
+		running.Wait()
+	}, nil
+}
+
+// open opens the store and lets its App answer. The caller holds the turn, or nobody else can have it yet.
+func (h *Host) open() error {
+	a, err := open(h.cfg, h.log, &h.base)
+	if err != nil {
+		h.away.Store(&err)
+		return err
+	}
+	a.start()
+	h.app.Store(a)
+	return nil
+}
+
+// leave closes the App, when there is one, after the requests that use it. The caller holds the turn.
+func (h *Host) leave(why *error) error {
+	h.away.Store(why)
+	a := h.app.Swap(nil)
+	if a == nil {
+		return nil
+	}
+	timer := time.AfterFunc(h.limits.drain, func() {
+		h.log.Warn("some requests did not end in time and were cut off")
+		h.network.cut()
+	})
+	a.gate.Lock() // for ever: late requests are told that there is no store
+	timer.Stop()
+	return a.Close()
+}
+
+// Replace closes the store, lets change put another in its place, and opens that one. Requests get 503 meanwhile; those
+// that are being answered are finished first, for as long as at a stop. When change fails, or the new store does not open
+// and get ready, undo of change is called, the old store serves again, and the error says what happened. It must not be
+// called from a request that needs the store. why is what clients are told: "a backup is being restored". Errors: Conflict
+// while another replacement goes on, change's, Open's.
+func (h *Host) Replace(ctx context.Context, why string, change func() (undo func() error, err error)) error {
+	if !h.turn.TryLock() {
+		return errdefs.New(errdefs.Conflict, "the store is being replaced already, or the service is starting or stopping; try again when that has ended")
+	}
+	defer h.turn.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	h.log.Info("replacing the store", slog.String("why", why))
+	reason := errors.New(why)
+	if err := h.leave(&reason); err != nil {
+		return errors.Join(fmt.Errorf("close the store: %w", err), h.open())
+	}
+	undo, err := change()
+	if err != nil {
+		return errors.Join(err, h.back(nil))
+	}
+	if err = h.open(); err == nil {
+		if err = h.app.Load().ready(); err == nil {
+			h.log.Info("the store was replaced")
+			return nil
+		}
+		err = errors.Join(err, h.leave(&reason))
+	}
+	h.log.Error("the new store does not get ready; the old one is put back", slog.Any("error", err))
+	return errors.Join(fmt.Errorf("the new store did not get ready, and the old one was put back: %w", err), h.back(undo))
+}
+
+// back puts the old store back.
+func (h *Host) back(undo func() error) error {
+	if undo != nil {
+		if err := undo(); err != nil {
+			return fmt.Errorf("put the old store back: %w", err)
+		}
+	}
+	if err := h.open(); err != nil {
+		return fmt.Errorf("open the old store again: %w", err)
+	}
+	return nil
+}
+
+// listen opens the address of the configuration, behind the limits on connections and TLS where it is on.
+func (h *Host) listen() (net.Listener, error) {
+	cert, key, err := h.cfg.certificate()
+	if err != nil {
+		return nil, err
+	}
+	var secret tls.Certificate
+	if cert != "" {
+		if secret, err = tls.LoadX509KeyPair(cert, key); err != nil {
+			return nil, h.cfg.wrong("tls", "needs a certificate and its key in PEM files: %w", err)
+		}
+	}
+	l, err := net.Listen("tcp", h.cfg.Listen)
+	if err != nil {
+		advice := "another program may be using it: stop that one, or choose another port"
+		if errors.Is(err, os.ErrPermission) {
+			advice = "the user that runs app may not use this port: choose one above 1023"
+		}
+		return nil, h.cfg.wrong("listen", "is %s, which cannot be listened on (%w); %s with --listen", h.cfg.Listen, err, advice)
+	}
+	h.base.set(h.cfg.baseURL(l.Addr().String()))
+	h.network = newLimitListener(l, h.cfg.MaxConnections, h.cfg.MaxConnections/4)
+	if cert == "" {
+		return h.network, nil
+	}
+	return tls.NewListener(h.network, &tls.Config{Certificates: []tls.Certificate{secret}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}), nil
+}
