@@ -1,11 +1,97 @@
 package service
 
 import (
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// quoteUnit makes one word of s for a unit file: specifiers and variables in it are not expanded.
+// User is the account that the service runs as on Linux: a system user and group of that name.
+const User = "app"
+
+// Sysusers declares User for systemd-sysusers.
+const Sysusers = `u app - "Manufacturing operations monitoring" ` + defaultDataDir + "\n"
+
+// defaultDataDir is the one that systemd makes for the service by itself.
+const defaultDataDir = "/var/lib/app"
+
+//go:embed app.service.tmpl
+var unitTemplate string
+
+// UnitConfig says what a unit runs. The paths are absolute.
+type UnitConfig struct {
+	Binary  string
+	DataDir string
+}
+
+// Unit gives the text of app.service. Paths may hold any character but line ends that a file system takes.
+func Unit(cfg UnitConfig) string {
+	directory := "StateDirectory=app\nStateDirectoryMode=0700"
+	if cfg.DataDir != defaultDataDir {
+		directory = "ReadWritePaths=" + quoteUnit(cfg.DataDir)
+	}
+	return strings.NewReplacer(
+		"{binary}", quoteUnit(cfg.Binary), "{argument}", quoteArgument(cfg.DataDir), "{datadir}", quoteUnit(cfg.DataDir),
+		"{directory}", directory, "{home}", protectHome(cfg.DataDir),
+	).Replace(unitTemplate)
+}
+
+// protectHome gives the strictest protection of the users' own directories with which the service reaches paths.
+func protectHome(paths ...string) string {
+	if slices.ContainsFunc(paths, func(p string) bool { return below(p, "/home") || below(p, "/root") || below(p, "/run/user") }) {
+		return "read-only"
+	}
+	return "yes"
+}
+
+func below(p, dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
+
+// FoldersUnit gives the text of a drop-in that lets the service write to folders outside of its data directory, "" for
+// none. They need not be there: a share that cannot be mounted does not keep the service from starting.
+func FoldersUnit(dataDir string, folders []string) string {
+	folders = slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return below(f, dataDir) })
+	if len(folders) == 0 {
+		return ""
+	}
+	slices.Sort(folders)
+	var b strings.Builder
+	b.WriteString("# Made by app install, from the folders that app.yaml names.\n\n[Unit]\n")
+	for _, f := range slices.Compact(folders) {
+		for dir := f; dir != "/" && dir != "."; dir = path.Dir(dir) {
+			fmt.Fprintf(&b, "After=%s.mount\n", escapeUnitPath(dir))
+		}
+	}
+	b.WriteString("\n[Service]\n")
+	for _, f := range slices.Compact(folders) {
+		fmt.Fprintf(&b, "ReadWritePaths=%s\n", quoteUnit("-"+f))
+	}
+	fmt.Fprintf(&b, "ProtectHome=%s\n", protectHome(append(folders, dataDir)...))
+	return b.String()
+}
+
+// escapeUnitPath makes a path a unit's name, as systemd-escape --path does.
+func escapeUnitPath(p string) string {
+	var b strings.Builder
+	for i, c := range []byte(strings.Trim(path.Clean(p), "/")) {
+		switch {
+		case c == '/':
+			b.WriteByte('-')
+		case c == '.' && i == 0, c != '.' && c != '_' && c != ':' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z'):
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// quoteArgument makes one word of s for a command line in a unit file, where variables are expanded too.
+func quoteArgument(s string) string { return strings.ReplaceAll(quoteUnit(s), "$", "$$") }
+
+// quoteUnit makes one word of s for a unit file, in which no specifier is expanded.
 func quoteUnit(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -14,7 +100,7 @@ func quoteUnit(s string) string {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case r == '%' || r == '$':
+		case r == '%':
 			b.WriteRune(r)
 			b.WriteRune(r)
 		case r < ' ' || r == 0x7f:
