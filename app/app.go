@@ -34,6 +34,7 @@ type App struct {
 	base     *baseURL
 	gate     sync.RWMutex // read by each request that uses the store, written by who closes it
 	stopping atomic.Bool
+	status   func() httpapi.Status // of the Host; without one that of the App alone
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
@@ -41,17 +42,20 @@ type App struct {
 func Open(cfg Config, log *slog.Logger) (*App, error) {
 	base := new(baseURL)
 	base.set(cfg.baseURL(cfg.Listen))
-	return open(cfg, log, base)
+	return open(cfg, log, base, nil)
 }
 
-func open(cfg Config, log *slog.Logger, base *baseURL) (*App, error) {
+func open(cfg Config, log *slog.Logger, base *baseURL, status func() httpapi.Status) (*App, error) {
 	if err := makeDataDir(cfg.DataDir); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	a := &App{cfg: cfg, log: log, base: base}
+	a := &App{cfg: cfg, log: log, base: base, status: status}
+	if status == nil {
+		a.status = func() httpapi.Status { return statusOf(cfg, a) }
+	}
 	var err error
 	a.store, err = kv.Open(kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Clock: cfg.Clock, Buckets: buckets(), Migrations: migrations})
 	if errors.Is(err, kv.ErrLocked) {
@@ -102,7 +106,7 @@ func (a *App) services() (err error) {
 	a.api = httpapi.New(httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
-		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate,
+		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Status: a.status,
 	})
 	return nil
 }

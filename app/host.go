@@ -52,6 +52,7 @@ type Host struct {
 	app    atomic.Pointer[App]
 	away   atomic.Pointer[error] // why there is none
 	turn   sync.Mutex            // held by who opens and closes Apps
+	began  time.Time
 
 	network *limitListener
 	local   net.Listener
@@ -64,10 +65,10 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	h := &Host{cfg: cfg, log: log, limits: defaultTimeLimits()}
+	h := &Host{cfg: cfg, log: log, limits: defaultTimeLimits(), began: time.Now()}
 	h.away.Store(&errStarting)
 	h.base.set(cfg.baseURL(cfg.Listen))
-	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure()})
+	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status})
 	var err error
 	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: cfg.Demo, Version: BuildInfo().Version, Secure: cfg.secure()})
 	return h, err
@@ -198,7 +199,7 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 
 // open opens the store and lets its App answer. The caller holds the turn, or nobody else can have it yet.
 func (h *Host) open() error {
-	a, err := open(h.cfg, h.log, &h.base)
+	a, err := open(h.cfg, h.log, &h.base, h.status)
 	if err != nil {
 		h.away.Store(&err)
 		return err

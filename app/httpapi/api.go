@@ -36,13 +36,15 @@ type Config struct {
 	Version  string
 
 	// Closed, when set, says why there is no store: then only operations that need none are answered, and all else
-	// here but Log, Version and Secure is not used.
+	// here but Log, Version, Secure and Status is not used.
 	Closed func() error
 	// Gate is passed by each operation that needs the store. A closed one means that the store is being closed. nil =
 	// always open.
 	Gate Gate
 	// Ready gives nil when requests can be served, else why not.
 	Ready func() error
+	// Status tells how the service is.
+	Status func() Status
 	// Audit lists the audit records of an account, newest first, and how many there are.
 	Audit func(accountID string, limit, skip int, action string) ([]audit.Record, int, error)
 	// Bootstrap makes an account, its first administrator and a key in one transaction.

@@ -144,6 +144,7 @@ func (a *API) localRoutes() []route {
 		{method: post, path: "/local/key", handle: localCreateKey},
 		{method: post, path: "/local/login-link", handle: localLoginLink},
 		{method: post, path: "/local/reset-admin", handle: localResetAdmin},
+		{method: get, path: "/local/status", handle: localStatus, storeless: true},
 		{method: get, path: "/local/check", handle: localCheck, anyAccount: true},
 	}
 }

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/httpapi"
+	"opsmon/kv"
+)
+
+// statusOf tells how an App is, which may be nil: away.
+func statusOf(cfg Config, a *App) httpapi.Status {
+	st := httpapi.Status{Version: BuildInfo().Version, PID: os.Getpid(), DataDir: cfg.DataDir, URLs: []string{}}
+	if a != nil {
+		st.SetupCode = a.SetupCode()
+		st.Store = &httpapi.StoreStatus{}
+		if info, err := os.Stat(a.store.Path()); err == nil {
+			st.Store.Bytes = info.Size()
+		}
+	}
+	return st
+}
+
+// status tells how the service is. It does not wait for writes.
+func (h *Host) status() httpapi.Status {
+	a := h.app.Load()
+	st := statusOf(h.cfg, a)
+	st.StartedAt = new(audit.Timestamp(h.began))
+	st.URL = h.base.get()
+	why := h.why()
+	if a != nil {
+		why = a.ready()
+	}
+	st.Ready = why == nil
+	if why != nil {
+		st.Reason = why.Error()
+	}
+	return st
+}
+
+// pulse is the record that Probe writes: the time at which the store last took a write for it.
+var pulse = kv.NewBucket("pulse", kv.String, kv.JSON[time.Time]())
+
+// pulseKey is the one key of that bucket.
+const pulseKey = "probe"
+
+// Probe makes a small write to the store and waits for it, as a request would; a service whose Probe does not return
+// is hung. It returns at once when there is no store for the moment. The error says why requests that write are not
+// served: that is no reason to start the service again, it mends itself (a full disk) or needs a person (damage).
+func (h *Host) Probe() error {
+	a := h.app.Load()
+	if a == nil {
+		return h.why()
+	}
+	err := a.store.Update(func(tx *kv.Tx) error { return pulse.Put(tx, pulseKey, tx.Now()) })
+	if errors.Is(err, kv.ErrClosed) {
+		return h.why() // it was taken away meanwhile
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"opsmon/app/control"
+	"opsmon/app/httpapi"
+	"opsmon/kv"
+)
+
+// status asks a running service how it is, as the command line does.
+func status(t *testing.T, dataDir string) httpapi.Status {
+	t.Helper()
+	client, err := control.Client(dataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.CloseIdleConnections()
+	resp, err := client.Get("http://app/local/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var out struct {
+		Result httpapi.Status `json:"result"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s, %v", resp.Status, err)
+	}
+	return out.Result
+}
+
+// TestStatus: a service tells how it is, with a store and while that is away; the network is not told.
+func TestStatus(t *testing.T) {
+	cfg := testConfig(t)
+	r := serve(t, cfg)
+	st := status(t, cfg.DataDir)
+	if st.Version != BuildInfo().Version || st.PID != os.Getpid() || st.URL != r.url || !st.Ready || st.Reason != "" || st.SetupCode != "" || st.DataDir != cfg.DataDir {
+		t.Errorf("status %+v", st)
+	}
+	if at, err := time.Parse(time.RFC3339, *st.StartedAt); err != nil || time.Since(at) > time.Minute {
+		t.Errorf("started at %s, %v", *st.StartedAt, err)
+	}
+	if info, err := os.Stat(filepath.Join(cfg.DataDir, StoreFile)); err != nil || st.Store == nil || st.Store.Bytes != info.Size() {
+		t.Errorf("store %+v, the file has %d bytes, %v", st.Store, info.Size(), err)
+	}
+	if status := r.request(t, http.MethodGet, "/local/status", r.key, ""); status != http.StatusNotFound {
+		t.Errorf("over the network: %d, want 404", status)
+	}
+	if err := r.host.Replace(t.Context(), "a test goes on", func() (func() error, error) {
+		if st := status(t, cfg.DataDir); st.Ready || st.Reason != "a test goes on" || st.Store != nil {
+			t.Errorf("without a store: %+v", st)
+		}
+		return nil, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestProbe: it writes through the store, does not return while the store hangs, and does return without one.
+func TestProbe(t *testing.T) {
+	cfg := testConfig(t)
+	r := serve(t, cfg)
+	before := time.Now()
+	if err := r.host.Probe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.store.View(func(tx *kv.Tx) error {
+		at, err := pulse.Get(tx, pulseKey)
+		if at.Before(before.Add(-time.Second)) {
+			t.Errorf("the store was written at %v, want after %v", at, before)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+
+	hung, release := make(chan struct{}), make(chan struct{})
+	go r.store.Update(func(*kv.Tx) error { close(hung); <-release; return nil })
+	<-hung
+	ended := make(chan error, 1)
+	go func() { ended <- r.host.Probe() }()
+	select {
+	case err := <-ended:
+		t.Errorf("it returned %v while the store hung", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	close(release)
+	if err := <-ended; err != nil {
+		t.Errorf("after the store hung: %v", err)
+	}
+
+	if err := r.host.Replace(t.Context(), "a test goes on", func() (func() error, error) {
+		if err := r.host.Probe(); err == nil || !strings.Contains(err.Error(), "a test goes on") {
+			t.Errorf("without a store: %v", err)
+		}
+		return nil, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.store.Update(func(*kv.Tx) error { return nil }); !errors.Is(err, kv.ErrClosed) {
+		t.Errorf("the first store is still open: %v", err)
+	}
+	if err := r.host.Probe(); err != nil {
+		t.Errorf("on the new store: %v", err)
+	}
+}
