@@ -13,6 +13,7 @@ var who = map[string][]string{
 	"":                  {"app/cli"},
 	"kv":                {},
 	"kv/kvtest":         {"kv"},
+	"kv/powercut":       {},
 	"schema":            {"schema/strictjson"},
 	"schema/strictjson": {},
 	"schema/schematest": {},

@@ -1,0 +1,80 @@
+package powercut
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// calls are the system calls that are recorded. Those without a model are an error when they touch the directory.
+const calls = "openat,close,lseek,write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,ftruncate,truncate,fallocate," +
+	"rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,copy_file_range,sendfile,splice"
+
+// Record makes cmd run under strace, as a child of the test as before. After cmd has ended, the function that it gives
+// reads what cmd did to dir, which must be there before and be named without symbolic links. ok is false where the test
+// cannot go on: see Strace.
+func Record(t testing.TB, dir string, cmd *exec.Cmd) (history func() *History, ok bool) {
+	t.Helper()
+	root, err := scan(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(t.TempDir(), "trace")
+	if !Strace(t, cmd, "-xx", "-s", "1000000000", "-e", "trace="+calls, "-e", "signal=none", "-o", log) {
+		return nil, false
+	}
+	return func() *History {
+		t.Helper()
+		b, err := wait(log, cmd.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &History{dir: dir, root: root, log: b}
+		if err := h.check(); err != nil {
+			t.Fatalf("read the record of strace: %v", err)
+		}
+		return h
+	}, true
+}
+
+// Strace makes cmd run under strace with the given flags, with its threads and still as a child of the test. Where strace
+// is not installed it skips the test, on CI it fails it; where the kernel refuses it, it says so and is false.
+func Strace(t testing.TB, cmd *exec.Cmd, flags ...string) bool {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("strace is not installed")
+		}
+		t.Skip("strace is not installed")
+	}
+	if out, err := exec.Command(strace, "-qq", "-e", "trace=none", "true").CombinedOutput(); err != nil {
+		t.Logf("NOT RUN: strace may not trace here: %v: %s", err, bytes.TrimSpace(out))
+		return false
+	}
+	cmd.Args = append(append([]string{strace, "-D", "-f", "-q"}, flags...), append([]string{"--", cmd.Path}, cmd.Args[1:]...)...)
+	cmd.Path = strace
+	return true
+}
+
+// wait reads strace's output once it tells of the end of a process: strace ends a little after that.
+func wait(log string, pid int) ([]byte, error) {
+	ended := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +\+\+\+ (exited with|killed by) `, pid))
+	for range 400 {
+		b, err := os.ReadFile(log)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		if ended.Match(b) {
+			return b, nil
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	return nil, fmt.Errorf("strace does not tell of the end of process %d in %s", pid, log)
+}
