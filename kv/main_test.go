@@ -21,6 +21,8 @@ func TestMain(m *testing.M) {
 		holdStore()
 	case "creator":
 		createAndDie()
+	case "recorded":
+		recordedWrites()
 	case "writer":
 		writeUntilKilled()
 	}

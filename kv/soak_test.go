@@ -11,6 +11,9 @@ const (
 	killRounds = 20
 	sampleKeys = 600
 	bitFlips   = 60
+
+	recordedCommits = 40 // by each of three writers, twice
+	powerCuts       = 60 // at each sync
 )
 
 func damageSeed(t *testing.T) uint64 {

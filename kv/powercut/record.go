@@ -78,3 +78,19 @@ func wait(log string, pid int) ([]byte, error) {
 	}
 	return nil, fmt.Errorf("strace does not tell of the end of process %d in %s", pid, log)
 }
+
+// Scratch gives a directory for what cuts leave, in memory where the machine has one there: syncs of thousands of them
+// cost nothing then. It ends with the test.
+func Scratch(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "powercut-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}

@@ -1,0 +1,153 @@
+package kv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"opsmon/kv/powercut"
+)
+
+// recordedWrites makes a store, changes it on several goroutines, opens it again and changes it more. Each line tells of
+// one change, before it is begun and when its Update has returned.
+func recordedWrites() {
+	for round := range uint64(2) {
+		s, err := Open(childConfig())
+		fatal(err)
+		var wg sync.WaitGroup
+		for w := range uint64(3) {
+			wg.Go(func() {
+				for i := range uint64(recordedCommits) {
+					k := (round*3+w)*1000 + i
+					fatal(s.Update(func(tx *Tx) error {
+						if err := blobs.Put(tx, w, make([]byte, k*7919%30_000)); err != nil { // churn: pages are freed and used again
+							return err
+						}
+						if err := blobs.Put(tx, 1_000_000+k, make([]byte, k%700)); err != nil {
+							return err
+						}
+						return triples.Put(tx, triple("k", "", k), make([]byte, k%700))
+					}))
+					fmt.Printf("put %d\n", k)
+					if i%3 != 2 {
+						continue
+					}
+					fmt.Printf("deleting %d\n", k-1)
+					fatal(s.Update(func(tx *Tx) error {
+						return errors.Join(triples.Delete(tx, triple("k", "", k-1)), blobs.Delete(tx, 1_000_000+k-1))
+					}))
+					fmt.Printf("deleted %d\n", k-1)
+				}
+			})
+		}
+		wg.Wait()
+		fatal(s.Close())
+	}
+	os.Exit(0)
+}
+
+// TestPowerCut cuts the power at every sync of a store that is made and written to, with whatever a disk may keep of
+// what was not synced. What is left is a whole store with every change that Update had answered, and with no half of
+// another.
+func TestPowerCut(t *testing.T) {
+	dir := t.TempDir()
+	cmd := child("recorded", filepath.Join(dir, "s.db"))
+	cmd.Stderr = nil
+	history, ok := powercut.Record(t, dir, cmd)
+	if !ok {
+		return
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	h := history()
+	scratch := powercut.Scratch(t)
+	cuts, stores, most := 0, 0, 0
+	try := func(cut powercut.Cut) bool {
+		left := filepath.Join(scratch, fmt.Sprint(cuts))
+		if err := cut.Write(left); err != nil {
+			t.Fatal(err)
+		}
+		_, err := os.Stat(filepath.Join(left, "s.db"))
+		if cuts++; err == nil {
+			stores++
+		}
+		answered, err := afterPowerCut(filepath.Join(left, "s.db"), string(cut.Said()))
+		if most = max(most, answered); err != nil {
+			t.Errorf("%v: %v", cut, err)
+		}
+		os.RemoveAll(left)
+		return err == nil
+	}
+	rng := rand.New(rand.NewPCG(damageSeed(t), 3))
+	h.PowerCuts(powerCuts, rng)(try)
+	h.Kills(try)
+	t.Logf("%d cuts, %d with a store, up to %d answered changes", cuts, stores, most)
+	if stores == 0 || stores == cuts || most < 6*recordedCommits {
+		t.Error("that is too few to tell anything")
+	}
+}
+
+// afterPowerCut holds what is left of a store against what was said about it, and gives how many changes were answered.
+func afterPowerCut(path, said string) (answered int, err error) {
+	put, deleting, deleted := map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
+	for line := range strings.Lines(said) {
+		var what string
+		var k uint64
+		if _, err := fmt.Sscan(line, &what, &k); err != nil {
+			return 0, fmt.Errorf("the line %q: %w", line, err)
+		}
+		map[string]map[uint64]bool{"put": put, "deleting": deleting, "deleted": deleted}[what][k] = true
+	}
+	answered = len(put) + len(deleted)
+	s, err := Open(Config{Path: path, Buckets: []string{blobs.Name(), triples.Name()}})
+	if err != nil {
+		return answered, err
+	}
+	var problems []error
+	if err := s.Check(func(problem string) { problems = append(problems, errors.New(problem)) }); err != nil {
+		problems = append(problems, err)
+	}
+	there := map[uint64]bool{}
+	problems = append(problems, s.View(func(tx *Tx) error {
+		for item, err := range triples.Scan(tx, Range{}) {
+			if err != nil {
+				return err
+			}
+			k := item.Key.B.B
+			there[k] = true
+			other, err := blobs.Get(tx, 1_000_000+k)
+			if err != nil || len(item.Value) != int(k%700) || !bytes.Equal(other, item.Value) {
+				return fmt.Errorf("of change %d a part is there: %w", k, err)
+			}
+		}
+		n := 0
+		for item, err := range blobs.Scan(tx, blobs.From(1_000_000)) {
+			if err != nil {
+				return err
+			}
+			if n++; !there[item.Key-1_000_000] {
+				return fmt.Errorf("of change %d the other part is there", item.Key-1_000_000)
+			}
+		}
+		return nil
+	}))
+	for k := range put {
+		if !there[k] && !deleting[k] {
+			problems = append(problems, fmt.Errorf("change %d was answered and is lost", k))
+		}
+		if there[k] && deleted[k] {
+			problems = append(problems, fmt.Errorf("the deletion of %d was answered and is lost", k))
+		}
+	}
+	if err := s.Update(func(tx *Tx) error { return blobs.Put(tx, 5, nil) }); err != nil {
+		problems = append(problems, fmt.Errorf("a write afterwards: %w", err))
+	}
+	return answered, errors.Join(errors.Join(problems...), s.Close())
+}
