@@ -144,13 +144,11 @@ func checkPages(path string) error {
 		return &Error{Op: "check", Kind: ErrDamaged, Err: err}
 	}
 	problems, first := 0, ""
-	c := checker{file: f, meta: metas[1], names: map[string]bool{}, found: map[string]tally{}, kept: map[string]tally{}}
-	c.report = func(problem string) {
+	walkPages(f, metas[1], func(problem string) {
 		if problems++; problems == 1 {
 			first = problem
 		}
-	}
-	c.run()
+	})
 	switch problems {
 	case 0:
 		return nil

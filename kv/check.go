@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 )
 
@@ -16,9 +17,9 @@ func (s *Store) Check(report func(problem string)) error {
 	for try := 0; ; try++ {
 		var unknown error
 		err := s.View(func(tx *Tx) error {
-			c := checker{file: s.file, report: report, names: map[string]bool{}, found: map[string]tally{}, kept: map[string]tally{}}
+			c := checker{file: s.file}
 			if unknown = c.findMeta(uint64(tx.bolt.ID())); unknown == nil {
-				c.run()
+				walkPages(s.file, c.meta, report)
 			}
 			return nil
 		})
@@ -57,6 +58,53 @@ func (s *Store) inspect() error {
 	c.headers = headers
 	c.run()
 	return err
+}
+
+// Report is Check for a file that need not be a store at all: it calls report with a sentence for each problem, as many as
+// can be found, and opens nothing. While a process writes to the file, a whole one may look damaged. Its error says that
+// the check itself could not be done.
+func Report(path string, report func(problem string)) error {
+	err := probe(path)
+	if known := (*Error)(nil); errors.As(err, &known) && known.Kind == ErrDamaged {
+		report(known.Err.Error())
+	} else if err != nil {
+		return wrap("check store "+path, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return wrap("check store "+path, err)
+	}
+	defer f.Close()
+	if m, ok := anyMeta(f); ok {
+		walkPages(f, m, report)
+	}
+	return nil
+}
+
+// anyMeta gives the newer meta page that can be read, for a look at what hangs on it.
+func anyMeta(f *os.File) (m meta, ok bool) {
+	info, err := f.Stat()
+	if err != nil {
+		return m, false
+	}
+	head := make([]byte, pageHeader+metaSize)
+	for _, at := range []int64{0, pageSize} {
+		if _, err := f.ReadAt(head, at); err != nil {
+			continue
+		}
+		found, err := parseMeta(head)
+		// One that speaks of far more than there is would take the memory for it.
+		if err == nil && found.pages < 1<<20+uint64(info.Size())/found.pageSize && (!ok || found.tx > m.tx) {
+			m, ok = found, true
+		}
+	}
+	return m, ok
+}
+
+// walkPages looks at everything that hangs on a meta page.
+func walkPages(f io.ReaderAt, m meta, report func(problem string)) {
+	c := checker{file: f, meta: m, report: report, names: map[string]bool{}, found: map[string]tally{}, kept: map[string]tally{}}
+	c.run()
 }
 
 // checkTries is how often the meta page of a transaction may have been written over before it could be read.
