@@ -232,14 +232,14 @@ func TestReport(t *testing.T) {
 		problems int // at least; -1 = none
 		says     string
 	}{
-		"whole":     {whole, -1, ""},
-		"leaves":    {flip(leaves...), 2, "says that it is page"},
-		"one meta":  {func() []byte { d := bytes.Clone(whole); d[pageHeader+48]++; return d }(), 1, "meta page"},
-		"both":      {func() []byte { d := bytes.Clone(whole); d[pageHeader+48]++; d[pageSize+pageHeader+48]++; return d }(), 1, "meta page"},
-		"half":      {whole[:len(whole)/2], 3, "bytes where"},
-		"empty":     {nil, 1, "empty"},
-		"foreign":   {bytes.Repeat([]byte("not a store\n"), 3000), 1, "not a store"},
-		"short":     {whole[:50], 1, "too short"},
+		"whole":    {whole, -1, ""},
+		"leaves":   {flip(leaves...), 2, "says that it is page"},
+		"one meta": {func() []byte { d := bytes.Clone(whole); d[pageHeader+48]++; return d }(), 1, "meta page"},
+		"both":     {func() []byte { d := bytes.Clone(whole); d[pageHeader+48]++; d[pageSize+pageHeader+48]++; return d }(), 1, "meta page"},
+		"half":     {whole[:len(whole)/2], 3, "bytes where"},
+		"empty":    {nil, 1, "empty"},
+		"foreign":  {bytes.Repeat([]byte("not a store\n"), 3000), 1, "not a store"},
+		"short":    {whole[:50], 1, "too short"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := os.WriteFile(path, test.data, 0o600); err != nil {
