@@ -183,15 +183,3 @@ func (a *App) bootstrap(in httpapi.BootstrapInput) (*httpapi.BootstrapResult, er
 	a.setup.clear()
 	return result, nil
 }
-
-// Check looks the whole store over: its structure, every record, every manifest. Each problem is reported; the
-// error is for when the check itself could not be made.
-func (a *App) Check(report func(problem string)) error {
-	if err := a.store.Check(report); err != nil {
-		return err
-	}
-	if err := a.accounts.Check(a.cfg.Clock(), report); err != nil {
-		return err
-	}
-	return a.auth.Check(report)
-}

@@ -128,7 +128,7 @@ func TestDamagedStore(t *testing.T) {
 			refused := func() {
 				for _, args := range [][]string{{"check"}, {"init", "--domain", "northgate.example", "--email", "it@northgate.example"}} {
 					out, stderr, status := command(t, append(args, "--data-dir", dir)...)
-					if status != 1 || out != "" || !strings.Contains(stderr, "damaged") || !strings.Contains(stderr, "backup") || strings.Contains(stderr, "goroutine") {
+					if status != 1 || out != "" && args[0] != "check" || !strings.Contains(stderr, "damaged") || !strings.Contains(stderr, "backup") || strings.Contains(stderr, "goroutine") {
 						t.Errorf("%s: status %d, %s%s", args[0], status, out, stderr)
 					}
 				}

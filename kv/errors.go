@@ -17,13 +17,14 @@ import (
 // errors.Is. ErrFull, ErrReadOnly and ErrClosed also answer true from a method Unavailable() bool, found by
 // errors.As: what failed may work later (http-api.md section 7; decisions.md section 1: 503).
 var (
-	ErrNotFound error = errors.New("not found")                                 // no such key in the bucket
-	ErrLocked   error = errors.New("locked by another process")                 // another process has the store open
-	ErrDamaged  error = errors.New("damaged")                                   // what is on the disk is not what was written
-	ErrNewer    error = errors.New("written by a newer version of the program") // more migrations have run than are known
-	ErrFull     error = passing("the disk is full")                             // reads go on; writes do when there is room
-	ErrReadOnly error = passing("cannot be written")                            // no permission, or the disk refuses writes
-	ErrClosed   error = passing("closed")                                       // the store was closed
+	ErrNotFound error = errors.New("not found")                                  // no such key in the bucket
+	ErrLocked   error = errors.New("locked by another process")                  // another process has the store open
+	ErrDamaged  error = errors.New("damaged")                                    // what is on the disk is not what was written
+	ErrNewer    error = errors.New("written by a newer version of the program")  // more migrations have run than are known
+	ErrOlder    error = errors.New("written by an older version of the program") // and may not be migrated
+	ErrFull     error = passing("the disk is full")                              // reads go on; writes do when there is room
+	ErrReadOnly error = passing("cannot be written")                             // no permission, or the disk refuses writes
+	ErrClosed   error = passing("closed")                                        // the store was closed
 )
 
 // passing is a kind of failure that may pass by itself or by what an administrator does.

@@ -19,6 +19,7 @@ type Config struct {
 	Clock       func() time.Time // gives Tx.Now; nil = time.Now
 	Buckets     []string         // made at Open when missing
 	Migrations  []Migration      // in order; the store's version is how many have run. A new store runs them all
+	ReadOnly    bool             // change nothing in the file: no making, no migrations, no Update
 
 	step func(name string) // called between the steps of making a store, so that a test can stop there
 }
@@ -46,7 +47,8 @@ const defaultLockTimeout = time.Second
 //
 // Errors: ErrLocked when another process has it open, after LockTimeout; ErrDamaged for a file that is not a whole
 // store, an empty one included; ErrNewer for a store that more migrations have run on than are known, which is left
-// as it is; ErrReadOnly without the right to write; ErrFull; and a migration's own.
+// as it is; ErrOlder with ReadOnly for one that lacks migrations; ErrReadOnly without the right to write; ErrFull; and a
+// migration's own.
 func Open(cfg Config) (*Store, error) {
 	if cfg.LockTimeout <= 0 {
 		cfg.LockTimeout = defaultLockTimeout
@@ -68,7 +70,7 @@ func Open(cfg Config) (*Store, error) {
 
 func open(cfg Config) (*Store, error) {
 	op := "open store " + cfg.Path
-	if _, err := os.Stat(cfg.Path); os.IsNotExist(err) {
+	if _, err := os.Stat(cfg.Path); os.IsNotExist(err) && !cfg.ReadOnly {
 		if err := create(cfg); err != nil {
 			return nil, wrap(op, err)
 		}
@@ -79,10 +81,12 @@ func open(cfg Config) (*Store, error) {
 		return nil, wrap(op, err)
 	}
 	s := &Store{path: cfg.Path, clock: cfg.Clock}
-	if err := s.openBolt(cfg.LockTimeout); err != nil {
+	if err := s.openBolt(cfg); err != nil {
 		return nil, wrap(op, err)
 	}
-	removeLeftovers(cfg.Path)
+	if !cfg.ReadOnly {
+		removeLeftovers(cfg.Path)
+	}
 	if err := s.inspect(); err != nil {
 		s.Close()
 		return nil, err
@@ -99,6 +103,12 @@ func (s *Store) prepare(cfg Config) error {
 	if err := s.readVersion(len(cfg.Migrations)); err != nil {
 		return err
 	}
+	if cfg.ReadOnly {
+		if s.version < len(cfg.Migrations) {
+			return &Error{Op: "open", Kind: ErrOlder, Err: fmt.Errorf("the store has version %d and this program works with %d", s.version, len(cfg.Migrations))}
+		}
+		return nil
+	}
 	if err := s.makeBuckets(cfg.Buckets); err != nil {
 		return err
 	}
@@ -106,7 +116,7 @@ func (s *Store) prepare(cfg Config) error {
 }
 
 // openBolt opens the file with bbolt. When bbolt panics, the file is closed, which gives the lock back.
-func (s *Store) openBolt(timeout time.Duration) (err error) {
+func (s *Store) openBolt(cfg Config) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
@@ -117,7 +127,8 @@ func (s *Store) openBolt(timeout time.Duration) (err error) {
 		}
 	}()
 	s.bolt, err = bbolt.Open(s.path, 0o600, &bbolt.Options{
-		Timeout:         timeout,
+		Timeout:         cfg.LockTimeout,
+		ReadOnly:        cfg.ReadOnly,
 		FreelistType:    bbolt.FreelistMapType,
 		InitialMmapSize: initialMmap(),
 		NoStatistics:    true,

@@ -165,7 +165,7 @@ func (h *house) field(path string) string {
 // whole checks that Check has nothing to say.
 func (h *house) whole() {
 	h.t.Helper()
-	if err := h.Check(h.clock.Now(), func(problem string) { h.t.Errorf("check: %s", problem) }); err != nil {
+	if err := h.check(h.clock.Now(), func(problem string) { h.t.Errorf("check: %s", problem) }); err != nil {
 		h.t.Error(err)
 	}
 }
@@ -298,3 +298,8 @@ func setAt(t testing.TB, doc any, path string, v any) {
 
 // body gives a document as one line, for comparing what changed.
 func body(r *Representation) string { return string(bytes.TrimSpace(r.Bytes())) }
+
+// check is Check of this house's store.
+func (h *house) check(now time.Time, report func(string)) error {
+	return h.store.View(func(tx *kv.Tx) error { Check(tx, now, report); return nil })
+}

@@ -8,36 +8,79 @@ import (
 	"opsmon/kv"
 )
 
-// Check reads every account, manifest and revision and reports what is not as it should be. The error is for
-// when the store could not be read at all.
-func (s *Service) Check(now time.Time, report func(problem string)) error {
-	return s.store.View(func(tx *kv.Tx) error {
-		whole := map[Hash]bool{} // documents that were read and are what their name says
-		for item, err := range accounts.Scan(tx, kv.Range{}) {
-			if err != nil {
-				report(fmt.Sprintf("account: %v", err))
-				continue
-			}
-			a := item.Value
-			b, err := rendered.Get(tx, a.ID)
-			switch {
-			case err != nil:
-				report(fmt.Sprintf("account %s: its manifest: %v", a.ID, err))
-			case sha256.Sum256(b) != a.Rendered:
-				report(fmt.Sprintf("account %s: its manifest is not the one that its record names", a.ID))
-			default:
-				doc := newSnapshot(&a, newArrays(b, nil)).Document().Bytes()
-				if _, pure := split(doc); Hash(sha256.Sum256(pure)) != a.Document {
-					report(fmt.Sprintf("account %s: its manifest and the document of its newest revision are not the same", a.ID))
-				}
-				for _, d := range Validate(doc, now).Details {
-					report(fmt.Sprintf("account %s: manifest: %s %s", a.ID, d.Field, d.Issue))
-				}
-			}
-			checkRevisions(tx, &a, whole, report)
+// Check reads every account, manifest, revision and document and reports what cannot be read, does not validate, or does
+// not agree with the rest. It gives the ids of the accounts that can be read.
+func Check(tx *kv.Tx, now time.Time, report func(problem string)) (known map[string]bool) {
+	known = map[string]bool{}
+	whole := map[Hash]bool{} // documents that were read and are what their name says
+	domains := map[string]string{}
+	for item, err := range accounts.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("account: %v", err))
+			continue
 		}
-		return nil
-	})
+		a := item.Value
+		known[item.Key] = true
+		if a.ID != item.Key {
+			report(fmt.Sprintf("account %s: its record is that of %q", item.Key, a.ID))
+			continue
+		}
+		if other, taken := domains[a.Domain]; taken {
+			report(fmt.Sprintf("account %s: its domain %s is that of %s too", a.ID, a.Domain, other))
+		}
+		domains[a.Domain] = a.ID
+		checkManifest(tx, &a, now, report)
+		checkRevisions(tx, &a, whole, report)
+	}
+	checkLoose(tx, known, whole, report)
+	return known
+}
+
+func checkManifest(tx *kv.Tx, a *Account, now time.Time, report func(string)) {
+	b, err := rendered.Get(tx, a.ID)
+	switch {
+	case err != nil:
+		report(fmt.Sprintf("account %s: its manifest: %v", a.ID, err))
+	case sha256.Sum256(b) != a.Rendered:
+		report(fmt.Sprintf("account %s: its manifest is not the one that its record names", a.ID))
+	default:
+		doc := newSnapshot(a, newArrays(b, nil)).Document().Bytes()
+		if _, pure := split(doc); Hash(sha256.Sum256(pure)) != a.Document {
+			report(fmt.Sprintf("account %s: its manifest and the document of its newest revision are not the same", a.ID))
+		}
+		for _, d := range Validate(doc, now).Details {
+			report(fmt.Sprintf("account %s: manifest: %s %s", a.ID, d.Field, d.Issue))
+		}
+	}
+}
+
+// checkLoose finds what belongs to no account that is there.
+func checkLoose(tx *kv.Tx, known map[string]bool, whole map[Hash]bool, report func(string)) {
+	loose := func(what, account string, err error) {
+		switch {
+		case err != nil:
+			report(fmt.Sprintf("%s: %v", what, err))
+		case !known[account]:
+			report(fmt.Sprintf("%s of account %s: there is no such account", what, account))
+		}
+	}
+	for item, err := range rendered.Scan(tx, kv.Range{}) {
+		loose("manifest", item.Key, err)
+	}
+	for item, err := range revisions.Scan(tx, kv.Range{}) {
+		loose("revision", item.Key.A, err)
+	}
+	for item, err := range gone.Scan(tx, kv.Range{}) {
+		loose("earlier place", item.Key.A, err)
+	}
+	for item, err := range documents.Scan(tx, kv.Range{}) {
+		switch {
+		case err != nil:
+			report(fmt.Sprintf("document: %v", err))
+		case !whole[item.Key]:
+			report(fmt.Sprintf("document %x: no revision that can be read names it", item.Key))
+		}
+	}
 }
 
 func checkRevisions(tx *kv.Tx, a *Account, whole map[Hash]bool, report func(string)) {

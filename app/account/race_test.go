@@ -232,7 +232,7 @@ func TestClosedStore(t *testing.T) {
 		"archive":   func() error { _, err := h.SetArchived(auth.Local("northfield"), true); return err },
 		"revisions": func() error { _, _, err := h.Revisions(boss(), 1, 0); return err },
 		"revision":  func() error { _, err := h.Revision(boss(), 7); return err },
-		"check":     func() error { return h.Check(start, func(string) {}) },
+		"check":     func() error { return h.check(start, func(string) {}) },
 	} {
 		if err := fn(); !errors.Is(err, kv.ErrClosed) || errdefs.KindOf(err) != errdefs.Unavailable {
 			t.Errorf("%s: %v", what, err)

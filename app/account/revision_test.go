@@ -173,6 +173,29 @@ func TestCheckDamage(t *testing.T) {
 			"account northfield: manifest: account.enableTasks must be one of on, off, or null; it is 7"},
 		{"the record names another document", func(tx *kv.Tx) error { return record(tx, func(a *Account) { a.Document = Hash{1} }) },
 			"account northfield: its manifest and the document of its newest revision are not the same"},
+		{"a manifest of nobody", func(tx *kv.Tx) error { return rendered.Put(tx, "nobody", []byte("{}")) }, "manifest of account nobody: there is no such account"},
+		{"a revision of nobody", func(tx *kv.Tx) error {
+			return revisions.Put(tx, kv.Pair[string, uint64]{A: "nobody", B: 1}, Revision{})
+		},
+			"revision of account nobody: there is no such account"},
+		{"a document of nobody", func(tx *kv.Tx) error { return documents.Put(tx, Hash{7}, compress([]byte(`{}`))) }, "no revision that can be read names it"},
+		{"a place of nobody", func(tx *kv.Tx) error { return gone.Put(tx, kv.Pair[string, goneKey]{A: "nobody"}, storedLifetime{}) },
+			"earlier place of account nobody: there is no such account"},
+		{"a record under another key", func(tx *kv.Tx) error {
+			a, err := accounts.Get(tx, "northfield")
+			if err != nil {
+				return err
+			}
+			return accounts.Put(tx, "other", a)
+		}, `account other: its record is that of "northfield"`},
+		{"two accounts of one domain", func(tx *kv.Tx) error {
+			a, err := accounts.Get(tx, "northfield")
+			if err != nil {
+				return err
+			}
+			a.ID = "other"
+			return accounts.Put(tx, "other", a)
+		}, "too"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newPlant(t)
@@ -183,7 +206,7 @@ func TestCheckDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			if err := h.Check(start, func(problem string) { got = append(got, problem) }); err != nil {
+			if err := h.check(start, func(problem string) { got = append(got, problem) }); err != nil {
 				t.Fatal(err)
 			}
 			if text := strings.Join(got, "\n"); !strings.Contains(text, c.want) {

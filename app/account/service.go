@@ -116,6 +116,9 @@ func load(tx *kv.Tx, id string) (*Snapshot, error) {
 		return nil, fmt.Errorf("read account %s: %w", id, err)
 	}
 	b, err := rendered.Get(tx, id)
+	if errors.Is(err, kv.ErrNotFound) {
+		err = &kv.Error{Op: "read", Kind: kv.ErrDamaged, Err: errors.New("it is not there")}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest of %s: %w", id, err)
 	}

@@ -172,8 +172,8 @@ func (f *fixture) close() {
 
 func (f *fixture) finish() {
 	f.checkBooks()
-	if err := f.Check(func(problem string) { f.t.Errorf("records: %s", problem) }); err != nil {
-		f.t.Error(err)
+	for _, problem := range f.problems() {
+		f.t.Errorf("records: %s", problem)
 	}
 	if err := f.store.Check(func(problem string) { f.t.Errorf("store: %s", problem) }); err != nil {
 		f.t.Error(err)
@@ -358,4 +358,20 @@ func (f *fixture) everyRole() map[Role]Principal {
 		all[role] = f.user(plantA, string(role)+"@elsewhere.example", role)
 	}
 	return all
+}
+
+// problems is what Check says.
+func (f *fixture) problems() []string {
+	f.t.Helper()
+	var list []string
+	err := f.store.View(func(tx *kv.Tx) error {
+		known := map[string]bool{plantA: true, plantB: true}
+		Check(tx, known, func(problem string) { list = append(list, problem) })
+		audit.Check(tx, known, func(problem string) { list = append(list, problem) })
+		return nil
+	})
+	if err != nil {
+		f.t.Error(err)
+	}
+	return list
 }

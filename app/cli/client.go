@@ -125,7 +125,11 @@ func (c *client) do(method, path string, query url.Values, body []byte) ([]byte,
 	if f.ErrorMessage == "" {
 		f.ErrorMessage = f.ErrorCode
 	}
-	return nil, &errdefs.Error{Kind: errdefs.Conflict, Message: f.ErrorMessage, Details: f.Details}
+	kind := errdefs.Conflict
+	if resp.StatusCode == http.StatusServiceUnavailable {
+		kind = errdefs.Unavailable
+	}
+	return nil, &errdefs.Error{Kind: kind, Message: f.ErrorMessage, Details: f.Details}
 }
 
 // call makes a request with a JSON body and reads the result, or the results, of its answer into out.

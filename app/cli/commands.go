@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"text/tabwriter"
-	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -245,36 +244,6 @@ func (e *env) archive(name, short, state string) *cobra.Command {
 					return err
 				}
 				return e.print(line, func(w io.Writer) { fmt.Fprintf(w, "Account %s is %s.\n", line.ID, state) })
-			})
-		},
-	}
-}
-
-func (e *env) check() *cobra.Command {
-	return &cobra.Command{
-		Use: "check", Short: "Check that the store and the manifests are whole and readable", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return e.with(false, func(c *client) error {
-				var out struct {
-					Problems []string `json:"problems"`
-				}
-				start := time.Now()
-				if err := c.call(http.MethodGet, "/local/check", nil, nil, &out); err != nil {
-					return err
-				}
-				err := e.print(map[string]any{"ok": len(out.Problems) == 0, "problems": out.Problems}, func(w io.Writer) {
-					for _, p := range out.Problems {
-						fmt.Fprintln(w, p)
-					}
-					if len(out.Problems) == 0 {
-						fmt.Fprintf(w, "The store and its manifests are whole (checked in %s).\n", time.Since(start).Round(time.Millisecond))
-					}
-				})
-				if err == nil && len(out.Problems) > 0 {
-					fmt.Fprintf(e.stderr, "app: the store has %s; put a backup in its place\n", count(len(out.Problems), "problem", "problems"))
-					return errReported
-				}
-				return err
 			})
 		},
 	}

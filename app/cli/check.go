@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+func (e *env) check() *cobra.Command {
+	return &cobra.Command{
+		Use: "check", Short: "Check that the store and the manifests are whole and readable", Args: cobra.NoArgs,
+		Long: `Reads everything in the store: its pages, every record and its checksum, every manifest, and that records which name each
+other agree. A damaged store is read as far as it can be. The exit status is 1 when there is a problem.`,
+		RunE: func(*cobra.Command, []string) error {
+			start := time.Now()
+			problems, err := e.problems()
+			if err != nil {
+				return err
+			}
+			err = e.print(map[string]any{"ok": len(problems) == 0, "problems": problems}, func(w io.Writer) {
+				for _, p := range problems {
+					fmt.Fprintln(w, p)
+				}
+				if len(problems) == 0 {
+					fmt.Fprintf(w, "The store and its manifests are whole (checked in %s).\n", time.Since(start).Round(time.Millisecond))
+				}
+			})
+			if err == nil && len(problems) > 0 {
+				fmt.Fprintf(e.stderr, "app: the store is damaged: it has %s; keep a copy of the file and restore the newest backup\n", count(len(problems), "problem", "problems"))
+				return errReported
+			}
+			return err
+		},
+	}
+}
+
+// problems asks the service what is wrong with the store, or looks itself when the store cannot be opened.
+func (e *env) problems() ([]string, error) {
+	out := struct {
+		Problems []string `json:"problems"`
+	}{[]string{}}
+	err := e.with(false, func(c *client) error { return c.call(http.MethodGet, "/local/check", nil, nil, &out) })
+	if err == nil || !errors.Is(err, kv.ErrDamaged) && errdefs.KindOf(err) != errdefs.Unavailable {
+		return out.Problems, err
+	}
+	// A service that answers and has not opened the store has found it damaged.
+	unlock, locked := kv.LockFile(filepath.Join(e.dataDir, app.StoreFile), 0)
+	if locked != nil {
+		return nil, err
+	}
+	if err := unlock(); err != nil {
+		return nil, err
+	}
+	err = app.CheckDamaged(e.dataDir, err, func(p string) { out.Problems = append(out.Problems, p) })
+	return out.Problems, err
+}

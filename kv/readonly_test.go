@@ -1,0 +1,57 @@
+package kv
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestReadOnly opens a store to look at it: nothing in the file changes, whatever its version.
+func TestReadOnly(t *testing.T) {
+	nothing := Migration{Name: "nothing", Run: func(*Tx) error { return nil }}
+	cfg := Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}, Migrations: []Migration{nothing}}
+	s := openStore(t, cfg)
+	if err := s.Update(func(tx *Tx) error { return blobs.Put(tx, 1, []byte("x")) }); err != nil {
+		t.Fatal(err)
+	}
+	closeChecked(t, s)
+	before, err := os.ReadFile(cfg.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		migrations []Migration
+		want       error
+	}{
+		"same version":  {[]Migration{nothing}, nil},
+		"older program": {nil, ErrNewer},
+		"newer program": {[]Migration{nothing, nothing}, ErrOlder},
+	} {
+		s, err := Open(Config{Path: cfg.Path, Buckets: []string{blobs.Name(), "another"}, Migrations: test.migrations, ReadOnly: true})
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+		if err != nil {
+			continue
+		}
+		if got := content(t, s); got[1] != "x" {
+			t.Errorf("%s: it holds %v", name, got)
+		}
+		if err := s.Update(func(tx *Tx) error { return blobs.Put(tx, 2, nil) }); !errors.Is(err, ErrReadOnly) {
+			t.Errorf("%s: a write: %v, want ErrReadOnly", name, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if after, err := os.ReadFile(cfg.Path); err != nil || !bytes.Equal(before, after) {
+		t.Error("the file was changed")
+	}
+	none := filepath.Join(t.TempDir(), "none.db")
+	if _, err := Open(Config{Path: none, ReadOnly: true}); !errors.Is(err, fs.ErrNotExist) || exists(none) {
+		t.Errorf("no store: %v", err)
+	}
+}
