@@ -106,7 +106,7 @@ func (a *App) services() (err error) {
 	a.api = httpapi.New(httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
-		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Status: a.status,
+		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Status: a.status, Gauges: a.gauges,
 	})
 	return nil
 }
@@ -139,6 +139,19 @@ func (a *App) ready() error {
 		return errors.New("the service is stopping")
 	}
 	return a.store.Writable()
+}
+
+// gauges measures the appliance for /metrics. What cannot be measured is left out.
+func (a *App) gauges() []httpapi.Gauge {
+	u, err := a.store.Usage()
+	if err != nil {
+		a.log.Warn("the room that the store takes cannot be told", slog.Any("error", err))
+		return nil
+	}
+	return []httpapi.Gauge{
+		{Name: "app_store_bytes", Help: "Size of the store's file.", Value: float64(u.Bytes)},
+		{Name: "app_store_free_bytes", Help: "Of the store's file, what later writes use again; app compact gives it back.", Value: float64(u.Free)},
+	}
 }
 
 func (a *App) auditList(accountID string, limit, skip int, action string) (records []audit.Record, total int, err error) {

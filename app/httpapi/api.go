@@ -55,6 +55,9 @@ type Config struct {
 	// Check looks the whole store over and reports each problem.
 	Check func(report func(problem string)) error
 
+	// Gauges gives what /metrics tells of the appliance, measured now. nil = nothing.
+	Gauges func() []Gauge
+
 	// BaseURL gives the address that people reach the service at, without a slash at the end. It is never taken
 	// from a request: a forged Host header would send one-time links elsewhere.
 	BaseURL func() string
@@ -85,7 +88,7 @@ type API struct {
 // New makes the API. It panics when two routes clash, which a test of the table catches.
 func New(cfg Config) *API {
 	a := &API{
-		cfg: cfg, log: cfg.Log, meters: newMeters(), origins: http.NewCrossOriginProtection(),
+		cfg: cfg, log: cfg.Log, meters: newMeters(cfg.Gauges), origins: http.NewCrossOriginProtection(),
 		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
 	}
 	a.missing = &route{method: "any", path: "none"}

@@ -166,7 +166,7 @@ func TestBearer(t *testing.T) {
 	}
 	s.do(ask{method: "GET", path: "/account", header: map[string]string{"Authorization": "Bearer " + key}}).want(t, 401)
 	a := s.do(ask{method: "GET", path: "/metrics", key: key})
-	for _, line := range []string{`app_http_requests_total{method="GET",route="/metrics",status="2xx"}`, `app_http_request_duration_seconds_bucket{method="GET",route="/account"`} {
+	for _, line := range []string{"app_store_bytes 4096\n", `app_http_requests_total{method="GET",route="/metrics",status="2xx"}`, `app_http_request_duration_seconds_bucket{method="GET",route="/account"`} {
 		if !strings.Contains(string(a.body), line) {
 			t.Errorf("no %s", line)
 		}

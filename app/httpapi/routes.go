@@ -46,7 +46,7 @@ type meters struct {
 	durations *prometheus.HistogramVec
 }
 
-func newMeters() *meters {
+func newMeters(gauges func() []Gauge) *meters {
 	m := &meters{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "app_http_requests_total", Help: "Requests answered."}, []string{"method", "route", "status"}),
@@ -56,7 +56,30 @@ func newMeters() *meters {
 		}, []string{"method", "route"}),
 	}
 	m.registry.MustRegister(m.requests, m.durations, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if gauges != nil {
+		m.registry.MustRegister(gaugeCollector(gauges))
+	}
 	return m
+}
+
+// Gauge is a number that can go up and down, such as the bytes that the store takes.
+type Gauge struct {
+	Name  string // app_store_bytes: with its unit
+	Help  string // a sentence
+	Value float64
+}
+
+// gaugeCollector measures when it is asked.
+type gaugeCollector func() []Gauge
+
+// Describe implements prometheus.Collector: what there is to measure is known when it is measured.
+func (gaugeCollector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (c gaugeCollector) Collect(to chan<- prometheus.Metric) {
+	for _, g := range c() {
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(g.Name, g.Help, nil, nil), prometheus.GaugeValue, g.Value)
+	}
 }
 
 // prepare fills in what a route leaves to its defaults.

@@ -132,6 +132,7 @@ func newServer(t testing.TB, o options) *server {
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },
 		Check:     func(report func(string)) error { return s.store.Check(report) },
+		Gauges:    func() []Gauge { return []Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },
 		BaseURL:   func() string { return "https://plant.example" },
 	})
 	table := s.api.routes()
