@@ -16,8 +16,8 @@ func statusOf(cfg Config, a *App) httpapi.Status {
 	if a != nil {
 		st.SetupCode = a.SetupCode()
 		st.Store = &httpapi.StoreStatus{}
-		if info, err := os.Stat(a.store.Path()); err == nil {
-			st.Store.Bytes = info.Size()
+		if u, err := a.store.Usage(); err == nil {
+			st.Store.Bytes, st.Store.Free = u.Bytes, u.Free
 		}
 	}
 	return st

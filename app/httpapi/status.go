@@ -18,7 +18,8 @@ type Status struct {
 
 // StoreStatus is the store's file.
 type StoreStatus struct {
-	Bytes int64 `json:"bytes"` // of the file, room for reuse included
+	Bytes int64 `json:"bytes"` // of the file
+	Free  int64 `json:"free"`  // of these: room for later writes, which app compact gives back
 }
 
 // BackupStatus is the last scheduled backup.
