@@ -1,11 +1,13 @@
 package kv
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"sync/atomic"
 )
 
 // Values turns values of type V into bytes and back. Use JSON or Raw.
@@ -32,6 +34,42 @@ func JSON[V any]() Values[V] {
 			return v, err
 		},
 	}
+}
+
+// remembered is how many values a bucket of Remembered values keeps.
+const remembered = 64
+
+// Remembered keeps some values beside their documents, so that a document that is read again and again need not be
+// decoded each time: it is compared instead. What Get gives is made by copy from the value that is kept; copy must give one
+// that shares nothing with it that anybody changes. A value must be read back as it was written.
+func Remembered[V any](of Values[V], copy func(V) V) Values[V] {
+	type memo struct {
+		document []byte
+		value    V
+	}
+	var memos [remembered]atomic.Pointer[memo] // by the document's checksum
+	at := func(document []byte) *atomic.Pointer[memo] {
+		return &memos[crc32.Checksum(document, castagnoli)%remembered]
+	}
+	encode, decode := of.encode, of.decode
+	of.encode = func(v V) ([]byte, error) {
+		document, err := encode(v)
+		if err == nil {
+			at(document).Store(&memo{document, copy(v)})
+		}
+		return document, err
+	}
+	of.decode = func(document []byte) (V, error) {
+		if m := at(document).Load(); m != nil && bytes.Equal(m.document, document) {
+			return copy(m.value), nil
+		}
+		v, err := decode(document)
+		if err == nil {
+			at(document).Store(&memo{document, copy(v)})
+		}
+		return v, err
+	}
+	return of
 }
 
 // Raw keeps bytes as they are. Neither Put nor Get shares memory with the caller. Nil is read back as empty.

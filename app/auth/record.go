@@ -9,8 +9,8 @@ import (
 type place = kv.Pair[string, string]
 
 var (
-	users        = kv.NewBucket("authUser", kv.PairOf(kv.String, kv.String), kv.JSON[userRecord]())
-	keys         = kv.NewBucket("authKey", kv.String, kv.JSON[keyRecord]())
+	users        = kv.NewBucket("authUser", kv.PairOf(kv.String, kv.String), kv.Remembered(kv.JSON[userRecord](), as[userRecord]))
+	keys         = kv.NewBucket("authKey", kv.String, kv.Remembered(kv.JSON[keyRecord](), as[keyRecord]))
 	keyUses      = kv.NewBucket("authKeyUse", kv.String, kv.JSON[audit.Time]())
 	sessions     = kv.NewBucket("authSession", kv.String, kv.JSON[sessionRecord]())
 	tablets      = kv.NewBucket("authTablet", kv.PairOf(kv.String, kv.String), kv.JSON[tabletRecord]())
@@ -19,6 +19,9 @@ var (
 	waits        = kv.NewBucket("authWait", kv.Bytes32, kv.Raw)
 	lastAccounts = kv.NewBucket("authLastAccount", kv.String, kv.Raw)
 )
+
+// as copies a record whose fields are replaced and never changed in place.
+func as[V any](v V) V { return v }
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string {
