@@ -89,7 +89,13 @@ type process struct {
 // its url. The process is killed when the test ends.
 func start(t testing.TB, line string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(binary(t), args...), stderr: new(bytes.Buffer)}
+	return startCommand(t, line, exec.Command(binary(t), args...))
+}
+
+// startCommand is start for a command that may have been prepared otherwise.
+func startCommand(t testing.TB, line string, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd: cmd, stderr: new(bytes.Buffer)}
 	p.cmd.Stderr = p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -104,7 +110,7 @@ func start(t testing.TB, line string, args ...string) *process {
 		text, err := p.lines.ReadString('\n')
 		if err != nil {
 			p.cmd.Wait()
-			t.Fatalf("%v did not start: %s", args, p.stderr)
+			t.Fatalf("%v did not start: %s", cmd.Args, p.stderr)
 		}
 		if rest, ok := strings.CutPrefix(text, line); ok {
 			p.url = strings.TrimSpace(rest)

@@ -1,13 +1,46 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
-// makeDataDir makes the data directory when it is not there, for its owner alone.
-func makeDataDir(dir string) error { return os.MkdirAll(dir, 0o700) }
+// makeDataDir makes the data directory when it is not there, for its owner alone. Before there is a store in it, its own
+// name and those above it are put on the disk: a store is of no use in a directory that a power cut takes away.
+func makeDataDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, StoreFile)); err == nil {
+		return nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	for dir != "/" {
+		dir = filepath.Dir(dir)
+		d, err := os.Open(dir)
+		if errors.Is(err, fs.ErrPermission) {
+			continue // then it was not made here either
+		}
+		if err != nil {
+			return err
+		}
+		err = d.Sync()
+		if errors.Is(err, syscall.EINVAL) {
+			err = nil // a file system that knows no such thing
+		}
+		if err = errors.Join(err, d.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // handOver gives what root has made in another user's data directory to that user: the service that runs as it
 // must be able to open the store.

@@ -2,4 +2,7 @@
 
 package app
 
-const durabilityRounds = 5
+const (
+	durabilityRounds = 5
+	powerCuts        = 5 // at each sync
+)

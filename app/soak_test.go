@@ -2,4 +2,7 @@
 
 package app
 
-const durabilityRounds = 20
+const (
+	durabilityRounds = 100
+	powerCuts        = 60 // at each sync
+)

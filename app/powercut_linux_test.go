@@ -1,0 +1,172 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"opsmon/kv/powercut"
+)
+
+// TestPowerCut cuts the power, and kills the real binary, at every step of its first start, of making the first account,
+// and of writes by many clients. Whatever is left, it starts, is whole, and has every key that anybody was told.
+func TestPowerCut(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "made", "data")
+	record := func(what string, cmd *exec.Cmd, run func(p *exec.Cmd) (keys []string)) {
+		t.Helper()
+		history, ok := powercut.Record(t, base, cmd)
+		if !ok {
+			return
+		}
+		keys := run(cmd)
+		h := history()
+		scratch, n, told := powercut.Scratch(t), 0, 0
+		try := func(cut powercut.Cut) bool {
+			n++
+			left := filepath.Join(scratch, fmt.Sprint(n))
+			if err := cut.Write(left); err != nil {
+				t.Fatal(err)
+			}
+			defer os.RemoveAll(left)
+			known := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !bytes.Contains(cut.Said(), []byte(key)) })
+			told = max(told, len(known))
+			if err := afterCut(filepath.Join(left, "made", "data"), known); err != nil {
+				t.Errorf("%s: %v: %v", what, cut, err)
+				return false
+			}
+			return true
+		}
+		h.Kills(try)
+		h.PowerCuts(powerCuts, rand.New(rand.NewPCG(rand.Uint64(), 1)))(try)
+		t.Logf("%s: %d cuts, up to %d keys were told", what, n, told)
+		if told != len(keys) || n < 20 {
+			t.Errorf("%s: of %d keys %d are in the record, with %d cuts", what, len(keys), told, n)
+		}
+	}
+
+	var admin string
+	record("init", exec.Command(binary(t), "init", "--data-dir", dir, "--domain", "northgate.example", "--email", "it@northgate.example"), func(cmd *exec.Cmd) []string {
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for word := range bytes.FieldsSeq(out) {
+			if bytes.HasPrefix(word, []byte("opk_")) {
+				admin = string(word)
+			}
+		}
+		return []string{admin}
+	})
+	if admin == "" {
+		return // strace may not trace
+	}
+	record("writes", exec.Command(binary(t), "serve", "--data-dir", dir, "--listen", "127.0.0.1:0"), func(cmd *exec.Cmd) []string {
+		p := startCommand(t, "Serving on ", cmd)
+		var mu sync.Mutex
+		keys := []string{}
+		var clients sync.WaitGroup
+		for range 4 {
+			clients.Go(func() {
+				for range 3 {
+					var out struct {
+						Result struct {
+							Key string `json:"key"`
+						} `json:"result"`
+					}
+					if _, err := p.do(http.MethodPost, "/key", admin, "", &out); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					keys = append(keys, out.Result.Key)
+					mu.Unlock()
+				}
+			})
+		}
+		clients.Wait()
+		if status := p.end(t, syscall.SIGTERM); status != 0 {
+			t.Errorf("exit status %d: %s", status, p.stderr)
+		}
+		return keys
+	})
+	if err := os.RemoveAll(filepath.Join(base, "made")); err != nil {
+		t.Fatal(err)
+	}
+	record("first start", exec.Command(binary(t), "serve", "--data-dir", dir, "--listen", "127.0.0.1:0"), func(cmd *exec.Cmd) []string {
+		p := startCommand(t, "Serving on ", cmd)
+		if status := p.end(t, syscall.SIGTERM); status != 0 {
+			t.Errorf("exit status %d: %s", status, p.stderr)
+		}
+		return nil
+	})
+}
+
+// afterCut starts on what is left of a data directory, which must be whole and know the keys.
+func afterCut(dir string, keys []string) error {
+	cfg := DefaultConfig()
+	cfg.DataDir = dir
+	a, err := Open(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	for _, key := range keys {
+		if _, err := a.auth.AuthenticateKey(key); err != nil {
+			return fmt.Errorf("a key that was told is lost: %w", err)
+		}
+	}
+	var problems []error
+	err = a.Check(func(problem string) { problems = append(problems, errors.New(problem)) })
+	return errors.Join(append(problems, err)...)
+}
+
+// TestKilledFirstStart kills the real binary at each call of each kind by which it makes its first account, until it
+// gets through. What it leaves each time can be started, and the account be made if it is not there.
+func TestKilledFirstStart(t *testing.T) {
+	scratch, n, killed, there := powercut.Scratch(t), 0, 0, 0
+	for _, kind := range []string{"mkdirat", "openat", "write", "pwrite64", "ftruncate", "fsync", "fdatasync", "linkat", "unlinkat", "flock", "close", "exit_group"} {
+		for when := 1; ; when++ {
+			n++
+			dir := filepath.Join(scratch, fmt.Sprint(n))
+			args := []string{"init", "--data-dir", dir, "--domain", "northgate.example", "--email", "it@northgate.example"}
+			cmd := exec.Command(binary(t), args...)
+			// Calls are counted by thread; so that one thread makes most of them there is one processor.
+			cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+			if !powercut.Strace(t, cmd, "-o", os.DevNull, "-e", "trace="+kind, "-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", kind, when)) {
+				return
+			}
+			err := cmd.Run()
+			if err == nil {
+				break
+			}
+			if !strings.Contains(err.Error(), "killed") {
+				t.Fatal(err)
+			}
+			killed++
+			if err := afterCut(dir, nil); err != nil {
+				t.Fatalf("killed at %s %d: %v", kind, when, err)
+			}
+			switch _, stderr, status := command(t, args...); {
+			case status == 1 && strings.Contains(stderr, "already"):
+				there++
+			case status != 0:
+				t.Fatalf("killed at %s %d: init afterwards: status %d, %s", kind, when, status, stderr)
+			}
+		}
+	}
+	t.Logf("killed %d times; the account was there %d times", killed, there)
+	if killed < 20 || there == 0 || there == killed {
+		t.Error("that is too few to tell anything")
+	}
+}
