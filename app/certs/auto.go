@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,9 +33,6 @@ const DefaultName = "opsmon"
 // pollHosts is how often the machine's names, addresses and clock are looked at.
 const pollHosts = 30 * time.Second
 
-// lastYear is how long before the authority's end the log begins to tell of it, once a day.
-const lastYear = 365 * 24 * time.Hour
-
 // Auto answers with certificates from an authority of the appliance's own. It may be used by many goroutines at once.
 type Auto struct {
 	cfg     Config
@@ -44,7 +42,7 @@ type Auto struct {
 	done    chan struct{}
 
 	mu      sync.Mutex // one certificate is made at a time
-	omitted string     // what the log has said to be left out
+	omitted []string   // what the authority may not vouch for
 	told    time.Time  // when the log last told of the authority's end
 }
 
@@ -60,7 +58,7 @@ func open(cfg Config, d disk) (*Auto, error) {
 	if cfg.Name == "" {
 		cfg.Name = DefaultName
 	}
-	if !isLabel(cfg.Name) {
+	if !IsLabel(cfg.Name) {
 		return nil, fmt.Errorf("the appliance's name must be 1 to 63 lower-case letters, digits and hyphens; it is %q", cfg.Name)
 	}
 	if cfg.Hosts == nil {
@@ -106,6 +104,24 @@ func (a *Auto) CA() *CA { return &a.ca.CA }
 
 // Fingerprint gives the authority's, as CA.Fingerprint does.
 func (a *Auto) Fingerprint() string { return a.ca.Fingerprint() }
+
+// Problems gives what is wrong now, as sentences for people that say what to do; none when all is well. The authority
+// ends within a year, the clock shows a time before it was made, or it may not vouch for names or addresses that the
+// machine has. The log has those too.
+func (a *Auto) Problems() []string {
+	list := a.ca.Problems(a.cfg.Clock(), a.cfg.Dir)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.omitted) > 0 {
+		list = append(list, a.omission())
+	}
+	return list
+}
+
+// omission says what the certificates leave out.
+func (a *Auto) omission() string {
+	return fmt.Sprintf("the certificate leaves out %s, since the authority was made before the machine had these and may not vouch for them: use other names or addresses, or %s", strings.Join(a.omitted, ", "), anew(a.cfg.Dir))
+}
 
 // Expires gives the end of the time of the certificate in use. It is renewed long before.
 func (a *Auto) Expires() time.Time { return a.current.Load().tls.Leaf.NotAfter }
@@ -194,11 +210,10 @@ func (a *Auto) permitted(names []string, addrs []netip.Addr) ([]string, []netip.
 		out = append(out, addr.String())
 		return true
 	})
-	if omitted := fmt.Sprint(out); omitted != a.omitted {
-		a.omitted = omitted
+	if !slices.Equal(out, a.omitted) {
+		a.omitted = out
 		if len(out) > 0 {
-			a.cfg.Log.Warn("the authority was made before the machine had these names or addresses and may not vouch for them: use others, or delete ca.crt and ca.key and start the service again, after which every device has to trust the new authority",
-				slog.Any("left out", out), slog.String("directory", a.cfg.Dir))
+			a.cfg.Log.Warn(a.omission())
 		}
 	}
 	return names, addrs
@@ -206,17 +221,12 @@ func (a *Auto) permitted(names []string, addrs []netip.Addr) ([]string, []netip.
 
 // tellOfEnd tells once a day of an authority that is not, or soon not any more, valid.
 func (a *Auto) tellOfEnd(now time.Time) {
-	cert := a.ca.cert
-	early, late := now.Before(cert.NotBefore), now.After(cert.NotAfter.Add(-lastYear))
-	if !early && !late || now.Sub(a.told).Abs() < 24*time.Hour {
+	problems := a.ca.Problems(now, a.cfg.Dir)
+	if len(problems) == 0 || now.Sub(a.told).Abs() < 24*time.Hour {
 		return
 	}
 	a.told = now
-	if early {
-		a.cfg.Log.Warn("the clock shows a time before the certificate authority was made: set the clock; if it was wrong then and is right now, delete ca.crt and ca.key and start the service again",
-			slog.Time("clock", now), slog.Time("made", cert.NotBefore), slog.String("directory", a.cfg.Dir))
-		return
+	for _, problem := range problems {
+		a.cfg.Log.Warn(problem)
 	}
-	a.cfg.Log.Warn("the certificate authority ends: delete ca.crt and ca.key and start the service again before that, and have every device trust the new one",
-		slog.Time("ends", cert.NotAfter), slog.String("directory", a.cfg.Dir))
 }

@@ -349,19 +349,28 @@ func TestTheAuthoritysEndIsTold(t *testing.T) {
 	end := a.CA().Expires()
 	p.set(end.Add(-366 * 24 * time.Hour))
 	a.refresh()
-	if strings.Contains(p.logged(), "authority ends") {
+	if strings.Contains(p.logged(), "authority end") {
 		t.Error("told too early")
 	}
 	p.set(end.Add(-300 * 24 * time.Hour))
 	for range 3 {
 		a.refresh()
 	}
-	if n := strings.Count(p.logged(), "authority ends"); n != 1 {
+	if n := strings.Count(p.logged(), "authority end"); n != 1 {
 		t.Errorf("told %d times in a day", n)
 	}
 	cert := a.current.Load().tls.Leaf
 	if !cert.NotAfter.Equal(end) {
 		t.Errorf("a certificate is valid to %v, its authority to %v", cert.NotAfter, end)
+	}
+	for at, want := range map[time.Time]string{
+		end.Add(-300 * 24 * time.Hour): "authority ends on 2036-11-", end.Add(24 * time.Hour): "authority ended on 2036-11-",
+		today.AddDate(-1, 0, 0): "set the clock", today: "",
+	} {
+		p.set(at)
+		if list := a.Problems(); len(list) > 1 || !strings.Contains(strings.Join(list, ""), want) || (len(list) == 0) != (want == "") {
+			t.Errorf("problems at %v: %q", at, list)
+		}
 	}
 	p.set(end.Add(-time.Hour))
 	a.refresh()

@@ -82,8 +82,10 @@ func (c *CA) PEM() []byte {
 
 // Fingerprint gives the SHA-256 of the certificate in the usual form, 32 pairs of hexadecimal digits in capitals with
 // colons between: what people compare before they trust it.
-func (c *CA) Fingerprint() string {
-	sum := sha256.Sum256(c.cert.Raw)
+func (c *CA) Fingerprint() string { return fingerprint(c.cert.Raw) }
+
+func fingerprint(der []byte) string {
+	sum := sha256.Sum256(der)
 	pairs := make([]string, len(sum))
 	for i, b := range sum {
 		pairs[i] = fmt.Sprintf("%02X", b)
@@ -97,6 +99,28 @@ func (c *CA) Name() string { return c.cert.Subject.CommonName }
 // Expires gives the end of the authority's time. Nothing renews it: a new authority has to be trusted by each device
 // anew, so a person decides when, by deleting ca.crt and ca.key and starting the service again.
 func (c *CA) Expires() time.Time { return c.cert.NotAfter }
+
+// lastYear is how long before the authority's end that end is a problem: many devices have to trust a new one by then.
+const lastYear = 365 * 24 * time.Hour
+
+// Problems gives what is wrong with the authority in a directory at a time, as sentences for people that say what to
+// do; none when all is well.
+func (c *CA) Problems(now time.Time, dir string) []string {
+	switch end := c.cert.NotAfter; {
+	case now.Before(c.cert.NotBefore):
+		return []string{fmt.Sprintf("the clock shows %s, before the certificate authority was made on %s: set the clock; if it was wrong then and is right now, %s", day(now), day(c.cert.NotBefore), anew(dir))}
+	case now.After(end):
+		return []string{fmt.Sprintf("the certificate authority ended on %s, and devices refuse it: %s", day(end), anew(dir))}
+	case now.After(end.Add(-lastYear)):
+		return []string{fmt.Sprintf("the certificate authority ends on %s: before that, %s", day(end), anew(dir))}
+	}
+	return nil
+}
+
+// anew says how to get a new authority.
+func anew(dir string) string {
+	return fmt.Sprintf("delete %s and %s in %s and start the service again, after which every device has to trust the new authority", CAFile, CAKeyFile, dir)
+}
 
 // authority is a CA with its key.
 type authority struct {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"runtime"
 	"slices"
@@ -90,6 +91,63 @@ func (f *Files) Close() {
 // use when a client connects.
 func (f *Files) TLS() *tls.Config {
 	return configuration(func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &f.current.Load().tls, nil })
+}
+
+// CA gives nil: the plant's own certificate has an issuer that others know.
+func (f *Files) CA() *CA { return nil }
+
+// Fingerprint gives the SHA-256 of the certificate in use, as CA.Fingerprint does.
+func (f *Files) Fingerprint() string { return fingerprint(f.current.Load().tls.Leaf.Raw) }
+
+// Hosts gives the names and addresses in the certificate in use. The caller must not change them.
+func (f *Files) Hosts() ([]string, []netip.Addr) {
+	cert := f.current.Load().tls.Leaf
+	var addrs []netip.Addr
+	for _, ip := range cert.IPAddresses {
+		if addr, ok := netip.AddrFromSlice(ip); ok {
+			addrs = append(addrs, addr.Unmap())
+		}
+	}
+	return cert.DNSNames, addrs
+}
+
+// Reachable gives the names and addresses in the certificate in use by which other machines reach this one, names
+// first. One with a wildcard is no name.
+func (f *Files) Reachable() []string { return named(f.current.Load().tls.Leaf) }
+
+// NamedIn reads a certificate's file and gives what Files.Reachable would. It gives nothing for a file that cannot be
+// read or holds something else.
+func NamedIn(file string) []string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil
+		}
+		return named(cert)
+	}
+	return nil
+}
+
+func named(cert *x509.Certificate) []string {
+	var list []string
+	for _, name := range cert.DNSNames {
+		if name != "localhost" && !strings.Contains(name, "*") {
+			list = append(list, name)
+		}
+	}
+	for _, ip := range cert.IPAddresses {
+		if !ip.IsLoopback() {
+			list = append(list, ip.String())
+		}
+	}
+	return list
 }
 
 // Expires gives the end of the time of the certificate in use.

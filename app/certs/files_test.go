@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -136,6 +137,19 @@ func TestThePlantsOwnCertificate(t *testing.T) {
 		}
 		if !f.Expires().Equal(today.AddDate(1, 0, 0)) {
 			t.Errorf("%s: ends %v", kind, f.Expires())
+		}
+		want := []string{"opsmon.works.example"} // loopback is for this machine alone
+		if diff := cmp.Diff(want, f.Reachable()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(want, NamedIn(f.cfg.Cert)); diff != "" {
+			t.Error(diff)
+		}
+		if names, addrs := f.Hosts(); !slices.Equal(names, want) || len(addrs) != 1 || addrs[0].String() != "127.0.0.1" {
+			t.Errorf("hosts: %v %v", names, addrs)
+		}
+		if got := append(NamedIn(f.cfg.Key), NamedIn(f.cfg.Cert+".old")...); len(got) > 0 {
+			t.Errorf("named in no certificate: %v", got)
 		}
 	}
 }

@@ -58,6 +58,13 @@ func outward() netip.Addr {
 	return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr()
 }
 
+// Reachable gives the names and addresses by which other machines reach this one, as Auto.Reachable does, for services
+// that have no certificate. label is the appliance's.
+func Reachable(label string) []string {
+	names, addrs := machine()()
+	return reachable(tidyNames(names), tidyAddrs(addrs), label+".local", outward())
+}
+
 // reachable sorts out what other machines can use: first the address first, then the name, further names and further
 // addresses. Networks in 172.16.0.0/12 come late, since most are between a machine and its own containers.
 func reachable(names []string, addrs []netip.Addr, name string, first netip.Addr) []string {
@@ -137,15 +144,15 @@ func isHostName(name string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(name, ".") {
-		if !isLabel(strings.ReplaceAll(label, "_", "0")) {
+		if !IsLabel(strings.ReplaceAll(label, "_", "0")) {
 			return false
 		}
 	}
 	return true
 }
 
-// isLabel tells whether a text is a label of a host's name (RFC 1123 section 2.1), in lower case.
-func isLabel(text string) bool {
+// IsLabel tells whether a text is a label of a host's name (RFC 1123 section 2.1), in lower case.
+func IsLabel(text string) bool {
 	if text == "" || len(text) > 63 || text[0] == '-' || text[len(text)-1] == '-' {
 		return false
 	}

@@ -30,10 +30,21 @@ func TestNamesThatTheAuthorityMayNotVouchFor(t *testing.T) {
 		t.Error(diff)
 	}
 	a.refresh()
-	if n := strings.Count(p.logged(), `left out"="[other 203.0.113.7]"`); n != 1 {
+	if n := strings.Count(p.logged(), "leaves out other, 203.0.113.7, since"); n != 1 {
 		t.Errorf("the log tells of what is left out %d times:\n%s", n, p.logged())
 	}
 	met(t, serve(t, a.TLS()), "other.local", a.CA(), today)
+	if list := a.Problems(); len(list) != 1 || !strings.Contains(list[0], "leaves out other, 203.0.113.7, since") || !strings.Contains(list[0], "delete ca.crt and ca.key in "+dir) {
+		t.Errorf("problems: %q", list)
+	}
+	p.move("10.0.0.5")
+	p.mu.Lock()
+	p.names = nil
+	p.mu.Unlock()
+	a.refresh()
+	if list := a.Problems(); len(list) != 0 {
+		t.Errorf("problems where all is well: %q", list)
+	}
 }
 
 func TestTheMachinesOwnNamesAndAddresses(t *testing.T) {

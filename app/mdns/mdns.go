@@ -32,6 +32,9 @@ type Config struct {
 	// Interfaces gives the interfaces to answer on. nil = all that are up and can multicast, but for loopback and
 	// point-to-point ones (VPNs).
 	Interfaces func() ([]net.Interface, error)
+	// Address is the one that the service listens on: others of the machine lead nowhere, so only the network that it
+	// is on is answered. The zero address = every one.
+	Address netip.Addr
 	Log        *slog.Logger // nil = none
 }
 
@@ -148,11 +151,16 @@ func (r *Responder) usable() (interfaces []net.Interface, on string, err error) 
 		if err != nil || len(found) == 0 {
 			continue // one that has just gone, or is not set up yet
 		}
-		interfaces = append(interfaces, one)
 		var addrs []string
+		listened := !r.cfg.Address.IsValid()
 		for _, addr := range found {
 			addrs = append(addrs, addr.String())
+			listened = listened || is(addr, r.cfg.Address)
 		}
+		if !listened {
+			continue
+		}
+		interfaces = append(interfaces, one)
 		slices.Sort(addrs)
 		text = append(text, one.Name+" "+strings.Join(addrs, " "))
 	}
@@ -189,10 +197,13 @@ func own(addr netip.Addr) bool {
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(found, func(one net.Addr) bool {
-		p, err := netip.ParsePrefix(one.String())
-		return err == nil && p.Addr().Unmap() == addr.Unmap().WithZone("")
-	})
+	return slices.ContainsFunc(found, func(one net.Addr) bool { return is(one, addr) })
+}
+
+// is tells whether an interface's address is a given one.
+func is(one net.Addr, addr netip.Addr) bool {
+	p, err := netip.ParsePrefix(one.String())
+	return err == nil && p.Addr().Unmap() == addr.Unmap().WithZone("")
 }
 
 // listen opens the port on IPv4 and IPv6, or on the one that the machine has.

@@ -75,3 +75,13 @@ func TestOwnAddresses(t *testing.T) {
 		}
 	}
 }
+
+func TestOneAddressIsOnOneNetwork(t *testing.T) {
+	for text, want := range map[string]int{"127.0.0.1": 1, "192.0.2.77": 0} {
+		r := &Responder{cfg: Config{Interfaces: net.Interfaces, Address: netip.MustParseAddr(text)}}
+		list, on, err := r.usable()
+		if err != nil || len(list) != want || want == 1 && !strings.Contains(on, text) {
+			t.Errorf("%s: %d interfaces, %q, %v", text, len(list), on, err)
+		}
+	}
+}
