@@ -20,6 +20,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"opsmon/app/certs"
 	"opsmon/app/web"
 )
 
@@ -28,8 +29,11 @@ import (
 type Config struct {
 	Listen         string `yaml:"listen"`         // address and port
 	URL            string `yaml:"url"`            // how people reach the service; "" = made from Listen
-	TLS            string `yaml:"tls"`            // off, or CERT,KEY: two files
+	TLS            string `yaml:"tls"`            // off; auto: certificates of the appliance's own; or CERT,KEY: two files
+	ClearListen    string `yaml:"clearListen"`    // address and port in the clear, for the trust page and redirects; "" = none
 	InsecureHTTP   bool   `yaml:"insecureHttp"`   // listen beyond loopback without TLS
+	Name           string `yaml:"name"`           // the appliance is <Name>.local
+	MDNS           bool   `yaml:"mdns"`           // answer to <Name>.local on the network
 	LogLevel       string `yaml:"logLevel"`       // debug, info, warn or error
 	MaxConnections int    `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
 	SMTP           SMTP   `yaml:"smtp"`
@@ -75,7 +79,8 @@ const ConfigFile = "app.yaml"
 // DefaultConfig gives the configuration of a service that is told nothing.
 func DefaultConfig() Config {
 	return Config{
-		Listen: "127.0.0.1:8080", TLS: "off", LogLevel: "info", MaxConnections: 1024, SMTP: SMTP{Port: 587, TLS: "starttls"},
+		Listen: "127.0.0.1:8080", TLS: "off", Name: certs.DefaultName, MDNS: true,
+		LogLevel: "info", MaxConnections: 1024, SMTP: SMTP{Port: 587, TLS: "starttls"},
 		origins: map[string]string{},
 	}
 }
@@ -261,25 +266,42 @@ func (c Config) Level() (slog.Level, error) {
 	return l, nil
 }
 
-// certificate gives the files of the certificate and its key, "" and "" for TLS off.
+// The values of the setting tls that name no files.
+const (
+	tlsOff  = "off"
+	tlsAuto = "auto"
+)
+
+// ownTLS tells whether the service itself speaks TLS.
+func (c Config) ownTLS() bool { return c.TLS != tlsOff && c.TLS != "" }
+
+// certificate gives the files of the certificate and its key, "" and "" where the plant brings none: TLS is off, or
+// the appliance makes its own. A relative path in app.yaml is meant from where that file is.
 func (c Config) certificate() (cert, key string, err error) {
-	if c.TLS == "off" || c.TLS == "" {
+	if !c.ownTLS() || c.TLS == tlsAuto {
 		return "", "", nil
 	}
 	cert, key, found := strings.Cut(c.TLS, ",")
 	if !found || cert == "" || key == "" {
-		return "", "", c.wrong("tls", "must be off, or CERT,KEY: the files of a certificate and its key with a comma between; it is %q", c.TLS)
+		return "", "", c.wrong("tls", "must be off, auto, or CERT,KEY: the files of a certificate and its key with a comma between; it is %q", c.TLS)
+	}
+	if strings.HasPrefix(c.origins["tls"], filepath.Join(c.DataDir, ConfigFile)) {
+		for _, name := range []*string{&cert, &key} {
+			if !filepath.IsAbs(*name) {
+				*name = filepath.Join(c.DataDir, *name)
+			}
+		}
 	}
 	return cert, key, nil
 }
 
 // secure tells whether people reach the service over TLS: its own, or that of a proxy before it.
-func (c Config) secure() bool {
-	return c.TLS != "off" && c.TLS != "" || strings.HasPrefix(c.URL, "https://")
-}
+func (c Config) secure() bool { return c.ownTLS() || strings.HasPrefix(c.URL, "https://") }
 
-// baseURL gives the address that people reach the service at when it listens on an address and port.
-func (c Config) baseURL(address string) string {
+// baseURL gives the address that people reach the service at when it listens on an address and port. hosts gives the
+// names and addresses by which other machines reach this one, the best first: where the service listens on every
+// address, the first of them is taken.
+func (c Config) baseURL(address string, hosts func() []string) string {
 	if c.URL != "" {
 		return strings.TrimSuffix(c.URL, "/")
 	}
@@ -287,44 +309,68 @@ func (c Config) baseURL(address string) string {
 	if c.secure() {
 		scheme = "https"
 	}
-	return scheme + "://" + reachable(address)
-}
-
-// linksStayHere tells whether others can reach the service, and the address that links start with is not for them:
-// listening on every address does not tell which one people use.
-func (c Config) linksStayHere() bool {
-	host, _, err := net.SplitHostPort(c.Listen)
-	ip := net.ParseIP(host)
-	return err == nil && c.URL == "" && (host == "" || ip != nil && ip.IsUnspecified())
-}
-
-// reachable turns an address that is listened on into one that can be opened.
-func reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return address
+		return scheme + "://" + address
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	if everywhere(host) {
 		host = "127.0.0.1"
+		if list := hosts(); len(list) > 0 {
+			host = list[0]
+		}
 	}
-	return net.JoinHostPort(host, port)
+	return scheme + "://" + net.JoinHostPort(host, port)
+}
+
+// everywhere tells whether a host that is listened on stands for every address of the machine.
+func everywhere(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
+}
+
+// hosts gives the names and addresses by which other machines reach this one, the best first, as far as it is known
+// without the service's certificate.
+func (c Config) hosts() []string {
+	cert, _, err := c.certificate()
+	if err == nil && cert != "" {
+		return certs.NamedIn(cert)
+	}
+	return c.answered(certs.Reachable(c.Name))
+}
+
+// answered leaves out the appliance's name where nothing answers to it.
+func (c Config) answered(hosts []string) []string {
+	if c.MDNS {
+		return hosts
+	}
+	return slices.DeleteFunc(hosts, func(host string) bool { return host == c.Name+".local" })
 }
 
 // Check finds what is wrong with a configuration before anything is opened. Error: *SettingError.
 func (c Config) Check() error {
-	host, port, err := net.SplitHostPort(c.Listen)
-	if err != nil {
-		return c.wrong("listen", "must be an address and a port, such as 127.0.0.1:8080; it is %q", c.Listen)
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return c.wrong("listen", "must end in a port from 0 to 65535; it is %q", c.Listen)
-	}
-	cert, _, err := c.certificate()
+	host, err := c.checkAddress("listen", c.Listen)
 	if err != nil {
 		return err
 	}
-	if cert == "" && !c.InsecureHTTP && !loopback(host) {
-		return c.wrong("listen", "is %s: without TLS it would show every key and session to the network; give --tls CERT,KEY, or listen on 127.0.0.1, or say --insecure-http if you accept that", c.Listen)
+	if _, _, err := c.certificate(); err != nil {
+		return err
+	}
+	if !c.ownTLS() && !c.InsecureHTTP && !loopback(host) {
+		return c.wrong("listen", "is %s: without TLS it would show every key and session to the network; give --tls auto or --tls CERT,KEY, or listen on 127.0.0.1, or say --insecure-http if you accept that", c.Listen)
+	}
+	if c.ClearListen != "" {
+		if _, err := c.checkAddress("clearListen", c.ClearListen); err != nil {
+			return err
+		}
+		switch {
+		case !c.ownTLS():
+			return c.wrong("clearListen", "leads people to the address with TLS, and there is none: set tls, or leave clearListen out")
+		case c.ClearListen == c.Listen && !strings.HasSuffix(c.Listen, ":0"):
+			return c.wrong("clearListen", "is the address that listen is: choose another port")
+		}
+	}
+	if !certs.IsLabel(c.Name) {
+		return c.wrong("name", "must be 1 to 63 lower-case letters, digits and hyphens, such as opsmon, which people then open as opsmon.local; it is %q", c.Name)
 	}
 	if c.URL != "" {
 		u, err := url.Parse(c.URL)
@@ -339,6 +385,18 @@ func (c Config) Check() error {
 		return err
 	}
 	return c.checkMail()
+}
+
+// checkAddress finds what is wrong with a setting that is an address and a port to listen on, and gives its host.
+func (c Config) checkAddress(name, address string) (host string, err error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", c.wrong(name, "must be an address and a port, such as 127.0.0.1:8080; it is %q", address)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return "", c.wrong(name, "must end in a port from 0 to 65535; it is %q", address)
+	}
+	return host, nil
 }
 
 func (c Config) checkMail() error {

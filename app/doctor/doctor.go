@@ -1,0 +1,161 @@
+// Package doctor looks for what keeps the service from working on the machine that it is on: the port and the
+// firewall before it, the clock and the time zone, room and rights on the disk, the certificate, names, backups, and
+// the operating system's service. Each finding says what is wrong and the command that mends it. It changes nothing.
+package doctor
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"opsmon/app/backup"
+	"opsmon/app/service"
+)
+
+// Finding is what one check found. A check has one finding when all is well, and one for each thing that is wrong.
+type Finding struct {
+	Check   string `json:"check"`   // port, firewall, …
+	OK      bool   `json:"ok"`      // nothing is wrong, or it could not be looked at: then Note says why
+	Problem string `json:"problem"` // what is wrong, for people; "" when OK
+	Fix     string `json:"fix"`     // a command, or what to do; "" when OK
+	Note    string `json:"note"`    // what was seen
+}
+
+// Subject is the appliance that is looked at: what its settings say, and what it says itself where it runs.
+type Subject struct {
+	DataDir  string
+	Command  string // what to call app with, --data-dir included: "app --data-dir /srv/app"
+	Settings error  // what is wrong with the settings; nil = nothing
+
+	Listen      string // address and port; "" = not known
+	ClearListen string // of the port in the clear; "" = none
+	Name        string // the appliance is <Name>.local
+	MDNS        bool   // and answers to that
+	Hosts       []string
+
+	Running bool  // a service answers on the data directory
+	Ready   error // why it is not ready; nil = it is, or none runs
+
+	Certificate *Certificate // nil = TLS is off
+	Backup      *Backup      // nil = none is scheduled, or nothing is known
+	Zones       []string     // IANA names of the plants' time zones
+}
+
+// Certificate is what the service answers with on the network.
+type Certificate struct {
+	Expires  time.Time    // zero = not known before the service runs
+	Problems []string     // sentences that say what to do
+	Names    []string     // that it is for
+	Addrs    []netip.Addr // that it is for
+	Own      bool         // from the appliance's own authority
+}
+
+// Backup is what is known of the scheduled backups.
+type Backup struct {
+	Last    time.Time     // end of the last one that was verified; zero = none yet
+	Every   time.Duration // at most this long between two
+	Problem string        // why the last one failed; "" = it did not
+	Dir     string        // where they go
+}
+
+// Machine is what is asked of the machine. Local gives the real one.
+type Machine struct {
+	OS    string // as in runtime.GOOS
+	Clock func() time.Time
+	Zone  *time.Location // of the machine
+	// Tool runs a program and gives what it prints. Errors: exec.ErrNotFound; *exec.ExitError.
+	Tool func(ctx context.Context, name string, args ...string) (string, error)
+	// Dial tells whether a TCP connection to an address and port can be made.
+	Dial func(ctx context.Context, address string) error
+	// Bind tells whether an address and port can be listened on.
+	Bind     func(address string) error
+	Hostname func() (string, error)
+	Lookup   func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Ask asks the network who is <name>.local. The zero address is for nobody.
+	Ask     func(ctx context.Context, name string) (netip.Addr, error)
+	Addrs   func() ([]netip.Addr, error) // of all interfaces
+	Disk    func(dir string) (backup.Disk, error)
+	Files   func(dir string) ([]File, error) // the directory itself first, then what is in it
+	Service func() (service.State, error)
+}
+
+// File is a file or directory as the rights to it go.
+type File struct {
+	Path     string
+	Dir      bool
+	Owner    string // name of its user; "" where that decides nothing
+	Others   bool   // others than its owner, the system and administrators can read it
+	Secret   bool   // nobody else must
+	Modified time.Time
+}
+
+// limit is how long one check may take.
+const limit = 10 * time.Second
+
+// Examine makes all checks.
+func Examine(ctx context.Context, m Machine, s Subject) []Finding {
+	e := &exam{m, s}
+	var all []Finding
+	for _, check := range []struct {
+		name string
+		run  func(context.Context) []Finding
+	}{
+		{"service", e.service}, {"settings", e.settings}, {"port", e.port}, {"firewall", e.firewall}, {"clock", e.clock},
+		{"time zone", e.zone}, {"disk space", e.space}, {"rights", e.rights}, {"certificate", e.certificate},
+		{"names", e.names}, {"backup", e.backup},
+	} {
+		within, cancel := context.WithTimeout(ctx, limit)
+		found := check.run(within)
+		cancel()
+		for i := range found {
+			found[i].Check = check.name
+		}
+		all = append(all, found...)
+	}
+	return all
+}
+
+// exam is one look at a machine and its appliance.
+type exam struct {
+	Machine
+	Subject
+}
+
+// wrong is something that is wrong, and what mends it.
+func wrong(problem, fix string) Finding { return Finding{Problem: problem, Fix: fix} }
+
+// well is that nothing is wrong, or that it could not be looked at.
+func well(note string) []Finding { return []Finding{{OK: true, Note: note}} }
+
+// orWell gives what was found, or that nothing is wrong.
+func orWell(found []Finding, note string) []Finding {
+	if len(found) > 0 {
+		return found
+	}
+	return well(note)
+}
+
+// beyond tells whether other machines are to reach an address that is listened on.
+func beyond(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil || host == "localhost" {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err != nil || !ip.Unmap().IsLoopback()
+}
+
+// port gives the port of an address, 0 for none.
+func port(listen string) int {
+	_, text, err := net.SplitHostPort(listen)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
+}
