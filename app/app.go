@@ -40,9 +40,7 @@ type App struct {
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
 // caller closes the App. Errors: those of kv.Open, *SettingError.
 func Open(cfg Config, log *slog.Logger) (*App, error) {
-	base := new(baseURL)
-	base.set(cfg.baseURL(cfg.Listen))
-	return open(cfg, log, base, nil)
+	return open(cfg, log, newBaseURL(cfg), nil)
 }
 
 func open(cfg Config, log *slog.Logger, base *baseURL, status func() httpapi.Status) (*App, error) {

@@ -276,7 +276,7 @@ const (
 func (c Config) ownTLS() bool { return c.TLS != tlsOff && c.TLS != "" }
 
 // certificate gives the files of the certificate and its key, "" and "" where the plant brings none: TLS is off, or
-// the appliance makes its own. A relative path in app.yaml is meant from where that file is.
+// the appliance makes its own.
 func (c Config) certificate() (cert, key string, err error) {
 	if !c.ownTLS() || c.TLS == tlsAuto {
 		return "", "", nil
@@ -284,13 +284,6 @@ func (c Config) certificate() (cert, key string, err error) {
 	cert, key, found := strings.Cut(c.TLS, ",")
 	if !found || cert == "" || key == "" {
 		return "", "", c.wrong("tls", "must be off, auto, or CERT,KEY: the files of a certificate and its key with a comma between; it is %q", c.TLS)
-	}
-	if strings.HasPrefix(c.origins["tls"], filepath.Join(c.DataDir, ConfigFile)) {
-		for _, name := range []*string{&cert, &key} {
-			if !filepath.IsAbs(*name) {
-				*name = filepath.Join(c.DataDir, *name)
-			}
-		}
 	}
 	return cert, key, nil
 }

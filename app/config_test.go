@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestConfigOrder(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, field)
 		}
 	}
-	if len(want.settings()) != 12 {
+	if len(want.settings()) != 15 {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
@@ -78,7 +79,7 @@ func TestConfigWrong(t *testing.T) {
 		environment map[string]string
 		want        string // {} stands for the file
 	}{
-		{file: "a: 1", want: "{} line 1: unknown key a; the keys are insecureHttp, listen, "},
+		{file: "a: 1", want: "{} line 1: unknown key a; the keys are clearListen, insecureHttp, listen, "},
 		{file: "\nListen: x", want: "{} line 2: unknown key Listen"},
 		{file: "smtp:\n  user: x", want: "{} line 2: unknown key smtp.user"},
 		{file: "smtp.host: x\n", want: "{} line 1: smtp.from is required"}, // written as in the messages
@@ -96,7 +97,14 @@ func TestConfigWrong(t *testing.T) {
 		{file: "listen: 8080", want: `{} line 1: listen must be an address and a port, such as 127.0.0.1:8080; it is "8080"`},
 		{file: "listen: 127.0.0.1:99999", want: "{} line 1: listen must end in a port"},
 		{file: "listen: 192.0.2.1:80", want: "{} line 1: listen is 192.0.2.1:80: without TLS"},
-		{file: "tls: auto", want: "{} line 1: tls must be off, or CERT,KEY"},
+		{file: "tls: on", want: "{} line 1: tls must be off, auto, or CERT,KEY"},
+		{file: "tls: plant.crt", want: "{} line 1: tls must be off, auto, or CERT,KEY"},
+		{file: "clearListen: :80", want: "{} line 1: clearListen leads people to the address with TLS, and there is none"},
+		{file: "tls: auto\nclearListen: 80", want: "{} line 2: clearListen must be an address and a port"},
+		{file: "tls: auto\nclearListen: ':80000'", want: "{} line 2: clearListen must end in a port"},
+		{file: "tls: auto\nlisten: :8443\nclearListen: :8443", want: "{} line 3: clearListen is the address that listen is"},
+		{file: "name: Ops", want: "{} line 1: name must be 1 to 63 lower-case letters"},
+		{file: "name: opsmon.local", want: "{} line 1: name must be"},
 		{file: "logLevel: loud", want: "{} line 1: logLevel must be debug, info, warn or error"},
 		{file: "logLevel: info+2", want: "{} line 1: logLevel must be"},
 		{file: "maxConnections: 0", want: "{} line 1: maxConnections must be at least 8"},
@@ -128,9 +136,10 @@ func TestLoopbackOnly(t *testing.T) {
 		if err := cfg.Check(); (err == nil) != alone {
 			t.Errorf("%s: %v", listen, err)
 		}
-		cfg.TLS = "a,b"
-		if err := cfg.Check(); err != nil {
-			t.Errorf("%s with TLS: %v", listen, err)
+		for _, cfg.TLS = range []string{"a,b", "auto"} {
+			if err := cfg.Check(); err != nil {
+				t.Errorf("%s with TLS: %v", listen, err)
+			}
 		}
 		cfg.TLS, cfg.InsecureHTTP = "off", true
 		if err := cfg.Check(); err != nil {
@@ -141,25 +150,36 @@ func TestLoopbackOnly(t *testing.T) {
 
 // TestBaseURL: one-time links start with the address that people use, also while no service listens.
 func TestBaseURL(t *testing.T) {
-	for _, test := range []struct{ url, tls, listen, want string }{
-		{"", "off", "127.0.0.1:8080", "http://127.0.0.1:8080"},
-		{"", "a,b", "10.1.2.3:8443", "https://10.1.2.3:8443"},
-		{"", "off", ":80", "http://127.0.0.1:80"},
-		{"", "off", "[::]:80", "http://127.0.0.1:80"},
-		{"https://opsmon.plant.example/", "off", "127.0.0.1:8080", "https://opsmon.plant.example"},
+	for _, test := range []struct{ url, tls, listen, hosts, want string }{
+		{"", "off", "127.0.0.1:8080", "10.1.2.3", "http://127.0.0.1:8080"},
+		{"", "a,b", "10.1.2.3:8443", "10.9.9.9", "https://10.1.2.3:8443"},
+		{"", "auto", "10.1.2.3:8443", "10.9.9.9", "https://10.1.2.3:8443"},
+		{"", "off", ":80", "", "http://127.0.0.1:80"},
+		{"", "off", "[::]:80", "10.1.2.3", "http://10.1.2.3:80"},
+		{"", "auto", ":8443", "10.1.2.3 opsmon.local", "https://10.1.2.3:8443"},
+		{"", "auto", "0.0.0.0:8443", "opsmon.local", "https://opsmon.local:8443"},
+		{"", "auto", ":8443", "fd00::5", "https://[fd00::5]:8443"},
+		{"https://opsmon.plant.example/", "auto", ":8443", "10.1.2.3", "https://opsmon.plant.example"},
 	} {
 		cfg := Config{URL: test.url, TLS: test.tls}
-		if got := cfg.baseURL(test.listen); got != test.want {
+		if got := cfg.baseURL(test.listen, func() []string { return strings.Fields(test.hosts) }); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
-	for listen, stay := range map[string]bool{":80": true, "0.0.0.0:80": true, "[::]:80": true, "10.1.2.3:80": false, "127.0.0.1:80": false} {
-		if got := (Config{Listen: listen}).linksStayHere(); got != stay {
-			t.Errorf("%s: links stay here: %t", listen, got)
+	cert, key, _ := certificate(t)
+	for name, test := range map[string]struct {
+		cfg     Config
+		without string // what is not among the hosts
+	}{
+		"the plant's own certificate": {Config{TLS: cert + "," + key, Name: "opsmon", MDNS: true}, "opsmon.local"},
+		"nobody answers to the name":  {Config{TLS: "auto", Name: "opsmon"}, "opsmon.local"},
+	} {
+		if hosts := test.cfg.hosts(); slices.Contains(hosts, test.without) {
+			t.Errorf("%s: %v", name, hosts)
 		}
-		if (Config{Listen: listen, URL: "https://a.example"}).linksStayHere() {
-			t.Errorf("%s with a url: links stay here", listen)
-		}
+	}
+	if hosts := (Config{TLS: "auto", Name: "opsmon", MDNS: true}).hosts(); !slices.Contains(hosts, "opsmon.local") {
+		t.Errorf("the appliance's name is not among %v", hosts)
 	}
 	if !(Config{URL: "https://a.example", TLS: "off"}).secure() || (Config{URL: "http://a.example", TLS: "off"}).secure() || !(Config{TLS: "a,b"}).secure() {
 		t.Error("secure is what people's connections are")

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,7 +46,7 @@ const hostLock = "host.lock"
 type Host struct {
 	cfg    Config
 	log    *slog.Logger
-	base   baseURL
+	base   *baseURL
 	limits timeLimits
 	web    *web.Web
 	api    *httpapi.API // answers while there is no App
@@ -56,6 +57,7 @@ type Host struct {
 
 	network *limitListener
 	local   net.Listener
+	secure  security
 }
 
 var errStarting, errStopping = errors.New("the service is starting"), errors.New("the service is stopping")
@@ -65,9 +67,8 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	h := &Host{cfg: cfg, log: log, limits: defaultTimeLimits(), began: time.Now()}
+	h := &Host{cfg: cfg, log: log, limits: defaultTimeLimits(), began: time.Now(), base: newBaseURL(cfg)}
 	h.away.Store(&errStarting)
-	h.base.set(cfg.baseURL(cfg.Listen))
 	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status})
 	var err error
 	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: cfg.Demo, Version: BuildInfo().Version, Secure: cfg.secure()})
@@ -95,8 +96,12 @@ func (h *Host) current() *httpapi.API {
 
 // ServeHTTP serves the network: pages and the API.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h.web.Handles(r.URL.Path) {
+	switch path := r.URL.Path; {
+	case h.web.Handles(path):
 		h.web.ServeHTTP(w, r)
+		return
+	case h.secure.handles(path):
+		h.secure.trust.ServeHTTP(w, r)
 		return
 	}
 	h.current().ServeHTTP(w, r)
@@ -152,39 +157,68 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 // serve opens the network and the control channel and begins to answer. ended tells of a server that failed; shut ends
 // them all when what they have begun is answered.
 func (h *Host) serve() (ended <-chan error, shut func(), err error) {
+	defer func() {
+		if err != nil {
+			h.secure.close()
+		}
+	}()
+	if err := h.openSecurity(); err != nil {
+		return nil, nil, err
+	}
 	l, err := h.listen()
 	if err != nil {
 		return nil, nil, err
 	}
-	if h.local, err = control.Listen(h.cfg.DataDir); err != nil {
-		return nil, nil, errors.Join(err, l.Close())
+	listeners := []net.Listener{l}
+	closeAll := func() (err error) {
+		for _, l := range listeners {
+			err = errors.Join(err, l.Close())
+		}
+		return err
 	}
+	clear, err := h.listenClear()
+	if err != nil {
+		return nil, nil, errors.Join(err, closeAll())
+	}
+	if clear != nil {
+		listeners = append(listeners, clear)
+	}
+	if h.local, err = control.Listen(h.cfg.DataDir); err != nil {
+		return nil, nil, errors.Join(err, closeAll())
+	}
+	listeners = append(listeners, h.local)
 	errorLog := slog.NewLogLogger(h.log.Handler(), slog.LevelDebug) // a client's broken handshake is no news
-	servers := []*http.Server{
-		{
-			Handler: h, ErrorLog: errorLog, MaxHeaderBytes: maxHeader,
+	network := func(handler http.Handler) *http.Server {
+		return &http.Server{
+			Handler: handler, ErrorLog: errorLog, MaxHeaderBytes: maxHeader,
 			ReadHeaderTimeout: h.limits.header, ReadTimeout: h.limits.body, WriteTimeout: h.limits.answer, IdleTimeout: h.limits.idle,
 			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32}, DisableGeneralOptionsHandler: true,
-		},
-		{
-			Handler:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.current().Local().ServeHTTP(w, r) }),
-			ErrorLog: errorLog, ReadHeaderTimeout: h.limits.header, IdleTimeout: h.limits.idle,
-		},
+		}
 	}
+	servers := []*http.Server{network(h.secure.strict(h))}
+	if clear != nil {
+		servers = append(servers, network(h.secure.trust.Clear()))
+	}
+	servers = append(servers, &http.Server{
+		Handler:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.current().Local().ServeHTTP(w, r) }),
+		ErrorLog: errorLog, ReadHeaderTimeout: h.limits.header, IdleTimeout: h.limits.idle,
+	})
 	failed := make(chan error, len(servers))
 	var running sync.WaitGroup
-	for i, on := range []net.Listener{l, h.local} {
+	for i, on := range listeners {
 		running.Go(func() {
 			if err := servers[i].Serve(on); !errors.Is(err, http.ErrServerClosed) {
 				failed <- err
 			}
 		})
 	}
+	h.answerToName()
 	h.log.Info("listening", slog.String("address", l.Addr().String()), slog.String("url", h.base.get()))
-	if h.cfg.linksStayHere() {
+	if h.linksStayHere() {
 		h.log.Warn("one-time links will only open on this machine: set url to the address that people use")
 	}
 	return failed, func() {
+		defer h.secure.close()
 		drain, cancel := context.WithTimeout(context.Background(), h.limits.drain)
 		defer cancel()
 		for _, s := range servers {
@@ -199,7 +233,7 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 
 // open opens the store and lets its App answer. The caller holds the turn, or nobody else can have it yet.
 func (h *Host) open() error {
-	a, err := open(h.cfg, h.log, &h.base, h.status)
+	a, err := open(h.cfg, h.log, h.base, h.status)
 	if err != nil {
 		h.away.Store(&err)
 		return err
@@ -273,28 +307,32 @@ func (h *Host) back(undo func() error) error {
 
 // listen opens the address of the configuration, behind the limits on connections and TLS where it is on.
 func (h *Host) listen() (net.Listener, error) {
-	cert, key, err := h.cfg.certificate()
+	l, err := h.listenOn("listen", h.cfg.Listen)
 	if err != nil {
 		return nil, err
 	}
-	var secret tls.Certificate
-	if cert != "" {
-		if secret, err = tls.LoadX509KeyPair(cert, key); err != nil {
-			return nil, h.cfg.wrong("tls", "needs a certificate and its key in PEM files: %w", err)
-		}
+	h.base.set(l.Addr().String())
+	h.network = newLimitListener(l, h.cfg.MaxConnections, h.cfg.MaxConnections/4)
+	if h.secure.keeper == nil {
+		return h.network, nil
 	}
-	l, err := net.Listen("tcp", h.cfg.Listen)
+	return tls.NewListener(h.network, h.secure.keeper.TLS()), nil
+}
+
+// listenOn opens an address that a setting gives.
+func (h *Host) listenOn(setting, address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		advice := "another program may be using it: stop that one, or choose another port"
 		if errors.Is(err, os.ErrPermission) {
 			advice = "the user that runs app may not use this port: choose one above 1023"
 		}
-		return nil, h.cfg.wrong("listen", "is %s, which cannot be listened on (%w); %s with --listen", h.cfg.Listen, err, advice)
+		return nil, h.cfg.wrong(setting, "is %s, which cannot be listened on (%w); %s with --%s", address, err, advice, flagOf(setting))
 	}
-	h.base.set(h.cfg.baseURL(l.Addr().String()))
-	h.network = newLimitListener(l, h.cfg.MaxConnections, h.cfg.MaxConnections/4)
-	if cert == "" {
-		return h.network, nil
-	}
-	return tls.NewListener(h.network, &tls.Config{Certificates: []tls.Certificate{secret}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}), nil
+	return l, nil
+}
+
+// flagOf turns clearListen into clear-listen.
+func flagOf(setting string) string {
+	return strings.ReplaceAll(strings.ToLower(screaming(setting)), "_", "-")
 }

@@ -113,7 +113,7 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "tls needs a certificate and its key in PEM files") {
+	if err := h.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "tls is to name the files of a certificate and its key") {
 		t.Errorf("certificate and key swapped: %v", err)
 	}
 }
@@ -330,7 +330,7 @@ func TestOpenFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := cfg
-	wrong.TLS = "auto"
+	wrong.TLS = "on"
 	if _, err := Open(wrong, log); err == nil {
 		t.Error("opened with a wrong tls")
 	}

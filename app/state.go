@@ -32,8 +32,21 @@ func (s *setupCode) clear() {
 	s.code = ""
 }
 
-// baseURL is the address that people reach the service at; its port may be known only when the service listens.
-type baseURL struct{ v atomic.Pointer[string] }
+// baseURL is the address that people reach the service at. Its port may be known only when the service listens, and
+// its host changes with those of the machine.
+type baseURL struct {
+	cfg     Config
+	hosts   func() []string // see Config.baseURL
+	address atomic.Pointer[string]
+}
 
-func (b *baseURL) set(url string) { b.v.Store(&url) }
-func (b *baseURL) get() string    { return *b.v.Load() }
+// newBaseURL gives the address as far as it is known before the service listens.
+func newBaseURL(cfg Config) *baseURL {
+	b := &baseURL{cfg: cfg, hosts: cfg.hosts}
+	b.set(cfg.Listen)
+	return b
+}
+
+// set notes the address and port that is listened on.
+func (b *baseURL) set(address string) { b.address.Store(&address) }
+func (b *baseURL) get() string        { return b.cfg.baseURL(*b.address.Load(), b.hosts) }

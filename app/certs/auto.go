@@ -139,9 +139,11 @@ func (a *Auto) Reachable() []string {
 	return reachable(names, addrs, a.cfg.Name+".local", outward())
 }
 
-func (a *Auto) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+// get gives the certificate for a connection. One that came to an address which is not in the certificate came to one
+// that the machine has got since the last look.
+func (a *Auto) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	l := a.current.Load()
-	if !a.ca.timely(l, a.cfg.Clock()) {
+	if !a.ca.timely(l, a.cfg.Clock()) || !l.has(hello.Conn) {
 		a.refresh()
 		l = a.current.Load()
 	}

@@ -407,7 +407,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 	defer a.Close()
 	for b.Loop() {
-		if _, err := a.get(nil); err != nil {
+		if _, err := a.get(&tls.ClientHelloInfo{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -432,4 +432,22 @@ func BenchmarkRefresh(b *testing.B) {
 			}
 		}
 	})
+}
+
+// A machine that has just moved is reached at its new address before its addresses are looked at again.
+func TestAConnectionToANewAddress(t *testing.T) {
+	p := newPlant()
+	a := p.open(t, t.TempDir())
+	l, err := net.Listen("tcp", "127.7.7.7:0")
+	if err != nil {
+		t.Skipf("this system has one loopback address: %v", err)
+	}
+	l.Close()
+	address := serveOn(t, "127.7.7.7:0", a.TLS())
+	if c, err := connect(address, "127.7.7.7", a.CA(), today); err == nil {
+		c.Close()
+		t.Fatal("the certificate is for 127.7.7.7 before the machine has that, so this test shows nothing")
+	}
+	p.move("127.7.7.7")
+	met(t, address, "127.7.7.7", a.CA(), today)
 }

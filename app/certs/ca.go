@@ -134,6 +134,9 @@ func openAuthority(d disk, now time.Time, label string, names []string, addrs []
 	advice := fmt.Sprintf("bring %s and %s back from a backup, or delete both to make a new authority, which every device has to trust anew", CAFile, CAKeyFile)
 	key, err := readKey(d.path(CAKeyFile))
 	missing := errors.Is(err, os.ErrNotExist)
+	if errors.Is(err, os.ErrPermission) {
+		return nil, fmt.Errorf("%w; give the files in %s to the user that the service runs as", err, d.dir)
+	}
 	if err != nil && !missing {
 		return nil, fmt.Errorf("%s: %w; %s", d.path(CAKeyFile), err, advice)
 	}

@@ -24,6 +24,15 @@ type leaf struct {
 	addrs []netip.Addr
 }
 
+// has tells whether the certificate is for the address that a connection came to, as far as that is known.
+func (l *leaf) has(c net.Conn) bool {
+	if c == nil {
+		return true
+	}
+	at, ok := c.LocalAddr().(*net.TCPAddr)
+	return !ok || slices.Contains(l.addrs, at.AddrPort().Addr().Unmap().WithZone(""))
+}
+
 // believe gives what to take for the time. The authority was made by a clock too: before that it cannot be, and after
 // the authority's end no certificate can be made.
 func (a *authority) believe(clock time.Time) time.Time {

@@ -104,7 +104,12 @@ func (p *plant) open(t *testing.T, dir string) *Auto {
 // serve answers "hello" on a loopback port with a configuration, over HTTP/2 too.
 func serve(t *testing.T, cfg *tls.Config) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return serveOn(t, "127.0.0.1:0", cfg)
+}
+
+func serveOn(t *testing.T, listen string, cfg *tls.Config) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (e *env) completions(root *cobra.Command) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		complete(cmd, "role", cobra.FixedCompletions(roles, cobra.ShellCompDirectiveNoFileComp))
-		complete(cmd, "tls", cobra.FixedCompletions([]string{"off"}, cobra.ShellCompDirectiveDefault))
+		complete(cmd, "tls", cobra.FixedCompletions([]string{"auto", "off"}, cobra.ShellCompDirectiveDefault))
 		for _, sub := range cmd.Commands() {
 			walk(sub)
 		}

@@ -26,14 +26,15 @@ func (e *env) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the service in the foreground", Args: cobra.NoArgs,
 		Example: `  app serve
-  app serve --listen 0.0.0.0:8443 --tls plant.crt,plant.key`,
+  app serve --listen :8443 --tls auto --clear-listen :8080
+  app serve --listen :8443 --tls plant.crt,plant.key`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := app.ReadConfig(e.dataDir, e.getenv)
 			if err != nil {
 				return err
 			}
 			cfg.Assets = flags.Assets
-			for name, flag := range map[string]string{"listen": "listen", "tls": "tls", "insecureHttp": "insecure-http"} {
+			for name, flag := range map[string]string{"listen": "listen", "tls": "tls", "clearListen": "clear-listen", "insecureHttp": "insecure-http"} {
 				if f := cmd.Flags().Lookup(flag); f.Changed {
 					if err := cfg.Set(name, f.Value.String(), "--"+flag); err != nil {
 						return err
@@ -61,7 +62,8 @@ func (e *env) serve() *cobra.Command {
 	f := cmd.Flags()
 	fallback := app.DefaultConfig()
 	f.StringVar(&flags.Listen, "listen", fallback.Listen, "address and port; also APP_LISTEN")
-	f.StringVar(&flags.TLS, "tls", fallback.TLS, "off, or CERT,KEY: the files of a certificate and its key; also APP_TLS")
+	f.StringVar(&flags.TLS, "tls", fallback.TLS, "off; auto, with certificates of its own; or CERT,KEY: the files of a certificate and its key; also APP_TLS")
+	f.StringVar(&flags.ClearListen, "clear-listen", "", "address and port without TLS, for the trust page and redirects alone; also APP_CLEAR_LISTEN")
 	f.BoolVar(&flags.InsecureHTTP, "insecure-http", false, "listen beyond loopback without TLS; also APP_INSECURE_HTTP")
 	f.StringVar(&flags.Assets, "assets", "", "serve pages from this `directory`, for development")
 	_ = f.MarkHidden("assets") // it is there

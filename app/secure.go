@@ -1,0 +1,183 @@
+package app
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"opsmon/app/certs"
+	"opsmon/app/mdns"
+	"opsmon/app/web"
+)
+
+// CertificateDir is the folder in the data directory that the appliance's own certificate authority is in.
+const CertificateDir = "tls"
+
+// keeper keeps the certificate right that the service answers with: *certs.Auto for tls: auto, *certs.Files for the
+// plant's own.
+type keeper interface {
+	TLS() *tls.Config
+	CA() *certs.CA // the appliance's own authority, nil for a certificate of the plant's
+	Fingerprint() string
+	Expires() time.Time
+	Hosts() ([]string, []netip.Addr)
+	Reachable() []string
+	Problems() []string
+	Close()
+}
+
+// security is what makes a service trusted and found on the plant's network. It needs no store. The zero value is that
+// of a service without TLS.
+type security struct {
+	keeper keeper
+	trust  *web.Trust      // the page that tells how to trust the appliance; nil without TLS
+	clear  net.Listener    // the port in the clear, nil where there is none
+	names  *mdns.Responder // answers to the appliance's name; nil where nobody is to find it
+}
+
+// openSecurity opens the certificate, and makes the trust page for it. Error: *SettingError for files that cannot be
+// used, and those of certs.Open.
+func (h *Host) openSecurity() error {
+	if !h.cfg.ownTLS() {
+		return nil
+	}
+	if err := h.openKeeper(); err != nil {
+		return err
+	}
+	h.base.hosts = h.hosts
+	url := ""
+	if strings.HasPrefix(h.cfg.URL, "https://") {
+		url = h.cfg.URL
+	}
+	var err error
+	h.secure.trust, err = web.NewTrust(web.TrustConfig{
+		Web: h.web, CA: trustedCA(h.secure.keeper.CA()), URL: url, Hosts: h.hosts,
+		Port: func() int { return portOf(h.network) }, ClearPort: func() int { return portOf(h.secure.clear) },
+	})
+	return err
+}
+
+func (h *Host) openKeeper() error {
+	cert, key, err := h.cfg.certificate()
+	if err != nil {
+		return err
+	}
+	if cert != "" {
+		files, err := certs.OpenFiles(certs.FilesConfig{Cert: cert, Key: key, Clock: h.cfg.Clock, Log: h.log})
+		if err != nil {
+			return h.cfg.wrong("tls", "is to name the files of a certificate and its key: %w", err)
+		}
+		h.secure.keeper = files
+		return nil
+	}
+	dir := filepath.Join(h.cfg.DataDir, CertificateDir)
+	auto, err := certs.Open(certs.Config{Dir: dir, Name: h.cfg.Name, Clock: h.cfg.Clock, Log: h.log})
+	if err != nil {
+		return err
+	}
+	h.secure.keeper = auto
+	for _, name := range []string{"", certs.CAFile, certs.CAKeyFile} {
+		if err := handOver(h.cfg.DataDir, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hosts gives the names and addresses by which other machines reach the service, the best first.
+func (h *Host) hosts() []string {
+	host, _, err := net.SplitHostPort(h.cfg.Listen)
+	if err == nil && !everywhere(host) {
+		return []string{host}
+	}
+	if h.secure.keeper == nil {
+		return h.cfg.hosts()
+	}
+	return h.cfg.answered(h.secure.keeper.Reachable())
+}
+
+// linksStayHere tells whether others can reach the service, and the address that links start with is not for them.
+func (h *Host) linksStayHere() bool {
+	host, _, err := net.SplitHostPort(h.cfg.Listen)
+	return err == nil && h.cfg.URL == "" && everywhere(host) && len(h.hosts()) == 0
+}
+
+// listenClear opens the port in the clear, behind limits of its own, so that whoever fills it keeps nobody from the
+// service. It gives nil where none is asked for.
+func (h *Host) listenClear() (net.Listener, error) {
+	if h.cfg.ClearListen == "" {
+		return nil, nil
+	}
+	l, err := h.listenOn("clearListen", h.cfg.ClearListen)
+	if err != nil {
+		return nil, err
+	}
+	h.secure.clear = newLimitListener(l, max(8, h.cfg.MaxConnections/4), max(4, h.cfg.MaxConnections/16))
+	return h.secure.clear, nil
+}
+
+// answerToName begins to answer to the appliance's name where others are to reach the service. The machine's own name
+// is its operating system's, which would take the appliance for another machine of that name.
+func (h *Host) answerToName() {
+	host, _, err := net.SplitHostPort(h.cfg.Listen)
+	if err != nil || loopback(host) || !h.cfg.MDNS {
+		return
+	}
+	if own, err := os.Hostname(); err == nil {
+		if label, _, _ := strings.Cut(strings.ToLower(own), "."); label == h.cfg.Name {
+			h.log.Warn("the appliance's name is the machine's own, so it is left to the operating system to answer to it; set name to another if devices cannot find it", slog.String("name", h.cfg.Name+".local"))
+			return
+		}
+	}
+	address, _ := netip.ParseAddr(host) // a name, or nothing, stands for every address
+	if address.IsUnspecified() {
+		address = netip.Addr{}
+	}
+	h.secure.names = mdns.Start(mdns.Config{Name: h.cfg.Name, Address: address, Log: h.log})
+}
+
+// handles tells whether a path is the trust page's.
+func (s *security) handles(path string) bool { return s.trust != nil && s.trust.Handles(path) }
+
+// strict makes browsers stay with HTTPS where the certificate is one that the plant has brought.
+func (s *security) strict(next http.Handler) http.Handler {
+	if s.keeper == nil || s.keeper.CA() != nil {
+		return next
+	}
+	return web.StrictTransport(next)
+}
+
+// close ends what openSecurity and answerToName began.
+func (s *security) close() {
+	if s.names != nil {
+		s.names.Close()
+	}
+	if s.keeper != nil {
+		s.keeper.Close()
+	}
+}
+
+// trustedCA gives an authority in the forms that devices take, nil for none.
+func trustedCA(ca *certs.CA) *web.CA {
+	if ca == nil {
+		return nil
+	}
+	return &web.CA{Name: ca.Name(), Fingerprint: ca.Fingerprint(), DER: ca.DER(), PEM: ca.PEM(), Profile: ca.Profile()}
+}
+
+// portOf gives the port of a listener, 0 for none.
+func portOf(l net.Listener) int {
+	if l == nil {
+		return 0
+	}
+	if at, ok := l.Addr().(*net.TCPAddr); ok {
+		return at.Port
+	}
+	return 0
+}
