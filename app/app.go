@@ -34,7 +34,8 @@ type App struct {
 	base     *baseURL
 	gate     sync.RWMutex // read by each request that uses the store, written by who closes it
 	stopping atomic.Bool
-	status   func() httpapi.Status // of the Host; without one that of the App alone
+	status   func() httpapi.Status           // of the Host; without one that of the App alone
+	measure  func(time.Time) []httpapi.Gauge // of the Host; nil without one
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
@@ -141,15 +142,19 @@ func (a *App) ready() error {
 
 // gauges measures the appliance for /metrics. What cannot be measured is left out.
 func (a *App) gauges() []httpapi.Gauge {
+	var list []httpapi.Gauge
+	if a.measure != nil {
+		list = a.measure(a.cfg.Clock())
+	}
 	u, err := a.store.Usage()
 	if err != nil {
 		a.log.Warn("the room that the store takes cannot be told", slog.Any("error", err))
-		return nil
+		return list
 	}
-	return []httpapi.Gauge{
-		{Name: "app_store_bytes", Help: "Size of the store's file.", Value: float64(u.Bytes)},
-		{Name: "app_store_free_bytes", Help: "Of the store's file, what later writes use again; app compact gives it back.", Value: float64(u.Free)},
-	}
+	return append(list,
+		httpapi.Gauge{Name: "app_store_bytes", Help: "Size of the store's file.", Value: float64(u.Bytes)},
+		httpapi.Gauge{Name: "app_store_free_bytes", Help: "Of the store's file, what later writes use again; app compact gives it back.", Value: float64(u.Free)},
+	)
 }
 
 func (a *App) auditList(accountID string, limit, skip int, action string) (records []audit.Record, total int, err error) {

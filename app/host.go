@@ -238,6 +238,7 @@ func (h *Host) open() error {
 		h.away.Store(&err)
 		return err
 	}
+	a.measure = h.secure.gauges
 	a.start()
 	h.app.Store(a)
 	return nil

@@ -70,6 +70,12 @@ func serve(t *testing.T, cfg Config, adjust ...func(*Host)) *running {
 	for _, fn := range adjust {
 		fn(h)
 	}
+	return run(t, h, key)
+}
+
+// run runs a service until the test ends or stop is called.
+func run(t *testing.T, h *Host, key string) *running {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{host: h, key: key}
 	started, ended := make(chan string, 1), make(chan error, 1)

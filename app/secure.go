@@ -8,10 +8,14 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"opsmon/app/audit"
 	"opsmon/app/certs"
+	"opsmon/app/httpapi"
 	"opsmon/app/mdns"
 	"opsmon/app/web"
 )
@@ -140,6 +144,69 @@ func (h *Host) answerToName() {
 		address = netip.Addr{}
 	}
 	h.secure.names = mdns.Start(mdns.Config{Name: h.cfg.Name, Address: address, Log: h.log})
+}
+
+// urls gives the addresses by which people reach the service, the best first.
+func (h *Host) urls() []string {
+	if h.cfg.URL != "" {
+		return []string{h.base.get()}
+	}
+	scheme := "http"
+	if h.cfg.secure() {
+		scheme = "https"
+	}
+	return addresses(scheme, h.hosts(), portOf(h.network), "")
+}
+
+// trustPages gives the addresses of the trust page: in the clear where it is served so, since devices that do not
+// trust the appliance yet warn of the others.
+func (h *Host) trustPages() []string {
+	if n := portOf(h.secure.clear); n != 0 {
+		return addresses("http", h.hosts(), n, "/trust")
+	}
+	return addresses("https", h.hosts(), portOf(h.network), "/trust")
+}
+
+func addresses(scheme string, hosts []string, port int, path string) []string {
+	list := make([]string, len(hosts))
+	for i, host := range hosts {
+		list[i] = scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port)) + path
+	}
+	return list
+}
+
+// status tells of the certificate, nil without TLS. pages gives the addresses of the trust page.
+func (s *security) status(pages func() []string) *httpapi.CertificateStatus {
+	if s.keeper == nil {
+		return nil
+	}
+	names, addrs := s.keeper.Hosts()
+	out := &httpapi.CertificateStatus{
+		EndsAt: audit.Timestamp(s.keeper.Expires()), Fingerprint: s.keeper.Fingerprint(),
+		Problems: append([]string{}, s.keeper.Problems()...), Hosts: slices.Clone(names),
+	}
+	for _, addr := range addrs {
+		out.Hosts = append(out.Hosts, addr.String())
+	}
+	if ca := s.keeper.CA(); ca != nil {
+		out.Authority = &httpapi.AuthorityStatus{Name: ca.Name(), EndsAt: audit.Timestamp(ca.Expires()), PEM: string(ca.PEM()), Pages: pages()}
+	}
+	return out
+}
+
+// gauges measures the certificate at a time, for /metrics.
+func (s *security) gauges(now time.Time) []httpapi.Gauge {
+	if s.keeper == nil {
+		return nil
+	}
+	list := []httpapi.Gauge{
+		{Name: "app_certificate_remaining_seconds", Help: "Time until the certificate ends; negative when it has.", Value: s.keeper.Expires().Sub(now).Seconds()},
+		{Name: "app_certificate_problems", Help: "What is wrong with the certificate; app trust tells it.", Value: float64(len(s.keeper.Problems()))},
+	}
+	if ca := s.keeper.CA(); ca != nil {
+		list = append(list, httpapi.Gauge{Name: "app_certificate_authority_remaining_seconds", Help: "Time until the appliance's own certificate authority ends; negative when it has.", Value: ca.Expires().Sub(now).Seconds()})
+	}
+	return list
 }
 
 // handles tells whether a path is the trust page's.

@@ -29,6 +29,8 @@ func (h *Host) status() httpapi.Status {
 	st := statusOf(h.cfg, a)
 	st.StartedAt = new(audit.Timestamp(h.began))
 	st.URL = h.base.get()
+	st.URLs = append(st.URLs, h.urls()...)
+	st.Certificate = h.secure.status(h.trustPages)
 	why := h.why()
 	if a != nil {
 		why = a.ready()

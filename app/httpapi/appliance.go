@@ -38,14 +38,17 @@ type BootstrapResult struct {
 // getHealth answers GET /health: the process is alive.
 func getHealth(*call) (reply, error) { return done() }
 
-// getReady answers GET /ready: 503 while requests cannot be served. Why is for administrators and the machine
-// itself.
+// getReady answers GET /ready: 503 while requests cannot be served. Why, and what else to watch, is for administrators
+// and the machine itself.
 func getReady(c *call) (reply, error) {
 	ready := c.api.cfg.Ready
 	if c.api.cfg.Closed != nil {
 		ready = c.api.cfg.Closed
 	}
 	err := ready()
+	if err == nil && c.mayKnow() && c.api.cfg.Status != nil {
+		return ok(readiness(c.api.cfg.Status()))
+	}
 	if err == nil {
 		return done()
 	}

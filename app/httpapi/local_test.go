@@ -153,6 +153,11 @@ func TestReady(t *testing.T) {
 		if told := strings.Contains(a.text("errorMessage"), "noises"); told != tt.told {
 			t.Errorf("from %q: %s", tt.from, a.body)
 		}
+		s.ready = func() error { return nil }
+		if a = s.do(tt.ask).want(t, http.StatusOK); strings.Contains(string(a.body), "it ends soon") != tt.told {
+			t.Errorf("ready, from %q: %s", tt.from, a.body)
+		}
+		s.ready = func() error { return errors.New("the disk makes noises") }
 	}
 	s.do(ask{method: "GET", path: "/health"}).want(t, 200)
 }

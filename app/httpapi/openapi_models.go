@@ -338,6 +338,17 @@ const answerModels = `{
 "SetupResult": {"description": "The first account. The key is shown once.", "type": "object", "required": ["accountId", "email", "apiKey"], "additionalProperties": false, "properties": {
 	"accountId": {"type": "string"}, "email": {"description": "The first admin.", "type": "string"},
 	"apiKey": {"description": "An admin's API key.", "type": "string"}}},
+"Ready": {"description": "Requests can be served. What else to watch is told to admins and on the machine itself.", "type": "object", "required": ["isSuccess"], "additionalProperties": false, "properties": {
+	"isSuccess": {"type": "boolean", "const": true},
+	"result": {"type": "object", "required": ["backup", "certificate"], "additionalProperties": false, "properties": {
+		"backup": {"description": "The last scheduled backup; null where none is scheduled.", "type": ["object", "null"], "required": ["lastAt", "file", "bytes", "overdue", "problem"], "additionalProperties": false, "properties": {
+			"lastAt": {"description": "Of the newest one that was verified; null when there is none.", "type": ["string", "null"], "format": "date-time"},
+			"file": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}, "overdue": {"type": "boolean"},
+			"problem": {"description": "Of the last attempt; empty when it went well.", "type": "string"}}},
+		"certificate": {"description": "What the service answers with over TLS; null without TLS.", "type": ["object", "null"], "required": ["endsAt", "fingerprint", "problems"], "additionalProperties": false, "properties": {
+			"endsAt": {"type": "string", "format": "date-time"},
+			"fingerprint": {"description": "SHA-256 of the appliance's own authority, or of a certificate that the plant has brought.", "type": "string"},
+			"problems": {"description": "Sentences that say what to do; none when all is well.", "type": "array", "items": {"type": "string"}}}}}}}},
 "InvalidInput": {"description": "400: the request cannot be accepted as it is.", "type": "object", "required": ["isSuccess", "errorCode"], "additionalProperties": false, "properties": {
 	"isSuccess": {"type": "boolean", "const": false}, "errorCode": {"type": "string", "const": "invalidInput"}, "errorMessage": {"type": "string"},
 	"details": {"description": "All problems, the first 100 of them.", "type": "array", "maxItems": 101, "items": {"$ref": "#/components/schemas/Detail"}}}},

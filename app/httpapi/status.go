@@ -33,9 +33,41 @@ type BackupStatus struct {
 
 // CertificateStatus is the certificate that the service shows.
 type CertificateStatus struct {
-	EndsAt      string `json:"endsAt"`
-	Fingerprint string `json:"fingerprint"` // SHA-256 of the plant's own authority; "" for a certificate from elsewhere
-	Problem     string `json:"problem"`     // why it could not be renewed; "" when all is well
+	EndsAt      string           `json:"endsAt"`
+	Fingerprint string           `json:"fingerprint"` // SHA-256 that people compare: of the authority, or of a certificate from elsewhere
+	Problems    []string         `json:"problems"`    // sentences that say what to do; none when all is well
+	Hosts       []string         `json:"hosts"`       // names and addresses that it is for
+	Authority   *AuthorityStatus `json:"authority"`   // the appliance's own; null for a certificate from elsewhere
+}
+
+// AuthorityStatus is the appliance's own certificate authority.
+type AuthorityStatus struct {
+	Name   string   `json:"name"` // that devices list it under
+	EndsAt string   `json:"endsAt"`
+	PEM    string   `json:"pem"`   // its certificate
+	Pages  []string `json:"pages"` // addresses of the page that tells how to trust it, the best first
+}
+
+// Readiness is what GET /ready tells administrators besides. Sections are null where there is nothing to tell.
+type Readiness struct {
+	Backup      *BackupStatus     `json:"backup"`
+	Certificate *ReadyCertificate `json:"certificate"`
+}
+
+// ReadyCertificate is the part of CertificateStatus that administrators watch.
+type ReadyCertificate struct {
+	EndsAt      string   `json:"endsAt"`
+	Fingerprint string   `json:"fingerprint"`
+	Problems    []string `json:"problems"`
+}
+
+// readiness takes from a status what administrators watch.
+func readiness(s Status) Readiness {
+	r := Readiness{Backup: s.Backup}
+	if c := s.Certificate; c != nil {
+		r.Certificate = &ReadyCertificate{c.EndsAt, c.Fingerprint, c.Problems}
+	}
+	return r
 }
 
 // localStatus tells how the service is, whether it has a store or not.

@@ -134,6 +134,9 @@ func newServer(t testing.TB, o options) *server {
 		Check:     func(report func(string)) error { return s.store.Check(report) },
 		Gauges:    func() []Gauge { return []Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },
 		BaseURL:   func() string { return "https://plant.example" },
+		Status: func() Status {
+			return Status{Certificate: &CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Fingerprint: "3F:8A", Problems: []string{"it ends soon"}}}
+		},
 	})
 	table := s.api.routes()
 	for i := range table {

@@ -1,0 +1,170 @@
+package app
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"opsmon/app/certs"
+)
+
+// browser is a client that trusts an authority, or one that takes any certificate, and follows no redirect.
+func browser(t *testing.T, pem string) *http.Client {
+	t.Helper()
+	cfg := &tls.Config{InsecureSkipVerify: pem == ""}
+	if pem != "" {
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM([]byte(pem)) {
+			t.Fatalf("no certificate in %q", pem)
+		}
+	}
+	transport := &http.Transport{TLSClientConfig: cfg, ForceAttemptHTTP2: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// fetch gives an answer with its body read.
+func fetch(t *testing.T, c *http.Client, url string) (*http.Response, string) {
+	t.Helper()
+	resp, err := c.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(body)
+}
+
+// TestOwnAuthority: a service with tls: auto shows the trust page on both ports, redirects all else to HTTPS, answers
+// devices that trust it, and tells its state; also where the store is damaged. Its authority outlives restarts.
+func TestOwnAuthority(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.TLS, cfg.ClearListen = "auto", "127.0.0.1:0"
+	r := serve(t, cfg)
+	st := status(t, cfg.DataDir)
+	c := st.Certificate
+	if c == nil || c.Authority == nil || len(c.Problems) > 0 || !slices.Contains(c.Hosts, "127.0.0.1") || !slices.Contains(c.Hosts, "opsmon.local") {
+		t.Fatalf("certificate: %+v", c)
+	}
+	page := c.Authority.Pages[0]
+	open := strings.TrimSuffix(page, "/trust")
+	trusting := browser(t, c.Authority.PEM)
+	if resp, _ := fetch(t, trusting, r.url+"/ready"); resp.StatusCode != http.StatusOK || resp.ProtoMajor != 2 || resp.Header.Get("Strict-Transport-Security") != "" {
+		t.Errorf("%s %s %v", resp.Proto, resp.Status, resp.Header)
+	}
+	for _, at := range []string{page, r.url + "/trust"} {
+		resp, body := fetch(t, trusting, at)
+		if resp.StatusCode != http.StatusOK || !strings.Contains(body, c.Fingerprint[:11]) || !strings.Contains(body, open+"/trust") || !strings.Contains(body, r.url+"/trust") {
+			t.Errorf("%s: %s %.300s", at, resp.Status, body)
+		}
+		if _, body := fetch(t, trusting, at+"/ca.pem"); body != c.Authority.PEM {
+			t.Errorf("%s/ca.pem: %s", at, body)
+		}
+	}
+	if resp, _ := fetch(t, trusting, open+"/docs?a=b"); resp.StatusCode != http.StatusTemporaryRedirect || resp.Header.Get("Location") != r.url+"/docs?a=b" {
+		t.Errorf("in the clear: %s to %s", resp.Status, resp.Header.Get("Location"))
+	}
+	for _, path := range []string{"/metrics", "/ready"} {
+		req, err := http.NewRequest(http.MethodGet, r.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-API-KEY", r.key)
+		resp, err := trusting.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		for _, want := range map[string][]string{
+			"/metrics": {"app_certificate_remaining_seconds 3.4", "app_certificate_problems 0", "app_certificate_authority_remaining_seconds 3.1"},
+			"/ready":   {`"endsAt":"` + c.EndsAt, c.Fingerprint, `"problems":[]`},
+		}[path] {
+			if !strings.Contains(string(body), want) {
+				t.Errorf("%s does not have %s: %s", path, want, body)
+			}
+		}
+		req.URL.Scheme, req.URL.Host = "http", strings.TrimPrefix(open, "http://")
+		if resp, err := trusting.Do(req); err != nil || resp.StatusCode != http.StatusForbidden {
+			t.Errorf("a key in the clear: %v, %v", resp, err)
+		} else {
+			resp.Body.Close()
+		}
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(cfg.DataDir, StoreFile), 5000); err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHost(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := run(t, h, "")
+	for path, want := range map[string]int{"/trust": 200, "/health": 200, "/ready": 503} {
+		if resp, body := fetch(t, trusting, damaged.url+path); resp.StatusCode != want {
+			t.Errorf("with a damaged store, %s: %s %.200s", path, resp.Status, body)
+		}
+	}
+	if again := status(t, cfg.DataDir).Certificate; again == nil || again.Fingerprint != c.Fingerprint {
+		t.Errorf("after a restart the certificate is %+v, want the fingerprint %s", again, c.Fingerprint)
+	}
+}
+
+// TestOwnCertificate: with a certificate of the plant's there is no trust page, and browsers are to stay with HTTPS.
+func TestOwnCertificate(t *testing.T) {
+	cert, key, _ := certificate(t)
+	cfg := testConfig(t)
+	cfg.TLS, cfg.ClearListen = cert+","+key, "127.0.0.1:0"
+	r := serve(t, cfg)
+	any := browser(t, "")
+	if resp, _ := fetch(t, any, r.url+"/health"); resp.Header.Get("Strict-Transport-Security") == "" {
+		t.Errorf("no HSTS: %v", resp.Header)
+	}
+	if resp, _ := fetch(t, any, r.url+"/trust"); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("/trust: %s", resp.Status)
+	}
+	clear := fmt.Sprintf("http://127.0.0.1:%d/trust", portOf(r.host.secure.clear))
+	if resp, _ := fetch(t, any, clear); resp.StatusCode != http.StatusTemporaryRedirect {
+		t.Errorf("/trust in the clear: %s", resp.Status)
+	}
+	if c := status(t, cfg.DataDir).Certificate; c == nil || c.Authority != nil || c.Fingerprint == "" || len(c.Problems) == 0 { // it ends within the hour
+		t.Errorf("certificate: %+v", c)
+	}
+	if _, err := os.Stat(filepath.Join(cfg.DataDir, CertificateDir)); !os.IsNotExist(err) {
+		t.Errorf("an authority was made that nobody asked for: %v", err)
+	}
+}
+
+// TestDamagedAuthority: what is wrong with the authority's files ends the start with what to do, and leaves nothing
+// listening.
+func TestDamagedAuthority(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.TLS = "auto"
+	dir := filepath.Join(cfg.DataDir, CertificateDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, certs.CAFile), []byte("rubbish"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHost(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "from a backup, or delete both") {
+		t.Errorf("it says %v", err)
+	}
+}
