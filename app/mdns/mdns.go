@@ -35,7 +35,7 @@ type Config struct {
 	// Address is the one that the service listens on: others of the machine lead nowhere, so only the network that it
 	// is on is answered. The zero address = every one.
 	Address netip.Addr
-	Log        *slog.Logger // nil = none
+	Log     *slog.Logger // nil = none
 }
 
 const (
