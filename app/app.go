@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/backup"
 	"opsmon/app/httpapi"
 	"opsmon/kv"
 )
@@ -34,8 +36,7 @@ type App struct {
 	base     *baseURL
 	gate     sync.RWMutex // read by each request that uses the store, written by who closes it
 	stopping atomic.Bool
-	status   func() httpapi.Status           // of the Host; without one that of the App alone
-	measure  func(time.Time) []httpapi.Gauge // of the Host; nil without one
+	host     *Host // nil when there is none
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
@@ -44,32 +45,47 @@ func Open(cfg Config, log *slog.Logger) (*App, error) {
 	return open(cfg, log, newBaseURL(cfg), nil)
 }
 
-func open(cfg Config, log *slog.Logger, base *baseURL, status func() httpapi.Status) (*App, error) {
+// open is Open for a Host, which is nil when there is none.
+func open(cfg Config, log *slog.Logger, base *baseURL, h *Host) (*App, error) {
 	if err := makeDataDir(cfg.DataDir); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	a := &App{cfg: cfg, log: log, base: base, status: status}
-	if status == nil {
-		a.status = func() httpapi.Status { return statusOf(cfg, a) }
-	}
-	var err error
-	a.store, err = kv.Open(kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Clock: cfg.Clock, Buckets: buckets(), Migrations: migrations})
+	a := &App{cfg: cfg, log: log, base: base, host: h}
+	err := backup.Recover(cfg.DataDir, func() (err error) {
+		a.store, err = kv.Open(storeConfig(cfg))
+		return err
+	})
 	if errors.Is(err, kv.ErrLocked) {
 		err = fmt.Errorf("%w, or choose another directory with --data-dir", err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err = handOver(cfg.DataDir, a.store.Path()); err == nil {
+	if err = handOverAll(cfg.DataDir); err == nil {
 		err = a.services()
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
+}
+
+// storeConfig says how the store of a data directory is opened.
+func storeConfig(cfg Config) kv.Config {
+	return kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Clock: cfg.Clock, Buckets: buckets(), Migrations: migrations}
+}
+
+// handOverAll gives what opening the store made in another user's data directory to that user.
+func handOverAll(dir string) error {
+	for _, name := range append([]string{StoreFile}, backup.LockFiles()...) {
+		if err := handOver(dir, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *App) services() (err error) {
@@ -102,11 +118,16 @@ func (a *App) services() (err error) {
 	if len(a.accounts.List(true)) == 0 {
 		a.setup.make()
 	}
-	a.api = httpapi.New(httpapi.Config{
+	api := httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
-		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Status: a.status, Gauges: a.gauges,
-	})
+		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
+		Status: func() httpapi.Status { return statusOf(a.cfg, a) },
+	}
+	if a.host != nil {
+		api.Status, api.Compact = a.host.status, a.host.Compact
+	}
+	a.api = httpapi.New(api)
 	return nil
 }
 
@@ -143,8 +164,8 @@ func (a *App) ready() error {
 // gauges measures the appliance for /metrics. What cannot be measured is left out.
 func (a *App) gauges() []httpapi.Gauge {
 	var list []httpapi.Gauge
-	if a.measure != nil {
-		list = a.measure(a.cfg.Clock())
+	if a.host != nil {
+		list = a.host.secure.gauges(a.cfg.Clock())
 	}
 	u, err := a.store.Usage()
 	if err != nil {

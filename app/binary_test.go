@@ -19,26 +19,37 @@ import (
 	"time"
 )
 
-// binaryDir holds the binary of release builds that the tests run; TestMain removes it.
+// binaryDir holds the binaries that the tests run; TestMain removes it.
 var binaryDir string
 
+var makeBinaryDir = sync.OnceValue(func() (err error) {
+	binaryDir, err = os.MkdirTemp("", "app-binary-")
+	return err
+})
+
 // build makes the binary once, as releases are made.
-var build = sync.OnceValues(func() (string, error) {
-	var err error
-	if binaryDir, err = os.MkdirTemp("", "app-binary-"); err != nil {
+var build = sync.OnceValues(func() (string, error) { return buildAs("app", "", "") })
+
+// buildAs makes a binary with build tags and values for variables ("opsmon/app.version=1.2.3 …").
+func buildAs(name, tags, values string) (string, error) {
+	if err := makeBinaryDir(); err != nil {
 		return "", err
 	}
-	name := filepath.Join(binaryDir, "app")
+	name = filepath.Join(binaryDir, name)
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", name, "opsmon")
+	flags := "-s -w"
+	for _, v := range strings.Fields(values) {
+		flags += " -X " + v
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", tags, "-ldflags", flags, "-o", name, "opsmon")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return name, nil
-})
+}
 
 func binary(t testing.TB) string {
 	t.Helper()

@@ -39,6 +39,22 @@ const maxHeader = 16 << 10
 // hostLock is the file in the data directory that the one service on it holds the lock of.
 const hostLock = "host.lock"
 
+// lockHost keeps services, and what only one process may do that is none, apart. Error: kv.ErrLocked.
+func lockHost(dir string) (unlock func() error, err error) {
+	path := filepath.Join(dir, hostLock)
+	unlock, err = kv.LockFile(path, 2*time.Second)
+	if errors.Is(err, kv.ErrLocked) {
+		return nil, fmt.Errorf("another service runs on %s: %w; use that one, stop it first, or choose another directory with --data-dir", dir, kv.ErrLocked)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := handOver(dir, path); err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	return unlock, nil
+}
+
 // Host is a running service: the network and the machine's own channel, for as long as the process lives, and
 // within them an App on the store. The App may be away: before the store is open, while it is replaced, and when it is
 // damaged. Then what needs no store is answered all the same, /health and the control channel among it, and everything
@@ -69,7 +85,7 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	}
 	h := &Host{cfg: cfg, log: log, limits: defaultTimeLimits(), began: time.Now(), base: newBaseURL(cfg)}
 	h.away.Store(&errStarting)
-	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status})
+	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status, Compact: h.Compact})
 	var err error
 	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: cfg.Demo, Version: BuildInfo().Version, Secure: cfg.secure()})
 	return h, err
@@ -115,17 +131,11 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	if err := makeDataDir(h.cfg.DataDir); err != nil {
 		return fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
 	}
-	unlock, err := kv.LockFile(filepath.Join(h.cfg.DataDir, hostLock), 2*time.Second)
-	if errors.Is(err, kv.ErrLocked) {
-		return fmt.Errorf("another service runs on %s: %w; use that one, stop it first, or choose another directory with --data-dir", h.cfg.DataDir, kv.ErrLocked)
-	}
+	unlock, err := lockHost(h.cfg.DataDir)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := handOver(h.cfg.DataDir, filepath.Join(h.cfg.DataDir, hostLock)); err != nil {
-		return err
-	}
 	ended, shut, err := h.serve()
 	if err != nil {
 		return err
@@ -134,6 +144,8 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 		if err != nil {
 			h.log.Error("the store is damaged; nothing can be served from it", slog.Any("error", err))
 			err = nil
+		} else {
+			compactTidy(h.cfg.DataDir, h.log)
 		}
 		if started != nil {
 			started(h.base.get())
@@ -233,12 +245,11 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 
 // open opens the store and lets its App answer. The caller holds the turn, or nobody else can have it yet.
 func (h *Host) open() error {
-	a, err := open(h.cfg, h.log, h.base, h.status)
+	a, err := open(h.cfg, h.log, h.base, h)
 	if err != nil {
 		h.away.Store(&err)
 		return err
 	}
-	a.measure = h.secure.gauges
 	a.start()
 	h.app.Store(a)
 	return nil

@@ -29,12 +29,13 @@ var who = map[string][]string{
 	"app/httpapi":       {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account"},
 	"app/web":           {"assets"},
 	"app/control":       {},
+	"app/failpoint":     {},
 	"app/backup":        {"kv"},
 	"app/certs":         {},
 	"app/mdns":          {},
 	"app/doctor":        {"app/backup", "app/certs", "app/mdns", "app/service"},
 	"app/service":       {"app/control"},
-	"app":               {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control", "app/backup", "app/certs", "app/mdns"},
+	"app":               {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns"},
 	"app/cli":           {"kv", "app", "app/errdefs", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service"},
 }
 

@@ -19,6 +19,23 @@ type Compacted struct {
 	Before   int64    // size of the file that was read, in bytes
 	After    int64    // size of the file that was made, in bytes
 	Contents Contents // what both hold; its Size is that of the new one
+	Commit   uint64   // the commit of the original that was read: see LastCommit
+}
+
+// LastCommit is the number of the newest commit of a store file: two readings that agree mean that nobody has written to
+// it between. Errors: ErrDamaged; the disk's.
+func LastCommit(path string) (uint64, error) {
+	op := "read store " + path
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, wrap(op, err)
+	}
+	defer f.Close()
+	metas, err := readMetas(f)
+	if err != nil {
+		return 0, &Error{Op: op, Kind: ErrDamaged, Err: err}
+	}
+	return metas[1].tx, nil
 }
 
 // CompactTo writes a store that holds what the one at path holds, without the room that deleting has left, to a new file,
@@ -43,6 +60,9 @@ func compactTo(ctx context.Context, path, to string) (c Compacted, err error) {
 		return c, err
 	}
 	c.Before = info.Size()
+	if c.Commit, err = LastCommit(path); err != nil {
+		return c, err
+	}
 	// Made here, so that a file that is there already is nobody's to remove.
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -80,11 +80,14 @@ func TestCompactTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := map[string]int{blobs.Name(): 400, triples.Name(): 0, "empty": 0}
-	if diff := cmp.Diff(Compacted{int64(len(original)), info.Size(), Contents{Version: 1, Size: info.Size(), Counts: counts}}, c); diff != "" {
+	if diff := cmp.Diff(Compacted{int64(len(original)), info.Size(), Contents{Version: 1, Size: info.Size(), Counts: counts}, c.Commit}, c); diff != "" {
 		t.Error(diff)
 	}
 	if c.After > c.Before/2 {
 		t.Errorf("%d bytes of %d are left", c.After, c.Before)
+	}
+	if last, err := LastCommit(cfg.Path); err != nil || last != c.Commit || last == 0 {
+		t.Errorf("commit %d was read, the last is %d, %v", c.Commit, last, err)
 	}
 	if now, err := os.ReadFile(cfg.Path); err != nil || !bytes.Equal(now, original) {
 		t.Error("the original was changed")

@@ -1,6 +1,9 @@
 package kv
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 // Usage is the room that a store takes.
 type Usage struct {
@@ -30,25 +33,45 @@ func (s *Store) usage(tx uint64) (u Usage, err error) {
 	if err := c.findMeta(tx); err != nil {
 		return u, &Error{Op: "read", Kind: ErrDamaged, Err: err}
 	}
-	info, err := s.file.Stat()
+	return usageOf(s.file, c.meta)
+}
+
+// UsageOf is Usage of a file that nobody writes to.
+func UsageOf(path string) (u Usage, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return u, err
+	}
+	defer f.Close()
+	metas, err := readMetas(f)
+	if err != nil {
+		err = &Error{Op: "read", Kind: ErrDamaged, Err: err}
+	} else {
+		u, err = usageOf(f, metas[1])
+	}
+	return u, wrap("read store "+path, err)
+}
+
+func usageOf(f *os.File, m meta) (u Usage, err error) {
+	info, err := f.Stat()
 	if err != nil {
 		return u, err
 	}
 	head := make([]byte, pageHeader+8)
-	if _, err := s.file.ReadAt(head, int64(c.meta.freelist*c.meta.pageSize)); err != nil {
+	if _, err := f.ReadAt(head, int64(m.freelist*m.pageSize)); err != nil {
 		return u, err
 	}
 	p := parsePage(head)
-	if p.id != c.meta.freelist || p.flags != flagFree {
+	if p.id != m.freelist || p.flags != flagFree {
 		return u, &Error{Op: "read", Kind: ErrDamaged, Err: errFreeList}
 	}
 	free := uint64(p.count)
 	if free == 0xFFFF {
 		free = native.Uint64(head[pageHeader:])
 	}
-	if free > c.meta.pages {
+	if free > m.pages {
 		return u, &Error{Op: "read", Kind: ErrDamaged, Err: errFreeList}
 	}
-	inUse := int64((c.meta.pages - free) * c.meta.pageSize)
+	inUse := int64((m.pages - free) * m.pageSize)
 	return Usage{Bytes: info.Size(), Free: max(info.Size()-inUse, 0)}, nil
 }

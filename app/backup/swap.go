@@ -37,6 +37,10 @@ const (
 	stampLayout = "20060102T150405Z"
 )
 
+// LockFiles names the files in a data directory that only locks are held of. Whoever uses the directory must be able to
+// write them.
+func LockFiles() []string { return []string{lockName, swapLock} }
+
 // Recover ends a restore that a killed process left half-way, and calls open, which opens the store. No restore can
 // begin between the two: every process must open the store of a data directory in this way. Leftovers of killed backups
 // and restores are removed. Errors: ErrBusy, ErrInUse; those of the disk; open's own.
@@ -84,6 +88,11 @@ func tidy(dir string) {
 
 // exchange makes all moves or, as far as anybody can see who calls Recover first, none. Errors: ErrBusy, ErrInUse.
 func exchange(dir string, moves []move, step func(string)) error {
+	return exchangeWhen(dir, nil, moves, step)
+}
+
+// exchangeWhen is exchange when sure, which may be nil, gives no error. It is asked when nobody can open the store any more.
+func exchangeWhen(dir string, sure func() error, moves []move, step func(string)) error {
 	unlock, err := kv.LockFile(filepath.Join(dir, swapLock), swapWait)
 	if err != nil {
 		return busy(err)
@@ -94,6 +103,11 @@ func exchange(dir string, moves []move, step func(string)) error {
 	}
 	if err := notInUse(dir); err != nil {
 		return err
+	}
+	if sure != nil {
+		if err := sure(); err != nil {
+			return err
+		}
 	}
 	if err := writeJournal(dir, journal{moves}, step); err != nil {
 		return err

@@ -36,14 +36,10 @@ func (e *env) open(create bool) (*client, error) {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(e.dataDir, app.StoreFile)); !create && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no store in %s; make one with: app init --domain DOMAIN --email EMAIL, or name another directory with --data-dir", e.dataDir)
-	}
-	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
-	if err != nil {
+	cfg, err := e.storeConfig()
+	if err != nil && (!create || !errors.Is(err, errNoStore)) {
 		return nil, err
 	}
-	cfg.SMTP = app.SMTP{TLS: "none"} // a command that opens the store for a moment sends no mail
 	a, err := app.Open(cfg, slog.New(slog.DiscardHandler))
 	if errors.Is(err, kv.ErrLocked) {
 		// A service that has just started holds the store before it listens.
@@ -56,6 +52,22 @@ func (e *env) open(create bool) (*client, error) {
 		return nil, err
 	}
 	return &client{http: &http.Client{Transport: handlerTransport{a.Local()}}, account: e.account, close: a.Close}, nil
+}
+
+var errNoStore = errors.New("there is no store")
+
+// storeConfig is the configuration for a command that opens the store for a moment. Error: errNoStore, with which it is
+// right all the same.
+func (e *env) storeConfig() (app.Config, error) {
+	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.SMTP = app.SMTP{TLS: "none"} // it sends no mail
+	if _, err := os.Stat(filepath.Join(e.dataDir, app.StoreFile)); errors.Is(err, fs.ErrNotExist) {
+		return cfg, fmt.Errorf("%w in %s; make one with: app init --domain DOMAIN --email EMAIL, or name another directory with --data-dir", errNoStore, e.dataDir)
+	}
+	return cfg, nil
 }
 
 // handlerTransport answers requests with a handler in the same process.

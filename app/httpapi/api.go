@@ -55,6 +55,8 @@ type Config struct {
 	// Check looks the whole store over and reports each problem.
 	Check func(report func(problem string)) error
 
+	// Compact makes the store smaller while the service runs. It is called without the gate. nil = there is no service.
+	Compact func(context.Context) (Compacted, error)
 	// Gauges gives what /metrics tells of the appliance, measured now. nil = nothing.
 	Gauges func() []Gauge
 

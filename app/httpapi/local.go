@@ -166,3 +166,21 @@ func localCheck(c *call) (reply, error) {
 	}
 	return ok(map[string]any{"problems": problems})
 }
+
+// Compacted says what compacting the store has changed.
+type Compacted struct {
+	Before int64 `json:"before"` // size of the file, in bytes
+	After  int64 `json:"after"`
+}
+
+// localCompact makes the store smaller.
+func localCompact(c *call) (reply, error) {
+	if c.api.cfg.Compact == nil {
+		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs")
+	}
+	result, err := c.api.cfg.Compact(c.r.Context())
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(result)
+}

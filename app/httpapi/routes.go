@@ -168,6 +168,7 @@ func (a *API) localRoutes() []route {
 		{method: post, path: "/local/login-link", handle: localLoginLink},
 		{method: post, path: "/local/reset-admin", handle: localResetAdmin},
 		{method: get, path: "/local/status", handle: localStatus, storeless: true},
+		{method: post, path: "/local/compact", handle: localCompact, anyAccount: true, storeless: true},
 		{method: get, path: "/local/check", handle: localCheck, anyAccount: true},
 	}
 }

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/control"
+)
+
+func (e *env) compact() *cobra.Command {
+	return &cobra.Command{
+		Use: "compact", Short: "Make the store's file smaller: give room that is free in it back to the disk", Args: cobra.NoArgs,
+		Long: `Copies what the store holds to a new file, compares the two, and puts the new one in place; the old one is kept until the
+new one serves. A running service answers 503 meanwhile, for about as long as copying the file takes. The disk needs room
+for both. It is seldom needed: free room is used again by later writes, and "app status" shows how much there is.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out, err := e.compactStore(cmd)
+			if err != nil {
+				return err
+			}
+			return e.print(out, func(w io.Writer) {
+				if out.After == out.Before {
+					fmt.Fprintf(w, "There is nothing to gain: the store takes %s.\n", megabytes(out.Before))
+					return
+				}
+				fmt.Fprintf(w, "The store took %s and takes %s now.\n", megabytes(out.Before), megabytes(out.After))
+			})
+		},
+	}
+}
+
+// compacted is what the service says of it.
+type compacted struct {
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
+}
+
+func (e *env) compactStore(cmd *cobra.Command) (out compacted, err error) {
+	h, err := control.Client(e.dataDir)
+	if err == nil {
+		defer h.CloseIdleConnections()
+		c := client{http: h}
+		return out, c.call(http.MethodPost, "/local/compact", nil, nil, &out)
+	}
+	if !errors.Is(err, control.ErrNotRunning) {
+		return out, err
+	}
+	cfg, err := e.storeConfig()
+	if err != nil {
+		return out, err
+	}
+	ctx, stop := untilSignal(cmd.Context())
+	defer stop()
+	done, err := app.Compact(ctx, cfg, slog.New(slog.DiscardHandler))
+	return compacted(done), err
+}
+
+// megabytes says how much n bytes are, to three digits.
+func megabytes(n int64) string { return fmt.Sprintf("%.3g MB", float64(n)/1e6) }
