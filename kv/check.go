@@ -14,6 +14,20 @@ import (
 // value's checksum, and each bucket's tally. It calls report with a sentence for each problem; none means that the
 // store is whole. Writes go on meanwhile. Its error says that the check itself could not be done.
 func (s *Store) Check(report func(problem string)) error {
+	first := ""
+	err := s.check(func(problem string) {
+		if first == "" {
+			first = problem
+		}
+		report(problem)
+	})
+	if first != "" {
+		s.note(&Error{Op: "check store " + s.path, Kind: ErrDamaged, Err: errors.New(first)})
+	}
+	return err
+}
+
+func (s *Store) check(report func(problem string)) error {
 	for try := 0; ; try++ {
 		var unknown error
 		err := s.View(func(tx *Tx) error {

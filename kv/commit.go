@@ -3,7 +3,9 @@ package kv
 import (
 	"errors"
 	"runtime/debug"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -61,6 +63,7 @@ func (s *Store) Update(fn func(*Tx) error) error {
 	if c.panic != nil {
 		panic(c.panic)
 	}
+	s.note(c.err)
 	return c.err
 }
 
@@ -202,9 +205,11 @@ func (s *Store) finish(sh *shared) error {
 		return sh.bolt.Commit()
 	}()
 	if err == nil {
+		s.full.Store(false)
 		return nil
 	}
-	err = wrap(op, err)
+	err = refused(op, err)
+	s.full.Store(errors.Is(err, ErrFull))
 	if panicked {
 		// bbolt's list of free pages may have lost some: nothing more is written with it.
 		s.rollback(sh.bolt)
@@ -214,6 +219,16 @@ func (s *Store) finish(sh *shared) error {
 		// does not help: the system may have dropped what it could not write.
 		err = &Error{Op: op, Kind: ErrReadOnly, Err: errUnsure{err}}
 		s.refuse(err)
+	}
+	return err
+}
+
+// refused is wrap for a commit: what the system answered to a write means that the disk does not take it.
+func refused(op string, err error) error {
+	err = wrap(op, err)
+	e, ok := err.(*Error)
+	if ok && e.Kind == nil && (errors.As(err, new(syscall.Errno)) || strings.HasPrefix(e.Err.Error(), resizeError)) {
+		e.Kind = ErrReadOnly
 	}
 	return err
 }

@@ -15,11 +15,12 @@ import (
 
 // The kinds of failure. Every error of this package is an *Error whose kind, when it has one, is matched by
 // errors.Is. ErrFull, ErrReadOnly and ErrClosed also answer true from a method Unavailable() bool, found by
-// errors.As: what failed may work later (http-api.md section 7; decisions.md section 1: 503).
+// errors.As: what failed may work later (http-api.md section 7; decisions.md section 1: 503). ErrDamaged has a method
+// Damaged() bool likewise.
 var (
 	ErrNotFound error = errors.New("not found")                                  // no such key in the bucket
 	ErrLocked   error = errors.New("locked by another process")                  // another process has the store open
-	ErrDamaged  error = errors.New("damaged")                                    // what is on the disk is not what was written
+	ErrDamaged  error = damaged("damaged")                                       // what is on the disk is not what was written
 	ErrNewer    error = errors.New("written by a newer version of the program")  // more migrations have run than are known
 	ErrOlder    error = errors.New("written by an older version of the program") // and may not be migrated
 	ErrFull     error = passing("the disk is full")                              // reads go on; writes do when there is room
@@ -34,6 +35,14 @@ func (p passing) Error() string { return string(p) }
 
 // Unavailable says that the same call may work later.
 func (p passing) Unavailable() bool { return true }
+
+// damaged is a failure that stays until a backup is restored.
+type damaged string
+
+func (d damaged) Error() string { return string(d) }
+
+// Damaged says that what was to be read is lost.
+func (d damaged) Damaged() bool { return true }
 
 // Error is a failure of the store.
 type Error struct {
@@ -91,6 +100,9 @@ func wrap(op string, err error) error {
 	return &Error{Op: op, Kind: kindOf(err), Err: err}
 }
 
+// resizeError begins bbolt's error when the file cannot grow; the cause follows as text.
+const resizeError = "file resize error"
+
 func kindOf(err error) error {
 	text := err.Error()
 	switch {
@@ -102,7 +114,7 @@ func kindOf(err error) error {
 		return ErrDamaged
 	case isFull(err),
 		// bbolt formats the cause of a failed resize as text, so its identity is lost.
-		strings.HasPrefix(text, "file resize error") && (strings.HasSuffix(text, syscall.ENOSPC.Error()) || strings.HasSuffix(text, "quota exceeded")):
+		strings.HasPrefix(text, resizeError) && (strings.HasSuffix(text, syscall.ENOSPC.Error()) || strings.HasSuffix(text, "quota exceeded")):
 		return ErrFull
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, berrors.ErrDatabaseReadOnly):
 		return ErrReadOnly
@@ -117,7 +129,7 @@ func caught(op string, r any) *Error {
 	if !ok {
 		cause = fmt.Errorf("%v", r)
 	}
-	return &Error{Op: op, Kind: ErrDamaged, Err: cause}
+	return &Error{Op: op, Kind: ErrDamaged, Err: fault{cause}}
 }
 
 // advise adds to a failure to open what an administrator can do about it.

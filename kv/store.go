@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -20,6 +21,7 @@ type Config struct {
 	Buckets     []string         // made at Open when missing
 	Migrations  []Migration      // in order; the store's version is how many have run. A new store runs them all
 	ReadOnly    bool             // change nothing in the file: no making, no migrations, no Update
+	OnDamage    func(error)      // told of the first damage that is met after Open, outside of any transaction; nil = nobody
 
 	step func(name string) // called between the steps of making a store, so that a test can stop there
 }
@@ -35,8 +37,12 @@ type Store struct {
 	mu     sync.Mutex
 	closed bool
 	broken error // set when bbolt's own state can no longer be trusted: nothing works but Close
-	unsure error // set when a commit may or may not be on the disk: writes are refused until the next Open
+	unsure error // set when a commit may or may not be on the disk, or the tree is damaged: writes are refused until the next Open
+	damage error // the first that was met
 	file   *os.File
+
+	onDamage func(error)
+	full     atomic.Bool // the last commit found the disk full
 }
 
 // defaultLockTimeout is long enough for a service that is just stopping.
@@ -95,6 +101,7 @@ func open(cfg Config) (*Store, error) {
 		s.Close()
 		return nil, wrap(op, err)
 	}
+	s.onDamage = cfg.OnDamage
 	return s, nil
 }
 
@@ -229,6 +236,7 @@ func (s *Store) Size() int64 {
 // when a method that returns no error met damage; ErrClosed.
 func (s *Store) View(fn func(*Tx) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { s.note(err) }() // also of a fault after fn, and after the transaction's end
 	bolt, err := s.begin(false)
 	if err != nil {
 		return err

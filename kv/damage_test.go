@@ -1,0 +1,98 @@
+package kv
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDamageMet damages a store that is open. The first damage that is met is kept and told once. After a wrong value
+// writes go on; after damage to the tree none does, and it says why.
+func TestDamageMet(t *testing.T) {
+	value := []byte("a value that is looked for in the file")
+	for _, tt := range []struct {
+		name   string
+		damage func(data []byte)
+		meet   func(s *Store) error
+		writes bool // go on
+	}{
+		{"nothing", func([]byte) {}, func(s *Store) error { return s.Check(func(string) {}) }, true},
+		{"a value, read", flipValue, func(s *Store) error {
+			return s.View(func(tx *Tx) error { _, err := blobs.Get(tx, 1); return err })
+		}, true},
+		{"a value, checked", flipValue, func(s *Store) error {
+			return errors.Join(s.Check(func(string) {}), ErrDamaged) // Check itself reports and has no error
+		}, true},
+		{"the tree, read", clearPages, func(s *Store) error {
+			return s.View(func(tx *Tx) error { _, err := blobs.Get(tx, 1); return err })
+		}, false},
+		{"the tree, written", clearPages, func(s *Store) error {
+			return s.Update(func(tx *Tx) error { return blobs.Put(tx, 1, nil) })
+		}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var told []error
+			path := filepath.Join(t.TempDir(), "s.db")
+			s, err := Open(Config{Path: path, Buckets: []string{blobs.Name(), triples.Name()}, OnDamage: func(err error) { told = append(told, err) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if err := s.Update(func(tx *Tx) error { return blobs.Put(tx, 1, value) }); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.damage(data)
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.WriteAt(data, 0); err != nil { // not anew: the same file stays mapped
+				t.Fatal(err)
+			}
+			f.Close()
+			hurt := tt.name != "nothing"
+			for range 2 {
+				if err := tt.meet(s); hurt != errors.Is(err, ErrDamaged) && !(hurt && !tt.writes && errors.Is(err, ErrReadOnly)) {
+					t.Errorf("met: %v", err)
+				}
+			}
+			if err := s.Damage(); hurt != errors.Is(err, ErrDamaged) {
+				t.Errorf("Damage: %v", err)
+			}
+			if want := map[bool]int{true: 1}[hurt]; len(told) != want || hurt && !errors.Is(told[0], ErrDamaged) {
+				t.Errorf("told %d times: %v", len(told), told)
+			}
+			err = s.Update(func(tx *Tx) error { return triples.Put(tx, triple("a", "", 1), nil) })
+			if tt.writes != (err == nil) || !tt.writes && (!errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "damaged")) {
+				t.Errorf("a write afterwards: %v", err)
+			}
+			if err := s.Writable(); tt.writes != (err == nil) {
+				t.Errorf("Writable: %v", err)
+			}
+		})
+	}
+}
+
+func flipValue(data []byte) {
+	for at := 0; ; at++ {
+		i := strings.Index(string(data[at:]), "looked for")
+		if i < 0 {
+			return
+		}
+		at += i
+		data[at] ^= 1
+	}
+}
+
+// clearPages leaves the meta pages, and noise elsewhere.
+func clearPages(data []byte) {
+	for i := 2 * pageSize; i < len(data); i++ {
+		data[i] = byte(i * 31)
+	}
+}
