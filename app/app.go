@@ -55,7 +55,9 @@ func open(cfg Config, log *slog.Logger, base *baseURL, h *Host) (*App, error) {
 	}
 	a := &App{cfg: cfg, log: log, base: base, host: h}
 	err := backup.Recover(cfg.DataDir, func() (err error) {
-		a.store, err = kv.Open(storeConfig(cfg))
+		c := storeConfig(cfg)
+		c.OnDamage = a.damaged
+		a.store, err = kv.Open(c)
 		return err
 	})
 	if errors.Is(err, kv.ErrLocked) {
@@ -158,7 +160,15 @@ func (a *App) ready() error {
 	if a.stopping.Load() {
 		return errors.New("the service is stopping")
 	}
+	if err := a.store.Damage(); err != nil {
+		return err
+	}
 	return a.store.Writable()
+}
+
+// damaged tells of damage that was met while the store is open.
+func (a *App) damaged(err error) {
+	a.log.Error("the store is damaged: keep a copy of it, look at all of it with app check, and restore the newest backup with app restore FILE", slog.Any("error", err))
 }
 
 // gauges measures the appliance for /metrics. What cannot be measured is left out.
@@ -174,6 +184,7 @@ func (a *App) gauges() []httpapi.Gauge {
 	}
 	return append(list,
 		httpapi.Gauge{Name: "app_store_bytes", Help: "Size of the store's file.", Value: float64(u.Bytes)},
+		httpapi.Gauge{Name: "app_store_disk_full", Help: "1 when the last write found the disk full.", Value: map[bool]float64{true: 1}[a.store.Full()]},
 		httpapi.Gauge{Name: "app_store_free_bytes", Help: "Of the store's file, what later writes use again; app compact gives it back.", Value: float64(u.Free)},
 	)
 }

@@ -260,7 +260,7 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 	}
 	s.mu.Lock()
 	closed, refused := s.closed, s.broken
-	if write && refused == nil {
+	if write && s.unsure != nil {
 		refused = s.unsure
 	}
 	s.mu.Unlock()

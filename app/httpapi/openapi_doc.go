@@ -254,7 +254,7 @@ var operations = map[string]operation{
 		id: "getReady", tag: "Health Check", summary: "Can requests be served?",
 		about:  "503 while not. Why is told to admins and on the machine itself. When they can, these are told what else to watch: result.",
 		answer: "They can.", form: formBare, gives: "Ready", security: `[{},{"ApiKeyAuth":[]}]`,
-		sample: `{"isSuccess":true,"result":{"backup":null,"certificate":{"endsAt":"2027-12-22T08:15:30.000Z","fingerprint":"3F:8A:01:5C:77:E2:90:4B:1D:66:AF:23:C8:59:04:BE:92:7D:E1:30:5A:F4:88:6C:0B:D7:19:A3:42:FE:65:9C","problems":[]}}}`,
+		sample: `{"isSuccess":true,"result":{"store":{"bytes":1048576,"free":65536,"full":false},"backup":null,"certificate":{"endsAt":"2027-12-22T08:15:30.000Z","fingerprint":"3F:8A:01:5C:77:E2:90:4B:1D:66:AF:23:C8:59:04:BE:92:7D:E1:30:5A:F4:88:6C:0B:D7:19:A3:42:FE:65:9C","problems":[]}}}`,
 	},
 	"GET /metrics": {
 		id: "getMetrics", tag: "Health Check", summary: "Measurements for Prometheus",

@@ -340,7 +340,10 @@ const answerModels = `{
 	"apiKey": {"description": "An admin's API key.", "type": "string"}}},
 "Ready": {"description": "Requests can be served. What else to watch is told to admins and on the machine itself.", "type": "object", "required": ["isSuccess"], "additionalProperties": false, "properties": {
 	"isSuccess": {"type": "boolean", "const": true},
-	"result": {"type": "object", "required": ["backup", "certificate"], "additionalProperties": false, "properties": {
+	"result": {"type": "object", "required": ["store", "backup", "certificate"], "additionalProperties": false, "properties": {
+		"store": {"description": "The store's file; null while there is none.", "type": ["object", "null"], "required": ["bytes", "free", "full"], "additionalProperties": false, "properties": {
+			"bytes": {"type": "integer", "minimum": 0}, "free": {"description": "Of these: room for later writes.", "type": "integer", "minimum": 0},
+			"full": {"description": "The last write found the disk full. Reads go on, and writes do by themselves when there is room.", "type": "boolean"}}},
 		"backup": {"description": "The last scheduled backup; null where none is scheduled.", "type": ["object", "null"], "required": ["lastAt", "file", "bytes", "overdue", "problem"], "additionalProperties": false, "properties": {
 			"lastAt": {"description": "Of the newest one that was verified; null when there is none.", "type": ["string", "null"], "format": "date-time"},
 			"file": {"type": "string"}, "bytes": {"type": "integer", "minimum": 0}, "overdue": {"type": "boolean"},

@@ -20,6 +20,7 @@ type Status struct {
 type StoreStatus struct {
 	Bytes int64 `json:"bytes"` // of the file
 	Free  int64 `json:"free"`  // of these: room for later writes, which app compact gives back
+	Full  bool  `json:"full"`  // the last write found the disk full; reads go on, and writes do when there is room
 }
 
 // BackupStatus is the last scheduled backup.
@@ -50,6 +51,7 @@ type AuthorityStatus struct {
 
 // Readiness is what GET /ready tells administrators besides. Sections are null where there is nothing to tell.
 type Readiness struct {
+	Store       *StoreStatus      `json:"store"`
 	Backup      *BackupStatus     `json:"backup"`
 	Certificate *ReadyCertificate `json:"certificate"`
 }
@@ -63,7 +65,7 @@ type ReadyCertificate struct {
 
 // readiness takes from a status what administrators watch.
 func readiness(s Status) Readiness {
-	r := Readiness{Backup: s.Backup}
+	r := Readiness{Store: s.Store, Backup: s.Backup}
 	if c := s.Certificate; c != nil {
 		r.Certificate = &ReadyCertificate{c.EndsAt, c.Fingerprint, c.Problems}
 	}

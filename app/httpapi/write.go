@@ -72,6 +72,10 @@ func failed(err error) reply {
 		f.Details = errdefs.Cap(e.Details)
 	case errdefs.Internal:
 		f.ErrorMessage = "something went wrong here that should not have; the log of the service tells more under the request id"
+		var lost interface{ Damaged() bool } // of the store
+		if errors.As(err, &lost) && lost.Damaged() {
+			f.ErrorMessage = "what this needs cannot be read, because the store is damaged; tell the administrator of the appliance, who can bring it back from a backup"
+		}
 	case errdefs.TooMany, errdefs.Unavailable:
 		wait := retryUnavailable
 		if e != nil && e.RetryAfter > 0 {
