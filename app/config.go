@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -37,6 +38,7 @@ type Config struct {
 	LogLevel       string `yaml:"logLevel"`       // debug, info, warn or error
 	MaxConnections int    `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
 	SMTP           SMTP   `yaml:"smtp"`
+	Backup         Backup `yaml:"backup"`
 
 	DataDir string           `yaml:"-"`
 	Assets  string           `yaml:"-"` // serve pages from this directory instead of the embedded ones, for development
@@ -54,6 +56,18 @@ type SMTP struct {
 	Password string `yaml:"password"`
 	From     string `yaml:"from"`
 	TLS      string `yaml:"tls"` // starttls, tls or none
+}
+
+// Backup says when backups are made by the service itself, where to, and how many are kept.
+type Backup struct {
+	Dir            string `yaml:"dir"`            // folder that is there, also on a mounted share; "" = backups in the data directory, which is made
+	At             string `yaml:"at"`             // time of day on the machine's own clock, such as 01:30
+	Every          int    `yaml:"every"`          // days from one to the next; 0 = none are made
+	KeepDaily      int    `yaml:"keepDaily"`      // of the newest so many days the newest one each
+	KeepWeekly     int    `yaml:"keepWeekly"`     // of weeks likewise
+	KeepMonthly    int    `yaml:"keepMonthly"`    // of months likewise
+	MaxBytes       int    `yaml:"maxBytes"`       // of all scheduled ones together; 0 = no limit
+	PassphraseFile string `yaml:"passphraseFile"` // encrypts them; its first line is the passphrase
 }
 
 // SettingError is a setting with a wrong value.
@@ -81,6 +95,7 @@ func DefaultConfig() Config {
 	return Config{
 		Listen: "127.0.0.1:8080", TLS: "off", Name: certs.DefaultName, MDNS: true,
 		LogLevel: "info", MaxConnections: 1024, SMTP: SMTP{Port: 587, TLS: "starttls"},
+		Backup:  Backup{At: "01:30", Every: 1, KeepDaily: 7, KeepWeekly: 4, KeepMonthly: 6},
 		origins: map[string]string{},
 	}
 }
@@ -99,6 +114,9 @@ func ReadConfig(dataDir string, getenv func(string) string) (Config, error) {
 		return cfg, err
 	}
 	cfg.TLS = besideFile(cfg.TLS, path)
+	for _, name := range []*string{&cfg.Backup.Dir, &cfg.Backup.PassphraseFile} {
+		*name = beside(*name, path)
+	}
 	return cfg, cfg.fromEnvironment(getenv)
 }
 
@@ -109,13 +127,15 @@ func besideFile(value, file string) string {
 	if !found {
 		return value
 	}
-	beside := func(name string) string {
-		if name == "" || filepath.IsAbs(name) {
-			return name
-		}
-		return filepath.Join(filepath.Dir(file), name)
+	return beside(cert, file) + "," + beside(key, file)
+}
+
+// beside makes a relative path relative to a file's directory.
+func beside(name, file string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
 	}
-	return beside(cert) + "," + beside(key)
+	return filepath.Join(filepath.Dir(file), name)
 }
 
 // Set sets a setting by its name in the file, smtp.host for one within another, to a value in text. origin says
@@ -377,7 +397,46 @@ func (c Config) Check() error {
 	if _, err := c.Level(); err != nil {
 		return err
 	}
-	return c.checkMail()
+	if err := c.checkMail(); err != nil {
+		return err
+	}
+	return c.checkBackup()
+}
+
+func (c Config) checkBackup() error {
+	b := c.Backup
+	if _, _, err := b.clock(); err != nil {
+		return c.wrong("backup.at", "must be a time of day from 00:00 to 23:59, such as 01:30; it is %q", b.At)
+	}
+	for _, setting := range []struct {
+		name                string
+		value, least, limit int
+	}{
+		{"every", b.Every, 0, 31}, {"keepDaily", b.KeepDaily, 1, 3660}, {"keepWeekly", b.KeepWeekly, 0, 520}, {"keepMonthly", b.KeepMonthly, 0, 120},
+		{"maxBytes", b.MaxBytes, 0, math.MaxInt},
+	} {
+		switch name := "backup." + setting.name; {
+		case setting.value < setting.least && setting.limit == math.MaxInt:
+			return c.wrong(name, "must be %d or more; it is %d", setting.least, setting.value)
+		case setting.value < setting.least || setting.value > setting.limit:
+			return c.wrong(name, "must be from %d to %d; it is %d", setting.least, setting.limit, setting.value)
+		}
+	}
+	return nil
+}
+
+// clock gives the hour and the minute at which backups are made.
+func (b Backup) clock() (hour, minute int, err error) {
+	at, err := time.Parse("15:04", b.At)
+	return at.Hour(), at.Minute(), err
+}
+
+// BackupDir is the folder of the backups.
+func (c Config) BackupDir() string {
+	if c.Backup.Dir != "" {
+		return c.Backup.Dir
+	}
+	return filepath.Join(c.DataDir, "backups")
 }
 
 // checkAddress finds what is wrong with a setting that is an address and a port to listen on, and gives its host.

@@ -41,7 +41,7 @@ func TestConfigOrder(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, field)
 		}
 	}
-	if len(want.settings()) != 15 {
+	if len(want.settings()) != 23 {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
@@ -65,6 +65,12 @@ func TestConfigRelativeFiles(t *testing.T) {
 	if cfg, err := readConfig(t, "tls: a.crt,a.key\n", map[string]string{"APP_TLS": "b.crt,b.key"}); err != nil || cfg.TLS != "b.crt,b.key" {
 		t.Errorf("from the environment tls is %q, %v", cfg.TLS, err)
 	}
+	if cfg, err := readConfig(t, "backup:\n  dir: kept\n  passphraseFile: secret.txt\n", nil); err != nil || cfg.BackupDir() != filepath.Join(cfg.DataDir, "kept") || cfg.Backup.PassphraseFile != filepath.Join(cfg.DataDir, "secret.txt") {
+		t.Errorf("backup: %+v, %v", cfg.Backup, err)
+	}
+	if cfg, err := readConfig(t, "", map[string]string{"APP_BACKUP_DIR": "kept"}); err != nil || cfg.BackupDir() != "kept" {
+		t.Errorf("backup from the environment: %+v, %v", cfg.Backup, err)
+	}
 	for _, other := range []string{"off", "auto", ","} {
 		if cfg, err := readConfig(t, "tls: "+strconv.Quote(other)+"\n", nil); err != nil || cfg.TLS != other {
 			t.Errorf("tls: %s is read as %q, %v", other, cfg.TLS, err)
@@ -79,7 +85,7 @@ func TestConfigWrong(t *testing.T) {
 		environment map[string]string
 		want        string // {} stands for the file
 	}{
-		{file: "a: 1", want: "{} line 1: unknown key a; the keys are clearListen, insecureHttp, listen, "},
+		{file: "a: 1", want: "{} line 1: unknown key a; the keys are backup.at, backup.dir, "},
 		{file: "\nListen: x", want: "{} line 2: unknown key Listen"},
 		{file: "smtp:\n  user: x", want: "{} line 2: unknown key smtp.user"},
 		{file: "smtp.host: x\n", want: "{} line 1: smtp.from is required"}, // written as in the messages
@@ -113,6 +119,11 @@ func TestConfigWrong(t *testing.T) {
 		{file: "smtp:\n  host: mail", want: "{} line 2: smtp.from is required where smtp.host is set"},
 		{file: "smtp:\n  tls: maybe", want: "{} line 2: smtp.tls must be starttls, tls or none"},
 		{file: "smtp:\n  port: 0", want: "{} line 2: smtp.port must be from 1 to 65535"},
+		{file: "backup:\n  at: 25:00", want: `{} line 2: backup.at must be a time of day from 00:00 to 23:59, such as 01:30; it is "25:00"`},
+		{file: "backup:\n  every: -1", want: "{} line 2: backup.every must be from 0 to 31; it is -1"},
+		{file: "backup:\n  keepDaily: 0", want: "{} line 2: backup.keepDaily must be from 1 to 3660; it is 0"},
+		{file: "backup:\n  maxBytes: -5", want: "{} line 2: backup.maxBytes must be 0 or more; it is -5"},
+		{environment: map[string]string{"APP_BACKUP_KEEP_MONTHLY": "121"}, want: "APP_BACKUP_KEEP_MONTHLY: backup.keepMonthly must be from 0 to 120; it is 121"},
 	} {
 		cfg, err := readConfig(t, test.file, test.environment)
 		if err == nil {
