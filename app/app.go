@@ -37,6 +37,10 @@ type App struct {
 	gate     sync.RWMutex // read by each request that uses the store, written by who closes it
 	stopping atomic.Bool
 	host     *Host // nil when there is none
+
+	keeper    *backup.Keeper
+	keeping   sync.WaitGroup
+	endKeeper func() // nil when it does not run
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
@@ -120,6 +124,7 @@ func (a *App) services() (err error) {
 	if len(a.accounts.List(true)) == 0 {
 		a.setup.make()
 	}
+	a.keeper = a.newKeeper()
 	api := httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
@@ -134,7 +139,10 @@ func (a *App) services() (err error) {
 }
 
 // start begins what goes on in the background of a service. Close ends it.
-func (a *App) start() { a.accounts.Warm() }
+func (a *App) start() {
+	a.accounts.Warm()
+	a.startKeeper()
+}
 
 // SetupCode gives the one-time code that guards the set-up of an empty appliance, "" once it is set up.
 func (a *App) SetupCode() string { return a.setup.get() }
@@ -145,6 +153,10 @@ func (a *App) Local() http.Handler { return a.api.Local() }
 // Close ends the services and closes the store. No request may be running any more.
 func (a *App) Close() error {
 	a.stopping.Store(true)
+	if a.endKeeper != nil {
+		a.endKeeper()
+		a.keeping.Wait()
+	}
 	var err error
 	if a.accounts != nil { // Open closes what it has come to when it fails
 		a.accounts.Close()

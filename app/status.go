@@ -19,6 +19,7 @@ func statusOf(cfg Config, a *App) httpapi.Status {
 		if u, err := a.store.Usage(); err == nil {
 			st.Store.Bytes, st.Store.Free = u.Bytes, u.Free
 		}
+		st.Backup = a.backupStatus()
 	}
 	return st
 }

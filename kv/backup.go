@@ -41,6 +41,15 @@ func (s *Store) Snapshot(w io.Writer) (c Contents, err error) {
 	return c, wrap("copy store "+s.path, err)
 }
 
+// Contents says what the store holds now. Errors: ErrDamaged; ErrClosed.
+func (s *Store) Contents() (c Contents, err error) {
+	err = s.View(func(tx *Tx) (err error) {
+		c, err = tx.contents()
+		return err
+	})
+	return c, wrap("count store "+s.path, err)
+}
+
 // contents counts what a transaction sees.
 func (tx *Tx) contents() (c Contents, err error) {
 	defer guard("count", &err)

@@ -44,6 +44,17 @@ func Buckets() []string {
 	return []string{accounts.Name(), documents.Name(), rendered.Name(), revisions.Name(), gone.Name()}
 }
 
+// IDs lists the accounts of a store, archived ones too. Errors are the store's.
+func IDs(tx *kv.Tx) (ids []string, err error) {
+	for item, err := range accounts.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, item.Key)
+	}
+	return ids, nil
+}
+
 // storedLifetime is a Lifetime in the store; a changed field needs a migration.
 type storedLifetime struct {
 	CreatedAt  time.Time `json:"createdAt"`

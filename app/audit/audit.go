@@ -28,8 +28,8 @@ func Buckets() []string { return []string{records.Name()} }
 // Actor is who makes a change. It never holds a secret: a credential is named by its public id.
 // It is stored: a changed field needs a migration.
 type Actor struct {
-	Email      string `json:"email"`      // empty for the machine's own command line
-	Credential string `json:"credential"` // "key:<id>", "session:<id>", "login" or "local"
+	Email      string `json:"email"`      // empty for the machine itself
+	Credential string `json:"credential"` // "key:<id>", "session:<id>", "login", "local", or "service" for what it does by itself
 	Address    string `json:"address"`    // the network address; empty when there is none
 }
 

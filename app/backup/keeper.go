@@ -166,6 +166,9 @@ func (k *Keeper) look() (next time.Time) {
 	return next
 }
 
+// Refresh reads what is in the folder, for the Status of a Keeper that does not run.
+func (k *Keeper) Refresh() { k.look() }
+
 func (k *Keeper) change(f func(*Status)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

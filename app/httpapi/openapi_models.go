@@ -333,7 +333,7 @@ const answerModels = `{
 	"detail": {"description": "More about it; null when there is none.", "type": ["object", "null"], "additionalProperties": {"type": "string"}}}},
 "Actor": {"description": "Who made a change.", "type": "object", "required": ["email", "credential", "address"], "additionalProperties": false, "properties": {
 	"email": {"description": "Empty for the local command line.", "type": "string"},
-	"credential": {"description": "key:<id>, session:<id>, login or local; never a secret.", "type": "string"},
+	"credential": {"description": "key:<id>, session:<id>, login, local, or service for what it does by itself; never a secret.", "type": "string"},
 	"address": {"description": "The network address; empty when there is none.", "type": "string"}}},
 "SetupResult": {"description": "The first account. The key is shown once.", "type": "object", "required": ["accountId", "email", "apiKey"], "additionalProperties": false, "properties": {
 	"accountId": {"type": "string"}, "email": {"description": "The first admin.", "type": "string"},

@@ -1,0 +1,140 @@
+package backup
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Folder is the directory that an installation keeps its backups in: the scheduled ones, those that somebody asked for,
+// and those that were brought here. Only scheduled ones are ever removed by a Policy.
+type Folder string
+
+// Origin says how a backup came into the folder.
+type Origin string
+
+// The origins.
+const (
+	Scheduled Origin = "scheduled"
+	Manual    Origin = "manual"
+	Uploaded  Origin = "uploaded"
+)
+
+// manualPrefix begins the names of backups that somebody asked for: manual-20261120T081530Z.backup.
+const manualPrefix = "manual-"
+
+// Stored is a backup in a folder. It was verified when it got its name.
+type Stored struct {
+	Header
+	Name    string
+	Bytes   int64
+	Origin  Origin
+	Problem string // why its header cannot be read; "" when it can
+}
+
+// ManualName is the name of a backup that somebody asks for at a moment.
+func ManualName(at time.Time) string {
+	return manualPrefix + at.UTC().Format(stampLayout) + nameSuffix
+}
+
+// All lists the backups in the folder, newest first, and reads the header of each. A folder that is not there has none.
+func (f Folder) All() ([]Stored, error) {
+	entries, err := os.ReadDir(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Stored
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() || !isName(entry.Name()) {
+			continue
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s := Stored{Name: entry.Name(), Bytes: info.Size(), Origin: originOf(entry.Name())}
+		if m, err := inspect(filepath.Join(string(f), s.Name), ""); err != nil {
+			s.Problem, s.MadeAt = err.Error(), info.ModTime()
+		} else {
+			s.Header = m.Header
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Stored) int { return cmp.Or(b.MadeAt.Compare(a.MadeAt), cmp.Compare(a.Name, b.Name)) })
+	return all, nil
+}
+
+// isName tells whether a name may be that of a backup in a folder: letters, digits, points, hyphens and underlines, at
+// most 128 bytes, without a point at the start and with .backup at the end.
+func isName(name string) bool {
+	odd := func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-_", r)
+	}
+	return len(name) <= 128 && len(name) > len(nameSuffix) && strings.HasSuffix(name, nameSuffix) && name[0] != '.' && !strings.ContainsFunc(name, odd)
+}
+
+func originOf(name string) Origin {
+	stamp := strings.TrimSuffix(name, nameSuffix)
+	for prefix, origin := range map[string]Origin{namePrefix: Scheduled, manualPrefix: Manual} {
+		if text, found := strings.CutPrefix(stamp, prefix); found {
+			if _, err := time.Parse(stampLayout, text); err == nil {
+				return origin
+			}
+		}
+	}
+	return Uploaded
+}
+
+// Path gives the path of a backup in the folder. Error: fs.ErrNotExist, also for a name that no backup can have.
+func (f Folder) Path(name string) (string, error) {
+	path := filepath.Join(string(f), name)
+	if !isName(name) {
+		return "", &Error{Op: "find backup", Err: fs.ErrNotExist}
+	}
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return "", &Error{Op: "find backup", Err: fs.ErrNotExist}
+	}
+	return path, nil
+}
+
+// UploadPath gives the path for a backup that is brought here under a name. Error: ErrName.
+func (f Folder) UploadPath(name string) (string, error) {
+	if !isName(name) || originOf(name) != Uploaded {
+		return "", &Error{Op: "name backup", Kind: ErrName,
+			Err: errors.New("it needs letters, digits, points, hyphens and underlines, " + nameSuffix + " at the end, at most 128 characters, and no name that scheduled or manual backups have")}
+	}
+	return filepath.Join(string(f), name), nil
+}
+
+// Remove removes a backup from the folder. The newest scheduled one stays: it is what the service would be brought back
+// with. Errors: fs.ErrNotExist; ErrLast; the disk's.
+func (f Folder) Remove(name string) error {
+	path, err := f.Path(name)
+	if err != nil {
+		return err
+	}
+	const op = "remove backup"
+	list, err := List(string(f))
+	if err != nil {
+		return during(op, err)
+	}
+	if len(list) > 0 && list[0].Name == name {
+		return &Error{Op: op, Kind: ErrLast, Err: errors.New("make another one first")}
+	}
+	return during(op, remove(path))
+}
+
+// Make makes the folder when it is not there, for its owner alone.
+func (f Folder) Make() error { return os.MkdirAll(string(f), 0o700) }

@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/app/backup"
+	"opsmon/app/httpapi"
+	"opsmon/kv"
+)
+
+const (
+	// certificates is the directory of the certificate authority in the data directory.
+	certificates = "tls"
+	// firstBackupAfter is how long a service that has just started is left alone.
+	firstBackupAfter = time.Minute
+	// freePercent is how much of the disk backups in the folder leave free.
+	freePercent = 10
+)
+
+// newKeeper makes what makes scheduled backups of the App's store, once startKeeper lets it, and tells how they are doing.
+func (a *App) newKeeper() *backup.Keeper {
+	b := a.cfg.Backup
+	hour, minute, _ := b.clock() // Check refuses what it is not
+	return backup.NewKeeper(backup.KeeperConfig{
+		Folder:   a.cfg.BackupDir(),
+		Schedule: backup.Schedule{Hour: hour, Minute: minute, Days: b.Every, Zone: time.Local},
+		Policy: backup.Policy{
+			Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly, MaxBytes: int64(b.MaxBytes), MinFreePercent: freePercent,
+		},
+		Backup: backup.Config{Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock},
+		Log:    a.log,
+		Delay:  firstBackupAfter,
+		Before: func(cfg *backup.Config) (err error) {
+			*cfg, err = a.backupConfig()
+			return err
+		},
+		Done: func(r backup.Result, failed error) {
+			if failed == nil {
+				a.note(audit.Actor{Credential: "service"}, "backup.create", filepath.Base(r.File), map[string]string{"sha256": r.SHA256})
+			}
+		},
+	})
+}
+
+// backupConfig says what goes into a backup now, with the passphrase that is configured.
+func (a *App) backupConfig() (backup.Config, error) {
+	cfg := backup.Config{
+		Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock,
+		SecretSettings: secretSettings, MinFreePercent: freePercent,
+	}
+	var err error
+	if cfg.Files, err = keyFiles(a.cfg.DataDir); err != nil {
+		return cfg, err
+	}
+	cfg.Passphrase, err = a.cfg.backupPassphrase()
+	return cfg, err
+}
+
+// secretSettings are the settings that hold a secret.
+var secretSettings = []string{"smtp.password"}
+
+// keyFiles are the files of the certificate authority. Without its key a certificate is of no use, so all of them are
+// secret.
+func keyFiles(dataDir string) (files []backup.File, err error) {
+	entries, err := os.ReadDir(filepath.Join(dataDir, certificates))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, entry := range entries {
+		if entry.Type().IsRegular() && (strings.HasSuffix(entry.Name(), ".key") || strings.HasSuffix(entry.Name(), ".crt")) {
+			files = append(files, backup.File{Name: certificates + "/" + entry.Name(), Secret: true})
+		}
+	}
+	return files, err
+}
+
+// backupPassphrase reads the passphrase of scheduled backups, "" when they are not encrypted. Error: *SettingError.
+func (c Config) backupPassphrase() (string, error) {
+	if c.Backup.PassphraseFile == "" {
+		return "", nil
+	}
+	passphrase, err := backup.ReadPassphrase(c.Backup.PassphraseFile)
+	if err != nil {
+		return "", c.wrong("backup.passphraseFile", "cannot be used: %w", err)
+	}
+	return passphrase, nil
+}
+
+// note writes an audit record into every account: what is done to the appliance concerns each of them. It has been done
+// already, so a record that cannot be written is told by the log.
+func (a *App) note(by audit.Actor, action, target string, detail map[string]string) {
+	err := a.store.Update(func(tx *kv.Tx) error { return noteAll(tx, by, action, target, detail) })
+	if err != nil {
+		a.log.Error("the audit record could not be written", slog.String("action", action), slog.String("target", target), slog.Any("error", err))
+	}
+}
+
+func noteAll(tx *kv.Tx, by audit.Actor, action, target string, detail map[string]string) error {
+	ids, err := account.IDs(tx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := audit.Put(tx, id, by, action, target, detail); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startKeeper begins to make scheduled backups.
+func (a *App) startKeeper() {
+	if a.cfg.Backup.Every == 0 {
+		return
+	}
+	if a.cfg.Backup.Dir == "" { // a configured one may be a share that is not mounted: backups into its mount point help nobody
+		if err := backup.Folder(a.cfg.BackupDir()).Make(); err != nil {
+			a.log.Error("the folder for backups could not be made", slog.Any("error", err))
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	a.endKeeper = cancel
+	a.keeping.Go(func() { a.keeper.Run(ctx) })
+}
+
+// backupStatus tells how the scheduled backups are doing, nil when none are made.
+func (a *App) backupStatus() *httpapi.BackupStatus {
+	if a.cfg.Backup.Every == 0 {
+		return nil
+	}
+	if a.endKeeper == nil {
+		a.keeper.Refresh()
+	}
+	s := a.keeper.Status()
+	out := &httpapi.BackupStatus{File: s.Newest.Name, Bytes: s.Newest.Bytes, Overdue: s.Overdue, Problem: s.Error}
+	if s.Newest.Name != "" {
+		out.LastAt = new(audit.Timestamp(s.Newest.MadeAt))
+	}
+	if out.Problem == "" {
+		out.Problem = s.CleaningErr
+	}
+	return out
+}
