@@ -130,9 +130,13 @@ func (a *App) services() (err error) {
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) },
+		Backups: httpapi.Backups{
+			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Keeper: a.keeper, Source: a.backupConfig, Clock: a.cfg.Clock, Note: a.note,
+			HandOver: func(path string) error { return handOver(a.cfg.DataDir, path) },
+		},
 	}
 	if a.host != nil {
-		api.Status, api.Compact = a.host.status, a.host.Compact
+		api.Status, api.Compact, api.Restorer = a.host.status, a.host.Compact, a.host
 	}
 	a.api = httpapi.New(api)
 	return nil

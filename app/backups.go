@@ -51,11 +51,18 @@ func (a *App) newKeeper() *backup.Keeper {
 	})
 }
 
-// backupConfig says what goes into a backup now, with the passphrase that is configured.
+// backupConfig says what goes into a backup now, with the passphrase that is configured. It makes the folder for backups
+// unless another one is configured: that may be a share that is not mounted, and backups into its mount point help nobody.
 func (a *App) backupConfig() (backup.Config, error) {
 	cfg := backup.Config{
 		Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock,
 		SecretSettings: secretSettings, MinFreePercent: freePercent,
+	}
+	if a.cfg.Backup.Dir == "" {
+		dir := a.cfg.BackupDir()
+		if err := errors.Join(backup.Folder(dir).Make(), handOver(a.cfg.DataDir, dir)); err != nil {
+			return cfg, err
+		}
 	}
 	var err error
 	if cfg.Files, err = keyFiles(a.cfg.DataDir); err != nil {
@@ -121,11 +128,6 @@ func noteAll(tx *kv.Tx, by audit.Actor, action, target string, detail map[string
 func (a *App) startKeeper() {
 	if a.cfg.Backup.Every == 0 {
 		return
-	}
-	if a.cfg.Backup.Dir == "" { // a configured one may be a share that is not mounted: backups into its mount point help nobody
-		if err := backup.Folder(a.cfg.BackupDir()).Make(); err != nil {
-			a.log.Error("the folder for backups could not be made", slog.Any("error", err))
-		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a.endKeeper = cancel

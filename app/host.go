@@ -85,7 +85,8 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	}
 	h := &Host{cfg: cfg, log: log, limits: defaultTimeLimits(), began: time.Now(), base: newBaseURL(cfg)}
 	h.away.Store(&errStarting)
-	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status, Compact: h.Compact})
+	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status, Compact: h.Compact,
+		Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})
 	var err error
 	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: cfg.Demo, Version: BuildInfo().Version, Secure: cfg.secure()})
 	return h, err
@@ -136,6 +137,7 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 		return err
 	}
 	defer unlock()
+	tidyScratch(h.cfg.DataDir)
 	ended, shut, err := h.serve()
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ var who = map[string][]string{
 	"app/audit":         {"kv", "app/errdefs"},
 	"app/auth":          {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":       {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
-	"app/httpapi":       {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account"},
+	"app/httpapi":       {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control"},
 	"app/web":           {"assets"},
 	"app/control":       {},
 	"app/failpoint":     {},
@@ -36,7 +36,7 @@ var who = map[string][]string{
 	"app/doctor":        {"app/backup", "app/certs", "app/mdns", "app/service"},
 	"app/service":       {"app/control"},
 	"app":               {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns"},
-	"app/cli":           {"kv", "app", "app/errdefs", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service"},
+	"app/cli":           {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service"},
 }
 
 // homes are the rooms that a library lives in.

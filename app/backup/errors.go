@@ -17,6 +17,7 @@ var (
 	ErrInUse      = errors.New("a process has the store open")                             // that is to be replaced
 	ErrNoRoom     = errors.New("not enough room")                                          // or less than must stay free
 	ErrNotReady   = errors.New("the folder for backups is not there or cannot be written") // a share that is not mounted
+	ErrNotFound   = errors.New("there is no backup of this name")                          // in a Folder
 	ErrName       = errors.New("this cannot be the name of a backup")                      // in a Folder
 	ErrLast       = errors.New("it is the newest scheduled backup")                        // and stays
 )

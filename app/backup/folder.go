@@ -97,14 +97,14 @@ func originOf(name string) Origin {
 	return Uploaded
 }
 
-// Path gives the path of a backup in the folder. Error: fs.ErrNotExist, also for a name that no backup can have.
+// Path gives the path of a backup in the folder. Error: ErrNotFound, also for a name that no backup can have.
 func (f Folder) Path(name string) (string, error) {
 	path := filepath.Join(string(f), name)
 	if !isName(name) {
-		return "", &Error{Op: "find backup", Err: fs.ErrNotExist}
+		return "", &Error{Op: "find backup", Kind: ErrNotFound}
 	}
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return "", &Error{Op: "find backup", Err: fs.ErrNotExist}
+		return "", &Error{Op: "find backup", Kind: ErrNotFound}
 	}
 	return path, nil
 }
@@ -119,7 +119,7 @@ func (f Folder) UploadPath(name string) (string, error) {
 }
 
 // Remove removes a backup from the folder. The newest scheduled one stays: it is what the service would be brought back
-// with. Errors: fs.ErrNotExist; ErrLast; the disk's.
+// with. Errors: ErrNotFound; ErrLast; the disk's.
 func (f Folder) Remove(name string) error {
 	path, err := f.Path(name)
 	if err != nil {
@@ -138,3 +138,15 @@ func (f Folder) Remove(name string) error {
 
 // Make makes the folder when it is not there, for its owner alone.
 func (f Folder) Make() error { return os.MkdirAll(string(f), 0o700) }
+
+// Ready tells whether backups can be put into the folder as far as can be seen. Error: ErrNotReady.
+func (f Folder) Ready() error {
+	info, err := os.Stat(string(f))
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is a file")
+	}
+	if err != nil {
+		return &Error{Op: "back up to " + string(f), Kind: ErrNotReady, Err: err}
+	}
+	return nil
+}

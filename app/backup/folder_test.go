@@ -45,10 +45,10 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%v", origins)
 	}
 	for _, name := range []string{"", "../app.db", "notes.txt", "no.backup", `a\b.backup`, "a/b.backup", "ä.backup", ".hidden.backup"} {
-		if path, err := f.Path(name); !errors.Is(err, fs.ErrNotExist) {
+		if path, err := f.Path(name); !errors.Is(err, ErrNotFound) {
 			t.Errorf("the path of %q is %q, %v", name, path, err)
 		}
-		if err := f.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		if err := f.Remove(name); !errors.Is(err, ErrNotFound) {
 			t.Errorf("removing %q: %v", name, err)
 		}
 	}

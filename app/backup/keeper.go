@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -109,14 +108,14 @@ func (k *Keeper) Make(ctx context.Context) (Result, error) {
 
 func (k *Keeper) make(ctx context.Context) (Result, error) {
 	folder := k.cfg.Folder
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return Result{}, &Error{Op: "back up to " + folder, Kind: ErrNotReady, Err: err}
-	}
-	k.clean(k.Status().Newest.Bytes) // the next one will be about as large
 	cfg := k.cfg.Backup
 	if err := k.cfg.Before(&cfg); err != nil {
 		return Result{}, during("back up to "+folder, err)
 	}
+	if err := Folder(folder).Ready(); err != nil {
+		return Result{}, err
+	}
+	k.clean(k.Status().Newest.Bytes) // the next one will be about as large
 	r, err := Create(ctx, cfg, filepath.Join(folder, fileName(k.clock())))
 	if err == nil {
 		k.clean(0)

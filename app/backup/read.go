@@ -131,6 +131,10 @@ type VerifyConfig struct {
 	Progress   func(done, total int64) // as in Config. May be nil
 }
 
+// VerifyPrefix is how the names of the directories begin that Verify makes in its scratch directory. A killed process
+// leaves one behind.
+const VerifyPrefix = "app-verify-"
+
 // Verify reads every byte of a backup, and unpacks, opens, checks and counts the store in it. It needs nothing but the
 // file. The store is there in the clear meanwhile, readable for the caller's user alone. Errors: ErrDamaged with the
 // part; ErrNewer; ErrPassphrase; those of the disk; ctx's own.
@@ -140,7 +144,7 @@ func Verify(ctx context.Context, cfg VerifyConfig) (Manifest, error) {
 }
 
 func verify(ctx context.Context, cfg VerifyConfig) (m Manifest, err error) {
-	dir, err := os.MkdirTemp(cfg.Scratch, "app-verify-")
+	dir, err := os.MkdirTemp(cfg.Scratch, VerifyPrefix)
 	if err != nil {
 		return m, err
 	}

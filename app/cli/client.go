@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"opsmon/app"
 	"opsmon/app/control"
@@ -51,7 +53,7 @@ func (e *env) open(create bool) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client{http: &http.Client{Transport: handlerTransport{a.Local()}}, account: e.account, close: a.Close}, nil
+	return inProcess(a, e.account), nil
 }
 
 var errNoStore = errors.New("there is no store")
@@ -70,8 +72,20 @@ func (e *env) storeConfig() (app.Config, error) {
 	return cfg, nil
 }
 
-// handlerTransport answers requests with a handler in the same process.
-type handlerTransport struct{ handler http.Handler }
+// inProcess makes a client of an App without a network; closing it closes the App.
+func inProcess(a *app.App, account string) *client {
+	running := new(sync.WaitGroup)
+	return &client{http: &http.Client{Transport: handlerTransport{a.Local(), running}}, account: account, close: func() error {
+		running.Wait()
+		return a.Close()
+	}}
+}
+
+// handlerTransport answers requests with a handler in the same process. An answer comes as it is written.
+type handlerTransport struct {
+	handler http.Handler
+	running *sync.WaitGroup // requests that are being answered
+}
 
 // RoundTrip implements http.RoundTripper.
 func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -80,24 +94,45 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
-	w := &answer{header: http.Header{}, status: http.StatusOK}
-	t.handler.ServeHTTP(w, r)
+	body, to := io.Pipe()
+	w := &answer{header: http.Header{}, body: to, begun: make(chan int, 1)}
+	t.running.Go(func() {
+		t.handler.ServeHTTP(w, r)
+		w.WriteHeader(http.StatusOK)
+		to.Close()
+	})
+	status := <-w.begun
 	return &http.Response{
-		StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()),
+		StatusCode: status, Status: fmt.Sprint(status, " ", http.StatusText(status)), Header: w.sent, Body: body, ContentLength: -1,
 		Request: r, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}, nil
 }
 
-// answer collects what a handler writes.
+// answer hands on what a handler writes.
 type answer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
+	header, sent http.Header
+	body         *io.PipeWriter
+	begun        chan int // gets the status, once
+	once         sync.Once
 }
 
-func (w *answer) Header() http.Header         { return w.header }
-func (w *answer) WriteHeader(status int)      { w.status = status }
-func (w *answer) Write(p []byte) (int, error) { return w.body.Write(p) }
+func (w *answer) Header() http.Header { return w.header }
+
+// WriteHeader begins the answer; only the first call counts.
+func (w *answer) WriteHeader(status int) {
+	w.once.Do(func() {
+		w.sent = w.header.Clone()
+		w.begun <- status
+	})
+}
+
+func (w *answer) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(p)
+}
+
+// FlushError sends what was written on its way, which it is already.
+func (w *answer) FlushError() error { return nil }
 
 // failure is the error envelope of the API.
 type failure struct {
@@ -130,18 +165,73 @@ func (c *client) do(method, path string, query url.Values, body []byte) ([]byte,
 	if resp.StatusCode < 300 {
 		return b, nil
 	}
+	return nil, failureOf(b, resp.StatusCode)
+}
+
+// failureOf reads an error envelope.
+func failureOf(b []byte, status int) error {
 	var f failure
 	if err := json.Unmarshal(b, &f); err != nil || f.ErrorCode == "" {
-		return nil, fmt.Errorf("the service answered %s", resp.Status)
+		return fmt.Errorf("the service answered %d %s", status, http.StatusText(status))
 	}
 	if f.ErrorMessage == "" {
 		f.ErrorMessage = f.ErrorCode
 	}
 	kind := errdefs.Conflict
-	if resp.StatusCode == http.StatusServiceUnavailable {
+	if status == http.StatusServiceUnavailable {
 		kind = errdefs.Unavailable
 	}
-	return nil, &errdefs.Error{Kind: kind, Message: f.ErrorMessage, Details: f.Details}
+	return &errdefs.Error{Kind: kind, Message: f.ErrorMessage, Details: f.Details}
+}
+
+// streaming is a request whose answer is a stream (package control).
+type streaming struct {
+	path     string
+	header   map[string]string
+	body     io.Reader // may be nil
+	size     int64     // of the body
+	progress func(done, total int64)
+	data     io.Writer // gets the bytes that were asked for; may be nil
+}
+
+// stream makes a long request and reads its result into out. It ends with ctx.
+func (c *client) stream(ctx context.Context, s streaming, out any) error {
+	if s.body == nil {
+		s.body, s.size = http.NoBody, 0
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://app"+s.path, s.body)
+	if err != nil {
+		return err
+	}
+	req.ContentLength = s.size
+	for name, value := range s.header {
+		req.Header.Set(name, value)
+	}
+	patient := *c.http
+	patient.Timeout = 0 // it takes as long as it takes
+	resp, err := patient.Do(req)
+	if err != nil {
+		return fmt.Errorf("the service did not answer: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.Header.Get("Content-Type") != control.StreamType {
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return fmt.Errorf("the service's answer broke off: %w", err)
+		}
+		return failureOf(b, resp.StatusCode)
+	}
+	if s.data == nil {
+		s.data = io.Discard
+	}
+	end, failed, err := control.ReadStream(resp.Body, s.progress, s.data)
+	switch {
+	case err != nil:
+		return err
+	case failed:
+		return failureOf(end, resp.StatusCode)
+	}
+	return json.Unmarshal(end, out)
 }
 
 // call makes a request with a JSON body and reads the result, or the results, of its answer into out.

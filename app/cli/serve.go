@@ -114,7 +114,7 @@ func (e *env) demo() *cobra.Command {
 		Example: "  app demo\n  app demo --listen 127.0.0.1:9000",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			cfg := app.DefaultConfig()
-			cfg.LogLevel = "warn"
+			cfg.LogLevel, cfg.Backup.Every = "warn", 0
 			if err := cfg.Set("listen", listen, "--listen"); err != nil {
 				return err
 			}
@@ -168,7 +168,7 @@ func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{http: &http.Client{Transport: handlerTransport{a.Local()}}, close: a.Close}
+	c := inProcess(a, "")
 	var made struct {
 		AccountID string `json:"accountId"`
 		APIKey    string `json:"apiKey"`

@@ -36,7 +36,7 @@ type Config struct {
 	Version  string
 
 	// Closed, when set, says why there is no store: then only operations that need none are answered, and all else
-	// here but Log, Version, Secure and Status is not used.
+	// here but Log, Version, Restorer, Backups.Scratch, Secure and Status is not used.
 	Closed func() error
 	// Gate is passed by each operation that needs the store. A closed one means that the store is being closed. nil =
 	// always open.
@@ -59,6 +59,10 @@ type Config struct {
 	Compact func(context.Context) (Compacted, error)
 	// Gauges gives what /metrics tells of the appliance, measured now. nil = nothing.
 	Gauges func() []Gauge
+	// Backups is what operations on backups need.
+	Backups Backups
+	// Restorer puts backups in the place of the store; nil where no service runs.
+	Restorer Restorer
 
 	// BaseURL gives the address that people reach the service at, without a slash at the end. It is never taken
 	// from a request: a forged Host header would send one-time links elsewhere.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 
 	"opsmon/app/account"
 	"opsmon/app/auth"
+	"opsmon/app/control"
 	"opsmon/app/errdefs"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"
@@ -46,6 +48,10 @@ type reply struct {
 	kind    string                  // content type, "" = application/json
 	header  [][2]string
 	cookies []*http.Cookie
+
+	// stream, instead of a body, does a long operation that tells of its progress and gives its result, on a channel
+	// for which package control has the form. It runs after the handler has returned.
+	stream func(ctx context.Context, out *control.Stream) (result any, err error)
 }
 
 // ok answers {isSuccess: true, result}.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"opsmon/app/account"
+	"opsmon/app/control"
 	"opsmon/app/errdefs"
 )
 
@@ -104,6 +106,9 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	for _, c := range out.cookies {
 		http.SetCookie(w, c)
 	}
+	if out.stream != nil {
+		return a.writeStream(w, r, out.stream)
+	}
 	if out.rep != nil {
 		return a.writeRepresentation(w, r, out.rep)
 	}
@@ -136,6 +141,30 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	a.send(w, body)
+	return status
+}
+
+// writeStream does a long operation and tells how it goes. A failure is told at the stream's end, in the form that the
+// body of an answer would have.
+func (a *API) writeStream(w http.ResponseWriter, r *http.Request, run func(context.Context, *control.Stream) (any, error)) int {
+	h := w.Header()
+	h["Cache-Control"] = noStore
+	h.Set("Content-Type", control.StreamType)
+	out := control.NewStream(w, http.NewResponseController(w).Flush)
+	status := http.StatusOK
+	result, err := run(r.Context(), out)
+	var end []byte
+	if err == nil {
+		end, err = marshal(result)
+	}
+	if err != nil {
+		a.log.Warn("a long operation failed", slog.Any("error", err))
+		failure := failed(err)
+		status, end = failure.status, failure.body
+	}
+	if err := out.End(end, err != nil); err != nil {
+		a.log.Debug("answer not taken", slog.Any("error", err))
+	}
 	return status
 }
 

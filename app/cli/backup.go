@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app/audit"
+	"opsmon/app/backup"
+)
+
+// made is a backup as `app backup` prints it (decisions.md section 7).
+type made struct {
+	File    string   `json:"file"`
+	Bytes   int64    `json:"bytes"`
+	SHA256  string   `json:"sha256"`
+	Omitted []string `json:"-"`
+}
+
+func (e *env) backup() *cobra.Command {
+	var encrypt, overwrite bool
+	var passphrase passphraseFlag
+	cmd := &cobra.Command{
+		Use: "backup [FILE]", Short: "Make a verified copy of everything, also while the service runs", Args: cobra.MaximumNArgs(1),
+		Long: `Makes one file of the store and the settings, reads it back, and only then gives it its name. The service goes on
+meanwhile. Without FILE it is put into the service's own folder for backups. FILE may be a directory, which gets a file
+with a dated name, or - for standard output.
+
+Private keys (of the certificate authority) and passwords go into encrypted backups only.`,
+		Example: `  app backup
+  app backup /mnt/usb/plant.backup --encrypt
+  app backup - --passphrase-file secret.txt > plant.backup`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := ""
+			if len(args) > 0 {
+				if file = args[0]; file == "" {
+					return &usageError{cmd.CommandPath(), errors.New("FILE must not be empty")}
+				}
+			}
+			if file == "-" && e.json {
+				return &usageError{cmd.CommandPath(), errors.New("--json and a backup on standard output do not go together")}
+			}
+			if file == "-" && terminal(e.stdout) != nil {
+				return &usageError{cmd.CommandPath(), errors.New("a backup is not for a terminal: send standard output to a file or a program")}
+			}
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			secret, err := passphrase.forNew(e, encrypt)
+			if err != nil {
+				return err
+			}
+			if info, err := os.Stat(file); file != "-" && err == nil && info.IsDir() {
+				file = filepath.Join(file, backup.ManualName(time.Now()))
+			}
+			return e.with(false, func(c *client) error {
+				out, err := e.makeBackup(ctx, c, file, secret, overwrite)
+				if err != nil || file == "-" {
+					return err
+				}
+				return e.print(out, func(w io.Writer) {
+					fmt.Fprintf(w, "%s is made: %s, verified.\nSHA-256 %s\n", out.File, size(out.Bytes), out.SHA256)
+					if len(out.Omitted) > 0 {
+						fmt.Fprintf(w, "It is not encrypted, so it lacks %s. With --encrypt it has all.\n", list(out.Omitted))
+					}
+				})
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&encrypt, "encrypt", false, "encrypt it with a passphrase, which is asked for")
+	f.BoolVar(&overwrite, "overwrite", false, "replace FILE when it is there")
+	passphrase.flag(cmd)
+	cmd.AddCommand(e.verifyBackup(), e.inspectBackup())
+	return cmd
+}
+
+// makeBackup has a backup made by whoever has the store, and writes it as the caller: the service needs no rights where
+// it is put.
+func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string, overwrite bool) (out made, err error) {
+	tell, end := e.progress("Backing up")
+	defer end()
+	request := streaming{path: "/local/backup", header: sent(file, passphrase), progress: tell}
+	switch file {
+	case "":
+		request.path = "/local/backup/keep"
+		var kept struct {
+			made
+			Omitted []string `json:"omitted"`
+		}
+		err := c.stream(ctx, request, &kept)
+		kept.made.Omitted = kept.Omitted
+		return kept.made, err
+	case "-":
+		request.data = e.stdout
+		return out, c.stream(ctx, request, &out)
+	}
+	if _, err := os.Lstat(file); err == nil && !overwrite {
+		return out, fmt.Errorf("%s exists already: choose another name, or say --overwrite", file)
+	}
+	from, to := io.Pipe()
+	request.data = to
+	asked := make(chan error, 1)
+	go func() {
+		err := c.stream(ctx, request, &out)
+		to.CloseWithError(err) // nil is the end
+		asked <- err
+	}()
+	r, err := backup.Receive(ctx, backup.ReceiveConfig{Path: file, Overwrite: overwrite, Passphrase: passphrase}, from)
+	from.CloseWithError(errors.New("it could not be written")) // ends the request when that is why
+	if failed := <-asked; err == nil {
+		err = failed
+	}
+	return made{File: r.File, Bytes: r.Bytes, SHA256: r.SHA256, Omitted: r.Manifest.Omitted}, err
+}
+
+// sent are the headers that tell the service of a backup.
+func sent(file, passphrase string) map[string]string {
+	return map[string]string{"X-Backup-Passphrase": url.QueryEscape(passphrase), "X-Backup-Name": url.QueryEscape(filepath.Base(file))}
+}
+
+func (e *env) verifyBackup() *cobra.Command {
+	var passphrase passphraseFlag
+	var scratch string
+	cmd := &cobra.Command{
+		Use: "verify FILE", Short: "Read every byte of a backup and check the store in it", Args: cobra.ExactArgs(1),
+		Long: `Reads the whole backup, compares every checksum, unpacks the store in it to a private temporary directory, and opens,
+checks and counts that. It needs no service and no store.`,
+		Example: "  app backup verify plant.backup",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			m, err := e.verify(ctx, args[0], scratch, &passphrase)
+			if err != nil {
+				return err
+			}
+			return e.print(described{args[0], true, m, audit.TimeOf(m.MadeAt)}, func(w io.Writer) {
+				fmt.Fprintf(w, "%s is whole.\n\n", args[0])
+				describe(w, m)
+			})
+		},
+	}
+	passphrase.flag(cmd)
+	cmd.Flags().StringVar(&scratch, "scratch", "", "`directory` with room for the store; default: the system's for temporary files")
+	return cmd
+}
+
+// verify verifies a backup and gives what is in it.
+func (e *env) verify(ctx context.Context, file, scratch string, passphrase *passphraseFlag) (backup.Manifest, error) {
+	_, m, err := e.verifyWith(ctx, file, scratch, passphrase)
+	return m, err
+}
+
+// verifyWith is verify that also gives the passphrase it used.
+func (e *env) verifyWith(ctx context.Context, file, scratch string, passphrase *passphraseFlag) (string, backup.Manifest, error) {
+	header, err := backup.Inspect(file, "")
+	if err != nil {
+		return "", header, err
+	}
+	secret, err := passphrase.forFile(e, header.Encrypted)
+	if err != nil {
+		return "", header, err
+	}
+	tell, end := e.progress("Verifying")
+	defer end()
+	m, err := backup.Verify(ctx, backup.VerifyConfig{Path: file, Passphrase: secret, Scratch: scratch, Progress: tell})
+	return secret, m, err
+}
+
+// described is a backup as verify and inspect print it.
+type described struct {
+	File     string `json:"file"`
+	Verified bool   `json:"verified"`
+	backup.Manifest
+	MadeAt audit.Time `json:"madeAt"` // in the form that all times have
+}
+
+func (e *env) inspectBackup() *cobra.Command {
+	var passphrase passphraseFlag
+	cmd := &cobra.Command{
+		Use: "inspect FILE", Short: "Show what a backup says of itself, without reading all of it", Args: cobra.ExactArgs(1),
+		Long: `Shows when the backup was made, by which version, and what is in it. Of an encrypted one only the first two are shown
+unless its passphrase is given.`,
+		Example: "  app backup inspect plant.backup --passphrase-file secret.txt",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			secret, err := passphrase.given(e)
+			if err != nil {
+				return err
+			}
+			m, err := backup.Inspect(args[0], secret)
+			if err != nil {
+				return err
+			}
+			return e.print(described{args[0], false, m, audit.TimeOf(m.MadeAt)}, func(w io.Writer) { describe(w, m) })
+		},
+	}
+	passphrase.flag(cmd)
+	return cmd
+}
+
+// describe writes what is in a backup.
+func describe(w io.Writer, m backup.Manifest) {
+	encrypted := "no"
+	if m.Encrypted {
+		encrypted = "yes"
+	}
+	fmt.Fprintf(w, "made       %s, %s\nby         app %s\nstore      version %d\nencrypted  %s\n", audit.Timestamp(m.MadeAt), ago(time.Since(m.MadeAt)), m.App, m.Store, encrypted)
+	for _, entry := range m.Entries {
+		note := ""
+		if entry.Kind == backup.KindRedacted {
+			note = ", without secrets and comments"
+		}
+		fmt.Fprintf(w, "holds      %s, %s%s\n", entry.Name, size(entry.Size), note)
+	}
+	for _, name := range m.Omitted {
+		fmt.Fprintf(w, "left out   %s\n", name)
+	}
+	if len(m.Entries) > 0 {
+		counts := m.Entries[0].Counts
+		fmt.Fprintln(w)
+		table(w, "WHAT\tHOW MANY", len(notable), func(i int) []any { return []any{notable[i].what, counts[notable[i].bucket]} })
+	}
+	if m.Encrypted && len(m.Entries) == 0 {
+		fmt.Fprintf(w, "What is in it is shown with its passphrase: --passphrase-file FILE or %s.\n", passphraseVariable)
+	}
+}
+
+// notable are the buckets that mean something to people.
+var notable = []struct{ bucket, what string }{
+	{"account", "accounts"}, {"revision", "revisions of configurations"}, {"authUser", "users"}, {"authKey", "API keys"}, {"authTablet", "tablets"}, {"audit", "audit records"},
+}
+
+// size writes a number of bytes for people.
+func size(n int64) string {
+	if n < 1000 {
+		return count(int(n), "byte", "bytes")
+	}
+	v, unit := float64(n), 0
+	for v >= 999.5 && unit < 4 {
+		v, unit = v/1000, unit+1
+	}
+	return fmt.Sprintf("%.3g %s", v, []string{"", "kB", "MB", "GB", "TB"}[unit])
+}
+
+// ago writes how long something has been, roughly.
+func ago(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "in the future: a clock is wrong"
+	case d < 2*time.Minute:
+		return "just now"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d hours ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// list writes words with commas and an "and".
+func list(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}
+
+// lost compares what two stores hold, in notable things.
+func lost(has, had map[string]int) (rows [][3]any) {
+	for _, n := range notable {
+		rows = append(rows, [3]any{n.what, has[n.bucket], had[n.bucket]})
+	}
+	return rows
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/backup"
+	"opsmon/app/control"
+)
+
+func (e *env) restore() *cobra.Command {
+	var to, scratch string
+	var yes bool
+	var passphrase passphraseFlag
+	cmd := &cobra.Command{
+		Use: "restore FILE", Short: "Put a backup in the place of the store, also while the service runs", Args: cobra.ExactArgs(1),
+		Long: `Verifies the backup, shows what is in it and what would be lost, asks, and puts it in the place of the store. A running
+service answers 503 for that moment and then goes on with what was restored. What was there before is kept beside it, and
+comes back by itself when the service does not get ready. API keys stay valid; sessions, one-time links and the pairing of
+tablets end.`,
+		Example: `  app restore /mnt/usb/plant.backup
+  app restore plant.backup --to /srv/app-copy`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("to") {
+				if to == "" {
+					return &usageError{cmd.CommandPath(), errors.New("--to must not be empty")}
+				}
+				e.dataDir = to
+			}
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			secret, m, err := e.verifyWith(ctx, args[0], scratch, &passphrase)
+			if err != nil {
+				return err
+			}
+			if known := app.StoreVersion(); m.Store > known {
+				return fmt.Errorf("%s was made by a newer version: its store has version %d and this program knows versions up to %d; install version %s or a later one", args[0], m.Store, known, m.App)
+			}
+			if err := e.confirmRestore(args[0], m, yes); err != nil {
+				return err
+			}
+			r, err := e.putBack(ctx, args[0], secret)
+			if err != nil {
+				return err
+			}
+			return e.print(r, func(w io.Writer) { e.tellRestored(w, r) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&to, "to", "", "data `directory` to restore to, instead of the one of --data-dir; made when it is not there")
+	f.StringVar(&scratch, "scratch", "", "`directory` with room for the store, for verifying; default: the system's for temporary files")
+	f.BoolVar(&yes, "yes", false, "do not ask")
+	passphrase.flag(cmd)
+	return cmd
+}
+
+// confirmRestore shows what a restore would do and asks.
+func (e *env) confirmRestore(file string, m backup.Manifest, yes bool) error {
+	has := m.Entries[0].Counts
+	had, err := e.present()
+	w := e.stderr
+	fmt.Fprintf(w, "%s is whole. It was made at %s (%s) by app %s.\n", file, audit.Timestamp(m.MadeAt), ago(time.Since(m.MadeAt)), m.App)
+	switch {
+	case err != nil:
+		fmt.Fprintf(w, "The present store in %s cannot be read (%v); it is kept beside the restored one.\n", e.dataDir, err)
+	case had == nil:
+		fmt.Fprintf(w, "There is no store in %s yet.\n", e.dataDir)
+	default:
+		fmt.Fprintf(w, "\n")
+		rows := lost(has, had)
+		table(w, "WHAT\tIN THE BACKUP\tNOW", len(rows), func(i int) []any { return rows[i][:] })
+		fmt.Fprintf(w, "\nAll that was changed after the backup will be lost. The present store of %s is kept beside it.\n", e.dataDir)
+	}
+	if yes {
+		return nil
+	}
+	if terminal(e.stdin) == nil {
+		return errors.New("nothing was done: to restore without being asked, say --yes")
+	}
+	fmt.Fprint(w, "Restore it? Type yes: ")
+	answer, err := bufio.NewReader(e.stdin).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" || err != nil {
+		return errors.New("nothing was done")
+	}
+	return nil
+}
+
+// present counts what the store holds now; nil when there is none.
+func (e *env) present() (map[string]int, error) {
+	if _, err := os.Lstat(filepath.Join(e.dataDir, app.StoreFile)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var out struct {
+		Counts map[string]int `json:"counts"`
+	}
+	err := e.with(false, func(c *client) error { return c.call(http.MethodGet, "/local/contents", nil, nil, &out) })
+	return out.Counts, err
+}
+
+// restored is what a restore has done, as --json prints it.
+type restored struct {
+	File string `json:"file"`
+	app.Restored
+	ServiceRuns bool `json:"serviceRuns"` // it goes on with what was restored
+}
+
+// putBack has the running service restore a file, or does so itself when none runs.
+func (e *env) putBack(ctx context.Context, file, passphrase string) (restored, error) {
+	r := restored{File: file}
+	tell, end := e.progress("Restoring")
+	defer end()
+	channel, err := control.Client(e.dataDir)
+	if errors.Is(err, control.ErrNotRunning) {
+		cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+		if err != nil { // it may be what is to be mended
+			cfg = app.DefaultConfig()
+			cfg.DataDir = e.dataDir
+		}
+		r.Restored, err = app.Restore(ctx, cfg, app.RestoreInput{
+			Path: file, Name: filepath.Base(file), Passphrase: passphrase, By: auth.Local("").Actor(), Progress: tell,
+		})
+		return r, err
+	}
+	if err != nil {
+		return r, err
+	}
+	c := &client{http: channel}
+	defer channel.CloseIdleConnections()
+	f, err := os.Open(file)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return r, err
+	}
+	r.ServiceRuns = true
+	header := sent(file, passphrase)
+	header["Content-Type"] = "application/octet-stream"
+	err = c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: info.Size(), progress: tell}, &r.Restored)
+	return r, err
+}
+
+// tellRestored says what was done and what is left to do.
+func (e *env) tellRestored(w io.Writer, r restored) {
+	fmt.Fprintf(w, "Restored: %s now has the store of %s.\n", e.dataDir, audit.Timestamp(r.MadeAt.Time))
+	if r.Previous != "" {
+		fmt.Fprintf(w, "The store that was there before is kept as %s\n", r.Previous)
+	}
+	fmt.Fprintln(w, "API keys are valid as before. Sessions and one-time links have ended; tablets must be paired again.")
+	if r.SettingsChanged {
+		fmt.Fprintln(w, "app.yaml came with the backup and differs from what was here before.")
+	}
+	switch r.Settings {
+	case backup.SettingsKept:
+		fmt.Fprintf(w, "app.yaml is the one that was here: the backup's lacks %s.\n", list(r.Omitted))
+	case backup.SettingsRedacted:
+		fmt.Fprintf(w, "app.yaml came with the backup, which lacks %s: set what is needed again.\n", list(r.Omitted))
+	}
+	switch {
+	case r.NewAuthority:
+		fmt.Fprintln(w, "The backup lacks the keys of the plant's certificate authority: with tls: auto a new one is made, which devices must trust again.")
+	case r.CertificatesChanged:
+		fmt.Fprintln(w, "The plant's certificate authority came with the backup: devices that trust it go on doing so.")
+	}
+	switch {
+	case r.ServiceRuns && (r.SettingsChanged || r.CertificatesChanged):
+		fmt.Fprintln(w, "The service goes on with the restored store. Settings and certificates hold from its next start.")
+	case r.ServiceRuns:
+		fmt.Fprintln(w, "The service goes on with it.")
+	default:
+		fmt.Fprintf(w, "No service runs on it. Start it, or run: app serve%s\n", e.dirFlag())
+	}
+}

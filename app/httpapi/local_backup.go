@@ -1,0 +1,190 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/backup"
+	"opsmon/app/control"
+	"opsmon/app/errdefs"
+)
+
+// Backups is what operations on backups need.
+type Backups struct {
+	Folder   backup.Folder                                                         // that backups are kept in
+	Scratch  string                                                                // directory for files that have not become anything yet, and for verifying
+	Keeper   *backup.Keeper                                                        // of scheduled ones
+	Source   func() (backup.Config, error)                                         // what goes into a backup now, with the passphrase that is configured
+	Clock    func() time.Time                                                      // for names
+	Note     func(by audit.Actor, action, target string, detail map[string]string) // writes an audit record into every account
+	HandOver func(path string) error                                               // gives a file that root has made to the user that the service runs as
+}
+
+// passphraseHeader carries a passphrase from the local command line, encoded as in a query.
+const passphraseHeader = "X-Backup-Passphrase"
+
+// passphrase reads the header of that name; "" when there is none.
+func (c *call) passphrase() (string, error) {
+	text, err := url.QueryUnescape(c.r.Header.Get(passphraseHeader))
+	if err == nil && text != "" {
+		err = backup.CheckPassphrase(text)
+	}
+	if err != nil {
+		return "", errdefs.InvalidField(passphraseHeader, "cannot be read: %v", err)
+	}
+	return text, nil
+}
+
+// nameHeader carries the name of the file that a backup which is sent goes to or comes from, encoded as in a query.
+const nameHeader = "X-Backup-Name"
+
+// backupName reads the header of that name.
+func (c *call) backupName() (string, error) {
+	name, err := url.QueryUnescape(c.r.Header.Get(nameHeader))
+	if err != nil || name == "" {
+		return "", errdefs.InvalidField(nameHeader, "must name the file")
+	}
+	return name, nil
+}
+
+// localContents counts what the store holds: {counts: {bucket: keys}}.
+func localContents(c *call) (reply, error) {
+	cfg, err := c.api.cfg.Backups.Source()
+	if err != nil {
+		return reply{}, err
+	}
+	has, err := cfg.Store.Contents()
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(map[string]any{"counts": has.Counts})
+}
+
+// localBackup makes a backup and gives its bytes: whoever asks for it writes it where the service itself may have no
+// rights. It is encrypted only with the passphrase that comes with the request.
+func localBackup(c *call) (reply, error) {
+	passphrase, err := c.passphrase()
+	if err != nil {
+		return reply{}, err
+	}
+	cfg, err := c.api.cfg.Backups.Source()
+	if err != nil {
+		return reply{}, err
+	}
+	name, err := c.backupName()
+	if err != nil {
+		return reply{}, err
+	}
+	cfg.Passphrase = passphrase
+	by, note := c.p.Actor(), c.api.cfg.Backups.Note
+	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
+		cfg.Progress = out.Progress
+		r, err := backup.Write(ctx, cfg, out)
+		if err == nil {
+			note(by, "backup.create", name, map[string]string{"sha256": r.SHA256})
+		}
+		return r, backupError(err)
+	}}, nil
+}
+
+// localKeepBackup makes a backup in the folder, with the passphrase of the request or the one that is configured.
+func localKeepBackup(c *call) (reply, error) {
+	passphrase, err := c.passphrase()
+	if err != nil {
+		return reply{}, err
+	}
+	by := c.p.Actor()
+	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
+		r, err := c.api.keepBackup(ctx, by, passphrase, out.Progress)
+		return struct {
+			backup.Result
+			Omitted []string `json:"omitted"`
+		}{r, r.Manifest.Omitted}, err
+	}}, nil
+}
+
+// keepBackup makes a backup in the folder that no schedule asked for.
+func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string, progress func(done, total int64)) (r backup.Result, err error) {
+	b := a.cfg.Backups
+	cfg, err := b.Source()
+	if err != nil {
+		return r, err
+	}
+	if passphrase != "" {
+		cfg.Passphrase = passphrase
+	}
+	cfg.Progress = progress
+	if err := b.Folder.Ready(); err != nil {
+		return r, backupError(err)
+	}
+	name := backup.ManualName(b.Clock())
+	if r, err = backup.Create(ctx, cfg, filepath.Join(string(b.Folder), name)); err != nil {
+		return r, backupError(err)
+	}
+	if err := b.HandOver(r.File); err != nil {
+		return r, err
+	}
+	b.Note(by, "backup.create", name, map[string]string{"sha256": r.SHA256})
+	return r, nil
+}
+
+// localRestore takes a backup, all of the body, and puts it in the place of the store. It needs no store: this is the way
+// out when it is damaged.
+func localRestore(c *call) (reply, error) {
+	a := c.api
+	if a.cfg.Restorer == nil {
+		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs that could restore a backup")
+	}
+	passphrase, err := c.passphrase()
+	if err != nil {
+		return reply{}, err
+	}
+	name, err := c.backupName()
+	if err != nil {
+		return reply{}, err
+	}
+	f, err := os.CreateTemp(a.cfg.Backups.Scratch, "upload-*")
+	if err != nil {
+		return reply{}, err
+	}
+	_, err = io.Copy(f, c.r.Body)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return reply{}, errors.Join(err, os.Remove(f.Name()))
+	}
+	in := RestoreInput{Path: f.Name(), Name: name, Passphrase: passphrase, By: c.p.Actor()}
+	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
+		defer os.Remove(f.Name())
+		in.Progress = out.Progress
+		r, err := a.cfg.Restorer.Restore(ctx, in)
+		return r, backupError(err)
+	}}, nil
+}
+
+// backupError gives failures of package backup the kind and the words for people. They name files of the appliance, which
+// administrators may know.
+func backupError(err error) error {
+	var known *errdefs.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	for _, known := range []struct {
+		target error
+		kind   errdefs.Kind
+	}{
+		{backup.ErrNotReady, errdefs.Unavailable}, {backup.ErrNoRoom, errdefs.Unavailable},
+		{backup.ErrNotFound, errdefs.NotFound}, {backup.ErrName, errdefs.Invalid}, {backup.ErrPassphrase, errdefs.Invalid},
+		{backup.ErrExists, errdefs.Conflict}, {backup.ErrBusy, errdefs.Conflict}, {backup.ErrInUse, errdefs.Conflict},
+		{backup.ErrLast, errdefs.Conflict}, {backup.ErrNewer, errdefs.Conflict}, {backup.ErrDamaged, errdefs.Conflict},
+	} {
+		if errors.Is(err, known.target) {
+			return &errdefs.Error{Kind: known.kind, Message: err.Error()}
+		}
+	}
+	return err
+}

@@ -1,0 +1,35 @@
+package httpapi
+
+import (
+	"context"
+
+	"opsmon/app/audit"
+	"opsmon/app/backup"
+)
+
+// Restorer puts backups in the place of the store.
+type Restorer interface {
+	// Restore does so and waits for it. Errors: those of package backup; Conflict.
+	Restore(ctx context.Context, in RestoreInput) (RestoreResult, error)
+}
+
+// RestoreInput says which backup is to be restored.
+type RestoreInput struct {
+	Path       string      // of the backup
+	Name       string      // as people know it
+	Passphrase string      // of an encrypted one
+	By         audit.Actor // who asks for it
+	Progress   func(done, total int64)
+}
+
+// RestoreResult says what a restore has changed.
+type RestoreResult struct {
+	MadeAt              audit.Time      `json:"madeAt"`              // when the backup was made
+	App                 string          `json:"app"`                 // version of the program that made it
+	Previous            string          `json:"previous"`            // path of the store that was there before; "" when there was none
+	Settings            backup.Settings `json:"settings"`            // what became of app.yaml
+	SettingsChanged     bool            `json:"settingsChanged"`     // they are others than before: they hold from the next start
+	CertificatesChanged bool            `json:"certificatesChanged"` // those of the certificate authority came with the backup
+	NewAuthority        bool            `json:"newAuthority"`        // its keys were left out and there are none: a new one is made
+	Omitted             []string        `json:"omitted"`             // secrets that were left out of the backup
+}

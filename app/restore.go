@@ -1,0 +1,212 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/backup"
+	"opsmon/app/httpapi"
+	"opsmon/kv"
+)
+
+// RestoreInput says which backup Restore is to put where, and Restored what it has changed.
+type (
+	RestoreInput = httpapi.RestoreInput
+	Restored     = httpapi.RestoreResult
+)
+
+// StoreVersion is the version of stores that this program makes, and the newest that it reads.
+func StoreVersion() int { return len(migrations) }
+
+// keepPrevious is how many former stores are kept after restores, besides the newest one's other files.
+const keepPrevious = 3
+
+// Restore puts a backup in the place of a store that no service uses, and makes the data directory when it is not there.
+// It verifies the backup first, keeps what was there before, opens what was restored, and goes back when that does not
+// work. Errors: those of backup.Prepare and backup.Prepared.Swap; of opening what was restored.
+func Restore(ctx context.Context, cfg Config, in RestoreInput) (Restored, error) {
+	if err := makeDataDir(cfg.DataDir); err != nil {
+		return Restored{}, fmt.Errorf("make the data directory: %w; choose another", err)
+	}
+	unlock, err := lockHost(cfg.DataDir)
+	if err != nil {
+		return Restored{}, err
+	}
+	defer unlock()
+	r, err := prepareRestore(ctx, cfg, in)
+	if err != nil {
+		return Restored{}, err
+	}
+	defer r.prepared.Discard()
+	undo, err := r.swap()
+	if err != nil {
+		return Restored{}, err
+	}
+	if err := tryOut(cfg); err != nil {
+		return Restored{}, errors.Join(fmt.Errorf("what was restored does not work, and what was there before was put back: %w", err), undo())
+	}
+	r.tidy()
+	return r.result, nil
+}
+
+// tryOut opens a store as the service does, and closes it.
+func tryOut(cfg Config) error {
+	cfg.SMTP = SMTP{TLS: "none"}
+	a, err := Open(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.ready(), a.Close())
+}
+
+// Restore implements httpapi.Restorer: it puts a backup in the place of the store while the service runs. Everything but
+// the exchange itself is done while requests are answered.
+func (h *Host) Restore(ctx context.Context, in RestoreInput) (Restored, error) {
+	r, err := prepareRestore(ctx, h.cfg, in)
+	if err != nil {
+		return Restored{}, err
+	}
+	defer r.prepared.Discard()
+	if err := h.Replace(ctx, "a backup is being restored", r.swap); err != nil {
+		h.log.Error("the restore failed", slog.String("file", in.Name), slog.Any("error", err))
+		return Restored{}, err
+	}
+	r.tidy()
+	h.log.Warn("a backup was restored", slog.String("file", in.Name), slog.Time("madeAt", r.prepared.Manifest.MadeAt), slog.String("previous", r.result.Previous))
+	return r.result, nil
+}
+
+// restore is a restore that is under way.
+type restore struct {
+	cfg      Config
+	prepared *backup.Prepared
+	result   Restored
+}
+
+// prepareRestore unpacks a backup beside the store, verified and ready to take its place.
+func prepareRestore(ctx context.Context, cfg Config, in RestoreInput) (*restore, error) {
+	about, err := backup.Inspect(in.Path, "")
+	if err != nil {
+		return nil, err
+	}
+	detail := map[string]string{"madeAt": audit.Timestamp(about.MadeAt), "app": about.App}
+	p, err := backup.Prepare(ctx, backup.RestoreConfig{
+		Path: in.Path, Passphrase: in.Passphrase, Dir: cfg.DataDir, Store: storeConfig(cfg), Progress: in.Progress, Clock: cfg.Clock,
+		Transform: func(tx *kv.Tx) error {
+			if err := auth.EndSignIns(tx); err != nil {
+				return err
+			}
+			return noteAll(tx, in.By, "backup.restore", in.Name, detail)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &restore{cfg: cfg, prepared: p}, nil
+}
+
+// swap makes the exchange, and looks at the settings that came with it: a service that could not start again with them
+// is not left behind. The undo puts everything back.
+func (r *restore) swap() (undo func() error, err error) {
+	dir, m := r.cfg.DataDir, r.prepared.Manifest
+	before, _ := os.ReadFile(filepath.Join(dir, ConfigFile)) // unreadable is as good as not there
+	swapped, err := r.prepared.Swap()
+	if err != nil {
+		return nil, err
+	}
+	err = r.handOver(m)
+	if swapped.Settings == backup.SettingsRestored {
+		after, readErr := os.ReadFile(filepath.Join(dir, ConfigFile))
+		err = errors.Join(err, readErr)
+		r.result.SettingsChanged = string(before) != string(after)
+		if r.result.SettingsChanged && err == nil {
+			var cfg Config
+			if cfg, err = ReadConfig(dir, os.Getenv); err == nil {
+				err = cfg.Check()
+			}
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("what was restored cannot be used, and what was there before was put back: %w", err), swapped.Undo())
+	}
+	r.result.MadeAt, r.result.App, r.result.Previous, r.result.Settings, r.result.Omitted = audit.TimeOf(m.MadeAt), m.App, swapped.Previous, swapped.Settings, append([]string{}, m.Omitted...)
+	for _, name := range m.Omitted {
+		if strings.HasPrefix(name, certificates+"/") {
+			_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+			r.result.NewAuthority = r.result.NewAuthority || errors.Is(err, os.ErrNotExist)
+		}
+	}
+	r.result.CertificatesChanged = slices.ContainsFunc(m.Entries, func(e backup.Entry) bool { return strings.HasPrefix(e.Name, certificates+"/") })
+	return swapped.Undo, nil
+}
+
+// handOver gives what root has restored to the owner of the data directory.
+func (r *restore) handOver(m backup.Manifest) error {
+	for _, e := range m.Entries {
+		path := filepath.Join(r.cfg.DataDir, filepath.FromSlash(e.Name))
+		if dir := filepath.Dir(path); dir != filepath.Clean(r.cfg.DataDir) {
+			if err := handOver(r.cfg.DataDir, dir); err != nil {
+				return err
+			}
+		}
+		if _, err := os.Lstat(path); err != nil {
+			continue // the one that was there stays
+		}
+		if err := handOver(r.cfg.DataDir, path); err != nil {
+			return err
+		}
+	}
+	return handOverAll(r.cfg.DataDir)
+}
+
+// tidy removes all but the newest former stores, each with the files that were kept with it. What cannot be removed is
+// left for the next restore.
+func (r *restore) tidy() {
+	dirs := []string{r.cfg.DataDir, filepath.Join(r.cfg.DataDir, certificates)}
+	for _, what := range []string{".before-restore-", ".failed-restore-"} {
+		var stamps []string // of the former stores, in the order of time
+		for _, name := range namesIn(dirs[0]) {
+			if stamp, found := strings.CutPrefix(name, StoreFile+what); found {
+				stamps = append(stamps, stamp)
+			}
+		}
+		for _, stamp := range stamps[:max(len(stamps)-keepPrevious, 0)] {
+			for _, dir := range dirs {
+				for _, name := range namesIn(dir) {
+					if strings.HasSuffix(name, what+stamp) {
+						_ = os.Remove(filepath.Join(dir, name))
+					}
+				}
+			}
+		}
+	}
+}
+
+// namesIn lists what is in a directory, sorted; nothing when it cannot be read.
+func namesIn(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// uploads is how the names of files begin that clients send and that have not become anything yet.
+const uploads = "upload-"
+
+// tidyScratch removes what a killed service left in the data directory: backups that were sent, and unpacked to be verified.
+func tidyScratch(dir string) {
+	for _, name := range namesIn(dir) {
+		if strings.HasPrefix(name, uploads) || strings.HasPrefix(name, backup.VerifyPrefix) {
+			_ = os.RemoveAll(filepath.Join(dir, name)) // tried again at the next start
+		}
+	}
+}
