@@ -30,6 +30,7 @@ var who = map[string][]string{
 	"app/web":           {"assets"},
 	"app/control":       {},
 	"app/failpoint":     {},
+	"app/signal":        {"kv"},
 	"app/backup":        {"kv"},
 	"app/certs":         {},
 	"app/mdns":          {},
