@@ -19,6 +19,26 @@ type ledger struct {
 	revoked   map[string]bool   // keys whose revocation was answered
 	fields    map[string]int    // newest answered value by field
 	revisions map[string]uint64 // numbers of answered manifests by note
+	refused   map[string]int    // how many writes were answered 503, by operation; nil: none may be
+}
+
+func newLedger(keys ...string) *ledger {
+	l := &ledger{made: map[string]bool{}, revoked: map[string]bool{}, fields: map[string]int{}, revisions: map[string]uint64{}}
+	for _, key := range keys {
+		l.made[key] = false
+	}
+	return l
+}
+
+// failed notes a write that was answered with a failure.
+func (l *ledger) failed(t *testing.T, operation string, status int) {
+	l.note(func() {
+		if status != http.StatusServiceUnavailable || l.refused == nil {
+			t.Errorf("%s: %d", operation, status)
+			return
+		}
+		l.refused[operation]++
+	})
 }
 
 func (l *ledger) note(fn func()) {
@@ -33,38 +53,15 @@ func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	admin := initialise(t, dir, "--domain", "northgate.example")
 	// The manifests have an account of their own: on the other one they would always be behind the fields.
-	out, stderr, status := command(t, "account", "create", "--json", "--data-dir", dir, "--domain", "southmill.example", "--email", "it@southmill.example")
-	var made struct {
-		APIKey string `json:"apiKey"`
-	}
-	if err := json.Unmarshal([]byte(out), &made); status != 0 || err != nil {
-		t.Fatalf("account create: status %d, %v, %s", status, err, stderr)
-	}
-	other := made.APIKey
-	l := &ledger{made: map[string]bool{admin: false, other: false}, revoked: map[string]bool{}, fields: map[string]int{}, revisions: map[string]uint64{}}
+	other := secondAccount(t, dir)
+	l := newLedger(admin, other)
 	answered := 0
 	for round := range durabilityRounds {
 		p := startService(t, dir)
-		stop := make(chan struct{})
-		var clients sync.WaitGroup
-		for i := range 16 {
-			clients.Go(func() {
-				for n := 0; ; n++ {
-					select {
-					case <-stop:
-						return
-					default:
-						if !write(t, p, l, admin, other, i, round*10_000+n+1) {
-							return
-						}
-					}
-				}
-			})
-		}
+		end := load(t, p, l, admin, other, round*10_000)
 		time.Sleep(time.Duration(100+rand.IntN(500)) * time.Millisecond)
 		p.kill()
-		close(stop)
-		clients.Wait()
+		end()
 		p = startService(t, dir)
 		answered = verify(t, p, l, admin, other)
 		if out, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
@@ -78,6 +75,40 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d rounds, %d answered writes", durabilityRounds, answered)
+}
+
+// secondAccount makes another account and gives its administrator's key.
+func secondAccount(t *testing.T, dir string) string {
+	t.Helper()
+	out, stderr, status := command(t, "account", "create", "--json", "--data-dir", dir, "--domain", "southmill.example", "--email", "it@southmill.example")
+	var made struct {
+		APIKey string `json:"apiKey"`
+	}
+	if err := json.Unmarshal([]byte(out), &made); status != 0 || err != nil {
+		t.Fatalf("account create: status %d, %v, %s", status, err, stderr)
+	}
+	return made.APIKey
+}
+
+// load lets 16 clients write until end is called or the service answers no more. Their writes are numbered from first on.
+func load(t *testing.T, p *process, l *ledger, admin, other string, first int) (end func()) {
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	for i := range 16 {
+		clients.Go(func() {
+			for n := first + 1; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+					if !write(t, p, l, admin, other, i, n) {
+						return
+					}
+				}
+			}
+		})
+	}
+	return func() { close(stop); clients.Wait() }
 }
 
 // write makes one write of a client and notes its answer; false when the service answers no more.
@@ -102,7 +133,7 @@ func writeField(t *testing.T, p *process, l *ledger, admin, field string, value 
 	case http.StatusOK:
 		l.note(func() { l.fields[field] = value })
 	default:
-		t.Errorf("POST /account: %d", status)
+		l.failed(t, "POST /account", status)
 	}
 	return true
 }
@@ -156,7 +187,7 @@ func writeManifest(t *testing.T, p *process, l *ledger, admin, note string) bool
 			l.note(func() { l.revisions[note] = out.Result.Revision })
 		}
 	default:
-		t.Errorf("PUT /account/manifest: %s", resp.Status)
+		l.failed(t, "PUT /account/manifest", resp.StatusCode)
 	}
 	return true
 }
@@ -174,8 +205,8 @@ func writeKey(t *testing.T, p *process, l *ledger, admin string, n int) bool {
 	}
 	key := out.Result.Key
 	if resp.StatusCode != http.StatusOK || key == "" {
-		t.Errorf("POST /key: %s", resp.Status)
-		return false
+		l.failed(t, "POST /key", resp.StatusCode)
+		return true
 	}
 	l.note(func() { l.made[key] = n%2 == 0 })
 	if n%2 != 0 {
@@ -187,7 +218,7 @@ func writeKey(t *testing.T, p *process, l *ledger, admin string, n int) bool {
 	case http.StatusNoContent:
 		l.note(func() { l.revoked[key] = true })
 	default:
-		t.Errorf("DELETE /key: %d", status)
+		l.failed(t, "DELETE /key", status)
 	}
 	return true
 }

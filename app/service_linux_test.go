@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -242,6 +243,95 @@ func TestFullDisk(t *testing.T) {
 	if _, err := p.do(http.MethodGet, "/key", key, "", &keys); err != nil || len(keys.Results) != made+2 {
 		t.Errorf("%d keys, want %d, %v", len(keys.Results), made+2, err)
 	}
+	if out, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
+		t.Errorf("check: %s%s", out, stderr)
+	}
+	if status := p.end(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d: %s", status, p.stderr)
+	}
+}
+
+// fill takes all the room of a file system that is left and gives it back when free is called.
+func fill(t *testing.T, dir string) (free func()) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := io.Copy(f, endless{}); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk does not get full: %v", err)
+	}
+	return func() {
+		if err := os.Remove(f.Name()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFullDiskUnderLoad fills and frees the disk while many clients write. Meanwhile the service is ready and answers
+// reads; afterwards writes go on by themselves, and every one that was answered is there, also after a kill on the full
+// disk, on which the service starts again.
+func TestFullDiskUnderLoad(t *testing.T) {
+	dir := mount(t, "size=6m")
+	admin := initialise(t, dir, "--domain", "northgate.example")
+	other := secondAccount(t, dir)
+	l := newLedger(admin, other)
+	l.refused = map[string]int{}
+	refusals := func() (n int) {
+		l.note(func() {
+			for _, of := range l.refused {
+				n += of
+			}
+		})
+		return n
+	}
+	answered := func() (n int) {
+		l.note(func() { n = len(l.made) + len(l.revoked) + len(l.revisions) })
+		return n
+	}
+	full := func(p *process) bool {
+		var out struct {
+			Result struct {
+				Store struct{ Full bool }
+			}
+		}
+		if resp, err := p.do(http.MethodGet, "/ready", "", "", &out); err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("/ready on a full disk: %v, %v", resp, err)
+		}
+		return out.Result.Store.Full
+	}
+	p := startService(t, dir)
+	for round := range fullDiskRounds {
+		end := load(t, p, l, admin, other, round*10_000)
+		before := answered()
+		eventually(t, "an answered write", func() bool { return answered() > before })
+		before = refusals()
+		free := fill(t, dir)
+		eventually(t, "a refused write", func() bool { return refusals() > before+16 })
+		eventually(t, "a full disk in /ready", func() bool { return full(p) })
+		for path, key := range map[string]string{"/account": admin, "/account/manifest": other, "/audit": admin, "/health": ""} {
+			if status := p.status(http.MethodGet, path, key, ""); status != http.StatusOK {
+				t.Errorf("%s on a full disk: %d", path, status)
+			}
+		}
+		if round%2 == 1 {
+			p.kill()
+			end()
+			p = startService(t, dir) // with no room
+			verify(t, p, l, admin, other)
+			end = load(t, p, l, admin, other, round*10_000+5000)
+			before = refusals()
+			eventually(t, "a refused write after the start", func() bool { return refusals() > before })
+		}
+		free()
+		before = answered()
+		eventually(t, "writes by themselves", func() bool { return answered() > before+16 })
+		eventually(t, "no full disk in /ready", func() bool { return !full(p) })
+		end()
+	}
+	n := verify(t, p, l, admin, other)
+	t.Logf("%d answered writes, %v refused", n, l.refused)
 	if out, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
 		t.Errorf("check: %s%s", out, stderr)
 	}

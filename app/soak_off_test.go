@@ -4,5 +4,6 @@ package app
 
 const (
 	durabilityRounds = 5
+	fullDiskRounds   = 2
 	powerCuts        = 5 // at each sync
 )

@@ -24,4 +24,6 @@
 //
 // Writes to a file through a shared mapping, and those of other programs that the command starts. A call that it has no
 // model for is an error of the recording, never passed over.
+//
+// Besides, Strace and Fail kill a program at a call, and make its calls fail as those to a broken disk do.
 package powercut

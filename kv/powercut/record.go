@@ -1,13 +1,18 @@
 package powercut
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -47,6 +52,49 @@ func Record(t testing.TB, dir string, cmd *exec.Cmd) (history func() *History, o
 // is not installed it skips the test, on CI it fails it; where the kernel refuses it, it says so and is false.
 func Strace(t testing.TB, cmd *exec.Cmd, flags ...string) bool {
 	t.Helper()
+	strace, ok := find(t)
+	if ok {
+		cmd.Args = append(append([]string{strace, "-D", "-f", "-q"}, flags...), append([]string{"--", cmd.Path}, cmd.Args[1:]...)...)
+		cmd.Path = strace
+	}
+	return ok
+}
+
+// Fail makes a kind of system call of a running process fail with an error, such as pwrite64 with EIO, until stop is
+// called. ok is false where the test cannot go on: see Strace.
+func Fail(t testing.TB, pid int, call, failure string) (stop func(), ok bool) {
+	t.Helper()
+	strace, ok := find(t)
+	if !ok {
+		return nil, false
+	}
+	cmd := exec.Command(strace, "-f", "-o", os.DevNull, "-e", "trace="+call, "-e", "inject="+call+":error="+failure, "-p", strconv.Itoa(pid))
+	told, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop = sync.OnceFunc(func() {
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait() // it ends by the signal
+	})
+	t.Cleanup(stop)
+	lines := bufio.NewScanner(told)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "attached") {
+			go io.Copy(io.Discard, told)
+			return stop, true
+		}
+	}
+	t.Fatalf("strace did not attach: %v", lines.Err())
+	return nil, false
+}
+
+// find gives strace's path.
+func find(t testing.TB) (path string, ok bool) {
+	t.Helper()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		if os.Getenv("CI") != "" {
@@ -56,11 +104,9 @@ func Strace(t testing.TB, cmd *exec.Cmd, flags ...string) bool {
 	}
 	if out, err := exec.Command(strace, "-qq", "-e", "trace=none", "true").CombinedOutput(); err != nil {
 		t.Logf("NOT RUN: strace may not trace here: %v: %s", err, bytes.TrimSpace(out))
-		return false
+		return "", false
 	}
-	cmd.Args = append(append([]string{strace, "-D", "-f", "-q"}, flags...), append([]string{"--", cmd.Path}, cmd.Args[1:]...)...)
-	cmd.Path = strace
-	return true
+	return strace, true
 }
 
 // wait reads strace's output once it tells of the end of a process: strace ends a little after that.
