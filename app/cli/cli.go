@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app/errdefs"
+	"opsmon/app/service"
 )
 
 // Exit statuses (decisions.md section 7).
@@ -54,19 +55,28 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case err == nil:
 		return exitDone
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "app: %v\nSee: %s --help\n", usage.err, usage.command)
+		service.Complain(stderr, fmt.Sprintf("app: %v\nSee: %s --help\n", usage.err, usage.command))
+		if service.Managed() {
+			return service.ExitPermanent
+		}
 		return exitUsage
 	case errors.Is(err, errReported):
 		return exitFailed
 	}
-	fmt.Fprintf(stderr, "app: %v\n", err)
+	var said strings.Builder
+	fmt.Fprintf(&said, "app: %v\n", err)
 	var e2 *errdefs.Error
 	if errors.As(err, &e2) {
 		for _, d := range errdefs.Cap(e2.Details) {
 			if line := fieldLine(d); len(e2.Details) > 1 || !strings.HasSuffix(e2.Message, line) {
-				fmt.Fprintf(stderr, "  %s\n", line)
+				fmt.Fprintf(&said, "  %s\n", line)
 			}
 		}
+	}
+	service.Complain(stderr, said.String())
+	var permanent *service.PermanentError
+	if service.Managed() && errors.As(err, &permanent) {
+		return service.ExitPermanent
 	}
 	return exitFailed
 }
@@ -147,8 +157,9 @@ Run it:            app serve`,
 	flags.StringVar(&e.account, "account", "", "account `ID`; needed only when there are several")
 	root.AddCommand(
 		e.demo(), e.init(), e.serve(), e.accountCommands(), e.userCommands(), e.keyCommands(), e.loginLink(), e.resetAdmin(),
-		e.manifestCommands(), e.backup(), e.restore(), e.check(), e.compact(), e.version(),
+		e.manifestCommands(), e.backup(), e.restore(), e.check(), e.compact(), e.install(), e.uninstall(), e.version(),
 	)
+	root.AddCommand(e.serviceCommands()...)
 	e.completions(root)
 	return root
 }

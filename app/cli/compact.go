@@ -26,10 +26,10 @@ for both. It is seldom needed: free room is used again by later writes, and "app
 			}
 			return e.print(out, func(w io.Writer) {
 				if out.After == out.Before {
-					fmt.Fprintf(w, "There is nothing to gain: the store takes %s.\n", megabytes(out.Before))
+					fmt.Fprintf(w, "There is nothing to gain: the store takes %s.\n", size(out.Before))
 					return
 				}
-				fmt.Fprintf(w, "The store took %s and takes %s now.\n", megabytes(out.Before), megabytes(out.After))
+				fmt.Fprintf(w, "The store took %s and takes %s now.\n", size(out.Before), size(out.After))
 			})
 		},
 	}
@@ -60,6 +60,3 @@ func (e *env) compactStore(cmd *cobra.Command) (out compacted, err error) {
 	done, err := app.Compact(ctx, cfg, slog.New(slog.DiscardHandler))
 	return compacted(done), err
 }
-
-// megabytes says how much n bytes are, to three digits.
-func megabytes(n int64) string { return fmt.Sprintf("%.3g MB", float64(n)/1e6) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,13 +13,16 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
 	"opsmon/app/demo"
+	"opsmon/app/service"
 	"opsmon/app/web"
+	"opsmon/kv"
 )
 
 func (e *env) serve() *cobra.Command {
@@ -28,7 +32,7 @@ func (e *env) serve() *cobra.Command {
 		Example: `  app serve
   app serve --listen :8443 --tls auto --clear-listen :8080
   app serve --listen :8443 --tls plant.crt,plant.key`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: managed(func(ctx context.Context, cmd *cobra.Command) error {
 			cfg, err := app.ReadConfig(e.dataDir, e.getenv)
 			if err != nil {
 				return err
@@ -44,8 +48,11 @@ func (e *env) serve() *cobra.Command {
 			if err := checkConfig(cmd, cfg); err != nil {
 				return err
 			}
-			return e.run(cmd.Context(), cfg, func(h *app.Host, url string) {
+			return e.run(ctx, cfg, func(h *app.Host, url string) {
 				code := h.SetupCode()
+				if service.Managed() {
+					code = "" // what is printed is kept in the system's log; app status shows the code
+				}
 				out := map[string]string{"url": url}
 				if code != "" {
 					out["setupCode"] = code
@@ -57,7 +64,7 @@ func (e *env) serve() *cobra.Command {
 					}
 				})
 			})
-		},
+		}),
 	}
 	f := cmd.Flags()
 	fallback := app.DefaultConfig()
@@ -68,6 +75,32 @@ func (e *env) serve() *cobra.Command {
 	f.StringVar(&flags.Assets, "assets", "", "serve pages from this `directory`, for development")
 	_ = f.MarkHidden("assets") // it is there
 	return cmd
+}
+
+// managed makes a command one that the service manager can run: it is answered before anything is opened, and told of
+// failures that another start would not mend.
+func managed(run func(ctx context.Context, cmd *cobra.Command) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		return service.Run(cmd.Context(), func(ctx context.Context) error {
+			err := run(ctx, cmd)
+			if stays(err) {
+				return &service.PermanentError{Err: err}
+			}
+			return err
+		})
+	}
+}
+
+// stays tells whether a failure needs a person: a wrong setting, or a store that is too new for this program. A port
+// in use, a lock or a file that is not there yet may mend itself.
+func stays(err error) bool {
+	var network *net.OpError
+	var file *fs.PathError
+	if errors.As(err, &network) || errors.As(err, &file) {
+		return false
+	}
+	var setting *app.SettingError
+	return errors.As(err, &setting) || errors.Is(err, kv.ErrNewer)
 }
 
 // checkConfig finds what is wrong with a configuration. A wrong flag is wrong usage.
@@ -99,12 +132,20 @@ func (e *env) run(ctx context.Context, cfg app.Config, started func(h *app.Host,
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: level}))
+	log := slog.New(service.NewHandler(e.stderr, level))
 	h, err := app.NewHost(cfg, log)
 	if err != nil {
 		return err
 	}
-	return h.Run(ctx, func(url string) { started(h, url) })
+	var kept sync.WaitGroup
+	defer kept.Wait()
+	defer stop()
+	return h.Run(ctx, func(url string) {
+		started(h, url)
+		kept.Go(func() {
+			service.Keep(ctx, service.KeepConfig{DataDir: cfg.DataDir, URL: url, Probe: h.Probe, Log: log})
+		})
+	})
 }
 
 func (e *env) demo() *cobra.Command {

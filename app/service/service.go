@@ -104,7 +104,7 @@ const readyPoll = 50 * time.Millisecond
 // why it was not, in the service's own words if it answers.
 func WaitReady(ctx context.Context, dataDir string) error {
 	for {
-		err := ready(ctx, dataDir)
+		_, err := asked(ctx, dataDir)
 		if err == nil {
 			return nil
 		}
@@ -116,11 +116,11 @@ func WaitReady(ctx context.Context, dataDir string) error {
 	}
 }
 
-// ready asks the service once whether it is.
-func ready(ctx context.Context, dataDir string) error {
+// asked asks the service whether it is ready: whether it answered at all, and why it is not.
+func asked(ctx context.Context, dataDir string) (answered bool, err error) {
 	client, err := control.Client(dataDir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer client.CloseIdleConnections()
 	// A question that has begun is answered, or fails, even when ctx ends meanwhile: its answer is the reason.
@@ -128,25 +128,25 @@ func ready(ctx context.Context, dataDir string) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app/ready", nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("it did not answer: %w", err)
+		return false, fmt.Errorf("it did not answer: %w", err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil {
-		return fmt.Errorf("its answer broke off: %w", err)
+		return false, fmt.Errorf("its answer broke off: %w", err)
 	}
 	if resp.StatusCode == http.StatusOK {
-		return nil
+		return true, nil
 	}
 	var answer struct {
 		ErrorMessage string `json:"errorMessage"`
 	}
 	if json.Unmarshal(body, &answer) == nil && answer.ErrorMessage != "" {
-		return errors.New(answer.ErrorMessage)
+		return true, errors.New(answer.ErrorMessage)
 	}
-	return fmt.Errorf("it answered %s", resp.Status)
+	return true, fmt.Errorf("it answered %s", resp.Status)
 }

@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/service"
+)
+
+// readyLimit is how long a service that the manager has started may take to be ready.
+const readyLimit = time.Minute
+
+// stepLine is a step as it is printed.
+type stepLine struct {
+	What string `json:"what"`
+	Done bool   `json:"done"` // it was so already
+}
+
+// take takes the steps, or says what they would be.
+func (e *env) take(ctx context.Context, steps []service.Step, dry bool) ([]stepLine, error) {
+	lines := []stepLine{}
+	for _, s := range steps {
+		lines = append(lines, stepLine{s.What, s.Done})
+		if !e.json {
+			done := ""
+			if s.Done {
+				done = " (is so already)"
+			}
+			if err := e.write([]byte("- " + s.What + done + "\n")); err != nil {
+				return lines, err
+			}
+		}
+		if dry {
+			continue
+		}
+		if err := s.Run(ctx); err != nil {
+			return lines, err
+		}
+	}
+	return lines, nil
+}
+
+func (e *env) install() *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "install", Short: "Install the service on this machine, or bring it up to date", Args: cobra.NoArgs,
+		Long: `Copies this program to its place, makes the data directory for the service's own user, writes app.yaml,
+registers the service with the system, starts it and waits until it is ready. Run again it brings
+up to date what has changed, and leaves the rest; an app.yaml that is there is never changed.`,
+		Example: "  app install\n  app install --dry-run\n  app install --data-dir /srv/opsmon",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return e.installService(cmd.Context(), dry)
+		},
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and do nothing")
+	return cmd
+}
+
+// installed is what install prints as JSON.
+type installed struct {
+	Steps     []stepLine `json:"steps"`
+	DryRun    bool       `json:"dryRun"`
+	DataDir   string     `json:"dataDir"`
+	URLs      []string   `json:"urls"`
+	SetupCode string     `json:"setupCode,omitempty"`
+}
+
+func (e *env) installService(ctx context.Context, dry bool) error {
+	dir, err := filepath.Abs(e.dataDir)
+	if err != nil {
+		return err
+	}
+	cfg, err := app.InstalledConfig(dir)
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
+	if err != nil {
+		return fmt.Errorf("find this program's file: %w", err)
+	}
+	steps, err := service.Install(service.InstallConfig{
+		Program: program, DataDir: dir, Settings: app.InstalledSettings(), Ports: cfg.Ports(),
+	})
+	if err != nil {
+		return err
+	}
+	out := installed{DryRun: dry, DataDir: dir, URLs: []string{}}
+	if out.Steps, err = e.take(ctx, steps, dry); err != nil {
+		return withLastWords(err)
+	}
+	if dry {
+		return e.print(out, func(io.Writer) {})
+	}
+	st, err := waitReady(ctx, dir)
+	if err != nil {
+		return withLastWords(err)
+	}
+	out.URLs, out.SetupCode = st.URLs, st.SetupCode
+	return e.print(out, func(w io.Writer) {
+		fmt.Fprintf(w, "\nThe service runs, and starts with this machine.\n\n")
+		for i, url := range st.URLs {
+			heading := ""
+			if i == 0 {
+				heading = "On the LAN:"
+			}
+			fmt.Fprintf(w, "%-12s%s\n", heading, url)
+		}
+		fmt.Fprintf(w, "Data:       %s\nSettings:   %s\n\nNext:\n", dir, filepath.Join(dir, app.ConfigFile))
+		if st.Certificate != nil && st.Certificate.Authority != nil {
+			fmt.Fprintf(w, "- let the devices trust the plant's certificate: app trust%s\n", e.dirFlag())
+			for _, page := range st.Certificate.Authority.Pages {
+				fmt.Fprintf(w, "    %s\n", page)
+			}
+		}
+		if st.SetupCode != "" {
+			fmt.Fprintf(w, "- make the plant's account: app init --domain DOMAIN --email EMAIL%s\n  or over the network with the one-time code %s\n", e.dirFlag(), st.SetupCode)
+		}
+		fmt.Fprintf(w, "- see how the service is: app status\n")
+	})
+}
+
+// waitReady waits until the service is ready and gives its state.
+func waitReady(ctx context.Context, dir string) (*serviceStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, readyLimit)
+	defer cancel()
+	if err := service.WaitReady(ctx, dir); err != nil {
+		return nil, err
+	}
+	return askStatus(dir)
+}
+
+// withLastWords adds what the service said last to the failure of a start.
+func withLastWords(err error) error {
+	words := strings.TrimSpace(service.LastWords())
+	if words == "" {
+		return err
+	}
+	return fmt.Errorf("%w\nIts last words in the system's log:\n  %s", err, strings.ReplaceAll(words, "\n", "\n  "))
+}
+
+func (e *env) uninstall() *cobra.Command {
+	var dry, purge, yes bool
+	cmd := &cobra.Command{
+		Use: "uninstall", Short: "Stop the service and take it off this machine; the data stay", Args: cobra.NoArgs,
+		Long: `Stops the service and removes it, its program and what else was set up for it. The data stay where they
+are, unless --purge is given, which removes the data directory with everything in it.`,
+		Example: "  app uninstall\n  app uninstall --purge",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if yes && !purge {
+				return &usageError{cmd.CommandPath(), errors.New("--yes is for --purge")}
+			}
+			return e.uninstallService(cmd.Context(), dry, purge, yes)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&dry, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&purge, "purge", false, "remove the data directory with everything in it, and the service's user")
+	f.BoolVar(&yes, "yes", false, "with --purge: do not ask")
+	return cmd
+}
+
+// uninstalled is what uninstall prints as JSON.
+type uninstalled struct {
+	Steps   []stepLine `json:"steps"`
+	DryRun  bool       `json:"dryRun"`
+	DataDir string     `json:"dataDir"`
+	Purged  bool       `json:"purged"`
+}
+
+func (e *env) uninstallService(ctx context.Context, dry, purge, yes bool) error {
+	steps, st, err := service.Uninstall()
+	if err != nil {
+		return err
+	}
+	if purge {
+		if err := ours(st.DataDir); err != nil {
+			return err
+		}
+		steps = append(steps, service.Act("remove "+st.DataDir+" with everything in it", func(context.Context) error { return os.RemoveAll(st.DataDir) }))
+		steps = append(steps, service.RemoveUser()...)
+		if !dry && !yes {
+			if err := e.confirm(st.DataDir); err != nil {
+				return err
+			}
+		}
+	}
+	out := uninstalled{DryRun: dry, DataDir: st.DataDir, Purged: purge && !dry}
+	if out.Steps, err = e.take(ctx, steps, dry); err != nil {
+		return err
+	}
+	return e.print(out, func(w io.Writer) {
+		switch {
+		case dry:
+		case purge:
+			fmt.Fprintf(w, "The service and its data are gone.\n")
+		default:
+			remove := "rm -r "
+			if runtime.GOOS == "windows" {
+				remove = "rmdir /s "
+			}
+			fmt.Fprintf(w, "The service is gone. Its data are kept in %s; a new app install uses them again.\nRemove them with: %s%s\n", st.DataDir, remove, quote(st.DataDir))
+		}
+	})
+}
+
+// ours makes sure that what is to be removed is a data directory.
+func ours(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, name := range []string{app.StoreFile, app.ConfigFile} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s holds neither %s nor %s, so it may be another directory than meant; remove it by hand, and run app uninstall without --purge", dir, app.StoreFile, app.ConfigFile)
+}
+
+// confirm asks before the data are removed for good.
+func (e *env) confirm(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	names := []string{}
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	fmt.Fprintf(e.stderr, "%s holds: %s\nAll of it is removed for good, backups in it too. Type yes to go on: ", dir, strings.Join(names, ", "))
+	line, err := bufio.NewReader(e.stdin).ReadString('\n')
+	if strings.TrimSpace(line) == "yes" {
+		return nil
+	}
+	if err != nil {
+		return errors.New("nothing was done: nobody answered; give --yes to go on without being asked")
+	}
+	return errors.New("nothing was done")
+}

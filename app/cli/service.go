@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app/control"
+	"opsmon/app/service"
+)
+
+// stopLimit is how long a service may take to stop: its drain of requests, the end of its store, and some room.
+const stopLimit = time.Minute
+
+// serviceCommands are those of the service once it is installed.
+func (e *env) serviceCommands() []*cobra.Command {
+	act := func(use, short string, run func(ctx context.Context, s *service.Service) error, said string) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				s, err := service.Find()
+				if err != nil {
+					return err
+				}
+				if err := run(cmd.Context(), s); err != nil {
+					return err
+				}
+				st, err := s.State()
+				if err != nil {
+					return err
+				}
+				return e.print(map[string]bool{"running": st.Running}, func(w io.Writer) { fmt.Fprintln(w, said) })
+			},
+		}
+	}
+	return []*cobra.Command{
+		act("start", "Start the installed service and wait until it is ready", e.start, "The service runs and is ready."),
+		act("stop", "Stop the installed service, when it has answered what it has begun", stop, "The service is stopped. It starts again with the machine, or with: app start"),
+		act("restart", "Stop the installed service and start it again", func(ctx context.Context, s *service.Service) error {
+			if err := stop(ctx, s); err != nil {
+				return err
+			}
+			return e.start(ctx, s)
+		}, "The service was started again and is ready."),
+		e.status(),
+	}
+}
+
+func stop(ctx context.Context, s *service.Service) error {
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	return s.Stop(ctx)
+}
+
+func (e *env) start(ctx context.Context, s *service.Service) error {
+	if err := s.Start(ctx); err != nil {
+		return withLastWords(err)
+	}
+	st, err := s.State()
+	if err != nil {
+		return err
+	}
+	if _, err := waitReady(ctx, e.serviceDir(st)); err != nil {
+		return withLastWords(err)
+	}
+	return nil
+}
+
+// serviceDir is the data directory of the installed service.
+func (e *env) serviceDir(st service.State) string {
+	if st.DataDir != "" {
+		return st.DataDir
+	}
+	return defaultDataDir(func(name string) string { // the service's environment is not that of this command
+		if name == "ProgramData" {
+			return e.getenv(name)
+		}
+		return ""
+	})
+}
+
+// serviceStatus is what the service tells of itself, as far as it is shown.
+type serviceStatus struct {
+	Version   string   `json:"version"`
+	PID       int      `json:"pid"`
+	StartedAt *string  `json:"startedAt"`
+	URLs      []string `json:"urls"`
+	Ready     bool     `json:"ready"`
+	Reason    string   `json:"reason"`
+	SetupCode string   `json:"setupCode"`
+	Store     *struct {
+		Bytes int64 `json:"bytes"`
+		Free  int64 `json:"free"`
+	} `json:"store"`
+	Backup *struct {
+		LastAt  *string `json:"lastAt"`
+		File    string  `json:"file"`
+		Bytes   int64   `json:"bytes"`
+		Overdue bool    `json:"overdue"`
+		Problem string  `json:"problem"`
+	} `json:"backup"`
+	Certificate *struct {
+		EndsAt    string   `json:"endsAt"`
+		Problems  []string `json:"problems"`
+		Authority *struct {
+			Pages []string `json:"pages"`
+		} `json:"authority"`
+	} `json:"certificate"`
+
+	all json.RawMessage // everything that it told
+}
+
+// askStatus asks the service on a data directory how it is. The error is control.ErrNotRunning when there is none.
+func askStatus(dir string) (*serviceStatus, error) {
+	h, err := control.Client(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &client{http: h}
+	defer h.CloseIdleConnections()
+	h.Timeout = 10 * time.Second
+	st := new(serviceStatus)
+	if err := c.call(http.MethodGet, "/local/status", nil, nil, &st.all); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(st.all, st); err != nil {
+		return nil, fmt.Errorf("read the service's answer: %w", err)
+	}
+	return st, nil
+}
+
+// statusReport is what status prints as JSON.
+type statusReport struct {
+	Installed bool            `json:"installed"`
+	Enabled   bool            `json:"enabled"`
+	Running   bool            `json:"running"`
+	Failed    bool            `json:"failed"`
+	Since     *string         `json:"since"`
+	PID       int             `json:"pid"`
+	Program   string          `json:"program"`
+	Package   string          `json:"package"`
+	DataDir   string          `json:"dataDir"`
+	Service   json.RawMessage `json:"service"` // as the service itself tells it; null when it does not answer
+	Unread    []string        `json:"unread"`  // what could not be read, and why
+
+	own *serviceStatus
+}
+
+func (e *env) status() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Tell how the service is", Args: cobra.NoArgs,
+		Long: `Tells how the installed service is, or the one that runs on the data directory. What needs more rights than
+the caller has is named at the end; an administrator sees everything.`,
+		RunE: func(*cobra.Command, []string) error {
+			r := e.report()
+			return e.print(r, r.text)
+		},
+	}
+}
+
+// report gathers what can be told.
+func (e *env) report() *statusReport {
+	r := &statusReport{DataDir: e.dataDir, Unread: []string{}}
+	s, err := service.Find()
+	var st service.State
+	if err == nil {
+		st, err = s.State()
+	}
+	switch {
+	case err == nil:
+		r.Installed, r.Enabled, r.Running, r.Failed = true, st.Enabled, st.Running, st.Failed
+		r.PID, r.Program, r.Package = st.PID, st.Binary, st.Package
+		if !st.Since.IsZero() {
+			r.Since = new(st.Since.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+		}
+		if e.dataDir == defaultDataDir(e.getenv) {
+			r.DataDir = e.serviceDir(st)
+		}
+	case !errors.Is(err, service.ErrNotInstalled):
+		r.Unread = append(r.Unread, "the installed service: "+err.Error())
+	}
+	own, err := askStatus(r.DataDir)
+	switch {
+	case err == nil:
+		r.own, r.Service, r.Running, r.PID = own, own.all, true, own.PID
+		if r.Since == nil {
+			r.Since = own.StartedAt
+		}
+	case r.Running || !errors.Is(err, control.ErrNotRunning):
+		r.Unread = append(r.Unread, "what the service itself tells: "+err.Error())
+	}
+	return r
+}
+
+// text writes a report for people.
+func (r *statusReport) text(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
+	switch {
+	case !r.Installed:
+		line("Installed", "no; install the service with: app install")
+	case r.Package != "":
+		line("Installed", "%s, by its %s package%s", r.Program, r.Package, r.starts())
+	default:
+		line("Installed", "%s%s", r.Program, r.starts())
+	}
+	switch since := orDash(r.Since); {
+	case r.Running:
+		line("Running", "since %s, process %d", since, r.PID)
+	case r.Failed:
+		line("Running", "no, it failed; the system's log says why, and app start tries again")
+	case r.Installed:
+		line("Running", "no; start it with: app start")
+	default:
+		line("Running", "no")
+	}
+	line("Data", "%s", r.DataDir)
+	if r.own != nil {
+		r.own.lines(line)
+	}
+	t.Flush()
+	for _, what := range r.Unread {
+		fmt.Fprintf(w, "Not read: %s\n", what)
+	}
+}
+
+func (r *statusReport) starts() string {
+	if r.Enabled {
+		return "; starts with this machine"
+	}
+	return "; does not start with this machine (app install mends that)"
+}
+
+// lines writes what the service tells of itself.
+func (st *serviceStatus) lines(line func(name, format string, args ...any)) {
+	line("Version", "%s", st.Version)
+	if st.Ready {
+		line("Ready", "yes")
+	} else {
+		line("Ready", "no: %s", st.Reason)
+	}
+	for i, url := range st.URLs {
+		name := "URL"
+		if i > 0 {
+			name = ""
+		}
+		line(name, "%s", url)
+	}
+	if st.SetupCode != "" {
+		line("Set up", "not yet; app init makes the plant's account, or the one-time code %s over the network", st.SetupCode)
+	}
+	if s := st.Store; s != nil {
+		line("Store", "%s, of which %s free", size(s.Bytes), size(s.Free))
+	}
+	if b := st.Backup; b != nil {
+		text := "none yet"
+		if b.LastAt != nil {
+			text = fmt.Sprintf("%s, %s, %s", *b.LastAt, size(b.Bytes), b.File)
+		}
+		if b.Overdue {
+			text += "; overdue"
+		}
+		if b.Problem != "" {
+			text += "; the last one failed: " + b.Problem
+		}
+		line("Backup", "%s", text)
+	}
+	if c := st.Certificate; c != nil {
+		line("Certificate", "%s", strings.Join(append([]string{"until " + c.EndsAt}, c.Problems...), "; "))
+	}
+}

@@ -1,0 +1,107 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// InstallConfig says what is to be installed.
+type InstallConfig struct {
+	Program  string   // the program to install: the one that runs, as an absolute path
+	DataDir  string   // absolute
+	Settings []byte   // of app.yaml, written when there is none
+	Folders  []string // outside of DataDir that the service writes to, absolute
+	Ports    []int    // of TCP that the LAN may reach
+}
+
+// Step is one thing that is done to the machine.
+type Step struct {
+	What string // "write /etc/systemd/system/app.service"
+	Done bool   // it is as it should be already
+	do   func(context.Context) error
+}
+
+// Act makes a step of something else that is to be done with the others.
+func Act(what string, do func(context.Context) error) Step { return Step{What: what, do: do} }
+
+// Run does the step, unless it is done already.
+func (s Step) Run(ctx context.Context) error {
+	if s.Done {
+		return nil
+	}
+	if err := s.do(ctx); err != nil {
+		return fmt.Errorf("%s: %w", s.What, err)
+	}
+	return nil
+}
+
+// checkPath refuses a path that a service cannot be given.
+func checkPath(what, p string) error {
+	switch {
+	case !filepath.IsAbs(p):
+		return fmt.Errorf("%s must be an absolute path; it is %q", what, p)
+	case !utf8.ValidString(p) || strings.ContainsAny(p, "\r\n\x00"):
+		return fmt.Errorf("%s must be valid UTF-8 without line ends; it is %q", what, p)
+	}
+	return nil
+}
+
+// sameFile tells whether two files hold the same bytes.
+func sameFile(a, b string) (bool, error) {
+	x, err := digest(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := digest(b)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return bytes.Equal(x, y), err
+}
+
+func digest(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return h.Sum(nil), err
+}
+
+// holds tells whether a file has exactly this text.
+func holds(name, text string) bool {
+	b, err := os.ReadFile(name)
+	return err == nil && string(b) == text
+}
+
+// put gives a file its content whole or not at all: written beside, synced, renamed by replace.
+func put(name string, content io.Reader, mode os.FileMode, replace func(from, to string) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = replace(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,304 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	kardianos "github.com/kardianos/service"
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/svc/eventlog"
+	"golang.org/x/sys/windows/svc/mgr"
+)
+
+// realSCM is this machine.
+type realSCM struct{ service *Service }
+
+// Install gives the steps that bring the service to what cfg says; the last one has it running. They may be taken any
+// number of times: what is there already is left, or brought up to date.
+func Install(cfg InstallConfig) ([]Step, error) {
+	if err := checkPath("the data directory", cfg.DataDir); err != nil {
+		return nil, err
+	}
+	m, st, err := newMachine("install")
+	if err != nil {
+		return nil, err
+	}
+	target, err := installedBinary()
+	if err != nil {
+		return nil, err
+	}
+	same, err := sameFile(cfg.Program, target)
+	if err != nil {
+		return nil, err
+	}
+	if same {
+		cfg.Program = target
+	}
+	fresh := same && st.Installed && strings.EqualFold(st.Binary, target) && st.DataDir == cfg.DataDir
+	_, err = os.Stat(filepath.Join(cfg.DataDir, "app.yaml"))
+	return scmInstall(m, cfg, target, st, fresh, err == nil), nil
+}
+
+// Uninstall gives the steps that take the service off the machine. The data stay. The error is ErrNotInstalled when there
+// is nothing to take.
+func Uninstall() ([]Step, State, error) {
+	m, st, err := newMachine("uninstall")
+	if err != nil {
+		return nil, st, err
+	}
+	if !st.Installed {
+		return nil, st, ErrNotInstalled
+	}
+	return scmUninstall(m, st), st, nil
+}
+
+// RemoveUser gives no step: Windows removes the virtual account with the service.
+func RemoveUser() []Step { return nil }
+
+// newMachine looks at the machine. what names the command for the error of a user who may not.
+func newMachine(what string) (*realSCM, State, error) {
+	m, err := mgr.Connect()
+	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+		return nil, State{}, fmt.Errorf("only an administrator may do this; open a terminal with Run as administrator and run there: app %s", what)
+	}
+	if err != nil {
+		return nil, State{}, fmt.Errorf("reach the service control manager: %w", err)
+	}
+	if err := m.Disconnect(); err != nil {
+		return nil, State{}, err
+	}
+	s, err := open()
+	if err != nil {
+		return nil, State{}, err
+	}
+	st, err := s.State()
+	return &realSCM{s}, st, err
+}
+
+// installedBinary is where the program is installed.
+func installedBinary() (string, error) {
+	dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramFiles, windows.KF_FLAG_DEFAULT)
+	if err != nil {
+		return "", fmt.Errorf("find the directory of programs: %w", err)
+	}
+	return filepath.Join(dir, Name, "app.exe"), nil
+}
+
+func (m *realSCM) start(ctx context.Context) error { return m.service.Start(ctx) }
+
+func (m *realSCM) stop(ctx context.Context) error { return m.service.Stop(ctx) }
+
+// register makes the service with the library when there is none, and then sets what the library cannot set or change.
+func (m *realSCM) register(r registration) error {
+	manager, err := mgr.Connect()
+	if err != nil {
+		return err
+	}
+	defer manager.Disconnect()
+	s, err := manager.OpenService(Name)
+	if errors.Is(err, windows.ERROR_SERVICE_DOES_NOT_EXIST) {
+		k, err := kardianos.New(nil, &kardianos.Config{
+			Name: Name, DisplayName: r.Display, Description: r.Description, UserName: r.Account, Executable: r.Binary, Arguments: r.Args,
+			Option: kardianos.KeyValue{"DelayedAutoStart": r.DelayedStart},
+		})
+		if err != nil {
+			return err
+		}
+		if err := k.Install(); err != nil {
+			return err
+		}
+		s, err = manager.OpenService(Name)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return m.configure(s, r)
+	}
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := eventlog.InstallAsEventCreate(Name, eventlog.Error|eventlog.Warning|eventlog.Info); err != nil && !strings.Contains(err.Error(), "exists") {
+		return fmt.Errorf("make the event source: %w", err)
+	}
+	return m.configure(s, r)
+}
+
+func (m *realSCM) configure(s *mgr.Service, r registration) error {
+	config, err := s.Config()
+	if err != nil {
+		return err
+	}
+	config.BinaryPathName = windows.ComposeCommandLine(append([]string{r.Binary}, r.Args...))
+	config.StartType, config.DelayedAutoStart = mgr.StartAutomatic, r.DelayedStart
+	config.ServiceStartName, config.DisplayName, config.Description = r.Account, r.Display, r.Description
+	config.SidType = windows.SERVICE_SID_TYPE_NONE
+	if r.OwnSID {
+		config.SidType = windows.SERVICE_SID_TYPE_UNRESTRICTED
+	}
+	config.Dependencies = nil
+	return s.UpdateConfig(config)
+}
+
+func (m *realSCM) recover(r recoveryActions) error {
+	manager, err := mgr.Connect()
+	if err != nil {
+		return err
+	}
+	defer manager.Disconnect()
+	s, err := manager.OpenService(Name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	actions := make([]mgr.RecoveryAction, len(r.Restart))
+	for i, delay := range r.Restart {
+		actions[i] = mgr.RecoveryAction{Type: mgr.ServiceRestart, Delay: delay}
+	}
+	if err := s.SetRecoveryActions(actions, uint32(r.Reset/time.Second)); err != nil {
+		return err
+	}
+	return s.SetRecoveryActionsOnNonCrashFailures(r.NonCrash)
+}
+
+func (m *realSCM) unregister() error { return m.service.manager.Uninstall() }
+
+func (m *realSCM) makeDataDir(dir, rights, sid string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	descriptor, err := windows.SecurityDescriptorFromString(rights)
+	if err != nil {
+		return fmt.Errorf("describe its rights: %w", err)
+	}
+	name, err := windows.UTF16PtrFromString(dir)
+	if err != nil {
+		return err
+	}
+	attributes := &windows.SecurityAttributes{SecurityDescriptor: descriptor}
+	attributes.Length = uint32(unsafe.Sizeof(*attributes))
+	err = windows.CreateDirectory(name, attributes)
+	if !errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
+		return err
+	}
+	has, err := windows.GetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
+	if err != nil {
+		return fmt.Errorf("read its rights: %w", err)
+	}
+	if !admits(has.String(), sid) {
+		return fmt.Errorf(`it is there already and the service may not use it; let it with: icacls "%s" /grant "%s:(OI)(CI)F" /T; or choose another with --data-dir`, dir, Account)
+	}
+	return nil
+}
+
+// oldProgram is the name that a program which runs still is moved to.
+func oldProgram(path string) string { return path + ".old" }
+
+func (m *realSCM) copyProgram(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return put(to, f, 0o755, replace)
+}
+
+// replace gives a file its name. A program that runs cannot be replaced, but it can be renamed.
+func replace(from, to string) error {
+	old := oldProgram(to)
+	if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		old = fmt.Sprintf("%s-%d", old, time.Now().UnixNano()) // that one still runs as well
+	}
+	if err := os.Rename(to, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := moveThrough(from, to); err != nil {
+		return errors.Join(err, os.Rename(old, to))
+	}
+	_ = os.Remove(old) // not while it runs; the next install does
+	return nil
+}
+
+// moveThrough renames and returns when that is on the disk.
+func moveThrough(from, to string) error {
+	f, err := windows.UTF16PtrFromString(from)
+	if err != nil {
+		return err
+	}
+	t, err := windows.UTF16PtrFromString(to)
+	if err != nil {
+		return err
+	}
+	return windows.MoveFileEx(f, t, windows.MOVEFILE_REPLACE_EXISTING|windows.MOVEFILE_WRITE_THROUGH)
+}
+
+func (m *realSCM) writeSettings(dir string, content []byte) error {
+	return put(filepath.Join(dir, "app.yaml"), strings.NewReader(string(content)), 0o600, moveThrough)
+}
+
+// removeProgram removes the program and its directory. One that runs, as the one that does this may, goes when Windows
+// starts next.
+func (m *realSCM) removeProgram(path string) error {
+	gone := path + ".removed"
+	if err := os.Rename(path, gone); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	_ = os.Remove(oldProgram(path))
+	for _, p := range []string{gone, filepath.Dir(path)} {
+		if os.Remove(p) == nil {
+			continue
+		}
+		name, err := windows.UTF16PtrFromString(p)
+		if err != nil {
+			return err
+		}
+		if err := windows.MoveFileEx(name, nil, windows.MOVEFILE_DELAY_UNTIL_REBOOT); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *realSCM) run(name string, args ...string) error {
+	_, err := output(name, args...)
+	return err
+}
+
+// output runs a program of the system and gives what it writes. netsh complains on standard output.
+func output(name string, args ...string) (string, error) {
+	dir, err := windows.GetSystemDirectory() // and no other program of that name
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(filepath.Join(dir, name+".exe"), args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true}
+	out, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return "", &commandError{fmt.Sprintf("%s: %v: %s", name, err, strings.TrimSpace(string(out)))}
+	}
+	return string(out), err
+}
+
+// LastWords gives the last events that the service left in the event log within the last minutes.
+func LastWords() string {
+	out, err := output("wevtutil", "qe", "Application", "/q:*[System[Provider[@Name='"+Name+"'] and TimeCreated[timediff(@SystemTime) <= 120000]]]", "/c:5", "/rd:true", "/f:xml")
+	if err != nil {
+		return ""
+	}
+	return strings.Join(eventTexts(out), "\n")
+}

@@ -1,0 +1,200 @@
+package service
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
+)
+
+// This file says what is done to Windows to install a service. It does it through scm, so that the calls can be looked
+// at on any system.
+
+// Account is the virtual account that the service runs as on Windows: made by Windows with the service, without a
+// password, and with no rights but those that it is given.
+const Account = `NT SERVICE\` + Name
+
+// The texts that Windows shows.
+const (
+	displayName = "app, manufacturing operations monitoring"
+	description = "Keeps the plant's configuration and serves its API and pages to the LAN. Its data and settings are in the directory that app status names."
+)
+
+// firewallRule is the name of the rules that let the LAN in.
+const firewallRule = displayName
+
+// recovery is what follows when the service fails, be it by a crash or an end with an error: it is started again after
+// these times, the last of them for every further time, and a day without a failure counts as none.
+var recovery = recoveryActions{Restart: []time.Duration{5 * time.Second, 30 * time.Second, 60 * time.Second}, Reset: 24 * time.Hour, NonCrash: true}
+
+// recoveryActions are Windows's.
+type recoveryActions struct {
+	Restart  []time.Duration
+	Reset    time.Duration
+	NonCrash bool // also for an end with an error, not a crash alone
+}
+
+// registration is a Windows service.
+type registration struct {
+	Binary               string
+	Args                 []string
+	Account              string
+	Display, Description string
+	DelayedStart         bool // with Windows, after what it needs itself
+	OwnSID               bool // its rights are those of its account, and of no other service
+}
+
+// scm is what installing does to Windows.
+type scm interface {
+	// register makes the service, or changes the one that is there, with its event source.
+	register(registration) error
+	recover(recoveryActions) error
+	// makeDataDir makes a directory with the rights given (SDDL), and leaves one that is there as it is. sid is the
+	// account that must be able to use it.
+	makeDataDir(dir, rights, sid string) error
+	copyProgram(from, to string) error
+	writeSettings(dir string, content []byte) error
+	start(context.Context) error
+	stop(context.Context) error
+	// unregister removes the service and its event source.
+	unregister() error
+	removeProgram(path string) error
+	run(name string, args ...string) error
+}
+
+// scmInstall gives the steps of Install on Windows. fresh says that the program is the same and registered in the same
+// way, and settings that there is an app.yaml already.
+func scmInstall(m scm, cfg InstallConfig, target string, st State, fresh, settings bool) []Step {
+	plain := func(what string, done bool, do func() error) Step {
+		return Step{what, done, func(context.Context) error { return do() }}
+	}
+	reg := registration{
+		Binary: target, Args: []string{"serve", "--data-dir", cfg.DataDir}, Account: Account,
+		Display: displayName, Description: description, DelayedStart: true, OwnSID: true,
+	}
+	sid := serviceSID(Name)
+	steps := []Step{
+		plain(fmt.Sprintf("copy %s to %s", cfg.Program, target), cfg.Program == target, func() error { return m.copyProgram(cfg.Program, target) }),
+		plain("register the service and its event source", false, func() error { return m.register(reg) }),
+		plain("have it started again when it fails, after 5, 30 and 60 s", false, func() error { return m.recover(recovery) }),
+		plain(fmt.Sprintf("make the data directory %s for %s and administrators alone", cfg.DataDir, Account), false, func() error {
+			return m.makeDataDir(cfg.DataDir, dataDirRights(sid), sid)
+		}),
+		plain("write app.yaml", settings, func() error { return m.writeSettings(cfg.DataDir, cfg.Settings) }),
+		plain(firewallText(cfg.Ports), false, func() error { return firewall(m, target, cfg.Ports) }),
+	}
+	return append(steps, Step{"start the service", fresh && st.Running, func(ctx context.Context) error {
+		if err := m.stop(ctx); err != nil {
+			return err
+		}
+		return m.start(ctx)
+	}})
+}
+
+// scmUninstall gives the steps of Uninstall on Windows.
+func scmUninstall(m scm, st State) []Step {
+	return []Step{
+		{"stop the service", !st.Running, m.stop},
+		{"remove the service and its event source", false, func(context.Context) error { return m.unregister() }},
+		{"close the firewall", false, func(context.Context) error { return firewall(m, st.Binary, nil) }},
+		{"remove " + st.Binary, st.Package != "", func(context.Context) error { return m.removeProgram(st.Binary) }},
+	}
+}
+
+func firewallText(ports []int) string {
+	if len(ports) == 0 {
+		return "close the firewall: the service keeps to this machine"
+	}
+	return "open the firewall for ports " + joinPorts(ports, " and ") + " and for the machine's name"
+}
+
+func joinPorts(ports []int, between string) string {
+	words := make([]string, len(ports))
+	for i, p := range ports {
+		words[i] = strconv.Itoa(p)
+	}
+	return strings.Join(words, between)
+}
+
+// mdnsPort is where the machine's name is asked for (RFC 6762).
+const mdnsPort = 5353
+
+// firewall lets the LAN reach the program at ports, and nothing else; with no ports, nothing at all. Rules of ours that
+// are there already go first. The rules are for every profile: Windows takes a plant's network for a public one as often
+// as not.
+func firewall(m scm, program string, ports []int) error {
+	deleted := m.run("netsh", "advfirewall", "firewall", "delete", "rule", "name="+firewallRule) // an error when there is none
+	if len(ports) == 0 {
+		var missing *commandError
+		if errors.As(deleted, &missing) {
+			return nil
+		}
+		return deleted
+	}
+	for _, rule := range [][]string{{"protocol=TCP", "localport=" + joinPorts(ports, ",")}, {"protocol=UDP", "localport=" + strconv.Itoa(mdnsPort)}} {
+		args := append([]string{"advfirewall", "firewall", "add", "rule", "name=" + firewallRule, "dir=in", "action=allow", "profile=any", "program=" + program}, rule...)
+		if err := m.run("netsh", args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commandError is a program that ended with an error, and what it said.
+type commandError struct{ said string }
+
+func (e *commandError) Error() string { return e.said }
+
+// dataDirRights gives the rights of a data directory: the system's, administrators' and the service's own account's, all
+// of them for everything in it, and nobody else's.
+func dataDirRights(sid string) string {
+	return "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + sid + ")"
+}
+
+// serviceSID gives the SID of a service's account, which Windows makes of its name.
+func serviceSID(name string) string {
+	var b []byte
+	for _, c := range utf16.Encode([]rune(strings.Map(unicode.ToUpper, name))) {
+		b = binary.LittleEndian.AppendUint16(b, c)
+	}
+	sum := sha1.Sum(b)
+	sid := "S-1-5-80"
+	for i := 0; i < len(sum); i += 4 {
+		sid += "-" + strconv.FormatUint(uint64(binary.LittleEndian.Uint32(sum[i:])), 10)
+	}
+	return sid
+}
+
+// admits tells whether rights in SDDL may let a service's account in: by itself, or by a group that it is in.
+func admits(sddl, sid string) bool {
+	for _, who := range []string{sid, "S-1-5-80-0", "WD", "AU", "BU", "SU"} { // all services, everyone, authenticated users, users, services
+		if strings.Contains(sddl, ";;;"+who+")") {
+			return true
+		}
+	}
+	return false
+}
+
+// eventTexts reads the texts of events from what wevtutil writes, oldest first.
+func eventTexts(out string) []string {
+	var log struct {
+		Events []struct {
+			Data []string `xml:"EventData>Data"`
+		} `xml:"Event"`
+	}
+	if err := xml.Unmarshal([]byte("<log>"+out+"</log>"), &log); err != nil {
+		return nil
+	}
+	var texts []string
+	for i := range log.Events {
+		texts = append(texts, strings.TrimSpace(strings.Join(log.Events[len(log.Events)-1-i].Data, " ")))
+	}
+	return texts
+}
