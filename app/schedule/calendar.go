@@ -1,0 +1,275 @@
+// Package schedule knows when a station is in shift, which production day, week and month a moment belongs to, and what
+// a production schedule's quantity, end and rate imply for each other (monitoring.md sections 3 and 4). It is
+// arithmetic: it keeps nothing and reads no clock.
+//
+// # Times
+//
+// Moments are int64 milliseconds since 1970 in UTC, ranges include their start and not their end. Shifts and days are
+// written on the wall clock of the plant's zone. A wall time that comes twice means the first time, and one that is
+// skipped means the moment at which the clock jumps over it. So wall times in order stay in order as moments: two
+// shifts that meet on the wall clock always meet, and whatever lies across a clock change is an hour longer or shorter.
+//
+// # Shifts
+//
+// A part of a shift pattern runs from its start for its length on the wall clock. Where parts overlap, the one that starts
+// later has the time (the later in the pattern where they start together); the other goes on after it. Parts of one name
+// that meet are one shift, and it belongs to the production day in which it starts. Parts of one name that meet without
+// an end (a plant that never closes) would be one endless shift: such a run longer than a day is cut into a shift for each
+// production day, at the starts of the parts.
+package schedule
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// Range is a stretch of time, [Start, End), Unix milliseconds.
+type Range struct{ Start, End int64 }
+
+// Day is a production day, as the number of days from 1 January 1970 to the date on which it starts.
+type Day int32
+
+// DayOf gives the production day that starts on a date.
+func DayOf(year int, month time.Month, day int) Day {
+	return Day(floorDiv(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix(), daySeconds))
+}
+
+// String gives the date on which the day starts, 2026-03-29.
+func (d Day) String() string { return time.Unix(int64(d)*daySeconds, 0).UTC().Format(time.DateOnly) }
+
+// Shift is one part of a shift pattern. Start counts from midnight on the wall clock; Start and Length are whole seconds
+// at the finest (see Hours).
+type Shift struct {
+	Name    string
+	Weekday int // 1 = Monday … 7 = Sunday, the date on which it starts
+	Start   time.Duration
+	Length  time.Duration // at most 24 hours
+}
+
+// Hours gives a number of decimal hours, 14.5 = 14:30, to the nearest second. A manifest's decimals are often cut short
+// (8.3333 for 8:20), and parts that were meant to meet must meet.
+func Hours(decimal float64) time.Duration {
+	return time.Duration(math.Round(decimal*3600)) * time.Second
+}
+
+// CalendarConfig says what a station's calendar is made of.
+type CalendarConfig struct {
+	Zone         *time.Location
+	DayStartHour int     // 0 to 23: the hour at which a production day starts
+	WeekStartDay int     // 0 = Monday … 6 = Sunday
+	Shifts       []Shift // none: always in shift
+}
+
+// Calendar answers for one station. It may be shared by goroutines.
+type Calendar struct {
+	zone     *time.Location
+	dayStart int64 // seconds from midnight
+	week     int64 // 0 = Monday
+	always   bool
+	parts    [8][]part // by weekday, 1 to 7
+}
+
+// part is a piece of a pattern; times are seconds from midnight.
+type part struct {
+	name       string
+	start, end int64
+	order      int // in the pattern
+}
+
+const (
+	daySeconds = 24 * 60 * 60
+	// reach is further than any zone is from UTC, twice: no wall time is that far from its moment.
+	reach = 36 * 60 * 60
+)
+
+// NewCalendar makes a calendar. Shifts whose weekday is not 1 to 7 or whose length is not positive are left out; a
+// manifest that was accepted has none.
+func NewCalendar(c CalendarConfig) *Calendar {
+	out := &Calendar{zone: c.Zone, dayStart: int64(c.DayStartHour) * 3600, week: int64(c.WeekStartDay), always: len(c.Shifts) == 0}
+	for i, s := range c.Shifts {
+		if s.Weekday >= 1 && s.Weekday <= 7 && s.Length > 0 {
+			start := int64(s.Start / time.Second)
+			out.parts[s.Weekday] = append(out.parts[s.Weekday], part{s.Name, start, start + int64(s.Length/time.Second), i})
+		}
+	}
+	return out
+}
+
+// Always tells whether there is no pattern, so that all time is shift time.
+func (c *Calendar) Always() bool { return c.always }
+
+// Instance is one shift as it takes place.
+type Instance struct {
+	Name string
+	Range
+	Day Day // the production day in which it starts
+}
+
+// At gives the shift in force at t, and until when the answer holds at least. Without a pattern every moment is in a
+// shift without a name that never ends; its Day is 0.
+func (c *Calendar) At(t int64) (shift Instance, in bool, until int64) {
+	if c.always {
+		return Instance{Range: Range{math.MinInt64, math.MaxInt64}}, true, math.MaxInt64
+	}
+	const ahead = 2 * daySeconds * 1000
+	for _, s := range c.Shifts(t, t+ahead) {
+		if s.Start > t {
+			return Instance{}, false, s.Start
+		}
+		return s, true, s.End
+	}
+	return Instance{}, false, t + ahead
+}
+
+// Shifts gives the shifts that have time in [from, to), whole, in order. There are none without a pattern.
+func (c *Calendar) Shifts(from, to int64) []Instance {
+	if c.always || from >= to {
+		return nil
+	}
+	// Three days round about hold every part that can touch the range or belong to a shift that does.
+	first, last := floorDiv(c.wall(from), daySeconds)-3, floorDiv(c.wall(to), daySeconds)+3
+	var out []Instance
+	for _, p := range c.join(c.pieces(first, last)) {
+		i := Instance{p.name, Range{c.moment(p.start), c.moment(p.end)}, c.dayOfWall(p.start)}
+		if i.Start < i.End && i.Start < to && i.End > from {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// pieces gives the parts of the dates from first to last (days since 1970), as seconds on the wall clock since 1970, in
+// order and without overlaps.
+func (c *Calendar) pieces(first, last int64) []part {
+	var parts []part
+	var edges []int64
+	for d := first; d <= last; d++ {
+		for _, p := range c.parts[weekday(d)+1] {
+			p.start += d * daySeconds
+			p.end += d * daySeconds
+			parts = append(parts, p)
+			edges = append(edges, p.start, p.end)
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.order, b.order)) })
+	slices.Sort(edges)
+	edges = slices.Compact(edges)
+	var out []part
+	begun := 0                    // parts that have started
+	holder, until := -1, int64(0) // whose the last piece is, and its end
+	for i := 0; i+1 < len(edges); i++ {
+		for begun < len(parts) && parts[begun].start <= edges[i] {
+			begun++
+		}
+		winner := -1
+		for k := begun - 1; k >= 0 && parts[k].start > edges[i]-daySeconds; k-- {
+			if parts[k].end > edges[i] {
+				winner = k
+				break
+			}
+		}
+		if winner < 0 {
+			continue
+		}
+		if n := len(out); n > 0 && holder == winner && until == edges[i] {
+			out[n-1].end = edges[i+1]
+		} else {
+			out = append(out, part{parts[winner].name, edges[i], edges[i+1], 0})
+		}
+		holder, until = winner, edges[i+1]
+	}
+	return out
+}
+
+// join makes one of the pieces of one name that meet.
+func (c *Calendar) join(pieces []part) []part {
+	var out []part
+	for i := 0; i < len(pieces); {
+		end := i + 1 // of the run of pieces of one name that meet
+		for end < len(pieces) && pieces[end].name == pieces[i].name && pieces[end].start == pieces[end-1].end {
+			end++
+		}
+		endless := pieces[end-1].end-pieces[i].start > daySeconds
+		for k := i; k < end; k++ {
+			if n := len(out); k > i && (!endless || c.dayOfWall(out[n-1].start) == c.dayOfWall(pieces[k].start)) {
+				out[n-1].end = pieces[k].end
+			} else {
+				out = append(out, pieces[k])
+			}
+		}
+		i = end
+	}
+	return out
+}
+
+// dayOfWall gives the production day of a wall time.
+func (c *Calendar) dayOfWall(wall int64) Day { return Day(floorDiv(wall-c.dayStart, daySeconds)) }
+
+// ProductionDay gives the production day of a moment.
+func (c *Calendar) ProductionDay(t int64) Day {
+	d := c.dayOfWall(c.wall(t))
+	// Where clocks change, wall times jump or repeat; the day's own start decides.
+	for c.DayRange(d).Start > t {
+		d--
+	}
+	for c.DayRange(d).End <= t {
+		d++
+	}
+	return d
+}
+
+// DayRange gives the time of a production day: 23, 24 or 25 hours mostly.
+func (c *Calendar) DayRange(d Day) Range {
+	wall := int64(d)*daySeconds + c.dayStart
+	return Range{c.moment(wall), c.moment(wall + daySeconds)}
+}
+
+// weekday gives 0 for Monday to 6 for Sunday, of a number of days since 1970.
+func weekday(day int64) int64 { return mod(day+3, 7) } // 1 January 1970 was a Thursday
+
+// wall gives what the wall clock shows at a moment, as seconds since 1970 as if it were UTC.
+func (c *Calendar) wall(t int64) int64 {
+	sec := floorDiv(t, 1000)
+	_, offset := time.Unix(sec, 0).In(c.zone).Zone()
+	return sec + int64(offset)
+}
+
+// moment gives the first moment, in milliseconds, at which the wall clock shows this time or a later one.
+func (c *Calendar) moment(wall int64) int64 {
+	start := wall - reach
+	for {
+		offset, end := c.stretch(start)
+		if at := wall - offset; at < end {
+			return max(at, start) * 1000
+		}
+		start = end
+	}
+}
+
+// stretch gives the zone's offset at a moment (Unix seconds) and when it may change next.
+func (c *Calendar) stretch(at int64) (offset, end int64) {
+	t := time.Unix(at, 0).In(c.zone)
+	_, o := t.Zone()
+	_, e := t.ZoneBounds()
+	switch {
+	case e.IsZero():
+		return int64(o), math.MaxInt64
+	case !e.After(t):
+		// Where the offset comes from a yearly rule, the answer ends after 365 days of the year, so on 31 December of a leap
+		// year it lies in the past; no rule of that year is left then.
+		return int64(o), time.Date(t.UTC().Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC).Unix()
+	}
+	return int64(o), e.Unix()
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func mod(a, b int64) int64 { return a - floorDiv(a, b)*b }
