@@ -16,7 +16,7 @@ import (
 //	account, document, rendered, revision, gone                    package account
 //	audit                                                          package audit
 //	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
-//	authLink, authCode, authWait, authLastAccount
+//	authDevice, authLink, authCode, authWait, authLastAccount
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.

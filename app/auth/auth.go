@@ -12,6 +12,7 @@
 //	authKeyUse      key id -> audit.Time                    last used, written now and then
 //	authSession     session id -> sessionRecord
 //	authTablet      (account id, tablet id) -> tabletRecord
+//	authDevice      (account id, name in lower case) -> deviceRecord
 //	authLink        SHA-256 of a link's token -> linkRecord
 //	authCode        five digits -> SHA-256 of the link's token, while the link waits to be used
 //	authWait        SHA-256 of a waiting browser's token -> SHA-256 of the link's token
@@ -104,7 +105,8 @@ type Principal struct {
 	Expires      time.Time // zero: never
 	KeyID        string    // public id, for TypeAPIKey
 	SessionID    string    // public id, for TypeSession
-	StationCodes []string  // the stations that a tablet is bound to, nil for people; shared, not to be changed
+	DeviceID     string    // "<account>/<name>", for TypeDevice
+	StationCodes []string  // the stations that a tablet or a device is bound to, nil for people; shared, not to be changed
 	RenewCookie  bool      // the session was just made longer: set its cookie again, to Expires
 
 	Address string // the network address asked from; filled in by the transport
@@ -118,6 +120,8 @@ func (p Principal) Actor() audit.Actor {
 		actor.Credential = "key:" + p.KeyID
 	case TypeSession:
 		actor.Credential = "session:" + p.SessionID
+	case TypeDevice:
+		actor.Credential = "device:" + p.DeviceID
 	}
 	return actor
 }

@@ -45,6 +45,10 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		account("tablet "+item.Key.B, item.Key.A)
 		c.tablet(item.Key.B, item.Value)
 	}
+	for _, item := range readable(report, "device", devices.Scan(tx, kv.Range{})) {
+		account("device "+item.Key.B, item.Key.A)
+		c.hash("device "+item.Key.B, item.Value.Hash)
+	}
 	for _, item := range readable(report, "account used last", lastAccounts.Scan(tx, kv.Range{})) {
 		account("account used last by "+item.Key, string(item.Value))
 	}

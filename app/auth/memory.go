@@ -23,6 +23,9 @@ type memory struct {
 	keysByID     map[string]*liveKey
 	sessions     map[[32]byte]*liveSession
 	sessionsByID map[string]*liveSession
+	devices      map[[32]byte]*liveDevice // by hash
+	devicesByID  map[place]*liveDevice
+	onRevoked    []func(deviceID string)
 }
 
 // liveKey is a key that is not revoked. It is not changed once it is in the memory, its use aside.
@@ -53,6 +56,7 @@ func newMemory() memory {
 		users: map[string]map[string]userRecord{},
 		keys:  map[[32]byte]*liveKey{}, keysByID: map[string]*liveKey{},
 		sessions: map[[32]byte]*liveSession{}, sessionsByID: map[string]*liveSession{},
+		devices: map[[32]byte]*liveDevice{}, devicesByID: map[place]*liveDevice{},
 	}
 }
 
@@ -61,6 +65,7 @@ type changes struct {
 	users    []place
 	keys     []string
 	sessions []string
+	devices  []place
 }
 
 // reading is a part of the store's state; nil for what is not there.
@@ -68,6 +73,7 @@ type reading struct {
 	users    map[place]*userRecord
 	keys     map[string]*keyRecord
 	sessions map[string]*sessionRecord
+	devices  map[place]*deviceRecord
 }
 
 // refresh reads what was changed anew and puts it into the memory. Reading after the commit, rather than applying
@@ -75,17 +81,18 @@ type reading struct {
 // changes. The store is read outside the lock that authentication waits for. When it cannot be read, what was
 // changed is let in no more.
 func (s *Service) refresh(c changes) error {
-	if len(c.users)+len(c.keys)+len(c.sessions) == 0 {
+	if len(c.users)+len(c.keys)+len(c.sessions)+len(c.devices) == 0 {
 		return nil
 	}
 	s.catchUp.Lock()
 	defer s.catchUp.Unlock()
-	r := reading{map[place]*userRecord{}, map[string]*keyRecord{}, map[string]*sessionRecord{}}
+	r := reading{map[place]*userRecord{}, map[string]*keyRecord{}, map[string]*sessionRecord{}, map[place]*deviceRecord{}}
 	err := s.store.View(func(tx *kv.Tx) error {
 		return errors.Join(
 			read(tx, users, c.users, r.users),
 			read(tx, keys, c.keys, r.keys),
 			read(tx, sessions, c.sessions, r.sessions),
+			read(tx, devices, c.devices, r.devices),
 		)
 	})
 	if err != nil {
@@ -97,6 +104,9 @@ func (s *Service) refresh(c changes) error {
 		}
 		for _, id := range c.sessions {
 			r.sessions[id] = nil
+		}
+		for _, at := range c.devices {
+			r.devices[at] = nil
 		}
 	}
 	s.mu.Lock()
@@ -122,9 +132,12 @@ func read[K comparable, V any](tx *kv.Tx, b *kv.Bucket[K, V], ids []K, into map[
 
 // load fills the memory when the service starts.
 func (s *Service) load() error {
-	r := reading{map[place]*userRecord{}, map[string]*keyRecord{}, map[string]*sessionRecord{}}
+	r := reading{map[place]*userRecord{}, map[string]*keyRecord{}, map[string]*sessionRecord{}, nil}
 	used := map[string]audit.Time{}
-	err := s.store.View(func(tx *kv.Tx) error {
+	err := s.store.View(func(tx *kv.Tx) (err error) {
+		if r.devices, err = loadDevices(tx); err != nil {
+			return err
+		}
 		for item, err := range users.Scan(tx, kv.Range{}) {
 			if err != nil {
 				return err
@@ -186,6 +199,9 @@ func (m *memory) apply(r reading) {
 	}
 	for id, record := range r.sessions {
 		m.setSession(id, record)
+	}
+	for at, record := range r.devices {
+		m.setDevice(at, record)
 	}
 }
 

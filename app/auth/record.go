@@ -26,7 +26,7 @@ func as[V any](v V) V { return v }
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string {
 	return []string{
-		users.Name(), keys.Name(), keyUses.Name(), sessions.Name(), tablets.Name(),
+		users.Name(), keys.Name(), keyUses.Name(), sessions.Name(), tablets.Name(), devices.Name(),
 		links.Name(), codes.Name(), waits.Name(), lastAccounts.Name(),
 	}
 }

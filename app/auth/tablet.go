@@ -2,7 +2,6 @@ package auth
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -54,18 +53,8 @@ func (in TabletInput) check() error {
 	default:
 		details = append(details, errdefs.Detail{Field: "role", Issue: "must be operator, supervisor or readonly"})
 	}
-	if n := len(in.StationCodes); n > maxTabletStations {
-		details = append(details, errdefs.Detail{Field: "stationCodes", Issue: fmt.Sprintf("must have %d items or fewer; it has %d", maxTabletStations, n)})
-	} else if n == 0 && in.Role == Operator {
-		details = append(details, errdefs.Detail{Field: "stationCodes", Issue: "must name at least one station"})
-	}
-	for i, code := range in.StationCodes[:min(len(in.StationCodes), maxTabletStations)] {
-		field := fmt.Sprintf("stationCodes[%d]", i)
-		if !isStationCode(code) {
-			details = append(details, errdefs.Detail{Field: field, Issue: "must be a station's code"})
-		} else if slices.Index(in.StationCodes, code) < i {
-			details = append(details, errdefs.Detail{Field: field, Issue: "must not be there twice"})
-		}
+	if len(in.StationCodes) > 0 || in.Role == Operator {
+		details = append(details, stationIssues(in.StationCodes)...)
 	}
 	return errdefs.InvalidDetails("the tablet", errdefs.Cap(details))
 }

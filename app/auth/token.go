@@ -16,6 +16,7 @@ const (
 	prefixKey     = "opk_" // an API key
 	prefixSession = "ops_" // a session, in its cookie
 	prefixLink    = "opl_" // a one-time link
+	prefixDevice  = "opd_" // a device that sends signals
 	prefixWait    = "opw_" // a browser that waits to be let in, in its cookie
 
 	prefixLen  = 4

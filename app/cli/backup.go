@@ -234,7 +234,7 @@ func describe(w io.Writer, m backup.Manifest) {
 
 // notable are the buckets that mean something to people.
 var notable = []struct{ bucket, what string }{
-	{"account", "accounts"}, {"revision", "revisions of configurations"}, {"authUser", "users"}, {"authKey", "API keys"}, {"authTablet", "tablets"}, {"audit", "audit records"},
+	{"account", "accounts"}, {"revision", "revisions of configurations"}, {"authUser", "users"}, {"authKey", "API keys"}, {"authTablet", "tablets"}, {"authDevice", "devices"}, {"audit", "audit records"},
 }
 
 // size writes a number of bytes for people.
