@@ -131,7 +131,7 @@ func (a *App) services() (err error) {
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) },
 		Backups: httpapi.Backups{
-			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Keeper: a.keeper, Source: a.backupConfig, Clock: a.cfg.Clock, Note: a.note,
+			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.cfg.Backup.Every > 0, Keeper: a.keeper, Source: a.backupConfig, Clock: a.cfg.Clock, Note: a.note,
 			HandOver: func(path string) error { return handOver(a.cfg.DataDir, path) },
 		},
 	}
@@ -193,6 +193,7 @@ func (a *App) gauges() []httpapi.Gauge {
 	if a.host != nil {
 		list = a.host.secure.gauges(a.cfg.Clock())
 	}
+	list = append(list, a.backupGauges()...)
 	u, err := a.store.Usage()
 	if err != nil {
 		a.log.Warn("the room that the store takes cannot be told", slog.Any("error", err))

@@ -71,6 +71,8 @@ type Host struct {
 	turn   sync.Mutex            // held by who opens and closes Apps
 	began  time.Time
 
+	restores restores
+
 	network *limitListener
 	local   net.Listener
 	secure  security
@@ -85,6 +87,7 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	}
 	h := &Host{cfg: cfg, log: log, limits: defaultTimeLimits(), began: time.Now(), base: newBaseURL(cfg)}
 	h.away.Store(&errStarting)
+	h.restores.ctx, h.restores.end = context.WithCancel(context.Background())
 	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status, Compact: h.Compact,
 		Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})
 	var err error
@@ -162,7 +165,9 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	if a := h.app.Load(); a != nil {
 		a.stopping.Store(true)
 	}
+	h.restores.end()
 	shut()
+	h.restores.running.Wait()
 	h.turn.Lock()
 	defer h.turn.Unlock()
 	return errors.Join(err, h.leave(&errStopping))

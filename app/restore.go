@@ -9,10 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/backup"
+	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
 	"opsmon/kv"
 )
@@ -76,12 +79,51 @@ func (h *Host) Restore(ctx context.Context, in RestoreInput) (Restored, error) {
 	}
 	defer r.prepared.Discard()
 	if err := h.Replace(ctx, "a backup is being restored", r.swap); err != nil {
-		h.log.Error("the restore failed", slog.String("file", in.Name), slog.Any("error", err))
 		return Restored{}, err
 	}
 	r.tidy()
 	h.log.Warn("a backup was restored", slog.String("file", in.Name), slog.Time("madeAt", r.prepared.Manifest.MadeAt), slog.String("previous", r.result.Previous))
 	return r.result, nil
+}
+
+// Begin implements httpapi.Restorer.
+func (h *Host) Begin(in RestoreInput) (*httpapi.RestoreState, error) {
+	h.restores.mu.Lock()
+	defer h.restores.mu.Unlock()
+	if s := h.restores.state; s != nil && s.State == "running" {
+		return nil, errdefs.New(errdefs.Conflict, "the backup %s is being restored already", s.Name)
+	}
+	state := httpapi.RestoreState{Name: in.Name, State: "running", StartedAt: audit.TimeOf(time.Now())}
+	h.restores.state = &state
+	h.restores.running.Go(func() {
+		r, err := h.Restore(h.restores.ctx, in)
+		ended := state
+		ended.State, ended.EndedAt, ended.Result = "done", audit.TimeOrNil(time.Now()), &r
+		if err != nil {
+			h.log.Error("the restore failed", slog.String("file", in.Name), slog.Any("error", err))
+			ended.State, ended.Error, ended.Result = "failed", err.Error(), nil
+		}
+		h.restores.mu.Lock()
+		defer h.restores.mu.Unlock()
+		h.restores.state = &ended
+	})
+	return &state, nil
+}
+
+// State implements httpapi.Restorer.
+func (h *Host) State() *httpapi.RestoreState {
+	h.restores.mu.Lock()
+	defer h.restores.mu.Unlock()
+	return h.restores.state
+}
+
+// restores are those that a Host does in the background. States are not changed once they are there.
+type restores struct {
+	mu      sync.Mutex
+	state   *httpapi.RestoreState // of the newest; nil when there was none
+	running sync.WaitGroup
+	ctx     context.Context // ends with the service
+	end     context.CancelFunc
 }
 
 // restore is a restore that is under way.

@@ -129,6 +129,8 @@ var rules = map[string][]rule{
 	"user-update": {roles},
 	"tablet-create": {{"name", []string{`"x"`, long(64)}, []string{`""`, long(65), `1`, `null`}}, r("role", `"operator" "readonly" "supervisor"`, `"admin" "member" null`),
 		r("stationCodes", `["A"] ["A","B"]`, `[] null "A" [1]`)},
+	"backup-verify":  {{"passphrase", []string{`"x"`, long(1024)}, []string{`""`, long(1025), `1`, `null`}}},
+	"backup-restore": {someText("confirm"), {"passphrase", []string{`"x"`, long(1024)}, []string{`""`, long(1025), `1`, `null`}}},
 	"setup":          {someText("code domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
 	"account-create": {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
 }
@@ -144,6 +146,7 @@ var documents = map[Name]string{
 	AccountUpdate: `{}`, KeyCreate: `{}`, Login: `{"destination": "a@acme.example"}`, Approve: `{"token": "t", "code": "12345"}`,
 	AccountSwitch: `{"accountId": "acme"}`, UserCreate: `{"email": "a@acme.example", "role": "member"}`, UserUpdate: `{"role": "member"}`,
 	TabletCreate: `{"name": "T", "role": "operator", "stationCodes": ["ST-1"]}`, Setup: `{"code": "c", "domain": "acme.example", "email": "a@acme.example"}`,
+	BackupVerify: `{}`, BackupRestore: `{"confirm": "a.backup"}`,
 	AccountCreate: `{"domain": "acme.example", "email": "a@acme.example"}`,
 }
 

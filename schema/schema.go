@@ -28,6 +28,8 @@ const (
 	UserCreate    Name = "user-create"    // POST /user
 	UserUpdate    Name = "user-update"    // PUT /user/{email}
 	TabletCreate  Name = "tablet-create"  // POST /tablet
+	BackupVerify  Name = "backup-verify"  // POST /backup/{name}/verify
+	BackupRestore Name = "backup-restore" // POST /backup/{name}/restore
 	Setup         Name = "setup"          // POST /setup
 	AccountCreate Name = "account-create" // a further account on the appliance
 )
@@ -44,7 +46,7 @@ var files embed.FS
 // Names lists every schema, the manifest first. The caller may change the slice.
 func Names() []Name {
 	return []Name{Manifest, AccountUpdate, Login, Approve, AccountSwitch, KeyCreate, UserCreate, UserUpdate,
-		TabletCreate, Setup, AccountCreate}
+		TabletCreate, BackupVerify, BackupRestore, Setup, AccountCreate}
 }
 
 // JSON gives the schema file as it is embedded. It panics on a name that is not in Names.

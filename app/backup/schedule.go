@@ -49,6 +49,19 @@ type Status struct {
 // Healthy tells whether neither a failure nor a missing backup has to be looked into.
 func (s Status) Healthy() bool { return s.Error == "" && s.CleaningErr == "" && !s.Overdue }
 
+// Problem says what has to be looked into, in one sentence; "" when nothing has.
+func (s Status) Problem() string {
+	switch {
+	case s.Error != "":
+		return s.Error
+	case s.CleaningErr != "":
+		return "old backups could not be removed: " + s.CleaningErr
+	case s.Overdue:
+		return "no backup was made for too long"
+	}
+	return ""
+}
+
 // due is when the next attempt is to be made.
 func due(s Schedule, newest, failed time.Time) time.Time {
 	next := s.Next(newest)

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -87,7 +88,8 @@ type API struct {
 	origins *http.CrossOriginProtection
 	boot    string // first part of request ids
 	count   atomic.Uint64
-	missing *route // stands for paths and methods that no route has
+	heavy   sync.Mutex // held by a long operation on backups
+	missing *route     // stands for paths and methods that no route has
 	load    *load
 }
 

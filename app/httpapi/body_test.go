@@ -60,7 +60,7 @@ func TestBodiesThatAreNotThere(t *testing.T) {
 		got := s.do(a)
 		s.noteSecrets("", got)
 		if needed {
-			if got.want(t, 400); !strings.Contains(got.text("errorMessage"), "line 1, column 1") {
+			if got.want(t, 400); !strings.Contains(got.text("errorMessage"), "line 1, column 1") && rt.path != "/backup/:name" {
 				t.Errorf("%s %s: %s", rt.method, rt.path, got.body)
 			}
 		} else if got.status == 400 && rt.path != "/auth/account" {

@@ -17,13 +17,14 @@ import (
 
 // Backups is what operations on backups need.
 type Backups struct {
-	Folder   backup.Folder                                                         // that backups are kept in
-	Scratch  string                                                                // directory for files that have not become anything yet, and for verifying
-	Keeper   *backup.Keeper                                                        // of scheduled ones
-	Source   func() (backup.Config, error)                                         // what goes into a backup now, with the passphrase that is configured
-	Clock    func() time.Time                                                      // for names
-	Note     func(by audit.Actor, action, target string, detail map[string]string) // writes an audit record into every account
-	HandOver func(path string) error                                               // gives a file that root has made to the user that the service runs as
+	Folder    backup.Folder                                                         // that backups are kept in
+	Scheduled bool                                                                  // the service makes backups by itself
+	Scratch   string                                                                // directory for files that have not become anything yet, and for verifying
+	Keeper    *backup.Keeper                                                        // of scheduled ones
+	Source    func() (backup.Config, error)                                         // what goes into a backup now, with the passphrase that is configured
+	Clock     func() time.Time                                                      // for names
+	Note      func(by audit.Actor, action, target string, detail map[string]string) // writes an audit record into every account
+	HandOver  func(path string) error                                               // gives a file that root has made to the user that the service runs as
 }
 
 // passphraseHeader carries a passphrase from the local command line, encoded as in a query.

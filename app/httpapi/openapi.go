@@ -104,11 +104,19 @@ func (d *describer) operation(rt *route) object {
 			"content", obj("application/json", obj("schema", ref(d.title(op.body)), "example", d.bodyExample(op))),
 		)})
 	}
+	if op.upload {
+		out = append(out, member{"requestBody", obj("required", true, "content", binary())})
+	}
 	out = append(out, member{"responses", d.responses(op, rt)}, member{"security", security(op, rt)})
 	if rt.access == keyed {
 		out = append(out, member{"x-role", string(role)})
 	}
 	return out
+}
+
+// binary is the content of a body that is a file.
+func binary() object {
+	return obj(fileType, parse(`{"schema": {"type": "string", "format": "binary"}, "example": "the bytes of the file"}`))
 }
 
 // description says what an operation does and who may use it.
@@ -216,8 +224,11 @@ func (d *describer) success(op operation) object {
 	if len(headers) > 0 {
 		answer = append(answer, member{"headers", headers})
 	}
-	if op.form == formEmpty {
+	switch op.form {
+	case formEmpty:
 		return answer
+	case formFile:
+		return append(answer, member{"content", binary()})
 	}
 	kind, s, example := "application/json", d.successSchema(op), d.successExample(op)
 	if op.form == formText {

@@ -16,6 +16,7 @@ const (
 	formBare               // the thing itself
 	formText               // no JSON
 	formEmpty              // 204
+	formFile               // the bytes of a file
 )
 
 // operation is what the OpenAPI document says of a route beyond what the route itself says.
@@ -29,6 +30,7 @@ type operation struct {
 	body     schema.Name // "" = none
 	optional bool        // the body may be left out
 	example  string      // of the body; "" = the schema's own
+	upload   bool        // the body is a file
 
 	form   form
 	gives  string // name of the schema of the result, or of an item of the list
@@ -64,6 +66,7 @@ const parameters = `{
 "key": {"description": "The API key, or its public id.", "schema": {"type": "string", "minLength": 1}, "example": "k3v9x2m7q4ab"},
 "email": {"description": "E-mail address of the user.", "schema": {"type": "string", "minLength": 1}, "example": "planner@acme.example"},
 "code": {"description": "The five digits of the request.", "schema": {"type": "string", "pattern": "^[0-9]{5}$"}, "example": "04817"},
+"name": {"description": "File name of the backup.", "schema": {"type": "string", "minLength": 1, "maxLength": 128}, "example": "app-20261120T013000Z.backup"},
 "id": {"description": "Identifier of the tablet.", "schema": {"type": "string", "minLength": 1}, "example": "w7p2m5x3c6zd"},
 "dryrun": {"description": "Check and compare only; change nothing.", "schema": {"type": "boolean", "default": false}, "example": true},
 "note": {"description": "Why, for the list of revisions.", "schema": {"type": "string", "maxLength": 200}, "example": "third packing line"},
@@ -74,11 +77,13 @@ const parameters = `{
 }`
 
 const (
-	keySample     = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"planner@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
-	userSample    = `{"email":"planner@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
-	applySample   = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
-	linkSample    = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"planner@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
-	profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
+	backupSample   = `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","bytes":1846211,"origin":"scheduled","encrypted":false,"app":"1.0.0","problem":""}`
+	overviewSample = `{"folder":"/var/lib/app/backups","scheduled":true,"lastAt":"2026-11-20T01:30:00.000Z","nextAt":"2026-11-21T01:30:00.000Z","running":false,"overdue":false,"problem":"","restore":null,"backups":[` + backupSample + `]}`
+	keySample      = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"planner@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
+	userSample     = `{"email":"planner@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
+	applySample    = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
+	linkSample     = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"planner@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
+	profileSample  = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
 		`"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x","account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`
 )
 
@@ -238,6 +243,43 @@ var operations = map[string]operation{
 		about:  "Every change is a record, newest first.",
 		answer: "A page of records.", form: formPage, gives: "AuditRecord", also: []int{400},
 		sample: `{"seq":812,"at":"2026-11-20T08:15:30.123Z","accountId":"acme","actor":{"email":"planner@acme.example","credential":"key:k3v9x2m7q4ab","address":"192.0.2.17"},"action":"manifest.apply","target":"acme","detail":{"revision":"4","changes":"1","note":""}}`,
+	},
+	"GET /backup": {
+		id: "getBackups", tag: "Admin", summary: "What backups there are, and how they are doing",
+		about:  "Every backup in the folder was verified when it got its name. `problem` says why the newest scheduled one failed, or that it is overdue. `restore` tells of the restore that was begun last.",
+		answer: "The folder, its backups with the newest first, and the newest restore.", form: formResult, gives: "BackupOverview", sample: overviewSample, also: []int{503},
+	},
+	"POST /backup": {
+		id: "makeBackup", tag: "Admin", summary: "Make a backup now",
+		about:  "Into the folder, encrypted like the scheduled ones. The service goes on meanwhile. The answer comes when the backup is verified.",
+		answer: "The backup.", form: formResult, gives: "Backup", sample: backupSample, location: true, also: []int{409},
+	},
+	"GET /backup/:name": {
+		id: "downloadBackup", tag: "Admin", summary: "Fetch a backup",
+		answer: "The file.", form: formFile, also: []int{404},
+	},
+	"PUT /backup/:name": {
+		id: "uploadBackup", tag: "Admin", summary: "Bring a backup from elsewhere",
+		about:  "Puts it into the folder, so that it can be restored: the way to another PC. Its checksums are compared; those of an encrypted one when it is verified or restored.",
+		answer: "The backup.", upload: true, form: formResult, gives: "Backup", sample: backupSample, also: []int{409},
+	},
+	"DELETE /backup/:name": {
+		id: "deleteBackup", tag: "Admin", summary: "Remove a backup",
+		about:  "The newest scheduled one stays: 409.",
+		answer: "It is gone.", form: formEmpty, also: []int{404, 409},
+	},
+	"POST /backup/:name/verify": {
+		id: "verifyBackup", tag: "Admin", summary: "Verify a backup",
+		about:  "Reads every byte of it, and opens, checks and counts the store in it. A damaged one is 409, with the part that is.",
+		answer: "It is whole, and this is in it.", body: schema.BackupVerify, optional: true, form: formResult, gives: "VerifiedBackup",
+		sample: `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","app":"1.0.0","counts":{"account":1,"audit":812,"authKey":4,"authUser":9,"revision":31},"files":["app.yaml"],"omitted":["tls/ca.key"]}`,
+		also:   []int{404, 409},
+	},
+	"POST /backup/:name/restore": {
+		id: "restoreBackup", tag: "Admin", summary: "Put a backup in the place of the store",
+		about:  "All that was changed after the backup is lost, in all accounts. It is verified first; then requests get 503 for a moment. API keys stay valid as they were in the backup; sessions, one-time links and tablets end. What was there before is kept, and comes back by itself when the service does not get ready. `GET /backup` tells how it goes.",
+		answer: "It has begun.", body: schema.BackupRestore, form: formResult, gives: "Restore", also: []int{404, 409},
+		sample: `{"name":"app-20261120T013000Z.backup","state":"running","startedAt":"2026-11-20T08:15:30.123Z","endedAt":null,"error":"","result":null}`,
 	},
 	"POST /setup": {
 		id: "setUp", tag: "Admin", summary: "Make the first account",

@@ -11,6 +11,20 @@ import (
 type Restorer interface {
 	// Restore does so and waits for it. Errors: those of package backup; Conflict.
 	Restore(ctx context.Context, in RestoreInput) (RestoreResult, error)
+	// Begin does so in the background, and State tells how it goes. Error: Conflict when one is under way.
+	Begin(in RestoreInput) (*RestoreState, error)
+	// State tells of the restore that Begin began last; nil when there was none.
+	State() *RestoreState
+}
+
+// RestoreState tells of a restore that goes on in the background, or has ended.
+type RestoreState struct {
+	Name      string         `json:"name"`  // of the backup
+	State     string         `json:"state"` // running, done or failed
+	StartedAt audit.Time     `json:"startedAt"`
+	EndedAt   *audit.Time    `json:"endedAt"`
+	Error     string         `json:"error"`  // why it failed; what was there before is in its place
+	Result    *RestoreResult `json:"result"` // what it has changed
 }
 
 // RestoreInput says which backup is to be restored.

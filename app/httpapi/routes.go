@@ -145,6 +145,13 @@ func (a *API) routes() []route {
 		{method: post, path: "/tablet", handle: postTablet, role: auth.Admin},
 		{method: del, path: "/tablet/:id", handle: deleteTablet, role: auth.Admin},
 		{method: get, path: "/audit", handle: getAudit, role: auth.Admin, query: []string{"limit", "skip", "action"}},
+		{method: get, path: "/backup", handle: getBackups, role: auth.Admin},
+		{method: post, path: "/backup", handle: postBackup, role: auth.Admin},
+		{method: get, path: "/backup/:name", handle: getBackup, role: auth.Admin},
+		{method: put, path: "/backup/:name", handle: putBackup, role: auth.Admin},
+		{method: del, path: "/backup/:name", handle: deleteBackup, role: auth.Admin},
+		{method: post, path: "/backup/:name/verify", handle: verifyBackup, role: auth.Admin},
+		{method: post, path: "/backup/:name/restore", handle: restoreBackup, role: auth.Admin},
 		{method: post, path: "/setup", handle: postSetup, access: open},
 
 		{method: get, path: "/health", handle: getHealth, access: open, storeless: true},

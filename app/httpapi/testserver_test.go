@@ -19,6 +19,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/backup"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -82,6 +83,8 @@ type server struct {
 	logged   book
 	shown    book // what secrets must not be in
 
+	folder    backup.Folder
+	restorer  *restorer
 	ready     func() error
 	setupCode string
 	from      atomic.Int64
@@ -127,7 +130,16 @@ func newServer(t testing.TB, o options) *server {
 	if s.auth, err = auth.New(cfg); err != nil {
 		t.Fatal(err)
 	}
+	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
+	source := func() (backup.Config, error) { return backup.Config{Store: s.store, Version: "test"}, nil }
+	from, _ := source()
 	s.api = New(Config{
+		Restorer: s.restorer,
+		Backups: Backups{
+			Folder: s.folder, Scheduled: true, Scratch: t.TempDir(), Source: source, Clock: s.clock.now, Note: s.note,
+			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
+			HandOver: func(string) error { return nil },
+		},
 		Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },

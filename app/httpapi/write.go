@@ -109,6 +109,12 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	if out.stream != nil {
 		return a.writeStream(w, r, out.stream)
 	}
+	if out.file != "" {
+		for _, kv := range out.header {
+			h.Set(kv[0], kv[1])
+		}
+		return a.writeFile(w, r, out.file)
+	}
 	if out.rep != nil {
 		return a.writeRepresentation(w, r, out.rep)
 	}

@@ -1,0 +1,334 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/backup"
+	"opsmon/app/errdefs"
+	"opsmon/schema"
+)
+
+// The operations in this file are for administrators: a backup holds all accounts of the appliance (decisions.md
+// section 6).
+
+// storedBackup is a backup in the folder as answers show it.
+type storedBackup struct {
+	Name      string        `json:"name"`
+	MadeAt    audit.Time    `json:"madeAt"`
+	Bytes     int64         `json:"bytes"`
+	Origin    backup.Origin `json:"origin"`
+	Encrypted bool          `json:"encrypted"`
+	App       string        `json:"app"` // version of the program that made it
+	Problem   string        `json:"problem"`
+}
+
+// backupOverview answers GET /backup.
+type backupOverview struct {
+	Folder    string         `json:"folder"`
+	Scheduled bool           `json:"scheduled"` // they are made by the service itself
+	LastAt    *audit.Time    `json:"lastAt"`    // of scheduled ones
+	NextAt    *audit.Time    `json:"nextAt"`
+	Running   bool           `json:"running"`
+	Overdue   bool           `json:"overdue"`
+	Problem   string         `json:"problem"`
+	Restore   *RestoreState  `json:"restore"`
+	Backups   []storedBackup `json:"backups"`
+}
+
+// getBackups answers GET /backup: what is in the folder, and how backups and restores are doing.
+func getBackups(c *call) (reply, error) {
+	b := c.api.cfg.Backups
+	all, err := b.Folder.All()
+	if err != nil {
+		return reply{}, errdefs.New(errdefs.Unavailable, "the folder for backups cannot be read: %v", err)
+	}
+	out := backupOverview{Folder: string(b.Folder), Scheduled: b.Scheduled, Backups: []storedBackup{}}
+	for _, s := range all {
+		out.Backups = append(out.Backups, storedBackup{s.Name, audit.TimeOf(s.MadeAt), s.Bytes, s.Origin, s.Encrypted, s.App, s.Problem})
+	}
+	if s := b.Keeper.Status(); b.Scheduled {
+		out.Running, out.Overdue, out.Problem = s.Running, s.Overdue, s.Problem()
+		if s.Newest.Name != "" {
+			out.LastAt, out.NextAt = audit.TimeOrNil(s.Newest.MadeAt), audit.TimeOrNil(s.Next)
+		}
+	}
+	if r := c.api.cfg.Restorer; r != nil {
+		out.Restore = r.State()
+	}
+	return ok(out)
+}
+
+// mayChange refuses whoever belongs to an account that is archived: nothing is changed in its name any more.
+func (c *call) mayChange() error {
+	a, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err == nil && a.Account.ArchivedAt != nil {
+		err = errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", a.Account.ID)
+	}
+	return err
+}
+
+// busyWithBackups refuses what mayChange does, and a second long operation on backups at the same time: each reads and writes whole stores.
+func (c *call) busyWithBackups() error {
+	if err := c.mayChange(); err != nil {
+		return err
+	}
+	if !c.api.heavy.TryLock() {
+		return errdefs.New(errdefs.Conflict, "another backup is being made, verified, sent or fetched; try again when that has ended")
+	}
+	c.later(c.api.heavy.Unlock)
+	return nil
+}
+
+// longer gives a connection the time for an operation that takes as long as the store is large.
+func (c *call) longer() {
+	rc, until := http.NewResponseController(c.w), time.Now().Add(longestOperation)
+	_ = rc.SetReadDeadline(until) // a connection that cannot take one has none to exceed
+	_ = rc.SetWriteDeadline(until)
+}
+
+const (
+	longestOperation = time.Hour
+	slowestPiece     = time.Minute // for the next bytes of a backup that is sent or fetched
+)
+
+// postBackup answers POST /backup: a backup is made in the folder now.
+func postBackup(c *call) (reply, error) {
+	if err := c.busyWithBackups(); err != nil {
+		return reply{}, err
+	}
+	c.longer()
+	r, err := c.api.keepBackup(c.r.Context(), c.p.Actor(), "", nil)
+	if err != nil {
+		return reply{}, err
+	}
+	name := filepath.Base(r.File)
+	out, err := ok(storedBackup{Name: name, MadeAt: audit.TimeOf(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Manual, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App})
+	out.header = [][2]string{{"Location", "/backup/" + name}}
+	return out, err
+}
+
+// backupPath gives the path of the backup that the request's path names.
+func (c *call) backupPath() (name, path string, err error) {
+	name = c.params.ByName("name")
+	path, err = c.api.cfg.Backups.Folder.Path(name)
+	return name, path, backupError(err)
+}
+
+// getBackup answers GET /backup/{name} with the file.
+func getBackup(c *call) (reply, error) {
+	name, path, err := c.backupPath()
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{file: path, header: [][2]string{{"Content-Disposition", `attachment; filename="` + name + `"`}}}, nil
+}
+
+// putBackup answers PUT /backup/{name}: a backup that was made elsewhere is put into the folder, to be restored.
+func putBackup(c *call) (reply, error) {
+	b := c.api.cfg.Backups
+	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != fileType {
+		return reply{}, errdefs.New(errdefs.Invalid, "the body must be a backup, declared as Content-Type: %s", fileType)
+	}
+	name := c.params.ByName("name")
+	path, err := b.Folder.UploadPath(name)
+	if err == nil {
+		err = b.Folder.Ready()
+	}
+	if err != nil {
+		return reply{}, backupError(err)
+	}
+	if err := c.busyWithBackups(); err != nil {
+		return reply{}, err
+	}
+	rc := http.NewResponseController(c.w)
+	_ = rc.SetWriteDeadline(time.Now().Add(longestOperation))
+	body := readerFunc(func(p []byte) (int, error) {
+		_ = rc.SetReadDeadline(time.Now().Add(slowestPiece))
+		n, err := c.r.Body.Read(p)
+		if err != nil && err != io.EOF {
+			err = &errdefs.Error{Kind: errdefs.Invalid, Message: "the backup did not arrive whole", Err: err}
+		}
+		return n, err
+	})
+	r, err := backup.Receive(c.r.Context(), backup.ReceiveConfig{Path: path, MinFreePercent: uploadFreePercent, Clock: b.Clock}, body)
+	if errors.Is(err, backup.ErrDamaged) || errors.Is(err, backup.ErrNewer) {
+		return reply{}, &errdefs.Error{Kind: errdefs.Invalid, Message: "the body is no backup that can be used: " + err.Error()}
+	}
+	if err != nil {
+		return reply{}, backupError(err)
+	}
+	b.Note(c.p.Actor(), "backup.upload", name, map[string]string{"sha256": r.SHA256})
+	return ok(storedBackup{Name: name, MadeAt: audit.TimeOf(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Uploaded, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App})
+}
+
+const (
+	fileType          = "application/octet-stream"
+	uploadFreePercent = 10
+)
+
+type readerFunc func(p []byte) (int, error)
+
+// Read implements io.Reader.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// deleteBackup answers DELETE /backup/{name}.
+func deleteBackup(c *call) (reply, error) {
+	if err := c.mayChange(); err != nil {
+		return reply{}, err
+	}
+	b, name := c.api.cfg.Backups, c.params.ByName("name")
+	if err := b.Folder.Remove(name); err != nil {
+		return reply{}, backupError(err)
+	}
+	b.Note(c.p.Actor(), "backup.delete", name, nil)
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// passphraseFor gives the passphrase of a request, else the one that is configured for scheduled backups.
+func (c *call) passphraseFor(given string) (string, error) {
+	if given != "" {
+		return given, backup.CheckPassphrase(given)
+	}
+	cfg, err := c.api.cfg.Backups.Source()
+	return cfg.Passphrase, err
+}
+
+// verifiedBackup answers POST /backup/{name}/verify.
+type verifiedBackup struct {
+	Name    string         `json:"name"`
+	MadeAt  audit.Time     `json:"madeAt"`
+	App     string         `json:"app"`
+	Counts  map[string]int `json:"counts"`  // keys in the store, by bucket
+	Files   []string       `json:"files"`   // what else is in it
+	Omitted []string       `json:"omitted"` // secrets that were left out of it
+}
+
+// verifyBackup answers POST /backup/{name}/verify: every byte is read, and the store in it opened, checked and counted.
+func verifyBackup(c *call) (reply, error) {
+	var in struct {
+		Passphrase string `json:"passphrase"`
+	}
+	if err := c.decode(schema.BackupVerify, true, &in); err != nil {
+		return reply{}, err
+	}
+	name, path, err := c.backupPath()
+	if err != nil {
+		return reply{}, err
+	}
+	passphrase, err := c.passphraseFor(in.Passphrase)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.busyWithBackups(); err != nil {
+		return reply{}, err
+	}
+	c.longer()
+	m, err := backup.Verify(c.r.Context(), backup.VerifyConfig{Path: path, Passphrase: passphrase, Scratch: c.api.cfg.Backups.Scratch})
+	if err != nil {
+		return reply{}, passphraseField(err)
+	}
+	out := verifiedBackup{Name: name, MadeAt: audit.TimeOf(m.MadeAt), App: m.App, Files: []string{}, Omitted: append([]string{}, m.Omitted...)}
+	for _, e := range m.Entries {
+		if e.Kind == backup.KindStore {
+			out.Counts = e.Counts
+			continue
+		}
+		out.Files = append(out.Files, e.Name)
+	}
+	return ok(out)
+}
+
+// passphraseField is backupError for a request whose body has the field passphrase.
+func passphraseField(err error) error {
+	if errors.Is(err, backup.ErrPassphrase) {
+		return errdefs.InvalidField("passphrase", "does not fit this backup, or is needed: it is encrypted")
+	}
+	return backupError(err)
+}
+
+// restoreBackup answers POST /backup/{name}/restore: it begins, and GET /backup tells how it goes.
+func restoreBackup(c *call) (reply, error) {
+	var in struct {
+		Confirm    string `json:"confirm"`
+		Passphrase string `json:"passphrase"`
+	}
+	if err := c.decode(schema.BackupRestore, false, &in); err != nil {
+		return reply{}, err
+	}
+	name, path, err := c.backupPath()
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.mayChange(); err != nil {
+		return reply{}, err
+	}
+	if in.Confirm != name {
+		return reply{}, errdefs.InvalidField("confirm", "must be the name of the backup, %s", name)
+	}
+	passphrase, err := c.passphraseFor(in.Passphrase)
+	if err != nil {
+		return reply{}, err
+	}
+	about, err := backup.Inspect(path, passphrase)
+	if err == nil && about.Encrypted && passphrase == "" {
+		err = backup.ErrPassphrase
+	}
+	if err != nil {
+		return reply{}, passphraseField(err)
+	}
+	if c.api.cfg.Restorer == nil {
+		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs that could restore a backup")
+	}
+	state, err := c.api.cfg.Restorer.Begin(RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.p.Actor()})
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(state)
+}
+
+// writeFile sends a file.
+func (a *API) writeFile(w http.ResponseWriter, r *http.Request, path string) int {
+	f, err := os.Open(path)
+	if err != nil {
+		return a.write(w, r, failed(errdefs.New(errdefs.NotFound, "there is no backup of this name")))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return a.write(w, r, failed(err))
+	}
+	h := w.Header()
+	h["Cache-Control"] = noStore
+	h.Set("Content-Type", fileType)
+	h.Set("Content-Length", strconv.FormatInt(info.Size(), 10))
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return http.StatusOK
+	}
+	rc := http.NewResponseController(w)
+	piece := make([]byte, 256<<10)
+	for {
+		n, err := f.Read(piece)
+		if n > 0 {
+			_ = rc.SetWriteDeadline(time.Now().Add(slowestPiece))
+			if _, err := w.Write(piece[:n]); err != nil {
+				return http.StatusOK // a client that went away is its own affair
+			}
+		}
+		if err == io.EOF {
+			return http.StatusOK
+		}
+		if err != nil {
+			a.log.Error("a backup could not be sent whole: " + err.Error())
+			panic(http.ErrAbortHandler) // the client must not take the part for the whole
+		}
+	}
+}
