@@ -7,7 +7,8 @@
 //	audit  (account id, seq) -> Record
 //
 // One bucket and no index: every change pays for its record, and few read them. The records of an account are
-// numbered without a gap, so how many there are is told by the first and the last.
+// numbered without a gap, so how many there are is told by the first and the last. The oldest are removed in time (Trim);
+// the number of the first that is left tells how many were.
 package audit
 
 import (

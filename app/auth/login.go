@@ -233,7 +233,7 @@ func (s *Service) PendingLogins(p Principal) ([]PendingLogin, error) {
 
 // pending tells whether a link is a person's and may still be used.
 func (l linkRecord) pending(now time.Time) bool {
-	return l.Code != "" && l.UsedAt == nil && now.Before(l.ExpiresAt.Time)
+	return l.Code != "" && l.UsedAt == nil && l.live(now)
 }
 
 // LinkFor shows the link of a pending request to an admin of an account that the person belongs to. Only a hash of

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"time"
+
 	"opsmon/app/audit"
 	"opsmon/kv"
 )
@@ -93,4 +95,10 @@ type linkRecord struct {
 	Tries     int         `json:"tries,omitempty"` // wrong codes so far
 	UsedAt    *audit.Time `json:"usedAt,omitempty"`
 	Approved  bool        `json:"approved,omitempty"` // used to let the asking browser in
+}
+
+// live tells whether a link may still be used. One that was made well after now is from when the clock was wrong: it is
+// dead, or it would live for as long as the clock was ahead.
+func (l linkRecord) live(now time.Time) bool {
+	return now.Before(l.ExpiresAt.Time) && l.ExpiresAt.Sub(now) <= 2*LinkLifetime
 }

@@ -39,7 +39,7 @@ type Service struct {
 }
 
 // New reads users, keys and sessions into memory and starts the background work: what is kept lazily is written
-// every minute, what has expired is swept every hour. Errors: the store's, ErrDamaged among them, because a user who
+// every minute. What has expired is removed by Sweep. Errors: the store's, ErrDamaged among them, because a user who
 // cannot be read might be one who was removed.
 func New(cfg Config) (*Service, error) {
 	if cfg.Log == nil {
@@ -59,8 +59,7 @@ func New(cfg Config) (*Service, error) {
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("load users and keys: %w", err)
 	}
-	began := s.clock()
-	s.stopped.Go(func() { s.background(began) })
+	s.stopped.Go(s.background)
 	return s, nil
 }
 
@@ -78,13 +77,11 @@ func (s *Service) Close() error {
 	return s.closeErr
 }
 
-const sweepEvery = 60 // flushes
-
-// background flushes and sweeps until Close; swept is when it began.
-func (s *Service) background(swept time.Time) {
+// background flushes until Close.
+func (s *Service) background() {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
-	for n := 1; ; n++ {
+	for {
 		select {
 		case <-s.stop:
 			return
@@ -93,24 +90,8 @@ func (s *Service) background(swept time.Time) {
 		if err := s.flush(); err != nil {
 			s.log.Error("last use of keys and sessions was not written", "error", err)
 		}
-		if n%sweepEvery != 0 {
-			continue
-		}
-		now := s.clock()
-		jumped := now.Round(0).Sub(swept.Round(0)) > clockJump
-		if swept = now; jumped {
-			// What a wrong clock removes is gone for good: wait whether it is set right.
-			s.log.Warn("the clock went ahead by more than a day; expired sessions and links are kept for another hour")
-			continue
-		}
-		if err := s.Sweep(now); err != nil {
-			s.log.Error("expired sessions and links were not removed", "error", err)
-		}
 	}
 }
-
-// clockJump is how far the clock may go between two sweeps, an hour apart, and still be believed.
-const clockJump = 24 * time.Hour
 
 // errUnauthorized is the only thing that a caller without a valid credential learns.
 var errUnauthorized error = errdefs.New(errdefs.Unauthorized, "the credential is not valid, or not any more")

@@ -140,7 +140,7 @@ func TestSweepLeavesTheCodesOfOthers(t *testing.T) {
 		if err := codes.Delete(tx, second.Code); err != nil {
 			return err
 		}
-		link.Code, link.ExpiresAt.Time = first.Code, link.ExpiresAt.Add(time.Hour)
+		link.Code, link.ExpiresAt.Time = first.Code, link.ExpiresAt.Add(LinkLifetime)
 		return putLink(tx, [32]byte(hash), link)
 	})
 	f.want(err, none)

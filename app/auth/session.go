@@ -62,7 +62,7 @@ func linkHash(token string) ([32]byte, error) {
 // usableLink reads a link that may be used now. Errors: Forbidden, Conflict.
 func usableLink(tx *kv.Tx, hash [32]byte) (linkRecord, error) {
 	link, err := links.Get(tx, hash)
-	if errors.Is(err, kv.ErrNotFound) || err == nil && !tx.Now().Before(link.ExpiresAt.Time) {
+	if errors.Is(err, kv.ErrNotFound) || err == nil && !link.live(tx.Now()) {
 		return link, errBadLink
 	}
 	if err == nil && link.UsedAt != nil {
@@ -200,7 +200,7 @@ func claimable(tx *kv.Tx, wait [32]byte, refused error) (linkRecord, error) {
 		return linkRecord{}, err
 	}
 	link, err := links.Get(tx, [32]byte(stored))
-	if errors.Is(err, kv.ErrNotFound) || err == nil && !tx.Now().Before(link.ExpiresAt.Time) {
+	if errors.Is(err, kv.ErrNotFound) || err == nil && !link.live(tx.Now()) {
 		return link, refused
 	}
 	if err == nil && !link.Approved {

@@ -65,8 +65,9 @@ func (s *Service) flush() error {
 }
 
 // Sweep removes what has expired: sessions; links, with their codes and tablets that were never paired; and, 400 days
-// after their end, revoked and expired keys, which until then tell a revoked key from one that never was.
-// New's background work calls it once an hour. Errors are the store's.
+// after their end, revoked and expired keys, which until then tell a revoked key from one that never was. It shortens
+// sessions from when the clock was ahead. Call it once an hour or so, with a time that can be believed: what it removes
+// is gone for good. Errors are the store's.
 func (s *Service) Sweep(now time.Time) error {
 	err := s.update(func(tx *kv.Tx, c *changes) error {
 		return errors.Join(s.sweepSessions(tx, now, c), sweepLinks(tx, now), sweepKeys(tx, now, c))
@@ -82,7 +83,11 @@ func (s *Service) sweepSessions(tx *kv.Tx, now time.Time, c *changes) error {
 		if err != nil {
 			return err
 		}
-		if now.Before(s.sessionEnds(item.Key, item.Value.ExpiresAt.Time)) {
+		ends := s.sessionEnds(item.Key, item.Value.ExpiresAt.Time)
+		if ends.Sub(now) > SessionLifetime+slideStep {
+			s.shorten(item.Key, now.Add(SessionLifetime))
+		}
+		if now.Before(ends) {
 			continue
 		}
 		c.sessions = append(c.sessions, item.Key)
@@ -98,13 +103,22 @@ func (s *Service) sweepSessions(tx *kv.Tx, now time.Time, c *changes) error {
 	return nil
 }
 
+// shorten makes a session end at a time; flush writes it.
+func (s *Service) shorten(id string, at time.Time) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if session := s.sessionsByID[id]; session != nil {
+		session.end.at.Store(at.UnixMilli())
+	}
+}
+
 func sweepLinks(tx *kv.Tx, now time.Time) error {
 	for item, err := range links.Scan(tx, kv.Range{}) {
 		if err != nil {
 			return err
 		}
 		link := item.Value
-		if now.Before(link.ExpiresAt.Time) {
+		if link.live(now) {
 			continue
 		}
 		if err := dropLink(tx, item.Key, link); err != nil {
