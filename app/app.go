@@ -3,6 +3,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -39,8 +40,9 @@ type App struct {
 	host     *Host // nil when there is none
 
 	keeper    *backup.Keeper
-	keeping   sync.WaitGroup
+	keeping   sync.WaitGroup // what goes on in the background
 	endKeeper func() // nil when it does not run
+	endUpkeep func() // likewise
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
@@ -146,6 +148,9 @@ func (a *App) services() (err error) {
 func (a *App) start() {
 	a.accounts.Warm()
 	a.startKeeper()
+	ctx, cancel := context.WithCancel(context.Background())
+	a.endUpkeep = cancel
+	a.keeping.Go(func() { a.keepUp(ctx) })
 }
 
 // SetupCode gives the one-time code that guards the set-up of an empty appliance, "" once it is set up.
@@ -157,10 +162,12 @@ func (a *App) Local() http.Handler { return a.api.Local() }
 // Close ends the services and closes the store. No request may be running any more.
 func (a *App) Close() error {
 	a.stopping.Store(true)
-	if a.endKeeper != nil {
-		a.endKeeper()
-		a.keeping.Wait()
+	for _, end := range []func(){a.endKeeper, a.endUpkeep} {
+		if end != nil {
+			end()
+		}
 	}
+	a.keeping.Wait()
 	var err error
 	if a.accounts != nil { // Open closes what it has come to when it fails
 		a.accounts.Close()

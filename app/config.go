@@ -37,6 +37,7 @@ type Config struct {
 	MDNS           bool   `yaml:"mdns"`           // answer to <Name>.local on the network
 	LogLevel       string `yaml:"logLevel"`       // debug, info, warn or error
 	MaxConnections int    `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
+	AuditDays      int    `yaml:"auditDays"`      // how long audit records are kept
 	SMTP           SMTP   `yaml:"smtp"`
 	Backup         Backup `yaml:"backup"`
 
@@ -94,7 +95,7 @@ const ConfigFile = "app.yaml"
 func DefaultConfig() Config {
 	return Config{
 		Listen: "127.0.0.1:8080", TLS: "off", Name: certs.DefaultName, MDNS: true,
-		LogLevel: "info", MaxConnections: 1024, SMTP: SMTP{Port: 587, TLS: "starttls"},
+		LogLevel: "info", MaxConnections: 1024, AuditDays: 400, SMTP: SMTP{Port: 587, TLS: "starttls"},
 		Backup:  Backup{At: "01:30", Every: 1, KeepDaily: 7, KeepWeekly: 4, KeepMonthly: 6},
 		origins: map[string]string{},
 	}
@@ -390,6 +391,9 @@ func (c Config) Check() error {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 			return c.wrong("url", "must be http:// or https:// and a host, such as https://opsmon.plant.example, with no path; it is %q", c.URL)
 		}
+	}
+	if c.AuditDays < 30 || c.AuditDays > 36500 {
+		return c.wrong("auditDays", "must be from 30 to 36500; it is %d", c.AuditDays)
 	}
 	if c.MaxConnections < 8 {
 		return c.wrong("maxConnections", "must be at least 8; it is %d", c.MaxConnections)

@@ -41,7 +41,7 @@ func TestConfigOrder(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, field)
 		}
 	}
-	if len(want.settings()) != 23 {
+	if len(want.settings()) != 24 {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
@@ -85,7 +85,7 @@ func TestConfigWrong(t *testing.T) {
 		environment map[string]string
 		want        string // {} stands for the file
 	}{
-		{file: "a: 1", want: "{} line 1: unknown key a; the keys are backup.at, backup.dir, "},
+		{file: "a: 1", want: "{} line 1: unknown key a; the keys are auditDays, backup.at, backup.dir, "},
 		{file: "\nListen: x", want: "{} line 2: unknown key Listen"},
 		{file: "smtp:\n  user: x", want: "{} line 2: unknown key smtp.user"},
 		{file: "smtp.host: x\n", want: "{} line 1: smtp.from is required"}, // written as in the messages
@@ -113,6 +113,8 @@ func TestConfigWrong(t *testing.T) {
 		{file: "name: opsmon.local", want: "{} line 1: name must be"},
 		{file: "logLevel: loud", want: "{} line 1: logLevel must be debug, info, warn or error"},
 		{file: "logLevel: info+2", want: "{} line 1: logLevel must be"},
+		{file: "auditDays: 29", want: "{} line 1: auditDays must be from 30 to 36500; it is 29"},
+		{environment: map[string]string{"APP_AUDIT_DAYS": "36501"}, want: "APP_AUDIT_DAYS: auditDays must be from 30 to 36500; it is 36501"},
 		{file: "maxConnections: 0", want: "{} line 1: maxConnections must be at least 8"},
 		{file: "url: opsmon.plant.example", want: "{} line 1: url must be http:// or https://"},
 		{file: "url: https://plant.example/opsmon", want: "{} line 1: url must be"},

@@ -12,7 +12,7 @@ import (
 // The store's file, app.db in the data directory, holds these buckets (each room's package comment says what
 // is in its own; none is nested, composite keys do that work):
 //
-//	setting, pulse                                                 this package
+//	setting, pulse, clock                                          this package
 //	account, document, rendered, revision, gone                    package account
 //	audit                                                          package audit
 //	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
@@ -21,7 +21,7 @@ import (
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat([]string{settings.Name(), pulse.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets())
+	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets())
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with
