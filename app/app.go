@@ -41,8 +41,8 @@ type App struct {
 
 	keeper    *backup.Keeper
 	keeping   sync.WaitGroup // what goes on in the background
-	endKeeper func() // nil when it does not run
-	endUpkeep func() // likewise
+	endKeeper func()         // nil when it does not run
+	endUpkeep func()         // likewise
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The

@@ -200,4 +200,3 @@ func TestKeepUp(t *testing.T) {
 		}
 	})
 }
-
