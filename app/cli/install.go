@@ -77,6 +77,9 @@ type installed struct {
 }
 
 func (e *env) installService(ctx context.Context, dry bool) error {
+	if err := service.Allowed("install"); err != nil {
+		return err
+	}
 	dir, err := filepath.Abs(e.dataDir)
 	if err != nil {
 		return err
@@ -93,21 +96,22 @@ func (e *env) installService(ctx context.Context, dry bool) error {
 		return fmt.Errorf("find this program's file: %w", err)
 	}
 	steps, err := service.Install(service.InstallConfig{
-		Program: program, DataDir: dir, Settings: app.InstalledSettings(), Ports: cfg.Ports(),
+		Program: program, DataDir: dir, Settings: app.InstalledSettings(), Folders: []string{cfg.BackupDir()}, Ports: cfg.Ports(),
 	})
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	out := installed{DryRun: dry, DataDir: dir, URLs: []string{}}
 	if out.Steps, err = e.take(ctx, steps, dry); err != nil {
-		return withLastWords(err)
+		return withLastWords(err, began)
 	}
 	if dry {
 		return e.print(out, func(io.Writer) {})
 	}
 	st, err := waitReady(ctx, dir)
 	if err != nil {
-		return withLastWords(err)
+		return withLastWords(err, began)
 	}
 	out.URLs, out.SetupCode = st.URLs, st.SetupCode
 	return e.print(out, func(w io.Writer) {
@@ -143,9 +147,9 @@ func waitReady(ctx context.Context, dir string) (*serviceStatus, error) {
 	return askStatus(dir)
 }
 
-// withLastWords adds what the service said last to the failure of a start.
-func withLastWords(err error) error {
-	words := strings.TrimSpace(service.LastWords())
+// withLastWords adds what the service has said since a time to the failure of its start.
+func withLastWords(err error, since time.Time) error {
+	words := strings.TrimSpace(service.LastWords(since))
 	if words == "" {
 		return err
 	}
@@ -182,6 +186,9 @@ type uninstalled struct {
 }
 
 func (e *env) uninstallService(ctx context.Context, dry, purge, yes bool) error {
+	if err := service.Allowed("uninstall"); err != nil {
+		return err
+	}
 	steps, st, err := service.Uninstall()
 	if err != nil {
 		return err
@@ -240,13 +247,14 @@ func (e *env) confirm(dir string) error {
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
-	fmt.Fprintf(e.stderr, "%s holds: %s\nAll of it is removed for good, backups in it too. Type yes to go on: ", dir, strings.Join(names, ", "))
-	line, err := bufio.NewReader(e.stdin).ReadString('\n')
-	if strings.TrimSpace(line) == "yes" {
-		return nil
+	fmt.Fprintf(e.stderr, "%s holds: %s\nAll of it is removed for good, backups in it too.\n", dir, strings.Join(names, ", "))
+	if terminal(e.stdin) == nil {
+		return errors.New("nothing was done: to remove the data without being asked, say --yes")
 	}
-	if err != nil {
-		return errors.New("nothing was done: nobody answered; give --yes to go on without being asked")
+	fmt.Fprint(e.stderr, "Remove it? Type yes: ")
+	answer, err := bufio.NewReader(e.stdin).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" || err != nil {
+		return errors.New("nothing was done")
 	}
-	return errors.New("nothing was done")
+	return nil
 }

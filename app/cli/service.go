@@ -61,15 +61,16 @@ func stop(ctx context.Context, s *service.Service) error {
 }
 
 func (e *env) start(ctx context.Context, s *service.Service) error {
+	began := time.Now()
 	if err := s.Start(ctx); err != nil {
-		return withLastWords(err)
+		return withLastWords(err, began)
 	}
 	st, err := s.State()
 	if err != nil {
 		return err
 	}
 	if _, err := waitReady(ctx, e.serviceDir(st)); err != nil {
-		return withLastWords(err)
+		return withLastWords(err, began)
 	}
 	return nil
 }

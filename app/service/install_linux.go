@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const (
@@ -21,20 +22,29 @@ const (
 	userLimit       = 1000 // user ids below are the system's
 )
 
-// machine is what Install and Uninstall change. Its root is "/" but in tests.
+// machine is what Install and Uninstall change.
 type machine struct {
 	service *Service
 	state   State
 }
 
-// newMachine looks at the machine. what names the command for the error of a user who may not.
-func newMachine(what string) (*machine, error) {
+// Allowed tells whether this user may install services; command is what is to be run with more rights. Error:
+// ErrUnsupported, or what to do.
+func Allowed(command string) error {
+	if err := supported(); err != nil {
+		return err
+	}
+	if os.Geteuid() != 0 {
+		return fmt.Errorf("only root may do this; run: sudo app %s", command)
+	}
+	return nil
+}
+
+// newMachine looks at the machine.
+func newMachine() (*machine, error) {
 	s, err := open()
 	if err != nil {
 		return nil, err
-	}
-	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("only root may do this; run: sudo app %s", what)
 	}
 	st, err := s.State()
 	return &machine{s, st}, err
@@ -51,7 +61,7 @@ func Install(cfg InstallConfig) ([]Step, error) {
 			return nil, fmt.Errorf("the data directory must not be below %s, which does not last; choose another with --data-dir", dir)
 		}
 	}
-	m, err := newMachine("install")
+	m, err := newMachine()
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +295,7 @@ func writeSettings(dir string, content []byte) (err error) {
 // Uninstall gives the steps that take the service off the machine. The data stay; Purge takes them. The error is
 // ErrNotInstalled when there is nothing to take.
 func Uninstall() ([]Step, State, error) {
-	m, err := newMachine("uninstall")
+	m, err := newMachine()
 	if err != nil {
 		return nil, State{}, err
 	}
@@ -327,16 +337,16 @@ func RemoveUser() []Step {
 	return []Step{{What: "remove the system user " + User, Done: err != nil, do: func(context.Context) error { return run("userdel", User) }}}
 }
 
-// LastWords gives the last lines that the service left in the journal.
-func LastWords() string {
+// LastWords gives what the service has said last since a time: its errors, else its last lines, else what systemd itself
+// says of it.
+func LastWords(since time.Time) string {
 	_ = run("journalctl", "--sync")
-	id, err := output("systemctl", "show", unitName, "--property=InvocationID", "--value")
-	if err != nil || strings.TrimSpace(id) == "" {
-		return ""
+	show := []string{"--no-pager", "--quiet", "--output=cat", "--lines=10", "--since=@" + strconv.FormatInt(since.Unix(), 10)}
+	own := "_SYSTEMD_UNIT=" + unitName
+	for _, which := range [][]string{{"--priority=3", own}, {own}, {"--unit=" + unitName}} {
+		if out, err := output("journalctl", append(show, which...)...); err == nil && strings.TrimSpace(out) != "" {
+			return out
+		}
 	}
-	out, err := output("journalctl", "--no-pager", "--quiet", "--output=cat", "--lines=10", "_SYSTEMD_INVOCATION_ID="+strings.TrimSpace(id), "+", "INVOCATION_ID="+strings.TrimSpace(id))
-	if err != nil {
-		return ""
-	}
-	return out
+	return ""
 }

@@ -28,7 +28,7 @@ func Install(cfg InstallConfig) ([]Step, error) {
 	if err := checkPath("the data directory", cfg.DataDir); err != nil {
 		return nil, err
 	}
-	m, st, err := newMachine("install")
+	m, st, err := newMachine()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func Install(cfg InstallConfig) ([]Step, error) {
 // Uninstall gives the steps that take the service off the machine. The data stay. The error is ErrNotInstalled when there
 // is nothing to take.
 func Uninstall() ([]Step, State, error) {
-	m, st, err := newMachine("uninstall")
+	m, st, err := newMachine()
 	if err != nil {
 		return nil, st, err
 	}
@@ -64,18 +64,20 @@ func Uninstall() ([]Step, State, error) {
 // RemoveUser gives no step: Windows removes the virtual account with the service.
 func RemoveUser() []Step { return nil }
 
-// newMachine looks at the machine. what names the command for the error of a user who may not.
-func newMachine(what string) (*realSCM, State, error) {
+// Allowed tells whether this user may install services; command is what is to be run with more rights.
+func Allowed(command string) error {
 	m, err := mgr.Connect()
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
-		return nil, State{}, fmt.Errorf("only an administrator may do this; open a terminal with Run as administrator and run there: app %s", what)
+		return fmt.Errorf("only an administrator may do this; open a terminal with Run as administrator and run there: app %s", command)
 	}
 	if err != nil {
-		return nil, State{}, fmt.Errorf("reach the service control manager: %w", err)
+		return fmt.Errorf("reach the service control manager: %w", err)
 	}
-	if err := m.Disconnect(); err != nil {
-		return nil, State{}, err
-	}
+	return m.Disconnect()
+}
+
+// newMachine looks at the machine.
+func newMachine() (*realSCM, State, error) {
 	s, err := open()
 	if err != nil {
 		return nil, State{}, err
@@ -294,9 +296,10 @@ func output(name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// LastWords gives the last events that the service left in the event log within the last minutes.
-func LastWords() string {
-	out, err := output("wevtutil", "qe", "Application", "/q:*[System[Provider[@Name='"+Name+"'] and TimeCreated[timediff(@SystemTime) <= 120000]]]", "/c:5", "/rd:true", "/f:xml")
+// LastWords gives the last events that the service has left in the event log since a time.
+func LastWords(since time.Time) string {
+	query := fmt.Sprintf("/q:*[System[Provider[@Name='%s'] and TimeCreated[@SystemTime >= '%s']]]", Name, since.UTC().Format("2006-01-02T15:04:05.000Z"))
+	out, err := output("wevtutil", "qe", "Application", query, "/c:5", "/rd:true", "/f:xml")
 	if err != nil {
 		return ""
 	}
