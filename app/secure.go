@@ -2,6 +2,8 @@ package app
 
 import (
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -175,6 +177,64 @@ func addresses(scheme string, hosts []string, port int, path string) []string {
 	return list
 }
 
+// Certificate tells of the certificate while no service runs; nil without TLS. One of the appliance's own authority
+// is made when the service starts, so its end is "" then. Error: where there is no authority yet, or files cannot be
+// used, with what to do.
+func (c Config) Certificate() (*httpapi.CertificateStatus, error) {
+	cert, key, err := c.certificate()
+	if err != nil {
+		return nil, err
+	}
+	if cert != "" {
+		files, err := certs.OpenFiles(certs.FilesConfig{Cert: cert, Key: key, Clock: c.Clock})
+		if err != nil {
+			return nil, c.wrong("tls", "is to name the files of a certificate and its key: %w", err)
+		}
+		defer files.Close()
+		return (&security{keeper: files}).status(nil), nil
+	}
+	dir := filepath.Join(c.DataDir, CertificateDir)
+	ca, err := certs.ReadCA(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && !c.ownTLS():
+		return nil, nil
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("there is no certificate authority in %s yet; the service makes it when it first starts with tls: auto", dir)
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("%w; ask as the administrator", err)
+	case err != nil:
+		return nil, err
+	}
+	clock := c.Clock
+	if clock == nil {
+		clock = time.Now
+	}
+	listen, scheme := c.Listen, "https"
+	if c.ClearListen != "" {
+		listen, scheme = c.ClearListen, "http"
+	}
+	hosts := c.hosts()
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, c.Check()
+	}
+	if !everywhere(host) {
+		hosts = []string{host}
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, c.Check()
+	}
+	return &httpapi.CertificateStatus{
+		Fingerprint: ca.Fingerprint(), Problems: append([]string{}, ca.Problems(clock(), dir)...), Hosts: []string{},
+		Authority: authorityStatus(ca, addresses(scheme, hosts, n, "/trust")),
+	}, nil
+}
+
+func authorityStatus(ca *certs.CA, pages []string) *httpapi.AuthorityStatus {
+	return &httpapi.AuthorityStatus{Name: ca.Name(), EndsAt: audit.Timestamp(ca.Expires()), PEM: string(ca.PEM()), Pages: pages}
+}
+
 // status tells of the certificate, nil without TLS. pages gives the addresses of the trust page.
 func (s *security) status(pages func() []string) *httpapi.CertificateStatus {
 	if s.keeper == nil {
@@ -189,7 +249,7 @@ func (s *security) status(pages func() []string) *httpapi.CertificateStatus {
 		out.Hosts = append(out.Hosts, addr.String())
 	}
 	if ca := s.keeper.CA(); ca != nil {
-		out.Authority = &httpapi.AuthorityStatus{Name: ca.Name(), EndsAt: audit.Timestamp(ca.Expires()), PEM: string(ca.PEM()), Pages: pages()}
+		out.Authority = authorityStatus(ca, pages())
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"opsmon/app/certs"
 	"opsmon/app/cli"
 )
 
@@ -57,7 +58,7 @@ func TestCommands(t *testing.T) {
 					return false, fmt.Errorf("unknown condition %s", cond)
 				},
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){
-					"status": status, "service": service, "json": jsonValue, "same": same,
+					"status": status, "service": service, "json": jsonValue, "same": same, "authority": authority,
 				},
 			})
 		})
@@ -116,6 +117,13 @@ func service(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("the service said %q, %v", line, err)
 	}
 	go io.Copy(io.Discard, out)
+}
+
+// authority makes a certificate authority in a directory, as a service with tls: auto does.
+func authority(ts *testscript.TestScript, neg bool, args []string) {
+	a, err := certs.Open(certs.Config{Dir: ts.MkAbs(args[0])})
+	ts.Check(err)
+	a.Close()
 }
 
 func exists(path string) bool {

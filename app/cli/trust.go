@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/control"
+)
+
+// certificate is what the service shows on the network, as it tells itself, or as its files do while it does not run.
+type certificate struct {
+	EndsAt      string   `json:"endsAt"`      // "" for one that is made when the service starts
+	Fingerprint string   `json:"fingerprint"` // SHA-256 that people compare
+	Problems    []string `json:"problems"`
+	Hosts       []string `json:"hosts"`
+	Authority   *struct {
+		Name   string   `json:"name"`
+		EndsAt string   `json:"endsAt"`
+		PEM    string   `json:"pem"`
+		Pages  []string `json:"pages"`
+	} `json:"authority"` // null for a certificate that the plant has brought
+}
+
+func (e *env) trust() *cobra.Command {
+	var text bool
+	cmd := &cobra.Command{
+		Use: "trust", Short: "Show the fingerprint to compare before a device trusts the appliance", Args: cobra.NoArgs,
+		Long: `Shows the fingerprint of the appliance's own certificate authority, how long it lasts, and the address of the page
+that tells how to trust it. Whoever makes a device trust the appliance compares the fingerprint that the device shows
+with this one.`,
+		Example: "  app trust\n  app trust --pem > opsmon-ca.pem",
+		RunE: func(*cobra.Command, []string) error {
+			c, err := e.certificate()
+			if err != nil {
+				return err
+			}
+			if text && !e.json {
+				if c.Authority == nil {
+					return errors.New("the service uses a certificate that the plant has brought (tls: CERT,KEY), whose issuer is not known here: ask who issued it")
+				}
+				return e.write([]byte(c.Authority.PEM))
+			}
+			return e.print(c, func(w io.Writer) { c.print(w) })
+		},
+	}
+	cmd.Flags().BoolVar(&text, "pem", false, "write the authority's certificate, in PEM, to standard output")
+	return cmd
+}
+
+// certificate asks the running service, and reads the files where none runs.
+func (e *env) certificate() (*certificate, error) {
+	off := errors.New("TLS is off, so there is nothing to trust; turn it on in app.yaml: tls: auto")
+	h, err := control.Client(e.dataDir)
+	switch {
+	case err == nil:
+		defer h.CloseIdleConnections()
+		var status struct {
+			Certificate *certificate `json:"certificate"`
+		}
+		if err := (&client{http: h}).call(http.MethodGet, "/local/status", nil, nil, &status); err != nil {
+			return nil, err
+		}
+		if status.Certificate == nil {
+			return nil, off
+		}
+		return status.Certificate, nil
+	case !errors.Is(err, control.ErrNotRunning):
+		return nil, err
+	}
+	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	if err != nil {
+		return nil, err
+	}
+	found, err := cfg.Certificate()
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, off
+	}
+	b, err := json.Marshal(found)
+	if err != nil {
+		return nil, err
+	}
+	c := new(certificate)
+	return c, json.Unmarshal(b, c)
+}
+
+// print writes what people compare and open.
+func (c *certificate) print(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name string, values ...string) {
+		for _, value := range values {
+			fmt.Fprintf(t, "%s\t%s\n", name, value)
+			name = ""
+		}
+	}
+	half := len(c.Fingerprint) / 2
+	fingerprint := []string{c.Fingerprint[:half+1], c.Fingerprint[half+1:]} // two lines of 16 pairs
+	if a := c.Authority; a != nil {
+		line("Certificate authority", a.Name)
+		line("SHA-256 fingerprint", fingerprint...)
+		line("It lasts until", day(a.EndsAt))
+	} else {
+		line("Certificate", "brought by the plant")
+		line("SHA-256 fingerprint", fingerprint...)
+	}
+	if c.EndsAt != "" {
+		line("Certificate in use", "until "+day(c.EndsAt)+", for "+strings.Join(c.Hosts, ", "))
+	}
+	if c.Authority != nil {
+		line("Trust page", c.Authority.Pages...)
+	}
+	t.Flush()
+	for _, problem := range c.Problems {
+		fmt.Fprintln(w, "Problem:", problem)
+	}
+	if c.Authority != nil {
+		fmt.Fprintln(w, "\nOpen the trust page on each device. Trust the authority only where the device shows this fingerprint.")
+	}
+}
+
+// day cuts a time of the API to its day.
+func day(at string) string {
+	date, _, _ := strings.Cut(at, "T")
+	return date
+}
