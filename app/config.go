@@ -342,9 +342,12 @@ func everywhere(host string) bool {
 	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
-// hosts gives the names and addresses by which other machines reach this one, the best first, as far as it is known
-// without the service's certificate.
-func (c Config) hosts() []string {
+// Hosts gives the names and addresses by which other machines reach the service, the best first, as far as it is known
+// while none runs.
+func (c Config) Hosts() []string {
+	if host, _, err := net.SplitHostPort(c.Listen); err == nil && !everywhere(host) {
+		return []string{host}
+	}
 	cert, _, err := c.certificate()
 	if err == nil && cert != "" {
 		return certs.NamedIn(cert)

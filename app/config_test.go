@@ -187,11 +187,11 @@ func TestBaseURL(t *testing.T) {
 		"the plant's own certificate": {Config{TLS: cert + "," + key, Name: "opsmon", MDNS: true}, "opsmon.local"},
 		"nobody answers to the name":  {Config{TLS: "auto", Name: "opsmon"}, "opsmon.local"},
 	} {
-		if hosts := test.cfg.hosts(); slices.Contains(hosts, test.without) {
+		if hosts := test.cfg.Hosts(); slices.Contains(hosts, test.without) {
 			t.Errorf("%s: %v", name, hosts)
 		}
 	}
-	if hosts := (Config{TLS: "auto", Name: "opsmon", MDNS: true}).hosts(); !slices.Contains(hosts, "opsmon.local") {
+	if hosts := (Config{TLS: "auto", Name: "opsmon", MDNS: true}).Hosts(); !slices.Contains(hosts, "opsmon.local") {
 		t.Errorf("the appliance's name is not among %v", hosts)
 	}
 	if !(Config{URL: "https://a.example", TLS: "off"}).secure() || (Config{URL: "http://a.example", TLS: "off"}).secure() || !(Config{TLS: "a,b"}).secure() {

@@ -25,6 +25,9 @@ import (
 // CertificateDir is the folder in the data directory that the appliance's own certificate authority is in.
 const CertificateDir = "tls"
 
+// ErrNoAuthority says that the appliance has not made its certificate authority.
+var ErrNoAuthority = errors.New("there is no certificate authority yet; the service makes it when it first starts with tls: auto")
+
 // keeper keeps the certificate right that the service answers with: *certs.Auto for tls: auto, *certs.Files for the
 // plant's own.
 type keeper interface {
@@ -98,12 +101,8 @@ func (h *Host) openKeeper() error {
 
 // hosts gives the names and addresses by which other machines reach the service, the best first.
 func (h *Host) hosts() []string {
-	host, _, err := net.SplitHostPort(h.cfg.Listen)
-	if err == nil && !everywhere(host) {
-		return []string{host}
-	}
-	if h.secure.keeper == nil {
-		return h.cfg.hosts()
+	if host, _, err := net.SplitHostPort(h.cfg.Listen); h.secure.keeper == nil || err == nil && !everywhere(host) {
+		return h.cfg.Hosts()
 	}
 	return h.cfg.answered(h.secure.keeper.Reachable())
 }
@@ -178,8 +177,8 @@ func addresses(scheme string, hosts []string, port int, path string) []string {
 }
 
 // Certificate tells of the certificate while no service runs; nil without TLS. One of the appliance's own authority
-// is made when the service starts, so its end is "" then. Error: where there is no authority yet, or files cannot be
-// used, with what to do.
+// is made when the service starts, so its end is "" then. Errors: ErrNoAuthority; files that cannot be used, with what to
+// do.
 func (c Config) Certificate() (*httpapi.CertificateStatus, error) {
 	cert, key, err := c.certificate()
 	if err != nil {
@@ -199,7 +198,7 @@ func (c Config) Certificate() (*httpapi.CertificateStatus, error) {
 	case errors.Is(err, os.ErrNotExist) && !c.ownTLS():
 		return nil, nil
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("there is no certificate authority in %s yet; the service makes it when it first starts with tls: auto", dir)
+		return nil, ErrNoAuthority
 	case errors.Is(err, os.ErrPermission):
 		return nil, fmt.Errorf("%w; ask as the administrator", err)
 	case err != nil:
@@ -213,13 +212,9 @@ func (c Config) Certificate() (*httpapi.CertificateStatus, error) {
 	if c.ClearListen != "" {
 		listen, scheme = c.ClearListen, "http"
 	}
-	hosts := c.hosts()
-	host, port, err := net.SplitHostPort(listen)
+	_, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, c.Check()
-	}
-	if !everywhere(host) {
-		hosts = []string{host}
 	}
 	n, err := strconv.Atoi(port)
 	if err != nil {
@@ -227,7 +222,7 @@ func (c Config) Certificate() (*httpapi.CertificateStatus, error) {
 	}
 	return &httpapi.CertificateStatus{
 		Fingerprint: ca.Fingerprint(), Problems: append([]string{}, ca.Problems(clock(), dir)...), Hosts: []string{},
-		Authority: authorityStatus(ca, addresses(scheme, hosts, n, "/trust")),
+		Authority: authorityStatus(ca, addresses(scheme, c.Hosts(), n, "/trust")),
 	}, nil
 }
 
@@ -296,6 +291,14 @@ func trustedCA(ca *certs.CA) *web.CA {
 		return nil
 	}
 	return &web.CA{Name: ca.Name(), Fingerprint: ca.Fingerprint(), DER: ca.DER(), PEM: ca.PEM(), Profile: ca.Profile()}
+}
+
+// addressOf gives the address and port of a listener, "" for none.
+func addressOf(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	return l.Addr().String()
 }
 
 // portOf gives the port of a listener, 0 for none.

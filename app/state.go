@@ -42,7 +42,7 @@ type baseURL struct {
 
 // newBaseURL gives the address as far as it is known before the service listens.
 func newBaseURL(cfg Config) *baseURL {
-	b := &baseURL{cfg: cfg, hosts: cfg.hosts}
+	b := &baseURL{cfg: cfg, hosts: cfg.Hosts}
 	b.set(cfg.Listen)
 	return b
 }

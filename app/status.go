@@ -30,6 +30,7 @@ func (h *Host) status() httpapi.Status {
 	st := statusOf(h.cfg, a)
 	st.StartedAt = new(audit.Timestamp(h.began))
 	st.URL = h.base.get()
+	st.Listen, st.ClearListen = addressOf(h.network), addressOf(h.secure.clear)
 	st.URLs = append(st.URLs, h.urls()...)
 	st.Certificate = h.secure.status(h.trustPages)
 	why := h.why()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -55,9 +57,10 @@ with this one.`,
 	return cmd
 }
 
+var errTLSOff = errors.New("TLS is off, so there is nothing to trust; turn it on in app.yaml: tls: auto")
+
 // certificate asks the running service, and reads the files where none runs.
 func (e *env) certificate() (*certificate, error) {
-	off := errors.New("TLS is off, so there is nothing to trust; turn it on in app.yaml: tls: auto")
 	h, err := control.Client(e.dataDir)
 	switch {
 	case err == nil:
@@ -69,7 +72,7 @@ func (e *env) certificate() (*certificate, error) {
 			return nil, err
 		}
 		if status.Certificate == nil {
-			return nil, off
+			return nil, errTLSOff
 		}
 		return status.Certificate, nil
 	case !errors.Is(err, control.ErrNotRunning):
@@ -84,7 +87,7 @@ func (e *env) certificate() (*certificate, error) {
 		return nil, err
 	}
 	if found == nil {
-		return nil, off
+		return nil, errTLSOff
 	}
 	b, err := json.Marshal(found)
 	if err != nil {
@@ -114,7 +117,7 @@ func (c *certificate) print(w io.Writer) {
 		line("SHA-256 fingerprint", fingerprint...)
 	}
 	if c.EndsAt != "" {
-		line("Certificate in use", "until "+day(c.EndsAt)+", for "+strings.Join(c.Hosts, ", "))
+		line("Certificate in use", "until "+day(c.EndsAt)+", for "+strings.Join(slices.DeleteFunc(c.Hosts, localHost), ", "))
 	}
 	if c.Authority != nil {
 		line("Trust page", c.Authority.Pages...)
@@ -126,6 +129,12 @@ func (c *certificate) print(w io.Writer) {
 	if c.Authority != nil {
 		fmt.Fprintln(w, "\nOpen the trust page on each device. Trust the authority only where the device shows this fingerprint.")
 	}
+}
+
+// localHost tells whether a name or address leads nowhere from other networks: people need not see it.
+func localHost(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && (addr.IsLoopback() || addr.IsLinkLocalUnicast())
 }
 
 // day cuts a time of the API to its day.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"opsmon/app/certs"
 	"opsmon/app/service"
 )
 
@@ -64,7 +65,7 @@ func (e *exam) settings(context.Context) []Finding {
 	if e.Settings != nil {
 		return []Finding{wrong(e.Settings.Error(), "mend that setting in "+filepath.Join(e.DataDir, "app.yaml")+", then: app restart")}
 	}
-	return well("")
+	return well(filepath.Join(e.DataDir, "app.yaml") + " and the environment")
 }
 
 // soon is how long before a certificate's end that end counts as a problem. Those of the appliance's own authority are
@@ -94,7 +95,26 @@ func (e *exam) certificate(context.Context) []Finding {
 	if left := c.Expires.Sub(e.Clock()); left < soon && len(c.Problems) == 0 {
 		found = append(found, wrong("the certificate ends on "+stamp(c.Expires), mend))
 	}
+	found = append(found, e.kept(c)...)
 	return orWell(append(found, e.covers(c)...), "valid until "+stamp(c.Expires))
+}
+
+// kept looks whether the authority that devices trust is still there for the next start.
+func (e *exam) kept(c *Certificate) []Finding {
+	if !c.Own || !e.Running {
+		return nil
+	}
+	files, err := e.Files(e.DataDir)
+	if err != nil {
+		return nil // the check of rights tells it
+	}
+	for _, name := range []string{certs.CAFile, certs.CAKeyFile} {
+		path := filepath.Join(e.DataDir, "tls", name)
+		if !slices.ContainsFunc(files, func(f File) bool { return f.Path == path }) {
+			return []Finding{wrong("the authority's file "+path+" is gone: devices that trust the appliance will not after its next start", "bring it back from an encrypted backup before that")}
+		}
+	}
+	return nil
 }
 
 // covers looks whether the certificate is for what people open. One of the plant's own is for names that the plant
@@ -136,14 +156,13 @@ func (e *exam) backup(context.Context) []Finding {
 	if b == nil {
 		return well("not looked at: the service says nothing of scheduled backups")
 	}
-	now := e.Clock()
 	fix := e.Command + " backup"
 	switch {
 	case b.Problem != "":
 		return []Finding{wrong("the last backup failed: "+b.Problem, fix)}
 	case b.Last.IsZero():
 		return []Finding{wrong("there is no verified backup yet", fix)}
-	case b.Every > 0 && now.Sub(b.Last) > b.Every+b.Every/2:
+	case b.Overdue:
 		return []Finding{wrong("the last verified backup is of "+stamp(b.Last), fix)}
 	}
 	return well("the last one was verified at " + stamp(b.Last))

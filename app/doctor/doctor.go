@@ -54,10 +54,10 @@ type Certificate struct {
 
 // Backup is what is known of the scheduled backups.
 type Backup struct {
-	Last    time.Time     // end of the last one that was verified; zero = none yet
-	Every   time.Duration // at most this long between two
-	Problem string        // why the last one failed; "" = it did not
-	Dir     string        // where they go
+	Last    time.Time // of the last one that was verified; zero = none yet
+	Overdue bool
+	Problem string // of the last attempt; "" = it went well
+	Dir     string // where they go; "" = not known
 }
 
 // Machine is what is asked of the machine. Local gives the real one.
@@ -86,8 +86,8 @@ type File struct {
 	Path     string
 	Dir      bool
 	Owner    string // name of its user; "" where that decides nothing
-	Others   bool   // others than its owner, the system and administrators can read it
-	Secret   bool   // nobody else must
+	Others   bool   // every user of the machine can read it
+	Secret   bool   // and must not
 	Modified time.Time
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -114,6 +115,9 @@ func (e *exam) space(context.Context) []Finding {
 	var note []string
 	for _, dir := range dirs {
 		d, err := e.Disk(dir)
+		if dir == e.DataDir && errors.Is(err, fs.ErrNotExist) {
+			continue // the check of rights tells it
+		}
 		if err != nil {
 			found = append(found, wrong(fmt.Sprintf("the disk of %s cannot be read: %v", dir, err), "see whether it is mounted: mount, or on Windows net use"))
 			continue
@@ -151,17 +155,17 @@ func (e *exam) rights(context.Context) []Finding {
 	var foreign []string
 	dir := quote(e.OS, e.DataDir)
 	for _, f := range files {
-		if f.Owner != files[0].Owner {
+		if f.Owner != "" && f.Owner != files[0].Owner {
 			foreign = append(foreign, f.Path)
 		}
-		if !f.Secret || !f.Others {
+		if !f.Secret || !f.Others || e.OS != "windows" && !files[0].Others { // nobody gets past a closed directory, but on Windows
 			continue
 		}
-		fix := "chmod go= " + quote(e.OS, f.Path)
+		fix := "chmod o= " + quote(e.OS, f.Path)
 		if e.OS == "windows" {
 			fix = "icacls " + quote(e.OS, f.Path) + ` /inheritance:r /grant "*S-1-5-18:(OI)(CI)F" "*S-1-5-32-544:(OI)(CI)F" "NT SERVICE\app:(OI)(CI)F"`
 		}
-		found = append(found, wrong("others than the service and administrators can read "+f.Path, fix))
+		found = append(found, wrong("every user of this machine can read "+f.Path, fix))
 	}
 	if len(foreign) > 0 {
 		slices.Sort(foreign)

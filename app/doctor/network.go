@@ -263,7 +263,7 @@ func (e *exam) names(ctx context.Context) []Finding {
 		found = append(found, wrong(problem, fix))
 	}
 	if !e.MDNS || !e.Running || !beyond(e.Listen) {
-		return orWell(found, "")
+		return orWell(found, host+" leads here")
 	}
 	name := e.Name + ".local"
 	if label, _, _ := strings.Cut(strings.ToLower(host), "."); label == e.Name {

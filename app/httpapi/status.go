@@ -8,6 +8,8 @@ type Status struct {
 	DataDir     string             `json:"dataDir"`
 	URL         string             `json:"url"`                 // as people use it
 	URLs        []string           `json:"urls"`                // all that the LAN can open
+	Listen      string             `json:"listen"`              // address and port that is listened on; "" when no service runs
+	ClearListen string             `json:"clearListen"`         // of the port in the clear; "" where there is none
 	Ready       bool               `json:"ready"`               // requests are served
 	Reason      string             `json:"reason"`              // why not; "" when they are
 	SetupCode   string             `json:"setupCode,omitempty"` // of an appliance that is not set up yet

@@ -2,6 +2,7 @@ package mdns
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -44,6 +45,10 @@ func runRole() bool {
 	case "asker":
 		fmt.Println("ready")
 		for lines.Scan() {
+			if name, simply := strings.CutPrefix(lines.Text(), "who is "); simply {
+				fmt.Println(Ask(context.Background(), name))
+				continue
+			}
 			fmt.Println(ask(strings.Fields(lines.Text())))
 		}
 	}
@@ -273,6 +278,12 @@ func TestAnApplianceOnTheNetwork(t *testing.T) {
 	asker.until("udp6 A opsmon.local. multicast", "TypeA 10.77.0.2 ttl 120")
 	asker.until("udp6 AAAA opsmon.local. multicast", "TypeAAAA fd77::2 ttl 120")
 	asker.until("udp4 A OPSMON.Local. multicast", "TypeA 10.77.0.2")
+	if got := asker.ask("who is opsmon"); got != "10.77.0.2 <nil>" && got != "fd77::2 <nil>" {
+		t.Errorf("who is opsmon: %s", got)
+	}
+	if got := asker.ask("who is other"); got != "invalid IP <nil>" {
+		t.Errorf("who is other: %s", got)
+	}
 	asker.until("udp4 A opsmon.local. legacy", "TypeA 10.77.0.2 ttl 120 id 4711") // as programs without a responder ask
 	for _, question := range []string{"udp4 A other.local. multicast", "udp4 A opsmon.local.example. multicast", "udp4 A opsmon. legacy"} {
 		if got := asker.ask(question); got != "" {

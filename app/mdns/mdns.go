@@ -183,6 +183,27 @@ func (r *Responder) probe(ctx context.Context, interfaces []net.Interface) (riva
 	return addr, nil
 }
 
+// Ask asks the networks that the machine is on who <name>.local is, and gives one of its addresses. The zero address is
+// for nobody, and for where there is no network to ask.
+func Ask(ctx context.Context, name string) (netip.Addr, error) {
+	interfaces, _, err := (&Responder{cfg: Config{Interfaces: lan}}).usable()
+	if err != nil || len(interfaces) == 0 {
+		return netip.Addr{}, err
+	}
+	conn, err := listen(interfaces, mdns.WithQueryInterval(probe/4))
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, 2*probe)
+	defer cancel()
+	_, addr, err := conn.QueryAddr(ctx, name+".local")
+	if err != nil { // nobody answered
+		return netip.Addr{}, ctxError(ctx)
+	}
+	return addr.Unmap().WithZone(""), nil
+}
+
 // ctxError gives why a context ended early: nil where only its time was over.
 func ctxError(ctx context.Context) error {
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {

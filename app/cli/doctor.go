@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/control"
+	"opsmon/app/doctor"
+)
+
+func (e *env) doctor() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Look for what keeps the service from working on this machine", Args: cobra.NoArgs,
+		Long: `Looks at the service, its settings, its port and the firewall, the clock and the time zone, room and rights on the disk,
+the certificate, names on the network, and backups. It changes nothing, and says for each thing that is wrong what
+mends it. Exit status 1 when something is.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			subject, err := e.subject()
+			if err != nil {
+				return err
+			}
+			found := doctor.Examine(cmd.Context(), doctor.Local(), *subject)
+			wrong := 0
+			for _, f := range found {
+				if !f.OK {
+					wrong++
+				}
+			}
+			if err := e.print(found, func(w io.Writer) { printFindings(w, found) }); err != nil || wrong == 0 {
+				return err
+			}
+			fmt.Fprintf(e.stderr, "app: %s wrong\n", count(wrong, "thing is", "things are"))
+			return errReported
+		},
+	}
+}
+
+func printFindings(w io.Writer, found []doctor.Finding) {
+	for _, f := range found {
+		if f.OK {
+			fmt.Fprintf(w, "ok     %-12s %s\n", f.Check, f.Note)
+			continue
+		}
+		fmt.Fprintf(w, "WRONG  %-12s %s\n%20s-> %s\n", f.Check, f.Problem, "", f.Fix)
+	}
+}
+
+// subject gathers what the doctor looks at: the settings, and what the running service tells.
+func (e *env) subject() (*doctor.Subject, error) {
+	s := &doctor.Subject{DataDir: e.dataDir, Command: "app" + e.dirFlag()}
+	if dir, err := filepath.Abs(s.DataDir); err == nil {
+		s.DataDir = dir
+	}
+	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	if err == nil {
+		err = cfg.Check()
+	}
+	if s.Settings = err; err == nil {
+		s.Listen, s.ClearListen = cfg.Listen, cfg.ClearListen
+		s.Hosts = cfg.Hosts()
+	}
+	s.Name, s.MDNS = cfg.Name, cfg.MDNS
+
+	h, err := control.Client(e.dataDir)
+	switch {
+	case err == nil:
+		c := &client{http: h}
+		defer h.CloseIdleConnections()
+		return s, c.subject(s)
+	case !errors.Is(err, control.ErrNotRunning):
+		return nil, err
+	case s.Settings != nil:
+		return s, nil
+	}
+	found, err := e.certificate()
+	switch {
+	case errors.Is(err, app.ErrNoAuthority):
+		s.Certificate = &doctor.Certificate{Own: true}
+	case err != nil && !errors.Is(err, errTLSOff):
+		s.Certificate = &doctor.Certificate{Problems: []string{err.Error()}}
+	case err == nil:
+		s.Certificate = found.examined()
+	}
+	return s, nil
+}
+
+// subject adds what the running service tells.
+func (c *client) subject(s *doctor.Subject) error {
+	var status struct {
+		Listen      string       `json:"listen"`
+		ClearListen string       `json:"clearListen"`
+		Ready       bool         `json:"ready"`
+		Reason      string       `json:"reason"`
+		Certificate *certificate `json:"certificate"`
+		Backup      *struct {
+			LastAt  *time.Time `json:"lastAt"`
+			File    string     `json:"file"`
+			Overdue bool       `json:"overdue"`
+			Problem string     `json:"problem"`
+		} `json:"backup"`
+	}
+	if err := c.call(http.MethodGet, "/local/status", nil, nil, &status); err != nil {
+		return err
+	}
+	s.Running, s.Listen, s.ClearListen = true, status.Listen, status.ClearListen
+	if !status.Ready {
+		s.Ready = errors.New(status.Reason)
+	}
+	if status.Certificate != nil {
+		s.Certificate = status.Certificate.examined()
+	}
+	if b := status.Backup; b != nil {
+		s.Backup = &doctor.Backup{Overdue: b.Overdue, Problem: b.Problem}
+		if b.LastAt != nil {
+			s.Backup.Last = *b.LastAt
+		}
+		if b.File != "" {
+			s.Backup.Dir = filepath.Dir(b.File)
+		}
+	}
+	if status.Ready {
+		s.Zones = c.zones()
+	}
+	return nil
+}
+
+// zones gives the time zones of all plants, each once. What cannot be read is none: the doctor tells of it elsewhere.
+func (c *client) zones() []string {
+	var accounts []accountLine
+	if c.call(http.MethodGet, "/local/account", nil, nil, &accounts) != nil {
+		return nil
+	}
+	var zones []string
+	for _, line := range accounts {
+		var account struct {
+			Manifest struct {
+				Account struct {
+					Plants []struct {
+						Timezone string `json:"timezone"`
+					} `json:"plants"`
+				} `json:"account"`
+			} `json:"manifest"`
+		}
+		if (&client{http: c.http, account: line.ID}).call(http.MethodGet, "/account", nil, nil, &account) != nil {
+			continue
+		}
+		for _, plant := range account.Manifest.Account.Plants {
+			if plant.Timezone != "" && !slices.Contains(zones, plant.Timezone) {
+				zones = append(zones, plant.Timezone)
+			}
+		}
+	}
+	return zones
+}
+
+// examined gives a certificate as the doctor takes it.
+func (c *certificate) examined() *doctor.Certificate {
+	out := &doctor.Certificate{Problems: c.Problems, Own: c.Authority != nil}
+	if at, err := time.Parse(time.RFC3339, c.EndsAt); err == nil {
+		out.Expires = at
+	}
+	for _, host := range c.Hosts {
+		if addr, err := netip.ParseAddr(host); err == nil {
+			out.Addrs = append(out.Addrs, addr)
+		} else {
+			out.Names = append(out.Names, host)
+		}
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+package doctor
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"opsmon/app/backup"
+	"opsmon/app/certs"
+	"opsmon/app/mdns"
+	"opsmon/app/service"
+)
+
+// Local gives the machine that the program runs on.
+func Local() Machine {
+	return Machine{
+		OS: runtime.GOOS, Clock: time.Now, Zone: time.Local,
+		Tool:     tool,
+		Dial:     dial,
+		Bind:     bind,
+		Hostname: os.Hostname,
+		Lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		},
+		Ask:     mdns.Ask,
+		Addrs:   addrs,
+		Disk:    backup.DiskOf,
+		Files:   files,
+		Service: state,
+	}
+}
+
+// tool runs a program in the language that its answers are looked for in.
+func tool(ctx context.Context, name string, args ...string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil && runtime.GOOS != "windows" {
+		path, err = exec.LookPath(filepath.Join("/usr/sbin", name)) // not in the path of every user
+	}
+	if err != nil {
+		return "", exec.ErrNotFound
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func dial(ctx context.Context, address string) error {
+	c, err := (&net.Dialer{Timeout: 3 * time.Second}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+func bind(address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+func addrs() ([]netip.Addr, error) {
+	found, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, err
+	}
+	var list []netip.Addr
+	for _, one := range found {
+		if p, err := netip.ParsePrefix(one.String()); err == nil {
+			list = append(list, p.Addr())
+		}
+	}
+	return list, nil
+}
+
+func state() (service.State, error) {
+	s, err := service.Find()
+	if err != nil {
+		return service.State{}, err
+	}
+	return s.State()
+}
+
+// files lists the data directory and what is in it and in its folder of certificates. Which files are secret is known
+// by their names: the store and its copies, the settings, which may hold a password, and keys.
+func files(dir string) ([]File, error) {
+	first, err := file(dir, false)
+	if err != nil {
+		return nil, err
+	}
+	list := []File{first}
+	for _, folder := range []string{dir, filepath.Join(dir, "tls")} {
+		entries, err := os.ReadDir(folder)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			name := entry.Name()
+			if name == "control.sock" { // who answers there looks at who comes
+				continue
+			}
+			f, err := file(filepath.Join(folder, name), name == "app.yaml" || name == certs.CAKeyFile || filepath.Ext(name) == ".db")
+			if os.IsNotExist(err) {
+				continue // gone meanwhile
+			}
+			if err != nil {
+				return nil, err
+			}
+			if name == "app.yaml" {
+				f.Owner = "" // an administrator may keep the settings
+			}
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
