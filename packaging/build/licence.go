@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// module is a Go module that is linked into a binary.
+type module struct {
+	Path    string
+	Version string
+	Sum     string   // of go.sum
+	Dir     string   // its source
+	Uses    []string // paths of the modules that its linked-in packages import, sorted
+	Licence string   // SPDX
+}
+
+// standard is the path by which Go's standard library goes among the modules.
+const standard = "std"
+
+// findModules finds what is linked into the binary: from the binary itself, and for what needs what from the packages.
+func (p *product) findModules(ctx context.Context) error {
+	info, err := buildinfo.ReadFile(p.binary)
+	if err != nil {
+		return err
+	}
+	p.modules = []module{{Path: standard, Version: strings.TrimPrefix(info.GoVersion, "go")}}
+	for _, dep := range info.Deps {
+		p.modules = append(p.modules, module{Path: dep.Path, Version: dep.Version, Sum: dep.Sum})
+	}
+	text, err := output(ctx, p.root, p.goVariables(), "go", "list", "-mod=readonly", "-deps", "-json=ImportPath,Standard,Imports,Module", ".")
+	if err != nil {
+		return err
+	}
+	return p.useModules(text)
+}
+
+// useModules takes from go list where the modules are, and which uses which.
+func (p *product) useModules(text string) error {
+	type pkg struct {
+		ImportPath string
+		Standard   bool
+		Imports    []string
+		Module     *struct {
+			Path string
+			Dir  string
+		}
+	}
+	home, dirs := map[string]string{}, map[string]string{} // of packages and of modules
+	var all []pkg
+	for dec := json.NewDecoder(strings.NewReader(text)); ; {
+		var one pkg
+		if err := dec.Decode(&one); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("go list: %w", err)
+		}
+		home[one.ImportPath] = standard
+		if !one.Standard && one.Module != nil {
+			home[one.ImportPath] = one.Module.Path
+			dirs[one.Module.Path] = one.Module.Dir
+		}
+		all = append(all, one)
+	}
+	uses := map[string]map[string]bool{}
+	for _, one := range all {
+		from := home[one.ImportPath]
+		if uses[from] == nil {
+			uses[from] = map[string]bool{}
+		}
+		for _, imported := range one.Imports {
+			if to := home[imported]; to != "" && to != from {
+				uses[from][to] = true
+			}
+		}
+	}
+	own := module{Path: ownModule, Version: p.Version, Dir: p.root}
+	p.modules = append([]module{own}, p.modules...)
+	for i := range p.modules {
+		m := &p.modules[i]
+		m.Dir = dirs[m.Path]
+		for path := range uses[m.Path] {
+			m.Uses = append(m.Uses, path)
+		}
+		slices.Sort(m.Uses)
+	}
+	return nil
+}
+
+// ownModule is the path of app's module; the first of a product's modules.
+const ownModule = "opsmon"
+
+// licenceFile matches the names of the files that a module states its terms in.
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|copyright|unlicense)([-_.].*)?$`)
+
+// collectLicences reads the licences of all that is linked in. A module without one, or with one that is not known,
+// must not be handed out before someone has looked at it.
+func (p *product) collectLicences(ctx context.Context) error {
+	goroot, err := output(ctx, p.root, nil, "go", "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "app %s and what is linked into it (%s), each under its own licence.\n", p.Version, p.target)
+	for i := range p.modules {
+		m := &p.modules[i]
+		dir, title := m.Dir, m.Path+" "+m.Version
+		switch m.Path {
+		case standard:
+			dir, title = strings.TrimSpace(goroot), "Go "+m.Version+", standard library and time zone data"
+		case ownModule:
+			dir, title = p.root, "app "+m.Version
+		}
+		texts, err := licenceTexts(dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", title, err)
+		}
+		if m.Licence = recognise(texts); m.Licence == "" {
+			return fmt.Errorf("%s: no licence file in %s has terms that are known; look at them, then add them to packaging/build/licence.go", title, dir)
+		}
+		fmt.Fprintf(&b, "\n%s\n%s (%s)\n", strings.Repeat("=", 78), title, m.Licence)
+		for _, text := range texts {
+			fmt.Fprintf(&b, "%s\n\n%s\n", strings.Repeat("-", 78), strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
+		}
+	}
+	p.licences = b.Bytes()
+	return nil
+}
+
+func licenceTexts(dir string) ([]string, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	for _, f := range files {
+		if f.IsDir() || !licenceFile.MatchString(f.Name()) {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, string(b))
+	}
+	return texts, nil
+}
+
+// phrases tell licences by their words: all of a list, in running text. The first that fits counts.
+var phrases = []struct {
+	spdx  string
+	words []string
+}{
+	{"Apache-2.0", []string{"apache license", "version 2.0"}},
+	{"MPL-2.0", []string{"mozilla public license", "2.0"}},
+	{"BSD-3-Clause", []string{"redistribution and use in source and binary forms", "neither the name"}},
+	{"BSD-2-Clause", []string{"redistribution and use in source and binary forms"}},
+	{"MIT", []string{"permission is hereby granted, free of charge", "the above copyright notice and this permission notice"}},
+	{"ISC", []string{"permission to use, copy, modify, and/or distribute this software for any purpose"}},
+	{"ISC", []string{"permission to use, copy, modify, and distribute this software for any purpose"}},
+}
+
+// recognise gives the SPDX expression of the licences in some texts, "" when none is known. A text of several, such
+// as one that was taken over in parts, has them all joined with AND.
+func recognise(texts []string) string {
+	var found []string
+	for _, text := range texts {
+		running := strings.ToLower(strings.Join(strings.Fields(text), " "))
+		bsd := false
+		for _, known := range phrases {
+			if slices.ContainsFunc(known.words, func(w string) bool { return !strings.Contains(running, w) }) || strings.HasPrefix(known.spdx, "BSD") && bsd {
+				continue
+			}
+			bsd = bsd || strings.HasPrefix(known.spdx, "BSD")
+			if !slices.Contains(found, known.spdx) {
+				found = append(found, known.spdx)
+			}
+		}
+	}
+	slices.Sort(found)
+	return strings.Join(found, " AND ")
+}
