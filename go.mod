@@ -3,6 +3,7 @@ module opsmon
 go 1.26.0
 
 require (
+	aead.dev/minisign v0.3.0
 	filippo.io/age v1.3.2
 	github.com/Microsoft/go-winio v0.6.4
 	github.com/blues/jsonata-go v1.5.4
