@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"aead.dev/minisign"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestReproducible: the same source gives the same bytes, wherever it stands and whatever the machine is told: all
+// files, the signatures too.
+func TestReproducible(t *testing.T) {
+	first := releaseOf(t, "1.0.0")
+	root := filepath.Join(t.TempDir(), "another pläce")
+	list, err := output(t.Context(), moduleOf(t), nil, "git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.SplitSeq(strings.TrimRight(list, "\x00"), "\x00") {
+		b, err := os.ReadFile(filepath.Join(moduleOf(t), name))
+		if err != nil {
+			continue // deleted, and not committed yet
+		}
+		to := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	repository, err := output(t.Context(), moduleOf(t), nil, "git", "rev-parse", "--absolute-git-dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("gitdir: "+repository), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"TZ": "Asia/Kathmandu", "GOFLAGS": "-tags=other", "GOAMD64": "v3", "GOARCH": "arm64", "LC_ALL": "de_DE.UTF-8"} {
+		t.Setenv(name, value)
+	}
+	o := options{Version: "1.0.0", Root: root, Out: t.TempDir(), Targets: []target{{"linux", "amd64"}, {"windows", "amd64"}}, SignKey: filepath.Join(scratch, "secret.key")}
+	if soak {
+		t.Setenv("GOCACHE", t.TempDir()) // all is compiled again
+	}
+	if err := release(t.Context(), o, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	again := files(t, o.Out)
+	for name, b := range files(t, first.dir) {
+		if !bytes.Equal(b, again[name]) {
+			t.Errorf("%s differs: %d and %d bytes", name, len(b), len(again[name]))
+		}
+		delete(again, name)
+	}
+	if len(again) > 0 {
+		t.Errorf("made only the second time: %v", slices.Collect(maps.Keys(again)))
+	}
+}
+
+// moduleOf gives the root of the source that is tested.
+func moduleOf(t *testing.T) string {
+	t.Helper()
+	root, err := moduleRoot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// TestArchives: what the archives hold, what the binary says of itself, and that every file is listed and signed.
+func TestArchives(t *testing.T) {
+	d := releaseOf(t, "1.0.0")
+	src, err := describe(t.Context(), moduleOf(t), "1.0.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end, exe := range map[string]string{"linux_amd64.tar.gz": "app", "windows_amd64.zip": "app.exe"} {
+		held := unpack(t, d.file(t, end), src.Time)
+		want := []string{"CHANGELOG.md", "LICENSES.txt", "README.md", exe, exe + ".minisig"}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(held))); diff != "" {
+			t.Errorf("%s holds other files: %s", end, diff)
+		}
+		if !verify(d.key, held[exe], held[exe+".minisig"]) {
+			t.Errorf("%s: the signature of the program is not that of the key", end)
+		}
+	}
+	program := filepath.Join(t.TempDir(), "app")
+	if err := os.WriteFile(program, unpack(t, d.file(t, "linux_amd64.tar.gz"), src.Time)["app"], 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "version", "--json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said struct{ Version, Commit string }
+	if err := json.Unmarshal(out, &said); err != nil || said.Version != "1.0.0" || said.Commit != src.Commit {
+		t.Errorf("app version says %s, %v; want 1.0.0 and %s", out, err, src.Commit)
+	}
+
+	all := files(t, d.dir)
+	sums := map[string]string{}
+	for line := range strings.Lines(string(all["app_1.0.0_SHA256SUMS"])) {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		sums[name] = sum
+	}
+	for name, b := range all {
+		if strings.HasSuffix(name, ".minisig") {
+			continue
+		}
+		if !verify(d.key, b, all[name+".minisig"]) {
+			t.Errorf("%s has no signature of the key", name)
+		}
+		if verify(d.key, append(slices.Clone(b), 0), all[name+".minisig"]) {
+			t.Errorf("%s is signed with a byte more, too", name)
+		}
+		if sum := sha256.Sum256(b); name != "app_1.0.0_SHA256SUMS" && sums[name] != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s is listed with the checksum %q", name, sums[name])
+		}
+	}
+}
+
+func verify(key minisign.PublicKey, content, signature []byte) bool {
+	r := minisign.NewReader(bytes.NewReader(content))
+	if _, err := bytes.NewBuffer(nil).ReadFrom(r); err != nil {
+		return false
+	}
+	return r.Verify(key, signature)
+}
+
+// TestSBOM: the list of contents keeps the rules of CycloneDX 1.6 and names exactly what the binary says it is made of.
+func TestSBOM(t *testing.T) {
+	d := releaseOf(t, "1.0.0")
+	src, err := describe(t.Context(), moduleOf(t), "1.0.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(d.file(t, "linux_amd64.cdx.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s sbom
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Format != "CycloneDX" || s.Spec != "1.6" || s.Version != 1 || !regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`).MatchString(s.Serial) {
+		t.Errorf("it begins with %s %s %d %s", s.Format, s.Spec, s.Version, s.Serial)
+	}
+	if at, err := time.Parse(time.RFC3339, s.Metadata.Timestamp); err != nil || !at.Equal(src.Time) {
+		t.Errorf("it is of %s, %v", s.Metadata.Timestamp, err)
+	}
+	program := unpack(t, d.file(t, "linux_amd64.tar.gz"), src.Time)["app"]
+	sum := sha256.Sum256(program)
+	if diff := cmp.Diff([]hashed{{"SHA-256", hex.EncodeToString(sum[:])}}, s.Metadata.Component.Hashes); diff != "" {
+		t.Errorf("it is of another program: %s", diff)
+	}
+	info, err := buildinfo.Read(bytes.NewReader(program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{standard: strings.TrimPrefix(info.GoVersion, "go")}
+	for _, dep := range info.Deps {
+		want[dep.Path] = dep.Version
+	}
+	got, refs := map[string]string{}, map[string]bool{s.Metadata.Component.Ref: true}
+	for _, c := range s.Components {
+		if c.Type != "library" || c.Ref == "" || refs[c.Ref] || !strings.HasPrefix(c.PURL, "pkg:golang/") || len(c.Licences) != 1 || c.Licences[0].Expression == "" {
+			t.Errorf("a component breaks the rules: %+v", c)
+		}
+		got[c.Name], refs[c.Ref] = c.Version, true
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("it does not name what the program is made of: %s", diff)
+	}
+	for _, dep := range s.Dependencies {
+		if !refs[dep.Ref] || slices.ContainsFunc(dep.DependsOn, func(ref string) bool { return !refs[ref] || ref == dep.Ref }) {
+			t.Errorf("a dependency names what is not listed: %+v", dep)
+		}
+	}
+	if first := s.Dependencies[0]; first.Ref != s.Metadata.Component.Ref || len(s.Dependencies) != len(s.Components)+1 || !slices.ContainsFunc(first.DependsOn, func(ref string) bool { return strings.Contains(ref, "go.etcd.io/bbolt@") }) {
+		t.Errorf("what app itself uses: %+v", first)
+	}
+}
+
+// TestRefusals: what is wrong is told before anything is built, and what fails leaves nothing that looks whole.
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, b []byte) string {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(dir, name)
+	}
+	_, key, err := minisign.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked, err := minisign.EncryptKey("correct horse", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	locksmith, none := write("locked.key", locked), write("none.key", []byte("no key"))
+	for _, test := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"--targets", "plan9/amd64"}, 2, "linux/amd64,linux/arm64,windows/amd64"},
+		{[]string{"--formats", "exe"}, 2, "tar.gz, deb, rpm, zip, msi"},
+		{[]string{"--version", "v1"}, 2, "1.4.0-rc.1"},
+		{[]string{"now"}, 2, "now"},
+		{[]string{"--sign-key", filepath.Join(dir, "absent")}, 1, "absent"},
+		{[]string{"--sign-key", none}, 1, "no minisign secret key"},
+		{[]string{"--sign-key", locksmith}, 1, "APP_SIGN_PASSWORD"},
+	} {
+		t.Setenv("APP_SIGN_PASSWORD", "")
+		out := filepath.Join(dir, "out")
+		var stderr bytes.Buffer
+		if status := command(t.Context(), append([]string{"--out", out}, test.args...), os.Stderr, &stderr); status != test.status || !strings.Contains(stderr.String(), test.says) {
+			t.Errorf("%v: status %d and %q, want %d and %q", test.args, status, &stderr, test.status, test.says)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%v: something was built", test.args)
+		}
+	}
+	t.Setenv("APP_SIGN_PASSWORD", "wrong")
+	if _, err := readKey(locksmith); err == nil {
+		t.Error("a key was opened with another password")
+	}
+	t.Setenv("APP_SIGN_PASSWORD", "correct horse")
+	if opened, err := readKey(locksmith); err != nil || !opened.Equal(key) {
+		t.Errorf("the key with its password: %v", err)
+	}
+}
+
+// TestLicences: a licence is known by its words, and a module without a known one keeps a release from being made.
+func TestLicences(t *testing.T) {
+	for text, want := range map[string]string{
+		"Apache License\n  Version 2.0, January 2004":                                "Apache-2.0",
+		"Redistribution and use in source and\nbinary forms ... Neither the name of": "BSD-3-Clause",
+		"Redistribution and use in source and binary forms":                          "BSD-2-Clause",
+		"All rights reserved.": "",
+	} {
+		if got := recognise([]string{text}); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	p := &product{root: moduleOf(t), modules: []module{{Path: "northgate.example/x", Version: "v1", Dir: t.TempDir()}}}
+	if err := p.collectLicences(t.Context()); err == nil || !strings.Contains(err.Error(), "northgate.example/x v1") {
+		t.Errorf("a module without a licence: %v", err)
+	}
+}

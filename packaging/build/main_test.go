@@ -1,0 +1,167 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"aead.dev/minisign"
+)
+
+// scratch is a directory for all tests: releases take seconds to build, and several tests look at the same ones.
+var scratch string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "app-packaging-test-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		scratch = dir
+		return m.Run()
+	}())
+}
+
+// dist is a release that was built: the directory of its files and the key that they are signed with.
+type dist struct {
+	dir string
+	key minisign.PublicKey
+	log string
+}
+
+var (
+	building sync.Mutex
+	built    = map[string]dist{}
+)
+
+// releaseOf builds the release of a version, once: Linux and Windows of 64-bit PCs, all formats, signed.
+func releaseOf(t *testing.T, version string) dist {
+	t.Helper()
+	building.Lock()
+	defer building.Unlock()
+	if d, ok := built[version]; ok {
+		return d
+	}
+	d := dist{dir: filepath.Join(scratch, "Prüf stand", version)}
+	secret := filepath.Join(scratch, "secret.key")
+	public, err := throwAwayKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.key = public
+	var log bytes.Buffer
+	if err := release(t.Context(), options{Version: version, Out: d.dir, Targets: []target{{"linux", "amd64"}, {"windows", "amd64"}}, SignKey: secret}, &log); err != nil {
+		t.Fatal(err)
+	}
+	d.log = log.String()
+	built[version] = d
+	return d
+}
+
+// throwAwayKey gives the public part of the key in a file, which it makes when it is not there.
+func throwAwayKey(file string) (minisign.PublicKey, error) {
+	b, err := os.ReadFile(file)
+	if err == nil {
+		var key minisign.PrivateKey
+		err = key.UnmarshalText(b)
+		public, _ := key.Public().(minisign.PublicKey)
+		return public, err
+	}
+	public, key, err := minisign.GenerateKey(nil)
+	if err != nil {
+		return public, err
+	}
+	if b, err = key.MarshalText(); err != nil {
+		return public, err
+	}
+	return public, os.WriteFile(file, b, 0o600)
+}
+
+// file gives the path of the one file of a release whose name has this end.
+func (d dist) file(t *testing.T, end string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(d.dir, "*"+end))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("files with the end %s: %v, %v; the build said:\n%s", end, found, err, d.log)
+	}
+	return found[0]
+}
+
+// files gives the contents of a directory by name.
+func files(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[e.Name()] = b
+	}
+	return all
+}
+
+// unpack reads a tar.gz or zip archive. Each entry must be one that its reader may write anywhere.
+func unpack(t *testing.T, file string, at time.Time) map[string][]byte {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	add := func(name string, mode os.FileMode, modified time.Time, r io.Reader) {
+		content, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := os.FileMode(0o644)
+		if strings.TrimSuffix(name, ".exe") == "app" {
+			want = 0o755
+		}
+		if mode != want || !modified.Equal(at) || name != filepath.Base(name) {
+			t.Errorf("%s in %s has mode %o and is of %v, want %o and %v", name, file, mode, modified, want, at)
+		}
+		all[name] = content
+	}
+	if strings.HasSuffix(file, ".zip") {
+		z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range z.File {
+			r, err := f.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(f.Name, f.Mode(), f.Modified, r)
+		}
+		return all
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(h.Name, h.FileInfo().Mode(), h.ModTime, r)
+	}
+}
