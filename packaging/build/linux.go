@@ -107,6 +107,7 @@ func (p *product) nfpmConfig() (nfpmConfig, error) {
 		}
 		add(destination, 0o644, file)
 	}
+	add("/usr/share/app/app.yaml", 0o644, filepath.Join(p.root, "app", "installed.yaml"))
 	for _, file := range []string{plantPage, "CHANGELOG.md"} {
 		add("/usr/share/doc/app/"+filepath.Base(file), 0o644, filepath.Join(p.root, filepath.FromSlash(file)))
 	}
