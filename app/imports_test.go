@@ -39,6 +39,7 @@ var who = map[string][]string{
 	"app/service":          {"app/control"},
 	"app/service/boottest": {},
 	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns"},
+	"packaging/build":      {"app/service"},
 	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service"},
 }
 

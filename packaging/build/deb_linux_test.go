@@ -7,13 +7,33 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/packaging/machine"
+	"opsmon/app/service/boottest"
 )
 
 // unitProperty asks a machine's systemd for a property of the service.
-func unitProperty(t *testing.T, m *machine.Machine, property string) string {
+func unitProperty(t *testing.T, m *boottest.Machine, property string) string {
 	t.Helper()
 	return strings.TrimSpace(m.Must(t, "systemctl", "show", "--value", "-p", property, "app.service"))
+}
+
+// put copies a file to a machine.
+func put(t *testing.T, m *boottest.Machine, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Put(t, to, b, 0o644)
+}
+
+// allowServices takes away what an image for containers has to keep packages from starting services.
+func allowServices(t *testing.T, m *boottest.Machine) { m.Must(t, "rm", "-f", "/usr/sbin/policy-rc.d") }
+
+// both runs a program and gives what it says on both of its outputs, and whether it succeeded.
+func both(t *testing.T, m *boottest.Machine, args ...string) (string, bool) {
+	t.Helper()
+	stdout, stderr, status := m.Run(t.Context(), nil, args...)
+	return stdout + stderr, status == 0
 }
 
 // says fails the test when a text lacks what it has to say.
@@ -29,12 +49,10 @@ func says(t *testing.T, text string, wants ...string) {
 // TestDebianPackage installs, upgrades, removes, brings back and purges the package on a machine that is really booted.
 func TestDebianPackage(t *testing.T) {
 	old, next := releaseOf(t, "1.0.0"), releaseOf(t, "1.1.0")
-	m, ok := machine.Boot(t)
-	if !ok {
-		return
-	}
-	m.Copy(t, old.file(t, "_amd64.deb"), "/root/old.deb")
-	m.Copy(t, next.file(t, "_amd64.deb"), "/root/next.deb")
+	m := boottest.Boot(t)
+	allowServices(t, m)
+	put(t, m, old.file(t, "_amd64.deb"), "/root/old.deb")
+	put(t, m, next.file(t, "_amd64.deb"), "/root/next.deb")
 	const data = "/var/lib/app"
 
 	says(t, m.Must(t, "dpkg", "-i", "/root/old.deb"), "https://")
@@ -85,7 +103,7 @@ func TestDebianPackage(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(m.Root, data)); !os.IsNotExist(err) {
 		t.Errorf("after the purge the data are there: %v", err)
 	}
-	if left, _ := m.Run(t, "sh", "-c", "find /etc /usr /var -path '*systemd*app.service*' -o -path '/usr/*/app/*' -newer /root/old.deb"); left != "" {
+	if left, _, _ := m.Run(t.Context(), nil, "sh", "-c", "find /etc /usr /var -path '*systemd*app.service*' -o -path '/usr/*/app/*' -newer /root/old.deb"); left != "" {
 		t.Errorf("after the purge there is still %s", left)
 	}
 }
@@ -94,19 +112,17 @@ func TestDebianPackage(t *testing.T) {
 // store does not get it.
 func TestDebianUpgradeThatFails(t *testing.T) {
 	old, next := releaseOf(t, "1.0.0"), releaseOf(t, "1.1.0")
-	m, ok := machine.Boot(t)
-	if !ok {
-		return
-	}
-	m.Copy(t, old.file(t, "_amd64.deb"), "/root/old.deb")
-	m.Copy(t, next.file(t, "_amd64.deb"), "/root/next.deb")
+	m := boottest.Boot(t)
+	allowServices(t, m)
+	put(t, m, old.file(t, "_amd64.deb"), "/root/old.deb")
+	put(t, m, next.file(t, "_amd64.deb"), "/root/next.deb")
 	m.Must(t, "dpkg", "-i", "/root/old.deb")
 	m.Must(t, "app", "init", "--domain", "northgate.example", "--email", "it@northgate.example")
 	pid := unitProperty(t, m, "MainPID")
 
 	m.Must(t, "sh", "-c", "rm -rf /var/lib/app/backups; echo no directory >/var/lib/app/backups")
-	out, err := m.Run(t, "dpkg", "-i", "/root/next.deb")
-	if err == nil {
+	out, ok := both(t, m, "dpkg", "-i", "/root/next.deb")
+	if ok {
 		t.Error("it was upgraded without a backup")
 	}
 	says(t, out, "nothing is upgraded", "APP_UPGRADE_WITHOUT_BACKUP=1")
@@ -117,9 +133,9 @@ func TestDebianUpgradeThatFails(t *testing.T) {
 	m.Must(t, "rm", "/var/lib/app/backups")
 
 	// A package whose program fails on every store: that of the next version, with another one in its place.
-	m.Must(t, "sh", "-c", `cd /root && dpkg-deb -R next.deb bad && printf '#!/bin/sh\necho this store is not for me >&2; exit 1\n' >bad/usr/bin/app && dpkg-deb -b bad bad.deb`)
-	out, err = m.Run(t, "dpkg", "-i", "/root/bad.deb")
-	if err == nil {
+	m.Must(t, "sh", "-c", `cd /root && dpkg-deb -R next.deb bad && printf '#!/bin/sh\necho this store is not for me >&2; exit 1\n' >bad/usr/bin/app && chmod 755 bad/usr/bin/app && dpkg-deb -Znone -b bad bad.deb`)
+	out, ok = both(t, m, "dpkg", "-i", "/root/bad.deb")
+	if ok {
 		t.Error("a version that cannot read the store was started")
 	}
 	says(t, out, "this store is not for me", "goes on running", "dpkg -i")
@@ -127,5 +143,20 @@ func TestDebianUpgradeThatFails(t *testing.T) {
 		t.Errorf("the service was started again: %s, %s", pid, now)
 	}
 	m.Must(t, "dpkg", "-i", "/root/old.deb")
+	says(t, m.Must(t, "app", "user", "list"), "it@northgate.example")
+
+	// One whose program reads the store, but does not serve.
+	m.Must(t, "sh", "-c", `cd /root/bad && rm -rf usr && cd .. && dpkg-deb -x next.deb bad && mv bad/usr/bin/app bad/usr/lib/app-real &&
+printf '#!/bin/sh\ncase "$*" in serve*) echo no such luck >&2; exit 1;; esac; exec /usr/lib/app-real "$@"\n' >bad/usr/bin/app && chmod 755 bad/usr/bin/app && dpkg-deb -Znone -b bad bad.deb`)
+	out, ok = both(t, m, "dpkg", "-i", "/root/bad.deb")
+	if ok {
+		t.Error("a version that does not start was installed in silence")
+	}
+	says(t, out, "the service does not start", "no such luck", "to go back")
+	_, backup, _ := strings.Cut(out, "2. app restore ")
+	backup, _, _ = strings.Cut(backup, ";")
+	both(t, m, "env", "APP_UPGRADE_WITHOUT_BACKUP=1", "dpkg", "-i", "/root/old.deb")
+	m.Must(t, "app", "restore", "--yes", backup)
+	m.Must(t, "app", "start")
 	says(t, m.Must(t, "app", "user", "list"), "it@northgate.example")
 }

@@ -166,6 +166,7 @@ var phrases = []struct {
 	{"BSD-3-Clause", []string{"redistribution and use in source and binary forms", "neither the name"}},
 	{"BSD-2-Clause", []string{"redistribution and use in source and binary forms"}},
 	{"MIT", []string{"permission is hereby granted, free of charge", "the above copyright notice and this permission notice"}},
+	{"Zlib", []string{"the origin of this software must not be misrepresented"}},
 	{"ISC", []string{"permission to use, copy, modify, and/or distribute this software for any purpose"}},
 	{"ISC", []string{"permission to use, copy, modify, and distribute this software for any purpose"}},
 }

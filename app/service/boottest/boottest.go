@@ -169,7 +169,7 @@ func child(pid int) int {
 func (m *Machine) Run(ctx context.Context, stdin []byte, args ...string) (stdout, stderr string, status int) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--target", strconv.Itoa(m.leader), "--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd=/", "--"}, args...)...)
+	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--target", strconv.Itoa(m.leader), "--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wdns=/", "--"}, args...)...)
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=/root"}
 	cmd.Stdin = bytes.NewReader(stdin)
 	var out, errs bytes.Buffer
