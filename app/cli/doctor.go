@@ -75,7 +75,13 @@ func (e *env) subject() (*doctor.Subject, error) {
 	case err == nil:
 		c := &client{http: h}
 		defer h.CloseIdleConnections()
-		return s, c.subject(s)
+		if err := c.subject(s); err != nil {
+			return nil, err
+		}
+		if s.Backup != nil {
+			s.Backup.Dir = cfg.BackupDir()
+		}
+		return s, nil
 	case !errors.Is(err, control.ErrNotRunning):
 		return nil, err
 	case s.Settings != nil:
@@ -103,7 +109,6 @@ func (c *client) subject(s *doctor.Subject) error {
 		Certificate *certificate `json:"certificate"`
 		Backup      *struct {
 			LastAt  *time.Time `json:"lastAt"`
-			File    string     `json:"file"`
 			Overdue bool       `json:"overdue"`
 			Problem string     `json:"problem"`
 		} `json:"backup"`
@@ -122,9 +127,6 @@ func (c *client) subject(s *doctor.Subject) error {
 		s.Backup = &doctor.Backup{Overdue: b.Overdue, Problem: b.Problem}
 		if b.LastAt != nil {
 			s.Backup.Last = *b.LastAt
-		}
-		if b.File != "" {
-			s.Backup.Dir = filepath.Dir(b.File)
 		}
 	}
 	if status.Ready {

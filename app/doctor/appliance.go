@@ -154,16 +154,18 @@ func (c *Certificate) isFor(name string) bool {
 func (e *exam) backup(context.Context) []Finding {
 	b := e.Backup
 	if b == nil {
-		return well("not looked at: the service says nothing of scheduled backups")
+		return well("not looked at: none is scheduled, or the service does not run")
 	}
 	fix := e.Command + " backup"
 	switch {
 	case b.Problem != "":
 		return []Finding{wrong("the last backup failed: "+b.Problem, fix)}
-	case b.Last.IsZero():
-		return []Finding{wrong("there is no verified backup yet", fix)}
+	case b.Overdue && b.Last.IsZero():
+		return []Finding{wrong("there is no verified backup, and one is overdue", fix)}
 	case b.Overdue:
 		return []Finding{wrong("the last verified backup is of "+stamp(b.Last), fix)}
+	case b.Last.IsZero():
+		return well("none yet; the first is not due")
 	}
 	return well("the last one was verified at " + stamp(b.Last))
 }

@@ -83,8 +83,8 @@ func healthy() *patient {
 func (p *patient) windows() {
 	p.OS = "windows"
 	p.tools = tools{
-		"w32tm /query /status":                          "Sprungindikator: 0(keine Warnung)\r\nStratum: 4\r\n",
-		"netsh advfirewall firewall show rule name=app": "Lokaler Port: 8443,8080\r\n",
+		"w32tm /query /status": "Sprungindikator: 0(keine Warnung)\r\nStratum: 4\r\n",
+		"netsh advfirewall firewall show rule name=" + service.FirewallRule: "Lokaler Port: 8443,8080\r\nLokaler Port: 5353\r\n",
 	}
 }
 
@@ -177,8 +177,8 @@ func TestIll(t *testing.T) {
 		}, "firewall", "no rule names port 8443/tcp", "nft add rule TABLE input tcp dport 8443 accept", ""},
 		{"Windows' firewall", func(p *patient) {
 			p.windows()
-			p.tools["netsh advfirewall firewall show rule name=app"] = "Port: 8080\r\n"
-		}, "firewall", "lets clients in to port 8443", "protocol=TCP localport=8443", ""},
+			p.tools["netsh advfirewall firewall show rule name="+service.FirewallRule] = "Port: 8080\r\n"
+		}, "firewall", "lets clients in to port 8443", `add rule name="app, manufacturing operations monitoring" dir=in action=allow protocol=TCP localport=8443`, ""},
 
 		{"empty battery", func(p *patient) {
 			p.Clock = func() time.Time { return today.AddDate(-5, 0, 0) }
@@ -244,7 +244,7 @@ func TestIll(t *testing.T) {
 		{"the machine's own name", func(p *patient) { p.Hostname = func() (string, error) { return "OPSMON.works.example", nil } }, "names", "this machine's own", "name: LABEL", ""},
 
 		{"backup failed", func(p *patient) { p.Backup.Problem = "no room" }, "backup", "the last backup failed: no room", "app backup", ""},
-		{"no backup", func(p *patient) { p.Backup.Last = time.Time{} }, "backup", "no verified backup yet", "app backup", ""},
+		{"no backup", func(p *patient) { p.Backup.Last, p.Backup.Overdue = time.Time{}, true }, "backup", "no verified backup, and one is overdue", "app backup", ""},
 		{"old backup", func(p *patient) { p.Backup.Last = today.AddDate(0, 0, -3); p.Backup.Overdue = true }, "backup", "is of 2026-11-17", "app backup", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -297,6 +297,7 @@ func TestNotLookedAt(t *testing.T) {
 			p.Certificate.Own, p.Certificate.Names, p.Hosts = false, []string{"*.works.example"}, []string{"192.168.7.20", "opsmon.works.example"}
 		}, "certificate", "valid until"},
 		{"mDNS off", func(p *patient) { p.MDNS = false }, "names", "plantpc leads here"},
+		{"the first day", func(p *patient) { p.Backup.Last = time.Time{} }, "backup", "none yet"},
 		{"no backups known", func(p *patient) { p.Backup = nil }, "backup", "not looked at"},
 		{"the administrator's settings", func(p *patient) { p.files[2].Others, p.files[2].Owner = true, "" }, "rights", "/var/lib/app"},
 	} {

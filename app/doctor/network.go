@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"opsmon/app/service"
 )
 
 // port looks whether clients can connect, or whether the service could listen if it ran.
@@ -213,13 +215,10 @@ func (e *exam) unread(tool, out string, err error) ([]Finding, bool) {
 	return nil, false
 }
 
-// firewallRule is the name of the rule that `app install` makes in Windows' firewall.
-const firewallRule = "app"
-
 // netsh asks for the rule that `app install` makes: what netsh prints is in the system's language, its exit status is
 // not.
 func (e *exam) netsh(ctx context.Context, needed []opening) []Finding {
-	out, err := e.Tool(ctx, "netsh", "advfirewall", "firewall", "show", "rule", "name="+firewallRule)
+	out, err := e.Tool(ctx, "netsh", "advfirewall", "firewall", "show", "rule", "name="+service.FirewallRule)
 	switch exit := (*exec.ExitError)(nil); {
 	case errors.Is(err, exec.ErrNotFound):
 		return well("not looked at: there is no netsh")
@@ -228,13 +227,13 @@ func (e *exam) netsh(ctx context.Context, needed []opening) []Finding {
 	}
 	var found []Finding
 	for _, o := range needed {
-		if o.proto != "tcp" || err == nil && regexp.MustCompile(fmt.Sprintf(`\b%d\b`, o.port)).MatchString(out) {
+		if err == nil && regexp.MustCompile(fmt.Sprintf(`\b%d\b`, o.port)).MatchString(out) {
 			continue
 		}
-		found = append(found, wrong(fmt.Sprintf("Windows' firewall has no rule %s that lets clients in to port %d", firewallRule, o.port),
-			fmt.Sprintf("netsh advfirewall firewall add rule name=%s dir=in action=allow protocol=TCP localport=%d", firewallRule, o.port)))
+		found = append(found, wrong(fmt.Sprintf("Windows' firewall has no rule %q that lets clients in to port %v", service.FirewallRule, o),
+			fmt.Sprintf("netsh advfirewall firewall add rule name=%q dir=in action=allow protocol=%s localport=%d", service.FirewallRule, strings.ToUpper(o.proto), o.port)))
 	}
-	return orWell(found, "Windows' firewall has the rule "+firewallRule)
+	return orWell(found, "Windows' firewall has the rule "+service.FirewallRule)
 }
 
 // names looks whether the machine knows itself, and whether the appliance's name leads here.

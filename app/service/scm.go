@@ -27,8 +27,8 @@ const (
 	description = "Keeps the plant's configuration and serves its API and pages to the LAN. Its data and settings are in the directory that app status names."
 )
 
-// firewallRule is the name of the rules that let the LAN in.
-const firewallRule = displayName
+// FirewallRule is the name of the rules that let the LAN in.
+const FirewallRule = displayName
 
 // recovery is what follows when the service fails, be it by a crash or an end with an error: it is started again after
 // these times, the last of them for every further time, and a day without a failure counts as none.
@@ -130,7 +130,7 @@ const mdnsPort = 5353
 // are there already go first. The rules are for every profile: Windows takes a plant's network for a public one as often
 // as not.
 func firewall(m scm, program string, ports []int) error {
-	deleted := m.run("netsh", "advfirewall", "firewall", "delete", "rule", "name="+firewallRule) // an error when there is none
+	deleted := m.run("netsh", "advfirewall", "firewall", "delete", "rule", "name="+FirewallRule) // an error when there is none
 	if len(ports) == 0 {
 		var missing *commandError
 		if errors.As(deleted, &missing) {
@@ -139,7 +139,7 @@ func firewall(m scm, program string, ports []int) error {
 		return deleted
 	}
 	for _, rule := range [][]string{{"protocol=TCP", "localport=" + joinPorts(ports, ",")}, {"protocol=UDP", "localport=" + strconv.Itoa(mdnsPort)}} {
-		args := append([]string{"advfirewall", "firewall", "add", "rule", "name=" + firewallRule, "dir=in", "action=allow", "profile=any", "program=" + program}, rule...)
+		args := append([]string{"advfirewall", "firewall", "add", "rule", "name=" + FirewallRule, "dir=in", "action=allow", "profile=any", "program=" + program}, rule...)
 		if err := m.run("netsh", args...); err != nil {
 			return err
 		}
