@@ -43,6 +43,15 @@ func ManualName(at time.Time) string {
 	return manualPrefix + at.UTC().Format(stampLayout) + nameSuffix
 }
 
+// NewName is a ManualName that no file in the folder has: that of a later second when it must.
+func (f Folder) NewName(at time.Time) string {
+	name := ManualName(at)
+	for ; exists(filepath.Join(string(f), name)); name = ManualName(at) {
+		at = at.Add(time.Second)
+	}
+	return name
+}
+
 // All lists the backups in the folder, newest first, and reads the header of each. A folder that is not there has none.
 func (f Folder) All() ([]Stored, error) {
 	entries, err := os.ReadDir(string(f))

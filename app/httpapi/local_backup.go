@@ -124,7 +124,7 @@ func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string,
 	if err := b.Folder.Ready(); err != nil {
 		return r, backupError(err)
 	}
-	name := backup.ManualName(b.Clock())
+	name := b.Folder.NewName(b.Clock())
 	if r, err = backup.Create(ctx, cfg, filepath.Join(string(b.Folder), name)); err != nil {
 		return r, backupError(err)
 	}
