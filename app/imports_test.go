@@ -32,7 +32,7 @@ var who = map[string][]string{
 	"app/control":          {},
 	"app/failpoint":        {},
 	"app/signal":           {"kv"},
-	"app/backup":           {"kv"},
+	"app/backup":           {"kv", "app/failpoint"},
 	"app/certs":            {},
 	"app/mdns":             {},
 	"app/doctor":           {"app/backup", "app/certs", "app/mdns", "app/service"},

@@ -18,6 +18,7 @@ import (
 	"filippo.io/age"
 	"golang.org/x/sync/errgroup"
 
+	"opsmon/app/failpoint"
 	"opsmon/kv"
 )
 
@@ -138,7 +139,7 @@ func (cfg *Config) fill() {
 		cfg.Progress = func(int64, int64) {}
 	}
 	if cfg.step == nil {
-		cfg.step = func(string) {}
+		cfg.step = failpoint.At
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"opsmon/app/failpoint"
 )
 
 // ReceiveConfig says where a backup that comes from somewhere else is put.
@@ -57,12 +59,15 @@ func receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (r Result, 
 		return r, err
 	}
 	r = Result{Bytes: w.bytes, SHA256: hex.EncodeToString(w.sum.Sum(nil))}
+	failpoint.At("received")
 	if r.Manifest, err = readReceived(ctx, temp, cfg.Passphrase, r); err != nil {
 		return r, err
 	}
+	failpoint.At("read back")
 	if err := publish(temp, cfg.Path, cfg.Overwrite); err != nil {
 		return r, err
 	}
+	failpoint.At("published")
 	r.File = cfg.Path
 	return r, syncDir(filepath.Dir(cfg.Path))
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"opsmon/app/failpoint"
 	"opsmon/kv"
 )
 
@@ -52,7 +53,7 @@ func prepare(ctx context.Context, cfg RestoreConfig) (p *Prepared, err error) {
 		cfg.Clock = time.Now
 	}
 	if cfg.step == nil {
-		cfg.step = func(string) {}
+		cfg.step = failpoint.At
 	}
 	header, err := inspect(cfg.Path, "")
 	if err != nil {
@@ -223,7 +224,7 @@ func (p *Prepared) swap() (r Restored, err error) {
 // Undo puts back what was there before Swap, for when the service does not become ready with what was restored, which is
 // kept as NAME.failed-restore-TIME. The service must not run. Errors: ErrInUse; those of the disk.
 func (r Restored) Undo() error {
-	return during("undo the restore in "+r.dir, exchange(r.dir, r.undo, func(string) {}))
+	return during("undo the restore in "+r.dir, exchange(r.dir, r.undo, failpoint.At))
 }
 
 // Restore is Prepare and Swap, for when no service has to be stopped between them.
