@@ -106,8 +106,7 @@ func (c *certificate) print(w io.Writer) {
 			name = ""
 		}
 	}
-	half := len(c.Fingerprint) / 2
-	fingerprint := []string{c.Fingerprint[:half+1], c.Fingerprint[half+1:]} // two lines of 16 pairs
+	fingerprint := inParts(c.Fingerprint)
 	if a := c.Authority; a != nil {
 		line("Certificate authority", a.Name)
 		line("SHA-256 fingerprint", fingerprint...)
@@ -129,6 +128,19 @@ func (c *certificate) print(w io.Writer) {
 	if c.Authority != nil {
 		fmt.Fprintln(w, "\nOpen the trust page on each device. Trust the authority only where the device shows this fingerprint.")
 	}
+}
+
+// inParts writes a fingerprint as the trust page does: two lines of four parts, which eyes can hold.
+func inParts(fingerprint string) []string {
+	pairs := strings.Split(fingerprint, ":")
+	var parts, lines []string
+	for chunk := range slices.Chunk(pairs, 4) {
+		parts = append(parts, strings.Join(chunk, ":"))
+	}
+	for chunk := range slices.Chunk(parts, 4) {
+		lines = append(lines, strings.Join(chunk, "  "))
+	}
+	return lines
 }
 
 // localHost tells whether a name or address leads nowhere from other networks: people need not see it.
