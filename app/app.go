@@ -19,6 +19,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/backup"
 	"opsmon/app/httpapi"
+	"opsmon/app/upgrade"
 	"opsmon/kv"
 )
 
@@ -60,6 +61,9 @@ func open(cfg Config, log *slog.Logger, base *baseURL, h *Host) (*App, error) {
 		cfg.Clock = time.Now
 	}
 	a := &App{cfg: cfg, log: log, base: base, host: h}
+	if err := upgrade.Recover(cfg.DataDir, len(migrations)); err != nil {
+		return nil, err
+	}
 	err := backup.Recover(cfg.DataDir, func() (err error) {
 		c := storeConfig(cfg)
 		c.OnDamage = a.damaged

@@ -12,6 +12,7 @@ type Build struct {
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
+	Store   int    `json:"store"` // version of the store that it works with: how many migrations it knows
 }
 
 // version and commit are set by release builds, with -ldflags "-X opsmon/app.version=… -X opsmon/app.commit=…".
@@ -19,7 +20,7 @@ var version, commit string
 
 // BuildInfo says how the binary was built; a plain build knows its commit from git.
 func BuildInfo() Build {
-	b := Build{Version: version, Commit: commit, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	b := Build{Version: version, Commit: commit, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Store: len(migrations)}
 	if b.Version == "" {
 		b.Version = "devel"
 	}

@@ -151,6 +151,11 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 			err = nil
 		} else {
 			compactTidy(h.cfg.DataDir, h.log)
+			settling, stop := context.WithCancel(ctx)
+			var ended sync.WaitGroup
+			ended.Go(func() { h.settleUpgrade(settling) })
+			defer ended.Wait()
+			defer stop()
 		}
 		if started != nil {
 			started(h.base.get())

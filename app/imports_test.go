@@ -28,6 +28,7 @@ var who = map[string][]string{
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
 	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control"},
+	"app/upgrade":          {"kv", "app/backup"},
 	"app/web":              {"assets"},
 	"app/control":          {},
 	"app/failpoint":        {},
@@ -38,9 +39,9 @@ var who = map[string][]string{
 	"app/doctor":           {"app/backup", "app/certs", "app/mdns", "app/service"},
 	"app/service":          {"app/control"},
 	"app/service/boottest": {},
-	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns"},
+	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade"},
 	"packaging/build":      {"app/service"},
-	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service"},
+	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/upgrade"},
 }
 
 // homes are the rooms that a library lives in.
@@ -54,6 +55,7 @@ var homes = map[string][]string{
 	"github.com/blues/jsonata-go":            {"app/transform"},
 	"github.com/wneessen/go-mail":            {"app/auth"},
 	"github.com/pion/":                       {"app/mdns"},
+	"aead.dev/minisign":                      {"app/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/backup"},
 	"net/http":                               {"app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service"},
 }

@@ -18,6 +18,9 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeChecked(t, s)
+	if n, err := VersionOf(cfg.Path); err != nil || n != 1 {
+		t.Errorf("version %d, %v", n, err)
+	}
 	before, err := os.ReadFile(cfg.Path)
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +52,12 @@ func TestReadOnly(t *testing.T) {
 	}
 	if after, err := os.ReadFile(cfg.Path); err != nil || !bytes.Equal(before, after) {
 		t.Error("the file was changed")
+	}
+	if err := os.WriteFile(cfg.Path, before[:pageSize], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := VersionOf(cfg.Path); !errors.Is(err, ErrDamaged) {
+		t.Errorf("version of a cut file: %v", err)
 	}
 	none := filepath.Join(t.TempDir(), "none.db")
 	if _, err := Open(Config{Path: none, ReadOnly: true}); !errors.Is(err, fs.ErrNotExist) || exists(none) {

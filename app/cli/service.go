@@ -100,6 +100,8 @@ type serviceStatus struct {
 	Store     *struct {
 		Bytes int64 `json:"bytes"`
 		Free  int64 `json:"free"`
+
+		Version int `json:"version"`
 	} `json:"store"`
 	Backup *struct {
 		LastAt  *string `json:"lastAt"`

@@ -20,9 +20,10 @@ type Status struct {
 
 // StoreStatus is the store's file.
 type StoreStatus struct {
-	Bytes int64 `json:"bytes"` // of the file
-	Free  int64 `json:"free"`  // of these: room for later writes, which app compact gives back
-	Full  bool  `json:"full"`  // the last write found the disk full; reads go on, and writes do when there is room
+	Bytes   int64 `json:"bytes"`   // of the file
+	Free    int64 `json:"free"`    // of these: room for later writes, which app compact gives back
+	Version int   `json:"version"` // how many migrations have run on it
+	Full    bool  `json:"full"`    // the last write found the disk full; reads go on, and writes do when there is room
 }
 
 // BackupStatus is the last scheduled backup.

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/control"
+	"opsmon/app/service"
+	"opsmon/app/upgrade"
+	"opsmon/kv"
+)
+
+// upgradeFlags are what `upgrade` and `rollback` share.
+type upgradeFlags struct {
+	binary string
+	yes    bool
+}
+
+func (f *upgradeFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.binary, "binary", "", "`path` of the installed program, where no service is installed that runs it")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+}
+
+func (e *env) upgrade() *cobra.Command {
+	var flags upgradeFlags
+	var unsigned bool
+	cmd := &cobra.Command{
+		Use: "upgrade FILE", Short: "Put a newer version in the place of the installed one, and go back when it does not get ready", Args: one("file"),
+		Long: `FILE is a newer program, or a tar.gz or zip package that holds it. Its signature is checked; a verified backup is taken; the
+new version checks a copy of the store; then the service stops, the two programs change places, and the service starts. When
+it does not get ready, the old program and the store of before come back by themselves. The old program is kept: app rollback
+goes back to it later.
+
+What a package of the system has installed (.deb, .rpm, .msi) is upgraded with that: the error says with which command.`,
+		Example: "  app upgrade app_1.4.0_linux_amd64.tar.gz\n  app upgrade ./app-new --unsigned --yes",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			cfg, err := e.upgradeConfig(flags)
+			if err != nil {
+				return err
+			}
+			r, err := upgrade.Upgrade(ctx, cfg, args[0], unsigned)
+			if err != nil {
+				return err
+			}
+			return e.print(r, func(w io.Writer) {
+				fmt.Fprintf(w, "Version %s is installed. Version %s is kept; go back to it with: app rollback%s\n", r.To, r.From, e.dirFlag())
+				if cfg.Service == nil {
+					fmt.Fprintln(w, "No service was stopped or started: whoever runs it starts it again.")
+				}
+			})
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().BoolVar(&unsigned, "unsigned", false, "accept a file without a signature; a wrong one is refused all the same")
+	return cmd
+}
+
+func (e *env) rollback() *cobra.Command {
+	var flags upgradeFlags
+	cmd := &cobra.Command{
+		Use: "rollback", Short: "Go back to the version before the last upgrade", Args: cobra.NoArgs,
+		Long: `Puts the previous program back: with the store as it is when that program can read it, otherwise with the backup that was
+taken before the upgrade. Then what was written since is lost to it, and it asks first; the store that it takes away is kept
+beside. An upgrade that was broken off, by a power cut for instance, is taken back, too.`,
+		Example: "  app rollback",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			cfg, err := e.upgradeConfig(flags)
+			if err != nil {
+				return err
+			}
+			r, err := upgrade.Rollback(ctx, cfg, e.storeVersion(cfg.DataDir))
+			if err != nil {
+				return err
+			}
+			return e.print(r, func(w io.Writer) {
+				fmt.Fprintf(w, "Version %s is installed again; version %s is kept as %s.\n", r.To, r.From, r.Previous)
+				if r.Backup != "" {
+					fmt.Fprintf(w, "The store is that of %s.\n", r.Backup)
+				}
+			})
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+// upgradeConfig finds out which program is installed, who runs it, and on which data directory.
+func (e *env) upgradeConfig(flags upgradeFlags) (c upgrade.Config, err error) {
+	found, err := e.installed(flags)
+	if err != nil {
+		return c, err
+	}
+	if found.service != nil {
+		e.dataDir = found.dataDir
+	}
+	cfg, err := e.storeConfig()
+	if err != nil {
+		return c, err
+	}
+	c = app.UpgradeConfig(cfg)
+	c.Binary = found.binary
+	if found.service != nil {
+		c.Service = &runner{Service: found.service, dataDir: found.dataDir}
+	}
+	c.Say = func(text string) { fmt.Fprintln(e.stderr, text+" …") }
+	c.Confirm = func(question string) error { return e.agree(question, flags.yes) }
+	c.Backup = func(ctx context.Context, path string) error {
+		return e.with(false, func(client *client) error {
+			_, err := e.makeBackup(ctx, client, path, "", false)
+			return err
+		})
+	}
+	return c, nil
+}
+
+// installation is a program with what runs it.
+type installation struct {
+	binary, dataDir string
+	service         *service.Service // nil: none
+}
+
+// installed finds the installed program: that of the service, or the one that is named.
+func (e *env) installed(flags upgradeFlags) (i installation, err error) {
+	named := flags.binary
+	if named != "" {
+		if named, err = filepath.Abs(named); err != nil {
+			return i, err
+		}
+		if named, err = filepath.EvalSymlinks(named); err != nil {
+			return i, err
+		}
+	}
+	s, err := service.Find()
+	if errors.Is(err, service.ErrNotInstalled) || errors.Is(err, service.ErrUnsupported) {
+		if named == "" {
+			return i, fmt.Errorf("%w; or name the program that is to be replaced with --binary PATH", err)
+		}
+		return installation{binary: named}, nil
+	}
+	if err != nil {
+		return i, err
+	}
+	st, err := s.State()
+	if err != nil {
+		return i, err
+	}
+	if named != "" && named != st.Binary {
+		return installation{binary: named}, nil
+	}
+	if st.Package != "" {
+		return i, fmt.Errorf("%s was installed by a package (%s): upgrade it, or go back, with a package of the version that you want: %s", st.Binary, st.Package, upgrade.PackageCommand(st.Package, "FILE"))
+	}
+	return installation{binary: st.Binary, dataDir: e.serviceDir(st), service: s}, nil
+}
+
+// runner is the installed service, as an upgrade works with it.
+type runner struct {
+	*service.Service
+	dataDir string
+	began   time.Time // of the last start
+}
+
+// Stop implements upgrade.Service.
+func (r *runner) Stop(ctx context.Context) error { return stop(ctx, r.Service) }
+
+// Start implements upgrade.Service.
+func (r *runner) Start(ctx context.Context) error {
+	r.began = time.Now()
+	return r.explained(r.Service.Start(ctx))
+}
+
+// WaitReady implements upgrade.Service.
+func (r *runner) WaitReady(ctx context.Context) error {
+	return r.explained(service.WaitReady(ctx, r.dataDir))
+}
+
+func (r *runner) explained(err error) error {
+	if err == nil {
+		return nil
+	}
+	return withLastWords(err, r.began)
+}
+
+// agree asks a question that is answered by yes, unless that was said before.
+func (e *env) agree(question string, yes bool) error {
+	fmt.Fprintln(e.stderr, question)
+	if yes {
+		return nil
+	}
+	if terminal(e.stdin) == nil {
+		return errors.New("nothing was done: to go on without being asked, say --yes")
+	}
+	fmt.Fprint(e.stderr, "Go on? Type yes: ")
+	answer, err := bufio.NewReader(e.stdin).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" || err != nil {
+		return errors.New("nothing was done")
+	}
+	return nil
+}
+
+// storeVersion is the version of the store, negative when it cannot be told.
+func (e *env) storeVersion(dir string) int {
+	st, err := askStatus(dir)
+	switch {
+	case err == nil && st.Store != nil:
+		return st.Store.Version
+	case err == nil, !errors.Is(err, control.ErrNotRunning):
+		return -1
+	}
+	n, err := kv.VersionOf(filepath.Join(dir, app.StoreFile))
+	if err != nil {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,39 @@
+//go:build !windows
+
+package upgrade
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// place puts a program in the place of another one, which gets the name keep. The name always has a whole program.
+func place(program, name, keep string, step func(string)) error {
+	if err := os.Remove(keep); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Link(name, keep); err != nil {
+		if err := copyFile(name, keep, maxProgram); err != nil { // some file systems have no links
+			return err
+		}
+		if err := os.Chmod(keep, 0o755); err != nil {
+			return err
+		}
+	}
+	step("kept " + filepath.Base(keep))
+	if err := os.Rename(program, name); err != nil {
+		return err
+	}
+	step("placed " + filepath.Base(name))
+	return syncDir(filepath.Dir(name))
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

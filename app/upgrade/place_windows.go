@@ -1,0 +1,28 @@
+package upgrade
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// place puts a program in the place of another one, which gets the name keep. The other one may be running, as this
+// process does: it can be renamed and not be replaced, so for a moment nothing has the name.
+func place(program, name, keep string, step func(string)) error {
+	if err := os.Remove(keep); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(name, keep); err != nil {
+		return err
+	}
+	step("kept " + filepath.Base(keep))
+	if err := os.Rename(program, name); err != nil {
+		return errors.Join(err, os.Rename(keep, name))
+	}
+	step("placed " + filepath.Base(name))
+	return nil
+}
+
+// syncDir does nothing: Windows makes new names last by itself.
+func syncDir(string) error { return nil }

@@ -1,0 +1,370 @@
+package upgrade
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"opsmon/app/backup"
+	"opsmon/kv"
+)
+
+// Service is the service that runs the program.
+type Service interface {
+	Stop(ctx context.Context) error      // and wait until its process has ended
+	Start(ctx context.Context) error     // it need not be ready yet
+	WaitReady(ctx context.Context) error // with the reason, when ctx ends before
+}
+
+// Config says what is to be upgraded, or taken back.
+type Config struct {
+	Binary     string         // absolute path of the installed program
+	DataDir    string         // of its service
+	Service    Service        // nil: none runs it, and whoever starts it next does
+	Migrations []kv.Migration // of the calling program
+	Key        string         // public key of signatures; "" = none: see PublicKey
+
+	BackupDir string                                       // where the backup goes
+	Backup    func(ctx context.Context, path string) error // makes a verified backup of the data directory
+	HandOver  func(path string) error                      // gives a file in the data directory to the service's user
+	Confirm   func(question string) error                  // asks; an error ends it before anything has changed
+	Say       func(text string)                            // tells people how far it is
+	ReadyTime time.Duration                                // how long the new program may take to get ready, after it has migrated; 0 = 2 minutes
+	Clock     func() time.Time                             // nil = time.Now
+
+	step func(name string) // called between the steps, so that a test can stop there
+}
+
+func (cfg *Config) fill() {
+	if cfg.ReadyTime == 0 {
+		cfg.ReadyTime = 2 * time.Minute
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.step == nil {
+		cfg.step = func(string) {}
+	}
+	if cfg.HandOver == nil {
+		cfg.HandOver = func(string) error { return nil }
+	}
+}
+
+// beside gives the path of a companion of the installed program: app.previous, or app.previous.exe.
+func (cfg *Config) beside(what string) string {
+	ext := filepath.Ext(cfg.Binary)
+	if !strings.EqualFold(ext, ".exe") {
+		ext = ""
+	}
+	return strings.TrimSuffix(cfg.Binary, ext) + "." + what + ext
+}
+
+func (cfg *Config) previous() string { return cfg.beside("previous") }
+func (cfg *Config) failed() string   { return cfg.beside("failed") }
+func (cfg *Config) record() string   { return cfg.previous() + ".json" }
+
+// Result says what an upgrade or a rollback has done.
+type Result struct {
+	From     string `json:"from"` // versions
+	To       string `json:"to"`
+	Backup   string `json:"backup"`   // path of the backup that was taken, or put back; "" when there was no need
+	Previous string `json:"previous"` // path of the program that was replaced
+}
+
+// The ways in which nothing was done, matched by errors.Is.
+var (
+	ErrSame     = errors.New("this program is installed already")
+	ErrOlder    = errors.New("it is older than what is installed")
+	ErrPrevious = errors.New("there is no previous program to go back to")
+)
+
+// Upgrade puts the program in file in the place of the installed one: a program, or a tar.gz or zip package of ours. See
+// the package's comment for the steps. When the new program does not get ready, the old one is put back, with the store as
+// it was, and the error says why; then nothing is lost. Errors: ErrSame, ErrOlder, ErrUnsigned, ErrSignature, *PackageError,
+// ErrBusy; those of the backup, of the check, of the service and the disk.
+func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Result, err error) {
+	cfg.fill()
+	end, err := begin(cfg.DataDir, cfg.HandOver)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	if err := cfg.unfinished(ctx); err != nil {
+		return r, err
+	}
+	cfg.Say("Reading " + file)
+	s, err := stage(file, cfg.Binary, cfg.Key, unsigned)
+	defer s.remove()
+	if err != nil {
+		return r, err
+	}
+	cfg.step("staged")
+	was, is, err := cfg.compare(ctx, file, s.program)
+	if err != nil {
+		return r, err
+	}
+	r = Result{From: was.Version, To: is.Version, Previous: cfg.previous()}
+	if err := cfg.Confirm(question(was, is, s.signed, cfg.Service != nil)); err != nil {
+		return r, err
+	}
+	if r.Backup, err = cfg.takeBackup(ctx, was); err != nil {
+		return r, err
+	}
+	cfg.step("backup taken")
+	began := time.Now()
+	store, err := cfg.checkCopy(ctx, r.Backup, s.program)
+	if err != nil {
+		return r, err
+	}
+	cfg.ReadyTime += 5 * time.Since(began) // it has to do the same again
+	cfg.step("copy checked")
+	return r, cfg.change(ctx, s.program, r, was, is, store)
+}
+
+func (s staged) remove() {
+	if s.dir != "" {
+		os.RemoveAll(s.dir) // what cannot be removed now is removed by the next one
+	}
+}
+
+// unfinished ends what a killed upgrade or rollback has left, and refuses to go on when that needs a decision.
+func (cfg *Config) unfinished(ctx context.Context) error {
+	j := readJournal(cfg.DataDir)
+	if j == nil {
+		return nil
+	}
+	if cfg.isBack(ctx, j) {
+		return cfg.finish(ctx, j)
+	}
+	if cfg.Service != nil {
+		wait, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		if err := cfg.Service.WaitReady(wait); err != nil {
+			return fmt.Errorf("an earlier upgrade was broken off, and the service is not ready (%w); go back first with: app rollback", err)
+		}
+	}
+	return settle(cfg.DataDir)
+}
+
+// compare looks at the installed and the new program.
+func (cfg *Config) compare(ctx context.Context, file, program string) (was, is Program, err error) {
+	if was, err = identify(ctx, cfg.Binary); err != nil {
+		return was, is, fmt.Errorf("%s, which is to be replaced: %w", cfg.Binary, err)
+	}
+	if is, err = identify(ctx, program); err != nil {
+		return was, is, fmt.Errorf("%s: %w", file, err)
+	}
+	switch {
+	case was.sum == is.sum:
+		return was, is, fmt.Errorf("%s: %w (version %s)", file, ErrSame, is.Version)
+	case is.older(was):
+		return was, is, fmt.Errorf("%s: %w: it has version %s, and version %s is there; app rollback goes back to the version before the last upgrade", file, ErrOlder, is.Version, was.Version)
+	}
+	return was, is, nil
+}
+
+func question(was, is Program, signed, running bool) string {
+	text := fmt.Sprintf("Version %s takes the place of version %s.", is.Version, was.Version)
+	if !signed {
+		text += " It is not signed: nobody can tell who made it."
+	}
+	if running {
+		text += " The service stops for a moment."
+	}
+	if is.Store > was.Store {
+		text += " The store is migrated, so that the old version can no longer read it; a backup is taken before."
+	}
+	return text
+}
+
+// backupPrefix begins the names of the backups that upgrades take.
+const backupPrefix = "upgrade-"
+
+// keepBackups is how many of them are kept.
+const keepBackups = 3
+
+func (cfg *Config) takeBackup(ctx context.Context, was Program) (string, error) {
+	cfg.Say("Taking a backup")
+	if err := os.MkdirAll(cfg.BackupDir, 0o700); err != nil {
+		return "", err
+	}
+	if err := cfg.HandOver(cfg.BackupDir); err != nil {
+		return "", err
+	}
+	old, err := filepath.Glob(filepath.Join(cfg.BackupDir, backupPrefix+"*.backup")) // sorted by their times
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(cfg.BackupDir, backupPrefix+cfg.Clock().UTC().Format("20060102T150405Z"))
+	path := name + ".backup"
+	for n := 2; exists(path); n++ {
+		path = fmt.Sprintf("%s-%d.backup", name, n)
+	}
+	if err := cfg.Backup(ctx, path); err != nil {
+		return "", fmt.Errorf("the upgrade was not begun, because no backup could be taken: %w", err)
+	}
+	for len(old) >= keepBackups {
+		if err := remove(old[0]); err != nil {
+			return "", err
+		}
+		old = old[1:]
+	}
+	return path, cfg.HandOver(path)
+}
+
+// checkCopy lets the new program migrate and check a copy of the store, made from the backup, and gives the version of the
+// store in the backup.
+func (cfg *Config) checkCopy(ctx context.Context, path, program string) (store int, err error) {
+	cfg.Say("Letting the new version check a copy of the store")
+	dir, err := os.MkdirTemp("", "app-upgrade-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	m, err := backup.Inspect(path, "")
+	if err != nil {
+		return 0, err
+	}
+	if err := cfg.unpack(ctx, path, dir, m.Store); err != nil {
+		return 0, fmt.Errorf("the copy of the store that the new version is to check: %w; another directory for it is taken from TMPDIR", err)
+	}
+	if out, err := run(ctx, program, "check", "--json", "--data-dir", dir); err != nil {
+		return 0, fmt.Errorf("the new version cannot work with a copy of the store, so nothing was changed: %w %s", err, out)
+	}
+	return m.Store, nil
+}
+
+// unpack puts the store of a backup into a directory, as it is.
+func (cfg *Config) unpack(ctx context.Context, path, dir string, store int) error {
+	if store > len(cfg.Migrations) {
+		return fmt.Errorf("%s has a store of version %d, and this program knows versions up to %d; run the newer app", path, store, len(cfg.Migrations))
+	}
+	_, err := backup.Restore(ctx, backup.RestoreConfig{Path: path, Dir: dir, Store: kv.Config{Migrations: cfg.Migrations[:store]}})
+	return err
+}
+
+// previousRecord stands beside the previous program.
+type previousRecord struct {
+	Version string    `json:"version"`
+	Store   int       `json:"store"`  // of the store that it works with
+	Backup  string    `json:"backup"` // taken before it was replaced
+	At      time.Time `json:"at"`     // of the backup
+}
+
+// change stops the service, lets the programs change places, and goes back when the new one does not get ready.
+func (cfg *Config) change(ctx context.Context, program string, r Result, was, is Program, store int) error {
+	j := journal{Step: stepTrying, From: was.Version, To: is.Version, FromStore: store, Kept: is.Store > store, At: cfg.Clock().UTC()}
+	record, err := json.Marshal(previousRecord{was.Version, was.Store, r.Backup, j.At})
+	if err != nil {
+		return err
+	}
+	if cfg.Service == nil {
+		if err := replaceFile(cfg.record(), record, func(string) error { return nil }); err != nil {
+			return err
+		}
+		return place(program, cfg.Binary, cfg.previous(), cfg.step)
+	}
+	cfg.Say("Stopping the service")
+	always := context.WithoutCancel(ctx) // what has begun is ended, whoever waits for it
+	if err := cfg.Service.Stop(always); err != nil {
+		return errors.Join(fmt.Errorf("nothing was changed: %w", err), cfg.Service.Start(always))
+	}
+	cfg.step("stopped")
+	err = cfg.prepare(&j)
+	if err == nil {
+		err = replaceFile(cfg.record(), record, func(string) error { return nil })
+	}
+	if err == nil {
+		cfg.step("recorded")
+		err = place(program, cfg.Binary, cfg.previous(), cfg.step)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("nothing was changed: %w", err), settle(cfg.DataDir), cfg.Service.Start(always))
+	}
+	cfg.Say("Starting version " + is.Version)
+	if err := cfg.start(ctx); err != nil {
+		back := cfg.goBack(always, j)
+		if back != nil {
+			return fmt.Errorf("version %s did not get ready (%w), and version %s could not be put back: %w; try: app rollback", is.Version, err, was.Version, back)
+		}
+		return fmt.Errorf("version %s did not get ready, so version %s runs again with the store as it was: %w", is.Version, was.Version, err)
+	}
+	cfg.step("ready")
+	return settle(cfg.DataDir)
+}
+
+// start starts the service and waits until it is ready.
+func (cfg *Config) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, cfg.ReadyTime)
+	defer cancel()
+	if err := cfg.Service.Start(ctx); err != nil {
+		return err
+	}
+	cfg.step("started")
+	return cfg.Service.WaitReady(ctx)
+}
+
+// prepare copies the store, when it is going to be migrated, and writes the journal.
+func (cfg *Config) prepare(j *journal) (err error) {
+	if err := remove(filepath.Join(cfg.DataDir, failedName)); err != nil {
+		return err
+	}
+	if j.Kept {
+		if err := cfg.keepStore(); err != nil {
+			return fmt.Errorf("keep the store as it is: %w", err)
+		}
+		cfg.step("store kept")
+	}
+	if err := j.write(cfg.DataDir, cfg.HandOver); err != nil {
+		return err
+	}
+	cfg.step("journal")
+	return nil
+}
+
+// keepReserve is how many bytes must stay free beside the copy of the store.
+const keepReserve = 64 << 20
+
+// keepStore makes a copy of the store that nobody has open, and checks it.
+func (cfg *Config) keepStore() (err error) {
+	path, kept := filepath.Join(cfg.DataDir, storeName), filepath.Join(cfg.DataDir, keptName)
+	unlock, err := kv.LockFile(path, 5*time.Second)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	disk, err := backup.DiskOf(cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	if need := info.Size() + keepReserve; disk.Free < need {
+		return fmt.Errorf("%d MB in %s are free, and %d MB are needed; free some, or compact the store with: app compact", disk.Free/1e6, cfg.DataDir, need/1e6+1)
+	}
+	for _, old := range []string{kept, kept + ".new"} {
+		if err := remove(old); err != nil {
+			return err
+		}
+	}
+	if err := copyFile(path, kept+".new", info.Size()); err != nil {
+		return err
+	}
+	if _, err := kv.CheckFile(kept + ".new"); err != nil {
+		return err
+	}
+	if err := cfg.HandOver(kept + ".new"); err != nil {
+		return err
+	}
+	if err := os.Rename(kept+".new", kept); err != nil {
+		return err
+	}
+	return syncDir(cfg.DataDir)
+}
