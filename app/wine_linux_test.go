@@ -159,6 +159,7 @@ func TestWindows(t *testing.T) {
 	}
 	m.app(t, 0, "check")
 	m.app(t, 1, "user", "add", "nobody", "--role", "member")
+	m.restores(t, "Restored running", "The service goes on with it.")
 	m.app(t, 1, "serve", "--listen", "127.0.0.1:0")
 
 	if err := service.Process.Signal(os.Interrupt); err != nil { // Wine makes Ctrl-C of it
@@ -170,4 +171,24 @@ func TestWindows(t *testing.T) {
 	if out := m.app(t, 0, "user", "list"); !strings.Contains(out, "it@northgate.example") {
 		t.Errorf("user list after the end: %s", out)
 	}
+	m.restores(t, "Restored stopped", "No service runs on it.")
+}
+
+// restores makes a backup, changes something, and goes back.
+func (m *windowsMachine) restores(t *testing.T, name, want string) {
+	t.Helper()
+	file := `C:\Wërk ` + name + `.backup`
+	m.app(t, 0, "backup", file)
+	m.app(t, 1, "backup", file)
+	m.app(t, 0, "backup", "verify", file)
+	m.app(t, 0, "backup", "--json") // into its own folder
+	m.app(t, 0, "user", "add", "late@northgate.example", "--role", "member")
+	if out := m.app(t, 0, "restore", file, "--yes"); !strings.Contains(out, want) {
+		t.Errorf("restore: %s", out)
+	}
+	if out := m.app(t, 0, "user", "list"); strings.Contains(out, "late@") || !strings.Contains(out, "it@northgate.example") {
+		t.Errorf("user list after %s: %s", name, out)
+	}
+	m.app(t, 0, "restore", file, "--to", `C:\Other Wërk `+name, "--yes")
+	m.app(t, 0, "check")
 }
