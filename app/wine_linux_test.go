@@ -63,12 +63,19 @@ func newWindowsMachine(t *testing.T) *windowsMachine {
 	if _, err := os.Stat(library); os.IsNotExist(err) {
 		m.tool(t, linker, "-shared", "-e", "0", "-o", library, "e.o", "b.def")
 	}
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(m.dir, "app.exe"), "opsmon")
+	m.build(t)
+	return m
+}
+
+// build makes the Windows program, as releases are made but for more arguments.
+func (m *windowsMachine) build(t *testing.T, more ...string) {
+	t.Helper()
+	args := append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(m.dir, "app.exe")}, more...)
+	build := exec.Command("go", append(args, "opsmon")...)
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	return m
 }
 
 // tool runs a program of this machine on the Windows machine's files.

@@ -118,8 +118,11 @@ func (e *env) installService(ctx context.Context, dry bool) error {
 		fmt.Fprintf(w, "\nThe service runs, and starts with this machine.\n\n")
 		for i, url := range st.URLs {
 			heading := ""
-			if i == 0 {
+			switch {
+			case i == 0 && len(cfg.Ports()) > 0:
 				heading = "On the LAN:"
+			case i == 0:
+				heading = "Here alone:"
 			}
 			fmt.Fprintf(w, "%-12s%s\n", heading, url)
 		}

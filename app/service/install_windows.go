@@ -95,7 +95,16 @@ func installedBinary() (string, error) {
 	return filepath.Join(dir, Name, "app.exe"), nil
 }
 
-func (m *realSCM) start(ctx context.Context) error { return m.service.Start(ctx) }
+// start starts the service. Programs of before are removed, now that none of them runs.
+func (m *realSCM) start(ctx context.Context) error {
+	if target, err := installedBinary(); err == nil {
+		old, _ := filepath.Glob(oldProgram(target) + "*")
+		for _, name := range old {
+			_ = os.Remove(name) // the next install tries again
+		}
+	}
+	return m.service.Start(ctx)
+}
 
 func (m *realSCM) stop(ctx context.Context) error { return m.service.Stop(ctx) }
 
@@ -110,7 +119,6 @@ func (m *realSCM) register(r registration) error {
 	if errors.Is(err, windows.ERROR_SERVICE_DOES_NOT_EXIST) {
 		k, err := kardianos.New(nil, &kardianos.Config{
 			Name: Name, DisplayName: r.Display, Description: r.Description, UserName: r.Account, Executable: r.Binary, Arguments: r.Args,
-			Option: kardianos.KeyValue{"DelayedAutoStart": r.DelayedStart},
 		})
 		if err != nil {
 			return err
@@ -135,20 +143,42 @@ func (m *realSCM) register(r registration) error {
 	return m.configure(s, r)
 }
 
+// configure sets everything of a service that is there.
 func (m *realSCM) configure(s *mgr.Service, r registration) error {
-	config, err := s.Config()
-	if err != nil {
+	words := []string{windows.ComposeCommandLine(append([]string{r.Binary}, r.Args...)), r.Account, r.Display, r.Description}
+	texts := make([]*uint16, len(words))
+	for i, word := range words {
+		var err error
+		if texts[i], err = windows.UTF16PtrFromString(word); err != nil {
+			return err
+		}
+	}
+	command, account, display, text := texts[0], texts[1], texts[2], texts[3]
+	if err := windows.ChangeServiceConfig(s.Handle, windows.SERVICE_WIN32_OWN_PROCESS, windows.SERVICE_AUTO_START, windows.SERVICE_ERROR_NORMAL, command, nil, nil, nil, account, nil, display); err != nil {
 		return err
 	}
-	config.BinaryPathName = windows.ComposeCommandLine(append([]string{r.Binary}, r.Args...))
-	config.StartType, config.DelayedAutoStart = mgr.StartAutomatic, r.DelayedStart
-	config.ServiceStartName, config.DisplayName, config.Description = r.Account, r.Display, r.Description
-	config.SidType = windows.SERVICE_SID_TYPE_NONE
+	sid := uint32(windows.SERVICE_SID_TYPE_NONE)
 	if r.OwnSID {
-		config.SidType = windows.SERVICE_SID_TYPE_UNRESTRICTED
+		sid = windows.SERVICE_SID_TYPE_UNRESTRICTED
 	}
-	config.Dependencies = nil
-	return s.UpdateConfig(config)
+	var delayed windows.SERVICE_DELAYED_AUTO_START_INFO
+	if r.DelayedStart {
+		delayed.IsDelayedAutoStartUp = 1
+	}
+	return errors.Join(
+		set(s, windows.SERVICE_CONFIG_DESCRIPTION, unsafe.Pointer(&windows.SERVICE_DESCRIPTION{Description: text})),
+		set(s, windows.SERVICE_CONFIG_DELAYED_AUTO_START_INFO, unsafe.Pointer(&delayed)),
+		set(s, windows.SERVICE_CONFIG_SERVICE_SID_INFO, unsafe.Pointer(&sid)),
+	)
+}
+
+// set sets something of a service that not every Windows knows; without it the service is none the worse.
+func set(s *mgr.Service, what uint32, value unsafe.Pointer) error {
+	err := windows.ChangeServiceConfig2(s.Handle, what, (*byte)(value))
+	if errors.Is(err, windows.ERROR_INVALID_LEVEL) {
+		return nil
+	}
+	return err
 }
 
 func (m *realSCM) recover(r recoveryActions) error {
@@ -169,7 +199,11 @@ func (m *realSCM) recover(r recoveryActions) error {
 	if err := s.SetRecoveryActions(actions, uint32(r.Reset/time.Second)); err != nil {
 		return err
 	}
-	return s.SetRecoveryActionsOnNonCrashFailures(r.NonCrash)
+	var always windows.SERVICE_FAILURE_ACTIONS_FLAG
+	if r.NonCrash {
+		always.FailureActionsOnNonCrashFailures = 1
+	}
+	return set(s, windows.SERVICE_CONFIG_FAILURE_ACTIONS_FLAG, unsafe.Pointer(&always))
 }
 
 func (m *realSCM) unregister() error { return m.service.manager.Uninstall() }
@@ -229,7 +263,6 @@ func replace(from, to string) error {
 	if err := moveThrough(from, to); err != nil {
 		return errors.Join(err, os.Rename(old, to))
 	}
-	_ = os.Remove(old) // not while it runs; the next install does
 	return nil
 }
 
@@ -260,7 +293,6 @@ func (m *realSCM) removeProgram(path string) error {
 		}
 		return err
 	}
-	_ = os.Remove(oldProgram(path))
 	for _, p := range []string{gone, filepath.Dir(path)} {
 		if os.Remove(p) == nil {
 			continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/svc"
@@ -80,21 +81,36 @@ func (s *Service) State() (State, error) {
 	if err != nil {
 		return State{}, fmt.Errorf("ask the service control manager: %w", err)
 	}
-	config, err := h.Config()
+	startType, command, err := registered(h)
 	if err != nil {
 		return State{}, fmt.Errorf("ask the service control manager: %w", err)
 	}
-	st := State{Installed: true, Enabled: config.StartType == mgr.StartAutomatic, PID: int(status.ProcessId)}
+	st := State{Installed: true, Enabled: startType == windows.SERVICE_AUTO_START, PID: int(status.ProcessId)}
 	st.Running = status.State != svc.Stopped
 	st.Failed = !st.Running && (status.Win32ExitCode != 0 && status.Win32ExitCode != uint32(windows.ERROR_SERVICE_NEVER_STARTED))
 	if st.Running {
 		st.Since = processStart(status.ProcessId)
 	}
-	argv, err := windows.DecomposeCommandLine(config.BinaryPathName)
+	argv, err := windows.DecomposeCommandLine(command)
 	if err == nil && len(argv) > 0 {
 		st.Binary, st.DataDir = argv[0], dataDirOf(argv)
 	}
 	return st, nil
+}
+
+// registered gives how a service starts and its command line.
+func registered(s *mgr.Service) (startType uint32, command string, err error) {
+	for n := uint32(1 << 10); ; {
+		b := make([]byte, n)
+		config := (*windows.QUERY_SERVICE_CONFIG)(unsafe.Pointer(&b[0]))
+		err := windows.QueryServiceConfig(s.Handle, config, n, &n)
+		if err == nil {
+			return config.StartType, windows.UTF16PtrToString(config.BinaryPathName), nil
+		}
+		if !errors.Is(err, windows.ERROR_INSUFFICIENT_BUFFER) || n <= uint32(len(b)) {
+			return 0, "", err
+		}
+	}
 }
 
 // processStart gives the time at which a process began, zero when that cannot be read.
