@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -14,9 +15,29 @@ import (
 
 // Contents says what a store holds at one moment.
 type Contents struct {
-	Version int            // how many migrations have run
-	Size    int64          // of the file, in bytes
-	Counts  map[string]int // keys by bucket; the store's own buckets are left out
+	Version   int               // how many migrations have run
+	Size      int64             // of the file, or of an export's runs, in bytes
+	Counts    map[string]int    // keys by bucket; the store's own buckets are left out
+	Sequences map[string]uint64 // the last number that Bucket.Next gave, by bucket; those that gave none are left out
+}
+
+// Same compares everything but the sizes, and says what differs.
+func (c Contents) Same(want Contents) error {
+	if c.Version != want.Version {
+		return fmt.Errorf("it has version %d where %d is expected", c.Version, want.Version)
+	}
+	for name, n := range want.Counts {
+		if got, there := c.Counts[name]; got != n || !there {
+			return fmt.Errorf("bucket %s holds %d keys where %d are expected", name, got, n)
+		}
+	}
+	if len(c.Counts) != len(want.Counts) {
+		return fmt.Errorf("it holds %d buckets where %d are expected", len(c.Counts), len(want.Counts))
+	}
+	if !maps.Equal(c.Sequences, want.Sequences) {
+		return fmt.Errorf("the last numbers given are %v where %v are expected", c.Sequences, want.Sequences)
+	}
+	return nil
 }
 
 // Snapshot writes a whole store file to w, as the store is at one moment. Opened with Open it is a store like any other.
@@ -73,6 +94,12 @@ func (tx *Tx) contents() (c Contents, err error) {
 			return c, err
 		}
 		c.Counts[name] = int(n)
+		if last := tx.bolt.Bucket([]byte(name)).Sequence(); last > 0 {
+			if c.Sequences == nil {
+				c.Sequences = map[string]uint64{}
+			}
+			c.Sequences[name] = last
+		}
 	}
 	return c, nil
 }

@@ -1,0 +1,268 @@
+package kv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func newBuffer() []byte { return nil }
+
+// exported gives a store's runs.
+func exported(t testing.TB, s *Store) (runs [][]byte, c Contents) {
+	t.Helper()
+	c, err := s.Export(newBuffer, func(run []byte) error { runs = append(runs, run); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs, c
+}
+
+// imported makes a store of runs; a path of "" checks them alone.
+func imported(path string, runs [][]byte, c Contents) error {
+	im, err := NewImport(path)
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if err := im.Add(run); err != nil {
+			return errors.Join(err, im.Abort())
+		}
+	}
+	return im.Finish(c)
+}
+
+// large fills a store with so many values of 2,000 bytes.
+func large(t testing.TB, s *Store, n uint64) {
+	t.Helper()
+	for k := uint64(0); k < n; k += 500 {
+		err := s.Update(func(tx *Tx) error {
+			for i := k; i < min(k+500, n); i++ {
+				if err := blobs.Put(tx, i*10, bytes.Repeat(binary.BigEndian.AppendUint64(nil, i), 250)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestExport makes a store of another's runs: it holds the same, and takes writes.
+func TestExport(t *testing.T) {
+	nothing := Migration{Name: "nothing", Run: func(*Tx) error { return nil }}
+	for name, n := range map[string]uint64{"empty": 0, "small": 3, "several transactions": 20_000} {
+		t.Run(name, func(t *testing.T) {
+			cfg := Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name(), triples.Name()}, Migrations: []Migration{nothing, nothing}}
+			s := openStore(t, cfg)
+			large(t, s, n)
+			var last uint64
+			if err := s.Update(func(tx *Tx) (err error) { last, err = blobs.Next(tx); return err }); err != nil {
+				t.Fatal(err)
+			}
+			runs, c := exported(t, s)
+			want := Contents{Version: 2, Size: c.Size, Counts: map[string]int{blobs.Name(): int(n), triples.Name(): 0}, Sequences: map[string]uint64{blobs.Name(): last}}
+			if diff := cmp.Diff(want, c); diff != "" || c.Size != int64(len(bytes.Join(runs, nil))) {
+				t.Error(diff, c.Size)
+			}
+			if err := imported("", runs, c); err != nil {
+				t.Errorf("checked alone: %v", err)
+			}
+			cfg.Path = filepath.Join(t.TempDir(), "copy.db")
+			if err := imported(cfg.Path, runs, c); err != nil {
+				t.Fatal(err)
+			}
+			found, err := CheckFile(cfg.Path)
+			if err == nil {
+				err = found.Same(c)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			copied := openStore(t, cfg)
+			if !maps.Equal(content(t, copied), content(t, s)) {
+				t.Error("the copy holds something else")
+			}
+			var next uint64
+			if err := copied.Update(func(tx *Tx) (err error) { next, err = blobs.Next(tx); return err }); err != nil || next != last+1 {
+				t.Errorf("the next number is %d, %v", next, err)
+			}
+			closeChecked(t, copied)
+		})
+	}
+}
+
+// TestRunsStay changes a few entries of a store: all runs but those near them stay as they were.
+func TestRunsStay(t *testing.T) {
+	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
+	large(t, s, 20_000)
+	before, c := exported(t, s)
+	if mean := int(c.Size) / len(before); mean < runTarget/2 || mean > runTarget*2 {
+		t.Errorf("%d runs of %d bytes on average", len(before), mean)
+	}
+	for _, change := range []struct {
+		name string
+		fn   func(*Tx) error
+	}{
+		{"one more", func(tx *Tx) error { return blobs.Put(tx, 77_001, make([]byte, 3000)) }},
+		{"one less", func(tx *Tx) error { return blobs.Delete(tx, 120_000) }},
+		{"one changed", func(tx *Tx) error { return blobs.Put(tx, 33_000, nil) }},
+		{"one at the end", func(tx *Tx) error { return blobs.Put(tx, 1<<40, nil) }},
+		{"a number taken", func(tx *Tx) error { _, err := blobs.Next(tx); return err }},
+	} {
+		if err := s.Update(change.fn); err != nil {
+			t.Fatal(err)
+		}
+		after, _ := exported(t, s)
+		fresh := slices.DeleteFunc(slices.Clone(after), func(run []byte) bool {
+			return slices.ContainsFunc(before, func(b []byte) bool { return bytes.Equal(b, run) })
+		})
+		if len(fresh) > 2 {
+			t.Errorf("%s: %d of %d runs are new", change.name, len(fresh), len(after))
+		}
+		before = after
+	}
+}
+
+// TestExportDamaged notices damage in a store that is exported.
+func TestExportDamaged(t *testing.T) {
+	whole := sampleStore(t)
+	noticed := 0
+	for at := 2*pageSize + 20; at < len(whole); at += 509 {
+		data := bytes.Clone(whole)
+		data[at] ^= 1
+		path := filepath.Join(t.TempDir(), "s.db")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(Config{Path: path, Buckets: []string{blobs.Name(), triples.Name()}})
+		if err != nil {
+			continue
+		}
+		var runs [][]byte
+		c, err := s.Export(newBuffer, func(run []byte) error { runs = append(runs, run); return nil })
+		if err == nil {
+			err = imported("", runs, c) // what is not noticed harms nothing
+			if err != nil {
+				t.Errorf("byte %d: exported, and not imported: %v", at, err)
+			}
+		} else if noticed++; !errors.Is(err, ErrDamaged) {
+			t.Errorf("byte %d: %v", at, err)
+		}
+		s.Close()
+	}
+	if noticed < 10 {
+		t.Errorf("only %d damages were noticed", noticed)
+	}
+}
+
+// TestImportDamaged refuses runs that are changed, lost, doubled or in another order.
+func TestImportDamaged(t *testing.T) {
+	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name(), triples.Name()}})
+	large(t, s, 3000)
+	runs, c := exported(t, s)
+	if len(runs) < 4 {
+		t.Fatalf("%d runs", len(runs))
+	}
+	refused := func(what string, runs [][]byte, c Contents) {
+		t.Helper()
+		for _, path := range []string{"", filepath.Join(t.TempDir(), "copy.db")} {
+			if err := imported(path, runs, c); !errors.Is(err, ErrDamaged) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
+	for i := range runs {
+		refused("one lost", slices.Delete(slices.Clone(runs), i, i+1), c)
+		refused("one doubled", slices.Insert(slices.Clone(runs), i, runs[i]), c)
+		refused("another order", slices.Insert(slices.Delete(slices.Clone(runs), i, i+1), (i+1)%(len(runs)-1), runs[i]), c)
+		for at := 0; at < len(runs[i]); at += 1 + len(runs[i])/23 {
+			changed := slices.Clone(runs)
+			changed[i] = bytes.Clone(runs[i])
+			changed[i][at] ^= 4
+			if err := imported("", changed, c); !errors.Is(err, ErrDamaged) {
+				t.Errorf("run %d, byte %d: %v", i, at, err)
+			}
+			changed[i] = runs[i][:at]
+			if err := imported("", changed, c); !errors.Is(err, ErrDamaged) {
+				t.Errorf("run %d cut after %d: %v", i, at, err)
+			}
+		}
+	}
+	for what, other := range map[string]Contents{
+		"version": {Version: 1, Counts: c.Counts},
+		"counts":  {Counts: map[string]int{blobs.Name(): 2999, triples.Name(): 0}},
+		"missing": {Counts: map[string]int{blobs.Name(): 3000}},
+	} {
+		if what == "missing" {
+			other.Counts["more"] = 1
+		}
+		refused(what, runs, other)
+	}
+	path := filepath.Join(t.TempDir(), "there")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewImport(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("onto a file: %v", err)
+	}
+}
+
+// FuzzImport takes whatever comes for a run.
+func FuzzImport(f *testing.F) {
+	f.Add([]byte("\x06_about\x07version\x06\x01abcd0"))
+	f.Add([]byte{1, 'a', 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1})
+	f.Fuzz(func(t *testing.T, run []byte) {
+		if err := imported("", [][]byte{run}, Contents{Version: 1 << 40}); !errors.Is(err, ErrDamaged) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestExportFails ends with the error of who uses the runs, and the store goes on.
+func TestExportFails(t *testing.T) {
+	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
+	large(t, s, 10)
+	if _, err := s.Export(newBuffer, func([]byte) error { return errBroken }); !errors.Is(err, errBroken) {
+		t.Errorf("got %v", err)
+	}
+	large(t, s, 20)
+	closeChecked(t, s)
+	if _, err := s.Export(newBuffer, func([]byte) error { return nil }); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// BenchmarkExport walks a store of 64 MiB.
+func BenchmarkExport(b *testing.B) {
+	s := openStore(b, Config{Path: filepath.Join(b.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
+	for k := uint64(0); s.Size() < 64<<20; k += 2000 {
+		if err := s.Update(func(tx *Tx) error {
+			for i := range uint64(2000) {
+				if err := blobs.Put(tx, k+i, make([]byte, 300)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(s.Size())
+	buffer := make([]byte, 0, runMost)
+	for b.Loop() {
+		if _, err := s.Export(func() []byte { return buffer }, func([]byte) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
