@@ -244,10 +244,10 @@ func namesIn(dir string) (names []string) {
 // uploads is how the names of files begin that clients send and that have not become anything yet.
 const uploads = "upload-"
 
-// tidyScratch removes what a killed service left in the data directory: backups that were sent, and unpacked to be verified.
+// tidyScratch removes what a killed service left in the data directory: backups that were sent.
 func tidyScratch(dir string) {
 	for _, name := range namesIn(dir) {
-		if strings.HasPrefix(name, uploads) || strings.HasPrefix(name, backup.VerifyPrefix) {
+		if strings.HasPrefix(name, uploads) {
 			_ = os.RemoveAll(filepath.Join(dir, name)) // tried again at the next start
 		}
 	}

@@ -90,7 +90,7 @@ func TestEveryByte(t *testing.T) {
 			func() []byte { return slices.Insert(bytes.Clone(data), at, data[at]^1) },
 		} {
 			changed := change()
-			m, err := read(t.Context(), bytes.NewReader(changed), "", keepNothing, func(int) {})
+			m, err := readBytes(t, changed, "")
 			var e *Error
 			if !errors.Is(err, ErrDamaged) || !errors.As(err, &e) || !slices.Contains(named, e.Part) {
 				t.Fatalf("byte %d of %d: %v, %v", at, len(data), m, err)
@@ -196,7 +196,7 @@ func TestNewer(t *testing.T) {
 	size := binary.BigEndian.Uint32(data[len(magic):])
 	rest := data[headerStart+int(size)+digestSize:]
 
-	header, err := encodeHeader(storedHeader{Header: Header{Format: 2, App: "9.1.0"}})
+	header, err := encodeHeader(Header{Format: 2, App: "9.1.0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,105 +224,119 @@ func TestNewer(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// framed makes a file of a header and a manifest and entries' blocks as given, with checksums that match, so that what is
-// behind the checksums meets them.
-func framed(t testing.TB, header, manifest []byte, blocks ...[]byte) []byte {
+// readBytes reads a backup from memory.
+func readBytes(t testing.TB, data []byte, passphrase string) (Manifest, error) {
+	o, err := open(bytes.NewReader(data), int64(len(data)), t.TempDir(), passphrase)
+	if err != nil {
+		return Manifest{}, err
+	}
+	return o.manifest, o.read(t.Context(), func(Entry) (sink, error) { return discard{}, nil }, func(int) {})
+}
+
+// framed makes a file of a header and parts and of the JSON of a table, where PARTS stands for its list of parts, with
+// checksums that match, so that what is behind the checksums meets them.
+func framed(t testing.TB, header []byte, tableText string, parts ...[]byte) []byte {
 	t.Helper()
 	b := binary.BigEndian.AppendUint32([]byte(magic), uint32(len(header)))
 	b = append(b, header...)
-	var out bytes.Buffer
-	raw := append(b, sum256(b)...)
-	out.Write(raw)
-	p, err := newPacker(&out, raw)
+	b = append(b, sum256(b)...)
+	raw := b
+	var list []part
+	for _, p := range parts {
+		b = append(b, p...)
+		list = append(list, part{Size: int64(len(p)), SHA256: sum256hex(p)})
+	}
+	text, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(p.block(manifest), p.end()); err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range blocks {
-		if err := errors.Join(p.block(b), p.end()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := p.end(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	tail := []byte(strings.ReplaceAll(tableText, "PARTS", string(text)))
+	tail = binary.BigEndian.AppendUint32(tail, uint32(len(tail)))
+	tail = append(tail, sum256(append(bytes.Clone(raw), tail...))...)
+	return append(append(b, tail...), endMark...)
 }
 
 // TestManifests refuses manifests that make no sense or lead outside, although their checksums match.
 func TestManifests(t *testing.T) {
 	header := []byte(`{"format":1,"app":"1"}`)
-	store := `{"name":"app.db","kind":"store","size":0,"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}`
-	for name, manifest := range map[string]string{
+	store := `{"name":"app.db","kind":"store","size":0,"parts":1,"sha256":"` + sum256hex([]byte(sum256hex([]byte{0}))) + `"}`
+	manifest := func(entries string) string { return `{"parts":PARTS,"manifest":{"entries":[` + entries + `]}}` }
+	for name, text := range map[string]string{
 		"not JSON":      `{`,
-		"no entries":    `{}`,
-		"no store":      `{"entries":[{"name":"app.yaml","kind":"settings","size":0,"sha256":""}]}`,
-		"store renamed": `{"entries":[{"name":"x.db","kind":"store","size":0,"sha256":""}]}`,
-		"two stores":    `{"entries":[` + store + `,{"name":"b","kind":"store","size":0,"sha256":""}]}`,
-		"twice":         `{"entries":[` + store + `,{"name":"a","kind":"file"},{"name":"A","kind":"file"}]}`,
-		"negative":      `{"entries":[{"name":"app.db","kind":"store","size":-1,"sha256":""}]}`,
-		"up":            `{"entries":[` + store + `,{"name":"../x","kind":"file"}]}`,
-		"up within":     `{"entries":[` + store + `,{"name":"a/../../x","kind":"file"}]}`,
-		"absolute":      `{"entries":[` + store + `,{"name":"/etc/x","kind":"file"}]}`,
-		"backslash":     `{"entries":[` + store + `,{"name":"..\\x","kind":"file"}]}`,
-		"drive":         `{"entries":[` + store + `,{"name":"c:x","kind":"file"}]}`,
-		"not clean":     `{"entries":[` + store + `,{"name":"a//b","kind":"file"}]}`,
-		"empty name":    `{"entries":[` + store + `,{"name":"","kind":"file"}]}`,
-		"control":       `{"entries":[` + store + `,{"name":"a\u0000","kind":"file"}]}`,
+		"no manifest":   `{"parts":PARTS}`,
+		"no entries":    manifest(``),
+		"no store":      manifest(`{"name":"app.yaml","kind":"settings","parts":2}`),
+		"store renamed": manifest(`{"name":"x.db","kind":"store","parts":2}`),
+		"two stores":    manifest(store + `,{"name":"b","kind":"store","parts":1}`),
+		"twice":         manifest(store + `,{"name":"a","kind":"file","parts":1},{"name":"A","kind":"file","parts":0}`),
+		"negative":      manifest(`{"name":"app.db","kind":"store","size":-1,"parts":2}`),
+		"too few parts": manifest(store),
+		"more parts":    manifest(store + `,{"name":"a","kind":"file","parts":2}`),
+		"most parts":    manifest(store + `,{"name":"a","kind":"file","parts":9223372036854775807}`),
+		"no parts":      manifest(`{"name":"app.db","kind":"store","parts":2},{"name":"a","kind":"file","parts":0}`),
+		"a bad sum":     `{"parts":[{"size":1,"sha256":"../../x"},{"size":1,"sha256":"00"}],"manifest":{"entries":[]}}`,
+		"a bad size":    `{"parts":[{"size":-1,"sha256":"` + sum256hex(nil) + `"}],"manifest":{"entries":[]}}`,
+		"up":            manifest(store + `,{"name":"../x","kind":"file","parts":1}`),
+		"up within":     manifest(store + `,{"name":"a/../../x","kind":"file","parts":1}`),
+		"absolute":      manifest(store + `,{"name":"/etc/x","kind":"file","parts":1}`),
+		"backslash":     manifest(store + `,{"name":"..\\x","kind":"file","parts":1}`),
+		"drive":         manifest(store + `,{"name":"c:x","kind":"file","parts":1}`),
+		"not clean":     manifest(store + `,{"name":"a//b","kind":"file","parts":1}`),
+		"empty name":    manifest(store + `,{"name":"","kind":"file","parts":1}`),
+		"control":       manifest(store + `,{"name":"a\u0000","kind":"file","parts":1}`),
 	} {
 		path := filepath.Join(t.TempDir(), "x")
-		writeFile(t, path, string(framed(t, header, []byte(manifest), nil, nil, nil)))
+		writeFile(t, path, string(framed(t, header, text, []byte{0}, []byte{0})))
 		if part := expectRefused(t, name, path, ""); part != partManifest {
 			t.Errorf("%s: %q is named", name, part)
 		}
 	}
-	// Content that unpacks to more than the manifest says stops there.
+	// Content that unpacks to more than the manifest says stops there. An empty file is no store.
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, block := range map[string][]byte{
-		"longer":              encoder.EncodeAll(make([]byte, 10), nil),
-		"larger than a block": encoder.EncodeAll(make([]byte, 64<<20), nil),
-		"not packed":          []byte("text"),
+	zeros := func(n int) []byte { return encoder.EncodeAll(make([]byte, n), []byte{packedZstd}) }
+	for name, part := range map[string][]byte{
+		"longer":           zeros(10),
+		"larger than most": zeros(maxContent + 1),
+		"not packed so":    []byte("\x02text"),
+		"not packed so 2":  []byte("\x01\xff\xff\xff\xff\x7ftext"),
+		"an unknown way":   []byte("\x09text"),
+		"empty":            {},
+		"an empty store":   {0},
 	} {
 		path := filepath.Join(t.TempDir(), "x")
-		writeFile(t, path, string(framed(t, header, []byte(`{"entries":[`+store+`]}`), block)))
+		writeFile(t, path, string(framed(t, header, manifest(store), part)))
 		if part := expectRefused(t, name, path, ""); part != storeName {
 			t.Errorf("%s: %q is named", name, part)
 		}
-	}
-	// An empty file is no store, although its checksum matches.
-	path := filepath.Join(t.TempDir(), "x")
-	writeFile(t, path, string(framed(t, header, []byte(`{"entries":[`+store+`]}`), encoder.EncodeAll(nil, nil))))
-	if part := expectRefused(t, "an empty store", path, ""); part != storeName {
-		t.Errorf("an empty store: %q is named", part)
 	}
 }
 
 // FuzzRead reads whatever comes: it must be refused or be whole, and nothing may crash or take much memory.
 func FuzzRead(f *testing.F) {
-	store := `{"entries":[{"name":"app.db","kind":"store","size":4,"sha256":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}]}`
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add([]byte(`{"format":1,"app":"1"}`), []byte(store), encoder.EncodeAll([]byte("test"), nil), uint16(0), byte(0))
-	f.Add([]byte(`{"format":1,"encrypted":true,"age":"YWdlLWVuY3J5cHRpb24ub3JnL3Yx"}`), []byte(store), []byte("x"), uint16(40), byte(1))
-	f.Fuzz(func(t *testing.T, header, manifest, block []byte, at uint16, change byte) {
-		if len(header) > maxHeader || len(manifest) > maxBlock || len(block) > maxBlock || len(manifest) == 0 || len(block) == 0 {
+	blob := encoder.EncodeAll([]byte("test"), []byte{packedZstd})
+	store := `{"parts":PARTS,"manifest":{"entries":[{"name":"app.db","kind":"store","size":4,"parts":1,"sha256":"` + sum256hex([]byte(sum256hex(blob))) + `"}]}}`
+	f.Add([]byte(`{"format":1,"app":"1"}`), store, blob, uint16(0), byte(0))
+	f.Add([]byte(`{"format":1,"app":"1"}`), `{"parts":[{"size":200000000,"sha256":"`+sum256hex(nil)+`"}],"manifest":{}}`, blob, uint16(0), byte(0))
+	f.Add([]byte(`{"format":1,"encrypted":true}`), `{"parts":PARTS,"sealed":"YWdlLWVuY3J5cHRpb24ub3JnL3Yx"}`, []byte("x"), uint16(40), byte(1))
+	f.Fuzz(func(t *testing.T, header []byte, table string, blob []byte, at uint16, change byte) {
+		if len(header) > maxHeader {
 			return
 		}
-		data := framed(t, header, manifest, block)
+		data := framed(t, header, table, blob)
 		data[int(at)%len(data)] ^= change
-		m, err := read(t.Context(), bytes.NewReader(data), "pass", keepNothing, func(int) {})
+		m, err := readBytes(t, data, "pass")
 		var e *Error
 		if err != nil && (!errors.As(err, &e) || e.Kind == nil) {
 			t.Errorf("no kind: %v", err)
 		}
-		if err == nil && (change != 0 || len(m.Entries) != 1) {
+		if err == nil && (change != 0 || len(m.Entries) == 0) {
 			t.Errorf("accepted: %+v", m)
 		}
 	})
@@ -337,27 +351,28 @@ func TestCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var store bytes.Buffer
-	if _, err := s.Snapshot(&store); err != nil {
+	var parts [][]byte
+	digests := ""
+	if _, err := s.Export(func() []byte { return nil }, func(run []byte) error {
+		parts = append(parts, append([]byte{packedNot}, run...))
+		digests += sum256hex(parts[len(parts)-1])
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*Header, map[string]int){
-		"":              func(*Header, map[string]int) {},
-		"one key more":  func(_ *Header, counts map[string]int) { counts["record"]++ },
-		"a bucket more": func(_ *Header, counts map[string]int) { counts["more"] = 0 },
-		"a bucket less": func(_ *Header, counts map[string]int) { delete(counts, "session") },
-		"version":       func(h *Header, _ map[string]int) { h.Store++ },
+	for name, change := range map[string]func(*Header, *Entry){
+		"":              func(*Header, *Entry) {},
+		"one key more":  func(_ *Header, e *Entry) { e.Counts["record"]++ },
+		"a bucket more": func(_ *Header, e *Entry) { e.Counts["more"] = 1 },
+		"a bucket less": func(_ *Header, e *Entry) { delete(e.Counts, "record") },
+		"version":       func(h *Header, _ *Entry) { h.Store++ },
+		"sum":           func(_ *Header, e *Entry) { e.SHA256 = sum256hex(nil) },
+		"size":          func(_ *Header, e *Entry) { e.Size++ },
 	} {
 		h, e := m.Header, m.Entries[0]
-		e.Counts = maps.Clone(e.Counts)
-		change(&h, e.Counts)
-		var out bytes.Buffer
-		raw, err := encodeHeader(storedHeader{Header: h})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out.Write(raw)
-		p, err := newPacker(&out, raw)
+		e.Counts, e.SHA256 = maps.Clone(e.Counts), sum256hex([]byte(digests))
+		change(&h, &e)
+		header, err := json.Marshal(h)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -365,10 +380,8 @@ func TestCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(p.block(text), p.end(), p.entry(t.Context(), bytes.NewReader(store.Bytes()), func(int) {}), p.end()); err != nil {
-			t.Fatal(err)
-		}
-		writeFile(t, path, out.String())
+		path := filepath.Join(t.TempDir(), "x")
+		writeFile(t, path, string(framed(t, header, `{"parts":PARTS,"manifest":`+string(text)+`}`, parts...)))
 		if name == "" {
 			if _, err := Verify(t.Context(), VerifyConfig{Path: path}); err != nil {
 				t.Errorf("unchanged: %v", err)
@@ -379,18 +392,44 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestForgedHeader changes what an encrypted backup says of itself in the clear, with a checksum that matches.
-func TestForgedHeader(t *testing.T) {
+// TestForged exchanges what an encrypted backup shows in the clear, with checksums that match.
+func TestForged(t *testing.T) {
 	data, path := damageable(t, "pass")
 	h, raw, err := readHeader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.App = "0.0.1"
-	forged, err := encodeHeader(h)
+	table, start, err := readTable(bytes.NewReader(data), int64(len(data)), raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, path, string(forged)+string(data[len(raw):]))
-	expectRefused(t, "forged", path, "pass")
+	older := h
+	older.App = "0.0.1"
+	first := table.Parts[0].Size
+	exchanged := table
+	exchanged.Parts = slices.Clone(table.Parts)
+	slices.Reverse(exchanged.Parts)
+	fewer := table
+	fewer.Parts = table.Parts[1:]
+	for name, forge := range map[string]func() (Header, []byte, any){
+		"header": func() (Header, []byte, any) { return older, data[len(raw):start], table },
+		"order of parts": func() (Header, []byte, any) {
+			return h, slices.Concat(data[int64(len(raw))+first:start], data[len(raw):][:first]), exchanged
+		},
+		"a part left out": func() (Header, []byte, any) { return h, data[int64(len(raw))+first : start], fewer },
+	} {
+		h, parts, table := forge()
+		header, err := encodeHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tail := binary.BigEndian.AppendUint32(text, uint32(len(text)))
+		tail = append(tail, sum256(append(bytes.Clone(header), tail...))...)
+		writeFile(t, path, string(header)+string(parts)+string(tail)+endMark)
+		expectRefused(t, name, path, "pass")
+	}
 }

@@ -3,10 +3,10 @@
 //
 // # What is promised
 //
-// A file that has its final name is a whole backup: Create writes beside, syncs, reads back what is on the disk,
-// compares every checksum, checks the store that it holds, and only then renames. Writers never wait for a slow disk:
-// the store is first copied to a file in the data directory, which takes as long as copying a file does, and the rest
-// works on that copy. So a backup needs as much room there as the store takes.
+// A file that has its final name is a whole backup: Create writes beside, syncs, reads back through another handle what
+// the disk gives, unpacks it, compares every checksum and counts every bucket, and only then renames. Writers never wait
+// for a slow disk: what is on another one than the data directory is written into the data directory first, and copied
+// when the store is not needed any more. So a backup needs some room there, less than the store takes.
 //
 // Restore puts the new files in place by renames that a journal describes. Whoever opens the store calls Recover first,
 // which ends what a killed process began; so the next start has the old store or the new one, whole.
@@ -14,20 +14,40 @@
 // # The file
 //
 //	header    "opsmon backup\r\n\x00", length (4 bytes), JSON (Header), SHA-256 of these three
-//	body      sections one after another; encrypted, all of them as the payload of an age file whose own header,
-//	          with the wrapped key, stands in the JSON above
+//	parts     one after another, without anything between them
+//	table     JSON: size and SHA-256 of each part in order, and the manifest; length (4 bytes);
+//	          SHA-256 of the header, the JSON and the length
+//	end       "end\n"
 //
-//	section   blocks, then a length of 0, then SHA-256 of everything from the file's start to here, before encryption
-//	block     length (4 bytes), bytes
+// Lengths are big-endian. A part is one byte for how the rest is packed (0 not at all, 1 S2, 2 zstd), and the rest. Each
+// entry of the manifest has one or several parts, in its order: any file has one, and the store one for each of its runs
+// (kv.Store.Export). So a backup holds what is in the store, in the order of its keys, and none of its free or half
+// filled pages; Restore makes a new file of it. The header has this form whatever the format's version, so that an older
+// program can tell a newer file from a damaged one.
 //
-// Lengths are big-endian. The first section is the manifest, one block of JSON. Then comes one section for each entry of
-// the manifest, in its order, whose blocks are zstd frames of at most 1 MiB content each. The last section is empty and
-// marks the end; nothing may follow. The header has this form whatever the format's version, so that an older program can
-// tell a newer file from a damaged one.
+// Every byte is under a checksum, so one that was changed, lost or added is noticed, and the part that it belongs to is
+// named: the header, an entry, the manifest, the end. Beyond that, each value in the store has a checksum of its own.
 //
-// Every byte is under a checksum that covers all before it too, so a byte that was changed, lost or added is noticed in
-// the part it belongs to, and named with it: the header, the manifest, an entry, the end. In an encrypted backup the
-// body is authenticated in pieces of 64 KiB, so the part named is the one that the piece was needed for first.
+// In an encrypted backup each part is an age file for a key that the manifest holds, and the manifest is an age file for the
+// passphrase. The table shows the sizes of the parts to everybody, and lets anybody see whether they are undamaged. The
+// manifest repeats the header and the SHA-256 of each part before encryption, so that whoever does not know the
+// passphrase can exchange nothing.
+//
+// # A folder of backups
+//
+// Backups of one folder share what they have in common. With Config.Share, parts of some size are no piece of the
+// file: they lie in the directory "parts" beside it, each in a file that has the part's SHA-256 in hexadecimal for its
+// name, and the table says so ("beside": true). A part that is there already is not written again. Since the runs of a
+// store stay as they are where nothing changes, a part is written once however many backups it is in, without anybody
+// having to declare what does not change any more. Encrypted backups share with those that have the same passphrase: the
+// next one takes over the key of the newest.
+//
+// Such a backup is read like any other, as long as its parts lie beside it; one that is missing or damaged is named.
+// Whole makes a file of it that needs nothing else. Create reads all parts of the backup before it gets its name, also
+// those of earlier ones, and writes a damaged one anew, which mends the earlier ones too. Prune removes backups first,
+// and then the parts that no file in the folder refers to; it removes no part when it cannot read what one of the files
+// refers to, and none that was written or used in the last day, since another process may be about to refer to it. So
+// a kill at any step leaves at most parts too many, which the next Prune removes.
 //
 // # What is in it
 //

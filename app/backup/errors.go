@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"opsmon/kv"
 )
 
 // The kinds of failure, matched by errors.Is. Failures of the operating system carry their own, such as fs.ErrNotExist.
@@ -79,9 +81,9 @@ func failed(part string, err error) error {
 	var e *Error
 	var outside *os.PathError
 	switch {
-	case errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case err == nil, errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.As(err, &outside):
+	case errors.As(err, &outside), errors.Is(err, kv.ErrFull), errors.Is(err, kv.ErrReadOnly):
 		return &Error{Part: part, Err: err}
 	}
 	return &Error{Part: part, Kind: ErrDamaged, Err: err}

@@ -33,7 +33,7 @@ const manualPrefix = "manual-"
 type Stored struct {
 	Header
 	Name    string
-	Bytes   int64
+	Bytes   int64 // with the parts that it shares with others
 	Origin  Origin
 	Problem string // why its header cannot be read; "" when it can
 }
@@ -78,6 +78,11 @@ func (f Folder) All() ([]Stored, error) {
 			s.Problem, s.MadeAt = err.Error(), info.ModTime()
 		} else {
 			s.Header = m.Header
+			if parts, err := sharedParts(filepath.Join(string(f), s.Name)); err == nil {
+				for _, p := range parts {
+					s.Bytes += p.Size
+				}
+			}
 		}
 		all = append(all, s)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,13 +29,18 @@ const (
 
 // Limits of the format, in bytes.
 const (
-	blockSize   = 1 << 20            // of content in a block of an entry
-	maxBlock    = blockSize + 64<<10 // of a block as stored: what zstd cannot make smaller gets a little larger
+	maxContent  = 256 << 20          // of a part before it is packed
+	maxPart     = maxContent + 1<<20 // of a part as stored: what cannot be packed, and is encrypted, gets a little larger
 	maxHeader   = 64 << 10           // of the header's JSON
+	maxTable    = 256 << 20          // of the table's JSON
 	lengthSize  = 4
 	digestSize  = sha256.Size
 	headerStart = len(magic) + lengthSize
+	tailSize    = lengthSize + digestSize + len(endMark) // what follows the table's JSON
 )
+
+// endMark ends every backup.
+const endMark = "end\n"
 
 // Header is what a backup says of itself without a passphrase.
 type Header struct {
@@ -45,12 +51,6 @@ type Header struct {
 	Encrypted bool      `json:"encrypted"`
 }
 
-// storedHeader is the header as it stands in a file.
-type storedHeader struct {
-	Header
-	Age []byte `json:"age,omitempty"` // of an encrypted one: age's header and nonce
-}
-
 // Manifest says what is in a backup.
 type Manifest struct {
 	Header
@@ -58,10 +58,29 @@ type Manifest struct {
 	Omitted []string `json:"omitted,omitempty"` // secrets left out, by name: a file, or a setting as app.yaml:smtp.password
 }
 
+// table says where the parts are and holds the manifest, as it stands in a file.
+type table struct {
+	Parts    []part    `json:"parts"`
+	Manifest *contents `json:"manifest,omitempty"`
+	Sealed   []byte    `json:"sealed,omitempty"` // of an encrypted one: contents, as an age file
+}
+
+// part is a piece of an entry as it is stored.
+type part struct {
+	Size   int64  `json:"size"` // in bytes
+	SHA256 string `json:"sha256"`
+	Beside bool   `json:"beside,omitempty"` // it is a file beside the backup
+}
+
 // contents is the manifest as it stands in a file.
 type contents struct {
 	Entries []Entry  `json:"entries"`
 	Omitted []string `json:"omitted,omitempty"`
+
+	// Of an encrypted backup.
+	Header *Header  `json:"header,omitempty"` // as it stands in the clear
+	Key    string   `json:"key,omitempty"`    // age's, of the parts
+	Plain  []string `json:"plain,omitempty"`  // SHA-256 of each part before encryption
 }
 
 // Kind says what an entry is.
@@ -79,9 +98,12 @@ const (
 type Entry struct {
 	Name   string         `json:"name"` // path in the data directory, with slashes
 	Kind   Kind           `json:"kind"`
-	Size   int64          `json:"size"`             // in bytes
-	SHA256 string         `json:"sha256"`           // of its bytes, in hexadecimal
+	Size   int64          `json:"size"`             // of its content in bytes; a store's file takes a little more
+	SHA256 string         `json:"sha256"`           // of its bytes; of a store, of its parts' SHA-256. In hexadecimal
+	Parts  int            `json:"parts"`            // how many parts it is in
 	Counts map[string]int `json:"counts,omitempty"` // of a store: keys by bucket
+
+	Sequences map[string]uint64 `json:"sequences,omitempty"` // of a store: the last number given, by bucket that gave any
 }
 
 // The names of the store and the settings in the data directory.
@@ -91,7 +113,7 @@ const (
 )
 
 // encodeHeader makes the header's bytes.
-func encodeHeader(h storedHeader) ([]byte, error) {
+func encodeHeader(h Header) ([]byte, error) {
 	text, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
@@ -103,7 +125,7 @@ func encodeHeader(h storedHeader) ([]byte, error) {
 }
 
 // readHeader reads the header and gives its bytes too. Errors: ErrDamaged; ErrNewer.
-func readHeader(r io.Reader) (h storedHeader, raw []byte, err error) {
+func readHeader(r io.Reader) (h Header, raw []byte, err error) {
 	raw = make([]byte, headerStart)
 	if n, err := io.ReadFull(r, raw); err != nil {
 		return h, nil, failed(partHeader, short(err, n))
@@ -141,28 +163,81 @@ func short(err error, at int) error {
 	return err
 }
 
-// decodeManifest reads the manifest's JSON and refuses one that would lead outside the directory.
-func decodeManifest(text []byte, h Header) (m Manifest, err error) {
-	var c contents
-	if err := json.Unmarshal(text, &c); err != nil {
-		return m, damaged(partManifest, "%w", err)
+// encodeTable makes everything that follows the parts.
+func encodeTable(header []byte, t table) ([]byte, error) {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
 	}
-	m = Manifest{h, c.Entries, c.Omitted}
-	if len(m.Entries) == 0 || m.Entries[0].Kind != KindStore || m.Entries[0].Name != storeName {
-		return m, damaged(partManifest, "it does not start with the store")
+	if len(text) > maxTable {
+		return nil, fmt.Errorf("%s has %d bytes, more than the %d that it may", partManifest, len(text), maxTable)
+	}
+	text = binary.BigEndian.AppendUint32(text, uint32(len(text)))
+	sum := sha256.New()
+	sum.Write(header)
+	sum.Write(text)
+	return append(sum.Sum(text), endMark...), nil
+}
+
+// readTable reads the table of a file of so many bytes, and says where it starts. Errors: ErrDamaged.
+func readTable(r io.ReaderAt, size int64, header []byte) (t table, start int64, err error) {
+	tail := make([]byte, tailSize)
+	if size < int64(len(header)+tailSize) {
+		return t, 0, damaged(partEnd, "the file ends after %d bytes", size)
+	}
+	if _, err := r.ReadAt(tail, size-int64(tailSize)); err != nil {
+		return t, 0, failed(partEnd, err)
+	}
+	if string(tail[lengthSize+digestSize:]) != endMark {
+		return t, 0, damaged(partEnd, "it is not where it should be: the file was cut, or something follows it")
+	}
+	length := int64(binary.BigEndian.Uint32(tail))
+	start = size - int64(tailSize) - length
+	if length > maxTable || start < int64(len(header)) {
+		return t, 0, damaged(partEnd, "the length before it makes no sense")
+	}
+	text := make([]byte, length+lengthSize)
+	if _, err := r.ReadAt(text, start); err != nil {
+		return t, 0, failed(partManifest, err)
+	}
+	sum := sha256.New()
+	sum.Write(header)
+	sum.Write(text)
+	if !bytes.Equal(sum.Sum(nil), tail[lengthSize:][:digestSize]) {
+		return t, 0, damaged(partManifest, "the checksum does not match")
+	}
+	if err := json.Unmarshal(text[:length], &t); err != nil {
+		return t, 0, damaged(partManifest, "%w", err)
+	}
+	for i, p := range t.Parts {
+		if raw, err := hex.DecodeString(p.SHA256); err != nil || len(raw) != digestSize || p.Size < 0 || p.Size > maxPart {
+			return t, 0, damaged(partManifest, "part %d makes no sense", i)
+		}
+	}
+	return t, start, nil
+}
+
+// check refuses contents that would lead outside the directory, or do not fit the parts.
+func (c contents) check(parts int) error {
+	if len(c.Entries) == 0 || c.Entries[0].Kind != KindStore || c.Entries[0].Name != storeName {
+		return damaged(partManifest, "it does not start with the store")
 	}
 	seen := map[string]bool{}
-	for _, e := range m.Entries {
+	for _, e := range c.Entries {
 		// Compared without case, as some file systems do.
-		if !plainName(e.Name) || seen[strings.ToLower(e.Name)] || e.Size < 0 {
-			return m, damaged(partManifest, "the entry %q makes no sense", e.Name)
+		if !plainName(e.Name) || seen[strings.ToLower(e.Name)] || e.Size < 0 || e.Parts < 1 || e.Parts > parts {
+			return damaged(partManifest, "the entry %q makes no sense", e.Name)
 		}
+		parts -= e.Parts
 		seen[strings.ToLower(e.Name)] = true
 		if (e.Kind == KindStore) != (e.Name == storeName) {
-			return m, damaged(partManifest, "the entry %q is of kind %q", e.Name, e.Kind)
+			return damaged(partManifest, "the entry %q is of kind %q", e.Name, e.Kind)
 		}
 	}
-	return m, nil
+	if parts != 0 {
+		return damaged(partManifest, "%d parts belong to no entry", parts)
+	}
+	return nil
 }
 
 // plainName tells whether a name is a path below a directory, on every system alike.

@@ -16,7 +16,7 @@ type KeeperConfig struct {
 	Folder   string // that must be there, a mounted share too
 	Schedule Schedule
 	Policy   Policy
-	Backup   Config // Overwrite, Progress and MinFreePercent are not used
+	Backup   Config // Overwrite, Share, Progress and MinFreePercent are not used
 	Log      *slog.Logger
 
 	Delay  time.Duration                // from the start of Run to the first backup at the earliest
@@ -37,7 +37,7 @@ type Keeper struct {
 // NewKeeper makes a Keeper. It does nothing until Run.
 func NewKeeper(cfg KeeperConfig) *Keeper {
 	cfg.Backup.fill()
-	cfg.Backup.Overwrite, cfg.Backup.MinFreePercent = false, cfg.Policy.MinFreePercent
+	cfg.Backup.Overwrite, cfg.Backup.Share, cfg.Backup.MinFreePercent = false, true, cfg.Policy.MinFreePercent
 	if cfg.Before == nil {
 		cfg.Before = func(*Config) error { return nil }
 	}
@@ -115,7 +115,7 @@ func (k *Keeper) make(ctx context.Context) (Result, error) {
 	if err := Folder(folder).Ready(); err != nil {
 		return Result{}, err
 	}
-	k.clean(k.Status().Newest.Bytes) // the next one will be about as large
+	k.clean(added(folder)) // the next one will be about as large
 	r, err := Create(ctx, cfg, filepath.Join(folder, fileName(k.clock())))
 	if err == nil {
 		k.clean(0)
@@ -125,7 +125,7 @@ func (k *Keeper) make(ctx context.Context) (Result, error) {
 
 // clean removes what the policy does not keep when so many bytes are to be added, and what killed processes left.
 func (k *Keeper) clean(need int64) {
-	removed, err := Prune(k.cfg.Folder, k.cfg.Policy, need)
+	removed, err := Prune(k.cfg.Folder, k.cfg.Policy, need, k.clock())
 	for _, b := range removed {
 		k.cfg.Log.Info("old backup removed", slog.String("file", b.Name))
 	}
@@ -133,7 +133,7 @@ func (k *Keeper) clean(need int64) {
 		ours := func(name string) bool {
 			return strings.HasPrefix(name, namePrefix) && strings.Contains(name, nameSuffix+partial)
 		}
-		err = removePartials(k.cfg.Folder+string(filepath.Separator), ours, k.clock())
+		err = removePartials(k.cfg.Folder, ours, k.clock())
 	}
 	k.change(func(s *Status) {
 		s.CleaningErr = ""

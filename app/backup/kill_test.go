@@ -22,7 +22,7 @@ func expectKilled(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-var createSteps = []string{"copied", "checked", "named", "manifest", "packed app.db", "packed app.yaml", "synced", "verified", "published"}
+var createSteps = []string{"named", "copied", "synced", "verified", "published"}
 
 // TestKilledCreate kills a process at each step of a backup. The name has what it had before, or a whole backup; and the
 // next backup leaves nothing behind.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestNoOpenFiles leaves no file open, which Windows would neither rename nor remove.
@@ -28,7 +29,7 @@ func TestNoOpenFiles(t *testing.T) {
 		if _, err := Restore(t.Context(), RestoreConfig{Path: path, Passphrase: "pass", Dir: filepath.Join(dir, "else"), Store: storeConfig("")}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Prune(filepath.Dir(path), Policy{}, 0); err != nil {
+		if _, err := Prune(filepath.Dir(path), Policy{}, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, path, string(data))

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -223,9 +222,6 @@ func readFile(t testing.TB, path string) string {
 	}
 	return string(b)
 }
-
-// keepNothing takes the entries of a backup that is only read.
-func keepNothing(Entry) (io.WriteCloser, error) { return discard{}, nil }
 
 func itoa(n int) string { return strconv.Itoa(n) }
 

@@ -4,6 +4,7 @@ package backup
 
 import (
 	"errors"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,4 +22,16 @@ func DiskOf(dir string) (Disk, error) {
 // refusesSync tells whether a file system has no way to sync a directory.
 func refusesSync(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
+}
+
+// sameDisk tells whether two directories are on one disk, as far as the system tells.
+func sameDisk(a, b string) (bool, error) {
+	var one, other unix.Stat_t
+	if err := unix.Stat(a, &one); err != nil {
+		return false, &os.PathError{Op: "stat", Path: a, Err: err}
+	}
+	if err := unix.Stat(b, &other); err != nil {
+		return false, &os.PathError{Op: "stat", Path: b, Err: err}
+	}
+	return one.Dev == other.Dev, nil
 }

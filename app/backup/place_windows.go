@@ -1,6 +1,12 @@
 package backup
 
-import "golang.org/x/sys/windows"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/windows"
+)
 
 // DiskOf gives the room on the disk that a directory is on.
 func DiskOf(dir string) (Disk, error) {
@@ -17,3 +23,19 @@ func DiskOf(dir string) (Disk, error) {
 
 // refusesSync is of no use here: directories are not synced.
 func refusesSync(error) bool { return false }
+
+// sameDisk tells whether two directories are on one disk, as far as their paths tell.
+func sameDisk(a, b string) (bool, error) {
+	var volumes [2]string
+	for i, dir := range []string{a, b} {
+		if _, err := os.Stat(dir); err != nil {
+			return false, err
+		}
+		path, err := filepath.Abs(dir)
+		if err != nil {
+			return false, err
+		}
+		volumes[i] = filepath.VolumeName(path)
+	}
+	return strings.EqualFold(volumes[0], volumes[1]), nil
+}

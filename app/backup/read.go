@@ -1,11 +1,16 @@
 package backup
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"hash"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,88 +24,332 @@ const maxWorkFactor = 18
 
 // opened is a backup whose manifest has been read.
 type opened struct {
+	from     io.ReaderAt
+	dir      string // of the file: parts are beside
+	raw      []byte // the header as it is stored
 	manifest Manifest
-	sections *unpacker // at the first entry; nil when the passphrase is missing
+	table    table
+	locked   bool                // the passphrase is missing: the manifest has a header alone
+	key      *age.X25519Identity // of the parts; nil when they are not encrypted
+	plain    []string            // SHA-256 of each part before encryption
+	misfit   error               // the parts do not fill the file: some bytes are missing or too many
 }
 
-// open reads the header and, when it can be read, the manifest. A missing passphrase is no failure: the manifest then
-// has a header alone. Errors: ErrDamaged, ErrNewer, ErrPassphrase.
-func open(r io.Reader, passphrase string) (*opened, error) {
-	h, raw, err := readHeader(r)
+// open reads the header, the table and, when it can be read, the manifest of a file of so many bytes. A missing passphrase
+// is no failure. Errors: ErrDamaged, ErrNewer, ErrPassphrase.
+func open(r io.ReaderAt, size int64, dir, passphrase string) (*opened, error) {
+	h, raw, err := readHeader(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{manifest: Manifest{Header: h.Header}}
-	body := io.Reader(bufio.NewReaderSize(r, 256<<10))
+	o := &opened{from: r, dir: dir, raw: raw, manifest: Manifest{Header: h}}
+	var start int64
+	if o.table, start, err = readTable(r, size, raw); err != nil {
+		return nil, err
+	}
+	at := int64(len(raw))
+	for _, p := range o.table.Parts {
+		if !p.Beside {
+			at += p.Size
+		}
+	}
+	if at != start {
+		o.misfit = damaged(partEnd, "it is at byte %d where %d is expected", start, at)
+	}
+	c := o.table.Manifest
+	if (c == nil) != h.Encrypted {
+		return nil, damaged(partManifest, "the header does not say whether it is encrypted")
+	}
 	if h.Encrypted {
 		if passphrase == "" {
+			o.locked = true
 			return o, nil
 		}
-		if body, err = decrypt(body, h.Age, passphrase); err != nil {
+		if c, err = o.unlock(passphrase); err != nil {
 			return nil, err
 		}
 	}
-	if o.sections, err = newUnpacker(body, raw); err != nil {
+	if err := c.check(len(o.table.Parts)); err != nil {
 		return nil, err
 	}
-	text, err := o.sections.manifest()
-	if err != nil {
-		return nil, failed(partManifest, err)
-	}
-	o.manifest, err = decodeManifest(text, h.Header)
-	return o, err
+	o.manifest.Entries, o.manifest.Omitted = c.Entries, c.Omitted
+	return o, nil
 }
 
-// decrypt opens the age file made of a header and a body.
-func decrypt(body io.Reader, front []byte, passphrase string) (io.Reader, error) {
+// unlock decrypts the manifest.
+func (o *opened) unlock(passphrase string) (*contents, error) {
 	identity, err := age.NewScryptIdentity(passphrase)
 	if err != nil {
 		return nil, err
 	}
 	identity.SetMaxWorkFactor(maxWorkFactor)
-	body, err = age.Decrypt(io.MultiReader(bytes.NewReader(front), body), identity)
-	switch {
-	case errors.Is(err, age.ErrIncorrectIdentity):
+	r, err := age.Decrypt(bytes.NewReader(o.table.Sealed), identity)
+	if errors.Is(err, age.ErrIncorrectIdentity) {
 		return nil, &Error{Kind: ErrPassphrase}
+	}
+	var c contents
+	if err == nil {
+		var text []byte
+		if text, err = io.ReadAll(r); err == nil {
+			err = json.Unmarshal(text, &c)
+		}
+	}
+	if err == nil {
+		o.key, err = age.ParseX25519Identity(c.Key)
+	}
+	switch {
 	case err != nil:
-		return nil, failed(partHeader, err)
+		return nil, damaged(partManifest, "%w", err)
+	case c.Header == nil || *c.Header != o.manifest.Header:
+		return nil, damaged(partHeader, "it is not the one that was encrypted with the manifest")
+	case len(c.Plain) != len(o.table.Parts):
+		return nil, damaged(partManifest, "it describes %d parts where there are %d", len(c.Plain), len(o.table.Parts))
 	}
-	return body, nil
+	o.plain = c.Plain
+	return &c, nil
 }
 
-// read reads a backup to its end, with every checksum compared. to gives the writer of an entry's content, closed when
-// the entry is whole or has failed; step is called with the number of bytes of each piece of the entries. Errors:
-// ErrDamaged, ErrNewer, ErrPassphrase, and to's.
-func read(ctx context.Context, r io.Reader, passphrase string, to func(Entry) (io.WriteCloser, error), step func(n int)) (Manifest, error) {
-	o, err := open(r, passphrase)
+// A sink takes the content of one entry.
+type sink interface {
+	Add(content []byte) error // of one part; it must not be kept
+	Finish(e Entry, m Manifest) error
+	Close() error // always called, also after Finish and after a failure
+}
+
+// piece is one part on its way.
+type piece struct {
+	index           int
+	stored, content []byte
+}
+
+// read reads all parts in order, with every checksum compared. to gives what takes an entry's content; step is called
+// with the number of bytes of each piece. Without the passphrase the checksums of what is stored are all that can be
+// compared, and to is not called. Errors: ErrDamaged, to's, and the disk's.
+func (o *opened) read(ctx context.Context, to func(Entry) (sink, error), step func(n int)) error {
+	codec, err := newCodec(packedNot)
 	if err != nil {
-		return Manifest{}, err
+		return err
 	}
-	if o.sections == nil {
-		return Manifest{}, &Error{Kind: ErrPassphrase, Err: errors.New("it is encrypted and no passphrase was given")}
+	turns, bufs := newTurns(), &buffers{}
+	index, at := 0, int64(len(o.raw))
+	next := func() (piece, error) {
+		if index == len(o.table.Parts) {
+			return piece{}, io.EOF
+		}
+		p := piece{index: index}
+		var err error
+		if p.stored, err = o.load(o.table.Parts[index], at, bufs); err != nil {
+			return p, failed(o.nameOf(index), err)
+		}
+		if !o.table.Parts[index].Beside {
+			at += o.table.Parts[index].Size
+		}
+		index++
+		return p, nil
 	}
-	return o.entries(ctx, to, step)
+	unpack := func(p piece) (piece, error) {
+		turns.take()
+		defer turns.give()
+		var err error
+		p.content, err = o.unpack(p, codec, bufs)
+		bufs.put(p.stored)
+		return p, failed(o.nameOf(p.index), err)
+	}
+	w := &entryWriter{o: o, to: to}
+	defer w.close()
+	err = pipeline(ctx, next, unpack, func(p piece) error {
+		if o.locked {
+			return nil
+		}
+		step(len(p.content))
+		turns.take()
+		defer turns.give()
+		err := w.part(p)
+		bufs.put(p.content)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return o.misfit
 }
 
-// entries reads all that follows the manifest, as read does.
-func (o *opened) entries(ctx context.Context, to func(Entry) (io.WriteCloser, error), step func(n int)) (Manifest, error) {
+// nameOf is what errors call a part.
+func (o *opened) nameOf(index int) string {
+	if p := o.table.Parts[index]; p.Beside {
+		return partsDir + "/" + p.SHA256
+	}
 	for _, e := range o.manifest.Entries {
-		w, err := to(e)
-		if err != nil {
-			return Manifest{}, err
-		}
-		err = o.sections.entry(ctx, e, w, step)
-		if closed := w.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
-			return Manifest{}, failed(e.Name, err)
+		if index -= e.Parts; index < 0 {
+			return e.Name
 		}
 	}
-	if err := o.sections.finish(); err != nil {
-		return Manifest{}, failed(partEnd, err)
+	return fmt.Sprintf("part %d", index+1)
+}
+
+// load reads a part as it is stored.
+func (o *opened) load(p part, at int64, bufs *buffers) ([]byte, error) {
+	from := o.from
+	if p.Beside {
+		f, err := os.Open(partPath(o.dir, p.SHA256))
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = errors.New("the file is missing: a backup of a folder needs the files beside it")
+			}
+			return nil, err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if info.Size() != p.Size {
+			return nil, fmt.Errorf("it has %d bytes where %d are expected", info.Size(), p.Size)
+		}
+		from, at = f, 0
+	} else if o.misfit != nil {
+		// The table may ask for any number of bytes: only what is there may cost memory.
+		if _, err := from.ReadAt(make([]byte, 1), at+max(p.Size, 1)-1); err != nil {
+			return nil, noEOF(err)
+		}
 	}
-	return o.manifest, nil
+	stored := bufs.sized(int(p.Size))
+	_, err := from.ReadAt(stored, at)
+	return stored, noEOF(err)
+}
+
+func noEOF(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("the file ends too early")
+	}
+	return err
+}
+
+// unpack compares checksums and gives the content of a part; nothing without the passphrase.
+func (o *opened) unpack(p piece, codec *codec, bufs *buffers) ([]byte, error) {
+	if sum256hex(p.stored) != o.table.Parts[p.index].SHA256 {
+		return nil, errors.New("the checksum does not match")
+	}
+	if o.locked {
+		return nil, nil
+	}
+	if o.key == nil {
+		return codec.unpack(bufs.get(), p.stored)
+	}
+	blob, err := unseal(bufs.get(), o.key, p.stored)
+	if err != nil {
+		return nil, err
+	}
+	defer bufs.put(blob)
+	if sum256hex(blob) != o.plain[p.index] {
+		return nil, errors.New("it is not the part that the manifest describes")
+	}
+	return codec.unpack(bufs.get(), blob)
+}
+
+// entryWriter gives parts to the sinks of their entries.
+type entryWriter struct {
+	o       *opened
+	to      func(Entry) (sink, error)
+	current sink
+	entry   int
+	parts   int // of the entry so far
+	size    int64
+	digests hash.Hash // of a store, of its parts' SHA-256; of a file, of its content
+}
+
+func (w *entryWriter) part(p piece) (err error) {
+	e := w.o.manifest.Entries[w.entry]
+	if w.current == nil {
+		if w.current, err = w.to(e); err != nil {
+			return err
+		}
+		w.parts, w.size, w.digests = 0, 0, sha256.New()
+	}
+	if w.size += int64(len(p.content)); w.size > e.Size {
+		return damaged(e.Name, "it is longer than the manifest says")
+	}
+	switch {
+	case e.Kind != KindStore:
+		w.digests.Write(p.content)
+	case w.o.key != nil:
+		io.WriteString(w.digests, w.o.plain[p.index])
+	default:
+		io.WriteString(w.digests, w.o.table.Parts[p.index].SHA256)
+	}
+	if err := w.current.Add(p.content); err != nil {
+		return failed(e.Name, err)
+	}
+	if w.parts++; w.parts < e.Parts {
+		return nil
+	}
+	if w.size < e.Size {
+		return damaged(e.Name, "it is shorter than the manifest says")
+	}
+	if got := hex.EncodeToString(w.digests.Sum(nil)); got != e.SHA256 {
+		return damaged(e.Name, "its SHA-256 is %s where the manifest says %s", got, e.SHA256)
+	}
+	err = w.current.Finish(e, w.o.manifest)
+	if closed := w.close(); err == nil {
+		err = closed
+	}
+	w.entry++
+	return failed(e.Name, err)
+}
+
+func (w *entryWriter) close() (err error) {
+	if w.current != nil {
+		err = w.current.Close()
+		w.current = nil
+	}
+	return err
+}
+
+// discard takes an entry's content and keeps none.
+type discard struct{}
+
+func (discard) Add([]byte) error             { return nil }
+func (discard) Finish(Entry, Manifest) error { return nil }
+func (discard) Close() error                 { return nil }
+
+// importing makes a store of a store's parts, or with a path of "" checks them alone.
+type importing struct{ *kv.Import }
+
+func importTo(path string) (sink, error) {
+	im, err := kv.NewImport(path)
+	return importing{im}, err
+}
+
+// Finish implements sink.
+func (s importing) Finish(e Entry, m Manifest) error {
+	return s.Import.Finish(kv.Contents{Version: m.Store, Counts: e.Counts, Sequences: e.Sequences})
+}
+
+// Close implements sink.
+func (s importing) Close() error { return s.Abort() }
+
+// checked is what takes an entry when all is checked and nothing kept.
+func checked(e Entry) (sink, error) {
+	if e.Kind == KindStore {
+		return importTo("")
+	}
+	return discard{}, nil
+}
+
+// openFile opens a backup file.
+func openFile(path, passphrase string) (o *opened, f *os.File, err error) {
+	if f, err = os.Open(path); err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		o, err = open(f, info.Size(), filepath.Dir(path), passphrase)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return o, f, nil
 }
 
 // Inspect reads what a backup says of itself, without looking at its entries. Without the passphrase of an encrypted one
@@ -111,89 +360,45 @@ func Inspect(path, passphrase string) (Manifest, error) {
 }
 
 func inspect(path, passphrase string) (Manifest, error) {
-	f, err := os.Open(path)
+	o, f, err := openFile(path, passphrase)
 	if err != nil {
 		return Manifest{}, err
 	}
 	defer f.Close()
-	o, err := open(f, passphrase)
-	if err != nil {
-		return Manifest{}, err
-	}
-	return o.manifest, nil
+	return o.manifest, o.misfit
 }
 
 // VerifyConfig says which backup to verify.
 type VerifyConfig struct {
 	Path       string
 	Passphrase string                  // of an encrypted one
-	Scratch    string                  // a directory with room for the store; "" = the system's for temporary files
 	Progress   func(done, total int64) // as in Config. May be nil
 }
 
-// VerifyPrefix is how the names of the directories begin that Verify makes in its scratch directory. A killed process
-// leaves one behind.
-const VerifyPrefix = "app-verify-"
-
-// Verify reads every byte of a backup, and unpacks, opens, checks and counts the store in it. It needs nothing but the
-// file. The store is there in the clear meanwhile, readable for the caller's user alone. Errors: ErrDamaged with the
-// part; ErrNewer; ErrPassphrase; those of the disk; ctx's own.
+// Verify reads every byte of a backup, unpacks it, checks each value and counts each bucket of the store in it. It needs
+// nothing but the file, and the parts beside it if it shares any, and writes nothing. Errors: ErrDamaged with the part; ErrNewer; ErrPassphrase; those of the
+// disk; ctx's own.
 func Verify(ctx context.Context, cfg VerifyConfig) (Manifest, error) {
-	m, err := verify(ctx, cfg)
+	m, err := readAll(ctx, cfg.Path, cfg.Passphrase, checked, cfg.Progress)
 	return m, during("verify "+cfg.Path, err)
 }
 
-func verify(ctx context.Context, cfg VerifyConfig) (m Manifest, err error) {
-	dir, err := os.MkdirTemp(cfg.Scratch, VerifyPrefix)
-	if err != nil {
-		return m, err
-	}
-	path := filepath.Join(dir, storeName)
-	defer func() { err = errors.Join(err, remove(path), remove(dir)) }()
-	u := unpacking{path: cfg.Path, passphrase: cfg.Passphrase, progress: cfg.Progress}
-	return u.run(ctx, func(e Entry) (io.WriteCloser, error) {
-		if e.Kind != KindStore {
-			return discard{}, nil
-		}
-		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	}, path)
-}
-
-// unpacking is one reading of a backup with a check of its store.
-type unpacking struct {
-	path, passphrase string
-	progress         func(done, total int64)
-}
-
-// run reads the backup to its end and checks the store, which to has put at the path given.
-func (u unpacking) run(ctx context.Context, to func(Entry) (io.WriteCloser, error), store string) (m Manifest, err error) {
-	f, err := os.Open(u.path)
+// readAll reads a backup to its end. report may be nil. Errors: also ErrPassphrase without one that is needed.
+func readAll(ctx context.Context, path, passphrase string, to func(Entry) (sink, error), report func(done, total int64)) (m Manifest, err error) {
+	o, f, err := openFile(path, passphrase)
 	if err != nil {
 		return m, err
 	}
 	defer f.Close()
-	p := progress{report: u.progress}
-	if p.report == nil {
+	if o.locked {
+		return m, &Error{Kind: ErrPassphrase, Err: errors.New("it is encrypted and no passphrase was given")}
+	}
+	p := &progress{report: report}
+	if report == nil {
 		p.report = func(int64, int64) {}
 	}
-	m, err = read(ctx, f, u.passphrase, func(e Entry) (io.WriteCloser, error) {
+	for _, e := range o.manifest.Entries {
 		p.total += e.Size
-		return to(e)
-	}, p.add)
-	if err != nil {
-		return m, err
 	}
-	return m, checkStore(store, m)
-}
-
-// checkStore compares an unpacked store with the manifest.
-func checkStore(path string, m Manifest) error {
-	has, err := kv.CheckFile(path)
-	if err != nil {
-		return failed(storeName, err)
-	}
-	if err := sameContents(kv.Contents{Version: m.Store, Counts: m.Entries[0].Counts}, has); err != nil {
-		return failed(storeName, err)
-	}
-	return nil
+	return o.manifest, o.read(ctx, to, p.add)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -87,8 +86,8 @@ func (p *Prepared) unpack(ctx context.Context) error {
 		return err
 	}
 	p.cfg.step("begun")
-	u := unpacking{path: p.cfg.Path, passphrase: p.cfg.Passphrase, progress: p.cfg.Progress}
-	to := func(e Entry) (io.WriteCloser, error) {
+	store := filepath.Join(dir, storeName)
+	to := func(e Entry) (sink, error) {
 		if err := needRoom(p.cfg.Dir, e.Size, 0); err != nil {
 			return nil, err
 		}
@@ -96,12 +95,14 @@ func (p *Prepared) unpack(ctx context.Context) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}
+		if e.Kind == KindStore {
+			return importTo(path)
+		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		return synced{f}, err
+		return fileSink{f}, err
 	}
-	store := filepath.Join(dir, storeName)
 	var err error
-	if p.Manifest, err = u.run(ctx, to, store); err != nil {
+	if p.Manifest, err = readAll(ctx, p.cfg.Path, p.cfg.Passphrase, to, p.cfg.Progress); err != nil {
 		return err
 	}
 	p.cfg.step("unpacked")
@@ -141,11 +142,14 @@ func (p *Prepared) adapt(path string) error {
 	return errors.Join(err, s.Close())
 }
 
-// synced is a file that is synced when it is closed.
-type synced struct{ *os.File }
+// fileSink puts an entry's content into a file.
+type fileSink struct{ *os.File }
 
-// Close implements io.Closer.
-func (f synced) Close() error { return errors.Join(f.Sync(), f.File.Close()) }
+// Add implements sink.
+func (f fileSink) Add(content []byte) error { _, err := f.Write(content); return err }
+
+// Finish implements sink.
+func (f fileSink) Finish(Entry, Manifest) error { return f.Sync() }
 
 // Discard removes what Prepare has unpacked and leaves everything as it was. After Swap it does nothing, and after a Swap
 // that failed half-way it leaves what the next Recover needs.

@@ -28,15 +28,39 @@ func DefaultPolicy() Policy { return Policy{Daily: 7, Weekly: 4, Monthly: 6, Min
 type Kept struct {
 	Name   string // of the file in the folder
 	MadeAt time.Time
-	Bytes  int64
+	Bytes  int64 // with the parts that it shares with others: about as much as it has as one file
 }
 
 // Excess decides which backups go, oldest first: those that no day, week or month keeps, and then the oldest until the
 // rest fits into MaxBytes and the disk has the room that must stay free. The newest backup always stays. It looks at
 // nothing but its arguments.
-func (p Policy) Excess(all []Kept, disk Disk) []Kept {
+func (p Policy) Excess(all []Kept, disk Disk) []Kept { return p.excess(all, nil, disk) }
+
+// excess is Excess for backups that share parts, listed by the name of their file: a part takes room once, and until the last backup
+// that it is in goes.
+func (p Policy) excess(all []Kept, shared map[string][]part, disk Disk) []Kept {
 	sorted := slices.Clone(all)
 	slices.SortFunc(sorted, func(a, b Kept) int { return cmp.Or(b.MadeAt.Compare(a.MadeAt), cmp.Compare(a.Name, b.Name)) })
+	uses := map[string]int{} // by part
+	var bytes, freed int64
+	for _, b := range sorted {
+		bytes += b.Bytes
+		for _, part := range shared[b.Name] {
+			if uses[part.SHA256]++; uses[part.SHA256] > 1 {
+				bytes -= part.Size
+			}
+		}
+	}
+	remove := func(b Kept) {
+		n := b.Bytes
+		for _, part := range shared[b.Name] {
+			if uses[part.SHA256]--; uses[part.SHA256] > 0 {
+				n -= part.Size
+			}
+		}
+		bytes -= n
+		freed += n
+	}
 	keep := make([]bool, len(sorted))
 	for _, rule := range []struct {
 		n      int
@@ -53,28 +77,22 @@ func (p Policy) Excess(all []Kept, disk Disk) []Kept {
 			}
 		}
 	}
-	var bytes, freed int64
-	for i, b := range sorted {
-		if keep[i] || i == 0 {
-			bytes += b.Bytes
-		} else {
-			freed += b.Bytes
-		}
-	}
 	var excess []Kept
-	for i := len(sorted) - 1; i > 0; i-- {
-		b := sorted[i]
-		if keep[i] {
-			tooMany := p.MaxBytes > 0 && bytes > p.MaxBytes
-			tooFull := disk.Free+freed < disk.Total/100*int64(p.MinFreePercent)
-			if !tooMany && !tooFull {
-				continue
-			}
-			bytes -= b.Bytes
-			freed += b.Bytes
+	for i, b := range slices.Backward(sorted) {
+		if i > 0 && !keep[i] {
+			remove(b)
+			excess = append(excess, b)
 		}
-		excess = append(excess, b)
 	}
+	for i, b := range slices.Backward(sorted) {
+		tooMany := p.MaxBytes > 0 && bytes > p.MaxBytes
+		tooFull := disk.Free+freed < disk.Total/100*int64(p.MinFreePercent)
+		if i > 0 && keep[i] && (tooMany || tooFull) {
+			remove(b)
+			excess = append(excess, b)
+		}
+	}
+	slices.SortStableFunc(excess, func(a, b Kept) int { return a.MadeAt.Compare(b.MadeAt) })
 	return excess
 }
 
@@ -87,8 +105,57 @@ const (
 // fileName is the name of a scheduled backup.
 func fileName(at time.Time) string { return namePrefix + at.UTC().Format(stampLayout) + nameSuffix }
 
-// List gives the scheduled backups in a folder, newest first. Files with other names are none of them.
+// List gives the scheduled backups in a folder, newest first. Files with other names are none of them. The size of one
+// that cannot be read is that of its file.
 func List(dir string) ([]Kept, error) {
+	list, err := scheduled(dir)
+	if err != nil {
+		return nil, err
+	}
+	sharedBy(dir, list)
+	return list, nil
+}
+
+// sharedBy gives the parts that each backup of a list shares, by the name of its file, and adds their sizes in the list.
+func sharedBy(dir string, list []Kept) map[string][]part {
+	shared := map[string][]part{}
+	for i, b := range list {
+		parts, err := sharedParts(filepath.Join(dir, b.Name))
+		if err != nil {
+			continue
+		}
+		shared[b.Name] = parts
+		for _, p := range parts {
+			list[i].Bytes += p.Size
+		}
+	}
+	return shared
+}
+
+// added is how many bytes the newest backup of a folder has that no other shares, as far as can be found out.
+func added(dir string) int64 {
+	list, err := scheduled(dir)
+	if err != nil || len(list) == 0 {
+		return 0
+	}
+	shared := sharedBy(dir, list)
+	others := map[string]bool{}
+	for _, b := range list[1:] {
+		for _, p := range shared[b.Name] {
+			others[p.SHA256] = true
+		}
+	}
+	n := list[0].Bytes
+	for _, p := range shared[list[0].Name] {
+		if others[p.SHA256] {
+			n -= p.Size
+		}
+	}
+	return n
+}
+
+// scheduled is List without a look into the files.
+func scheduled(dir string) ([]Kept, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -114,14 +181,15 @@ func List(dir string) ([]Kept, error) {
 }
 
 // Prune removes the scheduled backups of a folder that the policy does not keep when need bytes are to be added to its
-// disk, and says which it removed. It removes none that List does not give.
-func Prune(dir string, policy Policy, need int64) (removed []Kept, err error) {
-	removed, err = prune(dir, policy, need)
+// disk, and says which it removed. It removes none that List does not give. Then it removes the parts that no backup in
+// the folder shares any more, unless one of the files cannot be read.
+func Prune(dir string, policy Policy, need int64, now time.Time) (removed []Kept, err error) {
+	removed, err = prune(dir, policy, need, now)
 	return removed, during("remove old backups from "+dir, err)
 }
 
-func prune(dir string, policy Policy, need int64) (removed []Kept, err error) {
-	list, err := List(dir)
+func prune(dir string, policy Policy, need int64, now time.Time) (removed []Kept, err error) {
+	list, err := scheduled(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -130,11 +198,15 @@ func prune(dir string, policy Policy, need int64) (removed []Kept, err error) {
 		return nil, err
 	}
 	disk.Free -= need
-	for _, b := range policy.Excess(list, disk) {
+	shared := sharedBy(dir, list)
+	for _, b := range policy.excess(list, shared, disk) {
 		if err := remove(filepath.Join(dir, b.Name)); err != nil {
 			return removed, err
 		}
 		removed = append(removed, b)
 	}
-	return removed, nil
+	if err := syncDir(dir); err != nil { // a part must not go before the file that refers to it
+		return removed, err
+	}
+	return removed, sweep(dir, now)
 }

@@ -113,18 +113,18 @@ func TestPrune(t *testing.T) {
 	if err != nil || len(list) != 5 || list[0] != (Kept{"app-20261114T020000Z.backup", day("2026-11-14 02:00"), 5}) {
 		t.Fatalf("%v, %v", list, err)
 	}
-	removed, err := Prune(dir, Policy{Daily: 2}, 0)
+	removed, err := Prune(dir, Policy{Daily: 2}, 0, time.Now())
 	if want := []string{"app-20261110T020000Z.backup", "app-20261111T020000Z.backup", "app-20261112T020000Z.backup"}; err != nil || !cmp.Equal(names(removed), want) {
 		t.Errorf("removed %v, %v", names(removed), err)
 	}
 	expectOnly(t, dir, append([]string{"app-2026.backup", others[1], "app-20261102T020000Z.backup", "app-20261113T020000Z.backup", "app-20261114T020000Z.backup"}, others[2:]...)...)
-	if _, err := Prune(dir, Policy{Daily: 2, MinFreePercent: 100}, 1); err != nil {
+	if _, err := Prune(dir, Policy{Daily: 2, MinFreePercent: 100}, 1, time.Now()); err != nil {
 		t.Error(err)
 	}
 	if list, err := List(dir); err != nil || len(list) != 1 {
 		t.Errorf("no room: %v, %v", list, err)
 	}
-	if _, err := Prune(filepath.Join(dir, "none"), Policy{}, 0); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Prune(filepath.Join(dir, "none"), Policy{}, 0, time.Now()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 }

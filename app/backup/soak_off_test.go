@@ -5,8 +5,9 @@ package backup
 import "testing"
 
 const (
-	flips     = 100
-	soakLoops = 1
+	flips         = 100
+	benchmarkSize = 64 << 20 // of the store that is backed up under load, in bytes
+	soakLoops     = 1
 )
 
 func seed(*testing.T) uint64 { return 1 }

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	flips     = 1000
-	soakLoops = 10
+	flips         = 1000
+	benchmarkSize = 1 << 30 // of the store that is backed up under load, in bytes
+	soakLoops     = 10
 )
 
 func seed(t *testing.T) uint64 {

@@ -3,14 +3,14 @@ package backup
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"runtime"
+	"sync"
 
+	"filippo.io/age"
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -68,183 +68,130 @@ func pipeline[In, Out any](ctx context.Context, next func() (In, error), work fu
 	return failed
 }
 
-// packer writes sections.
-type packer struct {
-	w       io.Writer
-	chain   hash.Hash // of everything from the file's start, before encryption
+// turns keeps the work of a backup from taking every processor, so that writers find one free. What holds a turn takes a
+// millisecond or a few.
+type turns chan struct{}
+
+func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)-1)) }
+
+func (t turns) take() { t <- struct{}{} }
+
+func (t turns) give() {
+	<-t
+	runtime.Gosched() // who waits for a processor gets it first
+}
+
+// buffers are used again, because a backup needs many large ones for a short time.
+type buffers struct{ pool sync.Pool }
+
+// get gives an empty buffer.
+func (b *buffers) get() []byte {
+	if p, ok := b.pool.Get().(*[]byte); ok {
+		return (*p)[:0]
+	}
+	return make([]byte, 0, 1<<20)
+}
+
+// sized gives a buffer of a length, with any content.
+func (b *buffers) sized(n int) []byte {
+	buf := b.get()
+	if cap(buf) < n {
+		return make([]byte, n)
+	}
+	return buf[:n]
+}
+
+func (b *buffers) put(buf []byte) { b.pool.Put(&buf) }
+
+// How the content of a part is packed: its first byte.
+const (
+	packedNot  byte = 0
+	packedS2   byte = 1 // fast, for what must not take long
+	packedZstd byte = 2 // smaller, for what is kept for long
+)
+
+// codec packs and unpacks parts. It may be used by many goroutines at once.
+type codec struct {
+	way     byte
 	encoder *zstd.Encoder
-}
-
-func newPacker(w io.Writer, header []byte) (*packer, error) {
-	p := &packer{w: w, chain: sha256.New()}
-	p.chain.Write(header)
-	var err error
-	p.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithWindowSize(blockSize))
-	return p, err
-}
-
-func (p *packer) write(b []byte) error {
-	p.chain.Write(b)
-	_, err := p.w.Write(b)
-	return err
-}
-
-func (p *packer) block(b []byte) error {
-	if err := p.write(binary.BigEndian.AppendUint32(nil, uint32(len(b)))); err != nil {
-		return err
-	}
-	return p.write(b)
-}
-
-// end closes a section.
-func (p *packer) end() error {
-	if err := p.write(make([]byte, lengthSize)); err != nil {
-		return err
-	}
-	return p.write(p.chain.Sum(nil))
-}
-
-// entry writes a section with the content of r. step is called with the number of bytes of each piece.
-func (p *packer) entry(ctx context.Context, r io.Reader, step func(n int)) error {
-	next := func() ([]byte, error) {
-		b := make([]byte, blockSize)
-		n, err := io.ReadFull(r, b)
-		if err == io.ErrUnexpectedEOF {
-			err = nil // the last piece; EOF comes next
-		}
-		step(n)
-		return b[:n], err
-	}
-	pack := func(b []byte) ([]byte, error) {
-		return p.encoder.EncodeAll(b, make([]byte, 0, len(b)/2)), nil
-	}
-	if err := pipeline(ctx, next, pack, p.block); err != nil {
-		return err
-	}
-	return p.end()
-}
-
-// unpacker reads sections.
-type unpacker struct {
-	r       io.Reader
-	chain   hash.Hash
 	decoder *zstd.Decoder
 }
 
-func newUnpacker(r io.Reader, header []byte) (*unpacker, error) {
-	u := &unpacker{r: r, chain: sha256.New()}
-	u.chain.Write(header)
-	var err error
-	u.decoder, err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(blockSize), zstd.WithDecoderMaxWindow(blockSize))
-	return u, err
-}
-
-func (u *unpacker) read(b []byte) error {
-	if _, err := io.ReadFull(u.r, b); err != nil {
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			err = errors.New("the file ends too early")
-		}
-		return err
-	}
-	u.chain.Write(b)
-	return nil
-}
-
-// block reads a block; io.EOF at the section's end.
-func (u *unpacker) block() ([]byte, error) {
-	head := make([]byte, lengthSize)
-	if err := u.read(head); err != nil {
+// newCodec makes one that packs in one of the ways above, and unpacks whatever it meets.
+func newCodec(way byte) (c *codec, err error) {
+	c = &codec{way: way}
+	if c.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false)); err != nil {
 		return nil, err
 	}
-	size := binary.BigEndian.Uint32(head)
-	switch {
-	case size == 0:
-		return nil, io.EOF
-	case size > maxBlock:
-		return nil, errors.New("the length of a block makes no sense")
-	}
-	b := make([]byte, size)
-	return b, u.read(b)
+	c.decoder, err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxContent))
+	return c, err
 }
 
-// end checks the checksum that closes a section.
-func (u *unpacker) end() error {
-	want := u.chain.Sum(nil)
-	got := make([]byte, digestSize)
-	if err := u.read(got); err != nil {
-		return err
-	}
-	if !bytes.Equal(want, got) {
-		return errors.New("the checksum does not match")
-	}
-	return nil
-}
-
-// manifest reads the section that is one block.
-func (u *unpacker) manifest() ([]byte, error) {
-	var text []byte
-	for {
-		b, err := u.block()
-		if err == io.EOF {
-			return text, u.end()
+// pack puts content into to, which is empty, as a part has it before encryption.
+func (c *codec) pack(to, content []byte) []byte {
+	var packed []byte
+	switch c.way {
+	case packedS2:
+		most := s2.MaxEncodedLen(len(content))
+		if cap(to) < 1+most {
+			to = make([]byte, 0, 1+most)
 		}
+		packed = to[:1+len(s2.Encode(to[1:1+most], content))]
+	case packedZstd:
+		packed = c.encoder.EncodeAll(content, append(to, packedZstd))
+	}
+	if packed == nil || len(packed) > len(content) {
+		return append(append(to[:0], packedNot), content...)
+	}
+	packed[0] = c.way
+	return packed
+}
+
+// unpack gives the content of a part, in the buffer or in another one.
+func (c *codec) unpack(to, blob []byte) ([]byte, error) {
+	if len(blob) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	way, packed := blob[0], blob[1:]
+	switch way {
+	case packedNot:
+		return append(to, packed...), nil
+	case packedS2:
+		n, err := s2.DecodedLen(packed)
 		if err != nil {
 			return nil, err
 		}
-		if text != nil {
-			return nil, errors.New("it has a second block")
+		if n > maxContent {
+			return nil, fmt.Errorf("it unpacks to %d bytes, more than the %d that it may", n, maxContent)
 		}
-		text = b
+		return s2.Decode(to[:cap(to)], packed)
+	case packedZstd:
+		return c.decoder.DecodeAll(packed, to)
 	}
+	return nil, fmt.Errorf("it is packed in an unknown way, %d", way)
 }
 
-// entry reads an entry's section, writes its content to w and compares it with what the manifest says. step is called
-// with the number of bytes of each piece.
-func (u *unpacker) entry(ctx context.Context, e Entry, w io.Writer, step func(n int)) error {
-	sum := sha256.New()
-	left := e.Size
-	unpack := func(b []byte) ([]byte, error) { return u.decoder.DecodeAll(b, nil) }
-	use := func(b []byte) error {
-		if left -= int64(len(b)); left < 0 {
-			return errors.New("it is longer than the manifest says")
-		}
-		sum.Write(b)
-		_, err := w.Write(b)
-		step(len(b))
-		return err
+// seal encrypts a part.
+func seal(to []byte, key *age.X25519Identity, blob []byte) ([]byte, error) {
+	out := bytes.NewBuffer(to)
+	w, err := age.Encrypt(out, key.Recipient())
+	if err != nil {
+		return nil, err
 	}
-	if err := pipeline(ctx, u.block, unpack, use); err != nil {
-		return err
+	if _, err := w.Write(blob); err != nil {
+		return nil, err
 	}
-	if err := u.end(); err != nil {
-		return err
-	}
-	if left > 0 {
-		return errors.New("it is shorter than the manifest says")
-	}
-	if got := fmt.Sprintf("%x", sum.Sum(nil)); got != e.SHA256 {
-		return fmt.Errorf("its SHA-256 is %s where the manifest says %s", got, e.SHA256)
-	}
-	return nil
+	err = w.Close()
+	return out.Bytes(), err
 }
 
-// finish reads the end and that nothing follows.
-func (u *unpacker) finish() error {
-	if _, err := u.block(); err != io.EOF {
-		if err == nil {
-			err = errors.New("the end is not where it should be")
-		}
-		return err
+// unseal decrypts a part.
+func unseal(to []byte, key *age.X25519Identity, stored []byte) ([]byte, error) {
+	r, err := age.Decrypt(bytes.NewReader(stored), key)
+	if err != nil {
+		return nil, err
 	}
-	if err := u.end(); err != nil {
-		return err
-	}
-	switch _, err := io.ReadFull(u.r, make([]byte, 1)); err {
-	case io.EOF:
-		return nil
-	case nil:
-		return errors.New("something follows it")
-	default:
-		return err
-	}
+	out := bytes.NewBuffer(to)
+	_, err = out.ReadFrom(r)
+	return out.Bytes(), err
 }

@@ -82,7 +82,7 @@ func tidy(dir string) {
 		return
 	}
 	defer unlock()
-	os.Remove(filepath.Join(dir, copyName))
+	os.Remove(filepath.Join(dir, spoolName))
 	removeTree(filepath.Join(dir, newDir))
 }
 

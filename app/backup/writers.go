@@ -2,19 +2,33 @@ package backup
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"hash"
 	"io"
+	"sync"
 )
 
-// progress adds up what was done.
+// progress adds up what was done. It may be used by many goroutines at once.
 type progress struct {
+	mu          sync.Mutex
 	report      func(done, total int64)
 	done, total int64
 }
 
 func (p *progress) add(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.done += int64(n)
 	p.total = max(p.total, p.done) // the store has grown
+	p.report(p.done, p.total)
+}
+
+// finish reports that everything is done.
+func (p *progress) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total = p.done
 	p.report(p.done, p.total)
 }
 
@@ -35,19 +49,13 @@ func (w *watched) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// redirected is a writer whose target changes.
-type redirected struct{ w io.Writer }
-
-// Write implements io.Writer.
-func (r *redirected) Write(p []byte) (int, error) { return r.w.Write(p) }
-
-// measured is a writer that counts, adds up a checksum, and sees that a disk keeps some room.
+// measured is a writer that counts, and sees that a disk keeps some room.
 type measured struct {
 	w       io.Writer
-	sum     hash.Hash
 	bytes   int64
 	dir     string
-	percent int // of the disk of dir that must stay free
+	percent int   // of the disk of dir that must stay free
+	reserve int64 // bytes of it that must
 	checked int64
 }
 
@@ -56,23 +64,32 @@ const roomEvery = 4 << 20
 
 // Write implements io.Writer.
 func (m *measured) Write(p []byte) (int, error) {
-	if m.percent > 0 && m.bytes+int64(len(p)) > m.checked {
-		if err := needRoom(m.dir, roomEvery, m.percent); err != nil {
+	if (m.percent > 0 || m.reserve > 0) && m.bytes+int64(len(p)) > m.checked {
+		if err := needRoom(m.dir, roomEvery+m.reserve, m.percent); err != nil {
 			return 0, err
 		}
 		m.checked = m.bytes + roomEvery
 	}
 	n, err := m.w.Write(p)
-	m.sum.Write(p[:n])
 	m.bytes += int64(n)
 	return n, err
 }
 
-// discard takes an entry's content and keeps none.
-type discard struct{}
+// summed is a writer that counts and adds up a checksum.
+type summed struct {
+	w     io.Writer
+	sum   hash.Hash
+	bytes int64
+}
+
+func newSummed(w io.Writer) *summed { return &summed{w: w, sum: sha256.New()} }
 
 // Write implements io.Writer.
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
+func (s *summed) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	s.sum.Write(p[:n])
+	s.bytes += int64(n)
+	return n, err
+}
 
-// Close implements io.Closer.
-func (discard) Close() error { return nil }
+func (s *summed) hex() string { return hex.EncodeToString(s.sum.Sum(nil)) }

@@ -128,16 +128,15 @@ func sent(file, passphrase string) map[string]string {
 
 func (e *env) verifyBackup() *cobra.Command {
 	var passphrase passphraseFlag
-	var scratch string
 	cmd := &cobra.Command{
 		Use: "verify FILE", Short: "Read every byte of a backup and check the store in it", Args: cobra.ExactArgs(1),
-		Long: `Reads the whole backup, compares every checksum, unpacks the store in it to a private temporary directory, and opens,
-checks and counts that. It needs no service and no store.`,
+		Long: `Reads the whole backup, compares every checksum, unpacks it, and checks and counts every value of the store in it. It
+writes nothing, and needs no service and no store. A backup in a folder needs the directory "parts" beside it.`,
 		Example: "  app backup verify plant.backup",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			m, err := e.verify(ctx, args[0], scratch, &passphrase)
+			m, err := e.verify(ctx, args[0], &passphrase)
 			if err != nil {
 				return err
 			}
@@ -148,18 +147,17 @@ checks and counts that. It needs no service and no store.`,
 		},
 	}
 	passphrase.flag(cmd)
-	cmd.Flags().StringVar(&scratch, "scratch", "", "`directory` with room for the store; default: the system's for temporary files")
 	return cmd
 }
 
 // verify verifies a backup and gives what is in it.
-func (e *env) verify(ctx context.Context, file, scratch string, passphrase *passphraseFlag) (backup.Manifest, error) {
-	_, m, err := e.verifyWith(ctx, file, scratch, passphrase)
+func (e *env) verify(ctx context.Context, file string, passphrase *passphraseFlag) (backup.Manifest, error) {
+	_, m, err := e.verifyWith(ctx, file, passphrase)
 	return m, err
 }
 
 // verifyWith is verify that also gives the passphrase it used.
-func (e *env) verifyWith(ctx context.Context, file, scratch string, passphrase *passphraseFlag) (string, backup.Manifest, error) {
+func (e *env) verifyWith(ctx context.Context, file string, passphrase *passphraseFlag) (string, backup.Manifest, error) {
 	header, err := backup.Inspect(file, "")
 	if err != nil {
 		return "", header, err
@@ -170,7 +168,7 @@ func (e *env) verifyWith(ctx context.Context, file, scratch string, passphrase *
 	}
 	tell, end := e.progress("Verifying")
 	defer end()
-	m, err := backup.Verify(ctx, backup.VerifyConfig{Path: file, Passphrase: secret, Scratch: scratch, Progress: tell})
+	m, err := backup.Verify(ctx, backup.VerifyConfig{Path: file, Passphrase: secret, Progress: tell})
 	return secret, m, err
 }
 

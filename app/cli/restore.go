@@ -22,7 +22,7 @@ import (
 )
 
 func (e *env) restore() *cobra.Command {
-	var to, scratch string
+	var to string
 	var yes bool
 	var passphrase passphraseFlag
 	cmd := &cobra.Command{
@@ -42,7 +42,7 @@ tablets end.`,
 			}
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			secret, m, err := e.verifyWith(ctx, args[0], scratch, &passphrase)
+			secret, m, err := e.verifyWith(ctx, args[0], &passphrase)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,6 @@ tablets end.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&to, "to", "", "data `directory` to restore to, instead of the one of --data-dir; made when it is not there")
-	f.StringVar(&scratch, "scratch", "", "`directory` with room for the store, for verifying; default: the system's for temporary files")
 	f.BoolVar(&yes, "yes", false, "do not ask")
 	passphrase.flag(cmd)
 	return cmd
