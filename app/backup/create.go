@@ -244,9 +244,12 @@ const (
 	spoolReserve = 64 << 20
 )
 
+// lockWait bridges the moment in which a process that was just started still has what its parent had open.
+const lockWait = 300 * time.Millisecond
+
 // lockWork keeps two backups, or a backup and a restore, of one data directory apart. Error: ErrBusy.
 func lockWork(dir string) (unlock func() error, err error) {
-	unlock, err = kv.LockFile(filepath.Join(dir, lockName), 0)
+	unlock, err = kv.LockFile(filepath.Join(dir, lockName), lockWait)
 	if errors.Is(err, kv.ErrLocked) {
 		return nil, &Error{Kind: ErrBusy, Err: errors.New("try again when it has ended")}
 	}
