@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -268,15 +269,16 @@ func (s *sharing) tail() error {
 }
 
 // Whole gives a backup as one file that needs no others: a folder's backup with the parts that it shares, for a download
-// or to be kept elsewhere, and any other as it is. Every part is compared with its checksum before it is given, so what
-// was given before an error lacks its end, and is refused by Verify and Restore. It needs no passphrase, and the file stays as
-// encrypted as it is. Result.File is empty. Errors: w's own; ErrDamaged with the part; ErrNewer; those of the disk; ctx's own.
-func Whole(ctx context.Context, path string, w io.Writer) (Result, error) {
-	r, err := whole(ctx, path, w)
+// or to be kept elsewhere, and any other as it is. begin is told how many bytes there will be, and says where to; nothing
+// follows when it gives nil. Every part is compared with its checksum before it is given, so what was given before an error
+// lacks its end, and is refused by Verify and Restore. It needs no passphrase, and the file stays as encrypted as it is.
+// Result.File is empty. Errors: the writer's own; ErrDamaged with the part; ErrNewer; those of the disk; ctx's own.
+func Whole(ctx context.Context, path string, begin func(size int64) io.Writer) (Result, error) {
+	r, err := whole(ctx, path, begin)
 	return r, during("read "+path, err)
 }
 
-func whole(ctx context.Context, path string, to io.Writer) (r Result, err error) {
+func whole(ctx context.Context, path string, begin func(size int64) io.Writer) (r Result, err error) {
 	o, f, err := openFile(path, "")
 	if err != nil {
 		return r, err
@@ -285,13 +287,27 @@ func whole(ctx context.Context, path string, to io.Writer) (r Result, err error)
 	if o.misfit != nil {
 		return r, o.misfit
 	}
+	t := o.table
+	t.Parts = slices.Clone(t.Parts)
+	size := int64(len(o.raw))
+	for i := range t.Parts {
+		t.Parts[i].Beside = false
+		size += t.Parts[i].Size
+	}
+	tail, err := encodeTable(o.raw, t)
+	if err != nil {
+		return r, err
+	}
+	size += int64(len(tail))
+	to := begin(size)
+	if to == nil {
+		return Result{Bytes: size, Manifest: o.manifest}, nil
+	}
 	w := newSummed(to)
 	if _, err := w.Write(o.raw); err != nil {
 		return r, err
 	}
 	bufs, at := &buffers{}, int64(len(o.raw))
-	t := o.table
-	t.Parts = make([]part, len(o.table.Parts))
 	for i, p := range o.table.Parts {
 		if err := ctx.Err(); err != nil {
 			return r, err
@@ -310,12 +326,6 @@ func whole(ctx context.Context, path string, to io.Writer) (r Result, err error)
 			return r, err
 		}
 		bufs.put(stored)
-		p.Beside = false
-		t.Parts[i] = p
-	}
-	tail, err := encodeTable(o.raw, t)
-	if err != nil {
-		return r, err
 	}
 	_, err = w.Write(tail)
 	return Result{Bytes: w.bytes, SHA256: w.hex(), Manifest: o.manifest}, err

@@ -5,7 +5,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -211,7 +210,7 @@ type verifiedBackup struct {
 	Omitted []string       `json:"omitted"` // secrets that were left out of it
 }
 
-// verifyBackup answers POST /backup/{name}/verify: every byte is read, and the store in it opened, checked and counted.
+// verifyBackup answers POST /backup/{name}/verify: every byte is read, and the store in it checked and counted.
 func verifyBackup(c *call) (reply, error) {
 	var in struct {
 		Passphrase string `json:"passphrase"`
@@ -231,7 +230,7 @@ func verifyBackup(c *call) (reply, error) {
 		return reply{}, err
 	}
 	c.longer()
-	m, err := backup.Verify(c.r.Context(), backup.VerifyConfig{Path: path, Passphrase: passphrase, Scratch: c.api.cfg.Backups.Scratch})
+	m, err := backup.Verify(c.r.Context(), backup.VerifyConfig{Path: path, Passphrase: passphrase})
 	if err != nil {
 		return reply{}, passphraseField(err)
 	}
@@ -294,41 +293,48 @@ func restoreBackup(c *call) (reply, error) {
 	return ok(state)
 }
 
-// writeFile sends a file.
-func (a *API) writeFile(w http.ResponseWriter, r *http.Request, path string) int {
-	f, err := os.Open(path)
-	if err != nil {
-		return a.write(w, r, failed(errdefs.New(errdefs.NotFound, "there is no backup of this name")))
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return a.write(w, r, failed(err))
-	}
-	h := w.Header()
-	h["Cache-Control"] = noStore
-	h.Set("Content-Type", fileType)
-	h.Set("Content-Length", strconv.FormatInt(info.Size(), 10))
-	w.WriteHeader(http.StatusOK)
-	if r.Method == http.MethodHead {
+// writeBackup sends a backup as one file, whatever it shares with others in its folder.
+func (a *API) writeBackup(w http.ResponseWriter, r *http.Request, path string) int {
+	to := clientWriter{w: w}
+	_, err := backup.Whole(r.Context(), path, func(size int64) io.Writer {
+		to.began = true
+		h := w.Header()
+		h["Cache-Control"] = noStore
+		h.Set("Content-Type", fileType)
+		h.Set("Content-Length", strconv.FormatInt(size, 10))
+		w.WriteHeader(http.StatusOK)
+		if r.Method == http.MethodHead {
+			return nil
+		}
+		return &to
+	})
+	switch {
+	case err == nil || to.gone || to.began && r.Context().Err() != nil: // a client that went away is its own affair
 		return http.StatusOK
+	case !to.began:
+		w.Header().Del("Content-Disposition")
+		return a.write(w, r, failed(backupError(err)))
 	}
-	rc := http.NewResponseController(w)
-	piece := make([]byte, 256<<10)
-	for {
-		n, err := f.Read(piece)
-		if n > 0 {
-			_ = rc.SetWriteDeadline(time.Now().Add(slowestPiece))
-			if _, err := w.Write(piece[:n]); err != nil {
-				return http.StatusOK // a client that went away is its own affair
-			}
-		}
-		if err == io.EOF {
-			return http.StatusOK
-		}
-		if err != nil {
-			a.log.Error("a backup could not be sent whole: " + err.Error())
-			panic(http.ErrAbortHandler) // the client must not take the part for the whole
-		}
+	a.log.Error("a backup could not be sent whole: " + err.Error())
+	panic(http.ErrAbortHandler) // the client must not take the part for the whole
+}
+
+// clientWriter writes to a client for as long as it takes something now and then.
+type clientWriter struct {
+	w     http.ResponseWriter
+	began bool
+	gone  bool // the client does not take any more
+}
+
+// Write implements io.Writer.
+func (c *clientWriter) Write(p []byte) (n int, err error) {
+	rc := http.NewResponseController(c.w)
+	for n < len(p) && err == nil {
+		_ = rc.SetWriteDeadline(time.Now().Add(slowestPiece))
+		var m int
+		m, err = c.w.Write(p[n:min(n+256<<10, len(p))])
+		n += m
 	}
+	c.gone = err != nil
+	return n, err
 }

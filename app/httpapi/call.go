@@ -49,7 +49,7 @@ type reply struct {
 	header  [][2]string
 	cookies []*http.Cookie
 
-	// file, instead of a body, is the path of a file to send.
+	// file, instead of a body, is the path of a backup to send.
 	file string
 	// stream, instead of a body, does a long operation that tells of its progress and gives its result, on a channel
 	// for which package control has the form. It runs after the handler has returned.

@@ -113,7 +113,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 		for _, kv := range out.header {
 			h.Set(kv[0], kv[1])
 		}
-		return a.writeFile(w, r, out.file)
+		return a.writeBackup(w, r, out.file)
 	}
 	if out.rep != nil {
 		return a.writeRepresentation(w, r, out.rep)
