@@ -297,7 +297,8 @@ func TestWalkOfRoles(t *testing.T) {
 		if got.status != want {
 			t.Errorf("%s %s by another account's admin: %d, want %d: %.300s", rt.method, rt.path, got.status, want, got.body)
 		}
-		if strings.Contains(string(got.body), "PACK-1") && got.status < 300 {
+		whole := rt.path == "/backup/:name" && rt.method == "GET" // a backup holds every account of the appliance
+		if strings.Contains(string(got.body), "PACK-1") && got.status < 300 && !whole {
 			t.Errorf("%s %s shows another account's stations", rt.method, rt.path)
 		}
 		s.noteSecrets(rt.path, got)
