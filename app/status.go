@@ -15,7 +15,7 @@ func statusOf(cfg Config, a *App) httpapi.Status {
 	st := httpapi.Status{Version: BuildInfo().Version, PID: os.Getpid(), DataDir: cfg.DataDir, URLs: []string{}}
 	if a != nil {
 		st.SetupCode = a.SetupCode()
-		st.Store = &httpapi.StoreStatus{Full: a.store.Full()}
+		st.Store = &httpapi.StoreStatus{Full: a.store.Full(), Version: a.store.Version()}
 		if u, err := a.store.Usage(); err == nil {
 			st.Store.Bytes, st.Store.Free = u.Bytes, u.Free
 		}

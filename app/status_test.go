@@ -48,7 +48,7 @@ func TestStatus(t *testing.T) {
 	if at, err := time.Parse(time.RFC3339, *st.StartedAt); err != nil || time.Since(at) > time.Minute {
 		t.Errorf("started at %s, %v", *st.StartedAt, err)
 	}
-	if info, err := os.Stat(filepath.Join(cfg.DataDir, StoreFile)); err != nil || st.Store == nil || st.Store.Bytes != info.Size() || st.Store.Free <= 0 || st.Store.Free >= info.Size() {
+	if info, err := os.Stat(filepath.Join(cfg.DataDir, StoreFile)); err != nil || st.Store == nil || st.Store.Bytes != info.Size() || st.Store.Free <= 0 || st.Store.Version != len(migrations) || st.Store.Free >= info.Size() {
 		t.Errorf("store %+v, the file has %d bytes, %v", st.Store, info.Size(), err)
 	}
 	if status := r.request(t, http.MethodGet, "/local/status", r.key, ""); status != http.StatusNotFound {

@@ -211,18 +211,18 @@ func (e *env) agree(question string, yes bool) error {
 	return nil
 }
 
-// storeVersion is the version of the store, negative when it cannot be told.
+// storeVersion is the version of the store, 0 when it cannot be told.
 func (e *env) storeVersion(dir string) int {
 	st, err := askStatus(dir)
 	switch {
 	case err == nil && st.Store != nil:
 		return st.Store.Version
 	case err == nil, !errors.Is(err, control.ErrNotRunning):
-		return -1
+		return 0
 	}
 	n, err := kv.VersionOf(filepath.Join(dir, app.StoreFile))
 	if err != nil {
-		return -1
+		return 0
 	}
 	return n
 }

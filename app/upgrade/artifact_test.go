@@ -249,7 +249,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Rollback(t.Context(), cfg, -1); !errors.Is(err, ErrPrevious) {
+	if _, err := Rollback(t.Context(), cfg, 0); !errors.Is(err, ErrPrevious) {
 		t.Errorf("rollback: %v", err)
 	}
 	if made, _ := filepath.Glob(filepath.Join(p.dir, "backups", backupPrefix+"*")); len(made) > 0 {

@@ -54,7 +54,7 @@ func act(role string) int {
 	}
 	var err error
 	if role == "rollback" {
-		_, err = Rollback(context.Background(), cfg, -1)
+		_, err = Rollback(context.Background(), cfg, 0)
 	} else {
 		_, err = Upgrade(context.Background(), cfg, role, true)
 	}

@@ -17,7 +17,7 @@ import (
 // Rollback puts the previous program back: with the store as it is when that program can read it, otherwise with the one in
 // the backup that was taken before it was replaced. A store that is replaced is kept as app.db.failed-upgrade. An upgrade
 // that was broken off is taken back with the store as it was then. store is the version of the store that the service has;
-// negative when nobody knows.
+// 0 when nobody knows.
 // Errors: ErrPrevious, ErrBusy; Confirm's; those of the backup, of the service and the disk.
 func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) {
 	cfg.fill()
@@ -38,7 +38,7 @@ func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) 
 	if err != nil {
 		is.Version = "unknown" // it may be what does not work
 	}
-	if store < 0 {
+	if store <= 0 {
 		store = is.Store
 	}
 	r = Result{From: is.Version, To: was.Version, Previous: cfg.failed()}
@@ -158,6 +158,10 @@ func (cfg *Config) goBack(ctx context.Context, j journal) error {
 		return err
 	}
 	cfg.step("stopped to go back")
+	if n, err := kv.VersionOf(filepath.Join(cfg.DataDir, storeName)); !j.Kept && err == nil && n > j.FromStore {
+		err = fmt.Errorf("nothing was changed: version %s cannot read the store that is there; restore a backup of it with: app restore FILE", j.From)
+		return errors.Join(err, cfg.Service.Start(ctx))
+	}
 	if err := cfg.putBack(j); err != nil {
 		return err
 	}

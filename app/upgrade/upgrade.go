@@ -139,7 +139,11 @@ func (cfg *Config) unfinished(ctx context.Context) error {
 		return nil
 	}
 	if cfg.isBack(ctx, j) {
-		return cfg.finish(ctx, j)
+		// Whether the old program gets ready does not matter: it is about to be replaced.
+		if err := cfg.finish(ctx, j); Pending(cfg.DataDir) && exists(filepath.Join(cfg.DataDir, keptName)) {
+			return err
+		}
+		return settle(cfg.DataDir)
 	}
 	if cfg.Service != nil {
 		wait, cancel := context.WithTimeout(ctx, 10*time.Second)

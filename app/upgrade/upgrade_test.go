@@ -35,7 +35,11 @@ func TestUpgradeAndRollback(t *testing.T) {
 	p.app(t, "user", "add", "later@northgate.example", "--role", "member")
 	cfg, asked := p.config(), ""
 	cfg.Confirm = func(question string) error { asked = question; return nil }
-	back, err := Rollback(t.Context(), cfg, -1)
+	if _, err := Rollback(t.Context(), cfg, store); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
+		t.Errorf("told a wrong version of the store: %v", err)
+	}
+	p.expect(t, "1.1.0", store+2)
+	back, err := Rollback(t.Context(), cfg, store+2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +53,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 	if !exists(filepath.Join(p.dir, failedName)) || !exists(p.config().withDefaults().failed()) {
 		t.Error("what was taken away is not kept")
 	}
-	if _, err := Rollback(t.Context(), p.config(), -1); !errors.Is(err, ErrPrevious) {
+	if _, err := Rollback(t.Context(), p.config(), 0); !errors.Is(err, ErrPrevious) {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -66,7 +70,7 @@ func TestRollbackKeepsStore(t *testing.T) {
 	}
 	p.expect(t, "1.0.1", store)
 	p.app(t, "user", "add", "later@northgate.example", "--role", "member")
-	r, err := Rollback(t.Context(), p.config(), -1)
+	r, err := Rollback(t.Context(), p.config(), 0)
 	if err != nil || r.Backup != "" {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -168,7 +172,7 @@ func (p plant) afterPowerCut(t *testing.T, how string) {
 	if p.WaitReady(ctx) == nil {
 		return
 	}
-	if _, err := Rollback(t.Context(), p.config(), -1); err != nil {
+	if _, err := Rollback(t.Context(), p.config(), 0); err != nil {
 		log, _ := os.ReadFile(filepath.Join(p.dir, "test.log"))
 		t.Fatalf("after %s: rollback: %v\n%s", how, err, log)
 	}
@@ -194,7 +198,7 @@ func TestKilledRollback(t *testing.T) {
 		steps++
 		p.afterPowerCut(t, string(out))
 		p.ready(t)
-		if _, err := Rollback(t.Context(), p.config(), -1); err != nil && !errors.Is(err, ErrPrevious) {
+		if _, err := Rollback(t.Context(), p.config(), 0); err != nil && !errors.Is(err, ErrPrevious) {
 			t.Fatalf("after %s: again: %v", out, err)
 		}
 		if p.expect(t, "1.0.0", store); t.Failed() {
