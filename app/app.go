@@ -19,6 +19,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/backup"
 	"opsmon/app/httpapi"
+	"opsmon/app/signal"
 	"opsmon/app/upgrade"
 	"opsmon/kv"
 )
@@ -33,6 +34,7 @@ type App struct {
 	store    *kv.Store
 	accounts *account.Service
 	auth     *auth.Service
+	signals  *signal.Log
 	api      *httpapi.API
 	setup    setupCode
 	base     *baseURL
@@ -130,9 +132,12 @@ func (a *App) services() (err error) {
 	if len(a.accounts.List(true)) == 0 {
 		a.setup.make()
 	}
+	if a.signals, err = signal.NewLog(signal.Config{Store: a.store, Clock: a.cfg.Clock, Log: a.log}); err != nil {
+		return err
+	}
 	a.keeper = a.newKeeper()
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) },
@@ -155,6 +160,7 @@ func (a *App) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.endUpkeep = cancel
 	a.keeping.Go(func() { a.keepUp(ctx) })
+	a.keeping.Go(func() { a.signals.Run(ctx) })
 }
 
 // SetupCode gives the one-time code that guards the set-up of an empty appliance, "" once it is set up.

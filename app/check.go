@@ -9,6 +9,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/signal"
 	"opsmon/kv"
 )
 
@@ -34,6 +35,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		known := account.Check(tx, now, report)
 		auth.Check(tx, known, report)
 		audit.Check(tx, known, report)
+		signal.Check(tx, known, report)
 		return nil
 	})
 }

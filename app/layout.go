@@ -6,6 +6,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/signal"
 	"opsmon/kv"
 )
 
@@ -17,11 +18,12 @@ import (
 //	audit                                                          package audit
 //	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
 //	authDevice, authLink, authCode, authWait, authLastAccount
+//	signalTail, signal, signalOpen, signalId                       package signal
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets())
+	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets())
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with

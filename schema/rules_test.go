@@ -131,6 +131,9 @@ var rules = map[string][]rule{
 		r("stationCodes", `["A"] ["A","B"]`, `[] null "A" [1]`)},
 	"backup-verify":  {{"passphrase", []string{`"x"`, long(1024)}, []string{`""`, long(1025), `1`, `null`}}},
 	"backup-restore": {someText("confirm"), {"passphrase", []string{`"x"`, long(1024)}, []string{`""`, long(1025), `1`, `null`}}},
+	"device-create": {{"name", []string{`"x"`, `"gw_1-A"`, ascii(64)}, []string{`""`, ascii(65), `"a b"`, `"a/b"`, `"é"`, `1`, `null`}},
+		r("stationCodes", `["A"] ["A","B"]`, `[] null "A" [1]`)},
+	"signal-batch":   {r("signals", `[{}] [{"rssi":1},{}]`, `[] null {} "A" [1]`)},
 	"setup":          {someText("code domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
 	"account-create": {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
 }
@@ -145,7 +148,7 @@ var documents = map[Name]string{
 			"stationGroups": [{"code": "g", "name": "G", "stations": [{"code": "ST-1", "name": "Station 1"}]}]}]}}`,
 	AccountUpdate: `{}`, KeyCreate: `{}`, Login: `{"destination": "a@acme.example"}`, Approve: `{"token": "t", "code": "12345"}`,
 	AccountSwitch: `{"accountId": "acme"}`, UserCreate: `{"email": "a@acme.example", "role": "member"}`, UserUpdate: `{"role": "member"}`,
-	TabletCreate: `{"name": "T", "role": "operator", "stationCodes": ["ST-1"]}`, Setup: `{"code": "c", "domain": "acme.example", "email": "a@acme.example"}`,
+	TabletCreate: `{"name": "T", "role": "operator", "stationCodes": ["ST-1"]}`, DeviceCreate: `{"name": "gw", "stationCodes": ["ST-1"]}`, SignalBatch: `{"signals": [{}]}`, Setup: `{"code": "c", "domain": "acme.example", "email": "a@acme.example"}`,
 	BackupVerify: `{}`, BackupRestore: `{"confirm": "a.backup"}`,
 	AccountCreate: `{"domain": "acme.example", "email": "a@acme.example"}`,
 }

@@ -30,6 +30,8 @@ const (
 	TabletCreate  Name = "tablet-create"  // POST /tablet
 	BackupVerify  Name = "backup-verify"  // POST /backup/{name}/verify
 	BackupRestore Name = "backup-restore" // POST /backup/{name}/restore
+	DeviceCreate  Name = "device-create"  // POST /device
+	SignalBatch   Name = "signal-batch"   // POST /signal
 	Setup         Name = "setup"          // POST /setup
 	AccountCreate Name = "account-create" // a further account on the appliance
 )
@@ -46,7 +48,7 @@ var files embed.FS
 // Names lists every schema, the manifest first. The caller may change the slice.
 func Names() []Name {
 	return []Name{Manifest, AccountUpdate, Login, Approve, AccountSwitch, KeyCreate, UserCreate, UserUpdate,
-		TabletCreate, BackupVerify, BackupRestore, Setup, AccountCreate}
+		TabletCreate, DeviceCreate, SignalBatch, BackupVerify, BackupRestore, Setup, AccountCreate}
 }
 
 // JSON gives the schema file as it is embedded. It panics on a name that is not in Names.

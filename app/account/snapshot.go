@@ -100,6 +100,15 @@ func (a *Account) into(m *Manifest) error {
 // Manifest gives the typed manifest. It must not be changed.
 func (s *Snapshot) Manifest() (*Manifest, error) { return s.manifest() }
 
+// Stations gives the test of whether the account has a station of a code.
+func (s *Snapshot) Stations() (known func(code string) bool, err error) {
+	t, err := s.arrays.typed()
+	if err != nil {
+		return nil, err
+	}
+	return func(code string) bool { _, ok := t.stations[code]; return ok }, nil
+}
+
 // Answer gives the body of GET /account; secret includes what the role admin alone may see.
 func (s *Snapshot) Answer(secret bool) *Representation {
 	if secret {

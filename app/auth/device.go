@@ -21,8 +21,8 @@ type Device struct {
 
 // DeviceInput asks for a device.
 type DeviceInput struct {
-	Name         string   // 1 to 64 letters, digits, hyphens and underscores; unique in the account but for case
-	StationCodes []string // one at least. The caller knows whether they exist
+	Name         string   `json:"name"`         // 1 to 64 letters, digits, hyphens and underscores; unique in the account but for case
+	StationCodes []string `json:"stationCodes"` // one at least. The caller knows whether they exist
 }
 
 // deviceRecord is one device. It is stored: a changed field needs a migration.
@@ -179,6 +179,14 @@ func (s *Service) AuthenticateDevice(raw string) (Principal, error) {
 		return Principal{}, errUnauthorized
 	}
 	return device.principal, nil
+}
+
+// AuthenticateSender tells whose token this is, an API key's or a device's. Errors: Unauthorized.
+func (s *Service) AuthenticateSender(raw string) (Principal, error) {
+	if strings.HasPrefix(raw, prefixDevice) {
+		return s.AuthenticateDevice(raw)
+	}
+	return s.AuthenticateKey(raw)
 }
 
 // setDevice puts what was read of a device into the memory. m.mu must be held.

@@ -27,12 +27,14 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/signal"
 )
 
 // Config is what New needs.
 type Config struct {
 	Accounts *account.Service
 	Auth     *auth.Service
+	Signals  *signal.Log
 	Log      *slog.Logger
 	Version  string
 
@@ -272,7 +274,7 @@ func (a *API) identify(c *call) error {
 	switch {
 	case len(key) > 0:
 		c.key = key[0]
-		c.p, err = a.cfg.Auth.AuthenticateKey(c.key)
+		c.p, err = a.cfg.Auth.AuthenticateSender(c.key)
 	default:
 		if c.route.bearer {
 			if token, ok := bearer(c.r); ok {
@@ -293,6 +295,12 @@ func (a *API) identify(c *call) error {
 		if err := c.sameOrigin(); err != nil {
 			return err
 		}
+	}
+	if c.p.Type == auth.TypeDevice {
+		if c.route.devices {
+			return nil
+		}
+		return errdefs.New(errdefs.Forbidden, "a device may send signals and nothing else")
 	}
 	if !c.p.Role.AtLeast(c.route.role) {
 		return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", c.route.role, c.p.Role)

@@ -45,6 +45,7 @@ type operation struct {
 // tags are the groups of http-api.md section 1 that have operations, in the order of that section.
 const tags = `[
 {"name": "Account", "description": "The account and its configuration: plants, station groups, stations, SKUs, shift patterns, reasons, Tasks."},
+{"name": "Signal", "description": "What machines send, and the devices that may."},
 {"name": "Admin", "description": "What administrators do: tablets, the audit record, the first set-up."},
 {"name": "ApiKey", "description": "API keys for programs."},
 {"name": "Authenticate", "description": "Signing in by one-time link, sessions and who is behind a request."},
@@ -68,6 +69,7 @@ const parameters = `{
 "code": {"description": "The five digits of the request.", "schema": {"type": "string", "pattern": "^[0-9]{5}$"}, "example": "04817"},
 "name": {"description": "File name of the backup.", "schema": {"type": "string", "minLength": 1, "maxLength": 128}, "example": "app-20261120T013000Z.backup"},
 "id": {"description": "Identifier of the tablet.", "schema": {"type": "string", "minLength": 1}, "example": "w7p2m5x3c6zd"},
+"device": {"description": "The device's name, or its id.", "schema": {"type": "string", "minLength": 1}, "example": "press-gateway"},
 "dryrun": {"description": "Check and compare only; change nothing.", "schema": {"type": "boolean", "default": false}, "example": true},
 "note": {"description": "Why, for the list of revisions.", "schema": {"type": "string", "maxLength": 200}, "example": "third packing line"},
 "limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}, "example": 50},
@@ -237,6 +239,29 @@ var operations = map[string]operation{
 		id: "removeTablet", tag: "Admin", summary: "Remove a tablet",
 		about:  "Its session and its link end at once.\n\n409: the account is archived.",
 		answer: "Removed.", form: formEmpty, also: []int{404, 409},
+	},
+	"GET /device": {
+		id: "listDevices", tag: "Signal", summary: "List the devices",
+		about:  "With what is known of each since the service started.",
+		answer: "The devices, by name.", form: formList, gives: "Device",
+		sample: `{"id":"acme/press-gateway","name":"press-gateway","stationCodes":["PACK-1","PACK-2"],"createdAt":"2026-11-20T08:15:30.123Z","lastSeenAt":"2026-11-21T06:00:02.040Z","accepted":81204,"refused":0,"clockAheadMs":0}`,
+	},
+	"POST /device": {
+		id: "addDevice", tag: "Signal", summary: "Add a device",
+		about:  "A device may send the signals of its stations and nothing else. Its token is shown once; it goes into `X-API-KEY`.\n\n409: another device has the name, or the account is archived.",
+		answer: "The device's id and token.", body: schema.DeviceCreate, form: formResult, gives: "DeviceToken", location: true, also: []int{409},
+		sample: `{"id":"acme/press-gateway","token":"opd_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"}`,
+	},
+	"DELETE /device/:device": {
+		id: "revokeDevice", tag: "Signal", summary: "Revoke a device",
+		about:  "Its token is dead, and connections that it has open end at once.\n\n409: the account is archived.",
+		answer: "Revoked.", form: formEmpty, also: []int{404, 409},
+	},
+	"POST /signal": {
+		id: "sendSignals", tag: "Signal", summary: "Send signals of machines",
+		about:  "For devices, members and admins. What is accepted is durable when this is answered. A signal that cannot be taken does no harm to the others: an unknown station, a wrong value, a time before what is kept. One that is more than two minutes in the future is taken at its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived.",
+		answer: "What became of each signal.", body: schema.SignalBatch, form: formList, gives: "SignalOutcome", also: []int{409},
+		sample: `{"index":0,"accepted":true,"issue":""}`,
 	},
 	"GET /audit": {
 		id: "listAudit", tag: "Admin", summary: "List what was changed, by whom",

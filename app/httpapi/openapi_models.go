@@ -323,6 +323,20 @@ const answerModels = `{
 	"id": {"description": "Identifier of the tablet.", "type": "string"},
 	"link": {"description": "The address to open on the tablet. It is shown once.", "type": "string"},
 	"expiresAt": {"$ref": "#/components/schemas/Moment"}}},
+"Device": {"description": "A credential that may send the signals of its stations, with what is known of it since the service started.", "type": "object", "required": ["id", "name", "stationCodes", "createdAt", "lastSeenAt", "accepted", "refused", "clockAheadMs"], "additionalProperties": false, "properties": {
+	"id": {"description": "<account>/<name>.", "type": "string"}, "name": {"type": "string"},
+	"stationCodes": {"description": "The stations it may send for.", "type": "array", "items": {"type": "string"}},
+	"createdAt": {"$ref": "#/components/schemas/Moment"},
+	"lastSeenAt": {"description": "Null: not yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"accepted": {"description": "Signals taken.", "type": "integer", "minimum": 0},
+	"refused": {"description": "Signals refused.", "type": "integer", "minimum": 0},
+	"clockAheadMs": {"description": "By how many milliseconds its clock was ahead when it last sent.", "type": "integer", "minimum": 0}}},
+"DeviceToken": {"description": "A new device's token. It is shown once.", "type": "object", "required": ["id", "token"], "additionalProperties": false, "properties": {
+	"id": {"type": "string"}, "token": {"description": "Goes into X-API-KEY.", "type": "string"}}},
+"SignalOutcome": {"description": "What became of one signal.", "type": "object", "required": ["index", "accepted", "issue"], "additionalProperties": false, "properties": {
+	"index": {"description": "Its place in what was sent, from 0.", "type": "integer", "minimum": 0},
+	"accepted": {"description": "It counts. One whose id came before does, once.", "type": "boolean"},
+	"issue": {"description": "Why not, or what was done to it; empty when there is nothing to say.", "type": "string"}}},
 "AuditRecord": {"description": "One change: who made it, with which credential, when, what and from where.", "type": "object", "required": ["seq", "at", "accountId", "actor", "action", "target", "detail"], "additionalProperties": false, "properties": {
 	"seq": {"description": "Of the account, from 1 without a gap.", "type": "integer", "minimum": 1},
 	"at": {"$ref": "#/components/schemas/Moment"},

@@ -31,6 +31,7 @@ type route struct {
 	limit        int64    // of the body, in bytes; 0 = bodyLimit
 	noHead       bool     // GET that changes something
 	bearer       bool     // takes the key as a bearer token too
+	devices      bool     // devices may use it too
 	anyAccount   bool     // a local operation that is about no account
 	storeless    bool     // answered also when there is no store
 
@@ -144,6 +145,10 @@ func (a *API) routes() []route {
 		{method: get, path: "/tablet", handle: getTablets, role: auth.Admin},
 		{method: post, path: "/tablet", handle: postTablet, role: auth.Admin},
 		{method: del, path: "/tablet/:id", handle: deleteTablet, role: auth.Admin},
+		{method: get, path: "/device", handle: getDevices, role: auth.Admin},
+		{method: post, path: "/device", handle: postDevice, role: auth.Admin},
+		{method: del, path: "/device/:device", handle: deleteDevice, role: auth.Admin},
+		{method: post, path: "/signal", handle: postSignal, role: auth.Member, devices: true, limit: signalLimit},
 		{method: get, path: "/audit", handle: getAudit, role: auth.Admin, query: []string{"limit", "skip", "action"}},
 		{method: get, path: "/backup", handle: getBackups, role: auth.Admin},
 		{method: post, path: "/backup", handle: postBackup, role: auth.Admin},

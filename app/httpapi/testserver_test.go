@@ -20,6 +20,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/backup"
+	"opsmon/app/signal"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -77,6 +78,7 @@ type server struct {
 	store    *kv.Store
 	accounts *account.Service
 	auth     *auth.Service
+	signals  *signal.Log
 	api      *API
 	http     *httptest.Server
 	client   *http.Client
@@ -110,7 +112,7 @@ func newServer(t testing.TB, o options) *server {
 	s := &server{t: t, secrets: map[string]bool{}, ready: func() error { return nil }, setupCode: "abcd-efgh-ijkl"}
 	s.store = kvtest.New(t, func(c *kv.Config) {
 		c.Clock = s.clock.now
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets())
+		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets())
 	})
 	log := slog.New(slog.NewTextHandler(&s.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.log != nil {
@@ -130,6 +132,8 @@ func newServer(t testing.TB, o options) *server {
 	if s.auth, err = auth.New(cfg); err != nil {
 		t.Fatal(err)
 	}
+	s.signals, err = signal.NewLog(signal.Config{Store: s.store, Clock: s.clock.now, Log: log})
+	s.must(nil, err)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
 	source := func() (backup.Config, error) { return backup.Config{Store: s.store, Version: "test"}, nil }
 	from, _ := source()
@@ -140,7 +144,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
+		Signals: s.signals, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },
 		Check:     func(report func(string)) error { return s.store.Check(report) },

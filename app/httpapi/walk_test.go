@@ -58,6 +58,10 @@ var samples = map[string]sample{
 	"GET /tablet":                                        {make: plain("/tablet"), role: auth.Admin},
 	"POST /tablet":                                       {make: newTablet, role: auth.Admin, foreign: 400},
 	"DELETE /tablet/:id":                                 {make: someTablet, role: auth.Admin, ok: 204, foreign: 404},
+	"GET /device":                                        {make: plain("/device"), role: auth.Admin},
+	"POST /device":                                       {make: newDevice, role: auth.Admin, foreign: 400},
+	"DELETE /device/:device":                             {make: someDevice, role: auth.Admin, ok: 204, foreign: 404},
+	"POST /signal":                                       {make: with("/signal", `{"signals":[{"stationCode":"PACK-9","rssi":-60}]}`), role: auth.Member},
 	"GET /audit":                                         {make: plain("/audit?limit=3&skip=1&action=key.create"), role: auth.Admin},
 	"GET /backup":                                        {make: plain("/backup"), role: auth.Admin},
 	"POST /backup":                                       {make: laterBackup, role: auth.Admin},
@@ -98,6 +102,23 @@ func someTablet(s *server, _ caller) ask {
 	s.must(nil, err)
 	s.hide(made.Token)
 	return ask{path: "/tablet/" + made.Tablet.ID}
+}
+
+func newDevice(s *server, _ caller) ask {
+	return ask{path: "/device", body: `{"name":"` + strings.ReplaceAll(s.address(), ".", "-") + `","stationCodes":["PACK-1"]}`}
+}
+
+func someDevice(s *server, _ caller) ask {
+	d, _ := s.device("PACK-1")
+	return ask{path: "/device/" + d.Name}
+}
+
+// device adds a device to acme and gives its token.
+func (s *server) device(stations ...string) (auth.Device, string) {
+	s.t.Helper()
+	d, token, err := s.auth.AddDevice(auth.Local("acme"), auth.DeviceInput{Name: strings.ReplaceAll(s.address(), ".", "-"), StationCodes: stations})
+	s.must(nil, err)
+	return d, s.hide(token)
 }
 
 func freshLink(s *server, c caller) ask {
@@ -158,6 +179,9 @@ func (s *server) noteSecrets(path string, a *answer) {
 	}
 	if key := a.text("result", "key"); key != "" {
 		s.hide(key)
+	}
+	if token := a.text("result", "token"); token != "" {
+		s.hide(token)
 	}
 	if _, token, found := strings.Cut(a.text("result", "link"), "#"); found {
 		s.hide(token)

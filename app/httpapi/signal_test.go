@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"opsmon/app/auth"
+)
+
+// A device sends for its own stations and can do nothing else, until it is revoked.
+func TestDevicesSendSignals(t *testing.T) {
+	s := newServer(t, options{})
+	admin := s.roleKey(auth.Admin)
+	made := s.do(ask{method: "POST", path: "/device", body: `{"name":"gw","stationCodes":["PACK-1"]}`, key: admin}).want(t, 200)
+	token := s.hide(made.text("result", "token"))
+	if made.header.Get("Location") != "/device/gw" || made.text("result", "id") != "acme/gw" {
+		t.Errorf("made %s at %s", made.body, made.header.Get("Location"))
+	}
+	got := s.do(ask{method: "POST", path: "/signal", key: token, body: `{"signals":[
+		{"stationCode":"PACK-1","productive":true},{"stationCode":"PACK-2","productive":true},{"stationCode":"PACK-1"},{"stationCode":"PACK-1","id":"1","rssi":-60},{"stationCode":"PACK-1","id":"1","rssi":-60},
+		{"stationCode":"PACK-1","rssi":-60,"at":"2099-01-01T00:00:00Z"},{"stationCode":"PACK-1","rssi":-60,"at":"1999-01-01T00:00:00Z"},{"rssi":-60},{"stationCode":"PACK-1","lineSpeed":1e400}]}`})
+	got.want(t, 400) // no float64 holds the last one: the body itself is wrong
+	got = s.do(ask{method: "POST", path: "/signal", key: token, body: `{"signals":[
+		{"stationCode":"PACK-1","productive":true},{"stationCode":"PACK-2","productive":true},{"stationCode":"PACK-1"},{"stationCode":"PACK-1","id":"1","rssi":-60},{"stationCode":"PACK-1","id":"1","rssi":-60},
+		{"stationCode":"PACK-1","rssi":-60,"at":"2099-01-01T00:00:00Z"},{"stationCode":"PACK-1","rssi":-60,"at":"1999-01-01T00:00:00Z"},{"rssi":-60}]}`}).want(t, 200)
+	for i, want := range []struct {
+		accepted bool
+		issue    string
+	}{
+		{true, ""}, {false, "not one of this device's"}, {false, "holds no value"}, {true, ""}, {true, "counts once"},
+		{true, "in the future"}, {false, "older than the 400 days"}, {false, "stationCode must be given"},
+	} {
+		accepted, _ := got.at("results", strconv.Itoa(i), "accepted").(bool)
+		issue := fmt.Sprint(got.at("results", strconv.Itoa(i), "issue"))
+		if accepted != want.accepted || !strings.Contains(issue, want.issue) || (want.issue == "") != (issue == "") {
+			t.Errorf("signal %d: accepted %t, %s", i, accepted, issue)
+		}
+	}
+	day := s.clock.now().UTC().UnixMilli() / (24 * time.Hour).Milliseconds()
+	stored, err := s.signals.Of("acme", "PACK-1", day)
+	s.must(nil, err)
+	if len(stored) != 3 || stored[0].Source != "device:acme/gw" {
+		t.Errorf("stored are %+v", stored)
+	}
+
+	list := s.do(ask{path: "/device", key: admin}).want(t, 200)
+	if list.at("results", "0", "accepted") != 4.0 || list.at("results", "0", "refused") != 4.0 || list.at("results", "0", "lastSeenAt") == nil || list.at("results", "0", "clockAheadMs").(float64) < 1e12 {
+		t.Errorf("the device is shown as %s", list.body)
+	}
+
+	for _, rt := range s.routes {
+		row := samples[rt.method+" "+rt.path]
+		if row.open || rt.path == "/signal" {
+			continue
+		}
+		a := row.call(s, rt.method, caller{email: mailOf(auth.Admin)})
+		a.key = token
+		s.do(a).want(t, http.StatusForbidden)
+	}
+	s.do(ask{method: "DELETE", path: "/device/acme%2Fgw", key: admin}).want(t, 204)
+	s.do(ask{method: "POST", path: "/signal", key: token, body: `{"signals":[{"stationCode":"PACK-1","rssi":1}]}`}).want(t, 401)
+	s.do(ask{method: "DELETE", path: "/device/gw", key: admin}).want(t, 404)
+}
+
+// What is wrong with the body as a whole is told before anything is taken.
+func TestSignalBatch(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Member)
+	many := func(n int) string {
+		return `{"signals":[` + strings.TrimSuffix(strings.Repeat(`{"stationCode":"PACK-1","rssi":-60},`, n), ",") + `]}`
+	}
+	s.do(ask{method: "POST", path: "/signal", key: key, body: many(10_001)}).wantDetail(t, "signals", "must have 10000 items or fewer; it has 10001")
+	s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[]}`}).wantDetail(t, "signals", "must have at least 1 item")
+	s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[1]}`}).want(t, 400)
+	s.do(ask{method: "POST", path: "/signal", key: key, body: `{}`}).wantDetail(t, "signals", "is required")
+	if s.signals.Tail() != 0 {
+		t.Errorf("%d signals were taken", s.signals.Tail())
+	}
+	got := s.do(ask{method: "POST", path: "/signal", key: key, body: many(10_000)}).want(t, 200)
+	if got.at("results", "9999", "accepted") != true || s.signals.Tail() != 10_000 {
+		t.Errorf("%d of 10,000 signals were taken", s.signals.Tail())
+	}
+}

@@ -1,0 +1,92 @@
+package signal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"opsmon/kv"
+)
+
+const (
+	packEvery = 5 * time.Minute
+	tidyEvery = 6 * time.Hour
+)
+
+// Run packs the tail, merges the parts of days that are over and removes what is old, now and then until ctx ends. A
+// failure is logged, and what was to be done is done the next time.
+func (l *Log) Run(ctx context.Context) {
+	pack, tidy := time.NewTicker(l.packEvery), time.NewTicker(l.tidyEvery)
+	defer pack.Stop()
+	defer tidy.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-pack.C:
+			err = l.Pack()
+		case <-tidy.C:
+			// Yesterday may still get late signals in numbers; each would cost the whole day's part anew.
+			err = errors.Join(l.Merge(ctx, Day(l.cfg.Clock().UnixMilli())-1), l.Sweep(ctx))
+		}
+		if err != nil && ctx.Err() == nil {
+			l.cfg.Log.Error("signals were not packed; it is tried again", slog.Any("error", err))
+		}
+	}
+}
+
+// Check reads every signal and reports what cannot be read and what does not agree. known has the ids of all accounts.
+func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
+	account := func(id string) {
+		if !known[id] {
+			report(fmt.Sprintf("signals: their account %s is not there", id))
+		}
+	}
+	for item, err := range tail.Scan(tx, kv.Range{}) {
+		var list []Signal
+		if err == nil {
+			list, err = unpack(item.Value)
+		}
+		if err != nil {
+			report(fmt.Sprintf("the tail of the signals: batch %d: %v", item.Key, err))
+		}
+		for i := range list {
+			account(list[i].Account)
+		}
+	}
+	for item, err := range parts.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("signals: %v", err))
+			continue
+		}
+		account(item.Key.A)
+		list, err := readPart(item)
+		if err != nil {
+			report(fmt.Sprintf("signals: %v", err))
+		}
+		for i := range list {
+			if s := &list[i]; s.Account != item.Key.A || s.Station != item.Key.B.A || Day(s.At) != dayOf(item.Key) {
+				report(fmt.Sprintf("signals of %s on day %d: one of %s is among them", item.Key.B.A, dayOf(item.Key), s.Station))
+				break
+			}
+		}
+	}
+	for item, err := range open.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("days of signals to merge: %v", err))
+			continue
+		}
+		day := int64(item.Key.B.B ^ 1<<63)
+		if next, err := nextPart(tx, item.Key.A, item.Key.B.A, day); err == nil && next == 0 {
+			report(fmt.Sprintf("days of signals to merge: %s has none on day %d", item.Key.B.A, day))
+		}
+	}
+	for _, err := range ids.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("ids of signals: %v", err))
+		}
+	}
+}

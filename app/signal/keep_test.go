@@ -1,0 +1,82 @@
+package signal
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"opsmon/kv"
+)
+
+// TestRun: the tail is packed now and then, days that are over are merged, and what is old goes.
+func TestRun(t *testing.T) {
+	r := newRig(t)
+	r.packEvery, r.tidyEvery = time.Millisecond, 2*time.Millisecond
+	eventually := func(what string, holds func() bool) {
+		t.Helper()
+		for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s did not come", what)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { r.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	for n := range int64(3) {
+		r.append(beat("F0", monday+n, 1), beat("F1", monday+n, 1))
+		eventually("an empty tail", func() bool { return r.Tail() == 0 })
+	}
+	if n := r.count("parts"); n != 6 {
+		t.Errorf("%d parts of a day that goes on, want 6", n)
+	}
+	r.now.Add(2 * dayMs)
+	eventually("a merge", func() bool { return r.count("parts") == 2 })
+	r.now.Add(DefaultRetention.Milliseconds())
+	eventually("the end of what is old", func() bool { return r.count("parts") == 0 })
+}
+
+// TestCheck: what is whole has no problem, and each kind of damage is told.
+func TestCheck(t *testing.T) {
+	r := newRig(t)
+	problems := func() (list []string) {
+		t.Helper()
+		r.must(r.store.View(func(tx *kv.Tx) error {
+			Check(tx, map[string]bool{"northgate": true}, func(p string) { list = append(list, p) })
+			return nil
+		}))
+		return list
+	}
+	for n := range int64(3) {
+		r.append(beat("F0", monday+n, 1))
+		r.must(r.Pack())
+	}
+	r.append(beat("F0", monday+9, 1))
+	if got := problems(); len(got) > 0 {
+		t.Errorf("what is whole has problems: %v", got)
+	}
+	foreign := beat("F0", monday, 1)
+	foreign.Account = "gone"
+	for _, c := range []struct {
+		do   func(tx *kv.Tx) error
+		want string
+	}{
+		{func(tx *kv.Tx) error { return tail.Put(tx, 90, []byte("x")) }, "batch 90"},
+		{func(tx *kv.Tx) error { return tail.Put(tx, 91, pack([]Signal{foreign}, false)) }, "account gone is not there"},
+		{func(tx *kv.Tx) error { return parts.Put(tx, partOf("northgate", "F5", 7, 0), []byte("x")) }, "northgate/F5/7/0"},
+		{func(tx *kv.Tx) error {
+			return parts.Put(tx, partOf("northgate", "F6", 7, 0), pack([]Signal{beat("F0", monday, 1)}, true))
+		}, "one of F0 is among them"},
+		{func(tx *kv.Tx) error { return open.Put(tx, openOf("northgate", "F7", 7), nil) }, "F7 has none on day 7"},
+	} {
+		r.must(r.store.Update(c.do))
+		if got := problems(); !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, c.want) }) {
+			t.Errorf("want %q among %q", c.want, got)
+		}
+	}
+}
