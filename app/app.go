@@ -18,6 +18,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/backup"
+	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
 	"opsmon/app/signal"
 	"opsmon/app/upgrade"
@@ -74,6 +75,9 @@ func open(cfg Config, log *slog.Logger, base *baseURL, h *Host) (*App, error) {
 	})
 	if errors.Is(err, kv.ErrLocked) {
 		err = fmt.Errorf("%w, or choose another directory with --data-dir", err)
+	}
+	if errors.Is(err, kv.ErrNewer) {
+		err = newer(cfg, err)
 	}
 	if err != nil {
 		return nil, err
@@ -185,7 +189,13 @@ func (a *App) Close() error {
 	if a.auth != nil {
 		err = a.auth.Close()
 	}
-	return errors.Join(err, a.store.Close())
+	err = errors.Join(err, a.store.Close())
+	if err != nil && (a.store.Damage() != nil || errdefs.KindOf(err) == errdefs.Unavailable) {
+		// A store that cannot be written must not be in the way of the one that is put in its place.
+		a.log.Warn("when keys and sessions were used last could not be written", slog.Any("error", err))
+		return nil
+	}
+	return err
 }
 
 // ready tells whether requests can be served: not while the service stops, and not when the store does not answer.
@@ -194,14 +204,19 @@ func (a *App) ready() error {
 		return errors.New("the service is stopping")
 	}
 	if err := a.store.Damage(); err != nil {
+		if a.host != nil {
+			err = a.host.withWay(err)
+		}
 		return err
 	}
 	return a.store.Writable()
 }
 
-// damaged tells of damage that was met while the store is open.
+// damaged notes damage that was met while the store is open.
 func (a *App) damaged(err error) {
-	a.log.Error("the store is damaged: keep a copy of it, look at all of it with app check, and restore the newest backup with app restore FILE", slog.Any("error", err))
+	if a.host != nil {
+		a.host.hurt(err)
+	}
 }
 
 // gauges measures the appliance for /metrics. What cannot be measured is left out.

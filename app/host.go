@@ -72,6 +72,7 @@ type Host struct {
 	began  time.Time
 
 	restores restores
+	way      wayBack
 
 	network *limitListener
 	local   net.Listener
@@ -96,7 +97,7 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 }
 
 // why says why there is no App.
-func (h *Host) why() error { return *h.away.Load() }
+func (h *Host) why() error { return h.withWay(*h.away.Load()) }
 
 // SetupCode gives the one-time code that guards the set-up of an empty appliance, "" when there is nothing to set up.
 func (h *Host) SetupCode() string {
@@ -129,8 +130,8 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Run listens, opens the store and serves until ctx ends; then it answers what it has begun, closes the store, and
 // returns. A damaged store does not end it: the service stays and says what is wrong. started, when not nil, is called
-// once the store was opened or found damaged, with the service's address as people use it. Run may be called once.
-// Errors: *SettingError, kv.ErrLocked, kv.ErrNewer and others of Open.
+// once the store was opened, found damaged, or waits for room on a full disk, with the service's address as people use
+// it. Run may be called once. Errors: *SettingError, kv.ErrLocked, kv.ErrNewer and others of Open.
 func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	if err := makeDataDir(h.cfg.DataDir); err != nil {
 		return fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
@@ -145,11 +146,13 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	if err != nil {
 		return err
 	}
-	if err = h.open(); err == nil || errors.Is(err, kv.ErrDamaged) {
-		if err != nil {
-			h.log.Error("the store is damaged; nothing can be served from it", slog.Any("error", err))
-			err = nil
-		} else {
+	tell := sync.OnceFunc(func() {
+		if started != nil {
+			started(h.base.get())
+		}
+	})
+	if err = h.openWhenRoom(ctx, tell); err == nil || errors.Is(err, kv.ErrDamaged) {
+		if err == nil {
 			compactTidy(h.cfg.DataDir, h.log)
 			settling, stop := context.WithCancel(ctx)
 			var ended sync.WaitGroup
@@ -157,9 +160,8 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 			defer ended.Wait()
 			defer stop()
 		}
-		if started != nil {
-			started(h.base.get())
-		}
+		err = nil
+		tell()
 		select {
 		case <-ctx.Done():
 		case err = <-ended: // it cannot end by itself but by failing
@@ -170,7 +172,9 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	if a := h.app.Load(); a != nil {
 		a.stopping.Store(true)
 	}
+	h.way.mu.Lock() // whatever is begun after this sees that the service stops
 	h.restores.end()
+	h.way.mu.Unlock()
 	shut()
 	h.restores.running.Wait()
 	h.turn.Lock()
@@ -255,13 +259,48 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 	}, nil
 }
 
+// retryFull is how long to wait for room on a full disk.
+const retryFull = 5 * time.Second
+
+// openWhenRoom is open, which on a full disk, where a new store or a migration needs room, calls waiting and goes on trying
+// until ctx ends.
+func (h *Host) openWhenRoom(ctx context.Context, waiting func()) error {
+	try := func() error {
+		h.turn.Lock()
+		defer h.turn.Unlock()
+		if h.app.Load() != nil {
+			return nil // somebody has put another store there
+		}
+		return h.open()
+	}
+	for first := true; ; first = false {
+		err := try()
+		if !errors.Is(err, kv.ErrFull) {
+			return err
+		}
+		if first {
+			h.log.Error("the store cannot be opened until there is room on the disk; it is tried again and again", slog.Any("error", err))
+			waiting()
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(retryFull):
+		}
+	}
+}
+
 // open opens the store and lets its App answer. The caller holds the turn, or nobody else can have it yet.
 func (h *Host) open() error {
 	a, err := open(h.cfg, h.log, h.base, h)
 	if err != nil {
 		h.away.Store(&err)
+		if errors.Is(err, kv.ErrDamaged) {
+			h.hurt(err)
+		}
 		return err
 	}
+	h.healed()
 	a.start()
 	h.app.Store(a)
 	return nil

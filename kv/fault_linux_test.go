@@ -221,4 +221,9 @@ func TestTruncatedWhileOpen(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
+	if unlock, err := LockFile(path, 0); err != nil {
+		t.Errorf("closed, and still locked: %v", err)
+	} else if err := unlock(); err != nil {
+		t.Error(err)
+	}
 }

@@ -21,3 +21,8 @@ func tryLock(f *os.File) (locked bool, err error) {
 		}
 	}
 }
+
+// unlock gives back the lock that bbolt has taken. Closing the file is not enough as long as it is mapped.
+func unlock(f *os.File) error {
+	return os.NewSyscallError("flock", syscall.Flock(int(f.Fd()), syscall.LOCK_UN))
+}

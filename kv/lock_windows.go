@@ -15,3 +15,9 @@ func tryLock(f *os.File) (locked bool, err error) {
 	}
 	return err == nil, os.NewSyscallError("LockFileEx", err)
 }
+
+// unlock gives back the lock that bbolt has taken.
+func unlock(f *os.File) error {
+	last := windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0)}
+	return os.NewSyscallError("UnlockFileEx", windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &last))
+}

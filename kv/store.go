@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -196,7 +197,8 @@ func (s *Store) Close() error {
 		return nil
 	}
 	if broken != nil {
-		return s.file.Close() // bbolt's locks may be held for ever; the file's lock goes with the file
+		// bbolt's own locks may be held for ever, so it cannot be closed, and its mapping stays.
+		return wrap("close store "+s.path, errors.Join(unlock(s.file), s.file.Close()))
 	}
 	return wrap("close store "+s.path, s.bolt.Close())
 }

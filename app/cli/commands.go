@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -70,21 +69,7 @@ func (e *env) dirFlag() string {
 	if e.dataDir == defaultDataDir(e.getenv) || e.dataDir == e.getenv("APP_DATA_DIR") {
 		return ""
 	}
-	return " --data-dir " + quote(e.dataDir)
-}
-
-// quote makes one word of s for the shell that people use there.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-:+,@%", r) || r == '\\' && runtime.GOOS == "windows"
-	}
-	switch {
-	case strings.TrimFunc(s, plain) == "":
-		return s
-	case runtime.GOOS == "windows":
-		return `"` + s + `"`
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return " --data-dir " + app.Quote(e.dataDir)
 }
 
 // count says how many things there are, in words for one and for several.

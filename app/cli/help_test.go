@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"opsmon/app"
 )
 
 // TestHelp: every command says what it does, and one whose arguments are not obvious shows an example that is
@@ -90,8 +92,8 @@ func TestOutputLost(t *testing.T) {
 
 func TestQuote(t *testing.T) {
 	for in, want := range map[string]string{"/var/lib/app": "/var/lib/app", "Störung": "Störung", "two words": "'two words'", "a'b": `'a'\''b'`, "$HOME": "'$HOME'"} {
-		if got := quote(in); got != want {
-			t.Errorf("quote(%q) = %s, want %s", in, got, want)
+		if got := app.Quote(in); got != want {
+			t.Errorf("Quote(%q) = %s, want %s", in, got, want)
 		}
 	}
 }

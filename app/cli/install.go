@@ -222,7 +222,7 @@ func (e *env) uninstallService(ctx context.Context, dry, purge, yes bool) error 
 			if runtime.GOOS == "windows" {
 				remove = "rmdir /s "
 			}
-			fmt.Fprintf(w, "The service is gone. Its data are kept in %s; a new app install uses them again.\nRemove them with: %s%s\n", st.DataDir, remove, quote(st.DataDir))
+			fmt.Fprintf(w, "The service is gone. Its data are kept in %s; a new app install uses them again.\nRemove them with: %s%s\n", st.DataDir, remove, app.Quote(st.DataDir))
 		}
 	})
 }

@@ -401,6 +401,8 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 func (a *API) record(c *call, id string, status int, took time.Duration, err error) {
 	level := slog.LevelDebug
 	switch {
+	case status == http.StatusServiceUnavailable:
+		level = slog.LevelWarn
 	case status >= 500:
 		level = slog.LevelError
 	case status >= 400 || !safe(c.r.Method):
@@ -420,6 +422,7 @@ func (a *API) record(c *call, id string, status int, took time.Duration, err err
 	var known *errdefs.Error
 	switch {
 	case err == nil:
+	case a.cfg.Closed != nil && status == http.StatusServiceUnavailable: // the same for all, and told when it began
 	case status >= 500:
 		attrs = append(attrs, slog.String("error", err.Error()))
 	case errors.As(err, &known) && status != 400: // what is wrong with a body may quote it

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"opsmon/app/audit"
+	"opsmon/app/backup"
+	"opsmon/kv"
+)
+
+// wayBack is what a Host tells of how a damaged store is brought back.
+type wayBack struct {
+	mu   sync.Mutex
+	text string // "" while the store is whole
+}
+
+const seeking = "the newest backup that can be restored is being looked for"
+
+// hurt notes that the store is damaged, tells the log so once, and looks for the newest backup that verifies: that can
+// take minutes.
+func (h *Host) hurt(err error) {
+	h.way.mu.Lock()
+	defer h.way.mu.Unlock()
+	if h.way.text != "" {
+		return
+	}
+	h.way.text = seeking
+	h.log.Error("the store is damaged: keep a copy of it; app check tells how much of it is", slog.Any("error", err))
+	if h.restores.ctx.Err() != nil {
+		return // the service stops
+	}
+	h.restores.running.Go(func() {
+		text := h.newestWhole(h.restores.ctx)
+		h.way.mu.Lock()
+		defer h.way.mu.Unlock()
+		if h.way.text == seeking {
+			h.way.text = text
+			h.log.Error(text)
+		}
+	})
+}
+
+// healed notes that a whole store was opened.
+func (h *Host) healed() {
+	h.way.mu.Lock()
+	defer h.way.mu.Unlock()
+	h.way.text = ""
+}
+
+// withWay adds to a reason that says the store is damaged how to bring it back.
+func (h *Host) withWay(err error) error {
+	h.way.mu.Lock()
+	defer h.way.mu.Unlock()
+	if h.way.text == "" || !errors.Is(err, kv.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, h.way.text)
+}
+
+// newestWhole verifies the backups in the folder, the newest first, until one can be restored.
+func (h *Host) newestWhole(ctx context.Context) string {
+	dir := h.cfg.BackupDir()
+	all, err := backup.Folder(dir).All()
+	if err != nil {
+		return fmt.Sprintf("the backups in %s cannot be read (%v): bring one and restore it with: app restore FILE%s", dir, err, dirFlag(h.cfg))
+	}
+	passphrase, err := h.cfg.backupPassphrase()
+	if err != nil {
+		h.log.Error("encrypted backups cannot be verified", slog.Any("error", err))
+	}
+	for _, b := range all {
+		path := filepath.Join(dir, b.Name)
+		m, err := backup.Verify(ctx, backup.VerifyConfig{Path: path, Passphrase: passphrase})
+		if err == nil && m.Store > StoreVersion() {
+			err = kv.ErrNewer
+		}
+		if err == nil {
+			return fmt.Sprintf("restore the newest verified backup, of %s, with: %s", audit.Timestamp(m.MadeAt), restoreCommand(h.cfg, path))
+		}
+		if ctx.Err() != nil {
+			return seeking
+		}
+		h.log.Warn("a backup cannot be restored", slog.String("file", b.Name), slog.Any("error", err))
+	}
+	return fmt.Sprintf("none of the %d backups in %s can be restored: bring one and restore it with: app restore FILE%s", len(all), dir, dirFlag(h.cfg))
+}
+
+// restoreCommand is the command that restores a backup.
+func restoreCommand(cfg Config, path string) string {
+	return "app restore " + Quote(path) + dirFlag(cfg)
+}
+
+func dirFlag(cfg Config) string { return " --data-dir " + Quote(cfg.DataDir) }
+
+// newer adds the way back to the refusal of a store that a newer version has used: which version that was, as far as the
+// backups tell, and the newest of those that this version can read.
+func newer(cfg Config, err error) error {
+	all, failed := backup.Folder(cfg.BackupDir()).All()
+	if failed != nil {
+		return err
+	}
+	for _, b := range all {
+		if b.Problem == "" && b.Store > StoreVersion() {
+			err = fmt.Errorf("%w (version %s or a later one)", err, b.App)
+			break
+		}
+	}
+	for _, b := range all {
+		if b.Problem == "" && b.Store <= StoreVersion() {
+			return fmt.Errorf("%w, or go back to the newest backup that this version can read, of %s, which loses all that was changed since: %s",
+				err, audit.Timestamp(b.MadeAt), restoreCommand(cfg, filepath.Join(cfg.BackupDir(), b.Name)))
+		}
+	}
+	return fmt.Errorf("%w, or restore a backup from before with: app restore FILE%s", err, dirFlag(cfg))
+}

@@ -1,0 +1,212 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"opsmon/app/backup"
+	"opsmon/kv"
+)
+
+// backups makes an account, backups of it in the default folder of a data directory whose name has a space, and one more
+// key that none of them has. The newest backup is broken. It gives the directory, the key, and the newest whole backup.
+func backups(t *testing.T) (dir, key, whole string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "data é")
+	key = initialise(t, dir, "--domain", "northgate.example")
+	folder := filepath.Join(dir, "backups")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg := DefaultConfig()
+	cfg.DataDir = dir
+	s, err := kv.Open(storeConfig(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for day := range 3 {
+		at := time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)
+		whole = filepath.Join(folder, backup.ManualName(at))
+		if _, err := backup.Create(t.Context(), backup.Config{Store: s, Version: "1.2.3", Clock: func() time.Time { return at }}, whole); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	broken := whole
+	whole = filepath.Join(folder, "manual-20260102T000000Z.backup")
+	b, err := os.ReadFile(broken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)-len(b)/3] ^= 1
+	if err := os.WriteFile(broken, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir, key, whole
+}
+
+// TestWayBack: a service on a damaged store, of each kind, stays up and says which backup to restore with which command;
+// that command brings it back while it runs.
+func TestWayBack(t *testing.T) {
+	dir, key, whole := backups(t)
+	path := filepath.Join(dir, StoreFile)
+	store, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flip := func(text string) []byte {
+		b := bytes.Clone(store)
+		if !bytes.Contains(b, []byte(text)) {
+			t.Fatalf("%s is not in the store", text)
+		}
+		return bytes.ReplaceAll(b, []byte(text), []byte(strings.ToUpper(text)))
+	}
+	for name, content := range map[string][]byte{
+		"empty":               {},
+		"cut":                 store[:5*4096],
+		"foreign":             []byte("SQLite format 3\x00" + strings.Repeat("x", 100_000)),
+		"both metas":          append(make([]byte, 2*4096), store[2*4096:]...),
+		"one meta":            append(append(bytes.Clone(store[:4096]), make([]byte, 4096)...), store[2*4096:]...),
+		"every page":          append(bytes.Clone(store[:2*4096]), bytes.Repeat([]byte("page"), len(store)/4-2*1024)...),
+		"a user":              flip(`"role":"admin"`),
+		"an account's record": flip(`"domain":"northgate.example"`),
+		"the appliance":       flip(`"createdAt":`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := startService(t, dir)
+			defer func() {
+				if t.Failed() {
+					t.Logf("the log: %s", p.stderr)
+				}
+			}()
+			want := "app restore '" + whole + "' --data-dir '" + dir + "'"
+			var message string
+			eventually(t, "the way back", func() bool {
+				var status int
+				status, message, _ = get(t, http.DefaultClient, p.url+"/ready", "")
+				return status == 503 && strings.Contains(message, want)
+			})
+			if !strings.Contains(message, "damaged") {
+				t.Errorf("/ready: %s", message)
+			}
+			if status := p.status(http.MethodGet, "/account", key, ""); status != 503 {
+				t.Errorf("/account: %d", status)
+			}
+			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, content) {
+				t.Errorf("the damaged file was changed, %v", err)
+			}
+			out, stderr, status := command(t, "restore", whole, "--data-dir", dir, "--yes")
+			if status != 0 {
+				t.Fatalf("restore: %s%s", out, stderr)
+			}
+			for path, want := range map[string]int{"/ready": 200, "/account": 200} {
+				if status, message, _ := get(t, http.DefaultClient, p.url+path, key); status != want {
+					t.Errorf("%s after the restore: %d %q", path, status, message)
+				}
+			}
+			if status := p.end(t, syscall.SIGTERM); status != 0 {
+				t.Errorf("exit status %d", status)
+			}
+			log := p.stderr.String()
+			if strings.Count(log, want) != 1 || strings.Count(log, "the store is damaged:") != 1 || strings.Contains(log, "goroutine ") {
+				t.Errorf("the log: %s", log)
+			}
+		})
+	}
+}
+
+// TestWayBackWhileRunning: damage that is met while the service runs tells the way back too, and the restore mends it.
+func TestWayBackWhileRunning(t *testing.T) {
+	dir, key, whole := backups(t)
+	p := startService(t, dir)
+	if err := os.Truncate(filepath.Join(dir, StoreFile), 0); err != nil {
+		t.Fatal(err)
+	}
+	if status := p.status(http.MethodGet, "/audit", key, ""); status != 500 {
+		t.Errorf("what meets the damage: %d", status)
+	}
+	eventually(t, "the way back", func() bool {
+		status, message, _ := get(t, http.DefaultClient, p.url+"/ready", "")
+		return status == 503 && strings.Contains(message, "app restore '"+whole+"'")
+	})
+	if out, stderr, status := command(t, "restore", whole, "--data-dir", dir, "--yes"); status != 0 {
+		t.Fatalf("restore: %s%s", out, stderr)
+	}
+	for _, path := range []string{"/ready", "/audit"} {
+		if status, message, _ := get(t, http.DefaultClient, p.url+path, key); status != 200 {
+			t.Errorf("%s after the restore: %d %q", path, status, message)
+		}
+	}
+}
+
+// TestNoWayBack: without a backup that can be restored that is what is told.
+func TestNoWayBack(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, StoreFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startService(t, dir)
+	eventually(t, "that there is none", func() bool {
+		_, message, _ := get(t, http.DefaultClient, p.url+"/ready", "")
+		return strings.Contains(message, "none of the 0 backups") && strings.Contains(message, "app restore FILE")
+	})
+}
+
+// TestNewerStore: an older program refuses a store that a newer one has used, changes nothing in it, and says which
+// program or which backup is the way back.
+func TestNewerStore(t *testing.T) {
+	dir, _, _ := backups(t)
+	cfg := DefaultConfig()
+	cfg.DataDir = dir
+	c := storeConfig(cfg)
+	c.Migrations = append(c.Migrations[:len(c.Migrations):len(c.Migrations)], kv.Migration{Name: "of tomorrow", Run: func(*kv.Tx) error { return nil }})
+	s, err := kv.Open(c)
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(c.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"user", "list"}} {
+		out, stderr, status := command(t, append(args, "--data-dir", dir)...)
+		if status == 0 || out != "" || strings.Contains(stderr, "goroutine") {
+			t.Errorf("%s: status %d, %s", args[0], status, out)
+		}
+		for _, want := range []string{"written by a newer version", "install the newer program", "app restore '" + filepath.Join(dir, "backups")} {
+			if !strings.Contains(stderr, want) {
+				t.Errorf("%s does not say %q: %s", args[0], want, stderr)
+			}
+		}
+	}
+	if after, err := os.ReadFile(c.Path); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the store was changed, %v", err)
+	}
+}
+
+// TestFullDiskAtFirstStart: a first start without room for a store waits for it, and goes on by itself.
+func TestFullDiskAtFirstStart(t *testing.T) {
+	dir := mount(t, "size=1m")
+	free := fill(t, dir)
+	p := startService(t, dir)
+	if status, message, _ := get(t, http.DefaultClient, p.url+"/ready", ""); status != 503 || !strings.Contains(message, "the disk is full") {
+		t.Errorf("/ready: %d %q", status, message)
+	}
+	free()
+	eventually(t, "a ready service", func() bool { return p.status(http.MethodGet, "/ready", "", "") == 200 })
+	if status := p.end(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d: %s", status, p.stderr)
+	}
+}
