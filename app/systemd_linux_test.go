@@ -342,6 +342,17 @@ func unusualDirectory(t *testing.T, m plantPC) {
 	// A folder for backups elsewhere: the sandbox lets the service in at the next install.
 	m.Must(t, "install", "-d", "-o", "app", "/mnt/Sicherung 1")
 	m.Must(t, "sh", "-c", `printf 'backup:\n  dir: /mnt/Sicherung 1\n' >> "$1/app.yaml" && /root/app install --data-dir "$1"`, "sh", unusual)
+	// A new program stays with the data, wherever they are.
+	m.Must(t, "sh", "-c", "echo >> /root/app && /root/app install")
+	if out := m.Must(t, "app", "status"); !strings.Contains(out, unusual) {
+		t.Errorf("after an install without --data-dir: %s", out)
+	}
+	// What the service does with its files goes within the sandbox too.
+	m.Must(t, "app", "--data-dir", unusual, "init", "--domain", "northgate.example", "--email", "it@northgate.example")
+	m.Must(t, "app", "--data-dir", unusual, "backup", "/root/by-hand.appbackup")
+	m.Must(t, "app", "--data-dir", unusual, "compact")
+	m.Must(t, "app", "--data-dir", unusual, "restore", "--yes", "/root/by-hand.appbackup")
+	m.Must(t, "app", "--data-dir", unusual, "check")
 	if out := m.Must(t, "nsenter", "--target", m.show(t, "MainPID"), "--mount", "sh", "-c", "touch '/mnt/Sicherung 1/x' && ! touch /mnt/y 2>&1"); !strings.Contains(out, "Read-only file system") {
 		t.Errorf("outside of its folders: %s", out)
 	}

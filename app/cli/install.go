@@ -44,8 +44,12 @@ func (e *env) take(ctx context.Context, steps []service.Step, dry bool) ([]stepL
 		if dry {
 			continue
 		}
-		if err := s.Run(ctx); err != nil {
+		err := s.Run(ctx)
+		if err != nil && !s.Optional {
 			return lines, err
+		}
+		if err != nil {
+			fmt.Fprintf(e.stderr, "warning: %v\n", err)
 		}
 	}
 	return lines, nil
@@ -60,7 +64,14 @@ registers the service with the system, starts it and waits until it is ready. Ru
 up to date what has changed, and leaves the rest; an app.yaml that is there is never changed.`,
 		Example: "  app install\n  app install --dry-run\n  app install --data-dir /srv/opsmon",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return e.installService(cmd.Context(), dry)
+			if err := service.Allowed("install"); err != nil {
+				return err
+			}
+			dir, err := e.installDir(cmd.Flags().Changed("data-dir"))
+			if err != nil {
+				return err
+			}
+			return e.installService(cmd.Context(), dir, dry)
 		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and do nothing")
@@ -76,14 +87,23 @@ type installed struct {
 	SetupCode string     `json:"setupCode,omitempty"`
 }
 
-func (e *env) installService(ctx context.Context, dry bool) error {
-	if err := service.Allowed("install"); err != nil {
-		return err
+// installDir is the data directory to install on: the one that is given, else that of the service that is there. A new
+// program must not leave the plant's data behind.
+func (e *env) installDir(given bool) (string, error) {
+	if !given && e.getenv("APP_DATA_DIR") == "" {
+		s, err := service.Find()
+		if err == nil {
+			st, err := s.State()
+			return e.serviceDir(st), err
+		}
+		if !errors.Is(err, service.ErrNotInstalled) {
+			return "", err
+		}
 	}
-	dir, err := filepath.Abs(e.dataDir)
-	if err != nil {
-		return err
-	}
+	return filepath.Abs(e.dataDir)
+}
+
+func (e *env) installService(ctx context.Context, dir string, dry bool) error {
 	cfg, err := app.InstalledConfig(dir)
 	if err != nil {
 		return err
@@ -114,6 +134,8 @@ func (e *env) installService(ctx context.Context, dry bool) error {
 		return withLastWords(err, began)
 	}
 	out.URLs, out.SetupCode = st.URLs, st.SetupCode
+	e.dataDir = dir
+	flag := e.dirFlag()
 	return e.print(out, func(w io.Writer) {
 		fmt.Fprintf(w, "\nThe service runs, and starts with this machine.\n\n")
 		for i, url := range st.URLs {
@@ -128,13 +150,13 @@ func (e *env) installService(ctx context.Context, dry bool) error {
 		}
 		fmt.Fprintf(w, "Data:       %s\nSettings:   %s\n\nNext:\n", dir, filepath.Join(dir, app.ConfigFile))
 		if st.Certificate != nil && st.Certificate.Authority != nil {
-			fmt.Fprintf(w, "- let the devices trust the plant's certificate: app trust%s\n", e.dirFlag())
+			fmt.Fprintf(w, "- let the devices trust the plant's certificate: app trust%s\n", flag)
 			for _, page := range st.Certificate.Authority.Pages {
 				fmt.Fprintf(w, "    %s\n", page)
 			}
 		}
 		if st.SetupCode != "" {
-			fmt.Fprintf(w, "- make the plant's account: app init --domain DOMAIN --email EMAIL%s\n  or over the network with the one-time code %s\n", e.dirFlag(), st.SetupCode)
+			fmt.Fprintf(w, "- make the plant's account: app init --domain DOMAIN --email EMAIL%s\n  or over the network with the one-time code %s\n", flag, st.SetupCode)
 		}
 		fmt.Fprintf(w, "- see how the service is: app status\n")
 	})

@@ -26,7 +26,9 @@ type InstallConfig struct {
 type Step struct {
 	What string // "write /etc/systemd/system/app.service"
 	Done bool   // it is as it should be already
-	do   func(context.Context) error
+	// Optional says that the service runs without it: a failure is told and the next steps are taken all the same.
+	Optional bool
+	do       func(context.Context) error
 }
 
 // Act makes a step of something else that is to be done with the others.

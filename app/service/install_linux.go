@@ -76,7 +76,7 @@ func Install(cfg InstallConfig) ([]Step, error) {
 	}
 	var steps []Step
 	add := func(done bool, do func(context.Context) error, format string, args ...any) {
-		steps = append(steps, Step{fmt.Sprintf(format, args...), done, do})
+		steps = append(steps, Step{What: fmt.Sprintf(format, args...), Done: done, do: do})
 	}
 	_, err = user.Lookup(User)
 	add(err == nil, func(context.Context) error { return makeUser() }, "make the system user %s", User)

@@ -42,6 +42,8 @@ func Install(cfg InstallConfig) ([]Step, error) {
 	}
 	if same {
 		cfg.Program = target
+	} else if st.Package != "" && st.Installed {
+		return nil, errors.New("the service was installed by an MSI, which keeps account of its program; bring it up to date with a newer MSI, or remove that in Settings, Apps, before installing without it")
 	}
 	fresh := same && st.Installed && strings.EqualFold(st.Binary, target) && st.DataDir == cfg.DataDir
 	_, err = os.Stat(filepath.Join(cfg.DataDir, "app.yaml"))

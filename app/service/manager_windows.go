@@ -95,7 +95,25 @@ func (s *Service) State() (State, error) {
 	if err == nil && len(argv) > 0 {
 		st.Binary, st.DataDir = argv[0], dataDirOf(argv)
 	}
+	st.Package = installedByMSI()
 	return st, nil
+}
+
+// installedByMSI gives "msi" when Windows Installer has app among its products.
+func installedByMSI() string {
+	code, err := windows.UTF16PtrFromString(UpgradeCode)
+	if err != nil {
+		return ""
+	}
+	enum := windows.NewLazySystemDLL("msi.dll").NewProc("MsiEnumRelatedProductsW")
+	if enum.Find() != nil {
+		return ""
+	}
+	var product [39]uint16 // a GUID in braces
+	if status, _, _ := enum.Call(uintptr(unsafe.Pointer(code)), 0, 0, uintptr(unsafe.Pointer(&product[0]))); status != uintptr(windows.ERROR_SUCCESS) {
+		return ""
+	}
+	return "msi"
 }
 
 // registered gives how a service starts and its command line.

@@ -21,6 +21,9 @@ import (
 // password, and with no rights but those that it is given.
 const Account = `NT SERVICE\` + Name
 
+// UpgradeCode names app to Windows Installer, for ever: an MSI replaces what was installed with the same code.
+const UpgradeCode = "{5B0E3C1A-8B6C-4C57-9D0B-6E1D3F2A7C41}"
+
 // The texts that Windows shows.
 const (
 	displayName = "app, manufacturing operations monitoring"
@@ -73,7 +76,7 @@ type scm interface {
 // way, and settings that there is an app.yaml already.
 func scmInstall(m scm, cfg InstallConfig, target string, st State, fresh, settings bool) []Step {
 	plain := func(what string, done bool, do func() error) Step {
-		return Step{what, done, func(context.Context) error { return do() }}
+		return Step{What: what, Done: done, do: func(context.Context) error { return do() }}
 	}
 	reg := registration{
 		Binary: target, Args: []string{"serve", "--data-dir", cfg.DataDir}, Account: Account,
@@ -88,9 +91,10 @@ func scmInstall(m scm, cfg InstallConfig, target string, st State, fresh, settin
 			return m.makeDataDir(cfg.DataDir, dataDirRights(sid), sid)
 		}),
 		plain("write app.yaml", settings, func() error { return m.writeSettings(cfg.DataDir, cfg.Settings) }),
-		plain(firewallText(cfg.Ports), false, func() error { return firewall(m, target, cfg.Ports) }),
+		// A firewall that is switched off, or another one than Windows's own, takes no rules.
+		{What: firewallText(cfg.Ports), Optional: true, do: func(context.Context) error { return firewall(m, target, cfg.Ports) }},
 	}
-	return append(steps, Step{"start the service", fresh && st.Running, func(ctx context.Context) error {
+	return append(steps, Step{What: "start the service", Done: fresh && st.Running, do: func(ctx context.Context) error {
 		if err := m.stop(ctx); err != nil {
 			return err
 		}
@@ -101,10 +105,10 @@ func scmInstall(m scm, cfg InstallConfig, target string, st State, fresh, settin
 // scmUninstall gives the steps of Uninstall on Windows.
 func scmUninstall(m scm, st State) []Step {
 	return []Step{
-		{"stop the service", !st.Running, m.stop},
-		{"remove the service and its event source", false, func(context.Context) error { return m.unregister() }},
-		{"close the firewall", false, func(context.Context) error { return firewall(m, st.Binary, nil) }},
-		{"remove " + st.Binary, st.Package != "", func(context.Context) error { return m.removeProgram(st.Binary) }},
+		{What: "stop the service", Done: !st.Running, do: m.stop},
+		{What: "remove the service and its event source", do: func(context.Context) error { return m.unregister() }},
+		{What: "close the firewall", Optional: true, do: func(context.Context) error { return firewall(m, st.Binary, nil) }},
+		{What: "remove " + st.Binary, Done: st.Package != "", do: func(context.Context) error { return m.removeProgram(st.Binary) }},
 	}
 }
 

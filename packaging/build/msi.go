@@ -12,11 +12,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"opsmon/app/service"
 )
 
-// What names app to Windows Installer, for ever: an installer replaces what has the same upgrade code.
+// What names app to Windows Installer, for ever.
 const (
-	upgradeCode   = "{5B0E3C1A-8B6C-4C57-9D0B-6E1D3F2A7C41}"
+	upgradeCode   = service.UpgradeCode
 	componentCode = "{C2F4A9D7-31E5-4B0E-8F6A-0D9B57E4A213}"
 )
 
