@@ -49,13 +49,17 @@ func (a *App) keepUp(ctx context.Context) {
 	}
 }
 
-// upkeep removes what has had its time: expired sessions, links and keys, and audit records past their retention.
+// upkeep removes what has had its time: expired sessions, links and keys, signals and audit
+// records past their retention.
 func (a *App) upkeep(ctx context.Context) error {
 	now, believed, err := a.believe()
 	if err != nil || !believed {
 		return err
 	}
 	if err := a.auth.Sweep(now); err != nil {
+		return err
+	}
+	if err := a.signals.Sweep(ctx); err != nil {
 		return err
 	}
 	keep := audit.Retention{Age: time.Duration(a.cfg.AuditDays) * 24 * time.Hour, Max: audit.MaxRecords}

@@ -2,7 +2,6 @@ package signal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -11,16 +10,16 @@ import (
 )
 
 const (
-	packEvery = 5 * time.Minute
-	tidyEvery = 6 * time.Hour
+	packEvery  = 5 * time.Minute
+	mergeEvery = 6 * time.Hour
 )
 
-// Run packs the tail, merges the parts of days that are over and removes what is old, now and then until ctx ends. A
-// failure is logged, and what was to be done is done the next time.
+// Run packs the tail and merges the parts of days that are over, now and then until ctx ends. A failure is logged, and
+// what was to be done is done the next time. Sweep is left to who knows whether the clock can be believed.
 func (l *Log) Run(ctx context.Context) {
-	pack, tidy := time.NewTicker(l.packEvery), time.NewTicker(l.tidyEvery)
+	pack, merge := time.NewTicker(l.packEvery), time.NewTicker(l.mergeEvery)
 	defer pack.Stop()
-	defer tidy.Stop()
+	defer merge.Stop()
 	for {
 		var err error
 		select {
@@ -28,9 +27,9 @@ func (l *Log) Run(ctx context.Context) {
 			return
 		case <-pack.C:
 			err = l.Pack()
-		case <-tidy.C:
+		case <-merge.C:
 			// Yesterday may still get late signals in numbers; each would cost the whole day's part anew.
-			err = errors.Join(l.Merge(ctx, Day(l.cfg.Clock().UnixMilli())-1), l.Sweep(ctx))
+			err = l.Merge(ctx, Day(l.cfg.Clock().UnixMilli())-1)
 		}
 		if err != nil && ctx.Err() == nil {
 			l.cfg.Log.Error("signals were not packed; it is tried again", slog.Any("error", err))

@@ -42,7 +42,7 @@ type Log struct {
 	packing sync.Mutex // held by who moves and removes parts
 	senders senders
 
-	packEvery, tidyEvery time.Duration
+	packEvery, mergeEvery time.Duration
 }
 
 type place struct{ account, station string }
@@ -61,7 +61,7 @@ func NewLog(cfg Config) (*Log, error) {
 	if cfg.Retention == 0 {
 		cfg.Retention = DefaultRetention
 	}
-	l := &Log{cfg: cfg, last: map[place][]tailed{}, senders: senders{seen: map[string]Seen{}}, packEvery: packEvery, tidyEvery: tidyEvery}
+	l := &Log{cfg: cfg, last: map[place][]tailed{}, senders: senders{seen: map[string]Seen{}}, packEvery: packEvery, mergeEvery: mergeEvery}
 	err := cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range tail.Scan(tx, kv.Range{}) {
 			if err != nil {
