@@ -53,7 +53,7 @@ Private keys (of the certificate authority) and passwords go into encrypted back
 			}
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			secret, err := passphrase.forNew(e, encrypt)
+			secret, err := passphrase.forNew(ctx, e, encrypt)
 			if err != nil {
 				return err
 			}
@@ -162,7 +162,7 @@ func (e *env) verifyWith(ctx context.Context, file string, passphrase *passphras
 	if err != nil {
 		return "", header, err
 	}
-	secret, err := passphrase.forFile(e, header.Encrypted)
+	secret, err := passphrase.forFile(ctx, e, header.Encrypted)
 	if err != nil {
 		return "", header, err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,49 +44,80 @@ func (p *passphraseFlag) given(e *env) (string, error) {
 }
 
 // forFile gives the passphrase of an encrypted backup, asking for it when it must.
-func (p *passphraseFlag) forFile(e *env, encrypted bool) (string, error) {
+func (p *passphraseFlag) forFile(ctx context.Context, e *env, encrypted bool) (string, error) {
 	if !encrypted {
 		return "", nil
 	}
 	if passphrase, err := p.given(e); passphrase != "" || err != nil {
 		return passphrase, err
 	}
-	return e.askSecret("Passphrase of the backup: ")
+	return e.askSecret(ctx, "Passphrase of the backup: ")
 }
 
 // forNew gives the passphrase of a backup that is to be made, "" for one that is not encrypted. A new one is asked for
 // twice: nothing else could find a slip of the finger.
-func (p *passphraseFlag) forNew(e *env, encrypt bool) (string, error) {
+func (p *passphraseFlag) forNew(ctx context.Context, e *env, encrypt bool) (string, error) {
 	if passphrase, err := p.given(e); passphrase != "" || err != nil || !encrypt {
 		return passphrase, err
 	}
-	first, err := e.askSecret("New passphrase: ")
+	first, err := e.askSecret(ctx, "New passphrase: ")
 	if err != nil {
 		return "", err
 	}
 	if err := backup.CheckPassphrase(first); err != nil {
 		return "", fmt.Errorf("what was typed %w", err)
 	}
-	second, err := e.askSecret("Once more: ")
+	second, err := e.askSecret(ctx, "Once more: ")
 	if err == nil && first != second {
 		err = errors.New("the two passphrases differ; nothing was done")
 	}
 	return first, err
 }
 
-// askSecret asks at the terminal for a line that is not shown.
-func (e *env) askSecret(prompt string) (string, error) {
-	in, ok := e.stdin.(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
+// askSecret asks at the terminal for a line that is not shown. When ctx ends the terminal shows again what is typed.
+func (e *env) askSecret(ctx context.Context, prompt string) (string, error) {
+	screen := terminal(e.stdin)
+	if screen == nil {
 		return "", fmt.Errorf("a passphrase is needed and there is no terminal to ask for it: give --passphrase-file FILE or %s", passphraseVariable)
 	}
-	fmt.Fprint(e.stderr, prompt)
-	line, err := term.ReadPassword(int(in.Fd()))
-	fmt.Fprintln(e.stderr)
+	before, err := term.GetState(int(screen.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("read the passphrase: %w", err)
 	}
-	return string(line), nil
+	fmt.Fprint(e.stderr, prompt)
+	line, err := waitFor(ctx, func() (string, error) {
+		b, err := term.ReadPassword(int(screen.Fd()))
+		return string(b), err
+	})
+	fmt.Fprintln(e.stderr)
+	if ctx.Err() != nil {
+		return "", errors.Join(errNothingDone, term.Restore(int(screen.Fd()), before))
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the passphrase: %w", err)
+	}
+	return line, nil
+}
+
+var errNothingDone = errors.New("nothing was done")
+
+// waitFor waits for somebody to answer, or for the end of ctx; the process ends soon after that.
+func waitFor(ctx context.Context, read func() (string, error)) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	came := make(chan answer, 1)
+	go func() {
+		text, err := read()
+		came <- answer{text, err}
+	}()
+	select {
+	case a := <-came:
+		return a.text, a.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 // terminal gives the file behind a stream when it is a terminal, else nil.

@@ -49,7 +49,7 @@ tablets end.`,
 			if known := app.StoreVersion(); m.Store > known {
 				return fmt.Errorf("%s was made by a newer version: its store has version %d and this program knows versions up to %d; install version %s or a later one", args[0], m.Store, known, m.App)
 			}
-			if err := e.confirmRestore(args[0], m, yes); err != nil {
+			if err := e.confirmRestore(ctx, args[0], m, yes); err != nil {
 				return err
 			}
 			r, err := e.putBack(ctx, args[0], secret)
@@ -67,7 +67,7 @@ tablets end.`,
 }
 
 // confirmRestore shows what a restore would do and asks.
-func (e *env) confirmRestore(file string, m backup.Manifest, yes bool) error {
+func (e *env) confirmRestore(ctx context.Context, file string, m backup.Manifest, yes bool) error {
 	has := m.Entries[0].Counts
 	had, err := e.present()
 	w := e.stderr
@@ -90,9 +90,9 @@ func (e *env) confirmRestore(file string, m backup.Manifest, yes bool) error {
 		return errors.New("nothing was done: to restore without being asked, say --yes")
 	}
 	fmt.Fprint(w, "Restore it? Type yes: ")
-	answer, err := bufio.NewReader(e.stdin).ReadString('\n')
+	answer, err := waitFor(ctx, func() (string, error) { return bufio.NewReader(e.stdin).ReadString('\n') })
 	if strings.TrimSpace(answer) != "yes" || err != nil {
-		return errors.New("nothing was done")
+		return errNothingDone
 	}
 	return nil
 }

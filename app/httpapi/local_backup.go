@@ -152,11 +152,11 @@ func localRestore(c *call) (reply, error) {
 	}
 	f, err := os.CreateTemp(a.cfg.Backups.Scratch, "upload-*")
 	if err != nil {
-		return reply{}, err
+		return reply{}, backupError(err)
 	}
 	_, err = io.Copy(f, c.r.Body)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return reply{}, errors.Join(err, os.Remove(f.Name()))
+		return reply{}, backupError(errors.Join(err, os.Remove(f.Name())))
 	}
 	in := RestoreInput{Path: f.Name(), Name: name, Passphrase: passphrase, By: c.p.Actor()}
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
@@ -186,6 +186,9 @@ func backupError(err error) error {
 		if errors.Is(err, known.target) {
 			return &errdefs.Error{Kind: known.kind, Message: err.Error()}
 		}
+	}
+	if disk := (*os.PathError)(nil); errors.As(err, &disk) { // full, or taken away
+		return &errdefs.Error{Kind: errdefs.Unavailable, Message: err.Error()}
 	}
 	return err
 }

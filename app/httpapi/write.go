@@ -165,8 +165,11 @@ func (a *API) writeStream(w http.ResponseWriter, r *http.Request, run func(conte
 	}
 	if err != nil {
 		a.log.Warn("a long operation failed", slog.Any("error", err))
-		failure := failed(err)
-		status, end = failure.status, failure.body
+		out := failed(err)
+		status, end = out.status, out.body
+		if errdefs.KindOf(err) == errdefs.Internal { // streams are for the machine's own administrator, who may know
+			end, _ = marshal(failure{ErrorCode: statuses[errdefs.Internal].code, ErrorMessage: err.Error()}) // text always can be
+		}
 	}
 	if err := out.End(end, err != nil); err != nil {
 		a.log.Debug("answer not taken", slog.Any("error", err))
