@@ -37,7 +37,6 @@ type Keeper struct {
 // NewKeeper makes a Keeper. It does nothing until Run.
 func NewKeeper(cfg KeeperConfig) *Keeper {
 	cfg.Backup.fill()
-	cfg.Backup.Overwrite, cfg.Backup.Share, cfg.Backup.MinFreePercent = false, true, cfg.Policy.MinFreePercent
 	if cfg.Before == nil {
 		cfg.Before = func(*Config) error { return nil }
 	}
@@ -112,6 +111,7 @@ func (k *Keeper) make(ctx context.Context) (Result, error) {
 	if err := k.cfg.Before(&cfg); err != nil {
 		return Result{}, during("back up to "+folder, err)
 	}
+	cfg.Overwrite, cfg.Share, cfg.MinFreePercent = false, true, k.cfg.Policy.MinFreePercent
 	if err := Folder(folder).Ready(); err != nil {
 		return Result{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,7 +83,11 @@ func TestKeeperAsks(t *testing.T) {
 		missing := errors.New("no passphrase")
 		before := missing
 		cfg.Delay, cfg.Log = 5*time.Minute, slog.New(slog.DiscardHandler)
-		cfg.Before = func(c *Config) error { c.Passphrase, c.workFactor = "secret", 1; return before }
+		fill(t, s, 50, 2000)
+		cfg.Before = func(c *Config) error {
+			*c = Config{Store: c.Store, Version: "2", Passphrase: "secret", workFactor: 1, Clock: c.Clock}
+			return before
+		}
 		cfg.Done = func(_ Result, err error) { done = append(done, err) }
 		k = NewKeeper(cfg)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -110,8 +115,11 @@ func TestKeeperAsks(t *testing.T) {
 		if s := k.Status(); len(done) != 2 || done[1] != nil || !s.Healthy() || s.Failures != 1 {
 			t.Errorf("%v, %+v", done, s)
 		}
-		if m, err := Inspect(filepath.Join(folder, k.Status().Newest.Name), ""); err != nil || !m.Encrypted {
+		if m, err := Inspect(filepath.Join(folder, k.Status().Newest.Name), ""); err != nil || !m.Encrypted || m.App != "2" {
 			t.Errorf("%+v, %v", m, err)
+		}
+		if parts, err := os.ReadDir(filepath.Join(folder, partsDir)); err != nil || len(parts) == 0 {
+			t.Errorf("nothing is shared: %v", err)
 		}
 		cancel()
 		<-ended
