@@ -179,6 +179,7 @@ func TestWindows(t *testing.T) {
 		t.Errorf("user list after the end: %s", out)
 	}
 	m.restores(t, "Restored stopped", "No service runs on it.")
+	m.ownAuthority(t)
 }
 
 // restores makes a backup, changes something, and goes back.

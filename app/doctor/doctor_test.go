@@ -367,3 +367,15 @@ func TestThisMachine(t *testing.T) {
 		}
 	}
 }
+
+func TestOpenToAll(t *testing.T) {
+	for sddl, want := range map[string]bool{
+		"D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;S-1-5-80-1-2-3-4-5)": false, // as the data directory is made
+		"D:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)":                true,  // as what is made below ProgramData
+		"D:(D;;FA;;;WD)(A;;FA;;;BA)":                                          false, "D:(A;;FR;;;WD)": true, "D:(A;;FR;;;AU)": true, "": false,
+	} {
+		if got := openToAll(sddl); got != want {
+			t.Errorf("%s: %v", sddl, got)
+		}
+	}
+}

@@ -2,14 +2,9 @@ package doctor
 
 import (
 	"os"
-	"regexp"
 
 	"golang.org/x/sys/windows"
 )
-
-// everybody matches an entry that grants something to everybody, to all who are signed in, or to the machine's users
-// ([MS-DTYP] section 2.5.1.1).
-var everybody = regexp.MustCompile(`\(A;[^;]*;[^;]*;[^;]*;[^;]*;(WD|AU|BU|IU|AN|BG)\)`)
 
 // file tells of one file or directory. Who owns it decides nothing on Windows.
 func file(path string, secret bool) (File, error) {
@@ -22,6 +17,6 @@ func file(path string, secret bool) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	f.Others = everybody.MatchString(rights.String())
+	f.Others = openToAll(rights.String())
 	return f, nil
 }
