@@ -1,0 +1,25 @@
+// Command probe stands in for app in an installer: it notes what it is called with in C:\calls.txt, and fails when
+// there is a file of the name C:\fail-COMMAND.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+var version string // set by the build
+
+func main() {
+	f, err := os.OpenFile(`C:\calls.txt`, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(f, version, strings.Join(os.Args[1:], " "))
+	if err := f.Close(); err != nil {
+		panic(err)
+	}
+	if _, err := os.Stat(`C:\fail-` + os.Args[1]); err == nil {
+		os.Exit(1)
+	}
+}
