@@ -98,6 +98,9 @@ func TestArchives(t *testing.T) {
 		if !verify(d.key, held[exe], held[exe+".minisig"]) {
 			t.Errorf("%s: the signature of the program is not that of the key", end)
 		}
+		if !bytes.Contains(held[exe], []byte(d.key.String())) {
+			t.Errorf("%s: the program does not know the key that upgrades are signed with", end)
+		}
 	}
 	program := filepath.Join(t.TempDir(), "app")
 	if err := os.WriteFile(program, unpack(t, d.file(t, "linux_amd64.tar.gz"), src.Time)["app"], 0o755); err != nil {
