@@ -5,8 +5,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -90,6 +92,30 @@ func throwAwayKey(file string) (minisign.PublicKey, error) {
 		return public, err
 	}
 	return public, os.WriteFile(file, b, 0o600)
+}
+
+// needs gives the first of each list of programs that is there. Without one the test is skipped, and fails where all
+// is to be tested.
+func needs(t *testing.T, lists ...[]string) []string {
+	t.Helper()
+	var found []string
+	for _, names := range lists {
+		var errs []error
+		for _, name := range names {
+			path, err := exec.LookPath(name)
+			if errs = append(errs, err); err == nil {
+				found, errs = append(found, path), nil
+				break
+			}
+		}
+		if err := errors.Join(errs...); err != nil {
+			if os.Getenv("CI") == "true" {
+				t.Fatalf("the checks need %s: %v", names[0], err)
+			}
+			t.Skipf("tried only where %s is: %v", names[0], err)
+		}
+	}
+	return found
 }
 
 // file gives the path of the one file of a release whose name has this end.

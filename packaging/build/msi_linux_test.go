@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,30 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// needs gives the first of each list of programs that is there. Without one the test is skipped, and fails where all
-// is to be tested.
-func needs(t *testing.T, lists ...[]string) []string {
-	t.Helper()
-	var found []string
-	for _, names := range lists {
-		var errs []error
-		for _, name := range names {
-			path, err := exec.LookPath(name)
-			if errs = append(errs, err); err == nil {
-				found, errs = append(found, path), nil
-				break
-			}
-		}
-		if err := errors.Join(errs...); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatalf("the checks need %s: %v", names[0], err)
-			}
-			t.Skipf("tried only where %s is: %v", names[0], err)
-		}
-	}
-	return found
-}
 
 // exported gives the rows of a table of an installer by their first cell, as another reader sees them.
 func exported(t *testing.T, msi, table string) map[string][]string {

@@ -37,9 +37,10 @@ func TestRPM(t *testing.T) {
 	}
 	m.Must(t, "app", "init", "--domain", "northgate.example", "--email", "it@northgate.example")
 	pid := unitProperty(t, m, "MainPID")
-	says(t, m.Must(t, "rpm", "-U", "--nodeps", "/root/next.rpm"), "before-upgrade-")
+	upgraded, _ := both(t, m, "rpm", "-U", "--nodeps", "/root/next.rpm")
+	says(t, upgraded, "before-upgrade-")
 	if now := unitProperty(t, m, "MainPID"); now == pid || now == "0" {
-		t.Errorf("the upgrade left the service at process %s; it was %s", now, pid)
+		t.Errorf("the upgrade left the service at process %s; it was %s: %s", now, pid, upgraded)
 	}
 	says(t, m.Must(t, "app", "version"), "1.1.0")
 	says(t, m.Must(t, "app", "user", "list"), "it@northgate.example")
