@@ -114,7 +114,7 @@ func TestUpgradeInstalled(t *testing.T) {
 	refused("is installed already", "app", "upgrade", "/root/next.tar.gz", "--yes")
 	refused("older", "app", "upgrade", "/root/app", "--yes", "--unsigned")
 	out := m.Must(t, "app", "rollback", "--yes", "--json")
-	if !strings.Contains(out, "/var/lib/app/backups/upgrade-") {
+	if !strings.Contains(out, "/var/lib/app/backups/before-upgrade-") {
 		t.Errorf("rollback says %s", out)
 	}
 	expect("1.0.0")

@@ -187,7 +187,7 @@ func question(was, is Program, signed, running bool) string {
 }
 
 // backupPrefix begins the names of the backups that upgrades take.
-const backupPrefix = "upgrade-"
+const backupPrefix = "before-upgrade-"
 
 // keepBackups is how many of them are kept.
 const keepBackups = 3
