@@ -6,4 +6,6 @@ const (
 	durabilityRounds = 5
 	fullDiskRounds   = 2
 	powerCuts        = 5 // at each sync
+	growthMonths     = 4
+	growthKeys       = false
 )

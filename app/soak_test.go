@@ -6,4 +6,6 @@ const (
 	durabilityRounds = 100
 	fullDiskRounds   = 20
 	powerCuts        = 60 // at each sync
+	growthMonths     = 18 // more than the 400 days that the ends of keys are kept for
+	growthKeys       = true
 )

@@ -159,7 +159,7 @@ func (k *Keeper) look() (next time.Time) {
 		default:
 			s.Newest = list[0]
 		}
-		s.Next = due(k.cfg.Schedule, s.Newest.MadeAt, s.FailedAt)
+		s.Next = due(k.cfg.Schedule, s.Newest.MadeAt, s.FailedAt, k.clock())
 		next = s.Next
 	})
 	return next

@@ -181,13 +181,13 @@ func TestSchedule(t *testing.T) {
 func TestDueAndOverdue(t *testing.T) {
 	nightly := Schedule{Hour: 2}
 	newest := day("2026-11-20 02:00")
-	if got := due(nightly, newest, time.Time{}); !got.Equal(day("2026-11-21 02:00")) {
+	if got := due(nightly, newest, time.Time{}, day("2026-11-21 12:00")); !got.Equal(day("2026-11-21 02:00")) {
 		t.Errorf("due at %v", got)
 	}
-	if got := due(nightly, newest, day("2026-11-21 02:01")); !got.Equal(day("2026-11-21 03:01")) {
+	if got := due(nightly, newest, day("2026-11-21 02:01"), day("2026-11-21 12:00")); !got.Equal(day("2026-11-21 03:01")) {
 		t.Errorf("after a failure due at %v", got)
 	}
-	if got := due(nightly, newest, day("2026-11-20 12:00")); !got.Equal(day("2026-11-21 02:00")) {
+	if got := due(nightly, newest, day("2026-11-20 12:00"), day("2026-11-21 12:00")); !got.Equal(day("2026-11-21 02:00")) {
 		t.Errorf("after an extra one failed, due at %v", got)
 	}
 	start := day("2026-11-01 00:00")
@@ -198,6 +198,13 @@ func TestDueAndOverdue(t *testing.T) {
 	}
 	if overdue(nightly, newest, day("2026-11-25 00:00"), day("2026-11-25 01:00")) {
 		t.Error("overdue just after the service was switched on")
+	}
+	// A clock that was a year ahead when an attempt failed, or when the service was started, and is right now.
+	if got := due(nightly, newest, day("2027-11-21 02:01"), day("2026-11-21 03:00")); !got.Equal(day("2026-11-21 02:00")) {
+		t.Errorf("after a failure in the future due %v", got)
+	}
+	if !overdue(nightly, newest, day("2027-11-21 00:00"), day("2026-11-21 09:00")) {
+		t.Error("not overdue after a start in the future")
 	}
 	if overdue(nightly, time.Time{}, start, start.Add(time.Hour)) || !overdue(nightly, time.Time{}, start, start.Add(6*time.Hour)) {
 		t.Error("the first one")

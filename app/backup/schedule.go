@@ -62,10 +62,11 @@ func (s Status) Problem() string {
 	return ""
 }
 
-// due is when the next attempt is to be made.
-func due(s Schedule, newest, failed time.Time) time.Time {
+// due is when the next attempt is to be made. A failure from the future was noted while the clock was wrong: it must not
+// keep others from being tried.
+func due(s Schedule, newest, failed, now time.Time) time.Time {
 	next := s.Next(newest)
-	if retry := failed.Add(retryAfter); !failed.IsZero() && retry.After(next) {
+	if retry := failed.Add(retryAfter); !failed.IsZero() && !failed.After(now) && retry.After(next) {
 		return retry
 	}
 	return next
@@ -74,7 +75,7 @@ func due(s Schedule, newest, failed time.Time) time.Time {
 // overdue tells whether a backup has been due for too long. Where there is none yet, it has been due since the start.
 func overdue(s Schedule, newest, start, now time.Time) bool {
 	since := s.Next(newest)
-	if since.Before(start) {
+	if since.Before(start) && !start.After(now) { // else the clock was wrong then
 		since = start // nothing could be made while the service was off
 	}
 	return now.Sub(since) >= overdueAfter
