@@ -38,6 +38,7 @@ func (h *Host) status() httpapi.Status {
 		why = a.ready()
 	}
 	st.Ready = why == nil
+	st.Starting = why == errStarting
 	if why != nil {
 		st.Reason = why.Error()
 	}

@@ -91,6 +91,7 @@ func TestInstalled(t *testing.T) {
 		{"a request that runs at the stop", drained},
 		{"status for others", statusForOthers},
 		{"wrong settings", wrongSettings},
+		{"a damaged store", damagedStore},
 		{"uninstall", uninstalled},
 		{"a directory of another name", unusualDirectory},
 		{"a service that hangs", hangs},
@@ -282,6 +283,7 @@ func statusForOthers(t *testing.T, m plantPC) {
 		}
 	}
 	m.fails(t, []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "app", "install"}, "run: sudo app install")
+	m.fails(t, []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "app", "stop"}, "run: sudo app stop")
 }
 
 func wrongSettings(t *testing.T, m plantPC) {
@@ -315,6 +317,26 @@ func wrongSettings(t *testing.T, m plantPC) {
 	m.Must(t, "systemctl", "stop", "holder")
 	m.changed(t, "0")
 	m.Must(t, "sh", "-c", "cp -p /root/app.yaml /var/lib/app/app.yaml && app restart")
+}
+
+// A damaged store: the service stays, says what is wrong, and is not started again and again.
+func damagedStore(t *testing.T, m plantPC) {
+	m.Must(t, "sh", "-c", "app stop && cp -p /var/lib/app/app.db /root/app.db && truncate --size=20000 /var/lib/app/app.db")
+	begin := time.Now()
+	m.fails(t, []string{"app", "start"}, "did not become ready", "damaged")
+	if took := time.Since(begin); took > 30*time.Second {
+		t.Errorf("it said so after %v", took)
+	}
+	if state, again := m.show(t, "ActiveState"), m.show(t, "NRestarts"); state != "active" || again != "0" {
+		t.Errorf("it is %s after %s starts more", state, again)
+	}
+	if text := m.show(t, "StatusText"); !strings.Contains(text, "damaged") {
+		t.Errorf("systemd is told %q", text)
+	}
+	if out := m.Must(t, "app", "status"); !strings.Contains(out, "Ready        no: ") || !strings.Contains(out, "damaged") {
+		t.Errorf("status: %s", out)
+	}
+	m.Must(t, "sh", "-c", "app stop && cp -p /root/app.db /var/lib/app/app.db && app start")
 }
 
 func uninstalled(t *testing.T, m plantPC) {

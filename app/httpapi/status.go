@@ -12,6 +12,7 @@ type Status struct {
 	ClearListen string             `json:"clearListen"`         // of the port in the clear; "" where there is none
 	Ready       bool               `json:"ready"`               // requests are served
 	Reason      string             `json:"reason"`              // why not; "" when they are
+	Starting    bool               `json:"starting"`            // the store has not been opened yet; readiness is to come
 	SetupCode   string             `json:"setupCode,omitempty"` // of an appliance that is not set up yet
 	Store       *StoreStatus       `json:"store"`               // null while there is none
 	Backup      *BackupStatus      `json:"backup"`              // null when there is no schedule

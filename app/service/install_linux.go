@@ -125,7 +125,7 @@ func Install(cfg InstallConfig) ([]Step, error) {
 // restart starts the service anew. A start that was given up before is no reason not to try.
 func (m *machine) restart(ctx context.Context) error {
 	_ = run("systemctl", "reset-failed", unitName) // fails when there is nothing to forget
-	return within(ctx, "start", m.service.manager.Restart)
+	return within(ctx, "app.service", func() error { return told("install", m.service.manager.Restart()) })
 }
 
 func run(name string, args ...string) error {

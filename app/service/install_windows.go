@@ -105,10 +105,12 @@ func (m *realSCM) start(ctx context.Context) error {
 			_ = os.Remove(name) // the next install tries again
 		}
 	}
-	return m.service.Start(ctx)
+	return within(ctx, Name, func() error { return m.service.start(ctx) })
 }
 
-func (m *realSCM) stop(ctx context.Context) error { return m.service.Stop(ctx) }
+func (m *realSCM) stop(ctx context.Context) error {
+	return within(ctx, Name, func() error { return m.service.stop(ctx) })
+}
 
 // register makes the service with the library when there is none, and then sets what the library cannot set or change.
 func (m *realSCM) register(r registration) error {

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 )
@@ -36,8 +37,10 @@ func Keep(ctx context.Context, cfg KeepConfig) {
 		return "STATUS=" + oneLine(text) + "\n"
 	}
 	for {
-		answered, err := asked(ctx, cfg.DataDir)
-		if answered {
+		if st, err := ask(ctx, cfg.DataDir); err == nil {
+			if !st.Ready {
+				err = errors.New(st.Reason)
+			}
 			cfg.notify(status(err) + "READY=1")
 			break
 		}

@@ -76,7 +76,9 @@ func TestKeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {})}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte(`{"result":{"ready":true}}`))
+	})}
 	go s.Serve(l)
 	defer s.Close()
 	if said := m.next(long); said != "STATUS=Serving on https://x\nREADY=1" {
@@ -115,8 +117,7 @@ func TestKeepDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		w.Write([]byte(`{"errorMessage":"not ready: the store is damaged"}`))
+		w.Write([]byte(`{"result":{"ready":false,"reason":"the store is damaged"}}`))
 	})}
 	go s.Serve(l)
 	defer s.Close()
@@ -126,7 +127,7 @@ func TestKeepDamaged(t *testing.T) {
 		defer close(ended)
 		Keep(ctx, KeepConfig{DataDir: dir, Log: slog.New(slog.DiscardHandler)})
 	}()
-	if said := m.next(10 * time.Second); said != "STATUS=Not serving fully: not ready: the store is damaged\nREADY=1" {
+	if said := m.next(10 * time.Second); said != "STATUS=Not serving fully: the store is damaged\nREADY=1" {
 		t.Errorf("it is told %q", said)
 	}
 	cancel()

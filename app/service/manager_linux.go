@@ -22,8 +22,20 @@ func supported() error {
 	return nil
 }
 
-func (s *Service) start(context.Context) error { return s.manager.Start() }
-func (s *Service) stop(context.Context) error  { return s.manager.Stop() }
+func (s *Service) start(context.Context) error { return told("start", s.manager.Start()) }
+func (s *Service) stop(context.Context) error  { return told("stop", s.manager.Stop()) }
+
+// told makes a sentence of an error of systemctl, which the library gives the exit status of alone.
+func told(command string, err error) error {
+	var exit *exec.ExitError
+	switch {
+	case !errors.As(err, &exit):
+		return err
+	case os.Geteuid() != 0:
+		return fmt.Errorf("systemd refused it; run: sudo app %s", command)
+	}
+	return errors.New("systemd says that it failed")
+}
 
 // State asks the service manager. What it cannot read it leaves at zero.
 func (s *Service) State() (State, error) {

@@ -73,80 +73,96 @@ func open() (*Service, error) {
 // Start starts the service, and does nothing when it runs. It returns when the service manager says that it has
 // started (WaitReady waits until it serves), or when ctx ends.
 func (s *Service) Start(ctx context.Context) error {
-	return within(ctx, "start", func() error { return s.start(ctx) })
+	return within(ctx, "start the service", func() error { return s.start(ctx) })
 }
 
 // Stop stops the service and returns when its process has ended, or when ctx ends. It does nothing when the service
 // does not run.
 func (s *Service) Stop(ctx context.Context) error {
-	return within(ctx, "stop", func() error { return s.stop(ctx) })
+	return within(ctx, "stop the service", func() error { return s.stop(ctx) })
 }
 
-// within runs fn, which the service manager may hold up, no longer than ctx lasts.
+// within runs fn, which the service manager may hold up, no longer than ctx lasts. what is for its error.
 func within(ctx context.Context, what string, fn func() error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- fn() }()
 	select {
 	case err := <-ended:
 		if err != nil {
-			return fmt.Errorf("%s the service: %w", what, err)
+			return fmt.Errorf("%s: %w", what, err)
 		}
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%s the service: the service manager has not done it in time: %w", what, context.Cause(ctx))
+		return fmt.Errorf("%s: the service manager has not done it in time: %w", what, context.Cause(ctx))
 	}
 }
 
 // readyPoll is the time between two questions of WaitReady.
 const readyPoll = 50 * time.Millisecond
 
-// WaitReady waits until the service on a data directory is ready to serve. When ctx ends before that, the error says
-// why it was not, in the service's own words if it answers.
+// patience is how long a service that has started and is not ready may take to become so.
+const patience = 5 * time.Second
+
+// WaitReady waits until the service on a data directory is ready to serve. When ctx ends before that, or when the service
+// has started and stays without being ready, the error says why, in the service's own words if it answers.
 func WaitReady(ctx context.Context, dataDir string) error {
+	var stays time.Time // since when it has started and is not ready
 	for {
-		_, err := asked(ctx, dataDir)
+		st, err := ask(ctx, dataDir)
 		if err == nil {
-			return nil
+			if st.Ready {
+				return nil
+			}
+			err = errors.New(st.Reason)
 		}
-		select {
-		case <-ctx.Done():
+		switch {
+		case st == nil || st.Starting:
+			stays = time.Time{}
+		case stays.IsZero():
+			stays = time.Now()
+		}
+		if ctx.Err() != nil || !stays.IsZero() && time.Since(stays) > patience {
 			return fmt.Errorf("the service did not become ready: %w", err)
-		case <-time.After(readyPoll):
 		}
+		sleep(ctx, readyPoll)
 	}
 }
 
-// asked asks the service whether it is ready: whether it answered at all, and why it is not.
-func asked(ctx context.Context, dataDir string) (answered bool, err error) {
+// answer is what the service says of itself.
+type answer struct {
+	Ready    bool   `json:"ready"`
+	Reason   string `json:"reason"` // why not
+	Starting bool   `json:"starting"`
+}
+
+// ask asks the service how it is.
+func ask(ctx context.Context, dataDir string) (*answer, error) {
 	client, err := control.Client(dataDir)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer client.CloseIdleConnections()
 	// A question that has begun is answered, or fails, even when ctx ends meanwhile: its answer is the reason.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app/ready", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://app/local/status", nil)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return false, fmt.Errorf("it did not answer: %w", err)
+		return nil, fmt.Errorf("it did not answer: %w", err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return false, fmt.Errorf("its answer broke off: %w", err)
+		return nil, fmt.Errorf("its answer broke off: %w", err)
 	}
-	if resp.StatusCode == http.StatusOK {
-		return true, nil
+	var envelope struct {
+		Result *answer `json:"result"`
 	}
-	var answer struct {
-		ErrorMessage string `json:"errorMessage"`
+	if err := json.Unmarshal(body, &envelope); err != nil || envelope.Result == nil {
+		return nil, fmt.Errorf("it answered %s", resp.Status)
 	}
-	if json.Unmarshal(body, &answer) == nil && answer.ErrorMessage != "" {
-		return true, errors.New(answer.ErrorMessage)
-	}
-	return true, fmt.Errorf("it answered %s", resp.Status)
+	return envelope.Result, nil
 }
