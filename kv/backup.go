@@ -44,7 +44,7 @@ func (c Contents) Same(want Contents) error {
 // It may be damaged when this one is: see CheckFile.
 //
 // Writers go on meanwhile, but until it returns they cannot use again the room that they free, so the file grows; and
-// on Windows, or past the gigabyte that Open reserves, a write that outgrows the mapping waits for it. So w should be
+// on Windows, or past the 64 GiB that Open reserves, a write that outgrows the mapping waits for it. So w should be
 // a file on a fast disk, to be copied to a slow one afterwards. It may be called by many goroutines at once. Close waits
 // for it. Errors: w's own; ErrDamaged; ErrClosed; ErrFull.
 func (s *Store) Snapshot(w io.Writer) (c Contents, err error) {

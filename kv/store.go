@@ -157,7 +157,7 @@ func initialMmap() int {
 	if runtime.GOOS == "windows" || ^uint(0)>>32 == 0 {
 		return 0
 	}
-	return 1 << 30
+	return 64 << 30
 }
 
 // makeBuckets adds the buckets that are missing.

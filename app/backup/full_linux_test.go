@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -65,6 +66,74 @@ func TestFullDisk(t *testing.T) {
 	expectOnly(t, large, "a", "filler")
 	if err := s.Update(func(tx *kv.Tx) error { return records.Put(tx, 1, nil) }); err != nil {
 		t.Errorf("the store is harmed: %v", err)
+	}
+}
+
+// TestKilledAway kills a process at each step of a backup to another disk.
+func TestKilledAway(t *testing.T) {
+	to := mountTmpfs(t, 20)
+	dir := t.TempDir()
+	if same, err := sameDisk(dir, to); same || err != nil {
+		t.Fatal(same, err)
+	}
+	s := openStore(t, dir)
+	fill(t, s, 0, 400)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []string{"named", "copied", "synced", "copied away", "verified", "published"} {
+		path := filepath.Join(to, "plant.backup")
+		writeFile(t, path, "other")
+		expectKilled(t, child("create", dir, path, "BACKUP_TEST_STEP="+step))
+		if _, err := Verify(t.Context(), VerifyConfig{Path: path}); (err == nil) != (step == "published") || err != nil && readFile(t, path) != "other" {
+			t.Errorf("%s: %v", step, err)
+		}
+		s := openStore(t, dir)
+		if _, err := Create(t.Context(), Config{Store: s, Overwrite: true, Clock: tomorrow}, path); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		expectOnly(t, dir, "app.db", "backup.lock")
+		expectOnly(t, to, "plant.backup")
+	}
+}
+
+// TestFullFolder fills and frees the disk of a folder of backups: each attempt leaves what was there, and the first with
+// room succeeds.
+func TestFullFolder(t *testing.T) {
+	folder := mountTmpfs(t, 6)
+	s := openStore(t, t.TempDir())
+	fill(t, s, 0, 8000)
+	clock := time.Now()
+	held := days(t, folder, 1, Config{Store: s}, &clock)
+	first := fileName(clock)
+	fill(t, s, 8000, 8000)
+	disk, err := DiskOf(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Store: s, Share: true, Clock: func() time.Time { return clock }}
+	second := filepath.Join(folder, fileName(clock.Add(time.Hour)))
+	for _, left := range []int64{0, 4 << 10, 100 << 10, 600 << 10} {
+		writeFile(t, filepath.Join(folder, "filler"), string(make([]byte, disk.Free-left)))
+		if _, err := Create(t.Context(), cfg, second); !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, ErrNoRoom) {
+			t.Errorf("%d bytes free: %v", left, err)
+		}
+		if err := os.Remove(filepath.Join(folder, "filler")); err != nil {
+			t.Fatal(err)
+		}
+		expectOnly(t, folder, first, partsDir)
+		if _, err := Prune(folder, Policy{Daily: 1}, 0, clock.Add(25*time.Hour)); err != nil { // of parts without a backup
+			t.Error(err)
+		}
+		if m, err := Verify(t.Context(), VerifyConfig{Path: filepath.Join(folder, first)}); err != nil || m.Entries[0].Counts["record"] != len(held[first]) {
+			t.Errorf("%d bytes free: the one before: %+v, %v", left, m, err)
+		}
+	}
+	if _, err := Create(t.Context(), cfg, second); err != nil {
+		t.Errorf("with room: %v", err)
 	}
 }
 

@@ -65,6 +65,66 @@ func TestKilledCreate(t *testing.T) {
 	}
 }
 
+// TestKilledShared kills a process at each step of a backup that shares parts with an earlier one: that stays whole, the
+// name has nothing or a whole backup, and what is left behind goes with the next ones.
+func TestKilledShared(t *testing.T) {
+	for name, passphrase := range passphrases {
+		for _, step := range []string{"named", "copied", "synced", "part", "parts", "written", "verified", "published"} {
+			t.Run(name+"/"+step, func(t *testing.T) {
+				t.Parallel()
+				dir, folder := t.TempDir(), t.TempDir()
+				s := openStore(t, dir)
+				fill(t, s, 0, 8000)
+				cfg := Config{Store: s, Share: true, Passphrase: passphrase, workFactor: 1}
+				earlier, path := filepath.Join(folder, "app-20261120T081530Z.backup"), filepath.Join(folder, "app-20261121T081530Z.backup")
+				if _, err := Create(t.Context(), cfg, earlier); err != nil {
+					t.Fatal(err)
+				}
+				fill(t, s, 2000, 10)
+				fill(t, s, 8000, 4000)
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				expectKilled(t, child("create", dir, path, "BACKUP_TEST_STEP="+step, "BACKUP_TEST_PASSPHRASE="+passphrase, "BACKUP_TEST_SHARE=yes"))
+				if _, err := Verify(t.Context(), VerifyConfig{Path: earlier, Passphrase: passphrase}); err != nil {
+					t.Errorf("the earlier one: %v", err)
+				}
+				if _, err := Verify(t.Context(), VerifyConfig{Path: path, Passphrase: passphrase}); step == "published" && err != nil || step != "published" && !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("what has the name: %v", err)
+				}
+				cfg.Store, cfg.Overwrite, cfg.Clock = openStore(t, dir), true, tomorrow
+				if _, err := Create(t.Context(), cfg, path); err != nil {
+					t.Fatal(err)
+				}
+				expectOnly(t, dir, "app.db", "backup.lock")
+				expectOnly(t, folder, filepath.Base(earlier), filepath.Base(path), partsDir)
+				later := tomorrow().Add(25 * time.Hour)
+				if _, err := Prune(folder, Policy{Daily: 2}, 0, later); err != nil {
+					t.Error(err)
+				}
+				refs, err := references(folder)
+				if err != nil {
+					t.Fatal(err)
+				}
+				needed := map[string]bool{}
+				for _, parts := range refs {
+					for _, p := range parts {
+						needed[p.SHA256] = true
+					}
+				}
+				if got := partsIn(t, folder); len(got) != len(needed) || len(got) == 0 {
+					t.Errorf("%d parts are there and %d are needed: %v", len(got), len(needed), got)
+				}
+				for _, b := range []string{earlier, path} {
+					if _, err := Verify(t.Context(), VerifyConfig{Path: b, Passphrase: passphrase}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // tomorrow is when what was left today may be removed.
 func tomorrow() time.Time { return time.Now().Add(25 * time.Hour) }
 

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	case "create":
 		s, err := kv.Open(storeConfig(os.Getenv("BACKUP_TEST_DIR")))
 		fatal(err)
-		cfg := Config{Store: s, Version: "1.2.3", Passphrase: os.Getenv("BACKUP_TEST_PASSPHRASE"), Overwrite: true, step: dieAt, workFactor: 1}
+		cfg := Config{Store: s, Version: "1.2.3", Passphrase: os.Getenv("BACKUP_TEST_PASSPHRASE"), Overwrite: true, Share: os.Getenv("BACKUP_TEST_SHARE") != "", step: dieAt, workFactor: 1}
 		_, err = Create(context.Background(), cfg, os.Getenv("BACKUP_TEST_FILE"))
 		fatal(err)
 	case "restore":

@@ -83,7 +83,7 @@ type packed struct {
 
 // syncEvery is after how many bytes what was written is synced and checked. Without, a file of gigabytes would be synced
 // at once, and the store's own syncs would wait behind it.
-const syncEvery = 8 << 20
+const syncEvery = 4 << 20
 
 // run writes the parts to f, and the end when all parts are in the file. Each is read back from the disk and unpacked,
 // and what the store's parts hold is compared with what the store held. With a pool, that is left to who puts the parts

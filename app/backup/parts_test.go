@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,7 @@ import (
 )
 
 // shareable fills a store with enough records for several parts.
-const shareable = 30_000
+const shareable = 20_000
 
 // days makes the scheduled backups of several days, and changes a little in between; it gives what the store held, by
 // name of the backup.
@@ -59,15 +60,15 @@ func TestShared(t *testing.T) {
 			cfg := Config{Store: s, Passphrase: passphrase}
 			held := days(t, folder, 1, cfg, &clock)
 			first := partsIn(t, folder)
-			if len(first) < 5 {
+			if len(first) < 4 {
 				t.Fatalf("%d parts", len(first))
 			}
-			maps.Copy(held, days(t, folder, 4, cfg, &clock))
-			if all := partsIn(t, folder); len(all) > len(first)+12 || len(all) < len(first) {
-				t.Errorf("%d parts after five days, %d after one", len(all), len(first))
+			maps.Copy(held, days(t, folder, 2, cfg, &clock))
+			if all := partsIn(t, folder); len(all) > len(first)+6 || len(all) < len(first) {
+				t.Errorf("%d parts after three days, %d after one", len(all), len(first))
 			}
 			list, err := List(folder)
-			if err != nil || len(list) != 5 {
+			if err != nil || len(list) != 3 {
 				t.Fatal(list, err)
 			}
 			for _, b := range list {
@@ -114,7 +115,7 @@ func TestSharedPassphrase(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := len(partsIn(t, folder)); n < seen+5 {
+		if n := len(partsIn(t, folder)); n < seen+4 {
 			t.Errorf("%q: %d parts, %d before", passphrase, n, seen)
 		} else {
 			seen = n
@@ -133,8 +134,16 @@ func TestSharedDamage(t *testing.T) {
 			cfg := Config{Store: s, Passphrase: passphrase}
 			days(t, folder, 1, cfg, &clock)
 			path := filepath.Join(folder, fileName(clock))
-			names := partsIn(t, folder)
-			for i, sum := range names[:5] {
+			shared, err := sharedParts(path)
+			if err != nil || len(shared) < 4 {
+				t.Fatal(shared, err)
+			}
+			var names []string
+			for _, p := range shared[:3] { // which the next backup has as well
+				names = append(names, p.SHA256)
+			}
+			for i := range 5 {
+				sum := names[i%len(names)]
 				file := partPath(folder, sum)
 				data := []byte(readFile(t, file))
 				switch i {
@@ -265,5 +274,43 @@ func TestExcessShared(t *testing.T) {
 		if got := (Policy{Daily: 9, MinFreePercent: 50}).excess(list, shared, Disk{Free: test.free, Total: 1000}); len(got) != test.want {
 			t.Errorf("%d free: %v go, want %d", test.free, got, test.want)
 		}
+	}
+}
+
+// TestSharedFlips changes single bytes, and cuts, anywhere in a folder's backup and its parts.
+func TestSharedFlips(t *testing.T) {
+	for name, passphrase := range passphrases {
+		t.Run(name, func(t *testing.T) {
+			folder, clock := t.TempDir(), time.Now()
+			s := openStore(t, t.TempDir())
+			fill(t, s, 0, shareable/2)
+			days(t, folder, 1, Config{Store: s, Passphrase: passphrase}, &clock)
+			path := filepath.Join(folder, fileName(clock))
+			files := []string{path}
+			for _, sum := range partsIn(t, folder) {
+				files = append(files, partPath(folder, sum))
+			}
+			rng := rand.New(rand.NewPCG(seed(t), 2))
+			for i := range flips {
+				file := files[i%len(files)]
+				whole := []byte(readFile(t, file))
+				changed, at := bytes.Clone(whole), rng.IntN(len(whole))
+				if i%5 == 4 {
+					changed = changed[:at]
+				} else {
+					changed[at] ^= 1 << rng.IntN(8)
+				}
+				writeFile(t, file, string(changed))
+				_, err := Verify(t.Context(), VerifyConfig{Path: path, Passphrase: passphrase})
+				var e *Error
+				if !errors.Is(err, ErrDamaged) || !errors.As(err, &e) || file != path && e.Part != partsDir+"/"+filepath.Base(file) || file == path && !slices.Contains(named, e.Part) {
+					t.Errorf("%s, byte %d: %v", file, at, err)
+				}
+				writeFile(t, file, string(whole))
+			}
+			if _, err := Verify(t.Context(), VerifyConfig{Path: path, Passphrase: passphrase}); err != nil {
+				t.Errorf("whole again: %v", err)
+			}
+		})
 	}
 }

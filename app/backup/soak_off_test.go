@@ -5,7 +5,7 @@ package backup
 import "testing"
 
 const (
-	flips         = 100
+	flips         = 50
 	benchmarkSize = 64 << 20 // of the store that is backed up under load, in bytes
 	soakLoops     = 1
 )
