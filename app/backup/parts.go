@@ -331,6 +331,23 @@ func whole(ctx context.Context, path string, begin func(size int64) io.Writer) (
 	return Result{Bytes: w.bytes, SHA256: w.hex(), Manifest: o.manifest}, err
 }
 
+// OpenWhole is Whole for who reads. The reader must be closed. Its errors are Whole's.
+func OpenWhole(ctx context.Context, path string) (r io.ReadCloser, size int64, err error) {
+	from, to := io.Pipe()
+	sizes, failed := make(chan int64, 1), make(chan error, 1)
+	go func() {
+		_, err := Whole(ctx, path, func(size int64) io.Writer { sizes <- size; return to })
+		failed <- err
+		to.CloseWithError(err) // io.EOF without one
+	}()
+	select {
+	case size = <-sizes:
+		return from, size, nil
+	case err = <-failed:
+		return nil, 0, err
+	}
+}
+
 // references gives the parts that the backups of a folder share, by file: any regular file that starts as a
 // backup does, whatever its name. The error says which file cannot be read.
 func references(dir string) (refs map[string][]part, err error) {

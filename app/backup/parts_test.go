@@ -92,6 +92,16 @@ func TestShared(t *testing.T) {
 				if differs := b.Bytes - r.Bytes; int64(one.Len()) != r.Bytes || size != r.Bytes || differs < 0 || differs > 1000 || r.SHA256 != sum256hex(one.Bytes()) {
 					t.Errorf("%d bytes, %+v, %+v", one.Len(), r, b)
 				}
+				reader, size, err := OpenWhole(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := io.ReadAll(reader); err != nil || !bytes.Equal(got, one.Bytes()) || size != r.Bytes {
+					t.Errorf("read: %d bytes of %d, %v", len(got), size, err)
+				}
+				if err := reader.Close(); err != nil {
+					t.Error(err)
+				}
 				alone := filepath.Join(t.TempDir(), "alone.backup")
 				writeFile(t, alone, one.String())
 				if got, err := Verify(t.Context(), VerifyConfig{Path: alone, Passphrase: passphrase}); err != nil || fmt.Sprint(got) != fmt.Sprint(m) {
@@ -170,6 +180,12 @@ func TestSharedDamage(t *testing.T) {
 				}
 				if _, err := Whole(t.Context(), path, func(int64) io.Writer { return io.Discard }); !errors.Is(err, ErrDamaged) {
 					t.Errorf("%d: as one file: %v", i, err)
+				}
+				if r, _, err := OpenWhole(t.Context(), path); err == nil {
+					if _, err = io.Copy(io.Discard, r); !errors.Is(err, ErrDamaged) {
+						t.Errorf("%d: read: %v", i, err)
+					}
+					r.Close()
 				}
 				to := t.TempDir()
 				if _, err := Restore(t.Context(), RestoreConfig{Path: path, Passphrase: passphrase, Dir: to, Store: storeConfig("")}); !errors.Is(err, ErrDamaged) {

@@ -138,19 +138,15 @@ func (e *env) putBack(ctx context.Context, file, passphrase string) (restored, e
 	}
 	c := &client{http: channel}
 	defer channel.CloseIdleConnections()
-	f, err := os.Open(file)
+	f, size, err := backup.OpenWhole(ctx, file) // with what it shares with others in its folder
 	if err != nil {
 		return r, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return r, err
-	}
 	r.ServiceRuns = true
 	header := sent(file, passphrase)
 	header["Content-Type"] = "application/octet-stream"
-	err = c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: info.Size(), progress: tell}, &r.Restored)
+	err = c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: size, progress: tell}, &r.Restored)
 	return r, err
 }
 
