@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -82,7 +81,7 @@ func open(cfg Config, log *slog.Logger, base *baseURL, h *Host) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = handOverAll(cfg.DataDir); err == nil {
+	if err = handOver(cfg.DataDir, a.store.Path()); err == nil {
 		err = a.services()
 	}
 	if err != nil {
@@ -94,16 +93,6 @@ func open(cfg Config, log *slog.Logger, base *baseURL, h *Host) (*App, error) {
 // storeConfig says how the store of a data directory is opened.
 func storeConfig(cfg Config) kv.Config {
 	return kv.Config{Path: filepath.Join(cfg.DataDir, StoreFile), Clock: cfg.Clock, Buckets: buckets(), Migrations: migrations}
-}
-
-// handOverAll gives what opening the store made in another user's data directory to that user.
-func handOverAll(dir string) error {
-	for _, name := range append([]string{StoreFile}, backup.LockFiles()...) {
-		if err := handOver(dir, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 func (a *App) services() (err error) {

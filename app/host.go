@@ -46,13 +46,7 @@ func lockHost(dir string) (unlock func() error, err error) {
 	if errors.Is(err, kv.ErrLocked) {
 		return nil, fmt.Errorf("another service runs on %s: %w; use that one, stop it first, or choose another directory with --data-dir", dir, kv.ErrLocked)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := handOver(dir, path); err != nil {
-		return nil, errors.Join(err, unlock())
-	}
-	return unlock, nil
+	return unlock, err
 }
 
 // Host is a running service: the network and the machine's own channel, for as long as the process lives, and

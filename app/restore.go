@@ -206,7 +206,7 @@ func (r *restore) handOver(m backup.Manifest) error {
 			return err
 		}
 	}
-	return handOverAll(r.cfg.DataDir)
+	return nil
 }
 
 // tidy removes all but the newest former stores, each with the files that were kept with it. What cannot be removed is

@@ -11,13 +11,16 @@ const lockRetry = 20 * time.Millisecond
 
 // LockFile takes the lock of a file for this process, in the way that Open takes a store's, and gives a function that
 // gives it back. On a store file it tells whether a process has the store open; any other file, made when there is none,
-// keeps processes apart. The lock goes with the process when that dies. Error: ErrLocked after the time given; 0 is one
-// try.
+// keeps processes apart. One that root makes in another user's directory belongs to that user, who must be able to lock it
+// too. The lock goes with the process when that dies. Error: ErrLocked after the time given; 0 is one try.
 func LockFile(path string, timeout time.Duration) (unlock func() error, err error) {
 	op := "lock " + path
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, wrap(op, err)
+	}
+	if err := handOver(f); err != nil {
+		return nil, wrap(op, errors.Join(err, f.Close()))
 	}
 	for end := time.Now().Add(timeout); ; time.Sleep(lockRetry) {
 		switch locked, err := tryLock(f); {

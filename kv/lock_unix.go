@@ -4,6 +4,7 @@ package kv
 
 import (
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -20,6 +21,27 @@ func tryLock(f *os.File) (locked bool, err error) {
 			return false, os.NewSyscallError("flock", err)
 		}
 	}
+}
+
+// handOver gives an empty file of root's to the owner of its directory.
+func handOver(f *os.File) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	file, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	dir, err := os.Stat(filepath.Dir(f.Name()))
+	if err != nil {
+		return err
+	}
+	is, known := file.Sys().(*syscall.Stat_t)
+	owner, known2 := dir.Sys().(*syscall.Stat_t)
+	if !known || !known2 || file.Size() > 0 || is.Uid != 0 || owner.Uid == 0 {
+		return nil
+	}
+	return f.Chown(int(owner.Uid), int(owner.Gid))
 }
 
 // unlock gives back the lock that bbolt has taken. Closing the file is not enough as long as it is mapped.

@@ -37,10 +37,6 @@ const (
 	stampLayout = "20060102T150405Z"
 )
 
-// LockFiles names the files in a data directory that only locks are held of. Whoever uses the directory must be able to
-// write them.
-func LockFiles() []string { return []string{lockName, swapLock} }
-
 // Recover ends a restore that a killed process left half-way, and calls open, which opens the store. No restore can
 // begin between the two: every process must open the store of a data directory in this way. Leftovers of killed backups
 // and restores are removed. Errors: ErrBusy, ErrInUse; those of the disk; open's own.

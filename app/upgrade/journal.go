@@ -128,9 +128,6 @@ func settle(dir string) error {
 	return errors.Join(remove(filepath.Join(dir, journalName)), remove(filepath.Join(dir, keptName)), syncDir(dir))
 }
 
-// LockFiles names the files in a data directory that only locks are held of.
-func LockFiles() []string { return []string{lockName} }
-
 // begin takes the lock. Error: ErrBusy.
 func begin(dir string, handOver func(string) error) (unlock func() error, err error) {
 	path := filepath.Join(dir, lockName)

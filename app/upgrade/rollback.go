@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"opsmon/app/backup"
 	"opsmon/kv"
 )
 
@@ -195,12 +194,5 @@ func (cfg *Config) storeBack(j journal) error {
 		return err
 	}
 	cfg.step("old store back")
-	for _, name := range backup.LockFiles() { // the exchange may have made them
-		if path := filepath.Join(cfg.DataDir, name); exists(path) {
-			if err := cfg.HandOver(path); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }
