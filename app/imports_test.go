@@ -24,6 +24,7 @@ var who = map[string][]string{
 	"app/transform":        {"app/errdefs"},
 	"app/demo":             {},
 	"app/schedule":         {},
+	"app/monitor":          {"app/schedule"},
 	"app/audit":            {"kv", "app/errdefs"},
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},

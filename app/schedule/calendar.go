@@ -114,13 +114,14 @@ func (c *Calendar) At(t int64) (shift Instance, in bool, until int64) {
 		return Instance{Range: Range{math.MinInt64, math.MaxInt64}}, true, math.MaxInt64
 	}
 	const ahead = 2 * daySeconds * 1000
-	for _, s := range c.Shifts(t, t+ahead) {
-		if s.Start > t {
-			return Instance{}, false, s.Start
-		}
-		return s, true, s.End
+	shifts := c.Shifts(t, t+ahead)
+	switch {
+	case len(shifts) == 0:
+		return Instance{}, false, t + ahead
+	case shifts[0].Start > t:
+		return Instance{}, false, shifts[0].Start
 	}
-	return Instance{}, false, t + ahead
+	return shifts[0], true, shifts[0].End
 }
 
 // Shifts gives the shifts that have time in [from, to), whole, in order. There are none without a pattern.

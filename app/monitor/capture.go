@@ -1,0 +1,352 @@
+package monitor
+
+import (
+	"math"
+	"slices"
+)
+
+// capture is what the machine's signals have told so far.
+type capture struct {
+	on        bool  // the last productive signal
+	holdUntil int64 // with hold-on time
+
+	speedKnown      bool
+	rawSpeed, speed float64 // as sent, as shown
+	speedSum        float64 // shown speed x ms that is not yet counted as units
+
+	kwKnown, kwSent bool // kwSent: momentary power was sent
+	kw              float64
+	kwSentAt        int64
+	kwSum           float64 // kW x ms that is not yet counted as energy
+	energy          energySource
+	meter           reading // kWh
+	interval        int64   // when the last interval came; 0: none did
+
+	accrued     int64 // the sums hold time up to here
+	good, bad   reading
+	lastCounted int64 // when a completed cycle was last counted; 0: never
+}
+
+// reading is the last value of a running counter or a meter.
+type reading struct {
+	known bool
+	value float64
+	at    int64
+}
+
+// energySource says what a station's energy is taken from: the best that it has ever sent.
+type energySource uint8
+
+const (
+	energyPower    energySource = iota // momentary power over time
+	energyInterval                     // what it says it used since the last time
+	energyMeter                        // differences of meter readings
+)
+
+// signal takes in one signal and tells whether it brought a unit.
+func (s *State) signal(g *Signal) (unit bool) {
+	if g.Has&HasRSSI != 0 {
+		s.openMinute()
+		s.minute.RSSISum += g.RSSI
+		s.minute.RSSICount++
+	}
+	if g.Has&(HasKwh|HasKwhInterval|HasKw) != 0 {
+		s.electrical(g)
+	}
+	if s.cfg.MeterOnly {
+		return false
+	}
+	if g.Has&HasLineSpeed != 0 {
+		s.accrue()
+		s.speedKnown, s.rawSpeed, s.speed = true, g.LineSpeed, s.cfg.shownSpeed(g.LineSpeed)
+		s.openMinute()
+	}
+	if g.Has&HasProductive != 0 {
+		s.on = g.Productive
+		if g.Productive && s.cfg.HoldOn > 0 {
+			s.holdUntil = s.now + s.cfg.HoldOn
+		}
+	}
+	if g.Has&(HasCompleteGood|HasCompleteBad|HasCountGood|HasCountBad) != 0 {
+		unit = s.cycles(g)
+	}
+	return unit
+}
+
+// cycles counts what a signal says was made.
+func (s *State) cycles(g *Signal) bool {
+	var good, bad float64
+	if n := max(0, g.CompleteGood) + max(0, g.CompleteBad); g.Has&(HasCompleteGood|HasCompleteBad) != 0 && n > 0 {
+		// A signal that comes too soon after the last one counted is a bounce of the sensor, whatever number it carries.
+		if s.lastCounted == 0 || s.now-s.lastCounted >= s.ctx.MinimumCycle {
+			good, bad = max(0, g.CompleteGood), max(0, g.CompleteBad)
+			if s.manual.Start == 0 {
+				s.lastCounted = s.now
+			}
+		}
+	}
+	if g.Has&HasCountGood != 0 {
+		good += s.difference(&s.good, g.CountGood)
+	}
+	if g.Has&HasCountBad != 0 {
+		bad += s.difference(&s.bad, g.CountBad)
+	}
+	return s.count(micro(good*s.ctx.PartsPerCycle), micro(bad*s.ctx.PartsPerCycle), sourceMachine)
+}
+
+// difference gives what a running counter or meter adds: nothing by its first value, and all of it after a reset.
+func (s *State) difference(r *reading, value float64) float64 {
+	d := 0.0
+	if r.known {
+		if d = value - r.value; d < 0 {
+			d = value
+			s.out.Events = append(s.out.Events, Event{At: s.now, Kind: EventCounterReset})
+		}
+	}
+	*r = reading{true, value, s.now}
+	return math.Round(max(0, d)*Micro) / Micro // 100.1 - 100 is 0.1
+}
+
+// electrical takes in energy and power.
+func (s *State) electrical(g *Signal) {
+	if g.Has&HasKw != 0 {
+		s.power(g.Kw)
+		s.kwSent, s.kwSentAt = true, s.now
+	}
+	// Differences tell the power only while the machine does not send it itself.
+	derive := !s.kwSent || s.now-s.kwSentAt >= s.cfg.aliveTimeout()
+	if g.Has&HasKwhInterval != 0 {
+		if s.energy < energyInterval {
+			s.flush()
+			s.energy = energyInterval
+		}
+		if s.energy == energyInterval {
+			s.part().KWh += micro(max(0, g.KwhInterval))
+		}
+		if derive && s.interval > 0 && s.now > s.interval && g.Has&HasKwh == 0 {
+			s.power(g.KwhInterval * 3_600_000 / float64(s.now-s.interval))
+		}
+		s.interval = s.now
+	}
+	if g.Has&HasKwh != 0 {
+		if s.energy < energyMeter {
+			s.flush()
+			s.energy = energyMeter
+		}
+		before := s.meter
+		d := s.difference(&s.meter, g.Kwh)
+		if d > 0 {
+			s.part().KWh += micro(d)
+		}
+		if derive && before.known && s.now > before.at {
+			s.power(d * 3_600_000 / float64(s.now-before.at))
+		}
+	}
+}
+
+func (s *State) power(kw float64) {
+	s.accrue()
+	s.kwKnown, s.kw = true, kw
+	if s.energy == energyPower {
+		s.openMinute()
+	}
+}
+
+// accrue adds up speed and power over the time since it was last done.
+func (s *State) accrue() {
+	ms := s.now - s.accrued
+	s.accrued = s.now
+	if ms <= 0 {
+		return
+	}
+	if s.speedKnown {
+		s.minute.SpeedSum += s.speed * float64(ms)
+		s.minute.SpeedMs += ms
+		if s.manual.Start == 0 {
+			s.speedSum += s.speed * float64(ms)
+		}
+	}
+	if s.kwKnown && s.energy == energyPower {
+		s.kwSum += s.kw * float64(ms)
+	}
+}
+
+// flush counts what speed and power added up to, where and while they hold, and tells whether that brought a unit.
+func (s *State) flush() (unit bool) {
+	s.accrue()
+	if s.speedSum != 0 {
+		if s.cfg.SpeedToProductionRatio > 0 {
+			unit = s.count(micro(max(0, s.speedSum*s.cfg.SpeedToProductionRatio/minute)), 0, sourceSpeed)
+		}
+		s.speedSum = 0
+	}
+	if s.kwSum != 0 {
+		s.part().KWh += micro(max(0, s.kwSum/3_600_000))
+		s.kwSum = 0
+	}
+	return unit
+}
+
+// errorCode notes the machine's own error, which is the cause of the stop it falls in when it is a reason for one.
+func (s *State) errorCode(code string) {
+	s.openMinute()
+	if !slices.Contains(s.minute.ErrorCodes, code) {
+		s.minute.ErrorCodes = append(s.minute.ErrorCodes, code)
+	}
+	if s.stop.active && s.stop.cause == "" && s.cfg.Causes[code] {
+		s.stop.cause = code
+	}
+}
+
+// source is what a schedule's good count is taken from.
+type source uint8
+
+const (
+	sourceNone source = iota
+	sourceSpeed
+	sourceMachine
+	sourceOperator
+)
+
+// tally is what a schedule has recorded, millionths of units.
+type tally struct {
+	source               source
+	recorded, recordedIn int64 // good, bad
+	reached, full        bool
+}
+
+// tallyNow gives the tally that counts go to.
+func (s *State) tallyNow() *tally {
+	if s.ctx.Production != "" {
+		return &s.production.tally
+	}
+	return &s.unscheduled
+}
+
+// count adds units, millionths, and tells whether there were any that show the machine at work.
+func (s *State) count(good, bad int64, from source) (unit bool) {
+	if good == 0 && bad == 0 || s.manual.Start != 0 {
+		return false
+	}
+	t := s.tallyNow()
+	if t.source == sourceNone && good > 0 {
+		t.source = from
+		if s.cfg.SpeedToProductionRatio > 0 {
+			t.source = sourceSpeed
+		}
+	}
+	p := s.part()
+	unit = from != sourceOperator || good > 0 && t.source == sourceOperator
+	if from != t.source {
+		p.Other = add(p.Other, good)
+		good = 0
+	}
+	if s.ctx.Production != "" && s.cfg.MaxUnits > 0 {
+		room := max(0, s.cfg.MaxUnits*Micro-add(t.recorded, t.recordedIn))
+		keptGood := min(good, room)
+		keptBad := min(bad, room-max(0, keptGood))
+		if (keptGood < good || keptBad < bad) && !t.full {
+			t.full = true
+			s.out.Events = append(s.out.Events, Event{s.now, EventMaximumReached, s.ctx.Production})
+		}
+		good, bad = keptGood, keptBad
+	}
+	p.Good, p.Bad = add(p.Good, good), add(p.Bad, bad)
+	t.recorded, t.recordedIn = add(t.recorded, good), add(t.recordedIn, bad)
+	s.checkQuantity(t)
+	return unit
+}
+
+func (s *State) checkQuantity(t *tally) {
+	if s.ctx.Production == "" || t.reached || s.production.Quantity <= 0 || t.recorded < micro(s.production.Quantity) {
+		return
+	}
+	t.reached = true
+	s.out.Events = append(s.out.Events, Event{s.now, EventQuantityReached, s.ctx.Production})
+}
+
+// enter takes in what an operator entered.
+func (s *State) enter(e Entry) (unit bool) {
+	good, bad := micro(e.Good), micro(e.Bad)
+	if !e.Correction {
+		unit = s.count(good, bad, sourceOperator)
+		good, bad = 0, 0
+	}
+	if n := micro(e.Reject); n != 0 {
+		good, bad = good-n, bad+n
+	}
+	if good != 0 || bad != 0 {
+		p, t := s.part(), s.tallyNow()
+		p.Good, p.Bad = add(p.Good, good), add(p.Bad, bad)
+		t.recorded, t.recordedIn = add(t.recorded, good), add(t.recordedIn, bad)
+		s.checkQuantity(t)
+	}
+	return unit
+}
+
+// add adds without running over.
+func add(a, b int64) int64 {
+	switch sum := a + b; {
+	case b > 0 && sum < a:
+		return math.MaxInt64
+	case b < 0 && sum > a:
+		return math.MinInt64
+	default:
+		return sum
+	}
+}
+
+// Part is what was counted in a minute under one context, millionths of units and of kWh.
+type Part struct {
+	Ctx       *Context
+	Good, Bad int64
+	Other     int64 // good units of a source that is not the schedule's: shown, not added
+	KWh       int64
+}
+
+// Minute is what was measured in a minute: facts that no later finding about stops or silence changes.
+type Minute struct {
+	Start      int64
+	Parts      []Part
+	SpeedSum   float64 // shown speed x ms, over the time in which it was known
+	SpeedMs    int64
+	RSSISum    float64 // dBm
+	RSSICount  int64
+	ErrorCodes []string // each once, in order of arrival
+}
+
+func (m *Minute) measured() bool {
+	return len(m.Parts) > 0 || m.SpeedMs > 0 || m.RSSICount > 0 || len(m.ErrorCodes) > 0
+}
+
+func (s *State) openMinute() {
+	if !s.minuteOpen {
+		s.minute = Minute{Start: s.now - mod(s.now, minute)}
+		s.minuteOpen = true
+	}
+}
+
+// part gives the part of the minute at hand that belongs to the context at hand.
+func (s *State) part() *Part {
+	s.openMinute()
+	for i := range s.minute.Parts {
+		if p := &s.minute.Parts[i]; p.Ctx == s.ctx || *p.Ctx == *s.ctx {
+			return p
+		}
+	}
+	s.minute.Parts = append(s.minute.Parts, Part{Ctx: s.ctx})
+	return &s.minute.Parts[len(s.minute.Parts)-1]
+}
+
+// endMinute closes the minute that ends at s.now, and tells whether its speed brought a unit.
+func (s *State) endMinute() (unit bool) {
+	unit = s.flush()
+	if m := &s.minute; m.measured() {
+		s.out.Minutes = append(s.out.Minutes, *m)
+	}
+	s.minuteOpen, s.minute = false, Minute{}
+	if s.speedKnown || s.kwKnown && s.energy == energyPower {
+		s.openMinute()
+	}
+	return unit
+}

@@ -1,0 +1,330 @@
+package monitor
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// version is of the encoding below; it changes with every field, and older ones are then computed again from the log.
+const version = 1
+
+// ErrVersion says that a state was written by a program that keeps other fields: the station is to be computed again from
+// the log.
+var ErrVersion = errors.New("the state was written in another version's form")
+
+// Encode gives the state as bytes: equal for equal states. Outputs must have been taken before; they are not part of it.
+func (s *State) Encode() []byte {
+	c := coder{buf: []byte{version}}
+	c.state(s)
+	return c.buf
+}
+
+// Decode reads what Encode wrote. configs gives the station's configuration by revision, nil for one it does not know.
+// The error is ErrVersion, or says that the bytes are damaged or name an unknown revision.
+func Decode(data []byte, configs func(revision int64) *Config) (*State, error) {
+	if len(data) == 0 || data[0] != version {
+		return nil, ErrVersion
+	}
+	c := coder{buf: data[1:], reading: true, configs: configs}
+	s := &State{}
+	c.state(s)
+	if c.err == nil && len(c.buf) > 0 {
+		c.fail("bytes follow its end")
+	}
+	if c.err == nil && (s.cfg == nil || s.ctx == nil || len(s.tail) == 0) {
+		c.fail("it has no configuration, context or time line")
+	}
+	if c.err != nil {
+		return nil, fmt.Errorf("read a station's state: %w", c.err)
+	}
+	return s, nil
+}
+
+// coder writes fields to buf, or reads them from it: one walk over the fields does both, so that they cannot differ.
+type coder struct {
+	buf      []byte
+	reading  bool
+	err      error
+	contexts []*Context
+	configs  func(int64) *Config
+}
+
+func (c *coder) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("damaged state: "+format, args...)
+	}
+	c.buf = nil
+}
+
+func (c *coder) int(p *int64) {
+	if !c.reading {
+		c.buf = binary.AppendVarint(c.buf, *p)
+		return
+	}
+	v, n := binary.Varint(c.buf)
+	if n <= 0 {
+		c.fail("a number is cut short")
+		return
+	}
+	*p, c.buf = v, c.buf[n:]
+}
+
+func (c *coder) float(p *float64) {
+	if !c.reading {
+		c.buf = binary.BigEndian.AppendUint64(c.buf, math.Float64bits(*p))
+		return
+	}
+	if len(c.buf) < 8 {
+		c.fail("a number is cut short")
+		return
+	}
+	*p, c.buf = math.Float64frombits(binary.BigEndian.Uint64(c.buf)), c.buf[8:]
+}
+
+func (c *coder) text(p *string) {
+	n := int64(len(*p))
+	c.int(&n)
+	if !c.reading {
+		c.buf = append(c.buf, *p...)
+		return
+	}
+	if n < 0 || n > int64(len(c.buf)) {
+		c.fail("a text is cut short")
+		return
+	}
+	*p, c.buf = string(c.buf[:n]), c.buf[n:]
+}
+
+// bits writes up to 8 flags as a byte.
+func (c *coder) bits(p ...*bool) {
+	if !c.reading {
+		var b byte
+		for i, v := range p {
+			if *v {
+				b |= 1 << i
+			}
+		}
+		c.buf = append(c.buf, b)
+		return
+	}
+	if len(c.buf) == 0 {
+		c.fail("a flag is cut short")
+		return
+	}
+	for i, v := range p {
+		*v = c.buf[0]>>i&1 == 1
+	}
+	c.buf = c.buf[1:]
+}
+
+// small writes a number of a narrow type.
+func small[T ~uint8 | ~uint16 | ~int32](c *coder, p *T) {
+	v := int64(*p)
+	c.int(&v)
+	if c.reading {
+		if *p = T(v); int64(*p) != v {
+			c.fail("%d is out of range", v)
+		}
+	}
+}
+
+// list writes a slice.
+func list[T any](c *coder, p *[]T, each func(*T)) {
+	n := int64(len(*p))
+	c.int(&n)
+	if c.reading {
+		if n < 0 || n > int64(len(c.buf)) { // an item takes a byte at least
+			c.fail("a list of %d is cut short", n)
+			return
+		}
+		if *p = nil; n > 0 {
+			*p = make([]T, n)
+		}
+	}
+	for i := range *p {
+		each(&(*p)[i])
+	}
+}
+
+// pointer writes what may be missing.
+func pointer[T any](c *coder, p **T, each func(*T)) {
+	there := *p != nil
+	c.bits(&there)
+	if c.reading && there {
+		*p = new(T)
+	}
+	if there && c.err == nil {
+		each(*p)
+	}
+}
+
+func (c *coder) config(p **Config) {
+	revision := int64(-1)
+	if *p != nil {
+		revision = (*p).Revision
+	}
+	c.int(&revision)
+	if c.reading && revision >= 0 && c.err == nil {
+		if *p = c.configs(revision); *p == nil {
+			c.fail("there is no revision %d", revision)
+		}
+	}
+}
+
+// context writes each context once.
+func (c *coder) context(p **Context) {
+	at := int64(slices.IndexFunc(c.contexts, func(x *Context) bool { return *p != nil && (x == *p || *x == **p) }))
+	switch {
+	case *p == nil:
+		at = -1
+	case at < 0:
+		at = int64(len(c.contexts))
+	}
+	c.int(&at)
+	switch {
+	case c.err != nil || at == -1:
+	case at >= 0 && at < int64(len(c.contexts)):
+		*p = c.contexts[at]
+	case at == int64(len(c.contexts)):
+		if c.reading {
+			*p = &Context{}
+		}
+		c.contexts = append(c.contexts, *p)
+		x := *p
+		c.int(&x.Revision)
+		c.bits(&x.InShift, &x.Forced)
+		c.text(&x.Shift.Name)
+		c.int(&x.Shift.Start)
+		small(c, &x.Shift.Day)
+		small(c, &x.Kind)
+		for _, s := range []*string{&x.Production, &x.NonProduction, &x.SKU, &x.Reason} {
+			c.text(s)
+		}
+		for _, f := range []*float64{&x.UnitsPerMinute, &x.LineSpeedTarget, &x.PartsPerCycle} {
+			c.float(f)
+		}
+		c.int(&x.MinimumCycle)
+		c.int(&x.UnitGap)
+	default:
+		c.fail("there is no context %d", at)
+	}
+}
+
+func (c *coder) state(s *State) {
+	c.config(&s.cfg)
+	for _, v := range []*int64{&s.now, &s.last, &s.lastSign, &s.shift.Start, &s.shiftUntil, &s.statusSince} {
+		c.int(v)
+	}
+	small(c, &s.lastKind)
+	small(c, &s.status)
+	small(c, &s.shift.Day)
+	c.text(&s.shift.Name)
+	c.bits(&s.silent, &s.inShift, &s.broken, &s.produces, &s.minuteOpen)
+	list(c, &s.links, c.text)
+	list(c, &s.pending, c.input)
+	c.context(&s.ctx)
+	pointer(c, &s.production, c.running)
+	pointer(c, &s.nonProduction, c.running)
+	c.tally(&s.unscheduled)
+	c.issue(&s.manual)
+	c.capture(&s.capture)
+	c.candidate(&s.stop)
+	c.candidate(&s.slow)
+	list(c, &s.tail, c.segment)
+	c.segment(&s.held)
+	c.minute(&s.minute)
+}
+
+func (c *coder) running(r *running) {
+	c.schedule(&r.Schedule)
+	c.tally(&r.tally)
+}
+
+func (c *coder) schedule(d *Schedule) {
+	c.text(&d.ID)
+	c.bits(&d.NonProduction, &d.ExtendShift)
+	c.text(&d.SKU)
+	c.text(&d.Reason)
+	for _, f := range []*float64{&d.Quantity, &d.CycleTime, &d.UnitsPerMinute, &d.UnitsPerHour, &d.LineSpeedTarget, &d.PartsPerCycle} {
+		c.float(f)
+	}
+}
+
+func (c *coder) tally(t *tally) {
+	small(c, &t.source)
+	c.int(&t.recorded)
+	c.int(&t.recordedIn)
+	c.bits(&t.reached, &t.full)
+}
+
+func (c *coder) issue(i *Issue) {
+	small(c, &i.Type)
+	c.int(&i.Start)
+	c.int(&i.End)
+	c.text(&i.Cause)
+	c.text(&i.Production)
+	c.text(&i.SKU)
+}
+
+func (c *coder) capture(p *capture) {
+	c.bits(&p.on, &p.speedKnown, &p.kwKnown, &p.kwSent, &p.meter.known, &p.good.known, &p.bad.known)
+	small(c, &p.energy)
+	for _, v := range []*int64{&p.holdUntil, &p.kwSentAt, &p.meter.at, &p.interval, &p.accrued, &p.good.at, &p.bad.at, &p.lastCounted} {
+		c.int(v)
+	}
+	for _, f := range []*float64{&p.rawSpeed, &p.speed, &p.speedSum, &p.kw, &p.kwSum, &p.meter.value, &p.good.value, &p.bad.value} {
+		c.float(f)
+	}
+}
+
+func (c *coder) candidate(p *candidate) {
+	c.bits(&p.active, &p.registered)
+	c.int(&p.start)
+	c.int(&p.need)
+	c.text(&p.cause)
+	c.context(&p.ctx)
+}
+
+func (c *coder) segment(g *Segment) {
+	c.int(&g.Start)
+	c.int(&g.End)
+	c.context(&g.Ctx)
+	c.bits(&g.Known, &g.Productive)
+	c.int(&g.Manual)
+	c.int(&g.Stop)
+	c.int(&g.Slow)
+	c.text(&g.Cause)
+}
+
+func (c *coder) minute(m *Minute) {
+	c.int(&m.Start)
+	list(c, &m.Parts, func(p *Part) {
+		c.context(&p.Ctx)
+		for _, v := range []*int64{&p.Good, &p.Bad, &p.Other, &p.KWh} {
+			c.int(v)
+		}
+	})
+	c.float(&m.SpeedSum)
+	c.int(&m.SpeedMs)
+	c.float(&m.RSSISum)
+	c.int(&m.RSSICount)
+	list(c, &m.ErrorCodes, c.text)
+}
+
+// input writes one that waits; signals never do.
+func (c *coder) input(in *Input) {
+	c.int(&in.At)
+	small(c, &in.Kind)
+	for _, s := range []*string{&in.Source, &in.ID, &in.Reason} {
+		c.text(s)
+	}
+	c.bits(&in.Up, &in.Entry.Correction)
+	c.schedule(&in.Schedule)
+	for _, f := range []*float64{&in.Entry.Good, &in.Entry.Bad, &in.Entry.Reject} {
+		c.float(f)
+	}
+	c.config(&in.Config)
+}

@@ -1,0 +1,61 @@
+// Package monitor turns what happens at a station into what people see: minute windows, stops and slow periods, counts
+// and energy (monitoring.md sections 1 to 3). It keeps nothing, reads no clock and starts nothing: a State takes inputs
+// in and gives outputs, and the same inputs always give the same outputs. Running live, catching up after a restart,
+// taking late signals in and computing a year anew are one and the same code.
+//
+// # How a signal becomes a number on a screen
+//
+//  1. Whatever happens at a station is an Input: a signal, a schedule's start or end, an operator's entry, a new manifest
+//     revision. The log keeps them; Compare gives them their order.
+//  2. State.Apply takes them in, one after another, and lets time pass in between: shifts begin and end, thresholds pass.
+//  3. Out come Segments, Minutes and Issues. A Segment is a stretch of time in which nothing changes: its Context (shift,
+//     schedule, SKU, rate, manifest revision) and its Class. A Minute holds what was measured in one minute: units and
+//     kWh for each context, speed, signal strength, error codes.
+//  4. Windows lays both over each other: a row a minute. Package oee adds segments and minutes up to the terms of its
+//     ratios, and keeps the terms, so that a group or a year is a sum.
+//
+// # The class of a millisecond
+//
+// Every millisecond has one class, the first that fits: OutOfShift, NoData, Downtime, Slow, Productive, Idle. Beside it
+// stands what the time was planned for, its Kind: nothing, a production schedule, or a non-production one. Both of the
+// latter are found inside shifts alone; a schedule with ExtendShift makes its time shift time. So shift time and
+// OutOfShift add up to the whole, and Times keeps every pair of kind and class.
+//
+// # What is only known later
+//
+// Two things are found out after the fact, and both are kept apart from what is settled.
+//
+// Silence. A station is disconnected when nothing came for five minutes, and no data then runs from the last sign of
+// life. So a state settles up to the last sign of life and no further; inputs that are none wait. The next sign, or the
+// end of the five minutes, decides how the time between is gone through: once, and rightly. View goes through it on a
+// copy, taking the station to be alive.
+//
+// Stops and slow periods. They are registered when their threshold passes, and start where they began. The segments since
+// then wait in the state until it is decided; a stop's wait until it ends, for the cause that an error code may give it.
+//
+// State.Final is the moment before which nothing is open. What View shows after it may come out differently the next
+// time: the windows from there on are to be made again. An input that belongs before what a state has taken in is ErrLate:
+// it is given to an earlier state (a Clone, or an Encode kept by the hour), and everything after it once more; windows
+// change from the input's own time at most back to that state's Final.
+//
+// Nothing depends on when Advance, View or Encode are called: they move a state at whole minutes only, where it stops in
+// any case, and sums of floating point numbers are taken where inputs lie, never where somebody looks.
+//
+// # Rules where the specification leaves a choice
+//
+//   - What falls due at a moment comes before the inputs of that moment: a stop of exactly the threshold is one.
+//   - Time without data is no part of a stop: it ends a stop at the last sign of life, and what was registered only because
+//     nobody knew of the silence yet is taken back. After it a stop needs its threshold again. The same holds for manual
+//     downtime, for the end of a shift (also where the next follows at once) and of a schedule.
+//   - A unit also starts the time anew that may become a stop, in every mode. With detection by production a machine that
+//     starts to run ends a stop but not the wait for units: one that runs and makes nothing is stopped.
+//   - A machine is slow only while it runs: while its speed is not that of a stop.
+//   - Power and speed end with silence, the productive signal holds on after it. On a station that is always connected
+//     silence makes the machine "stopped" from the last sign of life until it says productive again; hold-on time runs out
+//     by itself.
+//   - Units made while a non-production schedule runs are not those of the schedule beneath it.
+//   - Operators' entries count as units for stop detection only where the operator is the source of the count.
+//   - Energy comes from the best that a station ever sent: meter, then intervals, then power over time. A difference belongs
+//     to the minute of the later reading.
+//   - A quantity that speed completes is reached at the end of the minute, or of the context, whichever comes first.
+package monitor

@@ -1,0 +1,347 @@
+package monitor
+
+import (
+	"errors"
+	"math"
+	"slices"
+)
+
+// ErrLate says that an input belongs before what a State has already taken in: it is to be applied to an earlier state,
+// followed by everything that comes after it.
+var ErrLate = errors.New("the input is earlier than what the state has already taken in")
+
+// State is one station at a moment. It is made by New or Decode, and belongs to one goroutine at a time.
+type State struct {
+	cfg      *Config
+	now      int64 // everything before is settled
+	last     int64 // when the last input took place
+	lastKind InputKind
+	lastSign int64 // of life; while the station is neither silent nor exempt, now is the same
+	silent   bool
+	links    []string // the devices with a live connection, in order
+	pending  []Input  // no signs of life, since lastSign: they wait until it is known whether the station is silent
+
+	shift      Shift
+	inShift    bool
+	shiftUntil int64
+	ctx        *Context
+
+	production, nonProduction *running
+	unscheduled               tally // while no production schedule runs
+	manual                    Issue // Start 0: no manual downtime
+
+	capture
+	stop, slow candidate
+	broken     bool // what a stop or slow period must not reach over has just changed
+	produces   bool
+
+	tail        []Segment // the last one is open, and those before may still change
+	held        Segment   // the last final one, kept back as the next may be more of it
+	minute      Minute
+	minuteOpen  bool
+	status      Status
+	statusSince int64
+	out         Outputs
+}
+
+// running is a schedule that runs and what it has recorded.
+type running struct {
+	Schedule
+	tally
+}
+
+// Outputs are what became final: it changes only when an input arrives late. All are in order of time.
+type Outputs struct {
+	Segments []Segment
+	Minutes  []Minute // only those in which something was measured
+	Issues   []Issue  // by their end
+	Events   []Event
+}
+
+// EventKind says what an Event tells.
+type EventKind uint8
+
+// The kinds of event.
+const (
+	EventQuantityReached EventKind = iota + 1 // the good units of a schedule reached its quantity
+	EventMaximumReached                       // a schedule has recorded as many units as one may
+	EventCounterReset                         // a running counter or a meter went back
+)
+
+// Event is something that others act upon.
+type Event struct {
+	At       int64
+	Kind     EventKind
+	Schedule string // "" for EventCounterReset
+}
+
+// New gives the state of a station that nothing is known of before the minute of from. cfg needs a Calendar.
+func New(cfg *Config, from int64) *State {
+	s := &State{cfg: cfg, now: from - mod(from, minute), last: math.MinInt64}
+	s.lastSign, s.accrued, s.statusSince = s.now, s.now, s.now
+	s.silent = !s.exempt()
+	s.lookUpShift()
+	s.changed()
+	s.tail = []Segment{{Start: s.now, End: s.now, Ctx: s.ctx}}
+	s.refresh(false)
+	return s
+}
+
+// Apply takes in what happened. Inputs come in the order of Compare; one that does not is ErrLate, and nothing changed.
+func (s *State) Apply(in *Input) error {
+	if in.At < s.now || in.At < s.last || in.At == s.last && in.Kind < s.lastKind {
+		return ErrLate
+	}
+	s.last, s.lastKind = in.At, in.Kind
+	sign := in.Kind == InputSignal || in.Kind == InputLink
+	if !s.silent && !s.exempt() {
+		s.checkSilence(in.At)
+		if !s.silent && !s.exempt() {
+			if !sign {
+				s.pending = append(s.pending, *in)
+				return nil
+			}
+			s.drain()
+		}
+	}
+	s.run(in.At)
+	s.do(in)
+	return nil
+}
+
+// Advance lets time pass: nothing that happened before to is expected any more, but for signals of a station that may yet
+// turn out to have been alive.
+func (s *State) Advance(to int64) {
+	if !s.silent && !s.exempt() {
+		s.checkSilence(to)
+	}
+	if s.silent || s.exempt() {
+		// In steps of whole minutes, so that nothing depends on how often this is called.
+		s.run(max(s.now, to-mod(to, minute)))
+	}
+}
+
+// Take gives the outputs since it was last called.
+func (s *State) Take() Outputs {
+	out := s.out
+	s.out = Outputs{}
+	return out
+}
+
+// exempt tells whether the station cannot be silent.
+func (s *State) exempt() bool { return s.cfg.SchedulingOnly || len(s.links) > 0 }
+
+// checkSilence decides about the time since the last sign of life, at a moment up to which none has come.
+func (s *State) checkSilence(at int64) {
+	if at-s.lastSign < s.cfg.aliveTimeout() {
+		return
+	}
+	s.goSilent()
+	s.drain()
+}
+
+// goSilent makes the time from s.now on, that of the last sign of life, one of silence.
+func (s *State) goSilent() {
+	unit := s.flush()
+	s.silent = true
+	s.speedKnown, s.kwKnown = false, false
+	if s.cfg.AlwaysConnected {
+		s.on = false // silence is "stopped"
+	} else {
+		s.broken = true
+	}
+	s.refresh(unit)
+}
+
+// drain takes in what waited.
+func (s *State) drain() {
+	for i := range s.pending {
+		s.run(s.pending[i].At)
+		s.do(&s.pending[i])
+	}
+	s.pending = s.pending[:0]
+}
+
+const never = math.MaxInt64
+
+// run lets time pass up to t, and whatever falls due on the way happen at its moment, t included: what is due at t comes
+// before the inputs of t. Of what falls due together, a threshold passes first, then a minute ends, then a shift does.
+func (s *State) run(t int64) {
+	for {
+		due, what := s.stop.due(), 0
+		if d := s.slow.due(); d < due {
+			due, what = d, 1
+		}
+		if d := s.minute.Start + minute; s.minuteOpen && d < due {
+			due, what = d, 2
+		}
+		if s.produces && s.holdUntil < due && s.holdUntil > s.now {
+			due, what = s.holdUntil, 3
+		}
+		if s.shiftUntil < due {
+			due, what = s.shiftUntil, 4
+		}
+		if due > t {
+			s.now = t
+			return
+		}
+		s.now = due
+		unit := false
+		switch what {
+		case 2:
+			unit = s.endMinute()
+		case 4:
+			s.lookUpShift()
+			s.changed()
+		}
+		s.refresh(unit)
+	}
+}
+
+func (s *State) lookUpShift() {
+	instance, in, until := s.cfg.Calendar.At(s.now)
+	s.inShift, s.shiftUntil, s.shift = in, until, Shift{}
+	if in && !s.cfg.Calendar.Always() {
+		s.shift = Shift{instance.Name, instance.Start, instance.Day}
+	}
+}
+
+// do takes in one input at s.now.
+func (s *State) do(in *Input) {
+	unit, code := false, ""
+	if in.Kind != InputSignal && in.Kind != InputEntry {
+		unit = s.flush() // what speed made so far belongs to what ran so far
+	}
+	switch in.Kind {
+	case InputConfig:
+		s.setConfig(in.Config)
+	case InputScheduleStart:
+		s.start(in.Schedule)
+	case InputScheduleChange:
+		for _, r := range []*running{s.production, s.nonProduction} {
+			if r != nil && r.ID == in.Schedule.ID {
+				r.Schedule = in.Schedule
+			}
+		}
+		s.changed()
+	case InputScheduleEnd, InputQuantityEnd:
+		if s.production != nil && s.production.ID == in.ID {
+			s.production = nil
+		}
+		if s.nonProduction != nil && s.nonProduction.ID == in.ID {
+			s.nonProduction = nil
+		}
+		s.changed()
+	case InputManualStart:
+		if s.manual.Start == 0 {
+			s.manual, s.broken = Issue{Type: IssueManual, Start: s.now, Cause: in.Reason, Production: s.ctx.Production, SKU: s.ctx.SKU}, true
+		}
+	case InputManualEnd:
+		if s.manual.Start != 0 {
+			if s.manual.End = s.now; s.manual.Start < s.now {
+				s.out.Issues = append(s.out.Issues, s.manual)
+			}
+			s.manual, s.broken = Issue{}, true
+		}
+	case InputEntry:
+		unit = s.enter(in.Entry)
+	case InputLink:
+		s.alive()
+		i, found := slices.BinarySearch(s.links, in.Source)
+		switch {
+		case in.Up && !found:
+			s.links = slices.Insert(s.links, i, in.Source)
+		case !in.Up && found:
+			s.links = slices.Delete(s.links, i, i+1)
+		}
+	case InputSignal:
+		s.alive()
+		if !s.cfg.SchedulingOnly {
+			unit, code = s.signal(&in.Signal), in.ErrorCode
+		}
+	}
+	s.refresh(unit)
+	if code != "" {
+		s.errorCode(code)
+	}
+}
+
+// alive notes a sign of life.
+func (s *State) alive() {
+	s.lastSign = s.now
+	if s.silent {
+		s.silent = false
+		s.broken = s.broken || !s.cfg.AlwaysConnected
+	}
+}
+
+func (s *State) setConfig(c *Config) {
+	old := s.cfg
+	wasExempt := s.exempt()
+	s.cfg = c
+	switch {
+	case s.exempt() && s.silent:
+		s.silent, s.broken = false, true
+	case wasExempt && !s.exempt():
+		s.lastSign = s.now // from now on it can be silent
+	}
+	if old.DowntimeMode != c.DowntimeMode || old.AlwaysConnected != c.AlwaysConnected {
+		s.broken = true
+	}
+	if s.speedKnown {
+		s.speed = c.shownSpeed(s.rawSpeed)
+	}
+	s.lookUpShift()
+	s.changed()
+}
+
+// start begins a schedule; one of its kind that still runs gives way.
+func (s *State) start(d Schedule) {
+	if d.NonProduction {
+		s.nonProduction = &running{Schedule: d}
+	} else {
+		s.production = &running{Schedule: d}
+	}
+	s.changed()
+}
+
+// clone gives a copy that shares nothing that changes.
+func (s *State) clone() *State {
+	c := *s
+	c.links, c.pending, c.tail = slices.Clone(s.links), slices.Clone(s.pending), slices.Clone(s.tail)
+	c.minute.Parts, c.minute.ErrorCodes = slices.Clone(s.minute.Parts), slices.Clone(s.minute.ErrorCodes)
+	if s.production != nil {
+		r := *s.production
+		c.production = &r
+	}
+	if s.nonProduction != nil {
+		r := *s.nonProduction
+		c.nonProduction = &r
+	}
+	o := &c.out
+	o.Segments, o.Minutes, o.Issues, o.Events = slices.Clip(o.Segments), slices.Clip(o.Minutes), slices.Clip(o.Issues), slices.Clip(o.Events)
+	return &c
+}
+
+// Clone gives a copy to come back to: a checkpoint in memory.
+func (s *State) Clone() *State { return s.clone() }
+
+// Final is the moment before which nothing changes any more, unless an input arrives late.
+func (s *State) Final() int64 {
+	t := s.now
+	if s.stop.active {
+		t = min(t, s.stop.start)
+	}
+	if s.slow.active {
+		t = min(t, s.slow.start)
+	}
+	return t
+}
+
+func mod(a, b int64) int64 {
+	if m := a % b; m < 0 {
+		return m + b
+	} else {
+		return m
+	}
+}

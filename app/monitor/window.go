@@ -1,0 +1,151 @@
+package monitor
+
+import "slices"
+
+// Times is how much of a stretch was planned for what, and what it was: ms by Kind and Class. They add up to the whole.
+type Times [kinds][classes]int64
+
+// Add adds o to t.
+func (t *Times) Add(o *Times) {
+	for k := range t {
+		for c := range t[k] {
+			t[k][c] += o[k][c]
+		}
+	}
+}
+
+// Of gives the time of one kind, whatever it was.
+func (t *Times) Of(k Kind) int64 {
+	sum := int64(0)
+	for _, ms := range t[k] {
+		sum += ms
+	}
+	return sum
+}
+
+// Was gives the time of one class, whatever was planned.
+func (t *Times) Was(c Class) int64 {
+	sum := int64(0)
+	for k := range t {
+		sum += t[k][c]
+	}
+	return sum
+}
+
+// Total gives all of the time.
+func (t *Times) Total() int64 {
+	sum := int64(0)
+	for c := range classes {
+		sum += t.Was(c)
+	}
+	return sum
+}
+
+// Shift gives the time in shift.
+func (t *Times) Shift() int64 { return t.Total() - t.Was(OutOfShift) }
+
+// Window is what a station did in one whole minute (monitoring.md section 3). Units and kWh are millionths.
+type Window struct {
+	Start int64 // the end is a minute later
+	Times
+	DowntimeSince      int64 // the start of the last downtime that has time in the minute; 0: none has
+	Good, Bad, Other   int64
+	HasRate            bool    // without, ideal and target are not known
+	Ideal, Target      float64 // units due in scheduled production that is known; Target without downtime
+	HasSpeed           bool
+	SpeedAvg           float64 // over the time in which it was known
+	SpeedTarget        float64 // of the minute's end; 0: none
+	KWh                int64
+	HasRSSI            bool
+	RSSIAvg            float64
+	Alive              bool // some of the minute was known
+	Schedules, Reasons []string
+	Issues, ErrorCodes []string
+	SKU                string // of the minute's end
+	Revision           int64  // of the manifest, at the minute's end
+}
+
+// Windows gives the windows of the whole minutes that the segments cover, in order. Segments and minutes are those of one
+// station in order of time, as Outputs and View give them.
+func Windows(segments []Segment, minutes []Minute) []Window {
+	if len(segments) == 0 {
+		return nil
+	}
+	first := segments[0].Start + mod(-segments[0].Start, minute)
+	end := segments[len(segments)-1].End
+	out := make([]Window, 0, max(0, (end-first)/minute))
+	for at := first; at+minute <= end; at += minute {
+		w := Window{Start: at}
+		for segments[0].End <= at {
+			segments = segments[1:]
+		}
+		for i := 0; i < len(segments) && segments[i].Start < at+minute; i++ {
+			w.add(&segments[i])
+		}
+		for len(minutes) > 0 && minutes[0].Start < at {
+			minutes = minutes[1:]
+		}
+		if len(minutes) > 0 && minutes[0].Start == at {
+			w.measured(&minutes[0])
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// add adds the part of a segment that lies in the window; segments come in order.
+func (w *Window) add(g *Segment) {
+	x, class := g.Ctx, g.Class()
+	ms := min(g.End, w.Start+minute) - max(g.Start, w.Start)
+	w.Times[x.Kind][class] += ms
+	w.Alive = w.Alive || g.Known
+	if x.UnitsPerMinute > 0 && x.Kind == Production {
+		w.HasRate = true
+		if class != NoData {
+			w.Ideal += x.UnitsPerMinute * float64(ms) / minute
+			if class != Downtime {
+				w.Target += x.UnitsPerMinute * float64(ms) / minute
+			}
+		}
+	}
+	include(&w.Schedules, x.Production)
+	include(&w.Schedules, x.NonProduction)
+	if x.Kind == NonProduction {
+		include(&w.Reasons, x.Reason)
+	}
+	switch {
+	case class == Downtime && g.Manual != 0:
+		w.DowntimeSince = g.Manual
+		include(&w.Issues, IssueID(IssueManual, g.Manual))
+		include(&w.Reasons, g.Cause)
+	case class == Downtime:
+		w.DowntimeSince = g.Stop
+		include(&w.Issues, IssueID(IssueStop, g.Stop))
+		include(&w.Reasons, g.Cause)
+	case class == Slow:
+		include(&w.Issues, IssueID(IssueSlow, g.Slow))
+	}
+	w.SpeedTarget, w.SKU, w.Revision = x.LineSpeedTarget, x.SKU, x.Revision
+}
+
+// measured adds the facts of the window's minute.
+func (w *Window) measured(m *Minute) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		w.Good, w.Bad, w.Other, w.KWh = add(w.Good, p.Good), add(w.Bad, p.Bad), add(w.Other, p.Other), add(w.KWh, p.KWh)
+	}
+	if m.SpeedMs > 0 {
+		w.HasSpeed, w.SpeedAvg = true, m.SpeedSum/float64(m.SpeedMs)
+	}
+	if m.RSSICount > 0 {
+		w.HasRSSI, w.RSSIAvg = true, m.RSSISum/float64(m.RSSICount)
+	}
+	w.ErrorCodes = m.ErrorCodes
+}
+
+// include adds a code to a list that has each once.
+func include(list *[]string, code string) {
+	if code != "" && !slices.Contains(*list, code) {
+		*list = append(*list, code)
+	}
+}
