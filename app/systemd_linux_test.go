@@ -303,6 +303,10 @@ func wrongSettings(t *testing.T, m plantPC) {
 	m.fails(t, []string{"/root/app", "install"}, sentence)
 	m.Must(t, "sed", "-i", "/^lissten/d", "/var/lib/app/app.yaml")
 
+	m.Must(t, "sh", "-c", "chown root /var/lib/app/app.db")
+	m.fails(t, []string{"app", "start"}, "permission denied", "chown -R app:app '/var/lib/app'")
+	m.Must(t, "sh", "-c", "app stop && chown -R app:app /var/lib/app")
+
 	// A port that another program has may get free: it is tried again.
 	const holder = "systemd-run --quiet --unit=holder --property=Type=exec /root/app demo --listen 127.0.0.1:9000"
 	m.Must(t, "sh", "-c", holder+" && cp -p /var/lib/app/app.yaml /root/app.yaml && sed -i '/^tls\\|^clear/d; s/^listen.*/listen: 127.0.0.1:9000/' /var/lib/app/app.yaml")

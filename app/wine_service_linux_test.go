@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // buildForWine makes a Windows program that takes itself for a service under Wine, whose services run in another
@@ -77,6 +78,22 @@ func (m *windowsMachine) stayUp(t *testing.T) {
 	})
 }
 
+// serviceTests runs the tests of package service that are for Windows.
+func (m *windowsMachine) serviceTests(t *testing.T) {
+	t.Helper()
+	build := exec.Command("go", "test", "-c", "-o", filepath.Join(m.dir, "service.test.exe"), "opsmon/app/service")
+	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go test -c: %v\n%s", err, out)
+	}
+	// Not those that need a temporary directory, which Wine cannot remove.
+	cmd := exec.CommandContext(t.Context(), m.wine, "service.test.exe", "-test.v", "-test.timeout=20s", "-test.run=TestExecute")
+	cmd.Dir, cmd.Env, cmd.WaitDelay = m.dir, m.env, time.Second
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestExecute/failure_that_stays") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // TestWindowsService installs the Windows program as a service and looks after it. What Wine does not have, recovery,
 // the firewall, rights and the virtual account among it, is looked at in package service, as the calls that are made.
 func TestWindowsService(t *testing.T) {
@@ -96,6 +113,7 @@ func TestWindowsService(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "app.yaml"), []byte("listen: 127.0.0.1:0\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	m.serviceTests(t)
 	status := func() (out struct {
 		Installed, Enabled, Running bool
 		Program                     string
@@ -162,6 +180,8 @@ func TestWindowsService(t *testing.T) {
 	}
 	m.app(t, 0, "stop")
 	m.app(t, 1, "install")
+	m.app(t, 1, "start") // at once, and not when it has waited for long enough
+	runs("with wrong settings", false)
 	if err := os.WriteFile(filepath.Join(data, "app.yaml"), []byte("listen: 127.0.0.1:0\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}

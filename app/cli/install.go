@@ -162,10 +162,25 @@ func (e *env) installService(ctx context.Context, dir string, dry bool) error {
 	})
 }
 
-// waitReady waits until the service is ready and gives its state.
+// waitReady waits until the installed service is ready and gives its state. It does not wait for one that has ended.
 func waitReady(ctx context.Context, dir string) (*serviceStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+			s, err := service.Find()
+			if err != nil {
+				return
+			}
+			if st, err := s.State(); err == nil && !st.Running {
+				cancel()
+			}
+		}
+	}()
 	if err := service.WaitReady(ctx, dir); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (e *env) serve() *cobra.Command {
 		Example: `  app serve
   app serve --listen :8443 --tls auto --clear-listen :8080
   app serve --listen :8443 --tls plant.crt,plant.key`,
-		RunE: managed(func(ctx context.Context, cmd *cobra.Command) error {
+		RunE: managed(func() string { return e.dataDir }, func(ctx context.Context, cmd *cobra.Command) error {
 			cfg, err := app.ReadConfig(e.dataDir, e.getenv)
 			if err != nil {
 				return err
@@ -78,11 +78,14 @@ func (e *env) serve() *cobra.Command {
 }
 
 // managed makes a command one that the service manager can run: it is answered before anything is opened, and told of
-// failures that another start would not mend.
-func managed(run func(ctx context.Context, cmd *cobra.Command) error) func(*cobra.Command, []string) error {
+// failures that another start would not mend. dir gives the data directory.
+func managed(dir func() string, run func(ctx context.Context, cmd *cobra.Command) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
 		return service.Run(cmd.Context(), func(ctx context.Context) error {
 			err := run(ctx, cmd)
+			if service.Managed() && errors.Is(err, fs.ErrPermission) {
+				err = fmt.Errorf("%w; give the files back to the service: %s", err, service.GiveBack(dir()))
+			}
 			if stays(err) {
 				return &service.PermanentError{Err: err}
 			}

@@ -241,7 +241,7 @@ func makeDataDir(dir string) error {
 	if exists(dir) {
 		owned, err := ownedByUser(dir)
 		if err == nil && !owned {
-			err = fmt.Errorf("it is there already and belongs to another user; give it to the service with: chown -R %s:%s %s; or choose another with --data-dir", User, User, shellWord(dir))
+			err = fmt.Errorf("it is there already and belongs to another user; give it to the service with: %s; or choose another with --data-dir", GiveBack(dir))
 		}
 		return err
 	}
@@ -254,6 +254,11 @@ func makeDataDir(dir string) error {
 		return err
 	}
 	return rename(beside, dir)
+}
+
+// GiveBack is the command that lets the service use everything in a directory.
+func GiveBack(dir string) string {
+	return fmt.Sprintf("chown -R %s:%s %s", User, User, shellWord(dir))
 }
 
 func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -235,9 +235,14 @@ func (m *realSCM) makeDataDir(dir, rights, sid string) error {
 		return fmt.Errorf("read its rights: %w", err)
 	}
 	if !admits(has.String(), sid) {
-		return fmt.Errorf(`it is there already and the service may not use it; let it with: icacls "%s" /grant "%s:(OI)(CI)F" /T; or choose another with --data-dir`, dir, Account)
+		return fmt.Errorf("it is there already and the service may not use it; let it with: %s; or choose another with --data-dir", GiveBack(dir))
 	}
 	return nil
+}
+
+// GiveBack is the command that lets the service use everything in a directory.
+func GiveBack(dir string) string {
+	return fmt.Sprintf(`icacls "%s" /grant "%s:(OI)(CI)F" /T`, dir, Account)
 }
 
 // oldProgram is the name that a program which runs still is moved to.

@@ -101,7 +101,7 @@ func within(ctx context.Context, what string, fn func() error) error {
 const readyPoll = 50 * time.Millisecond
 
 // patience is how long a service that has started and is not ready may take to become so.
-const patience = 5 * time.Second
+const patience = 3 * time.Second
 
 // WaitReady waits until the service on a data directory is ready to serve. When ctx ends before that, or when the service
 // has started and stays without being ready, the error says why, in the service's own words if it answers.
