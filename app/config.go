@@ -348,19 +348,20 @@ func (c Config) Hosts() []string {
 	if host, _, err := net.SplitHostPort(c.Listen); err == nil && !everywhere(host) {
 		return []string{host}
 	}
-	cert, _, err := c.certificate()
-	if err == nil && cert != "" {
+	if cert, _, err := c.certificate(); err == nil && cert != "" {
 		return certs.NamedIn(cert)
 	}
-	return c.answered(certs.Reachable(c.Name))
+	return c.reachable(certs.Reachable(c.Name))
 }
 
-// answered leaves out the appliance's name where nothing answers to it.
-func (c Config) answered(hosts []string) []string {
-	if c.MDNS {
-		return hosts
+// reachable leaves out the appliance's name where nothing answers to it, and everything where the machine is on no
+// network.
+func (c Config) reachable(hosts []string) []string {
+	isAddress := func(host string) bool { return net.ParseIP(host) != nil }
+	if !slices.ContainsFunc(hosts, isAddress) {
+		return nil
 	}
-	return slices.DeleteFunc(hosts, func(host string) bool { return host == c.Name+".local" })
+	return slices.DeleteFunc(hosts, func(host string) bool { return !c.MDNS && host == c.Name+".local" })
 }
 
 // Check finds what is wrong with a configuration before anything is opened. Error: *SettingError.

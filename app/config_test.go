@@ -191,8 +191,16 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("%s: %v", name, hosts)
 		}
 	}
-	if hosts := (Config{TLS: "auto", Name: "opsmon", MDNS: true}).Hosts(); !slices.Contains(hosts, "opsmon.local") {
-		t.Errorf("the appliance's name is not among %v", hosts)
+	for _, test := range []struct {
+		mdns        bool
+		hosts, want string
+	}{
+		{true, "10.1.2.3 opsmon.local plantpc", "10.1.2.3 opsmon.local plantpc"}, {false, "10.1.2.3 opsmon.local plantpc", "10.1.2.3 plantpc"},
+		{true, "opsmon.local plantpc", ""}, // on no network
+	} {
+		if got := (Config{Name: "opsmon", MDNS: test.mdns}).reachable(strings.Fields(test.hosts)); strings.Join(got, " ") != test.want {
+			t.Errorf("%+v: %v", test, got)
+		}
 	}
 	if !(Config{URL: "https://a.example", TLS: "off"}).secure() || (Config{URL: "http://a.example", TLS: "off"}).secure() || !(Config{TLS: "a,b"}).secure() {
 		t.Error("secure is what people's connections are")

@@ -237,7 +237,7 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 	h.answerToName()
 	h.log.Info("listening", slog.String("address", l.Addr().String()), slog.String("url", h.base.get()))
 	if h.linksStayHere() {
-		h.log.Warn("one-time links will only open on this machine: set url to the address that people use")
+		h.log.Warn("one-time links will only open on this machine until it is on a network, or url is set to the address that people use")
 	}
 	return failed, func() {
 		defer h.secure.close()

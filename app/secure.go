@@ -104,7 +104,10 @@ func (h *Host) hosts() []string {
 	if host, _, err := net.SplitHostPort(h.cfg.Listen); h.secure.keeper == nil || err == nil && !everywhere(host) {
 		return h.cfg.Hosts()
 	}
-	return h.cfg.answered(h.secure.keeper.Reachable())
+	if h.secure.keeper.CA() == nil {
+		return h.secure.keeper.Reachable()
+	}
+	return h.cfg.reachable(h.secure.keeper.Reachable())
 }
 
 // linksStayHere tells whether others can reach the service, and the address that links start with is not for them.
@@ -168,7 +171,11 @@ func (h *Host) trustPages() []string {
 	return addresses("https", h.hosts(), portOf(h.network), "/trust")
 }
 
+// addresses gives the addresses of a path by hosts, or that for this machine where there are none.
 func addresses(scheme string, hosts []string, port int, path string) []string {
+	if len(hosts) == 0 {
+		hosts = []string{"127.0.0.1"}
+	}
 	list := make([]string, len(hosts))
 	for i, host := range hosts {
 		list[i] = scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port)) + path
@@ -235,10 +242,10 @@ func (s *security) status(pages func() []string) *httpapi.CertificateStatus {
 	if s.keeper == nil {
 		return nil
 	}
+	problems := append([]string{}, s.keeper.Problems()...) // first: it looks at the machine again
 	names, addrs := s.keeper.Hosts()
 	out := &httpapi.CertificateStatus{
-		EndsAt: audit.Timestamp(s.keeper.Expires()), Fingerprint: s.keeper.Fingerprint(),
-		Problems: append([]string{}, s.keeper.Problems()...), Hosts: slices.Clone(names),
+		EndsAt: audit.Timestamp(s.keeper.Expires()), Fingerprint: s.keeper.Fingerprint(), Problems: problems, Hosts: slices.Clone(names),
 	}
 	for _, addr := range addrs {
 		out.Hosts = append(out.Hosts, addr.String())

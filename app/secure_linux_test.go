@@ -64,7 +64,7 @@ func (n *plantNetwork) run(name string, args ...string) (string, int) {
 	n.t.Helper()
 	cmd := exec.Command("nsenter", append([]string{"-t", strconv.Itoa(n.p.cmd.Process.Pid), "-n", name}, args...)...)
 	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, n.p.stderr
+	cmd.Stdout, cmd.Stderr = &out, io.Discard
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		n.t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestOnTheNetwork(t *testing.T) {
 		}
 	}
 	if status, _, _, err := n.get(device, "https://10.77.0.3:8443/health"); status != 200 {
-		t.Errorf("at its new address: %d, %v %s", status, err, n.p.stderr)
+		t.Errorf("at its new address: %d, %v", status, err)
 	}
 	if f := examine()["certificate"]; !f.OK {
 		t.Errorf("app doctor at the new address: %+v", f)

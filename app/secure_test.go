@@ -148,6 +148,42 @@ func TestOwnCertificate(t *testing.T) {
 	}
 }
 
+// TestNewCertificateFiles: a running service takes the files that are put in place of its certificate's.
+func TestNewCertificateFiles(t *testing.T) {
+	cert, key, _ := certificate(t)
+	cfg := testConfig(t)
+	cfg.TLS = cert + "," + key
+	serve(t, cfg)
+	before := status(t, cfg.DataDir).Certificate.Fingerprint
+	newCert, newKey, _ := certificate(t)
+	for from, to := range map[string]string{newKey: key, newCert: cert} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the new certificate", func() bool { return status(t, cfg.DataDir).Certificate.Fingerprint != before })
+}
+
+// TestWhoAnswersToTheName: nobody for a service on loopback alone, where that is turned off, and where the name is the
+// machine's own.
+func TestWhoAnswersToTheName(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	label, _, _ := strings.Cut(strings.ToLower(host), ".")
+	for name, cfg := range map[string]Config{
+		"loopback": {Listen: "127.0.0.1:8443", Name: "opsmon", MDNS: true}, "turned off": {Listen: ":8443", Name: "opsmon"},
+		"the machine's own": {Listen: ":8443", Name: label, MDNS: true},
+	} {
+		h := &Host{cfg: cfg, log: slog.New(slog.DiscardHandler)}
+		if h.answerToName(); h.secure.names != nil {
+			h.secure.names.Close()
+			t.Errorf("%s: the service answers", name)
+		}
+	}
+}
+
 // TestDamagedAuthority: what is wrong with the authority's files ends the start with what to do, and leaves nothing
 // listening.
 func TestDamagedAuthority(t *testing.T) {

@@ -109,6 +109,7 @@ func (a *Auto) Fingerprint() string { return a.ca.Fingerprint() }
 // ends within a year, the clock shows a time before it was made, or it may not vouch for names or addresses that the
 // machine has. The log has those too.
 func (a *Auto) Problems() []string {
+	a.refresh() // so that what mends itself is none
 	list := a.ca.Problems(a.cfg.Clock(), a.cfg.Dir)
 	a.mu.Lock()
 	defer a.mu.Unlock()

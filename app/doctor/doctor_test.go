@@ -139,6 +139,8 @@ func TestIll(t *testing.T) {
 				return nil
 			}
 		}, "port", "at 192.168.7.20:8443", "app restart", ""},
+		{"no network", func(p *patient) { p.Hosts = []string{"opsmon.local"} }, "port", "no address on a network", "ip -br address", ""},
+		{"no network on Windows", func(p *patient) { p.windows(); p.Hosts = nil }, "port", "no address on a network", "ipconfig", ""},
 		{"port in use", func(p *patient) {
 			p.state = service.State{Installed: true, Enabled: true, Running: true}
 			p.Running = false

@@ -24,7 +24,14 @@ func (e *exam) port(ctx context.Context) []Finding {
 	if !e.Running {
 		return e.free(ctx)
 	}
+	lan, look := e.lan(), "ip -br address"
+	if e.OS == "windows" {
+		look = "ipconfig"
+	}
 	var found []Finding
+	if beyond(e.Listen) && lan == "" {
+		found = append(found, wrong("this machine has no address on a network, so no other reaches the service", "connect it to the plant's network ("+look+" shows its interfaces)"))
+	}
 	for _, listen := range []string{e.Listen, e.ClearListen} {
 		if listen == "" {
 			continue
@@ -36,8 +43,8 @@ func (e *exam) port(ctx context.Context) []Finding {
 		to := []string{host}
 		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 			to = []string{"127.0.0.1"}
-			if len(e.Hosts) > 0 {
-				to = append(to, e.Hosts[0])
+			if lan != "" {
+				to = append(to, lan)
 			}
 		}
 		for _, host := range to {
@@ -50,6 +57,16 @@ func (e *exam) port(ctx context.Context) []Finding {
 		return orWell(found, e.Listen+" answers; it is for this machine alone")
 	}
 	return orWell(found, e.Listen+" answers")
+}
+
+// lan gives the first address of the machine on a network, "" where it is on none.
+func (e *exam) lan() string {
+	for _, host := range e.Hosts {
+		if _, err := netip.ParseAddr(host); err == nil {
+			return host
+		}
+	}
+	return ""
 }
 
 // free looks whether the service could listen.
@@ -261,7 +278,7 @@ func (e *exam) names(ctx context.Context) []Finding {
 		}
 		found = append(found, wrong(problem, fix))
 	}
-	if !e.MDNS || !e.Running || !beyond(e.Listen) {
+	if !e.MDNS || !e.Running || !beyond(e.Listen) || e.lan() == "" {
 		return orWell(found, host+" leads here")
 	}
 	name := e.Name + ".local"
