@@ -165,6 +165,7 @@ func TestWindows(t *testing.T) {
 		t.Errorf("the manifest is another one over the pipe: %s and %s", running, stopped)
 	}
 	m.app(t, 0, "check")
+	m.app(t, 0, "compact")
 	m.app(t, 1, "user", "add", "nobody", "--role", "member")
 	m.restores(t, "Restored running", "The service goes on with it.")
 	m.app(t, 1, "serve", "--listen", "127.0.0.1:0")
@@ -179,6 +180,8 @@ func TestWindows(t *testing.T) {
 		t.Errorf("user list after the end: %s", out)
 	}
 	m.restores(t, "Restored stopped", "No service runs on it.")
+	m.app(t, 0, "compact")
+	m.upgrades(t)
 	m.ownAuthority(t)
 }
 

@@ -13,7 +13,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
+
+	"opsmon/app/backup"
 )
 
 // Limits of what is read, in bytes.
@@ -69,7 +72,7 @@ func stage(file, binary, key string, unsigned bool) (s staged, err error) {
 		return s, err
 	}
 	for _, dir := range old { // of killed ones: there is one at a time
-		if err := os.RemoveAll(dir); err != nil {
+		if err := backup.RemoveTree(dir); err != nil {
 			return s, err
 		}
 	}
@@ -80,6 +83,9 @@ func stage(file, binary, key string, unsigned bool) (s staged, err error) {
 		return s, err
 	}
 	whole := filepath.Join(s.dir, "file")
+	if runtime.GOOS == "windows" {
+		whole += ".exe" // nothing else is run there
+	}
 	if err := copyFile(file, whole, maxFile); err != nil {
 		return s, err
 	}

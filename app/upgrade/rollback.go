@@ -130,10 +130,10 @@ func (cfg *Config) agree(ctx context.Context, was Program, needed bool) (path st
 // unpackKept puts the store of a backup beside the present one, where a rollback takes it from.
 func (cfg *Config) unpackKept(ctx context.Context, record previousRecord) error {
 	dir := filepath.Join(cfg.DataDir, "rollback.tmp")
-	if err := os.RemoveAll(dir); err != nil {
+	if err := backup.RemoveTree(dir); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer backup.RemoveTree(dir)
 	if err := cfg.unpack(ctx, record.Backup, dir, record.Store); err != nil {
 		return err
 	}

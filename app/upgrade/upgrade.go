@@ -128,7 +128,7 @@ func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Res
 
 func (s staged) remove() {
 	if s.dir != "" {
-		os.RemoveAll(s.dir) // what cannot be removed now is removed by the next one
+		backup.RemoveTree(s.dir) // what cannot be removed now is removed by the next one
 	}
 }
 
@@ -229,7 +229,7 @@ func (cfg *Config) checkCopy(ctx context.Context, path, program string) (store i
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
+	defer backup.RemoveTree(dir)
 	m, err := backup.Inspect(path, "")
 	if err != nil {
 		return 0, err
