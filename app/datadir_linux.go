@@ -43,7 +43,7 @@ func makeDataDir(dir string) error {
 }
 
 // handOver gives what root has made in another user's data directory to that user: the service that runs as it
-// must be able to open the store.
+// must be able to open the store. A link is handed over itself: that user may have made it, to a file of root's.
 func handOver(dir, file string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -56,7 +56,7 @@ func handOver(dir, file string) error {
 	if !ok || owner.Uid == 0 {
 		return nil
 	}
-	if err := os.Chown(file, int(owner.Uid), int(owner.Gid)); err != nil {
+	if err := os.Lchown(file, int(owner.Uid), int(owner.Gid)); err != nil {
 		return fmt.Errorf("give %s to the owner of its directory: %w", file, err)
 	}
 	return nil
