@@ -10,14 +10,14 @@ import (
 	"path/filepath"
 	"time"
 
+	"opsmon/app/backup"
 	"opsmon/kv"
 )
 
 // Rollback puts the previous program back: with the store as it is when that program can read it, otherwise with the one in
 // the backup that was taken before it was replaced. A store that is replaced is kept as app.db.failed-upgrade. An upgrade
 // that was broken off is taken back with the store as it was then. store is the version of the store that the service has;
-// 0 when nobody knows.
-// Errors: ErrPrevious, ErrBusy; Confirm's; those of the backup, of the service and the disk.
+// 0 when nobody knows. Errors: ErrPrevious, ErrBusy; Confirm's; those of the backup, of the service and the disk.
 func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) {
 	cfg.fill()
 	end, err := begin(cfg.DataDir, cfg.HandOver)
