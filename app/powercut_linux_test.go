@@ -2,8 +2,10 @@ package app
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -16,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	"opsmon/app/backup"
 	"opsmon/kv/powercut"
 )
 
@@ -110,6 +113,89 @@ func TestPowerCut(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestPowerCutOperations cuts the power, and kills the real binary, at every step of a backup, of a compaction and of a
+// restore. A backup of the final name is whole. What is left of a data directory starts with the store of before or of
+// after, whole; with that of after once the command has said that it is done.
+func TestPowerCutOperations(t *testing.T) {
+	base := t.TempDir()
+	dir, file := filepath.Join(base, "data"), filepath.Join(base, "plant.backup")
+	admin := initialise(t, dir, "--domain", "northgate.example")
+	later := ""
+	for _, tt := range []struct {
+		args []string
+		left func(left string, done bool) error
+	}{
+		{[]string{"backup", file}, func(left string, done bool) error {
+			_, err := backup.Verify(t.Context(), backup.VerifyConfig{Path: filepath.Join(left, "plant.backup")})
+			if errors.Is(err, fs.ErrNotExist) && !done {
+				err = nil
+			}
+			return errors.Join(err, afterCut(filepath.Join(left, "data"), []string{admin}))
+		}},
+		{[]string{"compact"}, func(left string, _ bool) error {
+			return afterCut(filepath.Join(left, "data"), []string{admin, later})
+		}},
+		{[]string{"restore", file, "--yes"}, func(left string, done bool) error {
+			before := afterCut(filepath.Join(left, "data"), []string{admin, later})
+			if before == nil && !done {
+				return nil
+			}
+			if before == nil {
+				return errors.New("it was said to be restored and is not")
+			}
+			return afterCut(filepath.Join(left, "data"), []string{admin})
+		}},
+	} {
+		t.Run(tt.args[0], func(t *testing.T) {
+			cmd := exec.Command(binary(t), append(tt.args, "--data-dir", dir)...)
+			history, ok := powercut.Record(t, base, cmd)
+			if !ok {
+				return
+			}
+			var stdout, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			if err := cmd.Run(); err != nil || stdout.Len() == 0 {
+				t.Fatalf("%v: %s%s", err, &stdout, &stderr)
+			}
+			h := history()
+			scratch, n, dones := powercut.Scratch(t), 0, 0
+			try := func(cut powercut.Cut) bool {
+				n++
+				left := filepath.Join(scratch, fmt.Sprint(n))
+				if err := cut.Write(left); err != nil {
+					t.Fatal(err)
+				}
+				defer os.RemoveAll(left)
+				done := bytes.Contains(cut.Said(), stdout.Bytes())
+				if done {
+					dones++
+				}
+				if err := tt.left(left, done); err != nil {
+					t.Errorf("%v: %v", cut, err)
+					return false
+				}
+				return true
+			}
+			h.Kills(try)
+			h.PowerCuts(powerCuts, rand.New(rand.NewPCG(rand.Uint64(), 1)))(try)
+			t.Logf("%d cuts, %d after it was done", n, dones)
+			if n < 20 || dones == 0 {
+				t.Errorf("%d cuts, %d after it was done, are too few to tell anything", n, dones)
+			}
+		})
+		if later == "" { // a key that the backup does not have
+			out, stderr, status := command(t, "key", "create", "--json", "--email", "it@northgate.example", "--data-dir", dir)
+			var made struct {
+				Key string `json:"key"`
+			}
+			if err := json.Unmarshal([]byte(out), &made); status != 0 || err != nil {
+				t.Fatalf("key create: status %d, %v, %s", status, err, stderr)
+			}
+			later = made.Key
+		}
+	}
 }
 
 // afterCut starts on what is left of a data directory, which must be whole and know the keys.
