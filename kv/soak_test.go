@@ -12,8 +12,8 @@ const (
 	sampleKeys = 600
 	bitFlips   = 60
 
-	recordedCommits = 40 // by each of three writers, twice
-	powerCuts       = 60 // at each sync
+	recordedCommits = 16 // by each of three writers, twice
+	powerCuts       = 12 // at each sync
 )
 
 func damageSeed(t *testing.T) uint64 {
