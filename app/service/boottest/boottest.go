@@ -114,7 +114,7 @@ func boot(t *testing.T, m *Machine) *Machine {
 	t.Helper()
 	var console bytes.Buffer
 	container := exec.Command("systemd-nspawn", "--quiet", "--directory="+m.Root, "--register=no", "--keep-unit", "--boot", "--private-network", "--console=pipe")
-	container.Stdout, container.Stderr = &console, &console
+	container.Stdout, container.Stderr, container.WaitDelay = &console, &console, 5*time.Second
 	if err := container.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func boot(t *testing.T, m *Machine) *Machine {
 			<-ended
 		}
 	})
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -144,6 +144,11 @@ func boot(t *testing.T, m *Machine) *Machine {
 			return m
 		}
 		if time.Now().After(end) {
+			container.Process.Kill() // and what it has written can be read
+			ended <- <-ended
+			if strings.Contains(console.String(), "Freezing execution") { // what systemd does where it lacks a privilege
+				return refused(t, "systemd: "+console.String())
+			}
 			t.Fatalf("the machine did not start: %s", &console)
 		}
 	}
