@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -79,6 +81,7 @@ func TestKeeperAsks(t *testing.T) {
 		folder := t.TempDir()
 		k, s := keeper(t, folder, Policy{Daily: 7})
 		cfg := k.cfg
+		var mu sync.Mutex // of both
 		var done []error
 		missing := errors.New("no passphrase")
 		before := missing
@@ -86,9 +89,12 @@ func TestKeeperAsks(t *testing.T) {
 		fill(t, s, 50, 2000)
 		cfg.Before = func(c *Config) error {
 			*c = Config{Store: c.Store, Version: "2", Passphrase: "secret", workFactor: 1, Clock: c.Clock}
+			mu.Lock()
+			defer mu.Unlock()
 			return before
 		}
-		cfg.Done = func(_ Result, err error) { done = append(done, err) }
+		cfg.Done = func(_ Result, err error) { mu.Lock(); defer mu.Unlock(); done = append(done, err) }
+		ends := func() []error { mu.Lock(); defer mu.Unlock(); return slices.Clone(done) }
 		k = NewKeeper(cfg)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan bool)
@@ -96,23 +102,25 @@ func TestKeeperAsks(t *testing.T) {
 		time.Sleep(4 * time.Minute)
 		expectOnly(t, folder)
 		time.Sleep(2 * time.Minute)
-		if s := k.Status(); len(done) != 1 || !errors.Is(done[0], missing) || s.Failures != 1 || s.Healthy() {
+		if s, done := k.Status(), ends(); len(done) != 1 || !errors.Is(done[0], missing) || s.Failures != 1 || s.Healthy() {
 			t.Errorf("%v, %+v", done, s)
 		}
+		mu.Lock()
 		before = nil
+		mu.Unlock()
 		unlock, err := lockWork(filepath.Dir(s.Path()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(70 * time.Minute)
-		if s := k.Status(); len(done) != 1 || s.Failures != 1 {
+		if s, done := k.Status(), ends(); len(done) != 1 || s.Failures != 1 {
 			t.Errorf("%v, %+v", done, s)
 		}
 		if err := unlock(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
-		if s := k.Status(); len(done) != 2 || done[1] != nil || !s.Healthy() || s.Failures != 1 {
+		if s, done := k.Status(), ends(); len(done) != 2 || done[1] != nil || !s.Healthy() || s.Failures != 1 {
 			t.Errorf("%v, %+v", done, s)
 		}
 		if m, err := Inspect(filepath.Join(folder, k.Status().Newest.Name), ""); err != nil || !m.Encrypted || m.App != "2" {
