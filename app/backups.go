@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// certificates is the directory of the certificate authority in the data directory.
-	certificates = "tls"
 	// firstBackupAfter is how long a service that has just started is left alone.
 	firstBackupAfter = time.Minute
 	// freePercent is how much of the disk backups in the folder leave free.
@@ -78,13 +76,13 @@ var secretSettings = []string{"smtp.password"}
 // keyFiles are the files of the certificate authority. Without its key a certificate is of no use, so all of them are
 // secret.
 func keyFiles(dataDir string) (files []backup.File, err error) {
-	entries, err := os.ReadDir(filepath.Join(dataDir, certificates))
+	entries, err := os.ReadDir(filepath.Join(dataDir, CertificateDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, entry := range entries {
 		if entry.Type().IsRegular() && (strings.HasSuffix(entry.Name(), ".key") || strings.HasSuffix(entry.Name(), ".crt")) {
-			files = append(files, backup.File{Name: certificates + "/" + entry.Name(), Secret: true})
+			files = append(files, backup.File{Name: CertificateDir + "/" + entry.Name(), Secret: true})
 		}
 	}
 	return files, err

@@ -181,12 +181,12 @@ func (r *restore) swap() (undo func() error, err error) {
 	}
 	r.result.MadeAt, r.result.App, r.result.Previous, r.result.Settings, r.result.Omitted = audit.TimeOf(m.MadeAt), m.App, swapped.Previous, swapped.Settings, append([]string{}, m.Omitted...)
 	for _, name := range m.Omitted {
-		if strings.HasPrefix(name, certificates+"/") {
+		if strings.HasPrefix(name, CertificateDir+"/") {
 			_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 			r.result.NewAuthority = r.result.NewAuthority || errors.Is(err, os.ErrNotExist)
 		}
 	}
-	r.result.CertificatesChanged = slices.ContainsFunc(m.Entries, func(e backup.Entry) bool { return strings.HasPrefix(e.Name, certificates+"/") })
+	r.result.CertificatesChanged = slices.ContainsFunc(m.Entries, func(e backup.Entry) bool { return strings.HasPrefix(e.Name, CertificateDir+"/") })
 	return swapped.Undo, nil
 }
 
@@ -212,7 +212,7 @@ func (r *restore) handOver(m backup.Manifest) error {
 // tidy removes all but the newest former stores, each with the files that were kept with it. What cannot be removed is
 // left for the next restore.
 func (r *restore) tidy() {
-	dirs := []string{r.cfg.DataDir, filepath.Join(r.cfg.DataDir, certificates)}
+	dirs := []string{r.cfg.DataDir, filepath.Join(r.cfg.DataDir, CertificateDir)}
 	for _, what := range []string{".before-restore-", ".failed-restore-"} {
 		var stamps []string // of the former stores, in the order of time
 		for _, name := range namesIn(dirs[0]) {

@@ -313,7 +313,7 @@ func TestRestoreMoves(t *testing.T) {
 		}
 	}
 	kept := map[string]int{}
-	for _, name := range append(namesIn(cfg.DataDir), namesIn(filepath.Join(cfg.DataDir, certificates))...) {
+	for _, name := range append(namesIn(cfg.DataDir), namesIn(filepath.Join(cfg.DataDir, CertificateDir))...) {
 		if what, _, found := strings.Cut(name, ".before-restore-"); found {
 			kept[what]++
 		}
