@@ -65,7 +65,7 @@ func releaseOf(t *testing.T, version string) dist {
 	o := options{Version: version, Out: d.dir, Targets: []target{{"linux", "amd64"}, {"windows", "amd64"}}, SignKey: secret}
 	if version != "1.0.0" {
 		needs(t, []string{"msibuild"})
-		o.Formats = []string{"deb", "rpm", "msi"}
+		o.Formats = []string{"tar.gz", "deb", "rpm", "msi"}
 	}
 	if err := release(t.Context(), o, &log); err != nil {
 		t.Fatal(err)
