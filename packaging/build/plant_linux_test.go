@@ -50,7 +50,7 @@ func TestPlantPage(t *testing.T) {
 			}
 		},
 		"Trust 1": func(out string) {
-			if !regexp.MustCompile(`(?i)([0-9a-f]{2}[: ]){15}`).MatchString(out) || !strings.Contains(out, "/trust") {
+			if pairs := regexp.MustCompile(`\b[0-9A-F]{2}:[0-9A-F]{2}:[0-9A-F]{2}:[0-9A-F]{2}\b`).FindAllString(out, -1); len(pairs) != 8 || !strings.Contains(out, "/trust") {
 				t.Errorf("no fingerprint, or no address of the page: %s", out)
 			}
 		},
