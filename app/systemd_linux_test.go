@@ -369,7 +369,14 @@ func unusualDirectory(t *testing.T, m plantPC) {
 	m.Must(t, "/root/app", "install", "--data-dir", unusual)
 	// A folder for backups elsewhere: the sandbox lets the service in at the next install.
 	m.Must(t, "install", "-d", "-o", "app", "/mnt/Sicherung 1")
-	m.Must(t, "sh", "-c", `printf 'backup:\n  dir: /mnt/Sicherung 1\n' >> "$1/app.yaml" && /root/app install --data-dir "$1"`, "sh", unusual)
+	m.Must(t, "sh", "-c", `printf 'backup:\n  dir: /mnt/Sicherung 1\n' >> "$1/app.yaml"`, "sh", unusual)
+	if _, warning, status := m.Run(t.Context(), nil, "app", "restart"); status != 0 || !strings.Contains(warning, "may not write to /mnt/Sicherung 1 yet; let it with: app install") {
+		t.Errorf("app restart: %d, %s", status, warning)
+	}
+	m.Must(t, "/root/app", "install", "--data-dir", unusual)
+	if _, warning, status := m.Run(t.Context(), nil, "app", "restart"); status != 0 || warning != "" {
+		t.Errorf("app restart: %d, %s", status, warning)
+	}
 	// A new program stays with the data, wherever they are.
 	m.Must(t, "sh", "-c", "echo >> /root/app && /root/app install")
 	if out := m.Must(t, "app", "status"); !strings.Contains(out, unusual) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"opsmon/app"
 	"opsmon/app/control"
 	"opsmon/app/service"
 )
@@ -69,8 +70,12 @@ func (e *env) start(ctx context.Context, s *service.Service) error {
 	if err != nil {
 		return err
 	}
-	if _, err := waitReady(ctx, e.serviceDir(st)); err != nil {
+	dir := e.serviceDir(st)
+	if _, err := waitReady(ctx, dir); err != nil {
 		return withLastWords(err, began)
+	}
+	if cfg, err := app.InstalledConfig(dir); err == nil && !service.MayWrite(dir, []string{cfg.BackupDir()}) {
+		fmt.Fprintf(e.stderr, "warning: the service may not write to %s yet; let it with: app install\n", cfg.BackupDir())
 	}
 	return nil
 }

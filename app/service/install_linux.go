@@ -122,6 +122,12 @@ func Install(cfg InstallConfig) ([]Step, error) {
 	return steps, nil
 }
 
+// MayWrite tells whether the installed service may write to folders outside of its data directory; Install lets it.
+func MayWrite(dataDir string, folders []string) bool {
+	text := FoldersUnit(dataDir, folders)
+	return text == "" || holds(foldersDropIn, text)
+}
+
 // restart starts the service anew. A start that was given up before is no reason not to try.
 func (m *machine) restart(ctx context.Context) error {
 	_ = run("systemctl", "reset-failed", unitName) // fails when there is nothing to forget

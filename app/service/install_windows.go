@@ -63,6 +63,9 @@ func Uninstall() ([]Step, State, error) {
 	return scmUninstall(m, st), st, nil
 }
 
+// MayWrite gives true: on Windows the rights of a folder alone count.
+func MayWrite(string, []string) bool { return true }
+
 // RemoveUser gives no step: Windows removes the virtual account with the service.
 func RemoveUser() []Step { return nil }
 
