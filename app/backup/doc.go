@@ -15,7 +15,7 @@
 //
 //	header    "opsmon backup\r\n\x00", length (4 bytes), JSON (Header), SHA-256 of these three
 //	parts     one after another, without anything between them
-//	table     JSON: size and SHA-256 of each part in order, and the manifest; length (4 bytes);
+//	table     JSON: size and checksum of each part in order, and the manifest; length (4 bytes);
 //	          SHA-256 of the header, the JSON and the length
 //	end       "end\n"
 //
@@ -25,7 +25,7 @@
 // filled pages; Restore makes a new file of it. The header has this form whatever the format's version, so that an older
 // program can tell a newer file from a damaged one.
 //
-// Every byte is under a checksum, so one that was changed, lost or added is noticed, and the part that it belongs to is
+// A part's checksum is the SHA-256 of the file from its start to the part's end. Every byte is under a checksum, so one that was changed, lost or added is noticed, and the part that it belongs to is
 // named: the header, an entry, the manifest, the end. Beyond that, each value in the store has a checksum of its own.
 //
 // In an encrypted backup each part is an age file for a key that the manifest holds, and the manifest is an age file for the
@@ -37,7 +37,7 @@
 //
 // Backups of one folder share what they have in common. With Config.Share, parts of some size are no piece of the
 // file: they lie in the directory "parts" beside it, each in a file that has the part's SHA-256 in hexadecimal for its
-// name, and the table says so ("beside": true). A part that is there already is not written again. Since the runs of a
+// name, and the table has that as its checksum ("beside": true). A part that is there already is not written again. Since the runs of a
 // store stay as they are where nothing changes, a part is written once however many backups it is in, without anybody
 // having to declare what does not change any more. Encrypted backups share with those that have the same passphrase: the
 // next one takes over the key of the newest.

@@ -67,8 +67,8 @@ type table struct {
 
 // part is a piece of an entry as it is stored.
 type part struct {
-	Size   int64  `json:"size"` // in bytes
-	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`             // in bytes
+	SHA256 string `json:"sha256"`           // of the file from its start to the part's end; of a part beside, of its own bytes
 	Beside bool   `json:"beside,omitempty"` // it is a file beside the backup
 }
 
@@ -99,7 +99,7 @@ type Entry struct {
 	Name   string         `json:"name"` // path in the data directory, with slashes
 	Kind   Kind           `json:"kind"`
 	Size   int64          `json:"size"`             // of its content in bytes; a store's file takes a little more
-	SHA256 string         `json:"sha256"`           // of its bytes; of a store, of its parts' SHA-256. In hexadecimal
+	SHA256 string         `json:"sha256"`           // of its bytes; of a store, of its parts' checksums. In hexadecimal
 	Parts  int            `json:"parts"`            // how many parts it is in
 	Counts map[string]int `json:"counts,omitempty"` // of a store: keys by bucket
 

@@ -350,12 +350,12 @@ func (c *checker) part(done packed) error {
 	if crc32.Checksum(stored, castagnoli) != done.crc {
 		return errLying(entry.Name)
 	}
-	sum := sha256.Sum256(stored)
-	p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: hex.EncodeToString(sum[:])})
 	if p.pool != nil {
+		p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: sum256hex(stored)})
 		return nil
 	}
 	c.sum.Write(stored)
+	p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: hex.EncodeToString(c.sum.Sum(nil))})
 	content := p.buffers.get()
 	defer func() { p.buffers.put(content) }()
 	blob := stored
@@ -386,20 +386,25 @@ func (c *checker) part(done packed) error {
 func (p *packing) finishEntries(held kv.Contents) {
 	e := &p.contents.Entries[0]
 	e.Size, e.Counts, e.Sequences = held.Size, held.Counts, held.Sequences
+}
+
+// storeSum is the SHA-256 of a store: of its parts' checksums, or where they are encrypted of those before.
+func storeSum(parts []part, plain []string) string {
 	digests := sha256.New()
-	for i := range e.Parts {
-		digest := p.table.Parts[i].SHA256
-		if p.key != nil {
-			digest = p.contents.Plain[i]
+	for i, p := range parts {
+		if plain != nil {
+			p.SHA256 = plain[i]
 		}
-		digests.Write([]byte(digest))
+		digests.Write([]byte(p.SHA256))
 	}
-	e.SHA256 = hex.EncodeToString(digests.Sum(nil))
+	return hex.EncodeToString(digests.Sum(nil))
 }
 
 // tail makes what follows the parts.
 func (p *packing) tail() ([]byte, error) {
 	t := p.table
+	store := &p.contents.Entries[0]
+	store.SHA256 = storeSum(t.Parts[:store.Parts], p.contents.Plain)
 	if p.key == nil {
 		t.Manifest = &p.contents
 		return encodeTable(p.raw, t)

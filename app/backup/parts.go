@@ -154,6 +154,7 @@ func shareOnce(ctx context.Context, cfg Config, with *pool, dir, base string) (t
 			return err
 		}
 		s := sharing{p: p, w: &measured{w: f, dir: dir, percent: cfg.MinFreePercent}, dir: dir}
+		s.sum = newSummed(s.w)
 		err = s.parts(ctx, spool)
 		if err == nil {
 			err = s.tail()
@@ -181,6 +182,7 @@ func shareOnce(ctx context.Context, cfg Config, with *pool, dir, base string) (t
 type sharing struct {
 	p      *packing
 	w      *measured // the backup file
+	sum    *summed   // of it
 	dir    string
 	shared int64 // bytes of the parts beside
 }
@@ -191,7 +193,7 @@ func (s *sharing) parts(ctx context.Context, spool *os.File) error {
 	if err := removePartials(dir, leftovers, s.p.cfg.Clock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, err := s.w.Write(s.p.raw); err != nil {
+	if _, err := s.sum.Write(s.p.raw); err != nil {
 		return err
 	}
 	now := s.p.cfg.Clock()
@@ -219,9 +221,10 @@ func (s *sharing) parts(ctx context.Context, spool *os.File) error {
 			return errLying("")
 		}
 		if !t.Beside {
-			if _, err := s.w.Write(stored); err != nil {
+			if _, err := s.sum.Write(stored); err != nil {
 				return err
 			}
+			t.SHA256 = s.sum.hex()
 			continue
 		}
 		if err := s.beside(t.SHA256, stored); err != nil {
@@ -263,7 +266,7 @@ func (s *sharing) beside(sum string, stored []byte) error {
 func (s *sharing) tail() error {
 	tail, err := s.p.tail()
 	if err == nil {
-		_, err = s.w.Write(tail)
+		_, err = s.sum.Write(tail)
 	}
 	return err
 }
@@ -288,7 +291,7 @@ func whole(ctx context.Context, path string, begin func(size int64) io.Writer) (
 		return r, o.misfit
 	}
 	t := o.table
-	t.Parts = slices.Clone(t.Parts)
+	t.Parts = slices.Clone(t.Parts) // whose checksums change, but not their lengths
 	size := int64(len(o.raw))
 	for i := range t.Parts {
 		t.Parts[i].Beside = false
@@ -307,27 +310,28 @@ func whole(ctx context.Context, path string, begin func(size int64) io.Writer) (
 	if _, err := w.Write(o.raw); err != nil {
 		return r, err
 	}
-	bufs, at := &buffers{}, int64(len(o.raw))
-	for i, p := range o.table.Parts {
+	bufs := &buffers{}
+	loader := o.newLoader(bufs)
+	for i := range t.Parts {
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		stored, err := o.load(p, at, bufs)
-		if err == nil && sum256hex(stored) != p.SHA256 {
-			err = errors.New("the checksum does not match")
-		}
+		stored, err := loader.next()
 		if err != nil {
-			return r, failed(o.nameOf(i), err)
-		}
-		if !p.Beside {
-			at += p.Size
+			return r, err
 		}
 		if _, err := w.Write(stored); err != nil {
 			return r, err
 		}
 		bufs.put(stored)
+		t.Parts[i].SHA256 = w.hex()
 	}
-	_, err = w.Write(tail)
+	if c := t.Manifest; c != nil {
+		c.Entries[0].SHA256 = storeSum(t.Parts[:c.Entries[0].Parts], nil)
+	}
+	if tail, err = encodeTable(o.raw, t); err == nil {
+		_, err = w.Write(tail)
+	}
 	return Result{Bytes: w.bytes, SHA256: w.hex(), Manifest: o.manifest}, err
 }
 

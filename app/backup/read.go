@@ -131,21 +131,13 @@ func (o *opened) read(ctx context.Context, to func(Entry) (sink, error), step fu
 		return err
 	}
 	turns, bufs := newTurns(), &buffers{}
-	index, at := 0, int64(len(o.raw))
-	next := func() (piece, error) {
-		if index == len(o.table.Parts) {
-			return piece{}, io.EOF
+	loader := o.newLoader(bufs)
+	next := func() (p piece, err error) {
+		if p.index = loader.index; p.index < len(o.table.Parts) {
+			p.stored, err = loader.next()
+			return p, err
 		}
-		p := piece{index: index}
-		var err error
-		if p.stored, err = o.load(o.table.Parts[index], at, bufs); err != nil {
-			return p, failed(o.nameOf(index), err)
-		}
-		if !o.table.Parts[index].Beside {
-			at += o.table.Parts[index].Size
-		}
-		index++
-		return p, nil
+		return p, io.EOF
 	}
 	unpack := func(p piece) (piece, error) {
 		turns.take()
@@ -187,6 +179,42 @@ func (o *opened) nameOf(index int) string {
 	return fmt.Sprintf("part %d", index+1)
 }
 
+// loader reads parts as they are stored, in order, and compares their checksums.
+type loader struct {
+	o     *opened
+	bufs  *buffers
+	index int
+	at    int64
+	sum   hash.Hash // of the file so far
+}
+
+func (o *opened) newLoader(bufs *buffers) *loader {
+	l := &loader{o: o, bufs: bufs, at: int64(len(o.raw)), sum: sha256.New()}
+	l.sum.Write(o.raw)
+	return l
+}
+
+func (l *loader) next() ([]byte, error) {
+	p := l.o.table.Parts[l.index]
+	stored, err := l.o.load(p, l.at, l.bufs)
+	if err != nil {
+		return nil, failed(l.o.nameOf(l.index), err)
+	}
+	sum := ""
+	if p.Beside {
+		sum = sum256hex(stored)
+	} else {
+		l.at += p.Size
+		l.sum.Write(stored)
+		sum = hex.EncodeToString(l.sum.Sum(nil))
+	}
+	if sum != p.SHA256 {
+		return nil, damaged(l.o.nameOf(l.index), "the checksum does not match")
+	}
+	l.index++
+	return stored, nil
+}
+
 // load reads a part as it is stored.
 func (o *opened) load(p part, at int64, bufs *buffers) ([]byte, error) {
 	from := o.from
@@ -225,11 +253,8 @@ func noEOF(err error) error {
 	return err
 }
 
-// unpack compares checksums and gives the content of a part; nothing without the passphrase.
+// unpack gives the content of a part; nothing without the passphrase.
 func (o *opened) unpack(p piece, codec *codec, bufs *buffers) ([]byte, error) {
-	if sum256hex(p.stored) != o.table.Parts[p.index].SHA256 {
-		return nil, errors.New("the checksum does not match")
-	}
 	if o.locked {
 		return nil, nil
 	}
