@@ -76,10 +76,7 @@ func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)-1)) }
 
 func (t turns) take() { t <- struct{}{} }
 
-func (t turns) give() {
-	<-t
-	runtime.Gosched() // who waits for a processor gets it first
-}
+func (t turns) give() { <-t }
 
 // buffers are used again, because a backup needs many large ones for a short time.
 type buffers struct{ pool sync.Pool }
