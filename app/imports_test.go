@@ -25,6 +25,8 @@ var who = map[string][]string{
 	"app/demo":             {},
 	"app/schedule":         {},
 	"app/monitor":          {"app/schedule"},
+	"app/oee":              {"app/monitor", "app/schedule"},
+	"app/energy":           {"app/monitor", "app/schedule"},
 	"app/audit":            {"kv", "app/errdefs"},
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},

@@ -1,0 +1,238 @@
+package oee
+
+import (
+	"opsmon/app/monitor"
+	"opsmon/app/schedule"
+)
+
+// Role is what a reason says of itself for the profiles.
+type Role uint8
+
+// The roles.
+const (
+	RoleNone Role = iota
+	RoleSetup
+	RoleChangeover
+	RolePlanned
+	roles
+)
+
+// Loss is where time and units went.
+type Loss uint8
+
+// The losses.
+const (
+	LossSchedule Loss = iota // shift time for which nothing was scheduled
+	LossPlanned              // non-production schedules
+	LossDowntime
+	LossSpeed
+	LossQuality
+	Losses // how many there are
+)
+
+// Terms are sums that figures are made of. Times are ms, units millionths, and rates' worth floating point.
+type Terms struct {
+	monitor.Times
+	Down   [3][roles]int64 // downtime by monitor.Kind and the role of its reason
+	Paused [roles]int64    // known time of non-production schedules by the role of their reason
+	Ran    [roles]int64    // of which productive or slow
+
+	Good, Bad, Other int64
+	All              int64   // good + bad, made under a rate
+	Ideal, Target    float64 // units due in known scheduled production, and in that without downtime
+	HasRate          bool    // some scheduled production or units had a rate
+	RatedRun         int64   // ms of known scheduled production without downtime that had a rate
+	IdealTime        float64 // ms that All should have taken
+	BadTime          float64 // ms that the bad units among them should have taken
+	Cost             [Losses]float64
+	Priced           [Losses]bool // Cost is known, of some at least
+}
+
+// Add adds o to t.
+func (t *Terms) Add(o *Terms) {
+	t.Times.Add(&o.Times)
+	for r := range roles {
+		for k := range t.Down {
+			t.Down[k][r] += o.Down[k][r]
+		}
+		t.Paused[r] += o.Paused[r]
+		t.Ran[r] += o.Ran[r]
+	}
+	t.Good += o.Good
+	t.Bad += o.Bad
+	t.Other += o.Other
+	t.All += o.All
+	t.Ideal += o.Ideal
+	t.Target += o.Target
+	t.HasRate = t.HasRate || o.HasRate
+	t.RatedRun += o.RatedRun
+	t.IdealTime += o.IdealTime
+	t.BadTime += o.BadTime
+	for l := range Losses {
+		t.Cost[l] += o.Cost[l]
+		t.Priced[l] = t.Priced[l] || o.Priced[l]
+	}
+}
+
+// Row is what one station did in one hour (or a part of it), one shift, with one SKU.
+type Row struct {
+	Start int64 // of the hour
+	Shift monitor.Shift
+	SKU   string
+	Terms
+}
+
+// Config says how a station's segments become rows.
+type Config struct {
+	Calendar *schedule.Calendar
+	// Roles gives the role of a reason; those that are missing have none.
+	Roles map[string]Role
+	// Money tells whether lost production is to be priced (enableLostProductionCost).
+	Money bool
+	// Values is the worth of a unit by SKU, in the account's currency; one that is missing has none.
+	Values map[string]float64
+	// IdleCostPerMinute prices lost minutes where a SKU has no value; 0: it is not set.
+	IdleCostPerMinute float64
+}
+
+// collector makes rows. Rows of an hour stand together, so the one wanted is among the last.
+type collector struct {
+	Config
+	rows []Row
+	hour schedule.Range
+	at   int // the first row of the hour
+}
+
+// Collect gives the rows of [from, to) of one station, in order of hours, from its segments and minutes in order of time.
+// from and to are whole minutes.
+func Collect(c Config, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
+	x := collector{Config: c}
+	for i := range segments {
+		g := &segments[i]
+		start, end := max(g.Start, from), min(g.End, to)
+		for start < end {
+			for len(minutes) > 0 && minutes[0].Start < from {
+				minutes = minutes[1:]
+			}
+			if x.hour.End <= start {
+				for len(minutes) > 0 && minutes[0].Start < x.hour.End {
+					x.minute(&minutes[0])
+					minutes = minutes[1:]
+				}
+				x.hour, x.at = c.Calendar.Bucket(start, schedule.UnitHour), len(x.rows)
+			}
+			stop := min(end, x.hour.End)
+			x.time(g, stop-start)
+			start = stop
+		}
+	}
+	for len(minutes) > 0 && minutes[0].Start < min(to, x.hour.End) {
+		x.minute(&minutes[0])
+		minutes = minutes[1:]
+	}
+	for i := range x.rows {
+		x.price(&x.rows[i])
+	}
+	return x.rows
+}
+
+// row gives the row of the hour for a context.
+func (x *collector) row(c *monitor.Context) *Row {
+	for i := len(x.rows) - 1; i >= x.at; i-- {
+		if r := &x.rows[i]; r.SKU == c.SKU && r.Shift == c.Shift {
+			return r
+		}
+	}
+	x.rows = append(x.rows, Row{Start: x.hour.Start, Shift: c.Shift, SKU: c.SKU})
+	return &x.rows[len(x.rows)-1]
+}
+
+func (x *collector) time(g *monitor.Segment, ms int64) {
+	c, class := g.Ctx, g.Class()
+	r := x.row(c)
+	r.Times[c.Kind][class] += ms
+	r.HasRate = r.HasRate || c.Kind == monitor.Production && c.UnitsPerMinute > 0
+	switch {
+	case class == monitor.NoData || class == monitor.OutOfShift:
+		return
+	case class == monitor.Downtime:
+		r.Down[c.Kind][x.Roles[g.Cause]] += ms
+	}
+	if c.Kind == monitor.NonProduction {
+		role := x.Roles[c.Reason]
+		r.Paused[role] += ms
+		if class == monitor.Productive || class == monitor.Slow {
+			r.Ran[role] += ms
+		}
+	}
+	if c.Kind == monitor.Production && c.UnitsPerMinute > 0 {
+		due := c.UnitsPerMinute * float64(ms) / 60_000
+		r.Ideal += due
+		if class != monitor.Downtime {
+			r.Target += due
+			r.RatedRun += ms
+		}
+	}
+}
+
+func (x *collector) minute(m *monitor.Minute) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Good == 0 && p.Bad == 0 && p.Other == 0 {
+			continue
+		}
+		r := x.row(p.Ctx)
+		r.Good += p.Good
+		r.Bad += p.Bad
+		r.Other += p.Other
+		if rate := p.Ctx.UnitsPerMinute; rate > 0 {
+			r.HasRate = true
+			r.All += p.Good + p.Bad
+			r.IdealTime += float64(p.Good+p.Bad) / monitor.Micro * 60_000 / rate
+			r.BadTime += float64(p.Bad) / monitor.Micro * 60_000 / rate
+		}
+	}
+}
+
+// price puts money on a row's losses: units x the SKU's value, else minutes x the station's idle cost.
+func (x *collector) price(r *Row) {
+	if !x.Money {
+		return
+	}
+	value, worth := x.Values[r.SKU]
+	for l, lost := range r.Lost() {
+		switch {
+		case worth && lost.UnitsKnown:
+			r.Cost[l], r.Priced[l] = lost.Units*value, true
+		case x.IdleCostPerMinute > 0 && lost.TimeKnown:
+			r.Cost[l], r.Priced[l] = lost.Time/60_000*x.IdleCostPerMinute, true
+		}
+	}
+}
+
+// LossOf is what went into one loss.
+type LossOf struct {
+	Time                              float64 // ms
+	Units, Money                      float64
+	TimeKnown, UnitsKnown, MoneyKnown bool
+}
+
+// Lost gives the losses. Units and, for speed and quality, times need a rate; a loss of speed is negative where more was
+// made than was due.
+func (t *Terms) Lost() [Losses]LossOf {
+	known := func(k monitor.Kind) int64 {
+		return t.Of(k) - t.Times[k][monitor.NoData] - t.Times[k][monitor.OutOfShift]
+	}
+	units := func(micro int64) float64 { return float64(micro) / monitor.Micro }
+	out := [Losses]LossOf{
+		LossSchedule: {Time: float64(known(monitor.Unscheduled)), TimeKnown: true},
+		LossPlanned:  {Time: float64(known(monitor.NonProduction)), TimeKnown: true},
+		LossDowntime: {Time: float64(t.Times[monitor.Production][monitor.Downtime]), TimeKnown: true, Units: t.Ideal - t.Target, UnitsKnown: t.HasRate},
+		LossSpeed:    {Time: float64(t.RatedRun) - t.IdealTime, TimeKnown: t.HasRate, Units: t.Target - units(t.All), UnitsKnown: t.HasRate},
+		LossQuality:  {Time: t.BadTime, TimeKnown: t.HasRate, Units: units(t.Bad), UnitsKnown: true},
+	}
+	for l := range out {
+		out[l].Money, out[l].MoneyKnown = t.Cost[l], t.Priced[l]
+	}
+	return out
+}
