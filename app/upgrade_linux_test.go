@@ -107,6 +107,9 @@ func TestUpgradeInstalled(t *testing.T) {
 	refused("not signed", "app", "upgrade", "/root/app", "--yes")
 	refused("say --yes", "app", "upgrade", "/root/next.tar.gz")
 	refused("no previous program", "app", "rollback")
+	if _, stderr, status := m.Run(t.Context(), nil, "app", "rollback", "--data-dir", "/srv/other"); status != 2 || !strings.Contains(stderr, "uses /var/lib/app") {
+		t.Errorf("another data directory: status %d, %s", status, stderr)
+	}
 	expect("1.0.0")
 
 	m.Must(t, "app", "upgrade", "/root/next.tar.gz", "--yes")

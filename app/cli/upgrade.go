@@ -45,7 +45,7 @@ What a package of the system has installed (.deb, .rpm, .msi) is upgraded with t
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			cfg, err := e.upgradeConfig(flags)
+			cfg, err := e.upgradeConfig(cmd, flags)
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ beside. An upgrade that was broken off, by a power cut for instance, is taken ba
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			cfg, err := e.upgradeConfig(flags)
+			cfg, err := e.upgradeConfig(cmd, flags)
 			if err != nil {
 				return err
 			}
@@ -98,12 +98,15 @@ beside. An upgrade that was broken off, by a power cut for instance, is taken ba
 }
 
 // upgradeConfig finds out which program is installed, who runs it, and on which data directory.
-func (e *env) upgradeConfig(flags upgradeFlags) (c upgrade.Config, err error) {
+func (e *env) upgradeConfig(cmd *cobra.Command, flags upgradeFlags) (c upgrade.Config, err error) {
 	found, err := e.installed(flags)
 	if err != nil {
 		return c, err
 	}
 	if found.service != nil {
+		if cmd.Flags().Changed("data-dir") && filepath.Clean(e.dataDir) != filepath.Clean(found.dataDir) {
+			return c, &usageError{cmd.CommandPath(), fmt.Errorf("the installed service uses %s and not %s; leave --data-dir out, or name another program with --binary", found.dataDir, e.dataDir)}
+		}
 		e.dataDir = found.dataDir
 	}
 	cfg, err := e.storeConfig()
