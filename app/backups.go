@@ -156,14 +156,14 @@ func (a *App) backupGauges() []httpapi.Gauge {
 	s := a.keeper.Status()
 	list := []httpapi.Gauge{
 		{Name: "app_backup_failures", Help: "Scheduled backups that failed since the store was opened.", Value: float64(s.Failures)},
-		{Name: "app_backup_overdue", Help: "1 when no scheduled backup was made although one has been due for six hours.", Value: map[bool]float64{true: 1}[s.Overdue]},
+		{Name: "app_backup_overdue", Help: "1 when no backup was made although one has been due for six hours.", Value: map[bool]float64{true: 1}[s.Overdue]},
 		{Name: "app_backup_failing", Help: "1 when the last scheduled backup failed, or old ones could not be removed.", Value: map[bool]float64{true: 1}[s.Error != "" || s.CleaningErr != ""]},
 	}
 	if s.Newest.Name != "" {
 		list = append(list,
-			httpapi.Gauge{Name: "app_backup_last_success_timestamp_seconds", Help: "When the newest scheduled backup was made, in seconds since 1970.", Value: float64(s.Newest.MadeAt.Unix())},
-			httpapi.Gauge{Name: "app_backup_age_seconds", Help: "Age of the newest scheduled backup.", Value: a.cfg.Clock().Sub(s.Newest.MadeAt).Seconds()},
-			httpapi.Gauge{Name: "app_backup_bytes", Help: "Size of the newest scheduled backup.", Value: float64(s.Newest.Bytes)},
+			httpapi.Gauge{Name: "app_backup_last_success_timestamp_seconds", Help: "When the newest backup in the folder was made, in seconds since 1970.", Value: float64(s.Newest.MadeAt.Unix())},
+			httpapi.Gauge{Name: "app_backup_age_seconds", Help: "Age of the newest backup in the folder.", Value: a.cfg.Clock().Sub(s.Newest.MadeAt).Seconds()},
+			httpapi.Gauge{Name: "app_backup_bytes", Help: "Size of the newest backup in the folder.", Value: float64(s.Newest.Bytes)},
 		)
 	}
 	return list

@@ -90,6 +90,23 @@ func (f Folder) All() ([]Stored, error) {
 	return all, nil
 }
 
+// newestManual is the newest backup in a folder that somebody asked for, but for those from the future, which were made
+// while the clock was wrong. The zero value when there is none.
+func newestManual(dir string, now time.Time) (newest Kept) {
+	entries, _ := os.ReadDir(dir) // whoever asks has read it a moment ago
+	for _, entry := range entries {
+		text, found := strings.CutPrefix(strings.TrimSuffix(entry.Name(), nameSuffix), manualPrefix)
+		at, err := time.Parse(stampLayout, text)
+		if !found || err != nil || !entry.Type().IsRegular() || at.After(now) || !at.After(newest.MadeAt) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil {
+			newest = Kept{entry.Name(), at, info.Size()}
+		}
+	}
+	return newest
+}
+
 // isName tells whether a name may be that of a backup in a folder: letters, digits, points, hyphens and underlines, at
 // most 128 bytes, without a point at the start and with .backup at the end.
 func isName(name string) bool {

@@ -30,8 +30,9 @@ type Keeper struct {
 	clock func() time.Time
 	start time.Time
 
-	mu     sync.Mutex
-	status Status
+	mu        sync.Mutex
+	status    Status
+	scheduled time.Time // when the newest scheduled backup was made
 }
 
 // NewKeeper makes a Keeper. It does nothing until Run.
@@ -87,6 +88,7 @@ func (k *Keeper) Make(ctx context.Context) (Result, error) {
 		switch {
 		case err == nil:
 			s.Error, s.FailedAt = "", time.Time{}
+			k.scheduled = now
 			s.Newest = Kept{filepath.Base(r.File), now, r.Bytes} // also when the folder cannot be read any more
 		case ctx.Err() == nil && !errors.Is(err, ErrBusy):
 			s.Error, s.FailedAt = err.Error(), now
@@ -159,13 +161,23 @@ func (k *Keeper) look() (next time.Time) {
 		default:
 			s.Newest = list[0]
 		}
-		s.Next = due(k.cfg.Schedule, s.Newest.MadeAt, s.FailedAt, k.clock())
+		if err == nil {
+			k.scheduled = s.Newest.MadeAt
+			if byHand := newestManual(k.cfg.Folder, k.clock()); byHand.MadeAt.After(s.Newest.MadeAt) {
+				s.Newest = byHand
+			}
+			if s.Newest.MadeAt.After(s.FailedAt) { // the folder works again
+				s.Error, s.FailedAt = "", time.Time{}
+			}
+		}
+		s.Next = due(k.cfg.Schedule, k.scheduled, s.FailedAt, k.clock())
 		next = s.Next
 	})
 	return next
 }
 
-// Refresh reads what is in the folder, for the Status of a Keeper that does not run.
+// Refresh reads what is in the folder: for the Status of a Keeper that does not run, and after somebody has put a backup
+// there.
 func (k *Keeper) Refresh() { k.look() }
 
 func (k *Keeper) change(f func(*Status)) {

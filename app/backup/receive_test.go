@@ -133,3 +133,37 @@ func TestKeeperAsks(t *testing.T) {
 		<-ended
 	})
 }
+
+// TestKeeperSeesManual: a backup that somebody asked for ends a failure and keeps the schedule from being overdue, and
+// the schedule goes on.
+func TestKeeperSeesManual(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder := filepath.Join(t.TempDir(), "away")
+		k, s := keeper(t, folder, Policy{Daily: 7})
+		if _, err := k.Make(t.Context()); !errors.Is(err, ErrNotReady) {
+			t.Fatal(err)
+		}
+		time.Sleep(7 * time.Hour)
+		if s := k.Status(); !s.Overdue || s.Error == "" {
+			t.Errorf("%+v", s)
+		}
+		if err := Folder(folder).Make(); err != nil {
+			t.Fatal(err)
+		}
+		name := ManualName(time.Now())
+		if _, err := Create(t.Context(), Config{Store: s, Version: "1"}, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(folder, ManualName(time.Now().Add(time.Hour))), "from the future")
+		k.Refresh()
+		if s := k.Status(); s.Overdue || s.Error != "" || s.Newest.Name != name || !s.Next.IsZero() {
+			t.Errorf("%+v", s)
+		}
+		if _, err := k.Make(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if s := k.Status(); s.Newest.Name == name || s.Next.IsZero() {
+			t.Errorf("%+v", s)
+		}
+	})
+}

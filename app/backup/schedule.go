@@ -36,7 +36,7 @@ func (s Schedule) Next(last time.Time) time.Time {
 
 // Status says how the scheduled backups are doing.
 type Status struct {
-	Newest      Kept      // the newest backup in the folder; Name is "" when there is none
+	Newest      Kept      // the newest backup in the folder, scheduled or asked for; Name is "" when there is none
 	Next        time.Time // when the next is due; zero = now
 	Running     bool
 	FailedAt    time.Time // when the newest attempt failed; zero when it did not

@@ -33,7 +33,7 @@ type storedBackup struct {
 type backupOverview struct {
 	Folder    string         `json:"folder"`
 	Scheduled bool           `json:"scheduled"` // they are made by the service itself
-	LastAt    *audit.Time    `json:"lastAt"`    // of scheduled ones
+	LastAt    *audit.Time    `json:"lastAt"`    // of the newest that the service made
 	NextAt    *audit.Time    `json:"nextAt"`
 	Running   bool           `json:"running"`
 	Overdue   bool           `json:"overdue"`

@@ -131,6 +131,7 @@ func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string,
 	if err := b.HandOver(r.File); err != nil {
 		return r, err
 	}
+	b.Keeper.Refresh()
 	b.Note(by, "backup.create", name, map[string]string{"sha256": r.SHA256})
 	return r, nil
 }

@@ -358,7 +358,7 @@ const answerModels = `{
 "BackupOverview": {"description": "The backups of the appliance.", "type": "object", "required": ["folder", "scheduled", "lastAt", "nextAt", "running", "overdue", "problem", "restore", "backups"], "additionalProperties": false, "properties": {
 	"folder": {"description": "Where they are, on the machine.", "type": "string"},
 	"scheduled": {"description": "The service makes backups by itself.", "type": "boolean"},
-	"lastAt": {"description": "When the newest scheduled one was made; null when there is none.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"lastAt": {"description": "When the newest one that the service made was made, by schedule or asked for; null when there is none.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"nextAt": {"description": "When the next is due; null: as soon as possible, or never.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"running": {"description": "A scheduled one is being made.", "type": "boolean"},
 	"overdue": {"description": "None was made although one has been due for six hours.", "type": "boolean"},
