@@ -29,7 +29,8 @@ const (
 // manualPrefix begins the names of backups that somebody asked for: manual-20261120T081530Z.backup.
 const manualPrefix = "manual-"
 
-// Stored is a backup in a folder. It was verified when it got its name.
+// Stored is a backup in a folder. One that was made here was verified when it got its name; of one from elsewhere that is
+// encrypted only that it arrived whole is known until somebody verifies it with its passphrase.
 type Stored struct {
 	Header
 	Name    string

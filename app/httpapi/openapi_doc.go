@@ -271,7 +271,7 @@ var operations = map[string]operation{
 	},
 	"GET /backup": {
 		id: "getBackups", tag: "Admin", summary: "What backups there are, and how they are doing",
-		about:  "Every backup in the folder was verified when it got its name. `problem` says why the newest scheduled one failed, or that it is overdue. `restore` tells of the restore that was begun last.",
+		about:  "Every backup that was made here was verified when it got its name; an encrypted one from elsewhere is when it is verified or restored. `problem` says why the newest scheduled one failed, or that it is overdue. `restore` tells of the restore that was begun last.",
 		answer: "The folder, its backups with the newest first, and the newest restore.", form: formResult, gives: "BackupOverview", sample: overviewSample, also: []int{503},
 	},
 	"POST /backup": {
