@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"opsmon/app/monitor"
+	"opsmon/app/oee"
 )
 
 // The oracle works a plan out the slow way: a slot for every second of the time, filled rule by rule over the whole range,
@@ -29,6 +30,7 @@ type oracle struct {
 	good, bad   map[string]float64 // by schedule
 	other       map[string]float64
 	goodByMin   []float64
+	all         float64 // good and bad made under a rate
 	downtimeSec int
 	skus        map[string]string // by schedule
 }
@@ -268,6 +270,9 @@ func (o *oracle) count() {
 		o.good[k] += good
 		o.bad[k] += bad
 		o.goodByMin[t/60] += good
+		if o.rate(t) > 0 {
+			o.all += good + bad
+		}
 	}
 	breaks := map[int]bool{}
 	for i := range o.inputs {
@@ -327,6 +332,9 @@ func (o *oracle) count() {
 			case in.Kind == monitor.InputEntry && in.Entry.Correction:
 				o.good[key[t]] += in.Entry.Good
 				o.goodByMin[t/60] += in.Entry.Good
+				if o.rate(t) > 0 {
+					o.all += in.Entry.Good
+				}
 			case in.Kind == monitor.InputEntry:
 				record(t, "operator", in.Entry.Good, in.Entry.Bad)
 				o.good[key[t]] -= in.Entry.Reject
@@ -446,6 +454,14 @@ func (o *oracle) classify() {
 
 func (o *oracle) sku(t int) string { return o.skus[o.schedule[t]] }
 
+// rate is what is due a minute; nothing is while a non-production schedule runs.
+func (o *oracle) rate(t int) float64 {
+	if o.paused[t] != "" {
+		return 0
+	}
+	return o.unitsPerMinute(t)
+}
+
 func (o *oracle) unitsPerMinute(t int) float64 {
 	switch o.sku(t) {
 	case "A":
@@ -504,8 +520,55 @@ func (o *oracle) compare(t *testing.T, v monitor.View) {
 		near("bad of "+k, bad[k], o.bad[k])
 		near("other of "+k, other[k], o.other[k])
 	}
+	o.compareOEE(t, v)
 	near("good without a schedule", good[""], unknownGood)
 	near("bad without a schedule", bad[""], unknownBad)
+}
+
+// compareOEE works the default profile out from the seconds, by the sentences of the specification.
+func (o *oracle) compareOEE(t *testing.T, v monitor.View) {
+	t.Helper()
+	var scheduled, known, down, ideal, target, good, bad float64
+	for s := range o.n {
+		if o.planned[s] != "+" {
+			continue
+		}
+		scheduled++
+		if o.class[s] == "noData+" {
+			continue
+		}
+		known++
+		ideal += o.rate(s) / 60
+		if o.class[s] == "downtime+" {
+			down++
+		} else {
+			target += o.rate(s) / 60
+		}
+	}
+	for k := range o.good {
+		good += o.good[k]
+		bad += o.bad[k]
+	}
+	var terms oee.Terms
+	for _, r := range oee.Collect(oee.Config{Calendar: o.cfg.Calendar}, o.from, o.to, v.Segments, v.Minutes) {
+		terms.Add(&r.Terms)
+	}
+	f := terms.Figures(oee.ProfileDefault)
+	for _, c := range []struct {
+		name                   string
+		got                    oee.Ratio
+		numerator, denominator float64
+	}{
+		{"A", f.A, (known - down) * second, known * second},
+		{"P", f.P, o.all, target},
+		{"Q", f.Q, good, good + bad},
+		{"coverage", f.Coverage, known * second, scheduled * second},
+		{"ideal", oee.Ratio{Numerator: terms.Ideal, Denominator: terms.Target}, ideal, target},
+	} {
+		if math.Abs(c.got.Numerator-c.numerator) > 1e-3 || math.Abs(c.got.Denominator-c.denominator) > 1e-3 {
+			t.Fatalf("%s is %v of %v, and %v of %v by the oracle", c.name, c.got.Numerator, c.got.Denominator, c.numerator, c.denominator)
+		}
+	}
 }
 
 func TestAgainstTheOracle(t *testing.T) {

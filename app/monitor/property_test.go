@@ -44,6 +44,16 @@ func TestTheSameBytes(t *testing.T) {
 	for seed := range uint64(40) {
 		p := generate(seed, 1)
 		r := rand.New(rand.NewPCG(seed, 3))
+		// Every other station has its manifest changed in the middle of it all.
+		configs := map[int64]*monitor.Config{1: p.cfg}
+		if seed%2 == 0 {
+			next := *generate(seed+1000, 1).cfg
+			next.Revision = 2
+			configs[2] = &next
+			change := monitor.Input{At: p.from + r.Int64N(p.to-p.from), Kind: monitor.InputConfig, Config: &next}
+			at, _ := slices.BinarySearchFunc(p.inputs, change, func(a, b monitor.Input) int { return monitor.Compare(&a, &b) })
+			p.inputs = slices.Insert(p.inputs, at, change)
+		}
 		s := monitor.New(p.cfg, p.from)
 		for i := range p.inputs {
 			if err := s.Apply(&p.inputs[i]); err != nil {
@@ -73,7 +83,7 @@ func TestTheSameBytes(t *testing.T) {
 			case 3:
 				gather(&all, s.Take())
 				data := s.Encode()
-				again, err := monitor.Decode(data, func(int64) *monitor.Config { return p.cfg })
+				again, err := monitor.Decode(data, func(revision int64) *monitor.Config { return configs[revision] })
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
