@@ -83,6 +83,8 @@ func TestClasses(t *testing.T) {
 			"06:00 idle+, 06:05 downtime+, 06:11 idle+, 06:20"},
 		{"a machine that runs without making any is stopped; one that starts is not", []change{production}, "06:00", "06:12", []string{"alive 06:00 06:12", "06:00 start S sku=A", "06:00 productive on", "06:05 productive off", "06:06 productive on", "06:07 good 1", "06:08 good 1"},
 			"06:00 downtime+, 06:06 productive+, 06:08 downtime+, 06:12"},
+		{"what speed made until something changes is a unit then", []change{production, func(c *monitor.Config) { c.SpeedToProductionRatio = 1 }}, "06:00", "06:10", []string{"alive 06:00 06:10", "06:00 start S sku=A", "06:00 speed 10", "06:01:20 link up", "06:01:20 speed 0"},
+			"06:00 idle+, 06:01:20 downtime+, 06:10"},
 		{"speed under the threshold", []change{func(c *monitor.Config) {
 			c.DowntimeMode, c.StoppedSpeed, c.UtilisationThreshold = monitor.DowntimeLineSpeed, 10, 5*minute
 		}}, "06:00", "06:30", []string{"alive 06:00 06:30", "06:00 start S sku=A", "06:08 speed 20", "06:10 speed 9", "06:14:59 speed 10", "06:20 speed 9.9", "06:26 speed 10"},

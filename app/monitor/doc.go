@@ -38,8 +38,8 @@
 // it is given to an earlier state (a Clone, or an Encode kept by the hour), and everything after it once more; windows
 // change from the input's own time at most back to that state's Final.
 //
-// Nothing depends on when Advance, View or Encode are called: they move a state at whole minutes only, where it stops in
-// any case, and sums of floating point numbers are taken where inputs lie, never where somebody looks.
+// Nothing depends on when Advance, View or Encode are called: sums of floating point numbers are taken where inputs lie and
+// minutes end, never where somebody looks.
 //
 // # Rules where the specification leaves a choice
 //

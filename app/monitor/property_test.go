@@ -44,6 +44,15 @@ func TestTheSameBytes(t *testing.T) {
 	for seed := range uint64(40) {
 		p := generate(seed, 1)
 		r := rand.New(rand.NewPCG(seed, 3))
+		// A meter, and what it says of itself.
+		for at := p.from; at < p.to; at += 7 * minute {
+			in := monitor.Input{At: at, Kind: monitor.InputSignal, Source: "meter", Signal: monitor.Signal{Has: monitor.HasKwhInterval, KwhInterval: r.Float64()}}
+			if seed%3 == 0 && at > p.from+6*hour {
+				in.Has, in.Kwh = monitor.HasKwhInterval|monitor.HasKwh, float64(at-p.from)/hour
+			}
+			p.inputs = append(p.inputs, in)
+		}
+		slices.SortStableFunc(p.inputs, func(a, b monitor.Input) int { return monitor.Compare(&a, &b) })
 		// Every other station has its manifest changed in the middle of it all.
 		configs := map[int64]*monitor.Config{1: p.cfg}
 		if seed%2 == 0 {

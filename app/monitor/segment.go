@@ -11,7 +11,7 @@ type Segment struct {
 	Manual     int64  // the start of the manual downtime that it is part of; 0: none
 	Stop       int64  // the start of the stop that it is part of; 0: none
 	Slow       int64  // the start of the slow period that it is part of; 0: none
-	Cause      string // reason code of the downtime; "" is none
+	Cause      string // reason code of the issue; "" is none
 }
 
 // same tells whether two segments differ in their time alone.
@@ -19,9 +19,13 @@ func (g *Segment) same(o *Segment) bool {
 	return (g.Ctx == o.Ctx || *g.Ctx == *o.Ctx) && g.Known == o.Known && g.Productive == o.Productive && g.Manual == o.Manual && g.Stop == o.Stop && g.Slow == o.Slow && g.Cause == o.Cause
 }
 
+// mark gives where the segment has the start of its issue of a type.
 func (g *Segment) mark(t IssueType) *int64 {
-	if t == IssueSlow {
+	switch t {
+	case IssueSlow:
 		return &g.Slow
+	case IssueManual:
+		return &g.Manual
 	}
 	return &g.Stop
 }

@@ -116,7 +116,7 @@ func (s *State) Advance(to int64) {
 		s.checkSilence(to)
 	}
 	if s.silent || s.exempt() {
-		// In steps of whole minutes, so that nothing depends on how often this is called.
+		// Whole minutes only: what arrives a moment later is not late.
 		s.run(max(s.now, to-mod(to, minute)))
 	}
 }
@@ -147,8 +147,6 @@ func (s *State) goSilent() {
 	s.speedKnown, s.kwKnown = false, false
 	if s.cfg.AlwaysConnected {
 		s.on = false // silence is "stopped"
-	} else {
-		s.broken = true
 	}
 	s.refresh(unit)
 }
@@ -234,14 +232,14 @@ func (s *State) do(in *Input) {
 		s.changed()
 	case InputManualStart:
 		if s.manual.Start == 0 {
-			s.manual, s.broken = Issue{Type: IssueManual, Start: s.now, Cause: in.Reason, Production: s.ctx.Production, SKU: s.ctx.SKU}, true
+			s.manual = Issue{Type: IssueManual, Start: s.now, Cause: in.Reason, Production: s.ctx.Production, SKU: s.ctx.SKU}
 		}
 	case InputManualEnd:
 		if s.manual.Start != 0 {
 			if s.manual.End = s.now; s.manual.Start < s.now {
 				s.out.Issues = append(s.out.Issues, s.manual)
 			}
-			s.manual, s.broken = Issue{}, true
+			s.manual = Issue{}
 		}
 	case InputEntry:
 		unit = s.enter(in.Entry)
@@ -268,11 +266,7 @@ func (s *State) do(in *Input) {
 
 // alive notes a sign of life.
 func (s *State) alive() {
-	s.lastSign = s.now
-	if s.silent {
-		s.silent = false
-		s.broken = s.broken || !s.cfg.AlwaysConnected
-	}
+	s.lastSign, s.silent = s.now, false
 }
 
 func (s *State) setConfig(c *Config) {
@@ -281,11 +275,11 @@ func (s *State) setConfig(c *Config) {
 	s.cfg = c
 	switch {
 	case s.exempt() && s.silent:
-		s.silent, s.broken = false, true
+		s.silent = false
 	case wasExempt && !s.exempt():
 		s.lastSign = s.now // from now on it can be silent
 	}
-	if old.DowntimeMode != c.DowntimeMode || old.AlwaysConnected != c.AlwaysConnected {
+	if old.DowntimeMode != c.DowntimeMode {
 		s.broken = true
 	}
 	if s.speedKnown {
