@@ -316,3 +316,41 @@ func BenchmarkView(b *testing.B) {
 		s.View(inputs[7999].At + minute)
 	}
 }
+
+// TestFinalStays looks at stations live, in the middle of it all: what a view calls final is what comes out in the end.
+func TestFinalStays(t *testing.T) {
+	looked := 0
+	for seed := range uint64(30) {
+		p := generate(seed, 1)
+		r := rand.New(rand.NewPCG(seed, 5))
+		end := run(t, p.cfg, p.from, p.to, p.inputs)
+		windows := monitor.Windows(end.Segments, end.Minutes)
+		s := monitor.New(p.cfg, p.from)
+		for i := range p.inputs {
+			if err := s.Apply(&p.inputs[i]); err != nil {
+				t.Fatal(err)
+			}
+			if r.IntN(400) != 0 || i+1 == len(p.inputs) {
+				continue
+			}
+			now := p.inputs[i].At + r.Int64N(p.inputs[i+1].At-p.inputs[i].At+1)
+			v := s.View(now)
+			if v.Now != now || v.Final > now {
+				t.Fatalf("seed %d: a view of %s is of %s and final to %s", seed, show(now), show(v.Now), show(v.Final))
+			}
+			for _, w := range monitor.Windows(v.Segments, v.Minutes) {
+				if w.Start+minute > v.Final {
+					break
+				}
+				looked++
+				want := windows[(w.Start-p.from)/minute]
+				if windowText(w) != windowText(want) || w.KWh != want.KWh {
+					t.Fatalf("seed %d: at %s a window is final up to %s:\n%s\nand in the end\n%s", seed, show(now), show(v.Final), windowText(w), windowText(want))
+				}
+			}
+		}
+	}
+	if looked < 10_000 {
+		t.Errorf("only %d windows were looked at", looked)
+	}
+}
