@@ -50,6 +50,12 @@ func (l *ledger) note(fn func()) {
 // TestKilled kills the real binary at a random moment under load, again and again on the same store. After each
 // restart every write that was answered is there, and no part of one that was not.
 func TestKilled(t *testing.T) {
+	for store := range durabilityStores { // a new one now and then, since every round looks at all that is in it
+		t.Run(fmt.Sprint(store), killedUnderLoad)
+	}
+}
+
+func killedUnderLoad(t *testing.T) {
 	dir := t.TempDir()
 	admin := initialise(t, dir, "--domain", "northgate.example")
 	// The manifests have an account of their own: on the other one they would always be behind the fields.

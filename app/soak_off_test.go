@@ -4,6 +4,7 @@ package app
 
 const (
 	durabilityRounds = 5
+	durabilityStores = 1
 	fullDiskRounds   = 2
 	powerCuts        = 5 // at each sync
 	growthMonths     = 4
