@@ -204,3 +204,36 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+// TestLateBatch has a radio that was dead for 80 minutes send what it kept: the minutes are made again from a checkpoint.
+func TestLateBatch(t *testing.T) {
+	s := monitor.New(config(), clock(t, "06:00"))
+	feed := func(s *monitor.State, inputs []monitor.Input) {
+		t.Helper()
+		for i := range inputs {
+			if err := s.Apply(&inputs[i]); err != nil {
+				t.Fatalf("at %s: %v", show(inputs[i].At), err)
+			}
+		}
+	}
+	feed(s, script(t, "06:00 start S sku=A", "alive 06:00 06:31", "06:10 productive on"))
+	checkpoint := s.Clone()
+	after := script(t, "alive 07:50 08:00")
+	feed(s, after)
+	if got, want := line(s.View(clock(t, "08:00")).Segments), "06:00 idle+, 06:10 productive+, 06:30 noData+, 07:50 productive+, 08:00"; got != want {
+		t.Errorf("without the batch\ngot  %s\nwant %s", got, want)
+	}
+	batch := script(t, "every 2m 06:32 07:50 good 2", "07:01 productive off", "07:21 productive on")
+	if err := s.Apply(&batch[0]); err != monitor.ErrLate {
+		t.Fatalf("the late signal: %v, want ErrLate", err)
+	}
+	feed(checkpoint, batch)
+	feed(checkpoint, after)
+	v := checkpoint.View(clock(t, "08:00"))
+	if got, want := line(v.Segments), "06:00 idle+, 06:10 productive+, 07:01 idle+, 07:21 productive+, 08:00"; got != want {
+		t.Errorf("with the batch\ngot  %s\nwant %s", got, want)
+	}
+	if got, want := counts(v.Minutes), "S A 78 good"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
