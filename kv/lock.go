@@ -15,7 +15,7 @@ const lockRetry = 20 * time.Millisecond
 // too. The lock goes with the process when that dies. Error: ErrLocked after the time given; 0 is one try.
 func LockFile(path string, timeout time.Duration) (unlock func() error, err error) {
 	op := "lock " + path
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := openLock(path)
 	if err != nil {
 		return nil, wrap(op, err)
 	}
@@ -32,4 +32,18 @@ func LockFile(path string, timeout time.Duration) (unlock func() error, err erro
 			return nil, errors.Join(&Error{Op: op, Kind: ErrLocked}, f.Close())
 		}
 	}
+}
+
+// openLock opens a file, and makes one where there is none. It never makes the one that a link leads to: whoever owns the
+// directory could have root make files anywhere.
+func openLock(path string) (f *os.File, err error) {
+	for range 3 { // another process may make or remove it between the two
+		if f, err = os.OpenFile(path, os.O_RDWR, 0o600); !errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, os.ErrExist) {
+			break
+		}
+	}
+	return f, err
 }

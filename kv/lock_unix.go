@@ -23,7 +23,8 @@ func tryLock(f *os.File) (locked bool, err error) {
 	}
 }
 
-// handOver gives an empty file of root's to the owner of its directory.
+// handOver gives an empty file of root's to the owner of its directory, unless that may be one that lies elsewhere: the
+// owner can put links there.
 func handOver(f *os.File) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -36,9 +37,13 @@ func handOver(f *os.File) error {
 	if err != nil {
 		return err
 	}
+	named, err := os.Lstat(f.Name())
+	if err != nil || !named.Mode().IsRegular() || !os.SameFile(named, file) {
+		return err
+	}
 	is, known := file.Sys().(*syscall.Stat_t)
 	owner, known2 := dir.Sys().(*syscall.Stat_t)
-	if !known || !known2 || file.Size() > 0 || is.Uid != 0 || owner.Uid == 0 {
+	if !known || !known2 || file.Size() > 0 || is.Uid != 0 || is.Nlink != 1 || owner.Uid == 0 {
 		return nil
 	}
 	return f.Chown(int(owner.Uid), int(owner.Gid))
