@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -105,6 +106,9 @@ func exchangeWhen(dir string, sure func() error, moves []move, step func(string)
 			return err
 		}
 	}
+	if err := (journal{moves}).inside(dir); err != nil { // before it is a journal that cannot be ended
+		return err
+	}
 	if err := writeJournal(dir, journal{moves}, step); err != nil {
 		return err
 	}
@@ -134,7 +138,10 @@ func writeJournal(dir string, j journal, step func(string)) error {
 		return err
 	}
 	path := filepath.Join(dir, journalName)
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := remove(path + ".new"); err != nil { // a link to elsewhere would be written through
+		return err
+	}
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -151,8 +158,8 @@ func writeJournal(dir string, j journal, step func(string)) error {
 
 // finish makes the moves of the journal, as far as they are not made. Without a journal there is nothing to do.
 func finish(dir string, step func(string)) error {
-	path := filepath.Join(dir, journalName)
-	text, err := os.ReadFile(path)
+	name := filepath.Join(dir, journalName)
+	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -161,10 +168,13 @@ func finish(dir string, step func(string)) error {
 	}
 	var j journal
 	if err := json.Unmarshal(text, &j); err != nil {
-		return fmt.Errorf("%s says what a restore has begun and cannot be read (%w): the names that end in .before-restore-TIME hold what was there before", path, err)
+		return fmt.Errorf("%s says what a restore has begun and cannot be read (%w): the names that end in .before-restore-TIME hold what was there before", name, err)
 	}
 	if err := notInUse(dir); err != nil {
 		return err
+	}
+	if err := j.inside(dir); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, m := range j.Moves {
 		if err := m.make(dir, step); err != nil {
@@ -172,11 +182,43 @@ func finish(dir string, step func(string)) error {
 		}
 	}
 	step("moved")
-	if err := remove(path); err != nil {
+	if err := remove(name); err != nil {
 		return err
 	}
 	step("journal removed")
 	return syncDir(dir)
+}
+
+// inside refuses moves one of which its own inside refuses.
+func (j journal) inside(dir string) error {
+	for _, m := range j.Moves {
+		if err := m.inside(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inside refuses a move that would lead outside the directory: whoever owns that could have root move files anywhere.
+func (m move) inside(dir string) error {
+	for i, name := range []string{m.Name, m.New, m.Keep} {
+		if name == "" && i > 0 {
+			continue
+		}
+		if !plainName(name) {
+			return fmt.Errorf("%q is no name of a file in the data directory; remove this file when it is not of a restore", name)
+		}
+		for at := path.Dir(name); at != "."; at = path.Dir(at) {
+			info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(at)))
+			if err == nil && !info.IsDir() {
+				return fmt.Errorf("%s is no directory, and %s is to be moved in it: put a directory in its place", filepath.Join(dir, filepath.FromSlash(at)), name)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // make makes a move, or what is left of it. The name always has a whole file, the old or the new one, as long as the
