@@ -50,7 +50,10 @@ func (j journal) write(dir string, handOver func(string) error) error {
 // replaceFile gives a file new content, whole or not at all.
 func replaceFile(path string, text []byte, handOver func(string) error) error {
 	temp := path + ".new"
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err := remove(temp); err != nil { // a link to elsewhere would be written through
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

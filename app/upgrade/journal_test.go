@@ -92,3 +92,20 @@ func TestRecoverAndSettle(t *testing.T) {
 		t.Errorf("a journal that cannot be read is left: %v", err)
 	}
 }
+
+// TestJournalFollowsNoLink: root writes the journal into a directory of the service's user, who may have put a link there.
+func TestJournalFollowsNoLink(t *testing.T) {
+	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(dir, journalName+".new")); err != nil {
+		t.Skip(err)
+	}
+	if err := (journal{Step: stepTrying}).write(dir, func(string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "old" || readJournal(dir) == nil {
+		t.Errorf("the journal was written through the link: %q, %v", text, err)
+	}
+}
