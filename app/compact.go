@@ -71,8 +71,12 @@ func openAndClose(cfg Config, log *slog.Logger) error {
 // compact puts a smaller store in the place of one that nobody has open, and keeps that beside.
 func compact(ctx context.Context, dir string) (result httpapi.Compacted, err error) {
 	path, smaller := filepath.Join(dir, StoreFile), filepath.Join(dir, compactNew)
-	if err := os.Remove(smaller); err != nil && !errors.Is(err, os.ErrNotExist) { // of a killed process
-		return result, err
+	// A killed process has left these. What it kept is not needed any more, because the store has been opened since, and
+	// must not be what an undo puts back.
+	for _, left := range []string{smaller, filepath.Join(dir, compactKept)} {
+		if err := os.Remove(left); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return result, err
+		}
 	}
 	if err := compactRoom(dir, path); err != nil {
 		return result, err
@@ -93,10 +97,6 @@ func compact(ctx context.Context, dir string) (result httpapi.Compacted, err err
 	err = backup.Exchange{Name: StoreFile, New: compactNew, Keep: compactKept, Step: func(name string) { failpoint.At("compact: " + name) }, Sure: func() error {
 		if now, err := kv.LastCommit(path); err != nil || now != c.Commit {
 			return errors.Join(err, errdefs.New(errdefs.Conflict, "another command has written to the store meanwhile; try again"))
-		}
-		// What an earlier one kept is not needed any more: the store has served since.
-		if err := os.Remove(filepath.Join(dir, compactKept)); !errors.Is(err, os.ErrNotExist) {
-			return err
 		}
 		return nil
 	}}.Do(dir)

@@ -235,3 +235,35 @@ func copyTree(t testing.TB, from, to string) {
 		t.Fatal(err)
 	}
 }
+
+// TestCompactUndoOfNothing: what a killed compact has kept is older than the store, and a later one that has nothing to
+// gain must not put it back when it fails.
+func TestCompactUndoOfNothing(t *testing.T) {
+	cfg := testConfig(t)
+	a, _ := opened(t, cfg)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(cfg.DataDir, StoreFile)
+	for { // until there is nothing to gain
+		c, err := compact(t.Context(), cfg.DataDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.After >= c.Before {
+			break
+		}
+	}
+	if err := os.WriteFile(filepath.Join(cfg.DataDir, compactKept), []byte("an older store"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compact(t.Context(), cfg.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	if err := compactUndo(cfg.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := kv.VersionOf(path); err != nil || n != StoreVersion() {
+		t.Errorf("an older store was put back: version %d, %v", n, err)
+	}
+}
