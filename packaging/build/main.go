@@ -77,7 +77,6 @@ type options struct {
 	Targets []target
 	Formats []string // none = all that the machine has the tools for
 	SignKey string   // file of a minisign secret key; "" = nothing is signed
-	Root    string   // directory of the module
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -55,44 +56,52 @@ func releaseOf(t *testing.T, version string) dist {
 		return d
 	}
 	d := dist{dir: filepath.Join(scratch, "Prüf stand", version)}
-	secret := filepath.Join(scratch, "secret.key")
-	public, err := throwAwayKey(secret)
+	public, err := throwAwayKey()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.key = public
-	var log bytes.Buffer
-	o := options{Version: version, Out: d.dir, Targets: []target{{"linux", "amd64"}, {"windows", "amd64"}}, SignKey: secret}
+	args := []string{"--version", version, "--out", d.dir, "--targets", "linux/amd64,windows/amd64", "--sign-key", secretKey()}
 	if version != "1.0.0" {
 		needs(t, []string{"msibuild"})
-		o.Formats = []string{"tar.gz", "deb", "rpm", "msi"}
+		args = append(args, "--formats", "tar.gz,deb,rpm,msi")
 	}
-	if err := release(t.Context(), o, &log); err != nil {
+	if d.log, err = build(t, moduleOf(t), args...); err != nil {
 		t.Fatal(err)
 	}
-	d.log = log.String()
 	built[version] = d
 	return d
 }
 
-// throwAwayKey gives the public part of the key in a file, which it makes when it is not there.
-func throwAwayKey(file string) (minisign.PublicKey, error) {
-	b, err := os.ReadFile(file)
-	if err == nil {
-		var key minisign.PrivateKey
-		err = key.UnmarshalText(b)
-		public, _ := key.Public().(minisign.PublicKey)
-		return public, err
+// build runs the program as people do, in the source at root, whatever detectors the tests themselves run with.
+func build(t *testing.T, root string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./packaging/build"}, args...)...)
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "APP_SIGN_PASSWORD="+password)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
 	}
+	return string(out), err
+}
+
+const password = "correct horse"
+
+// throwAwayKey makes a key that is locked with password, once, and gives its public part.
+var throwAwayKey = sync.OnceValues(func() (minisign.PublicKey, error) {
 	public, key, err := minisign.GenerateKey(nil)
 	if err != nil {
 		return public, err
 	}
-	if b, err = key.MarshalText(); err != nil {
+	b, err := minisign.EncryptKey(password, key)
+	if err != nil {
 		return public, err
 	}
-	return public, os.WriteFile(file, b, 0o600)
-}
+	return public, os.WriteFile(secretKey(), b, 0o600)
+})
+
+// secretKey gives the file of the key.
+func secretKey() string { return filepath.Join(scratch, "secret.key") }
 
 // needs gives the first of each list of programs that is there. Without one the test is skipped, and fails where all
 // is to be tested.

@@ -39,12 +39,11 @@ func (p *product) file(name string) string {
 
 // release builds everything beside the directory Out, and moves it there when all is whole: the checksums last.
 func release(ctx context.Context, o options, say io.Writer) (err error) {
-	if o.Root == "" {
-		if o.Root, err = moduleRoot(ctx); err != nil {
-			return err
-		}
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return err
 	}
-	src, err := describe(ctx, o.Root, o.Version)
+	src, err := describe(ctx, root, o.Version)
 	if err != nil {
 		return err
 	}
@@ -69,7 +68,7 @@ func release(ctx context.Context, o options, say io.Writer) (err error) {
 	fmt.Fprintf(say, "app %s, commit %s, of %s\n", src.Version, src.Commit, src.Time.Format("2006-01-02T15:04:05Z"))
 	var made []string
 	for _, t := range o.Targets {
-		p := &product{source: src, target: t, root: o.Root, out: out, dir: filepath.Join(scratch, t.OS+"-"+t.Arch)}
+		p := &product{source: src, target: t, root: root, out: out, dir: filepath.Join(scratch, t.OS+"-"+t.Arch)}
 		if err := p.make(ctx, o, key, say); err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
