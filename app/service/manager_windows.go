@@ -29,6 +29,8 @@ func connect(access uint32) (*mgr.Mgr, *mgr.Service, error) {
 	if err != nil {
 		if errors.Is(err, windows.ERROR_SERVICE_DOES_NOT_EXIST) {
 			err = ErrNotInstalled
+		} else {
+			err = fmt.Errorf("ask the service control manager: %w", err)
 		}
 		return nil, nil, errors.Join(err, m.Disconnect())
 	}
