@@ -253,22 +253,14 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 	}, nil
 }
 
-// retryFull is how long to wait for room on a full disk.
-const retryFull = 5 * time.Second
+// retryOpen is how long to wait before a store that does not open is tried again.
+const retryOpen = 5 * time.Second
 
 // openWhenRoom is open, which on a full disk, where a new store or a migration needs room, calls waiting and goes on trying
 // until ctx ends.
 func (h *Host) openWhenRoom(ctx context.Context, waiting func()) error {
-	try := func() error {
-		h.turn.Lock()
-		defer h.turn.Unlock()
-		if h.app.Load() != nil {
-			return nil // somebody has put another store there
-		}
-		return h.open()
-	}
 	for first := true; ; first = false {
-		err := try()
+		err := h.openUnless()
 		if !errors.Is(err, kv.ErrFull) {
 			return err
 		}
@@ -279,9 +271,19 @@ func (h *Host) openWhenRoom(ctx context.Context, waiting func()) error {
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(retryFull):
+		case <-time.After(retryOpen):
 		}
 	}
+}
+
+// openUnless is open, unless somebody has put another store there meanwhile, which serves.
+func (h *Host) openUnless() error {
+	h.turn.Lock()
+	defer h.turn.Unlock()
+	if h.app.Load() != nil {
+		return nil
+	}
+	return h.open()
 }
 
 // open opens the store and lets its App answer. The caller holds the turn, or nobody else can have it yet.
@@ -325,7 +327,12 @@ func (h *Host) Replace(ctx context.Context, why string, change func() (undo func
 	if !h.turn.TryLock() {
 		return errdefs.New(errdefs.Conflict, "the store is being replaced already, or the service is starting or stopping; try again when that has ended")
 	}
-	defer h.turn.Unlock()
+	defer func() {
+		if h.app.Load() == nil {
+			h.openLater(*h.away.Load())
+		}
+		h.turn.Unlock()
+	}()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -347,6 +354,33 @@ func (h *Host) Replace(ctx context.Context, why string, change func() (undo func
 	}
 	h.log.Error("the new store does not get ready; the old one is put back", slog.Any("error", err))
 	return errors.Join(fmt.Errorf("the new store did not get ready, and the old one was put back: %w", err), h.back(undo))
+}
+
+// openLater goes on trying to open a store that no longer opens, in the background: what is in the way may pass, such as
+// another program that has the file. Damage does not pass.
+func (h *Host) openLater(why error) {
+	h.way.mu.Lock()
+	defer h.way.mu.Unlock()
+	if errors.Is(why, kv.ErrDamaged) || h.restores.ctx.Err() != nil {
+		return
+	}
+	h.log.Error("the store does not open; it is tried again and again", slog.Any("error", why))
+	h.restores.running.Go(func() {
+		for {
+			select {
+			case <-h.restores.ctx.Done():
+				return
+			case <-time.After(retryOpen):
+			}
+			switch err := h.openUnless(); {
+			case err == nil:
+				h.log.Info("the store opens again")
+				return
+			case errors.Is(err, kv.ErrDamaged):
+				return
+			}
+		}
+	})
 }
 
 // back puts the old store back.

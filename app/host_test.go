@@ -175,6 +175,28 @@ func TestReplaceUnderLoad(t *testing.T) {
 	}
 }
 
+// TestReplaceOpensLater: another program has the store when it is to be opened again, and the service serves as before when
+// that has let it go.
+func TestReplaceOpensLater(t *testing.T) {
+	cfg := testConfig(t)
+	r := serve(t, cfg)
+	var unlock func() error
+	err := r.host.Replace(t.Context(), "a test goes on", func() (_ func() error, err error) {
+		unlock, err = kv.LockFile(filepath.Join(cfg.DataDir, StoreFile), 0)
+		return nil, errors.Join(err, errors.New("no room"))
+	})
+	if err == nil || !errors.Is(err, kv.ErrLocked) {
+		t.Errorf("got %v", err)
+	}
+	if status := r.request(t, http.MethodGet, "/account", r.key, ""); status != 503 {
+		t.Errorf("GET /account meanwhile: %d", status)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the service to serve again", func() bool { return r.request(t, http.MethodGet, "/account", r.key, "") == 200 })
+}
+
 // TestReplaceWaitsNotForEver: a client that never ends its request does not keep a replacement from going on.
 func TestReplaceWaitsNotForEver(t *testing.T) {
 	r := serve(t, testConfig(t), func(h *Host) { h.limits.drain = 100 * time.Millisecond })
