@@ -2,12 +2,14 @@ package backup
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -445,6 +447,32 @@ func TestForged(t *testing.T) {
 			expectRefused(t, name, path, "pass")
 		} else if _, err := Verify(t.Context(), VerifyConfig{Path: path, Passphrase: "pass"}); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestTableOfNothing: a table of millions of empty items, which would take fifty times its size in memory, is refused before.
+func TestTableOfNothing(t *testing.T) {
+	header, err := encodeHeader(Header{Format: format})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range []string{"{}", "0"} {
+		text := []byte(`{"parts":[` + strings.Repeat(item+",", 1<<20) + item + `]}`)
+		text = binary.BigEndian.AppendUint32(text, uint32(len(text)))
+		sum := sha256.New()
+		sum.Write(header)
+		sum.Write(text)
+		file := slices.Concat(header, text, sum.Sum(nil), []byte(endMark))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := readTable(bytes.NewReader(file), int64(len(file)), header)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", item, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 2*uint64(len(file)) {
+			t.Errorf("%s: %d bytes of a table took %d of memory", item, len(file), took)
 		}
 	}
 }

@@ -32,7 +32,7 @@ const (
 	maxContent  = 256 << 20          // of a part before it is packed
 	maxPart     = maxContent + 1<<20 // of a part as stored: what cannot be packed, and is encrypted, gets a little larger
 	maxHeader   = 64 << 10           // of the header's JSON
-	maxTable    = 256 << 20          // of the table's JSON
+	maxTable    = 64 << 20           // of the table's JSON
 	lengthSize  = 4
 	digestSize  = sha256.Size
 	headerStart = len(magic) + lengthSize
@@ -206,7 +206,7 @@ func readTable(r io.ReaderAt, size int64, header []byte) (t table, start int64, 
 	if !bytes.Equal(sum.Sum(nil), tail[lengthSize:][:digestSize]) {
 		return t, 0, damaged(partManifest, "the checksum does not match")
 	}
-	if err := json.Unmarshal(text[:length], &t); err != nil {
+	if err := decodeTable(text[:length], &t); err != nil {
 		return t, 0, damaged(partManifest, "%w", err)
 	}
 	for i, p := range t.Parts {
@@ -215,6 +215,15 @@ func readTable(r io.ReaderAt, size int64, header []byte) (t table, start int64, 
 		}
 	}
 	return t, start, nil
+}
+
+// decodeTable decodes the JSON of a table or of contents. Nearly all of either are SHA-256 in hexadecimal: one that holds much else is
+// refused before it takes many times its own size in memory.
+func decodeTable(text []byte, v any) error {
+	if n := bytes.Count(text, []byte{','}); n > 1024+len(text)/24 {
+		return fmt.Errorf("%d items in %d bytes make no sense", n, len(text))
+	}
+	return json.Unmarshal(text, v)
 }
 
 // check refuses contents that would lead outside the directory, or do not fit the parts.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -91,7 +90,7 @@ func (o *opened) unlock(passphrase string) (*contents, error) {
 	if err == nil {
 		var text []byte
 		if text, err = io.ReadAll(r); err == nil {
-			err = json.Unmarshal(text, &c)
+			err = decodeTable(text, &c)
 		}
 	}
 	if err == nil {
