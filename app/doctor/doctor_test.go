@@ -206,14 +206,14 @@ func TestIll(t *testing.T) {
 			p.Disk = func(string) (backup.Disk, error) { return backup.Disk{Free: 40 << 30, Total: 500 << 30}, nil }
 		}, "disk space", "40 GiB free of 500 GiB", "make room", ""},
 		{"share away", func(p *patient) {
-			p.Backup.Dir = "/mnt/share"
+			p.Backup.Dir = "/var/lib/app-backups"
 			p.Disk = func(dir string) (backup.Disk, error) {
-				if dir == "/mnt/share" {
+				if dir == "/var/lib/app-backups" {
 					return backup.Disk{}, os.ErrNotExist
 				}
 				return backup.Disk{Free: 1 << 40, Total: 2 << 40}, nil
 			}
-		}, "disk space", "the disk of /mnt/share cannot be read", "mounted", ""},
+		}, "disk space", "the disk of /var/lib/app-backups cannot be read", "mounted", ""},
 
 		{"no directory", func(p *patient) { p.Files = func(string) ([]File, error) { return nil, os.ErrNotExist } }, "rights", "/var/lib/app cannot be read", "app install", ""},
 		{"open to all", func(p *patient) { p.files[0].Others, p.files[4].Others = true, true }, "rights", "every user of this machine can read /var/lib/app/tls/ca.key", "chmod o= /var/lib/app/tls/ca.key", ""},

@@ -108,8 +108,10 @@ const (
 // space looks whether the disks of the data and of the backups have room.
 func (e *exam) space(context.Context) []Finding {
 	dirs := []string{e.DataDir}
-	if e.Backup != nil && e.Backup.Dir != "" && !strings.HasPrefix(e.Backup.Dir, e.DataDir) {
-		dirs = append(dirs, e.Backup.Dir)
+	if e.Backup != nil && e.Backup.Dir != "" {
+		if rest, err := filepath.Rel(e.DataDir, e.Backup.Dir); err != nil || !filepath.IsLocal(rest) {
+			dirs = append(dirs, e.Backup.Dir)
+		}
 	}
 	var found []Finding
 	var note []string
