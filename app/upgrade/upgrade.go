@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,11 +195,8 @@ const keepBackups = 3
 
 func (cfg *Config) takeBackup(ctx context.Context, was Program) (string, error) {
 	cfg.Say("Taking a backup")
-	if err := os.MkdirAll(cfg.BackupDir, 0o700); err != nil {
-		return "", err
-	}
-	if err := cfg.HandOver(cfg.BackupDir); err != nil {
-		return "", err
+	if err := cfg.makeBackupDir(); err != nil {
+		return "", fmt.Errorf("the upgrade was not begun, because no backup could be taken: %w", err)
 	}
 	old, err := filepath.Glob(filepath.Join(cfg.BackupDir, backupPrefix+"*.backup")) // sorted by their times
 	if err != nil {
@@ -219,6 +217,18 @@ func (cfg *Config) takeBackup(ctx context.Context, was Program) (string, error) 
 		old = old[1:]
 	}
 	return path, cfg.HandOver(path)
+}
+
+// makeBackupDir makes the folder for backups when that is the data directory's own. Any other one is somebody else's, or a
+// share that is not mounted: its owner stays, and whoever may write app.yaml gets none from root.
+func (cfg *Config) makeBackupDir() error {
+	if filepath.Clean(cfg.BackupDir) != filepath.Join(cfg.DataDir, "backups") {
+		return backup.Folder(cfg.BackupDir).Ready()
+	}
+	if err := os.Mkdir(cfg.BackupDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return cfg.HandOver(cfg.BackupDir)
 }
 
 // checkCopy lets the new program migrate and check a copy of the store, made from the backup, and gives the version of the
