@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -151,6 +152,12 @@ func prepareRestore(ctx context.Context, cfg Config, in RestoreInput) (*restore,
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, e := range p.Manifest.Entries {
+		// The service's own files of state are nobody's to bring.
+		if e.Name != StoreFile && e.Name != ConfigFile && path.Dir(e.Name) != CertificateDir {
+			return nil, errors.Join(fmt.Errorf("%s holds %s, which is no part of a backup; nothing was changed", in.Name, e.Name), p.Discard())
+		}
 	}
 	return &restore{cfg: cfg, prepared: p}, nil
 }

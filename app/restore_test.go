@@ -222,7 +222,24 @@ func TestRestoreRefused(t *testing.T) {
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
+	foreign := filepath.Join(t.TempDir(), "foreign.backup")
+	if a, err = Open(cfg, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(cfg.DataDir, "upgrade.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = backup.Create(t.Context(), backup.Config{Store: a.store, Version: "x", Files: []backup.File{{Name: "upgrade.json"}}}, foreign)
+	if err := errors.Join(err, os.Remove(filepath.Join(cfg.DataDir, "upgrade.json")), a.Close()); err != nil {
+		t.Fatal(err)
+	}
 	before := readIn(t, cfg.DataDir, StoreFile)
+	if _, err := Restore(t.Context(), cfg, RestoreInput{Path: foreign, Name: "foreign.backup"}); err == nil || !strings.Contains(err.Error(), "holds upgrade.json") {
+		t.Errorf("a backup that brings what it must not: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(cfg.DataDir, "upgrade.json")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it was brought: %v", err)
+	}
 	for path, want := range map[string]error{plain: nil, sealed: backup.ErrPassphrase, damaged: backup.ErrDamaged, newer: backup.ErrNewer, "missing": os.ErrNotExist} {
 		if want == nil {
 			continue

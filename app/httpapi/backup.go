@@ -148,9 +148,15 @@ func putBackup(c *call) (reply, error) {
 		return reply{}, err
 	}
 	rc := http.NewResponseController(c.w)
-	_ = rc.SetWriteDeadline(time.Now().Add(longestOperation))
+	end := time.Now().Add(longestOperation)
+	_ = rc.SetWriteDeadline(end.Add(slowestPiece))
 	body := readerFunc(func(p []byte) (int, error) {
-		_ = rc.SetReadDeadline(time.Now().Add(slowestPiece))
+		// One that comes in drips keeps other backups waiting no longer than an honest one may.
+		piece := time.Now().Add(slowestPiece)
+		if piece.After(end) {
+			piece = end
+		}
+		_ = rc.SetReadDeadline(piece)
 		n, err := c.r.Body.Read(p)
 		if err != nil && err != io.EOF {
 			err = &errdefs.Error{Kind: errdefs.Invalid, Message: "the backup did not arrive whole", Err: err}
