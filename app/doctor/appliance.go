@@ -22,7 +22,7 @@ func (e *exam) service(context.Context) []Finding {
 	}
 	switch {
 	case errors.Is(err, service.ErrUnsupported):
-		return well("not looked at: " + err.Error())
+		return orWell(e.unready(nil), "not looked at: "+err.Error())
 	case errors.Is(err, service.ErrNotInstalled) && e.Running:
 		return e.unready([]Finding{wrong("the service runs in the foreground alone: it ends with its terminal and does not start with the machine", e.Command+" install")})
 	case errors.Is(err, service.ErrNotInstalled):

@@ -127,6 +127,10 @@ func TestIll(t *testing.T) {
 		{"mute", func(p *patient) { p.Running = false }, "service", "does not answer the command line", "app restart", ""},
 		{"another directory", func(p *patient) { p.state.DataDir = "/srv/my app" }, "service", "another data directory, /srv/my app", "app --data-dir '/srv/my app' doctor", ""},
 		{"not ready", func(p *patient) { p.Ready = errors.New("the store is damaged") }, "service", "not ready: the store is damaged", "journalctl", ""},
+		{"not ready, and no service manager", func(p *patient) {
+			p.Service = func() (service.State, error) { return service.State{}, service.ErrUnsupported }
+			p.Ready = errors.New("the store is damaged")
+		}, "service", "not ready: the store is damaged", "journalctl", ""},
 
 		{"settings", func(p *patient) { p.Settings = errors.New("app.yaml line 3: listen must be"); p.Listen = "" }, "settings", "app.yaml line 3", "/var/lib/app/app.yaml", ""},
 
