@@ -13,6 +13,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/backup"
+	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
 	"opsmon/kv"
 )
@@ -66,7 +67,9 @@ func (a *App) backupConfig() (backup.Config, error) {
 	if cfg.Files, err = keyFiles(a.cfg.DataDir); err != nil {
 		return cfg, err
 	}
-	cfg.Passphrase, err = a.cfg.backupPassphrase()
+	if cfg.Passphrase, err = a.cfg.backupPassphrase(); err != nil {
+		err = &errdefs.Error{Kind: errdefs.Unavailable, Message: err.Error(), Err: err}
+	}
 	return cfg, err
 }
 

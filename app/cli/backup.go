@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"opsmon/app"
 	"opsmon/app/audit"
 	"opsmon/app/backup"
 )
@@ -82,6 +83,35 @@ Private keys (of the certificate authority) and passwords go into encrypted back
 	return cmd
 }
 
+// outside refuses a place for a backup among the service's own files: it could take the store's.
+func (e *env) outside(file string) error {
+	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	if err != nil {
+		return err
+	}
+	at := resolved(filepath.Dir(file))
+	if data := resolved(e.dataDir); inside(at, data) && !inside(at, resolved(cfg.BackupDir())) {
+		return fmt.Errorf("%s lies in the data directory, among the files of the service; choose a place outside of it, or leave FILE out", file)
+	}
+	return nil
+}
+
+// resolved gives a path without links, as far as it is there.
+func resolved(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+func inside(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // makeBackup has a backup made by whoever has the store, and writes it as the caller: the service needs no rights where
 // it is put.
 func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string, overwrite bool) (out made, err error) {
@@ -101,6 +131,9 @@ func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string
 	case "-":
 		request.data = e.stdout
 		return out, c.stream(ctx, request, &out)
+	}
+	if err := e.outside(file); err != nil {
+		return out, err
 	}
 	if _, err := os.Lstat(file); err == nil && !overwrite {
 		return out, fmt.Errorf("%s exists already: choose another name, or say --overwrite", file)

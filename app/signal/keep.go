@@ -27,6 +27,8 @@ func (l *Log) Run(ctx context.Context) {
 			return
 		case <-pack.C:
 			err = l.Pack()
+		case <-l.full:
+			err = l.Pack()
 		case <-merge.C:
 			// Yesterday may still get late signals in numbers; each would cost the whole day's part anew.
 			err = l.Merge(ctx, Day(l.cfg.Clock().UnixMilli())-1)

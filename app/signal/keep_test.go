@@ -2,6 +2,7 @@ package signal
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -76,5 +77,36 @@ func TestCheck(t *testing.T) {
 		if got := problems(); !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, c.want) }) {
 			t.Errorf("want %q among %q", c.want, got)
 		}
+	}
+}
+
+// TestLongTail: a flood is packed as it comes, and refused for the moment when that is not fast enough.
+func TestLongTail(t *testing.T) {
+	r := newRig(t)
+	batch := make([]Signal, 50_000)
+	for i := range batch {
+		batch[i] = beat("F0", monday+int64(i), float64(i%7))
+	}
+	for range longestTail / len(batch) {
+		r.append(batch...)
+	}
+	var passing interface{ Unavailable() bool }
+	if _, err := r.Append(batch[:1]); !errors.As(err, &passing) || !passing.Unavailable() {
+		t.Fatalf("one more than the tail may hold: %v", err)
+	}
+	r.open() // what was taken is there after a start, and packed at once
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { r.Run(ctx) })
+	for end := time.Now().Add(30 * time.Second); r.Tail() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the tail was not packed")
+		}
+	}
+	r.append(batch[0])
+	cancel()
+	running.Wait()
+	if n := len(r.of("F0", Day(monday))); n != longestTail+1 {
+		t.Errorf("%d signals are there", n)
 	}
 }

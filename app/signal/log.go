@@ -16,6 +16,23 @@ import (
 // DefaultRetention is how long signals are kept when nothing else is set.
 const DefaultRetention = 400 * 24 * time.Hour
 
+// The tail is in memory: from longTail signals on it is packed at once, and at longestTail no more are taken until that
+// has been done.
+const (
+	longTail    = 100_000
+	longestTail = 500_000
+)
+
+// errTail says that signals come faster than they can be packed.
+var errTail error = tailError{}
+
+type tailError struct{}
+
+func (tailError) Error() string { return "signals come faster than they can be packed" }
+
+// Unavailable says that the same call may work later.
+func (tailError) Unavailable() bool { return true }
+
 // idMemory is how long an id counts once (monitoring.md section 2).
 const idMemory = 7 * 24 * time.Hour
 
@@ -43,6 +60,7 @@ type Log struct {
 	senders senders
 
 	packEvery, mergeEvery time.Duration
+	full                  chan struct{} // told when the tail is long
 }
 
 type place struct{ account, station string }
@@ -61,7 +79,7 @@ func NewLog(cfg Config) (*Log, error) {
 	if cfg.Retention == 0 {
 		cfg.Retention = DefaultRetention
 	}
-	l := &Log{cfg: cfg, last: map[place][]tailed{}, senders: senders{seen: map[string]Seen{}}, packEvery: packEvery, mergeEvery: mergeEvery}
+	l := &Log{cfg: cfg, last: map[place][]tailed{}, senders: senders{seen: map[string]Seen{}}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
 	err := cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range tail.Scan(tx, kv.Range{}) {
 			if err != nil {
@@ -75,6 +93,9 @@ func NewLog(cfg Config) (*Log, error) {
 		}
 		return nil
 	})
+	if l.size >= longTail {
+		l.full <- struct{}{}
+	}
 	return l, err
 }
 
@@ -101,10 +122,14 @@ func idOf(s *Signal) [32]byte {
 
 // Append stores signals, all of them or none, and returns when they are on the disk. Those whose id came before within
 // seven days, from the same source for the same station, are left out; duplicate tells which, by index. Every signal has
-// its account, station, time and arrival. Errors: the store's; kv.ErrFull among them.
+// its account, station, time and arrival. Errors: the store's; kv.ErrFull among them; one that is Unavailable while
+// the tail is too long.
 func (l *Log) Append(list []Signal) (duplicate []bool, err error) {
 	if len(list) == 0 {
 		return nil, nil
+	}
+	if l.Tail() >= longestTail {
+		return nil, errTail
 	}
 	var kept []Signal
 	var batch uint64
@@ -138,7 +163,14 @@ func (l *Log) Append(list []Signal) (duplicate []bool, err error) {
 	}
 	l.mu.Lock()
 	l.note(batch, kept)
+	long := l.size >= longTail
 	l.mu.Unlock()
+	if long {
+		select {
+		case l.full <- struct{}{}:
+		default: // Run knows
+		}
+	}
 	if l.cfg.Appended != nil {
 		l.cfg.Appended(kept)
 	}

@@ -74,7 +74,7 @@ func (l *Log) Take(from Sender, objects []any, style Style) ([]Outcome, error) {
 			continue
 		}
 		if s.ClockCorrected {
-			outcomes[i].Issue = fmt.Sprintf("at is %s in the future: a clock is wrong; it was taken at its arrival", time.Duration(ahead)*time.Millisecond)
+			outcomes[i].Issue = fmt.Sprintf("at is %d seconds in the future: a clock is wrong; it was taken at its arrival", ahead/1000)
 		}
 		outcomes[i].Accepted = true
 		list, places = append(list, s), append(places, i)
