@@ -192,6 +192,7 @@ func (a *App) ready() error {
 	if a.stopping.Load() {
 		return errors.New("the service is stopping")
 	}
+	_ = a.store.Attached() // what it finds is damage, which the next line tells
 	if err := a.store.Damage(); err != nil {
 		if a.host != nil {
 			err = a.host.withWay(err)

@@ -59,6 +59,9 @@ func (h *Host) Probe() error {
 	if a == nil {
 		return h.why()
 	}
+	if err := a.store.Attached(); err != nil {
+		return err
+	}
 	err := a.store.Update(func(tx *kv.Tx) error { return pulse.Put(tx, pulseKey, tx.Now()) })
 	if errors.Is(err, kv.ErrClosed) {
 		return h.why() // it was taken away meanwhile

@@ -112,3 +112,33 @@ func TestProbe(t *testing.T) {
 		t.Errorf("on the new store: %v", err)
 	}
 }
+
+// TestStoreTakenAway: a store whose file was removed or replaced is no place to write to.
+func TestStoreTakenAway(t *testing.T) {
+	for name, take := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("x"), 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := testConfig(t)
+			r := serve(t, cfg)
+			if err := take(filepath.Join(cfg.DataDir, StoreFile)); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.host.Probe(); !errors.Is(err, kv.ErrDamaged) {
+				t.Errorf("Probe: %v", err)
+			}
+			if status, message, _ := get(t, http.DefaultClient, r.url+"/ready", ""); status != 503 || !strings.Contains(message, "removed or replaced") {
+				t.Errorf("GET /ready: %d %s", status, message)
+			}
+			if status := r.request(t, http.MethodPost, "/key", r.key, ""); status != 503 {
+				t.Errorf("POST /key: %d", status)
+			}
+			if status := r.request(t, http.MethodGet, "/account", r.key, ""); status != 200 {
+				t.Errorf("GET /account: %d", status)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package kv
 import (
 	"errors"
 	"fmt"
+	"os"
 )
 
 // Damage gives the first damage that was met since Open, by a View, an Update or a Check; nil when none was.
@@ -39,3 +40,18 @@ func (s *Store) note(err error) {
 
 // Full tells whether the last write found the disk full.
 func (s *Store) Full() bool { return s.full.Load() }
+
+// Attached finds out whether the store's name still leads to the file that is open. When the file was removed, or another
+// put in its place, what is written would be gone with it: that is damage, and no more is written.
+func (s *Store) Attached() error {
+	is, err := s.file.Stat()
+	if err != nil {
+		return nil // it is closed, which the next call tells
+	}
+	if there, err := os.Stat(s.path); err == nil && os.SameFile(is, there) || err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	err = &Error{Op: "use store " + s.path, Kind: ErrDamaged, Err: fault{errors.New("its file was removed or replaced while it was open")}}
+	s.note(err)
+	return err
+}
