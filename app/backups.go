@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/backup"
+	"opsmon/app/certs"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
 	"opsmon/kv"
@@ -86,6 +88,13 @@ func keyFiles(dataDir string) (files []backup.File, err error) {
 	for _, entry := range entries {
 		if entry.Type().IsRegular() && (strings.HasSuffix(entry.Name(), ".key") || strings.HasSuffix(entry.Name(), ".crt")) {
 			files = append(files, backup.File{Name: CertificateDir + "/" + entry.Name(), Secret: true})
+		}
+	}
+	for _, name := range []string{certs.CAFile, certs.CAKeyFile} {
+		// One without the other is of no use, and whoever needs the backup must know.
+		f := backup.File{Name: CertificateDir + "/" + name, Secret: true}
+		if len(files) > 0 && !slices.Contains(files, f) {
+			files = append(files, f)
 		}
 	}
 	return files, err

@@ -467,3 +467,15 @@ func TestRestoreKilled(t *testing.T) {
 		}
 	}
 }
+
+// TestBackupWithoutKey: an encrypted backup that lacks the authority's key, because that is gone, says so.
+func TestBackupWithoutKey(t *testing.T) {
+	cfg := testConfig(t)
+	writeIn(t, cfg.DataDir, "tls/ca.crt", "a certificate")
+	a, _ := opened(t, cfg)
+	defer a.Close()
+	m, err := backup.Inspect(backedUp(t, a, "correct horse"), "correct horse")
+	if err != nil || fmt.Sprint(m.Omitted) != "[tls/ca.key]" {
+		t.Errorf("left out is %v, %v", m.Omitted, err)
+	}
+}

@@ -26,7 +26,7 @@ type Config struct {
 	Overwrite  bool      // replace a file that has the name already
 	Share      bool      // parts of some size lie in a directory beside the file, where other backups share them
 
-	Files          []File   // of the data directory, besides the store and app.yaml
+	Files          []File   // of the data directory, besides the store and app.yaml; what is not there is listed as left out
 	SecretSettings []string // settings of app.yaml that hold a secret, such as smtp.password
 
 	MinFreePercent int                     // of the backup's disk that must stay free; 0 = no limit
@@ -314,6 +314,10 @@ func (p *packing) readFiles() (files [][]byte, err error) {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file.Name)))
+		if errors.Is(err, os.ErrNotExist) {
+			c.Omitted = append(c.Omitted, file.Name)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,9 @@ Private keys (of the certificate authority) and passwords go into encrypted back
 				}
 				return e.print(out, func(w io.Writer) {
 					fmt.Fprintf(w, "%s is made: %s, verified.\nSHA-256 %s\n", out.File, size(out.Bytes), out.SHA256)
-					if len(out.Omitted) > 0 {
+					if len(out.Omitted) > 0 && secret != "" {
+						fmt.Fprintf(w, "It lacks %s, which should be in the data directory and is not: see app doctor.\n", list(out.Omitted))
+					} else if len(out.Omitted) > 0 {
 						fmt.Fprintf(w, "It is not encrypted, so it lacks %s. With --encrypt it has all.\n", list(out.Omitted))
 					}
 				})
