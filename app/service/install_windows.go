@@ -233,9 +233,20 @@ func (m *realSCM) makeDataDir(dir, rights, sid string) error {
 	if !errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
 		return err
 	}
-	has, err := windows.GetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
+	has, err := windows.GetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION|windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {
 		return fmt.Errorf("read its rights: %w", err)
+	}
+	owner, _, err := has.Owner()
+	if err != nil {
+		return fmt.Errorf("read its owner: %w", err)
+	}
+	me, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return fmt.Errorf("find out who this is: %w", err)
+	}
+	if !mayOwn(owner.String(), me.User.Sid.String(), sid) {
+		return fmt.Errorf(`it is there already and belongs to another user (%s), who could change what is in it; give it to the administrators with: icacls "%s" /setowner *%s /T; or choose another with --data-dir`, owner, dir, administrators)
 	}
 	if !admits(has.String(), sid) {
 		return fmt.Errorf("it is there already and the service may not use it; let it with: %s; or choose another with --data-dir", GiveBack(dir))

@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,6 +175,19 @@ func serviceSID(name string) string {
 		sid += "-" + strconv.FormatUint(uint64(binary.LittleEndian.Uint32(sum[i:])), 10)
 	}
 	return sid
+}
+
+// The SIDs of the system and of administrators.
+const (
+	localSystem    = "S-1-5-18"
+	administrators = "S-1-5-32-544"
+)
+
+// mayOwn tells whether a data directory that was there may belong to an account: whoever owns it can give themselves any
+// right in it, so it must be the system's, the administrators', the service's or of who installs it. Anybody may make
+// folders where the usual one is.
+func mayOwn(owner, me, service string) bool {
+	return slices.Contains([]string{localSystem, administrators, service, me}, owner)
 }
 
 // admits tells whether rights in SDDL may let a service's account in: by itself, or by a group that it is in.

@@ -140,6 +140,17 @@ func TestAdmits(t *testing.T) {
 	}
 }
 
+// TestMayOwn: a directory that some user has put where the data go is not used.
+func TestMayOwn(t *testing.T) {
+	const me, user = "S-1-5-21-1-2-3-500", "S-1-5-21-1-2-3-1001"
+	sid := serviceSID(Name)
+	for owner, want := range map[string]bool{localSystem: true, administrators: true, sid: true, me: true, user: false, "S-1-1-0": false, "": false} {
+		if got := mayOwn(owner, me, sid); got != want {
+			t.Errorf("%s: %v, want %v", owner, got, want)
+		}
+	}
+}
+
 // TestEventTexts: the events are read as wevtutil writes them, newest first.
 func TestEventTexts(t *testing.T) {
 	out := `<Event xmlns='http://schemas.microsoft.com/win/2004/08/events/event'><System><Provider Name='app'/></System><EventData><Data>app: listen is &quot;x&quot;</Data></EventData></Event>` +
