@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -50,8 +51,20 @@ func newWindowsMachine(t *testing.T) *windowsMachine {
 	m := &windowsMachine{wine: wine, server: server, dir: t.TempDir()}
 	prefix := filepath.Join(m.dir, "w")
 	m.env = append(os.Environ(), "WINEPREFIX="+prefix, "WINEARCH=win64", "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml=", "DISPLAY=")
-	t.Cleanup(func() { m.tool(t, server, "-k") })
-	m.tool(t, boot, "-i")
+	// Wine finds its server by the number of the prefix's directory, which the next test's may get: it is waited for.
+	end := func() { m.tool(t, server, "-k"); m.tool(t, server, "-w") }
+	t.Cleanup(end)
+	for try := 1; ; try++ {
+		err := m.try(boot, "-i")
+		if err == nil {
+			break
+		}
+		end()
+		if err2 := os.RemoveAll(prefix); err2 != nil || try == 3 {
+			t.Fatal(errors.Join(err, err2))
+		}
+		t.Logf("once more: %v", err) // another program's server of that number was about to end
+	}
 	// Go takes its random bytes from a library that Wine 8 lacks; another one that it has gives the same.
 	for name, text := range map[string]string{"b.def": "LIBRARY bcryptprimitives.dll\nEXPORTS\nProcessPrng = advapi32.SystemFunction036\n", "e.s": ".text\n"} {
 		if err := os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600); err != nil {
@@ -81,14 +94,21 @@ func (m *windowsMachine) build(t *testing.T, more ...string) {
 // tool runs a program of this machine on the Windows machine's files.
 func (m *windowsMachine) tool(t *testing.T, name string, args ...string) {
 	t.Helper()
+	if err := m.try(name, args...); err != nil && name != m.server {
+		t.Fatal(err)
+	}
+}
+
+func (m *windowsMachine) try(name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // also for the clean-up
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = m.dir, m.env
 	// Output goes to no pipe: the server that stays behind would hold it open.
-	if err := cmd.Run(); err != nil && name != m.server {
-		t.Fatalf("%s: %v", name, err)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
+	return nil
 }
 
 func (m *windowsMachine) command(ctx context.Context, args ...string) *exec.Cmd {

@@ -109,14 +109,26 @@ func newWindows(t *testing.T) *windows {
 		[]string{"wineboot"}, []string{"x86_64-w64-mingw32-as"}, []string{"x86_64-w64-mingw32-ld"})
 	w := &windows{dir: t.TempDir(), wine: tools[1], server: tools[2]}
 	w.env = append(os.Environ(), "WINEPREFIX="+filepath.Join(w.dir, "w"), "WINEARCH=win64", "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml=", "DISPLAY=")
-	t.Cleanup(func() { w.run(t, w.server, "-k") })
+	// Wine finds its server by the number of the prefix's directory, which the next test's may get: it is waited for.
+	end := func() { _ = w.run(t, w.server, "-k"); _ = w.run(t, w.server, "-w") }
+	t.Cleanup(end)
 	run := func(args ...string) {
 		t.Helper()
 		if err := w.run(t, args...); err != nil {
 			t.Fatalf("%v: %v", args, err)
 		}
 	}
-	run(tools[3], "-i")
+	for try := 1; ; try++ {
+		err := w.run(t, tools[3], "-i")
+		if err == nil {
+			break
+		}
+		end()
+		if err2 := os.RemoveAll(filepath.Join(w.dir, "w")); err2 != nil || try == 3 {
+			t.Fatal(err, err2)
+		}
+		t.Logf("once more: %v", err) // another program's server of that number was about to end
+	}
 	run(w.wine, "winecfg", "-v", "win10")
 	// Go takes its random bytes from a library that Wine 8 lacks; another one that it has gives the same.
 	for name, text := range map[string]string{"b.def": "LIBRARY bcryptprimitives.dll\nEXPORTS\nProcessPrng = advapi32.SystemFunction036\n", "e.s": ".text\n"} {
