@@ -80,6 +80,9 @@ func (e *env) subject() (*doctor.Subject, error) {
 		}
 		if s.Backup != nil {
 			s.Backup.Dir = cfg.BackupDir()
+			if dir, err := filepath.Abs(s.Backup.Dir); err == nil {
+				s.Backup.Dir = dir
+			}
 		}
 		return s, nil
 	case !errors.Is(err, control.ErrNotRunning):
