@@ -60,7 +60,7 @@ func TestKeeper(t *testing.T) {
 func TestKeeperFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "share")
-		k, _ := keeper(t, folder, DefaultPolicy())
+		k, _ := keeper(t, folder, usual)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go k.Run(ctx)
@@ -113,7 +113,7 @@ func TestKeeperFolder(t *testing.T) {
 		if err := os.Chtimes(left, yesterday, yesterday); err != nil {
 			t.Fatal(err)
 		}
-		k, _ := keeper(t, folder, DefaultPolicy())
+		k, _ := keeper(t, folder, usual)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go k.Run(ctx)
@@ -128,7 +128,7 @@ func TestKeeperFolder(t *testing.T) {
 // TestKeeperByHand makes one by hand between the scheduled ones.
 func TestKeeperByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k, s := keeper(t, t.TempDir(), DefaultPolicy())
+		k, s := keeper(t, t.TempDir(), usual)
 		fill(t, s, 50, 1)
 		r, err := k.Make(t.Context())
 		if err != nil || r.Manifest.Entries[0].Counts["record"] != 51 {

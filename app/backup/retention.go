@@ -21,9 +21,6 @@ type Policy struct {
 	MinFreePercent int   // of the disk that must stay free; 0 = no limit
 }
 
-// DefaultPolicy keeps 7 daily, 4 weekly and 6 monthly backups, and the last tenth of the disk free.
-func DefaultPolicy() Policy { return Policy{Daily: 7, Weekly: 4, Monthly: 6, MinFreePercent: 10} }
-
 // Kept is a scheduled backup in a folder.
 type Kept struct {
 	Name   string // of the file in the folder

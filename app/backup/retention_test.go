@@ -34,6 +34,9 @@ func names(list []Kept) (all []string) {
 	return all
 }
 
+// usual is what a service is set to that is told nothing.
+var usual = Policy{Daily: 7, Weekly: 4, Monthly: 6, MinFreePercent: 10}
+
 func TestExcess(t *testing.T) {
 	roomy := Disk{Free: 1 << 40, Total: 1 << 41}
 	days := kept("2026-11-16 02:00", "2026-11-17 02:00", "2026-11-18 02:00", "2026-11-18 14:00", "2026-11-19 02:00")
@@ -43,8 +46,8 @@ func TestExcess(t *testing.T) {
 		disk   Disk
 		want   []string
 	}{
-		"nothing there":                 {DefaultPolicy(), nil, roomy, nil},
-		"all are kept":                  {DefaultPolicy(), kept("2026-11-18 02:00", "2026-11-19 02:00"), roomy, nil},
+		"nothing there":                 {usual, nil, roomy, nil},
+		"all are kept":                  {usual, kept("2026-11-18 02:00", "2026-11-19 02:00"), roomy, nil},
 		"one a day":                     {Policy{Daily: 7}, days, roomy, []string{"2026-11-18 02:00"}},
 		"the newest days":               {Policy{Daily: 2}, days, roomy, []string{"2026-11-16 02:00", "2026-11-17 02:00", "2026-11-18 02:00"}},
 		"days without one do not count": {Policy{Daily: 2}, kept("2026-01-01 02:00", "2026-05-01 02:00"), roomy, nil},
@@ -71,7 +74,7 @@ func TestExcess(t *testing.T) {
 // TestTwoYears makes a backup a day for two years and removes what goes each time: in the end the days, weeks and months
 // are there that the policy promises, although each was decided without knowing what comes.
 func TestTwoYears(t *testing.T) {
-	policy := DefaultPolicy()
+	policy := usual
 	var list []Kept
 	now := day("2025-01-01 02:00")
 	for range 730 {

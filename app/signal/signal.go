@@ -16,7 +16,6 @@ package signal
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -46,9 +45,6 @@ const (
 
 // FieldCount is how many fields there are.
 const FieldCount = int(fieldCount)
-
-// Name gives the field's name in HTTP.
-func (f Field) Name() string { return fieldRules[f].name }
 
 // Values are a signal's numbers by field; which of them are set is told by the mask.
 type Values struct {
@@ -130,5 +126,3 @@ func Buckets() []string { return []string{tail.Name(), parts.Name(), open.Name()
 
 // largest bounds numbers: what is larger is no measurement, and sums of it would lose digits.
 const largest = 1e12
-
-func finite(n float64) bool { return !math.IsNaN(n) && !math.IsInf(n, 0) }
