@@ -9,8 +9,8 @@ package energy
 import (
 	"slices"
 
+	"opsmon/app/calendar"
 	"opsmon/app/monitor"
-	"opsmon/app/schedule"
 )
 
 // Tariff is what a kilowatt-hour costs from a moment on, until the next tariff.
@@ -52,12 +52,12 @@ type Row struct {
 // Collect gives the rows of [from, to) of one station, in order, from its segments and minutes in order of time. Hours in
 // which nothing was used, made or productive are left out. Tariffs come in order of From; before the first there is none.
 // from and to are whole minutes.
-func Collect(c *schedule.Calendar, tariffs []Tariff, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
+func Collect(c *calendar.Calendar, tariffs []Tariff, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
 	var rows []Row
-	var hour schedule.Range
+	var hour calendar.Range
 	row := func(at int64) *Usage {
 		if at < hour.Start || at >= hour.End {
-			hour = c.Bucket(at, schedule.UnitHour)
+			hour = c.Bucket(at, calendar.UnitHour)
 		}
 		i, found := slices.BinarySearchFunc(rows, hour.Start, func(r Row, at int64) int {
 			switch {

@@ -7,16 +7,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/calendar"
 	"opsmon/app/energy"
 	"opsmon/app/monitor"
-	"opsmon/app/schedule"
 )
 
 const minute, hour = 60_000, 3_600_000
 
 var (
 	day        = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).UnixMilli()
-	utc        = schedule.NewCalendar(schedule.CalendarConfig{Zone: time.UTC})
+	utc        = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})
 	production = &monitor.Context{InShift: true, Kind: monitor.Production, Production: "S", SKU: "A"}
 	idle       = &monitor.Context{InShift: true, SKU: monitor.UnknownSKU}
 )

@@ -3,7 +3,7 @@ package monitor
 import (
 	"math"
 
-	"opsmon/app/schedule"
+	"opsmon/app/calendar"
 )
 
 // DowntimeMode says how stops are found (downtimeDetectionMode).
@@ -63,7 +63,7 @@ type SKU struct {
 // in. It must not be changed once it is in use.
 type Config struct {
 	Revision int64 // of the manifest; 0 is none
-	Calendar *schedule.Calendar
+	Calendar *calendar.Calendar
 
 	AliveTimeout    int64 // ms of silence after which a station is disconnected; 0: 5 minutes
 	AlwaysConnected bool
@@ -140,7 +140,7 @@ const (
 type Shift struct {
 	Name  string
 	Start int64
-	Day   schedule.Day // the production day in which it starts
+	Day   calendar.Day // the production day in which it starts
 }
 
 // Context is what holds at a station for a stretch of time, whatever its signals say. Contexts are shared: they must not

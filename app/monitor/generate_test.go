@@ -6,15 +6,15 @@ import (
 	"slices"
 	"time"
 
+	"opsmon/app/calendar"
 	"opsmon/app/monitor"
-	"opsmon/app/schedule"
 )
 
 // plan is a made-up station with what happened there: a plant's days with stops, slow running, scrap, dead radio,
 // counters that reset, operators who enter and correct. Every moment is a whole second.
 type plan struct {
 	cfg      *monitor.Config
-	shifts   []schedule.Shift
+	shifts   []calendar.Shift
 	from, to int64
 	inputs   []monitor.Input // in order
 }
@@ -59,13 +59,13 @@ func generate(seed uint64, days int) plan {
 	if night := time.Duration(pick(6, 8)) * time.Hour; chance(75) {
 		for d := 1; d <= 7; d++ {
 			p.shifts = append(p.shifts,
-				schedule.Shift{Name: "Early", Weekday: d, Start: 6 * time.Hour, Length: 4 * time.Hour},
-				schedule.Shift{Name: "Early", Weekday: d, Start: 10*time.Hour + 30*time.Minute, Length: 210 * time.Minute},
-				schedule.Shift{Name: "Late", Weekday: d, Start: 14 * time.Hour, Length: 8 * time.Hour},
-				schedule.Shift{Name: "Night", Weekday: d, Start: 22 * time.Hour, Length: night})
+				calendar.Shift{Name: "Early", Weekday: d, Start: 6 * time.Hour, Length: 4 * time.Hour},
+				calendar.Shift{Name: "Early", Weekday: d, Start: 10*time.Hour + 30*time.Minute, Length: 210 * time.Minute},
+				calendar.Shift{Name: "Late", Weekday: d, Start: 14 * time.Hour, Length: 8 * time.Hour},
+				calendar.Shift{Name: "Night", Weekday: d, Start: 22 * time.Hour, Length: night})
 		}
 	}
-	cfg.Calendar = schedule.NewCalendar(schedule.CalendarConfig{Zone: time.UTC, Shifts: p.shifts})
+	cfg.Calendar = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC, Shifts: p.shifts})
 
 	add := func(in monitor.Input) { p.inputs = append(p.inputs, in) }
 	between := func(lo, hi int64) int64 { return lo + r.Int64N(hi-lo+1) } // seconds

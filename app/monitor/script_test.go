@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/calendar"
 	"opsmon/app/monitor"
-	"opsmon/app/schedule"
 )
 
 // day is 00:00 UTC on Monday 5 January 2026, the day of the scripts.
@@ -49,7 +49,7 @@ func show(ms int64) string {
 // config gives the configuration of a plain station; change may alter it.
 func config(change ...func(*monitor.Config)) *monitor.Config {
 	c := &monitor.Config{
-		Revision: 1, Calendar: schedule.NewCalendar(schedule.CalendarConfig{Zone: time.UTC}),
+		Revision: 1, Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC}),
 		SpeedScale: 1, UtilisationThreshold: hour, SlowThreshold: minute,
 		SKUs: map[string]monitor.SKU{
 			"A": {Rate: monitor.Rate{CycleTime: 60_000}},
@@ -67,7 +67,7 @@ func config(change ...func(*monitor.Config)) *monitor.Config {
 // pattern sets shifts on every day: "Early 06:00 8h".
 func pattern(t testing.TB, items ...string) func(*monitor.Config) {
 	t.Helper()
-	var shifts []schedule.Shift
+	var shifts []calendar.Shift
 	for _, item := range items {
 		f := strings.Fields(item)
 		length, err := time.ParseDuration(f[2])
@@ -75,11 +75,11 @@ func pattern(t testing.TB, items ...string) func(*monitor.Config) {
 			t.Fatal(err)
 		}
 		for d := 1; d <= 7; d++ {
-			shifts = append(shifts, schedule.Shift{Name: f[0], Weekday: d, Start: time.Duration(clock(t, f[1])-day) * time.Millisecond, Length: length})
+			shifts = append(shifts, calendar.Shift{Name: f[0], Weekday: d, Start: time.Duration(clock(t, f[1])-day) * time.Millisecond, Length: length})
 		}
 	}
 	return func(c *monitor.Config) {
-		c.Calendar = schedule.NewCalendar(schedule.CalendarConfig{Zone: time.UTC, Shifts: shifts})
+		c.Calendar = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC, Shifts: shifts})
 	}
 }
 

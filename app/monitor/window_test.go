@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/calendar"
 	"opsmon/app/iso"
 	"opsmon/app/monitor"
-	"opsmon/app/schedule"
 )
 
 // windowText writes what a window says that is not zero.
@@ -135,7 +135,7 @@ func TestClockChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	night := func(c *monitor.Config) {
-		c.Calendar = schedule.NewCalendar(schedule.CalendarConfig{Zone: london, DayStartHour: 6, Shifts: []schedule.Shift{{Name: "Night", Weekday: 6, Start: 22 * time.Hour, Length: 8 * time.Hour}}})
+		c.Calendar = calendar.NewCalendar(calendar.CalendarConfig{Zone: london, DayStartHour: 6, Shifts: []calendar.Shift{{Name: "Night", Weekday: 6, Start: 22 * time.Hour, Length: 8 * time.Hour}}})
 	}
 	for _, tt := range []struct {
 		date  time.Time // UTC midnight before the change

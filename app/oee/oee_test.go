@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/calendar"
 	"opsmon/app/iso"
 	"opsmon/app/monitor"
 	"opsmon/app/oee"
-	"opsmon/app/schedule"
 )
 
 const minute, hour = 60_000, 3_600_000
@@ -21,7 +21,7 @@ const minute, hour = 60_000, 3_600_000
 // day is 00:00 UTC on Monday 5 January 2026.
 var day = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).UnixMilli()
 
-var utc = schedule.NewCalendar(schedule.CalendarConfig{Zone: time.UTC, DayStartHour: 6})
+var utc = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC, DayStartHour: 6})
 
 // line lays segments end to end, from 06:00.
 type line struct {
@@ -36,7 +36,7 @@ func (l *line) add(minutes int64, c *monitor.Context, g monitor.Segment) {
 }
 
 var (
-	early        = monitor.Shift{Name: "Early", Start: day + 6*hour, Day: schedule.DayOf(2026, 1, 5)}
+	early        = monitor.Shift{Name: "Early", Start: day + 6*hour, Day: calendar.DayOf(2026, 1, 5)}
 	production   = &monitor.Context{InShift: true, Shift: early, Kind: monitor.Production, Production: "S", SKU: "A", UnitsPerMinute: 1}
 	setup        = &monitor.Context{InShift: true, Shift: early, Kind: monitor.NonProduction, NonProduction: "N", SKU: monitor.UnknownSKU, Reason: "setup"}
 	pause        = &monitor.Context{InShift: true, Shift: early, Kind: monitor.NonProduction, NonProduction: "N", SKU: monitor.UnknownSKU, Reason: "break"}
@@ -240,8 +240,8 @@ func TestSumsBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Productive all through the nights of the clock changes, from Saturday 22:00 to Sunday 06:00, and round about.
-	nights := func(date time.Time) ([]monitor.Segment, *schedule.Calendar) {
-		c := schedule.NewCalendar(schedule.CalendarConfig{Zone: london, DayStartHour: 0, Shifts: []schedule.Shift{{Name: "Night", Weekday: 6, Start: 22 * time.Hour, Length: 8 * time.Hour}}})
+	nights := func(date time.Time) ([]monitor.Segment, *calendar.Calendar) {
+		c := calendar.NewCalendar(calendar.CalendarConfig{Zone: london, DayStartHour: 0, Shifts: []calendar.Shift{{Name: "Night", Weekday: 6, Start: 22 * time.Hour, Length: 8 * time.Hour}}})
 		from, to := date.UnixMilli()-48*hour, date.UnixMilli()+48*hour
 		var out []monitor.Segment
 		at := from
@@ -377,7 +377,7 @@ func benchmark(b *testing.B, days int, by oee.By) {
 		b.Fatal(err)
 	}
 	kept := rows(b, days)
-	c := schedule.NewCalendar(schedule.CalendarConfig{Zone: london, DayStartHour: 6})
+	c := calendar.NewCalendar(calendar.CalendarConfig{Zone: london, DayStartHour: 6})
 	b.ResetTimer()
 	for b.Loop() {
 		s := oee.NewSummer(oee.ByStation, by)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"opsmon/app/schedule"
+	"opsmon/app/calendar"
 )
 
 // By is what terms are added up by.
@@ -36,8 +36,8 @@ func ParseBy(name string) (By, bool) {
 }
 
 // Time tells whether it is a time, and its unit.
-func (b By) Time() (schedule.Unit, bool) {
-	return schedule.UnitHour + schedule.Unit(max(b, ByHour)-ByHour), b >= ByHour
+func (b By) Time() (calendar.Unit, bool) {
+	return calendar.UnitHour + calendar.Unit(max(b, ByHour)-ByHour), b >= ByHour
 }
 
 // Place says where a station stands.
@@ -59,7 +59,7 @@ type Sum struct {
 // Summer adds rows up. Make one with NewSummer; it belongs to one goroutine.
 type Summer struct {
 	by   [ByMonth + 1]bool
-	unit schedule.Unit
+	unit calendar.Unit
 	time bool
 	sums map[Bucket]*Terms
 }
@@ -78,7 +78,7 @@ func NewSummer(by ...By) *Summer {
 
 // Add adds a station's rows. Day and week of a row are those of its calendar; by shift as well, those in which the shift
 // starts, so that a night is whole. A group or plant is one place only while its stations' calendars have the same days.
-func (s *Summer) Add(p Place, c *schedule.Calendar, rows []Row) {
+func (s *Summer) Add(p Place, c *calendar.Calendar, rows []Row) {
 	place := Place{}
 	if s.by[ByPlant] || s.by[ByGroup] || s.by[ByStation] {
 		place.Plant = p.Plant
@@ -91,7 +91,7 @@ func (s *Summer) Add(p Place, c *schedule.Calendar, rows []Row) {
 	}
 	var last Bucket
 	var terms *Terms
-	var span schedule.Range
+	var span calendar.Range
 	for i := range rows {
 		r := &rows[i]
 		b := Bucket{Place: place}
@@ -103,7 +103,7 @@ func (s *Summer) Add(p Place, c *schedule.Calendar, rows []Row) {
 		}
 		if s.time {
 			at := r.Start
-			if s.by[ByShift] && r.Shift.Name != "" && s.unit != schedule.UnitHour {
+			if s.by[ByShift] && r.Shift.Name != "" && s.unit != calendar.UnitHour {
 				at = c.DayRange(r.Shift.Day).Start
 			}
 			if at < span.Start || at >= span.End {

@@ -1,8 +1,8 @@
 package oee
 
 import (
+	"opsmon/app/calendar"
 	"opsmon/app/monitor"
-	"opsmon/app/schedule"
 )
 
 // Role is what a reason says of itself for the profiles.
@@ -84,7 +84,7 @@ type Row struct {
 
 // Config says how a station's segments become rows.
 type Config struct {
-	Calendar *schedule.Calendar
+	Calendar *calendar.Calendar
 	// Roles gives the role of a reason; those that are missing have none.
 	Roles map[string]Role
 	// Money tells whether lost production is to be priced (enableLostProductionCost).
@@ -99,7 +99,7 @@ type Config struct {
 type collector struct {
 	Config
 	rows []Row
-	hour schedule.Range
+	hour calendar.Range
 	at   int // the first row of the hour
 }
 
@@ -119,7 +119,7 @@ func Collect(c Config, from, to int64, segments []monitor.Segment, minutes []mon
 					x.minute(&minutes[0])
 					minutes = minutes[1:]
 				}
-				x.hour, x.at = c.Calendar.Bucket(start, schedule.UnitHour), len(x.rows)
+				x.hour, x.at = c.Calendar.Bucket(start, calendar.UnitHour), len(x.rows)
 			}
 			stop := min(end, x.hour.End)
 			x.time(g, stop-start)

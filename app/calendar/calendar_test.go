@@ -1,4 +1,4 @@
-package schedule_test
+package calendar_test
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/calendar"
 	"opsmon/app/iso"
-	"opsmon/app/schedule"
 )
 
 func zone(t testing.TB, name string) *time.Location {
@@ -35,7 +35,7 @@ func utc(t testing.TB, s string) int64 {
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }
 
 // shifts reads "Early 1-5 06:00 8h, Late 1-5 14:00 8h30m".
-func shifts(t testing.TB, s string) (out []schedule.Shift) {
+func shifts(t testing.TB, s string) (out []calendar.Shift) {
 	t.Helper()
 	for _, item := range strings.Split(s, ", ") {
 		var name, clock, length string
@@ -51,7 +51,7 @@ func shifts(t testing.TB, s string) (out []schedule.Shift) {
 			t.Fatal(err)
 		}
 		for day := first; day <= last; day++ {
-			out = append(out, schedule.Shift{Name: name, Weekday: day, Start: time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute, Length: d})
+			out = append(out, calendar.Shift{Name: name, Weekday: day, Start: time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute, Length: d})
 		}
 	}
 	return out
@@ -101,7 +101,7 @@ func TestShifts(t *testing.T) {
 		{"a range that ends where a shift starts", "Europe/London", "A 1-5 06:00 8h", 6, "2026-01-12 00:00", "2026-01-12 06:00", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := schedule.NewCalendar(schedule.CalendarConfig{Zone: zone(t, tt.zone), DayStartHour: tt.dayStart, Shifts: shifts(t, tt.pattern)})
+			c := calendar.NewCalendar(calendar.CalendarConfig{Zone: zone(t, tt.zone), DayStartHour: tt.dayStart, Shifts: shifts(t, tt.pattern)})
 			var got []string
 			for _, s := range c.Shifts(utc(t, tt.from), utc(t, tt.to)) {
 				got = append(got, fmt.Sprint(s.Name, " ", stamp(s.Start), " ", stamp(s.End), " ", s.Day))
@@ -115,14 +115,14 @@ func TestShifts(t *testing.T) {
 
 func TestDecimalHours(t *testing.T) {
 	for decimal, want := range map[float64]time.Duration{14.5: 14*time.Hour + 30*time.Minute, 8.3333: 8*time.Hour + 20*time.Minute, 0.01: 36 * time.Second, 23.9997: 23*time.Hour + 59*time.Minute + 59*time.Second} {
-		if got := schedule.Hours(decimal); got != want {
+		if got := calendar.Hours(decimal); got != want {
 			t.Errorf("Hours(%v) = %v, want %v", decimal, got, want)
 		}
 	}
 }
 
 func TestAt(t *testing.T) {
-	c := schedule.NewCalendar(schedule.CalendarConfig{Zone: time.UTC, Shifts: shifts(t, "A 1-1 06:00 8h")})
+	c := calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC, Shifts: shifts(t, "A 1-1 06:00 8h")})
 	for _, tt := range []struct {
 		at    string
 		in    bool
@@ -138,7 +138,7 @@ func TestAt(t *testing.T) {
 			t.Errorf("At(%s) = %v until %s, want %v until %s", tt.at, in, stamp(until), tt.in, tt.until)
 		}
 	}
-	if _, in, _ := schedule.NewCalendar(schedule.CalendarConfig{Zone: time.UTC}).At(0); !in {
+	if _, in, _ := calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC}).At(0); !in {
 		t.Error("without a pattern a station is always in shift")
 	}
 }
@@ -147,25 +147,25 @@ func TestBuckets(t *testing.T) {
 	for _, tt := range []struct {
 		name, zone        string
 		dayStart, weekDay int
-		unit              schedule.Unit
+		unit              calendar.Unit
 		at, start, end    string
 		hours             int64
 	}{
-		{"hour", "Asia/Kolkata", 6, 0, schedule.UnitHour, "2026-01-05 10:29", "2026-01-05 09:30", "2026-01-05 10:30", 1},
-		{"the hour that comes twice, first", "Europe/London", 6, 0, schedule.UnitHour, "2026-10-25 00:59", "2026-10-25 00:00", "2026-10-25 01:00", 1},
-		{"the hour that comes twice, second", "Europe/London", 6, 0, schedule.UnitHour, "2026-10-25 01:00", "2026-10-25 01:00", "2026-10-25 02:00", 1},
-		{"half an hour repeated on Lord Howe", "Australia/Lord_Howe", 6, 0, schedule.UnitHour, "2026-04-04 15:10", "2026-04-04 15:00", "2026-04-04 15:30", 0},
-		{"day before its start", "Europe/London", 6, 0, schedule.UnitDay, "2026-01-05 05:59", "2026-01-04 06:00", "2026-01-05 06:00", 24},
-		{"day of 23 hours", "Europe/London", 0, 0, schedule.UnitDay, "2026-03-29 12:00", "2026-03-29 00:00", "2026-03-29 23:00", 23},
-		{"day of 25 hours", "Europe/London", 6, 0, schedule.UnitDay, "2026-10-24 12:00", "2026-10-24 05:00", "2026-10-25 06:00", 25},
-		{"week from Monday", "Europe/London", 6, 0, schedule.UnitWeek, "2026-01-05 05:00", "2025-12-29 06:00", "2026-01-05 06:00", 168},
-		{"week from Sunday", "Europe/London", 0, 6, schedule.UnitWeek, "2026-01-05 05:00", "2026-01-04 00:00", "2026-01-11 00:00", 168},
-		{"month", "Europe/London", 6, 0, schedule.UnitMonth, "2026-03-01 05:00", "2026-02-01 06:00", "2026-03-01 06:00", 28 * 24},
-		{"month over a clock change", "Europe/London", 6, 0, schedule.UnitMonth, "2026-03-15 05:00", "2026-03-01 06:00", "2026-04-01 05:00", 31*24 - 1},
-		{"the last day of a leap year", "Europe/London", 0, 0, schedule.UnitDay, "2028-12-31 12:00", "2028-12-31 00:00", "2029-01-01 00:00", 24},
+		{"hour", "Asia/Kolkata", 6, 0, calendar.UnitHour, "2026-01-05 10:29", "2026-01-05 09:30", "2026-01-05 10:30", 1},
+		{"the hour that comes twice, first", "Europe/London", 6, 0, calendar.UnitHour, "2026-10-25 00:59", "2026-10-25 00:00", "2026-10-25 01:00", 1},
+		{"the hour that comes twice, second", "Europe/London", 6, 0, calendar.UnitHour, "2026-10-25 01:00", "2026-10-25 01:00", "2026-10-25 02:00", 1},
+		{"half an hour repeated on Lord Howe", "Australia/Lord_Howe", 6, 0, calendar.UnitHour, "2026-04-04 15:10", "2026-04-04 15:00", "2026-04-04 15:30", 0},
+		{"day before its start", "Europe/London", 6, 0, calendar.UnitDay, "2026-01-05 05:59", "2026-01-04 06:00", "2026-01-05 06:00", 24},
+		{"day of 23 hours", "Europe/London", 0, 0, calendar.UnitDay, "2026-03-29 12:00", "2026-03-29 00:00", "2026-03-29 23:00", 23},
+		{"day of 25 hours", "Europe/London", 6, 0, calendar.UnitDay, "2026-10-24 12:00", "2026-10-24 05:00", "2026-10-25 06:00", 25},
+		{"week from Monday", "Europe/London", 6, 0, calendar.UnitWeek, "2026-01-05 05:00", "2025-12-29 06:00", "2026-01-05 06:00", 168},
+		{"week from Sunday", "Europe/London", 0, 6, calendar.UnitWeek, "2026-01-05 05:00", "2026-01-04 00:00", "2026-01-11 00:00", 168},
+		{"month", "Europe/London", 6, 0, calendar.UnitMonth, "2026-03-01 05:00", "2026-02-01 06:00", "2026-03-01 06:00", 28 * 24},
+		{"month over a clock change", "Europe/London", 6, 0, calendar.UnitMonth, "2026-03-15 05:00", "2026-03-01 06:00", "2026-04-01 05:00", 31*24 - 1},
+		{"the last day of a leap year", "Europe/London", 0, 0, calendar.UnitDay, "2028-12-31 12:00", "2028-12-31 00:00", "2029-01-01 00:00", 24},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := schedule.NewCalendar(schedule.CalendarConfig{Zone: zone(t, tt.zone), DayStartHour: tt.dayStart, WeekStartDay: tt.weekDay})
+			c := calendar.NewCalendar(calendar.CalendarConfig{Zone: zone(t, tt.zone), DayStartHour: tt.dayStart, WeekStartDay: tt.weekDay})
 			got := c.Bucket(utc(t, tt.at), tt.unit)
 			if stamp(got.Start) != tt.start || stamp(got.End) != tt.end {
 				t.Errorf("got %s to %s, want %s to %s", stamp(got.Start), stamp(got.End), tt.start, tt.end)
@@ -181,11 +181,11 @@ func TestBuckets(t *testing.T) {
 func TestBucketsCoverARange(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, name := range []string{"Europe/London", "America/St_Johns", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "Asia/Kathmandu", "America/Santiago"} {
-		c := schedule.NewCalendar(schedule.CalendarConfig{Zone: zone(t, name), DayStartHour: r.IntN(24), WeekStartDay: r.IntN(7), Shifts: shifts(t, "A 1-7 06:00 7h, B 1-5 12:00 9h, A 6-7 22:00 8h")})
+		c := calendar.NewCalendar(calendar.CalendarConfig{Zone: zone(t, name), DayStartHour: r.IntN(24), WeekStartDay: r.IntN(7), Shifts: shifts(t, "A 1-7 06:00 7h, B 1-5 12:00 9h, A 6-7 22:00 8h")})
 		for range 100 {
 			from := utc(t, "2011-12-01 00:00") + r.Int64N(20*365*86_400_000)
 			to := from + r.Int64N(40*86_400_000)
-			for _, u := range []schedule.Unit{schedule.UnitHour, schedule.UnitDay, schedule.UnitWeek, schedule.UnitMonth} {
+			for _, u := range []calendar.Unit{calendar.UnitHour, calendar.UnitDay, calendar.UnitWeek, calendar.UnitMonth} {
 				at := from
 				for _, b := range c.Buckets(from, to, u) {
 					if b.Start != at || b.End <= b.Start {
@@ -217,25 +217,25 @@ func TestBucketsCoverARange(t *testing.T) {
 }
 
 func TestImplied(t *testing.T) {
-	c := schedule.NewCalendar(schedule.CalendarConfig{Zone: time.UTC, Shifts: shifts(t, "Early 1-5 06:00 8h")})
+	c := calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC, Shifts: shifts(t, "Early 1-5 06:00 8h")})
 	monday := utc(t, "2026-01-05 12:00") // two hours before the shift's end
 	for _, tt := range []struct {
 		name     string
-		plan     schedule.Plan
-		kind     schedule.Type
+		plan     calendar.Plan
+		kind     calendar.Type
 		end      string
 		quantity float64
 		rate     float64
 	}{
-		{"the end of a quantity skips the night", schedule.Plan{Start: monday, Quantity: 180, UnitsPerMinute: 1}, schedule.FixedQuantity, "2026-01-06 07:00", 180, 1},
-		{"and a weekend", schedule.Plan{Start: utc(t, "2026-01-09 13:00"), Quantity: 120, UnitsPerMinute: 1}, schedule.FixedQuantity, "2026-01-12 07:00", 120, 1},
-		{"but not where the shift is extended", schedule.Plan{Start: monday, Quantity: 180, UnitsPerMinute: 1, ExtendShift: true}, schedule.FixedQuantity, "2026-01-05 15:00", 180, 1},
-		{"no rate, no end", schedule.Plan{Start: monday, Quantity: 180}, schedule.FixedQuantity, "1970-01-01 00:00", 180, 0},
-		{"the quantity until an end", schedule.Plan{Start: monday, End: utc(t, "2026-01-06 07:00"), UnitsPerMinute: 1. / 3}, schedule.FixedEnd, "2026-01-06 07:00", 60, 1. / 3},
-		{"the rate of both", schedule.Plan{Start: monday, End: utc(t, "2026-01-06 07:00"), Quantity: 90, UnitsPerMinute: 7}, schedule.FixedBoth, "2026-01-06 07:00", 90, 0.5},
-		{"no shift time between, no rate", schedule.Plan{Start: utc(t, "2026-01-10 06:00"), End: utc(t, "2026-01-10 08:00"), Quantity: 90, UnitsPerMinute: 7}, schedule.FixedBoth, "2026-01-10 08:00", 90, 0},
-		{"continuous", schedule.Plan{Start: monday, UnitsPerMinute: 7}, schedule.Continuous, "1970-01-01 00:00", 0, 7},
-		{"an end beyond a year is none", schedule.Plan{Start: monday, Quantity: 1e9, UnitsPerMinute: 1}, schedule.FixedQuantity, "1970-01-01 00:00", 1e9, 1},
+		{"the end of a quantity skips the night", calendar.Plan{Start: monday, Quantity: 180, UnitsPerMinute: 1}, calendar.FixedQuantity, "2026-01-06 07:00", 180, 1},
+		{"and a weekend", calendar.Plan{Start: utc(t, "2026-01-09 13:00"), Quantity: 120, UnitsPerMinute: 1}, calendar.FixedQuantity, "2026-01-12 07:00", 120, 1},
+		{"but not where the shift is extended", calendar.Plan{Start: monday, Quantity: 180, UnitsPerMinute: 1, ExtendShift: true}, calendar.FixedQuantity, "2026-01-05 15:00", 180, 1},
+		{"no rate, no end", calendar.Plan{Start: monday, Quantity: 180}, calendar.FixedQuantity, "1970-01-01 00:00", 180, 0},
+		{"the quantity until an end", calendar.Plan{Start: monday, End: utc(t, "2026-01-06 07:00"), UnitsPerMinute: 1. / 3}, calendar.FixedEnd, "2026-01-06 07:00", 60, 1. / 3},
+		{"the rate of both", calendar.Plan{Start: monday, End: utc(t, "2026-01-06 07:00"), Quantity: 90, UnitsPerMinute: 7}, calendar.FixedBoth, "2026-01-06 07:00", 90, 0.5},
+		{"no shift time between, no rate", calendar.Plan{Start: utc(t, "2026-01-10 06:00"), End: utc(t, "2026-01-10 08:00"), Quantity: 90, UnitsPerMinute: 7}, calendar.FixedBoth, "2026-01-10 08:00", 90, 0},
+		{"continuous", calendar.Plan{Start: monday, UnitsPerMinute: 7}, calendar.Continuous, "1970-01-01 00:00", 0, 7},
+		{"an end beyond a year is none", calendar.Plan{Start: monday, Quantity: 1e9, UnitsPerMinute: 1}, calendar.FixedQuantity, "1970-01-01 00:00", 1e9, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.plan.Type(); got != tt.kind {
@@ -250,7 +250,7 @@ func TestImplied(t *testing.T) {
 }
 
 func BenchmarkShiftsOfAYear(b *testing.B) {
-	c := schedule.NewCalendar(schedule.CalendarConfig{Zone: zone(b, "Europe/London"), DayStartHour: 6, Shifts: shifts(b, "Early 1-5 06:00 8h, Late 1-5 14:00 8h, Night 1-5 22:00 8h")})
+	c := calendar.NewCalendar(calendar.CalendarConfig{Zone: zone(b, "Europe/London"), DayStartHour: 6, Shifts: shifts(b, "Early 1-5 06:00 8h, Late 1-5 14:00 8h, Night 1-5 22:00 8h")})
 	from := utc(b, "2026-01-01 00:00")
 	for b.Loop() {
 		c.Shifts(from, from+365*86_400_000)

@@ -1,4 +1,4 @@
-// Package schedule knows when a station is in shift, which production day, week and month a moment belongs to, and what
+// Package calendar knows when a station is in shift, which production day, week and month a moment belongs to, and what
 // a production schedule's quantity, end and rate imply for each other (monitoring.md sections 3 and 4). It is
 // arithmetic: it keeps nothing and reads no clock.
 //
@@ -16,7 +16,7 @@
 // that meet are one shift, and it belongs to the production day in which it starts. Parts of one name that meet without
 // an end (a plant that never closes) would be one endless shift: such a run longer than a day is cut into a shift for each
 // production day, at the starts of the parts.
-package schedule
+package calendar
 
 import (
 	"cmp"
