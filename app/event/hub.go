@@ -1,0 +1,103 @@
+// Package event tells those who watch a plant what has just changed (monitoring.md section 8). A Hub keeps the last
+// events of each account, so that a watcher whose connection broke goes on where it was. Events say what is new; whoever
+// wants all of it asks the API. Nothing here is stored, and nobody is waited for.
+package event
+
+import (
+	"encoding/json"
+	"sync"
+)
+
+// Type says what an Event is about.
+type Type string
+
+// The types.
+const (
+	Station  Type = "station"  // what a station does, its counts and speed
+	Issue    Type = "issue"    // a stop or slow period began, changed or ended
+	Schedule Type = "schedule" // a schedule was made, changed, moved on or removed
+	Task     Type = "task"     // a task fell due, was completed or missed
+)
+
+// Event is one change. It must not be changed once it is published.
+type Event struct {
+	Sequence uint64 // across all accounts, growing; given by Publish
+	At       int64  // Unix ms
+	Type     Type
+	Station  string          // the station that it is about, "" for none
+	Data     json.RawMessage // as the answers of the API carry it
+}
+
+// keep is how many events of an account a Hub remembers: minutes, in a plant of a hundred stations.
+const keep = 4096
+
+// Hub hands events on. The zero value is ready for use; all methods may be called from any goroutine.
+type Hub struct {
+	mu       sync.Mutex
+	sequence uint64
+	start    uint64
+	accounts map[string]*ring
+}
+
+// ring holds an account's last events; that with sequence s of the ring's own count stands at s % keep.
+type ring struct {
+	events []Event
+	count  uint64        // of all that there ever were
+	gone   uint64        // sequence number up to which events are not remembered
+	news   chan struct{} // closed when there is more
+}
+
+// NewHub makes a Hub whose sequence starts after a number, such as the milliseconds of the moment, so that numbers of an
+// earlier Hub are below those of a later one and a watcher who comes with one is found to have missed something.
+func NewHub(after uint64) *Hub { return &Hub{sequence: after, start: after} }
+
+func (h *Hub) ring(account string) *ring {
+	r := h.accounts[account]
+	if r == nil {
+		if h.accounts == nil {
+			h.accounts = map[string]*ring{}
+		}
+		r = &ring{news: make(chan struct{}), gone: h.start}
+		h.accounts[account] = r
+	}
+	return r
+}
+
+// Publish hands an event to those who watch the account.
+func (h *Hub) Publish(account string, e Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sequence++
+	e.Sequence = h.sequence
+	r := h.ring(account)
+	if len(r.events) < keep {
+		r.events = append(r.events, e)
+	} else {
+		r.gone = r.events[r.count%keep].Sequence
+		r.events[r.count%keep] = e
+	}
+	r.count++
+	close(r.news)
+	r.news = make(chan struct{})
+}
+
+// Last gives the sequence number of the latest event of any account.
+func (h *Hub) Last() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sequence
+}
+
+// Since gives the account's events after a sequence number, oldest first, at most the last few thousand. missed tells
+// that some after it are not remembered any more. more is closed when there is another one.
+func (h *Hub) Since(account string, after uint64) (list []Event, missed bool, more <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.ring(account)
+	for i := r.count - uint64(len(r.events)); i < r.count; i++ {
+		if e := r.events[i%keep]; e.Sequence > after {
+			list = append(list, e)
+		}
+	}
+	return list, after < r.gone, r.news
+}
