@@ -5,17 +5,19 @@ import (
 	"slices"
 )
 
-// Finding is what people say caused a part of an issue. One for the whole issue gives its cause; several split it.
+// Finding is what people say of a part of an issue. One for the whole issue gives its cause; several split it.
 type Finding struct {
 	Type       IssueType
-	Issue      int64 // the start of the issue that it is about
-	Start, End int64 // of the part
-	Cause      string
+	Issue      int64  // the start of the issue that it is about
+	Start, End int64  // of the part; far ahead for one that reaches to the issue's end, whenever that comes
+	Cause      string // "" leaves what is known of the cause as it is
+	Excluded   bool   // a stop or manual downtime is taken out of the figures
 }
 
 // Explain gives the segments with the causes that people found in place of the machine's: cut where findings begin and
-// end, so that the parts of an issue that was split have its time exactly. Of findings that overlap the last in the list
-// counts. Findings about an issue that is not there, or no longer reaches so far since late signals came, change nothing.
+// end, so that the parts of an issue that was split have its time exactly. Of findings that overlap the last one with a
+// cause counts. Findings about an issue that is not there, or no longer reaches so far since late signals came, change
+// nothing.
 func Explain(segments []Segment, findings []Finding) []Segment {
 	if len(findings) == 0 {
 		return segments
@@ -40,7 +42,10 @@ func Explain(segments []Segment, findings []Finding) []Segment {
 			part.Start, part.End = cuts[i], cuts[i+1]
 			for _, f := range about {
 				if f.Start <= part.Start && part.End <= f.End {
-					part.Cause = f.Cause
+					if f.Cause != "" {
+						part.Cause = f.Cause
+					}
+					part.Excluded = part.Excluded || f.Excluded && part.Class() == Downtime
 				}
 			}
 			if n := len(out); i > 0 && out[n-1].same(&part) {

@@ -12,11 +12,14 @@ type Segment struct {
 	Stop       int64  // the start of the stop that it is part of; 0: none
 	Slow       int64  // the start of the slow period that it is part of; 0: none
 	Cause      string // reason code of the issue; "" is none
+	// Excluded says that people took the stop out of the figures (Explain). Class does not change by it: windows show what
+	// was, and package oee leaves the time out.
+	Excluded bool
 }
 
 // same tells whether two segments differ in their time alone.
 func (g *Segment) same(o *Segment) bool {
-	return (g.Ctx == o.Ctx || *g.Ctx == *o.Ctx) && g.Known == o.Known && g.Productive == o.Productive && g.Manual == o.Manual && g.Stop == o.Stop && g.Slow == o.Slow && g.Cause == o.Cause
+	return (g.Ctx == o.Ctx || *g.Ctx == *o.Ctx) && g.Known == o.Known && g.Productive == o.Productive && g.Manual == o.Manual && g.Stop == o.Stop && g.Slow == o.Slow && g.Cause == o.Cause && g.Excluded == o.Excluded
 }
 
 // mark gives where the segment has the start of its issue of a type.

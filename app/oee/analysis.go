@@ -18,7 +18,7 @@ type Bar struct {
 }
 
 // Pareto lists downtime in [from, to) by its cause, the longest first. It is cut from whole issues: one that lies over the
-// range's end counts with what lies inside.
+// range's end counts with what lies inside. What people took out of the figures is not in it.
 func Pareto(segments []monitor.Segment, from, to int64) []Bar {
 	type stop struct {
 		cause string
@@ -28,7 +28,7 @@ func Pareto(segments []monitor.Segment, from, to int64) []Bar {
 	for i := range segments {
 		g := &segments[i]
 		ms := min(g.End, to) - max(g.Start, from)
-		if ms <= 0 || g.Class() != monitor.Downtime {
+		if ms <= 0 || g.Class() != monitor.Downtime || g.Excluded {
 			continue
 		}
 		b := bars[g.Cause]

@@ -104,6 +104,10 @@ func TestProfiles(t *testing.T) {
 		twice.segments[i].End = g.Start
 		twice.segments = append(twice.segments, g)
 	}
+	spared := shift()
+	for i := range spared.segments { // the jam is taken out, and a mark on what is no downtime says nothing
+		spared.segments[i].Excluded = spared.segments[i].Cause != "tool"
+	}
 	none := &line{at: day + 6*hour}
 	none.add(60, noRate, productive)
 	empty := &line{at: day + 6*hour}
@@ -122,6 +126,10 @@ func TestProfiles(t *testing.T) {
 		{"evocon", shift().segments, units(production, 250, 10), "evocon", [5]float64{300. / 440, 270. / 300, 250. / 260, 300. / 440 * 0.9 * 250 / 260, 1}, ""},
 		{"no data is in nothing", twice.segments, units(production, 125, 5), "default", [5]float64{310. / 360, 130. / 155, 250. / 260, 250. / 360, 0.5}, ""},
 		{"no data is in nothing, evocon", twice.segments, units(production, 125, 5), "evocon", [5]float64{300. / 440, 0.9, 250. / 260, 300. / 440 * 0.9 * 250 / 260, 0.5}, ""},
+		{"a stop that is taken out is in nothing", spared.segments, units(production, 250, 10), "default", [5]float64{310. / 320, 260. / 310, 250. / 260, 250. / 320, 320. / 360}, ""},
+		{"taken out, iso22400", spared.segments, units(production, 250, 10), "iso22400", [5]float64{300. / 340, 260. / 300, 250. / 260, 250. / 340, 320. / 360}, ""},
+		{"taken out, vorne", spared.segments, units(production, 250, 10), "vorne", [5]float64{310. / 350, 260. / 310, 250. / 260, 250. / 350, 320. / 360}, ""},
+		{"taken out, evocon", spared.segments, units(production, 250, 10), "evocon", [5]float64{300. / 400, 270. / 300, 250. / 260, 300. / 400 * 0.9 * 250 / 260, 320. / 360}, ""},
 		{"a rate that is too low", shift().segments, units(production, 620, 0), "default", [5]float64{310. / 360, 2, 1, 310. / 360 * 2, 1}, oee.CauseRateTooLow},
 		{"no rate", none.segments, units(noRate, 5, 0), "default", [5]float64{1, -1, 1, -1, 1}, ""},
 		{"no rate, evocon needs none", none.segments, units(noRate, 5, 0), "evocon", [5]float64{1, 1, 1, 1, 1}, ""},
@@ -190,6 +198,28 @@ func TestLosses(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
+	}
+}
+
+// TestExcluded takes the jam of 40 minutes out of the figures: it is in no loss and no Pareto list, and its time is told.
+func TestExcluded(t *testing.T) {
+	l := shift()
+	l.segments[2].Excluded = true
+	terms := total(oee.Collect(config(), day, day+24*hour, l.segments, nil))
+	if want := [3]int64{monitor.Production: 40 * minute}; terms.Excluded != want || terms.Total() != 9*hour || terms.Ideal != 320 || terms.Target != 310 {
+		t.Errorf("excluded %v of %d, ideal %v, target %v", terms.Excluded, terms.Total(), terms.Ideal, terms.Target)
+	}
+	if down := terms.Lost()[oee.LossDowntime]; down.Time != 10*minute || down.Units != 10 {
+		t.Errorf("the loss is %+v", down)
+	}
+	var twice oee.Terms
+	twice.Add(terms)
+	twice.Add(terms)
+	if twice.Excluded[monitor.Production] != 80*minute {
+		t.Errorf("twice %v", twice.Excluded)
+	}
+	if diff := cmp.Diff([]oee.Bar{{Cause: "tool", Ms: 10 * minute, Count: 1, Share: 1, Cumulative: 1}}, oee.Pareto(l.segments, day, day+24*hour)); diff != "" {
+		t.Error(diff)
 	}
 }
 

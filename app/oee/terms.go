@@ -36,6 +36,9 @@ type Terms struct {
 	Down   [3][roles]int64 // downtime by monitor.Kind and the role of its reason
 	Paused [roles]int64    // known time of non-production schedules by the role of their reason
 	Ran    [roles]int64    // of which productive or slow
+	// Excluded is the time of stops that people took out of the figures, by monitor.Kind. It lies within Times' NoData: it is
+	// in no figure, and Coverage tells of it, as of time that nobody knows.
+	Excluded [3]int64
 
 	Good, Bad, Other int64
 	All              int64   // good + bad, made under a rate
@@ -57,6 +60,9 @@ func (t *Terms) Add(o *Terms) {
 		}
 		t.Paused[r] += o.Paused[r]
 		t.Ran[r] += o.Ran[r]
+	}
+	for k := range t.Excluded {
+		t.Excluded[k] += o.Excluded[k]
 	}
 	t.Good += o.Good
 	t.Bad += o.Bad
@@ -150,6 +156,10 @@ func (x *collector) row(c *monitor.Context) *Row {
 func (x *collector) time(g *monitor.Segment, ms int64) {
 	c, class := g.Ctx, g.Class()
 	r := x.row(c)
+	if g.Excluded && class == monitor.Downtime {
+		class = monitor.NoData
+		r.Excluded[c.Kind] += ms
+	}
 	r.Times[c.Kind][class] += ms
 	r.HasRate = r.HasRate || c.Kind == monitor.Production && c.UnitsPerMinute > 0
 	switch {
