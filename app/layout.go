@@ -18,7 +18,8 @@ import (
 //	audit                                                          package audit
 //	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
 //	authDevice, authLink, authCode, authWait, authLastAccount
-//	signalTail, signal, signalOpen, signalId                       package signal
+//	signalTail, signal, signalOpen, signalId, signalSettled,       package signal
+//	signalLate
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.

@@ -152,6 +152,16 @@ func (b *Bucket[K, V]) Next(tx *Tx) (n uint64, err error) {
 	return n, wrap("next number", err)
 }
 
+// Last gives the number that Next gave last; 0 before the first. Errors: ErrDamaged.
+func (b *Bucket[K, V]) Last(tx *Tx) (n uint64, err error) {
+	defer guard("last number", &err)
+	bolt, err := tx.bucket("last number", b.name, false)
+	if err != nil {
+		return 0, err
+	}
+	return bolt.Sequence(), nil
+}
+
 // maxKey is bbolt's limit for the length of a key, in bytes.
 const maxKey = 32768
 

@@ -85,6 +85,20 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			report(fmt.Sprintf("days of signals to merge: %s has none on day %d", item.Key.B.A, day))
 		}
 	}
+	for item, err := range settled.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("up to when signals are settled: %v", err))
+			continue
+		}
+		account(item.Key)
+	}
+	for item, err := range late.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("the marks of late signals: %v", err))
+			continue
+		}
+		account(item.Key.A)
+	}
 	for _, err := range ids.Scan(tx, kv.Range{}) {
 		if err != nil {
 			report(fmt.Sprintf("ids of signals: %v", err))

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"opsmon/kv"
@@ -42,7 +43,8 @@ type Config struct {
 	Clock     func() time.Time // nil = time.Now
 	Log       *slog.Logger
 	Retention time.Duration // 0 = DefaultRetention
-	// Appended is told what was stored, after it is durable; nil = nobody. It must not wait, nor keep the list.
+	// Appended is told what was stored, after it is durable; nil = nobody. It must not wait, nor keep the list, nor call
+	// the Log: who is told of a signal and who reads the log see it at the same moment.
 	Appended func([]Signal)
 }
 
@@ -55,6 +57,11 @@ type Log struct {
 	mu   sync.RWMutex
 	last map[place][]tailed
 	size int
+
+	// opened is the number of the last batch when the log was opened, and told how many there have been since of which
+	// Appended has been told.
+	opened uint64
+	told   atomic.Uint64
 
 	packing sync.Mutex // held by who moves and removes parts
 	senders senders
@@ -91,7 +98,9 @@ func NewLog(cfg Config) (*Log, error) {
 			}
 			l.note(item.Key, list)
 		}
-		return nil
+		var err error
+		l.opened, err = tail.Last(tx)
+		return err
 	})
 	if l.size >= longTail {
 		l.full <- struct{}{}
@@ -153,6 +162,9 @@ func (l *Log) Append(list []Signal) (duplicate []bool, err error) {
 		if batch, err = tail.Next(tx); err != nil {
 			return err
 		}
+		if err := markLate(tx, kept); err != nil {
+			return err
+		}
 		return tail.Put(tx, batch, pack(kept, false))
 	})
 	if err != nil {
@@ -164,15 +176,16 @@ func (l *Log) Append(list []Signal) (duplicate []bool, err error) {
 	l.mu.Lock()
 	l.note(batch, kept)
 	long := l.size >= longTail
+	if l.cfg.Appended != nil {
+		l.cfg.Appended(kept)
+	}
+	l.told.Add(1)
 	l.mu.Unlock()
 	if long {
 		select {
 		case l.full <- struct{}{}:
 		default: // Run knows
 		}
-	}
-	if l.cfg.Appended != nil {
-		l.cfg.Appended(kept)
 	}
 	return duplicate, nil
 }
@@ -204,12 +217,18 @@ func (l *Log) known(tx *kv.Tx, list []Signal, duplicate []bool) error {
 
 // Of gives the signals of a station on a UTC day, in the order of Compare. Errors: kv.ErrDamaged and others of the store.
 func (l *Log) Of(account, station string, day int64) ([]Signal, error) {
+	return l.OfThen(account, station, day, func() {})
+}
+
+// OfThen is Of for who is told by Appended as well: held is called at the moment that the answer is for, so that each
+// signal is either in the answer and was told before, or is told after it. held must not wait, nor call the Log.
+func (l *Log) OfThen(account, station string, day int64, held func()) ([]Signal, error) {
 	var list []Signal
 	l.mu.RLock()
-	held := true
+	locked := true
 	release := func() {
-		if held {
-			held = false
+		if locked {
+			locked = false
 			l.mu.RUnlock()
 		}
 	}
@@ -221,6 +240,7 @@ func (l *Log) Of(account, station string, day int64) ([]Signal, error) {
 				list, sorted = append(list, s.Signal), false
 			}
 		}
+		held()
 		release()
 		for item, err := range parts.Scan(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
 			if err != nil {

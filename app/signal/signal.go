@@ -11,6 +11,8 @@
 //	signalTail  seq -> signals of any station, as they came
 //	signalOpen  (account id, (station, day)) -> "": days that have more than one part
 //	signal      (account id, (station, (day, part))) -> signals of one station and UTC day, by time
+//	signalSettled account id -> ms: what came of signals before it is kept by whoever evaluates them
+//	signalLate  (account id, station) -> ms: the earliest signal that was stored after its time was settled
 //	signalId    SHA-256 of account, source, station and id -> when it came, in ms: for seven days
 package signal
 
@@ -115,14 +117,18 @@ func partOf(account, station string, day int64, part uint64) partKey {
 func dayOf(k partKey) int64 { return int64(k.B.B.A ^ 1<<63) }
 
 var (
-	tail  = kv.NewBucket("signalTail", kv.Uint64, kv.Raw)
-	parts = kv.NewBucket("signal", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.Raw)
-	open  = kv.NewBucket("signalOpen", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64)), kv.Raw)
-	ids   = kv.NewBucket("signalId", kv.Bytes32, kv.JSON[int64]())
+	tail    = kv.NewBucket("signalTail", kv.Uint64, kv.Raw)
+	parts   = kv.NewBucket("signal", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.Raw)
+	open    = kv.NewBucket("signalOpen", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64)), kv.Raw)
+	settled = kv.NewBucket("signalSettled", kv.String, kv.JSON[int64]())
+	late    = kv.NewBucket("signalLate", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
+	ids     = kv.NewBucket("signalId", kv.Bytes32, kv.JSON[int64]())
 )
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
-func Buckets() []string { return []string{tail.Name(), parts.Name(), open.Name(), ids.Name()} }
+func Buckets() []string {
+	return []string{tail.Name(), parts.Name(), open.Name(), ids.Name(), settled.Name(), late.Name()}
+}
 
 // largest bounds numbers: what is larger is no measurement, and sums of it would lose digits.
 const largest = 1e12

@@ -1,0 +1,113 @@
+package signal
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"opsmon/kv"
+)
+
+// Settle notes in the transaction that whoever evaluates an account's signals has kept what came of those before a moment,
+// ms. From then on a signal of that time that is stored marks its station as late, in the transaction that stores it: so
+// none is forgotten whatever happens. all is false, and nothing is noted, while Appended has not been told of every signal
+// that is stored. The moment never goes back.
+func (l *Log) Settle(tx *kv.Tx, account string, to int64) (all bool, err error) {
+	if all, err = l.AllTold(tx); err != nil || !all {
+		return false, err
+	}
+	old, err := settled.Get(tx, account)
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return false, err
+	}
+	if err == nil && old >= to {
+		return true, nil
+	}
+	return true, settled.Put(tx, account, to)
+}
+
+// AllTold tells, in the transaction, whether Appended has been told of every signal that is stored.
+func (l *Log) AllTold(tx *kv.Tx) (bool, error) {
+	last, err := tail.Last(tx)
+	return last == l.opened+l.told.Load(), err
+}
+
+type lateKey = kv.Pair[string, string]
+
+// markLate marks the stations that a signal is stored for after its time was settled.
+func markLate(tx *kv.Tx, list []Signal) error {
+	account, upTo := "", int64(math.MinInt64)
+	for i := range list {
+		s := &list[i]
+		if s.Account != account {
+			var err error
+			if upTo, err = settled.Get(tx, s.Account); errors.Is(err, kv.ErrNotFound) {
+				upTo, err = math.MinInt64, nil
+			} else if err != nil {
+				return err
+			}
+			account = s.Account
+		}
+		if s.At >= upTo {
+			continue
+		}
+		k := lateKey{A: s.Account, B: s.Station}
+		old, err := late.Get(tx, k)
+		switch {
+		case errors.Is(err, kv.ErrNotFound):
+			old = math.MaxInt64
+		case err != nil:
+			return err
+		}
+		if s.At < old {
+			if err := late.Put(tx, k, s.At); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Late gives the moment, ms, of the earliest signal of a station that was stored after its time was settled.
+func Late(tx *kv.Tx, account, station string) (at int64, ok bool, err error) {
+	at, err = late.Get(tx, lateKey{A: account, B: station})
+	if errors.Is(err, kv.ErrNotFound) {
+		return 0, false, nil
+	}
+	return at, err == nil, err
+}
+
+// Accounted takes a station's mark away: its late signals have been evaluated, and what came of it is kept in this transaction.
+func Accounted(tx *kv.Tx, account, station string) error {
+	if k := (lateKey{A: account, B: station}); late.Has(tx, k) {
+		return late.Delete(tx, k)
+	}
+	return nil
+}
+
+// First gives the earliest UTC day for which there are signals of a station; ok is false when there are none.
+func (l *Log) First(account, station string) (day int64, ok bool, err error) {
+	l.mu.RLock()
+	for _, s := range l.last[place{account, station}] {
+		if d := Day(s.At); !ok || d < day {
+			day, ok = d, true
+		}
+	}
+	l.mu.RUnlock()
+	err = l.cfg.Store.View(func(tx *kv.Tx) error {
+		for item, err := range parts.Scan(tx, parts.Between(partOf(account, station, math.MinInt64, 0), partOf(account, station, math.MaxInt64, 0))) {
+			if err != nil {
+				return err
+			}
+			if d := dayOf(item.Key); !ok || d < day {
+				day, ok = d, true
+			}
+			break
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, false, fmt.Errorf("find the first signals of %s: %w", station, err)
+	}
+	return day, ok, nil
+}
