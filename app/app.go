@@ -125,7 +125,9 @@ func (a *App) services() (err error) {
 	if len(a.accounts.List(true)) == 0 {
 		a.setup.make()
 	}
-	if a.signals, err = signal.NewLog(signal.Config{Store: a.store, Clock: a.cfg.Clock, Log: a.log}); err != nil {
+	if a.signals, err = signal.NewLog(signal.Config{
+		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Retention: days(a.cfg.Signals.Days), Rate: a.cfg.Signals.PerSecond,
+	}); err != nil {
 		return err
 	}
 	a.keeper = a.newKeeper()
@@ -216,6 +218,7 @@ func (a *App) gauges() []httpapi.Gauge {
 		list = a.host.secure.gauges(a.cfg.Clock())
 	}
 	list = append(list, a.backupGauges()...)
+	list = append(list, a.signalGauges()...)
 	u, err := a.store.Usage()
 	if err != nil {
 		a.log.Warn("the room that the store takes cannot be told", slog.Any("error", err))

@@ -22,24 +22,27 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"opsmon/app/certs"
+	"opsmon/app/signal"
 	"opsmon/app/web"
 )
 
 // Config is the service's configuration. Each setting comes from a flag, else the environment, else app.yaml in
 // the data directory, else the default (decisions.md section 7).
 type Config struct {
-	Listen         string `yaml:"listen"`         // address and port
-	URL            string `yaml:"url"`            // how people reach the service; "" = made from Listen
-	TLS            string `yaml:"tls"`            // off; auto: certificates of the appliance's own; or CERT,KEY: two files
-	ClearListen    string `yaml:"clearListen"`    // address and port in the clear, for the trust page and redirects; "" = none
-	InsecureHTTP   bool   `yaml:"insecureHttp"`   // listen beyond loopback without TLS
-	Name           string `yaml:"name"`           // the appliance is <Name>.local
-	MDNS           bool   `yaml:"mdns"`           // answer to <Name>.local on the network
-	LogLevel       string `yaml:"logLevel"`       // debug, info, warn or error
-	MaxConnections int    `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
-	AuditDays      int    `yaml:"auditDays"`      // how long audit records are kept
-	SMTP           SMTP   `yaml:"smtp"`
-	Backup         Backup `yaml:"backup"`
+	Listen         string  `yaml:"listen"`         // address and port
+	URL            string  `yaml:"url"`            // how people reach the service; "" = made from Listen
+	TLS            string  `yaml:"tls"`            // off; auto: certificates of the appliance's own; or CERT,KEY: two files
+	ClearListen    string  `yaml:"clearListen"`    // address and port in the clear, for the trust page and redirects; "" = none
+	InsecureHTTP   bool    `yaml:"insecureHttp"`   // listen beyond loopback without TLS
+	Name           string  `yaml:"name"`           // the appliance is <Name>.local
+	MDNS           bool    `yaml:"mdns"`           // answer to <Name>.local on the network
+	LogLevel       string  `yaml:"logLevel"`       // debug, info, warn or error
+	MaxConnections int     `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
+	AuditDays      int     `yaml:"auditDays"`      // how long audit records are kept
+	SMTP           SMTP    `yaml:"smtp"`
+	Backup         Backup  `yaml:"backup"`
+	Signals        Signals `yaml:"signals"`
+	Windows        Windows `yaml:"windows"`
 
 	DataDir string           `yaml:"-"`
 	Assets  string           `yaml:"-"` // serve pages from this directory instead of the embedded ones, for development
@@ -71,6 +74,17 @@ type Backup struct {
 	PassphraseFile string `yaml:"passphraseFile"` // encrypts them; its first line is the passphrase
 }
 
+// Signals says how long what machines send is kept, and how much one of them may send.
+type Signals struct {
+	Days      int `yaml:"days"`      // how long signals are kept as they came
+	PerSecond int `yaml:"perSecond"` // signals that one device may send; twice as many at once
+}
+
+// Windows says how long what is computed from signals is kept.
+type Windows struct {
+	Days int `yaml:"days"`
+}
+
 // SettingError is a setting with a wrong value.
 type SettingError struct {
 	Origin string // where it was given: a flag, a variable, or the line of a file; "" for a default
@@ -97,6 +111,8 @@ func DefaultConfig() Config {
 		Listen: "127.0.0.1:8080", TLS: "off", Name: certs.DefaultName, MDNS: true,
 		LogLevel: "info", MaxConnections: 1024, AuditDays: 400, SMTP: SMTP{Port: 587, TLS: "starttls"},
 		Backup:  Backup{At: "01:30", Every: 1, KeepDaily: 7, KeepWeekly: 4, KeepMonthly: 6},
+		Signals: Signals{Days: 400, PerSecond: signal.DefaultRate},
+		Windows: Windows{Days: 3653},
 		origins: map[string]string{},
 	}
 }
@@ -399,6 +415,9 @@ func (c Config) Check() error {
 	if c.AuditDays < 30 || c.AuditDays > 36500 {
 		return c.wrong("auditDays", "must be from 30 to 36500; it is %d", c.AuditDays)
 	}
+	if err := c.checkSignals(); err != nil {
+		return err
+	}
 	if c.MaxConnections < 8 {
 		return c.wrong("maxConnections", "must be at least 8; it is %d", c.MaxConnections)
 	}
@@ -409,6 +428,23 @@ func (c Config) Check() error {
 		return err
 	}
 	return c.checkBackup()
+}
+
+func (c Config) checkSignals() error {
+	for _, setting := range []struct {
+		name                string
+		value, least, limit int
+	}{
+		{"signals.days", c.Signals.Days, 8, 36500}, {"signals.perSecond", c.Signals.PerSecond, 10, 10_000_000}, {"windows.days", c.Windows.Days, 30, 36500},
+	} {
+		if setting.value < setting.least || setting.value > setting.limit {
+			return c.wrong(setting.name, "must be from %d to %d; it is %d", setting.least, setting.limit, setting.value)
+		}
+	}
+	if c.Windows.Days < c.Signals.Days {
+		return c.wrong("windows.days", "must be as many as signals.days or more, which is %d; it is %d", c.Signals.Days, c.Windows.Days)
+	}
+	return nil
 }
 
 func (c Config) checkBackup() error {

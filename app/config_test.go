@@ -41,7 +41,7 @@ func TestConfigOrder(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, field)
 		}
 	}
-	if len(want.settings()) != 24 {
+	if len(want.settings()) != 27 {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
@@ -113,6 +113,9 @@ func TestConfigWrong(t *testing.T) {
 		{file: "name: opsmon.local", want: "{} line 1: name must be"},
 		{file: "logLevel: loud", want: "{} line 1: logLevel must be debug, info, warn or error"},
 		{file: "logLevel: info+2", want: "{} line 1: logLevel must be"},
+		{file: "signals:\n  days: 7", want: "{} line 2: signals.days must be from 8 to 36500; it is 7"},
+		{file: "signals:\n  perSecond: 9", want: "{} line 2: signals.perSecond must be from 10 to 10000000; it is 9"},
+		{file: "windows:\n  days: 399", want: "{} line 2: windows.days must be as many as signals.days or more, which is 400; it is 399"},
 		{file: "auditDays: 29", want: "{} line 1: auditDays must be from 30 to 36500; it is 29"},
 		{environment: map[string]string{"APP_AUDIT_DAYS": "36501"}, want: "APP_AUDIT_DAYS: auditDays must be from 30 to 36500; it is 36501"},
 		{file: "maxConnections: 0", want: "{} line 1: maxConnections must be at least 8"},

@@ -19,7 +19,7 @@ import (
 //	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
 //	authDevice, authLink, authCode, authWait, authLastAccount
 //	signalTail, signal, signalOpen, signalId, signalSettled,       package signal
-//	signalLate
+//	signalLate, signalSender
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.

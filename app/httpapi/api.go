@@ -35,8 +35,10 @@ type Config struct {
 	Accounts *account.Service
 	Auth     *auth.Service
 	Signals  *signal.Log
-	Log      *slog.Logger
-	Version  string
+	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
+	Connections func(deviceID string) int
+	Log         *slog.Logger
+	Version     string
 
 	// Closed, when set, says why there is no store: then only operations that need none are answered, and all else
 	// here but Log, Version, Restorer, Backups.Scratch, Secure and Status is not used.

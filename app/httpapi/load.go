@@ -16,8 +16,8 @@ import (
 //
 //   - bodies up to freeBody bytes pass: the limit on connections bounds them;
 //   - those up to bodyLimit share bodyBudget bytes, from before they are read to the end of the request;
-//   - larger ones are manifests, from people who may change the configuration: uploads in all, uploadsEach of one
-//     person;
+//   - larger ones are manifests and batches of signals, from people who may change the configuration and from devices:
+//     uploads in all, uploadsEach of one of them;
 //   - of all manifests that have arrived, turns at once are checked and applied.
 //
 // The machine's own administrator has a turn apart and waits for nobody on the network.
@@ -38,7 +38,7 @@ type load struct {
 
 	mu      sync.Mutex
 	uploads int
-	from    map[string]int // uploads by the e-mail address of who sends them
+	from    map[string]int // uploads by the e-mail address or the credential of who sends them
 }
 
 func newLoad() *load {
@@ -81,10 +81,13 @@ func (c *call) admit(limit int64) error {
 
 func (c *call) admitUpload() error {
 	l, from := c.api.load, c.p.Email
+	if from == "" {
+		from = c.p.Actor().Credential // a device: each counts by itself
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.uploads >= uploads || l.from[from] >= uploadsEach {
-		return errdefs.New(errdefs.Unavailable, "other manifests are being uploaded; try again in a moment")
+		return errdefs.New(errdefs.Unavailable, "other large bodies are being uploaded; try again in a moment")
 	}
 	l.uploads++
 	l.from[from]++

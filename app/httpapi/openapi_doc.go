@@ -242,13 +242,13 @@ var operations = map[string]operation{
 	},
 	"GET /device": {
 		id: "listDevices", tag: "Signal", summary: "List the devices",
-		about:  "With what is known of each since the service started.",
+		about:  "With what is known of each: when it last sent, how much, how fast, what was wrong, and whether its clock is right. It is kept through restarts of the service.",
 		answer: "The devices, by name.", form: formList, gives: "Device",
-		sample: `{"id":"acme/press-gateway","name":"press-gateway","stationCodes":["PACK-1","PACK-2"],"createdAt":"2026-11-20T08:15:30.123Z","lastSeenAt":"2026-11-21T06:00:02.040Z","accepted":81204,"refused":0,"clockAheadMs":0}`,
+		sample: `{"id":"acme/press-gateway","name":"press-gateway","stationCodes":["PACK-1","PACK-2"],"createdAt":"2026-11-20T08:15:30.123Z","lastSeenAt":"2026-11-21T06:00:02.040Z","accepted":81204,"refused":1,"throttled":0,"signalsPerSecond":0.2,"clockAheadMs":0,"lastIssue":"rssi must be a number","lastIssueAt":"2026-11-20T17:31:09.412Z","connections":1}`,
 	},
 	"POST /device": {
 		id: "addDevice", tag: "Signal", summary: "Add a device",
-		about:  "A device may send the signals of its stations and nothing else. Its token is shown once; it goes into `X-API-KEY`.\n\n409: another device has the name, or the account is archived.",
+		about:  "A device may send the signals of its stations and nothing else. Its token is shown once; it goes into `X-API-KEY`, or over MQTT into the password, with the id as user name.\n\n409: another device has the name, or the account is archived.",
 		answer: "The device's id and token.", body: schema.DeviceCreate, form: formResult, gives: "DeviceToken", location: true, also: []int{409},
 		sample: `{"id":"acme/press-gateway","token":"opd_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"}`,
 	},
@@ -259,7 +259,7 @@ var operations = map[string]operation{
 	},
 	"POST /signal": {
 		id: "sendSignals", tag: "Signal", summary: "Send signals of machines",
-		about:  "For devices, members and admins. What is accepted is durable when this is answered. A signal that cannot be taken does no harm to the others: an unknown station, a wrong value, a time before what is kept. One that is more than two minutes in the future is taken at its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived.",
+		about:  "For devices, members and admins. What is accepted is durable when this is answered. A signal that cannot be taken does no harm to the others: an unknown station, a wrong value, a time before what is kept. One that is more than two minutes in the future is taken at its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived. 429: more signals come from this credential than it may send; send the same again after `Retry-After`.",
 		answer: "What became of each signal.", body: schema.SignalBatch, form: formList, gives: "SignalOutcome", also: []int{409},
 		sample: `{"index":0,"accepted":true,"issue":""}`,
 	},

@@ -323,16 +323,21 @@ const answerModels = `{
 	"id": {"description": "Identifier of the tablet.", "type": "string"},
 	"link": {"description": "The address to open on the tablet. It is shown once.", "type": "string"},
 	"expiresAt": {"$ref": "#/components/schemas/Moment"}}},
-"Device": {"description": "A credential that may send the signals of its stations, with what is known of it since the service started.", "type": "object", "required": ["id", "name", "stationCodes", "createdAt", "lastSeenAt", "accepted", "refused", "clockAheadMs"], "additionalProperties": false, "properties": {
+"Device": {"description": "A credential that may send the signals of its stations, with what is known of it.", "type": "object", "required": ["id", "name", "stationCodes", "createdAt", "lastSeenAt", "accepted", "refused", "throttled", "signalsPerSecond", "clockAheadMs", "lastIssue", "lastIssueAt", "connections"], "additionalProperties": false, "properties": {
 	"id": {"description": "<account>/<name>.", "type": "string"}, "name": {"type": "string"},
 	"stationCodes": {"description": "The stations it may send for.", "type": "array", "items": {"type": "string"}},
 	"createdAt": {"$ref": "#/components/schemas/Moment"},
 	"lastSeenAt": {"description": "Null: not yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"accepted": {"description": "Signals taken.", "type": "integer", "minimum": 0},
 	"refused": {"description": "Signals refused.", "type": "integer", "minimum": 0},
-	"clockAheadMs": {"description": "By how many milliseconds its clock was ahead when it last sent.", "type": "integer", "minimum": 0}}},
+	"throttled": {"description": "Batches and messages that were refused for now or made to wait, since it sent too many.", "type": "integer", "minimum": 0},
+	"signalsPerSecond": {"description": "Signals a second, over the last minute or so.", "type": "number", "minimum": 0},
+	"clockAheadMs": {"description": "By how many milliseconds its clock was ahead when it last sent.", "type": "integer", "minimum": 0},
+	"lastIssue": {"description": "What was last wrong with a signal of it. Null: nothing yet.", "type": ["string", "null"]},
+	"lastIssueAt": {"description": "When that was. Null: not yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"connections": {"description": "Its connections over MQTT that are open now.", "type": "integer", "minimum": 0}}},
 "DeviceToken": {"description": "A new device's token. It is shown once.", "type": "object", "required": ["id", "token"], "additionalProperties": false, "properties": {
-	"id": {"type": "string"}, "token": {"description": "Goes into X-API-KEY.", "type": "string"}}},
+	"id": {"type": "string"}, "token": {"description": "Goes into X-API-KEY, or over MQTT into the password, with the id as user name.", "type": "string"}}},
 "SignalOutcome": {"description": "What became of one signal.", "type": "object", "required": ["index", "accepted", "issue"], "additionalProperties": false, "properties": {
 	"index": {"description": "Its place in what was sent, from 0.", "type": "integer", "minimum": 0},
 	"accepted": {"description": "It counts. One whose id came before does, once.", "type": "boolean"},

@@ -63,11 +63,14 @@ func newMeters(gauges func() []Gauge) *meters {
 	return m
 }
 
-// Gauge is a number that can go up and down, such as the bytes that the store takes.
+// Gauge is a number that can go up and down, such as the bytes that the store takes, or with Total one that only grows
+// while the service runs.
 type Gauge struct {
-	Name  string // app_store_bytes: with its unit
+	Name  string // app_store_bytes: with its unit; what only grows ends in _total
 	Help  string // a sentence
 	Value float64
+	Total bool
+	Label [2]string // name and value of the one label, such as the cause of a refusal; "" and "" for none
 }
 
 // gaugeCollector measures when it is asked.
@@ -79,7 +82,15 @@ func (gaugeCollector) Describe(chan<- *prometheus.Desc) {}
 // Collect implements prometheus.Collector.
 func (c gaugeCollector) Collect(to chan<- prometheus.Metric) {
 	for _, g := range c() {
-		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(g.Name, g.Help, nil, nil), prometheus.GaugeValue, g.Value)
+		kind := prometheus.GaugeValue
+		if g.Total {
+			kind = prometheus.CounterValue
+		}
+		if g.Label[0] == "" {
+			to <- prometheus.MustNewConstMetric(prometheus.NewDesc(g.Name, g.Help, nil, nil), kind, g.Value)
+			continue
+		}
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(g.Name, g.Help, g.Label[:1], nil), kind, g.Value, g.Label[1])
 	}
 }
 

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"log/slog"
+	"math"
 	"net/url"
 	"time"
 
@@ -17,6 +19,12 @@ const signalLimit = 4 << 20
 
 // postSignal answers POST /signal (monitoring.md section 2).
 func postSignal(c *call) (reply, error) {
+	source, sent := c.p.Actor().Credential, 1 // a body that is none counts as well
+	done, wait := c.api.cfg.Signals.Admit(c.p.AccountID, source)
+	if wait > 0 {
+		return reply{}, &errdefs.Error{Kind: errdefs.TooMany, Message: "more signals come from this credential than it may send; send the same again after the time in Retry-After", RetryAfter: wait}
+	}
+	defer func() { done(sent) }()
 	b, err := c.bytes()
 	if err != nil {
 		return reply{}, err
@@ -32,6 +40,7 @@ func postSignal(c *call) (reply, error) {
 	if n := len(objects); n > signal.MaxBatch {
 		return reply{}, errdefs.InvalidField("signals", "must have %d items or fewer; it has %d", signal.MaxBatch, n)
 	}
+	sent = len(objects)
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
 	if err != nil {
 		return reply{}, err
@@ -44,7 +53,7 @@ func postSignal(c *call) (reply, error) {
 		return reply{}, err
 	}
 	outcomes, err := c.api.cfg.Signals.Take(signal.Sender{
-		Account: c.p.AccountID, Source: c.p.Actor().Credential, Stations: c.p.StationCodes, Known: known,
+		Account: c.p.AccountID, Source: source, Stations: c.p.StationCodes, Known: known,
 	}, objects, signal.HTTP)
 	if err != nil {
 		return reply{}, err
@@ -52,20 +61,33 @@ func postSignal(c *call) (reply, error) {
 	return list(outcomes, -1)
 }
 
-// deviceLine is a device with what is known of it since the service started.
+// deviceLine is a device with what is known of it. What it did is kept through restarts, written once a minute.
 type deviceLine struct {
 	auth.Device
-	LastSeenAt *audit.Time `json:"lastSeenAt"` // null: not yet
-	Accepted   uint64      `json:"accepted"`
-	Refused    uint64      `json:"refused"`
-	AheadMs    int64       `json:"clockAheadMs"`
+	LastSeenAt  *audit.Time `json:"lastSeenAt"` // null: not yet
+	Accepted    uint64      `json:"accepted"`
+	Refused     uint64      `json:"refused"`
+	Throttled   uint64      `json:"throttled"`
+	Rate        float64     `json:"signalsPerSecond"` // over the last minute or so
+	AheadMs     int64       `json:"clockAheadMs"`
+	Issue       *string     `json:"lastIssue"`   // null: none yet
+	IssueAt     *audit.Time `json:"lastIssueAt"` // likewise
+	Connections int         `json:"connections"` // over MQTT, now
 }
 
 func (c *call) line(d auth.Device) deviceLine {
-	seen := c.api.cfg.Signals.Seen("device:" + d.ID)
-	l := deviceLine{Device: d, Accepted: seen.Accepted, Refused: seen.Refused, AheadMs: seen.AheadMs}
+	seen := c.api.cfg.Signals.Seen(c.p.AccountID, "device:"+d.ID)
+	l := deviceLine{
+		Device: d, Accepted: seen.Accepted, Refused: seen.Refused, Throttled: seen.Throttled, AheadMs: seen.AheadMs, Rate: math.Round(seen.Rate*100) / 100,
+	}
 	if seen.LastAt != 0 {
 		l.LastSeenAt = audit.TimeOrNil(time.UnixMilli(seen.LastAt))
+	}
+	if seen.Issue != "" {
+		l.Issue, l.IssueAt = &seen.Issue, audit.TimeOrNil(time.UnixMilli(seen.IssueAt))
+	}
+	if c.api.cfg.Connections != nil {
+		l.Connections = c.api.cfg.Connections(d.ID)
 	}
 	return l
 }
@@ -95,6 +117,9 @@ func postDevice(c *call) (reply, error) {
 	d, token, err := c.api.cfg.Auth.AddDevice(c.p, in)
 	if err != nil {
 		return reply{}, err
+	}
+	if err := c.api.cfg.Signals.Forget(c.p.AccountID, "device:"+d.ID); err != nil { // another had the name before
+		c.api.log.Warn("what was known of an earlier device of the name stays", slog.String("device", d.ID), slog.Any("error", err))
 	}
 	out, err := ok(struct {
 		ID    string `json:"id"`

@@ -85,3 +85,37 @@ func TestSignalBatch(t *testing.T) {
 		t.Errorf("%d of 10,000 signals were taken", s.signals.Tail())
 	}
 }
+
+// A device that floods is told to wait and how long; others are not harmed, and it is shown.
+func TestFloodOfSignals(t *testing.T) {
+	s := newServer(t, options{rate: 100})
+	flood, token := s.device("PACK-1")
+	_, other := s.device("PACK-1")
+	batch := `{"signals":[` + strings.TrimSuffix(strings.Repeat(`{"stationCode":"PACK-1","rssi":-60},`, 10_000), ",") + `]}`
+	s.do(ask{method: "POST", path: "/signal", key: token, body: batch}).want(t, 200)
+	refused := 0
+	for range 50 {
+		got := s.do(ask{method: "POST", path: "/signal", key: token, body: `{"signals":[{"stationCode":"PACK-1","rssi":-60}]}`})
+		if got.status == 429 {
+			refused++
+			if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 1 {
+				t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
+			}
+		}
+		s.do(ask{method: "POST", path: "/signal", key: other, body: `{"signals":[{"stationCode":"PACK-1","rssi":-60}]}`}).want(t, 200)
+	}
+	if refused < 10 {
+		t.Errorf("%d of 50 were refused", refused)
+	}
+	list := s.do(ask{path: "/device", key: s.roleKey(auth.Admin)}).want(t, 200)
+	for i := range 2 {
+		at := strconv.Itoa(i)
+		throttled := list.at("results", at, "throttled").(float64)
+		if (list.text("results", at, "id") == flood.ID) != (throttled == float64(refused)) || list.at("results", at, "signalsPerSecond").(float64) <= 0 {
+			t.Errorf("shown is %s", list.body)
+		}
+	}
+	if n := strings.Count(s.logged.String(), "sends more than it may"); n != 1 {
+		t.Errorf("it was logged %d times, want once a minute", n)
+	}
+}

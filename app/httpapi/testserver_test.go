@@ -103,6 +103,7 @@ type options struct {
 	http2  bool // under TLS indeed
 	mailer func(*slog.Logger) *auth.Mailer
 	serve  func(*http.Server)
+	rate   int          // signals a second of one device; 0: the usual
 	log    *slog.Logger // nil: a book of everything
 	wrap   func(http.Handler) http.Handler
 }
@@ -132,7 +133,7 @@ func newServer(t testing.TB, o options) *server {
 	if s.auth, err = auth.New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	s.signals, err = signal.NewLog(signal.Config{Store: s.store, Clock: s.clock.now, Log: log})
+	s.signals, err = signal.NewLog(signal.Config{Store: s.store, Clock: s.clock.now, Log: log, Rate: o.rate})
 	s.must(nil, err)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
 	source := func() (backup.Config, error) { return backup.Config{Store: s.store, Version: "test"}, nil }

@@ -14,17 +14,25 @@ const (
 	mergeEvery = 6 * time.Hour
 )
 
-// Run packs the tail and merges the parts of days that are over, now and then until ctx ends. A failure is logged, and
+// Run packs the tail, merges the parts of days that are over and writes what is known of senders, now and then until ctx
+// ends. A failure is logged, and
 // what was to be done is done the next time. Sweep is left to who knows whether the clock can be believed.
 func (l *Log) Run(ctx context.Context) {
 	pack, merge := time.NewTicker(l.packEvery), time.NewTicker(l.mergeEvery)
+	flush := time.NewTicker(flushEvery)
 	defer pack.Stop()
 	defer merge.Stop()
+	defer flush.Stop()
 	for {
 		var err error
 		select {
 		case <-ctx.Done():
+			if err := l.flushSenders(); err != nil {
+				l.cfg.Log.Warn("what is known of devices was not written", slog.Any("error", err))
+			}
 			return
+		case <-flush.C:
+			err = l.flushSenders()
 		case <-pack.C:
 			err = l.Pack()
 		case <-l.full:
@@ -34,7 +42,7 @@ func (l *Log) Run(ctx context.Context) {
 			err = l.Merge(ctx, Day(l.cfg.Clock().UnixMilli())-1)
 		}
 		if err != nil && ctx.Err() == nil {
-			l.cfg.Log.Error("signals were not packed; it is tried again", slog.Any("error", err))
+			l.cfg.Log.Error("signals were not packed, or what is known of devices was not written; it is tried again", slog.Any("error", err))
 		}
 	}
 }
@@ -103,5 +111,12 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		if err != nil {
 			report(fmt.Sprintf("ids of signals: %v", err))
 		}
+	}
+	for item, err := range sendersKept.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("senders of signals: %v", err))
+			continue
+		}
+		account(item.Key.A)
 	}
 }

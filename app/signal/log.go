@@ -43,6 +43,7 @@ type Config struct {
 	Clock     func() time.Time // nil = time.Now
 	Log       *slog.Logger
 	Retention time.Duration // 0 = DefaultRetention
+	Rate      int           // signals a second that one sender may send; 0 = DefaultRate
 	// Appended is told what was stored, after it is durable; nil = nobody. It must not wait, nor keep the list, nor call
 	// the Log: who is told of a signal and who reads the log see it at the same moment.
 	Appended func([]Signal)
@@ -86,7 +87,13 @@ func NewLog(cfg Config) (*Log, error) {
 	if cfg.Retention == 0 {
 		cfg.Retention = DefaultRetention
 	}
-	l := &Log{cfg: cfg, last: map[place][]tailed{}, senders: senders{seen: map[string]Seen{}}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
+	if cfg.Rate == 0 {
+		cfg.Rate = DefaultRate
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	l := &Log{cfg: cfg, last: map[place][]tailed{}, senders: senders{seen: map[senderKey]*sender{}}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
 	err := cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range tail.Scan(tx, kv.Range{}) {
 			if err != nil {
@@ -100,7 +107,10 @@ func NewLog(cfg Config) (*Log, error) {
 		}
 		var err error
 		l.opened, err = tail.Last(tx)
-		return err
+		if err != nil {
+			return err
+		}
+		return l.loadSenders(tx)
 	})
 	if l.size >= longTail {
 		l.full <- struct{}{}
@@ -449,6 +459,9 @@ func (l *Log) Sweep(ctx context.Context) error {
 	}
 	if err := l.sweepIDs(ctx, now.Add(-idMemory).UnixMilli()); err != nil {
 		return fmt.Errorf("remove old ids of signals: %w", err)
+	}
+	if err := l.sweepSenders(ctx, now.Add(-l.cfg.Retention).UnixMilli()); err != nil {
+		return fmt.Errorf("remove senders of long ago: %w", err)
 	}
 	return nil
 }

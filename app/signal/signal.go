@@ -14,6 +14,7 @@
 //	signalSettled account id -> ms: what came of signals before it is kept by whoever evaluates them
 //	signalLate  (account id, station) -> ms: the earliest signal that was stored after its time was settled
 //	signalId    SHA-256 of account, source, station and id -> when it came, in ms: for seven days
+//	signalSender (account id, source) -> senderRecord: what is known of who sends, written now and then
 package signal
 
 import (
@@ -127,8 +128,8 @@ var (
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string {
-	return []string{tail.Name(), parts.Name(), open.Name(), ids.Name(), settled.Name(), late.Name()}
+	return []string{tail.Name(), parts.Name(), open.Name(), ids.Name(), settled.Name(), late.Name(), sendersKept.Name()}
 }
 
 // largest bounds numbers: what is larger is no measurement, and sums of it would lose digits.
-const largest = 1e12
+const largest = 1e9

@@ -3,7 +3,6 @@ package signal
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -26,58 +25,68 @@ type Outcome struct {
 	Index    int    `json:"index"`    // in what was sent
 	Accepted bool   `json:"accepted"` // it counts; one whose id came before does, once
 	Issue    string `json:"issue"`    // why not, or what was done to it; "" when there is nothing to say
+	Cause    Cause  `json:"-"`        // why not, for metrics
 }
 
-// Seen is what is known of a sender since the service started.
-type Seen struct {
-	LastAt   int64 // when it last sent, ms
-	Accepted uint64
-	Refused  uint64
-	AheadMs  int64 // by how much its clock was ahead when it last sent; 0 when it was not noticeably
+// Parcel is what one sender sent at once, decoded as strictjson does.
+type Parcel struct {
+	From    Sender
+	Objects []any
+	Style   Style
 }
 
-type senders struct {
-	mu   sync.Mutex
-	seen map[string]Seen // by source
-}
-
-// Seen tells what is known of a sender.
-func (l *Log) Seen(source string) Seen {
-	l.senders.mu.Lock()
-	defer l.senders.mu.Unlock()
-	return l.senders.seen[source]
-}
-
-func (l *Log) noteSender(source string, now int64, accepted, refused int, ahead int64) {
-	l.senders.mu.Lock()
-	defer l.senders.mu.Unlock()
-	s := l.senders.seen[source]
-	s.LastAt, s.AheadMs = now, ahead
-	s.Accepted += uint64(accepted)
-	s.Refused += uint64(refused)
-	l.senders.seen[source] = s
+// summary is what became of a parcel.
+type summary struct {
+	accepted, refused, repeated, corrected int
+	ahead                                  int64 // by how many ms the furthest of its times was in the future
+	timed                                  bool  // one of them at least came with its time
+	issue                                  string
+	causes                                 map[Cause]int
 }
 
 // Take stores the signals among what a sender sent, decoded as strictjson does, and says of each what became of it. What
 // cannot be taken does no harm to the rest. What is accepted is on the disk. Errors: the store's; then nothing was taken.
 func (l *Log) Take(from Sender, objects []any, style Style) ([]Outcome, error) {
+	outcomes, err := l.TakeAll([]Parcel{{from, objects, style}})
+	if err != nil {
+		return nil, err
+	}
+	return outcomes[0], nil
+}
+
+// TakeAll is Take for what several senders sent: all that is accepted is stored together, with one sync.
+func (l *Log) TakeAll(parcels []Parcel) ([][]Outcome, error) {
 	now := l.cfg.Clock().UnixMilli()
-	outcomes := make([]Outcome, len(objects))
-	list := make([]Signal, 0, len(objects))
-	places := make([]int, 0, len(objects)) // in objects, of each in list
-	var furthest int64
-	for i, v := range objects {
-		outcomes[i].Index = i
-		s, ahead, issue := l.read(from, v, style, now)
-		if furthest = max(furthest, ahead); issue != "" {
-			outcomes[i].Issue = issue
-			continue
+	total := 0
+	for i := range parcels {
+		total += len(parcels[i].Objects)
+	}
+	type position struct{ parcel, object int }
+	all := make([][]Outcome, len(parcels))
+	list, places := make([]Signal, 0, total), make([]position, 0, total)
+	sums := make([]summary, len(parcels))
+	for n := range parcels {
+		p, sum := &parcels[n], &sums[n]
+		all[n] = make([]Outcome, len(p.Objects))
+		for i, v := range p.Objects {
+			out := &all[n][i]
+			out.Index = i
+			s, ahead, refusal := l.read(&p.From, v, p.Style, now)
+			if refusal.issue != "" {
+				out.Issue, out.Cause = refusal.issue, refusal.cause
+				sum.refuse(out)
+				continue
+			}
+			sum.ahead = max(sum.ahead, ahead)
+			sum.timed = sum.timed || s.At != now
+			if s.ClockCorrected {
+				out.Issue = fmt.Sprintf("at is %d seconds in the future: a clock is wrong; it was taken at its arrival", ahead/1000)
+				sum.corrected++
+			}
+			out.Accepted = true
+			sum.accepted++
+			list, places = append(list, s), append(places, position{n, i})
 		}
-		if s.ClockCorrected {
-			outcomes[i].Issue = fmt.Sprintf("at is %d seconds in the future: a clock is wrong; it was taken at its arrival", ahead/1000)
-		}
-		outcomes[i].Accepted = true
-		list, places = append(list, s), append(places, i)
 	}
 	duplicate, err := l.Append(list)
 	if err != nil {
@@ -85,30 +94,54 @@ func (l *Log) Take(from Sender, objects []any, style Style) ([]Outcome, error) {
 	}
 	for i, twice := range duplicate {
 		if twice {
-			outcomes[places[i]].Issue = "the id came before; the signal counts once"
+			at := places[i]
+			all[at.parcel][at.object].Issue = "the id came before; the signal counts once"
+			sums[at.parcel].repeated++
 		}
 	}
-	l.noteSender(from.Source, now, len(list), len(objects)-len(list), furthest)
-	return outcomes, nil
+	for n := range parcels {
+		l.noteSender(&parcels[n].From, now, &sums[n])
+	}
+	return all, nil
+}
+
+func (s *summary) refuse(out *Outcome) {
+	s.refused++
+	s.issue = out.Issue
+	if s.causes == nil {
+		s.causes = map[Cause]int{}
+	}
+	s.causes[out.Cause]++
+}
+
+// refusal says why a signal was not taken; its issue is "" when it was.
+type refusal struct {
+	cause Cause
+	issue string
+}
+
+func refuse(cause Cause, format string, args ...any) refusal {
+	return refusal{cause, fmt.Sprintf(format, args...)}
 }
 
 // read makes a signal of what a sender sent. ahead is by how many ms its time is in the future.
-func (l *Log) read(from Sender, v any, style Style, now int64) (s Signal, ahead int64, issue string) {
+func (l *Log) read(from *Sender, v any, style Style, now int64) (s Signal, ahead int64, no refusal) {
 	object, ok := v.(map[string]any)
 	if !ok {
-		return s, 0, "must be an object"
+		return s, 0, refuse(CauseMalformed, "must be an object")
 	}
-	if s, issue = Read(object, style); issue != "" {
-		return s, 0, issue
+	s, issue := Read(object, style)
+	if issue != "" {
+		return s, 0, refusal{CauseValue, issue}
 	}
 	s.Account, s.Source, s.Arrived = from.Account, from.Source, now
 	switch {
 	case s.Station == "":
-		return s, 0, "stationCode must be given"
+		return s, 0, refuse(CauseStation, "stationCode must be given")
 	case from.Stations != nil && !slices.Contains(from.Stations, s.Station):
-		return s, 0, fmt.Sprintf("stationCode names the station %q, which is not one of this device's", shorten(s.Station))
+		return s, 0, refuse(CauseForeign, "stationCode names the station %q, which is not one of this device's", shorten(s.Station))
 	case !from.Known(s.Station):
-		return s, 0, fmt.Sprintf("stationCode names the station %q, which the account does not have", shorten(s.Station))
+		return s, 0, refuse(CauseStation, "stationCode names the station %q, which the account does not have", shorten(s.Station))
 	}
 	switch oldest := now - l.cfg.Retention.Milliseconds(); {
 	case s.At == 0:
@@ -118,7 +151,7 @@ func (l *Log) read(from Sender, v any, style Style, now int64) (s Signal, ahead 
 			s.At, s.ClockCorrected = now, true
 		}
 	case s.At < oldest:
-		return s, 0, fmt.Sprintf("at is older than the %d days that signals are kept", int(l.cfg.Retention.Hours()/24))
+		return s, 0, refuse(CauseOld, "at is older than the %d days that signals are kept", int(l.cfg.Retention.Hours()/24))
 	}
-	return s, ahead, ""
+	return s, ahead, refusal{}
 }
