@@ -2,6 +2,7 @@ package kv
 
 import (
 	"errors"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -58,6 +59,9 @@ func (s *Store) Update(fn func(*Tx) error) error {
 	}
 	g.mu.Unlock()
 	if lead || <-c.wake {
+		// Those that the last leader woke may wait for a processor with their next call. Without this, whoever has one
+		// would lead commit after commit of its own calls alone, and they would wait for all of these.
+		runtime.Gosched()
 		s.lead()
 	}
 	if c.panic != nil {

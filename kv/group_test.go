@@ -205,6 +205,38 @@ func TestBatchCap(t *testing.T) {
 	}
 }
 
+// TestBatchBusy has many goroutines write with a single processor, as when other work keeps the rest busy: they still share
+// their commits. Who leads must not go on alone with its own next calls while those that it woke wait for the processor.
+func TestBatchBusy(t *testing.T) {
+	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const writers, calls = 32, 200
+	before := commits(t, s)
+	var wg sync.WaitGroup
+	for w := range uint64(writers) {
+		wg.Go(func() {
+			for range calls {
+				if err := s.Update(func(tx *Tx) error { return blobs.Put(tx, w, []byte("value")) }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := commits(t, s) - before; n > 2*calls {
+		t.Errorf("%d calls of %d goroutines took %d commits, want about %d", writers*calls, writers, n, calls)
+	}
+}
+
+// commits is how many there were since the store was made.
+func commits(t *testing.T, s *Store) (n int) {
+	t.Helper()
+	if err := s.View(func(tx *Tx) error { n = tx.bolt.ID(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestGoexit ends a goroutine inside a function of a batch, as testing.T.FailNow does.
 func TestGoexit(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
