@@ -256,3 +256,24 @@ func BenchmarkShiftsOfAYear(b *testing.B) {
 		c.Shifts(from, from+365*86_400_000)
 	}
 }
+
+// Ranges by name are production days of the plant's own zone; 2026-03-29 is the day on which the clocks go forward.
+func TestNamed(t *testing.T) {
+	c := calendar.NewCalendar(calendar.CalendarConfig{Zone: zone(t, "Europe/Berlin"), DayStartHour: 6, WeekStartDay: 6})
+	for _, tt := range []struct{ now, name, want string }{
+		{"2026-03-29 12:00", "today", "2026-03-29 04:00 2026-03-30 04:00"},
+		{"2026-03-29 03:59", "today", "2026-03-28 05:00 2026-03-29 04:00"}, // before 06:00 there: the day before, 23 hours long
+		{"2026-03-29 12:00", "yesterday", "2026-03-28 05:00 2026-03-29 04:00"},
+		{"2026-03-28 12:00", "week", "2026-03-22 05:00 2026-03-29 04:00"}, // weeks start on Sunday
+		{"2026-03-29 12:00", "last7d", "2026-03-23 05:00 2026-03-30 04:00"},
+		{"2026-04-01 03:00", "month", "2026-03-01 05:00 2026-04-01 04:00"}, // 1 April has not begun there
+	} {
+		r, ok := c.Named(tt.name, utc(t, tt.now))
+		if got := stamp(r.Start) + " " + stamp(r.End); !ok || got != tt.want {
+			t.Errorf("%s at %s is %s, want %s", tt.name, tt.now, got, tt.want)
+		}
+	}
+	if _, ok := c.Named("tomorrow", 0); ok {
+		t.Error("tomorrow is known")
+	}
+}

@@ -247,7 +247,7 @@ func (s *State) count(good, bad int64, from source) (unit bool) {
 		keptBad := min(bad, room-max(0, keptGood))
 		if (keptGood < good || keptBad < bad) && !t.full {
 			t.full = true
-			s.out.Events = append(s.out.Events, Event{s.now, EventMaximumReached, s.ctx.Production})
+			s.out.Events = append(s.out.Events, Event{At: s.now, Kind: EventMaximumReached, Schedule: s.ctx.Production})
 		}
 		good, bad = keptGood, keptBad
 	}
@@ -262,7 +262,7 @@ func (s *State) checkQuantity(t *tally) {
 		return
 	}
 	t.reached = true
-	s.out.Events = append(s.out.Events, Event{s.now, EventQuantityReached, s.ctx.Production})
+	s.out.Events = append(s.out.Events, Event{s.now, EventQuantityReached, s.ctx.Production, s.production.Quantity})
 }
 
 // enter takes in what an operator entered.

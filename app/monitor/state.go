@@ -63,7 +63,7 @@ type EventKind uint8
 
 // The kinds of event.
 const (
-	EventQuantityReached EventKind = iota + 1 // the good units of a schedule reached its quantity
+	EventQuantityReached EventKind = iota + 1 // the good units of a schedule reached its quantity; once for each quantity
 	EventMaximumReached                       // a schedule has recorded as many units as one may
 	EventCounterReset                         // a running counter or a meter went back
 )
@@ -72,7 +72,8 @@ const (
 type Event struct {
 	At       int64
 	Kind     EventKind
-	Schedule string // "" for EventCounterReset
+	Schedule string  // "" for EventCounterReset
+	Quantity float64 // EventQuantityReached: the quantity
 }
 
 // New gives the state of a station that nothing is known of before the minute of from. cfg needs a Calendar.
@@ -218,10 +219,16 @@ func (s *State) do(in *Input) {
 	case InputScheduleChange:
 		for _, r := range []*running{s.production, s.nonProduction} {
 			if r != nil && r.ID == in.Schedule.ID {
+				if r.Quantity != in.Schedule.Quantity {
+					r.reached = false
+				}
 				r.Schedule = in.Schedule
 			}
 		}
 		s.changed()
+		if s.ctx.Production != "" {
+			s.checkQuantity(&s.production.tally) // the new one may be reached already
+		}
 	case InputScheduleEnd, InputQuantityEnd:
 		if s.production != nil && s.production.ID == in.ID {
 			s.production = nil
