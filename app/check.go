@@ -9,6 +9,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/issue"
 	"opsmon/app/signal"
 	"opsmon/kv"
 )
@@ -36,6 +37,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		auth.Check(tx, known, report)
 		audit.Check(tx, known, report)
 		signal.Check(tx, known, report)
+		issue.Check(tx, known, report)
 		return nil
 	})
 }

@@ -58,6 +58,9 @@ var (
 	lists       = func(fields string) rule { return r(fields, `[]`, `null {} [1]`) }
 	someItems   = func(fields string) rule { return r(fields, ``, `[] null {} [1]`) }
 	roles       = r("role", `"admin" "member" "supervisor" "operator" "readonly"`, `"owner" null`)
+	moments     = func(fields string) rule { return r(fields, `"2027-01-01T00:00:00Z"`, `"2027-01-01" null 1`) }
+	initials    = rule{"initials", []string{long(3), long(8)}, []string{long(2), long(9), `""`, `1`, `null`}}
+	remark      = rule{"note", []string{`""`, long(1000)}, []string{long(1001), `1`, `null`}}
 	trigger     = rule{"trigger", texts(`{"type":"schedule"} {"type":"on_demand"} {"type":"cron","pattern":"0§6§*§*§*"}`),
 		texts(`null "cron" {} {"type":null} {"type":"daily","pattern":1} {"type":"schedule","pattern":"*"} {"type":"on_demand","availableBeforeDeadlineMinutes":1}
 			{"type":"cron"} {"type":"cron","pattern":"","patern":1,"availableBeforeDeadlineMinutes":0}`)}
@@ -133,9 +136,17 @@ var rules = map[string][]rule{
 	"backup-restore": {someText("confirm"), {"passphrase", []string{`"x"`, long(1024)}, []string{`""`, long(1025), `1`, `null`}}},
 	"device-create": {{"name", []string{`"x"`, `"gw_1-A"`, ascii(64)}, []string{`""`, ascii(65), `"a b"`, `"a/b"`, `"é"`, `1`, `null`}},
 		r("stationCodes", `["A"] ["A","B"]`, `[] null "A" [1]`)},
-	"signal-batch":   {r("signals", `[{}] [{"rssi":1},{}]`, `[] null {} "A" [1]`)},
-	"setup":          {someText("code domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
-	"account-create": {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
+	"issue-create":          {someText("stationCode"), moments("startAt endAt at"), r("causeCode", `null "x"`, `"" 1`), initials, remark},
+	"issue-acknowledge":     {moments("at"), initials, remark},
+	"issue-estimate":        {r("expectedEndAt", `null "2027-01-01T00:00:00Z"`, `"2027-01-01" 1`), moments("at"), initials, remark},
+	"issue-escalate":        {r("level", `1 5 2.0`, `0 6 1.5 "1" null`), moments("at"), initials, remark},
+	"issue-cause":           {r("causeCode", `null "x"`, `"" 1`), moments("partStartAt at"), initials, remark},
+	"issue-split":           {r("parts", `[{},{"causeCode":"x"}]`, `[] [{}] null {} [1,{}]`), moments("at"), initials, remark},
+	"issue-split IssuePart": {moments("startAt"), r("causeCode", `null "x"`, `"" 1`)},
+	"issue-exclude":         {r("excluded", `true false`, `null 1`), moments("at"), initials, remark},
+	"signal-batch":          {r("signals", `[{}] [{"rssi":1},{}]`, `[] null {} "A" [1]`)},
+	"setup":                 {someText("code domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
+	"account-create":        {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
 }
 
 // documents hold a valid document for each schema, with one of everything in the manifest.
@@ -149,6 +160,8 @@ var documents = map[Name]string{
 	AccountUpdate: `{}`, KeyCreate: `{}`, Login: `{"destination": "a@acme.example"}`, Approve: `{"token": "t", "code": "12345"}`,
 	AccountSwitch: `{"accountId": "acme"}`, UserCreate: `{"email": "a@acme.example", "role": "member"}`, UserUpdate: `{"role": "member"}`,
 	TabletCreate: `{"name": "T", "role": "operator", "stationCodes": ["ST-1"]}`, DeviceCreate: `{"name": "gw", "stationCodes": ["ST-1"]}`, SignalBatch: `{"signals": [{}]}`, Setup: `{"code": "c", "domain": "acme.example", "email": "a@acme.example"}`,
+	IssueCreate: `{"stationCode": "ST-1"}`, IssueAcknowledge: `{}`, IssueEstimate: `{"expectedEndAt": null}`, IssueEscalate: `{"level": 1}`,
+	IssueCause: `{"causeCode": "BRK"}`, IssueSplit: `{"parts": [{}, {"startAt": "2026-11-20T08:40:00Z"}]}`, IssueExclude: `{"excluded": true}`,
 	BackupVerify: `{}`, BackupRestore: `{"confirm": "a.backup"}`,
 	AccountCreate: `{"domain": "acme.example", "email": "a@acme.example"}`,
 }
@@ -158,7 +171,7 @@ var places = map[string]string{
 	"": "", "Account": "account", "ShiftPattern": "account.shiftPatterns[0]", "Shift": "account.shiftPatterns[0].shifts[0]", "Reason": "account.reasons[0]",
 	"Task": "account.tasks[0]", "TaskListEntry": "account.tasks[0].taskListCodes[0]", "TaskList": "account.taskLists[0]", "Trigger": "account.tasks[0].trigger",
 	"CronTrigger": "account.tasks[0].trigger", "SKU": "account.skus[0]", "Plant": "account.plants[0]", "StationGroup": "account.plants[0].stationGroups[0]",
-	"Station": "account.plants[0].stationGroups[0].stations[0]",
+	"Station": "account.plants[0].stationGroups[0].stations[0]", "IssuePart": "parts[0]",
 }
 
 // open gives a fresh document and the object in it that a test wants to change.

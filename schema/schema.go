@@ -32,6 +32,15 @@ const (
 	BackupRestore Name = "backup-restore" // POST /backup/{name}/restore
 	DeviceCreate  Name = "device-create"  // POST /device
 	SignalBatch   Name = "signal-batch"   // POST /signal
+
+	IssueCreate      Name = "issue-create"      // POST /issue
+	IssueAcknowledge Name = "issue-acknowledge" // POST /issue/{id}/acknowledge
+	IssueEstimate    Name = "issue-estimate"    // POST /issue/{id}/estimate
+	IssueEscalate    Name = "issue-escalate"    // POST /issue/{id}/escalate
+	IssueCause       Name = "issue-cause"       // POST /issue/{id}/cause
+	IssueSplit       Name = "issue-split"       // POST /issue/{id}/split
+	IssueExclude     Name = "issue-exclude"     // POST /issue/{id}/exclude
+
 	Setup         Name = "setup"          // POST /setup
 	AccountCreate Name = "account-create" // a further account on the appliance
 )
@@ -48,7 +57,9 @@ var files embed.FS
 // Names lists every schema, the manifest first. The caller may change the slice.
 func Names() []Name {
 	return []Name{Manifest, AccountUpdate, Login, Approve, AccountSwitch, KeyCreate, UserCreate, UserUpdate,
-		TabletCreate, DeviceCreate, SignalBatch, BackupVerify, BackupRestore, Setup, AccountCreate}
+		TabletCreate, DeviceCreate, SignalBatch,
+		IssueCreate, IssueAcknowledge, IssueEstimate, IssueEscalate, IssueCause, IssueSplit, IssueExclude,
+		BackupVerify, BackupRestore, Setup, AccountCreate}
 }
 
 // JSON gives the schema file as it is embedded. It panics on a name that is not in Names.

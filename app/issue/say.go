@@ -1,0 +1,221 @@
+package issue
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"opsmon/app/audit"
+	"opsmon/app/errdefs"
+	"opsmon/app/monitor"
+)
+
+// Speaker is who says something of an issue, and when. Times are Unix ms.
+type Speaker struct {
+	By       string // e-mail address, or what stands for one
+	Initials string // 3 to 8 characters, or "" where none are asked for
+	At       int64  // when it was said: a tablet may have been offline since
+	Now      int64  // when it is heard
+}
+
+// PartInput is a part of a split: from StartAt (nil: the issue's start, of the first alone) to the next one's, the last to
+// the issue's end.
+type PartInput struct {
+	StartAt *audit.Time `json:"startAt"`
+	Cause   *string     `json:"causeCode"` // nil: not known yet
+}
+
+// reasons says why a code cannot be the cause of a stop; "" when it can.
+type reasons func(code string) (issue string)
+
+// own gives the record to write on: the issue's own, or a copy of what it took from another, or a new one. It is said of
+// the time that the issue has now.
+func (o *Of) own(now int64) *Record {
+	until := o.End
+	if until == 0 {
+		until = max(now, o.Start)
+	}
+	r := &Record{Start: o.Start, Type: o.Type}
+	if o.Own != nil {
+		r = o.Own.clone()
+		r.move(o.Start)
+	}
+	r.Until = until
+	return r
+}
+
+// move makes a record that was said of another start one of this start: its first part is what holds there.
+func (r *Record) move(start int64) {
+	if r.Start = start; len(r.Cuts) == 0 {
+		return
+	}
+	first := 0
+	for first+1 < len(r.Cuts) && r.Cuts[first+1].At <= start {
+		first++
+	}
+	r.Cuts = slices.Clone(r.Cuts[first:])
+	r.Cuts[0].At = start
+}
+
+// note adds an event.
+func (r *Record) note(s Speaker, a Action, value, text string) error {
+	if len(r.Events) >= MaxEvents {
+		return errdefs.New(errdefs.Conflict, "this stop has %d events, which is all that are kept of one", MaxEvents)
+	}
+	r.Events = append(r.Events, Event{At: s.At, RecordedAt: s.Now, By: s.By, Initials: s.Initials, Action: a, Value: value, Note: text})
+	return nil
+}
+
+// checkText says what is wrong with a text.
+func checkText(field, text string) error {
+	if n := utf8.RuneCountInString(text); n > MaxNote {
+		return errdefs.InvalidField(field, "must be %d characters or fewer; it has %d", MaxNote, n)
+	}
+	return nil
+}
+
+func checkInitials(initials string) error {
+	if n := utf8.RuneCountInString(initials); initials != "" && (n < 3 || n > 8) {
+		return errdefs.InvalidField("initials", "must be 3 to 8 characters; it has %d", n)
+	}
+	return nil
+}
+
+// acknowledge notes that somebody has seen the issue.
+func (r *Record) acknowledge(s Speaker, text string) error {
+	if a := r.Acknowledged; a != nil {
+		who := a.By
+		if a.Initials != "" {
+			who = a.Initials
+		}
+		return errdefs.New(errdefs.Conflict, "this stop was acknowledged by %s at %s", who, stamp(a.At))
+	}
+	r.Acknowledged = &Acknowledged{At: s.At, By: s.By, Initials: s.Initials}
+	return r.note(s, ActionAcknowledge, "", text)
+}
+
+// estimate notes when an issue that goes on is expected to end; 0 takes that back.
+func (r *Record) estimate(s Speaker, o *Of, end int64, text string) error {
+	switch {
+	case o.End != 0:
+		return errdefs.New(errdefs.Conflict, "this stop ended at %s; nothing is left to estimate", stamp(o.End))
+	case end == 0:
+		r.Estimate = nil
+		return r.note(s, ActionEstimate, "", text)
+	case end <= s.At:
+		return errdefs.InvalidField("expectedEndAt", "must lie after %s; it is %s", stamp(s.At), stamp(end))
+	case end > s.At+366*24*time.Hour.Milliseconds():
+		return errdefs.InvalidField("expectedEndAt", "must lie within a year; it is %s", stamp(end))
+	}
+	r.Estimate = &Estimate{At: s.At, By: s.By, EndAt: end}
+	return r.note(s, ActionEstimate, stamp(end), text)
+}
+
+// escalate takes an issue further up.
+func (r *Record) escalate(s Speaker, level int, text string) error {
+	if level < 1 || level > MaxEscalated {
+		return errdefs.InvalidField("level", "must be from 1 to %d; it is %d", MaxEscalated, level)
+	}
+	r.Escalation = &Escalation{At: s.At, By: s.By, Level: level, Text: text}
+	return r.note(s, ActionEscalate, strconv.Itoa(level), text)
+}
+
+// cause names the cause of the whole, or of the part that begins at part. "" takes back what people said, of all that the
+// issue has taken in, too.
+func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, part int64, text string) error {
+	if code != "" {
+		if issue := may(code); issue != "" {
+			return errdefs.InvalidField("causeCode", "%s", issue)
+		}
+	}
+	switch i := slices.IndexFunc(r.Cuts, func(c Cut) bool { return c.At == part }); {
+	case part == 0 && code == "":
+		r.Cuts = nil
+		for _, t := range taken {
+			t.Cuts = nil
+		}
+	case part == 0:
+		r.Cuts = []Cut{{At: r.Start, Cause: code}}
+	case i < 0:
+		return errdefs.InvalidField("partStartAt", "must be the start of a part of this stop; it is %s", stamp(part))
+	default:
+		r.Cuts[i].Cause = code
+	}
+	r.CausedAt = s.Now
+	if text != "" {
+		r.Note = text
+	}
+	return r.note(s, ActionCause, code, text)
+}
+
+// split cuts the issue into parts, in place of those that it had.
+func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) error {
+	var details []errdefs.Detail
+	bad := func(i int, field, format string, args ...any) {
+		details = append(details, errdefs.Detail{Field: fmt.Sprintf("parts[%d].%s", i, field), Issue: fmt.Sprintf(format, args...)})
+	}
+	if n := len(parts); n < 2 || n > MaxParts {
+		return errdefs.InvalidField("parts", "must have 2 to %d items; it has %d", MaxParts, n)
+	}
+	cuts := make([]Cut, len(parts))
+	for i, p := range parts {
+		c := Cut{At: r.Start}
+		switch {
+		case p.StartAt != nil:
+			c.At = p.StartAt.UnixMilli()
+		case i > 0:
+			bad(i, "startAt", "must be given for every part but the first")
+			continue
+		}
+		switch {
+		case i == 0 && c.At != r.Start:
+			bad(i, "startAt", "must be the start of the stop, %s; it is %s", stamp(r.Start), stamp(c.At))
+		case i > 0 && c.At <= cuts[i-1].At:
+			bad(i, "startAt", "must lie after the start of the part before it, %s; it is %s", stamp(cuts[i-1].At), stamp(c.At))
+		case i > 0 && c.At >= r.Until:
+			bad(i, "startAt", "must lie before the end of the stop, %s; it is %s", stamp(r.Until), stamp(c.At))
+		}
+		if p.Cause != nil {
+			if issue := may(*p.Cause); issue != "" {
+				bad(i, "causeCode", "%s", issue)
+			}
+			c.Cause = *p.Cause
+		}
+		cuts[i] = c
+	}
+	if err := errdefs.InvalidDetails("the split", errdefs.Cap(details)); err != nil {
+		return err
+	}
+	r.Cuts, r.CausedAt = cuts, s.Now
+	if text != "" {
+		r.Note = text
+	}
+	return r.note(s, ActionSplit, strconv.Itoa(len(cuts)), text)
+}
+
+// exclude takes the issue out of the figures, or back in with all that it has taken in.
+func (r *Record) exclude(s Speaker, taken []*Record, out bool, text string) error {
+	action := ActionExclude
+	partly := slices.ContainsFunc(taken, func(t *Record) bool { return t.Excluded })
+	switch {
+	case r.Type == monitor.IssueSlow:
+		return errdefs.New(errdefs.Conflict, "a slow period cannot be taken out of the figures: units were made in it")
+	case out && r.Excluded:
+		return errdefs.New(errdefs.Conflict, "this stop is out of the figures")
+	case !out && !r.Excluded && !partly:
+		return errdefs.New(errdefs.Conflict, "this stop is in the figures")
+	case out && text == "":
+		return errdefs.InvalidField("note", "must say why the stop is taken out of the figures")
+	case !out:
+		action = ActionInclude
+	}
+	r.Excluded = out
+	for _, t := range taken {
+		t.Excluded = t.Excluded && out
+	}
+	return r.note(s, action, "", text)
+}
+
+func stamp(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }
