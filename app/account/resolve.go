@@ -95,32 +95,31 @@ func (s *Snapshot) Resolve(stationCode string) (*StationView, error) {
 	plant := &m.Plants[ref.plant]
 	group := &plant.Groups[ref.group]
 	station := &group.Stations[ref.station]
-	lists := []*Lists{&m.Settings.Lists, &plant.Lists, &group.Lists, &station.Lists}
+	r := newResolver(m, t.tasks).Resolve(plant, group, station)
 	v := &StationView{
 		Code: station.Code, Name: station.Name,
-		Plant:     PlantRef{plant.Code, plant.Name, plant.Timezone},
-		Group:     Ref{group.Code, group.Name},
-		Flags:     resolveFlags(&m.Settings.Flags, &plant.Flags, &group.Flags, &station.Flags),
-		Reasons:   resolveReasons(m.Reasons, lists),
-		TaskLists: t.taskLists(lists),
-		SKUs:      []Ref{},
-		Settings:  station.settings(),
+		Plant:        PlantRef{plant.Code, plant.Name, plant.Timezone},
+		Group:        Ref{group.Code, group.Name},
+		Flags:        r.Flags,
+		Reasons:      r.Reasons,
+		TaskLists:    r.TaskLists,
+		ShiftPattern: r.ShiftPattern,
+		SKUs:         make([]Ref, len(r.SKUs)),
+		Settings:     station.settings(),
 	}
-	v.ShiftPattern = m.shiftPattern(group, station)
-	for i := range m.SKUs {
-		if m.SKUs[i].runsOn(group.Code, station.Code) {
-			v.SKUs = append(v.SKUs, Ref{m.SKUs[i].Code, m.SKUs[i].Name})
-		}
+	for i, k := range r.SKUs {
+		v.SKUs[i] = Ref{k.Code, k.Name}
 	}
 	return v, nil
 }
 
 // resolveFlags finds for each flag the lowest level that says on or off (http-api.md 2.2).
-func resolveFlags(levels ...*Flags) map[string]Decision {
+func resolveFlags(levels [4]Flags) map[string]Decision {
 	out := make(map[string]Decision, flagCount)
 	for f := range flagCount {
 		d := Decision{Value: "off", From: LevelDefault}
-		for i, level := range levels {
+		for i := range levels {
+			level := &levels[i]
 			if at := LevelAccount + Level(i); at >= flags[f].top && at <= flags[f].bottom && level[f].decided() {
 				d = Decision{Value: level[f].String(), From: at}
 			}
@@ -182,7 +181,7 @@ func set(codes Codes) map[string]bool {
 }
 
 // taskLists applies the lists from the account down; where no level includes any, there are none.
-func (t *typedArrays) taskLists(levels []*Lists) []TaskListView {
+func (r *Resolver) taskLists(levels []*Lists) []TaskListView {
 	out := []TaskListView{}
 	var available map[string]bool // nil until a level includes some
 	excluded := map[string]bool{}
@@ -198,9 +197,9 @@ func (t *typedArrays) taskLists(levels []*Lists) []TaskListView {
 			excluded[c] = true // for good: what a level removes is not there for those below
 		}
 	}
-	for i := range t.TaskLists {
-		if l := &t.TaskLists[i]; available[l.Code] && !excluded[l.Code] {
-			out = append(out, TaskListView{l.Code, l.Name, l.Description, l.Trigger, t.tasks[l.Code]})
+	for i := range r.m.TaskLists {
+		if l := &r.m.TaskLists[i]; available[l.Code] && !excluded[l.Code] {
+			out = append(out, TaskListView{l.Code, l.Name, l.Description, l.Trigger, r.tasks[l.Code]})
 		}
 	}
 	return out
@@ -228,59 +227,45 @@ func (m *Manifest) tasksByList() map[string][]TaskView {
 	return lists
 }
 
-// shiftPattern gives the pattern that a station follows: its own, else its group's, else nil.
-func (m *Manifest) shiftPattern(g *StationGroup, s *Station) *ShiftPatternView {
-	code, from := s.ShiftPatternCode, LevelStation
-	if code == nil {
-		code, from = g.ShiftPatternCode, LevelGroup
-	}
-	if code == nil {
-		return nil
-	}
-	for _, p := range m.ShiftPatterns {
-		if p.Code == *code {
-			return &ShiftPatternView{p, from}
-		}
-	}
-	return nil // the checks do not let this happen
-}
-
-// runsOn tells whether a station may be scheduled with the SKU.
-func (k *SKU) runsOn(group, station string) bool {
-	if k.StationCodes == nil && k.StationGroupCodes == nil {
-		return true
-	}
-	return contains(k.StationCodes, station) || contains(k.StationGroupCodes, group)
-}
-
-func contains(codes Codes, code string) bool { return slices.Contains(codes, code) }
-
 // settings gives the station's own fields with the specification's defaults filled in (http-api.md 2.3).
 func (s *Station) settings() map[string]any {
 	o := map[string]any{}
+	filled := s.WithDefaults()
 	for _, f := range planOf(reflect.TypeFor[Station]()).ordered {
 		switch f.name {
 		case "code", "name",
 			"includeReasonCodes", "excludeReasonCodes", "includeTaskCodes", "excludeTaskCodes", "includeTaskListCodes", "excludeTaskListCodes":
 			continue // shown resolved
 		}
-		o[f.name] = value(reflect.ValueOf(s).Elem().FieldByIndex(f.index))
-		if fallback, ok := stationDefaults[f.name]; ok && (o[f.name] == nil || o[f.name] == Number("")) {
-			o[f.name] = fallback
-		}
+		o[f.name] = value(reflect.ValueOf(&filled).Elem().FieldByIndex(f.index))
 	}
 	return o
 }
 
-// stationDefaults are what a station field means when it is unset: ms, factors and modes.
-var stationDefaults = map[string]any{
-	"downtimeDetectionMode":                "utilisation",
-	"utilisationDowntimeThreshold":         Number("3600000"), // 1 hour
-	"slowDurationThreshold":                Number("60000"),   // 1 minute
-	"productiveStatusMode":                 "productive_signal",
-	"speedScale":                           Number("1"),
-	"speedOffset":                          Number("0"),
-	"productiveHoldOnTime":                 Number("0"),
-	"minimumCycleTime":                     Number("0"),
-	"forceAllShiftTimeAsPlannedProduction": false,
+// WithDefaults gives a copy of the station in which a field that is unset, and that the specification says the meaning of
+// then, has that meaning (http-api.md 2.3). The others stay unset.
+func (s *Station) WithDefaults() Station {
+	d := *s
+	mode := func(field **string, fallback string) {
+		if *field == nil {
+			*field = &fallback
+		}
+	}
+	number := func(field *Number, fallback Number) {
+		if !field.Set() {
+			*field = fallback
+		}
+	}
+	mode(&d.DowntimeDetectionMode, "utilisation")
+	number(&d.UtilisationDowntimeThreshold, "3600000") // ms, 1 hour
+	number(&d.SlowDurationThreshold, "60000")          // ms, 1 minute
+	mode(&d.ProductiveStatusMode, "productive_signal")
+	number(&d.SpeedScale, "1")
+	number(&d.SpeedOffset, "0")
+	number(&d.ProductiveHoldOnTime, "0")
+	number(&d.MinimumCycleTime, "0")
+	if d.ForceAllShiftTimeAsPlannedProduction == nil {
+		d.ForceAllShiftTimeAsPlannedProduction = new(bool)
+	}
+	return d
 }

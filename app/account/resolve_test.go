@@ -423,7 +423,7 @@ func TestResolveFlags(t *testing.T) {
 			for level, v := range said {
 				levels[level-LevelAccount][f] = v
 			}
-			got := resolveFlags(&levels[0], &levels[1], &levels[2], &levels[3])
+			got := resolveFlags(levels)
 			if got[f.String()] != want || len(got) != int(flagCount) {
 				t.Fatalf("%s with %v: %v of %d flags, want %v", f, said, got[f.String()], len(got), want)
 			}

@@ -2,7 +2,6 @@ package account
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"time"
 
@@ -67,22 +66,10 @@ func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, er
 	if number == cur.Account.Revision {
 		return cur.Document(), nil
 	}
-	var r Revision
-	var packed []byte
-	err = s.store.View(func(tx *kv.Tx) (err error) {
-		r, err = revisions.Get(tx, kv.Pair[string, uint64]{A: p.AccountID, B: number})
-		if errors.Is(err, kv.ErrNotFound) {
-			return errdefs.New(errdefs.NotFound, "there is no revision %d; the newest is %d", number, cur.Account.Revision)
-		}
-		if err == nil {
-			packed, err = documents.Get(tx, r.Account.Document)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read revision %d: %w", number, err)
+	r, pure, err := s.revisionDocument(p.AccountID, number)
+	if errdefs.KindOf(err) == errdefs.NotFound {
+		return nil, errdefs.New(errdefs.NotFound, "there is no revision %d; the newest is %d", number, cur.Account.Revision)
 	}
-	pure, err := extract(packed)
 	if err != nil {
 		return nil, err
 	}

@@ -69,6 +69,7 @@ type Service struct {
 	log   *slog.Logger
 
 	authorize func(*kv.Tx, auth.Principal, auth.Role) error
+	changed   func(accountID string)
 
 	turns    sync.Map   // by account id, *sync.RWMutex: held by every change; exclusively by an Apply that others keep overtaking
 	mu       sync.Mutex // orders the replacement of current
@@ -91,12 +92,18 @@ type Config struct {
 	// Authorize checks in the transaction of a change that the caller's credential still holds and has the role;
 	// nil = the principal is believed.
 	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
+	// Changed is told, after it, of every change of an account that can be read from then on: a manifest or setting, its
+	// creation, archiving and return. It is called by the goroutine of the change and must return at once. nil = nobody.
+	Changed func(accountID string)
 }
 
 // New loads the accounts. It reads the stored bytes of the answers and nothing more, so that a large
 // manifest does not hold up the start; Warm does the rest.
 func New(cfg Config) (*Service, error) {
-	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize}
+	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize, changed: cfg.Changed}
+	if s.changed == nil {
+		s.changed = func(string) {}
+	}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -205,15 +212,23 @@ func info(a *Account) auth.AccountInfo {
 // publish makes a committed state the one that is read. States come in the order of their records, however
 // late the goroutine that made one gets here.
 func (s *Service) publish(snap *Snapshot) {
+	if s.replace(snap) {
+		s.changed(snap.Account.ID)
+	}
+}
+
+// replace tells whether the state is newer than what was read until now.
+func (s *Service) replace(snap *Snapshot) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := *s.current.Load()
 	if was, ok := old[snap.Account.ID]; ok && was.Account.Sequence >= snap.Account.Sequence {
-		return
+		return false
 	}
 	next := maps.Clone(old)
 	next[snap.Account.ID] = snap
 	s.current.Store(&next)
+	return true
 }
 
 // publishRecord publishes a change of the record that left the arrays as they were.

@@ -34,11 +34,11 @@ type Rate struct {
 	UnitsPerHour   float64
 }
 
-// set tells whether the rate is given at all.
-func (r Rate) set() bool { return r.CycleTime > 0 || r.UnitsPerMinute > 0 || r.UnitsPerHour > 0 }
+// Given tells whether the rate is set at all.
+func (r Rate) Given() bool { return r.CycleTime > 0 || r.UnitsPerMinute > 0 || r.UnitsPerHour > 0 }
 
-// perMinute gives units per minute; 0 when the rate is not set.
-func (r Rate) perMinute(partsPerCycle float64) float64 {
+// PerMinute gives units per minute; 0 when the rate is not set. Only a cycle time needs the parts per cycle.
+func (r Rate) PerMinute(partsPerCycle float64) float64 {
 	switch {
 	case r.CycleTime > 0:
 		return 60_000 * partsPerCycle / r.CycleTime
@@ -204,7 +204,7 @@ func (s *State) context() Context {
 			}
 		}
 		for _, r := range []Rate{k.Rate, p.Rate} {
-			if r.set() {
+			if r.Given() {
 				rate = r
 			}
 		}
@@ -219,7 +219,7 @@ func (s *State) context() Context {
 			x.Kind, x.Forced = Production, true
 		}
 	}
-	x.UnitsPerMinute = rate.perMinute(x.PartsPerCycle)
+	x.UnitsPerMinute = rate.PerMinute(x.PartsPerCycle)
 	x.UnitGap = min(c.UtilisationThreshold, longest)
 	if x.UnitsPerMinute > 0 {
 		cycle := minute * x.PartsPerCycle / x.UnitsPerMinute

@@ -1,0 +1,98 @@
+package account
+
+import (
+	"errors"
+	"fmt"
+
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+	"opsmon/schema/strictjson"
+)
+
+// Records gives the revisions first to last of an account, in order, as they are stored; those that are not there are left
+// out. Errors are the store's.
+func (s *Service) Records(accountID string, first, last uint64) ([]Revision, error) {
+	var list []Revision
+	err := s.store.View(func(tx *kv.Tx) error {
+		list = nil
+		at := func(n uint64) kv.Pair[string, uint64] { return kv.Pair[string, uint64]{A: accountID, B: n} }
+		for item, err := range revisions.Scan(tx, revisions.Between(at(first), at(last+1))) {
+			if err != nil {
+				return fmt.Errorf("read the revisions of %s: %w", accountID, err)
+			}
+			list = append(list, item.Value)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// ManifestOf gives the typed manifest of a revision, which must not be changed. That of an earlier one is read and made
+// anew for each call, which takes as long as its document is large; plants, groups and stations are without lifetimes
+// there. errdefs.NotFound when there is no such revision.
+func (s *Service) ManifestOf(accountID string, number uint64) (*Manifest, error) {
+	cur, err := s.Get(accountID)
+	if err != nil {
+		return nil, err
+	}
+	if number == cur.Account.Revision {
+		return cur.Manifest()
+	}
+	r, pure, err := s.revisionDocument(accountID, number)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := strictjson.Decode(pure)
+	if err != nil {
+		return nil, fmt.Errorf("read revision %d of %s: %w", number, accountID, err)
+	}
+	m := modelOf(map[string]any{"account": tree})
+	return m, r.Account.into(m)
+}
+
+// revisionDocument reads a revision and the arrays of its manifest.
+func (s *Service) revisionDocument(accountID string, number uint64) (r Revision, pure []byte, err error) {
+	var packed []byte
+	err = s.store.View(func(tx *kv.Tx) (err error) {
+		r, err = revisions.Get(tx, kv.Pair[string, uint64]{A: accountID, B: number})
+		if errors.Is(err, kv.ErrNotFound) {
+			return errdefs.New(errdefs.NotFound, "there is no revision %d of the manifest", number)
+		}
+		if err == nil {
+			packed, err = documents.Get(tx, r.Account.Document)
+		}
+		return err
+	})
+	if err == nil {
+		pure, err = extract(packed)
+	}
+	if err != nil {
+		return r, nil, fmt.Errorf("read revision %d of %s: %w", number, accountID, err)
+	}
+	return r, pure, nil
+}
+
+// GoneStations gives the stations that have left the manifest, by code, with the times of their lives: ArchivedAt is when
+// they left. One whose code returns is none of them any more. Errors are the store's.
+func (s *Service) GoneStations(accountID string) (map[string]Lifetime, error) {
+	known, err := s.gone(accountID)
+	if err != nil {
+		return nil, err
+	}
+	stations := map[string]Lifetime{}
+	for key, life := range known {
+		if key.A == "station" {
+			stations[key.B] = life
+		}
+	}
+	return stations, nil
+}
+
+// SettingNumber gives a setting of the account that is a number; unset, or none, is the empty Number.
+func (a *Account) SettingNumber(name string) Number {
+	raw := a.Own[name]
+	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return ""
+	}
+	return Number(raw)
+}

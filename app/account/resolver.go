@@ -1,0 +1,152 @@
+package account
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Resolved is what holds at a station of one manifest: flags, lists and references decided (decisions.md section 3).
+type Resolved struct {
+	Flags        map[string]Decision
+	Reasons      []ReasonView
+	TaskLists    []TaskListView
+	ShiftPattern *ShiftPatternView // nil: none, all time is shift time
+	SKUs         []*SKU            // those that may be scheduled there, in the manifest's order
+}
+
+// Resolver resolves the stations of one manifest, one after another. What comes out equal for several of them is the
+// same map or slice, so that thousands of stations cost little: nothing of it may be changed. It belongs to one
+// goroutine at a time.
+type Resolver struct {
+	m     *Manifest
+	tasks map[string][]TaskView // by Task list
+
+	patterns  map[string]*ShiftPattern
+	everySKU  []int                // indices of the SKUs that run on every station
+	bySKUList map[placeOfSKU][]int // and of those that name a station or a group
+	flags     map[[4]Flags]map[string]Decision
+	reasons   map[string][]ReasonView
+	taskList  map[string][]TaskListView
+	skus      map[string][]*SKU
+}
+
+// placeOfSKU is a station, or a group of a code in any plant.
+type placeOfSKU struct {
+	group bool
+	code  string
+}
+
+// NewResolver makes the Resolver of a manifest, which must not change.
+func NewResolver(m *Manifest) *Resolver { return newResolver(m, m.tasksByList()) }
+
+func newResolver(m *Manifest, tasks map[string][]TaskView) *Resolver {
+	r := &Resolver{
+		m: m, tasks: tasks,
+		patterns: make(map[string]*ShiftPattern, len(m.ShiftPatterns)), bySKUList: map[placeOfSKU][]int{},
+		flags: map[[4]Flags]map[string]Decision{}, reasons: map[string][]ReasonView{}, taskList: map[string][]TaskListView{}, skus: map[string][]*SKU{},
+	}
+	for i := range m.ShiftPatterns {
+		r.patterns[m.ShiftPatterns[i].Code] = &m.ShiftPatterns[i]
+	}
+	for i := range m.SKUs {
+		k := &m.SKUs[i]
+		if k.StationCodes == nil && k.StationGroupCodes == nil {
+			r.everySKU = append(r.everySKU, i)
+		}
+		for _, code := range k.StationCodes {
+			r.bySKUList[placeOfSKU{false, code}] = append(r.bySKUList[placeOfSKU{false, code}], i)
+		}
+		for _, code := range k.StationGroupCodes {
+			r.bySKUList[placeOfSKU{true, code}] = append(r.bySKUList[placeOfSKU{true, code}], i)
+		}
+	}
+	return r
+}
+
+// Resolve gives what holds at a station of a group of a plant. The three need not be the manifest's own: a changed copy
+// is resolved as it would be in their place.
+func (r *Resolver) Resolve(plant *Plant, group *StationGroup, station *Station) Resolved {
+	lists := []*Lists{&r.m.Settings.Lists, &plant.Lists, &group.Lists, &station.Lists}
+	return Resolved{
+		Flags:        remembered(r.flags, [4]Flags{r.m.Settings.Flags, plant.Flags, group.Flags, station.Flags}, resolveFlags),
+		Reasons:      remembered(r.reasons, keyOf(lists, reasonCodesOf), func(string) []ReasonView { return resolveReasons(r.m.Reasons, lists) }),
+		TaskLists:    remembered(r.taskList, keyOf(lists, taskListCodesOf), func(string) []TaskListView { return r.taskLists(lists) }),
+		ShiftPattern: r.shiftPattern(group, station),
+		SKUs:         r.skusOf(group.Code, station.Code),
+	}
+}
+
+// remembered gives what was made for an equal key before, else makes it.
+func remembered[K comparable, V any](made map[K]V, key K, makeOne func(K) V) V {
+	v, ok := made[key]
+	if !ok {
+		v = makeOne(key)
+		made[key] = v
+	}
+	return v
+}
+
+func reasonCodesOf(l *Lists) (include, exclude Codes) {
+	return l.IncludeReasonCodes, l.ExcludeReasonCodes
+}
+
+func taskListCodesOf(l *Lists) (include, exclude Codes) {
+	return l.IncludeTaskListCodes, l.ExcludeTaskListCodes
+}
+
+// keyOf gives a text that is the same for levels which say the same.
+func keyOf(levels []*Lists, of func(*Lists) (include, exclude Codes)) string {
+	var key []byte
+	for _, l := range levels {
+		include, exclude := of(l)
+		if include != nil {
+			key = append(key, '+') // an empty list is set: it is another thing than none
+		}
+		for _, codes := range []Codes{include, exclude} {
+			for _, c := range codes {
+				key = appendString(key, c)
+			}
+			key = append(key, ';')
+		}
+	}
+	return string(key)
+}
+
+// shiftPattern gives the pattern that a station follows: its own, else its group's, else nil.
+func (r *Resolver) shiftPattern(g *StationGroup, s *Station) *ShiftPatternView {
+	code, from := s.ShiftPatternCode, LevelStation
+	if code == nil {
+		code, from = g.ShiftPatternCode, LevelGroup
+	}
+	if code == nil {
+		return nil
+	}
+	if p, ok := r.patterns[*code]; ok {
+		return &ShiftPatternView{*p, from}
+	}
+	return nil // the checks do not let this happen
+}
+
+// skusOf gives the SKUs that a station may be scheduled with: those that name neither stations nor groups, and those
+// that name it or its group.
+func (r *Resolver) skusOf(group, station string) []*SKU {
+	ofGroup, ofStation := r.bySKUList[placeOfSKU{true, group}], r.bySKUList[placeOfSKU{false, station}]
+	var key strings.Builder
+	if len(ofGroup) > 0 {
+		key.WriteString("g" + group)
+	}
+	if len(ofStation) > 0 {
+		key.WriteString("\x00s" + station)
+	}
+	return remembered(r.skus, key.String(), func(string) []*SKU {
+		at := slices.Concat(r.everySKU, ofGroup, ofStation)
+		slices.SortFunc(at, cmp.Compare[int])
+		at = slices.Compact(at)
+		list := make([]*SKU, len(at))
+		for i, n := range at {
+			list[i] = &r.m.SKUs[n]
+		}
+		return list
+	})
+}

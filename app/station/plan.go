@@ -1,0 +1,81 @@
+package station
+
+import (
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/calendar"
+)
+
+// Plan is one revision of a manifest resolved for all stations. It must not be changed.
+type Plan struct {
+	Account  string
+	Revision int64
+	From     int64      // when it came into force, ms
+	Stations []*Station // in the manifest's order
+	Plants   []PlantOf
+	Manifest *account.Manifest
+
+	byCode map[string]*Station
+}
+
+// PlantOf is a plant of a plan with what hangs from it.
+type PlantOf struct {
+	Plant
+	Zone        *time.Location
+	Calendar    *calendar.Calendar // its days and weeks; it has no shifts
+	Groups      []GroupOf
+	Stations    []*Station // of all its groups
+	TotalEnergy []string   // totalEnergyStationCodes; nil: not set, an empty list is set
+}
+
+// GroupOf is a station group of a plan with its stations.
+type GroupOf struct {
+	Group
+	Stations    []*Station
+	TotalEnergy []string // as for a plant
+}
+
+// Of gives a station by its code; nil when the plan has none of it.
+func (p *Plan) Of(code string) *Station { return p.byCode[code] }
+
+// Options are what the appliance, and no manifest, says of all stations.
+type Options struct {
+	AliveTimeout int64 // ms of silence after which a station is disconnected; 0: 5 minutes
+}
+
+// Resolve makes the plan of a manifest, which must not change any more. It is an error when the manifest is not one that
+// passed the checks: its time zones have to be known.
+func Resolve(m *account.Manifest, revision, from int64, o Options) (*Plan, error) {
+	r, err := newResolver(m, revision, from, o)
+	if err != nil {
+		return nil, err
+	}
+	n := m.StationCount()
+	p := &Plan{Account: m.ID, Revision: revision, From: from, Manifest: m, Stations: make([]*Station, 0, n), byCode: make(map[string]*Station, n)}
+	for i := range m.Plants {
+		plant := &m.Plants[i]
+		at := &r.plants[i]
+		begin := len(p.Stations)
+		of := PlantOf{Plant: Plant{plant.Code, plant.Name}, Zone: at.zone, TotalEnergy: plant.TotalEnergyStationCodes}
+		if of.Calendar, _, err = r.calendar(at, nil); err != nil {
+			return nil, err
+		}
+		for j := range plant.Groups {
+			group := &plant.Groups[j]
+			first := len(p.Stations)
+			for k := range group.Stations {
+				s, err := r.station(at, group, &group.Stations[k])
+				if err != nil {
+					return nil, err
+				}
+				p.Stations = append(p.Stations, s)
+				p.byCode[s.Code] = s
+			}
+			of.Groups = append(of.Groups, GroupOf{Group{group.Code, group.Name}, p.Stations[first:len(p.Stations):len(p.Stations)], group.TotalEnergyStationCodes})
+		}
+		of.Stations = p.Stations[begin:len(p.Stations):len(p.Stations)]
+		p.Plants = append(p.Plants, of)
+	}
+	return p, nil
+}
