@@ -18,6 +18,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/backup"
 	"opsmon/app/errdefs"
+	"opsmon/app/event"
 	"opsmon/app/httpapi"
 	"opsmon/app/signal"
 	"opsmon/app/upgrade"
@@ -35,6 +36,7 @@ type App struct {
 	accounts *account.Service
 	auth     *auth.Service
 	signals  *signal.Log
+	events   *event.Hub
 	api      *httpapi.API
 	setup    setupCode
 	base     *baseURL
@@ -130,9 +132,10 @@ func (a *App) services() (err error) {
 	}); err != nil {
 		return err
 	}
+	a.events = event.NewHub(uint64(a.cfg.Clock().UnixMilli()))
 	a.keeper = a.newKeeper()
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Events: a.events, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) },

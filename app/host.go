@@ -165,6 +165,7 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	}
 	if a := h.app.Load(); a != nil {
 		a.stopping.Store(true)
+		a.api.EndStreams()
 	}
 	h.way.mu.Lock() // whatever is begun after this sees that the service stops
 	h.restores.end()
@@ -309,6 +310,7 @@ func (h *Host) leave(why *error) error {
 	if a == nil {
 		return nil
 	}
+	a.api.EndStreams()
 	timer := time.AfterFunc(h.limits.drain, func() {
 		h.log.Warn("some requests did not end in time and were cut off")
 		h.network.cut()

@@ -32,7 +32,7 @@ var who = map[string][]string{
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
 	"app/station":          {"app/errdefs", "app/iso", "app/account", "app/calendar", "app/monitor", "app/oee", "app/energy"},
-	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal"},
+	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event"},
 	"app/upgrade":          {"kv", "app/backup"},
 	"app/web":              {"assets"},
 	"app/control":          {},
@@ -45,7 +45,7 @@ var who = map[string][]string{
 	"app/doctor":           {"app/backup", "app/certs", "app/mdns", "app/service"},
 	"app/service":          {"app/control"},
 	"app/service/boottest": {},
-	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/signal", "app/issue", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade"},
+	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/signal", "app/issue", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade"},
 	"packaging/build":      {"app/service"},
 	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/upgrade"},
 }

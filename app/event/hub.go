@@ -5,6 +5,7 @@ package event
 
 import (
 	"encoding/json"
+	"sort"
 	"sync"
 )
 
@@ -94,10 +95,12 @@ func (h *Hub) Since(account string, after uint64) (list []Event, missed bool, mo
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.ring(account)
-	for i := r.count - uint64(len(r.events)); i < r.count; i++ {
-		if e := r.events[i%keep]; e.Sequence > after {
-			list = append(list, e)
-		}
+	n := uint64(sort.Search(len(r.events), func(i int) bool { return r.events[(r.count-1-uint64(i))%keep].Sequence <= after })) // from the newest back
+	if n > 0 {
+		list = make([]Event, 0, n)
+	}
+	for i := r.count - n; i < r.count; i++ {
+		list = append(list, r.events[i%keep])
 	}
 	return list, after < r.gone, r.news
 }

@@ -188,6 +188,12 @@ func envelope(method, path string, a *answer) error {
 		}
 		return nil
 	}
+	if path == "/events" && a.status == 200 {
+		if kind := h.Get("Content-Type"); kind != "text/event-stream" || h.Get("Content-Length") != "" || h.Get("Content-Encoding") != "" {
+			return fmt.Errorf("a stream of events has the content type %q, a length or an encoding", kind)
+		}
+		return nil
+	}
 	length, err := strconv.Atoi(h.Get("Content-Length"))
 	if err != nil {
 		return fmt.Errorf("Content-Length is %q", h.Get("Content-Length"))

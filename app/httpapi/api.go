@@ -27,6 +27,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/event"
 	"opsmon/app/signal"
 )
 
@@ -35,6 +36,7 @@ type Config struct {
 	Accounts *account.Service
 	Auth     *auth.Service
 	Signals  *signal.Log
+	Events   *event.Hub // nil = nothing happens
 	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
 	Connections func(deviceID string) int
 	Log         *slog.Logger
@@ -95,14 +97,16 @@ type API struct {
 	heavy   sync.Mutex // held by a long operation on backups
 	missing *route     // stands for paths and methods that no route has
 	load    *load
+	streams *streams
 }
 
 // New makes the API. It panics when two routes clash, which a test of the table catches.
 func New(cfg Config) *API {
 	a := &API{
-		cfg: cfg, log: cfg.Log, meters: newMeters(cfg.Gauges), origins: http.NewCrossOriginProtection(),
+		cfg: cfg, log: cfg.Log, origins: http.NewCrossOriginProtection(), streams: newStreams(cfg.Events),
 		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
 	}
+	a.meters = newMeters(cfg.Gauges, a.streams.count)
 	a.missing = &route{method: "any", path: "none"}
 	a.missing.prepare(a.meters)
 	a.public = a.router(a.routes())

@@ -51,6 +51,8 @@ type reply struct {
 
 	// file, instead of a body, is the path of a backup to send.
 	file string
+	// events, instead of a body, is a stream of events to send.
+	events *stream
 	// stream, instead of a body, does a long operation that tells of its progress and gives its result, on a channel
 	// for which package control has the form. It runs after the handler has returned.
 	stream func(ctx context.Context, out *control.Stream) (result any, err error)

@@ -231,8 +231,11 @@ func (d *describer) success(op operation) object {
 		return append(answer, member{"content", binary()})
 	}
 	kind, s, example := "application/json", d.successSchema(op), d.successExample(op)
-	if op.form == formText {
+	switch op.form {
+	case formText:
 		kind = "text/plain"
+	case formEvents:
+		kind = "text/event-stream"
 	}
 	return append(answer, member{"content", obj(kind, obj("schema", s, "example", example))})
 }
@@ -244,7 +247,7 @@ func (d *describer) successSchema(op operation) any {
 		return ref("Done")
 	case formBare:
 		return ref(op.gives)
-	case formText:
+	case formText, formEvents:
 		return obj("type", "string")
 	}
 	body := obj("isSuccess", yes, "result", ref(op.gives))
@@ -261,7 +264,7 @@ func (d *describer) successExample(op operation) any {
 	switch op.form {
 	case formDone:
 		return obj("isSuccess", true)
-	case formText:
+	case formText, formEvents:
 		return op.sample
 	}
 	var sample any

@@ -17,6 +17,7 @@ const (
 	formText               // no JSON
 	formEmpty              // 204
 	formFile               // the bytes of a file
+	formEvents             // a stream of events
 )
 
 // operation is what the OpenAPI document says of a route beyond what the route itself says.
@@ -49,6 +50,7 @@ const tags = `[
 {"name": "Admin", "description": "What administrators do: tablets, the audit record, the first set-up."},
 {"name": "ApiKey", "description": "API keys for programs."},
 {"name": "Authenticate", "description": "Signing in by one-time link, sessions and who is behind a request."},
+{"name": "Event", "description": "What changes, as it changes."},
 {"name": "Health Check", "description": "For load balancers and monitoring."},
 {"name": "OpenAPI", "description": "This description."},
 {"name": "Station", "description": "What holds at one station."},
@@ -75,7 +77,10 @@ const parameters = `{
 "limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}, "example": 50},
 "skip": {"description": "How many to leave out first.", "schema": {"type": "integer", "minimum": 0, "default": 0}, "example": 0},
 "token": {"description": "The token of the one-time link.", "required": true, "schema": {"type": "string", "minLength": 1}, "example": "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"},
-"action": {"description": "Only records of this action.", "schema": {"type": "string"}, "example": "manifest.apply"}
+"action": {"description": "Only records of this action.", "schema": {"type": "string"}, "example": "manifest.apply"},
+"types": {"description": "Only events of these types, with commas between them.", "schema": {"type": "string"}, "example": "station,issue"},
+"stationcodes": {"description": "Only what is about these stations, with commas between them.", "schema": {"type": "string"}, "example": "PACK-1,PACK-2"},
+"plantcode": {"description": "Only what is about stations of this plant.", "schema": {"type": "string"}, "example": "leeds"}
 }`
 
 const (
@@ -262,6 +267,14 @@ var operations = map[string]operation{
 		about:  "For devices, members and admins. What is accepted is durable when this is answered. A signal that cannot be taken does no harm to the others: an unknown station, a wrong value, a time before what is kept. One that is more than two minutes in the future is taken at its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived. 429: more signals come from this credential than it may send; send the same again after `Retry-After`.",
 		answer: "What became of each signal.", body: schema.SignalBatch, form: formList, gives: "SignalOutcome", also: []int{409},
 		sample: `{"index":0,"accepted":true,"issue":""}`,
+	},
+	"GET /events": {
+		id: "getEvents", tag: "Event", summary: "Follow what changes",
+		about: "Server-sent events, for as long as the client stays. Each has an `id`, one of the types `station` (what a station does, its counts and speed; of several in quick succession the newest alone), `issue`, `schedule` and `task`, and as `data` what has changed, in the form that reading it has. " +
+			"A client that comes back with `Last-Event-ID` goes on where it was. The type `reset` tells that it has missed what is no longer known: read everything anew. A comment comes every 15 seconds when nothing else does.\n\n" +
+			"The stream ends after an hour, when the credential is revoked or expires, when the role behind it changes, and when the service stops: connect again. A client that does not read is cut off.\n\n429: too many streams are open with this credential. 503: too many are open in all.",
+		answer: "Events, until one side ends.", form: formEvents, also: []int{400, 429, 503},
+		sample: "retry: 3000\nid: 1763626530123\n\nid: 1763626530124\nevent: station\ndata: {\"stationCode\":\"PACK-1\"}\n\n",
 	},
 	"GET /audit": {
 		id: "listAudit", tag: "Admin", summary: "List what was changed, by whom",

@@ -47,7 +47,7 @@ type meters struct {
 	durations *prometheus.HistogramVec
 }
 
-func newMeters(gauges func() []Gauge) *meters {
+func newMeters(gauges func() []Gauge, streams func() float64) *meters {
 	m := &meters{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "app_http_requests_total", Help: "Requests answered."}, []string{"method", "route", "status"}),
@@ -56,6 +56,7 @@ func newMeters(gauges func() []Gauge) *meters {
 			Buckets: []float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"method", "route"}),
 	}
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "app_event_streams", Help: "Streams of events that are open."}, streams))
 	m.registry.MustRegister(m.requests, m.durations, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if gauges != nil {
 		m.registry.MustRegister(gaugeCollector(gauges))
@@ -160,6 +161,7 @@ func (a *API) routes() []route {
 		{method: post, path: "/device", handle: postDevice, role: auth.Admin},
 		{method: del, path: "/device/:device", handle: deleteDevice, role: auth.Admin},
 		{method: post, path: "/signal", handle: postSignal, role: auth.Member, devices: true, limit: signalLimit},
+		{method: get, path: "/events", handle: getEvents, query: []string{"types", "stationcodes", "plantcode"}},
 		{method: get, path: "/audit", handle: getAudit, role: auth.Admin, query: []string{"limit", "skip", "action"}},
 		{method: get, path: "/backup", handle: getBackups, role: auth.Admin},
 		{method: post, path: "/backup", handle: postBackup, role: auth.Admin},

@@ -20,6 +20,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/backup"
+	"opsmon/app/event"
 	"opsmon/app/signal"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
@@ -79,6 +80,7 @@ type server struct {
 	accounts *account.Service
 	auth     *auth.Service
 	signals  *signal.Log
+	events   *event.Hub
 	api      *API
 	http     *httptest.Server
 	client   *http.Client
@@ -135,6 +137,7 @@ func newServer(t testing.TB, o options) *server {
 	}
 	s.signals, err = signal.NewLog(signal.Config{Store: s.store, Clock: s.clock.now, Log: log, Rate: o.rate})
 	s.must(nil, err)
+	s.events = event.NewHub(1000)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
 	source := func() (backup.Config, error) { return backup.Config{Store: s.store, Version: "test"}, nil }
 	from, _ := source()
@@ -145,7 +148,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
+		Signals: s.signals, Events: s.events, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },
 		Check:     func(report func(string)) error { return s.store.Check(report) },
@@ -155,6 +158,7 @@ func newServer(t testing.TB, o options) *server {
 			return Status{Certificate: &CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Fingerprint: "3F:8A", Problems: []string{"it ends soon"}}}
 		},
 	})
+	s.api.streams.times.life = 20 * time.Millisecond // of streams that a test waits for the end of
 	table := s.api.routes()
 	for i := range table {
 		s.routes = append(s.routes, &table[i])

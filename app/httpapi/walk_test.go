@@ -62,6 +62,7 @@ var samples = map[string]sample{
 	"POST /device":                                       {make: newDevice, role: auth.Admin, foreign: 400},
 	"DELETE /device/:device":                             {make: someDevice, role: auth.Admin, ok: 204, foreign: 404},
 	"POST /signal":                                       {make: with("/signal", `{"signals":[{"stationCode":"PACK-9","rssi":-60}]}`), role: auth.Member},
+	"GET /events":                                        {make: plain("/events?types=station&stationcodes="), foreign: 200},
 	"GET /audit":                                         {make: plain("/audit?limit=3&skip=1&action=key.create"), role: auth.Admin},
 	"GET /backup":                                        {make: plain("/backup"), role: auth.Admin},
 	"POST /backup":                                       {make: laterBackup, role: auth.Admin},

@@ -106,6 +106,9 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	for _, c := range out.cookies {
 		http.SetCookie(w, c)
 	}
+	if out.events != nil {
+		return a.writeEvents(w, r, out.events)
+	}
 	if out.stream != nil {
 		return a.writeStream(w, r, out.stream)
 	}

@@ -1,0 +1,351 @@
+package httpapi
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/app/event"
+)
+
+// How many streams of events may be open at once: of one credential, so that a screen that forgets to close its own does
+// not keep others out, and in all, so that they leave connections for everything else.
+const (
+	maxStreamsEach = 32
+	maxStreams     = 512
+)
+
+// streamTimes says how a stream of events goes on.
+type streamTimes struct {
+	beat  time.Duration // between comments that keep proxies from thinking the connection dead
+	look  time.Duration // between looks whether the credential still holds
+	pause time.Duration // between two packs of events: what happens meanwhile goes in one
+	taken time.Duration // for the client to take what is sent; more than beat, because HTTP/2 counts waiting as well
+	life  time.Duration // after which the client is to connect anew, which makes its session longer
+	retry time.Duration // how long it is to wait before
+}
+
+// streams are the connections that events go out on (monitoring.md section 8). None of them holds the gate: they read
+// from memory alone, and end when the API does.
+type streams struct {
+	hub    *event.Hub
+	times  streamTimes
+	ending chan struct{}
+
+	mu    sync.Mutex
+	ended bool
+	open  map[*stream]struct{}
+	by    map[string]int // by credential
+}
+
+func newStreams(hub *event.Hub) *streams {
+	if hub == nil {
+		hub = new(event.Hub)
+	}
+	return &streams{
+		hub: hub, ending: make(chan struct{}), open: map[*stream]struct{}{}, by: map[string]int{},
+		times: streamTimes{beat: 15 * time.Second, look: time.Second, pause: 250 * time.Millisecond, taken: 30 * time.Second, life: time.Hour, retry: 3 * time.Second},
+	}
+}
+
+// stream is one connection that events go out on.
+type stream struct {
+	api        *API
+	p          auth.Principal
+	credential string
+	want       wanted
+	seen       uint64 // sequence number of the last event that was sent, or left out
+	lost       bool   // the client has missed something that is not remembered
+	rc         *http.ResponseController
+	sent       time.Time // the last time that something was
+}
+
+// wanted says which events a client asked for.
+type wanted struct {
+	types    []event.Type // nil: all
+	codes    []string     // of stations; nil: all
+	plant    string       // "": all
+	snapshot *account.Snapshot
+	stations map[string]bool // of the plant, by the snapshot
+}
+
+// getEvents answers GET /events.
+func getEvents(c *call) (reply, error) {
+	s := &stream{api: c.api, p: c.p, credential: c.p.Actor().Credential, rc: http.NewResponseController(c.w)}
+	if err := c.wanted(&s.want); err != nil {
+		return reply{}, err
+	}
+	hub := c.api.streams.hub
+	s.seen = hub.Last()
+	if last := c.r.Header.Get("Last-Event-ID"); last != "" {
+		after, err := strconv.ParseUint(last, 10, 64)
+		if s.lost = err != nil || after > s.seen; !s.lost {
+			s.seen = after
+		}
+	}
+	if err := c.api.streams.enter(s); err != nil {
+		return reply{}, err
+	}
+	return reply{events: s}, nil
+}
+
+// wanted reads which events a client asks for.
+func (c *call) wanted(w *wanted) error {
+	q := c.r.URL.Query()
+	for _, name := range parts(q.Get("types")) {
+		t := event.Type(name)
+		if !slices.Contains(eventTypes, t) {
+			return errdefs.InvalidField("types", "must be some of station, issue, schedule and task, with commas between them; it has %q", shorten(name))
+		}
+		w.types = append(w.types, t)
+	}
+	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return err
+	}
+	w.codes, w.plant = parts(q.Get("stationcodes")), q.Get("plantcode")
+	known, err := snap.Stations()
+	if err != nil {
+		return err
+	}
+	for _, code := range w.codes {
+		if !known(code) {
+			return errdefs.InvalidField("stationcodes", "names the station %q, which this account does not have", shorten(code))
+		}
+	}
+	if found, err := w.look(snap); err != nil || found {
+		return err
+	}
+	return errdefs.InvalidField("plantcode", "names the plant %q, which this account does not have", shorten(w.plant))
+}
+
+var eventTypes = []event.Type{event.Station, event.Issue, event.Schedule, event.Task}
+
+// parts reads a list with commas between its items; nil for an empty one.
+func parts(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
+}
+
+// look finds the stations of the plant that is asked for. found is true also when none is.
+func (w *wanted) look(snap *account.Snapshot) (found bool, err error) {
+	if w.plant == "" || w.snapshot == snap {
+		return true, nil
+	}
+	m, err := snap.Manifest()
+	if err != nil {
+		return false, err
+	}
+	w.snapshot, w.stations = snap, map[string]bool{}
+	for i := range m.Plants {
+		if m.Plants[i].Code != w.plant {
+			continue
+		}
+		found = true
+		for j := range m.Plants[i].Groups {
+			for k := range m.Plants[i].Groups[j].Stations {
+				w.stations[m.Plants[i].Groups[j].Stations[k].Code] = true
+			}
+		}
+	}
+	return found, nil
+}
+
+// has tells whether an event was asked for. One that is about no station is for those who asked for all.
+func (w *wanted) has(e *event.Event) bool {
+	return (w.types == nil || slices.Contains(w.types, e.Type)) &&
+		(w.codes == nil || slices.Contains(w.codes, e.Station)) &&
+		(w.plant == "" || w.stations[e.Station])
+}
+
+// enter makes place for a stream, or refuses it. Errors: TooMany, Unavailable.
+func (a *streams) enter(s *stream) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.ended:
+		return errdefs.New(errdefs.Unavailable, "the service is stopping, or its store is being replaced; try again in a moment")
+	case a.by[s.credential] >= maxStreamsEach:
+		return &errdefs.Error{Kind: errdefs.TooMany, RetryAfter: a.times.beat,
+			Message: fmt.Sprintf("%d streams of events are open with this credential, and no more may be; close some, or use another credential", maxStreamsEach)}
+	case len(a.open) >= maxStreams:
+		return &errdefs.Error{Kind: errdefs.Unavailable, RetryAfter: a.times.beat,
+			Message: fmt.Sprintf("%d streams of events are open, and no more may be; try again later", maxStreams)}
+	}
+	a.open[s] = struct{}{}
+	a.by[s.credential]++
+	return nil
+}
+
+func (a *streams) leave(s *stream) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.open, s)
+	if a.by[s.credential]--; a.by[s.credential] == 0 {
+		delete(a.by, s.credential)
+	}
+}
+
+func (a *streams) count() float64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return float64(len(a.open))
+}
+
+// EndStreams ends all streams of events and lets no more begin. It returns at once; a client that takes nothing holds
+// its stream up for a second. It may be called again.
+func (a *API) EndStreams() {
+	s := a.streams
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.ended = true
+		close(s.ending)
+	}
+	for one := range s.open {
+		_ = one.rc.SetWriteDeadline(time.Now().Add(time.Second)) // a connection that cannot take one ends with the server
+	}
+}
+
+// writeEvents sends a stream of events until the client goes, its credential does, or the API ends.
+func (a *API) writeEvents(w http.ResponseWriter, r *http.Request, s *stream) int {
+	defer a.streams.leave(s)
+	h := w.Header()
+	h["Cache-Control"] = noStore
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no") // proxies of that family hold answers back otherwise
+	if r.Method == http.MethodHead {
+		return http.StatusOK
+	}
+	_ = s.rc.SetReadDeadline(time.Time{}) // the server's is for a request; nothing more is read from this client
+	s.run(w, r)
+	return http.StatusOK
+}
+
+// run is the stream's life.
+func (s *stream) run(w http.ResponseWriter, r *http.Request) {
+	all := s.api.streams
+	look, life := time.NewTicker(all.times.look), time.NewTimer(all.times.life)
+	defer look.Stop()
+	defer life.Stop()
+	buf := fmt.Appendf(nil, "retry: %d\nid: %d\n\n", all.times.retry.Milliseconds(), s.seen)
+	if !s.send(w, buf) {
+		return
+	}
+	for {
+		var more <-chan struct{}
+		if buf, more = s.next(buf[:0]); len(buf) > 0 {
+			if !s.holds() || !s.send(w, buf) {
+				return
+			}
+			more = nil // not before the pause is over
+		}
+		if cap(buf) > 64<<10 {
+			buf = nil
+		}
+		for waiting := true; waiting; {
+			var rest <-chan time.Time
+			if more == nil {
+				rest = time.After(max(all.times.pause-time.Since(s.sent), 0))
+			}
+			select {
+			case <-r.Context().Done():
+				return
+			case <-all.ending:
+				return
+			case <-life.C:
+				return
+			case <-more:
+				waiting = false
+			case <-rest:
+				waiting = false
+			case <-look.C:
+				if !s.holds() || time.Since(s.sent) >= all.times.beat && !s.send(w, fmt.Appendf(nil, ": nothing new\nid: %d\n\n", s.seen)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// holds tells whether the client may still have what it asked for: a credential with which another role or account has
+// come must ask anew.
+func (s *stream) holds() bool {
+	now, err := s.api.cfg.Auth.Present(s.p)
+	if err != nil || now.AccountID != s.p.AccountID || now.Role != s.p.Role || !slices.Equal(now.StationCodes, s.p.StationCodes) {
+		return false
+	}
+	if s.want.plant == "" {
+		return true
+	}
+	snap, err := s.api.cfg.Accounts.Get(s.p.AccountID)
+	if err != nil {
+		return false
+	}
+	_, err = s.want.look(snap)
+	return err == nil
+}
+
+// next appends what is new. What a station does is told by its newest event alone.
+func (s *stream) next(b []byte) (_ []byte, more <-chan struct{}) {
+	list, missed, more := s.api.streams.hub.Since(s.p.AccountID, s.seen)
+	if s.lost || missed {
+		s.lost = false
+		if len(list) > 0 {
+			s.seen = list[len(list)-1].Sequence
+		}
+		return fmt.Appendf(b, "id: %d\nevent: reset\ndata: {}\n\n", s.seen), more
+	}
+	newest := map[string]uint64{}
+	if len(list) > 1 {
+		for i := range list {
+			if list[i].Type == event.Station {
+				newest[list[i].Station] = list[i].Sequence
+			}
+		}
+	}
+	for i := range list {
+		e := &list[i]
+		s.seen = e.Sequence
+		if s.want.has(e) && (e.Type != event.Station || newest[e.Station] <= e.Sequence) {
+			b = appendEvent(b, e)
+		}
+	}
+	return b, more
+}
+
+// appendEvent appends an event as the stream carries it.
+func appendEvent(b []byte, e *event.Event) []byte {
+	b = strconv.AppendUint(append(b, "id: "...), e.Sequence, 10)
+	b = append(append(b, "\nevent: "...), e.Type...)
+	b = append(b, "\ndata: "...)
+	data := []byte(e.Data)
+	if bytes.ContainsAny(data, "\r\n") {
+		data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r"), nil), []byte("\n"), []byte("\ndata: "))
+	}
+	return append(append(b, data...), "\n\n"...)
+}
+
+// send sends bytes at once. False: the client is gone, or does not take them.
+func (s *stream) send(w http.ResponseWriter, b []byte) bool {
+	all := s.api.streams
+	_ = s.rc.SetWriteDeadline(time.Now().Add(all.times.taken)) // a connection that cannot take one has none to exceed
+	select {
+	case <-all.ending: // whose deadline is another
+		return false
+	default:
+	}
+	s.sent = time.Now()
+	_, err := w.Write(b)
+	return err == nil && s.rc.Flush() == nil
+}
