@@ -19,6 +19,7 @@ import (
 	"opsmon/app/backup"
 	"opsmon/app/errdefs"
 	"opsmon/app/event"
+	"opsmon/app/history"
 	"opsmon/app/httpapi"
 	"opsmon/app/signal"
 	"opsmon/app/upgrade"
@@ -36,6 +37,7 @@ type App struct {
 	accounts *account.Service
 	auth     *auth.Service
 	signals  *signal.Log
+	history  *history.Store
 	events   *event.Hub
 	api      *httpapi.API
 	setup    setupCode
@@ -129,6 +131,11 @@ func (a *App) services() (err error) {
 	}
 	if a.signals, err = signal.NewLog(signal.Config{
 		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Retention: days(a.cfg.Signals.Days), Rate: a.cfg.Signals.PerSecond,
+	}); err != nil {
+		return err
+	}
+	if a.history, err = history.New(history.Config{
+		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Retention: days(a.cfg.Windows.Days), Signals: days(a.cfg.Signals.Days),
 	}); err != nil {
 		return err
 	}

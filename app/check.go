@@ -9,6 +9,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/history"
 	"opsmon/app/issue"
 	"opsmon/app/signal"
 	"opsmon/kv"
@@ -38,6 +39,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		audit.Check(tx, known, report)
 		signal.Check(tx, known, report)
 		issue.Check(tx, known, report)
+		history.Check(tx, known, report)
 		return nil
 	})
 }

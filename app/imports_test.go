@@ -38,6 +38,7 @@ var who = map[string][]string{
 	"app/control":          {},
 	"app/failpoint":        {},
 	"app/signal":           {"kv"},
+	"app/history":          {"kv", "app/calendar", "app/monitor", "app/oee", "app/energy"},
 	"app/issue":            {"kv", "app/errdefs", "app/audit", "app/monitor"},
 	"app/backup":           {"kv", "app/failpoint"},
 	"app/certs":            {},
@@ -45,7 +46,7 @@ var who = map[string][]string{
 	"app/doctor":           {"app/backup", "app/certs", "app/mdns", "app/service"},
 	"app/service":          {"app/control"},
 	"app/service/boottest": {},
-	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/signal", "app/issue", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade"},
+	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade"},
 	"packaging/build":      {"app/service"},
 	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/upgrade"},
 }

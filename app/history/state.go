@@ -1,0 +1,77 @@
+package history
+
+import (
+	"fmt"
+	"math"
+
+	"opsmon/kv"
+)
+
+// formatState is the first byte of a kept state.
+const formatState byte = 1
+
+const hourMs = 60 * minuteMs
+
+// PutState keeps a station's state at a moment (State.Encode, of one that was settled up to `at`), to compute from there
+// again. Of each hour the first is kept and, until the next comes, the newest; Sweep thins those of more than two days ago
+// to one a day. Errors: kv.ErrDamaged and others of the store.
+func (s *Store) PutState(tx *kv.Tx, account, station string, at int64, state []byte) error {
+	fail := func(err error) error { return fmt.Errorf("keep the state of %s: %w", station, err) }
+	var before []dayKey
+	for item, err := range states.ScanDown(tx, of(account, station, math.MinInt64, at)) {
+		if err != nil {
+			return fail(err)
+		}
+		if before = append(before, item.Key); len(before) == 2 {
+			break
+		}
+	}
+	if len(before) == 2 && sameHour(before[0], before[1]) {
+		if err := states.Delete(tx, before[0]); err != nil {
+			return fail(err)
+		}
+	}
+	if err := states.Put(tx, keyOf(account, station, at), compress([]byte{formatState}, state)); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+func sameHour(a, b dayKey) bool {
+	x, y := numberOf(a), numberOf(b)
+	return Day(x) == Day(y) && (x-Day(x)*dayMs)/hourMs == (y-Day(y)*dayMs)/hourMs
+}
+
+// StateBefore gives the last state that was kept before a moment, not at it, and its own moment; nil when there is none.
+// math.MaxInt64 gives the newest. Errors: kv.ErrDamaged and others of the store.
+func (s *Store) StateBefore(tx *kv.Tx, account, station string, before int64) (at int64, state []byte, err error) {
+	for item, err := range states.ScanDown(tx, of(account, station, math.MinInt64, before)) {
+		if err != nil {
+			return 0, nil, fmt.Errorf("read the state of %s: %w", station, err)
+		}
+		at := numberOf(item.Key)
+		state, err := unpackState(item.Value)
+		if err != nil {
+			return 0, nil, broken(states.Name(), station, at, err)
+		}
+		return at, state, nil
+	}
+	return 0, nil, nil
+}
+
+func unpackState(stored []byte) ([]byte, error) {
+	if len(stored) == 0 || stored[0] != formatState {
+		return nil, errBroken
+	}
+	return decompress(stored[1:])
+}
+
+// ForgetStates removes a station's states of a moment and later. Whoever learns of something late calls it with the moment
+// of that, in the transaction that notes it: states of that time know nothing of it. Errors: the store's.
+func (s *Store) ForgetStates(tx *kv.Tx, account, station string, from int64) error {
+	r := of(account, station, from, math.MaxInt64)
+	if err := drop(tx, states, r); err != nil {
+		return fmt.Errorf("forget states of %s: %w", station, err)
+	}
+	return nil
+}
