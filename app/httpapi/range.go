@@ -1,0 +1,74 @@
+package httpapi
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"opsmon/app/calendar"
+	"opsmon/app/errdefs"
+)
+
+// rangeForms tells what a range may be written as.
+const rangeForms = "must be today, yesterday, week, last7d, month or two times with a slash between them, such as 2026-11-20T06:00:00Z/2026-11-20T14:00:00Z"
+
+// readRange reads the time that a request asks for: from and to, or rangecode (monitoring.md section 4). A date stands for
+// its production day by c, and as an end includes it; to is now when it is not given. ok is false when the request names
+// no range at all. A range longer than most is refused, as is one that ends before it begins.
+func readRange(q url.Values, c *calendar.Calendar, now int64, most time.Duration) (r calendar.Range, ok bool, err error) {
+	code, from, to := q.Get("rangecode"), q.Get("from"), q.Get("to")
+	first, last := "from", "to" // the fields to blame
+	switch {
+	case code == "" && from == "" && to == "":
+		return r, false, nil
+	case code != "" && from+to != "":
+		return r, false, errdefs.InvalidField("rangecode", "must not be given together with from and to")
+	case code != "":
+		if r, ok = c.Named(code, now); ok {
+			return r, true, nil
+		}
+		first, last = "rangecode", "rangecode"
+		if from, to, ok = strings.Cut(code, "/"); !ok {
+			return r, false, errdefs.InvalidField("rangecode", rangeForms+"; it is %q", shorten(code))
+		}
+	case from == "":
+		return r, false, errdefs.InvalidField("from", "must be given where to is")
+	}
+	if r.Start, err = readMoment(first, from, c, false); err != nil {
+		return r, false, err
+	}
+	if r.End = now; to != "" || code != "" {
+		if r.End, err = readMoment(last, to, c, true); err != nil {
+			return r, false, err
+		}
+	}
+	switch length := r.End - r.Start; {
+	case length <= 0:
+		return r, false, errdefs.InvalidField(last, "must be later than the beginning of the range, %s; it is %s", moment(r.Start), moment(r.End))
+	case length > most.Milliseconds():
+		return r, false, errdefs.InvalidField(first, "must make a range of %d days or less; it is one of %.1f", int(most/(24*time.Hour)), float64(length)/float64(24*time.Hour/time.Millisecond))
+	}
+	return r, true, nil
+}
+
+// readMoment reads a time, or a date as the beginning or the end of its production day.
+func readMoment(field, text string, c *calendar.Calendar, end bool) (int64, error) {
+	// A plus that was not written as %2B has become a blank.
+	text = strings.Replace(text, " ", "+", 1)
+	if d, err := time.Parse(time.DateOnly, text); err == nil && inYears(d) {
+		day := c.DayRange(calendar.DayOf(d.Year(), d.Month(), d.Day()))
+		if end {
+			return day.End, nil
+		}
+		return day.Start, nil
+	}
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil && inYears(t) {
+		return t.UnixMilli(), nil
+	}
+	return 0, errdefs.InvalidField(field, "must be a time such as 2026-11-20T08:15:30Z or a date such as 2026-11-20, from 1970 to 9999; it is %q", shorten(text))
+}
+
+func inYears(t time.Time) bool { return t.Year() >= 1970 && t.UTC().Year() <= 9999 }
+
+// moment writes a time as all answers do (decisions.md section 1).
+func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
