@@ -134,11 +134,34 @@ func generate(seed uint64, days int) plan {
 		}
 		at = end + pick(0, 0, 300, 5400)*second
 	}
+	garnish(&p, seed)
 	for at := p.from + between(0, 30_000)*second; at < p.to; at += between(20_000, 60_000) * second {
-		add(monitor.Input{At: at, Kind: monitor.InputManualStart, Reason: "mould"})
+		add(monitor.Input{At: at, Kind: monitor.InputManualStart, Reason: []string{"mould", "tool"}[at/second%2]})
 		add(monitor.Input{At: at + between(60, 5400)*second, Kind: monitor.InputManualEnd})
 	}
 	p.inputs = slices.DeleteFunc(p.inputs, func(in monitor.Input) bool { return in.At >= p.to })
 	slices.SortStableFunc(p.inputs, func(a, b monitor.Input) int { return monitor.Compare(&a, &b) })
 	return p
+}
+
+// garnish gives reasons of every kind to what is planned, and lets the machine tell what ails it.
+func garnish(p *plan, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 11))
+	p.cfg.Causes = map[string]bool{"jam": true, "tool": true}
+	for i := range p.inputs {
+		if in := &p.inputs[i]; in.Kind == monitor.InputScheduleStart && in.Schedule.NonProduction {
+			in.Schedule.Reason = []string{"clean", "setup", "changeover", "meeting"}[r.IntN(4)]
+		}
+	}
+	busy := map[int64]bool{} // what an operator enters at the moment of an error comes after it
+	for i := range p.inputs {
+		busy[p.inputs[i].At] = busy[p.inputs[i].At] || p.inputs[i].Kind == monitor.InputEntry
+	}
+	for at := p.from + r.Int64N(3600)*second; at < p.to; at += (60 + r.Int64N(5400)) * second {
+		if !busy[at] && at+30*second < p.to {
+			code := []string{"jam", "tool", "E17"}[r.IntN(3)]
+			p.inputs = append(p.inputs, monitor.Input{At: at, Kind: monitor.InputSignal, Source: "zzz", Signal: monitor.Signal{ErrorCode: code}},
+				monitor.Input{At: at + 30*second, Kind: monitor.InputSignal, Source: "plc", Signal: monitor.Signal{Has: monitor.HasRSSI, RSSI: -60}})
+		}
+	}
 }

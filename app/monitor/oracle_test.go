@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"opsmon/app/monitor"
-	"opsmon/app/oee"
 )
 
 // The oracle works a plan out the slow way: a slot for every second of the time, filled rule by rule over the whole range,
@@ -33,6 +32,23 @@ type oracle struct {
 	all         float64 // good and bad made under a rate
 	downtimeSec int
 	skus        map[string]string // by schedule
+
+	down, slow  []span   // stops and slow periods, whole
+	cause       []string // of downtime, as the machine or who stopped it by hand told
+	reasons     map[string]string
+	manualCause []string
+	made        []made
+}
+
+// span is [a, b) in seconds.
+type span struct{ a, b int }
+
+// made is what was counted at a second.
+type made struct {
+	t         int
+	sku       string
+	good, bad float64
+	rate      float64 // units a minute; 0: none
 }
 
 func solve(p plan) *oracle {
@@ -41,7 +57,8 @@ func solve(p plan) *oracle {
 	o.known, o.silentFrom, o.productive, o.rising, o.manual, o.unit = bools(), bools(), bools(), bools(), bools(), bools()
 	o.speed, o.shift = make([]float64, o.n), make([]int, o.n)
 	o.schedule, o.paused, o.planned, o.class = make([]string, o.n), make([]string, o.n), make([]string, o.n), make([]string, o.n)
-	o.skus = map[string]string{}
+	o.skus, o.reasons = map[string]string{}, map[string]string{}
+	o.cause, o.manualCause = make([]string, o.n), make([]string, o.n)
 	o.good, o.bad, o.other = map[string]float64{}, map[string]float64{}, map[string]float64{}
 	o.goodByMin = make([]float64, o.n/60)
 	o.life()
@@ -104,6 +121,7 @@ func (o *oracle) plans() {
 			for t := o.sec(in.At); t < end; t++ {
 				if in.Schedule.NonProduction {
 					o.paused[t] = in.Schedule.ID
+					o.reasons[in.Schedule.ID] = in.Schedule.Reason
 				} else {
 					o.schedule[t] = in.Schedule.ID
 					extend[t] = in.Schedule.ExtendShift
@@ -112,6 +130,7 @@ func (o *oracle) plans() {
 		case monitor.InputManualStart, monitor.InputManualEnd:
 			for t := o.sec(in.At); t < o.n; t++ {
 				o.manual[t] = in.Kind == monitor.InputManualStart
+				o.manualCause[t] = in.Reason
 			}
 		}
 	}
@@ -270,9 +289,7 @@ func (o *oracle) count() {
 		o.good[k] += good
 		o.bad[k] += bad
 		o.goodByMin[t/60] += good
-		if o.rate(t) > 0 {
-			o.all += good + bad
-		}
+		o.make(t, good, bad)
 	}
 	breaks := map[int]bool{}
 	for i := range o.inputs {
@@ -332,14 +349,13 @@ func (o *oracle) count() {
 			case in.Kind == monitor.InputEntry && in.Entry.Correction:
 				o.good[key[t]] += in.Entry.Good
 				o.goodByMin[t/60] += in.Entry.Good
-				if o.rate(t) > 0 {
-					o.all += in.Entry.Good
-				}
+				o.make(t, in.Entry.Good, 0)
 			case in.Kind == monitor.InputEntry:
 				record(t, "operator", in.Entry.Good, in.Entry.Bad)
 				o.good[key[t]] -= in.Entry.Reject
 				o.bad[key[t]] += in.Entry.Reject
 				o.goodByMin[t/60] -= in.Entry.Reject
+				o.make(t, -in.Entry.Reject, in.Entry.Reject)
 			}
 		}
 	}
@@ -381,6 +397,7 @@ func (o *oracle) classify() {
 			}
 			if q-p >= threshold {
 				fill(down, p, q)
+				o.down = append(o.down, span{p, q})
 			}
 			p = q
 		}
@@ -417,6 +434,7 @@ func (o *oracle) classify() {
 				}
 				if q-p > gap {
 					fill(down, p, q)
+					o.down = append(o.down, span{p, q})
 				}
 				p = q
 			}
@@ -431,8 +449,10 @@ func (o *oracle) classify() {
 	}, func(a, b int) {
 		if b-a >= int(c.SlowThreshold/second) {
 			fill(slow, a, b)
+			o.slow = append(o.slow, span{a, b})
 		}
 	})
+	o.name()
 	for t := range o.n {
 		name := "idle"
 		switch {
@@ -449,6 +469,45 @@ func (o *oracle) classify() {
 			name = "productive"
 		}
 		o.class[t] = name + o.planned[t]
+	}
+}
+
+// make notes units.
+func (o *oracle) make(t int, good, bad float64) {
+	sku := o.sku(t)
+	if o.schedule[t] == "" {
+		sku = monitor.UnknownSKU
+	}
+	o.made = append(o.made, made{t, sku, good, bad, o.rate(t)})
+	if o.rate(t) > 0 {
+		o.all += good + bad
+	}
+}
+
+// name gives each stop the first error code in it that is a reason.
+func (o *oracle) name() {
+	for t := range o.n {
+		if o.manual[t] {
+			o.cause[t] = o.manualCause[t]
+		}
+	}
+	codes := make([][]string, o.n)
+	for i := range o.inputs {
+		t := o.sec(o.inputs[i].At)
+		codes[t] = append(codes[t], o.inputs[i].ErrorCode)
+	}
+	for _, s := range o.down {
+		cause := ""
+		for t := s.a; t < s.b; t++ {
+			for _, code := range codes[t] {
+				if cause == "" && o.cfg.Causes[code] {
+					cause = code
+				}
+			}
+		}
+		for t := s.a; t < s.b; t++ {
+			o.cause[t] = cause
+		}
 	}
 }
 
@@ -520,55 +579,10 @@ func (o *oracle) compare(t *testing.T, v monitor.View) {
 		near("bad of "+k, bad[k], o.bad[k])
 		near("other of "+k, other[k], o.other[k])
 	}
-	o.compareOEE(t, v)
 	near("good without a schedule", good[""], unknownGood)
 	near("bad without a schedule", bad[""], unknownBad)
-}
-
-// compareOEE works the default profile out from the seconds, by the sentences of the specification.
-func (o *oracle) compareOEE(t *testing.T, v monitor.View) {
-	t.Helper()
-	var scheduled, known, down, ideal, target, good, bad float64
-	for s := range o.n {
-		if o.planned[s] != "+" {
-			continue
-		}
-		scheduled++
-		if o.class[s] == "noData+" {
-			continue
-		}
-		known++
-		ideal += o.rate(s) / 60
-		if o.class[s] == "downtime+" {
-			down++
-		} else {
-			target += o.rate(s) / 60
-		}
-	}
-	for k := range o.good {
-		good += o.good[k]
-		bad += o.bad[k]
-	}
-	var terms oee.Terms
-	for _, r := range oee.Collect(oee.Config{Calendar: o.cfg.Calendar}, o.from, o.to, v.Segments, v.Minutes) {
-		terms.Add(&r.Terms)
-	}
-	f := terms.Figures(oee.ProfileDefault)
-	for _, c := range []struct {
-		name                   string
-		got                    oee.Ratio
-		numerator, denominator float64
-	}{
-		{"A", f.A, (known - down) * second, known * second},
-		{"P", f.P, o.all, target},
-		{"Q", f.Q, good, good + bad},
-		{"coverage", f.Coverage, known * second, scheduled * second},
-		{"ideal", oee.Ratio{Numerator: terms.Ideal, Denominator: terms.Target}, ideal, target},
-	} {
-		if math.Abs(c.got.Numerator-c.numerator) > 1e-3 || math.Abs(c.got.Denominator-c.denominator) > 1e-3 {
-			t.Fatalf("%s is %v of %v, and %v of %v by the oracle", c.name, c.got.Numerator, c.got.Denominator, c.numerator, c.denominator)
-		}
-	}
+	o.compareIssues(t, v)
+	o.compareOEE(t, v)
 }
 
 func TestAgainstTheOracle(t *testing.T) {
