@@ -204,7 +204,7 @@ func render(pure []byte, m *Manifest) []byte {
 					return appendLifetime(dst, p.Groups[group].Life, false)
 				default:
 					dst = appendLifetime(dst, p.Groups[group].Stations[station].Life, true)
-					return append(dst, `,"currentOperatorInitials":null,"statusCode":null,"statusCodeUpdatedAt":null,"alertMessage":null,"alertExpiresAt":null`...)
+					return append(dst, liveNull...)
 				}
 			},
 		})

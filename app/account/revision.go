@@ -73,10 +73,9 @@ func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, er
 	if err != nil {
 		return nil, err
 	}
-	head := append(appendAccount([]byte(`{"version":"v1","account":{`), &r.Account, formManifest, false), ',')
 	former := r.Account
 	former.Rendered = former.Document // it is shown without lifetimes, so its entity tag is another than when it was current
-	return newRepresentation(&former, head, pure[1:], []byte("}")), nil
+	return newRepresentation(&former, manifestHead(&former), pure[1:], []byte("}")), nil
 }
 
 // Restore applies the manifest of an earlier revision again, as a new revision.

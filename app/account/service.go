@@ -70,6 +70,7 @@ type Service struct {
 
 	authorize func(*kv.Tx, auth.Principal, auth.Role) error
 	changed   func(accountID string)
+	live      func(accountID string) *Live
 
 	turns    sync.Map   // by account id, *sync.RWMutex: held by every change; exclusively by an Apply that others keep overtaking
 	mu       sync.Mutex // orders the replacement of current
@@ -95,12 +96,15 @@ type Config struct {
 	// Changed is told, after it, of every change of an account that can be read from then on: a manifest or setting, its
 	// creation, archiving and return. It is called by the goroutine of the change and must return at once. nil = nobody.
 	Changed func(accountID string)
+	// Live gives the floor of an account as it is now; nil, or where it gives nil, live fields are null. It is asked at most
+	// about once a second for each account, by whoever asks for the account, and must answer at once.
+	Live func(accountID string) *Live
 }
 
 // New loads the accounts. It reads the stored bytes of the answers and nothing more, so that a large
 // manifest does not hold up the start; Warm does the rest.
 func New(cfg Config) (*Service, error) {
-	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize, changed: cfg.Changed}
+	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize, changed: cfg.Changed, live: cfg.Live}
 	if s.changed == nil {
 		s.changed = func(string) {}
 	}
@@ -153,7 +157,7 @@ func (s *Service) Warm() {
 			if ctx.Err() != nil {
 				return
 			}
-			snap.warm()
+			snap.warm(s.live == nil)
 		}
 	})
 }

@@ -21,6 +21,7 @@ type Snapshot struct {
 	arrays   *arrays
 	answers  [2]*Representation // GET /account: [0] for every role, [1] with the secrets an admin sees
 	document *Representation    // GET /account/manifest
+	live     liveState
 	manifest func() (*Manifest, error)
 }
 
@@ -28,6 +29,7 @@ type Snapshot struct {
 type arrays struct {
 	rendered []byte // one JSON object
 	typed    func() (*typedArrays, error)
+	places   func() []livePlace // where its live members stand
 }
 
 // typedArrays is a manifest without the account's own fields, with what Resolve looks up.
@@ -41,7 +43,7 @@ type stationRef struct{ plant, group, station int }
 
 // newArrays takes rendered arrays and, when it is at hand, their typed form.
 func newArrays(rendered []byte, m *Manifest) *arrays {
-	return &arrays{rendered: rendered, typed: sync.OnceValues(func() (*typedArrays, error) {
+	return &arrays{rendered: rendered, places: sync.OnceValue(func() []livePlace { return placesOf(rendered) }), typed: sync.OnceValues(func() (*typedArrays, error) {
 		if m == nil {
 			tree, err := strictjson.Decode(rendered)
 			if err != nil {
@@ -64,13 +66,10 @@ func newArrays(rendered []byte, m *Manifest) *arrays {
 // newSnapshot makes the answers of an account.
 func newSnapshot(a *Account, arr *arrays) *Snapshot {
 	s := &Snapshot{Account: a, arrays: arr}
-	manifest := append(appendAccount([]byte(`{"version":"v1","account":{`), a, formManifest, false), ',')
 	for i := range s.answers {
-		head := appendAccount([]byte(`{"isSuccess":true,"result":{`), a, formAnswer, i == 1)
-		head = append(append(head, `,"cursors":[],"manifest":`...), manifest...)
-		s.answers[i] = newRepresentation(a, head, arr.rendered[1:], []byte("}}}"))
+		s.answers[i] = newRepresentation(a, s.answerHead([]byte("[]"), i == 1), arr.rendered[1:], []byte("}}}"))
 	}
-	s.document = newRepresentation(a, manifest, arr.rendered[1:], []byte("}"))
+	s.document = newRepresentation(a, manifestHead(a), arr.rendered[1:], []byte("}"))
 	s.manifest = sync.OnceValues(func() (*Manifest, error) {
 		t, err := arr.typed()
 		if err != nil {
@@ -83,6 +82,18 @@ func newSnapshot(a *Account, arr *arrays) *Snapshot {
 		return &m, nil
 	})
 	return s
+}
+
+// manifestHead begins a manifest, up to its arrays.
+func manifestHead(a *Account) []byte {
+	return append(appendAccount([]byte(`{"version":"v1","account":{`), a, formManifest, false), ',')
+}
+
+// answerHead begins the answer of GET /account, up to the manifest's arrays.
+func (s *Snapshot) answerHead(cursors []byte, secret bool) []byte {
+	head := appendAccount([]byte(`{"isSuccess":true,"result":{`), s.Account, formAnswer, secret)
+	head = append(append(head, `,"cursors":`...), cursors...)
+	return append(append(head, `,"manifest":`...), manifestHead(s.Account)...)
 }
 
 // into sets the account's own fields in a manifest.
@@ -109,7 +120,7 @@ func (s *Snapshot) Stations() (known func(code string) bool, err error) {
 	return func(code string) bool { _, ok := t.stations[code]; return ok }, nil
 }
 
-// Answer gives the body of GET /account; secret includes what the role admin alone may see.
+// Answer gives the body of GET /account without live values; secret includes what the role admin alone may see.
 func (s *Snapshot) Answer(secret bool) *Representation {
 	if secret {
 		return s.answers[1]
@@ -120,10 +131,14 @@ func (s *Snapshot) Answer(secret bool) *Representation {
 // Document gives the body of GET /account/manifest.
 func (s *Snapshot) Document() *Representation { return s.document }
 
-// warm makes what requests would otherwise wait for.
-func (s *Snapshot) warm() {
-	s.answers[0].Gzip()
-	s.answers[1].Gzip()
+// warm makes what requests would otherwise wait for. Answers with live values are made when they are asked for.
+func (s *Snapshot) warm(answers bool) {
+	if answers {
+		s.answers[0].Gzip()
+		s.answers[1].Gzip()
+	} else {
+		s.arrays.places()
+	}
 	_, _ = s.manifest() // an error shows again where the manifest is used
 }
 
@@ -137,6 +152,7 @@ type Representation struct {
 	Length       string    // Size in decimal, as the header wants it
 	joinOnce     sync.Once
 	joined       [1][]byte
+	level        int // of compression; 0 is the usual
 	compressOnce sync.Once
 	compressed   []byte
 }
@@ -154,10 +170,13 @@ func (r *Representation) Pieces() [][]byte {
 	return r.joined[:]
 }
 
-func newRepresentation(a *Account, head, body, tail []byte) *Representation {
+// newRepresentation makes a body of its parts. The account's Rendered stands for body in the entity tag, with more for
+// what that lacks.
+func newRepresentation(a *Account, head, body, tail []byte, more ...byte) *Representation {
 	h := sha256.New()
 	h.Write(head)
-	h.Write(a.Rendered[:]) // stands for body, which may be large
+	h.Write(a.Rendered[:]) // body may be large
+	h.Write(more)
 	h.Write(tail)
 	tag := strconv.FormatUint(a.Revision, 10) + "-" + hex.EncodeToString(h.Sum(nil)[:12])
 	size := len(head) + len(body) + len(tail)
@@ -175,7 +194,14 @@ func (r *Representation) Gzip() []byte {
 	r.compressOnce.Do(func() {
 		var b bytes.Buffer
 		b.Grow(r.Size/8 + 512)
-		w := gzip.NewWriter(&b)
+		level := gzip.DefaultCompression
+		if r.level != 0 {
+			level = r.level
+		}
+		w, err := gzip.NewWriterLevel(&b, level)
+		if err != nil {
+			panic("account: gzip options: " + err.Error())
+		}
 		for _, part := range r.Parts {
 			w.Write(part) // a bytes.Buffer does not fail
 		}

@@ -17,7 +17,7 @@ func getAccount(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{rep: snap.Answer(c.p.Role == auth.Admin)}, nil
+	return reply{rep: c.api.cfg.Accounts.Answer(snap, c.p.Role == auth.Admin)}, nil
 }
 
 // postAccount answers POST /account (row 2 and section 4.1).

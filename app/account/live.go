@@ -1,0 +1,216 @@
+package account
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Live is what GET /account shows of the floor as it is now (monitoring.md section 10). It makes no revision, and the
+// manifest by itself has null in its place.
+type Live struct {
+	Cursors []Cursor
+	// Station gives what is known of a station. It is called for each of the account's stations, by one goroutine.
+	Station func(code string) LiveStation
+}
+
+// Cursor says how far a stage of the monitoring has got (monitoring.md section 8).
+type Cursor struct {
+	Type string // signals, windows, tasks or schedules
+	At   int64  // Unix ms
+}
+
+// LiveStation is a station as it is now. What is zero is shown as null.
+type LiveStation struct {
+	OperatorInitials string
+	Status           string
+	StatusAt         int64 // since when, Unix ms
+	AlertMessage     string
+	AlertExpiresAt   int64 // Unix ms
+}
+
+// liveNull are the live members of a station as they are rendered, to be replaced by what is known.
+const liveNull = `,"currentOperatorInitials":null,"statusCode":null,"statusCodeUpdatedAt":null,"alertMessage":null,"alertExpiresAt":null`
+
+// liveFor is how long an answer with live values is given again before it is looked at anew: with the time that the floor
+// takes, none is older than a second.
+const liveFor = 900 * time.Millisecond
+
+// liveAnswers are the answers of GET /account with live values in them, as of a moment.
+type liveAnswers struct {
+	at     time.Time
+	digest [sha256.Size]byte // of the live values
+	reps   [2]*Representation
+}
+
+// livePlace is where a station's live members stand in the rendered arrays.
+type livePlace struct {
+	code  string
+	start int
+}
+
+// liveState belongs to a snapshot. Answers are made when somebody asks, by one of those who do.
+type liveState struct {
+	mu      sync.Mutex
+	current atomic.Pointer[liveAnswers]
+}
+
+// Answer gives the body of GET /account with the floor as it is now, at most a second old; secret includes what the role
+// admin alone may see. As long as nothing changes it is the same Representation.
+func (s *Service) Answer(snap *Snapshot, secret bool) *Representation {
+	which := 0
+	if secret {
+		which = 1
+	}
+	if s.live == nil {
+		return snap.answers[which]
+	}
+	now := s.clock()
+	if cur := snap.live.current.Load(); cur.fresh(now) {
+		return cur.reps[which]
+	}
+	snap.live.mu.Lock()
+	defer snap.live.mu.Unlock()
+	cur := snap.live.current.Load()
+	if cur.fresh(now) { // another one was quicker
+		return cur.reps[which]
+	}
+	live := s.live(snap.Account.ID)
+	if live == nil {
+		return snap.answers[which]
+	}
+	next := snap.withLive(live, now, cur)
+	snap.live.current.Store(next)
+	return next.reps[which]
+}
+
+func (l *liveAnswers) fresh(now time.Time) bool {
+	return l != nil && now.Sub(l.at) < liveFor && !now.Before(l.at)
+}
+
+// withLive makes the answers with live values, or takes those that it made before when nothing changed.
+func (s *Snapshot) withLive(live *Live, now time.Time, before *liveAnswers) *liveAnswers {
+	places := s.arrays.places()
+	var values []byte
+	ends := make([]int, len(places))
+	for i, p := range places {
+		var station LiveStation
+		if live.Station != nil {
+			station = live.Station(p.code)
+		}
+		values = appendLive(values, station)
+		ends[i] = len(values)
+	}
+	cursors := appendCursors(nil, live.Cursors, now)
+	hash := sha256.New()
+	hash.Write(values)
+	hash.Write(cursors)
+	next := &liveAnswers{at: now, digest: [sha256.Size]byte(hash.Sum(nil))}
+	if before != nil && before.digest == next.digest {
+		next.reps = before.reps
+		return next
+	}
+	rendered, from, taken := s.arrays.rendered, 1, 0
+	body := make([]byte, 0, len(rendered)+len(values))
+	for i, p := range places {
+		body = append(append(body, rendered[from:p.start]...), values[taken:ends[i]]...)
+		from, taken = p.start+len(liveNull), ends[i]
+	}
+	body = append(body, rendered[from:]...)
+	for i := range next.reps {
+		next.reps[i] = newRepresentation(s.Account, s.answerHead(cursors, i == 1), body, []byte("}}}"), next.digest[:]...)
+		next.reps[i].level = gzip.BestSpeed // it is sent for a second and no longer
+	}
+	return next
+}
+
+// placesOf finds the live members of all stations in rendered arrays.
+func placesOf(rendered []byte) []livePlace {
+	var places []livePlace
+	// What members and elements hand out are parts of rendered: the capacity tells where they begin.
+	offset := func(part []byte) int { return cap(rendered) - cap(part) }
+	var walk func(array []byte, children []string)
+	walk = func(array []byte, children []string) {
+		elements(array, func(object []byte) {
+			code := ""
+			members(object, 0, func(key, value []byte) {
+				switch name := plain(key); {
+				case name == children[0]:
+					walk(value, children[1:])
+				case name == "code" && children[0] == "":
+					code = plain(value[1 : len(value)-1])
+				}
+			})
+			if children[0] == "" && bytes.HasSuffix(object, []byte(liveNull+"}")) {
+				places = append(places, livePlace{code, offset(object) + len(object) - len(liveNull) - 1})
+			}
+		})
+	}
+	members(rendered, 0, func(key, value []byte) {
+		if plain(key) == "plants" {
+			walk(value, treeChildren)
+		}
+	})
+	return places
+}
+
+func appendLive(dst []byte, l LiveStation) []byte {
+	text := func(name, value string) {
+		dst = append(append(append(dst, `,"`...), name...), `":`...)
+		if value == "" {
+			dst = append(dst, "null"...)
+			return
+		}
+		dst = appendString(dst, value)
+	}
+	moment := func(name string, ms int64) {
+		dst = append(append(append(dst, `,"`...), name...), `":`...)
+		var t time.Time
+		if ms != 0 {
+			t = time.UnixMilli(ms)
+		}
+		dst = appendTime(dst, t)
+	}
+	text("currentOperatorInitials", l.OperatorInitials)
+	text("statusCode", l.Status)
+	moment("statusCodeUpdatedAt", l.StatusAt)
+	text("alertMessage", l.AlertMessage)
+	moment("alertExpiresAt", l.AlertExpiresAt)
+	return dst
+}
+
+// appendCursors appends the array of cursors: timestamp in Unix milliseconds, value the same as a time, valueAgo how long
+// ago that is.
+func appendCursors(dst []byte, cursors []Cursor, now time.Time) []byte {
+	dst = append(dst, '[')
+	for i, c := range cursors {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendString(append(dst, `{"type":`...), c.Type)
+		dst = strconv.AppendInt(append(dst, `,"timestamp":`...), c.At, 10)
+		dst = appendTime(append(dst, `,"value":`...), time.UnixMilli(c.At))
+		dst = appendString(append(dst, `,"valueAgo":`...), ago(now.Sub(time.UnixMilli(c.At))))
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+// ago writes how long ago something was, in its largest whole unit.
+func ago(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return fmt.Sprintf("%d d", d/(24*time.Hour))
+}
