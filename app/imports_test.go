@@ -24,6 +24,7 @@ var who = map[string][]string{
 	"app/transform":        {"app/errdefs"},
 	"app/demo":             {},
 	"app/calendar":         {},
+	"app/simulate":         {"schema/strictjson", "app/calendar"},
 	"app/monitor":          {"app/calendar"},
 	"app/oee":              {"app/monitor", "app/calendar"},
 	"app/energy":           {"app/monitor", "app/calendar"},
@@ -48,7 +49,7 @@ var who = map[string][]string{
 	"app/service/boottest": {},
 	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade"},
 	"packaging/build":      {"app/service"},
-	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/upgrade"},
+	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/simulate", "app/upgrade"},
 }
 
 // homes are the rooms that a library lives in.

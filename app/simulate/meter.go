@@ -1,0 +1,66 @@
+package simulate
+
+import (
+	"time"
+
+	"opsmon/app/calendar"
+)
+
+// monthKey names a station's month: the production day of its first date.
+type monthKey struct {
+	station *Station
+	first   calendar.Day
+}
+
+// reading is what a station's meter shows: kWh since the production day of the first of the month began.
+func (g *Generator) reading(p *plot, at int64) float64 {
+	s := p.station
+	first := firstOfMonth(p.day)
+	total := g.usedBefore(s, first, p.day)
+	if !s.meterOnly {
+		_, _, kWh := p.through(&p.spells[p.spellAt(at)], at)
+		return total + kWh
+	}
+	total += baseKw * float64(at-p.Start) / float64(hour)
+	for _, part := range s.parts { // of one plant, so their days are the same
+		other := g.plot(part, p.day)
+		_, _, kWh := other.through(&other.spells[other.spellAt(at)], at)
+		total += wired * kWh
+	}
+	return total
+}
+
+// wired is what a meter shows for a kWh that a machine used: some is lost on the way.
+const wired = 1.04
+
+// baseKw is what a works uses beside its machines.
+const baseKw = 6.5
+
+// usedBefore is what a station used from the start of one day to that of another of the same month.
+func (g *Generator) usedBefore(s *Station, first, until calendar.Day) float64 {
+	if s.meterOnly {
+		total := baseKw * float64(s.calendar.DayRange(until).Start-s.calendar.DayRange(first).Start) / float64(hour)
+		for _, part := range s.parts {
+			total += wired * g.usedBefore(part, first, until)
+		}
+		return total
+	}
+	key := monthKey{s, first}
+	sums := g.used[key]
+	if sums == nil {
+		sums = []float64{0}
+	}
+	for d := first + calendar.Day(len(sums)) - 1; d < until; d++ {
+		p := g.plot(s, d)
+		_, _, kWh := p.through(&p.spells[len(p.spells)-1], p.End)
+		sums = append(sums, sums[len(sums)-1]+kWh)
+	}
+	g.used[key] = sums
+	return sums[until-first]
+}
+
+// firstOfMonth gives the production day of the first of a day's month.
+func firstOfMonth(d calendar.Day) calendar.Day {
+	date := time.Unix(int64(d)*86400, 0).UTC()
+	return calendar.DayOf(date.Year(), date.Month(), 1)
+}

@@ -1,0 +1,242 @@
+package simulate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Deed is what people do.
+type Deed uint8
+
+// The deeds.
+const (
+	Plan    Deed = iota + 1 // enter a schedule
+	Start                   // start it
+	End                     // end it
+	SignOn                  // tell who works at the station
+	Count                   // enter what was made, by hand
+	Reject                  // take good pieces back
+	Cause                   // say why it stood still
+	DoTasks                 // do the tasks that are due
+	Walk                    // start a Task list that nothing else starts
+	Halt                    // begin a manual downtime
+	Resume                  // end it
+)
+
+// Act is something that people do. Which of the fields count depends on Deed.
+type Act struct {
+	Deed     Deed
+	At       int64     // when it is so, which may be before it is sent
+	Schedule *Schedule // Plan, Start, End, Count, Reject
+	From, To int64     // Cause: the stop
+	Reason   string    // Cause, Halt
+	Good     float64   // Count
+	Bad      float64   // Count, Reject
+	Initials string
+	List     string // Walk
+	Luck     float64
+}
+
+// Schedule is a schedule as people enter it.
+type Schedule struct {
+	Ref          string // the work order, by which it is found again
+	SKU          string // of a production schedule
+	Reason       string // of a non-production one
+	PlannedStart int64
+	PlannedEnd   int64   // 0: none
+	Quantity     float64 // units; 0: none
+	Quick        bool    // it is started without having been entered
+	AutoEnd      bool    // it ends when its quantity is made
+	start, end   int64   // as it goes
+}
+
+// acts appends what people do at a station in [from, to) of the plot's day.
+func (g *Generator) acts(list []Event, p *plot, from, to int64) []Event {
+	if p.station.meterOnly {
+		return list
+	}
+	if !p.peopled {
+		p.peopled = true
+		p.crew(&roll{dice: p.dice.about(2)})
+		next := g.plot(p.station, p.day+1)
+		for i := range next.jobs { // tomorrow is planned today
+			if s := next.schedule(i); !s.Quick {
+				p.act(p.Start+9*hour+int64(i)*7*second, Act{Deed: Plan, Schedule: s})
+			}
+		}
+		slices.SortStableFunc(p.people, func(a, b Event) int { return cmp.Compare(a.Sent, b.Sent) })
+		for i := range p.people {
+			p.people[i].order = uint64(i)
+		}
+	}
+	first := sort.Search(len(p.people), func(i int) bool { return p.people[i].Sent >= from })
+	for _, e := range p.people[first:] {
+		if e.Sent >= to {
+			break
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// Underway gives what was done before a moment and still counts then: the schedules that are planned, those that run
+// (started at that moment) and who works where. With it a plant can be played from any moment on.
+func (g *Generator) Underway(stations []string, at int64) ([]Event, error) {
+	before, err := g.Events(stations, at-2*day, at)
+	if err != nil {
+		return nil, err
+	}
+	ended := map[string]bool{}
+	var list []Event
+	for _, e := range slices.Backward(before) {
+		if e.Act == nil {
+			continue
+		}
+		switch s := e.Act.Schedule; e.Act.Deed {
+		case End:
+			ended[s.Ref] = true
+			continue
+		case Plan:
+			if s.end <= at {
+				continue
+			}
+		case Start:
+			if ended[s.Ref] {
+				continue
+			}
+			act := *e.Act
+			act.At = at
+			e.Act = &act
+		case SignOn:
+		default:
+			continue
+		}
+		e.Sent = at
+		list = append(list, e)
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
+func (p *plot) act(sent int64, a Act) {
+	if a.At == 0 {
+		a.At = sent
+	}
+	if sent >= p.Start && sent < p.End {
+		a.Luck = p.dice.about(uint64(sent)).about(uint64(a.Deed)).float()
+		p.people = append(p.people, Event{Sent: sent, Station: p.station.Code, Act: &a})
+	}
+}
+
+// schedule gives a job as people enter it, always the same one.
+func (p *plot) schedule(i int) *Schedule {
+	j := &p.jobs[i]
+	if j.entered == nil {
+		j.entered = &Schedule{
+			Ref: j.ref, PlannedStart: j.plannedStart, PlannedEnd: j.plannedEnd, Quantity: j.quantity, Quick: j.quick,
+			AutoEnd: j.endsByQuantity, start: j.start, end: j.end,
+		}
+		if j.sku != nil {
+			j.entered.SKU = j.sku.code
+		}
+	}
+	return j.entered
+}
+
+// crew is what people do in the day.
+func (p *plot) crew(r *roll) {
+	s := p.station
+	who := initials(r)
+	for _, shift := range p.shifts {
+		who = initials(r)
+		p.act(shift.Start+r.ms(20*second, 4*minute), Act{Deed: SignOn, Initials: who})
+		for t := shift.Start + r.ms(20*minute, 90*minute); s.tasks && t < shift.End; t += r.ms(50*minute, 100*minute) {
+			p.act(t, Act{Deed: DoTasks, Initials: who})
+		}
+	}
+	for i := range p.jobs {
+		if p.jobs[i].sku != nil {
+			p.runJob(i, r)
+		}
+	}
+	for i := range p.pauses {
+		b := &p.pauses[i]
+		sched := &Schedule{Ref: b.ref, Reason: b.reason, PlannedStart: b.start, PlannedEnd: b.end, Quick: s.quick, start: b.start, end: b.end}
+		p.act(b.start, Act{Deed: Start, Schedule: sched})
+		p.act(b.end, Act{Deed: End, Schedule: sched})
+	}
+	if !s.schedulingOnly {
+		p.explain(r)
+	}
+	if len(s.byHand) > 0 && len(p.shifts) > 0 && r.chance(0.25) {
+		p.act(p.shifts[0].Start+r.ms(30*minute, 3*hour), Act{Deed: Walk, List: s.byHand[r.pick(len(s.byHand))], Initials: who})
+	}
+}
+
+// runJob starts and ends a production schedule, and counts where machines do not.
+func (p *plot) runJob(i int, r *roll) {
+	s, j, sched := p.station, &p.jobs[i], p.schedule(i)
+	p.act(j.start, Act{Deed: Start, Schedule: sched})
+	p.act(j.end, Act{Deed: End, Schedule: sched})
+	who := initials(r)
+	if s.manualProduction {
+		good, bad := p.counted(j.start)
+		for t := j.start + hour; ; t += hour {
+			t = min(t, j.end-5*second)
+			g, b := p.counted(t)
+			units := j.sku.perCycle
+			if g-good+b-bad > 0 {
+				p.act(t, Act{Deed: Count, Schedule: sched, Good: (g - good) * units, Bad: (b - bad) * units, Initials: who})
+			}
+			if good, bad = g, b; t == j.end-5*second {
+				break
+			}
+		}
+	}
+	if at := j.start + (j.end-j.start)*7/10; s.reject && r.chance(0.6) && !j.endsByQuantity {
+		p.act(at, Act{Deed: Reject, Schedule: sched, Bad: 1 + math.Floor(4*r.next()), Initials: who})
+	}
+}
+
+// explain says what caused the stops that the service is to have found. Some are never explained.
+func (p *plot) explain(r *roll) {
+	for i := range p.spells {
+		sp := &p.spells[i]
+		if sp.doing != stop || sp.cause == "" || sp.code == sp.cause {
+			continue
+		}
+		if length := sp.end - sp.start; length < p.station.registered(p.jobs[sp.job].sku) {
+			continue
+		}
+		if length := sp.end - sp.start; p.station.manualDowntime && length > 8*minute && r.chance(0.2) {
+			p.act(sp.start+r.ms(20*second, 90*second), Act{Deed: Halt, Reason: sp.cause, Initials: initials(r)})
+			p.act(sp.end-r.ms(second, 20*second), Act{Deed: Resume})
+			continue
+		}
+		sent := sp.end + r.ms(20*second, 12*minute)
+		p.act(sent, Act{Deed: Cause, From: sp.start, To: sp.end, Reason: sp.cause, Initials: initials(r)})
+	}
+}
+
+// registered is how long a stop must be for the service to find it, ms.
+func (s *Station) registered(k *sku) int64 {
+	switch {
+	case s.downtime == "off":
+		return day
+	case s.downtime == "production" && k != nil && k.gap > 0:
+		return k.gap + minute
+	}
+	return s.threshold + minute
+}
+
+// initials are three letters that are nobody's.
+func initials(r *roll) string {
+	const letters = "ABDEFGHJKLMNPRSTVW"
+	var b [3]byte
+	for i := range b {
+		b[i] = letters[r.pick(len(letters))]
+	}
+	return string(b[:])
+}

@@ -1,0 +1,276 @@
+package simulate
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"opsmon/app/calendar"
+)
+
+// Plant is what a manifest says of its stations, as far as playing them needs it. An account with several plants is one
+// Plant here: each station knows its own calendar.
+type Plant struct {
+	Account  string // its id
+	Stations []*Station
+}
+
+// Station is one station of a Plant.
+type Station struct {
+	Code     string
+	calendar *calendar.Calendar
+	shifts   bool       // it has a shift pattern
+	parts    []*Station // of a meter: the stations whose use it measures
+
+	meterOnly, schedulingOnly, alwaysConnected                           bool
+	manualProduction, reject, quick, cutShort, manualDowntime, tasks     bool
+	autoEnd                                                              bool
+	productive, downtime                                                 string  // modes, the defaults filled in
+	stoppedKw, stoppedSpeed, speedScale, speedOffset, speedRatio, target float64 // target: line speed; 0: none
+	nominalKw                                                            float64
+	threshold, holdOn, minimumCycle                                      int64 // ms; threshold: of stops by utilisation and speed
+	rate                                                                 rateDocument
+	skus                                                                 []sku
+	causes                                                               []string // reason codes for stops
+	breaks, changeovers                                                  []string // reason codes for non-production schedules
+	byHand                                                               []string // Task lists that people start
+}
+
+// sku is a product as one station makes it.
+type sku struct {
+	code         string
+	perMinute    float64 // units; 0: nobody has set a rate
+	perCycle     float64 // units a cycle
+	speed        float64 // line speed target; 0: none
+	gap          int64   // ms without a unit after which production detection calls it a stop
+	minimumCycle int64   // ms
+	quick        bool    // it may be started without a plan
+}
+
+// ReadPlant makes a plant of a manifest as GET /account/manifest answers it, which is one that the service has accepted.
+func ReadPlant(manifest []byte) (*Plant, error) {
+	var doc document
+	if err := json.Unmarshal(manifest, &doc); err != nil {
+		return nil, fmt.Errorf("read the manifest: %w", err)
+	}
+	a := &doc.Account
+	p := &Plant{Account: a.ID}
+	for i := range a.Plants {
+		if err := p.addPlant(&doc, &a.Plants[i]); err != nil {
+			return nil, fmt.Errorf("read the manifest: %w", err)
+		}
+	}
+	if len(p.Stations) == 0 {
+		return nil, errors.New("read the manifest: it has no stations")
+	}
+	return p, nil
+}
+
+func (p *Plant) addPlant(doc *document, from *plantDocument) error {
+	zone, err := time.LoadLocation(from.Timezone)
+	if err != nil {
+		return err
+	}
+	first := len(p.Stations)
+	for i := range from.Groups {
+		g := &from.Groups[i]
+		start := len(p.Stations)
+		for j := range g.Stations {
+			levels := []*levelDocument{&doc.Account.levelDocument, &from.levelDocument, &g.levelDocument, &g.Stations[j].levelDocument}
+			s, err := readStation(doc, from, g, &g.Stations[j], levels, zone)
+			if err != nil {
+				return fmt.Errorf("station %s: %w", g.Stations[j].Code, err)
+			}
+			p.Stations = append(p.Stations, s)
+		}
+		for _, s := range p.Stations[start:] {
+			s.measure(p.Stations[start:])
+		}
+	}
+	for _, s := range p.Stations[first:] {
+		if slices.Contains(from.TotalEnergyStationCodes, s.Code) || len(s.parts) == 0 {
+			s.measure(p.Stations[first:])
+		}
+	}
+	return nil
+}
+
+// measure makes a meter measure the stations among some that are none.
+func (s *Station) measure(among []*Station) {
+	if !s.meterOnly {
+		return
+	}
+	s.parts = nil
+	for _, other := range among {
+		if !other.meterOnly {
+			s.parts = append(s.parts, other)
+		}
+	}
+}
+
+func readStation(doc *document, p *plantDocument, g *groupDocument, from *stationDocument, levels []*levelDocument, zone *time.Location) (*Station, error) {
+	s := &Station{
+		Code: from.Code, productive: from.ProductiveStatusMode, downtime: from.DowntimeDetectionMode,
+		stoppedKw: from.ElectricalUsageStoppedThreshold, stoppedSpeed: from.LineSpeedStoppedThreshold,
+		speedScale: from.SpeedScale, speedOffset: from.SpeedOffset, speedRatio: from.SpeedToProductionRatio,
+		target: from.LineSpeedTarget, nominalKw: from.ElectricalPowerNominalKw, threshold: hour,
+		holdOn: int64(from.ProductiveHoldOnTime), minimumCycle: int64(from.MinimumCycleTime),
+	}
+	if s.productive == "" {
+		s.productive = "productive_signal"
+	}
+	if s.downtime == "" {
+		s.downtime = "utilisation"
+	}
+	if s.speedScale == 0 {
+		s.speedScale = 1
+	}
+	if v := from.UtilisationDowntimeThreshold; v != nil {
+		s.threshold = int64(*v)
+	}
+	for flag, get := range map[*bool]func(*levelDocument) string{
+		&s.meterOnly:        func(l *levelDocument) string { return l.EnableMeterOnly },
+		&s.schedulingOnly:   func(l *levelDocument) string { return l.EnableSchedulingOnly },
+		&s.alwaysConnected:  func(l *levelDocument) string { return l.EnableAlwaysConnected },
+		&s.manualProduction: func(l *levelDocument) string { return l.EnableManualProduction },
+		&s.reject:           func(l *levelDocument) string { return l.EnableRejectProduction },
+		&s.quick:            func(l *levelDocument) string { return l.EnableQuickScheduleStart },
+		&s.cutShort:         func(l *levelDocument) string { return l.EnableScheduleCutShort },
+		&s.manualDowntime:   func(l *levelDocument) string { return l.EnableManualDowntime },
+		&s.tasks:            func(l *levelDocument) string { return l.EnableTasks },
+		&s.autoEnd:          func(l *levelDocument) string { return l.EnableAutoEndOnQuantityComplete },
+	} {
+		for _, l := range levels { // the last that decides counts
+			if v := get(l); v == "on" || v == "off" {
+				*flag = v == "on"
+			}
+		}
+	}
+	if err := s.readCalendar(doc, p, cmp.Or(from.ShiftPatternCode, g.ShiftPatternCode), zone); err != nil {
+		return nil, err
+	}
+	s.readReasons(doc.Account.Reasons, levels)
+	s.readTaskLists(doc, levels)
+	s.rate = from.rateDocument
+	for _, k := range doc.Account.SKUs {
+		anywhere := len(k.StationCodes) == 0 && len(k.StationGroupCodes) == 0
+		if anywhere || slices.Contains(k.StationCodes, s.Code) || slices.Contains(k.StationGroupCodes, g.Code) {
+			s.skus = append(s.skus, s.readSKU(k))
+		}
+	}
+	return s, nil
+}
+
+// readSKU gives a product with what the station adds to it (monitoring.md section 3: units, rate).
+func (s *Station) readSKU(k skuDocument) sku {
+	out := sku{code: k.Code, perCycle: max(k.PartsPerCycle, 1), speed: k.LineSpeedTarget, minimumCycle: int64(k.MinimumCycleTime), quick: k.AllowUseInQuickSchedule}
+	if out.perMinute = perMinute(k.rateDocument, out.perCycle); out.perMinute == 0 {
+		out.perMinute = perMinute(s.rate, out.perCycle)
+	}
+	if out.speed == 0 {
+		out.speed = s.target
+	}
+	if out.minimumCycle == 0 {
+		out.minimumCycle = s.minimumCycle
+	}
+	multiplier := k.Multiplier
+	if multiplier == 0 {
+		multiplier = 1.5
+	}
+	if out.perMinute > 0 {
+		out.gap = int64(multiplier * float64(minute) * out.perCycle / out.perMinute)
+	}
+	return out
+}
+
+// perMinute gives units a minute; the first way that is set counts.
+func perMinute(r rateDocument, perCycle float64) float64 {
+	switch {
+	case r.CycleTime > 0:
+		return float64(minute) * perCycle / r.CycleTime
+	case r.UnitsPerMinute > 0:
+		return r.UnitsPerMinute
+	}
+	return r.UnitsPerHour / 60
+}
+
+func (s *Station) readCalendar(doc *document, p *plantDocument, pattern string, zone *time.Location) error {
+	c := calendar.CalendarConfig{Zone: zone, DayStartHour: int(p.DayStartHour), WeekStartDay: int(p.WeekStartDay)}
+	for _, known := range doc.Account.ShiftPatterns {
+		if known.Code != pattern || pattern == "" {
+			continue
+		}
+		for _, shift := range known.Shifts {
+			weekday, err := strconv.Atoi(shift.WeekDay)
+			if err != nil {
+				return fmt.Errorf("shift pattern %s: %w", pattern, err)
+			}
+			c.Shifts = append(c.Shifts, calendar.Shift{
+				Name: shift.Name, Weekday: weekday, Start: calendar.Hours(shift.StartHour), Length: calendar.Hours(shift.Duration),
+			})
+		}
+	}
+	s.calendar, s.shifts = calendar.NewCalendar(c), len(c.Shifts) > 0
+	return nil
+}
+
+// readReasons finds the reasons that can be chosen at the station: those without reasons of their own below them
+// (decisions.md section 3).
+func (s *Station) readReasons(reasons []reasonDocument, levels []*levelDocument) {
+	var walk func(list []reasonDocument, above []string)
+	walk = func(list []reasonDocument, above []string) {
+		for _, r := range list {
+			codes := append(slices.Clip(above), r.Code)
+			walk(r.Reasons, codes)
+			if len(r.Reasons) > 0 || !available(codes, levels) {
+				continue
+			}
+			if len(r.Type) == 0 || slices.Contains(r.Type, "downtime") {
+				s.causes = append(s.causes, r.Code)
+			}
+			if len(r.Type) > 0 && !slices.Contains(r.Type, "non_production") {
+				continue
+			}
+			if r.Role == "setup" || r.Role == "changeover" {
+				s.changeovers = append(s.changeovers, r.Code)
+			} else {
+				s.breaks = append(s.breaks, r.Code)
+			}
+		}
+	}
+	walk(reasons, nil)
+}
+
+// available tells whether a reason is left when each level has included and excluded; codes are the reason's own and
+// those above it, since a code stands for its whole subtree.
+func available(codes []string, levels []*levelDocument) bool {
+	named := func(list []string) bool {
+		return slices.ContainsFunc(codes, func(code string) bool { return slices.Contains(list, code) })
+	}
+	for _, l := range levels {
+		if l.IncludeReasonCodes != nil && !named(l.IncludeReasonCodes) || named(l.ExcludeReasonCodes) {
+			return false
+		}
+	}
+	return true
+}
+
+// readTaskLists finds the Task lists of the station that people start.
+func (s *Station) readTaskLists(doc *document, levels []*levelDocument) {
+	for _, list := range doc.Account.TaskLists {
+		included, excluded := false, false
+		for _, l := range levels {
+			if l.IncludeTaskListCodes != nil {
+				included = slices.Contains(l.IncludeTaskListCodes, list.Code)
+			}
+			excluded = excluded || slices.Contains(l.ExcludeTaskListCodes, list.Code)
+		}
+		if s.tasks && included && !excluded && list.Trigger.Type == "on_demand" {
+			s.byHand = append(s.byHand, list.Code)
+		}
+	}
+}
