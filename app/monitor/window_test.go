@@ -10,6 +10,7 @@ import (
 	"opsmon/app/calendar"
 	"opsmon/app/iso"
 	"opsmon/app/monitor"
+	"opsmon/app/oee"
 )
 
 // windowText writes what a window says that is not zero.
@@ -116,6 +117,10 @@ func TestManifestChange(t *testing.T) {
 	if got, want := counts(v.Minutes), "S A 4 good"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	// 120 minutes of production, 95 of them stopped: 25. Due without them are 10 at 1 a minute, and 15 minutes at 3 parts each 30 s.
+	if got, want := figuresOf(next.Calendar, &v, clock(t, "08:00"), clock(t, "11:00"), oee.ProfileDefault), "A 25/120, P 4/100, Q 4/4, OEE 0.0083, coverage 120/120"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 	w := monitor.Windows(v.Segments, v.Minutes)
 	for at, want := range map[string]string{
 		"08:29": "08:29 downtime+=60000 ideal=1 target=0 speed=10/0 rssi=-60 since=08:10 [S][][] A r1",
@@ -220,7 +225,21 @@ func TestLateBatch(t *testing.T) {
 	checkpoint := s.Clone()
 	after := script(t, "alive 07:50 08:00")
 	feed(s, after)
-	if got, want := line(s.View(clock(t, "08:00")).Segments), "06:00 idle+, 06:10 productive+, 06:30 noData+, 07:50 productive+, 08:00"; got != want {
+	before := s.View(clock(t, "08:00"))
+	if got, want := line(before.Segments), "06:00 idle+, 06:10 productive+, 06:30 noData+, 07:50 productive+, 08:00"; got != want {
+		t.Errorf("without the batch\ngot  %s\nwant %s", got, want)
+	}
+	figures := func(v monitor.View) string {
+		return figuresOf(config().Calendar, &v, clock(t, "06:00"), clock(t, "08:00"), oee.ProfileDefault)
+	}
+	minuteOf := func(v monitor.View) string {
+		return windowText(monitor.Windows(v.Segments, v.Minutes)[72])
+	}
+	// 40 of 120 minutes are known, and none has a unit.
+	if got, want := figures(before), "A 40/40, P 0/40, Q 0/0?, coverage 40/120"; got != want {
+		t.Errorf("without the batch\ngot  %s\nwant %s", got, want)
+	}
+	if got, want := minuteOf(before), "07:12 noData+=60000 ideal=0 target=0 [S][][] A r1 dead"; got != want {
 		t.Errorf("without the batch\ngot  %s\nwant %s", got, want)
 	}
 	batch := script(t, "every 2m 06:32 07:50 good 2", "07:01 productive off", "07:21 productive on")
@@ -235,5 +254,11 @@ func TestLateBatch(t *testing.T) {
 	}
 	if got, want := counts(v.Minutes), "S A 78 good"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := figures(v), "A 120/120, P 78/120, Q 78/78, OEE 0.6500, coverage 120/120"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got, want := minuteOf(v), "07:12 idle+=60000 good=2 bad=0 ideal=1 target=1 [S][][] A r1"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
