@@ -19,6 +19,7 @@ import (
 	"opsmon/app/backup"
 	"opsmon/app/errdefs"
 	"opsmon/app/event"
+	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/httpapi"
 	"opsmon/app/signal"
@@ -39,6 +40,7 @@ type App struct {
 	signals  *signal.Log
 	history  *history.Store
 	events   *event.Hub
+	floor    *floor.Floor
 	api      *httpapi.API
 	setup    setupCode
 	base     *baseURL
@@ -107,7 +109,7 @@ func (a *App) services() (err error) {
 		return err
 	}
 	if a.accounts, err = account.New(account.Config{
-		Store: a.store, Clock: a.cfg.Clock, Log: a.log,
+		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Changed: func(id string) { a.floor.Changed(id) },
 		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return a.auth.Authorize(tx, p, need) },
 	}); err != nil {
 		return err
@@ -129,20 +131,12 @@ func (a *App) services() (err error) {
 	if len(a.accounts.List(true)) == 0 {
 		a.setup.make()
 	}
-	if a.signals, err = signal.NewLog(signal.Config{
-		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Retention: days(a.cfg.Signals.Days), Rate: a.cfg.Signals.PerSecond,
-	}); err != nil {
+	if err = a.monitoring(); err != nil {
 		return err
 	}
-	if a.history, err = history.New(history.Config{
-		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Retention: days(a.cfg.Windows.Days), Signals: days(a.cfg.Signals.Days),
-	}); err != nil {
-		return err
-	}
-	a.events = event.NewHub(uint64(a.cfg.Clock().UnixMilli()))
 	a.keeper = a.newKeeper()
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Events: a.events, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Events: a.events, Floor: a.floor, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) },
@@ -166,6 +160,7 @@ func (a *App) start() {
 	a.endUpkeep = cancel
 	a.keeping.Go(func() { a.keepUp(ctx) })
 	a.keeping.Go(func() { a.signals.Run(ctx) })
+	a.keeping.Go(func() { a.floor.Run(ctx) })
 }
 
 // SetupCode gives the one-time code that guards the set-up of an empty appliance, "" once it is set up.
@@ -183,6 +178,9 @@ func (a *App) Close() error {
 		}
 	}
 	a.keeping.Wait()
+	if a.floor != nil {
+		a.floor.Close()
+	}
 	var err error
 	if a.accounts != nil { // Open closes what it has come to when it fails
 		a.accounts.Close()

@@ -9,6 +9,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/issue"
 	"opsmon/app/signal"
@@ -40,6 +41,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		signal.Check(tx, known, report)
 		issue.Check(tx, known, report)
 		history.Check(tx, known, report)
+		floor.Check(tx, known, report)
 		return nil
 	})
 }

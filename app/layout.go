@@ -6,6 +6,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/issue"
 	"opsmon/app/signal"
@@ -25,11 +26,12 @@ import (
 //	issue, issueReach                                              package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState
+//	ledger, ledgerLate                                             package floor
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets())
+	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), floor.Buckets())
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with

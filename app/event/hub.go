@@ -65,10 +65,14 @@ func (h *Hub) ring(account string) *ring {
 }
 
 // Publish hands an event to those who watch the account.
-func (h *Hub) Publish(account string, e Event) {
+func (h *Hub) Publish(account string, e Event) { h.Tell(account, func(uint64) Event { return e }) }
+
+// Tell is Publish for an event whose data carry its sequence number, which it gives. of must be quick.
+func (h *Hub) Tell(account string, of func(sequence uint64) Event) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sequence++
+	e := of(h.sequence)
 	e.Sequence = h.sequence
 	r := h.ring(account)
 	if len(r.events) < keep {
@@ -80,6 +84,7 @@ func (h *Hub) Publish(account string, e Event) {
 	r.count++
 	close(r.news)
 	r.news = make(chan struct{})
+	return e.Sequence
 }
 
 // Last gives the sequence number of the latest event of any account.

@@ -144,6 +144,9 @@ func Cut(out monitor.Outputs, from, to int64) monitor.Outputs {
 		return first, max(first, last)
 	}
 	var cut monitor.Outputs
+	if from >= to {
+		return cut
+	}
 	first, _ := slices.BinarySearchFunc(out.Segments, from, func(g monitor.Segment, edge int64) int { return after(g.End, edge+1) })
 	last, _ := slices.BinarySearchFunc(out.Segments, to, func(g monitor.Segment, edge int64) int { return after(g.Start, edge) })
 	if first < last {

@@ -175,3 +175,13 @@ func TestReplaceRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestCutOfNothingIsEmpty(t *testing.T) {
+	x := &monitor.Context{}
+	out := monitor.Outputs{Segments: []monitor.Segment{{Start: 0, End: 120_000, Ctx: x}}}
+	for _, r := range [][2]int64{{60_000, 60_000}, {90_000, 60_000}, {0, 0}, {120_000, 120_000}} {
+		if cut := Cut(out, r[0], r[1]); len(cut.Segments) != 0 {
+			t.Errorf("the cut of %d to %d has the segments %v", r[0], r[1], cut.Segments)
+		}
+	}
+}

@@ -28,6 +28,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/event"
+	"opsmon/app/floor"
 	"opsmon/app/signal"
 )
 
@@ -37,6 +38,7 @@ type Config struct {
 	Auth     *auth.Service
 	Signals  *signal.Log
 	Events   *event.Hub // nil = nothing happens
+	Floor    *floor.Floor
 	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
 	Connections func(deviceID string) int
 	Log         *slog.Logger

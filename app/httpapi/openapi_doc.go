@@ -80,17 +80,20 @@ const parameters = `{
 "action": {"description": "Only records of this action.", "schema": {"type": "string"}, "example": "manifest.apply"},
 "types": {"description": "Only events of these types, with commas between them.", "schema": {"type": "string"}, "example": "station,issue"},
 "stationcodes": {"description": "Only what is about these stations, with commas between them.", "schema": {"type": "string"}, "example": "PACK-1,PACK-2"},
-"plantcode": {"description": "Only what is about stations of this plant.", "schema": {"type": "string"}, "example": "leeds"}
+"plantcode": {"description": "Only what is about stations of this plant.", "schema": {"type": "string"}, "example": "leeds"},
+"groupcode": {"description": "Only what is about stations of this group.", "schema": {"type": "string"}, "example": "packing"}
 }`
 
 const (
 	backupSample   = `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","bytes":1846211,"origin":"scheduled","encrypted":false,"app":"1.0.0","problem":""}`
 	overviewSample = `{"folder":"/var/lib/app/backups","scheduled":true,"lastAt":"2026-11-20T01:30:00.000Z","nextAt":"2026-11-21T01:30:00.000Z","running":false,"overdue":false,"problem":"","restore":null,"backups":[` + backupSample + `]}`
-	keySample      = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"planner@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
-	userSample     = `{"email":"planner@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
-	applySample    = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
-	linkSample     = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"planner@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
-	profileSample  = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
+	statusSample   = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing","statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","isAlive":true,"lineSpeed":null,"lineSpeedTarget":null,` +
+		`"schedule":{"id":"s7xk2v9m4q6w","skuCode":"BOWL","reasonCode":null,"plannedQuantity":4800,"goodCount":1212,"badCount":7},"nonProductionSchedule":null,"issues":[{"id":"PACK-1.stop-1795680930000","type":"stop","startAt":"2026-11-20T08:15:30.000Z","causeCode":null}],"sequence":41827}`
+	keySample     = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"planner@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
+	userSample    = `{"email":"planner@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
+	applySample   = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
+	linkSample    = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"planner@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
+	profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
 		`"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x","account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`
 )
 
@@ -132,6 +135,11 @@ var operations = map[string]operation{
 		id: "restoreRevision", tag: "Account", summary: "Apply an earlier revision again", role: auth.Member,
 		about:  "The manifest of that revision becomes a new revision. It is checked as any other one is.\n\n409: as for `PUT /account/manifest`.",
 		answer: "What changed.", form: formResult, gives: "ApplyResult", sample: applySample, match: true, also: []int{404, 409},
+	},
+	"GET /station": {
+		id: "listStations", tag: "Station", summary: "What the stations do now",
+		about:  "Each station with its status and since when, the schedules that run with what they have counted, its speed, and the stops that go on. The sequence number grows with each change that `GET /events` tells; equal numbers show equal values.",
+		answer: "The stations, in the manifest's order.", form: formList, gives: "StationStatus", sample: statusSample, also: []int{400, 503},
 	},
 	"GET /station/:stationCode": {
 		id: "getStation", tag: "Station", summary: "Read what holds at a station",

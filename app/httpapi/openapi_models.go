@@ -263,6 +263,22 @@ const answerModels = `{
 	"totalChanges": {"description": "How many changes there are in all.", "type": "integer", "minimum": 0},
 	"changes": {"description": "The first 1,000 changes.", "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Change"}},
 	"warnings": {"description": "What looks like a mistake and was accepted.", "type": "array", "items": {"$ref": "#/components/schemas/Detail"}}}},
+"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "sequence"], "additionalProperties": false, "properties": {
+ "stationCode": {"type": "string"}, "name": {"type": "string"}, "plantCode": {"type": "string"}, "groupCode": {"type": "string"},
+ "statusCode": {"description": "The first of these that fits.", "type": "string", "enum": ["disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"]},
+ "statusCodeUpdatedAt": {"description": "Since when.", "type": "string", "format": "date-time"},
+ "isAlive": {"description": "There was a sign of life lately.", "type": "boolean"},
+ "lineSpeed": {"description": "The shown speed; null: not known.", "type": ["number", "null"]},
+ "lineSpeedTarget": {"description": "The schedule's, else the SKU's, else the station's.", "type": ["number", "null"]},
+ "schedule": {"description": "The production schedule that runs.", "anyOf": [{"$ref": "#/components/schemas/RunningSchedule"}, {"type": "null"}]},
+ "nonProductionSchedule": {"description": "The non-production schedule that runs, and pauses the other.", "anyOf": [{"$ref": "#/components/schemas/RunningSchedule"}, {"type": "null"}]},
+ "issues": {"description": "The stops and slow periods that go on.", "type": "array", "items": {"$ref": "#/components/schemas/OpenIssue"}},
+ "sequence": {"description": "Grows with each change.", "type": "integer", "minimum": 0}}},
+"RunningSchedule": {"description": "A schedule that runs.", "type": "object", "required": ["id", "skuCode", "reasonCode", "plannedQuantity", "goodCount", "badCount"], "additionalProperties": false, "properties": {
+ "id": {"type": "string"}, "skuCode": {"type": ["string", "null"]}, "reasonCode": {"type": ["string", "null"]}, "plannedQuantity": {"description": "Units; null: none planned.", "type": ["number", "null"]},
+ "goodCount": {"description": "Units recorded so far.", "type": "number"}, "badCount": {"type": "number"}}},
+"OpenIssue": {"description": "A stop, slow period or manual downtime that goes on.", "type": "object", "required": ["id", "type", "startAt", "causeCode"], "additionalProperties": false, "properties": {
+ "id": {"type": "string"}, "type": {"type": "string", "enum": ["stop", "slow", "manual"]}, "startAt": {"type": "string", "format": "date-time"}, "causeCode": {"description": "Null: not known.", "type": ["string", "null"]}}},
 "StationConfiguration": {"description": "What holds at a station, and which level decided it.", "type": "object", "required": ["code", "name", "plant", "group", "flags", "reasons", "taskLists", "shiftPattern", "skus", "settings"], "additionalProperties": false, "properties": {
 	"code": {"description": "Code of the station.", "type": "string"},
 	"name": {"description": "Name of the station.", "type": "string"},

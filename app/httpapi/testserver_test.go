@@ -21,7 +21,10 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/backup"
 	"opsmon/app/event"
+	"opsmon/app/floor"
+	"opsmon/app/history"
 	"opsmon/app/signal"
+	"opsmon/app/station"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -81,6 +84,7 @@ type server struct {
 	auth     *auth.Service
 	signals  *signal.Log
 	events   *event.Hub
+	floor    *floor.Floor
 	api      *API
 	http     *httptest.Server
 	client   *http.Client
@@ -115,7 +119,7 @@ func newServer(t testing.TB, o options) *server {
 	s := &server{t: t, secrets: map[string]bool{}, ready: func() error { return nil }, setupCode: "abcd-efgh-ijkl"}
 	s.store = kvtest.New(t, func(c *kv.Config) {
 		c.Clock = s.clock.now
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets())
+		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), floor.Buckets(), history.Buckets())
 	})
 	log := slog.New(slog.NewTextHandler(&s.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.log != nil {
@@ -123,6 +127,11 @@ func newServer(t testing.TB, o options) *server {
 	}
 	var err error
 	if s.accounts, err = account.New(account.Config{
+		Changed: func(id string) {
+			if s.floor != nil {
+				s.floor.Changed(id)
+			}
+		},
 		Store: s.store, Clock: s.clock.now, Log: log,
 		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return s.auth.Authorize(tx, p, need) },
 	}); err != nil {
@@ -135,9 +144,16 @@ func newServer(t testing.TB, o options) *server {
 	if s.auth, err = auth.New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	s.signals, err = signal.NewLog(signal.Config{Store: s.store, Clock: s.clock.now, Log: log, Rate: o.rate})
+	s.signals, err = signal.NewLog(signal.Config{Store: s.store, Clock: s.clock.now, Log: log, Rate: o.rate, Appended: func(list []signal.Signal) { s.floor.Arrived(list) }})
 	s.must(nil, err)
 	s.events = event.NewHub(1000)
+	kept, err := history.New(history.Config{Store: s.store, Clock: s.clock.now})
+	s.must(nil, err)
+	s.floor = floor.New(floor.Config{
+		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
+		Timelines: station.New(station.Config{Accounts: s.accounts}),
+	})
+	t.Cleanup(s.floor.Close)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
 	source := func() (backup.Config, error) { return backup.Config{Store: s.store, Version: "test"}, nil }
 	from, _ := source()
@@ -148,7 +164,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
+		Signals: s.signals, Events: s.events, Floor: s.floor, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },
 		Check:     func(report func(string)) error { return s.store.Check(report) },

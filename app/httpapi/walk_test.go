@@ -41,6 +41,7 @@ var samples = map[string]sample{
 	"GET /account/manifest/revisions":                    {make: plain("/account/manifest/revisions?limit=5&skip=0")},
 	"GET /account/manifest/revisions/:revision":          {make: plain("/account/manifest/revisions/3"), foreign: 404},
 	"POST /account/manifest/revisions/:revision/restore": {make: with("/account/manifest/revisions/3/restore", ""), role: auth.Member, foreign: 404},
+	"GET /station":                                       {make: plain("/station?plantcode=north"), foreign: 400},
 	"GET /station/:stationCode":                          {make: plain("/station/PACK-1"), foreign: 404},
 	"GET /auth/profile":                                  {make: plain("/auth/profile")},
 	"POST /auth/logout":                                  {make: plain("/auth/logout")},

@@ -1,0 +1,29 @@
+// Package floor owns what goes on at the stations of an account. It brings what happened together with the machine of
+// package monitor, keeps what comes out, and answers what people ask about it (monitoring.md).
+//
+// # How a signal becomes a number on a screen
+//
+//  1. package signal stores it and answers its sender; then the Floor is told.
+//  2. Each account has one owner, a goroutine. It alone changes the account's stations. A station is a line: a state of
+//     package monitor, the base, which has taken in all that is older than two minutes, and the inputs since then.
+//     The live state is the base with those inputs. One that comes out of order among them makes the live state anew
+//     from the base; one that is older than the base is late: the line goes back to a state that is kept for its past,
+//     and takes everything since then in again.
+//  3. What people do (a schedule starts, a stop by hand, counts entered) comes through Do: a transaction of the owner.
+//     It is recorded in the ledger, and after the commit the line takes it in like a signal.
+//  4. Once an hour what the base gave out goes to package history, together with the base itself. So a restart reads one
+//     state for each station and what came since.
+//  5. Detail, Rows and Now put together what is kept, what the base has given out since and what the live state shows.
+//
+// # What is derived, and what is not
+//
+// Signals, the ledger, findings about stops, corrections and the manifest's revisions are the truth. What package
+// history keeps is derived, and can be computed again from them with the same result. What was stored late, before a
+// state that is kept, is marked in the same transaction that stores it; the mark goes when it is accounted for. So
+// a power cut at any line loses nothing and counts nothing twice.
+//
+// The bucket tree:
+//
+//	ledger     (account, (station, (at ms, number))) -> what happened there, by whom
+//	ledgerLate (account, station) -> earliest moment, ms, from which it is to be computed again
+package floor

@@ -1,0 +1,157 @@
+package floor
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/errdefs"
+	"opsmon/app/event"
+	"opsmon/app/history"
+	"opsmon/app/monitor"
+	"opsmon/app/signal"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+// Rule acts by itself on the owner's goroutine.
+type Rule interface {
+	// Due tells from memory, and at once, whether Tick has something to do at a moment, ms. It is asked every second.
+	Due(accountID string, now int64) bool
+	// Tick does it in a transaction of the owner.
+	Tick(w *Work) error
+	// Happened is told, in a transaction of the owner, of what the engine found. After a restart it may be told again.
+	Happened(w *Work, stationCode string, e monitor.Event) error
+	// Recorded is told, in the same transaction, of what is recorded at a station.
+	Recorded(w *Work, stationCode string, in monitor.Input) error
+	// Left is told, in a transaction of the owner, that a station left the manifest.
+	Left(w *Work, stationCode string) error
+}
+
+// Config is what New needs.
+type Config struct {
+	Store    *kv.Store
+	Accounts *account.Service
+	Signals  *signal.Log
+	History  *history.Store
+	Events   *event.Hub
+	// Timelines gives what holds at the stations of an account, over time.
+	Timelines *station.Timelines
+	// Findings gives what people found about a station's stops that have time in a range, ms; nil = nothing.
+	Findings func(tx *kv.Tx, accountID, stationCode string, from, to int64) ([]monitor.Finding, error)
+	Clock    func() time.Time // nil = time.Now
+	Log      *slog.Logger
+}
+
+// Floor owns the stations of all accounts. All methods may be called from any goroutine, but for those that say
+// otherwise.
+type Floor struct {
+	cfg   Config
+	rules []Rule
+
+	mu     sync.Mutex
+	owners map[string]*owner
+	closed bool
+	ending sync.WaitGroup
+}
+
+// New makes a Floor. The caller closes it. Rules are given by Use before anything happens.
+func New(cfg Config) *Floor {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.Findings == nil {
+		cfg.Findings = func(*kv.Tx, string, string, int64, int64) ([]monitor.Finding, error) { return nil, nil }
+	}
+	return &Floor{cfg: cfg, owners: map[string]*owner{}}
+}
+
+// Use adds the rules, which are asked in this order. It must be called before Run, Do and Arrived.
+func (f *Floor) Use(rules ...Rule) { f.rules = append(f.rules, rules...) }
+
+// errClosed says that the service stops.
+var errClosed = errdefs.New(errdefs.Unavailable, "the service is stopping")
+
+// owner gives the owner of an account, which starts with the first one to ask for it.
+func (f *Floor) owner(accountID string) (*owner, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, errClosed
+	}
+	o := f.owners[accountID]
+	if o == nil {
+		o = newOwner(f, accountID)
+		f.owners[accountID] = o
+		f.ending.Go(o.run)
+	}
+	return o, nil
+}
+
+// Run keeps the stations of all accounts going until ctx ends: time passes at them, and rules are asked.
+func (f *Floor) Run(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		for _, a := range f.cfg.Accounts.List(false) {
+			if o, err := f.owner(a.ID); err == nil {
+				o.hint()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Pass does now what Run has done every second: for who runs the Floor by hand.
+func (f *Floor) Pass(accountID string) error {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return err
+	}
+	return o.do(func() {
+		o.ticked = 0
+		o.work()
+	})
+}
+
+// Arrived tells of signals that have been stored: signal.Config.Appended.
+func (f *Floor) Arrived(list []signal.Signal) {
+	for start := 0; start < len(list); {
+		end := start + 1
+		for end < len(list) && list[end].Account == list[start].Account {
+			end++
+		}
+		if o, err := f.owner(list[start].Account); err == nil {
+			o.arrived(list[start:end])
+		}
+		start = end
+	}
+}
+
+// Changed tells that an account has another manifest revision, or correction.
+func (f *Floor) Changed(accountID string) {
+	if o, err := f.owner(accountID); err == nil {
+		o.changed.Store(true)
+		o.hint()
+	}
+}
+
+// Close ends the owners. What they have not kept is made again from the log at the next start.
+func (f *Floor) Close() {
+	f.mu.Lock()
+	f.closed = true
+	for _, o := range f.owners {
+		close(o.quit)
+	}
+	f.mu.Unlock()
+	f.ending.Wait()
+}
+
+// now is the time, ms.
+func (f *Floor) now() int64 { return f.cfg.Clock().UnixMilli() }

@@ -1,0 +1,216 @@
+// Package floortest gives tests a plant: a temporary store with an account, the log of signals and a Floor, on a clock
+// that moves only when it is told to.
+package floortest
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/event"
+	"opsmon/app/floor"
+	"opsmon/app/history"
+	"opsmon/app/signal"
+	"opsmon/app/station"
+	"opsmon/kv"
+	"opsmon/kv/kvtest"
+)
+
+// Account is the id of the plant's account.
+const Account = "works"
+
+// Manifest is a small plant: the station PRESS, with the SKU BOWL at 60 units a minute, in one shift that never ends in
+// UTC; PACK beside it, in another group, with a shift from 6 to 14 on weekdays.
+const Manifest = `{"version":"v1","account":{"id":"works","domain":"works.example",
+"enableManualDowntime":"on","enableQuickScheduleStart":"on","enableScheduleCutShort":"on","enableManualProduction":"on","enableRejectProduction":"on",
+"enableProductionCorrection":"on","enableHistoricalCorrection":"on","enableAutoEndOnQuantityComplete":"on","enableTasks":"on","enableLostProductionCost":"on",
+"includeTaskListCodes":["START","ROUND","CLEAN"],
+"shiftPatterns":[{"code":"early","title":"Early","shifts":[
+ {"name":"Early","startHour":6,"duration":8,"weekDay":"1"},{"name":"Early","startHour":6,"duration":8,"weekDay":"2"},{"name":"Early","startHour":6,"duration":8,"weekDay":"3"},
+ {"name":"Early","startHour":6,"duration":8,"weekDay":"4"},{"name":"Early","startHour":6,"duration":8,"weekDay":"5"}]}],
+"reasons":[{"code":"JAM","name":"Jam","type":["downtime"]},{"code":"SETUP","name":"Set-up","type":["downtime","non_production"],"oee":"setup"},
+ {"code":"BREAK","name":"Break","type":["non_production"],"oee":"planned"}],
+"tasks":[{"code":"CHECK","title":"Check the tool","taskListCodes":[{"code":"START","order":1}]},{"code":"WALK","title":"Walk round","requireNotes":true,"taskListCodes":[{"code":"ROUND","order":1}]},
+ {"code":"WIPE","title":"Wipe","taskListCodes":[{"code":"CLEAN","order":1}]}],
+"taskLists":[{"code":"START","name":"At the start","trigger":{"type":"schedule"}},{"code":"ROUND","name":"Round","trigger":{"type":"cron","pattern":"0 */2 * * *","availableBeforeDeadlineMinutes":30}},
+ {"code":"CLEAN","name":"Cleaning","trigger":{"type":"on_demand"}}],
+"skus":[{"code":"BOWL","name":"Bowl","unitsPerMinute":60,"value":0.5,"allowUseInQuickSchedule":true},{"code":"PLATE","name":"Plate","cycleTime":2000,"partsPerCycle":4,"value":0.25,"stationCodes":["PRESS"]}],
+"plants":[{"code":"main","name":"Main works","timezone":"UTC","dayStartHour":6,"weekStartDay":0,"stationGroups":[
+ {"code":"shaping","name":"Shaping","stations":[{"code":"PRESS","name":"Press","downtimeDetectionMode":"utilisation","utilisationDowntimeThreshold":120000},
+  {"code":"PRESS-2","name":"Press 2","downtimeDetectionMode":"production"}]},
+ {"code":"packing","name":"Packing","shiftPatternCode":"early","stations":[{"code":"PACK","name":"Packing","utilisationDowntimeThreshold":120000}]}]}]}}`
+
+// Start is the first moment of a Rig's clock: a Monday.
+var Start = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+// Rig is a plant for tests.
+type Rig struct {
+	T         testing.TB
+	Store     *kv.Store
+	Accounts  *account.Service
+	Timelines *station.Timelines
+	Signals   *signal.Log
+	History   *history.Store
+	Events    *event.Hub
+	Floor     *floor.Floor
+
+	mu  sync.Mutex
+	now time.Time
+	cfg func(*floor.Config)
+	set []floor.Rule
+}
+
+// Buckets are those that a Rig's store has, for who adds more.
+func Buckets() []string {
+	return slices.Concat(account.Buckets(), audit.Buckets(), signal.Buckets(), floor.Buckets(), history.Buckets())
+}
+
+// New makes a Rig of a manifest, whose account is Account; more names further buckets. Open must be called before the Floor is used.
+func New(t testing.TB, manifest string, more ...string) *Rig {
+	t.Helper()
+	r := &Rig{T: t, now: Start}
+	r.Store = kvtest.New(t, func(c *kv.Config) { c.Buckets, c.Clock = append(Buckets(), more...), r.Now })
+	var err error
+	r.Accounts, err = account.New(account.Config{Store: r.Store, Clock: r.Now, Log: slog.New(slog.DiscardHandler)})
+	r.must(err)
+	d, err := r.Accounts.Draft(account.CreateInput{Manifest: json.RawMessage(manifest)})
+	r.must(err)
+	var done func()
+	r.must(r.Store.Update(func(tx *kv.Tx) (err error) {
+		done, err = r.Accounts.CreateTx(tx, d, true, auth.Local(""))
+		return err
+	}))
+	done()
+	t.Cleanup(r.Close)
+	return r
+}
+
+// Open makes the Floor and the log; called again, it does so as after a restart: what was in memory only is gone. cfg may change
+// the Floor's settings.
+func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
+	r.T.Helper()
+	if r.Floor != nil {
+		r.Floor.Close()
+	}
+	r.cfg, r.set = cfg, rules
+	r.Events = event.NewHub(0)
+	var err error
+	r.Signals, err = signal.NewLog(signal.Config{Store: r.Store, Clock: r.Now, Log: slog.New(slog.DiscardHandler), Appended: func(list []signal.Signal) { r.Floor.Arrived(list) }})
+	r.must(err)
+	r.Timelines = station.New(station.Config{Accounts: r.Accounts})
+	r.History, err = history.New(history.Config{Store: r.Store, Clock: r.Now})
+	r.must(err)
+	c := floor.Config{
+		History: r.History, Accounts: r.Accounts,
+		Store: r.Store, Signals: r.Signals, Events: r.Events, Timelines: r.Timelines, Clock: r.Now, Log: slog.New(trouble{slog.DiscardHandler, r.T}),
+	}
+	if cfg != nil {
+		cfg(&c)
+	}
+	r.Floor = floor.New(c)
+	r.Floor.Use(rules...)
+	return r
+}
+
+// Forget removes what is kept of a station and opens the Floor anew, so that all of it is computed again from the log.
+func (r *Rig) Forget(stationCode string) {
+	r.T.Helper()
+	r.Floor.Close()
+	r.Floor = nil
+	r.must(r.Store.Update(func(tx *kv.Tx) error { return r.History.Forget(tx, Account, stationCode, 0) }))
+	r.Open(r.cfg, r.set...)
+}
+
+// Close ends what Open began.
+func (r *Rig) Close() {
+	if r.Floor != nil {
+		r.Floor.Close()
+	}
+	r.Accounts.Close()
+}
+
+func (r *Rig) must(err error) {
+	r.T.Helper()
+	if err != nil {
+		r.T.Fatal(err)
+	}
+}
+
+// Now is the Rig's time.
+func (r *Rig) Now() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+// Pass lets time pass, a step at a time; after each the Floor does what there is to do. A step of 0 is the whole.
+func (r *Rig) Pass(d, step time.Duration) {
+	r.T.Helper()
+	if step == 0 {
+		step = d
+	}
+	for d > 0 {
+		r.mu.Lock()
+		r.now = r.now.Add(min(step, d))
+		r.mu.Unlock()
+		d -= min(step, d)
+		r.must(r.Floor.Pass(Account))
+	}
+}
+
+// At gives the moment so long after Start, ms.
+func At(after time.Duration) int64 { return Start.Add(after).UnixMilli() }
+
+// Send stores signals as they arrive now, and lets the Floor take them in. With At 0 a signal is of now.
+func (r *Rig) Send(list ...signal.Signal) {
+	r.T.Helper()
+	for i := range list {
+		s := &list[i]
+		s.Account, s.Arrived = Account, r.Now().UnixMilli()
+		if s.At == 0 {
+			s.At = s.Arrived
+		}
+		if s.Source == "" {
+			s.Source = "device:works/gateway"
+		}
+	}
+	_, err := r.Signals.Append(list)
+	r.must(err)
+	r.must(r.Floor.Pass(Account))
+}
+
+// Signal makes a signal of a station with the fields given.
+func Signal(stationCode string, at int64, fields map[signal.Field]float64) signal.Signal {
+	s := signal.Signal{Station: stationCode, At: at}
+	for f, v := range fields {
+		s.Set(f, v)
+	}
+	return s
+}
+
+// trouble writes what the Floor warns of to the test's log, and fails the test for an error.
+type trouble struct {
+	slog.Handler
+	t testing.TB
+}
+
+// Handle implements slog.Handler.
+func (h trouble) Handle(ctx context.Context, r slog.Record) error {
+	h.t.Helper()
+	if r.Level >= slog.LevelError {
+		text := r.Message
+		r.Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
+		h.t.Error(text)
+	}
+	return nil
+}
+
+// Enabled implements slog.Handler.
+func (trouble) Enabled(context.Context, slog.Level) bool { return true }

@@ -1,0 +1,178 @@
+package floor
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"opsmon/app/energy"
+	"opsmon/app/history"
+	"opsmon/app/monitor"
+	"opsmon/app/oee"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+// keepBatch is how many stations are kept in one transaction.
+const keepBatch = 50
+
+// settle lets the bases take in what is old enough; at each full hour they are kept.
+func (o *owner) settle(now int64) {
+	full := (now - settleAfter) / hour * hour
+	due := full > o.kept
+	for _, l := range o.lines {
+		to := now - settleAfter
+		if due {
+			to = full
+		}
+		l.mu.Lock()
+		var err error
+		if to > l.baseAt && (due || to-l.baseAt >= minute) {
+			err = l.settle(to)
+		}
+		if err != nil {
+			l.goBack(l.baseAt - hour)
+		}
+		l.mu.Unlock()
+		if err != nil {
+			o.trouble("a station has stopped counting; it is computed again", err)
+		}
+	}
+	if !due {
+		return
+	}
+	switch done, err := o.keep(full); {
+	case err != nil:
+		o.trouble("what came of the last hour is not kept yet; it is tried again", err)
+	case done:
+		o.kept = full
+	}
+}
+
+var errNotNow = errors.New("signals of that time are on their way")
+
+// keep keeps all lines whose bases have taken in what was before a moment, a full hour. It is false when that has to be
+// tried again in a moment.
+func (o *owner) keep(at int64) (bool, error) {
+	var lines []*line
+	for _, l := range o.lines {
+		if l.late == 0 && l.baseAt == at {
+			lines = append(lines, l)
+		}
+	}
+	for batch := range slices.Chunk(lines, keepBatch) {
+		type kept struct {
+			line *line
+			to   int64
+		}
+		var done []kept
+		err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
+			done = done[:0]
+			told, err := o.f.cfg.Signals.Settle(tx, o.account, at)
+			if err != nil {
+				return err
+			}
+			if !told || o.waiting("", at) {
+				return errNotNow
+			}
+			for _, l := range batch {
+				to, err := o.keepLine(tx, l, at)
+				if err != nil {
+					return err
+				}
+				done = append(done, kept{l, to})
+			}
+			return nil
+		})
+		if errors.Is(err, errNotNow) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, k := range done {
+			k.line.mu.Lock()
+			k.line.through = k.to
+			k.line.settled = history.Cut(k.line.settled, k.to, math.MaxInt64)
+			k.line.version++
+			k.line.mu.Unlock()
+		}
+	}
+	return true, nil
+}
+
+// keepLine keeps what a line's base gave out, and the base; it gives the moment up to which that is.
+func (o *owner) keepLine(tx *kv.Tx, l *line, at int64) (int64, error) {
+	v := l.base.View(at)
+	from, to := l.through, max(l.through, min(v.Final, at)/minute*minute)
+	var out monitor.Outputs
+	join(&out, l.settled)
+	join(&out, v.Outputs)
+	if err := o.f.cfg.History.Replace(tx, o.account, l.code, from, to, out); err != nil {
+		return 0, err
+	}
+	if err := o.f.cfg.History.PutState(tx, o.account, l.code, at, l.base.Encode()); err != nil {
+		return 0, err
+	}
+	return to, o.sums(tx, o.timeline, l.code, from, to)
+}
+
+// sums makes the kept sums of a station's UTC days that have time in [from, to) anew.
+func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code string, from, to int64) error {
+	for d := history.Day(from); d*day < to; d++ {
+		kept, through, err := o.f.cfg.History.Detail(tx, o.account, code, d*day, (d+1)*day)
+		if err != nil {
+			return err
+		}
+		if through <= d*day || len(kept.Segments) == 0 {
+			continue
+		}
+		findings, err := o.f.cfg.Findings(tx, o.account, code, d*day, through)
+		if err != nil {
+			return err
+		}
+		rows, used, s, err := collect(t, code, d*day, through, monitor.Explain(kept.Segments, findings), kept.Minutes)
+		if err != nil {
+			return err
+		}
+		if err := o.f.cfg.History.ReplaceRows(tx, o.account, code, s.Calendar, d, rows, used); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect adds segments and minutes of [from, to) up by hour, shift and SKU, each by the configuration of its time. It gives
+// the station as it was at the end too.
+func collect(t *station.Timeline, code string, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) (rows []oee.Row, used []energy.Row, s *station.Station, err error) {
+	tariffs, err := t.Tariffs(from, to)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	changes, err := t.Changes(code, from, to-1)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if len(changes) == 0 {
+		if s, err = configAt(t, code, from, math.MaxInt64); err != nil {
+			return nil, nil, nil, err
+		}
+		changes = []station.Change{{At: from, Station: s}}
+	}
+	// A change in the middle of a minute counts from the next one on for the sums; the engine knows it to the millisecond.
+	start := from
+	for i := range changes {
+		end := to
+		if i+1 < len(changes) {
+			end = min(to, (changes[i+1].At+minute-1)/minute*minute)
+		}
+		if s = changes[i].Station; end <= start {
+			continue
+		}
+		part := history.Cut(monitor.Outputs{Segments: segments, Minutes: minutes}, start, end)
+		rows = append(rows, oee.Collect(s.OEE, start, end, part.Segments, part.Minutes)...)
+		used = append(used, energy.Collect(s.Calendar, tariffs, start, end, part.Segments, part.Minutes)...)
+		start = end
+	}
+	return rows, used, s, nil
+}

@@ -1,0 +1,188 @@
+package floor
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"opsmon/app/monitor"
+	"opsmon/app/signal"
+)
+
+const (
+	minute = 60_000
+	hour   = 60 * minute
+
+	// settleAfter is how long an input may be under way and still find its place without the line's going back to a state
+	// that was kept: ms.
+	settleAfter = 2 * minute
+)
+
+// line is one station. Its owner changes it; others look at it under mu.
+type line struct {
+	code string
+
+	mu      sync.Mutex
+	base    *monitor.State  // has taken in all inputs before baseAt
+	baseAt  int64           // ms
+	pending []monitor.Input // those from baseAt on, in order
+	live    *monitor.State  // base with the first applied of pending; nil: to be made anew
+	applied int
+	settled monitor.Outputs // what base gave out that is not kept
+	through int64           // up to when it is kept, a whole minute, ms
+	version uint64          // counts up when what is kept changes
+	fresh   monitor.Outputs // what live gave out beyond that
+
+	late    int64                  // the earliest moment that is to be computed again, ms; 0: none
+	told    map[fact]bool          // the engine's events since baseAt that rules have been told
+	touched bool                   // it took something in since it was last shown
+	shown   status                 // as watchers know it
+	seenAt  int64                  // when it was last looked at, ms
+	open    map[string]IssueStatus // issues that watchers know as open
+}
+
+// fact names an event of the engine, however often it is computed.
+type fact struct {
+	kind     monitor.EventKind
+	schedule string
+	at       int64 // of those without a schedule
+}
+
+func factOf(e *monitor.Event) fact {
+	if e.Schedule != "" {
+		return fact{kind: e.Kind, schedule: e.Schedule}
+	}
+	return fact{kind: e.Kind, at: e.At}
+}
+
+// inputOf makes an input of a signal. The bits of both masks are the same (a test holds them so).
+func inputOf(s *signal.Signal) monitor.Input {
+	n := &s.Numbers
+	return monitor.Input{
+		At: s.At, Kind: monitor.InputSignal, Source: s.Source, ID: s.ID,
+		Signal: monitor.Signal{
+			Has: monitor.Has(s.Mask), Productive: n[signal.Productive] != 0,
+			CompleteGood: n[signal.ProductionCompleteGood], CompleteBad: n[signal.ProductionCompleteBad],
+			CountGood: n[signal.ProductionCountGood], CountBad: n[signal.ProductionCountBad],
+			LineSpeed: n[signal.LineSpeed],
+			Kwh:       n[signal.ElectricalKwh], KwhInterval: n[signal.ElectricalKwhInterval],
+			Kw: n[signal.ElectricalKw], Volts: n[signal.ElectricalVolts], Amps: n[signal.ElectricalAmps],
+			RSSI: n[signal.RSSI], ErrorCode: s.ErrorCode,
+		},
+	}
+}
+
+// compare is the order of inputs.
+func compare(a, b monitor.Input) int { return monitor.Compare(&a, &b) }
+
+// feed gives the line an input. The caller holds mu.
+func (l *line) feed(in monitor.Input) {
+	l.touched = true
+	if in.At < l.baseAt {
+		l.goBack(in.At)
+		return
+	}
+	at := len(l.pending)
+	for at > 0 && monitor.Compare(&in, &l.pending[at-1]) < 0 {
+		at--
+	}
+	l.pending = slices.Insert(l.pending, at, in)
+	if at < l.applied {
+		l.live = nil
+	}
+}
+
+// goBack notes that the line is to be computed again from a moment on.
+func (l *line) goBack(at int64) {
+	if at = max(at, 1); l.late == 0 || at < l.late {
+		l.late = at
+	}
+}
+
+// refresh brings the live state to a moment: it takes in what has come by then. The caller holds mu.
+func (l *line) refresh(now int64) error {
+	if l.live == nil {
+		l.live, l.applied, l.fresh = l.base.Clone(), 0, monitor.Outputs{}
+	}
+	took := false
+	for l.applied < len(l.pending) && l.pending[l.applied].At <= now {
+		if err := l.live.Apply(&l.pending[l.applied]); err != nil {
+			return fmt.Errorf("station %s at %d: %w", l.code, l.pending[l.applied].At, err)
+		}
+		l.applied++
+		took = true
+	}
+	if took {
+		join(&l.fresh, l.live.Take())
+	}
+	return nil
+}
+
+// settle lets the base take in what is older than the moment given, which is never before baseAt. The caller holds mu.
+func (l *line) settle(to int64) error {
+	n := 0
+	for n < len(l.pending) && l.pending[n].At < to {
+		if err := l.base.Apply(&l.pending[n]); err != nil {
+			return fmt.Errorf("station %s at %d: %w", l.code, l.pending[n].At, err)
+		}
+		n++
+	}
+	l.base.Advance(to)
+	l.baseAt = to
+	join(&l.settled, l.base.Take())
+	l.pending = slices.Delete(l.pending, 0, n)
+	l.live = nil
+	for f := range l.told {
+		if f.at != 0 && f.at < to {
+			delete(l.told, f)
+		}
+	}
+	return nil
+}
+
+// join puts more outputs after others.
+func join(a *monitor.Outputs, b monitor.Outputs) {
+	a.Segments = append(a.Segments, b.Segments...)
+	a.Minutes = append(a.Minutes, b.Minutes...)
+	a.Issues = append(a.Issues, b.Issues...)
+	a.Events = append(a.Events, b.Events...)
+}
+
+// news gives the events of the engine that rules have not been told yet, and notes them as told. The caller holds mu.
+func (l *line) news() (list []monitor.Event) {
+	for _, events := range [][]monitor.Event{l.settled.Events, l.fresh.Events} {
+		for i := range events {
+			if f := factOf(&events[i]); !l.told[f] {
+				if l.told == nil {
+					l.told = map[fact]bool{}
+				}
+				l.told[f] = true
+				list = append(list, events[i])
+			}
+		}
+	}
+	l.settled.Events = nil
+	return list
+}
+
+// view shows the line at a moment that is not before its last input. The caller holds mu.
+func (l *line) view(now int64) (monitor.View, error) {
+	if err := l.refresh(now); err != nil {
+		return monitor.View{}, err
+	}
+	return l.live.View(max(now, l.baseAt)), nil
+}
+
+// recent gives what is not kept yet, up to a moment: its outputs are the caller's. The caller holds mu.
+func (l *line) recent(now int64) (monitor.Outputs, monitor.View, error) {
+	v, err := l.view(now)
+	if err != nil {
+		return monitor.Outputs{}, v, err
+	}
+	var out monitor.Outputs
+	join(&out, l.settled)
+	join(&out, l.fresh)
+	join(&out, v.Outputs)
+	v.Outputs = monitor.Outputs{}
+	return out, v, nil
+}

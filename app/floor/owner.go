@@ -1,0 +1,309 @@
+package floor
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"opsmon/app/errdefs"
+	"opsmon/app/monitor"
+	"opsmon/app/signal"
+	"opsmon/app/station"
+)
+
+// owner is the goroutine that alone changes the stations of one account.
+type owner struct {
+	f       *Floor
+	account string
+	calls   chan func()
+	hints   chan struct{} // there may be something to do
+	quit    chan struct{}
+	loaded  chan struct{} // closed when the lines are there
+	changed atomic.Bool   // the account has another plan
+
+	arrivals struct {
+		sync.Mutex
+		list []signal.Signal
+	}
+
+	mu       sync.RWMutex // held for writing by the owner while the fields below change
+	timeline *station.Timeline
+	plan     *station.Plan
+	archived map[string]*station.Station // those that left the manifest
+	lines    map[string]*line
+	loading  error // why there are no lines yet
+
+	ticked int64     // ms, when time last passed
+	kept   int64     // ms, the hour up to which lines were last kept
+	rest   time.Time // lines do not go back before it, so that the rest of the work gets its turn
+}
+
+func newOwner(f *Floor, account string) *owner {
+	return &owner{
+		f: f, account: account, calls: make(chan func()), hints: make(chan struct{}, 1), quit: make(chan struct{}), loaded: make(chan struct{}),
+		lines: map[string]*line{},
+	}
+}
+
+// hint makes the owner look whether there is something to do.
+func (o *owner) hint() {
+	select {
+	case o.hints <- struct{}{}:
+	default: // it will look
+	}
+}
+
+// arrived hands signals over.
+func (o *owner) arrived(list []signal.Signal) {
+	o.arrivals.Lock()
+	o.arrivals.list = append(o.arrivals.list, list...)
+	o.arrivals.Unlock()
+	o.hint()
+}
+
+// run is the owner's goroutine.
+func (o *owner) run() {
+	for wait := time.Duration(0); !o.load(); wait = min(2*wait+time.Second, time.Minute) {
+		select {
+		case <-o.quit:
+			return
+		case <-time.After(wait):
+		}
+	}
+	close(o.loaded)
+	for {
+		select {
+		case <-o.quit:
+			return
+		case call := <-o.calls:
+			call()
+		case <-o.hints:
+			o.work()
+		}
+	}
+}
+
+// load makes the lines. It is false when that has to be tried again.
+func (o *owner) load() bool {
+	err := o.replan()
+	o.mu.Lock()
+	o.loading = err
+	o.mu.Unlock()
+	if err != nil {
+		o.f.cfg.Log.Error("what goes on at the stations cannot be followed; it is tried again", slog.String("account", o.account), slog.Any("error", err))
+	}
+	return err == nil
+}
+
+// work does what there is to do now.
+func (o *owner) work() {
+	now := o.f.now()
+	if o.changed.Swap(false) {
+		if err := o.replan(); err != nil {
+			o.changed.Store(true)
+			o.trouble("a new configuration is not in force yet", err)
+		}
+	}
+	o.takeArrivals()
+	if now-o.ticked >= 1000 || now < o.ticked {
+		o.ticked = now
+		o.pass(now)
+	}
+}
+
+// takeArrivals gives the lines the signals that came.
+func (o *owner) takeArrivals() {
+	o.arrivals.Lock()
+	list := o.arrivals.list
+	o.arrivals.list = nil
+	o.arrivals.Unlock()
+	for i := range list {
+		if l := o.lines[list[i].Station]; l != nil {
+			l.mu.Lock()
+			l.feed(inputOf(&list[i]))
+			l.mu.Unlock()
+		}
+	}
+}
+
+// pass lets time pass: lines that are late go back, bases settle and are kept, rules act, and watchers are told.
+func (o *owner) pass(now int64) {
+	o.catchUp(now)
+	o.settle(now)
+	o.tell(now)
+	for _, r := range o.f.rules {
+		if r.Due(o.account, now) {
+			if err := o.update(r.Tick); err != nil {
+				o.trouble("what falls due by itself was not done; it is tried again", err)
+			}
+		}
+	}
+}
+
+// tell shows watchers what changed and rules what the engine found.
+func (o *owner) tell(now int64) {
+	type found struct {
+		station string
+		event   monitor.Event
+	}
+	var news []found
+	for code, l := range o.lines {
+		l.mu.Lock()
+		err := l.refresh(now)
+		for _, e := range l.news() {
+			news = append(news, found{code, e})
+		}
+		l.mu.Unlock()
+		if err != nil {
+			o.trouble("a station has stopped counting; it is computed again", err)
+			l.goBack(l.baseAt - hour)
+		}
+	}
+	if len(news) > 0 && len(o.f.rules) > 0 {
+		err := o.update(func(w *Work) error {
+			for _, n := range news {
+				for _, r := range o.f.rules {
+					if err := r.Happened(w, n.station, n.event); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			o.trouble("a schedule's quantity was reached, and that was not noted", err)
+			for _, n := range news {
+				l := o.lines[n.station]
+				l.mu.Lock()
+				delete(l.told, factOf(&n.event))
+				l.mu.Unlock()
+			}
+		}
+	}
+	for _, l := range o.lines {
+		o.show(l, now)
+	}
+}
+
+// catchUp computes late lines again, for as long as other work can wait.
+func (o *owner) catchUp(now int64) {
+	started := time.Now()
+	if started.Before(o.rest) {
+		return
+	}
+	for _, l := range o.lines {
+		if l.late == 0 {
+			continue
+		}
+		if err := o.again(o.timeline, l, now); err != nil {
+			o.trouble("a station cannot be computed again; it is tried again", err)
+		}
+		if time.Since(started) > time.Second {
+			break
+		}
+	}
+	if took := time.Since(started); took > 10*time.Millisecond {
+		o.rest = time.Now().Add(took)
+	}
+}
+
+func (o *owner) trouble(what string, err error) {
+	if errdefs.KindOf(err) == errdefs.Unavailable {
+		o.f.cfg.Log.Warn(what, slog.String("account", o.account), slog.Any("error", err))
+		return
+	}
+	o.f.cfg.Log.Error(what, slog.String("account", o.account), slog.Any("error", err))
+}
+
+// do runs fn on the owner's goroutine, when the lines are there.
+func (o *owner) do(fn func()) error {
+	if err := o.wait(); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	select {
+	case <-o.quit:
+		return errClosed
+	case o.calls <- func() { defer close(done); fn() }:
+	}
+	<-done
+	return nil
+}
+
+// patience is how long a caller waits for an account's stations after the start.
+const patience = 10 * time.Second
+
+// wait waits until the lines are there.
+func (o *owner) wait() error {
+	select {
+	case <-o.loaded:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-o.loaded:
+		return nil
+	case <-o.quit:
+		return errClosed
+	case <-timer.C:
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return &errdefs.Error{Kind: errdefs.Unavailable, Message: "what went on at the stations is being read since the service started; try again in a moment", RetryAfter: 5 * time.Second, Err: o.loading}
+}
+
+// replan brings the account's plan into force, and makes the lines of stations that are new.
+func (o *owner) replan() error {
+	t, err := o.f.cfg.Timelines.Of(o.account)
+	if err != nil {
+		return err
+	}
+	now := o.f.now()
+	plan, err := t.At(now)
+	if err != nil {
+		return err
+	}
+	gone, err := t.Archived()
+	if err != nil {
+		return err
+	}
+	lines, archived := map[string]*line{}, map[string]*station.Station{}
+	var left []string
+	for _, s := range slices.Concat(plan.Stations, gone) {
+		if s.Archived {
+			archived[s.Code] = s
+			if o.archived[s.Code] == nil {
+				left = append(left, s.Code)
+			}
+		}
+		l := o.lines[s.Code]
+		if l == nil {
+			if l, err = o.open(t, s.Code, now); err != nil {
+				return err
+			}
+		} else if err := o.reconfigure(l, t, now); err != nil {
+			return err
+		}
+		lines[s.Code] = l
+	}
+	o.mu.Lock()
+	o.timeline, o.plan, o.archived, o.lines = t, plan, archived, lines
+	o.mu.Unlock()
+	if len(left) == 0 || len(o.f.rules) == 0 {
+		return nil
+	}
+	return o.update(func(w *Work) error {
+		for _, code := range left {
+			for _, r := range o.f.rules {
+				if err := r.Left(w, code); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,249 @@
+package floor
+
+import (
+	"cmp"
+	"slices"
+
+	"opsmon/app/calendar"
+	"opsmon/app/energy"
+	"opsmon/app/errdefs"
+	"opsmon/app/history"
+	"opsmon/app/monitor"
+	"opsmon/app/oee"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+// Detail is what is known of a station in a range of time.
+type Detail struct {
+	Station  *station.Station  // as configured at the end of the range
+	Segments []monitor.Segment // in order, with the causes that people found; they cover what is known of the range
+	Minutes  []monitor.Minute  // in order, those in which something was measured
+	Issues   []monitor.Issue   // whole, by their start, those that have time in the range; End 0: it goes on
+	Final    int64             // what lies before it changes only when something comes late, ms
+}
+
+// Detail gives what is known of a station in [from, to), ms, whole minutes: what is kept, and up to now what the live state
+// shows. Errors: errdefs.NotFound; the store's.
+func (f *Floor) Detail(accountID, stationCode string, from, to int64) (*Detail, error) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.wait(); err != nil {
+		return nil, err
+	}
+	o.mu.RLock()
+	l, t := o.lines[stationCode], o.timeline
+	o.mu.RUnlock()
+	if l == nil {
+		return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
+	}
+	return o.detail(t, l, from, to)
+}
+
+func (o *owner) detail(t *station.Timeline, l *line, from, to int64) (*Detail, error) {
+	now := o.f.now()
+	d := &Detail{}
+	var err error
+	if d.Station, err = configAt(t, l.code, min(max(to-1, from), now), now); err != nil {
+		return nil, err
+	}
+	for again := true; again; {
+		l.mu.Lock()
+		recent, v, err := l.recent(now)
+		through, version := l.through, l.version
+		l.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		d.Final = v.Final
+		var kept monitor.Outputs
+		var findings []monitor.Finding
+		err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+			if from < through {
+				if kept, _, err = o.f.cfg.History.Detail(tx, o.account, l.code, from, min(to, through)); err != nil {
+					return err
+				}
+			}
+			findings, err = o.f.cfg.Findings(tx, o.account, l.code, from, to)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		l.mu.Lock()
+		again = l.version != version // what is kept has changed in between
+		l.mu.Unlock()
+		later := history.Cut(recent, max(from, through), max(to, through))
+		later = history.Cut(later, from, to)
+		d.Segments = monitor.Explain(history.Join(kept.Segments, later.Segments), findings)
+		d.Minutes = append(kept.Minutes, later.Minutes...)
+		d.Issues = kept.Issues
+		for _, i := range slices.Concat(recent.Issues, v.Open) {
+			if i.Start < to && (i.End == 0 || i.End > from && i.End >= through) {
+				d.Issues = append(d.Issues, i)
+			}
+		}
+	}
+	slices.SortStableFunc(d.Issues, func(a, b monitor.Issue) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Type, b.Type))
+	})
+	return d, nil
+}
+
+// Rows gives the sums of stations in [from, to), ms, whole minutes, one station after another: an hour, shift and SKU a
+// row. A station that is not there is errdefs.NotFound; other errors are the store's, or use's own.
+func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return err
+	}
+	if err := o.wait(); err != nil {
+		return err
+	}
+	o.mu.RLock()
+	t := o.timeline
+	o.mu.RUnlock()
+	to = min(to, f.now()/minute*minute)
+	for _, code := range stationCodes {
+		o.mu.RLock()
+		l := o.lines[code]
+		o.mu.RUnlock()
+		if l == nil {
+			return errdefs.New(errdefs.NotFound, "there is no station with the code %s", code)
+		}
+		s, rows, used, err := o.rows(t, l, from, to)
+		if err != nil {
+			return err
+		}
+		if err := use(s, rows, used); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows gives the sums of a line: those of whole hours from what is kept, and the rest from its detail.
+func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.Station, rows []oee.Row, used []energy.Row, err error) {
+	if s, err = configAt(t, l.code, min(max(to-1, from), o.f.now()), o.f.now()); err != nil || to <= from {
+		return s, nil, nil, err
+	}
+	add := func(from, to int64) error {
+		if from >= to {
+			return nil
+		}
+		d, err := o.detail(t, l, from, to)
+		if err != nil {
+			return err
+		}
+		more, energies, _, err := collect(t, l.code, from, to, d.Segments, d.Minutes)
+		rows, used = append(rows, more...), append(used, energies...)
+		return err
+	}
+	// An hour of which only a part is kept is added up from its detail as a whole, so that sums of floating point numbers
+	// do not depend on when the hour was kept.
+	l.mu.Lock()
+	kept := min(to, l.through)
+	l.mu.Unlock()
+	first, last := s.Calendar.Bucket(from, calendar.UnitHour), s.Calendar.Bucket(kept, calendar.UnitHour)
+	whole := calendar.Range{Start: first.Start, End: last.Start}
+	if first.Start < from {
+		whole.Start = first.End
+	}
+	if whole.Start >= whole.End {
+		return s, rows, used, add(from, to)
+	}
+	if err = add(from, whole.Start); err != nil {
+		return s, nil, nil, err
+	}
+	through := int64(0)
+	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
+		sums, energies, until, err := o.f.cfg.History.Rows(tx, o.account, l.code, whole.Start, whole.End)
+		if through = s.Calendar.Bucket(until, calendar.UnitHour).Start; err != nil || through <= whole.Start {
+			return err
+		}
+		if through < whole.End { // something late came in the meantime
+			if sums, energies, _, err = o.f.cfg.History.Rows(tx, o.account, l.code, whole.Start, through); err != nil {
+				return err
+			}
+		}
+		rows, used = append(rows, sums...), append(used, energies...)
+		return nil
+	})
+	if err != nil {
+		return s, nil, nil, err
+	}
+	return s, rows, used, add(max(whole.Start, through), to)
+}
+
+// Live is a station as it is now.
+type Live struct {
+	Station  *station.Station
+	View     monitor.View // without outputs
+	Sequence uint64       // of the event that told watchers of it; equal sequences show equal values
+}
+
+// Now gives all stations of an account as they are now, in the manifest's order. Errors: one that is Unavailable while the
+// stations are being read after a start.
+func (f *Floor) Now(accountID string) ([]Live, error) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.wait(); err != nil {
+		return nil, err
+	}
+	o.mu.RLock()
+	plan, lines := o.plan, o.lines
+	o.mu.RUnlock()
+	list := make([]Live, 0, len(plan.Stations))
+	for _, s := range plan.Stations {
+		live, err := o.live(lines[s.Code], s)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, live)
+	}
+	return list, nil
+}
+
+// LiveOf gives one station as it is now. errdefs.NotFound.
+func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return Live{}, err
+	}
+	if err := o.wait(); err != nil {
+		return Live{}, err
+	}
+	o.mu.RLock()
+	s, l := o.plan.Of(stationCode), o.lines[stationCode]
+	o.mu.RUnlock()
+	if s == nil {
+		return Live{}, errdefs.New(errdefs.NotFound, "there is no station with this code")
+	}
+	return o.live(l, s)
+}
+
+func (o *owner) live(l *line, s *station.Station) (Live, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v, err := l.view(o.f.now())
+	v.Outputs = monitor.Outputs{}
+	return Live{Station: s, View: v, Sequence: l.shown.sequence}, err
+}
+
+// Plan gives the configuration of all stations of an account that is in force now.
+func (f *Floor) Plan(accountID string) (*station.Plan, error) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.wait(); err != nil {
+		return nil, err
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.plan, nil
+}

@@ -1,0 +1,389 @@
+package floor
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+
+	"opsmon/app/history"
+	"opsmon/app/monitor"
+	"opsmon/app/signal"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+const day = 24 * hour
+
+// gather gives what happened at a station in [from, to), which lies in one UTC day, in order. held is called at the moment
+// that the answer is for.
+func (o *owner) gather(t *station.Timeline, code string, from, to int64, held func()) ([]monitor.Input, error) {
+	var list []monitor.Input
+	signals, err := o.f.cfg.Signals.OfThen(o.account, code, signal.Day(from), held)
+	if err != nil {
+		return nil, err
+	}
+	for i := range signals {
+		if s := &signals[i]; s.At >= from && s.At < to {
+			list = append(list, inputOf(s))
+		}
+	}
+	sorted := len(list)
+	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
+		more, err := readLedger(tx, o.account, code, from, to)
+		list = append(list, more...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	changes, err := changesIn(t, code, from, to)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, changes...)
+	if len(list) > sorted {
+		slices.SortFunc(list, compare)
+	}
+	return list, nil
+}
+
+// changesIn gives the changes of a station's configuration in [from, to) that matter to the engine.
+func changesIn(t *station.Timeline, code string, from, to int64) ([]monitor.Input, error) {
+	changes, err := t.Changes(code, from-1, to-1)
+	if err != nil {
+		return nil, err
+	}
+	var list []monitor.Input
+	for _, c := range changes {
+		if c.At >= from && c.Engine && !c.Station.Archived {
+			list = append(list, monitor.Input{At: c.At, Kind: monitor.InputConfig, Config: c.Station.Monitor})
+		}
+	}
+	return list, nil
+}
+
+// configAt gives the configuration of a station at a moment; before it appeared, the one that it appeared with.
+func configAt(t *station.Timeline, code string, at, now int64) (*station.Station, error) {
+	changes, err := t.Changes(code, at, max(at, now))
+	if err != nil {
+		return nil, err
+	}
+	if len(changes) == 0 {
+		return nil, fmt.Errorf("no manifest has had the station %s", code)
+	}
+	return changes[0].Station, nil
+}
+
+// forget drops a station's signals of [from, to) that wait to be handed over: they have been read from the log.
+func (o *owner) forget(code string, from, to int64) {
+	o.arrivals.Lock()
+	defer o.arrivals.Unlock()
+	o.arrivals.list = slices.DeleteFunc(o.arrivals.list, func(s signal.Signal) bool {
+		return s.Station == code && s.At >= from && s.At < to
+	})
+}
+
+// origin is the moment before which nothing is known of a station: the start of a UTC day, ms.
+func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
+	snap, err := o.f.cfg.Accounts.Get(o.account)
+	if err != nil {
+		return 0, err
+	}
+	at := snap.Account.CreatedAt.UnixMilli()
+	changes, err := t.Changes(code, at, max(at, o.f.now()))
+	if err != nil {
+		return 0, err
+	}
+	if len(changes) > 0 {
+		at = changes[0].At // when it appeared, or the start
+	}
+	if first, ok, err := o.f.cfg.Signals.First(o.account, code); err != nil {
+		return 0, err
+	} else if ok {
+		at = min(at, first*day)
+	}
+	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
+		for item, err := range ledger.Scan(tx, ledger.Between(ledgerKey(o.account, code, 0, 0), ledgerKey(o.account, code, at, 0))) {
+			if err != nil {
+				return err
+			}
+			at = min(at, int64(item.Key.B.B.A))
+			break
+		}
+		return nil
+	})
+	return at - at%day, err
+}
+
+// open makes the line of a station: from what is kept of it, and what came since.
+func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error) {
+	l := &line{code: code, touched: true}
+	var kept int64
+	err := o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		if kept, err = o.f.cfg.History.Through(tx, o.account, code); err != nil {
+			return err
+		}
+		if at, ok, err := signal.Late(tx, o.account, code); err != nil {
+			return err
+		} else if ok {
+			l.goBack(at)
+		}
+		at, err := lates.Get(tx, kv.Pair[string, string]{A: o.account, B: code})
+		if err == nil {
+			l.goBack(at)
+		} else if errors.Is(err, kv.ErrNotFound) {
+			err = nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if l.late != 0 {
+		return l, o.again(t, l, now)
+	}
+	r, err := o.replay(t, code, kept, now)
+	if err != nil {
+		return nil, err
+	}
+	l.base, l.baseAt, l.pending = r.base, r.at, r.pending
+	l.through = max(kept, r.from)
+	l.settled = history.Cut(r.out, l.through, math.MaxInt64)
+	return l, nil
+}
+
+// again computes a line anew from the moment on at which something came late, and keeps what comes of it.
+func (o *owner) again(t *station.Timeline, l *line, now int64) error {
+	l.mu.Lock()
+	late, sequence := l.late, l.version
+	l.mu.Unlock()
+	from, err := o.settledBefore(t, l.code, late, now)
+	if err != nil {
+		return err
+	}
+	r, err := o.replay(t, l.code, from, now)
+	if err != nil {
+		return err
+	}
+	from = max(from, r.from)
+	v := r.base.View(r.at)
+	to := max(from, min(v.Final, r.at)/minute*minute)
+	all := r.out
+	join(&all, v.Outputs)
+	err = o.f.cfg.Store.Update(func(tx *kv.Tx) error {
+		if err := o.f.cfg.History.Replace(tx, o.account, l.code, from, to, all); err != nil {
+			return err
+		}
+		for _, m := range r.states {
+			if err := o.f.cfg.History.PutState(tx, o.account, l.code, m.at, m.state); err != nil {
+				return err
+			}
+		}
+		if err := o.sums(tx, t, l.code, from, to); err != nil {
+			return err
+		}
+		return o.accounted(tx, l.code, r.at)
+	})
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.base, l.baseAt, l.pending, l.live = r.base, r.at, r.pending, nil
+	l.through, l.settled = to, history.Cut(r.out, to, math.MaxInt64)
+	l.version = sequence + 1
+	if l.late == late {
+		l.late = 0
+	}
+	l.touched = true
+	return nil
+}
+
+// accounted takes the marks of a late station away, when everything that is stored and older than the moment given has been
+// evaluated.
+func (o *owner) accounted(tx *kv.Tx, code string, before int64) error {
+	all, err := o.f.cfg.Signals.AllTold(tx)
+	if err != nil || !all || o.waiting(code, before) {
+		return err // the next time, then
+	}
+	if err := signal.Accounted(tx, o.account, code); err != nil {
+		return err
+	}
+	if k := (kv.Pair[string, string]{A: o.account, B: code}); lates.Has(tx, k) {
+		return lates.Delete(tx, k)
+	}
+	return nil
+}
+
+// waiting tells whether signals of a station ("" = any) from before a moment wait to be handed over.
+func (o *owner) waiting(code string, before int64) bool {
+	o.arrivals.Lock()
+	defer o.arrivals.Unlock()
+	return slices.ContainsFunc(o.arrivals.list, func(s signal.Signal) bool { return (code == "" || s.Station == code) && s.At < before })
+}
+
+// settledBefore gives the moment from which a station's history changes when something came late: a whole minute.
+func (o *owner) settledBefore(t *station.Timeline, code string, late, now int64) (int64, error) {
+	s, _, err := o.stateBefore(t, code, late, now)
+	if err != nil {
+		return 0, err
+	}
+	return max(0, min(late, s.Final())/minute*minute), nil
+}
+
+// stateBefore gives the last state that is kept of a station before a moment, and what its own moment is; without any, one
+// that knows nothing.
+func (o *owner) stateBefore(t *station.Timeline, code string, before, now int64) (s *monitor.State, at int64, err error) {
+	for {
+		var stored []byte
+		err := o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+			at, stored, err = o.f.cfg.History.StateBefore(tx, o.account, code, before)
+			return err
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+		if stored == nil {
+			break
+		}
+		s, err := monitor.Decode(stored, func(revision int64) *monitor.Config { return t.Config(code, revision) })
+		if err == nil {
+			return s, at, nil
+		}
+		if !errors.Is(err, monitor.ErrVersion) {
+			o.f.cfg.Log.Warn("a state that was kept of a station cannot be used; an earlier one is", slog.String("account", o.account), slog.String("station", code), slog.Any("error", err))
+		}
+		before = at
+	}
+	if at, err = o.origin(t, code); err != nil {
+		return nil, 0, err
+	}
+	first, err := configAt(t, code, at, now)
+	if err != nil {
+		return nil, 0, err
+	}
+	return monitor.New(first.Monitor, at), at, nil
+}
+
+// replayed is a station computed from a place in its past.
+type replayed struct {
+	from    int64           // what came out before is not in out, ms
+	base    *monitor.State  // has taken in everything before at
+	at      int64           // ms
+	out     monitor.Outputs // of base
+	pending []monitor.Input // from at on
+	states  []keptState     // along the way
+}
+
+// keptState is a state to start from again.
+type keptState struct {
+	at    int64
+	state []byte
+}
+
+// replay computes a station from a moment before the one given on, up to now.
+func (o *owner) replay(t *station.Timeline, code string, from, now int64) (r replayed, err error) {
+	if r.base, r.from, err = o.stateBefore(t, code, from, now); err != nil {
+		return r, err
+	}
+	r.at = max(r.from, now-settleAfter)
+	next := nextState(max(r.from, from), now)
+	for at := r.from; at <= now+settleAfter; at = at - at%day + day {
+		end := at - at%day + day
+		list, err := o.gather(t, code, at, end, func() { o.forget(code, at, end) })
+		if err != nil {
+			return r, err
+		}
+		for i := range list {
+			if list[i].At >= r.at {
+				r.pending = append(r.pending, list[i])
+				continue
+			}
+			for next <= list[i].At {
+				r.keep(next)
+				next = nextState(next, now)
+			}
+			if err := r.base.Apply(&list[i]); err != nil {
+				return r, fmt.Errorf("station %s at %d: %w", code, list[i].At, err)
+			}
+		}
+		for next < min(end, r.at) {
+			r.keep(next)
+			next = nextState(next, now)
+		}
+	}
+	r.base.Advance(r.at)
+	join(&r.out, r.base.Take())
+	return r, nil
+}
+
+// keep keeps the state that has taken in everything before a moment.
+func (r *replayed) keep(at int64) {
+	r.base.Advance(at)
+	join(&r.out, r.base.Take())
+	r.states = append(r.states, keptState{at, r.base.Encode()})
+}
+
+// nextState is the moment after the one given at which a state is kept: hours of the last two days, days before.
+func nextState(after, now int64) int64 {
+	if next := after - after%hour + hour; next > now-2*day {
+		return next
+	}
+	return min(after-after%day+day, (now-2*day)/hour*hour+hour)
+}
+
+// viewAt shows a line as it was at a moment, ms. It is not for use inside a transaction.
+func (o *owner) viewAt(l *line, at int64) (monitor.View, error) {
+	l.mu.Lock()
+	if at >= l.baseAt {
+		defer l.mu.Unlock()
+		s := l.base.Clone()
+		for i := range l.pending {
+			if l.pending[i].At > at {
+				break
+			}
+			if err := s.Apply(&l.pending[i]); err != nil {
+				return monitor.View{}, err
+			}
+		}
+		return s.View(at), nil
+	}
+	l.mu.Unlock()
+	s, from, err := o.stateBefore(o.timeline, l.code, at, at)
+	if err != nil {
+		return monitor.View{}, err
+	}
+	for start := from; start <= at; start = start - start%day + day {
+		list, err := o.gather(o.timeline, l.code, start, min(start-start%day+day, at+1), func() {})
+		if err != nil {
+			return monitor.View{}, err
+		}
+		for i := range list {
+			if err := s.Apply(&list[i]); err != nil {
+				return monitor.View{}, err
+			}
+		}
+		s.Take()
+	}
+	return s.View(at), nil
+}
+
+// reconfigure gives a line the changes of its station's configuration that it does not know.
+func (o *owner) reconfigure(l *line, t *station.Timeline, now int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changes, err := changesIn(t, l.code, l.baseAt, now+settleAfter)
+	if err != nil {
+		return err
+	}
+	for _, in := range changes {
+		if !slices.ContainsFunc(l.pending, func(p monitor.Input) bool {
+			return p.Kind == in.Kind && p.At == in.At && p.Config.Revision == in.Config.Revision
+		}) {
+			l.feed(in)
+		}
+	}
+	return nil
+}

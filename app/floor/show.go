@@ -1,0 +1,189 @@
+package floor
+
+import (
+	"encoding/json"
+	"time"
+
+	"opsmon/app/event"
+	"opsmon/app/monitor"
+	"opsmon/app/station"
+)
+
+// Status is a station as answers and events carry it (monitoring.md sections 3 and 8). Times are RFC 3339 in UTC.
+type Status struct {
+	StationCode         string         `json:"stationCode"`
+	Name                string         `json:"name"`
+	PlantCode           string         `json:"plantCode"`
+	GroupCode           string         `json:"groupCode"`
+	StatusCode          string         `json:"statusCode"`
+	StatusCodeUpdatedAt string         `json:"statusCodeUpdatedAt"`
+	IsAlive             bool           `json:"isAlive"`
+	LineSpeed           *float64       `json:"lineSpeed"` // shown speed; null: not known
+	LineSpeedTarget     *float64       `json:"lineSpeedTarget"`
+	Schedule            *RunningStatus `json:"schedule"`              // the production schedule that runs
+	NonProduction       *RunningStatus `json:"nonProductionSchedule"` // which pauses it
+	Issues              []IssueStatus  `json:"issues"`                // those that go on
+	Sequence            uint64         `json:"sequence"`              // grows with each change; the same shows the same
+}
+
+// RunningStatus is a schedule that runs.
+type RunningStatus struct {
+	ID              string   `json:"id"`
+	SKUCode         *string  `json:"skuCode"`
+	ReasonCode      *string  `json:"reasonCode"`
+	PlannedQuantity *float64 `json:"plannedQuantity"`
+	GoodCount       float64  `json:"goodCount"`
+	BadCount        float64  `json:"badCount"`
+}
+
+// IssueStatus is a stop or slow period that goes on.
+type IssueStatus struct {
+	ID        string  `json:"id"`
+	Type      string  `json:"type"`
+	StartAt   string  `json:"startAt"`
+	CauseCode *string `json:"causeCode"`
+}
+
+// Instant gives a moment, ms, as answers carry it.
+func Instant(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func orNull[T comparable](v T) *T {
+	var none T
+	if v == none {
+		return nil
+	}
+	return &v
+}
+
+// Status gives a live station as answers carry it.
+func (l *Live) Status() Status { return statusOf(l.Station, &l.View, l.Sequence) }
+
+func statusOf(s *station.Station, v *monitor.View, sequence uint64) Status {
+	st := Status{
+		StationCode: s.Code, Name: s.Name, PlantCode: s.Plant.Code, GroupCode: s.Group.Code,
+		StatusCode: v.Status.String(), StatusCodeUpdatedAt: Instant(v.Since), IsAlive: v.Status != monitor.StatusDisconnected,
+		LineSpeedTarget: orNull(s.Monitor.LineSpeedTarget), Issues: []IssueStatus{}, Sequence: sequence,
+	}
+	if v.SpeedKnown {
+		st.LineSpeed = &v.Speed
+	}
+	for i := range v.Running {
+		r := &v.Running[i]
+		run := &RunningStatus{ID: r.ID, SKUCode: orNull(r.SKU), ReasonCode: orNull(r.Reason), PlannedQuantity: orNull(r.Quantity), GoodCount: float64(r.Good) / monitor.Micro, BadCount: float64(r.Bad) / monitor.Micro}
+		if r.NonProduction {
+			st.NonProduction = run
+			continue
+		}
+		st.Schedule = run
+		if target := cmpOr(r.LineSpeedTarget, s.Monitor.SKUs[r.SKU].LineSpeedTarget); target != 0 {
+			st.LineSpeedTarget = &target
+		}
+	}
+	for i := range v.Open {
+		issue := &v.Open[i]
+		st.Issues = append(st.Issues, IssueStatus{ID: IssueID(s.Code, issue), Type: issue.Type.String(), StartAt: Instant(issue.Start), CauseCode: orNull(issue.Cause)})
+	}
+	return st
+}
+
+func cmpOr(a, b float64) float64 {
+	if a != 0 {
+		return a
+	}
+	return b
+}
+
+// IssueID names an issue of a station within its account.
+func IssueID(stationCode string, i *monitor.Issue) string {
+	return stationCode + "." + monitor.IssueID(i.Type, i.Start)
+}
+
+// status is what watchers know of a line.
+type status struct {
+	text     string // as JSON, without the sequence
+	sequence uint64
+}
+
+// showEvery is how often a line is looked at to which nothing came: time alone changes it. ms.
+const showEvery = 2000
+
+// show tells watchers when a line has changed. It is the owner's.
+func (o *owner) show(l *line, now int64) {
+	s := o.plan.Of(l.code)
+	if s == nil {
+		return
+	}
+	l.mu.Lock()
+	if !l.touched && now-l.seenAt < showEvery && now >= l.seenAt {
+		l.mu.Unlock()
+		return
+	}
+	v, err := l.view(now)
+	if err != nil {
+		l.goBack(l.baseAt - hour)
+		l.mu.Unlock()
+		o.trouble("a station has stopped counting; it is computed again", err)
+		return
+	}
+	l.touched, l.seenAt = false, now
+	st := statusOf(s, &v, 0)
+	body, err := json.Marshal(&st)
+	if err != nil || string(body) == l.shown.text {
+		l.mu.Unlock()
+		return
+	}
+	first := l.shown.text == ""
+	l.shown.text = string(body)
+	began, ended := l.differ(&v, st.Issues)
+	if first { // nothing changed: it is seen for the first time since the start
+		l.shown.sequence = o.f.cfg.Events.Last()
+		l.mu.Unlock()
+		return
+	}
+	l.mu.Unlock()
+	sequence := o.f.cfg.Events.Tell(o.account, func(sequence uint64) event.Event {
+		st.Sequence = sequence
+		body, _ := json.Marshal(&st) // which was made of text before
+		return event.Event{At: now, Type: event.Station, Station: l.code, Data: body}
+	})
+	l.mu.Lock()
+	l.shown.sequence = sequence
+	l.mu.Unlock()
+	for _, i := range append(began, ended...) {
+		if body, err := json.Marshal(i); err == nil {
+			o.f.cfg.Events.Publish(o.account, event.Event{At: now, Type: event.Issue, Station: l.code, Data: body})
+		}
+	}
+}
+
+// issueNews tells that an issue began or ended.
+type issueNews struct {
+	IssueStatus
+	StationCode string  `json:"stationCode"`
+	EndAt       *string `json:"endAt"` // null: it goes on
+}
+
+// differ compares the issues that go on with those that watchers know of. The caller holds mu.
+func (l *line) differ(v *monitor.View, open []IssueStatus) (began, ended []issueNews) {
+	was := l.open
+	l.open = map[string]IssueStatus{}
+	for _, i := range open {
+		l.open[i.ID] = i
+		if _, known := was[i.ID]; !known {
+			began = append(began, issueNews{i, l.code, nil})
+		}
+		delete(was, i.ID)
+	}
+	for id, i := range was {
+		end := Instant(v.Now)
+		for _, list := range [][]monitor.Issue{l.settled.Issues, l.fresh.Issues, v.Issues} {
+			for k := range list {
+				if IssueID(l.code, &list[k]) == id {
+					end, i.CauseCode = Instant(list[k].End), orNull(list[k].Cause)
+				}
+			}
+		}
+		ended = append(ended, issueNews{i, l.code, &end})
+	}
+	return began, ended
+}

@@ -1,0 +1,276 @@
+package floor
+
+import (
+	"errors"
+	"fmt"
+
+	"opsmon/app/audit"
+	"opsmon/app/errdefs"
+	"opsmon/app/event"
+	"opsmon/app/monitor"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+// Work is what happens in one transaction of an owner. It must not be kept.
+type Work struct {
+	Tx      *kv.Tx
+	Account string
+	Now     int64       // ms, the same all through
+	By      audit.Actor // who does it, for the ledger; whoever calls Do may set it, rules are the appliance itself
+
+	o      *owner
+	inputs []placed
+	backTo map[string]int64 // stations that are to be computed again, and from when
+	sums   map[string]int64 // stations whose sums are to be made again, and from when
+	events []event.Event
+	after  []func()
+	views  map[lookBack]monitor.View
+}
+
+// placed is an input and its station.
+type placed struct {
+	station string
+	in      monitor.Input
+}
+
+// Do runs fn as the owner of an account, in one transaction: what it puts and records is stored together or not at all.
+// After the commit the stations take the recorded inputs in, and watchers are told. fn may run more than once, so it must
+// have no effect but through the Work; it must not call Do. Errors: fn's, the store's; one that is Unavailable while
+// the stations are being read after a start.
+func (f *Floor) Do(accountID string, fn func(w *Work) error) error {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := o.do(func() {
+		o.takeArrivals()
+		failed = o.update(fn)
+	}); err != nil {
+		return err
+	}
+	return failed
+}
+
+// update is Do on the owner's goroutine.
+func (o *owner) update(fn func(w *Work) error) error {
+	var w *Work
+	now, views := o.f.now(), map[lookBack]monitor.View{}
+	for {
+		err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
+			w = &Work{Tx: tx, Account: o.account, Now: now, o: o, By: audit.Actor{Credential: "system"}, backTo: map[string]int64{}, sums: map[string]int64{}, views: views}
+			if err := fn(w); err != nil {
+				return err
+			}
+			for code, from := range w.sums {
+				if l := o.lines[code]; l != nil && from < l.through {
+					if err := o.sums(tx, o.timeline, code, from, l.through); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			break
+		}
+		var k lookBack
+		if !errors.As(err, &k) {
+			return err
+		}
+		if _, again := views[k]; again {
+			return err
+		}
+		if views[k], err = o.viewAt(o.lines[k.station], k.at); err != nil {
+			return err
+		}
+	}
+	for _, p := range w.inputs {
+		l := o.lines[p.station]
+		l.mu.Lock()
+		l.feed(p.in)
+		l.mu.Unlock()
+	}
+	for code, at := range w.backTo {
+		l := o.lines[code]
+		l.mu.Lock()
+		l.goBack(at)
+		l.mu.Unlock()
+	}
+	for code := range w.sums {
+		if l := o.lines[code]; l != nil {
+			l.mu.Lock()
+			l.version++
+			l.mu.Unlock()
+		}
+	}
+	for _, p := range w.inputs { // whoever did it sees what came of it
+		if l := o.lines[p.station]; l.late != 0 {
+			if err := o.again(o.timeline, l, now); err != nil {
+				o.trouble("a station cannot be computed again; it is tried again", err)
+			}
+		}
+	}
+	for code := range w.backTo {
+		if l := o.lines[code]; l.late != 0 {
+			if err := o.again(o.timeline, l, now); err != nil {
+				o.trouble("a station cannot be computed again; it is tried again", err)
+			}
+		}
+	}
+	for _, fn := range w.after {
+		fn()
+	}
+	for _, p := range w.inputs {
+		o.show(o.lines[p.station], now)
+	}
+	for _, e := range w.events {
+		o.f.cfg.Events.Publish(o.account, e)
+	}
+	return nil
+}
+
+// Station gives a station with the configuration in force now. errdefs.NotFound.
+func (w *Work) Station(code string) (*station.Station, error) {
+	if s := w.o.plan.Of(code); s != nil {
+		return s, nil
+	}
+	return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
+}
+
+// StationAt gives a station with the configuration in force at a moment, ms. errdefs.NotFound.
+func (w *Work) StationAt(code string, at int64) (*station.Station, error) {
+	if _, err := w.Station(code); err != nil {
+		return nil, err
+	}
+	return configAt(w.o.timeline, code, at, w.Now)
+}
+
+// Plan gives the configuration of all stations that is in force now. It is not to be changed.
+func (w *Work) Plan() *station.Plan { return w.o.plan }
+
+// Record adds an input to the ledger. It may lie in the past: then the station is computed again from there. It gives the
+// number by which Cancel takes it back. errdefs.NotFound when there is no such station.
+func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err error) {
+	if w.o.lines[stationCode] == nil {
+		return 0, errdefs.New(errdefs.NotFound, "there is no station with this code")
+	}
+	r, err := newRecord(&in, w.Now, w.By)
+	if err != nil {
+		return 0, err
+	}
+	if number, err = ledger.Next(w.Tx); err != nil {
+		return 0, err
+	}
+	if err := ledger.Put(w.Tx, ledgerKey(w.Account, stationCode, in.At, number), r); err != nil {
+		return 0, fmt.Errorf("record at %s: %w", stationCode, err)
+	}
+	if err := w.lateFrom(stationCode, in.At); err != nil {
+		return 0, err
+	}
+	w.inputs = append(w.inputs, placed{stationCode, in})
+	for _, rule := range w.o.f.rules {
+		if err := rule.Recorded(w, stationCode, in); err != nil {
+			return 0, err
+		}
+	}
+	return number, nil
+}
+
+// Cancel takes a record back: it stays in the ledger, and no longer counts. errdefs.NotFound.
+func (w *Work) Cancel(stationCode string, number uint64) error {
+	under := ledger.Between(ledgerKey(w.Account, stationCode, 0, 0), ledgerKey(w.Account, stationCode, 1<<62, 0))
+	for item, err := range ledger.ScanDown(w.Tx, under) {
+		if err != nil {
+			return err
+		}
+		if item.Key.B.B.B != number {
+			continue
+		}
+		r, at := item.Value, int64(item.Key.B.B.A)
+		if r.Cancelled != 0 {
+			return nil
+		}
+		r.Cancelled = w.Now
+		if err := ledger.Put(w.Tx, item.Key, r); err != nil {
+			return err
+		}
+		w.back(stationCode, at)
+		return markLate(w.Tx, w.Account, stationCode, at)
+	}
+	return errNoRecord
+}
+
+// lateFrom marks a station in the transaction when what is recorded lies before what is kept of it.
+func (w *Work) lateFrom(code string, at int64) error {
+	l := w.o.lines[code]
+	l.mu.Lock()
+	late := at < l.baseAt
+	l.mu.Unlock()
+	if !late {
+		return nil
+	}
+	return markLate(w.Tx, w.Account, code, at)
+}
+
+func (w *Work) back(code string, at int64) {
+	if old, ok := w.backTo[code]; !ok || at < old {
+		w.backTo[code] = at
+	}
+}
+
+// View shows a station now, without its outputs. errdefs.NotFound.
+func (w *Work) View(stationCode string) (monitor.View, error) {
+	l := w.o.lines[stationCode]
+	if l == nil {
+		return monitor.View{}, errdefs.New(errdefs.NotFound, "there is no station with this code")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view(w.Now)
+}
+
+// ViewAt shows a station as it was at a moment, ms, with all that is known of it now. It may compute for a while when the
+// moment is long ago. errdefs.NotFound.
+func (w *Work) ViewAt(stationCode string, at int64) (monitor.View, error) {
+	l := w.o.lines[stationCode]
+	if l == nil {
+		return monitor.View{}, errdefs.New(errdefs.NotFound, "there is no station with this code")
+	}
+	if at >= w.Now {
+		return w.View(stationCode)
+	}
+	k := lookBack{stationCode, at}
+	if v, ok := w.views[k]; ok {
+		return v, nil
+	}
+	return monitor.View{}, k
+}
+
+// lookBack asks for a view of the past. Making it reads the log, which cannot be done inside a transaction: so the
+// transaction is given up with it as its error, and run once more when the view is there.
+type lookBack struct {
+	station string
+	at      int64
+}
+
+func (lookBack) Error() string { return "the past of a station is to be looked at first" }
+
+// Changed says that findings about a station's stops changed from a moment on, ms: its sums are made again.
+func (w *Work) Changed(stationCode string, from int64) {
+	if old, ok := w.sums[stationCode]; !ok || from < old {
+		w.sums[stationCode] = from
+	}
+}
+
+// Publish has an event told after the commit.
+func (w *Work) Publish(e event.Event) {
+	if e.At == 0 {
+		e.At = w.Now
+	}
+	w.events = append(w.events, e)
+}
+
+// After has something done after the commit, on the owner's goroutine. It must not wait.
+func (w *Work) After(fn func()) { w.after = append(w.after, fn) }

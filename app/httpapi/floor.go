@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"slices"
+	"strings"
+
+	"opsmon/app/errdefs"
+	"opsmon/app/floor"
+	"opsmon/app/station"
+)
+
+// getStations answers GET /station: what the stations do now (monitoring.md section 3).
+func getStations(c *call) (reply, error) {
+	plan, err := c.api.cfg.Floor.Plan(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	chosen, err := c.stations(plan)
+	if err != nil {
+		return reply{}, err
+	}
+	live, err := c.api.cfg.Floor.Now(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	results := make([]floor.Status, 0, len(live))
+	for i := range live {
+		if slices.Contains(chosen, live[i].Station) {
+			results = append(results, live[i].Status())
+		}
+	}
+	return list(results, -1)
+}
+
+// stations gives the stations that the query parameters plantcode, groupcode and stationcodes choose, in the manifest's
+// order; without any of them all.
+func (c *call) stations(plan *station.Plan) ([]*station.Station, error) {
+	q := c.r.URL.Query()
+	plant, group, codes := q.Get("plantcode"), q.Get("groupcode"), q.Get("stationcodes")
+	var problems []errdefs.Detail
+	problem := func(field, issue string) { problems = append(problems, errdefs.Detail{Field: field, Issue: issue}) }
+	if plant != "" && !slices.ContainsFunc(plan.Stations, func(s *station.Station) bool { return s.Plant.Code == plant }) {
+		problem("plantcode", "names the plant "+shorten(plant)+", which the account does not have")
+	}
+	if group != "" && !slices.ContainsFunc(plan.Stations, func(s *station.Station) bool { return s.Group.Code == group }) {
+		problem("groupcode", "names the station group "+shorten(group)+", which the account does not have")
+	}
+	var named map[string]bool
+	if codes != "" {
+		named = map[string]bool{}
+		for code := range strings.SplitSeq(codes, ",") {
+			if plan.Of(code) == nil && len(problems) < errdefs.MaxDetails {
+				problem("stationcodes", "names the station "+shorten(code)+", which the account does not have")
+			}
+			named[code] = true
+		}
+	}
+	if err := errdefs.InvalidDetails("the query", problems); err != nil {
+		return nil, err
+	}
+	var list []*station.Station
+	for _, s := range plan.Stations {
+		if (plant == "" || s.Plant.Code == plant) && (group == "" || s.Group.Code == group) && (named == nil || named[s.Code]) {
+			list = append(list, s)
+		}
+	}
+	return list, nil
+}
