@@ -333,6 +333,7 @@ func (r *reader) minutes(start int64, all []*monitor.Context) []monitor.Minute {
 	count := func(i int, v int64) {
 		if v < 0 || v > maxParts {
 			r.fail()
+			v = 0
 		}
 		counts[i] = v
 	}

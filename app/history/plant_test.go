@@ -73,13 +73,12 @@ func run(seed uint64, place *time.Location, dayCount int, every int64) *station 
 			s.gather(m.Take())
 			s.states[hour] = m.Encode()
 		}
-		if at >= scheduleEnd {
+		switch {
+		case at >= scheduleEnd:
 			schedule++
 			sku := []string{"A", "B"}[r.IntN(2)]
 			apply(monitor.Input{At: at, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "S" + string(rune('a'+schedule%26)) + sku, SKU: sku}})
 			scheduleEnd = at + 3*hourMs + r.Int64N(9*hourMs)
-		}
-		switch {
 		case !paused && chance(1) && r.IntN(int(20_000/every)+1) == 0:
 			paused = true
 			apply(monitor.Input{At: at, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "N", NonProduction: true, Reason: "clean"}})

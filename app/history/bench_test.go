@@ -1,0 +1,199 @@
+package history
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"opsmon/app/calendar"
+	"opsmon/app/monitor"
+	"opsmon/app/oee"
+	"opsmon/kv"
+)
+
+// BenchmarkDay packs and reads what a station did in a day, with a signal every five seconds.
+func BenchmarkDay(b *testing.B) {
+	p := run(1, zone("Europe/Berlin"), 3, 5*secondMs)
+	day := Day(p.from) + 1
+	out := Cut(p.out, day*dayMs, (day+1)*dayMs)
+	out.Issues = nil
+	rows, used := p.rows(day*dayMs, (day+1)*dayMs)
+	detail, err := pack(day, out)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("pack", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := pack(day, out); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(detail)), "B/station-day")
+		b.ReportMetric(float64(len(out.Segments)), "segments")
+	})
+	b.Run("unpack", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := unpack(day, detail, keepContext()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	hourly, err := packHours(day, 0, rows, used)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("hours/unpack", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := unpackHours(day, hourly); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(hourly)), "B/station-day")
+		b.ReportMetric(float64(len(rows)), "rows")
+	})
+	sums, usedSums := byDay(p.cfg.Calendar, rows, used)
+	quick := packDays(day, 0, sums, usedSums)
+	b.Run("days/unpack", func(b *testing.B) {
+		var s daySums
+		for b.Loop() {
+			if err := s.unpack(day, quick); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(quick)), "B/station-day")
+		b.ReportMetric(float64(len(sums)), "rows")
+	})
+}
+
+// BenchmarkDisk tells what a plant's day takes on the disk, but for its
+// signals, which come every five seconds: what was done, its sums, and the states of its hours.
+func BenchmarkDisk(b *testing.B) {
+	for _, n := range []int{10, 100} {
+		b.Run(fmt.Sprintf("stations=%d", n), func(b *testing.B) {
+			var perDay float64
+			for b.Loop() {
+				s, store := open(b)
+				before := store.Size()
+				for i := range n {
+					p := run(uint64(i), zone("Europe/Berlin"), 2, 5*secondMs)
+					keepAll(b, s, store, fmt.Sprint("F", i), p)
+					update(b, store, func(tx *kv.Tx) error {
+						for at, state := range p.states {
+							if err := s.PutState(tx, "a", fmt.Sprint("F", i), at, state); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+				}
+				u, err := store.Usage()
+				if err != nil {
+					b.Fatal(err)
+				}
+				perDay = float64(u.Bytes-u.Free-before) / 2 / float64(n)
+			}
+			b.ReportMetric(perDay, "B/station-day")
+			b.ReportMetric(perDay*100/1e6, "MB/100-stations-day")
+		})
+	}
+}
+
+// later moves a week's sums by some weeks.
+func later(rows []oee.Row, weeks int64) []oee.Row {
+	out := make([]oee.Row, len(rows))
+	for i := range rows {
+		out[i] = rows[i]
+		out[i].Start += weeks * 7 * dayMs
+		if out[i].Shift.Name != "" {
+			out[i].Shift.Start += weeks * 7 * dayMs
+			out[i].Shift.Day += calendar.Day(weeks * 7)
+		}
+	}
+	return out
+}
+
+// BenchmarkSums adds a month up by day and a year by week, for 10, 100 and 1,000 stations, beside the floor: reading the
+// same bytes from the store.
+func BenchmarkSums(b *testing.B) {
+	berlin := zone("Europe/Berlin")
+	var weeks []*station
+	for seed := range uint64(3) {
+		weeks = append(weeks, run(seed, berlin, 7, 30*secondMs))
+	}
+	s, store := open(b)
+	const stations, year = 1000, 53
+	name := func(i int) string { return "F" + strconv.Itoa(10_000+i) }
+	to := (firstDay + 7*year) * dayMs
+	var packed [3][7 * year][]byte
+	for k, p := range weeks {
+		for d := range int64(7) {
+			rows, used := p.rows((firstDay+d)*dayMs, (firstDay+d+1)*dayMs)
+			for w := range int64(year) {
+				moved := append(used[:0:0], used...)
+				for i := range moved {
+					moved[i].Start += w * 7 * dayMs
+				}
+				sums, usedSums := byDay(p.cfg.Calendar, later(rows, w), moved)
+				packed[k][w*7+d] = packDays(firstDay+w*7+d, (firstDay+w*7+d+1)*dayMs, sums, usedSums)
+			}
+		}
+	}
+	bytes := 0
+	for first := 0; first < stations; first += 100 {
+		update(b, store, func(tx *kv.Tx) error {
+			for i := first; i < first+100; i++ {
+				for d, v := range packed[i%3] {
+					if err := days.Put(tx, keyOf("a", name(i), firstDay+int64(d)), v); err != nil {
+						return err
+					}
+					bytes += len(v)
+				}
+				// The last day's detail says how far it goes.
+				end := monitor.Outputs{Segments: []monitor.Segment{{Start: to - dayMs, End: to, Ctx: weeks[0].out.Segments[0].Ctx}}}
+				if err := putDetail(tx, "a", name(i), Day(to-1), end); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	b.Logf("%d bytes a station and day", bytes/stations/7/year)
+	for _, tt := range []struct {
+		name     string
+		from, to int64
+		by       oee.By
+	}{{"month-by-day", to - 31*dayMs, to, oee.ByDay}, {"year-by-week", to - 365*dayMs, to, oee.ByWeek}} {
+		for _, n := range []int{10, 100, 1000} {
+			b.Run(fmt.Sprintf("%s/stations=%d/sums", tt.name, n), func(b *testing.B) {
+				for b.Loop() {
+					x := oee.NewSummer(oee.ByStation, tt.by)
+					view(b, store, func(tx *kv.Tx) error {
+						for i := range n {
+							rows, _, through, err := s.Days(tx, "a", name(i), tt.from, tt.to)
+							if err != nil || through != tt.to || len(rows) == 0 {
+								b.Fatalf("%d rows through %d, %v", len(rows), through, err)
+							}
+							x.Add(oee.Place{Plant: "P", Group: "G", Station: name(i)}, weeks[i%3].cfg.Calendar, rows)
+						}
+						return nil
+					})
+					x.Sums()
+				}
+			})
+			b.Run(fmt.Sprintf("%s/stations=%d/floor", tt.name, n), func(b *testing.B) {
+				for b.Loop() {
+					view(b, store, func(tx *kv.Tx) error {
+						for i := range n {
+							for d := Day(tt.from); d*dayMs < tt.to; d++ {
+								if _, err := days.Get(tx, keyOf("a", name(i), d)); err != nil {
+									return err
+								}
+							}
+						}
+						return nil
+					})
+				}
+			})
+		}
+	}
+}
