@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"opsmon/app/calendar"
+	"opsmon/app/energy"
 	"opsmon/app/monitor"
 	"opsmon/app/oee"
 	"opsmon/kv"
@@ -169,15 +170,18 @@ func BenchmarkSums(b *testing.B) {
 					x := oee.NewSummer(oee.ByStation, tt.by)
 					view(b, store, func(tx *kv.Tx) error {
 						for i := range n {
-							rows, _, through, err := s.Days(tx, "a", name(i), tt.from, tt.to)
-							if err != nil || through != tt.to || len(rows) == 0 {
-								b.Fatalf("%d rows through %d, %v", len(rows), through, err)
+							through, err := s.Days(tx, "a", name(i), tt.from, tt.to, func(rows []oee.Row, _ []energy.Row) {
+								x.Add(oee.Place{Plant: "P", Group: "G", Station: name(i)}, weeks[i%3].cfg.Calendar, rows)
+							})
+							if err != nil || through != tt.to {
+								b.Fatalf("through %d, %v", through, err)
 							}
-							x.Add(oee.Place{Plant: "P", Group: "G", Station: name(i)}, weeks[i%3].cfg.Calendar, rows)
 						}
 						return nil
 					})
-					x.Sums()
+					if len(x.Sums()) == 0 {
+						b.Fatal("there is nothing")
+					}
 				}
 			})
 			b.Run(fmt.Sprintf("%s/stations=%d/floor", tt.name, n), func(b *testing.B) {

@@ -197,16 +197,27 @@ type reader struct {
 
 func newReader(payload []byte) *reader {
 	r := &reader{b: payload}
+	r.dictionary(nil)
+	return r
+}
+
+// dictionary reads the strings; names, when there are some, holds those that are known.
+func (r *reader) dictionary(names map[string]string) {
+	r.words = append(r.words[:0], "")
 	n := r.uvarint()
 	if n > uint64(len(r.b)) { // a string takes a byte at least
-		r.bad = true
-		return r
+		r.fail()
 	}
-	r.words = make([]string, n+1)
-	for i := 1; i < len(r.words) && !r.bad; i++ {
-		r.words[i] = string(r.take(r.uvarint()))
+	for ; n > 0 && !r.bad; n-- {
+		b := r.take(r.uvarint())
+		known, ok := names[string(b)]
+		if !ok {
+			if known = string(b); names != nil {
+				names[known] = known
+			}
+		}
+		r.words = append(r.words, known)
 	}
-	return r
 }
 
 func (r *reader) fail() {

@@ -352,9 +352,11 @@ func packDays(day, until int64, rows []dayRow, used []dayUsed) []byte {
 
 // daySums are a UTC day's sums by production day.
 type daySums struct {
+	names map[string]string // one string for all that are equal; nil: of each value its own
 	until int64
 	rows  []dayRow
 	used  []dayUsed
+	words []string
 }
 
 // unpack reads what packDays has made, using the memory again of what was read before.
@@ -363,8 +365,9 @@ func (s *daySums) unpack(day int64, stored []byte) (err error) {
 	if s.until, rest, err = openSums(formatDays, stored); err != nil {
 		return err
 	}
-	r := newReader(rest)
-	s.rows, s.used = s.rows[:0], s.used[:0]
+	r := reader{b: rest, words: s.words}
+	r.dictionary(s.names)
+	s.words, s.rows, s.used = r.words, s.rows[:0], s.used[:0]
 	for range r.count(leastRow+2, maxRows) {
 		var x dayRow
 		r.row(&x.Row, day*dayMs)

@@ -189,17 +189,21 @@ next:
 	return rows, used
 }
 
+// daysAtOnce is about how many rows Days gives at a time: so many that calendars need not be asked often, and so few that
+// they stay near the processor.
+const daysAtOnce = 256
+
 // Days gives the same as Rows, added up by production day, shift and SKU, energy by production day, for long ranges: Start
 // is that of the production day. A production day has a row of each UTC day that it lies in, and where it begins before
 // `from` or ends after `to` the rows of its hours in between. So the rows add up by day, week, month and shift to what
-// those of Rows add up to. Errors: kv.ErrDamaged and others of the store.
-func (s *Store) Days(tx *kv.Tx, account, station string, from, to int64) (rows []oee.Row, used []energy.Row, through int64, err error) {
-	fail := func(err error) ([]oee.Row, []energy.Row, int64, error) {
-		return nil, nil, 0, fmt.Errorf("read the sums of %s: %w", station, err)
-	}
+// those of Rows add up to. use is given some rows after others, in order; they are its own until it returns. Errors:
+// kv.ErrDamaged and others of the store.
+func (s *Store) Days(tx *kv.Tx, account, station string, from, to int64, use func(rows []oee.Row, used []energy.Row)) (through int64, err error) {
+	fail := func(err error) (int64, error) { return 0, fmt.Errorf("read the sums of %s: %w", station, err) }
 	first, last := sumDays(from, to)
 	p := progress{tx: tx, account: account, station: station, next: first, through: math.MaxInt64}
-	var sums daySums
+	sums := daySums{names: map[string]string{}}
+	rows, used := make([]oee.Row, 0, daysAtOnce), make([]energy.Row, 0, daysAtOnce)
 	for item, err := range days.Scan(tx, of(account, station, first, last)) {
 		if err != nil {
 			return fail(err)
@@ -214,6 +218,10 @@ func (s *Store) Days(tx *kv.Tx, account, station string, from, to int64) (rows [
 		}
 		if !whole {
 			break
+		}
+		if len(rows)+len(sums.rows) > daysAtOnce || len(used)+len(sums.used) > daysAtOnce {
+			use(rows, used)
+			rows, used = rows[:0], used[:0]
 		}
 		if !sums.within(from, to) {
 			b, err := hours.Get(tx, keyOf(account, station, day))
@@ -234,10 +242,11 @@ func (s *Store) Days(tx *kv.Tx, account, station string, from, to int64) (rows [
 			used = append(used, sums.used[i].Row)
 		}
 	}
+	use(rows, used)
 	if through, err = s.end(&p, to); err != nil {
 		return fail(err)
 	}
-	return rows, used, through, nil
+	return through, nil
 }
 
 // within tells whether all hours begin in [from, to).

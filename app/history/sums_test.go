@@ -81,7 +81,11 @@ func TestRows(t *testing.T) {
 						t.Fatalf("%s: energy %d: %s", place, i, cmp.Diff(wantUsed[i], used[i]))
 					}
 				}
-				byDay, usedByDay, through, err := s.Days(tx, "a", "F1", from, to)
+				var byDay []oee.Row
+				var usedByDay []energy.Row
+				through, err = s.Days(tx, "a", "F1", from, to, func(rows []oee.Row, used []energy.Row) {
+					byDay, usedByDay = append(byDay, rows...), append(usedByDay, used...)
+				})
 				if err != nil || through != to {
 					t.Fatalf("%s: through %d, want %d, %v", place, through, to, err)
 				}
@@ -163,7 +167,7 @@ func TestThrough(t *testing.T) {
 			if err != nil || through != tt.want || len(rows) != len(want) || len(rows) > 0 && !reflect.DeepEqual(rows, want) {
 				t.Errorf("%s: %d rows through %d, want %d through %d, %v", tt.name, len(rows), through, len(want), tt.want, err)
 			}
-			if _, _, through, err = s.Days(tx, "a", "F1", p.from, p.to); err != nil || through != tt.want {
+			if through, err = s.Days(tx, "a", "F1", p.from, p.to, func([]oee.Row, []energy.Row) {}); err != nil || through != tt.want {
 				t.Errorf("%s: by day through %d, want %d, %v", tt.name, through, tt.want, err)
 			}
 			// What was asked for counts, not what is there.
