@@ -1,0 +1,776 @@
+package mqtt
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+	"github.com/mochi-mqtt/server/v2/packets"
+	"go.uber.org/goleak"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/signal"
+	"opsmon/kv"
+	"opsmon/kv/kvtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// plants are the accounts of the tests.
+type plants struct{}
+
+func (plants) Account(id string) (auth.AccountInfo, bool) {
+	return auth.AccountInfo{ID: id, Domain: id + ".example"}, id == "acme" || id == "other"
+}
+func (plants) AccountByDomain(string) (auth.AccountInfo, bool) { return auth.AccountInfo{}, false }
+
+// rig is a broker on loopback with its store and devices.
+type rig struct {
+	t       testing.TB
+	store   *kv.Store
+	signals *signal.Log
+	auth    *auth.Service
+	broker  *Broker
+	address string
+
+	mu    sync.Mutex
+	links []string
+}
+
+func newRig(t testing.TB, change func(*Config)) *rig {
+	t.Helper()
+	r := &rig{t: t}
+	r.store = kvtest.New(t, func(c *kv.Config) {
+		c.Buckets = slices.Concat(audit.Buckets(), auth.Buckets(), signal.Buckets())
+	})
+	log := slog.New(slog.DiscardHandler)
+	var err error
+	r.auth, err = auth.New(auth.Config{Store: r.store, Accounts: plants{}, Log: log})
+	r.must(err)
+	t.Cleanup(func() { r.must(r.auth.Close()) })
+	r.signals, err = signal.NewLog(signal.Config{Store: r.store, Log: log})
+	r.must(err)
+	cfg := Config{Devices: r.auth, Signals: r.signals, Log: log,
+		Stations: func(string) (func(string) bool, error) {
+			return func(code string) bool { return strings.HasPrefix(code, "S") }, nil
+		},
+		Linked: func(account, source string, stations []string, _ int64, up bool) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.links = append(r.links, fmt.Sprintf("%s %s %v %t", account, source, stations, up))
+		},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	r.broker = New(cfg)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	r.must(err)
+	r.address = l.Addr().String()
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { r.broker.Serve(c) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		r.broker.Close()
+		running.Wait()
+	})
+	return r
+}
+
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// device adds a device and gives its token.
+func (r *rig) device(name string, stations ...string) string {
+	r.t.Helper()
+	_, token, err := r.auth.AddDevice(auth.Local("acme"), auth.DeviceInput{Name: name, StationCodes: stations})
+	r.must(err)
+	return token
+}
+
+// stored gives the signals of a station of acme today.
+func (r *rig) stored(station string) []signal.Signal {
+	r.t.Helper()
+	list, err := r.signals.Of("acme", station, signal.Day(time.Now().UnixMilli()))
+	r.must(err)
+	return list
+}
+
+func (r *rig) linked() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.links)
+}
+
+func (r *rig) eventually(what string, holds func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("%s did not come", what)
+		}
+	}
+}
+
+// paho connects a client of the library of that name, in MQTT 3.1.1.
+func (r *rig) paho(user, token string) paho.Client {
+	r.t.Helper()
+	c := r.pahoOf(user, token, nil)
+	if t := c.Connect(); !t.WaitTimeout(10*time.Second) || t.Error() != nil {
+		r.t.Fatalf("connect: %v", t.Error())
+	}
+	r.t.Cleanup(func() { c.Disconnect(0) })
+	return c
+}
+
+func (r *rig) pahoOf(user, token string, change func(*paho.ClientOptions)) paho.Client {
+	o := paho.NewClientOptions().AddBroker("tcp://" + r.address).SetClientID("c-" + user).SetUsername(user).SetPassword(token).
+		SetAutoReconnect(false).SetConnectRetry(false).SetConnectTimeout(5 * time.Second).SetProtocolVersion(4)
+	if change != nil {
+		change(o)
+	}
+	return paho.NewClient(o)
+}
+
+// publish publishes with QoS 1 and tells whether it was acknowledged.
+func publish(c paho.Client, topic, payload string) bool {
+	t := c.Publish(topic, 1, false, payload)
+	return t.WaitTimeout(3*time.Second) && t.Error() == nil && c.IsConnectionOpen()
+}
+
+// bare is a client that speaks packets, for what libraries would not do.
+type bare struct {
+	t    testing.TB
+	conn net.Conn
+	in   *bufio.Reader
+	v    byte
+}
+
+func (r *rig) bare(version byte) *bare {
+	r.t.Helper()
+	c, err := net.Dial("tcp", r.address)
+	r.must(err)
+	r.t.Cleanup(func() { c.Close() })
+	return &bare{t: r.t, conn: c, in: bufio.NewReader(c), v: version}
+}
+
+func (c *bare) send(pk packets.Packet) {
+	c.t.Helper()
+	var b bytes.Buffer
+	pk.ProtocolVersion = c.v
+	var err error
+	switch pk.FixedHeader.Type {
+	case packets.Connect:
+		err = pk.ConnectEncode(&b)
+	case packets.Publish:
+		err = pk.PublishEncode(&b)
+	case packets.Subscribe:
+		err = pk.SubscribeEncode(&b)
+	case packets.Pubrel:
+		err = pk.PubrelEncode(&b)
+	case packets.Pingreq:
+		err = pk.PingreqEncode(&b)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_, _ = c.conn.Write(b.Bytes()) // the broker may have closed it; what is read tells
+}
+
+func (c *bare) connect(user, token string, change func(*packets.Packet)) {
+	c.t.Helper()
+	pk := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}, Connect: packets.ConnectParams{
+		ProtocolName: []byte("MQTT"), Clean: true, Keepalive: 60, ClientIdentifier: "bare", UsernameFlag: true, PasswordFlag: true, Username: []byte(user), Password: []byte(token),
+	}}
+	if change != nil {
+		change(&pk)
+	}
+	c.send(pk)
+}
+
+// read gives the next packet, nil at the connection's end.
+func (c *bare) read() *packets.Packet {
+	c.t.Helper()
+	_ = c.conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	first, err := c.in.ReadByte()
+	if err != nil {
+		return nil
+	}
+	var pk packets.Packet
+	if err := pk.FixedHeader.Decode(first); err != nil {
+		c.t.Fatal(err)
+	}
+	n, _, err := packets.DecodeLength(c.in)
+	if err != nil {
+		return nil
+	}
+	pk.FixedHeader.Remaining, pk.ProtocolVersion = n, c.v
+	body := make([]byte, n)
+	if _, err := io.ReadFull(c.in, body); err != nil {
+		return nil
+	}
+	switch pk.FixedHeader.Type {
+	case packets.Connack:
+		err = pk.ConnackDecode(body)
+	case packets.Puback:
+		err = pk.PubackDecode(body)
+	case packets.Pubrec:
+		err = pk.PubrecDecode(body)
+	case packets.Pubcomp:
+		err = pk.PubcompDecode(body)
+	case packets.Suback:
+		err = pk.SubackDecode(body)
+	case packets.Disconnect:
+		err = pk.DisconnectDecode(body)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return &pk
+}
+
+// want reads a packet of a type with a reason code.
+func (c *bare) want(kind, code byte) *packets.Packet {
+	c.t.Helper()
+	pk := c.read()
+	if pk == nil || pk.FixedHeader.Type != kind || pk.ReasonCode != code {
+		c.t.Fatalf("got %+v, want the packet %s with the code 0x%x", pk, packets.PacketNames[kind], code)
+	}
+	return pk
+}
+
+func (c *bare) publish(id uint16, qos byte, topic, payload string) {
+	c.t.Helper()
+	c.send(packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: qos}, TopicName: topic, PacketID: id, Payload: []byte(payload)})
+}
+
+// What a device publishes is stored with everything in it, and acknowledged when it is.
+func TestPublish(t *testing.T) {
+	r := newRig(t, nil)
+	c := r.paho("acme/gw", r.device("gw", "S1", "S2"))
+	const topic = "v1/acme/signals/S1"
+	for _, payload := range []string{
+		`{"productive":true}`, `{"production_complete":2.5,"line_speed":-3,"rssi":-61,"error_code":"E 7","id":"a","at":"2026-11-20T00:00:00Z"}`, `{"stationCode":"S1","productionCountGood":10}`,
+		`{"electrical_kwh":1,"electrical_kw":2,"electrical_volts":3,"electrical_amps":4,"electrical_kwh_interval":0,"station_code":null}`,
+	} {
+		if !publish(c, topic, payload) {
+			t.Errorf("%s was not acknowledged", payload)
+		}
+	}
+	if got := r.stored("S1"); len(got) != 3 || got[0].Source != "device:acme/gw" {
+		t.Errorf("stored are %+v", got)
+	}
+	yesterday, err := r.signals.Of("acme", "S1", signal.Day(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli()))
+	r.must(err)
+	if len(yesterday) != 1 || yesterday[0].ErrorCode != "E 7" || yesterday[0].Numbers[signal.ProductionCompleteGood] != 2.5 {
+		t.Errorf("stored are %+v", yesterday)
+	}
+	if token := c.Publish(topic, 0, false, `{"productive":false}`); !token.WaitTimeout(time.Second) {
+		t.Error("QoS 0 waits")
+	}
+	if token := c.Publish(topic, 2, false, `{"productive":false}`); !token.WaitTimeout(5*time.Second) || token.Error() != nil {
+		t.Error("QoS 2 does not end")
+	}
+	r.eventually("five signals", func() bool { return len(r.stored("S1")) == 5 })
+	s := r.broker.Stats()
+	if s.Connections != 1 || s.Opened != 1 || s.Messages != 6 || s.BytesIn < 300 || s.BytesOut < 16 {
+		t.Errorf("stats are %+v", s)
+	}
+	if r.broker.Connections("acme/gw") != 1 {
+		t.Error("the device has no connection")
+	}
+}
+
+// Each kind of bad message is refused with its reason, told in the device's line, and harms nothing that was good.
+func TestRefusedMessages(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.device("gw", "S1", "X1")
+	c := r.bare(5)
+	c.connect("acme/gw", token, nil)
+	ack := c.want(packets.Connack, 0)
+	if p := ack.Properties; p.MaximumPacketSize != defaultPacket || p.ReceiveMaximum != defaultInFlight || !p.RetainAvailableFlag || p.RetainAvailable != 0 {
+		t.Errorf("the broker says of itself %+v", p)
+	}
+	for i, m := range []struct {
+		topic, payload string
+		code           byte
+		why            string
+	}{
+		{"v1/acme/signals/S1", `{"productive":true}`, 0, ""},
+		{"v1/acme/signals/S2", `{"productive":true}`, 0x87, "not one of this device's"},
+		{"v1/other/signals/S1", `{"productive":true}`, 0x87, "another account's"},
+		{"v1/acme/signals", `{"productive":true}`, 0x87, "none that signals come with"},
+		{"v1/acme/signals/S1/x", `{"productive":true}`, 0x87, "none that"},
+		{"v1/acme/signals/", `{"productive":true}`, 0x87, "none that"},
+		{"$SYS/x", `{"productive":true}`, 0x87, "none that"},
+		{"v1/acme/signals/X1", `{"productive":true}`, 0x90, "which the account does not have"},
+		{"v1/acme/signals/S1", `{"productive":true,"station_code":"S2"}`, 0x99, "station_code is not the station of the topic"},
+		{"v1/acme/signals/S1", `[{"productive":true}]`, 0x99, "must be one JSON object"},
+		{"v1/acme/signals/S1", `{"line_speed":NaN}`, 0x99, "not one JSON object"},
+		{"v1/acme/signals/S1", `{"line_speed":1e400}`, 0x99, ""},
+		{"v1/acme/signals/S1", `{"line_speed":1e10}`, 0x99, "must be 1e+09 or less"},
+		{"v1/acme/signals/S1", `{"production_complete":-1}`, 0x99, "must be 0 or more"},
+		{"v1/acme/signals/S1", `{"productive":true}{}`, 0x99, "not one JSON object"},
+		{"v1/acme/signals/S1", ``, 0x99, "not one JSON object"},
+		{"v1/acme/signals/S1", "{\"rssi\":1,\"id\":\"\xff\"}", 0x99, "not one JSON object"},
+		{"v1/acme/signals/S1", `{}`, 0x99, "holds no value"},
+		{"v1/acme/signals/S1", `{"rssi":-60,"at":"1999-01-01T00:00:00Z"}`, 0x99, "older than"},
+		{"v1/acme/signals/S1", `{"productive":false}`, 0, ""},
+	} {
+		c.publish(uint16(i+1), 1, m.topic, m.payload)
+		got := c.want(packets.Puback, m.code)
+		if got.PacketID != uint16(i+1) || !strings.Contains(got.Properties.ReasonString, m.why) {
+			t.Errorf("%s %s: %d, %q, want %q", m.topic, m.payload, got.PacketID, got.Properties.ReasonString, m.why)
+		}
+	}
+	if got := r.stored("S1"); len(got) != 2 {
+		t.Errorf("%d are stored, want the two good ones", len(got))
+	}
+	seen := r.signals.Seen("acme", "device:acme/gw")
+	if seen.Accepted != 2 || seen.Refused != 18 || !strings.Contains(seen.Issue, "older than") {
+		t.Errorf("the device is seen as %+v", seen)
+	}
+	counts := r.signals.Counts().Refused
+	if counts[signal.CauseForeign] != 6 || counts[signal.CauseStation] != 1 || counts[signal.CauseOld] != 1 || counts[signal.CauseMalformed]+counts[signal.CauseValue] != 10 {
+		t.Errorf("counted are %v", counts)
+	}
+
+	// MQTT 3.1.1 has no reasons: what can never be a signal is acknowledged, a foreign topic ends the connection.
+	old := r.bare(4)
+	old.connect("acme/gw", token, nil)
+	old.want(packets.Connack, 0)
+	old.publish(1, 1, "v1/acme/signals/S1", `nonsense`)
+	old.want(packets.Puback, 0)
+	old.publish(0, 0, "v1/acme/signals/S2", `{"productive":true}`)
+	old.publish(2, 1, "v1/acme/signals/S1", `{"productive":true}`)
+	if got := old.want(packets.Puback, 0); got.PacketID != 2 {
+		t.Errorf("acknowledged is %d", got.PacketID)
+	}
+	old.publish(3, 1, "v1/acme/signals/S2", `{"productive":true}`)
+	if got := old.read(); got != nil {
+		t.Errorf("after a foreign topic there is %+v", got)
+	}
+	r.eventually("the end", func() bool { return r.broker.Stats().Refused[EndedForeign] == 1 })
+}
+
+// Who may connect: wrong credentials of every kind are refused, and throttled by address as over HTTP.
+func TestCredentials(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.device("gw", "S1")
+	other := r.device("other", "S1")
+	for _, v := range []byte{4, 5} {
+		wrong := map[byte]byte{4: 5, 5: 0x86}[v]
+		for _, try := range [][2]string{{"acme/gw", other}, {"acme/gw", token[:len(token)-1]}, {"", token}, {"acme/gw", ""}, {"other/gw", token}, {"acme/gw", strings.Repeat("x", 4000)}} {
+			c := r.bare(v)
+			c.connect(try[0], try[1], func(pk *packets.Packet) {
+				pk.Connect.UsernameFlag, pk.Connect.PasswordFlag = try[0] != "", try[1] != ""
+			})
+			c.want(packets.Connack, wrong)
+			if c.read() != nil {
+				t.Error("the connection goes on")
+			}
+		}
+		c := r.bare(v)
+		c.connect("ACME/GW", token, nil) // names are without case
+		c.want(packets.Connack, 0)
+	}
+	for range 30 {
+		c := r.bare(4)
+		c.connect("acme/gw", other, nil)
+		c.read()
+	}
+	s := r.broker.Stats().Refused
+	if s[RefusedThrottled] < 10 || s[RefusedCredentials] < 12 {
+		t.Errorf("refused are %v", s)
+	}
+	c := r.bare(4)
+	c.connect("acme/gw", token, nil)
+	c.want(packets.Connack, 0) // the right one goes on working
+}
+
+// A device may not subscribe; its will goes nowhere, nothing is retained, and no session is kept.
+func TestNothingComesBack(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.device("gw", "S1")
+	for _, v := range []byte{4, 5} {
+		c := r.bare(v)
+		c.connect("acme/gw", token, func(pk *packets.Packet) {
+			pk.Connect.Clean = false
+			pk.Connect.WillFlag, pk.Connect.WillTopic, pk.Connect.WillPayload, pk.Connect.WillRetain = true, "v1/acme/signals/S1", []byte(`{"productive":false}`), true
+			pk.Properties.SessionExpiryInterval, pk.Properties.SessionExpiryIntervalFlag = 1<<32-1, true
+		})
+		ack := c.want(packets.Connack, 0)
+		if ack.SessionPresent || v == 5 && (!ack.Properties.SessionExpiryIntervalFlag || ack.Properties.SessionExpiryInterval != 0) {
+			t.Errorf("the answer is %+v", ack)
+		}
+		c.send(packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Subscribe, Qos: 1}, PacketID: 7, Filters: packets.Subscriptions{{Filter: "#"}, {Filter: "v1/acme/signals/S1", Qos: 1}}})
+		sub := c.read()
+		if sub == nil || sub.FixedHeader.Type != packets.Suback || len(sub.ReasonCodes) != 2 || sub.ReasonCodes[0] < 0x80 || sub.ReasonCodes[1] < 0x80 {
+			t.Errorf("a subscription is answered with %+v", sub)
+		}
+		c.publish(1, 1, "v1/acme/signals/S1", `{"productive":true}`)
+		c.want(packets.Puback, 0)
+		c.conn.Close()
+	}
+	r.eventually("the end of the connections", func() bool { return r.broker.Stats().Connections == 0 })
+	if n := len(r.stored("S1")); n != 2 {
+		t.Errorf("%d signals are stored; wills are none", n)
+	}
+	if n := r.broker.server.Clients.Len() + r.broker.server.Topics.Retained.Len(); n != 0 {
+		t.Errorf("%d sessions and retained messages are kept", n)
+	}
+}
+
+// A device that is revoked while it is connected is cut off, and nothing that it sends counts any more.
+func TestRevokedWhileConnected(t *testing.T) {
+	r := newRig(t, nil)
+	token, other := r.device("gw", "S1"), r.paho("acme/other", r.device("other", "S2"))
+	five, three := r.bare(5), r.bare(4)
+	five.connect("acme/gw", token, func(pk *packets.Packet) { pk.Connect.ClientIdentifier = "a" })
+	three.connect("acme/gw", token, func(pk *packets.Packet) { pk.Connect.ClientIdentifier = "b" })
+	five.want(packets.Connack, 0)
+	three.want(packets.Connack, 0)
+	r.eventually("two devices", func() bool { return len(r.linked()) == 2 })
+	r.must(r.auth.RevokeDevice(auth.Local("acme"), "gw"))
+	five.publish(1, 1, "v1/acme/signals/S1", `{"productive":true}`)
+	five.want(packets.Disconnect, 0x87)
+	if pk := three.read(); pk != nil {
+		t.Errorf("the other connection gets %+v", pk)
+	}
+	if n := len(r.stored("S1")); n != 0 {
+		t.Errorf("%d signals of a revoked device are stored", n)
+	}
+	if !publish(other, "v1/acme/signals/S2", `{"productive":true}`) {
+		t.Error("another device was harmed")
+	}
+	again := r.bare(4)
+	again.connect("acme/gw", token, nil)
+	again.want(packets.Connack, 5)
+	r.eventually("the end of its link", func() bool { return len(r.linked()) == 3 })
+	slices.Sort(r.links)
+	if want := []string{"acme device:acme/gw [S1] false", "acme device:acme/gw [S1] true", "acme device:acme/other [S2] true"}; !slices.Equal(r.links, want) {
+		t.Errorf("told were %q", r.links)
+	}
+}
+
+// The limits on connections: in all, of one device, in time. A client id is the device's own.
+func TestConnectionLimits(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		c.Limits = Limits{Connections: 5, PerDevice: 2, Connect: 300 * time.Millisecond, Keepalive: 20 * time.Second}
+	})
+	a, b := r.device("a", "S1"), r.device("b", "S1")
+	with := func(id string) func(*packets.Packet) {
+		return func(pk *packets.Packet) { pk.Connect.ClientIdentifier = id }
+	}
+	one, two, three := r.bare(5), r.bare(5), r.bare(5)
+	one.connect("acme/a", a, with("x"))
+	if ack := one.want(packets.Connack, 0); !ack.Properties.ServerKeepAliveFlag || ack.Properties.ServerKeepAlive != 20 {
+		t.Errorf("a silence of a minute is answered with %+v", ack.Properties)
+	}
+	two.connect("acme/a", a, with("y"))
+	two.want(packets.Connack, 0)
+	three.connect("acme/a", a, with("z"))
+	three.want(packets.Connack, 0x97)
+	four := r.bare(4)
+	four.connect("acme/b", b, with("x")) // does not end the first one's
+	four.want(packets.Connack, 0)
+	one.publish(1, 1, "v1/acme/signals/S1", `{"productive":true}`)
+	one.want(packets.Puback, 0)
+	r.eventually("a place", func() bool { return r.broker.Stats().Connections == 3 })
+	silent, cut := r.bare(4), r.bare(4)
+	r.eventually("five", func() bool { return r.broker.Stats().Connections == 5 })
+	if six := r.bare(4); six.read() != nil {
+		t.Error("a sixth connection is served")
+	}
+	_, _ = cut.conn.Write([]byte{0x10, 0x20, 0x00})
+	began := time.Now()
+	if silent.read() != nil || cut.read() != nil || time.Since(began) > 5*time.Second {
+		t.Errorf("who does not sign in is served for %s", time.Since(began))
+	}
+	again := r.bare(4)
+	again.connect("acme/b", b, with("x")) // the same device's does, as MQTT wants it
+	again.want(packets.Connack, 0)
+	if four.read() != nil {
+		t.Error("two connections have one client id")
+	}
+}
+
+// A client that never reads is ended, and holds up nobody.
+func TestNeverReads(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Limits.Write = 300 * time.Millisecond })
+	deaf := r.bare(5)
+	deaf.connect("acme/deaf", r.device("deaf", "S1"), nil)
+	deaf.want(packets.Connack, 0)
+	r.must(deaf.conn.(*net.TCPConn).SetReadBuffer(4 << 10))
+	good := r.paho("acme/good", r.device("good", "S2"))
+	done := make(chan struct{})
+	go func() { // it sends what is refused at length, until it is cut off
+		defer close(done)
+		var b bytes.Buffer
+		pk := packets.Packet{ProtocolVersion: 5, FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1}, TopicName: "v1/acme/signals/S1", PacketID: 1, Payload: []byte(`{"` + strings.Repeat("x", 60) + `":1}`)}
+		if err := pk.PublishEncode(&b); err != nil {
+			t.Error(err)
+		}
+		many := bytes.Repeat(b.Bytes(), 100)
+		for {
+			if _, err := deaf.conn.Write(many); err != nil {
+				return
+			}
+		}
+	}()
+	for slowest, end := time.Duration(0), time.After(20*time.Second); ; {
+		began := time.Now()
+		if !publish(good, "v1/acme/signals/S2", `{"productive":true}`) {
+			t.Fatal("a good device was harmed")
+		}
+		if took := time.Since(began); took > slowest {
+			slowest = took
+		}
+		select {
+		case <-done:
+			if slowest > 2*time.Second {
+				t.Errorf("another device waited %s", slowest)
+			}
+			if r.broker.Stats().Refused[EndedSlow] != 1 {
+				t.Errorf("ended are %v", r.broker.Stats().Refused)
+			}
+			return
+		case <-end:
+			t.Fatal("who never reads is served for ever")
+		default:
+		}
+	}
+}
+
+// What is no MQTT, or more than a packet may have, ends its connection alone.
+func TestGarbage(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.device("gw", "S1")
+	good := r.paho("acme/gw", token)
+	connect := func() []byte {
+		var b bytes.Buffer
+		pk := packets.Packet{ProtocolVersion: 4, FixedHeader: packets.FixedHeader{Type: packets.Connect}, Connect: packets.ConnectParams{
+			ProtocolName: []byte("MQTT"), Clean: true, Keepalive: 60, ClientIdentifier: "g", UsernameFlag: true, PasswordFlag: true, Username: []byte("acme/gw"), Password: []byte(token)}}
+		r.must(pk.ConnectEncode(&b))
+		return b.Bytes()
+	}()
+	for _, bytes := range [][]byte{
+		[]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), {0x16, 3, 1, 2, 0}, {0x10, 0xff, 0xff, 0xff, 0x7f}, {0x10, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x30, 0}, {0xff}, {0x10, 0},
+		slices.Concat(connect, []byte{0x32, 0xff, 0xff, 0xff, 0x7f}),                   // a message of 256 MiB
+		slices.Concat(connect, connect), slices.Concat(connect, []byte{0x32, 2, 0, 9}), // a topic longer than its packet
+		slices.Concat(connect, []byte{0x36, 5, 0, 1, 'a', 0, 1}), slices.Concat(connect, []byte{0xf0, 0}), slices.Concat(connect, []byte{0x62, 1, 0}),
+		slices.Concat(connect, []byte{0x82, 0}), slices.Concat(connect, []byte{0x32, 8, 0, 1, '#', 0, 1, '{', '}', 0}),
+	} {
+		c := r.bare(4)
+		_, err := c.conn.Write(bytes)
+		r.must(err)
+		r.must(c.conn.(*net.TCPConn).CloseWrite())
+		for pk := c.read(); pk != nil; pk = c.read() {
+			if pk.FixedHeader.Type != packets.Connack {
+				t.Errorf("% x is answered with %+v", bytes, pk)
+			}
+		}
+	}
+	if !publish(good, "v1/acme/signals/S1", `{"productive":true}`) {
+		t.Error("a good device was harmed")
+	}
+	r.eventually("one connection", func() bool { return r.broker.Stats().Connections == 1 })
+}
+
+// FuzzPackets gives the broker bytes after a good sign-in: it must not fail, and store nothing of another's.
+func FuzzPackets(f *testing.F) {
+	r := newRig(f, func(c *Config) { c.Limits.Write, c.Limits.Connect = time.Second, time.Second })
+	token := r.device("gw", "S1")
+	f.Add(byte(4), []byte{0x32, 8, 0, 1, 'a', 0, 1, '{', '}', 0})
+	f.Add(byte(5), []byte{0x32, 8, 0, 1, 'a', 0, 1, 0, '{', '}'})
+	f.Add(byte(5), []byte{0x82, 7, 0, 1, 0, 0, 1, '#', 0})
+	f.Add(byte(5), []byte{0xe0, 7, 0, 5, 0x11, 0, 0, 0, 1})
+	f.Add(byte(5), []byte{0xf0, 2, 0x19, 0})
+	f.Add(byte(4), []byte{0x62, 2, 0, 1, 0xc0, 0, 0x40, 2, 0, 1, 0x50, 2, 0, 1, 0x70, 2, 0, 1})
+	f.Fuzz(func(t *testing.T, version byte, b []byte) {
+		version = 4 + version%2
+		server, client := net.Pipe()
+		go func() { _, _ = io.Copy(io.Discard, client) }()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			r.broker.Serve(server)
+		}()
+		var connect bytes.Buffer
+		pk := packets.Packet{ProtocolVersion: version, FixedHeader: packets.FixedHeader{Type: packets.Connect}, Connect: packets.ConnectParams{
+			ProtocolName: []byte("MQTT"), Clean: true, Keepalive: 60, ClientIdentifier: "g", UsernameFlag: true, PasswordFlag: true, Username: []byte("acme/gw"), Password: []byte(token)}}
+		if err := pk.ConnectEncode(&connect); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = client.Write(connect.Bytes())
+		_, _ = client.Write(b)
+		client.Close()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Fatal("the connection does not end")
+		}
+	})
+}
+
+// A thousand connections at once are served.
+func TestThousandConnections(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Limits.PerDevice = 100 })
+	const devices, each = 10, 100
+	all := make([]*bare, 0, devices*each)
+	for d := range devices {
+		name := fmt.Sprintf("gw%d", d)
+		token := r.device(name, "S1")
+		for i := range each {
+			c := r.bare(4)
+			c.connect("acme/"+name, token, func(pk *packets.Packet) { pk.Connect.ClientIdentifier = fmt.Sprint(i) })
+			all = append(all, c)
+		}
+	}
+	for _, c := range all {
+		c.want(packets.Connack, 0)
+	}
+	if n := r.broker.Stats().Connections; n != devices*each {
+		t.Errorf("%d connections", n)
+	}
+	for i, c := range all {
+		c.publish(1, 1, "v1/acme/signals/S1", fmt.Sprintf(`{"production_complete":%d}`, i))
+	}
+	for _, c := range all {
+		c.want(packets.Puback, 0)
+	}
+	if n := len(r.stored("S1")); n != devices*each {
+		t.Errorf("%d signals are stored", n)
+	}
+	if n := len(r.linked()); n != devices {
+		t.Errorf("%d devices are told to be there", n)
+	}
+}
+
+// An acknowledgement comes only after the store; when it fails none does, and the connection ends so that the device sends
+// again.
+func TestStoreFails(t *testing.T) {
+	r := newRig(t, nil)
+	fail := true
+	take := r.broker.in.take
+	var mu sync.Mutex
+	r.broker.in.close()
+	r.broker.in = newIntake(func(p []signal.Parcel) ([][]signal.Outcome, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if fail {
+			return nil, io.ErrShortWrite
+		}
+		return take(p)
+	}, r.broker.cfg.Stations, slog.New(slog.DiscardHandler))
+	token := r.device("gw", "S1")
+	c := r.bare(5)
+	c.connect("acme/gw", token, nil)
+	c.want(packets.Connack, 0)
+	c.publish(1, 1, "v1/acme/signals/S1", `{"productive":true}`)
+	c.want(packets.Disconnect, 0x89)
+	mu.Lock()
+	fail = false
+	mu.Unlock()
+	c = r.bare(5)
+	c.connect("acme/gw", token, nil)
+	c.want(packets.Connack, 0)
+	c.publish(1, 1, "v1/acme/signals/S1", `{"productive":true}`)
+	c.want(packets.Puback, 0)
+	if r.broker.Stats().Refused[EndedStore] != 1 || len(r.stored("S1")) != 1 {
+		t.Errorf("ended are %v", r.broker.Stats().Refused)
+	}
+}
+
+// A flood of one device waits, is told, and does not hold up another.
+func TestFloodWaits(t *testing.T) {
+	r := newRig(t, nil)
+	var err error
+	r.signals, err = signal.NewLog(signal.Config{Store: r.store, Rate: 1000})
+	r.must(err)
+	r.broker.cfg.Signals = r.signals
+	flood, good := r.bare(4), r.paho("acme/good", r.device("good", "S2"))
+	flood.connect("acme/flood", r.device("flood", "S1"), nil)
+	flood.want(packets.Connack, 0)
+	go func() {
+		for range 11_000 { // ten thousand may come at once
+			flood.publish(0, 0, "v1/acme/signals/S1", `{"productive":true}`)
+		}
+		flood.publish(1, 1, "v1/acme/signals/S1", `{"productive":false}`)
+	}()
+	began := time.Now()
+	for range 10 {
+		one := time.Now()
+		if !publish(good, "v1/acme/signals/S2", `{"productive":true}`) || time.Since(one) > time.Second {
+			t.Fatalf("another device waited %s", time.Since(one))
+		}
+	}
+	flood.want(packets.Puback, 0)
+	if took := time.Since(began); took < 800*time.Millisecond {
+		t.Errorf("a thousand signals more than may come at once took %s, want a second", took)
+	}
+	if seen := r.signals.Seen("acme", "device:acme/flood"); seen.Throttled == 0 {
+		t.Errorf("it is seen as %+v", seen)
+	}
+	if seen := r.signals.Seen("acme", "device:acme/good"); seen.Throttled != 0 {
+		t.Errorf("the other is seen as %+v", seen)
+	}
+}
+
+// Templates say which topics signals come with.
+func TestTopics(t *testing.T) {
+	for _, c := range []struct{ template, topic, want string }{
+		{DefaultTopic, "v1/acme/signals/S1", "acme S1"},
+		{DefaultTopic, "v1/acme/signals/S1/", ""},
+		{DefaultTopic, "V1/acme/signals/S1", ""},
+		{DefaultTopic, "", ""},
+		{"plant/+/{station}/data", "plant/hall 1/S1/data", " S1"},
+		{"plant/+/{station}/data", "plant/S1/data", ""},
+		{"{station}", "S1", " S1"},
+		{"/{station}", "/S1", " S1"},
+		{"/{station}", "S1", ""},
+	} {
+		topic, err := ParseTopic(c.template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		account, station, ok := topic.match(c.topic)
+		if got := account + " " + station; ok != (c.want != "") || ok && got != c.want {
+			t.Errorf("%q of %q: %q %t, want %q", c.topic, c.template, got, ok, c.want)
+		}
+	}
+	for _, bad := range []string{"", "v1/x", "v1/{station}/{station}", "{account}/{account}/{station}", "a/#", "a+/{station}", "{plant}/{station}", "$x/{station}", "{station}/" + strings.Repeat("x", 600)} {
+		if _, err := ParseTopic(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+func TestObjectOf(t *testing.T) {
+	object, why := objectOf([]byte(`{"rssi":-1.50}`), "S1")
+	if b, _ := json.Marshal(object); why.issue != "" || string(b) != `{"rssi":-1.50,"station_code":"S1"}` {
+		t.Errorf("%s, %v", b, why)
+	}
+}

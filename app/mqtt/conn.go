@@ -1,0 +1,195 @@
+package mqtt
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	server "github.com/mochi-mqtt/server/v2"
+	"github.com/mochi-mqtt/server/v2/packets"
+)
+
+// conn is a device's connection. The library reads and writes through it; its times are ours.
+type conn struct {
+	net.Conn
+	b       *Broker
+	address string
+
+	ctx      context.Context // ends with the connection
+	cancel   context.CancelFunc
+	deaf     atomic.Bool // takes nothing more
+	client   atomic.Pointer[server.Client]
+	sender   *sender // nil until it is known whose connection it is; set under Broker.mu
+	linked   bool    // used by the goroutine that serves, as is
+	judged   bool    // whether it may sign in was decided
+	inFlight chan struct{}
+
+	writing sync.Mutex
+	corked  bool
+	out     []byte // what was written while corked
+
+	answers sync.Mutex
+	ready   []ack
+	wake    chan struct{}
+}
+
+// ack is an acknowledgement to be sent.
+type ack struct {
+	id   uint16
+	qos  byte
+	code packets.Code
+	why  string // for MQTT 5
+}
+
+func newConn(b *Broker, c net.Conn) *conn {
+	k := &conn{Conn: c, b: b, address: c.RemoteAddr().String(), inFlight: make(chan struct{}, b.cfg.Limits.InFlight), wake: make(chan struct{}, 1)}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
+	return k
+}
+
+// device is the id of the device whose connection this is, "" before that is known.
+func (k *conn) device() string {
+	if k.sender == nil {
+		return ""
+	}
+	return k.sender.device
+}
+
+// within bounds the time until the sign-in is done; the library sets its own bound after it.
+func (k *conn) within(d time.Duration) { _ = k.Conn.SetReadDeadline(time.Now().Add(d)) }
+
+// SetDeadline is what the library calls before each packet that it reads. What is written has a bound of its own.
+func (k *conn) SetDeadline(t time.Time) error { return k.Conn.SetReadDeadline(t) }
+
+// Read counts what comes.
+func (k *conn) Read(p []byte) (int, error) {
+	n, err := k.Conn.Read(p)
+	k.b.bytesIn.Add(uint64(n))
+	return n, err
+}
+
+// Write writes within a time, so that a device that never reads holds up nobody for longer.
+func (k *conn) Write(p []byte) (int, error) {
+	if cl := k.client.Load(); cl != nil && cl.Properties.ProtocolVersion < 5 && len(p) > 0 && p[0]>>4 == packets.Disconnect {
+		return len(p), nil // in MQTT 3.1.1 a broker does not say farewell
+	}
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	if k.corked {
+		k.out = append(k.out, p...)
+		return len(p), nil
+	}
+	return k.send(p)
+}
+
+func (k *conn) send(p []byte) (int, error) {
+	_ = k.Conn.SetWriteDeadline(time.Now().Add(k.b.cfg.Limits.Write)) // a closed one says so below
+	n, err := k.Conn.Write(p)
+	k.b.bytesOut.Add(uint64(n))
+	return n, err
+}
+
+// cork gathers what is written until uncork sends it at once.
+func (k *conn) cork() {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	k.corked = true
+}
+
+func (k *conn) uncork() error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	k.corked = false
+	if len(k.out) == 0 {
+		return nil
+	}
+	_, err := k.send(k.out)
+	if k.out = k.out[:0]; cap(k.out) > 16<<10 {
+		k.out = nil
+	}
+	return err
+}
+
+// Close closes the connection.
+func (k *conn) Close() error {
+	k.cancel()
+	return k.Conn.Close()
+}
+
+// end closes the connection and lets go of who waits for it.
+func (k *conn) end() {
+	k.deaf.Store(true)
+	if cl := k.client.Load(); cl != nil {
+		cl.Stop(errRefused)
+	}
+	_ = k.Close() // it may be closed already
+}
+
+func (k *conn) ended() bool { return k.deaf.Load() }
+
+// refuseMore takes nothing more from the connection; false when it was so already.
+func (k *conn) refuseMore() bool { return k.deaf.CompareAndSwap(false, true) }
+
+// answer queues an acknowledgement. It does not wait: there are no more of them than messages in flight.
+func (k *conn) answer(a ack) {
+	k.answers.Lock()
+	k.ready = append(k.ready, a)
+	k.answers.Unlock()
+	select {
+	case k.wake <- struct{}{}:
+	default: // it will see it
+	}
+}
+
+// acknowledge sends acknowledgements until the connection ends, those that are ready with one write.
+func (k *conn) acknowledge() {
+	var list []ack
+	for {
+		select {
+		case <-k.ctx.Done():
+			return
+		case <-k.wake:
+		}
+		k.answers.Lock()
+		list, k.ready = k.ready, list[:0]
+		k.answers.Unlock()
+		cl := k.client.Load()
+		k.cork()
+		var err error
+		for _, a := range list {
+			if e := k.write(cl, a); e != nil {
+				err = e
+			}
+		}
+		if e := k.uncork(); e != nil {
+			err = e
+		}
+		for range list {
+			<-k.inFlight
+		}
+		if err != nil {
+			k.b.endSoon(k, EndedSlow, packets.ErrUnspecifiedError)
+			return
+		}
+	}
+}
+
+// write writes one acknowledgement; there is none for QoS 0.
+func (k *conn) write(cl *server.Client, a ack) error {
+	if a.qos == 0 {
+		return nil
+	}
+	pk := packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Puback}, PacketID: a.id, ReasonCode: a.code.Code, Created: time.Now().Unix()}
+	if a.qos == 2 {
+		pk.FixedHeader.Type = packets.Pubrec
+		if a.code.Code < packets.ErrUnspecifiedError.Code || cl.Properties.ProtocolVersion < 5 {
+			cl.State.Inflight.Set(pk) // until it is released
+		}
+	}
+	if most := cl.Properties.Props.MaximumPacketSize; a.why != "" && (most == 0 || most > 1024) {
+		pk.Properties.ReasonString = a.why
+	}
+	return cl.WritePacket(pk)
+}
