@@ -22,6 +22,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/httpapi"
+	"opsmon/app/mqtt"
 	"opsmon/app/signal"
 	"opsmon/app/upgrade"
 	"opsmon/kv"
@@ -38,6 +39,7 @@ type App struct {
 	accounts *account.Service
 	auth     *auth.Service
 	signals  *signal.Log
+	broker   *mqtt.Broker
 	history  *history.Store
 	events   *event.Hub
 	floor    *floor.Floor
@@ -134,9 +136,12 @@ func (a *App) services() (err error) {
 	if err = a.monitoring(); err != nil {
 		return err
 	}
+	if a.broker, err = a.newBroker(); err != nil {
+		return err
+	}
 	a.keeper = a.newKeeper()
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Events: a.events, Floor: a.floor, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) },
@@ -172,6 +177,9 @@ func (a *App) Local() http.Handler { return a.api.Local() }
 // Close ends the services and closes the store. No request may be running any more.
 func (a *App) Close() error {
 	a.stopping.Store(true)
+	if a.broker != nil { // Open closes what it has come to when it fails
+		a.broker.Close()
+	}
 	for _, end := range []func(){a.endKeeper, a.endUpkeep} {
 		if end != nil {
 			end()
@@ -182,7 +190,7 @@ func (a *App) Close() error {
 		a.floor.Close()
 	}
 	var err error
-	if a.accounts != nil { // Open closes what it has come to when it fails
+	if a.accounts != nil {
 		a.accounts.Close()
 	}
 	if a.auth != nil {
@@ -227,6 +235,7 @@ func (a *App) gauges() []httpapi.Gauge {
 	}
 	list = append(list, a.backupGauges()...)
 	list = append(list, a.signalGauges()...)
+	list = append(list, a.mqttGauges()...)
 	u, err := a.store.Usage()
 	if err != nil {
 		a.log.Warn("the room that the store takes cannot be told", slog.Any("error", err))

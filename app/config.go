@@ -22,6 +22,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"opsmon/app/certs"
+	"opsmon/app/mqtt"
 	"opsmon/app/signal"
 	"opsmon/app/web"
 )
@@ -42,6 +43,7 @@ type Config struct {
 	SMTP           SMTP    `yaml:"smtp"`
 	Backup         Backup  `yaml:"backup"`
 	Signals        Signals `yaml:"signals"`
+	MQTT           MQTT    `yaml:"mqtt"`
 	Windows        Windows `yaml:"windows"`
 
 	DataDir string           `yaml:"-"`
@@ -113,6 +115,7 @@ func DefaultConfig() Config {
 		Backup:  Backup{At: "01:30", Every: 1, KeepDaily: 7, KeepWeekly: 4, KeepMonthly: 6},
 		Signals: Signals{Days: 400, PerSecond: signal.DefaultRate},
 		Windows: Windows{Days: 3653},
+		MQTT:    MQTT{MaxConnections: mqtt.DefaultConnections, MaxPerDevice: mqtt.DefaultPerDevice},
 		origins: map[string]string{},
 	}
 }
@@ -396,11 +399,8 @@ func (c Config) Check() error {
 		if _, err := c.checkAddress("clearListen", c.ClearListen); err != nil {
 			return err
 		}
-		switch {
-		case !c.ownTLS():
+		if !c.ownTLS() {
 			return c.wrong("clearListen", "leads people to the address with TLS, and there is none: set tls, or leave clearListen out")
-		case c.ClearListen == c.Listen && !strings.HasSuffix(c.Listen, ":0"):
-			return c.wrong("clearListen", "is the address that listen is: choose another port")
 		}
 	}
 	if !certs.IsLabel(c.Name) {
@@ -416,6 +416,9 @@ func (c Config) Check() error {
 		return c.wrong("auditDays", "must be from 30 to 36500; it is %d", c.AuditDays)
 	}
 	if err := c.checkSignals(); err != nil {
+		return err
+	}
+	if err := c.checkMQTT(); err != nil {
 		return err
 	}
 	if c.MaxConnections < 8 {

@@ -41,7 +41,7 @@ func TestConfigOrder(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, field)
 		}
 	}
-	if len(want.settings()) != 27 {
+	if len(want.settings()) != 33 {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
@@ -113,6 +113,12 @@ func TestConfigWrong(t *testing.T) {
 		{file: "name: opsmon.local", want: "{} line 1: name must be"},
 		{file: "logLevel: loud", want: "{} line 1: logLevel must be debug, info, warn or error"},
 		{file: "logLevel: info+2", want: "{} line 1: logLevel must be"},
+		{file: "mqtt:\n  listen: :8883", want: "{} line 2: mqtt.listen is for TLS, and tls is off"},
+		{file: "tls: auto\nlisten: :8443\nmqtt:\n  listen: :8443", want: "{} line 4: mqtt.listen is the address that listen is"},
+		{file: "mqtt:\n  insecure:\n    listen: :1883", want: "{} line 3: mqtt.insecure.listen lets devices connect in the clear: say from where"},
+		{file: "mqtt:\n  insecure:\n    networks: 10.0.0.0/8, plc", want: "{} line 3: mqtt.insecure.networks must be networks such as 10.1.7.0/24 with commas between; one is \"plc\""},
+		{file: "mqtt:\n  topics: a/{station}, b", want: "{} line 2: mqtt.topics must have the level {station} once"},
+		{file: "mqtt:\n  maxPerDevice: 0", want: "{} line 2: mqtt.maxPerDevice must be from 1 to mqtt.maxConnections, which is 4096; it is 0"},
 		{file: "signals:\n  days: 7", want: "{} line 2: signals.days must be from 8 to 36500; it is 7"},
 		{file: "signals:\n  perSecond: 9", want: "{} line 2: signals.perSecond must be from 10 to 10000000; it is 9"},
 		{file: "windows:\n  days: 399", want: "{} line 2: windows.days must be as many as signals.days or more, which is 400; it is 399"},

@@ -71,6 +71,7 @@ type Host struct {
 	network *limitListener
 	local   net.Listener
 	secure  security
+	mqtt    mqttPorts
 }
 
 var errStarting, errStopping = errors.New("the service is starting"), errors.New("the service is stopping")
@@ -210,6 +211,9 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 		return nil, nil, errors.Join(err, closeAll())
 	}
 	listeners = append(listeners, h.local)
+	if err := h.listenMQTT(); err != nil {
+		return nil, nil, errors.Join(err, closeAll())
+	}
 	errorLog := slog.NewLogLogger(h.log.Handler(), slog.LevelDebug) // a client's broken handshake is no news
 	network := func(handler http.Handler) *http.Server {
 		return &http.Server{
@@ -235,6 +239,12 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 			}
 		})
 	}
+	for _, l := range []net.Listener{h.mqtt.secure, h.mqtt.clear} {
+		if l != nil {
+			running.Go(func() { h.serveMQTT(l) })
+			h.log.Info("listening for MQTT", slog.String("address", l.Addr().String()), slog.Bool("tls", l == h.mqtt.secure))
+		}
+	}
 	h.answerToName()
 	h.log.Info("listening", slog.String("address", l.Addr().String()), slog.String("url", h.base.get()))
 	if h.linksStayHere() {
@@ -242,6 +252,7 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 	}
 	return failed, func() {
 		defer h.secure.close()
+		h.mqtt.close()
 		drain, cancel := context.WithTimeout(context.Background(), h.limits.drain)
 		defer cancel()
 		for _, s := range servers {

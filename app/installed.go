@@ -37,7 +37,7 @@ func InstalledConfig(dataDir string) (Config, error) {
 // Ports gives the TCP ports that the service is reached at over the network, none when it keeps to this machine.
 func (c Config) Ports() []int {
 	var ports []int
-	for _, address := range []string{c.Listen, c.ClearListen} {
+	for _, address := range []string{c.Listen, c.ClearListen, c.MQTT.Listen, c.MQTT.InsecureListen()} {
 		host, port, err := net.SplitHostPort(address)
 		if n, e := strconv.Atoi(port); err == nil && e == nil && !loopback(host) {
 			ports = append(ports, n)

@@ -31,6 +31,7 @@ func (h *Host) status() httpapi.Status {
 	st.StartedAt = new(audit.Timestamp(h.began))
 	st.URL = h.base.get()
 	st.Listen, st.ClearListen = addressOf(h.network), addressOf(h.secure.clear)
+	st.MQTTListen, st.MQTTInsecureListen = addressOf(h.mqtt.secure), addressOf(h.mqtt.clear)
 	st.URLs = append(st.URLs, h.urls()...)
 	st.Certificate = h.secure.status(h.trustPages)
 	why := h.why()

@@ -311,7 +311,7 @@ func wrongSettings(t *testing.T, m plantPC) {
 
 	// A port that another program has may get free: it is tried again.
 	const holder = "systemd-run --quiet --unit=holder --property=Type=exec /root/app demo --listen 127.0.0.1:9000"
-	m.Must(t, "sh", "-c", holder+" && cp -p /var/lib/app/app.yaml /root/app.yaml && sed -i '/^tls\\|^clear/d; s/^listen.*/listen: 127.0.0.1:9000/' /var/lib/app/app.yaml")
+	m.Must(t, "sh", "-c", holder+" && cp -p /var/lib/app/app.yaml /root/app.yaml && sed -i '/^tls\\|^clear\\|^mqtt\\|^  listen/d; s/^listen.*/listen: 127.0.0.1:9000/' /var/lib/app/app.yaml")
 	eventually(t, "the port's holder", func() bool {
 		c, err := m.Dial("127.0.0.1:9000")
 		if err == nil {

@@ -156,7 +156,7 @@ Run it:            app serve`,
 	flags.BoolVar(&e.json, "json", false, "print one JSON value on standard output and nothing else there")
 	flags.StringVar(&e.account, "account", "", "account `ID`; needed only when there are several")
 	root.AddCommand(
-		e.demo(), e.init(), e.serve(), e.accountCommands(), e.userCommands(), e.keyCommands(), e.loginLink(), e.resetAdmin(),
+		e.demo(), e.init(), e.serve(), e.accountCommands(), e.userCommands(), e.keyCommands(), e.deviceCommands(), e.loginLink(), e.resetAdmin(),
 		e.manifestCommands(), e.backup(), e.restore(), e.trust(), e.doctor(), e.check(), e.compact(), e.install(), e.uninstall(), e.version(),
 		e.upgrade(), e.rollback(), e.simulate(), e.replay(),
 	)

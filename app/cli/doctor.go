@@ -66,6 +66,7 @@ func (e *env) subject() (*doctor.Subject, error) {
 	}
 	if s.Settings = err; err == nil {
 		s.Listen, s.ClearListen = cfg.Listen, cfg.ClearListen
+		s.More = mqttPorts(cfg.MQTT.Listen, cfg.MQTT.InsecureListen())
 		s.Hosts = cfg.Hosts()
 	}
 	s.Name, s.MDNS = cfg.Name, cfg.MDNS
@@ -102,11 +103,18 @@ func (e *env) subject() (*doctor.Subject, error) {
 	return s, nil
 }
 
+// mqttPorts gives the ports for MQTT with their settings.
+func mqttPorts(secure, clear string) []doctor.Port {
+	return []doctor.Port{{Setting: "mqtt.listen", Listen: secure}, {Setting: "mqtt.insecure.listen", Listen: clear}}
+}
+
 // subject adds what the running service tells.
 func (c *client) subject(s *doctor.Subject) error {
 	var status struct {
 		Listen      string       `json:"listen"`
 		ClearListen string       `json:"clearListen"`
+		MQTT        string       `json:"mqttListen"`
+		MQTTClear   string       `json:"mqttInsecureListen"`
 		Ready       bool         `json:"ready"`
 		Reason      string       `json:"reason"`
 		Certificate *certificate `json:"certificate"`
@@ -120,6 +128,7 @@ func (c *client) subject(s *doctor.Subject) error {
 		return err
 	}
 	s.Running, s.Listen, s.ClearListen = true, status.Listen, status.ClearListen
+	s.More = mqttPorts(status.MQTT, status.MQTTClear)
 	if !status.Ready {
 		s.Ready = errors.New(status.Reason)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -207,6 +208,80 @@ other users of the machine could see it.`,
 		},
 	}
 	return group("key", "The API keys of an account", create, list, revoke)
+}
+
+// device is a credential that sends signals, with what is known of it.
+type device struct {
+	ID               string   `json:"id"`
+	Name             string   `json:"name"`
+	StationCodes     []string `json:"stationCodes"`
+	CreatedAt        string   `json:"createdAt"`
+	LastSeenAt       *string  `json:"lastSeenAt"`
+	Accepted         uint64   `json:"accepted"`
+	Refused          uint64   `json:"refused"`
+	Throttled        uint64   `json:"throttled"`
+	SignalsPerSecond float64  `json:"signalsPerSecond"`
+	ClockAheadMs     int64    `json:"clockAheadMs"`
+	LastIssue        *string  `json:"lastIssue"`
+	LastIssueAt      *string  `json:"lastIssueAt"`
+	Connections      int      `json:"connections"`
+}
+
+func (e *env) deviceCommands() *cobra.Command {
+	var stations string
+	add := &cobra.Command{
+		Use: "add NAME", Short: "Add a device; its token is printed once", Args: one("name"),
+		Long: `Adds a device: a credential that may send the signals of the stations named and nothing else. Over MQTT its id is the
+user name and its token the password, on the topics v1/ACCOUNT/signals/STATION; over HTTP the token goes into X-API-KEY.`,
+		Example: "  app device add press-gateway --stations PRESS-1,PRESS-2",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return e.with(false, func(c *client) error {
+				var out struct {
+					ID    string `json:"id"`
+					Token string `json:"token"`
+				}
+				if err := c.call(http.MethodPost, "/device", nil, map[string]any{"name": args[0], "stationCodes": strings.Split(stations, ",")}, &out); err != nil {
+					return err
+				}
+				return e.print(out, func(w io.Writer) {
+					fmt.Fprintf(w, "Device %s. Its token (shown this once):\n\n  %s\n", out.ID, out.Token)
+				})
+			})
+		},
+	}
+	add.Flags().StringVar(&stations, "stations", "", "`codes` of the stations that it sends for, with commas between")
+	require(add, "stations")
+	list := &cobra.Command{
+		Use: "list", Short: "List the devices, without their tokens", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return e.with(false, func(c *client) error {
+				devices := []device{}
+				if err := c.call(http.MethodGet, "/device", nil, nil, &devices); err != nil {
+					return err
+				}
+				return e.print(devices, func(w io.Writer) {
+					table(w, "NAME\tSTATIONS\tLAST SEEN\tCONNECTED\tACCEPTED\tREFUSED\tPER SECOND\tCLOCK AHEAD\tLAST PROBLEM", len(devices), func(i int) []any {
+						d := devices[i]
+						return []any{d.Name, strings.Join(d.StationCodes, ","), orDash(d.LastSeenAt), d.Connections, d.Accepted, d.Refused, d.SignalsPerSecond,
+							(time.Duration(d.ClockAheadMs) * time.Millisecond).Round(time.Second), orDash(d.LastIssue)}
+					})
+				})
+			})
+		},
+	}
+	revoke := &cobra.Command{
+		Use: "revoke NAME", Short: "Revoke a device; its connections end at once", Args: one("name; app device list shows them"),
+		Example: "  app device revoke press-gateway",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return e.with(false, func(c *client) error {
+				if err := c.call(http.MethodDelete, "/device/"+url.PathEscape(args[0]), nil, nil, nil); err != nil {
+					return err
+				}
+				return e.print(map[string]string{"revoked": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "%s is revoked.\n", args[0]) })
+			})
+		},
+	}
+	return group("device", "The devices that send signals", add, list, revoke)
 }
 
 func (e *env) loginLink() *cobra.Command {

@@ -23,6 +23,11 @@ type Finding struct {
 	Note    string `json:"note"`    // what was seen
 }
 
+// Port is an address and port that a setting gives.
+type Port struct {
+	Setting, Listen string
+}
+
 // Subject is the appliance that is looked at: what its settings say, and what it says itself where it runs.
 type Subject struct {
 	DataDir  string
@@ -31,6 +36,7 @@ type Subject struct {
 
 	Listen      string // address and port; "" = not known
 	ClearListen string // of the port in the clear; "" = none
+	More        []Port // further ports that are listened on
 	Name        string // the appliance is <Name>.local
 	MDNS        bool   // and answers to that
 	Hosts       []string

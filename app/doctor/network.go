@@ -32,11 +32,8 @@ func (e *exam) port(ctx context.Context) []Finding {
 	if beyond(e.Listen) && lan == "" {
 		found = append(found, wrong("this machine has no address on a network, so no other reaches the service", "connect it to the plant's network ("+look+" shows its interfaces)"))
 	}
-	for _, listen := range []string{e.Listen, e.ClearListen} {
-		if listen == "" {
-			continue
-		}
-		host, at, err := net.SplitHostPort(listen)
+	for _, p := range e.ports() {
+		host, at, err := net.SplitHostPort(p.Listen)
 		if err != nil {
 			continue // the check of the settings tells it
 		}
@@ -59,6 +56,16 @@ func (e *exam) port(ctx context.Context) []Finding {
 	return orWell(found, e.Listen+" answers")
 }
 
+// ports gives what is listened on.
+func (e *exam) ports() (list []Port) {
+	for _, p := range append([]Port{{"listen", e.Listen}, {"clearListen", e.ClearListen}}, e.More...) {
+		if p.Listen != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // lan gives the first address of the machine on a network, "" where it is on none.
 func (e *exam) lan() string {
 	for _, host := range e.Hosts {
@@ -72,11 +79,8 @@ func (e *exam) lan() string {
 // free looks whether the service could listen.
 func (e *exam) free(ctx context.Context) []Finding {
 	var found []Finding
-	for _, setting := range [][2]string{{"listen", e.Listen}, {"clearListen", e.ClearListen}} {
-		name, listen := setting[0], setting[1]
-		if listen == "" {
-			continue
-		}
+	for _, p := range e.ports() {
+		name, listen := p.Setting, p.Listen
 		choose := fmt.Sprintf("choose another in app.yaml: %s: ADDRESS:PORT", name)
 		switch err := e.Bind(listen); {
 		case err == nil:
@@ -127,8 +131,8 @@ func (e *exam) firewall(ctx context.Context) []Finding {
 		return well("not looked at: the service is for this machine alone")
 	}
 	var needed []opening
-	for _, listen := range []string{e.Listen, e.ClearListen} {
-		if n := port(listen); n != 0 {
+	for _, p := range e.ports() {
+		if n := port(p.Listen); n != 0 && beyond(p.Listen) {
 			needed = append(needed, opening{n, "tcp"})
 		}
 	}

@@ -2,21 +2,23 @@ package httpapi
 
 // Status is what GET /local/status tells the command line of the process that answers. Times are RFC 3339 in UTC.
 type Status struct {
-	Version     string             `json:"version"`
-	PID         int                `json:"pid"`
-	StartedAt   *string            `json:"startedAt"` // of the service; null when none runs
-	DataDir     string             `json:"dataDir"`
-	URL         string             `json:"url"`                 // as people use it
-	URLs        []string           `json:"urls"`                // all that the LAN can open
-	Listen      string             `json:"listen"`              // address and port that is listened on; "" when no service runs
-	ClearListen string             `json:"clearListen"`         // of the port in the clear; "" where there is none
-	Ready       bool               `json:"ready"`               // requests are served
-	Reason      string             `json:"reason"`              // why not; "" when they are
-	Starting    bool               `json:"starting"`            // the store has not been opened yet; readiness is to come
-	SetupCode   string             `json:"setupCode,omitempty"` // of an appliance that is not set up yet
-	Store       *StoreStatus       `json:"store"`               // null while there is none
-	Backup      *BackupStatus      `json:"backup"`              // null when there is no schedule
-	Certificate *CertificateStatus `json:"certificate"`         // null without TLS
+	Version            string             `json:"version"`
+	PID                int                `json:"pid"`
+	StartedAt          *string            `json:"startedAt"` // of the service; null when none runs
+	DataDir            string             `json:"dataDir"`
+	URL                string             `json:"url"`                 // as people use it
+	URLs               []string           `json:"urls"`                // all that the LAN can open
+	Listen             string             `json:"listen"`              // address and port that is listened on; "" when no service runs
+	ClearListen        string             `json:"clearListen"`         // of the port in the clear; "" where there is none
+	MQTTListen         string             `json:"mqttListen"`          // for MQTT over TLS; "" where there is none
+	MQTTInsecureListen string             `json:"mqttInsecureListen"`  // for MQTT in the clear; likewise
+	Ready              bool               `json:"ready"`               // requests are served
+	Reason             string             `json:"reason"`              // why not; "" when they are
+	Starting           bool               `json:"starting"`            // the store has not been opened yet; readiness is to come
+	SetupCode          string             `json:"setupCode,omitempty"` // of an appliance that is not set up yet
+	Store              *StoreStatus       `json:"store"`               // null while there is none
+	Backup             *BackupStatus      `json:"backup"`              // null when there is no schedule
+	Certificate        *CertificateStatus `json:"certificate"`         // null without TLS
 }
 
 // StoreStatus is the store's file.
