@@ -26,7 +26,7 @@ import (
 //	issue, issueReach                                              package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState
-//	ledger, ledgerLate                                             package floor
+//	ledger, ledgerLate, ledgerLink                                 package floor
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.

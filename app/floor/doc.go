@@ -25,5 +25,6 @@
 // The bucket tree:
 //
 //	ledger     (account, (station, (at ms, number))) -> what happened there, by whom
+//	ledgerLink (account, (station, device)) -> since when, ms: the live connections that there are
 //	ledgerLate (account, station) -> earliest moment, ms, from which it is to be computed again
 package floor

@@ -145,9 +145,11 @@ func (f *Floor) Changed(accountID string) {
 // Close ends the owners. What they have not kept is made again from the log at the next start.
 func (f *Floor) Close() {
 	f.mu.Lock()
-	f.closed = true
-	for _, o := range f.owners {
-		close(o.quit)
+	if !f.closed {
+		f.closed = true
+		for _, o := range f.owners {
+			close(o.quit)
+		}
 	}
 	f.mu.Unlock()
 	f.ending.Wait()

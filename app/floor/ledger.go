@@ -19,7 +19,7 @@ var (
 )
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
-func Buckets() []string { return []string{ledger.Name(), lates.Name()} }
+func Buckets() []string { return []string{ledger.Name(), lates.Name(), links.Name()} }
 
 // record is what happened at a station, other than a signal. It is stored: a changed field needs a migration.
 type record struct {
@@ -127,6 +127,15 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		}
 		if !known[item.Key.A] {
 			report(fmt.Sprintf("the ledger has an entry at %s of the account %q, which is not there", item.Key.B.A, item.Key.A))
+		}
+	}
+	for item, err := range links.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("the live connections: %v", err))
+			return
+		}
+		if !known[item.Key.A] {
+			report(fmt.Sprintf("a live connection names the account %q, which is not there", item.Key.A))
 		}
 	}
 	for item, err := range lates.Scan(tx, kv.Range{}) {

@@ -72,6 +72,7 @@ func (o *owner) run() {
 		case <-time.After(wait):
 		}
 	}
+	o.unlink()
 	close(o.loaded)
 	for {
 		select {
@@ -193,12 +194,19 @@ func (o *owner) catchUp(now int64) {
 	if started.Before(o.rest) {
 		return
 	}
+	var late []*line
 	for _, l := range o.lines {
-		if l.late == 0 {
-			continue
+		if l.late != 0 {
+			late = append(late, l)
 		}
-		if err := o.again(o.timeline, l, now); err != nil {
-			o.trouble("a station cannot be computed again; it is tried again", err)
+	}
+	for batch := range slices.Chunk(late, keepBatch) {
+		if o.again(o.timeline, now, batch...) != nil {
+			for _, l := range batch { // one that cannot be must not be in the way of the others
+				if err := o.again(o.timeline, now, l); err != nil {
+					o.trouble("a station cannot be computed again; it is tried again", err)
+				}
+			}
 		}
 		if time.Since(started) > time.Second {
 			break

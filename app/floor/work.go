@@ -3,6 +3,7 @@ package floor
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
@@ -105,18 +106,21 @@ func (o *owner) update(fn func(w *Work) error) error {
 			l.mu.Unlock()
 		}
 	}
-	for _, p := range w.inputs { // whoever did it sees what came of it
-		if l := o.lines[p.station]; l.late != 0 {
-			if err := o.again(o.timeline, l, now); err != nil {
-				o.trouble("a station cannot be computed again; it is tried again", err)
-			}
+	// Whoever did it sees what came of it.
+	var late []*line
+	for _, p := range w.inputs {
+		if l := o.lines[p.station]; l.late != 0 && !slices.Contains(late, l) {
+			late = append(late, l)
 		}
 	}
 	for code := range w.backTo {
-		if l := o.lines[code]; l.late != 0 {
-			if err := o.again(o.timeline, l, now); err != nil {
-				o.trouble("a station cannot be computed again; it is tried again", err)
-			}
+		if l := o.lines[code]; l.late != 0 && !slices.Contains(late, l) {
+			late = append(late, l)
+		}
+	}
+	if len(late) > 0 {
+		if err := o.again(o.timeline, now, late...); err != nil {
+			o.trouble("a station cannot be computed again; it is tried again", err)
 		}
 	}
 	for _, fn := range w.after {

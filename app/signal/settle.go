@@ -111,3 +111,31 @@ func (l *Log) First(account, station string) (day int64, ok bool, err error) {
 	}
 	return day, ok, nil
 }
+
+// LastArrival gives the moment, ms, at which a signal of an account last arrived, as far as the log's tail and what is settled
+// tell; 0 when neither does.
+func (l *Log) LastArrival(tx *kv.Tx, account string) (int64, error) {
+	last, err := settled.Get(tx, account)
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return 0, err
+	}
+	for item, err := range tail.ScanDown(tx, kv.Range{}) {
+		if err != nil {
+			return 0, err
+		}
+		list, err := unpack(item.Value)
+		if err != nil {
+			return 0, err
+		}
+		found := false
+		for i := range list {
+			if list[i].Account == account {
+				last, found = max(last, list[i].Arrived), true
+			}
+		}
+		if found {
+			break
+		}
+	}
+	return last, nil
+}

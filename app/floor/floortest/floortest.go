@@ -165,6 +165,13 @@ func (r *Rig) Pass(d, step time.Duration) {
 	}
 }
 
+// Pause lets time pass of which the Floor knows nothing, as when the service is off.
+func (r *Rig) Pause(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now = r.now.Add(d)
+}
+
 // At gives the moment so long after Start, ms.
 func At(after time.Duration) int64 { return Start.Add(after).UnixMilli() }
 

@@ -1,0 +1,84 @@
+package floor
+
+import (
+	"log/slog"
+
+	"opsmon/app/monitor"
+	"opsmon/kv"
+)
+
+// links holds the live connections of devices, as long as they last: when the service ends without a word they are those
+// that ended with it.
+var links = kv.NewBucket("ledgerLink", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[int64]()) // (account, (station, device)) -> since when, ms
+
+type linkKey = kv.Pair[string, kv.Pair[string, string]]
+
+// Linked notes that a live connection of a device began or ended, which is a sign of life of its stations (monitoring.md
+// section 3). Stations that the account does not have are left out. Errors: the store's.
+func (f *Floor) Linked(accountID, device string, stationCodes []string, up bool) error {
+	return f.Do(accountID, func(w *Work) error {
+		for _, code := range stationCodes {
+			if w.o.lines[code] == nil {
+				continue
+			}
+			if err := w.link(code, device, w.Now, up); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// link records the beginning or end of a connection, once.
+func (w *Work) link(code, device string, at int64, up bool) error {
+	k := linkKey{A: w.Account, B: kv.Pair[string, string]{A: code, B: device}}
+	if links.Has(w.Tx, k) == up {
+		return nil
+	}
+	if _, err := w.Record(code, monitor.Input{At: at, Kind: monitor.InputLink, Source: device, Up: up}); err != nil {
+		return err
+	}
+	if up {
+		return links.Put(w.Tx, k, at)
+	}
+	return links.Delete(w.Tx, k)
+}
+
+// unlink ends the connections that were there when the service last ended: at the last moment that anything is known of.
+func (o *owner) unlink() {
+	err := o.update(func(w *Work) error {
+		type lost struct {
+			code, device string
+			since        int64
+		}
+		var list []lost
+		for item, err := range links.Scan(w.Tx, kv.Under(links, o.account)) {
+			if err != nil {
+				return err
+			}
+			list = append(list, lost{item.Key.B.A, item.Key.B.B, item.Value})
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		last, err := o.f.cfg.Signals.LastArrival(w.Tx, o.account)
+		if err != nil {
+			return err
+		}
+		for _, l := range list {
+			if w.o.lines[l.code] == nil {
+				if err := links.Delete(w.Tx, linkKey{A: o.account, B: kv.Pair[string, string]{A: l.code, B: l.device}}); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := w.link(l.code, l.device, max(l.since, last), false); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		o.f.cfg.Log.Error("connections of devices that ended with the service still count as live", slog.String("account", o.account), slog.Any("error", err))
+	}
+}
