@@ -23,7 +23,7 @@ import (
 //	authDevice, authLink, authCode, authWait, authLastAccount
 //	signalTail, signal, signalOpen, signalId, signalSettled,       package signal
 //	signalLate, signalSender
-//	issue, issueReach                                              package issue
+//	issue, issueReach, issueOpen                                   package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState
 //	ledger, ledgerLate, ledgerLink                                 package floor

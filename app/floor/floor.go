@@ -39,8 +39,8 @@ type Config struct {
 	Events   *event.Hub
 	// Timelines gives what holds at the stations of an account, over time.
 	Timelines *station.Timelines
-	// Findings gives what people found about a station's stops that have time in a range, ms; nil = nothing.
-	Findings func(tx *kv.Tx, accountID, stationCode string, from, to int64) ([]monitor.Finding, error)
+	// Findings gives what people found about issues of a station, which are whole (End 0: it goes on); nil = nothing.
+	Findings func(tx *kv.Tx, accountID, stationCode string, issues []monitor.Issue) ([]monitor.Finding, error)
 	Clock    func() time.Time // nil = time.Now
 	Log      *slog.Logger
 }
@@ -63,7 +63,7 @@ func New(cfg Config) *Floor {
 		cfg.Clock = time.Now
 	}
 	if cfg.Findings == nil {
-		cfg.Findings = func(*kv.Tx, string, string, int64, int64) ([]monitor.Finding, error) { return nil, nil }
+		cfg.Findings = func(*kv.Tx, string, string, []monitor.Issue) ([]monitor.Finding, error) { return nil, nil }
 	}
 	return &Floor{cfg: cfg, owners: map[string]*owner{}}
 }

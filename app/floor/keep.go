@@ -127,7 +127,7 @@ func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code string, from, to int64
 		if through <= d*day || len(kept.Segments) == 0 {
 			continue
 		}
-		findings, err := o.f.cfg.Findings(tx, o.account, code, d*day, through)
+		findings, err := o.f.cfg.Findings(tx, o.account, code, withOpen(kept.Issues, kept.Segments))
 		if err != nil {
 			return err
 		}
@@ -140,6 +140,19 @@ func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code string, from, to int64
 		}
 	}
 	return nil
+}
+
+// withOpen adds to the issues that are kept those that have time in the segments and go on: they are kept when they end.
+func withOpen(issues []monitor.Issue, segments []monitor.Segment) []monitor.Issue {
+	for i := range segments {
+		g := &segments[i]
+		for _, x := range [...]monitor.Issue{{Type: monitor.IssueStop, Start: g.Stop}, {Type: monitor.IssueSlow, Start: g.Slow}, {Type: monitor.IssueManual, Start: g.Manual}} {
+			if x.Start != 0 && !slices.ContainsFunc(issues, func(y monitor.Issue) bool { return x.Type == y.Type && x.Start == y.Start }) {
+				issues = append(issues, x)
+			}
+		}
+	}
+	return issues
 }
 
 // collect adds segments and minutes of [from, to) up by hour, shift and SKU, each by the configuration of its time. It gives

@@ -66,7 +66,13 @@ func (o *owner) detail(t *station.Timeline, l *line, from, to int64) (*Detail, e
 					return err
 				}
 			}
-			findings, err = o.f.cfg.Findings(tx, o.account, l.code, from, to)
+			d.Issues = kept.Issues
+			for _, i := range slices.Concat(recent.Issues, v.Open) {
+				if i.Start < to && (i.End == 0 || i.End > from && i.End >= through) {
+					d.Issues = append(d.Issues, i)
+				}
+			}
+			findings, err = o.f.cfg.Findings(tx, o.account, l.code, d.Issues)
 			return err
 		})
 		if err != nil {
@@ -79,12 +85,6 @@ func (o *owner) detail(t *station.Timeline, l *line, from, to int64) (*Detail, e
 		later = history.Cut(later, from, to)
 		d.Segments = monitor.Explain(history.Join(kept.Segments, later.Segments), findings)
 		d.Minutes = append(kept.Minutes, later.Minutes...)
-		d.Issues = kept.Issues
-		for _, i := range slices.Concat(recent.Issues, v.Open) {
-			if i.Start < to && (i.End == 0 || i.End > from && i.End >= through) {
-				d.Issues = append(d.Issues, i)
-			}
-		}
 	}
 	slices.SortStableFunc(d.Issues, func(a, b monitor.Issue) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Type, b.Type))

@@ -31,4 +31,5 @@
 //
 //	issue      (account, (station, (start, type))) -> Record
 //	issueReach (account, station) -> the longest time that a record of the station was said of, ms
+//	issueOpen  (account, station) -> the start of the manual downtime that goes on, Unix ms
 package issue

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"opsmon/app/floor"
 	"opsmon/app/monitor"
 	"opsmon/kv"
 )
@@ -108,10 +109,11 @@ type place = kv.Pair[string, kv.Pair[string, kv.Pair[time.Time, string]]]
 var (
 	records = kv.NewBucket("issue", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Time, kv.String))), kv.JSON[Record]())
 	reaches = kv.NewBucket("issueReach", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
+	opens   = kv.NewBucket("issueOpen", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
 )
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
-func Buckets() []string { return []string{records.Name(), reaches.Name()} }
+func Buckets() []string { return []string{records.Name(), reaches.Name(), opens.Name()} }
 
 func at(account, station string, start int64, typ string) place {
 	return place{A: account, B: kv.Pair[string, kv.Pair[time.Time, string]]{A: station, B: kv.Pair[time.Time, string]{A: time.UnixMilli(start).UTC(), B: typ}}}
@@ -177,16 +179,15 @@ func (r *Record) clone() *Record {
 	return &c
 }
 
-// ID gives the name of an issue in answers and paths: its type and start, which name it at its station, and the station's
-// code.
+// ID gives the name of an issue in answers and paths, as package floor has it.
 func ID(station string, t monitor.IssueType, start int64) string {
-	return monitor.IssueID(t, start) + "-" + station
+	return floor.IssueID(station, &monitor.Issue{Type: t, Start: start})
 }
 
 // ParseID reads what ID wrote.
 func ParseID(id string) (station string, t monitor.IssueType, start int64, ok bool) {
-	name, rest, _ := strings.Cut(id, "-")
-	number, station, _ := strings.Cut(rest, "-")
+	station, rest, _ := strings.Cut(id, ".") // which no station's code has
+	name, number, _ := strings.Cut(rest, "-")
 	t, ok = ParseType(name)
 	start, err := strconv.ParseInt(number, 10, 64)
 	ok = ok && err == nil && 0 < start && start < 1<<53 && station != ""

@@ -114,7 +114,7 @@ func TestCheck(t *testing.T) {
 	}
 	check(t, s, map[string]bool{"acme": true},
 		"issue stop of A: its type is 9",
-		"issue stop of A: it calls itself stop-1767571200000-A",
+		"issue stop of A: it calls itself A.stop-1767571200000",
 		"issue stop of A: what the ledger knows of it does not fit its type",
 		"issue stop of A: its parts are not in order",
 		"issue stop of A: its parts are not in order",
