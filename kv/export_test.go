@@ -14,12 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func newBuffer() []byte { return nil }
-
 // exported gives a store's runs.
 func exported(t testing.TB, s *Store) (runs [][]byte, c Contents) {
 	t.Helper()
-	c, err := s.Export(newBuffer, func(run []byte) error { runs = append(runs, run); return nil })
+	c, err := s.Export(ExportConfig{Use: func(run []byte) error { runs = append(runs, run); return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +148,7 @@ func TestExportDamaged(t *testing.T) {
 			continue
 		}
 		var runs [][]byte
-		c, err := s.Export(newBuffer, func(run []byte) error { runs = append(runs, run); return nil })
+		c, err := s.Export(ExportConfig{Use: func(run []byte) error { runs = append(runs, run); return nil }})
 		if err == nil {
 			err = imported("", runs, c) // what is not noticed harms nothing
 			if err != nil {
@@ -163,6 +161,40 @@ func TestExportDamaged(t *testing.T) {
 	}
 	if noticed < 10 {
 		t.Errorf("only %d damages were noticed", noticed)
+	}
+}
+
+// TestExportTrust leaves the values' checksums to the import, which notices what is wrong with them.
+func TestExportTrust(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := openStore(t, Config{Path: path, Buckets: []string{blobs.Name()}})
+	large(t, s, 100)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[bytes.Index(data, bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 50}, 100))+800] ^= 1
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err = Open(Config{Path: path, Buckets: []string{blobs.Name()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for trust, notices := range map[bool]string{false: "export", true: "import"} {
+		var runs [][]byte
+		c, err := s.Export(ExportConfig{Use: func(run []byte) error { runs = append(runs, run); return nil }, Trust: trust})
+		by := "export"
+		if err == nil {
+			by, err = "import", imported("", runs, c)
+		}
+		if by != notices || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), blobs.Name()) {
+			t.Errorf("trust %v: the %s says %v", trust, by, err)
+		}
 	}
 }
 
@@ -233,12 +265,12 @@ func FuzzImport(f *testing.F) {
 func TestExportFails(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	large(t, s, 10)
-	if _, err := s.Export(newBuffer, func([]byte) error { return errBroken }); !errors.Is(err, errBroken) {
+	if _, err := s.Export(ExportConfig{Use: func([]byte) error { return errBroken }}); !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
 	}
 	large(t, s, 20)
 	closeChecked(t, s)
-	if _, err := s.Export(newBuffer, func([]byte) error { return nil }); !errors.Is(err, ErrClosed) {
+	if _, err := s.Export(ExportConfig{Use: func([]byte) error { return nil }}); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -261,7 +293,7 @@ func BenchmarkExport(b *testing.B) {
 	b.SetBytes(s.Size())
 	buffer := make([]byte, 0, runMost)
 	for b.Loop() {
-		if _, err := s.Export(func() []byte { return buffer }, func([]byte) error { return nil }); err != nil {
+		if _, err := s.Export(ExportConfig{Use: func([]byte) error { return nil }, Next: func() []byte { return buffer }}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -92,10 +92,29 @@ var (
 )
 
 func sealSum(name string, key []byte, format byte, document []byte) uint32 {
-	sum := crc32.Update(0, castagnoli, []byte(name))
-	sum = crc32.Update(sum, castagnoli, key)
-	sum = crc32.Update(sum, castagnoli, []byte{format})
-	return crc32.Update(sum, castagnoli, document)
+	return sealSumIn(nameSum(name), key, format, document)
+}
+
+// nameSum is where the checksums of a bucket's values begin. It goes byte by byte, because crc32.Update would want a
+// copy of the name.
+func nameSum(name string) uint32 {
+	sum := uint32(0)
+	for i := range len(name) {
+		sum = addByte(sum, name[i])
+	}
+	return sum
+}
+
+// sealSumIn is sealSum for many values of one bucket.
+func sealSumIn(nameSum uint32, key []byte, format byte, document []byte) uint32 {
+	sum := crc32.Update(nameSum, castagnoli, key)
+	return crc32.Update(addByte(sum, format), castagnoli, document)
+}
+
+// addByte is crc32.Update with a single byte.
+func addByte(sum uint32, b byte) uint32 {
+	sum = ^sum
+	return ^(castagnoli[byte(sum)^b] ^ sum>>8)
 }
 
 // seal makes the stored form of a document.
@@ -109,11 +128,16 @@ func seal(name string, key []byte, format byte, document []byte) []byte {
 
 // unseal checks the stored form and gives a view of the document in it.
 func unseal(name string, key, stored []byte) (format byte, document []byte, err error) {
+	return unsealIn(nameSum(name), key, stored)
+}
+
+// unsealIn is unseal for many values of one bucket.
+func unsealIn(nameSum uint32, key, stored []byte) (format byte, document []byte, err error) {
 	if len(stored) < sealSize {
 		return 0, nil, errShort
 	}
 	format, document = stored[0], stored[sealSize:]
-	if binary.BigEndian.Uint32(stored[1:]) != sealSum(name, key, format, document) {
+	if binary.BigEndian.Uint32(stored[1:]) != sealSumIn(nameSum, key, format, document) {
 		return 0, nil, errChecksum
 	}
 	return format, document, nil

@@ -56,3 +56,17 @@ func TestRemembered(t *testing.T) {
 		}
 	}
 }
+
+// TestSealAllocates nothing: every value that is read goes through it.
+func TestSealAllocates(t *testing.T) {
+	key := []byte("key")
+	stored := seal("a-bucket-of-more-than-thirty-two-bytes", key, formatRaw, make([]byte, 300))
+	n := testing.AllocsPerRun(100, func() {
+		if _, _, err := unseal("a-bucket-of-more-than-thirty-two-bytes", key, stored); err != nil {
+			t.Error(err)
+		}
+	})
+	if n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"opsmon/kv"
 )
 
 // named are the parts that an error about damage may name.
@@ -365,10 +367,10 @@ func TestCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var parts [][]byte
-	if _, err := s.Export(func() []byte { return nil }, func(run []byte) error {
+	if _, err := s.Export(kv.ExportConfig{Use: func(run []byte) error {
 		parts = append(parts, append([]byte{packedNot}, run...))
 		return nil
-	}); err != nil {
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*Header, *Entry){

@@ -78,15 +78,27 @@ func (t turns) take() { t <- struct{}{} }
 
 func (t turns) give() { <-t }
 
-// buffers are used again, because a backup needs many large ones for a short time.
-type buffers struct{ pool sync.Pool }
+// buffers are used again, because a backup needs many large ones for a short time. They are kept until it ends: a sync.Pool
+// gives them up at every collection, and new ones bring the next collection on.
+type buffers struct {
+	mu   sync.Mutex
+	free [][]byte
+}
+
+// bufferSize is enough for most parts and what they hold, in bytes. A buffer that grows stays large.
+const bufferSize = 2 << 20
 
 // get gives an empty buffer.
 func (b *buffers) get() []byte {
-	if p, ok := b.pool.Get().(*[]byte); ok {
-		return (*p)[:0]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.free) - 1
+	if n < 0 {
+		return make([]byte, 0, bufferSize)
 	}
-	return make([]byte, 0, 1<<20)
+	buf := b.free[n]
+	b.free = b.free[:n]
+	return buf[:0]
 }
 
 // sized gives a buffer of a length, with any content.
@@ -98,7 +110,11 @@ func (b *buffers) sized(n int) []byte {
 	return buf[:n]
 }
 
-func (b *buffers) put(buf []byte) { b.pool.Put(&buf) }
+func (b *buffers) put(buf []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.free = append(b.free, buf)
+}
 
 // How the content of a part is packed: its first byte.
 const (
