@@ -21,11 +21,8 @@ func create(cfg Config) error {
 	}
 	temp := f.Name()
 	defer os.Remove(temp)
-	if err := f.Close(); err != nil {
-		return err
-	}
 	cfg.step("named")
-	if err := build(temp, cfg); err != nil {
+	if err := build(f, cfg); err != nil {
 		return err
 	}
 	cfg.step("built")
@@ -46,13 +43,16 @@ func create(cfg Config) error {
 // leftover marks the name of a store that is being made.
 const leftover = ".new-"
 
-// build makes an empty store of version 0 with the wanted buckets.
-func build(path string, cfg Config) (err error) {
+// build makes an empty store of version 0 with the wanted buckets in an empty file, and closes it.
+func build(f *os.File, cfg Config) (err error) {
 	defer guard("make store", &err)
-	bolt, err := bbolt.Open(path, 0o600, &bbolt.Options{
+	defer f.Close() // closed by bbolt when all goes well
+	bolt, err := bbolt.Open(f.Name(), 0o600, &bbolt.Options{
 		Timeout:      cfg.LockTimeout,
 		PageSize:     pageSize,
 		FreelistType: bbolt.FreelistMapType,
+		// Whoever else may write in the directory could have put a link in the place of the name.
+		OpenFile: func(string, int, os.FileMode) (*os.File, error) { return f, nil },
 	})
 	if err != nil {
 		return err

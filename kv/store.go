@@ -75,9 +75,15 @@ func Open(cfg Config) (*Store, error) {
 	return s, advise(cfg.Path, err)
 }
 
+// errNowhere refuses to make a store in a place that somebody else has chosen, or that has vanished with a share.
+var errNowhere = errors.New("it is a link that leads nowhere: remove it, or bring back what it leads to")
+
 func open(cfg Config) (*Store, error) {
 	op := "open store " + cfg.Path
 	if _, err := os.Stat(cfg.Path); os.IsNotExist(err) && !cfg.ReadOnly {
+		if exists(cfg.Path) {
+			return nil, &Error{Op: op, Err: errNowhere}
+		}
 		if err := create(cfg); err != nil {
 			return nil, wrap(op, err)
 		}
