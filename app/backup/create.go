@@ -54,7 +54,8 @@ type Result struct {
 
 // Create makes a backup at path. It is written beside, synced, read back, unpacked and checked, and only then given its
 // name. Nothing is left behind when it fails; a killed process can leave files whose names contain ".partial-", which a
-// later Create of the same name removes, and app.db.backup in the data directory, which the next Create removes.
+// later Create removes when the name is the same or one that the service gives, and app.db.backup in the data directory,
+// which the next Create removes.
 //
 // Errors: ErrExists without Overwrite; ErrBusy; ErrNoRoom; kv.ErrDamaged when the store itself is; ErrDamaged when the disk
 // gives back something else than was written; those of the disk, which name the file; ctx's own.
@@ -74,8 +75,7 @@ func create(ctx context.Context, cfg Config, path string) (r Result, err error) 
 	}
 	defer unlock()
 	dir, base := filepath.Dir(path), filepath.Base(path)
-	mine := func(name string) bool { return strings.HasPrefix(name, base+partial) }
-	if err := removePartials(dir, mine, cfg.Clock()); err != nil {
+	if err := removePartials(dir, leftBy(base), cfg.Clock()); err != nil {
 		return r, err
 	}
 	if err := remove(filepath.Join(cfg.dataDir(), spoolName)); err != nil { // left by a killed process
@@ -254,6 +254,15 @@ func lockWork(dir string) (unlock func() error, err error) {
 		return nil, &Error{Kind: ErrBusy, Err: errors.New("try again when it has ended")}
 	}
 	return unlock, err
+}
+
+// leftBy says which files killed processes left that were making a backup of a name, or of one that the service gives:
+// those have the time in them, and nobody makes one of the same name again.
+func leftBy(base string) func(name string) bool {
+	return func(name string) bool {
+		of, _, found := strings.Cut(name, partial)
+		return found && (of == base || isName(of) && originOf(of) != Uploaded)
+	}
 }
 
 // removePartials removes what killed processes left of the backups that are meant. Another machine may be writing to the

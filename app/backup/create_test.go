@@ -157,18 +157,31 @@ func TestLeftovers(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	s := openStore(t, dir)
 	writeFile(t, filepath.Join(dir, spoolName), "half a copy")
-	old, young := filepath.Join(to, "x.backup.partial-1"), filepath.Join(to, "x.backup.partial-2")
-	writeFile(t, old, "")
-	writeFile(t, young, "")
 	yesterday := time.Now().Add(-25 * time.Hour)
-	if err := os.Chtimes(old, yesterday, yesterday); err != nil {
-		t.Fatal(err)
+	leave := func() {
+		t.Helper()
+		for _, old := range []string{"x.backup.partial-1", "manual-20261120T081530Z.backup.partial-1", "app-20261120T021530Z.backup.partial-1", "other.backup.partial-1"} {
+			writeFile(t, filepath.Join(to, old), "")
+			if err := os.Chtimes(filepath.Join(to, old), yesterday, yesterday); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
+	leave()
+	writeFile(t, filepath.Join(to, "x.backup.partial-2"), "")
+	writeFile(t, filepath.Join(to, "manual-20261120T081530Z.backup.partial-2"), "")
+	stay := []string{"manual-20261120T081530Z.backup.partial-2", "other.backup.partial-1", "x.backup", "x.backup.partial-2"}
 	if _, err := Create(t.Context(), Config{Store: s}, filepath.Join(to, "x.backup")); err != nil {
 		t.Fatal(err)
 	}
-	expectOnly(t, to, "x.backup", "x.backup.partial-2")
+	expectOnly(t, to, stay...)
 	expectOnly(t, dir, "app.db", "backup.lock")
+	leave()
+	from := strings.NewReader(readFile(t, filepath.Join(to, "x.backup")))
+	if _, err := Receive(t.Context(), ReceiveConfig{Path: filepath.Join(to, "x.backup"), Overwrite: true}, from); err != nil {
+		t.Fatal(err)
+	}
+	expectOnly(t, to, stay...)
 }
 
 // TestOneAtATime refuses a second backup, and a restore, while one is being made.

@@ -132,8 +132,9 @@ func (k *Keeper) clean(need int64) {
 		k.cfg.Log.Info("old backup removed", slog.String("file", b.Name))
 	}
 	if err == nil {
-		ours := func(name string) bool {
-			return strings.HasPrefix(name, namePrefix) && strings.Contains(name, nameSuffix+partial)
+		ours := func(name string) bool { // whatever their origin: it is the service's own folder
+			of, _, found := strings.Cut(name, partial)
+			return found && isName(of)
 		}
 		err = removePartials(k.cfg.Folder, ours, k.clock())
 	}

@@ -107,11 +107,13 @@ func TestKeeperFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		folder := t.TempDir()
 		writeFile(t, filepath.Join(folder, "app-20300101T000000Z.backup"), "")
-		left := filepath.Join(folder, "app-19990101T020000Z.backup.partial-1")
-		writeFile(t, left, "")
 		yesterday := time.Now().Add(-25 * time.Hour)
-		if err := os.Chtimes(left, yesterday, yesterday); err != nil {
-			t.Fatal(err)
+		for _, of := range []string{"app-19990101T020000Z.backup", "manual-19990101T020000Z.backup", "old-PC.backup"} {
+			left := filepath.Join(folder, of+partial+"1")
+			writeFile(t, left, "")
+			if err := os.Chtimes(left, yesterday, yesterday); err != nil {
+				t.Fatal(err)
+			}
 		}
 		k, _ := keeper(t, folder, usual)
 		ctx, cancel := context.WithCancel(t.Context())

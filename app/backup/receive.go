@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"opsmon/app/failpoint"
@@ -40,8 +39,7 @@ func receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (r Result, 
 		return r, &Error{Kind: ErrExists, Err: errors.New("choose another name, or have it replaced")}
 	}
 	dir, base := filepath.Split(cfg.Path)
-	mine := func(name string) bool { return strings.HasPrefix(name, base+partial) }
-	if err := removePartials(dir, mine, cfg.Clock()); err != nil {
+	if err := removePartials(dir, leftBy(base), cfg.Clock()); err != nil {
 		return r, err
 	}
 	f, err := os.CreateTemp(filepath.Clean(dir+"."), base+partial+"*")
