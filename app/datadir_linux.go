@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"opsmon/kv"
 )
 
 // makeDataDir makes the data directory when it is not there, for its owner alone. Before there is a store in it, its own
@@ -24,18 +26,8 @@ func makeDataDir(dir string) error {
 	}
 	for dir != "/" {
 		dir = filepath.Dir(dir)
-		d, err := os.Open(dir)
-		if errors.Is(err, fs.ErrPermission) {
-			continue // then it was not made here either
-		}
-		if err != nil {
-			return err
-		}
-		err = d.Sync()
-		if errors.Is(err, syscall.EINVAL) {
-			err = nil // a file system that knows no such thing
-		}
-		if err = errors.Join(err, d.Close()); err != nil {
+		// What cannot be read was not made here either.
+		if err := kv.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}

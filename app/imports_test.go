@@ -43,7 +43,7 @@ var who = map[string][]string{
 	"app/mqtt":             {"schema/strictjson", "app/auth", "app/signal"},
 	"app/issue":            {"kv", "app/errdefs", "app/audit", "app/auth", "app/event", "app/floor", "app/monitor", "app/station"},
 	"app/backup":           {"kv", "app/failpoint"},
-	"app/certs":            {},
+	"app/certs":            {"kv"}, // for kv.SyncDir alone
 	"app/mdns":             {},
 	"app/doctor":           {"app/backup", "app/certs", "app/mdns", "app/service"},
 	"app/service":          {"app/control"},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"go.etcd.io/bbolt"
@@ -37,7 +36,7 @@ func create(cfg Config) error {
 		return err
 	}
 	cfg.step("removed")
-	return syncDir(dir)
+	return SyncDir(dir)
 }
 
 // leftover marks the name of a store that is being made.
@@ -92,16 +91,4 @@ func removeLeftovers(path string) {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// syncDir makes a new name in a directory last. Windows does so by itself and has no call for it.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

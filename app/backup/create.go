@@ -103,7 +103,7 @@ func create(ctx context.Context, cfg Config, path string) (r Result, err error) 
 	}
 	cfg.step("published")
 	r.File = path
-	return r, syncDir(filepath.Dir(path))
+	return r, kv.SyncDir(filepath.Dir(path))
 }
 
 // createHere makes the backup beside its name.

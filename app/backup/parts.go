@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"filippo.io/age"
+
+	"opsmon/kv"
 )
 
 const (
@@ -232,7 +234,7 @@ func (s *sharing) parts(ctx context.Context, spool *os.File) error {
 		}
 	}
 	s.p.cfg.step("parts")
-	if err := syncDir(dir); !errors.Is(err, fs.ErrNotExist) {
+	if err := kv.SyncDir(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

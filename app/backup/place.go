@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 )
 
@@ -55,23 +54,6 @@ func removeTree(dir string) error {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// syncDir makes a new name in a directory last. Windows does so by itself and has no call for it; neither have some
-// shares, which refuse it.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if refusesSync(err) {
-		err = nil
-	}
-	return errors.Join(err, d.Close())
 }
 
 // Disk is the room on a disk, in bytes.

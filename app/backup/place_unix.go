@@ -3,9 +3,7 @@
 package backup
 
 import (
-	"errors"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,11 +15,6 @@ func DiskOf(dir string) (Disk, error) {
 		return Disk{}, err
 	}
 	return Disk{Free: int64(s.Bavail) * int64(s.Bsize), Total: int64(s.Blocks) * int64(s.Bsize)}, nil
-}
-
-// refusesSync tells whether a file system has no way to sync a directory.
-func refusesSync(err error) bool {
-	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
 }
 
 // sameDisk tells whether two directories are on one disk, as far as the system tells.

@@ -21,9 +21,6 @@ func DiskOf(dir string) (Disk, error) {
 	return Disk{Free: int64(free), Total: int64(total)}, nil
 }
 
-// refusesSync is of no use here: directories are not synced.
-func refusesSync(error) bool { return false }
-
 // sameDisk tells whether two directories are on one disk, as far as their paths tell.
 func sameDisk(a, b string) (bool, error) {
 	var volumes [2]string

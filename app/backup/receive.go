@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/failpoint"
+	"opsmon/kv"
 )
 
 // ReceiveConfig says where a backup that comes from somewhere else is put.
@@ -68,7 +69,7 @@ func receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (r Result, 
 	}
 	failpoint.At("published")
 	r.File = cfg.Path
-	return r, syncDir(filepath.Dir(cfg.Path))
+	return r, kv.SyncDir(filepath.Dir(cfg.Path))
 }
 
 // readReceived reads what is on the disk as far as it can be, and holds it against what came.

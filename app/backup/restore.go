@@ -111,7 +111,7 @@ func (p *Prepared) unpack(ctx context.Context) error {
 	}
 	p.cfg.step("adapted")
 	for _, e := range p.Manifest.Entries {
-		if err := syncDir(filepath.Dir(filepath.Join(dir, filepath.FromSlash(e.Name)))); err != nil {
+		if err := kv.SyncDir(filepath.Dir(filepath.Join(dir, filepath.FromSlash(e.Name)))); err != nil {
 			return err
 		}
 	}

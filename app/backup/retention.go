@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"opsmon/kv"
 )
 
 // Policy says which scheduled backups of a folder are kept. Days, weeks (from Monday) and months are those of UTC.
@@ -202,7 +204,7 @@ func prune(dir string, policy Policy, need int64, now time.Time) (removed []Kept
 		}
 		removed = append(removed, b)
 	}
-	if err := syncDir(dir); err != nil { // a part must not go before the file that refers to it
+	if err := kv.SyncDir(dir); err != nil { // a part must not go before the file that refers to it
 		return removed, err
 	}
 	return removed, sweep(dir, now)

@@ -153,7 +153,7 @@ func writeJournal(dir string, j journal, step func(string)) error {
 	if err := os.Rename(path+".new", path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return kv.SyncDir(dir)
 }
 
 // finish makes the moves of the journal, as far as they are not made. Without a journal there is nothing to do.
@@ -186,7 +186,7 @@ func finish(dir string, step func(string)) error {
 		return err
 	}
 	step("journal removed")
-	return syncDir(dir)
+	return kv.SyncDir(dir)
 }
 
 // inside refuses moves one of which its own inside refuses.
@@ -234,7 +234,7 @@ func (m move) make(dir string, step func(string)) error {
 				return err
 			}
 		}
-		if err := syncDir(filepath.Dir(at(m.Name))); err != nil {
+		if err := kv.SyncDir(filepath.Dir(at(m.Name))); err != nil {
 			return err
 		}
 	}
@@ -252,7 +252,7 @@ func (m move) make(dir string, step func(string)) error {
 		}
 	}
 	step("moved " + m.Name)
-	return syncDir(filepath.Dir(at(m.Name)))
+	return kv.SyncDir(filepath.Dir(at(m.Name)))
 }
 
 // unusedName is a name, with a number after it when it is taken.

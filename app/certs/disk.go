@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"opsmon/kv"
 )
 
 // disk is the directory of the authority's files.
@@ -41,7 +43,7 @@ func (d disk) write(name string, content []byte) (err error) {
 		return errors.Join(err, os.Remove(temp))
 	}
 	d.did("rename " + name)
-	err = syncDir(d.dir)
+	err = kv.SyncDir(d.dir)
 	d.did("sync directory")
 	return err
 }
@@ -65,16 +67,4 @@ func (d disk) private(name string) (changed bool, err error) {
 		return false, fmt.Errorf("others can read it: %w", err)
 	}
 	return true, nil
-}
-
-// syncDir makes a new name in a directory last. Windows does so by itself and has no call for it.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

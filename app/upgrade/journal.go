@@ -67,7 +67,7 @@ func replaceFile(path string, text []byte, handOver func(string) error) error {
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return kv.SyncDir(filepath.Dir(path))
 }
 
 // readJournal reads the journal; nil when there is none, or none that can be read: it is written whole, so what cannot be
@@ -128,7 +128,7 @@ func Settle(dir string) error {
 }
 
 func settle(dir string) error {
-	return errors.Join(remove(filepath.Join(dir, journalName)), remove(filepath.Join(dir, keptName)), syncDir(dir))
+	return errors.Join(remove(filepath.Join(dir, journalName)), remove(filepath.Join(dir, keptName)), kv.SyncDir(dir))
 }
 
 // begin takes the lock. Error: ErrBusy.

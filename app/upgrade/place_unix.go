@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"opsmon/kv"
 )
 
 // place puts a program in the place of another one, which gets the name keep. The name always has a whole program.
@@ -27,13 +29,5 @@ func place(program, name, keep string, step func(string)) error {
 		return err
 	}
 	step("placed " + filepath.Base(name))
-	return syncDir(filepath.Dir(name))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return kv.SyncDir(filepath.Dir(name))
 }

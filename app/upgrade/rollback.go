@@ -147,7 +147,7 @@ func (cfg *Config) unpackKept(ctx context.Context, record previousRecord) error 
 	if err := os.Rename(path, filepath.Join(cfg.DataDir, keptName)); err != nil {
 		return err
 	}
-	return syncDir(cfg.DataDir)
+	return kv.SyncDir(cfg.DataDir)
 }
 
 // goBack stops the service, puts the old program and the old store back, and starts it again.

@@ -380,5 +380,5 @@ func (cfg *Config) keepStore() (err error) {
 	if err := os.Rename(kept+".new", kept); err != nil {
 		return err
 	}
-	return syncDir(cfg.DataDir)
+	return kv.SyncDir(cfg.DataDir)
 }
