@@ -347,6 +347,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 // TestDemo: the line that the demo prints works as it is pasted, and nothing stays behind.
 func TestDemo(t *testing.T) {
+	binary(t) // which is made in the temporary directory that others use
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		temporary := t.TempDir()
 		t.Setenv("TMPDIR", temporary)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,4 +127,47 @@ func inFile(s *signal.Signal) *simulate.Signal {
 		}
 	}
 	return &out
+}
+
+// TestDemoLives: the demonstration's page is there at once, and a little later its stations have a past and a present.
+func TestDemoLives(t *testing.T) {
+	began := time.Now()
+	p := start(t, "URL", "demo", "--listen", "127.0.0.1:0")
+	p.url = strings.TrimSpace(p.url)
+	if p.status(http.MethodGet, "/", "", "") != http.StatusOK {
+		t.Error("there is no page")
+	}
+	if took := time.Since(began); took > 5*time.Second { // a second, on a machine that has nothing else to do
+		t.Errorf("the page came after %v", took)
+	}
+	line, err := p.lines.ReadString('\n')
+	key, found := strings.CutPrefix(line, "API key")
+	if err != nil || !found {
+		t.Fatalf("it printed %q, %v", line, err)
+	}
+	key = strings.TrimSpace(key)
+	eventually(t, "a station's past", func() bool {
+		var out struct {
+			Results []struct {
+				StatusCode      string    `json:"statusCode"`
+				StatusUpdatedAt time.Time `json:"statusCodeUpdatedAt"`
+			} `json:"results"`
+		}
+		if _, err := p.do(http.MethodGet, "/station", key, "", &out); err != nil {
+			t.Fatal(err)
+		}
+		known := 0
+		for _, s := range out.Results {
+			if s.StatusCode != "" && s.StatusCode != "disconnected" && time.Since(s.StatusUpdatedAt) < 4*24*time.Hour {
+				known++
+			}
+		}
+		return known >= 10
+	})
+	if status := p.end(t, terminate); status != 0 {
+		t.Errorf("it ended with %d: %s", status, p.stderr)
+	}
+	if p.stderr.Len() > 0 {
+		t.Errorf("it said %s", p.stderr)
+	}
 }

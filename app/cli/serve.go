@@ -8,10 +8,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,9 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/demo"
 	"opsmon/app/service"
-	"opsmon/app/web"
 	"opsmon/kv"
 )
 
@@ -153,101 +149,4 @@ func (e *env) run(ctx context.Context, cfg app.Config, started func(h *app.Host,
 			service.Keep(ctx, service.KeepConfig{DataDir: cfg.DataDir, URL: url, Probe: h.Probe, Log: log})
 		})
 	})
-}
-
-func (e *env) demo() *cobra.Command {
-	var listen string
-	cmd := &cobra.Command{
-		Use: "demo", Short: "Serve an example plant from a temporary store", Args: cobra.NoArgs,
-		Example: "  app demo\n  app demo --listen 127.0.0.1:9000",
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			cfg := app.DefaultConfig()
-			cfg.LogLevel, cfg.Backup.Every = "warn", 0
-			if err := cfg.Set("listen", listen, "--listen"); err != nil {
-				return err
-			}
-			if cfg.Check() != nil {
-				return &usageError{cmd.CommandPath(), fmt.Errorf("the demo is for this machine alone: --listen must be an address such as 127.0.0.1:9000; it is %q", listen)}
-			}
-			if cfg.Listen, err = withPort(listen); err != nil {
-				return err
-			}
-			ctx, stop := untilSignal(cmd.Context()) // from here on there is something to remove
-			defer stop()
-			if cfg.DataDir, err = os.MkdirTemp("", "app-demo-"); err != nil {
-				return fmt.Errorf("make a temporary directory: %w", err)
-			}
-			defer func() { err = errors.Join(err, os.RemoveAll(cfg.DataDir)) }()
-			if cfg.Demo, err = makeDemo(cfg); err != nil {
-				return err
-			}
-			return e.run(ctx, cfg, func(_ *app.Host, url string) {
-				key := cfg.Demo.APIKey
-				curl := `curl -H "X-API-KEY: ` + key + `" ` + url + "/account" // double quotes work in every shell
-				out := map[string]string{"url": url, "apiKey": key, "curl": curl}
-				_ = e.print(out, func(w io.Writer) { // a closed standard output must not end the demo
-					fmt.Fprintf(w, "The example plant is running.\n\nURL      %s\nAPI key  %s\n\nTry:\n\n  %s\n\nStop it with Ctrl-C; everything it holds is then removed.\n", url, key, curl)
-				})
-			})
-		},
-	}
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "address and port, on loopback")
-	return cmd
-}
-
-// demoUser is the administrator of the example plant.
-const demoUser = "it@demo.example"
-
-// withPort turns port 0 into one that is free, since the pages of the demonstration tell their own address.
-func withPort(listen string) (string, error) {
-	if _, port, err := net.SplitHostPort(listen); err != nil || port != "0" {
-		return listen, nil // what is wrong with it is told by the check of the configuration
-	}
-	l, err := net.Listen("tcp", listen)
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return l.Addr().String(), l.Close()
-}
-
-// makeDemo makes the store of the demonstration and tells what is in it.
-func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
-	a, err := app.Open(cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	c := inProcess(a, "")
-	var made struct {
-		AccountID string `json:"accountId"`
-		APIKey    string `json:"apiKey"`
-	}
-	body := append([]byte(`{"domain":"demo.example","email":`+strconv.Quote(demoUser)+`,"manifest":`), demo.Manifest()...)
-	if err := c.callRaw(http.MethodPost, "/local/init", nil, append(body, '}'), &made); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
-	var account struct {
-		Manifest struct {
-			Account struct {
-				SKUs   []any `json:"skus"`
-				Plants []struct {
-					Name   string `json:"name"`
-					Groups []struct {
-						Stations []any `json:"stations"`
-					} `json:"stationGroups"`
-				} `json:"plants"`
-			} `json:"account"`
-		} `json:"manifest"`
-	}
-	if err := c.call(http.MethodGet, "/account", nil, nil, &account); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
-	info := &web.DemoInfo{Account: made.AccountID, APIKey: made.APIKey, BaseURL: "http://" + cfg.Listen, SKUs: len(account.Manifest.Account.SKUs)}
-	for _, plant := range account.Manifest.Account.Plants {
-		info.Plants = append(info.Plants, plant.Name)
-		info.Groups += len(plant.Groups)
-		for _, group := range plant.Groups {
-			info.Stations += len(group.Stations)
-		}
-	}
-	return info, c.close()
 }

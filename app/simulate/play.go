@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -14,12 +15,16 @@ type PlayConfig struct {
 	Stations  []string // nil: all
 	From      int64    // the first moment played
 	Until     int64    // the moment at which it ends; 0: never
-	Speed     float64  // plant's time for each of ours; 0: as fast as the service takes it, until From has caught up with now
+	Speed     float64  // plant's time for each of ours; 0: as fast as the service takes it
 	Batch     int      // the most signals in a request; 0: 2000
 	Machines  bool     // machines only, no people
-	Patience  time.Duration
-	Report    func(Progress)   // told now and then; nil: nobody
-	Trouble   func(why string) // told of what is refused, once for each sort of reason, and of waiting; nil: nobody
+	Step      int64    // the longest stretch of the plant's time whose signals go together, ms; 0: 15 minutes
+	// Clock is told up to which moment of the plant's time the next events reach, ms, before they are sent: for who sets the
+	// service's own clock. nil: nobody.
+	Clock    func(at int64)
+	Patience time.Duration
+	Report   func(Progress)   // told now and then; nil: nobody
+	Trouble  func(why string) // told of what is refused, once for each sort of reason, and of waiting; nil: nobody
 }
 
 // Progress is how far playing has got.
@@ -58,9 +63,12 @@ func NewPlayer(cfg PlayConfig) *Player {
 	if cfg.Batch <= 0 {
 		cfg.Batch = 2000
 	}
+	if cfg.Step <= 0 {
+		cfg.Step = longestStep
+	}
 	p := &Player{cfg: cfg, told: map[string]bool{}}
 	p.client = client{send: cfg.Send, patience: cfg.Patience, again: true, waiting: func(why string) { p.trouble("waiting: " + why) }}
-	p.people = people{client: &p.client, schedules: map[string]string{}}
+	p.people = people{client: &p.client, seed: cfg.Generator.cfg.Seed, schedules: map[string]string{}}
 	p.progress.At = cfg.From
 	return p
 }
@@ -85,14 +93,16 @@ func (p *Player) Play(ctx context.Context) error {
 	}
 	began := time.Now()
 	p.reported = began
-	for p.cfg.Until == 0 || p.progress.At < p.cfg.Until {
-		due := p.due(began)
-		to := min(due, p.progress.At+longestStep)
-		if to <= p.progress.At {
-			if p.cfg.Speed == 0 {
-				return nil
-			}
-			if err := sleep(ctx, max(shortestStep, time.Duration(float64(time.Second)/max(1, p.cfg.Speed)))); err != nil {
+	for p.progress.At < p.until() {
+		due, live := p.due(began)
+		to := min(due, p.progress.At+p.cfg.Step)
+		speed := max(1, p.cfg.Speed)
+		if live {
+			speed = 1
+		}
+		least := min(p.cfg.Step, max(second, int64(speed*float64(shortestStep.Milliseconds()))))
+		if least = min(p.progress.At+least, p.until()); to < least {
+			if err := sleep(ctx, time.Duration(float64(least-to)/speed*float64(time.Millisecond))); err != nil {
 				return err
 			}
 			continue
@@ -101,27 +111,36 @@ func (p *Player) Play(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if p.cfg.Clock != nil {
+			p.cfg.Clock(to)
+		}
 		if err := p.deliver(ctx, events); err != nil {
 			return err
 		}
-		p.progress.At, p.progress.Behind = to, p.due(began)-to
+		due, _ = p.due(began)
+		p.progress.At, p.progress.Behind = to, due-to
 		p.report(false)
 	}
 	return nil
 }
 
+// until is when the playing ends, ms; a moment that never comes when it does not.
+func (p *Player) until() int64 {
+	if p.cfg.Until == 0 {
+		return math.MaxInt64
+	}
+	return p.cfg.Until
+}
+
 // due gives up to which moment of the plant's time everything should have been sent by now. It is never ahead of the
-// clock.
-func (p *Player) due(began time.Time) int64 {
+// clock: live says that it is the clock's.
+func (p *Player) due(began time.Time) (due int64, live bool) {
 	now := time.Now().UnixMilli()
-	due := now
+	due = now
 	if p.cfg.Speed > 0 {
 		due = min(now, p.cfg.From+int64(p.cfg.Speed*float64(time.Since(began).Milliseconds())))
 	}
-	if p.cfg.Until > 0 {
-		due = min(due, p.cfg.Until)
-	}
-	return due
+	return min(due, p.until()), due == now
 }
 
 func (p *Player) report(always bool) {

@@ -110,6 +110,9 @@ func (g *Generator) plot(s *Station, d calendar.Day) *plot {
 	}
 	p.live(r)
 	p.fail(r)
+	if g.cfg.TrueClocks {
+		p.drift.most = min(p.drift.most, 110*second)
+	}
 	g.plots[key] = p
 	return p
 }
@@ -202,7 +205,7 @@ func (p *plot) order(j *job, r *roll) {
 	case j.sku.perMinute == 0 || kind < 0.2:
 		j.plannedEnd = soon
 	case kind < 0.4:
-		j.plannedEnd, j.quantity = soon, wanted
+		j.plannedEnd, j.quantity = soon, math.Max(1, math.Floor(capacity*r.within(0.9, 1))) // which makes its rate
 	case kind < 0.5 && s.quick && j.sku.quick:
 		j.quick = true
 	default:

@@ -65,6 +65,8 @@ type Config struct {
 	// IDs gives every message an id, so that one which is sent twice counts once. Without it only stations with a gateway
 	// that keeps messages do so. It costs the service an entry for each message.
 	IDs bool
+	// TrueClocks keeps the clocks of machines within what a service believes: two minutes.
+	TrueClocks bool
 }
 
 // Generator tells what happens at the stations of a plant. It must not be used by several goroutines at once.
