@@ -170,7 +170,7 @@ func BenchmarkSums(b *testing.B) {
 					x := oee.NewSummer(oee.ByStation, tt.by)
 					view(b, store, func(tx *kv.Tx) error {
 						for i := range n {
-							through, err := s.Days(tx, "a", name(i), tt.from, tt.to, func(rows []oee.Row, _ []energy.Row) {
+							through, err := s.Days(tx, "a", name(i), weeks[i%3].cfg.Calendar, tt.from, tt.to, func(rows []oee.Row, _ []energy.Row) {
 								x.Add(oee.Place{Plant: "P", Group: "G", Station: name(i)}, weeks[i%3].cfg.Calendar, rows)
 							})
 							if err != nil || through != tt.to {

@@ -194,15 +194,16 @@ next:
 const daysAtOnce = 256
 
 // Days gives the same as Rows, added up by production day, shift and SKU, energy by production day, for long ranges: Start
-// is that of the production day. A production day has a row of each UTC day that it lies in, and where it begins before
-// `from` or ends after `to` the rows of its hours in between. So the rows add up by day, week, month and shift to what
-// those of Rows add up to. use is given some rows after others, in order; they are its own until it returns. Errors:
-// kv.ErrDamaged and others of the store.
-func (s *Store) Days(tx *kv.Tx, account, station string, from, to int64, use func(rows []oee.Row, used []energy.Row)) (through int64, err error) {
+// is that of the production day by c. A production day has a row of each UTC day that it lies in, and where it begins
+// before `from` or ends after `to`, or by the calendar of its time began at another moment, the rows of its hours. So the
+// rows add up by day, week, month and shift to what those of Rows add up to. use is given some rows after others, in order;
+// they are its own until it returns. Errors: kv.ErrDamaged and others of the store.
+func (s *Store) Days(tx *kv.Tx, account, station string, c *calendar.Calendar, from, to int64, use func(rows []oee.Row, used []energy.Row)) (through int64, err error) {
 	fail := func(err error) (int64, error) { return 0, fmt.Errorf("read the sums of %s: %w", station, err) }
 	first, last := sumDays(from, to)
 	p := progress{tx: tx, account: account, station: station, next: first, through: math.MaxInt64}
 	sums := daySums{names: map[string]string{}}
+	by := fit{c: c, from: from, to: to}
 	rows, used := make([]oee.Row, 0, daysAtOnce), make([]energy.Row, 0, daysAtOnce)
 	for item, err := range days.Scan(tx, of(account, station, first, last)) {
 		if err != nil {
@@ -223,7 +224,7 @@ func (s *Store) Days(tx *kv.Tx, account, station string, from, to int64, use fun
 			use(rows, used)
 			rows, used = rows[:0], used[:0]
 		}
-		if !sums.within(from, to) {
+		if !by.fits(&sums) {
 			b, err := hours.Get(tx, keyOf(account, station, day))
 			if err != nil {
 				return fail(err)
@@ -249,15 +250,36 @@ func (s *Store) Days(tx *kv.Tx, account, station string, from, to int64, use fun
 	return through, nil
 }
 
-// within tells whether all hours begin in [from, to).
-func (s *daySums) within(from, to int64) bool {
+// fit tells whether sums by production day can be used for a range.
+type fit struct {
+	c        *calendar.Calendar
+	from, to int64
+	// The production day looked at last, and the one before it: a UTC day lies in two mostly.
+	day, before calendar.Range
+}
+
+// one tells whether hours from the first to the last lie in the range, and in the production day that begins at start.
+func (f *fit) one(start, first, last int64) bool {
+	if first < f.from || last >= f.to {
+		return false
+	}
+	if first >= f.before.Start && first < f.before.End {
+		return start == f.before.Start && last < f.before.End
+	}
+	if first < f.day.Start || first >= f.day.End {
+		f.day, f.before = f.c.Bucket(first, calendar.UnitDay), f.day
+	}
+	return start == f.day.Start && last < f.day.End
+}
+
+func (f *fit) fits(s *daySums) bool {
 	for i := range s.rows {
-		if s.rows[i].first < from || s.rows[i].last >= to {
+		if x := &s.rows[i]; !f.one(x.Start, x.first, x.last) {
 			return false
 		}
 	}
 	for i := range s.used {
-		if s.used[i].first < from || s.used[i].last >= to {
+		if x := &s.used[i]; !f.one(x.Start, x.first, x.last) {
 			return false
 		}
 	}
