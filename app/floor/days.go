@@ -1,0 +1,115 @@
+package floor
+
+import (
+	"opsmon/app/calendar"
+	"opsmon/app/energy"
+	"opsmon/app/errdefs"
+	"opsmon/app/history"
+	"opsmon/app/oee"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+// fewDays is the longest range, in ms, for which Days does as Rows does: reading the hours costs little then.
+const fewDays = 2 * day
+
+// Days gives what Rows gives, for long ranges: what is kept of whole production days is added up already, a row for each
+// production day, shift and SKU, which begins with its day, and a row of energy for each production day. A production day
+// may come in several rows. What both add up to by day, week, month, shift, SKU or station is the same; by the hour only
+// Rows can be used. use is called several times for a station, and at least once; the rows are its own until it returns.
+// Errors are those of Rows.
+func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return err
+	}
+	if err := o.wait(); err != nil {
+		return err
+	}
+	o.mu.RLock()
+	t := o.timeline
+	o.mu.RUnlock()
+	to = min(to, f.now()/minute*minute)
+	for _, code := range stationCodes {
+		o.mu.RLock()
+		l := o.lines[code]
+		o.mu.RUnlock()
+		if l == nil {
+			return errdefs.New(errdefs.NotFound, "there is no station with the code %s", code)
+		}
+		if err := o.days(t, l, from, to, use); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// days gives the sums of a line: those of UTC days that are kept whole by day, and the rest by hour. So what comes out does
+// not depend on when a day was kept.
+func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
+	s, err := configAt(t, l.code, min(max(to-1, from), o.f.now()), o.f.now())
+	if err != nil {
+		return err
+	}
+	byHour := func(from, to int64) error {
+		if from >= to {
+			return nil
+		}
+		_, rows, used, err := o.rows(t, l, from, to)
+		if err != nil {
+			return err
+		}
+		return use(s, rows, used)
+	}
+	hourOf := func(at int64) calendar.Range { return s.Calendar.Bucket(at, calendar.UnitHour) }
+	l.mu.Lock()
+	kept := min(to, l.through)
+	l.mu.Unlock()
+	first := from
+	if h := hourOf(from); h.Start < from {
+		first = h.End
+	}
+	last := hourOf(history.Day(kept) * day).Start
+	if last-first < fewDays {
+		if from >= to {
+			return use(s, nil, nil)
+		}
+		return byHour(from, to)
+	}
+	if err := byHour(from, first); err != nil {
+		return err
+	}
+	for first < last {
+		through, err := o.wholeDays(l, s, first, last, use)
+		if err != nil {
+			return err
+		}
+		if through = max(through, first); through < last {
+			// The sums of a day are missing, as something late came for it: its hours, and then on.
+			next := min(last, hourOf((history.Day(through)+1)*day).Start)
+			if err := byHour(through, next); err != nil {
+				return err
+			}
+			through = next
+		}
+		first = through
+	}
+	return byHour(last, to)
+}
+
+// wholeDays gives the sums by day of [from, to), as far as they are kept without a gap, and how far that is.
+func (o *owner) wholeDays(l *line, s *station.Station, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) (through int64, err error) {
+	var failed error
+	err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		through, err = o.f.cfg.History.Days(tx, o.account, l.code, s.Calendar, from, to, func(rows []oee.Row, used []energy.Row) {
+			if failed == nil {
+				failed = use(s, rows, used)
+			}
+		})
+		return err
+	})
+	if err == nil {
+		err = failed
+	}
+	return through, err
+}

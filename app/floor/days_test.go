@@ -1,0 +1,101 @@
+package floor_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"opsmon/app/energy"
+	"opsmon/app/floor/floortest"
+	"opsmon/app/monitor"
+	"opsmon/app/oee"
+	"opsmon/app/signal"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+// TestDaysAddUpAsRowsDo: over days that are kept, the one that goes on, and one that something late came for, Days gives
+// what Rows gives, by everything that is not shorter than a day.
+func TestDaysAddUpAsRowsDo(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	random := rand.New(rand.NewPCG(1, 2))
+	codes := []string{press, "PACK"}
+	for i, code := range codes {
+		start(t, r, code, monitor.Schedule{ID: code, SKU: "BOWL"}, r.Now().Add(time.Duration(i)*time.Minute).UnixMilli())
+	}
+	for range 6 * 24 * 6 {
+		r.Pass(10*time.Minute, 0)
+		for _, code := range codes {
+			s := floortest.Signal(code, 0, units(float64(random.IntN(500))))
+			s.Set(signal.ElectricalKwhInterval, random.Float64())
+			s.Set(signal.LineSpeed, 10)
+			r.Send(s, floortest.Signal(code, r.Now().Add(-4*time.Minute).UnixMilli(), map[signal.Field]float64{signal.Productive: 1}))
+		}
+	}
+	r.Pass(2*time.Minute+30*time.Second, 0)
+	lost := func() { // as if something late had come in between
+		if err := r.Store.Update(func(tx *kv.Tx) error {
+			day := floortest.At(0)/86_400_000 + 2
+			d, _, err := r.History.Detail(tx, floortest.Account, press, day*86_400_000, floortest.At(200*time.Hour))
+			if err != nil {
+				return err
+			}
+			through, err := r.History.Through(tx, floortest.Account, press)
+			if err != nil {
+				return err
+			}
+			return r.History.Replace(tx, floortest.Account, press, day*86_400_000, through, d)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for round := range 2 {
+		for range 30 {
+			from := floortest.At(time.Duration(random.IntN(6*24*60)) * time.Minute)
+			to := from + int64(1+random.IntN(6*24*60))*60_000
+			for _, by := range [][]oee.By{{oee.ByStation}, {oee.ByStation, oee.ByDay}, {oee.ByShift, oee.ByWeek}, {oee.BySKU}, {oee.ByGroup, oee.ByMonth}} {
+				type sums func(accountID string, codes []string, from, to int64, use func(*station.Station, []oee.Row, []energy.Row) error) error
+				add := func(of sums) ([]oee.Sum, energy.Usage, int) {
+					x := oee.NewSummer(by...)
+					var all energy.Usage
+					n := 0
+					if err := of(floortest.Account, codes, from, to, func(s *station.Station, rows []oee.Row, used []energy.Row) error {
+						x.Add(oee.Place{Plant: s.Plant.Code, Group: s.Group.Code, Station: s.Code}, s.Calendar, rows)
+						for i := range used {
+							all.Add(&used[i].Usage)
+						}
+						n += len(rows)
+						return nil
+					}); err != nil {
+						t.Fatal(err)
+					}
+					return x.Sums(), all, n
+				}
+				want, wantUsed, rows := add(r.Floor.Rows)
+				got, gotUsed, days := add(r.Floor.Days)
+				if len(got) != len(want) || math.Abs(gotUsed.Cost-wantUsed.Cost) > 1e-9 || gotUsed.KWh != wantUsed.KWh || gotUsed.Units != wantUsed.Units || gotUsed.ProductiveMs != wantUsed.ProductiveMs {
+					t.Fatalf("round %d, %d to %d: %d sums and %+v, want %d and %+v", round, from, to, len(got), gotUsed, len(want), wantUsed)
+				}
+				if to-from > 5*86_400_000 && to < r.Now().UnixMilli() && days*4 > rows {
+					t.Errorf("round %d, %d to %d: %d rows where there are %d by the hour", round, from, to, days, rows)
+				}
+				for i := range want {
+					a, b := want[i], got[i]
+					if math.Abs(a.Ideal-b.Ideal) > 1e-6 || math.Abs(a.Target-b.Target) > 1e-6 || math.Abs(a.IdealTime-b.IdealTime) > 1e-3 || math.Abs(a.Cost[oee.LossDowntime]-b.Cost[oee.LossDowntime]) > 1e-6 {
+						t.Fatalf("round %d: %+v, want %+v", round, b, a)
+					}
+					for _, s := range []*oee.Sum{&a, &b} {
+						s.Ideal, s.Target, s.IdealTime, s.BadTime, s.Cost = 0, 0, 0, 0, [oee.Losses]float64{}
+					}
+					if a != b {
+						t.Fatalf("round %d: %+v, want %+v", round, b, a)
+					}
+				}
+			}
+		}
+		if round == 0 {
+			lost()
+		}
+	}
+}
