@@ -158,3 +158,43 @@ func TestALateBatchOfEightyMinutesCountsAsIfItHadComeInTime(t *testing.T) {
 		t.Errorf("the schedule shows %+v, want 4000 good", st.Schedule)
 	}
 }
+
+// TestASignalThatWasStoredAndNotTakenInCounts holds that nothing is forgotten when the power fails between a signal's
+// commit and what follows it: not a recent one, and not one of a time that is kept.
+func TestASignalThatWasStoredAndNotTakenInCounts(t *testing.T) {
+	want, got := floortest.New(t, floortest.Manifest).Open(nil), floortest.New(t, floortest.Manifest).Open(nil)
+	lost := []signal.Signal{
+		floortest.Signal(press, floortest.At(20*time.Minute+500*time.Millisecond), units(11)),
+		floortest.Signal(press, floortest.At(3*time.Hour-time.Second), units(5)),
+	}
+	for _, r := range []*floortest.Rig{want, got} {
+		start(t, r, press, monitor.Schedule{ID: "a", SKU: "BOWL"}, floortest.At(0))
+		for i := range 3 * 60 {
+			r.Pass(time.Minute, 0)
+			r.Send(floortest.Signal(press, 0, units(float64(i%7))))
+		}
+	}
+	want.Send(lost...)
+	want.Pass(time.Minute, time.Second)
+	got.Floor.Close()
+	quiet, err := signal.NewLog(signal.Config{Store: got.Store, Clock: got.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range lost {
+		lost[i].Account, lost[i].Source, lost[i].Arrived = floortest.Account, "device:works/gateway", got.Now().UnixMilli()
+	}
+	if _, err := quiet.Append(lost); err != nil {
+		t.Fatal(err)
+	}
+	got.Open(nil)
+	got.Pass(time.Minute, time.Second)
+	from, to := floortest.At(0), floortest.At(3*time.Hour+time.Minute)
+	if diff := cmp.Diff(figuresOf(t, want, press, from, to), figuresOf(t, got, press, from, to)); diff != "" {
+		t.Errorf("(-never interrupted +interrupted):\n%s", diff)
+	}
+	got.Open(nil)
+	if diff := cmp.Diff(figuresOf(t, want, press, from, to), figuresOf(t, got, press, from, to)); diff != "" {
+		t.Errorf("after one more restart (-never interrupted +interrupted):\n%s", diff)
+	}
+}

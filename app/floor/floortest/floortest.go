@@ -41,7 +41,7 @@ const Manifest = `{"version":"v1","account":{"id":"works","domain":"works.exampl
  {"code":"WIPE","title":"Wipe","taskListCodes":[{"code":"CLEAN","order":1}]}],
 "taskLists":[{"code":"START","name":"At the start","trigger":{"type":"schedule"}},{"code":"ROUND","name":"Round","trigger":{"type":"cron","pattern":"0 */2 * * *","availableBeforeDeadlineMinutes":30}},
  {"code":"CLEAN","name":"Cleaning","trigger":{"type":"on_demand"}}],
-"skus":[{"code":"BOWL","name":"Bowl","unitsPerMinute":60,"value":0.5,"allowUseInQuickSchedule":true},{"code":"PLATE","name":"Plate","cycleTime":2000,"partsPerCycle":4,"value":0.25,"stationCodes":["PRESS"]}],
+"skus":[{"code":"BOWL","name":"Bowl","unitsPerMinute":60,"value":0.5,"allowUseInQuickSchedule":true},{"code":"PLATE","name":"Plate","cycleTime":2000,"partsPerCycle":4,"value":0.25,"stationCodes":null}],
 "plants":[{"code":"main","name":"Main works","timezone":"UTC","dayStartHour":6,"weekStartDay":0,"stationGroups":[
  {"code":"shaping","name":"Shaping","stations":[{"code":"PRESS","name":"Press","downtimeDetectionMode":"utilisation","utilisationDowntimeThreshold":120000},
   {"code":"PRESS-2","name":"Press 2","downtimeDetectionMode":"production"}]},
@@ -78,7 +78,11 @@ func New(t testing.TB, manifest string, more ...string) *Rig {
 	r := &Rig{T: t, now: Start}
 	r.Store = kvtest.New(t, func(c *kv.Config) { c.Buckets, c.Clock = append(Buckets(), more...), r.Now })
 	var err error
-	r.Accounts, err = account.New(account.Config{Store: r.Store, Clock: r.Now, Log: slog.New(slog.DiscardHandler)})
+	r.Accounts, err = account.New(account.Config{Store: r.Store, Clock: r.Now, Log: slog.New(slog.DiscardHandler), Changed: func(id string) {
+		if r.Floor != nil {
+			r.Floor.Changed(id)
+		}
+	}})
 	r.must(err)
 	d, err := r.Accounts.Draft(account.CreateInput{Manifest: json.RawMessage(manifest)})
 	r.must(err)
