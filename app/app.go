@@ -23,6 +23,7 @@ import (
 	"opsmon/app/history"
 	"opsmon/app/httpapi"
 	"opsmon/app/mqtt"
+	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/upgrade"
 	"opsmon/kv"
@@ -33,22 +34,23 @@ const StoreFile = "app.db"
 
 // App is the product without its network: a store, the services on it, and the API.
 type App struct {
-	cfg      Config
-	log      *slog.Logger
-	store    *kv.Store
-	accounts *account.Service
-	auth     *auth.Service
-	signals  *signal.Log
-	broker   *mqtt.Broker
-	history  *history.Store
-	events   *event.Hub
-	floor    *floor.Floor
-	api      *httpapi.API
-	setup    setupCode
-	base     *baseURL
-	gate     sync.RWMutex // read by each request that uses the store, written by who closes it
-	stopping atomic.Bool
-	host     *Host // nil when there is none
+	cfg       Config
+	log       *slog.Logger
+	store     *kv.Store
+	accounts  *account.Service
+	auth      *auth.Service
+	signals   *signal.Log
+	broker    *mqtt.Broker
+	history   *history.Store
+	events    *event.Hub
+	floor     *floor.Floor
+	schedules *schedule.Service
+	api       *httpapi.API
+	setup     setupCode
+	base      *baseURL
+	gate      sync.RWMutex // read by each request that uses the store, written by who closes it
+	stopping  atomic.Bool
+	host      *Host // nil when there is none
 
 	keeper    *backup.Keeper
 	keeping   sync.WaitGroup // what goes on in the background

@@ -12,6 +12,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/issue"
+	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/kv"
 )
@@ -42,6 +43,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		issue.Check(tx, known, report)
 		history.Check(tx, known, report)
 		floor.Check(tx, known, report)
+		schedule.Check(tx, known, report)
 		return nil
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/issue"
+	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/kv"
 )
@@ -26,12 +27,15 @@ import (
 //	issue, issueReach, issueOpen                                   package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState
-//	ledger, ledgerLate, ledgerLink                                 package floor
+//	ledger, ledgerLate, ledgerLink, once, onceAge, refused,        package floor
+//	refusedAge
+//	schedule, scheduleAt, scheduleOpen, schedulePlan,              package schedule
+//	production, productionAt
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), floor.Buckets())
+	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), floor.Buckets(), schedule.Buckets())
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with

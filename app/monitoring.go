@@ -4,6 +4,7 @@ import (
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/history"
+	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
 )
@@ -27,5 +28,10 @@ func (a *App) monitoring() (err error) {
 		Store: a.store, Accounts: a.accounts, Signals: a.signals, History: a.history, Events: a.events, Clock: a.cfg.Clock, Log: a.log,
 		Timelines: station.New(station.Config{Accounts: a.accounts}),
 	})
+	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Authorize: a.auth.Authorize, Live: a.floor.Now, Detail: a.floor.Detail})
+	if err != nil {
+		return err
+	}
+	a.floor.Use(a.schedules)
 	return nil
 }

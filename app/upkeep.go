@@ -49,8 +49,8 @@ func (a *App) keepUp(ctx context.Context) {
 	}
 }
 
-// upkeep removes what has had its time: expired sessions, links and keys, signals, what stations did, and audit
-// records past their retention.
+// upkeep removes what has had its time: expired sessions, links and keys, signals, what stations did, keys of
+// requests that were done, and audit records past their retention.
 func (a *App) upkeep(ctx context.Context) error {
 	now, believed, err := a.believe()
 	if err != nil || !believed {
@@ -63,6 +63,9 @@ func (a *App) upkeep(ctx context.Context) error {
 		return err
 	}
 	if err := a.history.Sweep(ctx); err != nil {
+		return err
+	}
+	if err := a.floor.Sweep(); err != nil {
 		return err
 	}
 	keep := audit.Retention{Age: time.Duration(a.cfg.AuditDays) * 24 * time.Hour, Max: audit.MaxRecords}

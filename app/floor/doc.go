@@ -27,4 +27,8 @@
 //	ledger     (account, (station, (at ms, number))) -> what happened there, by whom
 //	ledgerLink (account, (station, device)) -> since when, ms: the live connections that there are
 //	ledgerLate (account, station) -> earliest moment, ms, from which it is to be computed again
+//	once       (account, idempotency key) -> a request that was done, and its answer: for seven days
+//	onceAge    (when, ms, (account, idempotency key)) -> ""
+//	refused    (account, idempotency key) -> a request that was refused: for 30 days
+//	refusedAge (account, (when last, ms, idempotency key)) -> ""
 package floor

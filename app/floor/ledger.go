@@ -19,7 +19,9 @@ var (
 )
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
-func Buckets() []string { return []string{ledger.Name(), lates.Name(), links.Name()} }
+func Buckets() []string {
+	return []string{ledger.Name(), lates.Name(), links.Name(), onces.Name(), onceAges.Name(), refusals.Name(), refusalAges.Name()}
+}
 
 // record is what happened at a station, other than a signal. It is stored: a changed field needs a migration.
 type record struct {
@@ -120,6 +122,7 @@ func markLate(tx *kv.Tx, account, station string, at int64) error {
 
 // Check reads the ledger and reports what cannot be read and what names an account that is not known.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
+	checkOnce(tx, known, report)
 	for item, err := range ledger.Scan(tx, kv.Range{}) {
 		if err != nil {
 			report(fmt.Sprintf("the ledger: %v", err))

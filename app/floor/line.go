@@ -45,12 +45,13 @@ type line struct {
 type fact struct {
 	kind     monitor.EventKind
 	schedule string
-	at       int64 // of those without a schedule
+	at       int64   // of those without a schedule
+	quantity float64 // that was reached
 }
 
 func factOf(e *monitor.Event) fact {
 	if e.Schedule != "" {
-		return fact{kind: e.Kind, schedule: e.Schedule}
+		return fact{kind: e.Kind, schedule: e.Schedule, quantity: e.Quantity}
 	}
 	return fact{kind: e.Kind, at: e.At}
 }

@@ -64,16 +64,24 @@ func changesIn(t *station.Timeline, code string, from, to int64) ([]monitor.Inpu
 	return list, nil
 }
 
-// configAt gives the configuration of a station at a moment; before it appeared, the one that it appeared with.
+// configAt gives the configuration of a station at a moment: before it appeared, the one that it appeared with; after it left
+// the manifest, the one that it left with.
 func configAt(t *station.Timeline, code string, at, now int64) (*station.Station, error) {
 	changes, err := t.Changes(code, at, max(at, now))
 	if err != nil {
 		return nil, err
 	}
-	if len(changes) == 0 {
-		return nil, fmt.Errorf("no manifest has had the station %s", code)
+	if len(changes) > 0 {
+		return changes[0].Station, nil
 	}
-	return changes[0].Station, nil
+	gone, err := t.Archived()
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(gone, func(s *station.Station) bool { return s.Code == code }); i >= 0 {
+		return gone[i], nil
+	}
+	return nil, fmt.Errorf("no manifest has had the station %s", code)
 }
 
 // forget drops a station's signals of [from, to) that wait to be handed over: they have been read from the log.

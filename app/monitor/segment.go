@@ -162,6 +162,7 @@ type RunningNow struct {
 	Schedule
 	Good, Bad int64
 	Reached   bool
+	Manual    bool // good units are those that operators enter, or nobody has counted any yet
 }
 
 // View shows the station at a moment, which should not lie before the last input, taking it that a station which has not
@@ -188,7 +189,10 @@ func (s *State) View(now int64) View {
 	}
 	for _, r := range []*running{c.production, c.nonProduction} {
 		if r != nil {
-			v.Running = append(v.Running, RunningNow{r.Schedule, r.recorded, r.recordedIn, r.reached})
+			v.Running = append(v.Running, RunningNow{
+				r.Schedule, r.recorded, r.recordedIn, r.reached,
+				r.source == sourceOperator || r.source == sourceNone && s.cfg.SpeedToProductionRatio <= 0,
+			})
 		}
 	}
 	c.tail[len(c.tail)-1].End = c.now

@@ -1,0 +1,366 @@
+package schedule
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/app/floor"
+	"opsmon/app/monitor"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+// EntryInput is what an operator enters: POST /production. Units; its numbers are within the bounds of
+// production-create.schema.json.
+type EntryInput struct {
+	At          *Moment `json:"at"`
+	StationCode string  `json:"stationCode"`
+	ScheduleID  string  `json:"scheduleId"` // "" is the production schedule that ran then
+	Good        float64 `json:"good"`
+	Bad         float64 `json:"bad"`
+	Reject      float64 `json:"reject"`     // good units that turned out bad
+	Correction  bool    `json:"correction"` // good and bad are deltas that put a count right
+	Initials    string  `json:"initials"`
+	Note        string  `json:"note"`
+}
+
+// EntryView is an operator's entry as answers show it.
+type EntryView struct {
+	ID          string     `json:"id"`
+	StationCode string     `json:"stationCode"`
+	ScheduleID  string     `json:"scheduleId"`
+	At          audit.Time `json:"at"`
+	EffectiveAt audit.Time `json:"effectiveAt"` // where it counts: before a pause, or the schedule's end
+	Good        float64    `json:"good"`
+	Bad         float64    `json:"bad"`
+	Reject      float64    `json:"reject"`
+	Correction  bool       `json:"correction"`
+	Initials    string     `json:"initials"`
+	Note        *string    `json:"note"`
+	Undoes      *string    `json:"undoes"`   // the entry that it takes back
+	UndoneBy    *string    `json:"undoneBy"` // the entry that took it back
+	RecordedAt  audit.Time `json:"recordedAt"`
+	By          string     `json:"by"`
+}
+
+func (e *Entry) view() *EntryView {
+	by := e.By.Email
+	if by == "" {
+		by = e.By.Credential
+	}
+	return &EntryView{
+		e.ID, e.StationCode, e.ScheduleID, when(e.At), when(e.Effective), e.Good, e.Bad, e.Reject, e.Correction, e.Initials,
+		given(e.Note), given(e.Undoes), given(e.UndoneBy), when(e.Recorded), by,
+	}
+}
+
+// Enter records what an operator enters. For an operator of the station; corrections of what has ended for an admin. Errors:
+// Invalid by field; Forbidden with the flag that is off; NotFound for an unknown schedule; Conflict where no production
+// schedule ran, a total would be negative, the maximum is passed, or nothing counts because of manual downtime.
+func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryView, error) {
+	a, err := s.act(w, p, auth.Operator, in.StationCode, in.At)
+	if err != nil {
+		return nil, err
+	}
+	st, err := a.station("stationCode", in.StationCode)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	e := Entry{
+		ID: newID(), StationCode: in.StationCode, At: a.at, Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction,
+		Initials: in.Initials, Note: in.Note, Recorded: w.Now, By: a.by,
+	}
+	sched, err := a.entryFor(&e, in.ScheduleID, in.At != nil)
+	if err != nil {
+		return nil, err
+	}
+	e.ScheduleID = sched.ID
+	if err := a.mayEnter(p, st, sched, &e); err != nil {
+		return nil, err
+	}
+	if err := a.adds(sched, st, &e, 1); err != nil {
+		return nil, err
+	}
+	e.Sequence, err = w.Record(st.Code, monitor.Input{At: e.Effective, Kind: monitor.InputEntry, ID: e.ID, Entry: monitor.Entry{Good: e.Good, Bad: e.Bad, Reject: e.Reject, Correction: e.Correction}})
+	if err != nil {
+		return nil, err
+	}
+	return e.view(), a.keep(nil, &e, "production.enter")
+}
+
+func (in *EntryInput) check() error {
+	var p problems
+	if in.Good == 0 && in.Bad == 0 && in.Reject == 0 {
+		p.add("good", "must be given, or bad, or reject: an entry of nothing is none")
+	}
+	if !in.Correction {
+		for _, of := range []struct {
+			name  string
+			value float64
+		}{{"good", in.Good}, {"bad", in.Bad}} {
+			if of.value < 0 {
+				p.add(of.name, "must not be negative, but in a correction; it is %s", strconv.FormatFloat(of.value, 'f', -1, 64))
+			}
+		}
+	}
+	return errdefs.InvalidDetails("the entry", p)
+}
+
+// mayEnter refuses an entry whose flag is off, and corrections of what has ended to all but admins.
+func (a *act) mayEnter(p auth.Principal, st *station.Station, sched *Schedule, e *Entry) error {
+	if e.Correction && sched.State == Completed {
+		return a.historical(p, st)
+	}
+	if e.Reject != 0 {
+		if err := st.Refuse("enableRejectProduction"); err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.Good == 0 && e.Bad == 0:
+		return nil
+	case e.Correction:
+		return st.Refuse("enableProductionCorrection")
+	}
+	return st.Refuse("enableManualProduction")
+}
+
+// entryFor finds the schedule that an entry belongs to, and the moment at which it counts: its own, or the last before it
+// at which the schedule ran and was not paused.
+func (a *act) entryFor(e *Entry, scheduleID string, timed bool) (*Schedule, error) {
+	sched, err := a.scheduleOf(e, scheduleID)
+	if err != nil {
+		return nil, err
+	}
+	e.Effective = e.At
+	switch {
+	case e.At < sched.Start:
+		return nil, errdefs.InvalidField("at", "must not be before the schedule's start, %s", stamp(sched.Start))
+	case sched.State == Completed && e.At >= sched.End:
+		if timed && scheduleID != "" && e.At > sched.End && !e.Correction {
+			return nil, errdefs.InvalidField("at", "must not be after the schedule's end, %s", stamp(sched.End))
+		}
+		e.Effective = max(sched.End-1, sched.Start)
+	}
+	pauses, err := after(a.w.Tx, a.w.Account, e.StationCode, NonProduction, sched.Start)
+	if err != nil {
+		return nil, err
+	}
+	open, err := openOf(a.w.Tx, a.w.Account, e.StationCode)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range open {
+		if o.State == Running && o.Kind == NonProduction {
+			pauses = slices.Insert(pauses, 0, o)
+		}
+	}
+	for _, pause := range pauses { // the latest first
+		if pause.Start <= e.Effective && (pause.State == Running || e.Effective < pause.End) {
+			e.Effective = pause.Start - 1
+		}
+	}
+	if e.Effective < sched.Start {
+		return nil, errdefs.New(errdefs.Conflict, "the schedule %s has been paused since its start; nothing counts for it yet", sched.ID)
+	}
+	return sched, nil
+}
+
+// scheduleOf finds the production schedule that is named, or ran at the moment of an entry.
+func (a *act) scheduleOf(e *Entry, id string) (*Schedule, error) {
+	if id != "" {
+		sched, err := load(a.w.Tx, a.w.Account, id)
+		switch {
+		case err != nil:
+			return nil, err
+		case sched.StationCode != e.StationCode || sched.Kind != Production:
+			return nil, errdefs.InvalidField("scheduleId", "must be a production schedule of %s", e.StationCode)
+		case sched.State == Planned:
+			return nil, errdefs.New(errdefs.Conflict, "the schedule %s has not started", id)
+		case sched.State == Deleted:
+			return nil, gone(sched)
+		}
+		return sched, nil
+	}
+	moment := *a
+	moment.at = e.At
+	l, err := moment.lane(e.StationCode, Production)
+	if err != nil {
+		return nil, err
+	}
+	if l.running != nil && l.running.Start <= e.At {
+		return l.running, nil
+	}
+	for _, s := range l.ended {
+		if s.Start <= e.At && e.At < s.freed() {
+			return s, nil
+		}
+	}
+	return nil, errdefs.New(errdefs.Conflict, "no production schedule runs at %s at %s; start one first, or name one by scheduleId", e.StationCode, stamp(e.At))
+}
+
+// adds tells whether the totals of a schedule stay possible with an entry, sign 1, or without it, -1: not negative where it
+// counts nor in the end, and new units not past the maximum. Conflict.
+func (a *act) adds(sched *Schedule, st *station.Station, e *Entry, sign float64) error {
+	end := a.w.Now
+	if sched.State == Completed {
+		end = max(sched.End-1, sched.Start)
+	}
+	for _, moment := range []int64{e.Effective, end} {
+		v, err := a.w.ViewAt(st.Code, moment)
+		if err != nil {
+			return err
+		}
+		manual := slices.ContainsFunc(v.Open, func(i monitor.Issue) bool { return i.Type == monitor.IssueManual })
+		if moment == e.Effective && manual && sign > 0 && !e.Correction && (e.Good != 0 || e.Bad != 0) {
+			return errdefs.New(errdefs.Conflict, "at %s manual downtime was active at %s; nothing counts while it is", st.Code, stamp(moment))
+		}
+		i := slices.IndexFunc(v.Running, func(r monitor.RunningNow) bool { return r.ID == sched.ID })
+		if i < 0 {
+			continue // it starts or ends at this very moment
+		}
+		r := &v.Running[i]
+		had := countOf(r.Good, r.Bad, 0)
+		good, bad := e.Good, e.Bad
+		if !e.Correction && !r.Manual {
+			good = 0 // the machine counts: what is entered is shown and not added
+		}
+		total := Count{Good: had.Good + sign*(good-e.Reject), Bad: had.Bad + sign*(bad+e.Reject)}
+		const rounding = 1e-6 // units: what is counted is whole millionths
+		if total.Good < -rounding || total.Bad < -rounding {
+			return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(had.Good), units(had.Bad), stamp(moment))
+		}
+		if most := st.Monitor.MaxUnits; sign > 0 && most > 0 && !e.Correction && (good > 0 || bad > 0) && total.Good+total.Bad > float64(most) {
+			return errdefs.New(errdefs.Conflict, "the schedule %s has %s units; maxProductionCountPerSchedule allows %d", sched.ID, units(had.Good+had.Bad), most)
+		}
+	}
+	return nil
+}
+
+func units(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// keep stores an entry with its audit record.
+func (a *act) keep(old, e *Entry, action string) error {
+	if old == nil {
+		if err := entriesAt.Put(a.w.Tx, e.key(a.w.Account), nil); err != nil {
+			return err
+		}
+		detail := map[string]string{
+			"stationCode": e.StationCode, "scheduleId": e.ScheduleID, "at": stamp(e.At), "initials": e.Initials,
+			"good": units(e.Good), "bad": units(e.Bad), "reject": units(e.Reject), "correction": fmt.Sprint(e.Correction),
+		}
+		if err := audit.Put(a.w.Tx, a.w.Account, a.by, action, e.ID, detail); err != nil {
+			return err
+		}
+	}
+	return entries.Put(a.w.Tx, idKey{A: a.w.Account, B: e.ID}, *e)
+}
+
+// UndoInput takes an entry back: POST /production/{id}/undo.
+type UndoInput struct {
+	At       *Moment `json:"at"`
+	Initials string  `json:"initials"`
+	Note     string  `json:"note"`
+}
+
+// Undo takes an entry back by a counter-entry, which it gives. Who may is who may enter it. Errors: as Enter's, and
+// Conflict for one that was taken back before or takes another back.
+func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput) (*EntryView, error) {
+	old, err := entries.Get(w.Tx, idKey{A: w.Account, B: id})
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, errdefs.New(errdefs.NotFound, "there is no such entry")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read entry %s: %w", id, err)
+	}
+	a, err := s.act(w, p, auth.Operator, old.StationCode, in.At)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case old.UndoneBy != "":
+		return nil, errdefs.New(errdefs.Conflict, "the entry %s was taken back by %s", id, old.UndoneBy)
+	case old.Undoes != "":
+		return nil, errdefs.New(errdefs.Conflict, "the entry %s takes another back; enter anew what was right", id)
+	case a.at < old.At:
+		return nil, errdefs.InvalidField("at", "must not be before the entry, %s", stamp(old.At))
+	}
+	st, err := a.w.Station(old.StationCode)
+	if err != nil {
+		return nil, err
+	}
+	sched, err := load(w.Tx, w.Account, old.ScheduleID)
+	if err != nil {
+		return nil, err
+	}
+	if sched.State == Completed {
+		err = a.historical(p, st)
+	} else {
+		err = a.mayEnter(p, st, sched, &old)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := a.adds(sched, st, &old, -1); err != nil {
+		return nil, err
+	}
+	if err := w.Cancel(st.Code, old.Sequence); err != nil {
+		return nil, err
+	}
+	counter := Entry{
+		ID: newID(), StationCode: old.StationCode, ScheduleID: old.ScheduleID, At: a.at, Effective: old.Effective,
+		Good: -old.Good, Bad: -old.Bad, Reject: -old.Reject, Correction: old.Correction,
+		Initials: in.Initials, Note: in.Note, Undoes: old.ID, Recorded: w.Now, By: a.by,
+	}
+	if err := a.keep(nil, &counter, "production.undo"); err != nil {
+		return nil, err
+	}
+	undone := old
+	undone.UndoneBy = counter.ID
+	return counter.view(), a.keep(&old, &undone, "")
+}
+
+// Entries lists the operators' entries of an account that lie in the ranges, by time, and how many there are in all.
+// Errors: Invalid for ranges with more than MaxListed; the store's.
+func (s *Service) Entries(accountID string, f Filter) (views []*EntryView, total int, err error) {
+	views = []*EntryView{}
+	err = s.cfg.Store.View(func(tx *kv.Tx) error {
+		var all []entryKey
+		for _, where := range f.Where {
+			at := func(ms int64) entryKey {
+				return (&Entry{StationCode: where.StationCode, At: ms}).key(accountID)
+			}
+			for item, err := range entriesAt.Scan(tx, entriesAt.Between(at(where.Start), at(where.End))) {
+				if err != nil {
+					return fmt.Errorf("read the entries of %s: %w", where.StationCode, err)
+				}
+				if all = append(all, item.Key); len(all) > MaxListed {
+					return errdefs.New(errdefs.Invalid, "more than %d entries lie in this range; ask for a shorter one, or fewer stations", MaxListed)
+				}
+			}
+		}
+		slices.SortFunc(all, func(a, b entryKey) int { return compareEntries(a.B.B, b.B.B) })
+		total = len(all)
+		all = all[min(f.Skip, total):]
+		for _, k := range all[:min(f.Limit, len(all))] {
+			e, err := entries.Get(tx, idKey{A: accountID, B: k.B.B.B})
+			if err != nil {
+				return fmt.Errorf("read entry %s: %w", k.B.B.B, err)
+			}
+			views = append(views, e.view())
+		}
+		return nil
+	})
+	return views, total, err
+}
+
+func compareEntries(a, b timeID) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }

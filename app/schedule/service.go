@@ -1,0 +1,251 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/app/floor"
+	"opsmon/app/monitor"
+	"opsmon/kv"
+)
+
+// Config is what New needs.
+type Config struct {
+	Store *kv.Store // must hold Buckets(), and those of the floor
+	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
+	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
+	// Live tells what the stations of an account are doing, and Detail what a station did.
+	Live   func(accountID string) ([]floor.Live, error)
+	Detail func(accountID, stationCode string, from, to int64) (*floor.Detail, error)
+}
+
+// Service is this room. Methods that take a Work are called inside floor.Do; all others from any goroutine. It is a
+// floor.Rule.
+type Service struct {
+	cfg Config
+
+	mu  sync.Mutex
+	due map[string]map[string]int64 // account -> schedule -> when it moves by itself, ms
+}
+
+// New reads when schedules move by themselves. Errors are the store's.
+func New(cfg Config) (*Service, error) {
+	s := &Service{cfg: cfg, due: map[string]map[string]int64{}}
+	err := cfg.Store.View(func(tx *kv.Tx) error {
+		for item, err := range opens.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			sched, err := load(tx, item.Key.A, item.Key.B.B)
+			if err != nil {
+				return err
+			}
+			s.note(item.Key.A, sched)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the open schedules: %w", err)
+	}
+	return s, nil
+}
+
+// note keeps in memory when a schedule moves by itself.
+func (s *Service) note(account string, sched *Schedule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := sched.automatic()
+	if at == 0 {
+		delete(s.due[account], sched.ID)
+		return
+	}
+	if s.due[account] == nil {
+		s.due[account] = map[string]int64{}
+	}
+	s.due[account][sched.ID] = at
+}
+
+// Due implements floor.Rule.
+func (s *Service) Due(account string, now int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.due[account] {
+		if at <= now {
+			return true
+		}
+	}
+	return false
+}
+
+// fallen gives the schedules that move by themselves up to now, with their moments.
+func (s *Service) fallen(account string, now int64) map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := map[string]int64{}
+	for id, at := range s.due[account] {
+		if at <= now {
+			list[id] = at
+		}
+	}
+	return list
+}
+
+// maxTick is how many automatic moves one transaction makes; the next second makes the rest.
+const maxTick = 2000
+
+// Tick implements floor.Rule: automatic starts and ends, each at the moment it was planned for, in order of time. After the
+// service was off it makes up for what fell due meanwhile.
+func (s *Service) Tick(w *floor.Work) error {
+	fallen := s.fallen(w.Account, w.Now)
+	for range maxTick {
+		sched, at, err := first(w, fallen)
+		if err != nil || sched == nil {
+			return err
+		}
+		delete(fallen, sched.ID)
+		next, err := s.automatic(w, sched, at)
+		if err != nil {
+			return fmt.Errorf("schedule %s: %w", sched.ID, err)
+		}
+		if due := next.automatic(); due != 0 && due <= w.Now {
+			fallen[next.ID] = due
+		}
+	}
+	return nil
+}
+
+// first gives the schedule that moves first; where several do at a moment, ends come before starts.
+func first(w *floor.Work, fallen map[string]int64) (*Schedule, int64, error) {
+	for {
+		id, at := "", int64(0)
+		for i, t := range fallen {
+			if id == "" || t < at || t == at && i < id {
+				id, at = i, t
+			}
+		}
+		if id == "" {
+			return nil, 0, nil
+		}
+		var found *Schedule
+		for i, t := range fallen {
+			if t != at {
+				continue
+			}
+			sched, err := load(w.Tx, w.Account, i)
+			if err != nil && errdefs.KindOf(err) != errdefs.NotFound {
+				return nil, 0, err
+			}
+			if err != nil || sched.automatic() != at { // it moved in this transaction
+				delete(fallen, i)
+				continue
+			}
+			if found == nil || sched.State == Running && found.State == Planned || sched.State == found.State && sched.ID < found.ID {
+				found = sched
+			}
+		}
+		if found != nil {
+			return found, at, nil
+		}
+	}
+}
+
+// automatic makes a move that time makes, at its moment, and gives the schedule as it is then.
+func (s *Service) automatic(w *floor.Work, sched *Schedule, at int64) (*Schedule, error) {
+	a := &act{s: s, w: w, by: service, at: at}
+	if sched.State == Running {
+		return a.end(sched, MoveAutoEnd, "")
+	}
+	st, err := w.Station(sched.StationCode)
+	if err == nil {
+		err = sched.Fields.runnable(st)
+	}
+	if err == nil {
+		var next *Schedule
+		if next, err = a.start(sched, st, MoveAutoStart, true); err == nil {
+			return next, nil
+		}
+	}
+	// It cannot start by itself: that is told, and it waits for somebody.
+	var refused *errdefs.Error
+	if !errors.As(err, &refused) || refused.Kind != errdefs.Conflict && refused.Kind != errdefs.NotFound && refused.Kind != errdefs.Invalid {
+		return nil, err
+	}
+	next := sched.copy()
+	next.AutoStart = false
+	return next, a.save(sched, next, a.event(MoveNotStarted, refused.Message))
+}
+
+// Happened implements floor.Rule: a schedule whose quantity was reached ends, where it is to.
+func (s *Service) Happened(w *floor.Work, stationCode string, e monitor.Event) error {
+	if e.Schedule == "" {
+		return nil
+	}
+	sched, err := load(w.Tx, w.Account, e.Schedule)
+	if err != nil {
+		if errdefs.KindOf(err) == errdefs.NotFound {
+			return nil
+		}
+		return err
+	}
+	if sched.State != Running || sched.StationCode != stationCode || e.At < sched.Start {
+		return nil
+	}
+	a := &act{s: s, w: w, by: service, at: e.At}
+	switch e.Kind {
+	case monitor.EventQuantityReached:
+		st, err := w.Station(stationCode)
+		if err != nil {
+			return err
+		}
+		if e.Quantity != sched.PlannedQuantity || !sched.endsByQuantity(st) {
+			return nil
+		}
+		_, err = a.end(sched, MoveQuantityReached, "")
+		return err
+	case monitor.EventMaximumReached:
+		for i := range sched.Events {
+			if sched.Events[i].Move == MoveMaximumReached {
+				return nil
+			}
+		}
+		next := sched.copy()
+		return a.save(sched, next, a.event(MoveMaximumReached, fmt.Sprintf("%d units were recorded, which is the most", maximum(w, stationCode))))
+	}
+	return nil
+}
+
+func maximum(w *floor.Work, stationCode string) int64 {
+	st, err := w.Station(stationCode)
+	if err != nil {
+		return 0
+	}
+	return st.Monitor.MaxUnits
+}
+
+// Recorded implements floor.Rule; what is recorded at stations is of no interest here.
+func (s *Service) Recorded(*floor.Work, string, monitor.Input) error { return nil }
+
+// Left implements floor.Rule: the open schedules of a station that left the manifest end (monitoring.md section 10).
+func (s *Service) Left(w *floor.Work, stationCode string) error {
+	open, err := openOf(w.Tx, w.Account, stationCode)
+	if err != nil {
+		return err
+	}
+	a := &act{s: s, w: w, by: service, at: w.Now}
+	for _, sched := range open {
+		if sched.State == Running {
+			_, err = a.end(sched, MoveStationLeft, "")
+		} else {
+			next := sched.copy()
+			next.State = Deleted
+			err = a.save(sched, next, a.event(MoveStationLeft, ""))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
