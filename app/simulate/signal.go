@@ -110,6 +110,9 @@ func (g *Generator) report(s *Station) int64 {
 	if s.meterOnly {
 		return max(g.cfg.Interval, minute)
 	}
+	if s.holdOn > 0 { // what is not told again in that time has ended
+		return max(second, min(g.cfg.Interval, s.holdOn/3))
+	}
 	return g.cfg.Interval
 }
 

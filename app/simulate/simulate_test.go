@@ -328,6 +328,10 @@ func TestWhatIsSentAddsUp(t *testing.T) {
 		}
 		good, scrap := p.counted(p.End - 1)
 		switch {
+		case s.schedulingOnly:
+			if len(seen)+int(complete+counter) != 0 {
+				t.Errorf("%s sends, and has no machine that could", s.Code)
+			}
 		case s.meterOnly:
 			if used := kWh - first; used < 4000 || used > 9000 {
 				t.Errorf("%s shows %v kWh for the day", s.Code, used)
