@@ -134,7 +134,7 @@ func newHouse(t testing.TB, manifest string) *house {
 	t.Helper()
 	h := &house{t: t, clock: &watch{now: start}}
 	h.store = kvtest.New(t, func(c *kv.Config) {
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets())
+		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), Buckets())
 		c.Clock = h.clock.Now
 	})
 	h.reopen()

@@ -1,0 +1,241 @@
+package station
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// boards holds what people put up at stations, by account and station code.
+var boards = kv.NewBucket("stationBoard", kv.PairOf(kv.String, kv.String), kv.JSON[Note]())
+
+// Note is what people put up at a station: who works there, and what all should see (monitoring.md section 10). Times are
+// Unix ms. It is stored as JSON: a changed field needs a migration.
+type Note struct {
+	OperatorInitials string `json:"operatorInitials,omitempty"` // "" is nobody
+	OperatorSince    int64  `json:"operatorSince,omitempty"`
+	AlertMessage     string `json:"alertMessage,omitempty"` // "" is none
+	AlertSince       int64  `json:"alertSince,omitempty"`
+	AlertExpiresAt   int64  `json:"alertExpiresAt,omitempty"` // 0: it stays until somebody takes it down
+}
+
+// expired gives the note without what is over by now.
+func (n Note) expired(now int64) Note {
+	if n.AlertExpiresAt != 0 && n.AlertExpiresAt <= now {
+		n.AlertMessage, n.AlertSince, n.AlertExpiresAt = "", 0, 0
+	}
+	return n
+}
+
+// The limits of what can be put up.
+const (
+	minInitials, maxInitials = 3, 8 // characters
+	maxAlert                 = 280  // characters
+	maxAlertTime             = 366 * 24 * time.Hour
+)
+
+// BoardConfig is what NewBoard needs.
+type BoardConfig struct {
+	Store    *kv.Store
+	Accounts interface {
+		Get(accountID string) (*account.Snapshot, error)
+	}
+	// Authorize checks in a transaction that the caller's credential still holds and has the role; nil = the principal is
+	// believed.
+	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
+	// Changed is told, after it, that something else is put up at a station. It must return at once. nil = nobody.
+	Changed func(accountID, stationCode string)
+	Log     *slog.Logger // nil = none
+}
+
+// Board keeps what people put up at stations, in the store and in memory. It may be used by many goroutines.
+type Board struct {
+	cfg     BoardConfig
+	writing sync.Mutex // one change after another, so that memory follows the store
+	mu      sync.RWMutex
+	notes   map[kv.Pair[string, string]]Note
+}
+
+// NewBoard reads what is put up. Errors are the store's.
+func NewBoard(cfg BoardConfig) (*Board, error) {
+	if cfg.Authorize == nil {
+		cfg.Authorize = func(_ *kv.Tx, p auth.Principal, need auth.Role) error {
+			if !p.Role.AtLeast(need) {
+				return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", need, p.Role)
+			}
+			return nil
+		}
+	}
+	b := &Board{cfg: cfg, notes: map[kv.Pair[string, string]]Note{}}
+	err := cfg.Store.View(func(tx *kv.Tx) error {
+		for item, err := range boards.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return fmt.Errorf("read what is put up at stations: %w", err)
+			}
+			b.notes[item.Key] = item.Value
+		}
+		return nil
+	})
+	return b, err
+}
+
+// Of gives what is put up at a station at a moment, ms, without what is over by then.
+func (b *Board) Of(accountID, stationCode string, now int64) Note {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.notes[kv.Pair[string, string]{A: accountID, B: stationCode}].expired(now)
+}
+
+// SetOperator says who works at a station; nil is nobody. Operators may say so of the stations that they are bound to.
+// Errors: Invalid (initials), Forbidden, NotFound, Conflict on an archived account.
+func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *string) (Note, error) {
+	text := ""
+	if initials != nil {
+		text = *initials
+		if n := utf8.RuneCountInString(text); n < minInitials || n > maxInitials {
+			return Note{}, errdefs.InvalidField("initials", "must be %d to %d characters; it has %d", minInitials, maxInitials, n)
+		}
+		if issue := unfit(text); issue != "" {
+			return Note{}, errdefs.InvalidField("initials", "%s", issue)
+		}
+	}
+	return b.change(p, auth.Operator, stationCode, "station.operator", func(n *Note, now int64) map[string]string {
+		if n.OperatorInitials == text {
+			return nil
+		}
+		n.OperatorInitials, n.OperatorSince = text, now
+		return map[string]string{"initials": text}
+	})
+}
+
+// SetAlert puts a message up at a station, until a moment or, nil, until it is taken down; a nil message takes it down.
+// Errors: Invalid (message, expiresAt), Forbidden, NotFound, Conflict on an archived account.
+func (b *Board) SetAlert(p auth.Principal, stationCode string, message *string, expiresAt *time.Time) (Note, error) {
+	text, until := "", int64(0)
+	switch {
+	case message != nil:
+		text = *message
+		if n := utf8.RuneCountInString(text); n > maxAlert || strings.TrimSpace(text) == "" {
+			return Note{}, errdefs.InvalidField("message", "must be 1 to %d characters that can be seen; it has %d", maxAlert, n)
+		}
+		if issue := unfit(text); issue != "" {
+			return Note{}, errdefs.InvalidField("message", "%s", issue)
+		}
+		if expiresAt != nil {
+			until = expiresAt.UnixMilli()
+		}
+	case expiresAt != nil:
+		return Note{}, errdefs.InvalidField("expiresAt", "must not be there without a message")
+	}
+	var late error
+	n, err := b.change(p, auth.Supervisor, stationCode, "station.alert", func(n *Note, now int64) map[string]string {
+		late = nil
+		switch {
+		case until != 0 && until <= now:
+			late = errdefs.InvalidField("expiresAt", "must lie in the future; it is %s", audit.Timestamp(time.UnixMilli(until)))
+			return nil
+		case until > now+maxAlertTime.Milliseconds():
+			late = errdefs.InvalidField("expiresAt", "must lie within 366 days; it is %s", audit.Timestamp(time.UnixMilli(until)))
+			return nil
+		case n.AlertMessage == text && n.AlertExpiresAt == until:
+			return nil
+		}
+		n.AlertMessage, n.AlertExpiresAt, n.AlertSince = text, until, now
+		if text == "" {
+			n.AlertSince = 0
+		}
+		detail := map[string]string{"message": text}
+		if until != 0 {
+			detail["expiresAt"] = audit.Timestamp(time.UnixMilli(until))
+		}
+		return detail
+	})
+	if late != nil {
+		return Note{}, late
+	}
+	return n, err
+}
+
+// unfit says what is wrong with a text that a tablet shows in one line; "" when nothing is.
+func unfit(text string) string {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return "must be one line of text without control characters"
+	}
+	return ""
+}
+
+// change stores what fn makes of a note, with an audit record of what it says; where it says nothing, nothing changed.
+func (b *Board) change(p auth.Principal, role auth.Role, stationCode, action string, fn func(n *Note, now int64) map[string]string) (Note, error) {
+	snap, err := b.cfg.Accounts.Get(p.AccountID)
+	if err != nil {
+		return Note{}, err
+	}
+	known, err := snap.Stations()
+	if err != nil {
+		return Note{}, err
+	}
+	key := kv.Pair[string, string]{A: p.AccountID, B: stationCode}
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	var n Note
+	changed := false
+	err = b.cfg.Store.Update(func(tx *kv.Tx) error {
+		if err := b.cfg.Authorize(tx, p, role); err != nil {
+			return err
+		}
+		switch {
+		case !known(stationCode):
+			return errdefs.New(errdefs.NotFound, "there is no station with this code")
+		case p.StationCodes != nil && !slices.Contains(p.StationCodes, stationCode):
+			return errdefs.New(errdefs.Forbidden, "this tablet may not act on the station %s", stationCode)
+		case snap.Account.ArchivedAt != nil:
+			return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", p.AccountID)
+		}
+		now := tx.Now().UnixMilli()
+		n = b.Of(p.AccountID, stationCode, now)
+		detail := fn(&n, now)
+		if changed = detail != nil; !changed {
+			return nil
+		}
+		if err := boards.Put(tx, key, n); err != nil {
+			return err
+		}
+		return audit.Put(tx, p.AccountID, p.Actor(), action, stationCode, detail)
+	})
+	if err != nil || !changed {
+		return n, err
+	}
+	b.mu.Lock()
+	b.notes[key] = n
+	b.mu.Unlock()
+	if b.cfg.Changed != nil {
+		b.cfg.Changed(p.AccountID, stationCode)
+	}
+	return n, nil
+}
+
+// Buckets names the buckets of this room.
+func Buckets() []string { return []string{boards.Name()} }
+
+// Check reads all that the room keeps, and reports what cannot be read or belongs to no account.
+func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
+	for item, err := range boards.Scan(tx, kv.Range{}) {
+		switch {
+		case err != nil:
+			report(fmt.Sprintf("what is put up at a station: %v", err))
+		case !known[item.Key.A]:
+			report(fmt.Sprintf("what is put up at the station %s: there is no account %s", item.Key.B, item.Key.A))
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package station
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+func (h *house) board(changed func(accountID, stationCode string)) *Board {
+	h.t.Helper()
+	b, err := NewBoard(BoardConfig{Store: h.store, Accounts: h.accounts, Changed: changed})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return b
+}
+
+func as(role auth.Role, stations ...string) auth.Principal {
+	p := boss()
+	p.Role, p.StationCodes = role, stations
+	return p
+}
+
+// TestBoard puts things up and takes them down, and reads them again from the store alone.
+func TestBoard(t *testing.T) {
+	h := newHouse(t, small)
+	var told []string
+	b := h.board(func(account, station string) { told = append(told, account+" "+station) })
+	step := func(after time.Duration, want Note, n Note, err error) {
+		t.Helper()
+		if diff := cmp.Diff(want, n); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		for _, b := range []*Board{b, h.board(nil)} {
+			if got := b.Of("millbrook", "PRESS-1", ms(after)); got != want {
+				t.Errorf("shown is %+v, want %+v", got, want)
+			}
+		}
+	}
+	operator := func(after time.Duration, initials *string) (Note, error) {
+		h.clock.set(after)
+		return b.SetOperator(as(auth.Operator), "PRESS-1", initials)
+	}
+	alert := func(after time.Duration, message *string, until *time.Time) (Note, error) {
+		h.clock.set(after)
+		return b.SetAlert(as(auth.Supervisor), "PRESS-1", message, until)
+	}
+	n, err := operator(1, new("ABC"))
+	step(1, Note{OperatorInitials: "ABC", OperatorSince: ms(1)}, n, err)
+	n, err = operator(h1, new("ABC")) // the same again
+	step(h1, Note{OperatorInitials: "ABC", OperatorSince: ms(1)}, n, err)
+	until := start.Add(3 * h1)
+	n, err = alert(2*h1, new("Mind the <step>"), &until)
+	step(2*h1, Note{OperatorInitials: "ABC", OperatorSince: ms(1), AlertMessage: "Mind the <step>", AlertSince: ms(2 * h1), AlertExpiresAt: ms(3 * h1)}, n, err)
+	for after, want := range map[time.Duration]string{3*h1 - time.Millisecond: "Mind the <step>", 3 * h1: ""} {
+		if got := b.Of("millbrook", "PRESS-1", ms(after)).AlertMessage; got != want {
+			t.Errorf("after %v the alert is %q, want %q", after, got, want)
+		}
+	}
+	n, err = operator(4*h1, nil)
+	step(4*h1, Note{OperatorSince: ms(4 * h1)}, n, err)
+	n, err = alert(5*h1, new("Stays"), nil)
+	step(5*h1, Note{OperatorSince: ms(4 * h1), AlertMessage: "Stays", AlertSince: ms(5 * h1)}, n, err)
+	n, err = alert(6*h1, nil, nil)
+	step(6*h1, Note{OperatorSince: ms(4 * h1)}, n, err)
+	if want := slices.Repeat([]string{"millbrook PRESS-1"}, 5); !slices.Equal(told, want) {
+		t.Errorf("told of %q, want %q", told, want)
+	}
+	var trail []string
+	var records []audit.Record
+	if err := h.store.View(func(tx *kv.Tx) (err error) {
+		records, _, err = audit.List(tx, "millbrook", 20, 0, "")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if strings.HasPrefix(r.Action, "station.") {
+			trail = append(trail, fmt.Sprint(r.Action, " ", r.Target, " ", r.Detail))
+		}
+	}
+	slices.Reverse(trail)
+	want := []string{
+		"station.operator PRESS-1 map[initials:ABC]", "station.alert PRESS-1 map[expiresAt:2026-01-12T11:00:00.000Z message:Mind the <step>]", "station.operator PRESS-1 map[initials:]",
+		"station.alert PRESS-1 map[message:Stays]", "station.alert PRESS-1 map[message:]",
+	}
+	if diff := cmp.Diff(want, trail); diff != "" {
+		t.Errorf("audit (-want +got):\n%s", diff)
+	}
+	if got := b.Of("millbrook", "PRESS-2", ms(2*h1)); got != (Note{}) {
+		t.Errorf("another station shows %+v", got)
+	}
+}
+
+// TestBoardRefuses says what cannot be put up, by whom and where; and that nothing is then.
+func TestBoardRefuses(t *testing.T) {
+	h := newHouse(t, small)
+	b := h.board(func(string, string) { t.Error("something changed") })
+	soon, past, far := start.Add(h1), start, start.Add(367*24*h1)
+	for _, c := range []struct {
+		p        auth.Principal
+		station  string
+		initials string
+		kind     errdefs.Kind
+		want     string
+	}{
+		{as(auth.Readonly), "PRESS-1", "ABC", errdefs.Forbidden, "this needs the role operator; yours is readonly"},
+		{as(auth.Operator, "PRESS-2"), "PRESS-1", "ABC", errdefs.Forbidden, "this tablet may not act on the station PRESS-1"},
+		{as(auth.Operator), "PRESS-9", "ABC", errdefs.NotFound, "there is no station with this code"},
+		{as(auth.Operator), "PRESS-1", "AB", errdefs.Invalid, "initials must be 3 to 8 characters; it has 2"},
+		{as(auth.Operator), "PRESS-1", "ABCDEFGHÄ", errdefs.Invalid, "initials must be 3 to 8 characters; it has 9"},
+		{as(auth.Operator), "PRESS-1", "", errdefs.Invalid, "initials must be 3 to 8 characters; it has 0"},
+		{as(auth.Operator), "PRESS-1", "A\nC", errdefs.Invalid, "initials must be one line of text without control characters"},
+	} {
+		_, err := b.SetOperator(c.p, c.station, &c.initials)
+		if err == nil || err.Error() != c.want || errdefs.KindOf(err) != c.kind {
+			t.Errorf("%q at %s: %v, want %s", c.initials, c.station, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		p       auth.Principal
+		message *string
+		until   *time.Time
+		kind    errdefs.Kind
+		want    string
+	}{
+		{as(auth.Operator), new("x"), nil, errdefs.Forbidden, "this needs the role supervisor; yours is operator"},
+		{as(auth.Supervisor, "PRESS-2"), new("x"), nil, errdefs.Forbidden, "this tablet may not act on the station PRESS-1"},
+		{as(auth.Supervisor), new(""), nil, errdefs.Invalid, "message must be 1 to 280 characters that can be seen; it has 0"},
+		{as(auth.Supervisor), new("  "), nil, errdefs.Invalid, "message must be 1 to 280 characters that can be seen; it has 2"},
+		{as(auth.Supervisor), new(strings.Repeat("é", 281)), nil, errdefs.Invalid, "message must be 1 to 280 characters that can be seen; it has 281"},
+		{as(auth.Supervisor), new("a\x00"), nil, errdefs.Invalid, "message must be one line of text without control characters"},
+		{as(auth.Supervisor), nil, &soon, errdefs.Invalid, "expiresAt must not be there without a message"},
+		{as(auth.Supervisor), new("x"), &past, errdefs.Invalid, "expiresAt must lie in the future; it is 2026-01-12T08:00:00.000Z"},
+		{as(auth.Supervisor), new("x"), &far, errdefs.Invalid, "expiresAt must lie within 366 days; it is 2027-01-14T08:00:00.000Z"},
+	} {
+		_, err := b.SetAlert(c.p, "PRESS-1", c.message, c.until)
+		if err == nil || err.Error() != c.want || errdefs.KindOf(err) != c.kind {
+			t.Errorf("alert: %v, want %s", err, c.want)
+		}
+	}
+	if _, err := h.accounts.SetArchived(auth.Local("millbrook"), true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.SetOperator(as(auth.Operator), "PRESS-1", new("ABC")); errdefs.KindOf(err) != errdefs.Conflict {
+		t.Errorf("on an archived account: %v", err)
+	}
+	if got := h.board(nil).Of("millbrook", "PRESS-1", ms(0)); got != (Note{}) {
+		t.Errorf("something is put up: %+v", got)
+	}
+}
+
+// TestCheckFinds says what Check reports.
+func TestCheckFinds(t *testing.T) {
+	h := newHouse(t, small)
+	if _, err := h.board(nil).SetOperator(boss(), "PRESS-1", new("ABC")); err != nil {
+		t.Fatal(err)
+	}
+	check := func(known map[string]bool) (found []string) {
+		err := h.store.View(func(tx *kv.Tx) error {
+			Check(tx, known, func(problem string) { found = append(found, problem) })
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if found := check(map[string]bool{"millbrook": true}); found != nil {
+		t.Errorf("found %q", found)
+	}
+	if found := check(nil); len(found) != 1 || found[0] != "what is put up at the station PRESS-1: there is no account millbrook" {
+		t.Errorf("found %q", found)
+	}
+}
