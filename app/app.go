@@ -25,6 +25,7 @@ import (
 	"opsmon/app/mqtt"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
+	"opsmon/app/station"
 	"opsmon/app/upgrade"
 	"opsmon/kv"
 )
@@ -43,6 +44,7 @@ type App struct {
 	broker    *mqtt.Broker
 	history   *history.Store
 	events    *event.Hub
+	board     *station.Board
 	floor     *floor.Floor
 	schedules *schedule.Service
 	api       *httpapi.API
@@ -114,6 +116,7 @@ func (a *App) services() (err error) {
 	}
 	if a.accounts, err = account.New(account.Config{
 		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Changed: func(id string) { a.floor.Changed(id) },
+		Live:      func(id string) *account.Live { return a.floor.Account(id) },
 		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return a.auth.Authorize(tx, p, need) },
 	}); err != nil {
 		return err
@@ -143,7 +146,7 @@ func (a *App) services() (err error) {
 	}
 	a.keeper = a.newKeeper()
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Board: a.board, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) },

@@ -14,6 +14,7 @@ import (
 	"opsmon/app/issue"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
+	"opsmon/app/station"
 	"opsmon/kv"
 )
 
@@ -42,6 +43,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		signal.Check(tx, known, report)
 		issue.Check(tx, known, report)
 		history.Check(tx, known, report)
+		station.Check(tx, known, report)
 		floor.Check(tx, known, report)
 		schedule.Check(tx, known, report)
 		return nil

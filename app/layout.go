@@ -11,6 +11,7 @@ import (
 	"opsmon/app/issue"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
+	"opsmon/app/station"
 	"opsmon/kv"
 )
 
@@ -27,6 +28,7 @@ import (
 //	issue, issueReach, issueOpen                                   package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState
+//	stationBoard                                                   package station
 //	ledger, ledgerLate, ledgerLink, once, onceAge, refused,        package floor
 //	refusedAge
 //	schedule, scheduleAt, scheduleOpen, schedulePlan,              package schedule
@@ -35,7 +37,7 @@ import (
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), floor.Buckets(), schedule.Buckets())
+	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), station.Buckets(), floor.Buckets(), schedule.Buckets())
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with

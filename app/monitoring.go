@@ -24,8 +24,15 @@ func (a *App) monitoring() (err error) {
 	}); err != nil {
 		return err
 	}
+	a.board, err = station.NewBoard(station.BoardConfig{
+		Store: a.store, Accounts: a.accounts, Authorize: a.auth.Authorize, Changed: func(id, code string) { a.floor.Noted(id, code) },
+	})
+	if err != nil {
+		return err
+	}
 	a.floor = floor.New(floor.Config{
 		Store: a.store, Accounts: a.accounts, Signals: a.signals, History: a.history, Events: a.events, Clock: a.cfg.Clock, Log: a.log,
+		Notes:     a.board.Of,
 		Timelines: station.New(station.Config{Accounts: a.accounts}),
 	})
 	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Authorize: a.auth.Authorize, Live: a.floor.Now, Detail: a.floor.Detail})

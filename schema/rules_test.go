@@ -144,9 +144,12 @@ var rules = map[string][]rule{
 	"issue-split":           {r("parts", `[{},{"causeCode":"x"}]`, `[] [{}] null {} [1,{}]`), moments("at"), initials, remark},
 	"issue-split IssuePart": {moments("startAt"), r("causeCode", `null "x"`, `"" 1`)},
 	"issue-exclude":         {r("excluded", `true false`, `null 1`), moments("at"), initials, remark},
-	"signal-batch":          {r("signals", `[{}] [{"rssi":1},{}]`, `[] null {} "A" [1]`)},
-	"setup":                 {someText("code domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
-	"account-create":        {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
+	"station-operator":      {{"initials", []string{long(3), long(8), `null`}, []string{long(2), long(9), `""`, `1`}}},
+	"station-alert": {{"message", []string{`"x"`, long(280), `null`}, []string{`""`, long(281), `1`}},
+		r("expiresAt", `null "2027-01-01T00:00:00Z"`, `"2027-01-01" 1`)},
+	"signal-batch":   {r("signals", `[{}] [{"rssi":1},{}]`, `[] null {} "A" [1]`)},
+	"setup":          {someText("code domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
+	"account-create": {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
 }
 
 // documents hold a valid document for each schema, with one of everything in the manifest.
@@ -162,6 +165,7 @@ var documents = map[Name]string{
 	TabletCreate: `{"name": "T", "role": "operator", "stationCodes": ["ST-1"]}`, DeviceCreate: `{"name": "gw", "stationCodes": ["ST-1"]}`, SignalBatch: `{"signals": [{}]}`, Setup: `{"code": "c", "domain": "acme.example", "email": "a@acme.example"}`,
 	IssueCreate: `{"stationCode": "ST-1"}`, IssueAcknowledge: `{}`, IssueEstimate: `{"expectedEndAt": null}`, IssueEscalate: `{"level": 1}`,
 	IssueCause: `{"causeCode": "BRK"}`, IssueSplit: `{"parts": [{}, {"startAt": "2026-11-20T08:40:00Z"}]}`, IssueExclude: `{"excluded": true}`,
+	StationOperator: `{"initials": "ABC"}`, StationAlert: `{"message": "Mind the step"}`,
 	BackupVerify: `{}`, BackupRestore: `{"confirm": "a.backup"}`,
 	AccountCreate: `{"domain": "acme.example", "email": "a@acme.example"}`,
 }

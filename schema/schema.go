@@ -41,6 +41,9 @@ const (
 	IssueSplit       Name = "issue-split"       // POST /issue/{id}/split
 	IssueExclude     Name = "issue-exclude"     // POST /issue/{id}/exclude
 
+	StationOperator Name = "station-operator" // POST /station/{stationCode}/operator
+	StationAlert    Name = "station-alert"    // POST /station/{stationCode}/alert
+
 	Setup         Name = "setup"          // POST /setup
 	AccountCreate Name = "account-create" // a further account on the appliance
 )
@@ -58,7 +61,7 @@ var files embed.FS
 func Names() []Name {
 	return []Name{Manifest, AccountUpdate, Login, Approve, AccountSwitch, KeyCreate, UserCreate, UserUpdate,
 		TabletCreate, DeviceCreate, SignalBatch,
-		IssueCreate, IssueAcknowledge, IssueEstimate, IssueEscalate, IssueCause, IssueSplit, IssueExclude,
+		IssueCreate, IssueAcknowledge, IssueEstimate, IssueEscalate, IssueCause, IssueSplit, IssueExclude, StationOperator, StationAlert,
 		BackupVerify, BackupRestore, Setup, AccountCreate}
 }
 

@@ -41,8 +41,10 @@ type Config struct {
 	Timelines *station.Timelines
 	// Findings gives what people found about issues of a station, which are whole (End 0: it goes on); nil = nothing.
 	Findings func(tx *kv.Tx, accountID, stationCode string, issues []monitor.Issue) ([]monitor.Finding, error)
-	Clock    func() time.Time // nil = time.Now
-	Log      *slog.Logger
+	// Notes gives what is put up at a station at a moment, ms; nil = nothing.
+	Notes func(accountID, stationCode string, now int64) station.Note
+	Clock func() time.Time // nil = time.Now
+	Log   *slog.Logger
 }
 
 // Floor owns the stations of all accounts. All methods may be called from any goroutine, but for those that say
@@ -64,6 +66,9 @@ func New(cfg Config) *Floor {
 	}
 	if cfg.Findings == nil {
 		cfg.Findings = func(*kv.Tx, string, string, []monitor.Issue) ([]monitor.Finding, error) { return nil, nil }
+	}
+	if cfg.Notes == nil {
+		cfg.Notes = func(string, string, int64) station.Note { return station.Note{} }
 	}
 	return &Floor{cfg: cfg, owners: map[string]*owner{}}
 }

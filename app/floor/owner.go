@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"opsmon/app/account"
 	"opsmon/app/errdefs"
 	"opsmon/app/monitor"
 	"opsmon/app/signal"
@@ -34,6 +35,8 @@ type owner struct {
 	archived map[string]*station.Station // those that left the manifest
 	lines    map[string]*line
 	loading  error // why there are no lines yet
+
+	cursors atomic.Pointer[[]account.Cursor] // how far the owner has got
 
 	ticked int64     // ms, when time last passed
 	kept   int64     // ms, the hour up to which lines were last kept
@@ -141,6 +144,7 @@ func (o *owner) pass(now int64) {
 			}
 		}
 	}
+	o.got(now)
 }
 
 // tell shows watchers what changed and rules what the engine found.

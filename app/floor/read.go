@@ -181,6 +181,7 @@ func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.S
 type Live struct {
 	Station  *station.Station
 	View     monitor.View // without outputs
+	Note     station.Note // what is put up there
 	Sequence uint64       // of the event that told watchers of it; equal sequences show equal values
 }
 
@@ -229,9 +230,10 @@ func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
 func (o *owner) live(l *line, s *station.Station) (Live, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v, err := l.view(o.f.now())
+	now := o.f.now()
+	v, err := l.view(now)
 	v.Outputs = monitor.Outputs{}
-	return Live{Station: s, View: v, Sequence: l.shown.sequence}, err
+	return Live{Station: s, View: v, Note: o.f.cfg.Notes(o.account, s.Code, now), Sequence: l.shown.sequence}, err
 }
 
 // Plan gives the configuration of all stations of an account that is in force now.

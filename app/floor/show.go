@@ -18,7 +18,10 @@ type Status struct {
 	StatusCode          string         `json:"statusCode"`
 	StatusCodeUpdatedAt string         `json:"statusCodeUpdatedAt"`
 	IsAlive             bool           `json:"isAlive"`
-	LineSpeed           *float64       `json:"lineSpeed"` // shown speed; null: not known
+	OperatorInitials    *string        `json:"currentOperatorInitials"` // null: nobody
+	AlertMessage        *string        `json:"alertMessage"`            // null: none
+	AlertExpiresAt      *string        `json:"alertExpiresAt"`          // null: it stays
+	LineSpeed           *float64       `json:"lineSpeed"`               // shown speed; null: not known
 	LineSpeedTarget     *float64       `json:"lineSpeedTarget"`
 	Schedule            *RunningStatus `json:"schedule"`              // the production schedule that runs
 	NonProduction       *RunningStatus `json:"nonProductionSchedule"` // which pauses it
@@ -56,13 +59,17 @@ func orNull[T comparable](v T) *T {
 }
 
 // Status gives a live station as answers carry it.
-func (l *Live) Status() Status { return statusOf(l.Station, &l.View, l.Sequence) }
+func (l *Live) Status() Status { return statusOf(l.Station, &l.View, l.Note, l.Sequence) }
 
-func statusOf(s *station.Station, v *monitor.View, sequence uint64) Status {
+func statusOf(s *station.Station, v *monitor.View, note station.Note, sequence uint64) Status {
 	st := Status{
 		StationCode: s.Code, Name: s.Name, PlantCode: s.Plant.Code, GroupCode: s.Group.Code,
 		StatusCode: v.Status.String(), StatusCodeUpdatedAt: Instant(v.Since), IsAlive: v.Status != monitor.StatusDisconnected,
 		LineSpeedTarget: orNull(s.Monitor.LineSpeedTarget), Issues: []IssueStatus{}, Sequence: sequence,
+	}
+	st.OperatorInitials, st.AlertMessage = orNull(note.OperatorInitials), orNull(note.AlertMessage)
+	if note.AlertExpiresAt != 0 {
+		st.AlertExpiresAt = orNull(Instant(note.AlertExpiresAt))
 	}
 	if v.SpeedKnown {
 		st.LineSpeed = &v.Speed
@@ -126,7 +133,7 @@ func (o *owner) show(l *line, now int64) {
 		return
 	}
 	l.touched, l.seenAt = false, now
-	st := statusOf(s, &v, 0)
+	st := statusOf(s, &v, o.f.cfg.Notes(o.account, l.code, now), 0)
 	body, err := json.Marshal(&st)
 	if err != nil || string(body) == l.shown.text {
 		l.mu.Unlock()

@@ -140,7 +140,7 @@ func getStation(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(view)
+	return ok(c.now(view))
 }
 
 // profile is http-api.md 2.4.

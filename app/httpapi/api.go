@@ -30,6 +30,7 @@ import (
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/signal"
+	"opsmon/app/station"
 )
 
 // Config is what New needs.
@@ -39,6 +40,7 @@ type Config struct {
 	Signals  *signal.Log
 	Events   *event.Hub // nil = nothing happens
 	Floor    *floor.Floor
+	Board    *station.Board
 	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
 	Connections func(deviceID string) int
 	Log         *slog.Logger

@@ -296,7 +296,7 @@ func (d *describer) successExample(op operation) any {
 // accountExample has every field that the schema has, unset where nothing else is said.
 func (d *describer) accountExample(name string) object {
 	values := parse(`{"id":"acme","domain":"acme.example","currency":"GBP","electricalPricePerKwh":0.2371,"durationFormat":"months","enableTasks":"on",
-		"createdAt":"2026-11-20T08:15:30.123Z","updatedAt":"2026-11-20T08:15:30.123Z","cursors":[]}`).(object)
+		"createdAt":"2026-11-20T08:15:30.123Z","updatedAt":"2026-11-20T08:15:30.123Z","cursors":[{"type":"signals","timestamp":1795162530123,"value":"2026-11-20T08:15:30.123Z","valueAgo":"0 s"}]}`).(object)
 	values = append(values, member{"manifest", d.bodyExample(operation{body: schema.Manifest})})
 	out := object{}
 	for _, p := range d.schemas.object(name).object("properties") {

@@ -87,8 +87,9 @@ const parameters = `{
 const (
 	backupSample   = `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","bytes":1846211,"origin":"scheduled","encrypted":false,"app":"1.0.0","problem":""}`
 	overviewSample = `{"folder":"/var/lib/app/backups","scheduled":true,"lastAt":"2026-11-20T01:30:00.000Z","nextAt":"2026-11-21T01:30:00.000Z","running":false,"overdue":false,"problem":"","restore":null,"backups":[` + backupSample + `]}`
-	statusSample   = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing","statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","isAlive":true,"lineSpeed":null,"lineSpeedTarget":null,` +
+	statusSample   = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing","statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","isAlive":true,"currentOperatorInitials":"ABC","alertMessage":null,"alertExpiresAt":null,"lineSpeed":null,"lineSpeedTarget":null,` +
 		`"schedule":{"id":"s7xk2v9m4q6w","skuCode":"BOWL","reasonCode":null,"plannedQuantity":4800,"goodCount":1212,"badCount":7},"nonProductionSchedule":null,"issues":[{"id":"PACK-1.stop-1795680930000","type":"stop","startAt":"2026-11-20T08:15:30.000Z","causeCode":null}],"sequence":41827}`
+	noteSample    = `{"stationCode":"PACK-1","currentOperatorInitials":"ABC","alertMessage":"Maintenance at 14:00","alertExpiresAt":"2026-11-20T14:00:00.000Z"}`
 	keySample     = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"planner@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
 	userSample    = `{"email":"planner@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
 	applySample   = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
@@ -143,8 +144,18 @@ var operations = map[string]operation{
 	},
 	"GET /station/:stationCode": {
 		id: "getStation", tag: "Station", summary: "Read what holds at a station",
-		about:  "The station's configuration with everything that it takes from its group, its plant and the account: every flag with the level that decided it, reasons, Task lists with their Tasks, the shift pattern, the SKUs it can run, and its own settings with their defaults filled in.",
+		about:  "The station's configuration with everything that it takes from its group, its plant and the account: every flag with the level that decided it, reasons, Task lists with their Tasks, the shift pattern, the SKUs it can run, and its own settings with their defaults filled in. Beside it, what the station does now, who works there and what alert is up; null where that is not known, or not yet.",
 		answer: "The resolved configuration.", form: formResult, gives: "StationConfiguration", also: []int{404},
+	},
+	"POST /station/:stationCode/operator": {
+		id: "setOperator", tag: "Station", summary: "Say who works at a station", role: auth.Operator, body: schema.StationOperator,
+		about:  "The initials show at the station until others are told, or null. A tablet says so of its own stations.",
+		answer: "What is put up at the station.", form: formResult, gives: "StationNote", sample: noteSample, also: []int{404, 409},
+	},
+	"POST /station/:stationCode/alert": {
+		id: "setAlert", tag: "Station", summary: "Put an alert up at a station", role: auth.Supervisor, body: schema.StationAlert,
+		about:  "A message that all should see who look at the station, until it expires or is taken down with null. There is one at a time: a new one takes the place of the one before.",
+		answer: "What is put up at the station.", form: formResult, gives: "StationNote", sample: noteSample, also: []int{404, 409},
 	},
 
 	"GET /auth/profile": {
@@ -357,7 +368,7 @@ var operations = map[string]operation{
 }
 
 // stationSample is the example of a station's configuration, without its flags and settings.
-const stationSample = `{"code":"PACK-1","name":"Packer 1","plant":{"code":"leeds","name":"Leeds","timezone":"Europe/London"},"group":{"code":"packing","name":"Packing"},` +
+const stationSample = `{"code":"PACK-1","name":"Packer 1","plant":{"code":"leeds","name":"Leeds","timezone":"Europe/London"},"group":{"code":"packing","name":"Packing"},"currentOperatorInitials":"ABC","statusCode":"productive","statusCodeUpdatedAt":"2026-11-20T08:15:30.123Z","alertMessage":null,"alertExpiresAt":null,` +
 	`"flags":{},"reasons":[{"code":"BRK","name":"Breakdown","description":null,"type":["downtime"],"oee":null,"heading":false,"reasons":[]}],` +
 	`"taskLists":[{"code":"START","name":"Before the first piece","description":null,"trigger":{"type":"schedule"},"tasks":[{"code":"CHECK","title":"Check the mould","description":null,"requireNotes":false,"order":1,"trigger":null}]}],` +
 	`"shiftPattern":{"code":"day","title":"Day shift","shifts":[{"name":"Day","startHour":6,"duration":8,"weekDay":"1"}],"from":"group"},"skus":[{"code":"BK-1000","name":"Bread, 1 kg"}],"settings":{}}`

@@ -161,7 +161,7 @@ func accountFields(manifest object) object {
 // accountAnswer is the result of GET /account.
 func accountAnswer(account object) object {
 	account = append(account, parse(`{
-		"cursors": {"description": "How far each reading of the account has come.", "type": "array", "items": {"$ref": "#/components/schemas/Cursor"}},
+		"cursors": {"description": "How far each stage of the monitoring has got.", "type": "array", "items": {"$ref": "#/components/schemas/Cursor"}},
 		"warehouseConfig": {"$ref": "#/components/schemas/WarehouseConfig", "description": "Access to the data warehouse; only there when one is attached."},
 		"manifest": {"$ref": "#/components/schemas/Manifest"}
 	}`).(object)...)
@@ -205,8 +205,8 @@ const answerModels = `{
 "Ref": {"description": "Names a thing.", "type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {
 	"code": {"description": "Its code.", "type": "string"},
 	"name": {"description": "Its name.", "type": "string"}}},
-"Cursor": {"description": "How far one reading of the account has come.", "type": "object", "required": ["type", "timestamp", "value", "valueAgo"], "additionalProperties": false, "properties": {
-	"type": {"type": "string"}, "timestamp": {"type": "number"}, "value": {"type": "string"}, "valueAgo": {"type": "string"}}},
+"Cursor": {"description": "How far one stage of the monitoring has got: signals that arrived, windows that are made of them, tasks and schedules that fall due by themselves.", "type": "object", "required": ["type", "timestamp", "value", "valueAgo"], "additionalProperties": false, "properties": {
+	"type": {"type": "string"}, "timestamp": {"description": "Unix time, milliseconds.", "type": "number"}, "value": {"description": "The same as a time.", "type": "string"}, "valueAgo": {"description": "How long ago that is, such as 4 s.", "type": "string"}}},
 "WarehouseConfig": {"description": "Access to the data warehouse.", "type": "object", "required": ["host", "port", "username"], "additionalProperties": false, "properties": {
 	"host": {"type": "string"}, "port": {"type": "number"}, "username": {"type": "string"}}},
 "Membership": {"description": "An account that a person belongs to.", "type": "object", "required": ["role", "accountId", "domain"], "additionalProperties": false, "properties": {
@@ -263,11 +263,14 @@ const answerModels = `{
 	"totalChanges": {"description": "How many changes there are in all.", "type": "integer", "minimum": 0},
 	"changes": {"description": "The first 1,000 changes.", "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Change"}},
 	"warnings": {"description": "What looks like a mistake and was accepted.", "type": "array", "items": {"$ref": "#/components/schemas/Detail"}}}},
-"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "sequence"], "additionalProperties": false, "properties": {
+"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "sequence"], "additionalProperties": false, "properties": {
  "stationCode": {"type": "string"}, "name": {"type": "string"}, "plantCode": {"type": "string"}, "groupCode": {"type": "string"},
  "statusCode": {"description": "The first of these that fits.", "type": "string", "enum": ["disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"]},
  "statusCodeUpdatedAt": {"description": "Since when.", "type": "string", "format": "date-time"},
  "isAlive": {"description": "There was a sign of life lately.", "type": "boolean"},
+ "currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},
+ "alertMessage": {"description": "What all should see; null: nothing.", "type": ["string", "null"]},
+ "alertExpiresAt": {"description": "Until when it is shown; null: until it is taken down.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
  "lineSpeed": {"description": "The shown speed; null: not known.", "type": ["number", "null"]},
  "lineSpeedTarget": {"description": "The schedule's, else the SKU's, else the station's.", "type": ["number", "null"]},
  "schedule": {"description": "The production schedule that runs.", "anyOf": [{"$ref": "#/components/schemas/RunningSchedule"}, {"type": "null"}]},
@@ -279,7 +282,17 @@ const answerModels = `{
  "goodCount": {"description": "Units recorded so far.", "type": "number"}, "badCount": {"type": "number"}}},
 "OpenIssue": {"description": "A stop, slow period or manual downtime that goes on.", "type": "object", "required": ["id", "type", "startAt", "causeCode"], "additionalProperties": false, "properties": {
  "id": {"type": "string"}, "type": {"type": "string", "enum": ["stop", "slow", "manual"]}, "startAt": {"type": "string", "format": "date-time"}, "causeCode": {"description": "Null: not known.", "type": ["string", "null"]}}},
-"StationConfiguration": {"description": "What holds at a station, and which level decided it.", "type": "object", "required": ["code", "name", "plant", "group", "flags", "reasons", "taskLists", "shiftPattern", "skus", "settings"], "additionalProperties": false, "properties": {
+"StationNote": {"description": "What is put up at a station.", "type": "object", "required": ["stationCode", "currentOperatorInitials", "alertMessage", "alertExpiresAt"], "additionalProperties": false, "properties": {
+	"stationCode": {"type": "string"},
+	"currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},
+	"alertMessage": {"description": "What all should see; null: nothing.", "type": ["string", "null"]},
+	"alertExpiresAt": {"description": "Until when it is shown; null: until it is taken down.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}},
+"StationConfiguration": {"description": "What holds at a station, and which level decided it.", "type": "object", "required": ["code", "name", "plant", "group", "flags", "reasons", "taskLists", "shiftPattern", "skus", "settings", "currentOperatorInitials", "statusCode", "statusCodeUpdatedAt", "alertMessage", "alertExpiresAt"], "additionalProperties": false, "properties": {
+	"currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},
+	"alertMessage": {"description": "What all should see; null: nothing.", "type": ["string", "null"]},
+	"alertExpiresAt": {"description": "Until when it is shown; null: until it is taken down.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"statusCode": {"description": "What it does, as the list of stations tells; null: not known yet.", "type": ["string", "null"]},
+	"statusCodeUpdatedAt": {"description": "Since when.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"code": {"description": "Code of the station.", "type": "string"},
 	"name": {"description": "Name of the station.", "type": "string"},
 	"plant": {"$ref": "#/components/schemas/StationPlant"},

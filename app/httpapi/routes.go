@@ -135,6 +135,8 @@ func (a *API) routes() []route {
 		{method: post, path: "/account/manifest/revisions/:revision/restore", handle: postRestore, role: auth.Member, query: []string{"note"}},
 		{method: get, path: "/station", handle: getStations, query: []string{"plantcode", "groupcode", "stationcodes"}},
 		{method: get, path: "/station/:stationCode", handle: getStation},
+		{method: post, path: "/station/:stationCode/operator", handle: postStationOperator, role: auth.Operator},
+		{method: post, path: "/station/:stationCode/alert", handle: postStationAlert, role: auth.Supervisor},
 
 		{method: get, path: "/auth/profile", handle: getProfile},
 		{method: get, path: "/auth/callback", handle: getCallback, access: open, query: []string{"token"}, noHead: true},

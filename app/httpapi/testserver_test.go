@@ -85,6 +85,7 @@ type server struct {
 	signals  *signal.Log
 	events   *event.Hub
 	floor    *floor.Floor
+	board    *station.Board
 	api      *API
 	http     *httptest.Server
 	client   *http.Client
@@ -105,6 +106,7 @@ type server struct {
 // options say how a test's server differs from the usual one.
 type options struct {
 	empty  bool // no account: waits for its set-up
+	live   bool // GET /account shows the floor, which then changes its entity tag
 	secure bool // as under TLS
 	http2  bool // under TLS indeed
 	mailer func(*slog.Logger) *auth.Mailer
@@ -119,7 +121,7 @@ func newServer(t testing.TB, o options) *server {
 	s := &server{t: t, secrets: map[string]bool{}, ready: func() error { return nil }, setupCode: "abcd-efgh-ijkl"}
 	s.store = kvtest.New(t, func(c *kv.Config) {
 		c.Clock = s.clock.now
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), floor.Buckets(), history.Buckets())
+		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets())
 	})
 	log := slog.New(slog.NewTextHandler(&s.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.log != nil {
@@ -131,6 +133,12 @@ func newServer(t testing.TB, o options) *server {
 			if s.floor != nil {
 				s.floor.Changed(id)
 			}
+		},
+		Live: func(id string) *account.Live {
+			if !o.live {
+				return nil
+			}
+			return s.floor.Account(id)
 		},
 		Store: s.store, Clock: s.clock.now, Log: log,
 		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return s.auth.Authorize(tx, p, need) },
@@ -149,7 +157,12 @@ func newServer(t testing.TB, o options) *server {
 	s.events = event.NewHub(1000)
 	kept, err := history.New(history.Config{Store: s.store, Clock: s.clock.now})
 	s.must(nil, err)
+	s.board, err = station.NewBoard(station.BoardConfig{
+		Store: s.store, Accounts: s.accounts, Authorize: s.auth.Authorize, Changed: func(id, code string) { s.floor.Noted(id, code) },
+	})
+	s.must(nil, err)
 	s.floor = floor.New(floor.Config{
+		Notes: s.board.Of,
 		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
 		Timelines: station.New(station.Config{Accounts: s.accounts}),
 	})
@@ -164,7 +177,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Floor: s.floor, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
+		Signals: s.signals, Events: s.events, Floor: s.floor, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },
 		Check:     func(report func(string)) error { return s.store.Check(report) },

@@ -43,6 +43,8 @@ var samples = map[string]sample{
 	"POST /account/manifest/revisions/:revision/restore": {make: with("/account/manifest/revisions/3/restore", ""), role: auth.Member, foreign: 404},
 	"GET /station":                                       {make: plain("/station?plantcode=north"), foreign: 400},
 	"GET /station/:stationCode":                          {make: plain("/station/PACK-1"), foreign: 404},
+	"POST /station/:stationCode/operator":                {make: with("/station/PACK-1/operator", `{"initials":"ABC"}`), role: auth.Operator, foreign: 404},
+	"POST /station/:stationCode/alert":                   {make: with("/station/PACK-1/alert", `{"message":"Mind the step","expiresAt":"2027-01-01T00:00:00Z"}`), role: auth.Supervisor, foreign: 404},
 	"GET /auth/profile":                                  {make: plain("/auth/profile")},
 	"POST /auth/logout":                                  {make: plain("/auth/logout")},
 	"POST /auth/account":                                 {make: with("/auth/account", `{"accountId":"acme"}`), byKey: 403, foreign: 403},
@@ -405,7 +407,7 @@ func TestUnknownPaths(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Admin)
 	for _, path := range []string{"/", "/nothing", "/account/", "//account", "/account/nothing", "/ACCOUNT", "/key/", "/local/check", "/local/account", "/local/init",
-		"/account/manifest/revisions/1/nothing", "/station", "/station/", "/openapi.json/", "/auth", "/./account", "/a/../account", "/account%2Fmanifest", "/%00", "/health%00", "/%2e%2e/account"} {
+		"/account/manifest/revisions/1/nothing", "/station/", "/openapi.json/", "/auth", "/./account", "/a/../account", "/account%2Fmanifest", "/%00", "/health%00", "/%2e%2e/account"} {
 		for _, method := range []string{"GET", "POST", "HEAD", "DELETE", "OPTIONS"} {
 			s.do(ask{method: method, path: path}).want(t, http.StatusNotFound)
 			s.do(ask{method: method, path: path, key: key}).want(t, http.StatusNotFound)

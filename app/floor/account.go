@@ -1,0 +1,71 @@
+package floor
+
+import (
+	"opsmon/app/account"
+)
+
+// Noted tells that something else is put up at a station: watchers are told within a second.
+func (f *Floor) Noted(accountID, stationCode string) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return
+	}
+	o.mu.RLock()
+	l := o.lines[stationCode]
+	o.mu.RUnlock()
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	l.touched = true
+	l.mu.Unlock()
+	o.hint()
+}
+
+// Account gives what GET /account shows of the floor as it is now; nil while the stations are being read after a start. It
+// does not wait.
+func (f *Floor) Account(accountID string) *account.Live {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return nil
+	}
+	select {
+	case <-o.loaded:
+	default:
+		return nil
+	}
+	o.mu.RLock()
+	plan, lines := o.plan, o.lines
+	o.mu.RUnlock()
+	live := &account.Live{Station: func(code string) (at account.LiveStation) {
+		s, l := plan.Of(code), lines[code]
+		if s == nil || l == nil { // of a revision that is not in force here yet
+			return at
+		}
+		now, err := o.live(l, s)
+		at.OperatorInitials, at.AlertMessage, at.AlertExpiresAt = now.Note.OperatorInitials, now.Note.AlertMessage, now.Note.AlertExpiresAt
+		if err == nil {
+			at.Status, at.StatusAt = now.View.Status.String(), now.View.Since
+		}
+		return at
+	}}
+	if cursors := o.cursors.Load(); cursors != nil {
+		live.Cursors = *cursors
+	}
+	return live
+}
+
+// got notes how far the owner has got (monitoring.md section 8): signals, to the moment until which it has taken in what
+// arrived; windows, to the minute until which they are made of all that; tasks and schedules, to the moment for which it
+// has done what falls due.
+func (o *owner) got(now int64) {
+	windows := now
+	for _, l := range o.lines {
+		if l.late != 0 {
+			windows = min(windows, l.late)
+		}
+	}
+	o.cursors.Store(&[]account.Cursor{
+		{Type: "signals", At: now}, {Type: "windows", At: windows - windows%minute}, {Type: "tasks", At: now}, {Type: "schedules", At: now},
+	})
+}
