@@ -61,3 +61,72 @@ func BenchmarkSecond(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAgain computes a day of a hundred stations with a signal every five seconds again from the log, all in: reading,
+// evaluating, and keeping what comes of it. BenchmarkRestart is what a start of the service does after such a day.
+func BenchmarkAgain(b *testing.B) {
+	r := dayOf(b, 100)
+	b.ResetTimer()
+	for range b.N {
+		b.StopTimer()
+		r.ForgetAll()
+		b.StartTimer()
+		r.Open(nil)
+		if err := r.Floor.Pass(floortest.Account); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRestart: see BenchmarkAgain.
+func BenchmarkRestart(b *testing.B) {
+	r := dayOf(b, 100)
+	r.Open(nil)
+	if err := r.Floor.Pass(floortest.Account); err != nil {
+		b.Fatal(err)
+	}
+	r.Pass(time.Hour, 0)
+	b.ResetTimer()
+	for range b.N {
+		r.Open(nil)
+		if err := r.Floor.Pass(floortest.Account); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// dayOf is a plant with a day of signals in the log that nobody has evaluated yet.
+func dayOf(b *testing.B, n int) *floortest.Rig {
+	b.Helper()
+	r := floortest.New(b, manifestOf(n))
+	log, err := signal.NewLog(signal.Config{Store: r.Store, Clock: r.Now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var batch []signal.Signal
+	for at := floortest.At(0); at < floortest.At(24*time.Hour); at += 5000 {
+		for k := range n {
+			i := int(at/5000) + k
+			s := floortest.Signal(fmt.Sprint("S", k), at, map[signal.Field]float64{
+				signal.Productive: float64(1 - i/300%2), signal.ProductionCompleteGood: float64(i % 4), signal.LineSpeed: float64(40 + i%7), signal.ElectricalKw: 3,
+			})
+			s.Account, s.Source, s.Arrived = floortest.Account, "device:works/gateway", at
+			batch = append(batch, s)
+		}
+		if len(batch) >= 5000 {
+			if _, err := log.Append(batch); err != nil {
+				b.Fatal(err)
+			}
+			if batch = batch[:0]; log.Tail() > 200_000 {
+				if err := log.Pack(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	if err := log.Pack(); err != nil {
+		b.Fatal(err)
+	}
+	r.Pause(24*time.Hour + time.Minute)
+	return r
+}

@@ -285,6 +285,7 @@ func (o *owner) replan() error {
 	}
 	lines, archived := map[string]*line{}, map[string]*station.Station{}
 	var left []string
+	var late []*line
 	for _, s := range slices.Concat(plan.Stations, gone) {
 		if s.Archived {
 			archived[s.Code] = s
@@ -297,10 +298,18 @@ func (o *owner) replan() error {
 			if l, err = o.open(t, s.Code, now); err != nil {
 				return err
 			}
+			if l.late != 0 {
+				late = append(late, l)
+			}
 		} else if err := o.reconfigure(l, t, now); err != nil {
 			return err
 		}
 		lines[s.Code] = l
+	}
+	for batch := range slices.Chunk(late, keepBatch) {
+		if err := o.again(t, now, batch...); err != nil {
+			return err
+		}
 	}
 	o.mu.Lock()
 	o.timeline, o.plan, o.archived, o.lines = t, plan, archived, lines

@@ -19,15 +19,13 @@ const day = 24 * hour
 // gather gives what happened at a station in [from, to), which lies in one UTC day, in order. held is called at the moment
 // that the answer is for.
 func (o *owner) gather(t *station.Timeline, code string, from, to int64, held func()) ([]monitor.Input, error) {
-	var list []monitor.Input
-	signals, err := o.f.cfg.Signals.OfThen(o.account, code, signal.Day(from), held)
+	signals, err := o.f.cfg.Signals.OfThen(o.account, code, from, to, held)
 	if err != nil {
 		return nil, err
 	}
+	list := make([]monitor.Input, 0, len(signals)+8)
 	for i := range signals {
-		if s := &signals[i]; s.At >= from && s.At < to {
-			list = append(list, inputOf(s))
-		}
+		list = append(list, inputOf(&signals[i]))
 	}
 	sorted := len(list)
 	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
@@ -125,7 +123,8 @@ func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
 	return at - at%day, err
 }
 
-// open makes the line of a station: from what is kept of it, and what came since.
+// open makes the line of a station of what is kept of it and what came since. One that is late is still to be computed:
+// because something came for its past that is not accounted for, or because its last kept state is long ago.
 func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error) {
 	l := &line{code: code, touched: true}
 	var kept int64
@@ -146,13 +145,18 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 		}
 		return err
 	})
+	if err != nil || l.late != 0 {
+		return l, err
+	}
+	s, at, err := o.stateBefore(t, code, kept, now)
 	if err != nil {
 		return nil, err
 	}
-	if l.late != 0 {
-		return l, o.again(t, now, l)
+	if now-at > keptLong {
+		l.goBack(max(at, kept))
+		return l, nil
 	}
-	r, err := o.replay(t, code, kept, now)
+	r, err := o.replayFrom(t, code, s, at, now)
 	if err != nil {
 		return nil, err
 	}
@@ -161,6 +165,10 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 	l.settled = history.Cut(r.out, l.through, math.MaxInt64)
 	return l, nil
 }
+
+// keptLong is how long ago the state that a line is opened with may be, ms: what is computed from an older one is kept at
+// once, so that the next start need not do it again.
+const keptLong = 3 * hour
 
 // anew is a line computed again, before that is kept.
 type anew struct {
@@ -319,12 +327,19 @@ type keptState struct {
 }
 
 // replay computes a station from a moment before the one given on, up to now.
-func (o *owner) replay(t *station.Timeline, code string, from, now int64) (r replayed, err error) {
-	if r.base, r.from, err = o.stateBefore(t, code, from, now); err != nil {
-		return r, err
+func (o *owner) replay(t *station.Timeline, code string, from, now int64) (replayed, error) {
+	s, at, err := o.stateBefore(t, code, from, now)
+	if err != nil {
+		return replayed{}, err
 	}
+	return o.replayFrom(t, code, s, at, now)
+}
+
+// replayFrom computes a station from a state that has taken in everything before a moment on, up to now.
+func (o *owner) replayFrom(t *station.Timeline, code string, s *monitor.State, from, now int64) (r replayed, err error) {
+	r.base, r.from = s, from
 	r.at = max(r.from, now-settleAfter)
-	next := nextState(max(r.from, from), now)
+	next := nextState(r.from, now)
 	for at := r.from; at <= now+settleAfter; at = at - at%day + day {
 		end := at - at%day + day
 		list, err := o.gather(t, code, at, end, func() { o.forget(code, at, end) })

@@ -11,7 +11,8 @@ import (
 )
 
 // Signals are stored by columns, because what a machine sends changes little from one signal to the next. The stored form
-// is a format byte and, compressed or not, a payload:
+// is a format byte, where it is compressed the times of the first and the last signal, so that who looks for others need
+// not decompress it, and a payload:
 //
 //	count
 //	strings         how many, then each with its length: accounts, stations, sources, codes and ids, "" not among them
@@ -137,7 +138,28 @@ func pack(list []Signal, compress bool) []byte {
 	}
 	enc := encoders.Get().(*zstd.Encoder)
 	defer encoders.Put(enc)
-	return enc.EncodeAll(p.b, []byte{formatZstd})
+	first, end := span(list)
+	return enc.EncodeAll(p.b, binary.AppendVarint(binary.AppendVarint([]byte{formatZstd}, first), end))
+}
+
+// span gives the times of the earliest and the latest of signals, ms.
+func span(list []Signal) (first, last int64) {
+	first, last = list[0].At, list[0].At
+	for i := range list {
+		first, last = min(first, list[i].At), max(last, list[i].At)
+	}
+	return first, last
+}
+
+// outside tells, without reading them, whether all of the packed signals lie outside of [from, to). It is false when that
+// cannot be told.
+func outside(stored []byte, from, to int64) bool {
+	if len(stored) == 0 || stored[0] != formatZstd {
+		return false
+	}
+	u := unpacker{stored[1:], true}
+	first, last := u.varint(), u.varint()
+	return u.ok && (last < from || first >= to)
 }
 
 var encoders = sync.Pool{New: func() any {
@@ -243,9 +265,13 @@ func unpack(stored []byte) ([]Signal, error) {
 		return nil, errBroken
 	}
 	u := unpacker{stored[1:], true}
+	var first, latest int64
 	switch stored[0] {
 	case formatPlain:
 	case formatZstd:
+		if first, latest = u.varint(), u.varint(); !u.ok {
+			return nil, errBroken
+		}
 		dec := decoders.Get().(*zstd.Decoder)
 		defer decoders.Put(dec)
 		var err error
@@ -307,6 +333,9 @@ func unpack(stored []byte) ([]Signal, error) {
 		}
 	}
 	if !u.ok || len(u.b) > 0 {
+		return nil, errBroken
+	}
+	if f, l := span(list); stored[0] == formatZstd && (f != first || l != latest) {
 		return nil, errBroken
 	}
 	return list, nil

@@ -227,12 +227,14 @@ func (l *Log) known(tx *kv.Tx, list []Signal, duplicate []bool) error {
 
 // Of gives the signals of a station on a UTC day, in the order of Compare. Errors: kv.ErrDamaged and others of the store.
 func (l *Log) Of(account, station string, day int64) ([]Signal, error) {
-	return l.OfThen(account, station, day, func() {})
+	return l.OfThen(account, station, day*dayMs, (day+1)*dayMs, func() {})
 }
 
-// OfThen is Of for who is told by Appended as well: held is called at the moment that the answer is for, so that each
+// OfThen gives the signals of a station of [from, to), ms, which lies in one UTC day. It is for who is told by Appended as
+// well: held is called at the moment that the answer is for, so that each
 // signal is either in the answer and was told before, or is told after it. held must not wait, nor call the Log.
-func (l *Log) OfThen(account, station string, day int64, held func()) ([]Signal, error) {
+func (l *Log) OfThen(account, station string, from, to int64, held func()) ([]Signal, error) {
+	day := Day(from)
 	var list []Signal
 	l.mu.RLock()
 	locked := true
@@ -246,7 +248,7 @@ func (l *Log) OfThen(account, station string, day int64, held func()) ([]Signal,
 	sorted := true
 	err := l.cfg.Store.View(func(tx *kv.Tx) error {
 		for _, s := range l.last[place{account, station}] {
-			if Day(s.At) == day {
+			if s.At >= from && s.At < to {
 				list, sorted = append(list, s.Signal), false
 			}
 		}
@@ -256,9 +258,15 @@ func (l *Log) OfThen(account, station string, day int64, held func()) ([]Signal,
 			if err != nil {
 				return err
 			}
+			if outside(item.Value, from, to) {
+				continue
+			}
 			more, err := readPart(item)
 			if err != nil {
 				return err
+			}
+			if f, l := span(more); f < from || l >= to {
+				more = slices.DeleteFunc(more, func(s Signal) bool { return s.At < from || s.At >= to })
 			}
 			if len(list) == 0 {
 				list = more

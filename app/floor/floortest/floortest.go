@@ -92,6 +92,8 @@ func New(t testing.TB, manifest string, more ...string) *Rig {
 		return err
 	}))
 	done()
+	r.History, err = history.New(history.Config{Store: r.Store, Clock: r.Now})
+	r.must(err)
 	t.Cleanup(r.Close)
 	return r
 }
@@ -109,8 +111,6 @@ func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
 	r.Signals, err = signal.NewLog(signal.Config{Store: r.Store, Clock: r.Now, Log: slog.New(slog.DiscardHandler), Appended: func(list []signal.Signal) { r.Floor.Arrived(list) }})
 	r.must(err)
 	r.Timelines = station.New(station.Config{Accounts: r.Accounts})
-	r.History, err = history.New(history.Config{Store: r.Store, Clock: r.Now})
-	r.must(err)
 	c := floor.Config{
 		History: r.History, Accounts: r.Accounts,
 		Store: r.Store, Signals: r.Signals, Events: r.Events, Timelines: r.Timelines, Clock: r.Now, Log: slog.New(trouble{slog.DiscardHandler, r.T}),
@@ -130,6 +130,26 @@ func (r *Rig) Forget(stationCode string) {
 	r.Floor = nil
 	r.must(r.Store.Update(func(tx *kv.Tx) error { return r.History.Forget(tx, Account, stationCode, 0) }))
 	r.Open(r.cfg, r.set...)
+}
+
+// ForgetAll removes what is kept of all stations, and leaves the Floor closed.
+func (r *Rig) ForgetAll() {
+	r.T.Helper()
+	if r.Floor != nil {
+		r.Floor.Close()
+		r.Floor = nil
+	}
+	snap, err := r.Accounts.Get(Account)
+	r.must(err)
+	m, err := snap.Manifest()
+	r.must(err)
+	for _, p := range m.Plants {
+		for _, g := range p.Groups {
+			for _, s := range g.Stations {
+				r.must(r.Store.Update(func(tx *kv.Tx) error { return r.History.Forget(tx, Account, s.Code, 0) }))
+			}
+		}
+	}
 }
 
 // Close ends what Open began.
