@@ -66,7 +66,7 @@ func TestSecondProcess(t *testing.T) {
 
 // TestTermination: the request that is being answered ends well, the store is closed, the exit status is 0.
 func TestTermination(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			key := initialise(t, dir, "--domain", "northgate.example")

@@ -127,15 +127,43 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
+// untilStopped is untilSignal for a service, which a hangup does not end unless its terminal has closed: people send it to
+// have a service read its files anew.
+func untilStopped(ctx context.Context, log *slog.Logger) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	if signal.Ignored(syscall.SIGHUP) { // nohup
+		return ctx, stop
+	}
+	hangups, atTerminal := make(chan os.Signal, 1), hasTerminal()
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(hangups)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangups:
+			}
+			if atTerminal && !hasTerminal() {
+				stop()
+				return
+			}
+			log.Info("a hangup signal changes nothing: files of certificates are read whenever they change, and settings at the next start")
+		}
+	}()
+	return ctx, stop
+}
+
 // run runs a service until ctx ends or the process is told to stop.
 func (e *env) run(ctx context.Context, cfg app.Config, started func(h *app.Host, url string)) error {
-	ctx, stop := untilSignal(ctx)
-	defer stop()
 	level, err := cfg.Level()
 	if err != nil {
 		return err
 	}
 	log := slog.New(service.NewHandler(e.stderr, level))
+	ctx, stop := untilStopped(ctx, log)
+	defer stop()
+	context.AfterFunc(ctx, stop)
 	h, err := app.NewHost(cfg, log)
 	if err != nil {
 		return err

@@ -1,0 +1,15 @@
+//go:build unix
+
+package cli
+
+import "os"
+
+// hasTerminal tells whether the process has a terminal that is open.
+func hasTerminal() bool {
+	f, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return true
+}
