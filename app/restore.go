@@ -18,6 +18,7 @@ import (
 	"opsmon/app/backup"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
+	"opsmon/app/upgrade"
 	"opsmon/kv"
 )
 
@@ -251,8 +252,10 @@ func namesIn(dir string) (names []string) {
 // uploads is how the names of files begin that clients send and that have not become anything yet.
 const uploads = "upload-"
 
-// tidyScratch removes what a killed service left in the data directory: backups that were sent.
+// tidyScratch removes what a killed service left in the data directory: backups that were sent; and what a killed upgrade
+// left that cannot be at work any more.
 func tidyScratch(dir string) {
+	upgrade.SweepTrials(dir, 24*time.Hour, time.Now())
 	for _, name := range namesIn(dir) {
 		if strings.HasPrefix(name, uploads) {
 			_ = os.RemoveAll(filepath.Join(dir, name)) // tried again at the next start

@@ -152,6 +152,23 @@ func TestRestoreOverTheNetwork(t *testing.T) {
 	}
 }
 
+// TestTidyScratch: a service that starts removes what killed ones left, and the copies of killed upgrades, but not that of
+// one which may be at work.
+func TestTidyScratch(t *testing.T) {
+	dir := t.TempDir()
+	for name, age := range map[string]time.Duration{"upload-1": 0, "upgrade-trial-1": 25 * time.Hour, "upgrade-trial-2": time.Hour, "other": 48 * time.Hour} {
+		writeIn(t, dir, name+"/file", "")
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tidyScratch(dir)
+	if got := strings.Join(namesIn(dir), " "); got != "other upgrade-trial-2" {
+		t.Errorf("left: %s", got)
+	}
+}
+
 // TestRestoreGoesBack: what cannot be used does not stay, whether the service runs or not.
 func TestRestoreGoesBack(t *testing.T) {
 	other := testConfig(t)

@@ -92,7 +92,7 @@ func TestUpgradeInstalled(t *testing.T) {
 		if foreign := m.Must(t, "find", "/var/lib/app", "-not", "-user", "app"); foreign != "" {
 			t.Errorf("not the service's own: %s", foreign)
 		}
-		if left, _, _ := m.Run(t.Context(), nil, "sh", "-c", "ls -d /usr/local/bin/.app-upgrade-* /tmp/app-upgrade-* /var/lib/app/upgrade.json /var/lib/app/*before-upgrade"); left != "" {
+		if left, _, _ := m.Run(t.Context(), nil, "sh", "-c", "ls -d /usr/local/bin/.app-upgrade-* /tmp/app-upgrade-* /var/lib/app/upgrade-trial-* /var/lib/app/upgrade.json /var/lib/app/*before-upgrade"); left != "" {
 			t.Errorf("left: %s", left)
 		}
 	}

@@ -235,18 +235,19 @@ func (cfg *Config) makeBackupDir() error {
 // store in the backup.
 func (cfg *Config) checkCopy(ctx context.Context, path, program string) (store int, err error) {
 	cfg.Say("Letting the new version check a copy of the store")
-	dir, err := os.MkdirTemp("", "app-upgrade-")
+	dir, end, err := cfg.trial()
 	if err != nil {
 		return 0, err
 	}
-	defer backup.RemoveTree(dir)
+	defer end()
 	m, err := backup.Inspect(path, "")
 	if err != nil {
 		return 0, err
 	}
 	if err := cfg.unpack(ctx, path, dir, m.Store); err != nil {
-		return 0, fmt.Errorf("the copy of the store that the new version is to check: %w; another directory for it is taken from TMPDIR", err)
+		return 0, fmt.Errorf("the copy of the store that the new version is to check: %w; it needs as much room in %s as the store takes", err, cfg.DataDir)
 	}
+	cfg.step("copied")
 	if out, err := run(ctx, program, "check", "--json", "--data-dir", dir); err != nil {
 		return 0, fmt.Errorf("the new version cannot work with a copy of the store, so nothing was changed: %w %s", err, out)
 	}

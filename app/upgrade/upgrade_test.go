@@ -58,6 +58,28 @@ func TestUpgradeAndRollback(t *testing.T) {
 	}
 }
 
+// TestTrial: the copy of the store that a new version checks is in the data directory, and those of killed upgrades go.
+func TestTrial(t *testing.T) {
+	p, next := newPlant(t), program(t, "1.1.0", "well")
+	left := filepath.Join(p.dir, trialPrefix+"1")
+	if err := os.Mkdir(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none")) // it would be no place for a large store
+	cfg, copies := p.config(), []string(nil)
+	cfg.step = func(name string) {
+		if name == "copied" {
+			copies, _ = filepath.Glob(filepath.Join(p.dir, trialPrefix+"*", "app.db"))
+		}
+	}
+	if _, err := Upgrade(t.Context(), cfg, next, true); err != nil {
+		t.Fatal(err)
+	}
+	if len(copies) != 1 || exists(left) || exists(filepath.Dir(copies[0])) {
+		t.Errorf("the copies were %v", copies)
+	}
+}
+
 // withDefaults gives a configuration whose paths can be asked for.
 func (cfg Config) withDefaults() *Config { cfg.fill(); return &cfg }
 
