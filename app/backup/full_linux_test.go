@@ -3,6 +3,7 @@ package backup
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -71,6 +72,29 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("the store is harmed: %v", err)
 	}
 }
+
+// TestSpoolRoom takes no backup that the service's disk has no room for, whether its size is told or not.
+func TestSpoolRoom(t *testing.T) {
+	dir := mountTmpfs(t, 80) // spoolReserve and a little
+	for name, size := range map[string]int64{"told": 20 << 20, "not told": -1, "told wrong": 1} {
+		if _, err := Spool(t.Context(), dir, "upload-", size, io.LimitReader(zeroes{}, 20<<20)); !errors.Is(err, ErrNoRoom) {
+			t.Errorf("size %s: %v", name, err)
+		}
+		expectOnly(t, dir)
+	}
+	path, err := Spool(t.Context(), dir, "upload-", 1<<20, io.LimitReader(zeroes{}, 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != 1<<20 || filepath.Dir(path) != dir {
+		t.Errorf("%s: %v, %v", path, info, err)
+	}
+}
+
+// zeroes gives zeroes for ever.
+type zeroes struct{}
+
+func (zeroes) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // TestKilledAway kills a process at each step of a backup to another disk.
 func TestKilledAway(t *testing.T) {

@@ -72,6 +72,30 @@ func receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (r Result, 
 	return r, kv.SyncDir(filepath.Dir(cfg.Path))
 }
 
+// Spool writes a backup that is sent here to a new file in the data directory, whose name starts with a prefix, for Restore to
+// read it there. size is how many bytes are to come, less than 0 when nobody knows. The service needs some room on the same
+// disk, which stays free. Nothing is left behind when it fails. Errors: from's own; ErrNoRoom; the disk's; ctx's.
+func Spool(ctx context.Context, dir, prefix string, size int64, from io.Reader) (path string, err error) {
+	path, err = spool(ctx, dir, prefix, size, from)
+	return path, during("receive a backup", err)
+}
+
+func spool(ctx context.Context, dir, prefix string, size int64, from io.Reader) (path string, err error) {
+	if err := needRoom(dir, max(size, 0)+spoolReserve, 0); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, prefix+"*")
+	if err != nil {
+		return "", err
+	}
+	w := &measured{w: f, dir: dir, reserve: spoolReserve}
+	_, err = io.CopyBuffer(&watched{ctx: ctx, w: w, step: func(int) {}}, struct{ io.Reader }{from}, make([]byte, 256<<10))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
 // readReceived reads what is on the disk as far as it can be, and holds it against what came.
 func readReceived(ctx context.Context, path, passphrase string, r Result) (m Manifest, err error) {
 	o, f, err := openFile(path, passphrase)

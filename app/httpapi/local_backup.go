@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -151,17 +150,13 @@ func localRestore(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	f, err := os.CreateTemp(a.cfg.Backups.Scratch, "upload-*")
+	path, err := backup.Spool(c.r.Context(), a.cfg.Backups.Scratch, "upload-", c.r.ContentLength, c.r.Body)
 	if err != nil {
 		return reply{}, backupError(err)
 	}
-	_, err = io.Copy(f, c.r.Body)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return reply{}, backupError(errors.Join(err, os.Remove(f.Name())))
-	}
-	in := RestoreInput{Path: f.Name(), Name: name, Passphrase: passphrase, By: c.p.Actor()}
+	in := RestoreInput{Path: path, Name: name, Passphrase: passphrase, By: c.p.Actor()}
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
-		defer os.Remove(f.Name())
+		defer os.Remove(path)
 		in.Progress = out.Progress
 		r, err := a.cfg.Restorer.Restore(ctx, in)
 		return r, backupError(err)

@@ -28,6 +28,22 @@ func (s *server) locally(method, path, account, body string) *answer {
 	return a
 }
 
+// TestLocalRestoreRoom refuses a backup that the disk has no room for before a byte of it is written.
+func TestLocalRestoreRoom(t *testing.T) {
+	s := newServer(t, options{})
+	r := httptest.NewRequest("POST", "/local/restore", strings.NewReader("a backup"))
+	r.RemoteAddr, r.ContentLength = "@", 1<<55
+	r.Header.Set(nameHeader, "plant.backup")
+	w := httptest.NewRecorder()
+	s.api.Local().ServeHTTP(w, r)
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "are needed") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if len(s.restorer.asked) > 0 {
+		t.Errorf("it was restored: %+v", s.restorer.asked)
+	}
+}
+
 func TestLocalOperations(t *testing.T) {
 	s := newServer(t, options{empty: true})
 	s.locally("GET", "/account", "", "").want(t, 409) // none yet
