@@ -15,6 +15,7 @@ import (
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
+	"opsmon/app/task"
 	"opsmon/kv"
 )
 
@@ -46,6 +47,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		station.Check(tx, known, report)
 		floor.Check(tx, known, report)
 		schedule.Check(tx, known, report)
+		task.Check(tx, known, report)
 		return nil
 	})
 }

@@ -49,6 +49,7 @@ var who = map[string][]string{
 	"app/service":          {"app/control"},
 	"app/service/boottest": {},
 	"app/floor":            {"kv", "app/errdefs", "app/account", "app/audit", "app/calendar", "app/energy", "app/event", "app/history", "app/monitor", "app/oee", "app/signal", "app/station"},
+	"app/task":             {"kv", "app/errdefs", "app/account", "app/audit", "app/auth", "app/cron", "app/event", "app/floor", "app/monitor", "app/station"},
 	"app/floor/floortest":  {"kv", "kv/kvtest", "app/account", "app/auth", "app/audit", "app/event", "app/floor", "app/history", "app/signal", "app/station"},
 	"app/schedule":         {"kv", "app/errdefs", "app/audit", "app/auth", "app/calendar", "app/event", "app/floor", "app/monitor", "app/station"},
 	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/station", "app/floor", "app/schedule", "app/task", "app/mqtt", "app/transform", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade"},

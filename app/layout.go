@@ -12,6 +12,7 @@ import (
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
+	"opsmon/app/task"
 	"opsmon/kv"
 )
 
@@ -33,11 +34,12 @@ import (
 //	refusedAge
 //	schedule, scheduleAt, scheduleOpen, schedulePlan,              package schedule
 //	production, productionAt
+//	task, taskCurrent, taskText, taskStation                       package task
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), station.Buckets(), floor.Buckets(), schedule.Buckets())
+	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), station.Buckets(), floor.Buckets(), schedule.Buckets(), task.Buckets())
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with

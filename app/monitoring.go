@@ -7,6 +7,7 @@ import (
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
+	"opsmon/app/task"
 )
 
 // monitoring opens what follows the stations: the log of signals, the floor, and the rules that act by themselves.
@@ -30,15 +31,28 @@ func (a *App) monitoring() (err error) {
 	if err != nil {
 		return err
 	}
+	timelines := station.New(station.Config{Accounts: a.accounts})
 	a.floor = floor.New(floor.Config{
 		Store: a.store, Accounts: a.accounts, Signals: a.signals, History: a.history, Events: a.events, Clock: a.cfg.Clock, Log: a.log,
 		Notes:     a.board.Of,
-		Timelines: station.New(station.Config{Accounts: a.accounts}),
+		Timelines: timelines,
 	})
 	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Authorize: a.auth.Authorize, Live: a.floor.Now, Detail: a.floor.Detail})
 	if err != nil {
 		return err
 	}
-	a.floor.Use(a.schedules)
+	a.tasks = task.New(task.Config{
+		Store: a.store, Timelines: timelines, Log: a.log, Revision: a.revision, Authorize: a.auth.Authorize,
+	})
+	a.floor.Use(a.schedules, a.tasks)
 	return nil
+}
+
+// revision gives the number of the manifest's revision of an account, 0 when there is no such account.
+func (a *App) revision(accountID string) int64 {
+	snap, err := a.accounts.Get(accountID)
+	if err != nil {
+		return 0
+	}
+	return int64(snap.Account.Revision)
 }

@@ -44,6 +44,9 @@ const (
 	StationOperator Name = "station-operator" // POST /station/{stationCode}/operator
 	StationAlert    Name = "station-alert"    // POST /station/{stationCode}/alert
 
+	TaskComplete  Name = "task-complete"   // POST /task/{id}/complete
+	TaskListStart Name = "task-list-start" // POST /task-list/{code}/start
+
 	Setup         Name = "setup"          // POST /setup
 	AccountCreate Name = "account-create" // a further account on the appliance
 )
@@ -62,6 +65,7 @@ func Names() []Name {
 	return []Name{Manifest, AccountUpdate, Login, Approve, AccountSwitch, KeyCreate, UserCreate, UserUpdate,
 		TabletCreate, DeviceCreate, SignalBatch,
 		IssueCreate, IssueAcknowledge, IssueEstimate, IssueEscalate, IssueCause, IssueSplit, IssueExclude, StationOperator, StationAlert,
+		TaskComplete, TaskListStart,
 		BackupVerify, BackupRestore, Setup, AccountCreate}
 }
 

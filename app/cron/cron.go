@@ -54,6 +54,24 @@ func (p Pattern) Next(after time.Time, zone *time.Location) time.Time {
 	return time.Time{}
 }
 
+// Last gives the last fire at or before an instant, in the zone: the zero time when there was none within 100 years. zone
+// must not be nil.
+func (p Pattern) Last(upTo time.Time, zone *time.Location) time.Time {
+	until := upTo.Unix() + 1
+	for back := 2 * 24 * time.Hour; ; back = min(8*back, horizon) {
+		last, found := int64(0), false
+		for f := range p.fires(zone, until-int64(back/time.Second), until) {
+			last, found = f.last, true
+		}
+		if found {
+			return time.Unix(last, 0).In(zone)
+		}
+		if back == horizon {
+			return time.Time{}
+		}
+	}
+}
+
 // SmallestGap gives the smallest elapsed time between two consecutive fires after an instant in any of the zones,
 // clock changes included, and the zone where it happens (the first of them on a tie). It looks 28 years ahead, and
 // further (100 years) for a pattern so sparse that it has not fired twice by then. Without any zone in which the

@@ -79,6 +79,31 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// What Next gives after an instant is what Last gives from that fire on, until the one after it.
+func TestLast(t *testing.T) {
+	for _, pattern := range []string{"30 6 * * *", "* * * * *", "*/20 1 * * *", "30 1 * * *", "30 * * * *", "0 */2 * * *", "0 0 13 * fri", "59 23 31 12 *", "0 0 29 2 *"} {
+		for _, name := range []string{"UTC", "Europe/London", "Australia/Lord_Howe", "America/New_York"} {
+			p, z := parse(t, pattern), zone(t, name)
+			for _, from := range []string{"2026-03-07T12:00:00Z", "2026-03-28T22:00:00Z", "2026-04-04T10:00:00Z", "2026-10-03T10:00:00Z", "2026-10-24T22:00:00Z", "2026-11-01T02:00:00Z"} {
+				at, err := time.Parse(time.RFC3339, from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fire := p.Next(at, z)
+				for range 10 {
+					next := p.Next(fire, z)
+					for _, upTo := range []time.Time{fire, fire.Add(time.Second), next.Add(-time.Nanosecond)} {
+						if got := p.Last(upTo, z); !got.Equal(fire) {
+							t.Errorf("the last fire of %q in %s up to %s is %s, want %s", pattern, name, upTo.In(z), got, fire)
+						}
+					}
+					fire = next
+				}
+			}
+		}
+	}
+}
+
 // In Santiago the clocks skip 0:00 to 1:00 on the Sunday from 2 to 8 September.
 func TestNeverFires(t *testing.T) {
 	santiago, from := zone(t, "America/Santiago"), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -31,6 +31,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/signal"
 	"opsmon/app/station"
+	"opsmon/app/task"
 )
 
 // Config is what New needs.
@@ -41,6 +42,7 @@ type Config struct {
 	Events   *event.Hub // nil = nothing happens
 	Floor    *floor.Floor
 	Board    *station.Board
+	Tasks    *task.Service
 	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
 	Connections func(deviceID string) int
 	Log         *slog.Logger

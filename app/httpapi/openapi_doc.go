@@ -54,6 +54,7 @@ const tags = `[
 {"name": "Health Check", "description": "For load balancers and monitoring."},
 {"name": "OpenAPI", "description": "This description."},
 {"name": "Station", "description": "What holds at one station."},
+{"name": "Task", "description": "What operators have to do, and when."},
 {"name": "User", "description": "The people of the account and their roles."}
 ]`
 
@@ -78,6 +79,14 @@ const parameters = `{
 "skip": {"description": "How many to leave out first.", "schema": {"type": "integer", "minimum": 0, "default": 0}, "example": 0},
 "token": {"description": "The token of the one-time link.", "required": true, "schema": {"type": "string", "minLength": 1}, "example": "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"},
 "action": {"description": "Only records of this action.", "schema": {"type": "string"}, "example": "manifest.apply"},
+"taskId": {"description": "Identifier of the Task, as the list gives it.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1.mqwkm4g0.0"},
+"taskListCode": {"description": "Code of the Task list.", "schema": {"type": "string", "minLength": 1}, "example": "CLEAN"},
+"stationcode": {"description": "Only what is about this station.", "schema": {"type": "string"}, "example": "PACK-1"},
+"state": {"description": "Only those in these states, with commas between them.", "schema": {"type": "string"}, "example": "pending"},
+"from": {"description": "The beginning of a range: a time, or a date for the beginning of its production day.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},
+"to": {"description": "The end of the range, now when it is not given; a date includes its production day.", "schema": {"type": "string"}, "example": "2026-11-20T14:00:00Z"},
+"rangecode": {"description": "Instead of from and to: today, yesterday, week, last7d, month, or two times with a slash between them.", "schema": {"type": "string"}, "example": "today"},
+"archived": {"description": "What has left the manifest, too.", "schema": {"type": "boolean", "default": false}, "example": true},
 "types": {"description": "Only events of these types, with commas between them.", "schema": {"type": "string"}, "example": "station,issue"},
 "stationcodes": {"description": "Only what is about these stations, with commas between them.", "schema": {"type": "string"}, "example": "PACK-1,PACK-2"},
 "plantcode": {"description": "Only what is about stations of this plant.", "schema": {"type": "string"}, "example": "leeds"},
@@ -89,11 +98,13 @@ const (
 	overviewSample = `{"folder":"/var/lib/app/backups","scheduled":true,"lastAt":"2026-11-20T01:30:00.000Z","nextAt":"2026-11-21T01:30:00.000Z","running":false,"overdue":false,"problem":"","restore":null,"backups":[` + backupSample + `]}`
 	statusSample   = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing","statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","isAlive":true,"currentOperatorInitials":"ABC","alertMessage":null,"alertExpiresAt":null,"lineSpeed":null,"lineSpeedTarget":null,` +
 		`"schedule":{"id":"s7xk2v9m4q6w","skuCode":"BOWL","reasonCode":null,"plannedQuantity":4800,"goodCount":1212,"badCount":7},"nonProductionSchedule":null,"issues":[{"id":"PACK-1.stop-1795680930000","type":"stop","startAt":"2026-11-20T08:15:30.000Z","causeCode":null}],"sequence":41827}`
-	noteSample    = `{"stationCode":"PACK-1","currentOperatorInitials":"ABC","alertMessage":"Maintenance at 14:00","alertExpiresAt":"2026-11-20T14:00:00.000Z"}`
-	keySample     = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"planner@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
-	userSample    = `{"email":"planner@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
-	applySample   = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
-	linkSample    = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"planner@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
+	noteSample  = `{"stationCode":"PACK-1","currentOperatorInitials":"ABC","alertMessage":"Maintenance at 14:00","alertExpiresAt":"2026-11-20T14:00:00.000Z"}`
+	keySample   = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"planner@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
+	userSample  = `{"email":"planner@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
+	applySample = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
+	linkSample  = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"planner@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
+	taskSample  = `{"id":"PACK-1.mqwkm4g0.0","stationCode":"PACK-1","state":"pending","trigger":"cron","taskCode":"WALK","title":"Walk round the machine","description":null,"requireNotes":true,"taskListCode":"ROUND","taskListName":"Round","order":1,"scheduleId":null,` +
+		`"availableAt":"2026-11-20T07:30:00.000Z","deadlineAt":"2026-11-20T08:00:00.000Z","startedBy":null,"completedAt":null,"recordedAt":null,"completedBy":null,"note":null}`
 	profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
 		`"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x","account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`
 )
@@ -286,6 +297,24 @@ var operations = map[string]operation{
 		about:  "For devices, members and admins. What is accepted is durable when this is answered. A signal that cannot be taken does no harm to the others: an unknown station, a wrong value, a time before what is kept. One that is more than two minutes in the future is taken at its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived. 429: more signals come from this credential than it may send; send the same again after `Retry-After`.",
 		answer: "What became of each signal.", body: schema.SignalBatch, form: formList, gives: "SignalOutcome", also: []int{409},
 		sample: `{"index":0,"accepted":true,"issue":""}`,
+	},
+	"GET /task": {
+		id: "listTasks", tag: "Task", summary: "List what operators have to do, or had",
+		about: "A Task of a list, each time it falls due at a station. With `state=pending` and no range all that is pending, by its deadline; otherwise those that became available in the range, which is the last seven days when none is given, the newest first. " +
+			"A range may have 400 days for one station and 31 for several.\n\nOnly where `enableTasks` is on are Tasks made. What was completed or missed is kept for 400 days, and of a station the newest 10,000.",
+		answer: "A page of Tasks.", form: formPage, gives: "TaskInstance", sample: taskSample, also: []int{400, 503},
+	},
+	"POST /task/:taskId/complete": {
+		id: "completeTask", tag: "Task", summary: "Say that a Task is done", role: auth.Operator,
+		about: "At the stations that the caller may act on. What was missed can be completed with an `at` before its deadline, up to 24 hours back: a tablet that was offline sends it late.\n\n" +
+			"403: the station is not the caller's, or `enableTasks` is off. 409: it was completed before, or missed.",
+		answer: "The Task as it is now.", body: schema.TaskComplete, form: formResult, gives: "TaskInstance", sample: taskSample, also: []int{404, 409, 503},
+	},
+	"POST /task-list/:taskListCode/start": {
+		id: "startTaskList", tag: "Task", summary: "Start a Task list that is on demand", role: auth.Operator,
+		about: "Its Tasks on demand are pending from then on, until they are completed: they have no deadline.\n\n" +
+			"403: the station is not the caller's, or `enableTasks` is off. 404: no such list is available at the station. 409: the list has no Task on demand, or Tasks of an earlier start are pending.",
+		answer: "The Tasks, in their order.", body: schema.TaskListStart, form: formList, gives: "TaskInstance", sample: taskSample, also: []int{404, 409, 503},
 	},
 	"GET /events": {
 		id: "getEvents", tag: "Event", summary: "Follow what changes",

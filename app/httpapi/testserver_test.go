@@ -25,6 +25,7 @@ import (
 	"opsmon/app/history"
 	"opsmon/app/signal"
 	"opsmon/app/station"
+	"opsmon/app/task"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -34,11 +35,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // acme is the manifest of the tests' first account: every kind of thing of http-api.md 2.3, small.
 const acme = `{"version":"v1","account":{"id":"acme","domain":"acme.example","currency":"EUR","electricalPricePerKwh":0.25,
 "dashboardConfig":{"home":"floor"},"durationFormat":"hours","enableTasks":"on","enableManualDowntime":"on","enableLostProductionCost":"on",
-"includeTaskListCodes":["start-up"],
+"includeTaskListCodes":["start-up","clean"],
 "shiftPatterns":[{"code":"two","title":"Two shifts","shifts":[{"name":"Early","startHour":6,"duration":8,"weekDay":"1"},{"name":"Late","startHour":14.5,"duration":7.5,"weekDay":"1"}]}],
 "reasons":[{"code":"BRK","name":"Breakdown","reasons":[{"code":"BRK-E","name":"Electrical"}]},{"code":"CHG","name":"Changeover"}],
-"tasks":[{"code":"oil","title":"Check the oil","requireNotes":true,"taskListCodes":[{"code":"start-up","order":1.5}]}],
-"taskLists":[{"code":"start-up","name":"Start-up","trigger":{"type":"schedule"}}],
+"tasks":[{"code":"oil","title":"Check the oil","requireNotes":true,"taskListCodes":[{"code":"start-up","order":1.5}]},{"code":"wipe","title":"Wipe","taskListCodes":[{"code":"clean","order":1}]}],
+"taskLists":[{"code":"start-up","name":"Start-up","trigger":{"type":"schedule"}},{"code":"clean","name":"Cleaning","trigger":{"type":"on_demand"}}],
 "skus":[{"code":"A1","name":"Biscuit","cycleTime":1200,"stationCodes":["PACK-1"]},{"code":"B2","name":"Wafer","unitsPerHour":90}],
 "plants":[{"code":"north","name":"North","timezone":"Europe/Berlin","dayStartHour":6,"weekStartDay":0,"stationGroups":[
 {"code":"packing","name":"Packing","shiftPatternCode":"two","excludeReasonCodes":["CHG"],"stations":[{"code":"PACK-1","name":"Packer 1","enableManualDowntime":"off"},{"code":"PACK-2","name":"Packer 2"}]},
@@ -86,6 +87,7 @@ type server struct {
 	events   *event.Hub
 	floor    *floor.Floor
 	board    *station.Board
+	tasks    *task.Service
 	api      *API
 	http     *httptest.Server
 	client   *http.Client
@@ -121,7 +123,7 @@ func newServer(t testing.TB, o options) *server {
 	s := &server{t: t, secrets: map[string]bool{}, ready: func() error { return nil }, setupCode: "abcd-efgh-ijkl"}
 	s.store = kvtest.New(t, func(c *kv.Config) {
 		c.Clock = s.clock.now
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets())
+		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets(), task.Buckets())
 	})
 	log := slog.New(slog.NewTextHandler(&s.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.log != nil {
@@ -161,11 +163,20 @@ func newServer(t testing.TB, o options) *server {
 		Store: s.store, Accounts: s.accounts, Authorize: s.auth.Authorize, Changed: func(id, code string) { s.floor.Noted(id, code) },
 	})
 	s.must(nil, err)
+	timelines := station.New(station.Config{Accounts: s.accounts})
 	s.floor = floor.New(floor.Config{
 		Notes: s.board.Of,
 		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
-		Timelines: station.New(station.Config{Accounts: s.accounts}),
+		Timelines: timelines,
 	})
+	s.tasks = task.New(task.Config{Store: s.store, Timelines: timelines, Log: log, Authorize: s.auth.Authorize, Revision: func(id string) int64 {
+		snap, err := s.accounts.Get(id)
+		if err != nil {
+			return 0
+		}
+		return int64(snap.Account.Revision)
+	}})
+	s.floor.Use(s.tasks)
 	t.Cleanup(s.floor.Close)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
 	source := func() (backup.Config, error) { return backup.Config{Store: s.store, Version: "test"}, nil }
@@ -177,7 +188,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Floor: s.floor, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
+		Signals: s.signals, Events: s.events, Floor: s.floor, Tasks: s.tasks, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },
 		Check:     func(report func(string)) error { return s.store.Check(report) },

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/floor"
+	"opsmon/app/task"
 )
 
 // caller is who sends a request of the walk.
@@ -65,6 +67,9 @@ var samples = map[string]sample{
 	"POST /device":                                       {make: newDevice, role: auth.Admin, foreign: 400},
 	"DELETE /device/:device":                             {make: someDevice, role: auth.Admin, ok: 204, foreign: 404},
 	"POST /signal":                                       {make: with("/signal", `{"signals":[{"stationCode":"PACK-9","rssi":-60}]}`), role: auth.Member},
+	"GET /task":                                          {make: plain("/task?limit=5&skip=0")},
+	"POST /task/:taskId/complete":                        {make: someTask, role: auth.Operator, foreign: 404},
+	"POST /task-list/:taskListCode/start":                {make: someTaskList, role: auth.Operator, foreign: 400},
 	"GET /events":                                        {make: plain("/events?types=station&stationcodes="), foreign: 200},
 	"GET /audit":                                         {make: plain("/audit?limit=3&skip=1&action=key.create"), role: auth.Admin},
 	"GET /backup":                                        {make: plain("/backup"), role: auth.Admin},
@@ -123,6 +128,44 @@ func (s *server) device(stations ...string) (auth.Device, string) {
 	d, token, err := s.auth.AddDevice(auth.Local("acme"), auth.DeviceInput{Name: strings.ReplaceAll(s.address(), ".", "-"), StationCodes: stations})
 	s.must(nil, err)
 	return d, s.hide(token)
+}
+
+// someTask is a Task of PACK-1 that is pending.
+func someTask(s *server, _ caller) ask {
+	s.t.Helper()
+	s.finishTasks("PACK-1")
+	made, err := s.startTasks("PACK-1")
+	s.must(nil, err)
+	return ask{path: "/task/" + made[0].ID + "/complete", body: `{"initials":"ANN","note":"done"}`}
+}
+
+func someTaskList(s *server, _ caller) ask {
+	s.finishTasks("PACK-2")
+	return ask{path: "/task-list/clean/start", body: `{"stationCode":"PACK-2","initials":"ANN"}`}
+}
+
+// startTasks starts acme's on-demand list at a station.
+func (s *server) startTasks(stationCode string) (made []*task.View, err error) {
+	err = s.floor.Do("acme", func(w *floor.Work) error {
+		made, err = s.tasks.Start(w, auth.Local("acme"), "clean", task.ListStart{StationCode: stationCode, Initials: "BOB"})
+		return err
+	})
+	return made, err
+}
+
+// finishTasks completes all that is pending at a station.
+func (s *server) finishTasks(stationCode string) {
+	s.t.Helper()
+	pending, _, err := s.tasks.List("acme", task.Query{Stations: []string{stationCode}, Whole: true, Limit: 100})
+	s.must(nil, err)
+	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+		for _, v := range pending {
+			if _, err := s.tasks.Complete(w, auth.Local("acme"), v.ID, task.Completion{Initials: "BOB", Note: "x"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
 func freshLink(s *server, c caller) ask {
@@ -407,7 +450,7 @@ func TestUnknownPaths(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Admin)
 	for _, path := range []string{"/", "/nothing", "/account/", "//account", "/account/nothing", "/ACCOUNT", "/key/", "/local/check", "/local/account", "/local/init",
-		"/account/manifest/revisions/1/nothing", "/station/", "/openapi.json/", "/auth", "/./account", "/a/../account", "/account%2Fmanifest", "/%00", "/health%00", "/%2e%2e/account"} {
+		"/account/manifest/revisions/1/nothing", "/station/", "/task/", "/task/x", "/task-list", "/openapi.json/", "/auth", "/./account", "/a/../account", "/account%2Fmanifest", "/%00", "/health%00", "/%2e%2e/account"} {
 		for _, method := range []string{"GET", "POST", "HEAD", "DELETE", "OPTIONS"} {
 			s.do(ask{method: method, path: path}).want(t, http.StatusNotFound)
 			s.do(ask{method: method, path: path, key: key}).want(t, http.StatusNotFound)

@@ -1,0 +1,179 @@
+package httpapi
+
+import (
+	"slices"
+	"time"
+
+	"opsmon/app/errdefs"
+	"opsmon/app/floor"
+	"opsmon/app/station"
+	"opsmon/app/task"
+	"opsmon/schema"
+)
+
+// How long a range of Tasks may be, of one station and of several; and how far back one goes that is not given.
+const (
+	tasksOfOne     = 400 * 24 * time.Hour
+	tasksOfSeveral = 31 * 24 * time.Hour
+	tasksUsually   = 7 * 24 * time.Hour
+)
+
+// getTasks answers GET /task (monitoring.md section 5).
+func getTasks(c *call) (reply, error) {
+	plan, err := c.api.cfg.Floor.Plan(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	q := task.Query{}
+	if q.Limit, q.Skip, err = c.page(100, 1000); err != nil {
+		return reply{}, err
+	}
+	if err := c.taskStates(&q); err != nil {
+		return reply{}, err
+	}
+	if err := c.taskStations(&q, plan); err != nil {
+		return reply{}, err
+	}
+	if err := c.taskRange(&q, plan); err != nil {
+		return reply{}, err
+	}
+	results, total, err := c.api.cfg.Tasks.List(c.p.AccountID, q)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(results, total)
+}
+
+func (c *call) taskStates(q *task.Query) error {
+	for _, name := range parts(c.r.URL.Query().Get("state")) {
+		state := task.State(name)
+		if !slices.Contains([]task.State{task.Pending, task.Completed, task.Missed}, state) {
+			return errdefs.InvalidField("state", "must be some of pending, completed and missed, with commas between them; it has %q", shorten(name))
+		}
+		q.States = append(q.States, state)
+	}
+	return nil
+}
+
+func (c *call) taskStations(q *task.Query, plan *station.Plan) error {
+	values := c.r.URL.Query()
+	code := values.Get("stationcode")
+	if code == "" {
+		chosen, err := c.stations(plan)
+		for _, s := range chosen {
+			q.Stations = append(q.Stations, s.Code)
+		}
+		return err
+	}
+	archived, err := flagOf(values.Get("archived"), "archived")
+	if err != nil {
+		return err
+	}
+	if plan.Of(code) == nil && !archived {
+		return errdefs.InvalidField("stationcode", "names the station %q, which the account does not have; archived=true asks for one that it had", shorten(code))
+	}
+	q.Stations = []string{code}
+	return nil
+}
+
+// flagOf reads true or false; absent is false.
+func flagOf(text, name string) (bool, error) {
+	switch text {
+	case "true":
+		return true, nil
+	case "false", "":
+		return false, nil
+	}
+	return false, errdefs.InvalidField(name, "must be true or false; it is %q", shorten(text))
+}
+
+func (c *call) taskRange(q *task.Query, plan *station.Plan) error {
+	most := tasksOfSeveral
+	if len(q.Stations) == 1 {
+		most = tasksOfOne
+	}
+	now := time.Now()
+	r, given, err := readRange(c.r.URL.Query(), plan.Plants[0].Calendar, now.UnixMilli(), most)
+	if err != nil {
+		return err
+	}
+	switch {
+	case given:
+		q.From, q.To = r.Start, r.End
+	case len(q.States) == 1 && q.States[0] == task.Pending:
+		q.Whole = true
+	default:
+		q.From, q.To = now.Add(-tasksUsually).UnixMilli(), now.UnixMilli()+1
+	}
+	return nil
+}
+
+// momentOf reads the field at of a write; nil for none.
+func momentOf(text string) (*int64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	t, err := readTime("at", text)
+	ms := t.UnixMilli()
+	return &ms, err
+}
+
+// onFloor does a write of the floor, which an archived account does not take.
+func (c *call) onFloor(fn func(w *floor.Work) error) error {
+	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return err
+	}
+	if snap.Account.ArchivedAt != nil {
+		return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", c.p.AccountID)
+	}
+	return c.api.cfg.Floor.Do(c.p.AccountID, fn)
+}
+
+// completeTask answers POST /task/{id}/complete.
+func completeTask(c *call) (reply, error) {
+	var in struct {
+		task.Completion
+		At string `json:"at"`
+	}
+	err := c.decode(schema.TaskComplete, false, &in)
+	if err == nil {
+		in.Completion.At, err = momentOf(in.At)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	var done *task.View
+	err = c.onFloor(func(w *floor.Work) (err error) {
+		done, err = c.api.cfg.Tasks.Complete(w, c.p, c.params.ByName("taskId"), in.Completion)
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(done)
+}
+
+// startTaskList answers POST /task-list/{code}/start.
+func startTaskList(c *call) (reply, error) {
+	var in struct {
+		task.ListStart
+		At string `json:"at"`
+	}
+	err := c.decode(schema.TaskListStart, false, &in)
+	if err == nil {
+		in.ListStart.At, err = momentOf(in.At)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	var made []*task.View
+	err = c.onFloor(func(w *floor.Work) (err error) {
+		made, err = c.api.cfg.Tasks.Start(w, c.p, c.params.ByName("taskListCode"), in.ListStart)
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	return list(made, -1)
+}

@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"opsmon/app/auth"
+	"opsmon/app/floor"
+	"opsmon/app/monitor"
+)
+
+// A Task from its schedule's start to its completion by a tablet, and what is refused on the way.
+func TestTasksOverTheAPI(t *testing.T) {
+	s := newServer(t, options{})
+	operator, reader := s.roleKey(auth.Operator), s.roleKey(auth.Readonly)
+	now := time.Now().UnixMilli()
+	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+		_, err := w.Record("PACK-1", monitor.Input{At: now - 60_000, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "s1", SKU: "A1"}})
+		return err
+	}))
+	pending := s.do(ask{method: "GET", path: "/task?stationcode=PACK-1&state=pending", key: reader}).want(t, 200)
+	if n := pending.at("paging", "totalElements"); n != 1.0 {
+		t.Fatalf("pending: %s", pending.body)
+	}
+	oil := pending.at("results").([]any)[0].(map[string]any)
+	if oil["taskCode"] != "oil" || oil["scheduleId"] != "s1" || oil["taskListName"] != "Start-up" || oil["order"] != 1.5 || oil["deadlineAt"] != nil || oil["availableAt"] != moment(now-60_000) {
+		t.Errorf("pending: %v", oil)
+	}
+	path := "/task/" + oil["id"].(string) + "/complete"
+	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x"}`, key: reader}).want(t, 403)
+	s.do(ask{method: "POST", path: path, body: `{"initials":"AN","note":"x"}`, key: operator}).wantDetail(t, "initials", "3")
+	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN"}`, key: operator}).wantDetail(t, "note", "is required")
+	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"` + moment(now-61_000) + `"}`, key: operator}).wantDetail(t, "at", "before the Task was there")
+	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"` + moment(now-25*3600_000) + `"}`, key: operator}).wantDetail(t, "at", "24 hours")
+	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"` + moment(now+3600_000) + `"}`, key: operator}).wantDetail(t, "at", "future")
+	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"yesterday"}`, key: operator}).wantDetail(t, "at", "")
+	done := s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"topped up","at":"` + moment(now-30_000) + `"}`, key: operator}).want(t, 200)
+	if done.text("result", "state") != "completed" || done.text("result", "completedAt") != moment(now-30_000) || done.text("result", "completedBy") != "ANN" {
+		t.Errorf("completed: %s", done.body)
+	}
+	s.do(ask{method: "POST", path: path, body: `{"initials":"BOB","note":"x"}`, key: operator}).want(t, 409)
+	for _, id := range []string{"nothing", "PACK-1.1.1", "%2F", strings.Repeat("x", 5000)} {
+		s.do(ask{method: "POST", path: "/task/" + id + "/complete", body: `{"initials":"ANN"}`, key: operator}).want(t, 404)
+	}
+
+	for query, want := range map[string]float64{
+		"":                                   1,
+		"?state=completed":                   1,
+		"?state=completed,missed":            1,
+		"?state=pending":                     0,
+		"?stationcode=PACK-2":                0,
+		"?plantcode=north&groupcode=packing": 1,
+		"?groupcode=meters":                  0,
+		"?rangecode=last7d":                  1,
+		"?stationcode=GONE-1&archived=true":  0,
+		"?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z": 0,
+	} {
+		if query == "?rangecode=last7d" {
+			query, want = "?rangecode="+moment(now-3600_000)+"/"+moment(now), 1
+		}
+		got := s.do(ask{method: "GET", path: "/task" + query, key: reader}).want(t, 200)
+		if n := got.at("paging", "totalElements"); n != want {
+			t.Errorf("GET /task%s: %v, want %v", query, n, want)
+		}
+	}
+	for query, field := range map[string]string{
+		"?state=withdrawn": "state", "?stationcode=PACK-9": "stationcode", "?plantcode=south": "plantcode", "?archived=perhaps": "", "?limit=0": "limit", "?skip=-1": "skip",
+		"?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "to", "?from=1976-01-01": "from", "?from=2026-01-01&to=2026-03-01": "from", "?rangecode=ever": "rangecode", "?to=2026-01-01": "from",
+	} {
+		got := s.do(ask{method: "GET", path: "/task" + query, key: reader})
+		if field == "" { // read where a station is named alone
+			got = s.do(ask{method: "GET", path: "/task" + query + "&stationcode=GONE-1", key: reader})
+			field = "archived"
+		}
+		got.wantDetail(t, field, "")
+	}
+}
+
+func TestTaskListsOverTheAPI(t *testing.T) {
+	s := newServer(t, options{})
+	operator := s.roleKey(auth.Operator)
+	body := `{"stationCode":"PACK-1","initials":"ANN"}`
+	made := s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, key: operator}).want(t, 200)
+	if list := made.at("results").([]any); len(list) != 1 || list[0].(map[string]any)["startedBy"] != "ANN" {
+		t.Errorf("started: %s", made.body)
+	}
+	s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, key: operator}).want(t, 409)
+	s.do(ask{method: "POST", path: "/task-list/start-up/start", body: body, key: operator}).want(t, 409)
+	s.do(ask{method: "POST", path: "/task-list/nothing/start", body: body, key: operator}).want(t, 404)
+	s.do(ask{method: "POST", path: "/task-list/clean/start", body: `{"stationCode":"PACK-9","initials":"ANN"}`, key: operator}).wantDetail(t, "stationCode", "there is none")
+
+	// A tablet acts on its own stations.
+	made1, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: "line 2", StationCodes: []string{"PACK-2"}})
+	s.must(nil, err)
+	grant, err := s.auth.Callback(s.hide(made1.Token), "10.0.0.9")
+	s.must(nil, err)
+	tablet := s.hide(grant.Session)
+	s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, session: tablet}).want(t, 403)
+	s.do(ask{method: "POST", path: "/task-list/clean/start", body: strings.Replace(body, "PACK-1", "PACK-2", 1), session: tablet}).want(t, 200)
+
+	s.do(ask{method: "POST", path: "/account", body: `{"enableTasks":"off"}`, key: s.roleKey(auth.Member)}).want(t, 200)
+	eventually(t, func() bool { // the floor follows at once, but by itself
+		got := s.do(ask{method: "POST", path: "/task-list/clean/start", body: strings.Replace(body, "PACK-1", "KWH-1", 1), key: operator})
+		return got.status == 403 && strings.Contains(got.text("errorMessage"), "enableTasks") && strings.Contains(got.text("errorMessage"), "account")
+	})
+}

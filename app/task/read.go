@@ -1,0 +1,148 @@
+package task
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+type listView = account.TaskListView
+
+// View is an Instance as answers carry it.
+type View struct {
+	ID           string      `json:"id"`
+	StationCode  string      `json:"stationCode"`
+	State        State       `json:"state"`
+	Trigger      Trigger     `json:"trigger"`
+	TaskCode     string      `json:"taskCode"`
+	Title        string      `json:"title"`
+	Description  *string     `json:"description"`
+	RequireNotes bool        `json:"requireNotes"`
+	TaskListCode *string     `json:"taskListCode"` // null: the SKU of the schedule names the Task
+	TaskListName *string     `json:"taskListName"`
+	Order        *float64    `json:"order"`
+	ScheduleID   *string     `json:"scheduleId"`
+	AvailableAt  audit.Time  `json:"availableAt"`
+	DeadlineAt   *audit.Time `json:"deadlineAt"` // the fire, or when the schedule ended; null: none yet
+	StartedBy    *string     `json:"startedBy"`  // initials of who started the list
+	CompletedAt  *audit.Time `json:"completedAt"`
+	RecordedAt   *audit.Time `json:"recordedAt"` // when the completion was told
+	CompletedBy  *string     `json:"completedBy"`
+	Note         *string     `json:"note"`
+}
+
+func (i *instance) view() *View {
+	v := &View{
+		ID: i.id(), StationCode: i.station(), State: i.State, Trigger: i.text.Trigger, TaskCode: i.text.TaskCode, Title: i.text.Title,
+		Description: orNil(i.text.Description), RequireNotes: i.text.RequireNotes, ScheduleID: orNil(i.Schedule),
+		AvailableAt: timeOf(i.at()), DeadlineAt: timeOrNil(i.Deadline), StartedBy: orNil(i.Started),
+		CompletedAt: timeOrNil(i.Done), RecordedAt: timeOrNil(i.Noted), CompletedBy: orNil(i.Initials), Note: orNil(i.Note),
+	}
+	if i.text.ListCode != "" {
+		v.TaskListCode, v.TaskListName, v.Order = &i.text.ListCode, &i.text.ListName, &i.text.Order
+	}
+	return v
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func timeOf(ms int64) audit.Time { return audit.TimeOf(time.UnixMilli(ms)) }
+
+func timeOrNil(ms int64) *audit.Time {
+	if ms == 0 {
+		return nil
+	}
+	t := timeOf(ms)
+	return &t
+}
+
+// Query says which Tasks are wanted.
+type Query struct {
+	Stations []string // codes
+	States   []State  // none: all
+	From, To int64    // ms: those that became available in [From, To)
+	// Whole leaves From and To out: all that is pending. Then States must be Pending alone.
+	Whole       bool
+	Limit, Skip int
+}
+
+// maxListed is how many Tasks a list is made of at most, before limit and skip.
+const maxListed = 100_000
+
+// List gives the Tasks of stations, and how many there are in all: what is pending by its deadline, those without one last;
+// anything else by when it became available, the newest first. Errors: Invalid (from) where too many lie in the range.
+func (s *Service) List(accountID string, q Query) (list []*View, total int, err error) {
+	err = s.cfg.Store.View(func(tx *kv.Tx) error {
+		found, err := q.find(tx, accountID)
+		if err != nil {
+			return err
+		}
+		total = len(found)
+		found = found[min(q.Skip, total):]
+		r := newReader(tx, accountID)
+		list = []*View{}
+		for _, f := range found[:min(q.Limit, len(found))] {
+			i, err := r.instance(f.key, f.record)
+			if err != nil {
+				return err
+			}
+			list = append(list, i.view())
+		}
+		return nil
+	})
+	return list, total, err
+}
+
+func (q *Query) find(tx *kv.Tx, accountID string) (found []instance, err error) {
+	r := newReader(tx, accountID)
+	for _, code := range q.Stations {
+		if q.Whole {
+			current, err := r.current(code)
+			if err != nil {
+				return nil, err
+			}
+			for _, i := range current {
+				if i.State == Pending {
+					found = append(found, *i)
+				}
+			}
+			continue
+		}
+		for item, err := range instances.Scan(tx, during(accountID, code, q.From, q.To)) {
+			if err != nil {
+				return nil, fmt.Errorf("read the Tasks of %s: %w", code, err)
+			}
+			if len(q.States) > 0 && !slices.Contains(q.States, item.Value.State) {
+				continue
+			}
+			if len(found) == maxListed {
+				return nil, errdefs.InvalidField("from", "must make a range with at most %d Tasks; ask for a shorter one, or for fewer stations", maxListed)
+			}
+			found = append(found, instance{key: item.Key, record: item.Value})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b instance) int {
+		if !q.Whole {
+			return cmp.Or(cmp.Compare(b.at(), a.at()), cmp.Compare(a.station(), b.station()), cmp.Compare(a.key.B.B.B, b.key.B.B.B))
+		}
+		late := func(i *instance) int64 {
+			if i.Deadline == 0 {
+				return forever
+			}
+			return i.Deadline
+		}
+		return cmp.Or(cmp.Compare(late(&a), late(&b)), cmp.Compare(a.at(), b.at()), cmp.Compare(a.station(), b.station()), cmp.Compare(a.key.B.B.B, b.key.B.B.B))
+	})
+	return found, nil
+}
