@@ -12,6 +12,7 @@ import (
 	"opsmon/app/monitor"
 	"opsmon/app/signal"
 	"opsmon/app/station"
+	"opsmon/kv"
 )
 
 // owner is the goroutine that alone changes the stations of one account.
@@ -134,6 +135,7 @@ func (o *owner) takeArrivals() {
 
 // pass lets time pass: lines that are late go back, bases settle and are kept, rules act, and watchers are told.
 func (o *owner) pass(now int64) {
+	o.clockBack(now)
 	o.catchUp(now)
 	o.settle(now)
 	o.tell(now)
@@ -145,6 +147,39 @@ func (o *owner) pass(now int64) {
 		}
 	}
 	o.got(now)
+}
+
+// clockBack has lines computed again that have come to a time which the clock, having been set right, no longer shows: what
+// is kept of them knows nothing of what will yet happen until then.
+func (o *owner) clockBack(now int64) {
+	var ahead []*line
+	for _, l := range o.lines {
+		if l.baseAt > now+minute {
+			ahead = append(ahead, l)
+		}
+	}
+	if len(ahead) == 0 {
+		return
+	}
+	o.f.cfg.Log.Warn("the clock went back; what was counted for the time after it is computed again", slog.String("account", o.account), slog.Int("stations", len(ahead)))
+	err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
+		for _, l := range ahead {
+			if err := markLate(tx, o.account, l.code, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		o.trouble("what was counted for a time that has not come is not taken back yet; it is tried again", err)
+		return
+	}
+	for _, l := range ahead {
+		l.mu.Lock()
+		l.goBack(now)
+		l.mu.Unlock()
+	}
+	o.kept = 0
 }
 
 // tell shows watchers what changed and rules what the engine found.

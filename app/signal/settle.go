@@ -11,17 +11,10 @@ import (
 // Settle notes in the transaction that whoever evaluates an account's signals has kept what came of those before a moment,
 // ms. From then on a signal of that time that is stored marks its station as late, in the transaction that stores it: so
 // none is forgotten whatever happens. all is false, and nothing is noted, while Appended has not been told of every signal
-// that is stored. The moment never goes back.
+// that is stored. The moment goes back only with a clock that was set right, and then nothing may be kept of later times.
 func (l *Log) Settle(tx *kv.Tx, account string, to int64) (all bool, err error) {
 	if all, err = l.AllTold(tx); err != nil || !all {
 		return false, err
-	}
-	old, err := settled.Get(tx, account)
-	if err != nil && !errors.Is(err, kv.ErrNotFound) {
-		return false, err
-	}
-	if err == nil && old >= to {
-		return true, nil
 	}
 	return true, settled.Put(tx, account, to)
 }
