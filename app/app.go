@@ -43,6 +43,7 @@ type App struct {
 	auth      *auth.Service
 	signals   *signal.Log
 	broker    *mqtt.Broker
+	plant     plant
 	history   *history.Store
 	events    *event.Hub
 	board     *station.Board
@@ -173,6 +174,9 @@ func (a *App) start() {
 	a.keeping.Go(func() { a.keepUp(ctx) })
 	a.keeping.Go(func() { a.signals.Run(ctx) })
 	a.keeping.Go(func() { a.floor.Run(ctx) })
+	if err := a.startPlant(); err != nil {
+		a.log.Error("the plant's broker is not used", slog.Any("error", err))
+	}
 }
 
 // SetupCode gives the one-time code that guards the set-up of an empty appliance, "" once it is set up.
@@ -184,6 +188,7 @@ func (a *App) Local() http.Handler { return a.api.Local() }
 // Close ends the services and closes the store. No request may be running any more.
 func (a *App) Close() error {
 	a.stopping.Store(true)
+	a.endPlant()
 	if a.broker != nil { // Open closes what it has come to when it fails
 		a.broker.Close()
 	}
@@ -243,6 +248,7 @@ func (a *App) gauges() []httpapi.Gauge {
 	list = append(list, a.backupGauges()...)
 	list = append(list, a.signalGauges()...)
 	list = append(list, a.mqttGauges()...)
+	list = append(list, a.plantGauges()...)
 	u, err := a.store.Usage()
 	if err != nil {
 		a.log.Warn("the room that the store takes cannot be told", slog.Any("error", err))

@@ -30,21 +30,22 @@ import (
 // Config is the service's configuration. Each setting comes from a flag, else the environment, else app.yaml in
 // the data directory, else the default (decisions.md section 7).
 type Config struct {
-	Listen         string  `yaml:"listen"`         // address and port
-	URL            string  `yaml:"url"`            // how people reach the service; "" = made from Listen
-	TLS            string  `yaml:"tls"`            // off; auto: certificates of the appliance's own; or CERT,KEY: two files
-	ClearListen    string  `yaml:"clearListen"`    // address and port in the clear, for the trust page and redirects; "" = none
-	InsecureHTTP   bool    `yaml:"insecureHttp"`   // listen beyond loopback without TLS
-	Name           string  `yaml:"name"`           // the appliance is <Name>.local
-	MDNS           bool    `yaml:"mdns"`           // answer to <Name>.local on the network
-	LogLevel       string  `yaml:"logLevel"`       // debug, info, warn or error
-	MaxConnections int     `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
-	AuditDays      int     `yaml:"auditDays"`      // how long audit records are kept
-	SMTP           SMTP    `yaml:"smtp"`
-	Backup         Backup  `yaml:"backup"`
-	Signals        Signals `yaml:"signals"`
-	MQTT           MQTT    `yaml:"mqtt"`
-	Windows        Windows `yaml:"windows"`
+	Listen         string      `yaml:"listen"`         // address and port
+	URL            string      `yaml:"url"`            // how people reach the service; "" = made from Listen
+	TLS            string      `yaml:"tls"`            // off; auto: certificates of the appliance's own; or CERT,KEY: two files
+	ClearListen    string      `yaml:"clearListen"`    // address and port in the clear, for the trust page and redirects; "" = none
+	InsecureHTTP   bool        `yaml:"insecureHttp"`   // listen beyond loopback without TLS
+	Name           string      `yaml:"name"`           // the appliance is <Name>.local
+	MDNS           bool        `yaml:"mdns"`           // answer to <Name>.local on the network
+	LogLevel       string      `yaml:"logLevel"`       // debug, info, warn or error
+	MaxConnections int         `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
+	AuditDays      int         `yaml:"auditDays"`      // how long audit records are kept
+	SMTP           SMTP        `yaml:"smtp"`
+	Backup         Backup      `yaml:"backup"`
+	Signals        Signals     `yaml:"signals"`
+	MQTT           MQTT        `yaml:"mqtt"`
+	PlantBroker    PlantBroker `yaml:"plantBroker"`
+	Windows        Windows     `yaml:"windows"`
 
 	DataDir string           `yaml:"-"`
 	Assets  string           `yaml:"-"` // serve pages from this directory instead of the embedded ones, for development
@@ -134,7 +135,7 @@ func ReadConfig(dataDir string, getenv func(string) string) (Config, error) {
 		return cfg, err
 	}
 	cfg.TLS = besideFile(cfg.TLS, path)
-	for _, name := range []*string{&cfg.Backup.Dir, &cfg.Backup.PassphraseFile} {
+	for _, name := range []*string{&cfg.Backup.Dir, &cfg.Backup.PassphraseFile, &cfg.PlantBroker.CA, &cfg.PlantBroker.PasswordFile} {
 		*name = beside(*name, path)
 	}
 	return cfg, cfg.fromEnvironment(getenv)
@@ -419,6 +420,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if err := c.checkMQTT(); err != nil {
+		return err
+	}
+	if err := c.checkPlantBroker(); err != nil {
 		return err
 	}
 	if c.MaxConnections < 8 {

@@ -41,7 +41,7 @@ func TestConfigOrder(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, field)
 		}
 	}
-	if len(want.settings()) != 33 {
+	if len(want.settings()) != 42 {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
@@ -113,6 +113,12 @@ func TestConfigWrong(t *testing.T) {
 		{file: "name: opsmon.local", want: "{} line 1: name must be"},
 		{file: "logLevel: loud", want: "{} line 1: logLevel must be debug, info, warn or error"},
 		{file: "logLevel: info+2", want: "{} line 1: logLevel must be"},
+		{file: "plantBroker:\n  topics: a", want: "plantBroker.url must be given"},
+		{file: "plantBroker:\n  url: http://x", want: "{} line 2: plantBroker.url must be mqtts:// or mqtt:// and a host"},
+		{file: "plantBroker:\n  url: mqtts://x", want: "plantBroker.topics must be 1 to 20 topic filters"},
+		{file: "plantBroker:\n  url: mqtts://x\n  topics: a/#/b", want: "{} line 3: plantBroker.topics must have + as a whole level"},
+		{file: "plantBroker:\n  url: mqtts://x\n  topics: a/#\n  template: a/b", want: "{} line 4: plantBroker.template must have the level {station} once"},
+		{file: "plantBroker:\n  url: mqtts://x\n  topics: a/#\n  mapping: a.", want: "{} line 4: plantBroker.mapping must be a JSONata expression"},
 		{file: "mqtt:\n  listen: :8883", want: "{} line 2: mqtt.listen is for TLS, and tls is off"},
 		{file: "tls: auto\nlisten: :8443\nmqtt:\n  listen: :8443", want: "{} line 4: mqtt.listen is the address that listen is"},
 		{file: "mqtt:\n  insecure:\n    listen: :1883", want: "{} line 3: mqtt.insecure.listen lets devices connect in the clear: say from where"},

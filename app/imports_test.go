@@ -40,7 +40,7 @@ var who = map[string][]string{
 	"app/failpoint":        {},
 	"app/signal":           {"kv"},
 	"app/history":          {"kv", "app/calendar", "app/monitor", "app/oee", "app/energy"},
-	"app/mqtt":             {"schema/strictjson", "app/auth", "app/signal"},
+	"app/mqtt":             {"schema/strictjson", "app/auth", "app/signal", "app/transform"},
 	"app/issue":            {"kv", "app/errdefs", "app/audit", "app/auth", "app/event", "app/floor", "app/monitor", "app/station"},
 	"app/backup":           {"kv", "app/failpoint"},
 	"app/certs":            {"kv"}, // for kv.SyncDir alone
@@ -54,7 +54,7 @@ var who = map[string][]string{
 	"app/schedule":         {"kv", "app/errdefs", "app/audit", "app/auth", "app/calendar", "app/event", "app/floor", "app/monitor", "app/station"},
 	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/station", "app/floor", "app/schedule", "app/task", "app/mqtt", "app/transform", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade"},
 	"packaging/build":      {"app/service"},
-	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/simulate", "app/upgrade"},
+	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/simulate", "app/transform", "app/upgrade"},
 }
 
 // homes are the rooms that a library lives in.
@@ -68,6 +68,7 @@ var homes = map[string][]string{
 	"github.com/blues/jsonata-go":            {"app/transform"},
 	"github.com/wneessen/go-mail":            {"app/auth"},
 	"github.com/mochi-mqtt/":                 {"app/mqtt"},
+	"github.com/eclipse/":                    {"app/mqtt"},
 	"github.com/pion/":                       {"app/mdns"},
 	"aead.dev/minisign":                      {"app/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/backup"},

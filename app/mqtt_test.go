@@ -20,6 +20,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/signal"
+	"opsmon/app/transform"
 )
 
 // starterStation is the station of an account that was given no manifest.
@@ -284,4 +285,40 @@ func TestMQTTKilled(t *testing.T) {
 		t.Errorf("of %d signals that were acknowledged %d are lost", len(acked), lost)
 	}
 	t.Logf("%d acknowledged, %d stored", len(acked), len(list))
+}
+
+// TestWorkerCommand: the program evaluates a mapping as its own child process.
+func TestWorkerCommand(t *testing.T) {
+	e := transform.NewEvaluator(transform.EvaluatorConfig{Command: []string{binary(t), WorkerCommand}, Expression: `{"rssi": -db, "station_code": $station}`})
+	defer e.Close()
+	v, err := e.Evaluate(t.Context(), json.RawMessage(`{"db":61}`), map[string]string{"station": "S1"})
+	if err != nil || string(v) != `{"rssi":-61,"station_code":"S1"}` {
+		t.Errorf("%s, %v", v, err)
+	}
+}
+
+// TestPlantBrokerSettings: a service with a broker of the plant that cannot be reached serves all the same, and ends.
+func TestPlantBrokerSettings(t *testing.T) {
+	cfg := testConfig(t)
+	password := filepath.Join(cfg.DataDir, "broker.password")
+	if err := os.WriteFile(password, []byte("secret\r\nmore\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := firstLine(password); got != "secret" || err != nil {
+		t.Errorf("the password is %q, %v", got, err)
+	}
+	cfg.PlantBroker = PlantBroker{URL: "mqtt://127.0.0.1:1", Username: "opsmon", PasswordFile: password, Topics: "plant/#", Template: "plant/{station}", Mapping: "$"}
+	if err := cfg.Check(); err != nil {
+		t.Fatal(err)
+	}
+	r := serve(t, cfg)
+	if code := r.request(t, http.MethodGet, "/account", r.key, ""); code != 200 {
+		t.Errorf("GET /account: %d", code)
+	}
+	if list := r.plantGauges(); len(list) != 4 || list[0].Value != 0 {
+		t.Errorf("gauges are %+v", list)
+	}
+	if id, err := r.plantAccount(); id != "northgate" || err != nil {
+		t.Errorf("the account is %q, %v", id, err)
+	}
 }

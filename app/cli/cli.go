@@ -161,6 +161,7 @@ Run it:            app serve`,
 		e.upgrade(), e.rollback(), e.simulate(), e.replay(),
 	)
 	root.AddCommand(e.serviceCommands()...)
+	root.AddCommand(transformWorker())
 	e.completions(root)
 	return root
 }

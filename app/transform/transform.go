@@ -1,6 +1,7 @@
 // Package transform checks the text of an account's uploadTransforms: YAML that is a JSONata expression, or a mapping
-// whose leaves are JSONata expressions (http-api.md section 2.1; decisions.md section 2). It compiles expressions
-// and never evaluates them: an evaluation has no time-out and can end the process.
+// whose leaves are JSONata expressions (http-api.md section 2.1; decisions.md section 2); and it evaluates the mapping
+// of what comes from the plant's own broker (monitoring.md section 2). This process compiles expressions and never evaluates
+// them: an evaluation has no time-out and can end the process. Evaluator has a child process do it.
 //
 // The text comes from outside, and neither library was made for hostile input. The limits below keep the cost of a
 // check in proportion to the length of the text: the JSONata parser takes time with the square of the length of some

@@ -1,0 +1,16 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"opsmon/app"
+	"opsmon/app/transform"
+)
+
+// transformWorker is the child process in which a service evaluates a mapping. It is for no one else.
+func transformWorker() *cobra.Command {
+	return &cobra.Command{
+		Use: app.WorkerCommand, Short: "Evaluate a mapping for the service", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return transform.Work(cmd.InOrStdin(), cmd.OutOrStdout()) },
+	}
+}
