@@ -45,7 +45,7 @@ var who = map[string][]string{
 	"app/backup":           {"kv", "app/failpoint"},
 	"app/certs":            {"kv"}, // for kv.SyncDir alone
 	"app/mdns":             {},
-	"app/doctor":           {"app/backup", "app/certs", "app/mdns", "app/service"},
+	"app/doctor":           {"kv", "app/backup", "app/certs", "app/mdns", "app/service"},
 	"app/service":          {"app/control"},
 	"app/service/boottest": {},
 	"app/floor":            {"kv", "app/errdefs", "app/account", "app/audit", "app/calendar", "app/energy", "app/event", "app/history", "app/monitor", "app/oee", "app/signal", "app/station"},

@@ -21,7 +21,7 @@ func (e *env) doctor() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Look for what keeps the service from working on this machine", Args: cobra.NoArgs,
 		Long: `Looks at the service, its settings, its port and the firewall, the clock and the time zone, room and rights on the disk,
-the certificate, names on the network, and backups. It changes nothing, and says for each thing that is wrong what
+the store, the certificate, names on the network, and backups. It changes nothing, and says for each thing that is wrong what
 mends it. Exit status 1 when something is.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			subject, err := e.subject()
@@ -69,7 +69,7 @@ func (e *env) subject() (*doctor.Subject, error) {
 		s.More = mqttPorts(cfg.MQTT.Listen, cfg.MQTT.InsecureListen())
 		s.Hosts = cfg.Hosts()
 	}
-	s.Name, s.MDNS = cfg.Name, cfg.MDNS
+	s.Name, s.MDNS, s.StoreVersion = cfg.Name, cfg.MDNS, app.StoreVersion()
 
 	h, err := control.Client(e.dataDir)
 	switch {
@@ -118,7 +118,12 @@ func (c *client) subject(s *doctor.Subject) error {
 		Ready       bool         `json:"ready"`
 		Reason      string       `json:"reason"`
 		Certificate *certificate `json:"certificate"`
-		Backup      *struct {
+		Store       *struct {
+			Bytes int64 `json:"bytes"`
+			Free  int64 `json:"free"`
+			Full  bool  `json:"full"`
+		} `json:"store"`
+		Backup *struct {
 			LastAt  *time.Time `json:"lastAt"`
 			Overdue bool       `json:"overdue"`
 			Problem string     `json:"problem"`
@@ -134,6 +139,9 @@ func (c *client) subject(s *doctor.Subject) error {
 	}
 	if status.Certificate != nil {
 		s.Certificate = status.Certificate.examined()
+	}
+	if status.Store != nil {
+		s.Store = &doctor.Store{Bytes: status.Store.Bytes, Free: status.Store.Free, Full: status.Store.Full}
 	}
 	if b := status.Backup; b != nil {
 		s.Backup = &doctor.Backup{Overdue: b.Overdue, Problem: b.Problem}

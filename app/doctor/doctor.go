@@ -1,5 +1,5 @@
 // Package doctor looks for what keeps the service from working on the machine that it is on: the port and the
-// firewall before it, the clock and the time zone, room and rights on the disk, the certificate, names, backups, and
+// firewall before it, the clock and the time zone, room and rights on the disk, the store, the certificate, names, backups, and
 // the operating system's service. Each finding says what is wrong and the command that mends it. It changes nothing.
 package doctor
 
@@ -44,9 +44,18 @@ type Subject struct {
 	Running bool  // a service answers on the data directory
 	Ready   error // why it is not ready; nil = it is, or none runs
 
-	Certificate *Certificate // nil = TLS is off
-	Backup      *Backup      // nil = none is scheduled, or nothing is known
-	Zones       []string     // IANA names of the plants' time zones
+	Store        *Store       // as the running service has it; nil = none runs, or it has not opened it
+	StoreVersion int          // the newest that this program reads
+	Certificate  *Certificate // nil = TLS is off
+	Backup       *Backup      // nil = none is scheduled, or nothing is known
+	Zones        []string     // IANA names of the plants' time zones
+}
+
+// Store is the store of a running service.
+type Store struct {
+	Bytes int64 // of its file
+	Free  int64 // of these: room for later writes
+	Full  bool  // the last write found the disk full
 }
 
 // Certificate is what the service answers with on the network.
@@ -80,9 +89,11 @@ type Machine struct {
 	Hostname func() (string, error)
 	Lookup   func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Ask asks the network who is <name>.local. The zero address is for nobody.
-	Ask     func(ctx context.Context, name string) (netip.Addr, error)
-	Addrs   func() ([]netip.Addr, error) // of all interfaces
-	Disk    func(dir string) (backup.Disk, error)
+	Ask   func(ctx context.Context, name string) (netip.Addr, error)
+	Addrs func() ([]netip.Addr, error) // of all interfaces
+	Disk  func(dir string) (backup.Disk, error)
+	// Store opens a store to be read, and gives its version. Errors: fs.ErrNotExist; kv.ErrLocked; kv.ErrDamaged.
+	Store   func(path string) (version int, err error)
 	Files   func(dir string) ([]File, error) // the directory itself first, then what is in it
 	Service func() (service.State, error)
 }
@@ -109,7 +120,7 @@ func Examine(ctx context.Context, m Machine, s Subject) []Finding {
 		run  func(context.Context) []Finding
 	}{
 		{"service", e.service}, {"settings", e.settings}, {"port", e.port}, {"firewall", e.firewall}, {"clock", e.clock},
-		{"time zone", e.zone}, {"disk space", e.space}, {"rights", e.rights}, {"certificate", e.certificate},
+		{"time zone", e.zone}, {"disk space", e.space}, {"rights", e.rights}, {"store", e.store}, {"certificate", e.certificate},
 		{"names", e.names}, {"backup", e.backup},
 	} {
 		within, cancel := context.WithTimeout(ctx, limit)

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"opsmon/app/backup"
 	"opsmon/app/service"
+	"opsmon/kv"
 )
 
 // today is the time that tests are made at.
@@ -67,12 +69,14 @@ func healthy() *patient {
 		Ask:      func(context.Context, string) (netip.Addr, error) { return own, nil },
 		Addrs:    func() ([]netip.Addr, error) { return []netip.Addr{own}, nil },
 		Disk:     func(string) (backup.Disk, error) { return backup.Disk{Free: 200 << 30, Total: 500 << 30}, nil },
+		Store:    func(string) (int, error) { return 3, nil },
 		Files:    func(string) ([]File, error) { return p.files, nil },
 		Service:  func() (service.State, error) { return p.state, nil },
 	}
 	p.Subject = Subject{
 		DataDir: "/var/lib/app", Command: "app", Listen: "[::]:8443", ClearListen: ":8080", Name: "opsmon", MDNS: true,
 		Hosts: []string{"192.168.7.20", "opsmon.local"}, Running: true, Zones: []string{"Europe/London", "Europe/Berlin"},
+		Store: &Store{Bytes: 12 << 20, Free: 1 << 20}, StoreVersion: 3,
 		Certificate: &Certificate{Expires: today.AddDate(1, 0, 0), Names: []string{"opsmon.local", "plantpc"}, Addrs: []netip.Addr{own}, Own: true},
 		Backup:      &Backup{Last: today.Add(-20 * time.Hour), Dir: "/var/lib/app/backups"},
 	}
@@ -95,7 +99,7 @@ func TestHealthy(t *testing.T) {
 			p.windows()
 		}
 		found := Examine(t.Context(), p.Machine, p.Subject)
-		if len(found) != 11 {
+		if len(found) != 12 {
 			t.Errorf("%s: %d checks; this test and the one below are to know all", system, len(found))
 		}
 		for _, f := range found {
@@ -109,6 +113,7 @@ func TestHealthy(t *testing.T) {
 // TestIll: each thing that can be wrong is found by its check alone, and told with what mends it.
 func TestIll(t *testing.T) {
 	const yes = "yes\n"
+	unopened := func(err error) func(string) (int, error) { return func(string) (int, error) { return 0, err } }
 	stopped := func(p *patient) { p.Running, p.state.Running = false, false }
 	for _, tt := range []struct {
 		name string
@@ -131,6 +136,12 @@ func TestIll(t *testing.T) {
 			p.Service = func() (service.State, error) { return service.State{}, service.ErrUnsupported }
 			p.Ready = errors.New("the store is damaged")
 		}, "service", "not ready: the store is damaged", "journalctl", ""},
+
+		{"a damaged store", func(p *patient) { stopped(p); p.Machine.Store = unopened(kv.ErrDamaged) }, "store", "damaged", "app check", "service"},
+		{"a store in use", func(p *patient) { stopped(p); p.Machine.Store = unopened(kv.ErrLocked) }, "store", "another process has /var/lib/app/app.db open", "end that process", "service"},
+		{"a failing disk", func(p *patient) { stopped(p); p.Machine.Store = unopened(syscall.EIO) }, "store", "input/output error", "disk", "service"},
+		{"a newer store", func(p *patient) { stopped(p); p.StoreVersion = 2 }, "store", "it has version 3", "app rollback", "service"},
+		{"a full disk", func(p *patient) { p.Subject.Store.Full = true }, "store", "found the disk full", "free some room", ""},
 
 		{"settings", func(p *patient) { p.Settings = errors.New("app.yaml line 3: listen must be"); p.Listen = "" }, "settings", "app.yaml line 3", "/var/lib/app/app.yaml", ""},
 
@@ -304,6 +315,14 @@ func TestNotLookedAt(t *testing.T) {
 		}, "certificate", "valid until"},
 		{"mDNS off", func(p *patient) { p.MDNS = false }, "names", "plantpc leads here"},
 		{"the first day", func(p *patient) { p.Backup.Last = time.Time{} }, "backup", "none yet"},
+		{"no service has the store", func(p *patient) { p.Running, p.Subject.Store = false, nil }, "store", "can be opened"},
+		{"no store yet", func(p *patient) {
+			p.Running, p.Machine.Store = false, func(string) (int, error) { return 0, fs.ErrNotExist }
+		}, "store", "none yet"},
+		{"somebody else's store", func(p *patient) {
+			p.Running, p.Machine.Store = false, func(string) (int, error) { return 0, fs.ErrPermission }
+		}, "store", "not looked at"},
+		{"a service without its store", func(p *patient) { p.Subject.Store = nil }, "store", "not looked at"},
 		{"no backups known", func(p *patient) { p.Backup = nil }, "backup", "not looked at"},
 		{"the administrator's settings", func(p *patient) { p.files[2].Others, p.files[2].Owner = true, "" }, "rights", "/var/lib/app"},
 	} {

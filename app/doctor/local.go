@@ -14,6 +14,7 @@ import (
 	"opsmon/app/certs"
 	"opsmon/app/mdns"
 	"opsmon/app/service"
+	"opsmon/kv"
 )
 
 // Local gives the machine that the program runs on.
@@ -30,6 +31,7 @@ func Local() Machine {
 		Ask:     mdns.Ask,
 		Addrs:   addrs,
 		Disk:    backup.DiskOf,
+		Store:   kv.VersionOf,
 		Files:   files,
 		Service: state,
 	}
