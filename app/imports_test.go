@@ -48,6 +48,7 @@ var who = map[string][]string{
 	"app/doctor":           {"kv", "app/backup", "app/certs", "app/mdns", "app/service"},
 	"app/service":          {"app/control"},
 	"app/service/boottest": {},
+	"app/service/winetest": {},
 	"app/floor":            {"kv", "app/errdefs", "app/account", "app/audit", "app/calendar", "app/energy", "app/event", "app/history", "app/monitor", "app/oee", "app/signal", "app/station"},
 	"app/task":             {"kv", "app/errdefs", "app/account", "app/audit", "app/auth", "app/cron", "app/event", "app/floor", "app/monitor", "app/station"},
 	"app/floor/floortest":  {"kv", "kv/kvtest", "app/account", "app/auth", "app/audit", "app/event", "app/floor", "app/history", "app/signal", "app/station"},

@@ -11,7 +11,7 @@ import (
 // upgrades puts a newer program in the place of the one that does it, and goes back. No service runs.
 func (m *windowsMachine) upgrades(t *testing.T) {
 	t.Helper()
-	build := exec.Command("go", "build", "-trimpath", "-tags", "testmigration", "-ldflags", "-s -w -X opsmon/app.version=1.1.0", "-o", filepath.Join(m.dir, "next.exe"), "opsmon")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "testmigration", "-ldflags", "-s -w -X opsmon/app.version=1.1.0", "-o", filepath.Join(m.Dir, "next.exe"), "opsmon")
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,69 +11,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"opsmon/app/service/winetest"
 )
 
-// windowsMachine runs programs of Windows with Wine, in a Windows of its own.
-type windowsMachine struct {
-	wine, server string
-	env          []string
-	dir          string
-}
-
-// findProgram finds a program by its names; some distributions keep them beside the path.
-func findProgram(names ...string) (string, error) {
-	var errs []error
-	for _, name := range names {
-		path, err := exec.LookPath(name)
-		if err == nil {
-			return path, nil
-		}
-		errs = append(errs, err)
-	}
-	return "", errors.Join(errs...)
-}
+// windowsMachine is a Windows with the product's program.
+type windowsMachine struct{ *winetest.Machine }
 
 func newWindowsMachine(t *testing.T) *windowsMachine {
 	t.Helper()
-	wine, err := findProgram("wine64", "/usr/lib/wine/wine64")
-	server, err2 := findProgram("wineserver", "/usr/lib/wine/wineserver64", "/usr/lib/wine/wineserver")
-	boot, err3 := findProgram("wineboot")
-	assembler, err4 := findProgram("x86_64-w64-mingw32-as")
-	linker, err5 := findProgram("x86_64-w64-mingw32-ld")
-	if err := errors.Join(err, err2, err3, err4, err5); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("the checks need Wine and MinGW's binutils: %v", err)
-		}
-		t.Skipf("the Windows program is tried only where Wine and MinGW's binutils are: %v", err)
-	}
-	m := &windowsMachine{wine: wine, server: server, dir: t.TempDir()}
-	prefix := filepath.Join(m.dir, "w")
-	m.env = append(os.Environ(), "WINEPREFIX="+prefix, "WINEARCH=win64", "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml=", "DISPLAY=")
-	// Wine finds its server by the number of the prefix's directory, which the next test's may get: it is waited for.
-	end := func() { m.tool(t, server, "-k"); m.tool(t, server, "-w") }
-	t.Cleanup(end)
-	for try := 1; ; try++ {
-		err := m.try(boot, "-i")
-		if err == nil {
-			break
-		}
-		end()
-		if err2 := os.RemoveAll(prefix); err2 != nil || try == 3 {
-			t.Fatal(errors.Join(err, err2))
-		}
-		t.Logf("once more: %v", err) // another program's server of that number was about to end
-	}
-	// Go takes its random bytes from a library that Wine 8 lacks; another one that it has gives the same.
-	for name, text := range map[string]string{"b.def": "LIBRARY bcryptprimitives.dll\nEXPORTS\nProcessPrng = advapi32.SystemFunction036\n", "e.s": ".text\n"} {
-		if err := os.WriteFile(filepath.Join(m.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.tool(t, assembler, "e.s", "-o", "e.o")
-	library := filepath.Join(prefix, "drive_c", "windows", "system32", "bcryptprimitives.dll")
-	if _, err := os.Stat(library); os.IsNotExist(err) {
-		m.tool(t, linker, "-shared", "-e", "0", "-o", library, "e.o", "b.def")
-	}
+	m := &windowsMachine{winetest.New(t)}
 	m.build(t)
 	return m
 }
@@ -83,7 +28,7 @@ func newWindowsMachine(t *testing.T) *windowsMachine {
 // build makes the Windows program, as releases are made but for more arguments.
 func (m *windowsMachine) build(t *testing.T, more ...string) {
 	t.Helper()
-	args := append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(m.dir, "app.exe")}, more...)
+	args := append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(m.Dir, "app.exe")}, more...)
 	build := exec.Command("go", append(args, "opsmon")...)
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -91,29 +36,9 @@ func (m *windowsMachine) build(t *testing.T, more ...string) {
 	}
 }
 
-// tool runs a program of this machine on the Windows machine's files.
-func (m *windowsMachine) tool(t *testing.T, name string, args ...string) {
-	t.Helper()
-	if err := m.try(name, args...); err != nil && name != m.server {
-		t.Fatal(err)
-	}
-}
-
-func (m *windowsMachine) try(name string, args ...string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // also for the clean-up
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = m.dir, m.env
-	// Output goes to no pipe: the server that stays behind would hold it open.
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
 func (m *windowsMachine) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, m.wine, append([]string{"app.exe", "--data-dir", `C:\Program Data\Wërk`}, args...)...)
-	cmd.Dir, cmd.Env = m.dir, m.env
+	cmd := exec.CommandContext(ctx, m.Wine, append([]string{"app.exe", "--data-dir", `C:\Program Data\Wërk`}, args...)...)
+	cmd.Dir, cmd.Env = m.Dir, m.Env
 	return cmd
 }
 

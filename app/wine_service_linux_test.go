@@ -22,7 +22,7 @@ func (m *windowsMachine) buildForWine(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	library := filepath.Join(m.dir, "sys")
+	library := filepath.Join(m.Dir, "sys")
 	if err := os.CopyFS(library, os.DirFS(goTool("list", "-m", "-f", "{{.Dir}}", "golang.org/x/sys"))); err != nil {
 		t.Fatal(err)
 	}
@@ -50,20 +50,20 @@ func (m *windowsMachine) buildForWine(t *testing.T) {
 		if name == "go.mod" {
 			b = append(b, "\nreplace golang.org/x/sys => "+library+"\n"...)
 		}
-		if err := os.WriteFile(filepath.Join(m.dir, name), b, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(m.Dir, name), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m.build(t, "-modfile", filepath.Join(m.dir, "go.mod"))
+	m.build(t, "-modfile", filepath.Join(m.Dir, "go.mod"))
 }
 
 // stayUp keeps the machine up until the test ends: Wine takes its services down when the last program has ended, and a
 // program that is started meanwhile talks to services that are half gone.
 func (m *windowsMachine) stayUp(t *testing.T) {
 	t.Helper()
-	m.tool(t, m.server, "-w")
-	cmd := exec.Command(m.wine, "cmd.exe")
-	cmd.Dir, cmd.Env = m.dir, m.env
+	m.Wait()
+	cmd := exec.Command(m.Wine, "cmd.exe")
+	cmd.Dir, cmd.Env = m.Dir, m.Env
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -81,14 +81,14 @@ func (m *windowsMachine) stayUp(t *testing.T) {
 // serviceTests runs the tests of package service that are for Windows.
 func (m *windowsMachine) serviceTests(t *testing.T) {
 	t.Helper()
-	build := exec.Command("go", "test", "-c", "-o", filepath.Join(m.dir, "service.test.exe"), "opsmon/app/service")
+	build := exec.Command("go", "test", "-c", "-o", filepath.Join(m.Dir, "service.test.exe"), "opsmon/app/service")
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go test -c: %v\n%s", err, out)
 	}
 	// Not those that need a temporary directory, which Wine cannot remove.
-	cmd := exec.CommandContext(t.Context(), m.wine, "service.test.exe", "-test.v", "-test.timeout=20s", "-test.run=TestExecute")
-	cmd.Dir, cmd.Env, cmd.WaitDelay = m.dir, m.env, time.Second
+	cmd := exec.CommandContext(t.Context(), m.Wine, "service.test.exe", "-test.v", "-test.timeout=20s", "-test.run=TestExecute")
+	cmd.Dir, cmd.Env, cmd.WaitDelay = m.Dir, m.Env, time.Second
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestExecute/failure_that_stays") {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -103,7 +103,7 @@ func TestWindowsService(t *testing.T) {
 	m := newWindowsMachine(t)
 	m.buildForWine(t)
 	m.stayUp(t)
-	data := filepath.Join(m.dir, "w", "drive_c", "Program Data", "Wërk")
+	data := filepath.Join(m.Dir, "w", "drive_c", "Program Data", "Wërk")
 	if err := os.MkdirAll(data, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestWindowsService(t *testing.T) {
 	runs("restarted", true)
 
 	// A second install brings another program while the first runs, and leaves nothing beside it.
-	program, err := os.OpenFile(filepath.Join(m.dir, "app.exe"), os.O_APPEND|os.O_WRONLY, 0)
+	program, err := os.OpenFile(filepath.Join(m.Dir, "app.exe"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestWindowsService(t *testing.T) {
 	}
 	m.app(t, 0, "install")
 	runs("installed again", true)
-	there := filepath.Join(m.dir, "w", "drive_c", "Program Files", "app")
+	there := filepath.Join(m.Dir, "w", "drive_c", "Program Files", "app")
 	if b, err := os.ReadFile(filepath.Join(there, "app.exe")); err != nil || !strings.HasSuffix(string(b), "another one") {
 		t.Errorf("the program was not replaced, %v", err)
 	}

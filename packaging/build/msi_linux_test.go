@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/service/winetest"
 )
 
 // exported gives the rows of a table of an installer by their first cell, as another reader sees them.
@@ -97,55 +97,17 @@ func TestInstallerTables(t *testing.T) {
 	}
 }
 
-// windows is a Windows of Wine's.
-type windows struct {
-	dir, wine, server string
-	env               []string
-}
+// windows is a Windows with the Windows Installer of Wine.
+type windows struct{ *winetest.Machine }
 
 func newWindows(t *testing.T) *windows {
 	t.Helper()
-	tools := needs(t, []string{"msibuild"}, []string{"wine64", "/usr/lib/wine/wine64", "wine"}, []string{"wineserver", "/usr/lib/wine/wineserver64", "/usr/lib/wine/wineserver"},
-		[]string{"wineboot"}, []string{"x86_64-w64-mingw32-as"}, []string{"x86_64-w64-mingw32-ld"})
-	w := &windows{dir: t.TempDir(), wine: tools[1], server: tools[2]}
-	w.env = append(os.Environ(), "WINEPREFIX="+filepath.Join(w.dir, "w"), "WINEARCH=win64", "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml=", "DISPLAY=")
-	// Wine finds its server by the number of the prefix's directory, which the next test's may get: it is waited for.
-	end := func() { _ = w.run(t, w.server, "-k"); _ = w.run(t, w.server, "-w") }
-	t.Cleanup(end)
-	run := func(args ...string) {
-		t.Helper()
-		if err := w.run(t, args...); err != nil {
-			t.Fatalf("%v: %v", args, err)
-		}
-	}
-	for try := 1; ; try++ {
-		err := w.run(t, tools[3], "-i")
-		if err == nil {
-			break
-		}
-		end()
-		if err2 := os.RemoveAll(filepath.Join(w.dir, "w")); err2 != nil || try == 3 {
-			t.Fatal(err, err2)
-		}
-		t.Logf("once more: %v", err) // another program's server of that number was about to end
-	}
-	run(w.wine, "winecfg", "-v", "win10")
-	// Go takes its random bytes from a library that Wine 8 lacks; another one that it has gives the same.
-	for name, text := range map[string]string{"b.def": "LIBRARY bcryptprimitives.dll\nEXPORTS\nProcessPrng = advapi32.SystemFunction036\n", "e.s": ".text\n"} {
-		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run(tools[4], "e.s", "-o", "e.o")
-	if library := w.path("windows/system32/bcryptprimitives.dll"); !exists(library) {
-		run(tools[5], "-shared", "-e", "0", "-o", library, "e.o", "b.def")
+	needs(t, []string{"msibuild"})
+	w := &windows{winetest.New(t)}
+	if err := w.Run(w.Wine, "winecfg", "-v", "win10"); err != nil {
+		t.Fatal(err)
 	}
 	return w
-}
-
-// path gives the place of a file of drive C.
-func (w *windows) path(name string) string {
-	return filepath.Join(w.dir, "w", "drive_c", filepath.FromSlash(name))
 }
 
 func exists(name string) bool {
@@ -153,24 +115,14 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// run runs a program on the machine's files. Its output goes to no pipe: Wine's server would hold that open.
-func (w *windows) run(t *testing.T, args ...string) error {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir, cmd.Env = w.dir, w.env
-	return cmd.Run()
-}
-
 // calls gives what the probes were called with since the last time.
 func (w *windows) calls(t *testing.T) []string {
 	t.Helper()
-	b, err := os.ReadFile(w.path("calls.txt"))
+	b, err := os.ReadFile(w.Path("calls.txt"))
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	_ = os.Remove(w.path("calls.txt"))
+	_ = os.Remove(w.Path("calls.txt"))
 	return strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' })
 }
 
@@ -196,10 +148,10 @@ func TestInstallerUnderWine(t *testing.T) {
 	}
 	w := newWindows(t)
 	one, two := probe(t, "1.0.0"), probe(t, "1.1.0-rc.1")
-	exe, log := w.path("Program Files/app/app.exe"), filepath.Join(w.dir, "log.txt")
+	exe, log := w.Path("Program Files/app/app.exe"), filepath.Join(w.Dir, "log.txt")
 	step := func(what string, done bool, installed bool, calls []string, args ...string) {
 		t.Helper()
-		err := w.run(t, append(append([]string{w.wine, "msiexec"}, args...), "/qn", "/l*v", log)...)
+		err := w.Run(w.Wine, append(append([]string{"msiexec"}, args...), "/qn", "/l*v", log)...)
 		said, _ := os.ReadFile(log)
 		said = bytes.ReplaceAll(said, []byte{0}, nil)
 		if (err == nil) != done {
@@ -212,7 +164,7 @@ func TestInstallerUnderWine(t *testing.T) {
 			t.Errorf("%s: it ran other programs than it should (-want): %s", what, diff)
 		}
 	}
-	fail := w.path("fail-install")
+	fail := w.Path("fail-install")
 	if err := os.WriteFile(fail, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +180,7 @@ func TestInstallerUnderWine(t *testing.T) {
 	// Wine does not tell the old version that it makes room for another one, as Windows does; here it is told by hand.
 	step("an upgrade", true, true, []string{"1.0.0 uninstall", "1.1.0-rc.1 install"}, "/i", two)
 	step("an older version", false, true, []string{}, "/i", one)
-	refuses := w.path("fail-backup")
+	refuses := w.Path("fail-backup")
 	if err := os.WriteFile(refuses, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
