@@ -385,3 +385,30 @@ func TestEventsToAClientThatNeverReads(t *testing.T) {
 		good.want(frame(id, event.Issue, data))
 	}
 }
+
+// A client that never reads does not hold up the end of the service.
+func TestEventsEndWhenNobodyReads(t *testing.T) {
+	s := newServer(t, options{})
+	quick(s)
+	conn, err := net.Dial("tcp", s.http.Listener.Addr().String())
+	s.must(nil, err)
+	defer conn.Close()
+	s.must(nil, conn.(*net.TCPConn).SetReadBuffer(4096))
+	_, err = fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\n\r\n", s.roleKey(auth.Operator))
+	s.must(nil, err)
+	eventually(t, func() bool { return s.api.streams.count() == 1 })
+	data := `"` + strings.Repeat("x", 64<<10) + `"`
+	for range 400 { // 25 MiB, more than the machine keeps for a connection
+		s.happens(event.Issue, "PACK-1", data)
+	}
+	time.Sleep(200 * time.Millisecond)
+	if s.api.streams.count() != 1 {
+		t.Fatal("the client was given up at once")
+	}
+	began := time.Now()
+	s.api.EndStreams()
+	eventually(t, func() bool { return s.api.streams.count() == 0 })
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

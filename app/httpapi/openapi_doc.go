@@ -318,7 +318,7 @@ var operations = map[string]operation{
 	},
 	"GET /events": {
 		id: "getEvents", tag: "Event", summary: "Follow what changes",
-		about: "Server-sent events, for as long as the client stays. Each has an `id`, one of the types `station` (what a station does, its counts and speed; of several in quick succession the newest alone), `issue`, `schedule` and `task`, and as `data` what has changed, in the form that reading it has. " +
+		about: "Server-sent events, for as long as the client stays. Each has an `id`, one of the types `station` (what a station does, its counts and speed; of several in quick succession the newest alone), `issue`, `schedule` and `task`, and as `data` what has changed, in the form that reading it has. A Task that the manifest no longer asks for is told once more, with the state `withdrawn`; where more than 20 Tasks of a station change at once, `data` is `{stationCode, changed}` and they are to be read anew. " +
 			"A client that comes back with `Last-Event-ID` goes on where it was. The type `reset` tells that it has missed what is no longer known: read everything anew. A comment comes every 15 seconds when nothing else does.\n\n" +
 			"The stream ends after an hour, when the credential is revoked or expires, when the role behind it changes, and when the service stops: connect again. A client that does not read is cut off.\n\n429: too many streams are open with this credential. 503: too many are open in all.",
 		answer: "Events, until one side ends.", form: formEvents, also: []int{400, 429, 503},

@@ -26,6 +26,9 @@
 // missed. That goes back 31 days at most, and is the newest 1,000 fires of a pattern, the newest 5,000 Instances of a
 // station and the newest 20 revisions of the manifest at most; an audit record tells when something was left out.
 //
+// A schedule that a correction takes up again has its missed Tasks missed: missed is final, but for a completion that comes
+// late. A list on demand is not started again while Tasks of an earlier start are pending.
+//
 // # What is kept
 //
 // An Instance that is not pending is kept for 400 days, and of a station's the newest 10,000: minute by minute that is a
