@@ -61,7 +61,11 @@ var (
 	moments     = func(fields string) rule { return r(fields, `"2027-01-01T00:00:00Z"`, `"2027-01-01" null 1`) }
 	initials    = rule{"initials", []string{long(3), long(8)}, []string{long(2), long(9), `""`, `1`, `null`}}
 	remark      = rule{"note", []string{`""`, long(1000)}, []string{long(1001), `1`, `null`}}
-	trigger     = rule{"trigger", texts(`{"type":"schedule"} {"type":"on_demand"} {"type":"cron","pattern":"0§6§*§*§*"}`),
+	quantities  = func(fields string) rule { return r(fields, `null 0.001 1000000000`, `0 -1 1000000001 1e300 "1"`) }
+	upTo        = func(n int, fields string) rule {
+		return rule{fields, []string{`null`, `""`, long(n)}, []string{long(n + 1), `1`}}
+	}
+	trigger = rule{"trigger", texts(`{"type":"schedule"} {"type":"on_demand"} {"type":"cron","pattern":"0§6§*§*§*"}`),
 		texts(`null "cron" {} {"type":null} {"type":"daily","pattern":1} {"type":"schedule","pattern":"*"} {"type":"on_demand","availableBeforeDeadlineMinutes":1}
 			{"type":"cron"} {"type":"cron","pattern":"","patern":1,"availableBeforeDeadlineMinutes":0}`)}
 )
@@ -136,6 +140,19 @@ var rules = map[string][]rule{
 	"backup-restore": {someText("confirm"), {"passphrase", []string{`"x"`, long(1024)}, []string{`""`, long(1025), `1`, `null`}}},
 	"device-create": {{"name", []string{`"x"`, `"gw_1-A"`, ascii(64)}, []string{`""`, ascii(65), `"a b"`, `"a/b"`, `"é"`, `1`, `null`}},
 		r("stationCodes", `["A"] ["A","B"]`, `[] null "A" [1]`)},
+	"schedule-write": {{"id", []string{`"x"`, long(64)}, []string{`""`, long(65), `1`, `null`}}, {"stationCode", []string{`"x"`, long(32)}, []string{`""`, long(33), `1`, `null`}},
+		moments("at plannedStartAt"), r("kind", `"production" "nonProduction"`, `"nonproduction" "" null`), upTo(256, "skuCode reasonCode"), upTo(128, "workOrderReference"), upTo(1000, "note"),
+		stamps("plannedEndAt"), quantities("plannedQuantity unitsPerMinute unitsPerHour"), r("cycleTime", `null 1 43200000`, `0 43200001 1.5 "1"`),
+		r("lineSpeedTarget", `null 0.001 99999`, `0 99999.001 "1"`), r("partsPerCycle", `null 0.5 1000000`, `0 -1 1000001 "1"`),
+		r("autoStart autoEnd autoEndOnQuantityComplete extendShift", `true false null`, `"true" 0`)},
+	"schedule-start": {moments("at"), {"stationCode", []string{`"x"`, long(32)}, []string{`""`, long(33), `1`, `null`}}, initials, remark, r("correction", `true false`, `"true" null`)},
+	"schedule-end":   {moments("at"), initials, remark},
+	"schedule-move":  {moments("at plannedStartAt plannedEndAt"), {"stationCode", []string{`"x"`, long(32)}, []string{`""`, long(33), `1`, `null`}}},
+	"schedule-quick": {moments("at plannedEndAt"), {"stationCode", []string{`"x"`, long(32)}, []string{`""`, long(33), `1`, `null`}}, {"skuCode reasonCode", []string{`"x"`, long(256)}, []string{`""`, long(257), `1`, `null`}},
+		{"workOrderReference", []string{`""`, long(128)}, []string{long(129), `1`, `null`}}, r("plannedQuantity", `0.001 1000000000 1e9`, `0 -1 1000000000.5 1e10 "1" null`), initials, remark},
+	"production-create": {moments("at"), {"stationCode", []string{`"x"`, long(32)}, []string{`""`, long(33), `1`, `null`}}, {"scheduleId", []string{`"x"`, long(64)}, []string{`""`, long(65), `1`, `null`}},
+		r("good bad", `0 -0.5 -1000000000 1000000000`, `-1000000001 1000000001 1e300 "1" null`), r("reject", `0 0.5 1000000000`, `-0.001 1000000001 "1" null`), r("correction", `true false`, `"true" null`), initials, remark},
+	"production-undo":       {moments("at"), initials, remark},
 	"issue-create":          {someText("stationCode"), moments("startAt endAt at"), r("causeCode", `null "x"`, `"" 1`), initials, remark},
 	"issue-acknowledge":     {moments("at"), initials, remark},
 	"issue-estimate":        {r("expectedEndAt", `null "2027-01-01T00:00:00Z"`, `"2027-01-01" 1`), moments("at"), initials, remark},
@@ -169,6 +186,8 @@ var documents = map[Name]string{
 	IssueCause: `{"causeCode": "BRK"}`, IssueSplit: `{"parts": [{}, {"startAt": "2026-11-20T08:40:00Z"}]}`, IssueExclude: `{"excluded": true}`,
 	TaskComplete: `{"initials": "ABC"}`, TaskListStart: `{"stationCode": "ST-1", "initials": "ABC"}`,
 	StationOperator: `{"initials": "ABC"}`, StationAlert: `{"message": "Mind the step"}`,
+	ScheduleWrite: `{}`, ScheduleStart: `{}`, ScheduleEnd: `{}`, ScheduleMove: `{}`, ScheduleQuick: `{"stationCode": "ST-1", "initials": "abc"}`,
+	ProductionCreate: `{"stationCode": "ST-1", "initials": "abc"}`, ProductionUndo: `{"initials": "abc"}`,
 	BackupVerify: `{}`, BackupRestore: `{"confirm": "a.backup"}`,
 	AccountCreate: `{"domain": "acme.example", "email": "a@acme.example"}`,
 }

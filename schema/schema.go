@@ -41,8 +41,15 @@ const (
 	IssueSplit       Name = "issue-split"       // POST /issue/{id}/split
 	IssueExclude     Name = "issue-exclude"     // POST /issue/{id}/exclude
 
-	StationOperator Name = "station-operator" // POST /station/{stationCode}/operator
-	StationAlert    Name = "station-alert"    // POST /station/{stationCode}/alert
+	StationOperator  Name = "station-operator"  // POST /station/{stationCode}/operator
+	StationAlert     Name = "station-alert"     // POST /station/{stationCode}/alert
+	ScheduleWrite    Name = "schedule-write"    // POST /schedule
+	ScheduleStart    Name = "schedule-start"    // POST /schedule/{scheduleId}/start
+	ScheduleEnd      Name = "schedule-end"      // POST /schedule/{scheduleId}/end
+	ScheduleMove     Name = "schedule-move"     // POST /schedule/{scheduleId}/move
+	ScheduleQuick    Name = "schedule-quick"    // POST /quick-schedule
+	ProductionCreate Name = "production-create" // POST /production
+	ProductionUndo   Name = "production-undo"   // POST /production/{entryId}/undo
 
 	TaskComplete  Name = "task-complete"   // POST /task/{id}/complete
 	TaskListStart Name = "task-list-start" // POST /task-list/{code}/start
@@ -64,6 +71,7 @@ var files embed.FS
 func Names() []Name {
 	return []Name{Manifest, AccountUpdate, Login, Approve, AccountSwitch, KeyCreate, UserCreate, UserUpdate,
 		TabletCreate, DeviceCreate, SignalBatch,
+		ScheduleWrite, ScheduleStart, ScheduleEnd, ScheduleMove, ScheduleQuick, ProductionCreate, ProductionUndo,
 		IssueCreate, IssueAcknowledge, IssueEstimate, IssueEscalate, IssueCause, IssueSplit, IssueExclude, StationOperator, StationAlert,
 		TaskComplete, TaskListStart,
 		BackupVerify, BackupRestore, Setup, AccountCreate}

@@ -37,6 +37,9 @@ func stampOf(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }
 // MaxKey is the length of an idempotency key, in bytes.
 const MaxKey = 128
 
+// Time is the time by which the Floor goes, ms.
+func (f *Floor) Time() int64 { return f.now() }
+
 // Request is a write that its client may send again when it did not get the answer (monitoring.md section 4).
 type Request struct {
 	Key string   // Idempotency-Key; "" is none: it is done each time

@@ -29,6 +29,7 @@ import (
 	"opsmon/app/errdefs"
 	"opsmon/app/event"
 	"opsmon/app/floor"
+	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
 	"opsmon/app/task"
@@ -36,13 +37,14 @@ import (
 
 // Config is what New needs.
 type Config struct {
-	Accounts *account.Service
-	Auth     *auth.Service
-	Signals  *signal.Log
-	Events   *event.Hub // nil = nothing happens
-	Floor    *floor.Floor
-	Board    *station.Board
-	Tasks    *task.Service
+	Accounts  *account.Service
+	Auth      *auth.Service
+	Signals   *signal.Log
+	Events    *event.Hub // nil = nothing happens
+	Floor     *floor.Floor
+	Schedules *schedule.Service
+	Board     *station.Board
+	Tasks     *task.Service
 	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
 	Connections func(deviceID string) int
 	Log         *slog.Logger
@@ -240,6 +242,14 @@ func (a *API) run(c *call) (out reply, err error) {
 			defer a.cfg.Gate.RUnlock()
 		}
 	}
+	if out, err = a.handle(c); err != nil {
+		c.keepRefused(err)
+	}
+	return out, err
+}
+
+// handle finds out who asks, and calls the handler.
+func (a *API) handle(c *call) (reply, error) {
 	if err := a.identify(c); err != nil {
 		return reply{}, err
 	}

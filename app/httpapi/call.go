@@ -36,6 +36,7 @@ type call struct {
 	params httprouter.Params
 	p      auth.Principal // zero on routes that need no credential
 	key    string         // the API key that came with the request, "" with a session
+	sent   []byte         // the body of a write of the floor, once it was read
 
 	releases []func() // given back when the handler has returned
 }
@@ -151,6 +152,9 @@ func (c *call) bytes() ([]byte, error) {
 			return nil, errdefs.New(errdefs.Invalid, "the body ended before it was complete, or took too long to arrive")
 		}
 		return nil, &errdefs.Error{Kind: errdefs.Invalid, Message: "the body could not be read", Err: err}
+	}
+	if c.route.once {
+		c.sent = b.Bytes()
 	}
 	return b.Bytes(), nil
 }

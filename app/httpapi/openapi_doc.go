@@ -53,6 +53,8 @@ const tags = `[
 {"name": "Event", "description": "What changes, as it changes."},
 {"name": "Health Check", "description": "For load balancers and monitoring."},
 {"name": "OpenAPI", "description": "This description."},
+{"name": "Production", "description": "What operators enter by hand."},
+{"name": "Schedule", "description": "What stations are to make, and when."},
 {"name": "Station", "description": "What holds at one station."},
 {"name": "Task", "description": "What operators have to do, and when."},
 {"name": "User", "description": "The people of the account and their roles."}
@@ -72,6 +74,13 @@ const parameters = `{
 "code": {"description": "The five digits of the request.", "schema": {"type": "string", "pattern": "^[0-9]{5}$"}, "example": "04817"},
 "name": {"description": "File name of the backup.", "schema": {"type": "string", "minLength": 1, "maxLength": 128}, "example": "app-20261120T013000Z.backup"},
 "id": {"description": "Identifier of the tablet.", "schema": {"type": "string", "minLength": 1}, "example": "w7p2m5x3c6zd"},
+"scheduleId": {"description": "Identifier of the schedule.", "schema": {"type": "string", "minLength": 1}, "example": "q4m2x7c3w6zd"},
+"entryId": {"description": "Identifier of the operator's entry.", "schema": {"type": "string", "minLength": 1}, "example": "b7n4t6r3y5hj"},
+"state": {"description": "Only schedules in this state; without it, all but those that were deleted.", "schema": {"type": "string", "enum": ["planned", "running", "completed", "deleted"]}, "example": "running"},
+"endrunning": {"description": "End the schedule of the same kind that runs.", "schema": {"type": "boolean", "default": false}, "example": true},
+"from": {"description": "Begin of the range: a time, or a date for its production day.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},
+"to": {"description": "End of the range; now when it is left out.", "schema": {"type": "string"}, "example": "2026-11-20T14:00:00Z"},
+"rangecode": {"description": "The range by its name, or two times with a slash between them. Days are production days of each station's plant.", "schema": {"type": "string"}, "example": "today"},
 "device": {"description": "The device's name, or its id.", "schema": {"type": "string", "minLength": 1}, "example": "press-gateway"},
 "dryrun": {"description": "Check and compare only; change nothing.", "schema": {"type": "boolean", "default": false}, "example": true},
 "note": {"description": "Why, for the list of revisions.", "schema": {"type": "string", "maxLength": 200}, "example": "third packing line"},
@@ -107,6 +116,17 @@ const (
 		`"availableAt":"2026-11-20T07:30:00.000Z","deadlineAt":"2026-11-20T08:00:00.000Z","startedBy":null,"completedAt":null,"recordedAt":null,"completedBy":null,"note":null}`
 	profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
 		`"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x","account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`
+)
+
+// scheduleSample and entrySample are examples of answers about schedules.
+const (
+	scheduleSample = `{"id":"q4m2x7c3w6zd","stationCode":"PACK-1","kind":"production","type":"fixedQuantity","state":"running","paused":false,"skuCode":"BK-1000","reasonCode":null,"workOrderReference":"WO-20417",` +
+		`"plannedStartAt":"2026-11-20T06:00:00.000Z","plannedEndAt":null,"plannedQuantity":4800,"cycleTime":null,"unitsPerMinute":null,"unitsPerHour":null,"lineSpeedTarget":null,"partsPerCycle":null,` +
+		`"autoStart":true,"autoEnd":false,"autoEndOnQuantityComplete":true,"extendShift":false,"note":null,"expectedEndAt":"2026-11-20T07:36:00.000Z","expectedQuantity":4800,"rate":{"unitsPerMinute":50,"from":"sku"},` +
+		`"actualStartAt":"2026-11-20T06:00:00.000Z","actualEndAt":null,"goodCount":1311,"badCount":9,"otherCount":0,` +
+		`"events":[{"move":"create","at":"2026-11-19T15:12:04.551Z","recordedAt":"2026-11-19T15:12:04.551Z","by":"planner@acme.example","initials":null,"note":null},{"move":"autoStart","at":"2026-11-20T06:00:00.000Z","recordedAt":"2026-11-20T06:00:00.412Z","by":"service","initials":null,"note":null}],` +
+		`"createdAt":"2026-11-19T15:12:04.551Z","updatedAt":"2026-11-20T06:00:00.412Z"}`
+	entrySample = `{"id":"b7n4t6r3y5hj","stationCode":"PACK-1","scheduleId":"q4m2x7c3w6zd","at":"2026-11-20T06:41:00.000Z","effectiveAt":"2026-11-20T06:41:00.000Z","good":48,"bad":2,"reject":0,"correction":false,"initials":"KLM","note":null,"undoes":null,"undoneBy":null,"recordedAt":"2026-11-20T06:41:00.203Z","by":"tablet:line 1@acme.example"}`
 )
 
 // operations has an entry for each route of the table, and nothing else.
@@ -167,6 +187,71 @@ var operations = map[string]operation{
 		id: "setAlert", tag: "Station", summary: "Put an alert up at a station", role: auth.Supervisor, body: schema.StationAlert,
 		about:  "A message that all should see who look at the station, until it expires or is taken down with null. There is one at a time: a new one takes the place of the one before.",
 		answer: "What is put up at the station.", form: formResult, gives: "StationNote", sample: noteSample, also: []int{404, 409},
+	},
+
+	"GET /schedule": {
+		id: "listSchedules", tag: "Schedule", summary: "List schedules",
+		about:  "Those that have time in the range, by their begin; without a range, in today's production day. A planned schedule without a known end is a moment. Counts change while signals come late.",
+		answer: "A page of schedules.", form: formPage, gives: "Schedule", sample: scheduleSample, also: []int{400},
+	},
+	"POST /schedule": {
+		id: "writeSchedule", tag: "Schedule", summary: "Make or change a schedule",
+		about: "Without `id` a schedule is made. With it, what is given changes: wholly of a planned one, quantity, end and note of a running one.\n\n" +
+			"403: it has its own partsPerCycle, or goes to another station, and the flag for that is off. 409: it overlaps another of its kind, one of the same SKU and planned start is there, or it has ended.",
+		answer: "The schedule as it is now.", body: schema.ScheduleWrite, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
+	},
+	"GET /schedule/:scheduleId": {
+		id: "getSchedule", tag: "Schedule", summary: "Read a schedule",
+		answer: "The schedule.", form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404},
+	},
+	"DELETE /schedule/:scheduleId": {
+		id: "deleteSchedule", tag: "Schedule", summary: "Delete a planned schedule",
+		about:  "Also a success when it was deleted before. 409: it has started.",
+		answer: "Deleted.", form: formEmpty, also: []int{404, 409},
+	},
+	"POST /schedule/:scheduleId/start": {
+		id: "startSchedule", tag: "Schedule", summary: "Start a schedule",
+		about: "One production and one non-production schedule run at a station at a time; a non-production one pauses the production one. The body may be left out.\n\n" +
+			"403: another station, or a correction, and the flag for that is off; or an operator would cut short what runs. 409: another of its kind runs, which the message names, or ran then; or it is not planned any more.",
+		answer: "The schedule, running.", body: schema.ScheduleStart, optional: true, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
+	},
+	"POST /schedule/:scheduleId/end": {
+		id: "endSchedule", tag: "Schedule", summary: "End a schedule",
+		about:  "Before its planned end this is a cut short. The body may be left out.\n\n403: it is a cut short, and enableScheduleCutShort is off. 409: it does not run.",
+		answer: "The schedule, completed.", body: schema.ScheduleEnd, optional: true, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
+	},
+	"POST /schedule/:scheduleId/move": {
+		id: "moveSchedule", tag: "Schedule", summary: "Move a planned schedule",
+		about:  "To another station where enableDragBetweenStationsOnGantt is on, or within the group where enableScheduleStationFlexibility is; or to another time. A planned end moves along with the start.\n\n409: as for `POST /schedule`, or it has started.",
+		answer: "The schedule as it is now.", body: schema.ScheduleMove, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
+	},
+	"POST /quick-schedule": {
+		id: "quickSchedule", tag: "Schedule", summary: "Start a schedule that nobody planned",
+		about:  "Of a SKU with allowUseInQuickSchedule, or of a reason for non-production.\n\n403: enableQuickScheduleStart is off at the station. 409: another of its kind runs.",
+		answer: "The schedule, running.", body: schema.ScheduleQuick, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{409},
+	},
+	"GET /production": {
+		id: "listProduction", tag: "Production", summary: "List what operators entered",
+		about:  "Those in the range, by time; without a range, in today's production day. None is ever changed: one that was wrong is taken back by another.",
+		answer: "A page of entries.", form: formPage, gives: "ProductionEntry", sample: entrySample, also: []int{400},
+	},
+	"POST /production": {
+		id: "enterProduction", tag: "Production", summary: "Enter units by hand",
+		about: "Good and bad units that were made (enableManualProduction), good units that turned out bad (enableRejectProduction), or a correction of a count by a difference (enableProductionCorrection; of a schedule that has ended enableHistoricalCorrection, for admins). " +
+			"A schedule's good count has one source: where the machine counts, good units that are entered are shown and not added.\n\n" +
+			"403: the flag is off at the station. 409: no production schedule ran then, a total would be negative, the schedule would have more units than one may, or manual downtime is active.",
+		answer: "The entry.", body: schema.ProductionCreate, form: formResult, gives: "ProductionEntry", sample: entrySample, also: []int{404, 409},
+	},
+	"POST /production/:entryId/undo": {
+		id: "undoProduction", tag: "Production", summary: "Take an entry back",
+		about:  "By a counter-entry; both stay in the list. Who may enter it may take it back while the schedule runs, then an admin.\n\n403: the flag is off. 409: it was taken back before, or a total would be negative.",
+		answer: "The counter-entry.", body: schema.ProductionUndo, form: formResult, gives: "ProductionEntry", sample: entrySample, also: []int{404, 409},
+	},
+	"GET /refused": {
+		id: "listRefused", tag: "Admin", summary: "List writes of the floor that were refused",
+		about:  "Those that came with an `Idempotency-Key`, the latest first: what a tablet sent that had been offline, and nobody saw refused. One that is accepted in the end is not in the list any more.",
+		answer: "A page of requests.", form: formPage, gives: "RefusedRequest", also: []int{400},
+		sample: `{"key":"5f0c1b9e-7d1a","firstAt":"2026-11-20T08:15:30.123Z","lastAt":"2026-11-20T08:15:31.200Z","times":2,"method":"POST","path":"/schedule/q4m2x7c3w6zd/start","body":"{\"at\":\"2026-11-20T06:00:00Z\"}","status":409,"errorMessage":"at PACK-1 the schedule m5k2q7x3c6wd is running since 2026-11-20T05:58:12.000Z; end it first, or start with endrunning=true","details":[],"by":"tablet:line 1@acme.example","from":"192.0.2.17"}`,
 	},
 
 	"GET /auth/profile": {

@@ -30,6 +30,7 @@ type route struct {
 	query        []string // parameters that it takes
 	limit        int64    // of the body, in bytes; 0 = bodyLimit
 	noHead       bool     // GET that changes something
+	once         bool     // a write of the floor: takes an idempotency key, and is kept when it is refused
 	bearer       bool     // takes the key as a bearer token too
 	devices      bool     // devices may use it too
 	anyAccount   bool     // a local operation that is about no account
@@ -137,6 +138,19 @@ func (a *API) routes() []route {
 		{method: get, path: "/station/:stationCode", handle: getStation},
 		{method: post, path: "/station/:stationCode/operator", handle: postStationOperator, role: auth.Operator},
 		{method: post, path: "/station/:stationCode/alert", handle: postStationAlert, role: auth.Supervisor},
+
+		{method: get, path: "/schedule", handle: getSchedules, query: []string{"from", "to", "rangecode", "plantcode", "groupcode", "stationcodes", "state", "limit", "skip"}},
+		{method: post, path: "/schedule", handle: postSchedule, role: auth.Supervisor, once: true},
+		{method: get, path: "/schedule/:scheduleId", handle: getSchedule},
+		{method: del, path: "/schedule/:scheduleId", handle: deleteSchedule, role: auth.Supervisor, once: true},
+		{method: post, path: "/schedule/:scheduleId/start", handle: startSchedule, role: auth.Operator, once: true, query: []string{"endrunning"}},
+		{method: post, path: "/schedule/:scheduleId/end", handle: endSchedule, role: auth.Operator, once: true},
+		{method: post, path: "/schedule/:scheduleId/move", handle: moveSchedule, role: auth.Supervisor, once: true},
+		{method: post, path: "/quick-schedule", handle: postQuickSchedule, role: auth.Operator, once: true, query: []string{"endrunning"}},
+		{method: get, path: "/production", handle: getProduction, query: []string{"from", "to", "rangecode", "plantcode", "groupcode", "stationcodes", "limit", "skip"}},
+		{method: post, path: "/production", handle: postProduction, role: auth.Operator, once: true},
+		{method: post, path: "/production/:entryId/undo", handle: undoProduction, role: auth.Operator, once: true},
+		{method: get, path: "/refused", handle: getRefused, role: auth.Supervisor, query: []string{"limit", "skip"}},
 
 		{method: get, path: "/auth/profile", handle: getProfile},
 		{method: get, path: "/auth/callback", handle: getCallback, access: open, query: []string{"token"}, noHead: true},

@@ -23,6 +23,7 @@ import (
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/history"
+	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
 	"opsmon/app/task"
@@ -40,9 +41,9 @@ const acme = `{"version":"v1","account":{"id":"acme","domain":"acme.example","cu
 "reasons":[{"code":"BRK","name":"Breakdown","reasons":[{"code":"BRK-E","name":"Electrical"}]},{"code":"CHG","name":"Changeover"}],
 "tasks":[{"code":"oil","title":"Check the oil","requireNotes":true,"taskListCodes":[{"code":"start-up","order":1.5}]},{"code":"wipe","title":"Wipe","taskListCodes":[{"code":"clean","order":1}]}],
 "taskLists":[{"code":"start-up","name":"Start-up","trigger":{"type":"schedule"}},{"code":"clean","name":"Cleaning","trigger":{"type":"on_demand"}}],
-"skus":[{"code":"A1","name":"Biscuit","cycleTime":1200,"stationCodes":["PACK-1"]},{"code":"B2","name":"Wafer","unitsPerHour":90}],
+"skus":[{"code":"A1","name":"Biscuit","cycleTime":1200,"stationCodes":["PACK-1"]},{"code":"B2","name":"Wafer","unitsPerHour":90,"allowUseInQuickSchedule":true}],
 "plants":[{"code":"north","name":"North","timezone":"Europe/Berlin","dayStartHour":6,"weekStartDay":0,"stationGroups":[
-{"code":"packing","name":"Packing","shiftPatternCode":"two","excludeReasonCodes":["CHG"],"stations":[{"code":"PACK-1","name":"Packer 1","enableManualDowntime":"off"},{"code":"PACK-2","name":"Packer 2"}]},
+{"code":"packing","name":"Packing","shiftPatternCode":"two","enableQuickScheduleStart":"on","enableManualProduction":"on","excludeReasonCodes":["CHG"],"stations":[{"code":"PACK-1","name":"Packer 1","enableManualDowntime":"off"},{"code":"PACK-2","name":"Packer 2"}]},
 {"code":"meters","name":"Meters","enableMeterOnly":"on","stations":[{"code":"KWH-1","name":"Main meter"}]}]}]}}`
 
 var roles = []auth.Role{auth.Admin, auth.Member, auth.Supervisor, auth.Operator, auth.Readonly}
@@ -78,21 +79,22 @@ func (b *book) String() string {
 // and all its log at debug level, and bolt. When the test ends no secret may stand in the log, in a header, in an
 // error or in what /metrics and /audit show.
 type server struct {
-	t        testing.TB
-	clock    clock
-	store    *kv.Store
-	accounts *account.Service
-	auth     *auth.Service
-	signals  *signal.Log
-	events   *event.Hub
-	floor    *floor.Floor
-	board    *station.Board
-	tasks    *task.Service
-	api      *API
-	http     *httptest.Server
-	client   *http.Client
-	logged   book
-	shown    book // what secrets must not be in
+	t         testing.TB
+	clock     clock
+	store     *kv.Store
+	accounts  *account.Service
+	auth      *auth.Service
+	signals   *signal.Log
+	events    *event.Hub
+	floor     *floor.Floor
+	schedules *schedule.Service
+	board     *station.Board
+	tasks     *task.Service
+	api       *API
+	http      *httptest.Server
+	client    *http.Client
+	logged    book
+	shown     book // what secrets must not be in
 
 	folder    backup.Folder
 	restorer  *restorer
@@ -123,7 +125,7 @@ func newServer(t testing.TB, o options) *server {
 	s := &server{t: t, secrets: map[string]bool{}, ready: func() error { return nil }, setupCode: "abcd-efgh-ijkl"}
 	s.store = kvtest.New(t, func(c *kv.Config) {
 		c.Clock = s.clock.now
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets(), task.Buckets())
+		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets(), schedule.Buckets(), task.Buckets())
 	})
 	log := slog.New(slog.NewTextHandler(&s.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.log != nil {
@@ -169,6 +171,8 @@ func newServer(t testing.TB, o options) *server {
 		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
 		Timelines: timelines,
 	})
+	s.schedules, err = schedule.New(schedule.Config{Store: s.store, Authorize: s.auth.Authorize, Live: s.floor.Now, Detail: s.floor.Detail})
+	s.must(nil, err)
 	s.tasks = task.New(task.Config{Store: s.store, Timelines: timelines, Log: log, Authorize: s.auth.Authorize, Revision: func(id string) int64 {
 		snap, err := s.accounts.Get(id)
 		if err != nil {
@@ -176,7 +180,7 @@ func newServer(t testing.TB, o options) *server {
 		}
 		return int64(snap.Account.Revision)
 	}})
-	s.floor.Use(s.tasks)
+	s.floor.Use(s.schedules, s.tasks)
 	t.Cleanup(s.floor.Close)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
 	source := func() (backup.Config, error) { return backup.Config{Store: s.store, Version: "test"}, nil }
@@ -188,7 +192,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Floor: s.floor, Tasks: s.tasks, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
+		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Tasks: s.tasks, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },
 		Check:     func(report func(string)) error { return s.store.Check(report) },

@@ -43,7 +43,10 @@ type place struct {
 	begins, end int64 // ms; end 0: not known, or not yet
 }
 
-var states = []State{Planned, Running, Completed, Deleted}
+var states = [...]State{Planned, Running, Completed, Deleted}
+
+// States lists the states.
+func States() []State { return states[:] }
 
 // placeOf gives a schedule's place: until it has ended, its end is the planned one.
 func placeOf(s *Schedule) place {
@@ -76,7 +79,7 @@ func (p place) value() []byte {
 	if p.kind == NonProduction {
 		kind = 1
 	}
-	return binary.BigEndian.AppendUint64([]byte{byte(slices.Index(states, p.state)), kind}, uint64(p.end))
+	return binary.BigEndian.AppendUint64([]byte{byte(slices.Index(states[:], p.state)), kind}, uint64(p.end))
 }
 
 func readPlace(item kv.Item[atKey, []byte]) (place, error) {
@@ -245,7 +248,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		if !known[item.Key.A] {
 			note("schedule %s: its account %s is not there", item.Key.B, item.Key.A)
 		}
-		if s.ID != item.Key.B || !slices.Contains(states, s.State) || s.Kind != Production && s.Kind != NonProduction {
+		if s.ID != item.Key.B || !slices.Contains(states[:], s.State) || s.Kind != Production && s.Kind != NonProduction {
 			note("schedule %s: what is kept of it is not one", item.Key.B)
 			continue
 		}

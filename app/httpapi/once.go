@@ -1,0 +1,126 @@
+package httpapi
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/app/floor"
+)
+
+// idempotencyHeader names a write, so that a client that did not get its answer can send it again (monitoring.md section 4).
+const idempotencyHeader = "Idempotency-Key"
+
+// once does a write of the floor in one transaction of the account's owner, and answers with its result; a nil result is
+// 204. A write that was done before under the same idempotency key is not done again, and has the same answer.
+func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, error) {
+	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	if snap.Account.ArchivedAt != nil {
+		return reply{}, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", c.p.AccountID)
+	}
+	key, err := c.idempotencyKey()
+	if err != nil {
+		return reply{}, err
+	}
+	request := floor.Request{Key: key}
+	hash := sha256.New()
+	for _, part := range []string{c.r.Method, c.r.URL.RequestURI(), string(c.sent)} {
+		hash.Write([]byte(part))
+		hash.Write([]byte{0})
+	}
+	hash.Sum(request.Ask[:0])
+	answer, err := c.api.cfg.Floor.Once(c.p.AccountID, c.p.Actor(), request, func(w *floor.Work) (floor.Answer, error) {
+		result, err := fn(w)
+		if err != nil || result == nil {
+			return floor.Answer{Status: 204}, err
+		}
+		out, err := ok(result)
+		return floor.Answer{Status: 200, Body: out.body}, err
+	})
+	return reply{status: answer.Status, body: answer.Body}, err
+}
+
+// idempotencyKey reads the header; "" when there is none.
+func (c *call) idempotencyKey() (string, error) {
+	values := c.r.Header[idempotencyHeader]
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	valid := len(values) == 1 && len(key) >= 1 && len(key) <= floor.MaxKey
+	for i := range len(key) {
+		valid = valid && key[i] > ' ' && key[i] < 0x7F
+	}
+	if !valid {
+		return "", errdefs.InvalidField(idempotencyHeader, "must be one text of 1 to %d printable ASCII characters without blanks", floor.MaxKey)
+	}
+	return key, nil
+}
+
+// keepRefused keeps a write of the floor that was refused, when it came with an idempotency key: the tablet that sent it may
+// have been offline for hours, and a supervisor wants to know (monitoring.md section 4).
+func (c *call) keepRefused(refused error) {
+	status := statuses[errdefs.KindOf(refused)].status
+	if !c.route.once || status < 400 || status > 499 || status == 401 || !c.p.Role.AtLeast(auth.Operator) {
+		return
+	}
+	key, err := c.idempotencyKey()
+	if err != nil || key == "" {
+		return
+	}
+	var e *errdefs.Error
+	if !errors.As(refused, &e) {
+		return
+	}
+	err = c.api.cfg.Floor.Refuse(c.p.AccountID, floor.Refused{
+		Key: key, Method: c.r.Method, Path: shorten(c.r.URL.RequestURI()), Body: string(c.sent), Status: status, Message: e.Message,
+		Details: errdefs.Cap(e.Details), By: c.p.Actor(),
+	})
+	if err != nil {
+		c.api.log.Warn("a request that was refused could not be kept", slog.Any("error", err))
+	}
+}
+
+// refusedLine is a refused request as answers show it.
+type refusedLine struct {
+	Key     string           `json:"key"`
+	FirstAt audit.Time       `json:"firstAt"`
+	LastAt  audit.Time       `json:"lastAt"`
+	Times   int              `json:"times"`
+	Method  string           `json:"method"`
+	Path    string           `json:"path"`
+	Body    string           `json:"body"`
+	Status  int              `json:"status"`
+	Message string           `json:"errorMessage"`
+	Details []errdefs.Detail `json:"details"`
+	By      string           `json:"by"`
+	From    string           `json:"from"`
+}
+
+// getRefused answers GET /refused.
+func getRefused(c *call) (reply, error) {
+	limit, skip, err := c.page(100, 1000)
+	if err != nil {
+		return reply{}, err
+	}
+	refused, total, err := c.api.cfg.Floor.Refusals(c.p.AccountID, limit, skip)
+	if err != nil {
+		return reply{}, err
+	}
+	lines := make([]refusedLine, len(refused))
+	for i, r := range refused {
+		lines[i] = refusedLine{
+			r.Key, audit.TimeOf(time.UnixMilli(r.At)), audit.TimeOf(time.UnixMilli(r.LastAt)), r.Times, r.Method, r.Path, r.Body, r.Status, r.Message, append([]errdefs.Detail{}, r.Details...),
+			cmp.Or(r.By.Email, r.By.Credential), r.By.Address,
+		}
+	}
+	return list(lines, total)
+}

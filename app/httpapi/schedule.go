@@ -1,0 +1,158 @@
+package httpapi
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"opsmon/app/errdefs"
+	"opsmon/app/floor"
+	"opsmon/app/schedule"
+	"opsmon/schema"
+)
+
+// longestList is the range of time that a list of what happened on the floor may go over.
+const longestList = 366 * 24 * time.Hour
+
+// where reads which stations and which range of their time a list is about; without a range it is today's production day. A
+// day is that of each station's own plant.
+func (c *call) where() ([]schedule.Where, error) {
+	plan, err := c.api.cfg.Floor.Plan(c.p.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := c.stations(plan)
+	if err != nil {
+		return nil, err
+	}
+	q, now := c.r.URL.Query(), c.api.cfg.Floor.Time()
+	list := make([]schedule.Where, 0, len(chosen))
+	for _, s := range chosen {
+		r, given, err := readRange(q, s.Calendar, now, longestList)
+		if err != nil {
+			return nil, err
+		}
+		if !given {
+			r, _ = s.Calendar.Named("today", now)
+		}
+		list = append(list, schedule.Where{StationCode: s.Code, Range: r})
+	}
+	return list, nil
+}
+
+// getSchedules answers GET /schedule (monitoring.md section 4).
+func getSchedules(c *call) (reply, error) {
+	f, err := c.filter()
+	if err != nil {
+		return reply{}, err
+	}
+	if state := c.r.URL.Query().Get("state"); state != "" {
+		f.State = schedule.State(state)
+		if !slices.Contains(schedule.States(), f.State) {
+			return reply{}, errdefs.InvalidField("state", "must be planned, running, completed or deleted; it is %q", shorten(state))
+		}
+	}
+	views, total, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(views, total)
+}
+
+// filter reads what lists of schedules and of entries have in common.
+func (c *call) filter() (f schedule.Filter, err error) {
+	if f.Limit, f.Skip, err = c.page(100, 1000); err != nil {
+		return f, err
+	}
+	f.Where, err = c.where()
+	return f, err
+}
+
+// getSchedule answers GET /schedule/{scheduleId}.
+func getSchedule(c *call) (reply, error) {
+	v, err := c.api.cfg.Schedules.Get(c.p.AccountID, c.params.ByName("scheduleId"))
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(v)
+}
+
+// postSchedule answers POST /schedule: without an id it makes a schedule, with one it changes it.
+func postSchedule(c *call) (reply, error) {
+	var in schedule.Input
+	if err := c.decode(schema.ScheduleWrite, false, &in); err != nil {
+		return reply{}, err
+	}
+	return c.once(func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Write(w, c.p, in) })
+}
+
+// deleteSchedule answers DELETE /schedule/{scheduleId}.
+func deleteSchedule(c *call) (reply, error) {
+	return c.once(func(w *floor.Work) (any, error) {
+		return nil, c.api.cfg.Schedules.Delete(w, c.p, c.params.ByName("scheduleId"))
+	})
+}
+
+// endRunning reads the query parameter of that name.
+func (c *call) endRunning() (bool, error) {
+	text := strings.TrimSpace(c.r.URL.Query().Get("endrunning"))
+	if text == "" {
+		return false, nil
+	}
+	end, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, errdefs.InvalidField("endrunning", "must be true or false; it is %q", shorten(text))
+	}
+	return end, nil
+}
+
+// startSchedule answers POST /schedule/{scheduleId}/start.
+func startSchedule(c *call) (reply, error) {
+	var in schedule.StartInput
+	if err := c.decode(schema.ScheduleStart, true, &in); err != nil {
+		return reply{}, err
+	}
+	var err error
+	if in.EndRunning, err = c.endRunning(); err != nil {
+		return reply{}, err
+	}
+	return c.once(func(w *floor.Work) (any, error) {
+		return c.api.cfg.Schedules.Start(w, c.p, c.params.ByName("scheduleId"), in)
+	})
+}
+
+// endSchedule answers POST /schedule/{scheduleId}/end.
+func endSchedule(c *call) (reply, error) {
+	var in schedule.EndInput
+	if err := c.decode(schema.ScheduleEnd, true, &in); err != nil {
+		return reply{}, err
+	}
+	return c.once(func(w *floor.Work) (any, error) {
+		return c.api.cfg.Schedules.End(w, c.p, c.params.ByName("scheduleId"), in)
+	})
+}
+
+// moveSchedule answers POST /schedule/{scheduleId}/move.
+func moveSchedule(c *call) (reply, error) {
+	var in schedule.MoveInput
+	if err := c.decode(schema.ScheduleMove, false, &in); err != nil {
+		return reply{}, err
+	}
+	return c.once(func(w *floor.Work) (any, error) {
+		return c.api.cfg.Schedules.Move(w, c.p, c.params.ByName("scheduleId"), in)
+	})
+}
+
+// postQuickSchedule answers POST /quick-schedule.
+func postQuickSchedule(c *call) (reply, error) {
+	var in schedule.QuickInput
+	if err := c.decode(schema.ScheduleQuick, false, &in); err != nil {
+		return reply{}, err
+	}
+	var err error
+	if in.EndRunning, err = c.endRunning(); err != nil {
+		return reply{}, err
+	}
+	return c.once(func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Quick(w, c.p, in) })
+}
