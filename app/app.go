@@ -246,6 +246,7 @@ func (a *App) gauges() []httpapi.Gauge {
 		list = a.host.secure.gauges(a.cfg.Clock())
 	}
 	list = append(list, a.backupGauges()...)
+	list = append(list, a.floorGauges()...)
 	list = append(list, a.signalGauges()...)
 	list = append(list, a.mqttGauges()...)
 	list = append(list, a.plantGauges()...)

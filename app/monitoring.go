@@ -4,6 +4,7 @@ import (
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/history"
+	"opsmon/app/httpapi"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -55,4 +56,30 @@ func (a *App) revision(accountID string) int64 {
 		return 0
 	}
 	return int64(snap.Account.Revision)
+}
+
+// floorGauges measures how the stations of all accounts keep up.
+func (a *App) floorGauges() []httpapi.Gauge {
+	var stations, late, loading float64
+	oldest := int64(0)
+	for _, account := range a.accounts.List(false) {
+		h := a.floor.Health(account.ID)
+		stations += float64(h.Stations)
+		late += float64(h.Late)
+		if h.Loading {
+			loading++
+		}
+		if h.Kept != 0 && (oldest == 0 || h.Kept < oldest) {
+			oldest = h.Kept
+		}
+	}
+	list := []httpapi.Gauge{
+		{Name: "app_floor_stations", Help: "Stations that are followed.", Value: stations},
+		{Name: "app_floor_late_stations", Help: "Stations that are to be computed again because something came late.", Value: late},
+		{Name: "app_floor_loading_accounts", Help: "Accounts whose stations are being read since the start.", Value: loading},
+	}
+	if oldest != 0 {
+		list = append(list, httpapi.Gauge{Name: "app_floor_kept_age_seconds", Help: "Age of what came of the signals and is kept; what is younger is computed again after a restart.", Value: float64(a.cfg.Clock().UnixMilli()-oldest) / 1000})
+	}
+	return list
 }

@@ -19,7 +19,7 @@ const keepBatch = 50
 // settle lets the bases take in what is old enough; at each full hour they are kept.
 func (o *owner) settle(now int64) {
 	full := (now - settleAfter) / hour * hour
-	due := full > o.kept
+	due := full > o.kept.Load()
 	for _, l := range o.lines {
 		to := now - settleAfter
 		if due {
@@ -45,7 +45,7 @@ func (o *owner) settle(now int64) {
 	case err != nil:
 		o.trouble("what came of the last hour is not kept yet; it is tried again", err)
 	case done:
-		o.kept = full
+		o.kept.Store(full)
 	}
 }
 

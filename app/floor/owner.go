@@ -39,9 +39,9 @@ type owner struct {
 
 	cursors atomic.Pointer[[]account.Cursor] // how far the owner has got
 
-	ticked int64     // ms, when time last passed
-	kept   int64     // ms, the hour up to which lines were last kept
-	rest   time.Time // lines do not go back before it, so that the rest of the work gets its turn
+	ticked int64        // ms, when time last passed
+	kept   atomic.Int64 // ms, the hour up to which lines were last kept
+	rest   time.Time    // lines do not go back before it, so that the rest of the work gets its turn
 }
 
 func newOwner(f *Floor, account string) *owner {
@@ -179,7 +179,7 @@ func (o *owner) clockBack(now int64) {
 		l.goBack(now)
 		l.mu.Unlock()
 	}
-	o.kept = 0
+	o.kept.Store(0)
 }
 
 // tell shows watchers what changed and rules what the engine found.

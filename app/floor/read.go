@@ -249,3 +249,36 @@ func (f *Floor) Plan(accountID string) (*station.Plan, error) {
 	defer o.mu.RUnlock()
 	return o.plan, nil
 }
+
+// Health is how the Floor keeps up.
+type Health struct {
+	Stations int
+	Late     int   // stations to be computed again because something came late
+	Kept     int64 // up to when all that came is kept, ms; 0: nothing yet
+	Loading  bool  // what went on is being read since the start
+}
+
+// Health tells how an account's stations keep up, at once.
+func (f *Floor) Health(accountID string) Health {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return Health{Loading: true}
+	}
+	select {
+	case <-o.loaded:
+	default:
+		return Health{Loading: true}
+	}
+	o.mu.RLock()
+	h := Health{Stations: len(o.plan.Stations), Kept: o.kept.Load()}
+	lines := o.lines
+	o.mu.RUnlock()
+	for _, l := range lines {
+		l.mu.Lock()
+		if l.late != 0 {
+			h.Late++
+		}
+		l.mu.Unlock()
+	}
+	return h
+}
