@@ -16,7 +16,7 @@ import (
 // day is 00:00 UTC on Monday 5 January 2026.
 var day = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).UnixMilli()
 
-const minute, hour = 60_000, 3_600_000
+const hour = 60 * minute
 
 // clock reads "06:30" of the day; "" is 0.
 func clock(t testing.TB, s string) int64 {
@@ -31,7 +31,7 @@ func clock(t testing.TB, s string) int64 {
 	return day + int64(at.Hour())*hour + int64(at.Minute())*minute
 }
 
-func show(ms int64) string {
+func hhmm(ms int64) string {
 	if ms == forever {
 		return "…"
 	}
@@ -94,7 +94,7 @@ func text(of []Of, orphans []*Record, now int64) []string {
 	for _, o := range of {
 		var parts []string
 		for _, p := range o.Parts(now) {
-			s := show(p.Start) + " " + p.Cause
+			s := hhmm(p.Start) + " " + p.Cause
 			if p.Cause == "" {
 				s += "?"
 			}
@@ -108,12 +108,12 @@ func text(of []Of, orphans []*Record, now int64) []string {
 		}
 		end := "…"
 		if o.End != 0 {
-			end = show(o.End)
+			end = hhmm(o.End)
 		}
-		out = append(out, fmt.Sprintf("%s %s-%s: %s", o.Type, show(o.Start), end, strings.Join(parts, ", ")))
+		out = append(out, fmt.Sprintf("%s %s-%s: %s", o.Type, hhmm(o.Start), end, strings.Join(parts, ", ")))
 	}
 	for _, r := range orphans {
-		out = append(out, fmt.Sprintf("orphan %s %s", r.Type, show(r.Start)))
+		out = append(out, fmt.Sprintf("orphan %s %s", r.Type, hhmm(r.Start)))
 	}
 	return out
 }
@@ -209,7 +209,7 @@ func TestPartsAndFigures(t *testing.T) {
 			}
 			for _, orphan := range orphans {
 				if related(&o.Issue, orphan) {
-					t.Fatalf("%s is about %s and called an orphan", show(orphan.Start), show(o.Start))
+					t.Fatalf("%s is about %s and called an orphan", hhmm(orphan.Start), hhmm(o.Start))
 				}
 			}
 		}
@@ -236,7 +236,7 @@ func TestPartsAndFigures(t *testing.T) {
 				sum += p.End - p.Start
 			}
 			if sum != min(endOf(&o.Issue), now)-o.Start {
-				t.Fatalf("the parts of %s have %d ms", show(o.Start), sum)
+				t.Fatalf("the parts of %s have %d ms", hhmm(o.Start), sum)
 			}
 		}
 		for _, g := range monitor.Explain(segments, findings) {

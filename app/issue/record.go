@@ -229,6 +229,11 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		if !slices.IsSortedFunc(r.Cuts, func(a, b Cut) int { return int(a.At - b.At) }) || len(r.Cuts) > 0 && r.Cuts[0].At != r.Start {
 			report(fmt.Sprintf("%s: its parts are not in order", what))
 		}
+		if r.Type == monitor.IssueManual && r.Manual != nil {
+			if open, err := openOf(tx, item.Key.A, station); err != nil || (open == r.Start) != (r.Manual.End == 0) {
+				report(fmt.Sprintf("%s: whether it goes on is told in two ways", what))
+			}
+		}
 		if reach, err := reachOf(tx, item.Key.A, station); err != nil || reach < r.Until-r.Start {
 			report(fmt.Sprintf("%s: it reaches further than is noted for the station", what))
 		}
@@ -240,4 +245,16 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			report(fmt.Sprintf("reach of issues of %s: its account %s is not there", item.Key.B, item.Key.A))
 		}
 	}
+	for item, err := range opens.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("manual downtime that goes on: %v", err))
+		} else if !records.Has(tx, at(item.Key.A, item.Key.B, item.Value, monitor.IssueManual.String())) {
+			report(fmt.Sprintf("manual downtime that goes on at %s: nothing is known of it", item.Key.B))
+		}
+	}
+}
+
+// remove takes a record away: what it said is part of another one.
+func remove(tx *kv.Tx, account, station string, r *Record) error {
+	return records.Delete(tx, at(account, station, r.Start, r.Type.String()))
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
@@ -65,21 +64,6 @@ func (r *Record) note(s Speaker, a Action, value, text string) error {
 		return errdefs.New(errdefs.Conflict, "this stop has %d events, which is all that are kept of one", MaxEvents)
 	}
 	r.Events = append(r.Events, Event{At: s.At, RecordedAt: s.Now, By: s.By, Initials: s.Initials, Action: a, Value: value, Note: text})
-	return nil
-}
-
-// checkText says what is wrong with a text.
-func checkText(field, text string) error {
-	if n := utf8.RuneCountInString(text); n > MaxNote {
-		return errdefs.InvalidField(field, "must be %d characters or fewer; it has %d", MaxNote, n)
-	}
-	return nil
-}
-
-func checkInitials(initials string) error {
-	if n := utf8.RuneCountInString(initials); initials != "" && (n < 3 || n > 8) {
-		return errdefs.InvalidField("initials", "must be 3 to 8 characters; it has %d", n)
-	}
 	return nil
 }
 

@@ -127,13 +127,13 @@ func TestSay(t *testing.T) {
 			got := fmt.Sprint(err)
 			if err == nil {
 				if got = text(of, nil, now)[0]; o.Own.Estimate != nil {
-					got += "; expected to end at " + show(o.Own.Estimate.EndAt)
+					got += "; expected to end at " + hhmm(o.Own.Estimate.EndAt)
 				}
 				if e := o.Own.Escalation; e != nil {
 					got += fmt.Sprintf("; level %d: %s", e.Level, e.Text)
 				}
 				if want := min(endOf(&o.Issue), now); o.Own.Start != o.Start || o.Own.Until != want {
-					t.Errorf("it is said of %s to %s", show(o.Own.Start), show(o.Own.Until))
+					t.Errorf("it is said of %s to %s", hhmm(o.Own.Start), hhmm(o.Own.Until))
 				}
 				if sum := parted(o, now); sum != min(endOf(&o.Issue), now)-o.Start {
 					t.Errorf("the parts have %d ms", sum)

@@ -1,0 +1,212 @@
+package issue
+
+import (
+	"slices"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/app/floor"
+	"opsmon/app/monitor"
+	"opsmon/kv"
+)
+
+// CreateInput asks for a manual downtime. Without EndAt one starts; with EndAt alone the one that goes on ends; with both,
+// one that is over is recorded, or the one that goes on since StartAt ends.
+type CreateInput struct {
+	Said
+	StationCode string      `json:"stationCode"`
+	StartAt     *audit.Time `json:"startAt"`
+	EndAt       *audit.Time `json:"endAt"`
+	Cause       *string     `json:"causeCode"`
+}
+
+// FlagManual is the flag that manual downtime needs at its station.
+const FlagManual = "enableManualDowntime"
+
+// pastLimit is how far back a supervisor may record a manual downtime, ms; others as far as they may say anything.
+const pastLimit = 31 * 24 * 60 * minute
+
+// Manual starts, ends or records a manual downtime. For an operator. Errors: Invalid by field; Forbidden, where the flag is off
+// too; NotFound; Conflict where it would overlap another, or none goes on.
+func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View, error) {
+	who, st, err := s.begin(w, p, auth.Operator, in.StationCode, in.Said)
+	if errdefs.KindOf(err) == errdefs.NotFound {
+		return nil, errdefs.InvalidField("stationCode", "must be a station of the account; it is %q", in.StationCode)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := st.Refuse(FlagManual); err != nil {
+		return nil, err
+	}
+	m := manual{w: w, p: p, who: who, in: in}
+	if in.Cause != nil {
+		if issue := mayBe(st)(*in.Cause); issue != "" {
+			return nil, errdefs.InvalidField("causeCode", "%s", issue)
+		}
+		m.cause = *in.Cause
+	}
+	open, err := openOf(w.Tx, w.Account, in.StationCode)
+	if err != nil {
+		return nil, err
+	}
+	start, end := who.At, int64(0)
+	if in.StartAt != nil {
+		if start, err = m.past("startAt", in.StartAt); err != nil {
+			return nil, err
+		}
+	}
+	if in.EndAt != nil {
+		if end, err = m.past("endAt", in.EndAt); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case end == 0 && open != 0:
+		return nil, errdefs.New(errdefs.Conflict, "at %s a manual downtime goes on since %s: %s; end it first", in.StationCode, stamp(open), ID(in.StationCode, monitor.IssueManual, open))
+	case end == 0:
+		return m.start(start)
+	case in.StartAt == nil && open == 0:
+		return nil, errdefs.New(errdefs.Conflict, "at %s no manual downtime goes on; startAt must be given to record one that is over", in.StationCode)
+	case in.StartAt == nil || start == open:
+		return m.end(open, end)
+	}
+	return m.whole(start, end)
+}
+
+// manual is one request on its way.
+type manual struct {
+	w     *floor.Work
+	p     auth.Principal
+	who   Speaker
+	in    CreateInput
+	cause string
+}
+
+// past reads a moment of a downtime: not ahead, and not too long ago for who tells.
+func (m *manual) past(field string, at *audit.Time) (int64, error) {
+	ms := at.UnixMilli()
+	if !m.p.Role.AtLeast(auth.Supervisor) || ms > m.w.Now-backdate {
+		return moment(field, at, m.w.Now)
+	}
+	if ms < m.w.Now-pastLimit {
+		return 0, errdefs.InvalidField(field, "must not be more than 31 days ago; it is %s", stamp(ms))
+	}
+	return ms, nil
+}
+
+// free tells whether no other manual downtime has time in [start, end): Conflict that names it.
+func (m *manual) free(start, end int64) error {
+	list, err := about(m.w.Tx, m.w.Account, m.in.StationCode, start, end)
+	if err != nil {
+		return err
+	}
+	open, err := openOf(m.w.Tx, m.w.Account, m.in.StationCode)
+	if err != nil {
+		return err
+	}
+	if open != 0 && open < end {
+		return m.overlaps(open)
+	}
+	if i := slices.IndexFunc(list, func(r *Record) bool { return r.Type == monitor.IssueManual && r.Manual.End > start }); i >= 0 {
+		return m.overlaps(list[i].Start)
+	}
+	return nil
+}
+
+func (m *manual) overlaps(start int64) error {
+	return errdefs.New(errdefs.Conflict, "the time overlaps a manual downtime that began at %s: %s", stamp(start), ID(m.in.StationCode, monitor.IssueManual, start))
+}
+
+func (m *manual) record(kind monitor.InputKind, at int64) (uint64, error) {
+	return m.w.Record(m.in.StationCode, monitor.Input{At: at, Kind: kind, Source: m.who.By})
+}
+
+func (m *manual) key() kv.Pair[string, string] {
+	return kv.Pair[string, string]{A: m.w.Account, B: m.in.StationCode}
+}
+
+func (m *manual) start(start int64) (*View, error) {
+	if err := m.free(start, far); err != nil {
+		return nil, err
+	}
+	r := m.begin(start)
+	number, err := m.record(monitor.InputManualStart, start)
+	if err != nil {
+		return nil, err
+	}
+	r.Manual.StartSeq = number
+	if err := opens.Put(m.w.Tx, m.key(), start); err != nil {
+		return nil, err
+	}
+	return m.keep(r)
+}
+
+// begin makes the record of a manual downtime.
+func (m *manual) begin(start int64) *Record {
+	r := &Record{Type: monitor.IssueManual, Start: start, Until: max(start, m.w.Now), Manual: &Manual{}, Note: m.in.Note}
+	r.Events = []Event{{At: m.who.At, RecordedAt: m.w.Now, By: m.who.By, Initials: m.who.Initials, Action: ActionStart, Value: m.cause, Note: m.in.Note}}
+	if m.cause != "" {
+		r.Cuts, r.CausedAt = []Cut{{At: start, Cause: m.cause}}, m.w.Now
+	}
+	return r
+}
+
+func (m *manual) end(start, end int64) (*View, error) {
+	if end <= start {
+		return nil, errdefs.InvalidField("endAt", "must lie after the start of the downtime, %s; it is %s", stamp(start), stamp(end))
+	}
+	r, err := get(m.w.Tx, m.w.Account, m.in.StationCode, monitor.IssueManual, start)
+	if err != nil {
+		return nil, err
+	}
+	if r.Manual.EndSeq, err = m.record(monitor.InputManualEnd, end); err != nil {
+		return nil, err
+	}
+	r.Manual.End, r.Until = end, end
+	if m.cause != "" {
+		r.Cuts, r.CausedAt = []Cut{{At: start, Cause: m.cause}}, m.w.Now
+		m.w.Changed(m.in.StationCode, start/minute*minute)
+	}
+	if m.in.Note != "" {
+		r.Note = m.in.Note
+	}
+	if err := r.note(m.who, ActionEnd, m.cause, m.in.Note); err != nil {
+		return nil, err
+	}
+	if err := opens.Delete(m.w.Tx, m.key()); err != nil {
+		return nil, err
+	}
+	return m.keep(r)
+}
+
+func (m *manual) whole(start, end int64) (*View, error) {
+	if end <= start {
+		return nil, errdefs.InvalidField("endAt", "must lie after startAt, %s; it is %s", stamp(start), stamp(end))
+	}
+	if err := m.free(start, end); err != nil {
+		return nil, err
+	}
+	r := m.begin(start)
+	var err error
+	if r.Manual.StartSeq, err = m.record(monitor.InputManualStart, start); err != nil {
+		return nil, err
+	}
+	if r.Manual.EndSeq, err = m.record(monitor.InputManualEnd, end); err != nil {
+		return nil, err
+	}
+	r.Manual.End, r.Until = end, end
+	if err := r.note(m.who, ActionEnd, "", ""); err != nil {
+		return nil, err
+	}
+	return m.keep(r)
+}
+
+// keep stores the record and tells of it.
+func (m *manual) keep(r *Record) (*View, error) {
+	if err := put(m.w.Tx, m.w.Account, m.in.StationCode, r); err != nil {
+		return nil, err
+	}
+	return told(m.w, m.in.StationCode, &Of{Issue: monitor.Issue{Type: r.Type, Start: r.Start, End: r.Manual.End}, Own: r})
+}

@@ -1,0 +1,392 @@
+package issue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/energy"
+	"opsmon/app/errdefs"
+	"opsmon/app/floor"
+	"opsmon/app/floor/floortest"
+	"opsmon/app/monitor"
+	"opsmon/app/oee"
+	"opsmon/app/signal"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+const press = "PRESS"
+
+// works is a plant with a Service. It is 08:00 on Monday 2 March 2026, UTC; at PRESS a stop is two minutes without
+// producing, and a unit a second is due.
+type works struct {
+	*floortest.Rig
+	*Service
+}
+
+func newWorks(t *testing.T, edit ...string) *works {
+	t.Helper()
+	manifest := strings.NewReplacer(edit...).Replace(floortest.Manifest)
+	w := &works{Rig: floortest.New(t, manifest, Buckets()...)}
+	w.open()
+	t.Cleanup(func() {
+		check(t, w.Store, map[string]bool{floortest.Account: true})
+	})
+	return w
+}
+
+// open opens the floor, again as after a restart.
+func (w *works) open() {
+	w.Open(func(c *floor.Config) { c.Findings = Findings })
+	w.Service = New(Config{
+		Store: w.Store, Detail: w.Rig.Floor.Detail,
+		Authorize: func(_ *kv.Tx, p auth.Principal, need auth.Role) error {
+			if !p.Role.AtLeast(need) {
+				return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", need, p.Role)
+			}
+			return nil
+		},
+	})
+}
+
+func person(role auth.Role) auth.Principal {
+	return auth.Principal{Type: auth.TypeSession, Email: string(role) + "@works.example", AccountID: floortest.Account, Role: role}
+}
+
+// do does what somebody says in the transaction of the owner.
+func (w *works) do(fn func(f *floor.Work) (*View, error)) (v *View, err error) {
+	w.T.Helper()
+	err = w.Rig.Floor.Do(floortest.Account, func(f *floor.Work) (err error) {
+		v, err = fn(f)
+		return err
+	})
+	return v, err
+}
+
+func (w *works) must(v *View, err error) *View {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return v
+}
+
+// cause names a cause by an id; "" is null.
+func (w *works) cause(id, code string) (*View, error) {
+	w.T.Helper()
+	target := w.Find(floortest.Account, id)
+	return w.do(func(f *floor.Work) (*View, error) {
+		return w.Cause(f, person(auth.Operator), target, CauseInput{Said: Said{Initials: "ABC"}, Cause: textOrNil(code)})
+	})
+}
+
+func (w *works) exclude(id string, out bool) (*View, error) {
+	w.T.Helper()
+	target := w.Find(floortest.Account, id)
+	return w.do(func(f *floor.Work) (*View, error) {
+		return w.Exclude(f, person(auth.Supervisor), target, ExcludeInput{Said: Said{Note: "a visit"}, Excluded: out})
+	})
+}
+
+// at reads "08:30" of the first day.
+func (w *works) at(s string) time.Time {
+	w.T.Helper()
+	t, err := time.Parse("15:04", s)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return floortest.Start.Truncate(24 * time.Hour).Add(time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute)
+}
+
+func (w *works) ms(s string) int64 { w.T.Helper(); return w.at(s).UnixMilli() }
+
+// until lets time pass up to a time of the first day, with a heartbeat of PRESS each minute.
+func (w *works) until(s string) {
+	w.T.Helper()
+	for to := w.at(s); w.Now().Before(to); {
+		w.Pass(min(time.Minute, to.Sub(w.Now())), 0)
+		w.Send(floortest.Signal(press, 0, map[signal.Field]float64{signal.RSSI: -60}))
+	}
+}
+
+func (w *works) produce(on float64, at string) {
+	w.T.Helper()
+	ms := int64(0)
+	if at != "" {
+		ms = w.ms(at)
+	}
+	w.Send(floortest.Signal(press, ms, map[signal.Field]float64{signal.Productive: on}))
+}
+
+func (w *works) schedule() {
+	w.T.Helper()
+	if _, err := w.do(func(f *floor.Work) (*View, error) {
+		_, err := f.Record(press, monitor.Input{At: f.Now, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "S", SKU: "BOWL"}})
+		return nil, err
+	}); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// lines lists the issues of PRESS from 08:00 to a time: "stop 08:10-08:30: 08:10 JAM person, 08:20 ?", the oldest first.
+func (w *works) lines(to string, change ...func(*Query)) []string {
+	w.T.Helper()
+	plan, err := w.Rig.Floor.Plan(floortest.Account)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	q := Query{Stations: []*station.Station{plan.Of(press)}, From: w.ms("08:00"), To: w.ms(to), Limit: MaxList, Now: w.Now().UnixMilli()}
+	for _, f := range change {
+		f(&q)
+	}
+	list, _, err := w.List(floortest.Account, q)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	var out []string
+	for _, v := range list {
+		end, parts := "…", []string{}
+		if v.EndAt != nil {
+			end = v.EndAt.Format("15:04")
+		}
+		sum := int64(0)
+		for _, p := range v.Parts {
+			s := p.StartAt.Format("15:04") + " ?"
+			if p.CauseCode != nil {
+				s = p.StartAt.Format("15:04") + " " + *p.CauseCode + " " + *p.CauseFrom
+			}
+			if p.Excluded {
+				s += "!"
+			}
+			parts = append(parts, s)
+			sum += p.DurationMs
+		}
+		if sum != v.DurationMs {
+			w.T.Errorf("%s lasts %d ms, its parts %d", v.ID, v.DurationMs, sum)
+		}
+		s := fmt.Sprintf("%s %s-%s: %s", v.Type, v.StartAt.Format("15:04"), end, strings.Join(parts, ", "))
+		if v.Orphaned {
+			s = "orphaned " + s
+		}
+		out = append(out, s)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+func (w *works) want(to string, want ...string) {
+	w.T.Helper()
+	// What came late is taken in when the owner has time for it, by the real clock.
+	for until := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		diff := cmp.Diff(want, w.lines(to))
+		if diff == "" {
+			return
+		}
+		if time.Now().After(until) {
+			w.T.Error(diff)
+			return
+		}
+		if err := w.Rig.Floor.Pass(floortest.Account); err != nil {
+			w.T.Fatal(err)
+		}
+	}
+}
+
+func id(typ monitor.IssueType, start int64) string { return ID(press, typ, start) }
+
+// figures adds the rows of PRESS up: A in minutes, and what coverage knows.
+func (w *works) figures(to string) string {
+	w.T.Helper()
+	var terms oee.Terms
+	if err := w.Rig.Floor.Rows(floortest.Account, []string{press}, w.ms("08:00"), w.ms(to), func(_ *station.Station, rows []oee.Row, _ []energy.Row) error {
+		for i := range rows {
+			terms.Add(&rows[i].Terms)
+		}
+		return nil
+	}); err != nil {
+		w.T.Fatal(err)
+	}
+	f := terms.Figures(oee.ProfileDefault)
+	setup := terms.Down[monitor.Production][oee.RoleSetup] / minute
+	return fmt.Sprintf("A %g/%g, known %g of %g, setup %d", f.A.Numerator/minute, f.A.Denominator/minute, f.Coverage.Numerator/minute, f.Coverage.Denominator/minute, setup)
+}
+
+// TestAStopIsNamed follows a stop from its beginning to figures that are kept: a cause while it goes on, another one when it
+// has ended, split, taken out of the figures and put back in; the same after a restart and after computing all again.
+func TestAStopIsNamed(t *testing.T) {
+	w := newWorks(t)
+	w.schedule()
+	w.produce(1, "")
+	w.until("08:10")
+	w.produce(0, "")
+	w.until("08:20")
+	stop := id(monitor.IssueStop, w.ms("08:10"))
+	w.want("08:20", "stop 08:10-…: 08:10 ?")
+	v := w.must(w.cause(stop, "JAM"))
+	if v.ID != stop || *v.CauseCode != "JAM" || *v.CauseFrom != "person" || v.EndAt != nil || v.UncausedMs != 0 || *v.ScheduleID != "S" || *v.SKUCode != "BOWL" {
+		t.Errorf("the answer is %+v", v)
+	}
+	w.until("08:30")
+	w.produce(1, "")
+	w.until("09:00")
+	w.want("09:00", "stop 08:10-08:30: 08:10 JAM person")
+	if got, want := w.figures("09:00"), "A 40/60, known 60 of 60, setup 0"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	w.must(w.cause(stop, "SETUP"))
+	if got, want := w.figures("09:00"), "A 40/60, known 60 of 60, setup 20"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	w.until("11:10") // from here on it is kept
+	target := w.Find(floortest.Account, stop)
+	from := audit.TimeOf(w.at("08:15"))
+	w.must(w.do(func(f *floor.Work) (*View, error) {
+		return w.Split(f, person(auth.Operator), target, SplitInput{Parts: []PartInput{{Cause: textOrNil("SETUP")}, {StartAt: &from}}})
+	}))
+	all := func(what, line, figures string) {
+		t.Helper()
+		for _, open := range []func(){func() {}, w.open, func() { w.Forget(press); w.open() }} {
+			open()
+			w.want("11:00", line)
+			if got := w.figures("11:00"); got != figures {
+				t.Errorf("%s\ngot  %s\nwant %s", what, got, figures)
+			}
+		}
+	}
+	all("split", "stop 08:10-08:30: 08:10 SETUP person, 08:15 ?", "A 160/180, known 180 of 180, setup 5")
+	w.must(w.exclude(stop, true))
+	all("taken out", "stop 08:10-08:30: 08:10 SETUP person!, 08:15 ?!", "A 160/160, known 160 of 180, setup 0")
+	w.must(w.exclude(stop, false))
+	w.must(w.cause(stop, ""))
+	all("as at first", "stop 08:10-08:30: 08:10 ?", "A 160/180, known 180 of 180, setup 0")
+
+	// It was said by whom, and watchers were told.
+	list, _, err := w.List(floortest.Account, Query{Stations: []*station.Station{{Code: press}}, From: w.ms("08:00"), To: w.ms("11:00"), Limit: 1, Now: w.Now().UnixMilli()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []string
+	for _, e := range list[0].Events {
+		events = append(events, fmt.Sprint(e.Action, " ", e.By))
+	}
+	if diff := cmp.Diff([]string{"cause operator@works.example", "cause operator@works.example", "split operator@works.example", "exclude supervisor@works.example", "include supervisor@works.example", "cause operator@works.example"}, events); diff != "" {
+		t.Error(diff)
+	}
+	if err := w.Store.View(func(tx *kv.Tx) error {
+		log, n, err := audit.List(tx, floortest.Account, 10, 0, "issue.cause")
+		if n != 3 || log[0].Target != stop {
+			t.Errorf("%d causes are in the audit", n)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLateSignals move, cut and wipe a stop out; what was said of it follows.
+func TestLateSignals(t *testing.T) {
+	w := newWorks(t)
+	w.schedule()
+	w.produce(1, "")
+	w.until("08:10")
+	w.produce(0, "")
+	w.until("08:40")
+	w.produce(1, "")
+	w.until("09:00")
+	stop := id(monitor.IssueStop, w.ms("08:10"))
+	w.must(w.cause(stop, "SETUP"))
+	w.want("09:00", "stop 08:10-08:40: 08:10 SETUP person")
+
+	w.produce(0, "08:05") // it stood five minutes before
+	w.want("09:00", "stop 08:05-08:40: 08:05 SETUP person")
+	if got, want := w.figures("09:00"), "A 25/60, known 60 of 60, setup 35"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	w.produce(1, "08:20") // and ran for five in between
+	w.produce(0, "08:25")
+	w.want("09:00", "stop 08:05-08:20: 08:05 SETUP person", "stop 08:25-08:40: 08:25 SETUP person")
+	if got, want := w.figures("09:00"), "A 30/60, known 60 of 60, setup 30"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	// By its old name the first is found; the second has a word of its own from now on.
+	w.must(w.cause(stop, "JAM"))
+	w.want("09:00", "stop 08:05-08:20: 08:05 JAM person", "stop 08:25-08:40: 08:25 SETUP person")
+	w.must(w.cause(id(monitor.IssueStop, w.ms("08:25")), "JAM"))
+	w.want("09:00", "stop 08:05-08:20: 08:05 JAM person", "stop 08:25-08:40: 08:25 JAM person")
+	w.produce(1, "08:26") // the second was never one
+	w.want("09:00", "stop 08:05-08:20: 08:05 JAM person", "orphaned stop 08:25-08:40: 08:25 JAM person")
+	if _, err := w.cause(id(monitor.IssueStop, w.ms("08:25")), "JAM"); errdefs.KindOf(err) != errdefs.NotFound {
+		t.Errorf("a stop that is none was given a cause: %v", err)
+	}
+	w.produce(0, "08:27") // but stood from a minute later on
+	w.want("09:00", "stop 08:05-08:20: 08:05 JAM person", "stop 08:27-08:40: 08:27 JAM person")
+	w.Forget(press)
+	w.open()
+	w.want("09:00", "stop 08:05-08:20: 08:05 JAM person", "stop 08:27-08:40: 08:27 JAM person")
+}
+
+// TestManual starts, ends and records manual downtime.
+func TestManual(t *testing.T) {
+	w := newWorks(t)
+	w.schedule()
+	w.produce(1, "")
+	w.until("09:00")
+	moment := func(s string) *audit.Time {
+		if s == "" {
+			return nil
+		}
+		at := audit.TimeOf(w.at(s))
+		return &at
+	}
+	manual := func(from, to, cause string, role auth.Role) (*View, error) {
+		return w.do(func(f *floor.Work) (*View, error) {
+			return w.Manual(f, person(role), CreateInput{StationCode: press, StartAt: moment(from), EndAt: moment(to), Cause: textOrNil(cause)})
+		})
+	}
+	refused := func(kind errdefs.Kind, text string, _ *View, err error) {
+		t.Helper()
+		if errdefs.KindOf(err) != kind || !strings.Contains(fmt.Sprint(err), text) {
+			t.Errorf("got %v, want %s", err, text)
+		}
+	}
+	refuse := func(kind errdefs.Kind, text, from, to, cause string) {
+		t.Helper()
+		v, err := manual(from, to, cause, auth.Operator)
+		refused(kind, text, v, err)
+	}
+	refuse(errdefs.Conflict, "no manual downtime goes on; startAt must be given", "", "08:30", "")
+	w.must(manual("08:20", "08:30", "JAM", auth.Operator))
+	w.want("09:00", "manual 08:20-08:30: 08:20 JAM person")
+	if got, want := w.figures("09:00"), "A 50/60, known 60 of 60, setup 0"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	refuse(errdefs.Conflict, "overlaps a manual downtime that began at 2026-03-02T08:20:00.000Z", "08:29", "08:40", "")
+	refuse(errdefs.Conflict, "overlaps", "08:10", "08:21", "")
+	refuse(errdefs.Conflict, "overlaps", "08:29", "", "")
+	refuse(errdefs.Invalid, "endAt must lie after startAt", "08:50", "08:50", "")
+	refuse(errdefs.Invalid, "endAt must not be in the future", "08:50", "10:00", "")
+	refuse(errdefs.Invalid, "startAt must not be in the future", "10:00", "", "")
+	refuse(errdefs.Invalid, "causeCode must be a reason for downtime; BREAK is one for non-production alone", "", "", "BREAK")
+	refuse(errdefs.Invalid, "causeCode must be a reason that is available at the station PRESS", "", "", "NONE")
+	w.must(manual("08:30", "08:35", "", auth.Operator)) // they may touch
+	v := w.must(manual("08:50", "", "", auth.Operator))
+	if v.EndAt != nil || v.CauseCode != nil || v.UncausedMs != 10*minute {
+		t.Errorf("started is %+v", v)
+	}
+	refuse(errdefs.Conflict, "a manual downtime goes on since 2026-03-02T08:50:00.000Z: PRESS.manual-", "", "", "")
+	refuse(errdefs.Conflict, "overlaps a manual downtime that began at 2026-03-02T08:50:00.000Z", "08:49", "08:55", "")
+	w.must(w.cause(id(monitor.IssueManual, w.ms("08:50")), "SETUP"))
+	w.until("09:10")
+	w.want("09:10", "manual 08:20-08:30: 08:20 JAM person", "manual 08:30-08:35: 08:30 ?", "manual 08:50-…: 08:50 SETUP person")
+	refuse(errdefs.Invalid, "endAt must lie after the start of the downtime, 2026-03-02T08:50:00.000Z", "", "08:50", "")
+	w.must(manual("", "09:05", "", auth.Operator))
+	w.want("09:10", "manual 08:20-08:30: 08:20 JAM person", "manual 08:30-08:35: 08:30 ?", "manual 08:50-09:05: 08:50 SETUP person")
+	w.must(manual("", "", "JAM", auth.Operator))
+}
