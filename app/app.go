@@ -22,6 +22,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/httpapi"
+	"opsmon/app/issue"
 	"opsmon/app/mqtt"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
@@ -50,6 +51,7 @@ type App struct {
 	floor     *floor.Floor
 	schedules *schedule.Service
 	tasks     *task.Service
+	issues    *issue.Service
 	api       *httpapi.API
 	setup     setupCode
 	base      *baseURL

@@ -5,6 +5,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/httpapi"
+	"opsmon/app/issue"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -36,8 +37,9 @@ func (a *App) monitoring() (err error) {
 	a.floor = floor.New(floor.Config{
 		Store: a.store, Accounts: a.accounts, Signals: a.signals, History: a.history, Events: a.events, Clock: a.cfg.Clock, Log: a.log,
 		Notes:     a.board.Of,
-		Timelines: timelines,
+		Timelines: timelines, Findings: issue.Findings,
 	})
+	a.issues = issue.New(issue.Config{Store: a.store, Authorize: a.auth.Authorize, Detail: a.floor.Detail, Clock: a.cfg.Clock})
 	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Authorize: a.auth.Authorize, Live: a.floor.Now, Detail: a.floor.Detail})
 	if err != nil {
 		return err

@@ -5,31 +5,35 @@ import (
 	"slices"
 
 	"opsmon/app/monitor"
-	"opsmon/app/station"
 	"opsmon/kv"
 )
 
 // MaxList is how many issues one answer has.
 const MaxList = 1000
 
+// Where is a station and the time of it that is asked about, ms.
+type Where struct {
+	StationCode string
+	From, To    int64
+}
+
 // Query says which issues to list.
 type Query struct {
-	Stations []*station.Station
-	From, To int64 // ms, whole minutes: those with time in it
+	Where    []Where // those with time in it
 	Types    []monitor.IssueType
 	Open     *bool // nil: both
 	Uncaused bool  // only those that have time without a cause
 	Limit    int
 	Skip     int
-	Now      int64
 }
 
 // List gives issues with what was said of them, the latest first, and how many there are. It must not be called inside a
 // transaction. Errors are the store's and the floor's.
 func (s *Service) List(account string, q Query) (page []*View, total int, err error) {
 	var all []*View
-	for _, st := range q.Stations {
-		list, err := s.of(account, st.Code, q.From, q.To, q.Now)
+	now := s.Now()
+	for _, at := range q.Where {
+		list, err := s.of(account, at.StationCode, at.From/minute*minute, (at.To+minute-1)/minute*minute, now)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -24,7 +24,7 @@ type CreateInput struct {
 // FlagManual is the flag that manual downtime needs at its station.
 const FlagManual = "enableManualDowntime"
 
-// pastLimit is how far back a supervisor may record a manual downtime, ms; others as far as they may say anything.
+// pastLimit is how far back a supervisor may record a manual downtime, ms; others as far as they may say anything (floor.Moment).
 const pastLimit = 31 * 24 * 60 * minute
 
 // Manual starts, ends or records a manual downtime. For an operator. Errors: Invalid by field; Forbidden, where the flag is off
@@ -87,8 +87,8 @@ type manual struct {
 // past reads a moment of a downtime: not ahead, and not too long ago for who tells.
 func (m *manual) past(field string, at *audit.Time) (int64, error) {
 	ms := at.UnixMilli()
-	if !m.p.Role.AtLeast(auth.Supervisor) || ms > m.w.Now-backdate {
-		return moment(field, at, m.w.Now)
+	if known, err := moment(field, at, m.w.Now); err == nil || ms > m.w.Now || !m.p.Role.AtLeast(auth.Supervisor) {
+		return known, err
 	}
 	if ms < m.w.Now-pastLimit {
 		return 0, errdefs.InvalidField(field, "must not be more than 31 days ago; it is %s", stamp(ms))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
@@ -24,13 +25,22 @@ type Config struct {
 	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
 	// Detail tells what a station did.
 	Detail func(accountID, stationCode string, from, to int64) (*floor.Detail, error)
+	Clock  func() time.Time // nil = time.Now
 }
 
 // Service is this room. Methods that take a Work are called inside floor.Do, all others from any goroutine.
 type Service struct{ cfg Config }
 
 // New makes the Service.
-func New(cfg Config) *Service { return &Service{cfg} }
+func New(cfg Config) *Service {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	return &Service{cfg}
+}
+
+// Now is the time, ms.
+func (s *Service) Now() int64 { return s.cfg.Clock().UnixMilli() }
 
 // Findings gives what people found about issues of a station, for the floor. The issues are whole. Errors are the store's.
 func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]monitor.Finding, error) {
@@ -286,25 +296,13 @@ func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code st
 	return Speaker{By: who, Initials: said.Initials, At: at, Now: w.Now}, st, nil
 }
 
-// backdate is how far back what people say may be dated, and drift how far a client's clock may be ahead, ms.
-const (
-	backdate = 24 * 60 * minute
-	drift    = 2 * minute
-)
-
 // moment gives when something was said, ms: now where it is not told.
 func moment(field string, at *audit.Time, now int64) (int64, error) {
 	if at == nil {
 		return now, nil
 	}
-	switch ms := at.UnixMilli(); {
-	case ms > now+drift:
-		return 0, errdefs.InvalidField(field, "must not be in the future; it is %s, and now it is %s", stamp(ms), stamp(now))
-	case ms < now-backdate:
-		return 0, errdefs.InvalidField(field, "must not be more than 24 hours ago; it is %s, and now it is %s", stamp(ms), stamp(now))
-	default:
-		return min(ms, now), nil
-	}
+	ms := at.UnixMilli()
+	return floor.Moment(field, &ms, now)
 }
 
 // say does one thing: the record, the audit and what watchers are told.

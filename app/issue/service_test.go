@@ -46,7 +46,7 @@ func newWorks(t *testing.T, edit ...string) *works {
 func (w *works) open() {
 	w.Open(func(c *floor.Config) { c.Findings = Findings })
 	w.Service = New(Config{
-		Store: w.Store, Detail: w.Rig.Floor.Detail,
+		Store: w.Store, Detail: w.Rig.Floor.Detail, Clock: w.Rig.Now,
 		Authorize: func(_ *kv.Tx, p auth.Principal, need auth.Role) error {
 			if !p.Role.AtLeast(need) {
 				return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", need, p.Role)
@@ -110,8 +110,8 @@ func (w *works) ms(s string) int64 { w.T.Helper(); return w.at(s).UnixMilli() }
 // until lets time pass up to a time of the first day, with a heartbeat of PRESS each minute.
 func (w *works) until(s string) {
 	w.T.Helper()
-	for to := w.at(s); w.Now().Before(to); {
-		w.Pass(min(time.Minute, to.Sub(w.Now())), 0)
+	for to := w.at(s); w.Rig.Now().Before(to); {
+		w.Pass(min(time.Minute, to.Sub(w.Rig.Now())), 0)
 		w.Send(floortest.Signal(press, 0, map[signal.Field]float64{signal.RSSI: -60}))
 	}
 }
@@ -138,11 +138,7 @@ func (w *works) schedule() {
 // lines lists the issues of PRESS from 08:00 to a time: "stop 08:10-08:30: 08:10 JAM person, 08:20 ?", the oldest first.
 func (w *works) lines(to string, change ...func(*Query)) []string {
 	w.T.Helper()
-	plan, err := w.Rig.Floor.Plan(floortest.Account)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	q := Query{Stations: []*station.Station{plan.Of(press)}, From: w.ms("08:00"), To: w.ms(to), Limit: MaxList, Now: w.Now().UnixMilli()}
+	q := Query{Where: []Where{{press, w.ms("08:00"), w.ms(to)}}, Limit: MaxList}
 	for _, f := range change {
 		f(&q)
 	}
@@ -268,7 +264,7 @@ func TestAStopIsNamed(t *testing.T) {
 	all("as at first", "stop 08:10-08:30: 08:10 ?", "A 160/180, known 180 of 180, setup 0")
 
 	// It was said by whom, and watchers were told.
-	list, _, err := w.List(floortest.Account, Query{Stations: []*station.Station{{Code: press}}, From: w.ms("08:00"), To: w.ms("11:00"), Limit: 1, Now: w.Now().UnixMilli()})
+	list, _, err := w.List(floortest.Account, Query{Where: []Where{{press, w.ms("08:00"), w.ms("11:00")}}, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
