@@ -41,7 +41,7 @@ var who = map[string][]string{
 	"app/signal":           {"kv"},
 	"app/history":          {"kv", "app/calendar", "app/monitor", "app/oee", "app/energy"},
 	"app/mqtt":             {"schema/strictjson", "app/auth", "app/signal", "app/transform"},
-	"app/issue":            {"kv", "app/errdefs", "app/audit", "app/auth", "app/event", "app/floor", "app/monitor", "app/station"},
+	"app/issue":            {"kv", "app/errdefs", "app/account", "app/audit", "app/auth", "app/event", "app/floor", "app/monitor", "app/station"},
 	"app/backup":           {"kv", "app/failpoint"},
 	"app/certs":            {"kv"}, // for kv.SyncDir alone
 	"app/mdns":             {},
