@@ -136,6 +136,7 @@ func (a *App) newBroker() (*mqtt.Broker, error) {
 	}
 	return mqtt.New(mqtt.Config{
 		Devices: a.auth, Signals: a.signals, Stations: a.stationsOf, Topics: topics, Clock: a.cfg.Clock, Log: a.log,
+		Linked: a.floor.Linked,
 		Limits: mqtt.Limits{Connections: a.cfg.MQTT.MaxConnections, PerDevice: a.cfg.MQTT.MaxPerDevice},
 	}), nil
 }

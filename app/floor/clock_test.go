@@ -43,9 +43,8 @@ func TestAClockThatWasAheadDoesNoHarm(t *testing.T) {
 func TestAfterTheClockIsSetRightStationsShowTheTimeThatIs(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	r.Pass(2*time.Hour, time.Minute)
-	if err := r.Floor.Linked(floortest.Account, "works/gateway", []string{"PACK"}, true); err != nil {
-		t.Fatal(err)
-	}
+	r.Floor.Linked(floortest.Account, "works/gateway", []string{"PACK"}, r.Now().UnixMilli(), true)
+	r.Pass(time.Second, 0)
 	r.Pass(18*time.Hour, time.Hour)
 	if got := status(t, r, "PACK"); got.StatusCode != "outOfShift" {
 		t.Fatalf("in the night the station is %s", got.StatusCode)

@@ -13,20 +13,55 @@ var links = kv.NewBucket("ledgerLink", kv.PairOf(kv.String, kv.PairOf(kv.String,
 
 type linkKey = kv.Pair[string, kv.Pair[string, string]]
 
-// Linked notes that a live connection of a device began or ended, which is a sign of life of its stations (monitoring.md
-// section 3). Stations that the account does not have are left out. Errors: the store's.
-func (f *Floor) Linked(accountID, device string, stationCodes []string, up bool) error {
-	return f.Do(accountID, func(w *Work) error {
-		for _, code := range stationCodes {
-			if w.o.lines[code] == nil {
-				continue
-			}
-			if err := w.link(code, device, w.Now, up); err != nil {
-				return err
+// linked is a connection that began or ended.
+type linked struct {
+	device   string
+	stations []string
+	at       int64
+	up       bool
+}
+
+// Linked tells that a live connection of a device began or ended at a moment, ms, which is a sign of life of its stations
+// (monitoring.md section 3). Stations that the account does not have are left out. It returns at once.
+func (f *Floor) Linked(accountID, device string, stationCodes []string, at int64, up bool) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return // the connections that there are end with the service
+	}
+	o.arrivals.Lock()
+	o.arrivals.links = append(o.arrivals.links, linked{device, stationCodes, at, up})
+	o.arrivals.Unlock()
+	o.hint()
+}
+
+// takeLinks records the connections that began and ended.
+func (o *owner) takeLinks() {
+	o.arrivals.Lock()
+	list := o.arrivals.links
+	o.arrivals.links = nil
+	o.arrivals.Unlock()
+	if len(list) == 0 {
+		return
+	}
+	err := o.update(func(w *Work) error {
+		for _, l := range list {
+			for _, code := range l.stations {
+				if w.o.lines[code] == nil {
+					continue
+				}
+				if err := w.link(code, l.device, min(l.at, w.Now), l.up); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		o.trouble("connections of devices are not counted as signs of life yet; it is tried again", err)
+		o.arrivals.Lock()
+		o.arrivals.links = append(list, o.arrivals.links...)
+		o.arrivals.Unlock()
+	}
 }
 
 // link records the beginning or end of a connection, once.

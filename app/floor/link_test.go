@@ -12,9 +12,8 @@ func TestALiveConnectionIsASignOfLife(t *testing.T) {
 	r.Send(floortest.Signal(press, 0, units(1)))
 	link := func(up bool) {
 		t.Helper()
-		if err := r.Floor.Linked(floortest.Account, "works/gateway", []string{press, "GONE"}, up); err != nil {
-			t.Fatal(err)
-		}
+		r.Floor.Linked(floortest.Account, "works/gateway", []string{press, "GONE"}, r.Now().UnixMilli(), up)
+		r.Pass(time.Second, 0)
 	}
 	r.Pass(time.Minute, 0)
 	link(true)
@@ -23,8 +22,8 @@ func TestALiveConnectionIsASignOfLife(t *testing.T) {
 	if got := status(t, r, press).StatusCode; got == "disconnected" {
 		t.Errorf("a station whose device is connected is %s", got)
 	}
-	link(false)
 	ended := r.Now().UnixMilli()
+	link(false)
 	r.Pass(6*time.Minute, 10*time.Second)
 	if got := status(t, r, press); got.StatusCode != "disconnected" {
 		t.Errorf("six minutes after its device went the station is %s", got.StatusCode)
@@ -42,9 +41,8 @@ func TestALiveConnectionIsASignOfLife(t *testing.T) {
 func TestAConnectionEndsWithTheService(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	r.Pass(time.Minute, 0)
-	if err := r.Floor.Linked(floortest.Account, "works/gateway", []string{press}, true); err != nil {
-		t.Fatal(err)
-	}
+	r.Floor.Linked(floortest.Account, "works/gateway", []string{press}, r.Now().UnixMilli(), true)
+	r.Pass(time.Second, 0)
 	r.Pass(10*time.Minute, 10*time.Second)
 	r.Send(floortest.Signal(press, 0, units(1)))
 	last := r.Now().UnixMilli()

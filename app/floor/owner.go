@@ -27,7 +27,8 @@ type owner struct {
 
 	arrivals struct {
 		sync.Mutex
-		list []signal.Signal
+		list  []signal.Signal
+		links []linked
 	}
 
 	mu       sync.RWMutex // held for writing by the owner while the fields below change
@@ -112,6 +113,7 @@ func (o *owner) work() {
 		}
 	}
 	o.takeArrivals()
+	o.takeLinks()
 	if now-o.ticked >= 1000 || now < o.ticked {
 		o.ticked = now
 		o.pass(now)
