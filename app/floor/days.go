@@ -1,6 +1,10 @@
 package floor
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"opsmon/app/calendar"
 	"opsmon/app/energy"
 	"opsmon/app/errdefs"
@@ -112,4 +116,68 @@ func (o *owner) wholeDays(l *line, s *station.Station, from, to int64, use func(
 		err = failed
 	}
 	return through, err
+}
+
+// Archived gives the stations that have left the manifest, as they last were, by code. Errors are those of Plan.
+func (f *Floor) Archived(accountID string) ([]*station.Station, error) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.wait(); err != nil {
+		return nil, err
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return slices.SortedFunc(maps.Values(o.archived), func(a, b *station.Station) int { return strings.Compare(a.Code, b.Code) }), nil
+}
+
+// Timeline gives what holds at the stations of an account, over time. Errors are those of Plan.
+func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.wait(); err != nil {
+		return nil, err
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.timeline, nil
+}
+
+// Clock gives the time that the Floor goes by, ms.
+func (f *Floor) Clock() int64 { return f.now() }
+
+// Since gives the moment, ms, from which on something is known of a station, as far as it is kept still; now when nothing
+// is. Errors: errdefs.NotFound; the store's.
+func (f *Floor) Since(accountID, stationCode string) (since int64, err error) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return 0, err
+	}
+	if err := o.wait(); err != nil {
+		return 0, err
+	}
+	o.mu.RLock()
+	l := o.lines[stationCode]
+	o.mu.RUnlock()
+	if l == nil {
+		return 0, errdefs.New(errdefs.NotFound, "there is no station with the code %s", stationCode)
+	}
+	err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		since, err = o.f.cfg.History.Since(tx, accountID, stationCode)
+		return err
+	})
+	if err != nil || since != 0 {
+		return since, err
+	}
+	now := f.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	recent, _, err := l.recent(now)
+	if err != nil || len(recent.Segments) == 0 {
+		return now, err
+	}
+	return recent.Segments[0].Start, nil
 }

@@ -235,6 +235,23 @@ func (s *Store) Through(tx *kv.Tx, account, station string) (int64, error) {
 	return 0, nil
 }
 
+// Since tells from when on a station's history is stored, as far as it is still kept; 0 when nothing is. Errors:
+// kv.ErrDamaged and others of the store.
+func (s *Store) Since(tx *kv.Tx, account, station string) (int64, error) {
+	for item, err := range details.Scan(tx, of(account, station, math.MinInt64, math.MaxInt64)) {
+		if err != nil {
+			return 0, fmt.Errorf("read the history of %s: %w", station, err)
+		}
+		day := numberOf(item.Key)
+		out, err := unpack(day, item.Value, keepContext())
+		if err != nil {
+			return 0, broken(details.Name(), station, day, err)
+		}
+		return out.Segments[0].Start, nil
+	}
+	return 0, nil
+}
+
 // of is the range of a station's days, or moments, from first to before last.
 func of(account, station string, first, last int64) kv.Range {
 	return details.Between(keyOf(account, station, first), keyOf(account, station, last))

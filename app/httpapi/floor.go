@@ -35,21 +35,26 @@ func getStations(c *call) (reply, error) {
 // stations gives the stations that the query parameters plantcode, groupcode and stationcodes choose, in the manifest's
 // order; without any of them all.
 func (c *call) stations(plan *station.Plan) ([]*station.Station, error) {
+	return c.stationsOf(plan.Stations)
+}
+
+// stationsOf chooses so among some stations.
+func (c *call) stationsOf(all []*station.Station) ([]*station.Station, error) {
 	q := c.r.URL.Query()
 	plant, group, codes := q.Get("plantcode"), q.Get("groupcode"), q.Get("stationcodes")
 	var problems []errdefs.Detail
 	problem := func(field, issue string) { problems = append(problems, errdefs.Detail{Field: field, Issue: issue}) }
-	if plant != "" && !slices.ContainsFunc(plan.Stations, func(s *station.Station) bool { return s.Plant.Code == plant }) {
+	if plant != "" && !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Plant.Code == plant }) {
 		problem("plantcode", "names the plant "+shorten(plant)+", which the account does not have")
 	}
-	if group != "" && !slices.ContainsFunc(plan.Stations, func(s *station.Station) bool { return s.Group.Code == group }) {
+	if group != "" && !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Group.Code == group }) {
 		problem("groupcode", "names the station group "+shorten(group)+", which the account does not have")
 	}
 	var named map[string]bool
 	if codes != "" {
 		named = map[string]bool{}
 		for code := range strings.SplitSeq(codes, ",") {
-			if plan.Of(code) == nil && len(problems) < errdefs.MaxDetails {
+			if !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Code == code }) && len(problems) < errdefs.MaxDetails {
 				problem("stationcodes", "names the station "+shorten(code)+", which the account does not have")
 			}
 			named[code] = true
@@ -59,7 +64,7 @@ func (c *call) stations(plan *station.Plan) ([]*station.Station, error) {
 		return nil, err
 	}
 	var list []*station.Station
-	for _, s := range plan.Stations {
+	for _, s := range all {
 		if (plant == "" || s.Plant.Code == plant) && (group == "" || s.Group.Code == group) && (named == nil || named[s.Code]) {
 			list = append(list, s)
 		}

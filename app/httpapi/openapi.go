@@ -139,7 +139,10 @@ func description(op operation, rt *route, role auth.Role) string {
 func (d *describer) takes(op operation, rt *route) []any {
 	var out []any
 	add := func(name, in string) {
-		p := d.parameters.object(name)
+		p := d.parameters.object(op.id + " " + name) // where it is another than elsewhere
+		if p == nil {
+			p = d.parameters.object(name)
+		}
 		required := in == "path" || p.get("required") == true
 		out = append(out, append(obj("name", name, "in", in, "required", required), p.without(func(n string) bool { return n == "required" })...))
 	}
@@ -239,6 +242,8 @@ func (d *describer) success(op operation) object {
 		kind = "text/plain"
 	case formEvents:
 		kind = "text/event-stream"
+	case formTable:
+		kind = csvType
 	}
 	return append(answer, member{"content", obj(kind, obj("schema", s, "example", example))})
 }
@@ -250,7 +255,7 @@ func (d *describer) successSchema(op operation) any {
 		return ref("Done")
 	case formBare:
 		return ref(op.gives)
-	case formText, formEvents:
+	case formText, formEvents, formTable:
 		return obj("type", "string")
 	}
 	body := obj("isSuccess", yes, "result", ref(op.gives))
@@ -267,7 +272,7 @@ func (d *describer) successExample(op operation) any {
 	switch op.form {
 	case formDone:
 		return obj("isSuccess", true)
-	case formText, formEvents:
+	case formText, formEvents, formTable:
 		return op.sample
 	}
 	var sample any

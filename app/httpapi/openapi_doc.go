@@ -18,6 +18,7 @@ const (
 	formEmpty              // 204
 	formFile               // the bytes of a file
 	formEvents             // a stream of events
+	formTable              // rows with commas between their cells
 )
 
 // operation is what the OpenAPI document says of a route beyond what the route itself says.
@@ -52,6 +53,7 @@ const tags = `[
 {"name": "Authenticate", "description": "Signing in by one-time link, sessions and who is behind a request."},
 {"name": "Event", "description": "What changes, as it changes."},
 {"name": "Health Check", "description": "For load balancers and monitoring."},
+{"name": "Monitoring", "description": "What stations did, and the figures made of it."},
 {"name": "OpenAPI", "description": "This description."},
 {"name": "Production", "description": "What operators enter by hand."},
 {"name": "Schedule", "description": "What stations are to make, and when."},
@@ -91,15 +93,16 @@ const parameters = `{
 "taskId": {"description": "Identifier of the Task, as the list gives it.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1.mqwkm4g0.0"},
 "taskListCode": {"description": "Code of the Task list.", "schema": {"type": "string", "minLength": 1}, "example": "CLEAN"},
 "stationcode": {"description": "Only what is about this station.", "schema": {"type": "string"}, "example": "PACK-1"},
-"state": {"description": "Only those in these states, with commas between them.", "schema": {"type": "string"}, "example": "pending"},
-"from": {"description": "The beginning of a range: a time, or a date for the beginning of its production day.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},
-"to": {"description": "The end of the range, now when it is not given; a date includes its production day.", "schema": {"type": "string"}, "example": "2026-11-20T14:00:00Z"},
-"rangecode": {"description": "Instead of from and to: today, yesterday, week, last7d, month, or two times with a slash between them.", "schema": {"type": "string"}, "example": "today"},
 "archived": {"description": "What has left the manifest, too.", "schema": {"type": "boolean", "default": false}, "example": true},
 "types": {"description": "Only events of these types, with commas between them.", "schema": {"type": "string"}, "example": "station,issue"},
 "stationcodes": {"description": "Only what is about these stations, with commas between them.", "schema": {"type": "string"}, "example": "PACK-1,PACK-2"},
 "plantcode": {"description": "Only what is about stations of this plant.", "schema": {"type": "string"}, "example": "leeds"},
-"groupcode": {"description": "Only what is about stations of this group.", "schema": {"type": "string"}, "example": "packing"}
+"groupcode": {"description": "Only what is about stations of this group.", "schema": {"type": "string"}, "example": "packing"},
+"resolution": {"description": "What a window is of.", "schema": {"type": "string", "enum": ["minute", "hour", "shift", "day"], "default": "minute"}, "example": "hour"},
+"profile": {"description": "How the ratios are made.", "schema": {"type": "string", "enum": ["default", "iso22400", "vorne", "evocon"], "default": "default"}, "example": "iso22400"},
+"by": {"description": "What to add up by: up to two of plant, group, station, sku, shift, hour, day, week, month, of which one time at most. Energy has neither sku nor shift.", "schema": {"type": "string"}, "example": "station,day"},
+"table": {"description": "What to export.", "schema": {"type": "string", "enum": ["windows", "schedules", "issues", "tasks"]}, "example": "windows"},
+"listWindows limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 1000}, "example": 1440}
 }`
 
 const (
@@ -254,6 +257,38 @@ var operations = map[string]operation{
 		sample: `{"key":"5f0c1b9e-7d1a","firstAt":"2026-11-20T08:15:30.123Z","lastAt":"2026-11-20T08:15:31.200Z","times":2,"method":"POST","path":"/schedule/q4m2x7c3w6zd/start","body":"{\"at\":\"2026-11-20T06:00:00Z\"}","status":409,"errorMessage":"at PACK-1 the schedule m5k2q7x3c6wd is running since 2026-11-20T05:58:12.000Z; end it first, or start with endrunning=true","details":[],"by":"tablet:line 1@acme.example","from":"192.0.2.17"}`,
 	},
 
+	"GET /station-window": {
+		id: "listWindows", tag: "Monitoring", summary: "What stations did, minute by minute",
+		about: "A row for each station and whole minute, or hour, shift or day, in order of stations and time, from when on something is known of the station up to now. The classes of time add up to `totalMs`. A minute is made within two seconds of its end, and made again when something arrives late. " +
+			"A shift is one row even where it goes on over midnight; what the range cuts off is left out.",
+		answer: "A page of windows.", form: formPage, gives: "StationWindow", sample: `{"stationCode":"PACK-1","windowStartAt":"2026-11-20T08:00:00.000Z","windowEndAt":"2026-11-20T09:00:00.000Z","totalMs":3600000,"shiftMs":3600000,"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,"downtimeSince":"2026-11-20T08:15:30.000Z","productionGoodCount":2820,"productionBadCount":12,"productionIdealCount":3600,"productionTargetCount":3000,"lineSpeedAvg":58.2,"lineSpeedTarget":60,"electricalKwh":4.72,"rssiAvg":-61,"isAlive":true,"scheduleIds":["s7xk2v9m4q6w"],"issueIds":["PACK-1.stop-1795680930000"],"reasonCodes":["JAM"],"errorCodes":["E17"],"skuCode":"BOWL","manifestRevision":3,"shiftName":null}`, also: []int{400},
+	},
+	"GET /oee": {
+		id: "getOEE", tag: "Monitoring", summary: "OEE, losses and counts",
+		about: "Ratios are made of sums and never averaged: a group's are those of its stations' terms. They are not cut off at 1; above it `aboveOne` says so, with the likely cause. An empty denominator gives null. Time without data is in no term, and `coverage` says how much of the scheduled production is known. " +
+			"The time is today where none is given; buckets of time are whole even where the range cuts them.",
+		answer: "The figures, by what was asked for.", form: formList, gives: "OEE", sample: `{"plantCode":"leeds","groupCode":"packing","stationCode":"PACK-1","skuCode":null,"shiftName":null,"startAt":"2026-11-20T08:00:00.000Z","endAt":"2026-11-20T09:00:00.000Z","profile":"default","availability":{"value":0.8333333333333334,"numerator":3000000,"denominator":3600000},"performance":{"value":0.944,"numerator":2832,"denominator":3000},"quality":{"value":0.9957627118644068,"numerator":2820,"denominator":2832},"oee":{"value":0.7833333333333334,"numerator":0.7833333333333334,"denominator":1},"coverage":{"value":1,"numerator":3600000,"denominator":3600000},"totalMs":3600000,"shiftMs":3600000,"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,"excludedMs":0,"productionGoodCount":2820,"productionBadCount":12,"productionOtherCount":0,"productionIdealCount":3600,"productionTargetCount":3000,"losses":{"schedule":{"ms":0,"units":null,"money":0},"plannedNonProduction":{"ms":0,"units":null,"money":0},"downtime":{"ms":600000,"units":600,"money":300},"speed":{"ms":168000,"units":168,"money":84},"quality":{"ms":12000,"units":12,"money":6}}}`, also: []int{400},
+	},
+	"GET /energy": {
+		id: "getEnergy", tag: "Monitoring", summary: "Energy, its cost and its CO2",
+		about:  "By the account's prices and factors of that time. A group's or a plant's energy is that of its stations, or of its `totalEnergyStationCodes` where they are set and all of it is asked for. The time is today where none is given.",
+		answer: "The energy, by what was asked for.", form: formList, gives: "Energy", sample: `{"plantCode":"leeds","groupCode":null,"stationCode":null,"startAt":"2026-11-20T00:00:00.000Z","endAt":"2026-11-21T00:00:00.000Z","electricalKwh":412.5,"outsideProductionKwh":38.2,"cost":97.8,"co2":80.2,"productionCount":24120,"productiveMs":50400000,"kwhPerUnit":0.0171,"kwhPerProductiveHour":29.46}`, also: []int{400},
+	},
+	"GET /pareto": {
+		id: "getPareto", tag: "Monitoring", summary: "Downtime by its causes",
+		about:  "The longest first. A stop that lies over the end of the range counts with what lies inside. Downtime that nobody has named is shown as such.",
+		answer: "The causes.", form: formList, gives: "ParetoLine", sample: `{"causeCode":"JAM","name":"Jam","downtimeMs":1860000,"count":7,"share":0.62,"cumulative":0.62}`, also: []int{400},
+	},
+	"GET /analysis/cycletime": {
+		id: "getCycleTimes", tag: "Monitoring", summary: "How long cycles take",
+		about:  "Measured from signal to signal where a station ran on for the same schedule without a stop, a pause or silence in between; at most 31 days. A signal that tells of several cycles counts as so many equal ones.\n\n403: `enableCycleTimeAnalysis` is off at a station that is named, or at all of them.",
+		answer: "The cycle times, by station and SKU.", form: formList, gives: "CycleTimes", sample: `{"stationCode":"PACK-1","skuCode":"BOWL","specifiedCycleMs":1000,"count":2812,"medianMs":1040,"best10PercentMs":985,"spreadMs":62}`, also: []int{400},
+	},
+	"GET /export/:table": {
+		id: "exportTable", tag: "Monitoring", summary: "Export a table as CSV",
+		about:  "A file by RFC 4180 with the names of the columns in its first line, sent while it is made. Texts that a spreadsheet would take for a formula have an apostrophe before them. A connection that is cut means that rows are missing.",
+		answer: "The table.", form: formTable, sample: "stationCode,windowStartAt,windowEndAt\r\nPACK-1,2026-11-20T08:00:00.000Z,2026-11-20T08:01:00.000Z\r\n", also: []int{400, 404},
+	},
 	"GET /auth/profile": {
 		id: "getProfile", tag: "Authenticate", summary: "Who is behind this request",
 		about:  "The identity, the account that requests work on, the role in it, and the other accounts of the same person.",

@@ -151,6 +151,12 @@ func (a *API) routes() []route {
 		{method: post, path: "/production", handle: postProduction, role: auth.Operator, once: true},
 		{method: post, path: "/production/:entryId/undo", handle: undoProduction, role: auth.Operator, once: true},
 		{method: get, path: "/refused", handle: getRefused, role: auth.Supervisor, query: []string{"limit", "skip"}},
+		{method: get, path: "/station-window", handle: getStationWindows, query: append(chosenBy(), "resolution", "limit", "skip")},
+		{method: get, path: "/oee", handle: getOEE, query: append(chosenBy(), "by", "profile")},
+		{method: get, path: "/energy", handle: getEnergy, query: append(chosenBy(), "by")},
+		{method: get, path: "/pareto", handle: getPareto, query: chosenBy()},
+		{method: get, path: "/analysis/cycletime", handle: getCycleTimes, query: chosenBy()},
+		{method: get, path: "/export/:table", handle: getExport, query: append(chosenBy(), "resolution")},
 
 		{method: get, path: "/auth/profile", handle: getProfile},
 		{method: get, path: "/auth/callback", handle: getCallback, access: open, query: []string{"token"}, noHead: true},

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // acme is the manifest of the tests' first account: every kind of thing of http-api.md 2.3, small.
 const acme = `{"version":"v1","account":{"id":"acme","domain":"acme.example","currency":"EUR","electricalPricePerKwh":0.25,
-"dashboardConfig":{"home":"floor"},"durationFormat":"hours","enableTasks":"on","enableManualDowntime":"on","enableLostProductionCost":"on",
+"dashboardConfig":{"home":"floor"},"durationFormat":"hours","enableTasks":"on","enableCycleTimeAnalysis":"on","enableManualDowntime":"on","enableLostProductionCost":"on",
 "includeTaskListCodes":["start-up","clean"],
 "shiftPatterns":[{"code":"two","title":"Two shifts","shifts":[{"name":"Early","startHour":6,"duration":8,"weekDay":"1"},{"name":"Late","startHour":14.5,"duration":7.5,"weekDay":"1"}]}],
 "reasons":[{"code":"BRK","name":"Breakdown","reasons":[{"code":"BRK-E","name":"Electrical"}]},{"code":"CHG","name":"Changeover"}],

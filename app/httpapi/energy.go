@@ -1,0 +1,190 @@
+package httpapi
+
+import (
+	"cmp"
+	"slices"
+
+	"opsmon/app/calendar"
+	"opsmon/app/energy"
+	"opsmon/app/oee"
+	"opsmon/app/station"
+)
+
+// energyView is a result of GET /energy. What is not known is null.
+type energyView struct {
+	PlantCode         *string  `json:"plantCode"`
+	GroupCode         *string  `json:"groupCode"`
+	StationCode       *string  `json:"stationCode"`
+	StartAt           string   `json:"startAt"`
+	EndAt             string   `json:"endAt"`
+	ElectricalKwh     float64  `json:"electricalKwh"`
+	OutsideKwh        float64  `json:"outsideProductionKwh"` // used while no production was scheduled
+	Cost              *float64 `json:"cost"`                 // in the account's currency
+	CO2               *float64 `json:"co2"`
+	ProductionCount   float64  `json:"productionCount"` // good and bad
+	ProductiveMs      int64    `json:"productiveMs"`
+	KwhPerUnit        *float64 `json:"kwhPerUnit"`
+	KwhPerProductiveH *float64 `json:"kwhPerProductiveHour"`
+}
+
+func energyOf(u *energy.Usage, b bucketView) energyView {
+	f := u.Figures()
+	known := func(v energy.Figure) *float64 {
+		if !v.Known {
+			return nil
+		}
+		return &v.Value
+	}
+	return energyView{
+		PlantCode: b.PlantCode, GroupCode: b.GroupCode, StationCode: b.StationCode, StartAt: b.StartAt, EndAt: b.EndAt,
+		ElectricalKwh: f.KWh, OutsideKwh: f.Outside, Cost: known(f.Cost), CO2: known(f.CO2), ProductionCount: units(u.Units), ProductiveMs: u.ProductiveMs,
+		KwhPerUnit: known(f.PerUnit), KwhPerProductiveH: known(f.PerProductiveHour),
+	}
+}
+
+// part is a set of stations whose energy is shown as one.
+type part struct {
+	oee.Place
+	members []string
+	named   []string // the meters whose energy is that of the set; nil: the members'
+}
+
+// getEnergy answers GET /energy.
+func getEnergy(c *call) (reply, error) {
+	by, err := readBy(c.r.URL.Query().Get("by"), []oee.By{oee.ByPlant, oee.ByGroup, oee.ByStation, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth})
+	if err != nil {
+		return reply{}, err
+	}
+	x, err := c.choose(longest(by), "today")
+	if err != nil {
+		return reply{}, err
+	}
+	shown := c.parts(x, by)
+	codes := x.codes()
+	for _, p := range shown {
+		for _, code := range p.named {
+			if !slices.Contains(codes, code) {
+				codes = append(codes, code)
+			}
+		}
+	}
+	var unit calendar.Unit
+	var timed bool
+	for _, b := range by {
+		if u, ok := b.Time(); ok {
+			unit, timed = u, true
+		}
+	}
+	buckets := map[calendar.Range]map[string]energy.Usage{}
+	err = c.sumsOf(by)(c.p.AccountID, codes, x.from, x.to, func(s *station.Station, _ []oee.Row, used []energy.Row) error {
+		var at calendar.Range
+		for i := range used {
+			if u := &used[i]; timed && (u.Start < at.Start || u.Start >= at.End) {
+				at = s.Calendar.Bucket(u.Start, unit)
+			}
+			if buckets[at] == nil {
+				buckets[at] = map[string]energy.Usage{}
+			}
+			sum := buckets[at][s.Code]
+			sum.Add(&used[i].Usage)
+			buckets[at][s.Code] = sum
+		}
+		return nil
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	if len(buckets) == 0 && !timed {
+		buckets[calendar.Range{}] = nil
+	}
+	if err := tooMany(len(buckets) * len(shown)); err != nil {
+		return reply{}, err
+	}
+	return list(energies(x, by, shown, buckets), -1)
+}
+
+// parts gives the sets of stations that are shown, each as one: stations, groups or plants. Where only some stations of a
+// group or plant are chosen, the meters that are named for it say nothing.
+func (c *call) parts(x *choice, by []oee.By) (list []part) {
+	q := c.r.URL.Query()
+	some, group := q.Get("stationcodes") != "", q.Get("groupcode") != ""
+	finest := oee.ByPlant
+	if group {
+		finest = oee.ByGroup
+	}
+	for _, b := range by {
+		if _, timed := b.Time(); !timed {
+			finest = max(finest, b)
+		}
+	}
+	for _, s := range x.stations {
+		p := part{Place: oee.Place{Plant: s.Plant.Code}}
+		if finest >= oee.ByGroup {
+			p.Group = s.Group.Code
+		}
+		if finest == oee.ByStation {
+			p.Station = s.Code
+		}
+		at := slices.IndexFunc(list, func(o part) bool { return o.Place == p.Place })
+		if at < 0 {
+			if !some && finest < oee.ByStation && (finest == oee.ByGroup || !group) {
+				p.named = metersOf(x.plan, p.Place)
+			}
+			at = len(list)
+			list = append(list, p)
+		}
+		list[at].members = append(list[at].members, s.Code)
+	}
+	return list
+}
+
+// metersOf gives the stations whose energy is that of a plant or group: totalEnergyStationCodes; nil where it is not set.
+func metersOf(plan *station.Plan, at oee.Place) []string {
+	for i := range plan.Plants {
+		p := &plan.Plants[i]
+		if p.Code != at.Plant {
+			continue
+		}
+		if at.Group == "" {
+			return p.TotalEnergy
+		}
+		for k := range p.Groups {
+			if p.Groups[k].Code == at.Group {
+				return p.Groups[k].TotalEnergy
+			}
+		}
+	}
+	return nil
+}
+
+// energies makes the results, in order of place and time. Where a place has nothing in a time it has no result.
+func energies(x *choice, by []oee.By, shown []part, buckets map[calendar.Range]map[string]energy.Usage) []energyView {
+	times := make([]calendar.Range, 0, len(buckets))
+	for r := range buckets {
+		times = append(times, r)
+	}
+	slices.SortFunc(times, func(a, b calendar.Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	results := []energyView{}
+	add := func(u energy.Usage, p oee.Place, r calendar.Range) {
+		if u != (energy.Usage{}) || r == (calendar.Range{}) {
+			results = append(results, energyOf(&u, x.bucketOf(&oee.Bucket{Place: p, Start: r.Start, End: r.End})))
+		}
+	}
+	if !slices.ContainsFunc(by, func(b oee.By) bool { return b <= oee.ByStation }) { // all that was chosen, as one
+		for _, r := range times {
+			sum := energy.Usage{}
+			for _, p := range shown {
+				u := energy.Total(p.members, p.named, buckets[r])
+				sum.Add(&u)
+			}
+			add(sum, oee.Place{}, r)
+		}
+		return results
+	}
+	for _, p := range shown {
+		for _, r := range times {
+			add(energy.Total(p.members, p.named, buckets[r]), p.Place, r)
+		}
+	}
+	return results
+}

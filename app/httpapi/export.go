@@ -1,0 +1,127 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"opsmon/app/errdefs"
+)
+
+// table is what can be exported: its columns, and its rows one after another.
+type table struct {
+	header []string
+	each   func(ctx context.Context, row func(cells []string) error) error
+}
+
+// exports make the tables of GET /export/{table}, by name.
+var exports = map[string]func(c *call, x *choice) (*table, error){
+	"windows": exportWindows,
+}
+
+// csvType is the content type of tables.
+const csvType = "text/csv; charset=utf-8"
+
+// getExport answers GET /export/{table}.
+func getExport(c *call) (reply, error) {
+	name := c.params.ByName("table")
+	of := exports[name]
+	if of == nil {
+		return reply{}, errdefs.New(errdefs.NotFound, "there is no such table; there are windows, schedules, issues and tasks")
+	}
+	x, err := c.choose(longestDetail, "")
+	if err != nil {
+		return reply{}, err
+	}
+	t, err := of(c, x)
+	if err != nil {
+		return reply{}, err
+	}
+	file := name + "-" + moment(x.from)[:10] + ".csv"
+	return reply{pour: &pour{kind: csvType, name: file, run: func(ctx context.Context, w io.Writer) error {
+		b := bufio.NewWriterSize(w, 64<<10)
+		writeCSV(b, t.header)
+		err := t.each(ctx, func(cells []string) error { return writeCSV(b, cells) })
+		if err != nil {
+			return err
+		}
+		return b.Flush()
+	}}}, nil
+}
+
+// writeCSV writes a row by RFC 4180.
+func writeCSV(b *bufio.Writer, cells []string) error {
+	for i, cell := range cells {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		cell = harmless(cell)
+		if !strings.ContainsAny(cell, ",\"\r\n") {
+			b.WriteString(cell)
+			continue
+		}
+		b.WriteByte('"')
+		b.WriteString(strings.ReplaceAll(cell, `"`, `""`))
+		b.WriteByte('"')
+	}
+	_, err := b.WriteString("\r\n") // an error before stays with the writer
+	return err
+}
+
+// harmless keeps a spreadsheet from taking what somebody wrote for a formula: such a text gets an apostrophe before it,
+// which spreadsheets show nothing of. A number may begin with a minus.
+func harmless(cell string) string {
+	if cell == "" || !strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil && cell[0] == '-' {
+		return cell
+	}
+	return "'" + cell
+}
+
+var windowColumns = []string{
+	"stationCode", "windowStartAt", "windowEndAt", "totalMs", "shiftMs", "scheduledProductionMs", "scheduledNonProductionMs", "outOfShiftMs", "noDataMs", "downtimeMs",
+	"slowMs", "productiveMs", "idleMs", "downtimeSince", "productionGoodCount", "productionBadCount", "productionIdealCount", "productionTargetCount", "lineSpeedAvg",
+	"lineSpeedTarget", "electricalKwh", "rssiAvg", "isAlive", "scheduleIds", "issueIds", "reasonCodes", "errorCodes", "skuCode", "manifestRevision", "shiftName",
+}
+
+// exportWindows makes the table of windows, by the resolution that is asked for.
+func exportWindows(c *call, x *choice) (*table, error) {
+	list, _, err := c.windows(x)
+	if err != nil {
+		return nil, err
+	}
+	return &table{windowColumns, func(ctx context.Context, row func([]string) error) error {
+		return c.eachWindow(ctx, list, func(w *window) error { return row(w.cells()) })
+	}}, nil
+}
+
+func (w *window) cells() []string {
+	return []string{
+		w.StationCode, w.WindowStartAt, w.WindowEndAt, whole(w.TotalMs), whole(w.ShiftMs), whole(w.ScheduledProductionMs), whole(w.ScheduledNonProductionMs),
+		whole(w.OutOfShiftMs), whole(w.NoDataMs), whole(w.DowntimeMs), whole(w.SlowMs), whole(w.ProductiveMs), whole(w.IdleMs), text(w.DowntimeSince),
+		decimal(&w.ProductionGoodCount), decimal(&w.ProductionBadCount), decimal(w.ProductionIdealCount), decimal(w.ProductionTargetCount), decimal(w.LineSpeedAvg),
+		decimal(w.LineSpeedTarget), decimal(&w.ElectricalKwh), decimal(w.RSSIAvg), strconv.FormatBool(w.IsAlive), strings.Join(w.ScheduleIDs, " "),
+		strings.Join(w.IssueIDs, " "), strings.Join(w.ReasonCodes, " "), strings.Join(w.ErrorCodes, " "), text(w.SKUCode), whole(w.ManifestRevision), text(w.ShiftName),
+	}
+}
+
+func whole(n int64) string { return strconv.FormatInt(n, 10) }
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// decimal writes a number with a point, in full; what is not known is empty.
+func decimal(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', -1, 64)
+}

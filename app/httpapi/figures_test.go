@@ -1,0 +1,283 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"opsmon/app/auth"
+	"opsmon/app/floor"
+	"opsmon/app/monitor"
+	"opsmon/app/signal"
+)
+
+// monday is the beginning of an early shift of acme's packers that is over: 6 o'clock in Berlin on a Monday.
+func monday(t testing.TB, now time.Time) time.Time {
+	t.Helper()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := now.In(berlin).AddDate(0, 0, -8)
+	for d.Weekday() != time.Monday {
+		d = d.AddDate(0, 0, -1)
+	}
+	return time.Date(d.Year(), d.Month(), d.Day(), 6, 0, 0, 0, berlin)
+}
+
+// plant lets two packers work a Monday's first hours, so that every figure can be worked out by hand.
+//
+// From 6 to 8 the wafer B2 is scheduled on PACK-1, at 90 an hour. From 6 to 7 it runs: each minute brings 2 good wafers,
+// and once 6 bad ones. From 7 on it stands still, which after an hour, at 8, is a stop. Each minute until 8 takes 0.1 kWh.
+// PACK-2 is heard of from 6 to 6:30 and has no schedule; each minute takes 0.2 kWh.
+func (s *server) plant() (start time.Time) {
+	s.t.Helper()
+	s.must(nil, s.floor.Pass("acme"))
+	start = monday(s.t, s.clock.now())
+	at := func(after time.Duration) int64 { return start.Add(after).UnixMilli() }
+	var list []signal.Signal
+	send := func(code string, after time.Duration, fields map[signal.Field]float64) {
+		x := signal.Signal{Account: "acme", Station: code, Source: "device:acme/gw", At: at(after), Arrived: s.clock.now().UnixMilli()}
+		for f, v := range fields {
+			x.Set(f, v)
+		}
+		list = append(list, x)
+	}
+	for m := range 120 {
+		minute, running := time.Duration(m)*time.Minute, 0.0
+		if m < 60 {
+			running = 1
+			send("PACK-1", minute+30*time.Second, map[signal.Field]float64{signal.ProductionCompleteGood: 2})
+		}
+		send("PACK-1", minute, map[signal.Field]float64{signal.Productive: running, signal.ElectricalKwhInterval: 0.1, signal.LineSpeed: 50 + 10*running, signal.RSSI: -60})
+		if m < 30 {
+			send("PACK-2", minute, map[signal.Field]float64{signal.ElectricalKwhInterval: 0.2})
+		}
+	}
+	send("PACK-1", 2*time.Hour, map[signal.Field]float64{signal.RSSI: -60})
+	send("PACK-1", 10*time.Minute+45*time.Second, map[signal.Field]float64{signal.ProductionCompleteBad: 6})
+	_, err := s.signals.Append(list)
+	s.must(nil, err)
+	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+		for _, in := range []monitor.Input{
+			{At: at(0), Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "s1", SKU: "B2"}},
+			{At: at(2 * time.Hour), Kind: monitor.InputScheduleEnd, ID: "s1"},
+		} {
+			if _, err := w.Record("PACK-1", in); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	s.must(nil, s.floor.Pass("acme"))
+	return start
+}
+
+// rangeOf writes a range as a query.
+func rangeOf(start time.Time, from, to time.Duration) string {
+	return "from=" + moment(start.Add(from).UnixMilli()) + "&to=" + moment(start.Add(to).UnixMilli())
+}
+
+// holds compares members of an answer, by their path, with what they are to be.
+func holds(t *testing.T, a *answer, want map[string]any) {
+	t.Helper()
+	for path, value := range want {
+		got := a.at(strings.Split(path, ".")...)
+		if n, ok := value.(int); ok {
+			value = float64(n)
+		}
+		if x, ok := value.(float64); ok {
+			if y, ok := got.(float64); ok && math.Abs(x-y) <= 1e-9*max(1, math.Abs(x)) {
+				continue
+			}
+		}
+		if got != value {
+			t.Errorf("%s is %v, want %v", path, got, value)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Readonly)
+	start := s.plant()
+	get := func(path string) *answer {
+		t.Helper()
+		return s.do(ask{method: "GET", path: path, key: key}).want(t, 200)
+	}
+	two := rangeOf(start, 0, 2*time.Hour)
+
+	t.Run("minutes", func(t *testing.T) {
+		a := get("/station-window?stationcodes=PACK-1&" + two + "&limit=60&skip=10")
+		holds(t, a, map[string]any{
+			"paging.totalElements": 120, "results.0.windowStartAt": moment(start.Add(10 * time.Minute).UnixMilli()), "results.0.windowEndAt": moment(start.Add(11 * time.Minute).UnixMilli()),
+			"results.0.stationCode": "PACK-1", "results.0.totalMs": 60000, "results.0.shiftMs": 60000, "results.0.scheduledProductionMs": 60000, "results.0.productiveMs": 60000,
+			"results.0.productionGoodCount": 2, "results.0.productionBadCount": 6, "results.0.productionIdealCount": 1.5, "results.0.productionTargetCount": 1.5,
+			"results.0.electricalKwh": 0.1, "results.0.rssiAvg": -60, "results.0.lineSpeedAvg": 60, "results.0.lineSpeedTarget": nil, "results.0.downtimeSince": nil,
+			"results.0.isAlive": true, "results.0.scheduleIds.0": "s1", "results.0.skuCode": "B2", "results.0.manifestRevision": 1, "results.0.shiftName": nil,
+			"results.59.downtimeMs": 60000, "results.59.productionTargetCount": 0, "results.59.productionIdealCount": 1.5,
+			"results.59.downtimeSince": moment(start.Add(time.Hour).UnixMilli()), "results.59.issueIds.0": fmt.Sprintf("PACK-1.stop-%d", start.Add(time.Hour).UnixMilli()),
+		})
+		if list := a.at("results").([]any); len(list) != 60 {
+			t.Errorf("%d rows", len(list))
+		}
+		// A page may end at one station and go on with the next.
+		a = get("/station-window?stationcodes=PACK-1,PACK-2&" + two + "&limit=4&skip=118")
+		holds(t, a, map[string]any{"paging.totalElements": 240, "results.1.stationCode": "PACK-1", "results.2.stationCode": "PACK-2", "results.2.windowStartAt": moment(start.UnixMilli()), "results.2.idleMs": 60000, "results.2.productionIdealCount": nil})
+		if a = get("/station-window?stationcodes=PACK-1&" + two + "&skip=500"); len(a.at("results").([]any)) != 0 {
+			t.Errorf("%s", a.body)
+		}
+	})
+	t.Run("hours, days and shifts", func(t *testing.T) {
+		hours := get("/station-window?resolution=hour&stationcodes=PACK-1&" + rangeOf(start, 30*time.Minute, 2*time.Hour))
+		holds(t, hours, map[string]any{
+			"paging.totalElements": 2, "results.0.totalMs": 1800000, "results.0.productiveMs": 1800000, "results.0.productionGoodCount": 60, "results.0.productionBadCount": 0,
+			"results.1.downtimeMs": 3600000, "results.1.electricalKwh": 6, "results.1.lineSpeedAvg": 50, "results.1.windowEndAt": moment(start.Add(2 * time.Hour).UnixMilli()),
+		})
+		days := get("/station-window?resolution=day&stationcodes=PACK-1&" + rangeOf(start, 0, 24*time.Hour))
+		holds(t, days, map[string]any{
+			"paging.totalElements": 1, "results.0.totalMs": 86400000, "results.0.shiftMs": 15.5 * 3600000, "results.0.outOfShiftMs": 8.5 * 3600000, "results.0.scheduledProductionMs": 7200000,
+			"results.0.productiveMs": 3600000, "results.0.downtimeMs": 3600000, "results.0.productionGoodCount": 120, "results.0.productionIdealCount": 180, "results.0.productionTargetCount": 90, "results.0.electricalKwh": 12,
+		})
+		shifts := get("/station-window?resolution=shift&stationcodes=PACK-1&" + rangeOf(start, -time.Hour, 24*time.Hour))
+		holds(t, shifts, map[string]any{
+			"paging.totalElements": 2, "results.0.shiftName": "Early", "results.0.totalMs": 8 * 3600000, "results.0.shiftMs": 8 * 3600000, "results.0.downtimeMs": 3600000,
+			"results.1.shiftName": "Late", "results.1.totalMs": 7.5 * 3600000, "results.1.windowStartAt": moment(start.Add(510 * time.Minute).UnixMilli()),
+		})
+	})
+	t.Run("oee", func(t *testing.T) {
+		// A = 60 of 120 minutes, P = 126 of the 90 that were due in the hour without downtime, Q = 120 of 126.
+		a := get("/oee?stationcodes=PACK-1&" + two)
+		holds(t, a, map[string]any{
+			"results.0.stationCode": nil, "results.0.startAt": moment(start.UnixMilli()), "results.0.endAt": moment(start.Add(2 * time.Hour).UnixMilli()), "results.0.profile": "default",
+			"results.0.availability.value": 0.5, "results.0.availability.numerator": 3600000, "results.0.availability.denominator": 7200000, "results.0.availability.aboveOne": nil,
+			"results.0.performance.value": 1.4, "results.0.performance.numerator": 126, "results.0.performance.denominator": 90, "results.0.performance.aboveOne": true, "results.0.performance.cause": "rateTooLow",
+			"results.0.quality.value": 120.0 / 126, "results.0.oee.value": 0.5 * 1.4 * 120 / 126, "results.0.coverage.value": 1,
+			"results.0.productionGoodCount": 120, "results.0.productionIdealCount": 180, "results.0.productionTargetCount": 90,
+			"results.0.losses.downtime.ms": 3600000, "results.0.losses.downtime.units": 90, "results.0.losses.downtime.money": nil,
+			"results.0.losses.speed.units": 90 - 126, "results.0.losses.speed.ms": 3600000 - 126*40000, "results.0.losses.quality.units": 6, "results.0.losses.quality.ms": 240000,
+			"results.0.losses.schedule.ms": 0, "results.0.losses.schedule.units": nil,
+		})
+		// 84 minutes of work were done in 60.
+		holds(t, get("/oee?profile=iso22400&stationcodes=PACK-1&"+two), map[string]any{"results.0.availability.value": 0.5, "results.0.performance.value": 84.0 / 60})
+		holds(t, get("/oee?profile=evocon&stationcodes=PACK-1&"+two), map[string]any{"results.0.availability.value": 0.5, "results.0.performance.value": 1})
+		// Whoever made nothing that was planned has no figures.
+		holds(t, get("/oee?stationcodes=PACK-2&"+two), map[string]any{"results.0.availability.value": nil, "results.0.oee.value": nil, "results.0.coverage.value": nil, "results.0.losses.schedule.ms": 1740000})
+		by := get("/oee?by=station,hour&plantcode=north&groupcode=packing&" + two)
+		holds(t, by, map[string]any{
+			"results.0.stationCode": "PACK-1", "results.0.groupCode": "packing", "results.0.plantCode": "north", "results.0.startAt": moment(start.UnixMilli()), "results.0.availability.value": 1,
+			"results.1.availability.value": 0, "results.1.performance.value": nil, "results.1.endAt": moment(start.Add(2 * time.Hour).UnixMilli()), "results.2.stationCode": "PACK-2",
+		})
+		week := get("/oee?by=sku,week&stationcodes=PACK-1,PACK-2&" + rangeOf(start, 0, 72*time.Hour))
+		holds(t, week, map[string]any{"results.0.skuCode": "B2", "results.0.plantCode": nil, "results.0.startAt": moment(start.UnixMilli()), "results.0.oee.value": 0.5 * 1.4 * 120 / 126, "results.1.skuCode": "UNKNOWN"})
+		shift := get("/oee?by=shift,day&stationcodes=PACK-1&" + rangeOf(start, 0, 24*time.Hour))
+		holds(t, shift, map[string]any{"results.1.shiftName": "Early", "results.1.productionGoodCount": 120, "results.1.shiftMs": 8 * 3600000, "results.2.shiftName": "Late", "results.0.shiftName": nil, "results.0.outOfShiftMs": 8.5 * 3600000})
+	})
+	t.Run("energy", func(t *testing.T) {
+		// 12 kWh on PACK-1, all in scheduled production; 6 on PACK-2, none; 0.25 a kWh.
+		holds(t, get("/energy?by=station&groupcode=packing&"+two), map[string]any{
+			"results.0.stationCode": "PACK-1", "results.0.electricalKwh": 12, "results.0.outsideProductionKwh": 0, "results.0.cost": 3, "results.0.co2": nil,
+			"results.0.productionCount": 126, "results.0.productiveMs": 3600000, "results.0.kwhPerUnit": 12.0 / 126, "results.0.kwhPerProductiveHour": 12,
+			"results.1.electricalKwh": 6, "results.1.outsideProductionKwh": 6, "results.1.cost": 1.5, "results.1.kwhPerUnit": nil,
+		})
+		holds(t, get("/energy?by=plant,day&"+two), map[string]any{"results.0.plantCode": "north", "results.0.electricalKwh": 18, "results.0.startAt": moment(start.UnixMilli())})
+		holds(t, get("/energy?"+two), map[string]any{"results.0.plantCode": nil, "results.0.electricalKwh": 18, "results.0.startAt": moment(start.UnixMilli())})
+	})
+	t.Run("pareto", func(t *testing.T) {
+		a := get("/pareto?" + rangeOf(start, 90*time.Minute, 4*time.Hour))
+		holds(t, a, map[string]any{"results.0.causeCode": nil, "results.0.downtimeMs": 1800000, "results.0.count": 1, "results.0.share": 1, "results.0.cumulative": 1})
+	})
+	t.Run("cycle times", func(t *testing.T) {
+		// 2 wafers every 60 s but for 6 bad ones after 15 s, and 2 good ones 45 s after those.
+		a := get("/analysis/cycletime?stationcodes=PACK-1&" + two)
+		holds(t, a, map[string]any{"results.0.stationCode": "PACK-1", "results.0.skuCode": "B2", "results.0.specifiedCycleMs": 40000, "results.0.count": 118 + 6, "results.0.medianMs": 30000, "results.0.best10PercentMs": 30000, "results.0.spreadMs": 0})
+	})
+	t.Run("export", func(t *testing.T) {
+		a := get("/export/windows?stationcodes=PACK-1&" + two)
+		if got := a.header.Get("Content-Disposition"); got != `attachment; filename="windows-`+start.UTC().Format(time.DateOnly)+`.csv"` {
+			t.Errorf("the file is %s", got)
+		}
+		table, err := csv.NewReader(bytes.NewReader(a.body)).ReadAll()
+		if err != nil || len(table) != 121 || !bytes.Contains(a.body, []byte("\r\n")) {
+			t.Fatalf("%d rows, %v", len(table), err)
+		}
+		row := map[string]string{}
+		for i, name := range table[0] {
+			row[name] = table[11][i]
+		}
+		for name, want := range map[string]string{"stationCode": "PACK-1", "windowStartAt": moment(start.Add(10 * time.Minute).UnixMilli()), "productionBadCount": "6", "electricalKwh": "0.1", "rssiAvg": "-60", "lineSpeedTarget": "", "isAlive": "true"} {
+			if row[name] != want {
+				t.Errorf("%s is %q, want %q", name, row[name], want)
+			}
+		}
+		// A long one is sent while it is made, and may be compressed.
+		for _, encoding := range []string{"", "gzip"} {
+			long := s.do(ask{method: "GET", path: "/export/windows?stationcodes=PACK-1,PACK-2&" + rangeOf(start, 0, 7*24*time.Hour), key: key, header: map[string]string{"Accept-Encoding": encoding}}).want(t, 200)
+			if n := bytes.Count(long.body, []byte("\r\n")); n != 2*7*24*60+1 || long.header.Get("Content-Length") != "" {
+				t.Errorf("%d lines, Content-Length %q", n, long.header.Get("Content-Length"))
+			}
+		}
+	})
+}
+
+// TestFiguresRefuse: what cannot be asked is told with its field.
+func TestFiguresRefuse(t *testing.T) {
+	s := newServer(t, options{})
+	s.must(nil, s.floor.Pass("acme"))
+	key := s.roleKey(auth.Readonly)
+	for _, tt := range []struct{ path, field, issue string }{
+		{"/station-window", "from", "must be given, or rangecode"},
+		{"/station-window?rangecode=today&resolution=year", "resolution", `must be minute, hour, shift or day; it is "year"`},
+		{"/station-window?rangecode=today&limit=100001", "limit", `must be a whole number from 1 to 100000; it is "100001"`},
+		{"/station-window?from=1976-11-20&to=2026-11-20", "from", "must make a range of 366 days or less"},
+		{"/station-window?from=2026-11-20T10:00:00Z&to=2026-11-20T09:00:00Z", "to", "must be later than the beginning of the range"},
+		{"/station-window?rangecode=today&stationcodes=NONE", "stationcodes", "names the station NONE, which the account does not have"},
+		{"/oee?profile=best", "profile", `must be default, iso22400, vorne or evocon; it is "best"`},
+		{"/oee?by=colour", "by", `must be up to two of plant, group, station, sku, shift, hour, day, week, month, with a comma between them; it has "colour"`},
+		{"/oee?by=plant,sku,day", "by", "must be two or fewer; it has 3"},
+		{"/oee?by=hour,day", "by", `must have one time at most, hour, day, week or month; it is "hour,day"`},
+		{"/oee?by=day,day", "by", "has day twice"},
+		{"/oee?by=hour&from=2024-01-01&to=2026-01-01", "from", "must make a range of 366 days or less"},
+		{"/oee?from=1976-11-20&to=2026-11-20", "from", "must make a range of 4026 days or less"},
+		{"/oee?plantcode=south", "plantcode", "names the plant south, which the account does not have"},
+		{"/oee?groupcode=south", "groupcode", "names the station group south, which the account does not have"},
+		{"/oee?archived=maybe", "archived", `must be true or false; it is "maybe"`},
+		{"/energy?by=sku", "by", `must be up to two of plant, group, station, hour, day, week, month, with a comma between them; it has "sku"`},
+		{"/pareto?rangecode=never", "rangecode", "must be today, yesterday, week, last7d, month or"},
+		{"/analysis/cycletime?from=2026-01-01&to=2026-03-01", "from", "must make a range of 31 days or less"},
+		{"/export/windows", "from", "must be given, or rangecode"},
+	} {
+		a := s.do(ask{method: "GET", path: tt.path, key: key}).want(t, 400)
+		if field, issue := a.at("details", "0", "field"), fmt.Sprint(a.at("details", "0", "issue")); field != tt.field || !strings.HasPrefix(issue, tt.issue) {
+			t.Errorf("%s: %v %s, want %s %s", tt.path, field, issue, tt.field, tt.issue)
+		}
+	}
+	s.do(ask{method: "GET", path: "/export/people?rangecode=today", key: key}).want(t, 404)
+	s.do(ask{method: "POST", path: "/account", key: s.roleKey(auth.Member), body: `{"enableCycleTimeAnalysis":"off"}`}).want(t, 200)
+	s.must(nil, s.floor.Pass("acme"))
+	a := s.do(ask{method: "GET", path: "/analysis/cycletime?stationcodes=PACK-1", key: key}).want(t, 403)
+	if message := fmt.Sprint(a.at("errorMessage")); !strings.Contains(message, flagCycles) || !strings.Contains(message, "account") {
+		t.Errorf("%s", message)
+	}
+}
+
+// TestCSVIsHarmless: cells are quoted where they must be, and none is a formula.
+func TestCSVIsHarmless(t *testing.T) {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	if err := writeCSV(w, []string{"plain", "a,b", `say "x"`, "two\r\nlines", "=1+1", "+49 30", "-5.25", "-cmd", "@SUM(A1)", "\tx", "", "é"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := "plain,\"a,b\",\"say \"\"x\"\"\",\"two\r\nlines\",'=1+1,'+49 30,-5.25,'-cmd,'@SUM(A1),'\tx,,é\r\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}

@@ -1,0 +1,224 @@
+package httpapi
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"opsmon/app/energy"
+	"opsmon/app/errdefs"
+	"opsmon/app/monitor"
+	"opsmon/app/oee"
+	"opsmon/app/station"
+)
+
+// mostSums is how many results an answer with figures has at most.
+const mostSums = 100_000
+
+// ratioView is a figure with its terms: ms, or units.
+type ratioView struct {
+	Value       *float64 `json:"value"` // null: not known, as the denominator is empty or something is missing
+	Numerator   float64  `json:"numerator"`
+	Denominator float64  `json:"denominator"`
+	AboveOne    bool     `json:"aboveOne,omitempty"`
+	Cause       string   `json:"cause,omitempty"` // what most likely puts it above 1
+}
+
+func ratioOf(r oee.Ratio) ratioView {
+	v := ratioView{Numerator: r.Numerator, Denominator: r.Denominator, AboveOne: r.AboveOne, Cause: r.Cause}
+	if r.Known {
+		v.Value = &r.Value
+	}
+	return v
+}
+
+// lossView is where time and units went. What is not known is null.
+type lossView struct {
+	Ms    *float64 `json:"ms"`
+	Units *float64 `json:"units"`
+	Money *float64 `json:"money"` // in the account's currency
+}
+
+func lossOf(l oee.LossOf) lossView {
+	known := func(v float64, ok bool) *float64 {
+		if !ok {
+			return nil
+		}
+		return &v
+	}
+	return lossView{known(l.Time, l.TimeKnown), known(l.Units, l.UnitsKnown), known(l.Money, l.MoneyKnown)}
+}
+
+// lossesView are the losses by name.
+type lossesView struct {
+	Schedule             lossView `json:"schedule"`
+	PlannedNonProduction lossView `json:"plannedNonProduction"`
+	Downtime             lossView `json:"downtime"`
+	Speed                lossView `json:"speed"`
+	Quality              lossView `json:"quality"`
+}
+
+// bucketView names what figures are of; what they are not by is null.
+type bucketView struct {
+	PlantCode   *string `json:"plantCode"`
+	GroupCode   *string `json:"groupCode"`
+	StationCode *string `json:"stationCode"`
+	SKUCode     *string `json:"skuCode"`
+	ShiftName   *string `json:"shiftName"`
+	StartAt     string  `json:"startAt"`
+	EndAt       string  `json:"endAt"`
+}
+
+// oeeView is a result of GET /oee.
+type oeeView struct {
+	bucketView
+	Profile                  string     `json:"profile"`
+	Availability             ratioView  `json:"availability"`
+	Performance              ratioView  `json:"performance"`
+	Quality                  ratioView  `json:"quality"`
+	OEE                      ratioView  `json:"oee"`
+	Coverage                 ratioView  `json:"coverage"`
+	TotalMs                  int64      `json:"totalMs"`
+	ShiftMs                  int64      `json:"shiftMs"`
+	ScheduledProductionMs    int64      `json:"scheduledProductionMs"`
+	ScheduledNonProductionMs int64      `json:"scheduledNonProductionMs"`
+	OutOfShiftMs             int64      `json:"outOfShiftMs"`
+	NoDataMs                 int64      `json:"noDataMs"`
+	DowntimeMs               int64      `json:"downtimeMs"`
+	SlowMs                   int64      `json:"slowMs"`
+	ProductiveMs             int64      `json:"productiveMs"`
+	IdleMs                   int64      `json:"idleMs"`
+	ExcludedMs               int64      `json:"excludedMs"`
+	ProductionGoodCount      float64    `json:"productionGoodCount"`
+	ProductionBadCount       float64    `json:"productionBadCount"`
+	ProductionOtherCount     float64    `json:"productionOtherCount"`
+	ProductionIdealCount     *float64   `json:"productionIdealCount"`
+	ProductionTargetCount    *float64   `json:"productionTargetCount"`
+	Losses                   lossesView `json:"losses"`
+}
+
+func oeeOf(t *oee.Terms, p oee.Profile, b bucketView) oeeView {
+	f, lost := t.Figures(p), t.Lost()
+	v := oeeView{
+		bucketView: b, Profile: p.String(),
+		Availability: ratioOf(f.A), Performance: ratioOf(f.P), Quality: ratioOf(f.Q), OEE: ratioOf(f.OEE), Coverage: ratioOf(f.Coverage),
+		TotalMs: t.Total(), ShiftMs: t.Shift(), ScheduledProductionMs: t.Of(monitor.Production), ScheduledNonProductionMs: t.Of(monitor.NonProduction),
+		OutOfShiftMs: t.Was(monitor.OutOfShift), NoDataMs: t.Was(monitor.NoData), DowntimeMs: t.Was(monitor.Downtime), SlowMs: t.Was(monitor.Slow),
+		ProductiveMs: t.Was(monitor.Productive), IdleMs: t.Was(monitor.Idle), ExcludedMs: t.Excluded[0] + t.Excluded[1] + t.Excluded[2],
+		ProductionGoodCount: units(t.Good), ProductionBadCount: units(t.Bad), ProductionOtherCount: units(t.Other),
+		Losses: lossesView{
+			Schedule: lossOf(lost[oee.LossSchedule]), PlannedNonProduction: lossOf(lost[oee.LossPlanned]), Downtime: lossOf(lost[oee.LossDowntime]),
+			Speed: lossOf(lost[oee.LossSpeed]), Quality: lossOf(lost[oee.LossQuality]),
+		},
+	}
+	if t.HasRate {
+		v.ProductionIdealCount, v.ProductionTargetCount = &t.Ideal, &t.Target
+	}
+	return v
+}
+
+// readBy reads what figures are to be added up by: at most two, of which at most one is a time.
+func readBy(text string, allowed []oee.By) (by []oee.By, err error) {
+	names := make([]string, len(allowed))
+	for i, b := range allowed {
+		names[i] = b.String()
+	}
+	times := 0
+	for _, name := range parts(text) {
+		b, ok := oee.ParseBy(name)
+		switch {
+		case !ok || !slices.Contains(allowed, b):
+			return nil, errdefs.InvalidField("by", "must be up to two of %s, with a comma between them; it has %q", strings.Join(names, ", "), shorten(name))
+		case slices.Contains(by, b):
+			return nil, errdefs.InvalidField("by", "has %s twice", name)
+		}
+		if _, ok := b.Time(); ok {
+			times++
+		}
+		by = append(by, b)
+	}
+	switch {
+	case len(by) > 2:
+		return nil, errdefs.InvalidField("by", "must be two or fewer; it has %d", len(by))
+	case times > 1:
+		return nil, errdefs.InvalidField("by", "must have one time at most, hour, day, week or month; it is %q", shorten(text))
+	}
+	return by, nil
+}
+
+// sumsOf gives what reads the sums that figures by something are made of: those of whole days, where hours do not matter.
+func (c *call) sumsOf(by []oee.By) func(accountID string, codes []string, from, to int64, use func(*station.Station, []oee.Row, []energy.Row) error) error {
+	if slices.Contains(by, oee.ByHour) {
+		return c.api.cfg.Floor.Rows
+	}
+	return c.api.cfg.Floor.Days
+}
+
+// longest is how long a range may be of which figures are asked for by something.
+func longest(by []oee.By) time.Duration {
+	if slices.Contains(by, oee.ByHour) {
+		return longestDetail
+	}
+	return longestSums
+}
+
+// tooMany refuses an answer with more results than anybody can read.
+func tooMany(results int) error {
+	if results <= mostSums {
+		return nil
+	}
+	return errdefs.InvalidField("by", "makes %d results, and at most %d are given; ask for a shorter time, for fewer stations or by something longer", results, mostSums)
+}
+
+// bucketOf names a bucket of a choice.
+func (x *choice) bucketOf(b *oee.Bucket) bucketView {
+	v := bucketView{PlantCode: orNull(b.Plant), GroupCode: orNull(b.Group), StationCode: orNull(b.Station), StartAt: moment(x.from), EndAt: moment(x.to)}
+	if b.End != 0 {
+		v.StartAt, v.EndAt = moment(b.Start), moment(b.End)
+	}
+	return v
+}
+
+// getOEE answers GET /oee.
+func getOEE(c *call) (reply, error) {
+	q := c.r.URL.Query()
+	by, err := readBy(q.Get("by"), []oee.By{oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth})
+	if err != nil {
+		return reply{}, err
+	}
+	profile, ok := oee.ParseProfile(q.Get("profile"))
+	if !ok {
+		return reply{}, errdefs.InvalidField("profile", "must be default, iso22400, vorne or evocon; it is %q", shorten(q.Get("profile")))
+	}
+	x, err := c.choose(longest(by), "today")
+	if err != nil {
+		return reply{}, err
+	}
+	sums := oee.NewSummer(by...)
+	err = c.sumsOf(by)(c.p.AccountID, x.codes(), x.from, x.to, func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
+		sums.Add(oee.Place{Plant: s.Plant.Code, Group: s.Group.Code, Station: s.Code}, s.Calendar, rows)
+		return nil
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	all := sums.Sums()
+	if len(all) == 0 && len(by) == 0 {
+		all = []oee.Sum{{}}
+	}
+	if err := tooMany(len(all)); err != nil {
+		return reply{}, err
+	}
+	results := make([]oeeView, len(all))
+	for i := range all {
+		b := x.bucketOf(&all[i].Bucket)
+		if slices.Contains(by, oee.BySKU) {
+			b.SKUCode = &all[i].SKU
+		}
+		if slices.Contains(by, oee.ByShift) {
+			b.ShiftName = orNull(all[i].Shift)
+		}
+		results[i] = oeeOf(&all[i].Terms, profile, b)
+	}
+	return list(results, -1)
+}

@@ -1,0 +1,195 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"opsmon/app/calendar"
+	"opsmon/app/errdefs"
+	"opsmon/app/station"
+)
+
+// How long a range may be: of figures as long as they are kept, of what is read minute by minute a year.
+const (
+	longestSums   = 11 * 366 * 24 * time.Hour
+	longestDetail = 366 * 24 * time.Hour
+)
+
+const (
+	minuteMs = int64(time.Minute / time.Millisecond)
+	dayMs    = int64(24 * time.Hour / time.Millisecond)
+)
+
+// chosenBy are the query parameters that choose stations and time.
+func chosenBy() []string {
+	return []string{"plantcode", "groupcode", "stationcodes", "from", "to", "rangecode", "archived"}
+}
+
+// choice is what a request for figures is about: stations and a time, of which what lies ahead is cut off.
+type choice struct {
+	plan     *station.Plan
+	stations []*station.Station
+	calendar *calendar.Calendar // of the first station's plant: by its days names and dates of ranges go
+	from, to int64              // ms, whole minutes
+}
+
+// choose reads which stations and which time a request is about. The time may be left out where fallback names one.
+func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
+	f, q := c.api.cfg.Floor, c.r.URL.Query()
+	plan, err := f.Plan(c.p.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	all := plan.Stations
+	if archived := q.Get("archived"); archived != "" {
+		yes, err := strconv.ParseBool(archived)
+		if err != nil {
+			return nil, errdefs.InvalidField("archived", "must be true or false; it is %q", shorten(archived))
+		}
+		if yes {
+			gone, err := f.Archived(c.p.AccountID)
+			if err != nil {
+				return nil, err
+			}
+			all = slices.Concat(all, gone)
+		}
+	}
+	x := &choice{plan: plan}
+	if x.stations, err = c.stationsOf(all); err != nil {
+		return nil, err
+	}
+	x.calendar = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})
+	if len(x.stations) > 0 {
+		x.calendar = x.stations[0].Calendar
+	}
+	now := f.Clock()
+	r, given, err := readRange(q, x.calendar, now, most)
+	if err == nil && !given {
+		if fallback == "" {
+			return nil, errdefs.InvalidField("from", "must be given, or rangecode")
+		}
+		r, _ = x.calendar.Named(fallback, now)
+	}
+	x.from = r.Start - mod(r.Start, minuteMs)
+	x.to = min(r.End, now)
+	x.to = max(x.from, x.to-mod(x.to, minuteMs))
+	return x, err
+}
+
+func mod(a, b int64) int64 { return ((a % b) + b) % b }
+
+// codes gives the stations' codes.
+func (x *choice) codes() []string {
+	list := make([]string, len(x.stations))
+	for i, s := range x.stations {
+		list[i] = s.Code
+	}
+	return list
+}
+
+// pourPiece is how long a client may take for a piece of a long answer, and pourHeld how long an answer may be, in bytes,
+// and be held back until it is whole: then it has a length, and a failure is told as any other.
+const (
+	pourPiece = 30 * time.Second
+	pourHeld  = 1 << 20
+)
+
+// pour is an answer that is made while it is sent: it may be too long to be in memory as a whole.
+type pour struct {
+	kind string // content type
+	name string // of the file that it is to be kept as; "" = it is none
+	run  func(ctx context.Context, w io.Writer) error
+}
+
+// writePour sends such an answer. An error in the middle of a long one cuts the connection: the client sees that something
+// is missing.
+func (a *API) writePour(w http.ResponseWriter, r *http.Request, p *pour) int {
+	h := w.Header()
+	if p.name != "" {
+		h.Set("Content-Disposition", `attachment; filename="`+p.name+`"`)
+	}
+	out := &poured{w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: acceptsGzip(r), kind: p.kind}
+	err := p.run(r.Context(), out)
+	switch {
+	case out.to == nil && err == nil:
+		return a.write(w, r, reply{body: out.held, kind: p.kind})
+	case out.to == nil && !errors.Is(err, errHead):
+		h.Del("Content-Disposition")
+		a.log.Error("a long answer could not be made", slog.Any("error", err))
+		return a.write(w, r, failed(err))
+	case errors.Is(err, errHead):
+		return http.StatusOK
+	}
+	if z, ok := out.to.(*gzip.Writer); ok && err == nil {
+		err = z.Close()
+	}
+	if err == nil {
+		return http.StatusOK
+	}
+	if out.failed || r.Context().Err() != nil {
+		a.log.Debug("answer not taken", slog.Any("error", err))
+	} else {
+		a.log.Error("a long answer was cut off", slog.Any("error", err))
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// errHead ends an answer of which only the head is wanted.
+var errHead = errors.New("only the head is wanted")
+
+// poured holds an answer back until it is too long for that.
+type poured struct {
+	w         http.ResponseWriter
+	rc        *http.ResponseController
+	head, zip bool
+	kind      string
+	held      []byte
+	to        io.Writer // nil as long as it is held
+	failed    bool      // the client does not take it
+}
+
+// Write implements io.Writer.
+func (p *poured) Write(b []byte) (int, error) {
+	if p.to != nil {
+		return p.to.Write(b)
+	}
+	if p.held = append(p.held, b...); len(p.held) <= pourHeld {
+		return len(b), nil
+	}
+	h := p.w.Header()
+	h["Cache-Control"], h["Vary"] = noStore, varyEncoding
+	h.Set("Content-Type", p.kind)
+	if p.to = (*piecewise)(p); p.zip {
+		h["Content-Encoding"] = gzipEncoding
+		p.to, _ = gzip.NewWriterLevel((*piecewise)(p), gzip.BestSpeed) // the level is a known one
+	}
+	p.w.WriteHeader(http.StatusOK)
+	if p.head {
+		return 0, errHead
+	}
+	held := p.held
+	p.held = nil
+	if _, err := p.to.Write(held); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// piecewise gives the client some time for each piece, not for the whole.
+type piecewise poured
+
+// Write implements io.Writer.
+func (p *piecewise) Write(b []byte) (int, error) {
+	_ = p.rc.SetWriteDeadline(time.Now().Add(pourPiece)) // a connection that cannot take one ends with the server
+	n, err := p.w.Write(b)
+	p.failed = p.failed || err != nil
+	return n, err
+}
