@@ -44,7 +44,6 @@ type App struct {
 	auth      *auth.Service
 	signals   *signal.Log
 	broker    *mqtt.Broker
-	links     *linkTeller
 	plant     plant
 	history   *history.Store
 	events    *event.Hub
@@ -177,7 +176,6 @@ func (a *App) start() {
 	a.keeping.Go(func() { a.keepUp(ctx) })
 	a.keeping.Go(func() { a.signals.Run(ctx) })
 	a.keeping.Go(func() { a.floor.Run(ctx) })
-	a.keeping.Go(func() { a.links.run(ctx) })
 	if err := a.startPlant(); err != nil {
 		a.log.Error("the plant's broker is not used", slog.Any("error", err))
 	}
@@ -195,7 +193,6 @@ func (a *App) Close() error {
 	a.endPlant()
 	if a.broker != nil { // Open closes what it has come to when it fails
 		a.broker.Close()
-		a.links.flush()
 	}
 	for _, end := range []func(){a.endKeeper, a.endUpkeep} {
 		if end != nil {

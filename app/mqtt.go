@@ -134,9 +134,7 @@ func (a *App) newBroker() (*mqtt.Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.links = newLinkTeller(a.floor.Linked, a.log)
 	return mqtt.New(mqtt.Config{
-		Linked:  a.links.note,
 		Devices: a.auth, Signals: a.signals, Stations: a.stationsOf, Topics: topics, Clock: a.cfg.Clock, Log: a.log,
 		Linked: a.floor.Linked,
 		Limits: mqtt.Limits{Connections: a.cfg.MQTT.MaxConnections, PerDevice: a.cfg.MQTT.MaxPerDevice},

@@ -43,8 +43,9 @@ type Config struct {
 	Signals *signal.Log
 	// Stations tells which stations an account has. Error: it takes no signals now.
 	Stations func(account string) (known func(code string) bool, err error)
-	// Linked is told when the first connection of a device begins and its last one ends: a live one is a sign of life of its
-	// stations. source is the device as signals name it, at in ms. It must not wait. nil = nobody is told.
+	// Linked is told when the first connection of a device begins, and when its last one has ended and none has come since: a
+	// live one is a sign of life of its stations. source is the device as signals name it, at in ms. It must not wait. nil =
+	// nobody is told.
 	Linked func(account, source string, stations []string, at int64, up bool)
 	Topics []Topic // the first that fits counts; none = UsualTopic alone
 	Limits Limits
@@ -150,7 +151,7 @@ func New(cfg Config) *Broker {
 	}
 	b := &Broker{
 		cfg: cfg, budget: semaphore.NewWeighted(budget), conns: map[*conn]struct{}{}, byDevice: map[string]map[*conn]struct{}{},
-		refused: map[Refusal]*atomic.Uint64{}, links: links{tell: cfg.Linked, up: map[string]int{}},
+		refused: map[Refusal]*atomic.Uint64{}, links: links{tell: cfg.Linked, pause: linkPause, up: map[string]int{}, gone: map[string]*gone{}},
 	}
 	for _, why := range refusals {
 		b.refused[why] = new(atomic.Uint64)
@@ -364,31 +365,77 @@ func (b *Broker) Close() {
 	b.mu.Unlock()
 	b.serving.Wait()
 	b.in.close()
+	b.links.flush()
 }
+
+// linkPause is for how long a device counts as connected when its last connection has ended: one that connects again soon was
+// never away, and one that does so all the time makes few records.
+const linkPause = 10 * time.Second
 
 // links tells of devices that have a live connection.
 type links struct {
-	tell func(account, source string, stations []string, at int64, up bool)
-	mu   sync.Mutex     // held while it is told, so that it is told in order
-	up   map[string]int // connections by source
+	tell  func(account, source string, stations []string, at int64, up bool)
+	pause time.Duration
+
+	mu   sync.Mutex       // held while it is told, so that it is told in order
+	up   map[string]int   // connections by source
+	gone map[string]*gone // sources that have none any more, and still count as connected
+}
+
+// gone is a device that has just lost its last connection.
+type gone struct {
+	*sender
+	at    int64
+	timer *time.Timer
 }
 
 func (l *links) begin(s *sender, at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.up[s.source]++; l.up[s.source] == 1 && l.tell != nil {
-		l.tell(s.account, s.source, s.stations, at, true)
+	if l.up[s.source]++; l.up[s.source] > 1 {
+		return
 	}
+	if g := l.gone[s.source]; g != nil {
+		g.timer.Stop()
+		delete(l.gone, s.source)
+		return
+	}
+	l.say(s, at, true)
 }
 
 func (l *links) down(s *sender, at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.up[s.source]--; l.up[s.source] == 0 {
-		delete(l.up, s.source)
-		if l.tell != nil {
-			l.tell(s.account, s.source, s.stations, at, false)
+	if l.up[s.source]--; l.up[s.source] > 0 {
+		return
+	}
+	delete(l.up, s.source)
+	g := &gone{sender: s, at: at}
+	l.gone[s.source] = g
+	g.timer = time.AfterFunc(l.pause, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.gone[s.source] == g {
+			delete(l.gone, s.source)
+			l.say(s, at, false)
 		}
+	})
+}
+
+// flush tells of all that have no connection any more.
+func (l *links) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for source, g := range l.gone {
+		g.timer.Stop()
+		delete(l.gone, source)
+		l.say(g.sender, g.at, false)
+	}
+}
+
+func (l *links) say(s *sender, at int64, up bool) {
+	if l.tell != nil {
+		l.tell(s.account, s.source, s.stations, at, up)
 	}
 }
 

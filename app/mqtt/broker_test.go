@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -86,6 +87,7 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 		change(&cfg)
 	}
 	r.broker = New(cfg)
+	r.broker.links.pause = 20 * time.Millisecond
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	r.must(err)
 	r.address = l.Addr().String()
@@ -750,6 +752,39 @@ func TestFloodWaits(t *testing.T) {
 	if seen := r.signals.Seen("acme", "device:acme/good"); seen.Throttled != 0 {
 		t.Errorf("the other is seen as %+v", seen)
 	}
+}
+
+// A device that connects again soon was never away; one that does not is told to have gone when it went.
+func TestLinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		l := links{pause: linkPause, up: map[string]int{}, gone: map[string]*gone{}, tell: func(account, source string, stations []string, at int64, up bool) {
+			said = append(said, fmt.Sprintf("%s %v %d %t", source, stations, at, up))
+		}}
+		a, b := &sender{source: "a", stations: []string{"S1"}}, &sender{source: "b"}
+		wait := func(d time.Duration) {
+			time.Sleep(d)
+			synctest.Wait()
+		}
+		l.begin(a, 1)
+		l.begin(a, 2)
+		l.down(a, 3)
+		wait(time.Minute)
+		l.down(a, 4)
+		wait(linkPause - 1)
+		l.begin(a, 5)
+		wait(time.Minute)
+		l.down(a, 6)
+		wait(linkPause)
+		l.begin(b, 7)
+		l.begin(a, 8)
+		l.down(b, 9)
+		l.flush()
+		wait(time.Minute)
+		if want := []string{"a [S1] 1 true", "a [S1] 6 false", "b [] 7 true", "a [S1] 8 true", "b [] 9 false"}; !slices.Equal(said, want) {
+			t.Errorf("told were %q, want %q", said, want)
+		}
+	})
 }
 
 // Templates say which topics signals come with.
