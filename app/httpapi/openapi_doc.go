@@ -67,7 +67,7 @@ const introduction = "The HTTP API of a plant's operations monitoring. Bodies ar
 	"`GET` answers `HEAD` too, but for `/auth/callback`. A path that does not exist is 404, a method that a path does not take is 405 with `Allow`. Bodies may have 1 MiB, manifests 32 MiB. " +
 	"A body that is not strict JSON, or has a property that is not known, is 400, and all problems are listed at once. Times are RFC 3339 in UTC with milliseconds."
 
-// parameters describes path and query parameters by name.
+// parameters describes path and query parameters by name, or by path and name where a name means different things.
 const parameters = `{
 "revision": {"description": "Number of the revision.", "schema": {"type": "integer", "minimum": 1}, "example": 3},
 "stationCode": {"description": "Code of the station.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1"},
@@ -434,7 +434,7 @@ var operations = map[string]operation{
 		id: "startTaskList", tag: "Task", summary: "Start a Task list that is on demand", role: auth.Operator,
 		about: "Its Tasks on demand are pending from then on, until they are completed: they have no deadline.\n\n" +
 			"403: the station is not the caller's, or `enableTasks` is off. 404: no such list is available at the station. 409: the list has no Task on demand, or Tasks of an earlier start are pending.",
-		answer: "The Tasks, in their order.", body: schema.TaskListStart, form: formList, gives: "TaskInstance", sample: taskSample, also: []int{404, 409, 503},
+		answer: "The Tasks, in their order.", body: schema.TaskListStart, form: formResult, gives: "StartedTaskList", sample: `{"tasks":[` + taskSample + `]}`, also: []int{404, 409, 503},
 	},
 	"GET /events": {
 		id: "getEvents", tag: "Event", summary: "Follow what changes",

@@ -565,6 +565,8 @@ const answerModels = `{
 	"recordedAt": {"description": "When the completion was sent.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"completedBy": {"description": "Initials.", "type": ["string", "null"]},
 	"note": {"type": ["string", "null"]}}},
+"StartedTaskList": {"description": "What a start has made.", "type": "object", "required": ["tasks"], "additionalProperties": false, "properties": {
+	"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/TaskInstance"}}}},
 "AuditRecord": {"description": "One change: who made it, with which credential, when, what and from where.", "type": "object", "required": ["seq", "at", "accountId", "actor", "action", "target", "detail"], "additionalProperties": false, "properties": {
 	"seq": {"description": "Of the account, from 1 without a gap.", "type": "integer", "minimum": 1},
 	"at": {"$ref": "#/components/schemas/Moment"},

@@ -92,8 +92,8 @@ func (c *call) taskRange(q *task.Query, plan *station.Plan) error {
 	if len(q.Stations) == 1 {
 		most = tasksOfOne
 	}
-	now := time.Now()
-	r, given, err := readRange(c.r.URL.Query(), plan.Plants[0].Calendar, now.UnixMilli(), most)
+	now := c.api.cfg.Floor.Time()
+	r, given, err := readRange(c.r.URL.Query(), plan.Plants[0].Calendar, now, most)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c *call) taskRange(q *task.Query, plan *station.Plan) error {
 	case len(q.States) == 1 && q.States[0] == task.Pending:
 		q.Whole = true
 	default:
-		q.From, q.To = now.Add(-tasksUsually).UnixMilli(), now.UnixMilli()+1
+		q.From, q.To = now-tasksUsually.Milliseconds(), now+1
 	}
 	return nil
 }
@@ -116,18 +116,6 @@ func momentOf(text string) (*int64, error) {
 	t, err := readTime("at", text)
 	ms := t.UnixMilli()
 	return &ms, err
-}
-
-// onFloor does a write of the floor, which an archived account does not take.
-func (c *call) onFloor(fn func(w *floor.Work) error) error {
-	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
-	if err != nil {
-		return err
-	}
-	if snap.Account.ArchivedAt != nil {
-		return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", c.p.AccountID)
-	}
-	return c.api.cfg.Floor.Do(c.p.AccountID, fn)
 }
 
 // completeTask answers POST /task/{id}/complete.
@@ -143,15 +131,9 @@ func completeTask(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var done *task.View
-	err = c.onFloor(func(w *floor.Work) (err error) {
-		done, err = c.api.cfg.Tasks.Complete(w, c.p, c.params.ByName("taskId"), in.Completion)
-		return err
+	return c.once(func(w *floor.Work) (any, error) {
+		return c.api.cfg.Tasks.Complete(w, c.p, c.params.ByName("taskId"), in.Completion)
 	})
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(done)
 }
 
 // startTaskList answers POST /task-list/{code}/start.
@@ -167,13 +149,10 @@ func startTaskList(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var made []*task.View
-	err = c.onFloor(func(w *floor.Work) (err error) {
-		made, err = c.api.cfg.Tasks.Start(w, c.p, c.params.ByName("taskListCode"), in.ListStart)
-		return err
+	return c.once(func(w *floor.Work) (any, error) {
+		made, err := c.api.cfg.Tasks.Start(w, c.p, c.params.ByName("taskListCode"), in.ListStart)
+		return struct {
+			Tasks []*task.View `json:"tasks"`
+		}{made}, err
 	})
-	if err != nil {
-		return reply{}, err
-	}
-	return list(made, -1)
 }

@@ -82,7 +82,7 @@ func TestTaskListsOverTheAPI(t *testing.T) {
 	operator := s.roleKey(auth.Operator)
 	body := `{"stationCode":"PACK-1","initials":"ANN"}`
 	made := s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, key: operator}).want(t, 200)
-	if list := made.at("results").([]any); len(list) != 1 || list[0].(map[string]any)["startedBy"] != "ANN" {
+	if list := made.at("result", "tasks").([]any); len(list) != 1 || list[0].(map[string]any)["startedBy"] != "ANN" {
 		t.Errorf("started: %s", made.body)
 	}
 	s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, key: operator}).want(t, 409)
@@ -104,4 +104,30 @@ func TestTaskListsOverTheAPI(t *testing.T) {
 		got := s.do(ask{method: "POST", path: "/task-list/clean/start", body: strings.Replace(body, "PACK-1", "KWH-1", 1), key: operator})
 		return got.status == 403 && strings.Contains(got.text("errorMessage"), "enableTasks") && strings.Contains(got.text("errorMessage"), "account")
 	})
+}
+
+// A tablet that did not get its answer sends a write again; one that was refused is kept for a supervisor.
+func TestTasksAreCompletedOnce(t *testing.T) {
+	s := newServer(t, options{})
+	operator := s.roleKey(auth.Operator)
+	once := func(key, path, body string) *answer {
+		return s.do(ask{method: "POST", path: path, body: body, key: operator, header: map[string]string{"Idempotency-Key": key}})
+	}
+	start := `{"stationCode":"PACK-1","initials":"ANN"}`
+	first := once("start-1", "/task-list/clean/start", start).want(t, 200)
+	if again := once("start-1", "/task-list/clean/start", start).want(t, 200); string(again.body) != string(first.body) {
+		t.Errorf("a second answer is %s", again.body)
+	}
+	once("start-2", "/task-list/clean/start", start).want(t, 409)
+	id := first.at("result", "tasks").([]any)[0].(map[string]any)["id"].(string)
+	done := once("done-1", "/task/"+id+"/complete", `{"initials":"ANN"}`).want(t, 200)
+	if again := once("done-1", "/task/"+id+"/complete", `{"initials":"ANN"}`).want(t, 200); string(again.body) != string(done.body) {
+		t.Errorf("a second answer is %s", again.body)
+	}
+	once("done-1", "/task/"+id+"/complete", `{"initials":"BOB"}`).want(t, 409)
+	once("done-2", "/task/"+id+"/complete", `{"initials":"ANN"}`).want(t, 409)
+	refused := s.do(ask{method: "GET", path: "/refused", key: s.roleKey(auth.Supervisor)}).want(t, 200)
+	if n := refused.at("paging", "totalElements"); n != 3.0 {
+		t.Errorf("%v are kept: %s", n, refused.body)
+	}
 }
