@@ -146,9 +146,6 @@ func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
 	return o.timeline, nil
 }
 
-// Clock gives the time that the Floor goes by, ms.
-func (f *Floor) Clock() int64 { return f.now() }
-
 // Since gives the moment, ms, from which on something is known of a station, as far as it is kept still; now when nothing
 // is. Errors: errdefs.NotFound; the store's.
 func (f *Floor) Since(accountID, stationCode string) (since int64, err error) {

@@ -4,10 +4,16 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"opsmon/app/audit"
+	"opsmon/app/calendar"
 	"opsmon/app/errdefs"
+	"opsmon/app/schedule"
+	"opsmon/app/task"
 )
 
 // table is what can be exported: its columns, and its rows one after another.
@@ -18,7 +24,7 @@ type table struct {
 
 // exports make the tables of GET /export/{table}, by name.
 var exports = map[string]func(c *call, x *choice) (*table, error){
-	"windows": exportWindows,
+	"windows": exportWindows, "schedules": exportSchedules, "tasks": exportTasks,
 }
 
 // csvType is the content type of tables.
@@ -97,6 +103,72 @@ func exportWindows(c *call, x *choice) (*table, error) {
 	return &table{windowColumns, func(ctx context.Context, row func([]string) error) error {
 		return c.eachWindow(ctx, list, func(w *window) error { return row(w.cells()) })
 	}}, nil
+}
+
+// exportSchedules makes the table of schedules that have time in the range, station by station.
+func exportSchedules(c *call, x *choice) (*table, error) {
+	return &table{schedule.CSVHeader(), func(ctx context.Context, row func([]string) error) error {
+		for _, s := range x.stations {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: x.from, End: x.end}}}, Limit: schedule.MaxListed}
+			views, _, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
+			if err != nil {
+				return err
+			}
+			for _, v := range views {
+				if err := row(v.CSV()); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}}, nil
+}
+
+var taskColumns = []string{
+	"id", "stationCode", "state", "trigger", "taskCode", "title", "taskListCode", "taskListName", "scheduleId", "availableAt", "deadlineAt",
+	"startedBy", "completedAt", "recordedAt", "completedBy", "note",
+}
+
+// exportTasks makes the table of Tasks that became available in the range, station by station and month by month.
+func exportTasks(c *call, x *choice) (*table, error) {
+	return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
+		for _, s := range x.stations {
+			for from := x.from; from < x.end; from += 31 * dayMs {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Stations: []string{s.Code}, From: from, To: min(x.end, from+31*dayMs), Limit: math.MaxInt32})
+				if err != nil {
+					return err
+				}
+				slices.Reverse(views) // the oldest first
+				for _, v := range views {
+					if err := row(taskCells(v)); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil
+	}}, nil
+}
+
+func taskCells(v *task.View) []string {
+	return []string{
+		v.ID, v.StationCode, string(v.State), string(v.Trigger), v.TaskCode, v.Title, text(v.TaskListCode), text(v.TaskListName), text(v.ScheduleID),
+		instant(&v.AvailableAt), instant(v.DeadlineAt), text(v.StartedBy), instant(v.CompletedAt), instant(v.RecordedAt), text(v.CompletedBy), text(v.Note),
+	}
+}
+
+// instant writes a time; what is not known is empty.
+func instant(t *audit.Time) string {
+	if t == nil {
+		return ""
+	}
+	return moment(t.UnixMilli())
 }
 
 func (w *window) cells() []string {

@@ -281,3 +281,40 @@ func TestCSVIsHarmless(t *testing.T) {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 }
+
+// TestExports: schedules, also those that lie ahead, and Tasks, with texts that are no formulas.
+func TestExports(t *testing.T) {
+	s := newServer(t, options{})
+	s.must(nil, s.floor.Pass("acme"))
+	key := s.roleKey(auth.Supervisor)
+	start := s.clock.now().Add(50 * time.Hour).Truncate(time.Minute)
+	body := fmt.Sprintf(`{"stationCode":"PACK-2","kind":"production","skuCode":"B2","plannedStartAt":%q,"plannedEndAt":%q,"note":"=HYPERLINK(\"x\")"}`, moment(start.UnixMilli()), moment(start.Add(time.Hour).UnixMilli()))
+	made := s.do(ask{method: "POST", path: "/schedule", key: key, body: body}).want(t, 200)
+	s.do(ask{method: "POST", path: "/task-list/clean/start", key: key, body: `{"stationCode":"PACK-1","initials":"ABC"}`}).want(t, 200)
+	read := func(path string) (table []map[string]string) {
+		t.Helper()
+		a := s.do(ask{method: "GET", path: path, key: key}).want(t, 200)
+		lines, err := csv.NewReader(bytes.NewReader(a.body)).ReadAll()
+		if err != nil || len(lines) == 0 {
+			t.Fatalf("%s: %v", a.body, err)
+		}
+		for _, line := range lines[1:] {
+			row := map[string]string{}
+			for i, name := range lines[0] {
+				row[name] = line[i]
+			}
+			table = append(table, row)
+		}
+		return table
+	}
+	ahead := rangeOf(s.clock.now(), -time.Hour, 72*time.Hour)
+	if rows := read("/export/schedules?" + ahead); len(rows) != 1 || rows[0]["id"] != made.at("result", "id") || rows[0]["note"] != `'=HYPERLINK("x")` || rows[0]["plannedStartAt"] != moment(start.UnixMilli()) {
+		t.Errorf("schedules: %v", rows)
+	}
+	if rows := read("/export/tasks?" + ahead); len(rows) != 1 || rows[0]["taskCode"] != "wipe" || rows[0]["state"] != "pending" || rows[0]["startedBy"] != "ABC" || rows[0]["completedAt"] != "" {
+		t.Errorf("tasks: %v", rows)
+	}
+	if rows := read("/export/tasks?stationcodes=PACK-2&" + ahead); len(rows) != 0 {
+		t.Errorf("tasks of another station: %v", rows)
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -39,6 +38,7 @@ type choice struct {
 	stations []*station.Station
 	calendar *calendar.Calendar // of the first station's plant: by its days names and dates of ranges go
 	from, to int64              // ms, whole minutes
+	end      int64              // of what was asked for, ms: it may lie ahead
 }
 
 // choose reads which stations and which time a request is about. The time may be left out where fallback names one.
@@ -49,18 +49,16 @@ func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 		return nil, err
 	}
 	all := plan.Stations
-	if archived := q.Get("archived"); archived != "" {
-		yes, err := strconv.ParseBool(archived)
+	archived, err := flagOf(q.Get("archived"), "archived")
+	if err != nil {
+		return nil, err
+	}
+	if archived {
+		gone, err := f.Archived(c.p.AccountID)
 		if err != nil {
-			return nil, errdefs.InvalidField("archived", "must be true or false; it is %q", shorten(archived))
+			return nil, err
 		}
-		if yes {
-			gone, err := f.Archived(c.p.AccountID)
-			if err != nil {
-				return nil, err
-			}
-			all = slices.Concat(all, gone)
-		}
+		all = slices.Concat(all, gone)
 	}
 	x := &choice{plan: plan}
 	if x.stations, err = c.stationsOf(all); err != nil {
@@ -70,7 +68,7 @@ func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 	if len(x.stations) > 0 {
 		x.calendar = x.stations[0].Calendar
 	}
-	now := f.Clock()
+	now := f.Time()
 	r, given, err := readRange(q, x.calendar, now, most)
 	if err == nil && !given {
 		if fallback == "" {
@@ -79,6 +77,7 @@ func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 		r, _ = x.calendar.Named(fallback, now)
 	}
 	x.from = r.Start - mod(r.Start, minuteMs)
+	x.end = r.End
 	x.to = min(r.End, now)
 	x.to = max(x.from, x.to-mod(x.to, minuteMs))
 	return x, err
