@@ -318,3 +318,45 @@ func TestExports(t *testing.T) {
 		t.Errorf("tasks of another station: %v", rows)
 	}
 }
+
+// TestFiguresOfWhatIsNamedOrGone: a plant's energy is that of the meters that are named for it, when all of it is asked
+// for; a station that left the manifest answers to whoever asks for archived ones.
+func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
+	s := newServer(t, options{})
+	start := s.plant()
+	var list []signal.Signal
+	for m := range 10 {
+		x := signal.Signal{Account: "acme", Station: "KWH-1", Source: "device:acme/gw", At: start.Add(time.Duration(m) * time.Minute).UnixMilli(), Arrived: s.clock.now().UnixMilli()}
+		x.Set(signal.ElectricalKwhInterval, 3)
+		list = append(list, x)
+	}
+	_, err := s.signals.Append(list)
+	s.must(nil, err)
+	s.must(nil, s.floor.Pass("acme"))
+	key, two := s.roleKey(auth.Member), rangeOf(start, 0, 2*time.Hour)
+	get := func(path string) *answer {
+		t.Helper()
+		return s.do(ask{method: "GET", path: path + "&" + two, key: key}).want(t, 200)
+	}
+	apply := func(old, new string) {
+		t.Helper()
+		if !strings.Contains(acme, old) {
+			t.Fatalf("the manifest has no %s", old)
+		}
+		s.do(ask{method: "PUT", path: "/account/manifest", key: key, body: strings.Replace(acme, old, new, 1)}).want(t, 200)
+		s.must(nil, s.floor.Pass("acme"))
+	}
+	holds(t, get("/energy?by=plant"), map[string]any{"results.0.electricalKwh": 12 + 6 + 30})
+	apply(`"weekStartDay":0,`, `"weekStartDay":0,"totalEnergyStationCodes":["KWH-1"],`)
+	holds(t, get("/energy?by=plant"), map[string]any{"results.0.electricalKwh": 30, "results.0.productionCount": 126})
+	holds(t, get("/energy?plantcode=north"), map[string]any{"results.0.plantCode": nil, "results.0.electricalKwh": 30})
+	holds(t, get("/energy?by=group"), map[string]any{"results.0.groupCode": "packing", "results.0.electricalKwh": 18, "results.1.groupCode": "meters", "results.1.electricalKwh": 30})
+	holds(t, get("/energy?stationcodes=PACK-1,PACK-2"), map[string]any{"results.0.electricalKwh": 18})
+	holds(t, get("/energy?by=plant&groupcode=packing"), map[string]any{"results.0.electricalKwh": 18})
+
+	apply(`,{"code":"PACK-2","name":"Packer 2"}`, "")
+	s.do(ask{method: "GET", path: "/oee?stationcodes=PACK-2&" + two, key: key}).wantDetail(t, "stationcodes", "names the station PACK-2")
+	holds(t, get("/oee?stationcodes=PACK-2&archived=true"), map[string]any{"results.0.losses.schedule.ms": 1740000})
+	holds(t, get("/station-window?stationcodes=PACK-2&archived=true"), map[string]any{"paging.totalElements": 120, "results.0.electricalKwh": 0.2, "results.0.manifestRevision": 1})
+	holds(t, get("/energy?by=station&archived=true"), map[string]any{"results.2.stationCode": "PACK-2", "results.2.electricalKwh": 6})
+}
