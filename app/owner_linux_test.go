@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -97,4 +98,97 @@ func TestOwner(t *testing.T) {
 		t.Errorf("ready: %d", status)
 	}
 	asRoot("restore", plain, "--yes")
+}
+
+// TestOwnerRights: what root does in the service's data directory while no service runs it does with the rights of the
+// service's user, who may exchange any name in it for a link to root's files, at any moment.
+func TestOwnerRights(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root has more rights than the owner of a data directory")
+	}
+	const nobody = 65534
+	open, err := os.MkdirTemp("", "app-owner-") // others may look into it, unlike into a test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(open) })
+	dir, roots := filepath.Join(open, "data"), t.TempDir()
+	secret, folder := filepath.Join(roots, "secret"), filepath.Join(dir, "backups")
+	for _, err := range []error{os.Chmod(open, 0o755), os.Mkdir(dir, 0o700), os.Chown(dir, nobody, nobody), os.Mkdir(secret, 0o700)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(want int, args ...string) string {
+		t.Helper()
+		out, stderr, status := command(t, append(args, "--data-dir", dir)...)
+		if status != want {
+			t.Fatalf("%v: status %d, want %d: %s%s", args, status, want, out, stderr)
+		}
+		return out + stderr
+	}
+	link := func(to, name string) {
+		t.Helper()
+		if err := errors.Join(os.Symlink(to, name), os.Lchown(name, nobody, nobody)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said := run(1, "user", "list"); !strings.Contains(said, "there is no store in "+dir) {
+		t.Errorf("without a store: %s", said)
+	}
+	run(0, "init", "--domain", "northgate.example", "--email", "it@northgate.example")
+
+	// A folder that leads to root's gets no backup.
+	link(secret, folder)
+	run(1, "backup")
+	if left := namesIn(secret); len(left) > 0 {
+		t.Errorf("root's folder has %v", left)
+	}
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
+
+	// Root's files do not get into a backup.
+	writeIn(t, secret, "ca.key", "root's key")
+	writeIn(t, roots, "passphrase", "correct horse")
+	link(secret, filepath.Join(dir, "tls"))
+	file := filepath.Join(roots, "sealed.backup")
+	if said := run(1, "backup", file, "--passphrase-file", filepath.Join(roots, "passphrase")); !strings.Contains(said, "permission denied") {
+		t.Errorf("a backup of root's files: %s", said)
+	}
+	if err := os.Remove(filepath.Join(dir, "tls")); err != nil {
+		t.Fatal(err)
+	}
+
+	// All goes well otherwise, also with files that root alone can read.
+	run(0, "backup", file, "--passphrase-file", filepath.Join(roots, "passphrase"))
+	run(0, "user", "add", "later@northgate.example", "--role", "member")
+	run(0, "compact")
+	run(0, "check")
+	run(0, "restore", file, "--yes", "--passphrase-file", filepath.Join(roots, "passphrase"))
+	if said := run(0, "user", "list"); strings.Contains(said, "later@") || !strings.Contains(said, "it@") {
+		t.Errorf("restored: %s", said)
+	}
+	if said := run(1, "restore", filepath.Join(secret, "ca.key"), "--yes"); !strings.Contains(said, "ca.key") {
+		t.Errorf("what is no backup: %s", said)
+	}
+	writeIn(t, dir, StoreFile, "damaged")
+	if said := run(1, "check"); !strings.Contains(said, "damaged") {
+		t.Errorf("a damaged store: %s", said)
+	}
+	run(0, "restore", file, "--yes", "--passphrase-file", filepath.Join(roots, "passphrase"))
+	run(0, "check")
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && info.Sys().(*syscall.Stat_t).Uid != nobody {
+			t.Errorf("%s belongs to user %d", path, info.Sys().(*syscall.Stat_t).Uid)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }

@@ -158,7 +158,7 @@ Run it:            app serve`,
 	root.AddCommand(
 		e.demo(), e.init(), e.serve(), e.accountCommands(), e.userCommands(), e.keyCommands(), e.deviceCommands(), e.loginLink(), e.resetAdmin(),
 		e.manifestCommands(), e.backup(), e.restore(), e.trust(), e.doctor(), e.check(), e.compact(), e.install(), e.uninstall(), e.version(),
-		e.upgrade(), e.rollback(), e.simulate(), e.replay(),
+		e.upgrade(), e.rollback(), e.ownersProcess(), e.simulate(), e.replay(),
 	)
 	root.AddCommand(e.serviceCommands()...)
 	root.AddCommand(transformWorker())

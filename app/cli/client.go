@@ -38,11 +38,7 @@ func (e *env) open(create bool) (*client, error) {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return nil, err
 	}
-	cfg, err := e.storeConfig()
-	if err != nil && (!create || !errors.Is(err, errNoStore)) {
-		return nil, err
-	}
-	a, err := app.Open(cfg, slog.New(slog.DiscardHandler))
+	c, err := e.openStore(create)
 	if errors.Is(err, kv.ErrLocked) {
 		// A service that has just started holds the store before it listens.
 		if h, again := control.Client(e.dataDir); again == nil {
@@ -50,6 +46,23 @@ func (e *env) open(create bool) (*client, error) {
 		}
 		return nil, fmt.Errorf("%w; it does not answer on its control channel: if it is starting or stopping, try again in a moment", err)
 	}
+	return c, err
+}
+
+// openStore opens the store, as the owner of its directory.
+func (e *env) openStore(create bool) (*client, error) {
+	if o := ownerOf(e.dataDir); o != nil {
+		what := ownStore
+		if create {
+			what = ownNewStore
+		}
+		return e.asOwner(o, what)
+	}
+	cfg, err := e.storeConfig()
+	if err != nil && (!create || !errors.Is(err, errNoStore)) {
+		return nil, err
+	}
+	a, err := app.Open(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

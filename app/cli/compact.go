@@ -51,6 +51,14 @@ func (e *env) compactStore(cmd *cobra.Command) (out compacted, err error) {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return out, err
 	}
+	if o := ownerOf(e.dataDir); o != nil {
+		c, err := e.asOwner(o, ownFiles)
+		if err != nil {
+			return out, err
+		}
+		err = c.call(http.MethodPost, "/local/compact", nil, nil, &out)
+		return out, errors.Join(err, c.close())
+	}
 	cfg, err := e.storeConfig()
 	if err != nil {
 		return out, err

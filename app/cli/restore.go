@@ -122,6 +122,15 @@ func (e *env) putBack(ctx context.Context, file, passphrase string) (restored, e
 	tell, end := e.progress("Restoring")
 	defer end()
 	channel, err := control.Client(e.dataDir)
+	o := ownerOf(e.dataDir)
+	if errors.Is(err, control.ErrNotRunning) && o != nil {
+		c, err := e.asOwner(o, ownFiles)
+		if err != nil {
+			return r, err
+		}
+		err = c.restore(ctx, file, passphrase, tell, &r.Restored)
+		return r, errors.Join(err, c.close())
+	}
 	if errors.Is(err, control.ErrNotRunning) {
 		cfg, err := app.ReadConfig(e.dataDir, e.getenv)
 		if err != nil { // it may be what is to be mended
@@ -138,16 +147,20 @@ func (e *env) putBack(ctx context.Context, file, passphrase string) (restored, e
 	}
 	c := &client{http: channel}
 	defer channel.CloseIdleConnections()
+	r.ServiceRuns = true
+	return r, c.restore(ctx, file, passphrase, tell, &r.Restored)
+}
+
+// restore sends a backup to be restored.
+func (c *client) restore(ctx context.Context, file, passphrase string, tell func(done, total int64), out *app.Restored) error {
 	f, size, err := backup.OpenWhole(ctx, file) // with what it shares with others in its folder
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer f.Close()
-	r.ServiceRuns = true
 	header := sent(file, passphrase)
 	header["Content-Type"] = "application/octet-stream"
-	err = c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: size, progress: tell}, &r.Restored)
-	return r, err
+	return c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: size, progress: tell}, out)
 }
 
 // tellRestored says what was done and what is left to do.

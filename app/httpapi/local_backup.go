@@ -75,7 +75,7 @@ func localBackup(c *call) (reply, error) {
 	}
 	cfg, err := c.api.cfg.Backups.Source()
 	if err != nil {
-		return reply{}, err
+		return reply{}, backupError(err)
 	}
 	name, err := c.backupName()
 	if err != nil {
@@ -114,7 +114,7 @@ func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string,
 	b := a.cfg.Backups
 	cfg, err := b.Source()
 	if err != nil {
-		return r, err
+		return r, backupError(err)
 	}
 	if passphrase != "" {
 		cfg.Passphrase = passphrase
