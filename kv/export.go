@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -73,8 +74,9 @@ type exporter struct {
 	name string
 	sum  uint32 // of the name
 
-	run  []byte
-	size int64 // of the runs so far
+	run    []byte
+	size   int64 // of the runs so far
+	worked int   // bytes since others were let go first
 }
 
 func (e *exporter) bucket(tx *bbolt.Tx, b *bbolt.Bucket) error {
@@ -131,10 +133,24 @@ func (e *exporter) add(key, stored []byte) error {
 	e.run = append(e.run, key...)
 	e.run = binary.AppendUvarint(e.run, uint64(len(stored)))
 	e.run = append(e.run, stored...)
+	e.worked = breathe(e.worked + size)
 	if len(e.run) >= runLeast && endsRun(key, size) {
 		return e.end()
 	}
 	return nil
+}
+
+// breath is after how many bytes an export or an import lets others go first: it takes about 0.1 ms for them.
+const breath = 128 << 10
+
+// breathe lets those go first who wait for a processor, when enough has been worked since the last time, and gives what
+// has been worked since.
+func breathe(worked int) int {
+	if worked < breath {
+		return worked
+	}
+	runtime.Gosched()
+	return 0
 }
 
 // endsRun chooses the entries that runs end after, by their keys alone, in proportion to their size.
@@ -217,7 +233,7 @@ func (im *Import) Add(run []byte) (err error) {
 	if err != nil {
 		return wrap("import store "+im.path, err)
 	}
-	t, sum := im.tallies[bucket], nameSum(bucket)
+	t, sum, worked := im.tallies[bucket], nameSum(bucket), 0
 	for len(r.left) > 0 {
 		key, err := r.field()
 		if err != nil {
@@ -241,6 +257,7 @@ func (im *Import) Add(run []byte) (err error) {
 		}
 		t.add(stored)
 		im.last = append(im.last[:0], key...)
+		worked = breathe(worked + len(stored))
 		if into != nil {
 			if err := into.Put(key, stored); err != nil {
 				return wrap("import store "+im.path, err)

@@ -356,7 +356,7 @@ func (c *checker) part(done packed) error {
 		p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: sum256hex(stored)})
 		return nil
 	}
-	c.sum.Write(stored)
+	add(c.sum, stored)
 	p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: hex.EncodeToString(c.sum.Sum(nil))})
 	content := p.buffers.get()
 	defer func() { p.buffers.put(content) }()
@@ -370,6 +370,7 @@ func (c *checker) part(done packed) error {
 		}
 		blob = opened
 	}
+	step()
 	content, err := p.codec.unpack(content, blob)
 	if err != nil {
 		return damaged(entry.Name, "%w", err)
@@ -378,6 +379,7 @@ func (c *checker) part(done packed) error {
 	if done.entry > 0 {
 		return nil
 	}
+	step()
 	if err := c.store.Add(content); err != nil {
 		return fmt.Errorf("the store: %w", err)
 	}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"filippo.io/age"
@@ -68,15 +70,42 @@ func pipeline[In, Out any](ctx context.Context, next func() (In, error), work fu
 	return failed
 }
 
-// turns keeps the work of a backup from taking every processor, so that writers find one free. What holds a turn takes a
-// millisecond or a few.
+// turns keeps the work of a backup from taking every processor of a machine with several, so that writers find one free.
+// On a machine with one or two they find it soon: what holds a turn works in steps of a fraction of a millisecond, and lets
+// whoever waits go first after each.
 type turns chan struct{}
 
-func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)-1)) }
+func newTurns() turns {
+	n := runtime.GOMAXPROCS(0)
+	if n > 2 {
+		n--
+	}
+	return make(turns, n)
+}
 
-func (t turns) take() { t <- struct{}{} }
+func (t turns) take() {
+	t <- struct{}{}
+	step()
+}
 
 func (t turns) give() { <-t }
+
+// stepSize is how many bytes are worked on in one step: about 0.1 ms to compress or to hash.
+const stepSize = 128 << 10
+
+// step ends a step of work. Who waits for a processor is served before it goes on. Without this, a goroutine of a backup
+// that wakes another one, which takes over its processor, and so on, would keep writers waiting for tens of milliseconds.
+func step() { runtime.Gosched() }
+
+// add adds bytes to a checksum in steps.
+func add(sum hash.Hash, b []byte) {
+	for len(b) > stepSize {
+		sum.Write(b[:stepSize])
+		b = b[stepSize:]
+		step()
+	}
+	sum.Write(b)
+}
 
 // buffers are used again, because a backup needs many large ones for a short time. They are kept until it ends: a sync.Pool
 // gives them up at every collection, and new ones bring the next collection on.
@@ -128,6 +157,7 @@ type codec struct {
 	way     byte
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
+	scratch buffers
 }
 
 // newCodec makes one that packs in one of the ways above, and unpacks whatever it meets.
@@ -145,11 +175,7 @@ func (c *codec) pack(to, content []byte) []byte {
 	var packed []byte
 	switch c.way {
 	case packedS2:
-		most := s2.MaxEncodedLen(len(content))
-		if cap(to) < 1+most {
-			to = make([]byte, 0, 1+most)
-		}
-		packed = to[:1+len(s2.Encode(to[1:1+most], content))]
+		packed = c.packS2(to, content)
 	case packedZstd:
 		packed = c.encoder.EncodeAll(content, append(to, packedZstd))
 	}
@@ -157,6 +183,30 @@ func (c *codec) pack(to, content []byte) []byte {
 		return append(append(to[:0], packedNot), content...)
 	}
 	packed[0] = c.way
+	return packed
+}
+
+// blockSize is how many bytes S2 packs in one step: a larger one would save next to nothing.
+const blockSize = 2 * stepSize
+
+// packS2 packs in steps. What comes out is one block of S2's, as if it had been packed at once.
+func (c *codec) packS2(to, content []byte) []byte {
+	most := s2.MaxEncodedLen(blockSize)
+	scratch, blocks := c.scratch.get(), make([][]byte, 0, len(content)/blockSize+1)
+	defer func() { c.scratch.put(scratch) }()
+	for len(content) > 0 {
+		n := min(len(content), blockSize)
+		at := len(scratch)
+		scratch = slices.Grow(scratch, most)
+		block := s2.Encode(scratch[at:at+most], content[:n])
+		scratch, content = scratch[:at+len(block)], content[n:]
+		blocks = append(blocks, block)
+		step()
+	}
+	packed, err := s2.ConcatBlocks(append(to[:0], packedS2), blocks...)
+	if err != nil {
+		return nil // it is kept as it is; S2 has no blocks of more than 4 GiB
+	}
 	return packed
 }
 
