@@ -40,7 +40,7 @@ func (a *App) monitoring() (err error) {
 		Timelines: timelines, Findings: issue.Findings,
 	})
 	a.issues = issue.New(issue.Config{Store: a.store, Authorize: a.auth.Authorize, Detail: a.floor.Detail, Clock: a.cfg.Clock})
-	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Authorize: a.auth.Authorize, Live: a.floor.Now, Detail: a.floor.Detail})
+	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Authorize: a.auth.Authorize, Floor: a.floor})
 	if err != nil {
 		return err
 	}

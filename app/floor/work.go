@@ -26,7 +26,7 @@ type Work struct {
 	sums   map[string]int64 // stations whose sums are to be made again, and from when
 	events []event.Event
 	after  []func()
-	views  map[lookBack]monitor.View
+	past   map[lookBack]looked
 }
 
 // placed is an input and its station.
@@ -57,10 +57,10 @@ func (f *Floor) Do(accountID string, fn func(w *Work) error) error {
 // update is Do on the owner's goroutine.
 func (o *owner) update(fn func(w *Work) error) error {
 	var w *Work
-	now, views := o.f.now(), map[lookBack]monitor.View{}
+	now, past := o.f.now(), map[lookBack]looked{}
 	for {
 		err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
-			w = &Work{Tx: tx, Account: o.account, Now: now, o: o, By: audit.Actor{Credential: "system"}, backTo: map[string]int64{}, sums: map[string]int64{}, views: views}
+			w = &Work{Tx: tx, Account: o.account, Now: now, o: o, By: audit.Actor{Credential: "system"}, backTo: map[string]int64{}, sums: map[string]int64{}, past: past}
 			if err := fn(w); err != nil {
 				return err
 			}
@@ -80,10 +80,10 @@ func (o *owner) update(fn func(w *Work) error) error {
 		if !errors.As(err, &k) {
 			return err
 		}
-		if _, again := views[k]; again {
+		if _, again := past[k]; again {
 			return err
 		}
-		if views[k], err = o.viewAt(o.lines[k.station], k.at); err != nil {
+		if past[k], err = o.look(k); err != nil {
 			return err
 		}
 	}
@@ -245,18 +245,46 @@ func (w *Work) ViewAt(stationCode string, at int64) (monitor.View, error) {
 	if at >= w.Now {
 		return w.View(stationCode)
 	}
-	k := lookBack{stationCode, at}
-	if v, ok := w.views[k]; ok {
-		return v, nil
+	k := lookBack{station: stationCode, at: at}
+	if v, ok := w.past[k]; ok {
+		return v.view, nil
 	}
 	return monitor.View{}, k
 }
 
-// lookBack asks for a view of the past. Making it reads the log, which cannot be done inside a transaction: so the
-// transaction is given up with it as its error, and run once more when the view is there.
+// Detail gives what is known of a station in [from, to), ms, whole minutes, before what this transaction does.
+// errdefs.NotFound.
+func (w *Work) Detail(stationCode string, from, to int64) (*Detail, error) {
+	if w.o.lines[stationCode] == nil {
+		return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
+	}
+	k := lookBack{stationCode, from, to}
+	if v, ok := w.past[k]; ok {
+		return v.detail, nil
+	}
+	return nil, k
+}
+
+// lookBack asks for a view of the past, or for what is known of a range up to to. Making it reads the log, which cannot be
+// done inside a transaction: so the transaction is given up with it as its error, and run once more when it is there.
 type lookBack struct {
 	station string
-	at      int64
+	at, to  int64 // ms; to is 0 for a view
+}
+
+// looked is what a lookBack found.
+type looked struct {
+	view   monitor.View
+	detail *Detail
+}
+
+func (o *owner) look(k lookBack) (found looked, err error) {
+	if k.to == 0 {
+		found.view, err = o.viewAt(o.lines[k.station], k.at)
+	} else {
+		found.detail, err = o.detail(o.timeline, o.lines[k.station], k.at, k.to)
+	}
+	return found, err
 }
 
 func (lookBack) Error() string { return "the past of a station is to be looked at first" }

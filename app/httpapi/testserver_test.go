@@ -171,7 +171,7 @@ func newServer(t testing.TB, o options) *server {
 		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
 		Timelines: timelines,
 	})
-	s.schedules, err = schedule.New(schedule.Config{Store: s.store, Authorize: s.auth.Authorize, Live: s.floor.Now, Detail: s.floor.Detail})
+	s.schedules, err = schedule.New(schedule.Config{Store: s.store, Authorize: s.auth.Authorize, Floor: s.floor})
 	s.must(nil, err)
 	s.tasks = task.New(task.Config{Store: s.store, Timelines: timelines, Log: log, Authorize: s.auth.Authorize, Revision: func(id string) int64 {
 		snap, err := s.accounts.Get(id)

@@ -149,20 +149,16 @@ func (a *act) entryFor(e *Entry, scheduleID string, timed bool) (*Schedule, erro
 		if timed && scheduleID != "" && e.At > sched.End && !e.Correction {
 			return nil, errdefs.InvalidField("at", "must not be after the schedule's end, %s", stamp(sched.End))
 		}
-		e.Effective = max(sched.End-1, sched.Start)
+		e.Effective = sched.last()
 	}
 	pauses, err := after(a.w.Tx, a.w.Account, e.StationCode, NonProduction, sched.Start)
 	if err != nil {
 		return nil, err
 	}
-	open, err := openOf(a.w.Tx, a.w.Account, e.StationCode)
-	if err != nil {
+	if pause, err := runningOf(a.w.Tx, a.w.Account, e.StationCode, NonProduction); err != nil {
 		return nil, err
-	}
-	for _, o := range open {
-		if o.State == Running && o.Kind == NonProduction {
-			pauses = slices.Insert(pauses, 0, o)
-		}
+	} else if pause != nil {
+		pauses = slices.Insert(pauses, 0, pause)
 	}
 	for _, pause := range pauses { // the latest first
 		if pause.Start <= e.Effective && (pause.State == Running || e.Effective < pause.End) {
@@ -208,42 +204,82 @@ func (a *act) scheduleOf(e *Entry, id string) (*Schedule, error) {
 	return nil, errdefs.New(errdefs.Conflict, "no production schedule runs at %s at %s; start one first, or name one by scheduleId", e.StationCode, stamp(e.At))
 }
 
+// last is the last moment at which units count for a schedule that has ended.
+func (s *Schedule) last() int64 {
+	if s.byQuantity() {
+		return s.End
+	}
+	return max(s.End-1, s.Start)
+}
+
+// standing is what an entry meets at a moment.
+type standing struct {
+	Count
+	at     int64
+	manual bool // manual downtime is active
+	adds   bool // good units that are entered are added, and not only shown
+}
+
 // adds tells whether the totals of a schedule stay possible with an entry, sign 1, or without it, -1: not negative where it
 // counts nor in the end, and new units not past the maximum. Conflict.
 func (a *act) adds(sched *Schedule, st *station.Station, e *Entry, sign float64) error {
-	end := a.w.Now
-	if sched.State == Completed {
-		end = max(sched.End-1, sched.Start)
+	list, err := a.standings(sched, e)
+	if err != nil {
+		return err
 	}
-	for _, moment := range []int64{e.Effective, end} {
-		v, err := a.w.ViewAt(st.Code, moment)
-		if err != nil {
-			return err
+	for _, was := range list {
+		fresh := sign > 0 && !e.Correction && (e.Good != 0 || e.Bad != 0)
+		if was.manual && fresh && was.at == e.Effective {
+			return errdefs.New(errdefs.Conflict, "at %s manual downtime was active at %s; nothing counts while it is", st.Code, stamp(was.at))
 		}
-		manual := slices.ContainsFunc(v.Open, func(i monitor.Issue) bool { return i.Type == monitor.IssueManual })
-		if moment == e.Effective && manual && sign > 0 && !e.Correction && (e.Good != 0 || e.Bad != 0) {
-			return errdefs.New(errdefs.Conflict, "at %s manual downtime was active at %s; nothing counts while it is", st.Code, stamp(moment))
-		}
-		i := slices.IndexFunc(v.Running, func(r monitor.RunningNow) bool { return r.ID == sched.ID })
-		if i < 0 {
-			continue // it starts or ends at this very moment
-		}
-		r := &v.Running[i]
-		had := countOf(r.Good, r.Bad, 0)
 		good, bad := e.Good, e.Bad
-		if !e.Correction && !r.Manual {
-			good = 0 // the machine counts: what is entered is shown and not added
+		if !e.Correction && !was.adds {
+			good = 0
 		}
-		total := Count{Good: had.Good + sign*(good-e.Reject), Bad: had.Bad + sign*(bad+e.Reject)}
+		total := Count{Good: was.Good + sign*(good-e.Reject), Bad: was.Bad + sign*(bad+e.Reject)}
 		const rounding = 1e-6 // units: what is counted is whole millionths
 		if total.Good < -rounding || total.Bad < -rounding {
-			return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(had.Good), units(had.Bad), stamp(moment))
+			return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(was.Good), units(was.Bad), stamp(was.at))
 		}
-		if most := st.Monitor.MaxUnits; sign > 0 && most > 0 && !e.Correction && (good > 0 || bad > 0) && total.Good+total.Bad > float64(most) {
-			return errdefs.New(errdefs.Conflict, "the schedule %s has %s units; maxProductionCountPerSchedule allows %d", sched.ID, units(had.Good+had.Bad), most)
+		if most := st.Monitor.MaxUnits; fresh && most > 0 && (good > 0 || bad > 0) && total.Good+total.Bad > float64(most) {
+			return errdefs.New(errdefs.Conflict, "the schedule %s has %s units; maxProductionCountPerSchedule allows %d", sched.ID, units(was.Good+was.Bad), most)
 		}
 	}
 	return nil
+}
+
+// standings gives what an entry meets where it counts and in the end: of a running schedule by what the machine shows, of
+// one that has ended by its minutes.
+func (a *act) standings(sched *Schedule, e *Entry) (list []standing, err error) {
+	if sched.State == Completed {
+		d, err := a.w.Detail(sched.StationCode, minuteOf(sched.Start), minuteOf(sched.End)+minute)
+		if err != nil {
+			return nil, err
+		}
+		c := sums(d.Minutes)[sched.ID]
+		was := standing{at: e.Effective, adds: true}
+		if c != nil {
+			was.Count, was.adds = *c, c.Other == 0
+		}
+		was.manual = slices.ContainsFunc(d.Issues, func(i monitor.Issue) bool {
+			return i.Type == monitor.IssueManual && i.Start <= e.Effective && (i.End == 0 || e.Effective < i.End)
+		})
+		return []standing{was}, nil
+	}
+	for _, moment := range []int64{e.Effective, a.w.Now} {
+		v, err := a.w.ViewAt(sched.StationCode, moment)
+		if err != nil {
+			return nil, err
+		}
+		was := standing{at: moment, adds: true, manual: slices.ContainsFunc(v.Open, func(i monitor.Issue) bool { return i.Type == monitor.IssueManual })}
+		for i := range v.Running {
+			if r := &v.Running[i]; r.ID == sched.ID {
+				was.Count, was.adds = *countOf(r.Good, r.Bad, 0), r.Manual
+			}
+		}
+		list = append(list, was)
+	}
+	return list, nil
 }
 
 func units(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

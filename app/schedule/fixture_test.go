@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"opsmon/app/floor/floortest"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
+	"opsmon/app/station"
 	"opsmon/kv"
 )
 
@@ -61,15 +63,21 @@ func (p *plant) restart() {
 			}
 			return nil
 		},
-		Live: func(id string) ([]floor.Live, error) { return p.Floor.Now(id) },
-		Detail: func(id, code string, from, to int64) (*floor.Detail, error) {
-			return p.Floor.Detail(id, code, from, to)
-		},
+		Floor: present{p},
 	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.Open(nil, p.s)
+}
+
+// present is the floor of a plant as it is, also after a restart.
+type present struct{ p *plant }
+
+func (f present) Plan(id string) (*station.Plan, error) { return f.p.Floor.Plan(id) }
+func (f present) Time() int64                           { return f.p.Floor.Time() }
+func (f present) Detail(id, code string, from, to int64) (*floor.Detail, error) {
+	return f.p.Floor.Detail(id, code, from, to)
 }
 
 // do runs an operation as its handler does.
@@ -223,8 +231,12 @@ func refused(t *testing.T, err error, kind errdefs.Kind, parts ...string) {
 		t.Errorf("accepted; want it refused: %q", parts)
 		return
 	}
-	if got := errdefs.KindOf(err); got != kind || slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(err.Error(), part) }) {
-		t.Errorf("refused with kind %d: %v\nwant kind %d with %q", got, err, kind, parts)
+	text := err.Error()
+	if e := (*errdefs.Error)(nil); errors.As(err, &e) {
+		text += fmt.Sprint(e.Details)
+	}
+	if got := errdefs.KindOf(err); got != kind || slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) }) {
+		t.Errorf("refused with kind %d: %s\nwant kind %d with %q", got, text, kind, parts)
 	}
 }
 

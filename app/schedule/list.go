@@ -7,9 +7,7 @@ import (
 
 	"opsmon/app/calendar"
 	"opsmon/app/errdefs"
-	"opsmon/app/floor"
 	"opsmon/app/monitor"
-	"opsmon/app/station"
 	"opsmon/kv"
 )
 
@@ -32,19 +30,14 @@ const MaxListed = 100_000
 // List lists the schedules of an account that have time in the ranges, by their begin, and how many there are in all.
 // Without a known end a planned schedule is a moment. Errors: Invalid for ranges with more than MaxListed; the store's.
 func (s *Service) List(accountID string, f Filter) ([]*View, int, error) {
-	live, err := s.cfg.Live(accountID)
-	if err != nil {
-		return nil, 0, err
-	}
-	now := int64(0)
-	for i := range live {
-		now = max(now, live[i].View.Now)
-	}
+	now := s.cfg.Floor.Time()
 	var found []*Schedule
 	total := 0
-	err = s.cfg.Store.View(func(tx *kv.Tx) error {
+	paused := map[string]bool{}
+	err := s.cfg.Store.View(func(tx *kv.Tx) error {
 		var all []place
 		for _, w := range f.Where {
+			var err error
 			if all, err = placesIn(tx, accountID, w, f.State, now, all); err != nil {
 				return err
 			}
@@ -64,30 +57,45 @@ func (s *Service) List(accountID string, f Filter) ([]*View, int, error) {
 			}
 			found = append(found, sched)
 		}
-		return nil
+		return pauses(tx, accountID, found, paused)
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	views, err := s.show(accountID, found, live)
+	views, err := s.show(accountID, found, paused)
 	return views, total, err
+}
+
+// pauses notes the production schedules that are paused.
+func pauses(tx *kv.Tx, account string, list []*Schedule, paused map[string]bool) error {
+	for _, sched := range list {
+		if sched.State == Running && sched.Kind == Production {
+			above, err := runningOf(tx, account, sched.StationCode, NonProduction)
+			if err != nil {
+				return err
+			}
+			paused[sched.ID] = above != nil
+		}
+	}
+	return nil
 }
 
 // Get shows one schedule. errdefs.NotFound.
 func (s *Service) Get(accountID, id string) (*View, error) {
-	var sched *Schedule
-	err := s.cfg.Store.View(func(tx *kv.Tx) (err error) {
-		sched, err = load(tx, accountID, id)
-		return err
+	var list []*Schedule
+	paused := map[string]bool{}
+	err := s.cfg.Store.View(func(tx *kv.Tx) error {
+		sched, err := load(tx, accountID, id)
+		if err != nil {
+			return err
+		}
+		list = []*Schedule{sched}
+		return pauses(tx, accountID, list, paused)
 	})
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.cfg.Live(accountID)
-	if err != nil {
-		return nil, err
-	}
-	views, err := s.show(accountID, []*Schedule{sched}, live)
+	views, err := s.show(accountID, list, paused)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +113,11 @@ func placesIn(tx *kv.Tx, account string, w Where, state State, now int64, all []
 			all = append(all, p)
 		}
 	}
-	for item, err := range opens.Scan(tx, openUnder(account, w.StationCode)) {
-		if err != nil {
-			return nil, fmt.Errorf("read the open schedules of %s: %w", w.StationCode, err)
-		}
-		p, err := readOpen(item)
-		if err != nil {
-			return nil, err
-		}
+	open, err := openAt(tx, account, w.StationCode)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range open {
 		use(p)
 	}
 	shelves := []string{string(Production), string(NonProduction)}
@@ -147,80 +152,91 @@ func placesIn(tx *kv.Tx, account string, w Where, state State, now int64, all []
 }
 
 // show shows schedules with what they have recorded.
-func (s *Service) show(account string, list []*Schedule, live []floor.Live) ([]*View, error) {
-	stations := map[string]*floor.Live{}
-	for i := range live {
-		stations[live[i].Station.Code] = &live[i]
+func (s *Service) show(account string, list []*Schedule, paused map[string]bool) ([]*View, error) {
+	plan, err := s.cfg.Floor.Plan(account)
+	if err != nil {
+		return nil, err
 	}
-	counts, err := s.counts(account, list, stations)
+	counts, err := s.counts(account, list)
 	if err != nil {
 		return nil, err
 	}
 	views := make([]*View, len(list))
 	for i, sched := range list {
-		var st *station.Station
-		l := stations[sched.StationCode]
-		if l != nil {
-			st = l.Station
-		}
-		views[i] = sched.show(st, counts[sched.ID])
-		views[i].Paused = sched.State == Running && sched.Kind == Production && l != nil && slices.ContainsFunc(l.View.Running, func(r monitor.RunningNow) bool { return r.NonProduction })
+		views[i] = sched.show(plan.Of(sched.StationCode), counts[sched.ID])
+		views[i].Paused = paused[sched.ID]
 	}
 	return views, nil
 }
 
 // counts tells what schedules have recorded: nothing of those that have not started, and what the stations' minutes say of
-// those that have ended. It leaves out what is not known.
-func (s *Service) counts(account string, list []*Schedule, live map[string]*floor.Live) (map[string]*Count, error) {
+// the others. It leaves out what is not known.
+func (s *Service) counts(account string, list []*Schedule) (map[string]*Count, error) {
 	counts := map[string]*Count{}
 	spans := map[string]calendar.Range{} // by station
+	now := s.cfg.Floor.Time()
 	for _, sched := range list {
-		switch {
-		case sched.Start == 0:
-			counts[sched.ID] = &Count{}
-		case sched.State == Completed || sched.State == Running:
-			r, found := spans[sched.StationCode]
-			if !found {
-				r.Start = sched.Start
-			}
-			end := sched.End
-			if l := live[sched.StationCode]; sched.State == Running && l != nil {
-				end = l.View.Now
-			}
-			spans[sched.StationCode] = calendar.Range{Start: min(r.Start, sched.Start), End: max(r.End, end)}
-			counts[sched.ID] = &Count{}
+		counts[sched.ID] = &Count{}
+		if sched.Start == 0 {
+			continue
 		}
+		end := sched.End
+		if sched.State == Running {
+			end = max(now, sched.Start)
+		}
+		r, found := spans[sched.StationCode]
+		if !found {
+			r.Start = sched.Start
+		}
+		spans[sched.StationCode] = calendar.Range{Start: min(r.Start, sched.Start), End: max(r.End, end)}
 	}
-	const minute = 60_000
 	for code, r := range spans {
-		d, err := s.cfg.Detail(account, code, r.Start/minute*minute, (r.End+minute)/minute*minute)
-		if err != nil {
-			if errdefs.KindOf(err) == errdefs.NotFound {
-				for _, sched := range list {
-					if sched.StationCode == code {
-						delete(counts, sched.ID)
-					}
+		d, err := s.cfg.Floor.Detail(account, code, minuteOf(r.Start), minuteOf(r.End)+minute)
+		if errdefs.KindOf(err) == errdefs.NotFound {
+			for _, sched := range list {
+				if sched.StationCode == code && sched.Start != 0 {
+					delete(counts, sched.ID)
 				}
-				continue
 			}
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
-		sums := map[string]*[3]int64{}
-		for i := range d.Minutes {
-			for j := range d.Minutes[i].Parts {
-				p := &d.Minutes[i].Parts[j]
-				if sums[p.Ctx.Production] == nil {
-					sums[p.Ctx.Production] = &[3]int64{}
-				}
-				n := sums[p.Ctx.Production]
-				n[0], n[1], n[2] = n[0]+p.Good, n[1]+p.Bad, n[2]+p.Other
-			}
-		}
-		for id, n := range sums {
+		for id, c := range sums(d.Minutes) {
 			if counts[id] != nil {
-				counts[id] = countOf(n[0], n[1], n[2])
+				counts[id] = c
 			}
 		}
 	}
 	return counts, nil
+}
+
+const minute = 60_000 // ms
+
+// minuteOf gives the start of the minute of a moment, ms.
+func minuteOf(at int64) int64 { return at / minute * minute }
+
+// sums adds up what minutes say of each production schedule.
+func sums(minutes []monitor.Minute) map[string]*Count {
+	totals := map[string]*[3]int64{}
+	for i := range minutes {
+		for j := range minutes[i].Parts {
+			p := &minutes[i].Parts[j]
+			if p.Ctx.Production == "" {
+				continue
+			}
+			n := totals[p.Ctx.Production]
+			if n == nil {
+				n = &[3]int64{}
+				totals[p.Ctx.Production] = n
+			}
+			n[0], n[1], n[2] = n[0]+p.Good, n[1]+p.Bad, n[2]+p.Other
+		}
+	}
+	counts := make(map[string]*Count, len(totals))
+	for id, n := range totals {
+		counts[id] = countOf(n[0], n[1], n[2])
+	}
+	return counts
 }

@@ -21,6 +21,7 @@ type act struct {
 	by       audit.Actor
 	at       int64 // ms
 	initials string
+	note     string
 }
 
 // act begins an operation of a caller at a station. at is when it is said to have been; nil is now. Errors: Forbidden,
@@ -46,7 +47,10 @@ func bound(p auth.Principal, stationCode string) error {
 
 // event makes an event of the act.
 func (a *act) event(move Move, note string) Event {
-	return Event{Move: move, At: a.at, Recorded: a.w.Now, By: a.by, Initials: a.initials, Note: note}
+	if note != "" && a.note != "" {
+		note += "; "
+	}
+	return Event{Move: move, At: a.at, Recorded: a.w.Now, By: a.by, Initials: a.initials, Note: note + a.note}
 }
 
 // maxEvents is how many events a schedule may have; past it people cannot change it any more.
@@ -119,14 +123,8 @@ func (s *Schedule) endsByQuantity(st *station.Station) bool {
 
 // lane reads what is and was at a station, of one kind, after the act's moment.
 func (a *act) lane(stationCode string, kind Kind) (l lane, err error) {
-	open, err := openOf(a.w.Tx, a.w.Account, stationCode)
-	if err != nil {
+	if l.running, err = runningOf(a.w.Tx, a.w.Account, stationCode, kind); err != nil {
 		return lane{}, err
-	}
-	for _, s := range open {
-		if s.State == Running && s.Kind == kind {
-			l.running = s
-		}
 	}
 	l.ended, err = after(a.w.Tx, a.w.Account, stationCode, kind, a.at)
 	return l, err
@@ -145,7 +143,9 @@ func (a *act) start(old *Schedule, st *station.Station, how Move, endRunning boo
 	}
 	a.at = at
 	if ends != nil {
-		if _, err := a.end(ends, MoveReplaced, old.ID); err != nil {
+		by := *a
+		by.note = ""
+		if _, err := by.end(ends, MoveReplaced, old.ID); err != nil {
 			return nil, err
 		}
 	}

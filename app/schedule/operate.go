@@ -73,7 +73,7 @@ func (a *act) plan(f Fields) (*Schedule, error) {
 	}
 	made := &Schedule{ID: newID(), Fields: f, State: Planned, Events: []Event{}, Created: a.w.Now}
 	made.expect(st, f.PlannedStart)
-	if err := a.fits(made, st); err != nil {
+	if err := a.fits(made); err != nil {
 		return nil, err
 	}
 	return made, a.save(nil, made, a.event(MoveCreate, ""))
@@ -92,7 +92,7 @@ func (a *act) find(code string) (*station.Station, error) {
 const maxOpen = 1000
 
 // fits tells whether a schedule may stand in the plan where it does: Conflict.
-func (a *act) fits(s *Schedule, st *station.Station) error {
+func (a *act) fits(s *Schedule) error {
 	if s.Kind == Production {
 		if id, err := plannedAs(a.w.Tx, a.w.Account, s); err != nil {
 			return err
@@ -100,14 +100,14 @@ func (a *act) fits(s *Schedule, st *station.Station) error {
 			return errdefs.New(errdefs.Conflict, "at %s the schedule %s has the same SKU and planned start", s.StationCode, id)
 		}
 	}
-	open, err := openOf(a.w.Tx, a.w.Account, s.StationCode)
+	open, err := openAt(a.w.Tx, a.w.Account, s.StationCode)
 	if err != nil {
 		return err
 	}
-	if len(open) >= maxOpen && !slices.ContainsFunc(open, func(o *Schedule) bool { return o.ID == s.ID }) {
+	if len(open) >= maxOpen && !slices.ContainsFunc(open, func(o place) bool { return o.id == s.ID }) {
 		return errdefs.New(errdefs.Conflict, "at %s %d schedules are planned, which is the most", s.StationCode, maxOpen)
 	}
-	return s.free(st, open)
+	return placeOf(s).free(open)
 }
 
 // replan gives a planned schedule other fields.
@@ -130,7 +130,7 @@ func (a *act) replan(old *Schedule, f Fields, how Move) (*View, error) {
 	next := old.copy()
 	next.Fields = f
 	next.expect(st, f.PlannedStart)
-	if err := a.fits(next, st); err != nil {
+	if err := a.fits(next); err != nil {
 		return nil, err
 	}
 	if err := a.save(old, next, a.event(how, note)); err != nil {
@@ -197,7 +197,7 @@ func (a *act) change(old *Schedule, f Fields) (*View, error) {
 	next.Fields = f
 	o := next.expect(st, next.Start)
 	if f.PlannedQuantity != old.PlannedQuantity || f.PlannedEnd != old.PlannedEnd {
-		if err := a.fits(next, st); err != nil {
+		if err := a.fits(next); err != nil {
 			return nil, err
 		}
 		if _, err := a.w.Record(st.Code, monitor.Input{At: a.at, Kind: monitor.InputScheduleChange, Schedule: next.machine(o)}); err != nil {

@@ -54,25 +54,23 @@ func (s *Schedule) machine(o outlook) monitor.Schedule {
 	return m
 }
 
-// span gives the time that a schedule takes its station for, ms: [start, end). Without a known end it is a moment.
-func (s *Schedule) span(st *station.Station) (start, end int64) {
-	start = s.begins()
-	return start, max(s.outlook(st, start).end, start+1)
-}
+// span gives the time that a schedule is planned to take its station for, ms: [start, end). Without a known end it is a
+// moment.
+func (p place) span() (start, end int64) { return p.begins, max(p.end, p.begins+1) }
 
-// free tells whether a planned schedule may stand where it does, beside the other open ones of its station: Conflict.
-func (s *Schedule) free(st *station.Station, open []*Schedule) error {
-	start, end := s.span(st)
+// free tells whether an open schedule may stand where it does, beside the other open ones of its station: Conflict.
+func (p place) free(open []place) error {
+	start, end := p.span()
 	for _, o := range open {
-		if o.ID == s.ID || o.Kind != s.Kind {
+		if o.id == p.id || o.kind != p.kind {
 			continue
 		}
-		if from, to := o.span(st); from < end && start < to {
+		if from, to := o.span(); from < end && start < to {
 			until := "without a known end"
 			if to > from+1 {
 				until = "until " + stamp(to)
 			}
-			return errdefs.New(errdefs.Conflict, "at %s the schedule %s is %s from %s %s; schedules of a kind must not overlap", st.Code, o.ID, o.State, stamp(from), until)
+			return errdefs.New(errdefs.Conflict, "at %s the schedule %s is %s from %s %s; schedules of a kind must not overlap", o.station, o.id, o.state, stamp(from), until)
 		}
 	}
 	return nil

@@ -32,13 +32,13 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, id string, in StartInpu
 	if err != nil {
 		return nil, err
 	}
-	a.initials = in.Initials
+	a.initials, a.note = in.Initials, in.Note
 	st, err := a.station("stationCode", code)
 	switch {
 	case err != nil:
 		return nil, err
 	case in.Correction:
-		return a.reopen(p, old, st, in.Note)
+		return a.reopen(p, old, st)
 	case old.State == Running:
 		return nil, errdefs.New(errdefs.Conflict, "the schedule %s is running since %s", id, stamp(old.Start))
 	case old.State != Planned:
@@ -120,7 +120,7 @@ func (s *Service) End(w *floor.Work, p auth.Principal, id string, in EndInput) (
 	if err != nil {
 		return nil, err
 	}
-	a.initials = in.Initials
+	a.initials, a.note = in.Initials, in.Note
 	switch {
 	case old.State == Planned:
 		return nil, errdefs.New(errdefs.Conflict, "the schedule %s has not started", id)
@@ -141,7 +141,7 @@ func (s *Service) End(w *floor.Work, p auth.Principal, id string, in EndInput) (
 	if err != nil {
 		return nil, err
 	}
-	next, err := a.end(old, how, in.Note)
+	next, err := a.end(old, how, "")
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (s *Service) End(w *floor.Work, p auth.Principal, id string, in EndInput) (
 }
 
 // reopen takes the end of a completed schedule back.
-func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station, note string) (*View, error) {
+func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station) (*View, error) {
 	if err := a.historical(p, st); err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station, note 
 	if next.Kind == NonProduction {
 		next.AutoEndQuantity = nil
 	}
-	if err := a.save(old, next, a.event(MoveCorrection, note)); err != nil {
+	if err := a.save(old, next, a.event(MoveCorrection, "")); err != nil {
 		return nil, err
 	}
 	return a.view(next)

@@ -316,12 +316,11 @@ func TestTwoTabletsAtOnce(t *testing.T) {
 
 // What leaves the manifest ends.
 func TestStationLeft(t *testing.T) {
-	const plate = `,"stationCodes":["PRESS"]`
-	p := newPlant(t, plate, "")
+	p := newPlant(t)
 	a, b := p.make(input("08:00")), p.make(input("09:00"))
 	p.must(p.start(a.ID, schedule.StartInput{}))
 	p.until("08:30")
-	p.manifest(strings.Replace(strings.Replace(floortest.Manifest, plate, "", 1), `{"code":"PRESS","name":"Press","downtimeDetectionMode":"utilisation","utilisationDowntimeThreshold":120000},`, "", 1))
+	p.manifest(strings.Replace(floortest.Manifest, `{"code":"PRESS","name":"Press","downtimeDetectionMode":"utilisation","utilisationDowntimeThreshold":120000},`, "", 1))
 	p.until("08:31")
 	var states []string
 	for _, id := range []string{a.ID, b.ID} {

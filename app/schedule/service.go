@@ -1,14 +1,17 @@
 package schedule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/floor"
 	"opsmon/app/monitor"
+	"opsmon/app/station"
 	"opsmon/kv"
 )
 
@@ -17,9 +20,14 @@ type Config struct {
 	Store *kv.Store // must hold Buckets(), and those of the floor
 	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
 	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
-	// Live tells what the stations of an account are doing, and Detail what a station did.
-	Live   func(accountID string) ([]floor.Live, error)
-	Detail func(accountID, stationCode string, from, to int64) (*floor.Detail, error)
+	Floor     Floor
+}
+
+// Floor is what is read of the stations. Tests have their floor anew after a restart.
+type Floor interface {
+	Plan(accountID string) (*station.Plan, error)
+	Detail(accountID, stationCode string, from, to int64) (*floor.Detail, error)
+	Time() int64
 }
 
 // Service is this room. Methods that take a Work are called inside floor.Do; all others from any goroutine. It is a
@@ -99,57 +107,56 @@ const maxTick = 2000
 // Tick implements floor.Rule: automatic starts and ends, each at the moment it was planned for, in order of time. After the
 // service was off it makes up for what fell due meanwhile.
 func (s *Service) Tick(w *floor.Work) error {
-	fallen := s.fallen(w.Account, w.Now)
-	for range maxTick {
-		sched, at, err := first(w, fallen)
-		if err != nil || sched == nil {
+	var queue []falling
+	for id, at := range s.fallen(w.Account, w.Now) {
+		sched, err := load(w.Tx, w.Account, id)
+		if err != nil {
 			return err
 		}
-		delete(fallen, sched.ID)
-		next, err := s.automatic(w, sched, at)
+		queue = append(queue, falling{at, sched.State == Planned, id})
+	}
+	slices.SortFunc(queue, compareFalling)
+	for range maxTick {
+		if len(queue) == 0 {
+			return nil
+		}
+		f := queue[0]
+		queue = queue[1:]
+		sched, err := load(w.Tx, w.Account, f.id)
+		if err != nil {
+			return err
+		}
+		if sched.automatic() != f.at { // it has moved in this transaction
+			continue
+		}
+		next, err := s.automatic(w, sched, f.at)
 		if err != nil {
 			return fmt.Errorf("schedule %s: %w", sched.ID, err)
 		}
 		if due := next.automatic(); due != 0 && due <= w.Now {
-			fallen[next.ID] = due
+			f := falling{due, next.State == Planned, next.ID}
+			i, _ := slices.BinarySearchFunc(queue, f, compareFalling)
+			queue = slices.Insert(queue, i, f)
 		}
 	}
 	return nil
 }
 
-// first gives the schedule that moves first; where several do at a moment, ends come before starts.
-func first(w *floor.Work, fallen map[string]int64) (*Schedule, int64, error) {
-	for {
-		id, at := "", int64(0)
-		for i, t := range fallen {
-			if id == "" || t < at || t == at && i < id {
-				id, at = i, t
-			}
+// falling is a move that falls due. Where several do at a moment, ends come before starts.
+type falling struct {
+	at     int64 // ms
+	starts bool
+	id     string
+}
+
+func compareFalling(a, b falling) int {
+	if a.at == b.at && a.starts != b.starts {
+		if b.starts {
+			return -1
 		}
-		if id == "" {
-			return nil, 0, nil
-		}
-		var found *Schedule
-		for i, t := range fallen {
-			if t != at {
-				continue
-			}
-			sched, err := load(w.Tx, w.Account, i)
-			if err != nil && errdefs.KindOf(err) != errdefs.NotFound {
-				return nil, 0, err
-			}
-			if err != nil || sched.automatic() != at { // it moved in this transaction
-				delete(fallen, i)
-				continue
-			}
-			if found == nil || sched.State == Running && found.State == Planned || sched.State == found.State && sched.ID < found.ID {
-				found = sched
-			}
-		}
-		if found != nil {
-			return found, at, nil
-		}
+		return 1
 	}
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id))
 }
 
 // automatic makes a move that time makes, at its moment, and gives the schedule as it is then.
@@ -230,12 +237,16 @@ func (s *Service) Recorded(*floor.Work, string, monitor.Input) error { return ni
 
 // Left implements floor.Rule: the open schedules of a station that left the manifest end (monitoring.md section 10).
 func (s *Service) Left(w *floor.Work, stationCode string) error {
-	open, err := openOf(w.Tx, w.Account, stationCode)
+	open, err := openAt(w.Tx, w.Account, stationCode)
 	if err != nil {
 		return err
 	}
-	a := &act{s: s, w: w, by: service, at: w.Now}
-	for _, sched := range open {
+	for _, p := range open {
+		a := &act{s: s, w: w, by: service, at: w.Now}
+		sched, err := load(w.Tx, w.Account, p.id)
+		if err != nil {
+			return err
+		}
 		if sched.State == Running {
 			_, err = a.end(sched, MoveStationLeft, "")
 		} else {

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -192,20 +191,33 @@ func plannedAs(tx *kv.Tx, account string, s *Schedule) (string, error) {
 	return string(id), err
 }
 
-// openOf reads the open schedules of a station, by the moment at which they begin.
-func openOf(tx *kv.Tx, account, station string) (list []*Schedule, err error) {
+// openAt gives the places of the open schedules of a station.
+func openAt(tx *kv.Tx, account, station string) (list []place, err error) {
 	for item, err := range opens.Scan(tx, openUnder(account, station)) {
 		if err != nil {
 			return nil, fmt.Errorf("read the open schedules of %s: %w", station, err)
 		}
-		s, err := load(tx, account, item.Key.B.B)
+		p, err := readOpen(item)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, s)
+		list = append(list, p)
 	}
-	slices.SortFunc(list, func(a, b *Schedule) int { return cmp.Or(cmp.Compare(a.begins(), b.begins()), cmp.Compare(a.ID, b.ID)) })
 	return list, nil
+}
+
+// runningOf reads the schedule of a kind that runs at a station; nil when none does.
+func runningOf(tx *kv.Tx, account, station string, kind Kind) (*Schedule, error) {
+	open, err := openAt(tx, account, station)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range open {
+		if p.state == Running && p.kind == kind {
+			return load(tx, account, p.id)
+		}
+	}
+	return nil, nil
 }
 
 // after reads the completed schedules of a kind at a station that ended after a moment, ms, the latest first. They do not
