@@ -175,6 +175,7 @@ type anew struct {
 	line         *line
 	late         int64 // what it was late from
 	since, until int64 // what changes, and up to when that is final
+	unsure       int64 // what is kept may lack a signal of this time or later, ms; 0: it does not
 	replayed
 	all monitor.Outputs // with what lies beyond the base's own outputs
 }
@@ -202,6 +203,9 @@ func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 		list = append(list, a)
 	}
 	err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
+		if err := o.reach(tx, list); err != nil {
+			return err
+		}
 		for _, a := range list {
 			if err := o.keepAnew(tx, t, a); err != nil {
 				return err
@@ -221,8 +225,35 @@ func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 		if l.late == a.late {
 			l.late = 0
 		}
+		if a.unsure != 0 {
+			l.goBack(a.unsure)
+		}
 		l.touched = true
 		l.mu.Unlock()
+	}
+	return nil
+}
+
+// reach settles the time up to which lines are about to be kept: from here on a signal of that time marks its station when
+// it is stored. A signal that was stored before this transaction, and that no line could know of, marks them now. So one
+// that comes while lines go back is not lost with the process that was to take it in.
+func (o *owner) reach(tx *kv.Tx, list []*anew) error {
+	until := int64(0)
+	for _, a := range list {
+		until = max(until, a.until)
+	}
+	before, all, err := o.f.cfg.Signals.Reach(tx, o.account, until)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		if a.unsure = 0; all && !o.waiting(a.line.code, a.until) || before >= a.until {
+			continue
+		}
+		a.unsure = max(before, 1)
+		if err := markLate(tx, o.account, a.line.code, a.unsure); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -19,6 +19,27 @@ func (l *Log) Settle(tx *kv.Tx, account string, to int64) (all bool, err error) 
 	return true, settled.Put(tx, account, to)
 }
 
+// Reach is Settle for who keeps what came of some stations' signals out of turn, up to a later moment than was settled:
+// the moment is noted whether or not all are told. before is what was settled until now, ms, the least there is when nothing
+// was: where all is false, what is kept may lack a signal of that time or later which is not marked. Who keeps it marks
+// it as late itself, from then on.
+func (l *Log) Reach(tx *kv.Tx, account string, to int64) (before int64, all bool, err error) {
+	if all, err = l.AllTold(tx); err != nil {
+		return 0, false, err
+	}
+	before, err = settled.Get(tx, account)
+	switch {
+	case errors.Is(err, kv.ErrNotFound):
+		before = math.MinInt64
+	case err != nil:
+		return 0, false, err
+	}
+	if before >= to {
+		return before, all, nil
+	}
+	return before, all, settled.Put(tx, account, to)
+}
+
 // AllTold tells, in the transaction, whether Appended has been told of every signal that is stored.
 func (l *Log) AllTold(tx *kv.Tx) (bool, error) {
 	last, err := tail.Last(tx)

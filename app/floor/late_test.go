@@ -1,0 +1,49 @@
+package floor_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/floor/floortest"
+	"opsmon/app/signal"
+)
+
+// TestWhatComesLateOutlivesACrash: after something late had a station computed again, and so kept up to a moment ago, the
+// process ends between the storing of another late signal and its taking in. That signal counts after the restart, though it
+// is of a time after the last full hour.
+func TestWhatComesLateOutlivesACrash(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	r.Pass(10*time.Hour+30*time.Minute, 10*time.Minute)
+	good := func(after time.Duration) signal.Signal {
+		return floortest.Signal("PRESS", floortest.At(after), map[signal.Field]float64{signal.Productive: 1, signal.ProductionCompleteGood: 5})
+	}
+	r.Send(good(time.Hour))
+	r.Pass(2*time.Second, time.Second)
+	for _, after := range []time.Duration{2 * time.Hour, 10*time.Hour + 10*time.Minute} {
+		late := good(after)
+		late.Account, late.Arrived, late.Source = floortest.Account, r.Now().UnixMilli(), "device:works/gateway"
+		if _, err := r.Signals.Append([]signal.Signal{late}); err != nil {
+			t.Fatal(err)
+		}
+		r.Open(nil)
+		r.Pass(2*time.Second, time.Second)
+	}
+	from, to := floortest.At(0), floortest.At(10*time.Hour+20*time.Minute)
+	got := figuresOf(t, r, "PRESS", from, to)
+	units := int64(0)
+	for _, m := range got.Minutes {
+		for _, p := range m.Parts {
+			units += p.Good
+		}
+	}
+	if units != 15_000_000 {
+		t.Errorf("%d millionths of units were counted, want 15 units", units)
+	}
+	r.Forget("PRESS")
+	r.Pass(2*time.Second, time.Second)
+	if diff := cmp.Diff(figuresOf(t, r, "PRESS", from, to), got); diff != "" {
+		t.Errorf("computed again from the log: %s", diff)
+	}
+}
