@@ -9,4 +9,6 @@ const (
 	powerCuts        = 5 // at each sync
 	growthMonths     = 4
 	growthKeys       = false
+	shiftMinutes     = 60
+	shiftKills       = 4
 )

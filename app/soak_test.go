@@ -9,4 +9,6 @@ const (
 	powerCuts        = 60 // at each sync
 	growthMonths     = 18 // more than the 400 days that the ends of keys are kept for
 	growthKeys       = true
+	shiftMinutes     = 8 * 60
+	shiftKills       = 20
 )
