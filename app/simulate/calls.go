@@ -68,7 +68,11 @@ func (p *people) do(ctx context.Context, e *Event) error {
 
 // write makes a request that changes something. Sent again it counts once.
 func (p *people) write(ctx context.Context, e *Event, path string, q url.Values, in object, out any) error {
-	key := fmt.Sprintf("sim-%x-%x-%x-%x", p.seed, newDice(0, e.Station), e.Act.Deed, newDice(uint64(e.Act.At), path))
+	about := path
+	if e.Act.Schedule != nil {
+		about += e.Act.Schedule.Ref
+	}
+	key := fmt.Sprintf("sim-%x-%x-%x-%x", p.seed, newDice(0, e.Station), e.Act.Deed, newDice(uint64(e.Act.At), about))
 	return p.client.ask(ctx, Request{Method: "POST", Path: path, Query: q, IdempotencyKey: key}, in, out)
 }
 
@@ -143,13 +147,13 @@ func (p *people) start(ctx context.Context, e *Event) error {
 			return err
 		}
 	}
-	return p.write(ctx, e, "/schedule/"+url.PathEscape(k.ID)+"/start", query("endrunning", "true"), object{"at": stamp(a.At)}, nil)
+	return p.write(ctx, e, "/schedule/"+url.PathEscape(k.ID)+"/start", query("endrunning", "true"), object{"at": stamp(a.At), "initials": a.Initials}, nil)
 }
 
 // quick starts a schedule that nobody planned.
 func (p *people) quick(ctx context.Context, e *Event) error {
 	a, s := e.Act, e.Act.Schedule
-	in := object{"stationCode": e.Station, "workOrderReference": s.Ref, "at": stamp(a.At)}
+	in := object{"stationCode": e.Station, "workOrderReference": s.Ref, "at": stamp(a.At), "initials": a.Initials}
 	if s.Reason != "" {
 		in["reasonCode"] = s.Reason
 	} else {
@@ -176,7 +180,7 @@ func (p *people) end(ctx context.Context, e *Event) error {
 		return errNothingToDo
 	}
 	delete(p.schedules, e.Act.Schedule.Ref)
-	err = p.write(ctx, e, "/schedule/"+url.PathEscape(k.ID)+"/end", nil, object{"at": stamp(e.Act.At)}, nil)
+	err = p.write(ctx, e, "/schedule/"+url.PathEscape(k.ID)+"/end", nil, object{"at": stamp(e.Act.At), "initials": e.Act.Initials}, nil)
 	var no *Refusal
 	if errors.As(err, &no) && no.Status == conflict && e.Act.Schedule.AutoEnd {
 		return errNothingToDo

@@ -106,14 +106,13 @@ func (g *Generator) Underway(stations []string, at int64) ([]Event, error) {
 			if ended[s.Ref] {
 				continue
 			}
-			act := *e.Act
-			act.At = at
-			e.Act = &act
 		case SignOn:
 		default:
 			continue
 		}
-		e.Sent = at
+		act := *e.Act
+		act.At = at
+		e.Sent, e.Act = at, &act
 		list = append(list, e)
 	}
 	slices.Reverse(list)
@@ -164,8 +163,9 @@ func (p *plot) crew(r *roll) {
 	for i := range p.pauses {
 		b := &p.pauses[i]
 		sched := &Schedule{Ref: b.ref, Reason: b.reason, PlannedStart: b.start, PlannedEnd: b.end, Quick: s.quick, start: b.start, end: b.end}
-		p.act(b.start, Act{Deed: Start, Schedule: sched})
-		p.act(b.end, Act{Deed: End, Schedule: sched})
+		who := initials(r)
+		p.act(b.start, Act{Deed: Start, Schedule: sched, Initials: who})
+		p.act(b.end, Act{Deed: End, Schedule: sched, Initials: who})
 	}
 	if !s.schedulingOnly {
 		p.explain(r)
@@ -178,9 +178,9 @@ func (p *plot) crew(r *roll) {
 // runJob starts and ends a production schedule, and counts where machines do not.
 func (p *plot) runJob(i int, r *roll) {
 	s, j, sched := p.station, &p.jobs[i], p.schedule(i)
-	p.act(j.start, Act{Deed: Start, Schedule: sched})
-	p.act(j.end, Act{Deed: End, Schedule: sched})
 	who := initials(r)
+	p.act(j.start, Act{Deed: Start, Schedule: sched, Initials: who})
+	p.act(j.end, Act{Deed: End, Schedule: sched, Initials: who})
 	if s.manualProduction {
 		good, bad := p.counted(j.start)
 		for t := j.start + hour; ; t += hour {
@@ -211,8 +211,9 @@ func (p *plot) explain(r *roll) {
 			continue
 		}
 		if length := sp.end - sp.start; p.station.manualDowntime && length > 8*minute && r.chance(0.2) {
-			p.act(sp.start+r.ms(20*second, 90*second), Act{Deed: Halt, Reason: sp.cause, Initials: initials(r)})
-			p.act(sp.end-r.ms(second, 20*second), Act{Deed: Resume})
+			who := initials(r)
+			p.act(sp.start+r.ms(20*second, 90*second), Act{Deed: Halt, Reason: sp.cause, Initials: who})
+			p.act(sp.end-r.ms(second, 20*second), Act{Deed: Resume, Initials: who})
 			continue
 		}
 		sent := sp.end + r.ms(20*second, 12*minute)

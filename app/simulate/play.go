@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -231,9 +232,15 @@ func (p *Player) refused(ctx context.Context, what string, err error) error {
 const sorts = 50
 
 func (p *Player) trouble(why string) {
-	if p.cfg.Trouble == nil || p.told[why] || len(p.told) >= sorts {
+	sort := strings.Map(func(r rune) rune { // numbers and times make no other sort of it
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, why)
+	if p.cfg.Trouble == nil || p.told[sort] || len(p.told) >= sorts {
 		return
 	}
-	p.told[why] = true
+	p.told[sort] = true
 	p.cfg.Trouble(why)
 }
