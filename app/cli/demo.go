@@ -133,7 +133,7 @@ func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
 const (
 	demoHistory  = 3 * 24 * time.Hour // played as fast as it can be, before it goes on with the clock
 	demoInterval = 20 * time.Second   // how often a station tells how it is
-	demoStep     = 100 * time.Second    // of the plant's time, in one request; less than after which silence is noticed
+	demoStep     = 100 * time.Second  // of the plant's time, in one request; less than after which silence is noticed
 	demoRate     = 1_000_000          // signals that a second may bring
 	demoSeed     = 3
 )

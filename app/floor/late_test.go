@@ -47,3 +47,28 @@ func TestWhatComesLateOutlivesACrash(t *testing.T) {
 		t.Errorf("computed again from the log: %s", diff)
 	}
 }
+
+// TestAFullHourDoesNotTakeBackWhatIsKept: what is kept of one station up to a moment ago stays settled when the full hour
+// before it is kept of all others.
+func TestAFullHourDoesNotTakeBackWhatIsKept(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	r.Pass(10*time.Hour+50*time.Minute, 10*time.Minute)
+	good := func(after time.Duration) signal.Signal {
+		return floortest.Signal("PRESS", floortest.At(after), map[signal.Field]float64{signal.Productive: 1, signal.ProductionCompleteGood: 5})
+	}
+	r.Pause(13 * time.Minute)
+	r.Send(good(time.Hour)) // goes back, is kept up to 11:01, and the hour up to 11:00 of the others
+	r.Pass(2*time.Second, time.Second)
+	late := good(11*time.Hour + 30*time.Second)
+	r.StoreUntold(late) // the power fails
+	r.Pass(2*time.Second, time.Second)
+	units := int64(0)
+	for _, m := range figuresOf(t, r, "PRESS", floortest.At(0), floortest.At(11*time.Hour+time.Minute)).Minutes {
+		for _, p := range m.Parts {
+			units += p.Good
+		}
+	}
+	if units != 10_000_000 {
+		t.Errorf("%d millionths of units were counted, want 10 units", units)
+	}
+}

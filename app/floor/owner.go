@@ -170,7 +170,7 @@ func (o *owner) clockBack(now int64) {
 				return err
 			}
 		}
-		return nil
+		return o.f.cfg.Signals.Unsettle(tx, o.account, now+minute)
 	})
 	if err != nil {
 		o.trouble("what was counted for a time that has not come is not taken back yet; it is tried again", err)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"time"
 
 	"opsmon/app/history"
 	"opsmon/app/monitor"
@@ -202,17 +203,13 @@ func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 		join(&a.all, v.Outputs)
 		list = append(list, a)
 	}
-	err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
-		if err := o.reach(tx, list); err != nil {
-			return err
+	err := errNotNow
+	for try := 1; errors.Is(err, errNotNow); try++ {
+		err = o.f.cfg.Store.Update(func(tx *kv.Tx) error { return o.keepAll(tx, t, list, try == 3) })
+		if errors.Is(err, errNotNow) {
+			time.Sleep(2 * time.Millisecond) // what was just stored is being told
 		}
-		for _, a := range list {
-			if err := o.keepAnew(tx, t, a); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
 	if err != nil {
 		return err
 	}
@@ -234,10 +231,24 @@ func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 	return nil
 }
 
+// keepAll keeps lines that were computed again, in one transaction. Unless it must, it does so only when the lines could know
+// of all that is stored: errNotNow.
+func (o *owner) keepAll(tx *kv.Tx, t *station.Timeline, list []*anew, must bool) error {
+	if err := o.reach(tx, list, must); err != nil {
+		return err
+	}
+	for _, a := range list {
+		if err := o.keepAnew(tx, t, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // reach settles the time up to which lines are about to be kept: from here on a signal of that time marks its station when
 // it is stored. A signal that was stored before this transaction, and that no line could know of, marks them now. So one
 // that comes while lines go back is not lost with the process that was to take it in.
-func (o *owner) reach(tx *kv.Tx, list []*anew) error {
+func (o *owner) reach(tx *kv.Tx, list []*anew, must bool) error {
 	until := int64(0)
 	for _, a := range list {
 		until = max(until, a.until)
@@ -245,6 +256,9 @@ func (o *owner) reach(tx *kv.Tx, list []*anew) error {
 	before, all, err := o.f.cfg.Signals.Reach(tx, o.account, until)
 	if err != nil {
 		return err
+	}
+	if !all && !must {
+		return errNotNow
 	}
 	for _, a := range list {
 		if a.unsure = 0; all && !o.waiting(a.line.code, a.until) || before >= a.until {

@@ -11,12 +11,26 @@ import (
 // Settle notes in the transaction that whoever evaluates an account's signals has kept what came of those before a moment,
 // ms. From then on a signal of that time that is stored marks its station as late, in the transaction that stores it: so
 // none is forgotten whatever happens. all is false, and nothing is noted, while Appended has not been told of every signal
-// that is stored. The moment goes back only with a clock that was set right, and then nothing may be kept of later times.
+// that is stored. The moment never goes back by it: what is kept of some stations may reach further (Reach).
 func (l *Log) Settle(tx *kv.Tx, account string, to int64) (all bool, err error) {
 	if all, err = l.AllTold(tx); err != nil || !all {
 		return false, err
 	}
-	return true, settled.Put(tx, account, to)
+	_, _, err = l.Reach(tx, account, to)
+	return true, err
+}
+
+// Unsettle takes back what was settled beyond a moment, ms, by a clock that was ahead. What is kept of later times must be
+// marked to be made again in the same transaction.
+func (l *Log) Unsettle(tx *kv.Tx, account string, to int64) error {
+	old, err := settled.Get(tx, account)
+	if errors.Is(err, kv.ErrNotFound) || err == nil && old <= to {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return settled.Put(tx, account, to)
 }
 
 // Reach is Settle for who keeps what came of some stations' signals out of turn, up to a later moment than was settled:

@@ -60,6 +60,18 @@ func TestASignalOfASettledTimeIsMarked(t *testing.T) {
 			t.Errorf("station %s is marked from %d (%v), want %d", station, at, ok, want)
 		}
 	}
+	settle(t, l, 2000) // never back
+	add(one("C", 2500))
+	if _, ok := lateOf(t, l, "C"); !ok {
+		t.Error("a settled moment went back")
+	}
+	if err := store.Update(func(tx *kv.Tx) error { return l.Unsettle(tx, "acme", 2000) }); err != nil { // but by a clock that is set right
+		t.Fatal(err)
+	}
+	add(one("D", 2000))
+	if at, ok := lateOf(t, l, "D"); ok {
+		t.Errorf("a signal after what is settled is late: %d", at)
+	}
 	if err := store.Update(func(tx *kv.Tx) error { return Accounted(tx, "acme", "A") }); err != nil {
 		t.Fatal(err)
 	}
