@@ -29,6 +29,7 @@ import (
 	"opsmon/app/errdefs"
 	"opsmon/app/event"
 	"opsmon/app/floor"
+	"opsmon/app/issue"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -44,6 +45,7 @@ type Config struct {
 	Floor     *floor.Floor
 	Schedules *schedule.Service
 	Board     *station.Board
+	Issues    *issue.Service
 	Tasks     *task.Service
 	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
 	Connections func(deviceID string) int

@@ -53,6 +53,7 @@ const tags = `[
 {"name": "Authenticate", "description": "Signing in by one-time link, sessions and who is behind a request."},
 {"name": "Event", "description": "What changes, as it changes."},
 {"name": "Health Check", "description": "For load balancers and monitoring."},
+{"name": "Issue", "description": "Stops, slow periods and manual downtimes, and what people say of them."},
 {"name": "Monitoring", "description": "What stations did, and the figures made of it."},
 {"name": "OpenAPI", "description": "This description."},
 {"name": "Production", "description": "What operators enter by hand."},
@@ -77,6 +78,10 @@ const parameters = `{
 "name": {"description": "File name of the backup.", "schema": {"type": "string", "minLength": 1, "maxLength": 128}, "example": "app-20261120T013000Z.backup"},
 "id": {"description": "Identifier of the tablet.", "schema": {"type": "string", "minLength": 1}, "example": "w7p2m5x3c6zd"},
 "scheduleId": {"description": "Identifier of the schedule.", "schema": {"type": "string", "minLength": 1}, "example": "q4m2x7c3w6zd"},
+"issueId": {"description": "Identifier of the stop, as the list and the station's windows give it.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1.stop-1795680930000"},
+"type": {"description": "Only issues of these types, with commas between them.", "schema": {"type": "string"}, "example": "stop,manual"},
+"open": {"description": "Only those that go on, or only those that have ended.", "schema": {"type": "boolean"}, "example": true},
+"uncaused": {"description": "Only those of which some time has no cause.", "schema": {"type": "boolean", "default": false}, "example": true},
 "entryId": {"description": "Identifier of the operator's entry.", "schema": {"type": "string", "minLength": 1}, "example": "b7n4t6r3y5hj"},
 "state": {"description": "Only schedules in this state; without it, all but those that were deleted.", "schema": {"type": "string", "enum": ["planned", "running", "completed", "deleted"]}, "example": "running"},
 "endrunning": {"description": "End the schedule of the same kind that runs.", "schema": {"type": "boolean", "default": false}, "example": true},
@@ -120,6 +125,12 @@ const (
 	profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
 		`"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x","account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`
 )
+
+// issueSample is the example of a stop with what was said of it.
+const issueSample = `{"id":"PACK-1.stop-1795680930000","type":"stop","stationCode":"PACK-1","startAt":"2026-11-20T08:15:30.000Z","endAt":"2026-11-20T08:45:30.000Z","durationMs":1800000,"causeCode":null,"causeFrom":null,"uncausedMs":600000,"note":"a fuse",` +
+	`"parts":[{"startAt":"2026-11-20T08:15:30.000Z","endAt":"2026-11-20T08:35:30.000Z","durationMs":1200000,"causeCode":"BRK-E","causeFrom":"person","excluded":false},{"startAt":"2026-11-20T08:35:30.000Z","endAt":"2026-11-20T08:45:30.000Z","durationMs":600000,"causeCode":null,"causeFrom":null,"excluded":false}],` +
+	`"scheduleId":"q4m2x7c3w6zd","skuCode":"BK-1000","excluded":false,"acknowledged":{"at":"2026-11-20T08:18:02.000Z","by":"tablet:line 1@acme.example","initials":"KLM"},"estimate":null,"escalation":{"level":1,"note":"the fitter is called","at":"2026-11-20T08:20:00.000Z","by":"tablet:line 1@acme.example"},"orphaned":false,` +
+	`"events":[{"at":"2026-11-20T08:18:02.000Z","recordedAt":"2026-11-20T08:18:02.114Z","by":"tablet:line 1@acme.example","initials":"KLM","action":"acknowledge","value":null,"note":null}]}`
 
 // scheduleSample and entrySample are examples of answers about schedules.
 const (
@@ -443,6 +454,48 @@ var operations = map[string]operation{
 			"The stream ends after an hour, when the credential is revoked or expires, when the role behind it changes, and when the service stops: connect again. A client that does not read is cut off.\n\n429: too many streams are open with this credential. 503: too many are open in all.",
 		answer: "Events, until one side ends.", form: formEvents, also: []int{400, 429, 503},
 		sample: "retry: 3000\nid: 1763626530123\n\nid: 1763626530124\nevent: station\ndata: {\"stationCode\":\"PACK-1\"}\n\n",
+	},
+	"GET /issue": {
+		id: "listIssues", tag: "Issue", summary: "List stops, slow periods and manual downtimes",
+		about: "Those that have time in the range, whole, the latest first; without a range, in today's production day. The engine finds them, and finds them again when late signals come; what people said of one follows it: to the stop that has its name or lies nearest to its time, to both where it is two now. " +
+			"What fits none any more is listed with `orphaned`. The parts of each have its time exactly, and `uncausedMs` is the time that nobody has named a cause of.",
+		answer: "A page of stops.", form: formPage, gives: "Issue", sample: issueSample, also: []int{400, 503},
+	},
+	"POST /issue": {
+		id: "manualDowntime", tag: "Issue", summary: "Start, end or record a manual downtime",
+		about: "Without `endAt` one starts, at `startAt` or now. With `endAt` alone the one that goes on ends. With both, one that is over is recorded, up to 24 hours back, by a supervisor up to 31 days. Nothing counts while it lasts.\n\n" +
+			"403: the flag `enableManualDowntime` is off at the station; the sentence names the level that decided. 409: one goes on already or none does, or the time overlaps another.",
+		answer: "The downtime as it is now.", body: schema.IssueCreate, form: formResult, gives: "Issue", sample: issueSample, also: []int{409, 503},
+	},
+	"POST /issue/:issueId/acknowledge": {
+		id: "acknowledgeIssue", tag: "Issue", summary: "Say that somebody has seen a stop",
+		about:  "The body may be left out but by a tablet, which has to tell initials. 409: somebody said so before.",
+		answer: "The stop as it is now.", body: schema.IssueAcknowledge, optional: true, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/estimate": {
+		id: "estimateIssue", tag: "Issue", summary: "Say when a stop is expected to end",
+		about:  "409: it has ended.",
+		answer: "The stop as it is now.", body: schema.IssueEstimate, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/escalate": {
+		id: "escalateIssue", tag: "Issue", summary: "Take a stop further up",
+		about:  "With a level from 1 to 5. 409: 200 events are kept of the stop, and no more.",
+		answer: "The stop as it is now.", body: schema.IssueEscalate, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/cause": {
+		id: "nameIssue", tag: "Issue", summary: "Say what caused a stop",
+		about:  "A reason that is available at the station, is for downtime and is no heading; null takes back what people said. Of a stop that goes on, too. `partStartAt` names one part of a stop that is split. Figures follow at once.",
+		answer: "The stop as it is now.", body: schema.IssueCause, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/split": {
+		id: "splitIssue", tag: "Issue", summary: "Cut a stop into parts",
+		about:  "In place of the parts that it had. Figures follow at once.",
+		answer: "The stop as it is now.", body: schema.IssueSplit, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/exclude": {
+		id: "excludeIssue", tag: "Issue", summary: "Take a stop out of the figures, or back in",
+		about:  "Its time then is in no numerator and no denominator, as time without data is, and coverage tells of it. Its windows stay what they are. 409: it is so already, or is a slow period, in which units were made.",
+		answer: "The stop as it is now.", body: schema.IssueExclude, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
 	},
 	"GET /audit": {
 		id: "listAudit", tag: "Admin", summary: "List what was changed, by whom",

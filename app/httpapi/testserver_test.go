@@ -23,6 +23,7 @@ import (
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/history"
+	"opsmon/app/issue"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -88,6 +89,7 @@ type server struct {
 	events    *event.Hub
 	floor     *floor.Floor
 	schedules *schedule.Service
+	issues    *issue.Service
 	board     *station.Board
 	tasks     *task.Service
 	api       *API
@@ -125,7 +127,7 @@ func newServer(t testing.TB, o options) *server {
 	s := &server{t: t, secrets: map[string]bool{}, ready: func() error { return nil }, setupCode: "abcd-efgh-ijkl"}
 	s.store = kvtest.New(t, func(c *kv.Config) {
 		c.Clock = s.clock.now
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets(), schedule.Buckets(), task.Buckets())
+		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets(), issue.Buckets(), schedule.Buckets(), task.Buckets())
 	})
 	log := slog.New(slog.NewTextHandler(&s.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.log != nil {
@@ -169,7 +171,7 @@ func newServer(t testing.TB, o options) *server {
 	s.floor = floor.New(floor.Config{
 		Notes: s.board.Of,
 		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
-		Timelines: timelines,
+		Timelines: timelines, Findings: issue.Findings,
 	})
 	s.schedules, err = schedule.New(schedule.Config{Store: s.store, Authorize: s.auth.Authorize, Floor: s.floor})
 	s.must(nil, err)
@@ -180,6 +182,7 @@ func newServer(t testing.TB, o options) *server {
 		}
 		return int64(snap.Account.Revision)
 	}})
+	s.issues = issue.New(issue.Config{Store: s.store, Authorize: s.auth.Authorize, Detail: s.floor.Detail, Clock: s.clock.now})
 	s.floor.Use(s.schedules, s.tasks)
 	t.Cleanup(s.floor.Close)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
@@ -192,7 +195,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Tasks: s.tasks, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
+		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },
 		Check:     func(report func(string)) error { return s.store.Check(report) },

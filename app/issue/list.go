@@ -30,7 +30,7 @@ type Query struct {
 // List gives issues with what was said of them, the latest first, and how many there are. It must not be called inside a
 // transaction. Errors are the store's and the floor's.
 func (s *Service) List(account string, q Query) (page []*View, total int, err error) {
-	var all []*View
+	all := []*View{}
 	now := s.Now()
 	for _, at := range q.Where {
 		list, err := s.of(account, at.StationCode, at.From/minute*minute, (at.To+minute-1)/minute*minute, now)
