@@ -68,7 +68,7 @@ const introduction = "The HTTP API of a plant's operations monitoring. Bodies ar
 	"`GET` answers `HEAD` too, but for `/auth/callback`. A path that does not exist is 404, a method that a path does not take is 405 with `Allow`. Bodies may have 1 MiB, manifests 32 MiB. " +
 	"A body that is not strict JSON, or has a property that is not known, is 400, and all problems are listed at once. Times are RFC 3339 in UTC with milliseconds."
 
-// parameters describes path and query parameters by name, or by path and name where a name means different things.
+// parameters describes path and query parameters by name, or by operation and name where a name means different things.
 const parameters = `{
 "revision": {"description": "Number of the revision.", "schema": {"type": "integer", "minimum": 1}, "example": 3},
 "stationCode": {"description": "Code of the station.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1"},
@@ -95,6 +95,7 @@ const parameters = `{
 "skip": {"description": "How many to leave out first.", "schema": {"type": "integer", "minimum": 0, "default": 0}, "example": 0},
 "token": {"description": "The token of the one-time link.", "required": true, "schema": {"type": "string", "minLength": 1}, "example": "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"},
 "action": {"description": "Only records of this action.", "schema": {"type": "string"}, "example": "manifest.apply"},
+"listTasks state": {"description": "Only those in these states, with commas between them.", "schema": {"type": "string"}, "example": "pending"},
 "taskId": {"description": "Identifier of the Task, as the list gives it.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1.mqwkm4g0.0"},
 "taskListCode": {"description": "Code of the Task list.", "schema": {"type": "string", "minLength": 1}, "example": "CLEAN"},
 "stationcode": {"description": "Only what is about this station.", "schema": {"type": "string"}, "example": "PACK-1"},

@@ -44,21 +44,9 @@ type choice struct {
 // choose reads which stations and which time a request is about. The time may be left out where fallback names one.
 func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 	f, q := c.api.cfg.Floor, c.r.URL.Query()
-	plan, err := f.Plan(c.p.AccountID)
+	plan, all, err := c.allStations()
 	if err != nil {
 		return nil, err
-	}
-	all := plan.Stations
-	archived, err := flagOf(q.Get("archived"), "archived")
-	if err != nil {
-		return nil, err
-	}
-	if archived {
-		gone, err := f.Archived(c.p.AccountID)
-		if err != nil {
-			return nil, err
-		}
-		all = slices.Concat(all, gone)
 	}
 	x := &choice{plan: plan}
 	if x.stations, err = c.stationsOf(all); err != nil {
@@ -81,6 +69,31 @@ func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 	x.to = min(r.End, now)
 	x.to = max(x.from, x.to-mod(x.to, minuteMs))
 	return x, err
+}
+
+// allStations gives the plan in force and all its stations, with archived=true also those that have left it.
+func (c *call) allStations() (plan *station.Plan, all []*station.Station, err error) {
+	f := c.api.cfg.Floor
+	if plan, err = f.Plan(c.p.AccountID); err != nil {
+		return nil, nil, err
+	}
+	archived, err := flagOf(c.r.URL.Query().Get("archived"), "archived")
+	if err != nil || !archived {
+		return plan, plan.Stations, err
+	}
+	gone, err := f.Archived(c.p.AccountID)
+	return plan, slices.Concat(plan.Stations, gone), err
+}
+
+// flagOf reads true or false; absent is false.
+func flagOf(text, name string) (bool, error) {
+	switch text {
+	case "true":
+		return true, nil
+	case "false", "":
+		return false, nil
+	}
+	return false, errdefs.InvalidField(name, "must be true or false; it is %q", shorten(text))
 }
 
 func mod(a, b int64) int64 { return ((a % b) + b) % b }

@@ -184,7 +184,7 @@ func (a *API) routes() []route {
 		{method: post, path: "/device", handle: postDevice, role: auth.Admin},
 		{method: del, path: "/device/:device", handle: deleteDevice, role: auth.Admin},
 		{method: post, path: "/signal", handle: postSignal, role: auth.Member, devices: true, limit: signalLimit},
-		{method: get, path: "/task", handle: getTasks, query: []string{"stationcode", "plantcode", "groupcode", "state", "from", "to", "rangecode", "limit", "skip", "archived"}},
+		{method: get, path: "/task", handle: getTasks, query: append(chosenBy(), "stationcode", "state", "limit", "skip")},
 		{method: post, path: "/task/:taskId/complete", handle: completeTask, role: auth.Operator, once: true},
 		{method: post, path: "/task-list/:taskListCode/start", handle: startTaskList, role: auth.Operator, once: true},
 		{method: get, path: "/events", handle: getEvents, query: []string{"types", "stationcodes", "plantcode"}},

@@ -20,7 +20,7 @@ const (
 
 // getTasks answers GET /task (monitoring.md section 5).
 func getTasks(c *call) (reply, error) {
-	plan, err := c.api.cfg.Floor.Plan(c.p.AccountID)
+	plan, all, err := c.allStations()
 	if err != nil {
 		return reply{}, err
 	}
@@ -31,7 +31,7 @@ func getTasks(c *call) (reply, error) {
 	if err := c.taskStates(&q); err != nil {
 		return reply{}, err
 	}
-	if err := c.taskStations(&q, plan); err != nil {
+	if err := c.taskStations(&q, all); err != nil {
 		return reply{}, err
 	}
 	if err := c.taskRange(&q, plan); err != nil {
@@ -55,36 +55,20 @@ func (c *call) taskStates(q *task.Query) error {
 	return nil
 }
 
-func (c *call) taskStations(q *task.Query, plan *station.Plan) error {
-	values := c.r.URL.Query()
-	code := values.Get("stationcode")
-	if code == "" {
-		chosen, err := c.stations(plan)
-		for _, s := range chosen {
-			q.Stations = append(q.Stations, s.Code)
-		}
-		return err
-	}
-	archived, err := flagOf(values.Get("archived"), "archived")
+func (c *call) taskStations(q *task.Query, all []*station.Station) error {
+	chosen, err := c.stationsOf(all)
 	if err != nil {
 		return err
 	}
-	if plan.Of(code) == nil && !archived {
-		return errdefs.InvalidField("stationcode", "names the station %q, which the account does not have; archived=true asks for one that it had", shorten(code))
+	if code := c.r.URL.Query().Get("stationcode"); code != "" {
+		if chosen = slices.DeleteFunc(slices.Clone(chosen), func(s *station.Station) bool { return s.Code != code }); len(chosen) == 0 {
+			return errdefs.InvalidField("stationcode", "names the station %q, which is not among those that are asked for", shorten(code))
+		}
 	}
-	q.Stations = []string{code}
+	for _, s := range chosen {
+		q.Stations = append(q.Stations, s.Code)
+	}
 	return nil
-}
-
-// flagOf reads true or false; absent is false.
-func flagOf(text, name string) (bool, error) {
-	switch text {
-	case "true":
-		return true, nil
-	case "false", "":
-		return false, nil
-	}
-	return false, errdefs.InvalidField(name, "must be true or false; it is %q", shorten(text))
 }
 
 func (c *call) taskRange(q *task.Query, plan *station.Plan) error {

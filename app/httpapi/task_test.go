@@ -53,7 +53,7 @@ func TestTasksOverTheAPI(t *testing.T) {
 		"?plantcode=north&groupcode=packing": 1,
 		"?groupcode=meters":                  0,
 		"?rangecode=last7d":                  1,
-		"?stationcode=GONE-1&archived=true":  0,
+		"?stationcodes=PACK-1,PACK-2&archived=true":          1,
 		"?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z": 0,
 	} {
 		if query == "?rangecode=last7d" {
@@ -65,15 +65,39 @@ func TestTasksOverTheAPI(t *testing.T) {
 		}
 	}
 	for query, field := range map[string]string{
-		"?state=withdrawn": "state", "?stationcode=PACK-9": "stationcode", "?plantcode=south": "plantcode", "?archived=perhaps": "", "?limit=0": "limit", "?skip=-1": "skip",
+		"?state=withdrawn": "state", "?stationcode=PACK-9": "stationcode", "?plantcode=south": "plantcode", "?archived=perhaps": "archived", "?stationcode=PACK-1&stationcodes=PACK-2": "stationcode", "?stationcode=PACK-9&archived=true": "stationcode", "?limit=0": "limit", "?skip=-1": "skip",
 		"?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "to", "?from=1976-01-01": "from", "?from=2026-01-01&to=2026-03-01": "from", "?rangecode=ever": "rangecode", "?to=2026-01-01": "from",
 	} {
 		got := s.do(ask{method: "GET", path: "/task" + query, key: reader})
-		if field == "" { // read where a station is named alone
-			got = s.do(ask{method: "GET", path: "/task" + query + "&stationcode=GONE-1", key: reader})
-			field = "archived"
-		}
 		got.wantDetail(t, field, "")
+	}
+}
+
+// A station that has left the manifest is asked for with archived=true; what was missed there is exported.
+func TestTasksOfArchivedStations(t *testing.T) {
+	s := newServer(t, options{})
+	reader := s.roleKey(auth.Readonly)
+	_, err := s.startTasks("PACK-2")
+	s.must(nil, err)
+	s.finishTasks("PACK-2")
+	other := strings.Replace(acme, `"code":"PACK-2","name":"Packer 2"`, `"code":"PACK-3","name":"Packer 3"`, 1)
+	s.do(ask{method: "PUT", path: "/account/manifest", body: other, key: s.roleKey(auth.Member)}).want(t, 200)
+	eventually(t, func() bool {
+		return s.do(ask{method: "GET", path: "/task?stationcode=PACK-2", key: reader}).status == 400
+	})
+	if got := s.do(ask{method: "GET", path: "/task", key: reader}).want(t, 200); got.at("paging", "totalElements") != 0.0 {
+		t.Errorf("without archived=true: %s", got.body)
+	}
+	for _, query := range []string{"?stationcode=PACK-2&archived=true", "?archived=true"} {
+		if got := s.do(ask{method: "GET", path: "/task" + query, key: reader}).want(t, 200); got.at("paging", "totalElements") != 1.0 {
+			t.Errorf("%s: %s", query, got.body)
+		}
+	}
+	s.clock.advance(2 * time.Minute)
+	got := s.do(ask{method: "GET", path: "/export/tasks?rangecode=last7d&archived=true", key: reader}).want(t, 200)
+	rows := strings.Split(string(got.body), "\r\n")
+	if len(rows) < 2 || rows[0] != strings.Join(taskColumns, ",") || !strings.Contains(rows[1], ",PACK-2,completed,on_demand,wipe,Wipe,clean,Cleaning,,") || !strings.HasSuffix(rows[1], ",BOB,x") {
+		t.Errorf("exported: %s", got.body)
 	}
 }
 
