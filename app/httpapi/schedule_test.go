@@ -3,6 +3,10 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
 	"time"
 
 	"opsmon/app/auth"
@@ -70,5 +74,225 @@ func someProduction(then string) func(*server, caller) ask {
 			return err
 		}))
 		return ask{path: fmt.Sprintf("/production/%s/%s", made.ID, then), body: `{"initials":"abc"}`}
+	}
+}
+
+const quickly = `{"stationCode":"PACK-1","skuCode":"B2","initials":"abc"}`
+
+// A tablet whose answer was lost sends its request again, and gets the same answer; nothing is done twice.
+func TestIdempotency(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Operator)
+	send := func(idempotency, path, body string) *answer {
+		t.Helper()
+		return s.do(ask{method: "POST", path: path, body: body, key: key, header: map[string]string{"Idempotency-Key": idempotency}})
+	}
+	const path = "/quick-schedule?endrunning=true"
+	var wait sync.WaitGroup
+	answers := make([]*answer, 4)
+	for i := range answers { // the second comes while the first is at work
+		wait.Go(func() {
+			answers[i], _ = s.try(ask{method: "POST", path: path, body: quickly, key: key, header: map[string]string{"Idempotency-Key": "one"}})
+		})
+	}
+	wait.Wait()
+	for _, a := range answers {
+		if a == nil || a.status != 200 || string(a.body) != string(answers[0].body) {
+			t.Fatalf("the same request was answered with %v and %s", a, answers[0].body)
+		}
+	}
+	id := answers[0].text("result", "id")
+	if again := send("one", path, quickly).want(t, 200); string(again.body) != string(answers[0].body) {
+		t.Errorf("later it was answered with %s", again.body)
+	}
+	send("one", "/quick-schedule", quickly).want(t, 409)
+	send("one", path, strings.Replace(quickly, "abc", "abd", 1)).want(t, 409)
+	list := s.do(ask{path: "/schedule?state=running", key: key}).want(t, 200)
+	if list.at("paging", "totalElements") != 1.0 || list.text("results", "0", "id") != id {
+		t.Errorf("there run %s", list.body)
+	}
+	s.do(ask{method: "POST", path: "/quick-schedule", body: quickly, key: key}).want(t, 409) // without a key it is another request
+	send("two", "/schedule/"+id+"/end", "").want(t, 200)
+	send("two", "/schedule/"+id+"/end", "").want(t, 200)
+	s.do(ask{method: "POST", path: "/schedule/" + id + "/end", key: key}).want(t, 409)
+
+	supervisor := s.roleKey(auth.Supervisor)
+	made := s.planned()
+	for range 2 {
+		s.do(ask{method: "DELETE", path: "/schedule/" + made.ID, key: supervisor, header: map[string]string{"Idempotency-Key": "three"}}).want(t, 204)
+	}
+	for _, wrong := range []string{"a b", strings.Repeat("k", 129), "é"} {
+		send(wrong, path, quickly).wantDetail(t, "Idempotency-Key", "must be one text of 1 to 128 printable ASCII characters without blanks")
+	}
+	send(strings.Repeat("k", 128), path, quickly).want(t, 200)
+	s.clock.advance(7*24*time.Hour + time.Second)
+	if later := send("one", path, quickly).want(t, 200); later.text("result", "id") == id {
+		t.Error("after seven days the key is still known")
+	}
+}
+
+// What was refused, and came with a key, is listed for a supervisor until it is accepted.
+func TestRefusedWrites(t *testing.T) {
+	s := newServer(t, options{})
+	operator, supervisor := s.roleKey(auth.Operator), s.roleKey(auth.Supervisor)
+	running := s.running()
+	other := s.planned()
+	start := ask{method: "POST", path: "/schedule/" + other.ID + "/start", body: `{"initials":"abc"}`, key: operator, header: map[string]string{"Idempotency-Key": "k1"}}
+	s.do(start).want(t, 409)
+	s.do(start).want(t, 409)
+	s.do(ask{method: "POST", path: "/production", body: `{"stationCode":"PACK-1","good":-1,"initials":"abc"}`, key: operator, header: map[string]string{"Idempotency-Key": "k2"}}).want(t, 400)
+	s.do(ask{method: "POST", path: "/schedule", body: `{}`, key: operator, header: map[string]string{"Idempotency-Key": "k3"}}).want(t, 403)
+	s.do(ask{method: "POST", path: "/production", body: `{}`, key: operator}).want(t, 400)                                                                     // without a key: the sender knows
+	s.do(ask{method: "POST", path: "/production", body: `{}`, key: s.roleKey(auth.Readonly), header: map[string]string{"Idempotency-Key": "k4"}}).want(t, 403) // nobody who works on the floor
+	s.do(ask{method: "POST", path: "/production", body: `{}`, key: "opk_none", header: map[string]string{"Idempotency-Key": "k5"}}).want(t, 401)
+	keys := func() string {
+		list := s.do(ask{path: "/refused", key: supervisor}).want(t, 200)
+		text := ""
+		for i := range int(list.at("paging", "totalElements").(float64)) {
+			text += list.text("results", strconv.Itoa(i), "key") + " "
+		}
+		return text
+	}
+	if got := keys(); got != "k3 k2 k1 " {
+		t.Errorf("kept are %s", got)
+	}
+	list := s.do(ask{path: "/refused?limit=1&skip=2", key: supervisor}).want(t, 200)
+	if list.at("results", "0", "times") != 2.0 || list.at("results", "0", "status") != 409.0 || list.text("results", "0", "body") != start.body ||
+		list.text("results", "0", "by") != mailOf(auth.Operator) || !strings.Contains(list.text("results", "0", "errorMessage"), running.ID) {
+		t.Errorf("shown is %s", list.body)
+	}
+	s.do(ask{path: "/refused", key: operator}).want(t, 403)
+	s.do(ask{method: "POST", path: "/schedule/" + running.ID + "/end", key: operator}).want(t, 200)
+	s.do(start).want(t, 200)
+	if got := keys(); got != "k3 k2 " {
+		t.Errorf("after one was accepted, kept are %s", got)
+	}
+}
+
+// Two tablets start a schedule each at the same station: one wins, the other is told which runs.
+func TestTwoTablets(t *testing.T) {
+	s := newServer(t, options{})
+	ids := [2]string{s.planned().ID, s.planned().ID}
+	keys := [2]string{s.roleKey(auth.Operator), s.roleKey(auth.Operator)}
+	var got [2]*answer
+	var wait sync.WaitGroup
+	for i := range 2 {
+		wait.Go(func() { got[i], _ = s.try(ask{method: "POST", path: "/schedule/" + ids[i] + "/start", key: keys[i]}) })
+	}
+	wait.Wait()
+	won := 0
+	if got[0].status != 200 {
+		won = 1
+	}
+	got[won].want(t, 200)
+	if lost := got[1-won].want(t, 409); !strings.Contains(lost.text("errorMessage"), ids[won]) {
+		t.Errorf("the other was told %s", lost.body)
+	}
+}
+
+// A tablet acts on its own stations.
+func TestTabletsAndSchedules(t *testing.T) {
+	s := newServer(t, options{})
+	link, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: "line 2", Role: auth.Operator, StationCodes: []string{"PACK-2"}})
+	s.must(nil, err)
+	grant, err := s.auth.Callback(s.hide(link.Token), "10.0.0.1")
+	s.must(nil, err)
+	tablet := s.hide(grant.Session)
+	s.do(ask{method: "POST", path: "/quick-schedule", body: quickly, session: tablet}).want(t, 403)
+	s.do(ask{method: "POST", path: "/schedule/" + s.planned().ID + "/start", session: tablet}).want(t, 403)
+	s.do(ask{method: "POST", path: "/quick-schedule", body: strings.Replace(quickly, "PACK-1", "PACK-2", 1), session: tablet}).want(t, 200)
+}
+
+func TestBadSchedules(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Admin)
+	run := s.running()
+	for _, tt := range []struct {
+		method, path, body string
+		status             int
+		part               string
+	}{
+		{"POST", "/schedule", `{"stationCode":"PACK-1"`, 400, "line 1"},
+		{"POST", "/schedule", `{"stationCode":"PACK-1","plannedQuantity":NaN}`, 400, "line 1"},
+		{"POST", "/schedule", `{"stationCode":"PACK-1","plannedQuantity":1e400}`, 400, "plannedQuantity"},
+		{"POST", "/schedule", `{"stationCode":"PACK-1","plannedQuantity":-5}`, 400, "plannedQuantity"},
+		{"POST", "/schedule", `{"stationCode":"PACK-1","plannedQuantity":1e10}`, 400, "plannedQuantity"},
+		{"POST", "/schedule", `{"stationcode":"PACK-1"}`, 400, "did you mean stationCode?"},
+		{"POST", "/schedule", `{"stationCode":"PACK-9","skuCode":"B2","plannedStartAt":"2099-01-01T00:00:00Z"}`, 400, "PACK-9"},
+		{"POST", "/schedule", `{"stationCode":"KWH-1","skuCode":"B2","plannedStartAt":"2099-01-01T00:00:00Z"}`, 400, "energy meter"},
+		{"POST", "/schedule", `{"stationCode":"PACK-2","skuCode":"A1","plannedStartAt":"2099-01-01T00:00:00Z"}`, 400, "A1"},
+		{"POST", "/schedule", `{"stationCode":"PACK-1","skuCode":"B2","plannedStartAt":"tomorrow"}`, 400, "plannedStartAt"},
+		{"POST", "/schedule", `{"id":"` + run.ID + `","skuCode":"A1"}`, 409, "skuCode"},
+		{"POST", "/schedule/none/start", ``, 404, "no such schedule"},
+		{"POST", "/schedule/" + run.ID + "/start?endrunning=perhaps", ``, 400, "endrunning"},
+		{"POST", "/schedule/" + run.ID + "/start?endruning=true", ``, 400, "endruning"},
+		{"POST", "/schedule/" + run.ID + "/start", ``, 409, "running"},
+		{"POST", "/schedule/" + run.ID + "/end", `{"at":"2099-01-01T00:00:00Z"}`, 400, "future"},
+		{"POST", "/schedule/" + run.ID + "/end", `{"at":"2019-01-01T00:00:00Z"}`, 400, "24 hours"},
+		{"POST", "/schedule/" + run.ID + "/end", `{"initials":"ab"}`, 400, "initials"},
+		{"POST", "/schedule/" + run.ID + "/move", `{"stationCode":"PACK-2"}`, 409, "running"},
+		{"DELETE", "/schedule/" + run.ID, ``, 409, "running"},
+		{"POST", "/production", `{"stationCode":"PACK-1","good":1e300,"initials":"abc"}`, 400, "good"},
+		{"POST", "/production", `{"stationCode":"PACK-1","good":-1,"initials":"abc"}`, 400, "good"},
+		{"POST", "/production", `{"stationCode":"PACK-1","good":1}`, 400, "initials"},
+		{"POST", "/production", `{"stationCode":"PACK-1","reject":1,"initials":"abc"}`, 403, "enableRejectProduction"},
+		{"POST", "/production", `{"stationCode":"PACK-2","good":1,"initials":"abc"}`, 409, "no production schedule runs at PACK-2"},
+		{"POST", "/production/none/undo", `{"initials":"abc"}`, 404, "no such entry"},
+		{"POST", "/quick-schedule", `{"stationCode":"PACK-1","skuCode":"A1","initials":"abc"}`, 400, "allowUseInQuickSchedule"},
+		{"GET", "/schedule?state=lost", ``, 400, "state"},
+		{"GET", "/schedule?from=2026-11-21&to=2026-11-20", ``, 400, "later than"},
+		{"GET", "/schedule?from=1976-01-01&to=2026-01-01", ``, 400, "366 days"},
+		{"GET", "/schedule?rangecode=fortnight", ``, 400, "fortnight"},
+		{"GET", "/schedule?stationcodes=NONE", ``, 400, "NONE"},
+		{"GET", "/schedule?plantcode=south", ``, 400, "south"},
+		{"GET", "/schedule?limit=0", ``, 400, "limit"},
+		{"GET", "/production?rangecode=2026-11-20/", ``, 400, "rangecode"},
+		{"GET", "/schedule/none", ``, 404, "no such schedule"},
+	} {
+		got := s.do(ask{method: tt.method, path: tt.path, body: tt.body, key: key}).want(t, tt.status)
+		if !strings.Contains(string(got.body), tt.part) {
+			t.Errorf("%s %s %s: %s; want %q in it", tt.method, tt.path, tt.body, got.body, tt.part)
+		}
+	}
+	s.do(ask{path: "/schedule/" + run.ID, key: key}).want(t, 200)
+	if got := s.do(ask{path: "/schedule?rangecode=week", key: key}).want(t, 200); got.at("paging", "totalElements") != 1.0 {
+		t.Errorf("the week has %s", got.body)
+	}
+}
+
+// A schedule from its plan to its end, as programs see it.
+func TestScheduleOverTheAPI(t *testing.T) {
+	s := newServer(t, options{})
+	supervisor, operator := s.roleKey(auth.Supervisor), s.roleKey(auth.Operator)
+	start := s.clock.now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")
+	made := s.do(ask{method: "POST", path: "/schedule", key: supervisor, body: `{"stationCode":"PACK-1","skuCode":"B2","plannedStartAt":"` + start + `","plannedQuantity":3,"workOrderReference":"WO-1","extendShift":true}`}).want(t, 200)
+	id := made.text("result", "id")
+	if made.text("result", "type") != "fixedQuantity" || made.at("result", "rate", "unitsPerMinute") != 1.5 || made.text("result", "rate", "from") != "sku" || made.text("result", "plannedStartAt") != start || made.at("result", "actualStartAt") != nil {
+		t.Errorf("made: %s", made.body)
+	}
+	s.do(ask{method: "POST", path: "/schedule/" + id + "/start", key: operator, body: `{"initials":"klm"}`}).want(t, 200)
+	entry := s.do(ask{method: "POST", path: "/production", key: operator, body: `{"stationCode":"PACK-1","good":2,"bad":1,"initials":"klm"}`}).want(t, 200)
+	if entry.text("result", "scheduleId") != id {
+		t.Errorf("entered: %s", entry.body)
+	}
+	got := s.do(ask{path: "/schedule/" + id, key: operator}).want(t, 200)
+	if got.at("result", "goodCount") != 2.0 || got.at("result", "badCount") != 1.0 || got.text("result", "state") != "running" || got.text("result", "events", "1", "initials") != "klm" {
+		t.Errorf("running: %s", got.body)
+	}
+	refused := s.do(ask{method: "POST", path: "/schedule/" + id + "/end", key: operator}).want(t, 403)
+	if !strings.Contains(refused.text("errorMessage"), "enableScheduleCutShort") {
+		t.Errorf("a cut short: %s", refused.body)
+	}
+	s.do(ask{method: "POST", path: "/production", key: operator, body: `{"stationCode":"PACK-1","good":1,"initials":"klm"}`}).want(t, 200)
+	ended := s.do(ask{method: "POST", path: "/schedule/" + id + "/end", key: operator}).want(t, 200)
+	if ended.at("result", "goodCount") != 3.0 || ended.text("result", "state") != "completed" {
+		t.Errorf("ended: %s", ended.body)
+	}
+	if list := s.do(ask{path: "/production", key: operator}).want(t, 200); list.at("paging", "totalElements") != 2.0 {
+		t.Errorf("entries: %s", list.body)
+	}
+	audited := s.do(ask{path: "/audit?action=schedule.start", key: s.roleKey(auth.Admin)}).want(t, 200)
+	if audited.text("results", "0", "target") != id || audited.text("results", "0", "actor", "email") != mailOf(auth.Operator) {
+		t.Errorf("the audit record of the start is %s", audited.body)
 	}
 }
