@@ -90,6 +90,7 @@ func TestInstalled(t *testing.T) {
 		{"doctor", examined},
 		{"another program", installAnother},
 		{"kill", killed},
+		{"a mapping", mapped},
 		{"a request that runs at the stop", drained},
 		{"status for others", statusForOthers},
 		{"wrong settings", wrongSettings},
@@ -229,6 +230,23 @@ func killed(t *testing.T, m plantPC) {
 	if took > 5*time.Second {
 		t.Errorf("ready after %v, more than 5 s", took)
 	}
+}
+
+// mapped sees that the worker that evaluates a mapping can work where the service may do as little as it may.
+func mapped(t *testing.T, m plantPC) {
+	var frames []byte
+	for _, document := range []string{`{"expression":"{\"a\": b * 2}","memory":268435456,"timeout":2000000000,"output":1000}`, `{"input":{"b":7}}`} {
+		n := len(document)
+		frames = append(append(frames, byte(n>>24), byte(n>>16), byte(n>>8), byte(n)), document...)
+	}
+	m.Put(t, "/var/lib/app/frames", frames, 0o644)
+	m.Must(t, "chown", "app:app", "/var/lib/app/frames")
+	m.dropIn(t, "ExecStartPre=/bin/sh -c '/usr/local/bin/app "+WorkerCommand+" </var/lib/app/frames >/var/lib/app/answer'\n")
+	m.Must(t, "app", "restart")
+	if answer := m.Must(t, "cat", "/var/lib/app/answer"); !strings.Contains(answer, `{"value":{"a":14}}`) {
+		t.Errorf("the worker says %q", answer)
+	}
+	m.Must(t, "sh", "-c", "rm /etc/systemd/system/app.service.d/90-test.conf /var/lib/app/frames /var/lib/app/answer && systemctl daemon-reload && app restart")
 }
 
 func drained(t *testing.T, m plantPC) {
