@@ -154,6 +154,19 @@ func TestIll(t *testing.T) {
 				return nil
 			}
 		}, "port", "at 192.168.7.20:8443", "app restart", ""},
+		{"MQTT not from the network", func(p *patient) {
+			p.More = []Port{{"mqtt.listen", "[::]:8883"}, {"mqtt.insecure.listen", ""}}
+			p.Dial = func(_ context.Context, at string) error {
+				if at == "192.168.7.20:8883" {
+					return os.ErrDeadlineExceeded
+				}
+				return nil
+			}
+		}, "port", "at 192.168.7.20:8883", "app restart", ""},
+		{"MQTT behind the firewall", func(p *patient) {
+			p.More = []Port{{"mqtt.listen", ":8883"}, {"mqtt.insecure.listen", "127.0.0.1:1883"}}
+			p.tools["ufw status"] = "Status: active\n\nTo   Action  From\n8443/tcp  ALLOW  Anywhere\n8080/tcp ALLOW Anywhere\n5353/udp ALLOW Anywhere\n"
+		}, "firewall", "ufw is active and lets nobody in to port 8883/tcp", "ufw allow 8883/tcp", ""},
 		{"no network", func(p *patient) { p.Hosts = []string{"opsmon.local"} }, "port", "no address on a network", "ip -br address", ""},
 		{"no network on Windows", func(p *patient) { p.windows(); p.Hosts = nil }, "port", "no address on a network", "ipconfig", ""},
 		{"port in use", func(p *patient) {
