@@ -34,12 +34,12 @@ func getPareto(c *call) (reply, error) {
 	}
 	names := map[string]string{}
 	var bars [][]oee.Bar
-	for _, s := range x.stations {
+	for _, s := range x.asked {
 		for code, r := range s.Reasons {
 			names[code] = r.Name
 		}
 		var stops []monitor.Segment
-		for _, r := range chunks(x.from, x.to) {
+		for _, r := range chunks(s.from, s.to) {
 			if err := c.r.Context().Err(); err != nil {
 				return reply{}, err
 			}
@@ -53,7 +53,7 @@ func getPareto(c *call) (reply, error) {
 				}
 			}
 		}
-		bars = append(bars, oee.Pareto(stops, x.from, x.to))
+		bars = append(bars, oee.Pareto(stops, s.from, s.to))
 	}
 	results := []barView{}
 	for _, b := range oee.MergePareto(bars...) {
@@ -91,8 +91,8 @@ func getCycleTimes(c *call) (reply, error) {
 	}
 	named := c.r.URL.Query().Get("stationcodes") != ""
 	var refused error
-	var on []*station.Station
-	for _, s := range x.stations {
+	var on []asked
+	for _, s := range x.asked {
 		if err := s.Refuse(flagCycles); err == nil {
 			on = append(on, s)
 		} else if refused == nil {
@@ -104,7 +104,7 @@ func getCycleTimes(c *call) (reply, error) {
 	}
 	results := []cycleView{}
 	for _, s := range on {
-		more, err := c.cycles(s, x.from, x.to)
+		more, err := c.cycles(s.Station, s.from, s.to)
 		if err != nil {
 			return reply{}, err
 		}

@@ -60,12 +60,15 @@ func getEnergy(c *call) (reply, error) {
 		return reply{}, err
 	}
 	shown := c.parts(x, by)
-	codes := x.codes()
+	read := slices.Clone(x.asked)
 	for _, p := range shown {
 		for _, code := range p.named {
-			if !slices.Contains(codes, code) {
-				codes = append(codes, code)
+			meter := x.plan.Of(code)
+			if meter == nil || slices.ContainsFunc(read, func(a asked) bool { return a.Code == code }) {
+				continue
 			}
+			from, to := x.spanOf(p.Plant)
+			read = append(read, asked{Station: meter, from: from, to: to})
 		}
 	}
 	var unit calendar.Unit
@@ -76,7 +79,7 @@ func getEnergy(c *call) (reply, error) {
 		}
 	}
 	buckets := map[calendar.Range]map[string]energy.Usage{}
-	err = c.sumsOf(by)(c.p.AccountID, codes, x.from, x.to, func(s *station.Station, _ []oee.Row, used []energy.Row) error {
+	err = c.sums(read, by, func(s *station.Station, _ []oee.Row, used []energy.Row) error {
 		var at calendar.Range
 		for i := range used {
 			if u := &used[i]; timed && (u.Start < at.Start || u.Start >= at.End) {
@@ -117,7 +120,7 @@ func (c *call) parts(x *choice, by []oee.By) (list []part) {
 			finest = max(finest, b)
 		}
 	}
-	for _, s := range x.stations {
+	for _, s := range x.asked {
 		p := part{Place: oee.Place{Plant: s.Plant.Code}}
 		if finest >= oee.ByGroup {
 			p.Group = s.Group.Code

@@ -108,11 +108,11 @@ func exportWindows(c *call, x *choice) (*table, error) {
 // exportSchedules makes the table of schedules that have time in the range, station by station.
 func exportSchedules(c *call, x *choice) (*table, error) {
 	return &table{schedule.CSVHeader(), func(ctx context.Context, row func([]string) error) error {
-		for _, s := range x.stations {
+		for _, s := range x.asked {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: x.from, End: x.end}}}, Limit: schedule.MaxListed}
+			f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: s.from, End: s.end}}}, Limit: schedule.MaxListed}
 			views, _, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
 			if err != nil {
 				return err
@@ -135,12 +135,12 @@ var taskColumns = []string{
 // exportTasks makes the table of Tasks that became available in the range, station by station and month by month.
 func exportTasks(c *call, x *choice) (*table, error) {
 	return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
-		for _, s := range x.stations {
-			for from := x.from; from < x.end; from += 31 * dayMs {
+		for _, s := range x.asked {
+			for from := s.from; from < s.end; from += 31 * dayMs {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Stations: []string{s.Code}, From: from, To: min(x.end, from+31*dayMs), Limit: math.MaxInt32})
+				views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Stations: []string{s.Code}, From: from, To: min(s.end, from+31*dayMs), Limit: math.MaxInt32})
 				if err != nil {
 					return err
 				}

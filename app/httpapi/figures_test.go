@@ -360,3 +360,26 @@ func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
 	holds(t, get("/station-window?stationcodes=PACK-2&archived=true"), map[string]any{"paging.totalElements": 120, "results.0.electricalKwh": 0.2, "results.0.manifestRevision": 1})
 	holds(t, get("/energy?by=station&archived=true"), map[string]any{"results.2.stationCode": "PACK-2", "results.2.electricalKwh": 6})
 }
+
+// TestDaysAreThePlants: a range that is told by days is one of each plant's own.
+func TestDaysAreThePlants(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Member)
+	two := strings.TrimSuffix(acme, "]}}") + `,{"code":"east","name":"East","timezone":"Asia/Tokyo","dayStartHour":0,"weekStartDay":0,"stationGroups":[{"code":"wrapping","name":"Wrapping","stations":[{"code":"WRAP-1","name":"Wrapper"}]}]}]}}`
+	s.do(ask{method: "PUT", path: "/account/manifest", key: key, body: two}).want(t, 200)
+	s.must(nil, s.floor.Pass("acme"))
+	day := "2026-03-02"
+	for _, path := range []string{"/energy?by=plant&", "/oee?by=plant&"} {
+		a := s.do(ask{method: "GET", path: path + "from=" + day + "&to=" + day, key: key}).want(t, 200)
+		if path[1] == 'o' { // there is nothing that long ago
+			if len(a.at("results").([]any)) != 0 {
+				t.Errorf("%s", a.body)
+			}
+			continue
+		}
+		holds(t, a, map[string]any{
+			"results.0.plantCode": "north", "results.0.startAt": "2026-03-02T05:00:00.000Z", "results.0.endAt": "2026-03-03T05:00:00.000Z",
+			"results.1.plantCode": "east", "results.1.startAt": "2026-03-01T15:00:00.000Z", "results.1.endAt": "2026-03-02T15:00:00.000Z",
+		})
+	}
+}

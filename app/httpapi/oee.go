@@ -146,12 +146,21 @@ func readBy(text string, allowed []oee.By) (by []oee.By, err error) {
 	return by, nil
 }
 
-// sumsOf gives what reads the sums that figures by something are made of: those of whole days, where hours do not matter.
-func (c *call) sumsOf(by []oee.By) func(accountID string, codes []string, from, to int64, use func(*station.Station, []oee.Row, []energy.Row) error) error {
+// sums reads the sums that figures by something are made of: those of whole days, where hours do not matter.
+func (c *call) sums(list []asked, by []oee.By, use func(*station.Station, []oee.Row, []energy.Row) error) error {
+	read := c.api.cfg.Floor.Days
 	if slices.Contains(by, oee.ByHour) {
-		return c.api.cfg.Floor.Rows
+		read = c.api.cfg.Floor.Rows
 	}
-	return c.api.cfg.Floor.Days
+	for i := range list {
+		if err := c.r.Context().Err(); err != nil {
+			return err
+		}
+		if err := read(c.p.AccountID, []string{list[i].Code}, list[i].from, list[i].to, use); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // longest is how long a range may be of which figures are asked for by something.
@@ -172,11 +181,11 @@ func tooMany(results int) error {
 
 // bucketOf names a bucket of a choice.
 func (x *choice) bucketOf(b *oee.Bucket) bucketView {
-	v := bucketView{PlantCode: orNull(b.Plant), GroupCode: orNull(b.Group), StationCode: orNull(b.Station), StartAt: moment(x.from), EndAt: moment(x.to)}
-	if b.End != 0 {
-		v.StartAt, v.EndAt = moment(b.Start), moment(b.End)
+	from, to := b.Start, b.End
+	if to == 0 {
+		from, to = x.spanOf(b.Plant)
 	}
-	return v
+	return bucketView{PlantCode: orNull(b.Plant), GroupCode: orNull(b.Group), StationCode: orNull(b.Station), StartAt: moment(from), EndAt: moment(to)}
 }
 
 // getOEE answers GET /oee.
@@ -195,7 +204,7 @@ func getOEE(c *call) (reply, error) {
 		return reply{}, err
 	}
 	sums := oee.NewSummer(by...)
-	err = c.sumsOf(by)(c.p.AccountID, x.codes(), x.from, x.to, func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
+	err = c.sums(x.asked, by, func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
 		sums.Add(oee.Place{Plant: s.Plant.Code, Group: s.Group.Code, Station: s.Code}, s.Calendar, rows)
 		return nil
 	})

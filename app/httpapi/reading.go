@@ -32,13 +32,19 @@ func chosenBy() []string {
 	return []string{"plantcode", "groupcode", "stationcodes", "from", "to", "rangecode", "archived"}
 }
 
-// choice is what a request for figures is about: stations and a time, of which what lies ahead is cut off.
+// choice is what a request for figures is about.
 type choice struct {
 	plan     *station.Plan
-	stations []*station.Station
-	calendar *calendar.Calendar // of the first station's plant: by its days names and dates of ranges go
-	from, to int64              // ms, whole minutes
-	end      int64              // of what was asked for, ms: it may lie ahead
+	asked    []asked
+	from, to int64 // ms: of all, for the name of what is answered
+}
+
+// asked is a station and the time of it that is asked for, in ms: whole minutes, of which what lies ahead is cut off. Where
+// a range is told by days, those are of the station's own plant.
+type asked struct {
+	*station.Station
+	from, to int64
+	end      int64 // of what was asked for: it may lie ahead
 }
 
 // choose reads which stations and which time a request is about. The time may be left out where fallback names one.
@@ -48,27 +54,40 @@ func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &choice{plan: plan}
-	if x.stations, err = c.stationsOf(all); err != nil {
+	chosen, err := c.stationsOf(all)
+	if err != nil {
 		return nil, err
 	}
-	x.calendar = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})
-	if len(x.stations) > 0 {
-		x.calendar = x.stations[0].Calendar
-	}
-	now := f.Time()
-	r, given, err := readRange(q, x.calendar, now, most)
-	if err == nil && !given {
-		if fallback == "" {
-			return nil, errdefs.InvalidField("from", "must be given, or rangecode")
+	x, now := &choice{plan: plan}, f.Time()
+	read := func(days *calendar.Calendar) (calendar.Range, error) {
+		r, given, err := readRange(q, days, now, most)
+		if err != nil || given {
+			return r, err
 		}
-		r, _ = x.calendar.Named(fallback, now)
+		if fallback == "" {
+			return r, errdefs.InvalidField("from", "must be given, or rangecode")
+		}
+		r, _ = days.Named(fallback, now)
+		return r, nil
 	}
-	x.from = r.Start - mod(r.Start, minuteMs)
-	x.end = r.End
-	x.to = min(r.End, now)
-	x.to = max(x.from, x.to-mod(x.to, minuteMs))
-	return x, err
+	// A request is looked at whatever it is about; from here on that is only done again for plants with other days.
+	r, err := read(calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC}))
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range chosen {
+		if i == 0 || s.Plant != chosen[i-1].Plant || s.Archived != chosen[i-1].Archived {
+			if r, err = read(s.Calendar); err != nil {
+				return nil, err
+			}
+		}
+		a := asked{Station: s, from: r.Start - mod(r.Start, minuteMs), end: r.End}
+		a.to = min(r.End, now)
+		a.to = max(a.from, a.to-mod(a.to, minuteMs))
+		x.asked = append(x.asked, a)
+	}
+	x.from, x.to = x.spanOf("")
+	return x, nil
 }
 
 // allStations gives the plan in force and all its stations, with archived=true also those that have left it.
@@ -96,16 +115,20 @@ func flagOf(text, name string) (bool, error) {
 	return false, errdefs.InvalidField(name, "must be true or false; it is %q", shorten(text))
 }
 
-func mod(a, b int64) int64 { return ((a % b) + b) % b }
-
-// codes gives the stations' codes.
-func (x *choice) codes() []string {
-	list := make([]string, len(x.stations))
-	for i, s := range x.stations {
-		list[i] = s.Code
+// spanOf gives the time that is asked for of a plant's stations, or of all.
+func (x *choice) spanOf(plant string) (from, to int64) {
+	for i := range x.asked {
+		if a := &x.asked[i]; plant == "" || a.Plant.Code == plant {
+			if from == 0 || a.from < from {
+				from = a.from
+			}
+			to = max(to, a.to)
+		}
 	}
-	return list
+	return from, to
 }
+
+func mod(a, b int64) int64 { return ((a % b) + b) % b }
 
 // pourPiece is how long a client may take for a piece of a long answer, and pourHeld how long an answer may be, in bytes,
 // and be held back until it is whole: then it has a length, and a failure is told as any other.

@@ -88,7 +88,7 @@ func TestSignIn(t *testing.T) {
 		profile := s.do(ask{method: "GET", path: "/auth/profile", session: session}).want(t, 200)
 		wantProfile := map[string]any{
 			"email": "member@people.example", "exp": profile.text("result", "exp"), "userRole": "customer", "accountId": "acme", "role": "member",
-			"featureFlags": []any{"enableTasks", "enableLostProductionCost", "enableManualDowntime"}, "type": "session",
+			"featureFlags": []any{"enableTasks", "enableCycleTimeAnalysis", "enableLostProductionCost", "enableManualDowntime"}, "type": "session",
 			"accounts": []any{map[string]any{"role": "member", "accountId": "acme", "domain": "acme.example"}}, "apiKey": "",
 			"account": map[string]any{"id": "acme", "domain": "acme.example", "enableLostProductionCost": true, "dashboardConfig": map[string]any{"home": "floor"}},
 		}

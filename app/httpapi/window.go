@@ -127,17 +127,17 @@ func (c *call) windows(x *choice) (list []rows, total int, err error) {
 	if !ok {
 		return nil, 0, errdefs.InvalidField("resolution", "must be minute, hour, shift or day; it is %q", shorten(name))
 	}
-	for _, s := range x.stations {
+	for _, s := range x.asked {
 		since, err := c.api.cfg.Floor.Since(c.p.AccountID, s.Code)
 		if err != nil {
 			return nil, 0, err
 		}
-		r := rows{station: s, from: max(x.from, since+mod(-since, minuteMs)), to: x.to}
+		r := rows{station: s.Station, from: max(s.from, since+mod(-since, minuteMs)), to: s.to}
 		if r.from >= r.to {
 			continue
 		}
 		if cut != nil {
-			if r.spans = cut(s, r.from, r.to); len(r.spans) == 0 {
+			if r.spans = cut(s.Station, r.from, r.to); len(r.spans) == 0 {
 				continue
 			}
 		}
