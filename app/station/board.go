@@ -226,7 +226,7 @@ func (b *Board) change(p auth.Principal, role auth.Role, stationCode, action str
 }
 
 // Buckets names the buckets of this room.
-func Buckets() []string { return []string{boards.Name()} }
+func Buckets() []string { return []string{boards.Name(), corrections.Name()} }
 
 // Check reads all that the room keeps, and reports what cannot be read or belongs to no account.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
@@ -238,4 +238,5 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			report(fmt.Sprintf("what is put up at the station %s: there is no account %s", item.Key.B, item.Key.A))
 		}
 	}
+	checkCorrections(tx, known, report)
 }

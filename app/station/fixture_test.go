@@ -160,7 +160,7 @@ func (h *house) reopen() {
 	if h.accounts, err = account.New(account.Config{Store: h.store, Clock: h.clock.Now}); err != nil {
 		h.t.Fatal(err)
 	}
-	h.Timelines = New(Config{Accounts: h.accounts})
+	h.Timelines = New(Config{Accounts: h.accounts, Store: h.store})
 }
 
 func boss() auth.Principal {

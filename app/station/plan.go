@@ -16,7 +16,8 @@ type Plan struct {
 	Plants   []PlantOf
 	Manifest *account.Manifest
 
-	byCode map[string]*Station
+	byCode  map[string]*Station
+	options Options
 }
 
 // PlantOf is a plant of a plan with what hangs from it.
@@ -52,7 +53,7 @@ func Resolve(m *account.Manifest, revision, from int64, o Options) (*Plan, error
 		return nil, err
 	}
 	n := m.StationCount()
-	p := &Plan{Account: m.ID, Revision: revision, From: from, Manifest: m, Stations: make([]*Station, 0, n), byCode: make(map[string]*Station, n)}
+	p := &Plan{options: o, Account: m.ID, Revision: revision, From: from, Manifest: m, Stations: make([]*Station, 0, n), byCode: make(map[string]*Station, n)}
 	for i := range m.Plants {
 		plant := &m.Plants[i]
 		at := &r.plants[i]

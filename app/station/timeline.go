@@ -7,11 +7,13 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"opsmon/app/account"
 	"opsmon/app/energy"
 	"opsmon/app/errdefs"
 	"opsmon/app/monitor"
+	"opsmon/kv"
 )
 
 // Accounts is what Timelines need of package account.
@@ -25,6 +27,7 @@ type Accounts interface {
 // Config is what New needs.
 type Config struct {
 	Accounts Accounts
+	Store    *kv.Store // of the corrections; nil: there are none
 	Options
 }
 
@@ -35,12 +38,12 @@ type Timelines struct {
 	all map[string]*Timeline
 }
 
-// New makes the timelines. It reads nothing: plans are made when they are first asked for.
+// New makes the timelines. It reads nothing: plans are made, and corrections read, when they are first asked for.
 func New(cfg Config) *Timelines {
 	return &Timelines{cfg: cfg, all: map[string]*Timeline{}}
 }
 
-// Of gives the timeline of an account; errdefs.NotFound when there is no such account.
+// Of gives the timeline of an account. Errors: errdefs.NotFound when there is no such account, the store's.
 func (t *Timelines) Of(accountID string) (*Timeline, error) {
 	if _, err := t.cfg.Accounts.Get(accountID); err != nil {
 		return nil, err
@@ -49,15 +52,29 @@ func (t *Timelines) Of(accountID string) (*Timeline, error) {
 	defer t.mu.Unlock()
 	line, ok := t.all[accountID]
 	if !ok {
-		line = &Timeline{account: accountID, accounts: t.cfg.Accounts, options: t.cfg.Options, plans: map[uint64]*planEntry{}, differ: map[uint64]*difference{}}
+		corrections, err := readCorrections(t.cfg.Store, accountID)
+		if err != nil {
+			return nil, err
+		}
+		line = &Timeline{revisions: &revisions{
+			account: accountID, accounts: t.cfg.Accounts, options: t.cfg.Options, plans: map[uint64]*planEntry{}, differ: map[uint64]*difference{},
+		}}
+		line.corrected.Store(newOverlay(corrections))
 		t.all[accountID] = line
 	}
 	return line, nil
 }
 
 // Timeline is an account's configuration over time. It may be used by many goroutines, and always knows the newest
-// revision. Plans that were not asked for lately are let go and made anew when they are needed.
+// revision. Plans that were not asked for lately are let go and made anew when they are needed. A plan is what the manifest
+// said; corrections are laid over it in Changes, StationAt and Config.
 type Timeline struct {
+	*revisions
+	corrected atomic.Pointer[overlay]
+}
+
+// revisions are an account's manifest revisions.
+type revisions struct {
 	account  string
 	accounts Accounts
 	options  Options
@@ -102,11 +119,11 @@ const heldStations = 20_000
 const chunk = 64
 
 // Now gives the plan in force.
-func (t *Timeline) Now() (*Plan, error) { return t.At(math.MaxInt64) }
+func (t *revisions) Now() (*Plan, error) { return t.At(math.MaxInt64) }
 
-// At gives the plan in force at a moment, ms; before the first revision it is the first one. Errors are the store's, or say
+// At gives the plan in force at a moment, ms, without corrections; before the first revision it is the first one. Errors are the store's, or say
 // that a revision cannot be read.
-func (t *Timeline) At(at int64) (*Plan, error) {
+func (t *revisions) At(at int64) (*Plan, error) {
 	r, err := t.recordAt(at)
 	if err != nil {
 		return nil, err
@@ -115,22 +132,36 @@ func (t *Timeline) At(at int64) (*Plan, error) {
 }
 
 // Revision gives the number of the revision in force at a moment, without reading its manifest.
-func (t *Timeline) Revision(at int64) (int64, error) {
+func (t *revisions) Revision(at int64) (int64, error) {
 	r, err := t.recordAt(at)
 	return int64(r.number), err
 }
 
 // PlanOf gives the plan of a revision.
-func (t *Timeline) PlanOf(revision int64) (*Plan, error) { return t.plan(uint64(revision)) }
+func (t *revisions) PlanOf(revision int64) (*Plan, error) { return t.plan(uint64(revision)) }
 
 // Config gives the engine's configuration of a station that a monitor.Config.Revision names, for monitor.Decode; nil when
 // there is none.
 func (t *Timeline) Config(stationCode string, revision int64) *monitor.Config {
-	p, err := t.PlanOf(revision)
+	number, boundary := revision&maxRevision, revision>>32
+	p, err := t.PlanOf(number)
 	if err != nil || p.Of(stationCode) == nil {
 		return nil
 	}
-	return p.Of(stationCode).Monitor
+	s, err := t.corrected.Load().named(p, stationCode, boundary)
+	if err != nil || s == nil {
+		return nil
+	}
+	return s.Monitor
+}
+
+// StationAt gives a station as of a moment, corrections included; nil when the manifest of that time has none of its code.
+func (t *Timeline) StationAt(stationCode string, at int64) (*Station, error) {
+	p, err := t.At(at)
+	if err != nil || p.Of(stationCode) == nil {
+		return nil, err
+	}
+	return t.corrected.Load().station(p, stationCode, at)
 }
 
 // Change is a moment at which a station's configuration became another one.
@@ -144,45 +175,57 @@ type Change struct {
 // them, as of from, what held there. Where the station was not there yet at from, the first is when it appeared, and there
 // are none when it never was. The first revision counts from the beginning of time.
 func (t *Timeline) Changes(stationCode string, from, to int64) ([]Change, error) {
-	var list []Change
 	first, err := t.recordAt(from)
 	if err != nil {
 		return nil, err
 	}
-	p, err := t.plan(first.number)
+	var list []Change
+	over := t.corrected.Load()
+	last, err := t.stationOf(over, first.number, stationCode, from)
 	if err != nil {
 		return nil, err
 	}
-	last := p.Of(stationCode)
 	if last != nil {
 		list = append(list, Change{At: from, Station: last, Engine: true})
 	}
-	for _, r := range t.between(first.number, to) {
-		d, err := t.difference(r.number)
+	number := first.number
+	for _, m := range over.moments(stationCode, from, t.between(first.number, to), to) {
+		if m.revision != 0 {
+			number = m.revision
+			d, err := t.difference(number)
+			if err != nil {
+				return nil, err
+			}
+			if !d.touches(stationCode) && !m.corrected {
+				continue
+			}
+		}
+		s, err := t.stationOf(over, number, stationCode, m.at)
 		if err != nil {
 			return nil, err
 		}
-		if !d.touches(stationCode) {
-			continue
-		}
-		p, err := t.plan(r.number)
-		if err != nil {
-			return nil, err
-		}
-		s := p.Of(stationCode)
 		if s == nil && last != nil {
 			s = last.archived()
 		}
 		if s == nil || last != nil && s.Same(last) {
 			continue
 		}
-		if n := len(list); n > 1 && list[n-1].At == r.from { // overtaken before it was in force
+		if n := len(list); n > 1 && list[n-1].At == m.at { // overtaken before it was in force
 			list = list[:n-1]
 		}
-		list = append(list, Change{At: r.from, Station: s, Engine: last == nil || !s.sameEngine(last)})
+		list = append(list, Change{At: m.at, Station: s, Engine: last == nil || !s.sameEngine(last)})
 		last = s
 	}
 	return list, nil
+}
+
+// stationOf gives a station of a revision as corrected at a moment; nil when the revision has none of its code.
+func (t *Timeline) stationOf(over *overlay, number uint64, stationCode string, at int64) (*Station, error) {
+	p, err := t.plan(number)
+	if err != nil || p.Of(stationCode) == nil {
+		return nil, err
+	}
+	return over.station(p, stationCode, at)
 }
 
 // archived gives the station as one that has left the manifest.
@@ -196,7 +239,7 @@ func (s *Station) archived() *Station {
 }
 
 // Tariffs gives the account's electricity tariffs that hold in [from, to), in order.
-func (t *Timeline) Tariffs(from, to int64) ([]energy.Tariff, error) {
+func (t *revisions) Tariffs(from, to int64) ([]energy.Tariff, error) {
 	first, err := t.recordAt(from)
 	if err != nil {
 		return nil, err
@@ -215,7 +258,7 @@ func (t *Timeline) Tariffs(from, to int64) ([]energy.Tariff, error) {
 
 // Archived gives the stations that have left the manifest, as they last were, by code. One that never was in a revision
 // that can be read is left out.
-func (t *Timeline) Archived() ([]*Station, error) {
+func (t *revisions) Archived() ([]*Station, error) {
 	gone, err := t.accounts.GoneStations(t.account)
 	if err != nil {
 		return nil, err
@@ -236,7 +279,7 @@ func (t *Timeline) Archived() ([]*Station, error) {
 
 // lastOf gives a station as it was in the newest revision that has it, which is not later than the one that took it away;
 // nil when there is none. The revision stored at the moment it left, or the one before, is the one nearly always.
-func (t *Timeline) lastOf(code string, left int64) (*Station, error) {
+func (t *revisions) lastOf(code string, left int64) (*Station, error) {
 	r, err := t.recordAt(left + 60_000) // a manifest takes seconds to be stored
 	if err != nil {
 		return nil, err
@@ -254,7 +297,7 @@ func (t *Timeline) lastOf(code string, left int64) (*Station, error) {
 }
 
 // load makes sure that the newest revision is known, and all that came into force since a moment.
-func (t *Timeline) load(since int64) error {
+func (t *revisions) load(since int64) error {
 	snap, err := t.accounts.Get(t.account)
 	if err != nil {
 		return err
@@ -288,7 +331,7 @@ func (t *Timeline) load(since int64) error {
 }
 
 // order works out when each revision came into force: not after a later one.
-func (t *Timeline) order() {
+func (t *revisions) order() {
 	from := int64(math.MaxInt64)
 	for i := len(t.records) - 1; i >= 0; i-- {
 		r := &t.records[i]
@@ -297,7 +340,7 @@ func (t *Timeline) order() {
 	}
 }
 
-func (t *Timeline) read(first, last uint64) ([]record, error) {
+func (t *revisions) read(first, last uint64) ([]record, error) {
 	list, err := t.accounts.Records(t.account, first, last)
 	if err != nil {
 		return nil, err
@@ -336,7 +379,7 @@ func settingsOf(a *account.Account) string {
 }
 
 // recordAt gives the record of the revision in force at a moment.
-func (t *Timeline) recordAt(at int64) (record, error) {
+func (t *revisions) recordAt(at int64) (record, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.load(at); err != nil {
@@ -347,7 +390,7 @@ func (t *Timeline) recordAt(at int64) (record, error) {
 }
 
 // between gives the records of the revisions after a number that came into force at a moment or before.
-func (t *Timeline) between(after uint64, to int64) []record {
+func (t *revisions) between(after uint64, to int64) []record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var list []record
@@ -360,7 +403,7 @@ func (t *Timeline) between(after uint64, to int64) []record {
 }
 
 // plan gives the plan of a revision.
-func (t *Timeline) plan(number uint64) (*Plan, error) {
+func (t *revisions) plan(number uint64) (*Plan, error) {
 	t.mu.Lock()
 	e := t.plans[number]
 	if e == nil {
@@ -384,7 +427,7 @@ func (t *Timeline) plan(number uint64) (*Plan, error) {
 }
 
 // drop lets go of the plans that have not been used for longest, until the rest are few enough.
-func (t *Timeline) drop() {
+func (t *revisions) drop() {
 	byUse := make([]uint64, 0, len(t.plans))
 	for number := range t.plans {
 		byUse = append(byUse, number)
@@ -400,7 +443,7 @@ func (t *Timeline) drop() {
 }
 
 // resolve makes the plan of a revision.
-func (t *Timeline) resolve(number uint64) (*Plan, error) {
+func (t *revisions) resolve(number uint64) (*Plan, error) {
 	list, err := t.accounts.Records(t.account, number, number)
 	if err != nil {
 		return nil, err
@@ -416,7 +459,7 @@ func (t *Timeline) resolve(number uint64) (*Plan, error) {
 }
 
 // difference tells whose configuration a revision changed. Its record and the one before are loaded.
-func (t *Timeline) difference(number uint64) (*difference, error) {
+func (t *revisions) difference(number uint64) (*difference, error) {
 	t.mu.Lock()
 	d := t.differ[number]
 	i := int(number - t.records[0].number)

@@ -1,0 +1,322 @@
+package station
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/kv"
+	"opsmon/schema/strictjson"
+)
+
+// corrections holds the corrections of an account by number; they are numbered from 1 without a gap.
+var corrections = kv.NewBucket("correction", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Correction]())
+
+// Correction changes what held at stations for a stretch of the past (monitoring.md section 8). It lies over whatever the
+// manifest's revisions said then; where several do, the one with the highest number has the last word, field by field.
+// It is never edited: only undone.
+//
+// Stored as JSON: a changed field needs a migration.
+type Correction struct {
+	Number       uint64          `json:"number"`
+	CreatedAt    time.Time       `json:"createdAt"`
+	Author       string          `json:"author"`
+	Note         string          `json:"note,omitempty"`
+	StationCodes []string        `json:"stationCodes"`
+	From         int64           `json:"from"`    // Unix ms, a whole minute
+	To           int64           `json:"to"`      // likewise; not included
+	Changes      json.RawMessage `json:"changes"` // {station, skus, reasons, shiftPatterns} of fields as in a manifest
+	UndoneAt     time.Time       `json:"undoneAt,omitzero"`
+	UndoneBy     string          `json:"undoneBy,omitempty"`
+}
+
+// MaxCorrections is how many an account may have. Those that are undone count: their numbers are not used again.
+const MaxCorrections = 100_000
+
+// Patch reads what the correction changes.
+func (c *Correction) Patch() (*account.Patch, error) {
+	tree, err := strictjson.Decode(c.Changes)
+	if err != nil {
+		return nil, fmt.Errorf("read correction %d: %w", c.Number, err)
+	}
+	return PatchOf(tree), nil
+}
+
+// PatchOf makes a patch of the changes of a correction, as strictjson decodes them. What has another shape than the schema
+// says is left out.
+func PatchOf(tree any) *account.Patch {
+	root, _ := tree.(map[string]any)
+	list := func(name string) (objects []map[string]any) {
+		items, _ := root[name].([]any)
+		for _, item := range items {
+			if o, ok := item.(map[string]any); ok {
+				objects = append(objects, o)
+			}
+		}
+		return objects
+	}
+	p := &account.Patch{SKUs: list("skus"), Reasons: list("reasons"), ShiftPatterns: list("shiftPatterns")}
+	p.Station, _ = root["station"].(map[string]any)
+	return p
+}
+
+// readCorrections reads all corrections of an account, in order. Errors are the store's.
+func readCorrections(store *kv.Store, accountID string) (list []Correction, err error) {
+	if store == nil {
+		return nil, nil
+	}
+	err = store.View(func(tx *kv.Tx) error {
+		list = nil
+		for item, err := range corrections.Scan(tx, kv.Under(corrections, accountID)) {
+			if err != nil {
+				return fmt.Errorf("read the corrections of %s: %w", accountID, err)
+			}
+			list = append(list, item.Value)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// AddCorrection stores a correction under the next number and gives it back with that. Errors are the store's.
+func AddCorrection(tx *kv.Tx, accountID string, c Correction) (Correction, error) {
+	c.Number = 1
+	for item, err := range corrections.ScanDown(tx, kv.Under(corrections, accountID)) {
+		if err != nil {
+			return c, fmt.Errorf("read the corrections of %s: %w", accountID, err)
+		}
+		c.Number = item.Key.B + 1
+		break
+	}
+	return c, corrections.Put(tx, kv.Pair[string, uint64]{A: accountID, B: c.Number}, c)
+}
+
+// GetCorrection reads a correction; kv.ErrNotFound.
+func GetCorrection(tx *kv.Tx, accountID string, number uint64) (Correction, error) {
+	return corrections.Get(tx, kv.Pair[string, uint64]{A: accountID, B: number})
+}
+
+// UndoCorrection marks a correction as undone. Errors are the store's.
+func UndoCorrection(tx *kv.Tx, accountID string, c Correction, by string) (Correction, error) {
+	c.UndoneAt, c.UndoneBy = tx.Now(), by
+	return c, corrections.Put(tx, kv.Pair[string, uint64]{A: accountID, B: c.Number}, c)
+}
+
+// Corrections gives the corrections of the account, in order, undone ones too.
+func (t *Timeline) Corrections() []Correction { return t.corrected.Load().all }
+
+// Correct makes a correction that was stored, or undone, count from now on.
+func (t *Timeline) Correct(c Correction) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := slices.Clone(t.corrected.Load().all)
+	if at, found := slices.BinarySearchFunc(list, c.Number, func(x Correction, n uint64) int { return cmp.Compare(x.Number, n) }); found {
+		list[at] = c
+	} else {
+		list = slices.Insert(list, at, c)
+	}
+	t.corrected.Store(newOverlay(list))
+}
+
+// With gives a timeline in which a correction counts that is not stored, or, undone, one that is stored does not. It lives
+// on beside this one, as long as it is used.
+func (t *Timeline) With(c Correction) *Timeline {
+	all := t.Corrections()
+	if c.Number == 0 {
+		c.Number = uint64(len(all)) + 1
+	}
+	list := slices.DeleteFunc(slices.Clone(all), func(x Correction) bool { return x.Number == c.Number })
+	list = append(list, c)
+	slices.SortFunc(list, func(a, b Correction) int { return cmp.Compare(a.Number, b.Number) })
+	with := &Timeline{revisions: t.revisions}
+	with.corrected.Store(newOverlay(list))
+	return with
+}
+
+// maxRevision are the bits of a monitor.Config.Revision that number the manifest's revision. Those above name the boundary
+// at which the corrections that lie over it began to be what they are: 0 where there are none, else twice the number of a
+// correction, less one where that begins.
+const maxRevision = 1<<32 - 1
+
+// overlay is all corrections of an account. It does not change but for what it remembers.
+type overlay struct {
+	all    []Correction
+	byCode map[string][]*laid // those that count, by station, in order of their numbers
+
+	mu    sync.Mutex
+	made  map[string]*resolver // by revision and the corrections that lie over it
+	order []string             // of made
+}
+
+// laid is a correction that counts.
+type laid struct {
+	*Correction
+	patch *account.Patch
+}
+
+func newOverlay(list []Correction) *overlay {
+	o := &overlay{all: list, byCode: map[string][]*laid{}, made: map[string]*resolver{}}
+	for i := range list {
+		c := &list[i]
+		if !c.UndoneAt.IsZero() {
+			continue
+		}
+		patch, err := c.Patch()
+		if err != nil {
+			continue // Check reports it
+		}
+		l := &laid{c, patch}
+		for _, code := range c.StationCodes {
+			o.byCode[code] = append(o.byCode[code], l)
+		}
+	}
+	return o
+}
+
+// over gives the corrections that lie over a station at a moment.
+func (o *overlay) over(code string, at int64) (list []*laid) {
+	for _, l := range o.byCode[code] {
+		if l.From <= at && at < l.To {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// boundary names the latest moment, up to the one given, at which a correction of the station began or ended.
+func (o *overlay) boundary(code string, at int64) (name int64) {
+	var latest int64
+	for _, l := range o.byCode[code] {
+		for side, moment := range [...]int64{l.From, l.To} {
+			if moment <= at && (name == 0 || moment >= latest) {
+				latest, name = moment, int64(2*l.Number)-1+int64(side)
+			}
+		}
+	}
+	return name
+}
+
+// station gives a station of a plan as corrected at a moment.
+func (o *overlay) station(p *Plan, code string, at int64) (*Station, error) {
+	list := o.over(code, at)
+	if len(list) == 0 {
+		return p.Of(code), nil
+	}
+	return o.corrected(p, code, list, o.boundary(code, at))
+}
+
+// named gives a station of a plan as corrected from a boundary on; nil when there is no such boundary.
+func (o *overlay) named(p *Plan, code string, boundary int64) (*Station, error) {
+	if boundary == 0 {
+		return p.Of(code), nil
+	}
+	for _, l := range o.byCode[code] {
+		if int64(l.Number) == (boundary+1)/2 {
+			at := l.From
+			if boundary%2 == 0 {
+				at = l.To
+			}
+			return o.corrected(p, code, o.over(code, at), boundary)
+		}
+	}
+	return nil, nil
+}
+
+// keptResolvers bounds what an overlay remembers: while a range is computed again, the same few are asked for.
+const keptResolvers = 32
+
+// corrected resolves a station of a plan with corrections over it.
+func (o *overlay) corrected(p *Plan, code string, list []*laid, boundary int64) (*Station, error) {
+	key := fmt.Sprint(p.Revision)
+	for _, l := range list {
+		key += fmt.Sprint(" ", l.Number)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.made[key]
+	if r == nil {
+		m := p.Manifest
+		for _, l := range list {
+			m = l.patch.Apply(m)
+		}
+		var err error
+		if r, err = newResolver(m, p.Revision, p.From, p.options); err != nil {
+			return nil, err
+		}
+		if o.order = append(o.order, key); len(o.order) > keptResolvers {
+			delete(o.made, o.order[0])
+			o.order = o.order[1:]
+		}
+		o.made[key] = r
+	}
+	s := p.Of(code)
+	at := slices.IndexFunc(r.plants, func(x place) bool { return x.Code == s.Plant.Code })
+	plant := &r.plants[at]
+	group := &plant.Groups[slices.IndexFunc(plant.Groups, func(g account.StationGroup) bool { return g.Code == s.Group.Code })]
+	own := &group.Stations[slices.IndexFunc(group.Stations, func(x account.Station) bool { return x.Code == code })]
+	for _, l := range list {
+		own = l.patch.ApplyTo(own)
+	}
+	corrected, err := r.station(plant, group, own)
+	if err != nil {
+		return nil, err
+	}
+	corrected.Monitor.Revision |= boundary << 32
+	return corrected, nil
+}
+
+// moment is one at which a station's configuration may have changed.
+type moment struct {
+	at        int64
+	revision  uint64 // that came into force; 0: a correction began or ended
+	corrected bool   // corrections lie over the station then
+}
+
+// moments gives those of revisions and, in (from, to], of corrections, in order.
+func (o *overlay) moments(code string, from int64, records []record, to int64) []moment {
+	list := make([]moment, 0, len(records))
+	for i := range records {
+		list = append(list, moment{records[i].from, records[i].number, len(o.over(code, records[i].from)) > 0})
+	}
+	for _, l := range o.byCode[code] {
+		for _, at := range [...]int64{l.From, l.To} {
+			if at > from && at <= to {
+				list = append(list, moment{at: at})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b moment) int { return cmp.Compare(a.at, b.at) }) // of one moment, revisions first
+	return list
+}
+
+// checkCorrections reads all corrections, and reports what is wrong with them.
+func checkCorrections(tx *kv.Tx, known map[string]bool, report func(problem string)) {
+	account, next := "", uint64(1)
+	for item, err := range corrections.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("correction: %v", err))
+			continue
+		}
+		if item.Key.A != account {
+			if account, next = item.Key.A, 1; !known[account] {
+				report(fmt.Sprintf("corrections: there is no account %s", account))
+			}
+		}
+		c := item.Value
+		if c.Number != item.Key.B || c.Number != next {
+			report(fmt.Sprintf("account %s: correction %d is where %d should be", account, c.Number, next))
+		}
+		next = item.Key.B + 1
+		if _, err := c.Patch(); err != nil {
+			report(fmt.Sprintf("account %s: %v", account, err))
+		}
+		if c.From >= c.To {
+			report(fmt.Sprintf("account %s: correction %d ends at %s, before it begins", account, c.Number, audit.Timestamp(time.UnixMilli(c.To))))
+		}
+	}
+}
