@@ -29,7 +29,7 @@ import (
 //	issue, issueReach, issueOpen                                   package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState
-//	stationBoard                                                   package station
+//	stationBoard, correction                                       package station
 //	ledger, ledgerLate, ledgerLink, once, onceAge, refused,        package floor
 //	refusedAge
 //	schedule, scheduleAt, scheduleOpen, schedulePlan,              package schedule

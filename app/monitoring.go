@@ -33,7 +33,7 @@ func (a *App) monitoring() (err error) {
 	if err != nil {
 		return err
 	}
-	timelines := station.New(station.Config{Accounts: a.accounts})
+	timelines := station.New(station.Config{Accounts: a.accounts, Store: a.store})
 	a.floor = floor.New(floor.Config{
 		Store: a.store, Accounts: a.accounts, Signals: a.signals, History: a.history, Events: a.events, Clock: a.cfg.Clock, Log: a.log,
 		Notes:     a.board.Of,

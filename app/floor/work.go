@@ -23,6 +23,7 @@ type Work struct {
 	o      *owner
 	inputs []placed
 	backTo map[string]int64 // stations that are to be computed again, and from when
+	later  map[string]int64 // the same, for when there is time
 	sums   map[string]int64 // stations whose sums are to be made again, and from when
 	events []event.Event
 	after  []func()
@@ -60,7 +61,7 @@ func (o *owner) update(fn func(w *Work) error) error {
 	now, past := o.f.now(), map[lookBack]looked{}
 	for {
 		err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
-			w = &Work{Tx: tx, Account: o.account, Now: now, o: o, By: audit.Actor{Credential: "system"}, backTo: map[string]int64{}, sums: map[string]int64{}, past: past}
+			w = &Work{Tx: tx, Account: o.account, Now: now, o: o, By: audit.Actor{Credential: "system"}, backTo: map[string]int64{}, later: map[string]int64{}, sums: map[string]int64{}, past: past}
 			if err := fn(w); err != nil {
 				return err
 			}
@@ -93,11 +94,13 @@ func (o *owner) update(fn func(w *Work) error) error {
 		l.feed(p.in)
 		l.mu.Unlock()
 	}
-	for code, at := range w.backTo {
-		l := o.lines[code]
-		l.mu.Lock()
-		l.goBack(at)
-		l.mu.Unlock()
+	for _, back := range []map[string]int64{w.backTo, w.later} {
+		for code, at := range back {
+			l := o.lines[code]
+			l.mu.Lock()
+			l.goBack(at)
+			l.mu.Unlock()
+		}
 	}
 	for code := range w.sums {
 		if l := o.lines[code]; l != nil {

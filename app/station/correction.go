@@ -36,7 +36,7 @@ type Correction struct {
 }
 
 // MaxCorrections is how many an account may have. Those that are undone count: their numbers are not used again.
-const MaxCorrections = 100_000
+const MaxCorrections = 10_000
 
 // Patch reads what the correction changes.
 func (c *Correction) Patch() (*account.Patch, error) {

@@ -140,6 +140,31 @@ func (t *revisions) Revision(at int64) (int64, error) {
 // PlanOf gives the plan of a revision.
 func (t *revisions) PlanOf(revision int64) (*Plan, error) { return t.plan(uint64(revision)) }
 
+// Plans gives the plans in force in [from, to), in order, but for those that only repeat what the one before says of the
+// stations. More than most of them are an error that says so.
+func (t *revisions) Plans(from, to int64, most int) ([]*Plan, error) {
+	first, err := t.recordAt(from)
+	if err != nil {
+		return nil, err
+	}
+	records := []record{first}
+	for _, r := range t.between(first.number, to-1) {
+		if last := records[len(records)-1]; r.document != last.document || r.own != last.own {
+			records = append(records, r)
+		}
+	}
+	if len(records) > most {
+		return nil, errdefs.New(errdefs.Invalid, "%d revisions of the manifest were in force in that time, and %d are the most that can be looked at together; choose a shorter time", len(records), most)
+	}
+	plans := make([]*Plan, len(records))
+	for i, r := range records {
+		if plans[i], err = t.plan(r.number); err != nil {
+			return nil, err
+		}
+	}
+	return plans, nil
+}
+
 // Config gives the engine's configuration of a station that a monitor.Config.Revision names, for monitor.Decode; nil when
 // there is none.
 func (t *Timeline) Config(stationCode string, revision int64) *monitor.Config {

@@ -69,7 +69,7 @@ type Rig struct {
 
 // Buckets are those that a Rig's store has, for who adds more.
 func Buckets() []string {
-	return slices.Concat(account.Buckets(), audit.Buckets(), signal.Buckets(), floor.Buckets(), history.Buckets())
+	return slices.Concat(account.Buckets(), audit.Buckets(), signal.Buckets(), floor.Buckets(), history.Buckets(), station.Buckets())
 }
 
 // New makes a Rig of a manifest, whose account is Account; more names further buckets. Open must be called before the Floor is used.
@@ -110,7 +110,7 @@ func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
 	var err error
 	r.Signals, err = signal.NewLog(signal.Config{Store: r.Store, Clock: r.Now, Log: slog.New(slog.DiscardHandler), Appended: func(list []signal.Signal) { r.Floor.Arrived(list) }})
 	r.must(err)
-	r.Timelines = station.New(station.Config{Accounts: r.Accounts})
+	r.Timelines = station.New(station.Config{Accounts: r.Accounts, Store: r.Store})
 	c := floor.Config{
 		History: r.History, Accounts: r.Accounts,
 		Store: r.Store, Signals: r.Signals, Events: r.Events, Timelines: r.Timelines, Clock: r.Now, Log: slog.New(trouble{slog.DiscardHandler, r.T}),

@@ -1,0 +1,271 @@
+// Package correction changes what held at stations for a stretch of the past: a threshold, a shift, a rate, a SKU, a reason
+// (monitoring.md section 8). Signals, schedules and what people entered stay as they are; what follows from them is
+// computed again.
+//
+// A correction is laid over what the manifest's revisions said then, and lies there whatever later revisions say: they
+// count from their own time on. It is never edited. Undone, it is as if it had never been made, and stays in the list.
+//
+// Before it is made, a rehearsal shows what it would do: the OEE of each station and production day that it touches,
+// before and after.
+//
+// The corrections themselves are kept by package station, whose timelines they are part of.
+package correction
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/app/floor"
+	"opsmon/app/station"
+	"opsmon/kv"
+)
+
+// Config is what New needs.
+type Config struct {
+	Accounts interface {
+		Get(accountID string) (*account.Snapshot, error)
+	}
+	Floor *floor.Floor
+	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
+	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
+	// Retention is for how long signals are kept: what is older cannot be computed again.
+	Retention time.Duration
+	Clock     func() time.Time // nil = time.Now
+}
+
+// Service makes and undoes corrections. It may be used by many goroutines.
+type Service struct{ cfg Config }
+
+// New makes a Service.
+func New(cfg Config) *Service {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	return &Service{cfg: cfg}
+}
+
+// Input asks for a correction. Its shape is that of schema correction-create.
+type Input struct {
+	StationCodes []string
+	From, To     time.Time
+	Changes      any // as strictjson decodes it
+	Note         string
+}
+
+// Correction is a correction as answers carry it.
+type Correction struct {
+	ID           string          `json:"id"`
+	CreatedAt    audit.Time      `json:"createdAt"`
+	Author       string          `json:"author"`
+	Note         string          `json:"note"`
+	StationCodes []string        `json:"stationCodes"`
+	From         audit.Time      `json:"from"`
+	To           audit.Time      `json:"to"`
+	Changes      json.RawMessage `json:"changes"`
+	UndoneAt     *audit.Time     `json:"undoneAt"` // null: it counts
+	UndoneBy     *string         `json:"undoneBy"`
+}
+
+func shown(c *station.Correction) Correction {
+	s := Correction{
+		ID: strconv.FormatUint(c.Number, 10), CreatedAt: audit.TimeOf(c.CreatedAt), Author: c.Author, Note: c.Note, StationCodes: c.StationCodes,
+		From: audit.TimeOf(time.UnixMilli(c.From)), To: audit.TimeOf(time.UnixMilli(c.To)), Changes: c.Changes, UndoneAt: audit.TimeOrNil(c.UndoneAt),
+	}
+	if s.UndoneAt != nil {
+		s.UndoneBy = &c.UndoneBy
+	}
+	return s
+}
+
+// List gives the corrections of an account, newest first, and how many there are. Errors: errdefs.NotFound, the store's.
+func (s *Service) List(accountID string, limit, skip int) ([]Correction, int, error) {
+	t, err := s.cfg.Floor.Timeline(accountID)
+	if err != nil {
+		return nil, 0, err
+	}
+	all := t.Corrections()
+	list := []Correction{}
+	for i := len(all) - 1 - max(skip, 0); i >= 0 && len(list) < limit; i-- {
+		list = append(list, shown(&all[i]))
+	}
+	return list, len(all), nil
+}
+
+// Make makes a correction, for admins: from then on the stations are computed again from its start, as other work leaves
+// time. Errors: Invalid, Forbidden, Conflict on an archived account.
+func (s *Service) Make(p auth.Principal, in Input) (*Correction, error) {
+	c, t, err := s.checked(p, in)
+	if err != nil {
+		return nil, err
+	}
+	err = s.do(p, &c, t, func(w *floor.Work) (err error) {
+		c.CreatedAt = w.Tx.Now()
+		if c, err = station.AddCorrection(w.Tx, w.Account, c); err != nil {
+			return err
+		}
+		return audit.Put(w.Tx, w.Account, p.Actor(), "correction.make", strconv.FormatUint(c.Number, 10), map[string]string{
+			"stations": strconv.Itoa(len(c.StationCodes)), "from": stamp(c.From), "to": stamp(c.To), "note": c.Note,
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	made := shown(&c)
+	return &made, nil
+}
+
+// Undo undoes a correction, for admins. Errors: Forbidden, NotFound, Conflict for one that is undone already, for one of a
+// time whose signals are not kept any more, and on an archived account.
+func (s *Service) Undo(p auth.Principal, id string) (*Correction, error) {
+	c, t, err := s.standing(p.AccountID, id)
+	if err != nil {
+		return nil, err
+	}
+	number := c.Number
+	err = s.do(p, &c, t, func(w *floor.Work) (err error) {
+		if c, err = station.GetCorrection(w.Tx, w.Account, number); err != nil {
+			return fmt.Errorf("read correction %d: %w", number, err)
+		}
+		if !c.UndoneAt.IsZero() {
+			return undone(&c)
+		}
+		if c, err = station.UndoCorrection(w.Tx, w.Account, c, author(p)); err != nil {
+			return err
+		}
+		return audit.Put(w.Tx, w.Account, p.Actor(), "correction.undo", id, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	made := shown(&c)
+	return &made, nil
+}
+
+// standing gives a correction that can be undone.
+func (s *Service) standing(accountID, id string) (c station.Correction, t *station.Timeline, err error) {
+	if t, err = s.cfg.Floor.Timeline(accountID); err != nil {
+		return c, nil, err
+	}
+	number, err := strconv.ParseUint(id, 10, 64)
+	all := t.Corrections()
+	if err != nil || number < 1 || number > uint64(len(all)) {
+		return c, nil, errdefs.New(errdefs.NotFound, "there is no correction with this id")
+	}
+	c = all[number-1]
+	switch {
+	case !c.UndoneAt.IsZero():
+		return c, nil, undone(&c)
+	case c.From < s.oldest():
+		return c, nil, errdefs.New(errdefs.Conflict, "correction %d begins at %s; signals of that time are not kept any more, so that it cannot be computed again", c.Number, stamp(c.From))
+	}
+	return c, t, nil
+}
+
+func undone(c *station.Correction) error {
+	return errdefs.New(errdefs.Conflict, "correction %d was undone at %s", c.Number, audit.Timestamp(c.UndoneAt))
+}
+
+// oldest is the moment, ms, before which nothing can be computed again: a day is left for signals to go.
+func (s *Service) oldest() int64 {
+	return s.cfg.Clock().Add(24*time.Hour - s.cfg.Retention).UnixMilli()
+}
+
+// do stores what fn makes of a correction, and has its stations computed again.
+func (s *Service) do(p auth.Principal, c *station.Correction, t *station.Timeline, fn func(w *floor.Work) error) error {
+	if !p.Role.AtLeast(auth.Admin) {
+		return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
+	}
+	return s.cfg.Floor.Do(p.AccountID, func(w *floor.Work) error {
+		if s.cfg.Authorize != nil {
+			if err := s.cfg.Authorize(w.Tx, p, auth.Admin); err != nil {
+				return err
+			}
+		}
+		snap, err := s.cfg.Accounts.Get(p.AccountID)
+		if err != nil {
+			return err
+		}
+		if snap.Account.ArchivedAt != nil {
+			return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", p.AccountID)
+		}
+		if err := fn(w); err != nil {
+			return err
+		}
+		for _, code := range c.StationCodes {
+			if err := w.Again(code, c.From); err != nil {
+				return err
+			}
+		}
+		w.After(func() { t.Correct(*c) })
+		return nil
+	})
+}
+
+func author(p auth.Principal) string {
+	if p.Type == auth.TypeLocal {
+		return "local administrator"
+	}
+	return p.Email
+}
+
+// stamp writes a moment, ms, as answers do.
+func stamp(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }
+
+// The limits of one correction.
+const (
+	maxStations  = 1000
+	maxRevisions = 500
+	minute       = 60_000 // ms
+)
+
+// checked makes a correction of what is asked for, or says all that is wrong with it.
+func (s *Service) checked(p auth.Principal, in Input) (c station.Correction, t *station.Timeline, err error) {
+	if t, err = s.cfg.Floor.Timeline(p.AccountID); err != nil {
+		return c, nil, err
+	}
+	var problems []errdefs.Detail
+	problem := func(field, format string, args ...any) {
+		problems = append(problems, errdefs.Detail{Field: field, Issue: fmt.Sprintf(format, args...)})
+	}
+	c = station.Correction{Author: author(p), Note: in.Note, StationCodes: slices.Clone(in.StationCodes), From: in.From.UnixMilli(), To: in.To.UnixMilli()}
+	now := s.cfg.Clock().UnixMilli()
+	switch {
+	case c.From%minute != 0:
+		problem("from", "must be a whole minute; it is %s", stamp(c.From))
+	case c.From < s.oldest():
+		problem("from", "must not lie before %s: older signals are not kept, so that their time cannot be computed again", stamp(s.oldest()))
+	}
+	switch {
+	case c.To%minute != 0:
+		problem("to", "must be a whole minute; it is %s", stamp(c.To))
+	case c.To <= c.From:
+		problem("to", "must lie after from")
+	case c.To > now:
+		problem("to", "must not lie in the future: for what is to come, change the manifest")
+	}
+	if n := len(in.StationCodes); n > maxStations {
+		problem("stationCodes", "must have %d items or fewer; it has %d", maxStations, n)
+	}
+	if n := len(t.Corrections()); n >= station.MaxCorrections {
+		return c, nil, errdefs.New(errdefs.Conflict, "there are %d corrections, which is all that an account may have", n)
+	}
+	if err := errdefs.InvalidDetails("the correction", problems); err != nil {
+		return c, nil, err
+	}
+	plans, err := t.Plans(c.From, c.To, maxRevisions)
+	if err != nil {
+		return c, nil, err
+	}
+	if err := errdefs.InvalidDetails("the correction", errdefs.Cap(check(plans, c.StationCodes, station.PatchOf(in.Changes)))); err != nil {
+		return c, nil, err
+	}
+	c.Changes, err = json.Marshal(in.Changes)
+	return c, t, err
+}
