@@ -17,6 +17,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/backup"
+	"opsmon/app/correction"
 	"opsmon/app/errdefs"
 	"opsmon/app/event"
 	"opsmon/app/floor"
@@ -37,27 +38,28 @@ const StoreFile = "app.db"
 
 // App is the product without its network: a store, the services on it, and the API.
 type App struct {
-	cfg       Config
-	log       *slog.Logger
-	store     *kv.Store
-	accounts  *account.Service
-	auth      *auth.Service
-	signals   *signal.Log
-	broker    *mqtt.Broker
-	plant     plant
-	history   *history.Store
-	events    *event.Hub
-	board     *station.Board
-	floor     *floor.Floor
-	schedules *schedule.Service
-	tasks     *task.Service
-	issues    *issue.Service
-	api       *httpapi.API
-	setup     setupCode
-	base      *baseURL
-	gate      sync.RWMutex // read by each request that uses the store, written by who closes it
-	stopping  atomic.Bool
-	host      *Host // nil when there is none
+	cfg         Config
+	log         *slog.Logger
+	store       *kv.Store
+	accounts    *account.Service
+	auth        *auth.Service
+	signals     *signal.Log
+	broker      *mqtt.Broker
+	plant       plant
+	history     *history.Store
+	events      *event.Hub
+	board       *station.Board
+	floor       *floor.Floor
+	corrections *correction.Service
+	schedules   *schedule.Service
+	tasks       *task.Service
+	issues      *issue.Service
+	api         *httpapi.API
+	setup       setupCode
+	base        *baseURL
+	gate        sync.RWMutex // read by each request that uses the store, written by who closes it
+	stopping    atomic.Bool
+	host        *Host // nil when there is none
 
 	keeper    *backup.Keeper
 	keeping   sync.WaitGroup // what goes on in the background
@@ -151,7 +153,7 @@ func (a *App) services() (err error) {
 	}
 	a.keeper = a.newKeeper()
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Board: a.board, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Board: a.board, Corrections: a.corrections, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) },

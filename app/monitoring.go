@@ -1,6 +1,7 @@
 package app
 
 import (
+	"opsmon/app/correction"
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/history"
@@ -40,6 +41,9 @@ func (a *App) monitoring() (err error) {
 		Timelines: timelines, Findings: issue.Findings,
 	})
 	a.issues = issue.New(issue.Config{Store: a.store, Authorize: a.auth.Authorize, Detail: a.floor.Detail, Clock: a.cfg.Clock})
+	a.corrections = correction.New(correction.Config{
+		Accounts: a.accounts, Floor: a.floor, Authorize: a.auth.Authorize, Retention: days(a.cfg.Signals.Days), Clock: a.cfg.Clock,
+	})
 	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Authorize: a.auth.Authorize, Floor: a.floor})
 	if err != nil {
 		return err

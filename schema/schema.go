@@ -54,6 +54,8 @@ const (
 	TaskComplete  Name = "task-complete"   // POST /task/{id}/complete
 	TaskListStart Name = "task-list-start" // POST /task-list/{code}/start
 
+	CorrectionCreate Name = "correction-create" // POST /correction
+
 	Setup         Name = "setup"          // POST /setup
 	AccountCreate Name = "account-create" // a further account on the appliance
 )
@@ -72,7 +74,7 @@ func Names() []Name {
 	return []Name{Manifest, AccountUpdate, Login, Approve, AccountSwitch, KeyCreate, UserCreate, UserUpdate,
 		TabletCreate, DeviceCreate, SignalBatch,
 		ScheduleWrite, ScheduleStart, ScheduleEnd, ScheduleMove, ScheduleQuick, ProductionCreate, ProductionUndo,
-		IssueCreate, IssueAcknowledge, IssueEstimate, IssueEscalate, IssueCause, IssueSplit, IssueExclude, StationOperator, StationAlert,
+		IssueCreate, IssueAcknowledge, IssueEstimate, IssueEscalate, IssueCause, IssueSplit, IssueExclude, StationOperator, StationAlert, CorrectionCreate,
 		TaskComplete, TaskListStart,
 		BackupVerify, BackupRestore, Setup, AccountCreate}
 }

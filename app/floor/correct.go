@@ -23,11 +23,6 @@ func (w *Work) Again(stationCode string, from int64) error {
 	return markLate(w.Tx, w.Account, stationCode, from)
 }
 
-// Timeline gives what holds at the stations of an account, over time.
-func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
-	return f.cfg.Timelines.Of(accountID)
-}
-
 // Rehearse computes what the sums of a station in [from, to), ms, whole minutes, would be, if what a timeline says had held
 // there. Nothing is kept of it. Errors: errdefs.NotFound, the store's.
 func (f *Floor) Rehearse(accountID string, t *station.Timeline, stationCode string, from, to int64) ([]oee.Row, error) {

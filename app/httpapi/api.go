@@ -26,6 +26,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/correction"
 	"opsmon/app/errdefs"
 	"opsmon/app/event"
 	"opsmon/app/floor"
@@ -38,15 +39,16 @@ import (
 
 // Config is what New needs.
 type Config struct {
-	Accounts  *account.Service
-	Auth      *auth.Service
-	Signals   *signal.Log
-	Events    *event.Hub // nil = nothing happens
-	Floor     *floor.Floor
-	Schedules *schedule.Service
-	Board     *station.Board
-	Issues    *issue.Service
-	Tasks     *task.Service
+	Accounts    *account.Service
+	Auth        *auth.Service
+	Signals     *signal.Log
+	Events      *event.Hub // nil = nothing happens
+	Floor       *floor.Floor
+	Schedules   *schedule.Service
+	Board       *station.Board
+	Issues      *issue.Service
+	Tasks       *task.Service
+	Corrections *correction.Service
 	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
 	Connections func(deviceID string) int
 	Log         *slog.Logger

@@ -88,6 +88,7 @@ const parameters = `{
 "from": {"description": "Begin of the range: a time, or a date for its production day.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},
 "to": {"description": "End of the range; now when it is left out.", "schema": {"type": "string"}, "example": "2026-11-20T14:00:00Z"},
 "rangecode": {"description": "The range by its name, or two times with a slash between them. Days are production days of each station's plant.", "schema": {"type": "string"}, "example": "today"},
+"correctionId": {"description": "Identifier of the correction.", "schema": {"type": "string", "minLength": 1}, "example": "3"},
 "device": {"description": "The device's name, or its id.", "schema": {"type": "string", "minLength": 1}, "example": "press-gateway"},
 "dryrun": {"description": "Check and compare only; change nothing.", "schema": {"type": "boolean", "default": false}, "example": true},
 "note": {"description": "Why, for the list of revisions.", "schema": {"type": "string", "maxLength": 200}, "example": "third packing line"},
@@ -116,7 +117,12 @@ const (
 	overviewSample = `{"folder":"/var/lib/app/backups","scheduled":true,"lastAt":"2026-11-20T01:30:00.000Z","nextAt":"2026-11-21T01:30:00.000Z","running":false,"overdue":false,"problem":"","restore":null,"backups":[` + backupSample + `]}`
 	statusSample   = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing","statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","isAlive":true,"currentOperatorInitials":"ABC","alertMessage":null,"alertExpiresAt":null,"lineSpeed":null,"lineSpeedTarget":null,` +
 		`"schedule":{"id":"s7xk2v9m4q6w","skuCode":"BOWL","reasonCode":null,"plannedQuantity":4800,"goodCount":1212,"badCount":7},"nonProductionSchedule":null,"issues":[{"id":"PACK-1.stop-1795680930000","type":"stop","startAt":"2026-11-20T08:15:30.000Z","causeCode":null}],"sequence":41827}`
-	noteSample  = `{"stationCode":"PACK-1","currentOperatorInitials":"ABC","alertMessage":"Maintenance at 14:00","alertExpiresAt":"2026-11-20T14:00:00.000Z"}`
+	noteSample       = `{"stationCode":"PACK-1","currentOperatorInitials":"ABC","alertMessage":"Maintenance at 14:00","alertExpiresAt":"2026-11-20T14:00:00.000Z"}`
+	correctionSample = `{"id":"3","createdAt":"2026-11-20T08:15:30.123Z","author":"it@acme.example","note":"The threshold was meant to be two minutes","stationCodes":["PACK-1"],"from":"2026-11-16T06:00:00.000Z","to":"2026-11-20T06:00:00.000Z",` +
+		`"changes":{"station":{"utilisationDowntimeThreshold":120000}},"undoneAt":null,"undoneBy":null}`
+	effectSample = `{"correction":null,"effects":[{"stationCode":"PACK-1","day":"2026-11-16",` +
+		`"before":{"scheduledProductionMs":28800000,"downtimeMs":0,"goodCount":6120,"badCount":40,"targetCount":7200,"availability":1,"performance":0.8556,"quality":0.9935,"oee":0.85,"coverage":1},` +
+		`"after":{"scheduledProductionMs":28800000,"downtimeMs":2880000,"goodCount":6120,"badCount":40,"targetCount":6480,"availability":0.9,"performance":0.9506,"quality":0.9935,"oee":0.85,"coverage":1}}],"complete":true}`
 	keySample   = `{"id":"k3v9x2m7q4ab","name":"ERP export","email":"planner@acme.example","role":"readonly","createdAt":"2026-11-20T08:15:30.123Z","lastUsedAt":"2026-11-21T06:00:02.040Z","expiresAt":null}`
 	userSample  = `{"email":"planner@acme.example","role":"member","createdAt":"2026-11-20T08:15:30.123Z"}`
 	applySample = `{"revision":4,"changed":true,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
@@ -497,6 +503,22 @@ var operations = map[string]operation{
 		id: "excludeIssue", tag: "Issue", summary: "Take a stop out of the figures, or back in",
 		about:  "Its time then is in no numerator and no denominator, as time without data is, and coverage tells of it. Its windows stay what they are. 409: it is so already, or is a slow period, in which units were made.",
 		answer: "The stop as it is now.", body: schema.IssueExclude, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"GET /correction": {
+		id: "listCorrections", tag: "Admin", summary: "List the corrections of the past",
+		about:  "Newest first, those that were undone too.",
+		answer: "A page of corrections.", form: formPage, gives: "Correction", sample: correctionSample, also: []int{400},
+	},
+	"POST /correction": {
+		id: "makeCorrection", tag: "Admin", summary: "Correct what held at stations in the past", body: schema.CorrectionCreate,
+		about: "Changes thresholds, shifts, rates, SKUs or reasons for a stretch of the past, whatever the manifest said then. Signals, schedules and what people entered stay; what follows from them is computed again, which begins at once and takes a while for a long time: the cursor `windows` of the account lies before it until then. Where corrections overlap, the newest has the last word for each field.\n\n" +
+			"With `dryrun` nothing is stored, and the answer shows OEE, by the default profile, of each station and production day that it touches, before and after; of more than 200 the first.\n\n409: the account is archived.",
+		answer: "The correction, or with `dryrun` what it would do.", form: formResult, gives: "CorrectionResult", sample: effectSample, also: []int{409, 503},
+	},
+	"POST /correction/:correctionId/undo": {
+		id: "undoCorrection", tag: "Admin", summary: "Undo a correction",
+		about:  "The figures become what they would be without it. It stays in the list. With `dryrun` the answer shows what that would do.\n\n409: it was undone before, or is of a time whose signals are not kept any more.",
+		answer: "The correction, or with `dryrun` what undoing it would do.", form: formResult, gives: "CorrectionResult", sample: effectSample, also: []int{400, 404, 409, 503},
 	},
 	"GET /audit": {
 		id: "listAudit", tag: "Admin", summary: "List what was changed, by whom",

@@ -352,6 +352,27 @@ const answerModels = `{
  "goodCount": {"description": "Units recorded so far.", "type": "number"}, "badCount": {"type": "number"}}},
 "OpenIssue": {"description": "A stop, slow period or manual downtime that goes on.", "type": "object", "required": ["id", "type", "startAt", "causeCode"], "additionalProperties": false, "properties": {
  "id": {"type": "string"}, "type": {"type": "string", "enum": ["stop", "slow", "manual"]}, "startAt": {"type": "string", "format": "date-time"}, "causeCode": {"description": "Null: not known.", "type": ["string", "null"]}}},
+"Correction": {"description": "A change of what held at stations for a stretch of the past.", "type": "object", "required": ["id", "createdAt", "author", "note", "stationCodes", "from", "to", "changes", "undoneAt", "undoneBy"], "additionalProperties": false, "properties": {
+	"id": {"type": "string"}, "createdAt": {"$ref": "#/components/schemas/Moment"},
+	"author": {"description": "Who made it.", "type": "string"}, "note": {"type": "string"},
+	"stationCodes": {"type": "array", "items": {"type": "string"}},
+	"from": {"$ref": "#/components/schemas/Moment"}, "to": {"$ref": "#/components/schemas/Moment"},
+	"changes": {"description": "As they were sent.", "type": "object"},
+	"undoneAt": {"description": "Null: it counts.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"undoneBy": {"description": "Who undid it.", "type": ["string", "null"]}}},
+"CorrectionResult": {"description": "A correction that is stored, or what one would do.", "type": "object", "required": ["correction", "effects", "complete"], "additionalProperties": false, "properties": {
+	"correction": {"description": "Null: it was only looked at.", "anyOf": [{"$ref": "#/components/schemas/Correction"}, {"type": "null"}]},
+	"effects": {"description": "What it would do to each station and production day.", "type": "array", "items": {"$ref": "#/components/schemas/CorrectionEffect"}},
+	"complete": {"description": "Whether these are all of its effects.", "type": "boolean"}}},
+"CorrectionEffect": {"description": "What a correction would do to a production day of a station.", "type": "object", "required": ["stationCode", "day", "before", "after"], "additionalProperties": false, "properties": {
+	"stationCode": {"type": "string"}, "day": {"description": "The date on which the production day starts.", "type": "string", "format": "date"},
+	"before": {"$ref": "#/components/schemas/CorrectionFigures"}, "after": {"$ref": "#/components/schemas/CorrectionFigures"}}},
+"CorrectionFigures": {"description": "OEE by the default profile, with its terms. Null: not known.", "type": "object", "required": ["scheduledProductionMs", "downtimeMs", "goodCount", "badCount", "targetCount", "availability", "performance", "quality", "oee", "coverage"], "additionalProperties": false, "properties": {
+	"scheduledProductionMs": {"description": "Time scheduled for production, in milliseconds, of which there is data.", "type": "number"},
+	"downtimeMs": {"description": "Of which downtime.", "type": "number"}, "goodCount": {"type": "number"}, "badCount": {"type": "number"},
+	"targetCount": {"description": "Units due, downtime subtracted.", "type": ["number", "null"]},
+	"availability": {"type": ["number", "null"]}, "performance": {"type": ["number", "null"]}, "quality": {"type": ["number", "null"]}, "oee": {"type": ["number", "null"]},
+	"coverage": {"description": "How much of the scheduled time there is data of.", "type": ["number", "null"]}}},
 "StationNote": {"description": "What is put up at a station.", "type": "object", "required": ["stationCode", "currentOperatorInitials", "alertMessage", "alertExpiresAt"], "additionalProperties": false, "properties": {
 	"stationCode": {"type": "string"},
 	"currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},

@@ -20,6 +20,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/backup"
+	"opsmon/app/correction"
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/history"
@@ -167,7 +168,7 @@ func newServer(t testing.TB, o options) *server {
 		Store: s.store, Accounts: s.accounts, Authorize: s.auth.Authorize, Changed: func(id, code string) { s.floor.Noted(id, code) },
 	})
 	s.must(nil, err)
-	timelines := station.New(station.Config{Accounts: s.accounts})
+	timelines := station.New(station.Config{Accounts: s.accounts, Store: s.store})
 	s.floor = floor.New(floor.Config{
 		Notes: s.board.Of,
 		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
@@ -196,7 +197,8 @@ func newServer(t testing.TB, o options) *server {
 			HandOver: func(string) error { return nil },
 		},
 		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
-		Ready: func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
+		Corrections: correction.New(correction.Config{Accounts: s.accounts, Floor: s.floor, Authorize: s.auth.Authorize, Retention: signal.DefaultRetention, Clock: s.clock.now}),
+		Ready:       func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode: func() string { return s.setupCode },
 		Check:     func(report func(string)) error { return s.store.Check(report) },
 		Gauges:    func() []Gauge { return []Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },

@@ -97,6 +97,9 @@ var samples = map[string]sample{
 	"POST /issue/:issueId/cause":                         {make: someDowntime("cause", `{"causeCode":"BRK-E"}`), role: auth.Operator, foreign: 404},
 	"POST /issue/:issueId/split":                         {make: someDowntime("split", `{"parts":[{},{"startAt":"SOON","causeCode":"BRK"}]}`), role: auth.Operator, foreign: 404},
 	"POST /issue/:issueId/exclude":                       {make: someDowntime("exclude", `{"excluded":true,"note":"a visit"}`), role: auth.Supervisor, foreign: 404},
+	"GET /correction":                                    {make: plain("/correction?limit=5&skip=0"), role: auth.Admin},
+	"POST /correction":                                   {make: newCorrection, role: auth.Admin, foreign: 400},
+	"POST /correction/:correctionId/undo":                {make: someCorrection, role: auth.Admin, foreign: 404},
 	"GET /audit":                                         {make: plain("/audit?limit=3&skip=1&action=key.create"), role: auth.Admin},
 	"GET /backup":                                        {make: plain("/backup"), role: auth.Admin},
 	"POST /backup":                                       {make: laterBackup, role: auth.Admin},
@@ -126,6 +129,21 @@ func someUser(s *server, _ caller) ask {
 	email := s.address() + "@people.example"
 	s.must(s.auth.AddUser(auth.Local("acme"), email, auth.Operator))
 	return ask{path: "/user/" + email}
+}
+
+// correctionOf asks to change what held at PACK-1 for an hour, yesterday.
+func (s *server) correctionOf() string {
+	hour := s.clock.now().UTC().Truncate(time.Hour).Add(-24 * time.Hour)
+	return `{"stationCodes":["PACK-1"],"from":"` + hour.Format(time.RFC3339) + `","to":"` + hour.Add(time.Hour).Format(time.RFC3339) + `","changes":{"station":{"minimumCycleTime":5}},"note":"n"}`
+}
+
+func newCorrection(s *server, _ caller) ask {
+	return ask{path: "/correction?dryrun=true", body: s.correctionOf()}
+}
+
+func someCorrection(s *server, _ caller) ask {
+	made := s.do(ask{method: "POST", path: "/correction", key: s.roleKey(auth.Admin), body: s.correctionOf()}).want(s.t, 200)
+	return ask{path: made.header.Get("Location") + "/undo"}
 }
 
 func newTablet(s *server, _ caller) ask {

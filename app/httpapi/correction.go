@@ -1,0 +1,119 @@
+package httpapi
+
+import (
+	"strconv"
+	"time"
+
+	"opsmon/app/correction"
+	"opsmon/app/errdefs"
+	"opsmon/schema"
+)
+
+// correctionResult is what a correction, or its undoing, came to: the correction as it is stored, or what it would do.
+type correctionResult struct {
+	Correction *correction.Correction `json:"correction"` // null: it was only looked at
+	Effects    []correction.Effect    `json:"effects"`    // of a look
+	Complete   bool                   `json:"complete"`   // those are all
+}
+
+// made answers with a correction that is stored.
+func made(c *correction.Correction, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := ok(correctionResult{Correction: c, Effects: []correction.Effect{}, Complete: true})
+	out.header = append(out.header, [2]string{"Location", "/correction/" + c.ID})
+	return out, err
+}
+
+// lookedAt answers with what a correction would do.
+func lookedAt(p *correction.Preview, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(correctionResult{Effects: p.Effects, Complete: p.Complete})
+}
+
+// dryRun reads the parameter dryrun.
+func (c *call) dryRun() (dry bool, err error) {
+	q := c.r.URL.Query()
+	if !q.Has("dryrun") {
+		return false, nil
+	}
+	if dry, err = strconv.ParseBool(q.Get("dryrun")); err != nil {
+		return false, errdefs.InvalidField("dryrun", "must be true or false; it is %q", shorten(q.Get("dryrun")))
+	}
+	return dry, nil
+}
+
+// postCorrection answers POST /correction (monitoring.md section 8).
+func postCorrection(c *call) (reply, error) {
+	dry, err := c.dryRun()
+	if err != nil {
+		return reply{}, err
+	}
+	body, _, err := c.tree(false)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := check(schema.CorrectionCreate, body); err != nil {
+		return reply{}, err
+	}
+	in := correctionInput(body)
+	if err := c.takeTurn(); err != nil { // it reads manifests, and a look computes days
+		return reply{}, err
+	}
+	if dry {
+		return lookedAt(c.api.cfg.Corrections.Rehearse(c.p, in))
+	}
+	return made(c.api.cfg.Corrections.Make(c.p, in))
+}
+
+// correctionInput reads a body that the schema has passed. Its changes stay as they are, so that null is told from what
+// is missing.
+func correctionInput(body any) correction.Input {
+	fields, _ := body.(map[string]any)
+	in := correction.Input{Changes: fields["changes"]}
+	in.Note, _ = fields["note"].(string)
+	codes, _ := fields["stationCodes"].([]any)
+	for _, v := range codes {
+		code, _ := v.(string)
+		in.StationCodes = append(in.StationCodes, code)
+	}
+	moment := func(name string) time.Time {
+		text, _ := fields[name].(string)
+		t, _ := time.Parse(time.RFC3339Nano, text) // the schema has seen that it is one
+		return t
+	}
+	in.From, in.To = moment("from"), moment("to")
+	return in
+}
+
+// getCorrections answers GET /correction.
+func getCorrections(c *call) (reply, error) {
+	limit, skip, err := c.page(100, 1000)
+	if err != nil {
+		return reply{}, err
+	}
+	corrections, total, err := c.api.cfg.Corrections.List(c.p.AccountID, limit, skip)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(corrections, total)
+}
+
+// postCorrectionUndo answers POST /correction/{id}/undo.
+func postCorrectionUndo(c *call) (reply, error) {
+	dry, err := c.dryRun()
+	if err != nil {
+		return reply{}, err
+	}
+	id := c.params.ByName("correctionId")
+	if !dry {
+		return made(c.api.cfg.Corrections.Undo(c.p, id))
+	}
+	if err := c.takeTurn(); err != nil {
+		return reply{}, err
+	}
+	return lookedAt(c.api.cfg.Corrections.RehearseUndo(c.p, id))
+}
