@@ -25,6 +25,7 @@ type conn struct {
 	linked   bool    // used by the goroutine that serves, as is
 	judged   bool    // whether it may sign in was decided
 	inFlight chan struct{}
+	answered atomic.Int64 // when it was last sent an acknowledgement, in ns
 
 	writing sync.Mutex
 	corked  bool
@@ -166,6 +167,7 @@ func (k *conn) acknowledge() {
 		if e := k.uncork(); e != nil {
 			err = e
 		}
+		k.answered.Store(time.Now().UnixNano())
 		for range list {
 			<-k.inFlight
 		}

@@ -2,6 +2,7 @@ package mqtt
 
 import (
 	"strings"
+	"time"
 
 	server "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
@@ -84,6 +85,9 @@ func (h *hook) OnPublish(cl *server.Client, pk packets.Packet) (packets.Packet, 
 // maxPace is how long a message waits for its turn before the connection ends.
 const maxPace = 5_000_000_000 // ns
 
+// soon is how long after its last acknowledgement a device that waits for each sends the next, in ns, about.
+const soon = 10_000_000
+
 // take judges a message and gives it to the intake. It waits while too much is under way.
 func (b *Broker) take(k *conn, cl *server.Client, pk *packets.Packet) {
 	b.messages.Add(1)
@@ -114,7 +118,7 @@ func (b *Broker) take(k *conn, cl *server.Client, pk *packets.Packet) {
 	}
 	five := cl.Properties.ProtocolVersion >= 5
 	a := ack{id: pk.PacketID, qos: pk.FixedHeader.Qos}
-	m := message{from: k.sender}
+	m := message{from: k.sender, hurry: a.qos > 0 && len(k.inFlight) == 1 && time.Now().UnixNano()-k.answered.Load() < soon}
 	object, no := b.judge(k.sender, pk)
 	switch {
 	case no.issue == "":

@@ -14,6 +14,7 @@ import (
 // the disk, so that a few hundred signals a second must not make as many; devices do not mind a moment.
 const (
 	gatherFor = 20 * time.Millisecond
+	hurryFor  = 2 * time.Millisecond // when a message's sender waits for each of its messages to be acknowledged
 	enough    = 64
 	most      = 4096
 	queued    = 4096
@@ -46,6 +47,7 @@ func (s *sender) signal(known func(string) bool) signal.Sender {
 // message is what came at once: one signal from a device, what a mapping made of it from the plant's broker.
 type message struct {
 	from    *sender
+	hurry   bool  // its sender sends the next when this is answered, and the last was a moment ago
 	objects []any // nil when it was refused already and is only to be answered in its turn
 	// answer is told what became of the objects, or that they could not be stored. It must not wait.
 	answer func([]signal.Outcome, error)
@@ -109,7 +111,12 @@ func (in *intake) run() {
 func (in *intake) gather(batch []message) []message {
 	timer := time.NewTimer(gatherFor)
 	defer timer.Stop()
+	hurry := false
 	for len(batch) < enough {
+		if !hurry && batch[len(batch)-1].hurry {
+			hurry = true
+			timer.Reset(hurryFor)
+		}
 		select {
 		case m := <-in.queue:
 			batch = append(batch, m)

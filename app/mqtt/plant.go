@@ -290,7 +290,7 @@ func (p *Plant) put(m paho.Message, s *sender, objects []any) bool {
 	var answer func(outcomes []signal.Outcome, err error)
 	answer = func(outcomes []signal.Outcome, err error) {
 		if err != nil {
-			time.AfterFunc(plantRetry, func() { p.b.in.put(p.ctx, message{s, objects, answer}) })
+			time.AfterFunc(plantRetry, func() { p.b.in.put(p.ctx, message{from: s, objects: objects, answer: answer}) })
 			return
 		}
 		for _, o := range outcomes {
@@ -302,7 +302,7 @@ func (p *Plant) put(m paho.Message, s *sender, objects []any) bool {
 		}
 		p.done(m)
 	}
-	return p.b.in.put(p.ctx, message{s, objects, answer})
+	return p.b.in.put(p.ctx, message{from: s, objects: objects, answer: answer})
 }
 
 // objects makes what signals are read from. Error: it may be tried again.

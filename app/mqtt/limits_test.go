@@ -1,0 +1,310 @@
+package mqtt
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mochi-mqtt/server/v2/packets"
+
+	"opsmon/app/auth"
+)
+
+// Who may connect: wrong credentials of every kind are refused, and throttled by address as over HTTP.
+func TestCredentials(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.device("gw", "S1")
+	other := r.device("other", "S1")
+	for _, v := range []byte{4, 5} {
+		wrong := map[byte]byte{4: 5, 5: 0x86}[v]
+		for _, try := range [][2]string{{"acme/gw", other}, {"acme/gw", token[:len(token)-1]}, {"", token}, {"acme/gw", ""}, {"other/gw", token}, {"acme/gw", strings.Repeat("x", 4000)}} {
+			c := r.bare(v)
+			c.connect(try[0], try[1], func(pk *packets.Packet) {
+				pk.Connect.UsernameFlag, pk.Connect.PasswordFlag = try[0] != "", try[1] != ""
+			})
+			c.want(packets.Connack, wrong)
+			if c.read() != nil {
+				t.Error("the connection goes on")
+			}
+		}
+		c := r.bare(v)
+		c.connect("ACME/GW", token, nil) // names are without case
+		c.want(packets.Connack, 0)
+	}
+	for range 30 {
+		c := r.bare(4)
+		c.connect("acme/gw", other, nil)
+		c.read()
+	}
+	s := r.broker.Stats().Refused
+	if s[RefusedThrottled] < 10 || s[RefusedCredentials] < 12 {
+		t.Errorf("refused are %v", s)
+	}
+	c := r.bare(4)
+	c.connect("acme/gw", token, nil)
+	c.want(packets.Connack, 0) // the right one goes on working
+}
+
+// A device may not subscribe; its will goes nowhere, nothing is retained, and no session is kept.
+func TestNothingComesBack(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.device("gw", "S1")
+	for _, v := range []byte{4, 5} {
+		c := r.bare(v)
+		c.connect("acme/gw", token, func(pk *packets.Packet) {
+			pk.Connect.Clean = false
+			pk.Connect.WillFlag, pk.Connect.WillTopic, pk.Connect.WillPayload, pk.Connect.WillRetain = true, "v1/acme/signals/S1", []byte(`{"productive":false}`), true
+			pk.Properties.SessionExpiryInterval, pk.Properties.SessionExpiryIntervalFlag = 1<<32-1, true
+		})
+		ack := c.want(packets.Connack, 0)
+		if ack.SessionPresent || v == 5 && (!ack.Properties.SessionExpiryIntervalFlag || ack.Properties.SessionExpiryInterval != 0) {
+			t.Errorf("the answer is %+v", ack)
+		}
+		c.send(packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Subscribe, Qos: 1}, PacketID: 7, Filters: packets.Subscriptions{{Filter: "#"}, {Filter: "v1/acme/signals/S1", Qos: 1}}})
+		sub := c.read()
+		if sub == nil || sub.FixedHeader.Type != packets.Suback || len(sub.ReasonCodes) != 2 || sub.ReasonCodes[0] < 0x80 || sub.ReasonCodes[1] < 0x80 {
+			t.Errorf("a subscription is answered with %+v", sub)
+		}
+		c.publish(1, 1, "v1/acme/signals/S1", `{"productive":true}`)
+		c.want(packets.Puback, 0)
+		c.conn.Close()
+	}
+	r.eventually("the end of the connections", func() bool { return r.broker.Stats().Connections == 0 })
+	if n := len(r.stored("S1")); n != 2 {
+		t.Errorf("%d signals are stored; wills are none", n)
+	}
+	if n := r.broker.server.Clients.Len() + r.broker.server.Topics.Retained.Len(); n != 0 {
+		t.Errorf("%d sessions and retained messages are kept", n)
+	}
+}
+
+// A device that is revoked while it is connected is cut off, and nothing that it sends counts any more.
+func TestRevokedWhileConnected(t *testing.T) {
+	r := newRig(t, nil)
+	token, other := r.device("gw", "S1"), r.paho("acme/other", r.device("other", "S2"))
+	five, three := r.bare(5), r.bare(4)
+	five.connect("acme/gw", token, func(pk *packets.Packet) { pk.Connect.ClientIdentifier = "a" })
+	three.connect("acme/gw", token, func(pk *packets.Packet) { pk.Connect.ClientIdentifier = "b" })
+	five.want(packets.Connack, 0)
+	three.want(packets.Connack, 0)
+	r.eventually("two devices", func() bool { return len(r.linked()) == 2 })
+	r.must(r.auth.RevokeDevice(auth.Local("acme"), "gw"))
+	five.publish(1, 1, "v1/acme/signals/S1", `{"productive":true}`)
+	five.want(packets.Disconnect, 0x87)
+	if pk := three.read(); pk != nil {
+		t.Errorf("the other connection gets %+v", pk)
+	}
+	if n := len(r.stored("S1")); n != 0 {
+		t.Errorf("%d signals of a revoked device are stored", n)
+	}
+	if !publish(other, "v1/acme/signals/S2", `{"productive":true}`) {
+		t.Error("another device was harmed")
+	}
+	again := r.bare(4)
+	again.connect("acme/gw", token, nil)
+	again.want(packets.Connack, 5)
+	r.eventually("the end of its link", func() bool { return len(r.linked()) == 3 })
+	slices.Sort(r.links)
+	if want := []string{"acme device:acme/gw [S1] false", "acme device:acme/gw [S1] true", "acme device:acme/other [S2] true"}; !slices.Equal(r.links, want) {
+		t.Errorf("told were %q", r.links)
+	}
+}
+
+// The limits on connections: in all, of one device, in time. A client id is the device's own.
+func TestConnectionLimits(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		c.Limits = Limits{Connections: 5, PerDevice: 2, Connect: 300 * time.Millisecond, Keepalive: 20 * time.Second}
+	})
+	a, b := r.device("a", "S1"), r.device("b", "S1")
+	with := func(id string) func(*packets.Packet) {
+		return func(pk *packets.Packet) { pk.Connect.ClientIdentifier = id }
+	}
+	one, two, three := r.bare(5), r.bare(5), r.bare(5)
+	one.connect("acme/a", a, with("x"))
+	if ack := one.want(packets.Connack, 0); !ack.Properties.ServerKeepAliveFlag || ack.Properties.ServerKeepAlive != 20 {
+		t.Errorf("a silence of a minute is answered with %+v", ack.Properties)
+	}
+	two.connect("acme/a", a, with("y"))
+	two.want(packets.Connack, 0)
+	three.connect("acme/a", a, with("z"))
+	three.want(packets.Connack, 0x97)
+	four := r.bare(4)
+	four.connect("acme/b", b, with("x")) // does not end the first one's
+	four.want(packets.Connack, 0)
+	one.publish(1, 1, "v1/acme/signals/S1", `{"productive":true}`)
+	one.want(packets.Puback, 0)
+	r.eventually("a place", func() bool { return r.broker.Stats().Connections == 3 })
+	silent, cut := r.bare(4), r.bare(4)
+	r.eventually("five", func() bool { return r.broker.Stats().Connections == 5 })
+	if six := r.bare(4); six.read() != nil {
+		t.Error("a sixth connection is served")
+	}
+	_, _ = cut.conn.Write([]byte{0x10, 0x20, 0x00})
+	began := time.Now()
+	if silent.read() != nil || cut.read() != nil || time.Since(began) > 5*time.Second {
+		t.Errorf("who does not sign in is served for %s", time.Since(began))
+	}
+	again := r.bare(4)
+	again.connect("acme/b", b, with("x")) // the same device's does, as MQTT wants it
+	again.want(packets.Connack, 0)
+	if four.read() != nil {
+		t.Error("two connections have one client id")
+	}
+}
+
+// A client that never reads is ended, and holds up nobody.
+func TestNeverReads(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Limits.Write = 300 * time.Millisecond })
+	deaf := r.bare(5)
+	deaf.connect("acme/deaf", r.device("deaf", "S1"), nil)
+	deaf.want(packets.Connack, 0)
+	r.must(deaf.conn.(*net.TCPConn).SetReadBuffer(4 << 10))
+	good := r.paho("acme/good", r.device("good", "S2"))
+	done := make(chan struct{})
+	go func() { // it sends what is refused at length, until it is cut off
+		defer close(done)
+		var b bytes.Buffer
+		pk := packets.Packet{ProtocolVersion: 5, FixedHeader: packets.FixedHeader{Type: packets.Publish, Qos: 1}, TopicName: "v1/acme/signals/S1", PacketID: 1, Payload: []byte(`{"` + strings.Repeat("x", 60) + `":1}`)}
+		if err := pk.PublishEncode(&b); err != nil {
+			t.Error(err)
+		}
+		many := bytes.Repeat(b.Bytes(), 100)
+		for {
+			if _, err := deaf.conn.Write(many); err != nil {
+				return
+			}
+		}
+	}()
+	for slowest, end := time.Duration(0), time.After(20*time.Second); ; {
+		began := time.Now()
+		if !publish(good, "v1/acme/signals/S2", `{"productive":true}`) {
+			t.Fatal("a good device was harmed")
+		}
+		if took := time.Since(began); took > slowest {
+			slowest = took
+		}
+		select {
+		case <-done:
+			if slowest > 2*time.Second {
+				t.Errorf("another device waited %s", slowest)
+			}
+			if r.broker.Stats().Refused[EndedSlow] != 1 {
+				t.Errorf("ended are %v", r.broker.Stats().Refused)
+			}
+			return
+		case <-end:
+			t.Fatal("who never reads is served for ever")
+		default:
+		}
+	}
+}
+
+// What is no MQTT, or more than a packet may have, ends its connection alone.
+func TestGarbage(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.device("gw", "S1")
+	good := r.paho("acme/gw", token)
+	connect := func() []byte {
+		var b bytes.Buffer
+		pk := packets.Packet{ProtocolVersion: 4, FixedHeader: packets.FixedHeader{Type: packets.Connect}, Connect: packets.ConnectParams{
+			ProtocolName: []byte("MQTT"), Clean: true, Keepalive: 60, ClientIdentifier: "g", UsernameFlag: true, PasswordFlag: true, Username: []byte("acme/gw"), Password: []byte(token)}}
+		r.must(pk.ConnectEncode(&b))
+		return b.Bytes()
+	}()
+	for _, bytes := range [][]byte{
+		[]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), {0x16, 3, 1, 2, 0}, {0x10, 0xff, 0xff, 0xff, 0x7f}, {0x10, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x30, 0}, {0xff}, {0x10, 0},
+		slices.Concat(connect, []byte{0x32, 0xff, 0xff, 0xff, 0x7f}),                   // a message of 256 MiB
+		slices.Concat(connect, connect), slices.Concat(connect, []byte{0x32, 2, 0, 9}), // a topic longer than its packet
+		slices.Concat(connect, []byte{0x36, 5, 0, 1, 'a', 0, 1}), slices.Concat(connect, []byte{0xf0, 0}), slices.Concat(connect, []byte{0x62, 1, 0}),
+		slices.Concat(connect, []byte{0x82, 0}), slices.Concat(connect, []byte{0x32, 8, 0, 1, '#', 0, 1, '{', '}', 0}),
+	} {
+		c := r.bare(4)
+		_, err := c.conn.Write(bytes)
+		r.must(err)
+		r.must(c.conn.(*net.TCPConn).CloseWrite())
+		for pk := c.read(); pk != nil; pk = c.read() {
+			if pk.FixedHeader.Type != packets.Connack {
+				t.Errorf("% x is answered with %+v", bytes, pk)
+			}
+		}
+	}
+	if !publish(good, "v1/acme/signals/S1", `{"productive":true}`) {
+		t.Error("a good device was harmed")
+	}
+	r.eventually("one connection", func() bool { return r.broker.Stats().Connections == 1 })
+}
+
+// FuzzPackets gives the broker bytes after a good sign-in: it must not fail, and store nothing of another's.
+func FuzzPackets(f *testing.F) {
+	r := newRig(f, func(c *Config) { c.Limits.Write, c.Limits.Connect = time.Second, time.Second })
+	token := r.device("gw", "S1")
+	f.Add(byte(4), []byte{0x32, 8, 0, 1, 'a', 0, 1, '{', '}', 0})
+	f.Add(byte(5), []byte{0x32, 8, 0, 1, 'a', 0, 1, 0, '{', '}'})
+	f.Add(byte(5), []byte{0x82, 7, 0, 1, 0, 0, 1, '#', 0})
+	f.Add(byte(5), []byte{0xe0, 7, 0, 5, 0x11, 0, 0, 0, 1})
+	f.Add(byte(5), []byte{0xf0, 2, 0x19, 0})
+	f.Add(byte(4), []byte{0x62, 2, 0, 1, 0xc0, 0, 0x40, 2, 0, 1, 0x50, 2, 0, 1, 0x70, 2, 0, 1})
+	f.Fuzz(func(t *testing.T, version byte, b []byte) {
+		version = 4 + version%2
+		server, client := net.Pipe()
+		go func() { _, _ = io.Copy(io.Discard, client) }()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			r.broker.Serve(server)
+		}()
+		var connect bytes.Buffer
+		pk := packets.Packet{ProtocolVersion: version, FixedHeader: packets.FixedHeader{Type: packets.Connect}, Connect: packets.ConnectParams{
+			ProtocolName: []byte("MQTT"), Clean: true, Keepalive: 60, ClientIdentifier: "g", UsernameFlag: true, PasswordFlag: true, Username: []byte("acme/gw"), Password: []byte(token)}}
+		if err := pk.ConnectEncode(&connect); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = client.Write(connect.Bytes())
+		_, _ = client.Write(b)
+		client.Close()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Fatal("the connection does not end")
+		}
+	})
+}
+
+// A thousand connections at once are served.
+func TestThousandConnections(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Limits.PerDevice = 100 })
+	const devices, each = 10, 100
+	all := make([]*bare, 0, devices*each)
+	for d := range devices {
+		name := fmt.Sprintf("gw%d", d)
+		token := r.device(name, "S1")
+		for i := range each {
+			c := r.bare(4)
+			c.connect("acme/"+name, token, func(pk *packets.Packet) { pk.Connect.ClientIdentifier = fmt.Sprint(i) })
+			all = append(all, c)
+		}
+	}
+	for _, c := range all {
+		c.want(packets.Connack, 0)
+	}
+	if n := r.broker.Stats().Connections; n != devices*each {
+		t.Errorf("%d connections", n)
+	}
+	for i, c := range all {
+		c.publish(1, 1, "v1/acme/signals/S1", fmt.Sprintf(`{"production_complete":%d}`, i))
+	}
+	for _, c := range all {
+		c.want(packets.Puback, 0)
+	}
+	if n := len(r.stored("S1")); n != devices*each {
+		t.Errorf("%d signals are stored", n)
+	}
+	if n := len(r.linked()); n != devices {
+		t.Errorf("%d devices are told to be there", n)
+	}
+}
