@@ -173,9 +173,6 @@ func (d dice) about(what uint64) dice {
 // float gives a number in [0, 1).
 func (d dice) float() float64 { return float64(uint64(d.about(0x5eed))>>11) / (1 << 53) }
 
-// between gives a number in [low, high).
-func (d dice) between(low, high float64) float64 { return low + (high-low)*d.float() }
-
 // roll gives one number after another.
 type roll struct {
 	dice

@@ -53,7 +53,7 @@ func (s *Service) Tick(w *floor.Work) error {
 			return err
 		}
 		if err := t.pass(st); err != nil {
-			return fmt.Errorf("Tasks of %s: %w", st.Code, err)
+			return fmt.Errorf("move on the Tasks of %s: %w", st.Code, err)
 		}
 		changes += t.changes
 		next[st.Code] = t.next
@@ -91,7 +91,7 @@ func (s *Service) Recorded(w *floor.Work, stationCode string, in monitor.Input) 
 		err = t.finish()
 	}
 	if err != nil {
-		return fmt.Errorf("Tasks of %s: %w", stationCode, err)
+		return fmt.Errorf("move on the Tasks of %s: %w", stationCode, err)
 	}
 	return nil
 }
