@@ -51,7 +51,7 @@ func (a *App) monitoring() (err error) {
 	a.tasks = task.New(task.Config{
 		Store: a.store, Timelines: timelines, Log: a.log, Revision: a.revision, Authorize: a.auth.Authorize,
 	})
-	a.floor.Use(a.schedules, a.tasks)
+	a.floor.Use(a.schedules, a.tasks, a.issues)
 	return nil
 }
 

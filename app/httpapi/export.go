@@ -24,7 +24,7 @@ type table struct {
 
 // exports make the tables of GET /export/{table}, by name.
 var exports = map[string]func(c *call, x *choice) (*table, error){
-	"windows": exportWindows, "schedules": exportSchedules, "tasks": exportTasks,
+	"windows": exportWindows, "schedules": exportSchedules, "tasks": exportTasks, "issues": exportIssues,
 }
 
 // csvType is the content type of tables.

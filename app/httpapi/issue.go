@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"context"
+	"math"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -25,17 +28,15 @@ func getIssues(c *call) (reply, error) {
 	if err := issueKinds(&q, c.r.URL.Query()); err != nil {
 		return reply{}, err
 	}
-	where, err := c.where()
+	x, err := c.choose(longestDetail, "today")
 	if err != nil {
 		return reply{}, err
 	}
-	sum := int64(0)
-	for _, w := range where {
-		q.Where = append(q.Where, issue.Where{StationCode: w.StationCode, From: w.Range.Start, To: w.Range.End})
-		sum += w.Range.End - w.Range.Start
+	for _, st := range x.stations {
+		q.Where = append(q.Where, issue.Where{StationCode: st.Code, From: x.from, To: x.end})
 	}
-	if days := sum / (24 * time.Hour).Milliseconds(); days > issueDays {
-		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(where), days)
+	if days := (x.end - x.from) / dayMs * int64(len(x.stations)); days > issueDays {
+		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.stations), days)
 	}
 	results, total, err := c.api.cfg.Issues.List(c.p.AccountID, q)
 	if err != nil {
@@ -127,4 +128,56 @@ func splitIssue(c *call) (reply, error) {
 // excludeIssue answers POST /issue/{id}/exclude.
 func excludeIssue(c *call) (reply, error) {
 	return say(c, schema.IssueExclude, false, c.api.cfg.Issues.Exclude)
+}
+
+var issueColumns = []string{
+	"id", "type", "stationCode", "startAt", "endAt", "partStartAt", "partEndAt", "partDurationMs", "causeCode", "causeFrom", "excluded", "scheduleId", "skuCode",
+	"acknowledgedAt", "acknowledgedBy", "acknowledgedInitials", "expectedEndAt", "escalationLevel", "escalationNote", "orphaned", "note",
+}
+
+// exportIssues makes the table of stops that have time in the range, station by station, the oldest first: a row for each
+// part that has a cause of its own.
+func exportIssues(c *call, x *choice) (*table, error) {
+	return &table{issueColumns, func(ctx context.Context, row func([]string) error) error {
+		for _, s := range x.stations {
+			for from := x.from; from < x.end; from += 31 * dayMs {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				where := issue.Where{StationCode: s.Code, From: from, To: min(x.end, from+31*dayMs)}
+				views, _, err := c.api.cfg.Issues.List(c.p.AccountID, issue.Query{Where: []issue.Where{where}, Limit: math.MaxInt32})
+				if err != nil {
+					return err
+				}
+				for _, v := range slices.Backward(views) {
+					if from > x.from && v.StartAt.UnixMilli() < from {
+						continue // it was in the month before
+					}
+					for i := range v.Parts {
+						if err := row(issueCells(v, &v.Parts[i])); err != nil {
+							return err
+						}
+					}
+				}
+			}
+		}
+		return nil
+	}}, nil
+}
+
+func issueCells(v *issue.View, p *issue.PartView) []string {
+	cells := []string{
+		v.ID, v.Type, v.StationCode, instant(&v.StartAt), instant(v.EndAt), instant(&p.StartAt), instant(p.EndAt), whole(p.DurationMs), text(p.CauseCode), text(p.CauseFrom),
+		strconv.FormatBool(p.Excluded), text(v.ScheduleID), text(v.SKUCode), "", "", "", "", "", "", strconv.FormatBool(v.Orphaned), text(v.Note),
+	}
+	if a := v.Acknowledged; a != nil {
+		cells[13], cells[14], cells[15] = instant(&a.At), a.By, text(a.Initials)
+	}
+	if e := v.Estimate; e != nil {
+		cells[16] = instant(&e.ExpectedEndAt)
+	}
+	if e := v.Escalation; e != nil {
+		cells[17], cells[18] = strconv.Itoa(e.Level), text(e.Note)
+	}
+	return cells
 }

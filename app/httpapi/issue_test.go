@@ -154,6 +154,10 @@ func TestStopOverHTTP(t *testing.T) {
 			t.Errorf("%q lists %s, want %s", query, got, want)
 		}
 	}
+	rows := s.do(ask{path: "/export/issues?stationcodes=PACK-2&from=" + url.QueryEscape(iso8601(s.clock.now().Add(-time.Hour).UnixMilli())), key: operator}).want(t, 200)
+	if lines := strings.Split(strings.TrimSpace(string(rows.body)), "\r\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], id+",manual,PACK-2,") || !strings.Contains(lines[1], ",BRK-E,person,false,") || !strings.Contains(lines[2], ",BRK,person,false,") || !strings.HasSuffix(lines[2], ",2,call the fitter,false,a fuse") {
+		t.Errorf("exported is %s", rows.body)
+	}
 	for query, field := range map[string]string{"type=jam": "type", "open=yes": "open", "uncaused=1": "uncaused", "limit=1001": "limit", "from=2020-01-01&to=2019-01-01": "to", "from=1970-01-01": "from", "stationcodes=PACK-9": "stationcodes", "rangecode=ever": "rangecode"} {
 		s.do(ask{path: "/issue?" + query, key: operator}).wantDetail(t, field, "")
 	}

@@ -188,7 +188,7 @@ func (a *API) routes() []route {
 		{method: post, path: "/task/:taskId/complete", handle: completeTask, role: auth.Operator, once: true},
 		{method: post, path: "/task-list/:taskListCode/start", handle: startTaskList, role: auth.Operator, once: true},
 		{method: get, path: "/events", handle: getEvents, query: []string{"types", "stationcodes", "plantcode"}},
-		{method: get, path: "/issue", handle: getIssues, query: []string{"limit", "skip", "from", "to", "rangecode", "plantcode", "groupcode", "stationcodes", "type", "open", "uncaused"}},
+		{method: get, path: "/issue", handle: getIssues, query: []string{"limit", "skip", "from", "to", "rangecode", "plantcode", "groupcode", "stationcodes", "archived", "type", "open", "uncaused"}},
 		{method: post, path: "/issue", handle: postIssue, role: auth.Operator, once: true},
 		{method: post, path: "/issue/:issueId/acknowledge", handle: acknowledgeIssue, role: auth.Operator, once: true},
 		{method: post, path: "/issue/:issueId/estimate", handle: estimateIssue, role: auth.Operator, once: true},

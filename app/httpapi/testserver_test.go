@@ -184,7 +184,7 @@ func newServer(t testing.TB, o options) *server {
 		return int64(snap.Account.Revision)
 	}})
 	s.issues = issue.New(issue.Config{Store: s.store, Authorize: s.auth.Authorize, Detail: s.floor.Detail, Clock: s.clock.now})
-	s.floor.Use(s.schedules, s.tasks)
+	s.floor.Use(s.schedules, s.tasks, s.issues)
 	t.Cleanup(s.floor.Close)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
 	source := func() (backup.Config, error) { return backup.Config{Store: s.store, Version: "test"}, nil }

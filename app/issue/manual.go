@@ -172,9 +172,8 @@ func (m *manual) end(start, end int64) (*View, error) {
 	if m.in.Note != "" {
 		r.Note = m.in.Note
 	}
-	if err := r.note(m.who, ActionEnd, m.cause, m.in.Note); err != nil {
-		return nil, err
-	}
+	// However many events there are: what goes on can always be ended.
+	r.Events = append(r.Events, Event{At: m.who.At, RecordedAt: m.w.Now, By: m.who.By, Initials: m.who.Initials, Action: ActionEnd, Value: m.cause, Note: m.in.Note})
 	if err := opens.Delete(m.w.Tx, m.key()); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/energy"
@@ -44,9 +45,11 @@ func newWorks(t *testing.T, edit ...string) *works {
 
 // open opens the floor, again as after a restart.
 func (w *works) open() {
-	w.Open(func(c *floor.Config) { c.Findings = Findings })
 	w.Service = New(Config{
-		Store: w.Store, Detail: w.Rig.Floor.Detail, Clock: w.Rig.Now,
+		Store: w.Store, Clock: w.Rig.Now,
+		Detail: func(account, station string, from, to int64) (*floor.Detail, error) {
+			return w.Rig.Floor.Detail(account, station, from, to)
+		},
 		Authorize: func(_ *kv.Tx, p auth.Principal, need auth.Role) error {
 			if !p.Role.AtLeast(need) {
 				return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", need, p.Role)
@@ -54,6 +57,7 @@ func (w *works) open() {
 			return nil
 		},
 	})
+	w.Open(func(c *floor.Config) { c.Findings = Findings }, w.Service)
 }
 
 func person(role auth.Role) auth.Principal {
@@ -385,4 +389,30 @@ func TestManual(t *testing.T) {
 	w.must(manual("", "09:05", "", auth.Operator))
 	w.want("09:10", "manual 08:20-08:30: 08:20 JAM person", "manual 08:30-08:35: 08:30 ?", "manual 08:50-09:05: 08:50 SETUP person")
 	w.must(manual("", "", "JAM", auth.Operator))
+
+	// A supervisor records what was two days ago; an operator does not, nor anybody what was two months ago.
+	old := func(days int, role auth.Role) (*View, error) {
+		from := audit.TimeOf(w.Rig.Now().AddDate(0, 0, -days))
+		to := audit.TimeOf(from.Add(time.Hour))
+		return w.do(func(f *floor.Work) (*View, error) {
+			return w.Manual(f, person(role), CreateInput{StationCode: press, StartAt: &from, EndAt: &to})
+		})
+	}
+	w.must(old(2, auth.Supervisor))
+	v, err := old(2, auth.Operator)
+	refused(errdefs.Invalid, "startAt must not be more than 24 hours ago", v, err)
+	v, err = old(62, auth.Supervisor)
+	refused(errdefs.Invalid, "startAt must not be more than 31 days ago", v, err)
+	v, err = old(2, auth.Readonly)
+	refused(errdefs.Forbidden, "this needs the role operator", v, err)
+
+	// It ends with its station's place in the manifest, and nothing can be said of it after that.
+	w.until("09:30")
+	_, err = w.Accounts.Apply(auth.Local(floortest.Account), account.ApplyInput{Raw: []byte(strings.Replace(floortest.Manifest, `{"code":"PRESS","name":"Press","downtimeDetectionMode":"utilisation","utilisationDowntimeThreshold":120000},`, "", 1))})
+	w.must(nil, err)
+	w.Rig.Floor.Changed(floortest.Account)
+	w.Pass(time.Millisecond, 0)
+	w.want("09:40", "manual 08:20-08:30: 08:20 JAM person", "manual 08:30-08:35: 08:30 ?", "manual 08:50-09:05: 08:50 SETUP person", "manual 09:10-09:30: 09:10 JAM person")
+	v, err = w.cause(id(monitor.IssueManual, w.ms("08:30")), "JAM")
+	refused(errdefs.Conflict, "the station PRESS is not in the manifest any more", v, err)
 }
