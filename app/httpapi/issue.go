@@ -32,11 +32,13 @@ func getIssues(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	for _, st := range x.stations {
-		q.Where = append(q.Where, issue.Where{StationCode: st.Code, From: x.from, To: x.end})
+	sum := int64(0)
+	for _, a := range x.asked {
+		q.Where = append(q.Where, issue.Where{StationCode: a.Code, From: a.from, To: a.end})
+		sum += a.end - a.from
 	}
-	if days := (x.end - x.from) / dayMs * int64(len(x.stations)); days > issueDays {
-		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.stations), days)
+	if days := sum / dayMs; days > issueDays {
+		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.asked), days)
 	}
 	results, total, err := c.api.cfg.Issues.List(c.p.AccountID, q)
 	if err != nil {
@@ -139,18 +141,18 @@ var issueColumns = []string{
 // part that has a cause of its own.
 func exportIssues(c *call, x *choice) (*table, error) {
 	return &table{issueColumns, func(ctx context.Context, row func([]string) error) error {
-		for _, s := range x.stations {
-			for from := x.from; from < x.end; from += 31 * dayMs {
+		for _, s := range x.asked {
+			for from := s.from; from < s.end; from += 31 * dayMs {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				where := issue.Where{StationCode: s.Code, From: from, To: min(x.end, from+31*dayMs)}
+				where := issue.Where{StationCode: s.Code, From: from, To: min(s.end, from+31*dayMs)}
 				views, _, err := c.api.cfg.Issues.List(c.p.AccountID, issue.Query{Where: []issue.Where{where}, Limit: math.MaxInt32})
 				if err != nil {
 					return err
 				}
 				for _, v := range slices.Backward(views) {
-					if from > x.from && v.StartAt.UnixMilli() < from {
+					if from > s.from && v.StartAt.UnixMilli() < from {
 						continue // it was in the month before
 					}
 					for i := range v.Parts {
