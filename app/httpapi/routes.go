@@ -139,7 +139,7 @@ func (a *API) routes() []route {
 		{method: post, path: "/station/:stationCode/operator", handle: postStationOperator, role: auth.Operator},
 		{method: post, path: "/station/:stationCode/alert", handle: postStationAlert, role: auth.Supervisor},
 
-		{method: get, path: "/schedule", handle: getSchedules, query: []string{"from", "to", "rangecode", "plantcode", "groupcode", "stationcodes", "state", "limit", "skip"}},
+		{method: get, path: "/schedule", handle: getSchedules, query: append(chosenBy(), "state", "limit", "skip")},
 		{method: post, path: "/schedule", handle: postSchedule, role: auth.Supervisor, once: true},
 		{method: get, path: "/schedule/:scheduleId", handle: getSchedule},
 		{method: del, path: "/schedule/:scheduleId", handle: deleteSchedule, role: auth.Supervisor, once: true},
@@ -147,7 +147,7 @@ func (a *API) routes() []route {
 		{method: post, path: "/schedule/:scheduleId/end", handle: endSchedule, role: auth.Operator, once: true},
 		{method: post, path: "/schedule/:scheduleId/move", handle: moveSchedule, role: auth.Supervisor, once: true},
 		{method: post, path: "/quick-schedule", handle: postQuickSchedule, role: auth.Operator, once: true, query: []string{"endrunning"}},
-		{method: get, path: "/production", handle: getProduction, query: []string{"from", "to", "rangecode", "plantcode", "groupcode", "stationcodes", "limit", "skip"}},
+		{method: get, path: "/production", handle: getProduction, query: append(chosenBy(), "limit", "skip")},
 		{method: post, path: "/production", handle: postProduction, role: auth.Operator, once: true},
 		{method: post, path: "/production/:entryId/undo", handle: undoProduction, role: auth.Operator, once: true},
 		{method: get, path: "/refused", handle: getRefused, role: auth.Supervisor, query: []string{"limit", "skip"}},

@@ -2,9 +2,6 @@ package httpapi
 
 import (
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"opsmon/app/errdefs"
 	"opsmon/app/floor"
@@ -12,24 +9,21 @@ import (
 	"opsmon/schema"
 )
 
-// longestList is the range of time that a list of what happened on the floor may go over.
-const longestList = 366 * 24 * time.Hour
-
 // where reads which stations and which range of their time a list is about; without a range it is today's production day. A
 // day is that of each station's own plant.
 func (c *call) where() ([]schedule.Where, error) {
-	plan, err := c.api.cfg.Floor.Plan(c.p.AccountID)
+	_, all, err := c.allStations()
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := c.stations(plan)
+	chosen, err := c.stationsOf(all)
 	if err != nil {
 		return nil, err
 	}
 	q, now := c.r.URL.Query(), c.api.cfg.Floor.Time()
 	list := make([]schedule.Where, 0, len(chosen))
 	for _, s := range chosen {
-		r, given, err := readRange(q, s.Calendar, now, longestList)
+		r, given, err := readRange(q, s.Calendar, now, longestDetail)
 		if err != nil {
 			return nil, err
 		}
@@ -96,15 +90,7 @@ func deleteSchedule(c *call) (reply, error) {
 
 // endRunning reads the query parameter of that name.
 func (c *call) endRunning() (bool, error) {
-	text := strings.TrimSpace(c.r.URL.Query().Get("endrunning"))
-	if text == "" {
-		return false, nil
-	}
-	end, err := strconv.ParseBool(text)
-	if err != nil {
-		return false, errdefs.InvalidField("endrunning", "must be true or false; it is %q", shorten(text))
-	}
-	return end, nil
+	return flagOf(c.r.URL.Query().Get("endrunning"), "endrunning")
 }
 
 // startSchedule answers POST /schedule/{scheduleId}/start.

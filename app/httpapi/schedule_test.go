@@ -296,3 +296,24 @@ func TestScheduleOverTheAPI(t *testing.T) {
 		t.Errorf("the audit record of the start is %s", audited.body)
 	}
 }
+
+// The schedules of a station that left the manifest are ended, and still answered.
+func TestSchedulesOfArchivedStations(t *testing.T) {
+	s := newServer(t, options{})
+	admin := s.roleKey(auth.Admin)
+	made := s.do(ask{method: "POST", path: "/quick-schedule", body: strings.Replace(quickly, "PACK-1", "PACK-2", 1), key: admin}).want(t, 200)
+	s.do(ask{method: "PUT", path: "/account/manifest", body: strings.Replace(acme, `,{"code":"PACK-2","name":"Packer 2"}`, "", 1), key: admin}).want(t, 200)
+	var shown *answer
+	for range 100 {
+		shown = s.do(ask{path: "/schedule?archived=true&stationcodes=PACK-2", key: admin})
+		if shown.status == 200 && shown.text("results", "0", "state") == "completed" {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if shown.text("results", "0", "id") != made.text("result", "id") || shown.text("results", "0", "events", "2", "move") != "stationLeft" {
+		t.Errorf("shown is %s", shown.body)
+	}
+	s.do(ask{path: "/schedule?stationcodes=PACK-2", key: admin}).want(t, 400)
+	s.do(ask{path: "/schedule?archived=perhaps", key: admin}).wantDetail(t, "archived", `must be true or false; it is "perhaps"`)
+}
