@@ -58,7 +58,7 @@ func TestCheckDamaged(t *testing.T) {
 		"not a store":  {[]byte(strings.Repeat("something else\n", 1000)), "the file is not a store"},
 		"cut":          {whole[:5*4096], "bytes where"},
 		"a meta page":  {flip(64), "meta page"},
-		"a value":      {flip(strings.Index(string(whole), `"domain":"northgate.example"`) + 3), "checksum does not match"},
+		"a value":      {[]byte(strings.ReplaceAll(string(whole), `"domain":"northgate.example"`, `"domaim":"northgate.example"`)), "checksum does not match"},
 		"an account":   {within(func(tx *kv.Tx) error { return raw("account").Put(tx, "northgate", []byte("garbage")) }), "account: "},
 		"the settings": {within(func(tx *kv.Tx) error { return raw("setting").Put(tx, applianceSetting, []byte("garbage")) }), "setting: "},
 		"a setting empty": {within(func(tx *kv.Tx) error {

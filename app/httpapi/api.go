@@ -54,6 +54,10 @@ type Config struct {
 	Log         *slog.Logger
 	Version     string
 
+	// MaxConnections is how many connections there may be, of which streams of events leave half for everything else; 0: they
+	// have a limit of their own alone.
+	MaxConnections int
+
 	// Closed, when set, says why there is no store: then only operations that need none are answered, and all else
 	// here but Log, Version, Restorer, Backups.Scratch, Secure and Status is not used.
 	Closed func() error
@@ -115,7 +119,7 @@ type API struct {
 // New makes the API. It panics when two routes clash, which a test of the table catches.
 func New(cfg Config) *API {
 	a := &API{
-		cfg: cfg, log: cfg.Log, origins: http.NewCrossOriginProtection(), streams: newStreams(cfg.Events),
+		cfg: cfg, log: cfg.Log, origins: http.NewCrossOriginProtection(), streams: newStreams(cfg.Events, cfg.MaxConnections),
 		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
 	}
 	a.meters = newMeters(cfg.Gauges, a.streams.count)

@@ -38,6 +38,7 @@ type streamTimes struct {
 type streams struct {
 	hub    *event.Hub
 	times  streamTimes
+	most   int // in all
 	ending chan struct{}
 
 	mu    sync.Mutex
@@ -46,12 +47,16 @@ type streams struct {
 	by    map[string]int // by credential
 }
 
-func newStreams(hub *event.Hub) *streams {
+func newStreams(hub *event.Hub, connections int) *streams {
 	if hub == nil {
 		hub = new(event.Hub)
 	}
+	most := maxStreams
+	if connections > 0 {
+		most = min(most, connections/2)
+	}
 	return &streams{
-		hub: hub, ending: make(chan struct{}), open: map[*stream]struct{}{}, by: map[string]int{},
+		hub: hub, most: most, ending: make(chan struct{}), open: map[*stream]struct{}{}, by: map[string]int{},
 		times: streamTimes{beat: 15 * time.Second, look: time.Second, pause: 250 * time.Millisecond, taken: 30 * time.Second, life: time.Hour, retry: 3 * time.Second},
 	}
 }
@@ -178,9 +183,9 @@ func (a *streams) enter(s *stream) error {
 	case a.by[s.credential] >= maxStreamsEach:
 		return &errdefs.Error{Kind: errdefs.TooMany, RetryAfter: a.times.beat,
 			Message: fmt.Sprintf("%d streams of events are open with this credential, and no more may be; close some, or use another credential", maxStreamsEach)}
-	case len(a.open) >= maxStreams:
+	case len(a.open) >= a.most:
 		return &errdefs.Error{Kind: errdefs.Unavailable, RetryAfter: a.times.beat,
-			Message: fmt.Sprintf("%d streams of events are open, and no more may be; try again later", maxStreams)}
+			Message: fmt.Sprintf("%d streams of events are open, and no more may be; try again later", a.most)}
 	}
 	a.open[s] = struct{}{}
 	a.by[s.credential]++

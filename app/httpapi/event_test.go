@@ -342,13 +342,21 @@ func TestEventsHaveLimits(t *testing.T) {
 	eventually(t, func() bool { return s.api.streams.count() == maxStreamsEach })
 	s.listen(ask{path: "/events", key: key})
 
-	full := &s.api.streams
-	(*full).mu.Lock()
-	for range maxStreams {
-		(*full).open[&stream{rc: http.NewResponseController(nil)}] = struct{}{}
+	s.api.streams.mu.Lock()
+	for len(s.api.streams.open) < maxStreams {
+		s.api.streams.open[&stream{rc: http.NewResponseController(nil)}] = struct{}{}
 	}
-	(*full).mu.Unlock()
+	s.api.streams.mu.Unlock()
 	s.do(ask{method: "GET", path: "/events", key: s.roleKey(auth.Operator)}).want(t, 503)
+}
+
+// Streams leave half of the connections for everything else.
+func TestStreamsLeaveConnections(t *testing.T) {
+	for connections, want := range map[int]int{0: maxStreams, 100: 50, 1024: maxStreams, 10_000: maxStreams} {
+		if got := newStreams(nil, connections).most; got != want {
+			t.Errorf("with %d connections there may be %d streams, want %d", connections, got, want)
+		}
+	}
 }
 
 func eventually(t *testing.T, holds func() bool) {

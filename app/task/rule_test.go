@@ -630,3 +630,53 @@ func TestSweep(t *testing.T) {
 }
 
 func countTexts(tx *kv.Tx) int { return texts.Count(tx) }
+
+func TestCheckFindsDamage(t *testing.T) {
+	for name, tt := range map[string]struct {
+		harm func(tx *kv.Tx, k key) error
+		want string
+	}{
+		"words":   {func(tx *kv.Tx, k key) error { return sweepAllTexts(tx) }, "its words are not there"},
+		"current": {func(tx *kv.Tx, k key) error { return currents.Delete(tx, k) }, "it is pending and not among the current ones"},
+		"record":  {func(tx *kv.Tx, k key) error { return instances.Delete(tx, k) }, "it is not there"},
+		"count":   {func(tx *kv.Tx, k key) error { return stations.Delete(tx, place{A: works, B: "PRESS"}) }, "they are not counted"},
+		"state": {func(tx *kv.Tx, k key) error {
+			r, _ := instances.Get(tx, k)
+			r.State = "lost"
+			return instances.Put(tx, k, r)
+		}, "its state is"},
+		"a stranger": {func(tx *kv.Tx, k key) error {
+			r, _ := instances.Get(tx, k)
+			k.A = "other"
+			return instances.Put(tx, k, r)
+		}, "its account other is not there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &plant{Rig: floortest.New(t, floortest.Manifest, Buckets()...), t: t}
+			p.open()
+			p.must(p.startList("PRESS", "CLEAN"))
+			k, _ := parseID(works, p.pending("PRESS", "WIPE").ID)
+			var found []string
+			p.must(p.Store.Update(func(tx *kv.Tx) error { return tt.harm(tx, k) }))
+			p.must(p.Store.View(func(tx *kv.Tx) error {
+				Check(tx, map[string]bool{works: true}, func(problem string) { found = append(found, problem) })
+				return nil
+			}))
+			if !strings.Contains(strings.Join(found, "\n"), tt.want) {
+				t.Errorf("it reports %q, want %q", found, tt.want)
+			}
+		})
+	}
+}
+
+func sweepAllTexts(tx *kv.Tx) error {
+	for item, err := range texts.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		if err := texts.Delete(tx, item.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
