@@ -4,18 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/floor"
-	"opsmon/app/monitor"
 	"opsmon/app/simulate"
 )
 
@@ -52,7 +53,8 @@ func newRestless(t *testing.T, manifest []byte) *restless {
 	return r
 }
 
-// roundTheClock is the example plant with work at every hour, so that it does not matter when the test runs.
+// roundTheClock is the example plant with work at every hour, so that it does not matter when the test runs, and with
+// people who may end what they started.
 func roundTheClock(t *testing.T) []byte {
 	t.Helper()
 	var doc map[string]any
@@ -63,6 +65,7 @@ func roundTheClock(t *testing.T) []byte {
 	for _, group := range plants[0].(map[string]any)["stationGroups"].([]any) {
 		g := group.(map[string]any)
 		g["shiftPatternCode"] = "kiln"
+		delete(g, "enableScheduleCutShort")
 		for _, station := range g["stations"].([]any) {
 			delete(station.(map[string]any), "shiftPatternCode")
 		}
@@ -74,156 +77,195 @@ func roundTheClock(t *testing.T) []byte {
 	return b
 }
 
-// TestKilledInAShift plays a shift at a thousand times its speed to a service that is killed at random moments. In the end
-// its figures are those of a service that was left alone.
-func TestKilledInAShift(t *testing.T) {
-	manifest := roundTheClock(t)
-	from := (time.Now().UnixMilli()/hourMs - 10) * hourMs
-	to := from + shiftMinutes*hourMs/60
-	play := func(r *restless, speed float64) (simulate.Progress, error) {
-		plant, err := simulate.ReadPlant(manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		player := simulate.NewPlayer(simulate.PlayConfig{
-			Generator: simulate.New(plant, simulate.Config{Seed: 11, IDs: true}), Send: r.send, From: from, Until: to, Speed: speed, Patience: time.Minute,
-			Step:    5 * 60_000,
-			Trouble: func(why string) { t.Log(why) },
-		})
-		err = player.Play(t.Context())
-		return player.Progress(), err
-	}
+// shiftPlayed is a shift as a service is to see it: the machines, and people who start and end schedules, at a speed; and
+// then, at once, what people enter when they see what came of it.
+type shiftPlayed struct {
+	manifest []byte
+	from, to int64 // ms
+}
 
-	calm := newRestless(t, manifest)
-	p := calm.start(t)
-	wanted, err := play(calm, 0)
+// play plays events of some deeds, or what machines send for deed 0, and counts what the service took.
+func (s *shiftPlayed) play(t *testing.T, r *restless, speed float64, deeds ...simulate.Deed) (simulate.Progress, error) {
+	plant, err := simulate.ReadPlant(s.manifest)
+	if err != nil {
+		return simulate.Progress{}, err
+	}
+	player := simulate.NewPlayer(simulate.PlayConfig{
+		// Which end comes first, that by hand or that by a count, is the service's to find when it hears of both late.
+		Generator: simulate.New(plant, simulate.Config{Seed: 11, IDs: true, EndedByHand: true}),
+		Send:      r.send, From: s.from, Until: s.to, Speed: speed, Patience: time.Minute, Step: 5 * 60_000,
+		Only: func(e *simulate.Event) bool {
+			deed := simulate.Deed(0)
+			if e.Act != nil {
+				deed = e.Act.Deed
+			}
+			return slices.Contains(deeds, deed)
+		},
+		Trouble: func(why string) {
+			if !strings.HasPrefix(why, "waiting") {
+				t.Log(why)
+			}
+		},
+	})
+	err = player.Play(t.Context())
+	return player.Progress(), err
+}
+
+var (
+	shiftLive  = []simulate.Deed{0, simulate.Plan, simulate.Start, simulate.End, simulate.SignOn}
+	shiftAfter = []simulate.Deed{simulate.Count, simulate.Reject}
+)
+
+// calmShift plays the shift to a service that is left alone.
+func (s *shiftPlayed) calmShift(t *testing.T, r *restless) (live, after simulate.Progress, p *process) {
+	t.Helper()
+	p = r.start(t)
+	live, err := s.play(t, r, 0, shiftLive...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status := p.end(t, terminate); status != 0 {
-		t.Errorf("exit status %d: %s", status, p.stderr)
+	s.settled(t, r, p)
+	if after, err = s.play(t, r, 0, shiftAfter...); err != nil {
+		t.Fatal(err)
 	}
+	return live, after, p
+}
 
-	rough := newRestless(t, manifest)
-	p = rough.start(t)
-	type result struct {
-		simulate.Progress
-		error
-	}
-	played := make(chan result, 1)
-	go func() {
-		progress, err := play(rough, 1000)
-		played <- result{progress, err}
-	}()
-	var got *result
+// TestKilledInAShift plays a shift at a thousand times its speed to a service that is killed at random moments. In the end
+// its figures are those of a service that was left alone.
+func TestKilledInAShift(t *testing.T) {
+	shift := &shiftPlayed{manifest: roundTheClock(t)}
+	shift.from = (time.Now().UnixMilli()/hourMs - 10) * hourMs
+	shift.to = shift.from + shiftMinutes*hourMs/60
+	calm := newRestless(t, shift.manifest)
+	wantLive, wantAfter, calmly := shift.calmShift(t, calm)
+
+	rough := newRestless(t, shift.manifest)
+	p := rough.start(t)
 	kills := 0
-	for got == nil {
-		select {
-		case r := <-played:
-			got = &r
-			continue
-		case <-time.After(time.Duration(50+rand.IntN(2*shiftMinutes*60/shiftKills)) * time.Millisecond):
+	killed := func(play func() (simulate.Progress, error)) simulate.Progress {
+		t.Helper()
+		type result struct {
+			simulate.Progress
+			error
 		}
-		p.kill()
-		kills++
-		p = rough.start(t)
+		played := make(chan result, 1)
+		go func() {
+			progress, err := play()
+			played <- result{progress, err}
+		}()
+		for {
+			select {
+			case r := <-played:
+				if r.error != nil {
+					t.Fatal(r.error)
+				}
+				p.kill()
+				kills++
+				p = rough.start(t)
+				return r.Progress
+			case <-time.After(time.Duration(50+rand.IntN(2*shiftMinutes*60/shiftKills)) * time.Millisecond):
+			}
+			p.kill()
+			kills++
+			p = rough.start(t)
+		}
 	}
-	if got.error != nil {
-		t.Fatal(got.error)
-	}
-	p.kill()
-	t.Logf("%d kills; %+v; undisturbed %+v", kills, got.Progress, wanted)
+	live := killed(func() (simulate.Progress, error) { return shift.play(t, rough, 1000, shiftLive...) })
+	shift.settled(t, rough, p)
+	after := killed(func() (simulate.Progress, error) { return shift.play(t, rough, 0, shiftAfter...) })
+	t.Logf("%d kills; %+v %+v", kills, live, after)
 	if kills < shiftKills/2 {
 		t.Errorf("only %d kills", kills)
 	}
-	if got.Signals != wanted.Signals || got.Acts != wanted.Acts {
-		t.Errorf("%d signals and %d acts were taken, undisturbed %d and %d", got.Signals, got.Acts, wanted.Signals, wanted.Acts)
+	if live.Signals < 1000 || live.Acts < 30 || after.Acts == 0 {
+		t.Errorf("too little happened to tell anything: %+v %+v", live, after)
 	}
-	if out, stderr, status := command(t, "check", "--data-dir", rough.dir); status != 0 {
-		t.Errorf("check: %s%s", out, stderr)
+	if live.Signals != wantLive.Signals || live.Acts != wantLive.Acts || after.Acts != wantAfter.Acts {
+		t.Errorf("taken were %+v and %+v; undisturbed %+v and %+v", live, after, wantLive, wantAfter)
 	}
-	want := figures(t, calm, from, to)()
-	if len(want) < 10 {
-		t.Fatalf("there are figures of %d stations", len(want))
-	}
-	figuresNow, diff := figures(t, rough, from, to), ""
+	want := shift.settled(t, calm, calmly)
+	diff := ""
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		if diff = cmp.Diff(want, figuresNow()); diff == "" { // what came last is being computed
+		if diff = cmp.Diff(want, shift.figures(t, rough, p)); diff == "" { // what came last is being computed
 			break
 		}
 	}
 	if diff != "" {
 		t.Errorf("the figures are not those of an undisturbed run: %s", diff[:min(len(diff), 8000)])
 	}
+	if status := p.end(t, terminate); status != 0 {
+		t.Errorf("exit status %d: %s", status, p.stderr)
+	}
+	if out, stderr, status := command(t, "check", "--data-dir", rough.dir); status != 0 {
+		t.Errorf("check: %s%s", out, stderr)
+	}
 }
 
-// figures starts the service in this process, until the test ends, and gives what tells what it knows of the range, station
-// by station. The ids of schedules are left out: each run makes its own.
-func figures(t *testing.T, r *restless, from, to int64) func() map[string][]string {
+// settled waits until the figures stay as they are, and gives them.
+func (s *shiftPlayed) settled(t *testing.T, r *restless, p *process) []string {
 	t.Helper()
-	cfg := DefaultConfig()
-	cfg.DataDir, cfg.Backup.Every = r.dir, 0
-	a, err := Open(cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
+	last, since := s.figures(t, r, p), time.Now()
+	for end := time.Now().Add(time.Minute); time.Since(since) < 3*time.Second; time.Sleep(300 * time.Millisecond) {
+		if now := s.figures(t, r, p); !slices.Equal(now, last) {
+			last, since = now, time.Now()
+		}
+		if time.Now().After(end) {
+			t.Fatal("the figures do not come to rest")
+		}
 	}
-	a.start()
-	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return func() map[string][]string {
-		list, err := a.floor.Now("northgate")
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := map[string][]string{}
-		for _, live := range list {
-			d, err := a.floor.Detail("northgate", live.Station.Code, from, to)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out[live.Station.Code] = figuresOf(d)
-		}
-		return out
-	}
+	return last
 }
 
-// figuresOf writes what is known of a station, a line for each thing.
-func figuresOf(d *floor.Detail) (lines []string) {
-	names := map[string]string{"": ""}
-	name := func(id string) string {
-		if _, found := names[id]; !found {
-			names[id] = fmt.Sprint("schedule ", len(names))
+// figures gives what the service tells of the shift: windows by the minute, OEE by the hour and by the schedule. The ids of
+// schedules are left out: each run makes its own.
+func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []string) {
+	t.Helper()
+	span := fmt.Sprintf("from=%s&to=%s", time.UnixMilli(s.from).UTC().Format(time.RFC3339), time.UnixMilli(s.to).UTC().Format(time.RFC3339))
+	names := map[string]string{}
+	list := func(path string) {
+		t.Helper()
+		var out struct {
+			Results []json.RawMessage `json:"results"`
 		}
-		return names[id]
-	}
-	context := func(c *monitor.Context) monitor.Context {
-		out := *c
-		out.Production, out.NonProduction = name(c.Production), name(c.NonProduction)
-		return out
-	}
-	for i := range d.Segments {
-		s := d.Segments[i]
-		c := context(s.Ctx)
-		s.Ctx = nil
-		lines = append(lines, fmt.Sprintf("segment %+v %+v", s, c))
-	}
-	for _, m := range d.Minutes {
-		parts := m.Parts
-		m.Parts = nil
-		line := fmt.Sprintf("minute %+v", m)
-		for _, part := range parts {
-			c := context(part.Ctx)
-			part.Ctx = nil
-			line += fmt.Sprintf(" %+v %+v", part, c)
+		resp, err := p.do(http.MethodGet, path, r.key, "", &out)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("GET %s: %v %v", path, resp, err)
 		}
-		lines = append(lines, line)
+		for _, row := range out.Results {
+			text := string(row)
+			for id, name := range names {
+				text = strings.ReplaceAll(text, id, name)
+			}
+			lines = append(lines, text)
+		}
 	}
-	for _, issue := range d.Issues {
-		issue.Production = name(issue.Production)
-		lines = append(lines, fmt.Sprintf("issue %+v", issue))
+	var schedules struct {
+		Results []struct {
+			ID    string  `json:"id"`
+			Ref   string  `json:"workOrderReference"`
+			State string  `json:"state"`
+			Start string  `json:"actualStartAt"`
+			End   string  `json:"actualEndAt"`
+			Good  float64 `json:"goodCount"`
+			Bad   float64 `json:"badCount"`
+			Other float64 `json:"otherCount"`
+		} `json:"results"`
 	}
+	if resp, err := p.do(http.MethodGet, "/schedule?limit=1000&"+span, r.key, "", &schedules); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET /schedule: %v %v", resp, err)
+	}
+	for i, x := range schedules.Results {
+		name := x.Ref
+		if name == "" {
+			name = fmt.Sprint("schedule ", i)
+		}
+		names[x.ID] = name
+		lines = append(lines, fmt.Sprint(name, " ", x.State, " ", x.Start, " ", x.End, " ", x.Good, " ", x.Bad, " ", x.Other))
+	}
+	sort.Strings(lines)
+	list("/station-window?limit=100000&" + span)
+	list("/oee?by=station,hour&" + span)
+	list("/oee?by=sku&profile=vorne&" + span)
 	return lines
 }

@@ -116,7 +116,8 @@ func (e *env) play(cmd *cobra.Command, p *play) error {
 		return &usageError{cmd.CommandPath(), fmt.Errorf("--stations: %w", err)}
 	}
 	player := simulate.NewPlayer(simulate.PlayConfig{
-		Generator: generator, Send: send, Stations: p.stations, From: from, Until: until, Speed: p.speed, Machines: p.machines,
+		Generator: generator, Send: send, Stations: p.stations, From: from, Until: until, Speed: p.speed,
+		Only:     func(e *simulate.Event) bool { return e.Act == nil || !p.machines },
 		Patience: 2 * time.Minute,
 		Report:   func(now simulate.Progress) { fmt.Fprintln(e.stderr, progressLine(now)) },
 		Trouble:  func(why string) { fmt.Fprintln(e.stderr, why) },

@@ -13,13 +13,13 @@ import (
 type PlayConfig struct {
 	Generator *Generator
 	Send      Send
-	Stations  []string // nil: all
-	From      int64    // the first moment played
-	Until     int64    // the moment at which it ends; 0: never
-	Speed     float64  // plant's time for each of ours; 0: as fast as the service takes it
-	Batch     int      // the most signals in a request; 0: 2000
-	Machines  bool     // machines only, no people
-	Step      int64    // the longest stretch of the plant's time whose signals go together, ms; 0: 15 minutes
+	Stations  []string          // nil: all
+	From      int64             // the first moment played
+	Until     int64             // the moment at which it ends; 0: never
+	Speed     float64           // plant's time for each of ours; 0: as fast as the service takes it
+	Batch     int               // the most signals in a request; 0: 2000
+	Only      func(*Event) bool // which events are played; nil: all
+	Step      int64             // the longest stretch of the plant's time whose signals go together, ms; 0: 15 minutes
 	// Clock is told up to which moment of the plant's time the next events reach, ms, before they are sent: for who sets the
 	// service's own clock. nil: nobody.
 	Clock    func(at int64)
@@ -83,14 +83,12 @@ func (p *Player) Progress() Progress {
 // Play plays until the end that was set, or ctx ends. Errors: ctx's, and that of a service which does not answer for
 // longer than the patience or lets nobody in.
 func (p *Player) Play(ctx context.Context) error {
-	if !p.cfg.Machines {
-		underway, err := p.cfg.Generator.Underway(p.cfg.Stations, p.cfg.From)
-		if err == nil {
-			err = p.deliver(ctx, underway)
-		}
-		if err != nil {
-			return err
-		}
+	underway, err := p.cfg.Generator.Underway(p.cfg.Stations, p.cfg.From)
+	if err == nil {
+		err = p.deliver(ctx, underway)
+	}
+	if err != nil {
+		return err
 	}
 	began := time.Now()
 	p.reported = began
@@ -155,6 +153,9 @@ func (p *Player) report(always bool) {
 func (p *Player) deliver(ctx context.Context, events []Event) error {
 	for i := range events {
 		e := &events[i]
+		if p.cfg.Only != nil && !p.cfg.Only(e) {
+			continue
+		}
 		if e.Act == nil {
 			if p.waiting > 0 {
 				p.objects = append(p.objects, ',')
@@ -165,9 +166,6 @@ func (p *Player) deliver(ctx context.Context, events []Event) error {
 					return err
 				}
 			}
-			continue
-		}
-		if p.cfg.Machines {
 			continue
 		}
 		if err := p.flush(ctx); err != nil {

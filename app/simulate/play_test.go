@@ -68,7 +68,7 @@ func TestPlayKeepsTime(t *testing.T) {
 		s := &service{t: t}
 		now := time.Now()
 		from := now.UnixMilli() - hour + minute
-		p := NewPlayer(PlayConfig{Generator: g, Send: s.send, From: from, Until: from + hour, Speed: 60, Machines: true})
+		p := NewPlayer(PlayConfig{Generator: g, Send: s.send, From: from, Until: from + hour, Speed: 60, Only: machines})
 		if err := p.Play(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestPlaySaysByHowMuchItLags(t *testing.T) {
 		var behind int64
 		from := time.Now().UnixMilli() - day
 		p := NewPlayer(PlayConfig{
-			Generator: generator(t, Config{Seed: 1}), Send: s.send, From: from, Until: from + 12*hour, Speed: 10_000, Machines: true, Batch: 500,
+			Generator: generator(t, Config{Seed: 1}), Send: s.send, From: from, Until: from + 12*hour, Speed: 10_000, Only: machines, Batch: 500,
 			Report: func(now Progress) { behind = max(behind, now.Behind) },
 		})
 		if err := p.Play(t.Context()); err != nil {
@@ -125,7 +125,7 @@ func TestPlayGoesOnLive(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		from := time.Now().UnixMilli() - 2*hour
-		p := NewPlayer(PlayConfig{Generator: generator(t, Config{Seed: 1}), Send: s.send, From: from, Speed: 1000, Machines: true})
+		p := NewPlayer(PlayConfig{Generator: generator(t, Config{Seed: 1}), Send: s.send, From: from, Speed: 1000, Only: machines})
 		if err := p.Play(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("ended with %v", err)
 		}
@@ -157,7 +157,7 @@ func TestPlayTriesAgain(t *testing.T) {
 		began := time.Now()
 		from := began.UnixMilli() - hour
 		p := NewPlayer(PlayConfig{
-			Generator: generator(t, Config{Seed: 1}), Send: s.send, From: from, Until: from + minute, Machines: true, Patience: time.Minute,
+			Generator: generator(t, Config{Seed: 1}), Send: s.send, From: from, Until: from + minute, Only: machines, Patience: time.Minute,
 			Trouble: func(why string) { told = append(told, why) },
 		})
 		if err := p.Play(t.Context()); err != nil {
@@ -189,7 +189,7 @@ func TestPlayGivesUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			tt.service.t = t
 			from := time.Now().UnixMilli() - hour
-			p := NewPlayer(PlayConfig{Generator: generator(t, Config{Seed: 1}), Send: tt.service.send, From: from, Until: from + minute, Machines: true, Patience: 20 * time.Second})
+			p := NewPlayer(PlayConfig{Generator: generator(t, Config{Seed: 1}), Send: tt.service.send, From: from, Until: from + minute, Only: machines, Patience: 20 * time.Second})
 			if err := p.Play(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -204,7 +204,7 @@ func TestPlayCountsWhatIsRefused(t *testing.T) {
 		var told []string
 		from := time.Now().UnixMilli() - hour
 		p := NewPlayer(PlayConfig{
-			Generator: generator(t, Config{Seed: 1}), Send: s.send, From: from, Until: from + 30*minute, Machines: true,
+			Generator: generator(t, Config{Seed: 1}), Send: s.send, From: from, Until: from + 30*minute, Only: machines,
 			Trouble: func(why string) { told = append(told, why) },
 		})
 		if err := p.Play(t.Context()); err != nil {
@@ -219,3 +219,6 @@ func TestPlayCountsWhatIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// machines leaves people out.
+func machines(e *Event) bool { return e.Act == nil }
