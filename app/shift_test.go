@@ -112,8 +112,9 @@ func (s *shiftPlayed) play(t *testing.T, r *restless, speed float64, deeds ...si
 }
 
 var (
-	shiftLive  = []simulate.Deed{0, simulate.Plan, simulate.Start, simulate.End, simulate.SignOn}
+	shiftLive  = []simulate.Deed{0, simulate.Plan, simulate.Start, simulate.End, simulate.SignOn, simulate.Halt, simulate.Resume}
 	shiftAfter = []simulate.Deed{simulate.Count, simulate.Reject}
+	shiftLast  = []simulate.Deed{simulate.Cause} // of stops that are to be there
 )
 
 // calmShift plays the shift to a service that is left alone.
@@ -164,7 +165,7 @@ func TestKilledInAShift(t *testing.T) {
 				kills++
 				p = rough.start(t)
 				return r.Progress
-			case <-time.After(time.Duration(50+rand.IntN(2*shiftMinutes*60/shiftKills)) * time.Millisecond):
+			case <-time.After(time.Duration(50+rand.IntN(shiftMinutes*60/shiftKills)) * time.Millisecond):
 			}
 			p.kill()
 			kills++
@@ -174,8 +175,11 @@ func TestKilledInAShift(t *testing.T) {
 	live := killed(func() (simulate.Progress, error) { return shift.play(t, rough, 1000, shiftLive...) })
 	shift.settled(t, rough, p)
 	after := killed(func() (simulate.Progress, error) { return shift.play(t, rough, 0, shiftAfter...) })
-	t.Logf("%d kills; %+v %+v", kills, live, after)
-	if kills < shiftKills/2 {
+	causes := shift.explain(t, rough, p)
+	p.kill()
+	p = rough.start(t)
+	t.Logf("%d kills; %+v %+v, %d causes", kills, live, after, causes)
+	if kills < shiftKills {
 		t.Errorf("only %d kills", kills)
 	}
 	if live.Signals < 1000 || live.Acts < 30 || after.Acts == 0 {
@@ -183,6 +187,9 @@ func TestKilledInAShift(t *testing.T) {
 	}
 	if live.Signals != wantLive.Signals || live.Acts != wantLive.Acts || after.Acts != wantAfter.Acts {
 		t.Errorf("taken were %+v and %+v; undisturbed %+v and %+v", live, after, wantLive, wantAfter)
+	}
+	if want := shift.explain(t, calm, calmly); causes != want || want == 0 && shiftMinutes > 100 {
+		t.Errorf("%d stops were explained, undisturbed %d", causes, want)
 	}
 	want := shift.settled(t, calm, calmly)
 	diff := ""
@@ -200,6 +207,17 @@ func TestKilledInAShift(t *testing.T) {
 	if out, stderr, status := command(t, "check", "--data-dir", rough.dir); status != 0 {
 		t.Errorf("check: %s%s", out, stderr)
 	}
+}
+
+// explain says what caused the stops, when all of them are there, and gives how many those were.
+func (s *shiftPlayed) explain(t *testing.T, r *restless, p *process) int {
+	t.Helper()
+	s.settled(t, r, p)
+	done, err := s.play(t, r, 0, shiftLast...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done.Acts
 }
 
 // settled waits until the figures stay as they are, and gives them.
@@ -264,6 +282,15 @@ func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []st
 		lines = append(lines, fmt.Sprint(name, " ", x.State, " ", x.Start, " ", x.End, " ", x.Good, " ", x.Bad, " ", x.Other))
 	}
 	sort.Strings(lines)
+	var issues struct {
+		Results []struct{ ID, StartAt, EndAt, CauseCode, CauseFrom string } `json:"results"`
+	}
+	if resp, err := p.do(http.MethodGet, "/issue?limit=1000&"+span, r.key, "", &issues); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET /issue: %v %v", resp, err)
+	}
+	for _, x := range issues.Results {
+		lines = append(lines, fmt.Sprintf("%+v", x)) // not for how long one lasts that goes on
+	}
 	list("/station-window?limit=100000&" + span)
 	list("/oee?by=station,hour&" + span)
 	list("/oee?by=sku&profile=vorne&" + span)
