@@ -22,6 +22,33 @@ func (f *Floor) Noted(accountID, stationCode string) {
 	o.hint()
 }
 
+// Gone gives the stations that have left the manifest, as they were last, by code. Errors are those of Now.
+func (f *Floor) Gone(accountID string) ([]Live, error) {
+	gone, err := f.Archived(accountID)
+	if err != nil {
+		return nil, err
+	}
+	o, err := f.owner(accountID)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Live, 0, len(gone))
+	for _, s := range gone {
+		o.mu.RLock()
+		l := o.lines[s.Code]
+		o.mu.RUnlock()
+		if l == nil {
+			continue
+		}
+		live, err := o.live(l, s)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, live)
+	}
+	return list, nil
+}
+
 // Account gives what GET /account shows of the floor as it is now; nil while the stations are being read after a start. It
 // does not wait.
 func (f *Floor) Account(accountID string) *account.Live {

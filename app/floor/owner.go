@@ -1,6 +1,8 @@
 package floor
 
 import (
+	"cmp"
+	"iter"
 	"log/slog"
 	"slices"
 	"sync"
@@ -241,7 +243,7 @@ func (o *owner) catchUp(now int64) {
 			late = append(late, l)
 		}
 	}
-	for batch := range slices.Chunk(late, keepBatch) {
+	for batch := range lateBatches(late, now) {
 		if o.again(o.timeline, now, batch...) != nil {
 			for _, l := range batch { // one that cannot be must not be in the way of the others
 				if err := o.again(o.timeline, now, l); err != nil {
@@ -255,6 +257,29 @@ func (o *owner) catchUp(now int64) {
 	}
 	if took := time.Since(started); took > 10*time.Millisecond {
 		o.rest = time.Now().Add(took)
+	}
+}
+
+// lateBatch is how much time of stations is computed again at once, ms: it bounds the memory that takes, and how long the
+// owner does nothing else. A single station may have more.
+const lateBatch = 16 * day
+
+// lateBatches gives lines that are late in batches to be computed again together, those that are late by little first: a
+// correction of last year does not hold them up.
+func lateBatches(late []*line, now int64) iter.Seq[[]*line] {
+	slices.SortFunc(late, func(a, b *line) int { return cmp.Or(cmp.Compare(b.late, a.late), cmp.Compare(a.code, b.code)) })
+	return func(yield func([]*line) bool) {
+		for len(late) > 0 {
+			n, long := 1, now-late[0].late
+			for n < min(len(late), keepBatch) && long+now-late[n].late <= lateBatch {
+				long += now - late[n].late
+				n++
+			}
+			if !yield(late[:n]) {
+				return
+			}
+			late = late[n:]
+		}
 	}
 }
 
@@ -343,7 +368,7 @@ func (o *owner) replan() error {
 		}
 		lines[s.Code] = l
 	}
-	for batch := range slices.Chunk(late, keepBatch) {
+	for batch := range lateBatches(late, now) {
 		if err := o.again(t, now, batch...); err != nil {
 			return err
 		}

@@ -26,6 +26,7 @@ type Status struct {
 	Schedule            *RunningStatus `json:"schedule"`              // the production schedule that runs
 	NonProduction       *RunningStatus `json:"nonProductionSchedule"` // which pauses it
 	Issues              []IssueStatus  `json:"issues"`                // those that go on
+	Archived            bool           `json:"archived"`              // it has left the manifest
 	Sequence            uint64         `json:"sequence"`              // grows with each change; the same shows the same
 }
 
@@ -65,7 +66,7 @@ func statusOf(s *station.Station, v *monitor.View, note station.Note, sequence u
 	st := Status{
 		StationCode: s.Code, Name: s.Name, PlantCode: s.Plant.Code, GroupCode: s.Group.Code,
 		StatusCode: v.Status.String(), StatusCodeUpdatedAt: Instant(v.Since), IsAlive: v.Status != monitor.StatusDisconnected,
-		LineSpeedTarget: orNull(s.Monitor.LineSpeedTarget), Issues: []IssueStatus{}, Sequence: sequence,
+		LineSpeedTarget: orNull(s.Monitor.LineSpeedTarget), Issues: []IssueStatus{}, Archived: s.Archived, Sequence: sequence,
 	}
 	st.OperatorInitials, st.AlertMessage = orNull(note.OperatorInitials), orNull(note.AlertMessage)
 	if note.AlertExpiresAt != 0 {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,4 +55,36 @@ func TestBoardShows(t *testing.T) {
 	}
 	s.do(ask{method: "POST", path: "/station/PACK-1/alert", key: operator, body: `{"message":"x"}`}).want(t, 403)
 	s.do(ask{method: "POST", path: "/station/PACK-9/operator", key: operator, body: `{"initials":"ABC"}`}).want(t, 404)
+}
+
+// A station that has left the manifest is shown to who asks for archived ones (monitoring.md section 10).
+func TestArchivedStations(t *testing.T) {
+	s := newServer(t, options{})
+	key, member := s.roleKey(auth.Readonly), s.roleKey(auth.Member)
+	document := string(s.do(ask{method: "GET", path: "/account/manifest", key: key}).want(t, 200).body)
+	s.do(ask{method: "PUT", path: "/account/manifest", key: member, body: strings.ReplaceAll(document, `"PACK-2"`, `"PACK-7"`)}).want(t, 200)
+	s.must(nil, s.floor.Pass("acme"))
+	codes := func(query string) (list []string) {
+		a := s.do(ask{method: "GET", path: "/station" + query, key: key}).want(t, 200)
+		for _, v := range a.at("results").([]any) {
+			station := v.(map[string]any)
+			code := station["stationCode"].(string)
+			if station["archived"] == true {
+				code += " archived"
+			}
+			list = append(list, code)
+		}
+		return list
+	}
+	if got := codes(""); slices.Contains(got, "PACK-2") || slices.Contains(got, "PACK-2 archived") || !slices.Contains(got, "PACK-7") {
+		t.Errorf("without archived: %q", got)
+	}
+	if got := codes("?archived=true"); got[len(got)-1] != "PACK-2 archived" || !slices.Contains(got, "PACK-7") {
+		t.Errorf("with archived: %q", got)
+	}
+	if got := codes("?archived=true&stationcodes=PACK-2"); len(got) != 1 || got[0] != "PACK-2 archived" {
+		t.Errorf("by its code: %q", got)
+	}
+	s.do(ask{method: "GET", path: "/station?stationcodes=PACK-2", key: key}).want(t, 400)
+	s.do(ask{method: "GET", path: "/station?archived=yes", key: key}).want(t, 400)
 }

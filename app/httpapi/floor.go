@@ -11,21 +11,30 @@ import (
 
 // getStations answers GET /station: what the stations do now (monitoring.md section 3).
 func getStations(c *call) (reply, error) {
-	plan, err := c.api.cfg.Floor.Plan(c.p.AccountID)
+	plan, all, err := c.allStations()
 	if err != nil {
 		return reply{}, err
 	}
-	chosen, err := c.stations(plan)
+	chosen, err := c.stationsOf(all)
 	if err != nil {
 		return reply{}, err
 	}
 	live, err := c.api.cfg.Floor.Now(c.p.AccountID)
+	if err == nil && len(all) > len(plan.Stations) {
+		var gone []floor.Live
+		gone, err = c.api.cfg.Floor.Gone(c.p.AccountID)
+		live = append(live, gone...)
+	}
 	if err != nil {
 		return reply{}, err
 	}
+	asked := make(map[string]bool, len(chosen))
+	for _, s := range chosen {
+		asked[s.Code] = true
+	}
 	results := make([]floor.Status, 0, len(live))
 	for i := range live {
-		if slices.Contains(chosen, live[i].Station) {
+		if asked[live[i].Station.Code] {
 			results = append(results, live[i].Status())
 		}
 	}

@@ -116,7 +116,7 @@ const (
 	backupSample   = `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","bytes":1846211,"origin":"scheduled","encrypted":false,"app":"1.0.0","problem":""}`
 	overviewSample = `{"folder":"/var/lib/app/backups","scheduled":true,"lastAt":"2026-11-20T01:30:00.000Z","nextAt":"2026-11-21T01:30:00.000Z","running":false,"overdue":false,"problem":"","restore":null,"backups":[` + backupSample + `]}`
 	statusSample   = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing","statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","isAlive":true,"currentOperatorInitials":"ABC","alertMessage":null,"alertExpiresAt":null,"lineSpeed":null,"lineSpeedTarget":null,` +
-		`"schedule":{"id":"s7xk2v9m4q6w","skuCode":"BOWL","reasonCode":null,"plannedQuantity":4800,"goodCount":1212,"badCount":7},"nonProductionSchedule":null,"issues":[{"id":"PACK-1.stop-1795680930000","type":"stop","startAt":"2026-11-20T08:15:30.000Z","causeCode":null}],"sequence":41827}`
+		`"schedule":{"id":"s7xk2v9m4q6w","skuCode":"BOWL","reasonCode":null,"plannedQuantity":4800,"goodCount":1212,"badCount":7},"nonProductionSchedule":null,"issues":[{"id":"PACK-1.stop-1795680930000","type":"stop","startAt":"2026-11-20T08:15:30.000Z","causeCode":null}],"archived":false,"sequence":41827}`
 	noteSample       = `{"stationCode":"PACK-1","currentOperatorInitials":"ABC","alertMessage":"Maintenance at 14:00","alertExpiresAt":"2026-11-20T14:00:00.000Z"}`
 	correctionSample = `{"id":"3","createdAt":"2026-11-20T08:15:30.123Z","author":"it@acme.example","note":"The threshold was meant to be two minutes","stationCodes":["PACK-1"],"from":"2026-11-16T06:00:00.000Z","to":"2026-11-20T06:00:00.000Z",` +
 		`"changes":{"station":{"utilisationDowntimeThreshold":120000}},"undoneAt":null,"undoneBy":null}`
@@ -191,7 +191,7 @@ var operations = map[string]operation{
 	},
 	"GET /station": {
 		id: "listStations", tag: "Station", summary: "What the stations do now",
-		about:  "Each station with its status and since when, the schedules that run with what they have counted, its speed, and the stops that go on. The sequence number grows with each change that `GET /events` tells; equal numbers show equal values.",
+		about:  "Each station with its status and since when, the schedules that run with what they have counted, its speed, and the stops that go on. The sequence number grows with each change that `GET /events` tells; equal numbers show equal values. With `archived` those that have left the manifest come last, as they were then.",
 		answer: "The stations, in the manifest's order.", form: formList, gives: "StationStatus", sample: statusSample, also: []int{400, 503},
 	},
 	"GET /station/:stationCode": {

@@ -263,7 +263,7 @@ const answerModels = `{
 	"totalChanges": {"description": "How many changes there are in all.", "type": "integer", "minimum": 0},
 	"changes": {"description": "The first 1,000 changes.", "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Change"}},
 	"warnings": {"description": "What looks like a mistake and was accepted.", "type": "array", "items": {"$ref": "#/components/schemas/Detail"}}}},
-"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "sequence"], "additionalProperties": false, "properties": {
+"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "archived", "sequence"], "additionalProperties": false, "properties": {
  "stationCode": {"type": "string"}, "name": {"type": "string"}, "plantCode": {"type": "string"}, "groupCode": {"type": "string"},
  "statusCode": {"description": "The first of these that fits.", "type": "string", "enum": ["disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"]},
  "statusCodeUpdatedAt": {"description": "Since when.", "type": "string", "format": "date-time"},
@@ -276,6 +276,7 @@ const answerModels = `{
  "schedule": {"description": "The production schedule that runs.", "anyOf": [{"$ref": "#/components/schemas/RunningSchedule"}, {"type": "null"}]},
  "nonProductionSchedule": {"description": "The non-production schedule that runs, and pauses the other.", "anyOf": [{"$ref": "#/components/schemas/RunningSchedule"}, {"type": "null"}]},
  "issues": {"description": "The stops and slow periods that go on.", "type": "array", "items": {"$ref": "#/components/schemas/OpenIssue"}},
+ "archived": {"description": "It has left the manifest, and this is how it was last.", "type": "boolean"},
  "sequence": {"description": "Grows with each change.", "type": "integer", "minimum": 0}}},
 "Schedule": {"description": "A schedule, and how far it has got.", "type": "object", "required": ["id", "stationCode", "kind", "type", "state", "paused", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity", "cycleTime", "unitsPerMinute", "unitsPerHour", "lineSpeedTarget", "partsPerCycle", "autoStart", "autoEnd", "autoEndOnQuantityComplete", "extendShift", "note", "expectedEndAt", "expectedQuantity", "rate", "actualStartAt", "actualEndAt", "goodCount", "badCount", "otherCount", "events", "createdAt", "updatedAt"], "additionalProperties": false, "properties": {
  "id": {"type": "string"},

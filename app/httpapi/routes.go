@@ -134,7 +134,7 @@ func (a *API) routes() []route {
 		{method: get, path: "/account/manifest/revisions", handle: getRevisions, query: []string{"limit", "skip"}},
 		{method: get, path: "/account/manifest/revisions/:revision", handle: getRevision},
 		{method: post, path: "/account/manifest/revisions/:revision/restore", handle: postRestore, role: auth.Member, query: []string{"note"}},
-		{method: get, path: "/station", handle: getStations, query: []string{"plantcode", "groupcode", "stationcodes"}},
+		{method: get, path: "/station", handle: getStations, query: []string{"plantcode", "groupcode", "stationcodes", "archived"}},
 		{method: get, path: "/station/:stationCode", handle: getStation},
 		{method: post, path: "/station/:stationCode/operator", handle: postStationOperator, role: auth.Operator},
 		{method: post, path: "/station/:stationCode/alert", handle: postStationAlert, role: auth.Supervisor},

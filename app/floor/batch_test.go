@@ -1,0 +1,39 @@
+package floor
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestLateBatches says which late lines are computed again together: those that are late by little first, and no more than
+// sixteen days of stations at once, but for a single one.
+func TestLateBatches(t *testing.T) {
+	const now = 1000 * day
+	var late []*line
+	for i, ago := range []int64{400 * day, hour, 7 * day, 9 * day, hour, 1, 8 * day} {
+		late = append(late, &line{code: fmt.Sprint("S", i), late: now - ago})
+	}
+	var got []string
+	for batch := range lateBatches(late, now) {
+		var codes []string
+		for _, l := range batch {
+			codes = append(codes, l.code)
+		}
+		got = append(got, strings.Join(codes, " "))
+	}
+	if all := strings.Join(got, ", "); all != "S5 S1 S4 S2 S6, S3, S0" {
+		t.Errorf("batches: %s", all)
+	}
+	late = nil
+	for i := range keepBatch + 1 {
+		late = append(late, &line{code: fmt.Sprint(i), late: now - 1})
+	}
+	var sizes []int
+	for batch := range lateBatches(late, now) {
+		sizes = append(sizes, len(batch))
+	}
+	if fmt.Sprint(sizes) != fmt.Sprintf("[%d 1]", keepBatch) {
+		t.Errorf("batches of %v lines", sizes)
+	}
+}
