@@ -12,7 +12,9 @@
 package mqtt
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"runtime/debug"
@@ -106,10 +108,11 @@ const (
 	EndedPace          Refusal = "pace"        // too many messages
 	EndedRevoked       Refusal = "revoked"     // the device was revoked
 	EndedStore         Refusal = "store"       // its signals could not be stored
-	EndedSlow          Refusal = "slow"        // it does not read what it is sent, or broke the protocol
+	EndedSlow          Refusal = "slow"        // it does not read what it is sent
+	EndedProtocol      Refusal = "malformed"   // it broke the protocol, or sent too large a packet
 )
 
-var refusals = []Refusal{RefusedCredentials, RefusedThrottled, RefusedLimit, RefusedProtocol, EndedForeign, EndedPace, EndedRevoked, EndedStore, EndedSlow}
+var refusals = []Refusal{RefusedCredentials, RefusedThrottled, RefusedLimit, RefusedProtocol, EndedForeign, EndedPace, EndedRevoked, EndedStore, EndedSlow, EndedProtocol}
 
 // Stats are how the broker does, for metrics.
 type Stats struct {
@@ -192,7 +195,31 @@ func (b *Broker) Serve(c net.Conn) {
 	if k.client.Load() == nil && !k.judged {
 		b.refused[RefusedProtocol].Add(1)
 	}
+	b.broken(k, err)
 	b.cfg.Log.Debug("a connection over MQTT ended", slog.String("from", k.address), slog.String("device", k.device()), slog.Any("why", err))
+}
+
+// broken tells a device that it has broken the protocol, or sent too large a packet, and notes it.
+func (b *Broker) broken(k *conn, err error) {
+	var code packets.Code
+	cl := k.client.Load()
+	if cl == nil || k.ended() || !errors.As(err, &code) || code.Code < packets.ErrUnspecifiedError.Code || code == packets.ErrSessionTakenOver {
+		return
+	}
+	b.refused[EndedProtocol].Add(1)
+	issue := "a packet was refused: " + code.Reason
+	if code == packets.ErrPacketTooLarge {
+		issue = fmt.Sprintf("a packet was refused: it has more than %d bytes", b.cfg.Limits.Packet)
+	}
+	b.cfg.Signals.NoteRefused(k.sender.signal(nil), signal.CauseMalformed, issue, 1)
+	if cl.Properties.ProtocolVersion < 5 {
+		return
+	}
+	var out bytes.Buffer
+	farewell := packets.Packet{ProtocolVersion: 5, FixedHeader: packets.FixedHeader{Type: packets.Disconnect}, ReasonCode: code.Code}
+	if farewell.DisconnectEncode(&out) == nil {
+		_, _ = k.Write(out.Bytes()) // it ends in any case
+	}
 }
 
 // enter counts a connection in; false when there are too many, or the broker closes.
@@ -326,7 +353,7 @@ const farewell = time.Second
 
 // disconnect ends a connection; MQTT 5 is told why.
 func (b *Broker) disconnect(k *conn, code packets.Code) {
-	cut := time.AfterFunc(farewell, func() { _ = k.Close() })
+	cut := time.AfterFunc(farewell, k.cut)
 	defer cut.Stop()
 	if cl := k.client.Load(); cl != nil && cl.Properties.ProtocolVersion >= 5 {
 		_ = b.server.DisconnectClient(cl, code)

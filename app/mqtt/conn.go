@@ -20,6 +20,7 @@ type conn struct {
 	ctx      context.Context // ends with the connection
 	cancel   context.CancelFunc
 	deaf     atomic.Bool // takes nothing more
+	said     atomic.Bool // it was told why it ends
 	client   atomic.Pointer[server.Client]
 	sender   *sender // nil until it is known whose connection it is; set under Broker.mu
 	linked   bool    // used by the goroutine that serves, as is
@@ -73,8 +74,10 @@ func (k *conn) Read(p []byte) (int, error) {
 
 // Write writes within a time, so that a device that never reads holds up nobody for longer.
 func (k *conn) Write(p []byte) (int, error) {
-	if cl := k.client.Load(); cl != nil && cl.Properties.ProtocolVersion < 5 && len(p) > 0 && p[0]>>4 == packets.Disconnect {
-		return len(p), nil // in MQTT 3.1.1 a broker does not say farewell
+	if len(p) > 0 && p[0]>>4 == packets.Disconnect {
+		if cl := k.client.Load(); k.said.Swap(true) || cl != nil && cl.Properties.ProtocolVersion < 5 {
+			return len(p), nil // once is enough; in MQTT 3.1.1 a broker says no farewell
+		}
 	}
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -113,10 +116,16 @@ func (k *conn) uncork() error {
 	return err
 }
 
-// Close closes the connection.
+// Close ends the connection for the library, which calls it before it tells why. Serve closes it.
 func (k *conn) Close() error {
 	k.cancel()
-	return k.Conn.Close()
+	return k.Conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+// cut closes the connection.
+func (k *conn) cut() {
+	k.cancel()
+	_ = k.Conn.Close() // it may be closed already
 }
 
 // end closes the connection and lets go of who waits for it.
@@ -125,7 +134,7 @@ func (k *conn) end() {
 	if cl := k.client.Load(); cl != nil {
 		cl.Stop(errRefused)
 	}
-	_ = k.Close() // it may be closed already
+	k.cut()
 }
 
 func (k *conn) ended() bool { return k.deaf.Load() }

@@ -239,6 +239,38 @@ func TestGarbage(t *testing.T) {
 	r.eventually("one connection", func() bool { return r.broker.Stats().Connections == 1 })
 }
 
+// A packet that is too large, or breaks the protocol, is told where MQTT can, counted, and shown with the device.
+func TestTooLarge(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.device("gw", "S1")
+	for n, c := range []struct {
+		version byte
+		bytes   []byte
+		code    byte
+		issue   string
+	}{
+		{5, append([]byte{0x32, 0xff, 0xff, 0xff, 0x7f}, make([]byte, 100)...), 0x95, "it has more than 16384 bytes"},
+		{4, append([]byte{0x32, 0x81, 0x80, 0x01}, make([]byte, 100)...), 0, "it has more than 16384 bytes"},
+		{5, []byte{0x32, 6, 0, 1, 'a', 0, 0, 0}, 0x82, "missing packet id"},
+	} {
+		bare := r.bare(c.version)
+		bare.connect("acme/gw", token, nil)
+		bare.want(packets.Connack, 0)
+		_, err := bare.conn.Write(c.bytes)
+		r.must(err)
+		if c.version == 5 {
+			bare.want(packets.Disconnect, c.code)
+		}
+		if pk := bare.read(); pk != nil {
+			t.Errorf("%d: it goes on with %+v", n, pk)
+		}
+		r.eventually("the end", func() bool { return r.broker.Stats().Refused[EndedProtocol] == uint64(n+1) })
+		if seen := r.signals.Seen("acme", "device:acme/gw"); !strings.Contains(seen.Issue, c.issue) {
+			t.Errorf("%d: the device is seen as %+v", n, seen)
+		}
+	}
+}
+
 // FuzzPackets gives the broker bytes after a good sign-in: it must not fail, and store nothing of another's.
 func FuzzPackets(f *testing.F) {
 	r := newRig(f, func(c *Config) { c.Limits.Write, c.Limits.Connect = time.Second, time.Second })
