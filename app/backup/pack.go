@@ -41,12 +41,12 @@ type packing struct {
 
 // newPacking begins a backup, which shares its parts when there is a pool.
 func newPacking(cfg Config, with *pool) (p *packing, err error) {
-	p = &packing{cfg: cfg, turns: newTurns(), pool: with}
+	p = &packing{cfg: cfg, turns: newShortTurns(), pool: with}
 	p.progress = progress{report: cfg.Progress, total: 2 * cfg.Store.Size()} // taken out, checked
 	p.header = Header{Format: format, App: cfg.Version, Store: cfg.Store.Version(), MadeAt: cfg.Clock().UTC().Truncate(time.Second), Encrypted: cfg.Passphrase != ""}
 	way := packedS2
 	if with != nil {
-		way, p.key = packedZstd, with.key
+		way, p.key, p.turns = packedZstd, with.key, newTurns() // it has no short steps
 	}
 	if p.codec, err = newCodec(way); err != nil {
 		return nil, err

@@ -70,18 +70,15 @@ func pipeline[In, Out any](ctx context.Context, next func() (In, error), work fu
 	return failed
 }
 
-// turns keeps the work of a backup from taking every processor of a machine with several, so that writers find one free.
-// On a machine with one or two they find it soon: what holds a turn works in steps of a fraction of a millisecond, and lets
-// whoever waits go first after each.
+// turns keeps the work of a backup from taking every processor, so that writers find one free. What holds a turn takes a
+// millisecond or a few.
 type turns chan struct{}
 
-func newTurns() turns {
-	n := runtime.GOMAXPROCS(0)
-	if n > 2 {
-		n--
-	}
-	return make(turns, n)
-}
+func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)-1)) }
+
+// newShortTurns is for work in steps of a fraction of a millisecond, after each of which whoever waits goes first: writers
+// soon find a processor where there are two of them, and both are at work.
+func newShortTurns() turns { return make(turns, max(min(2, runtime.GOMAXPROCS(0)), cap(newTurns()))) }
 
 func (t turns) take() {
 	t <- struct{}{}
