@@ -228,12 +228,16 @@ func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
 }
 
 func (o *owner) live(l *line, s *station.Station) (Live, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	now := o.f.now()
+	l.mu.Lock()
 	v, err := l.view(now)
+	sequence := l.shown.sequence
+	l.mu.Unlock()
 	v.Outputs = monitor.Outputs{}
-	return Live{Station: s, View: v, Note: o.f.cfg.Notes(o.account, s.Code, now), Sequence: l.shown.sequence}, err
+	if err == nil {
+		err = o.name(s.Code, v.Open, now)
+	}
+	return Live{Station: s, View: v, Note: o.f.cfg.Notes(o.account, s.Code, now), Sequence: sequence}, err
 }
 
 // Plan gives the configuration of all stations of an account that is in force now.

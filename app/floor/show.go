@@ -7,6 +7,7 @@ import (
 	"opsmon/app/event"
 	"opsmon/app/monitor"
 	"opsmon/app/station"
+	"opsmon/kv"
 )
 
 // Status is a station as answers and events carry it (monitoring.md sections 3 and 8). Times are RFC 3339 in UTC.
@@ -134,6 +135,11 @@ func (o *owner) show(l *line, now int64) {
 		return
 	}
 	l.touched, l.seenAt = false, now
+	l.mu.Unlock()
+	if err := o.name(l.code, v.Open, now); err != nil {
+		o.trouble("what people said of a stop that goes on cannot be read", err)
+	}
+	l.mu.Lock()
 	st := statusOf(s, &v, o.f.cfg.Notes(o.account, l.code, now), 0)
 	body, err := json.Marshal(&st)
 	if err != nil || string(body) == l.shown.text {
@@ -164,6 +170,25 @@ func (o *owner) show(l *line, now int64) {
 	}
 }
 
+// name gives issues that go on the causes that people found, in place of the machine's: of one that is split, that of the
+// part which goes on. The caller does not hold the line's mu.
+func (o *owner) name(code string, open []monitor.Issue, now int64) error {
+	if len(open) == 0 {
+		return nil
+	}
+	return o.f.cfg.Store.View(func(tx *kv.Tx) error {
+		findings, err := o.f.cfg.Findings(tx, o.account, code, open)
+		for i := range open {
+			for _, f := range findings {
+				if f.Type == open[i].Type && f.Issue == open[i].Start && f.Cause != "" && f.Start <= now && now < f.End {
+					open[i].Cause = f.Cause
+				}
+			}
+		}
+		return err
+	})
+}
+
 // issueNews tells that an issue began or ended.
 type issueNews struct {
 	IssueStatus
@@ -187,7 +212,10 @@ func (l *line) differ(v *monitor.View, open []IssueStatus) (began, ended []issue
 		for _, list := range [][]monitor.Issue{l.settled.Issues, l.fresh.Issues, v.Issues} {
 			for k := range list {
 				if IssueID(l.code, &list[k]) == id {
-					end, i.CauseCode = Instant(list[k].End), orNull(list[k].Cause)
+					end = Instant(list[k].End)
+					if i.CauseCode == nil { // else people's word, or the machine's that was known
+						i.CauseCode = orNull(list[k].Cause)
+					}
 				}
 			}
 		}

@@ -106,6 +106,7 @@ func (o *owner) update(fn func(w *Work) error) error {
 		if l := o.lines[code]; l != nil {
 			l.mu.Lock()
 			l.version++
+			l.touched = true // its cause is shown
 			l.mu.Unlock()
 		}
 	}
@@ -131,6 +132,11 @@ func (o *owner) update(fn func(w *Work) error) error {
 	}
 	for _, p := range w.inputs {
 		o.show(o.lines[p.station], now)
+	}
+	for code := range w.sums {
+		if l := o.lines[code]; l != nil {
+			o.show(l, now)
+		}
 	}
 	for _, e := range w.events {
 		o.f.cfg.Events.Publish(o.account, e)

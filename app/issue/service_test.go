@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/energy"
 	"opsmon/app/errdefs"
+	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/floor/floortest"
 	"opsmon/app/monitor"
@@ -233,10 +235,39 @@ func TestAStopIsNamed(t *testing.T) {
 	if v.ID != stop || *v.CauseCode != "JAM" || *v.CauseFrom != "person" || v.EndAt != nil || v.UncausedMs != 0 || *v.ScheduleID != "S" || *v.SKUCode != "BOWL" {
 		t.Errorf("the answer is %+v", v)
 	}
+	live, err := w.Rig.Floor.LiveOf(floortest.Account, press)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := live.Status(); len(st.Issues) != 1 || st.Issues[0].ID != stop || *st.Issues[0].CauseCode != "JAM" {
+		t.Errorf("the station shows %+v", st.Issues)
+	}
 	w.until("08:30")
 	w.produce(1, "")
 	w.until("09:00")
 	w.want("09:00", "stop 08:10-08:30: 08:10 JAM person")
+	var told []string
+	news, _, _ := w.Events.Since(floortest.Account, 0)
+	for _, e := range news {
+		var i struct {
+			CauseCode, EndAt *string
+			Issues           []struct{ CauseCode *string }
+			Events           []any
+		}
+		if err := json.Unmarshal(e.Data, &i); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case e.Type == event.Issue:
+			told = append(told, fmt.Sprint("issue ", i.CauseCode != nil, i.EndAt != nil, len(i.Events)))
+		case len(i.Issues) > 0:
+			told = append(told, fmt.Sprint("station ", i.Issues[0].CauseCode != nil))
+		}
+	}
+	// It begins, is named, and ends; the station tells of it as well, without what makes no difference.
+	if diff := cmp.Diff([]string{"station false", "issue false false 0", "station true", "issue true false 1", "issue true true 0"}, slices.Compact(told)); diff != "" {
+		t.Error(diff)
+	}
 	if got, want := w.figures("09:00"), "A 40/60, known 60 of 60, setup 0"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
