@@ -365,6 +365,25 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	return counter.view(), a.keep(&old, &undone, "")
 }
 
+// latestEntry gives when the latest of a schedule's entries counts that do so from a moment on, ms; 0 for none. Such ones
+// would be left behind by an end at that moment.
+func (a *act) latestEntry(sched *Schedule, from int64) (latest int64, err error) {
+	at := func(ms int64) entryKey { return (&Entry{StationCode: sched.StationCode, At: ms}).key(a.w.Account) }
+	for item, err := range entriesAt.Scan(a.w.Tx, entriesAt.Between(at(from), at(a.w.Now+1))) {
+		if err != nil {
+			return 0, fmt.Errorf("read the entries of %s: %w", sched.StationCode, err)
+		}
+		e, err := entries.Get(a.w.Tx, idKey{A: a.w.Account, B: item.Key.B.B.B})
+		if err != nil {
+			return 0, fmt.Errorf("read entry %s: %w", item.Key.B.B.B, err)
+		}
+		if e.ScheduleID == sched.ID && e.Effective >= from && e.UndoneBy == "" && e.Undoes == "" {
+			latest = max(latest, e.Effective)
+		}
+	}
+	return latest, nil
+}
+
 // Entries lists the operators' entries of an account that lie in the ranges, by time, and how many there are in all.
 // Errors: Invalid for ranges with more than MaxListed; the store's.
 func (s *Service) Entries(accountID string, f Filter) (views []*EntryView, total int, err error) {

@@ -133,6 +133,27 @@ func TestEntriesInAPause(t *testing.T) {
 	refused(t, err, errdefs.Conflict, "no production schedule")
 }
 
+// An end that is told later does not leave entries behind.
+func TestEndBeforeAnEntry(t *testing.T) {
+	p := newPlant(t)
+	v := p.make(input("08:00"))
+	p.must(p.start(v.ID, schedule.StartInput{}))
+	p.until("08:10")
+	e, err := p.enter(schedule.EntryInput{Good: 5})
+	p.must(e, err)
+	p.until("08:20")
+	_, err = p.end(v.ID, "08:09")
+	refused(t, err, errdefs.Conflict, v.ID, "2026-03-02T08:10:00.000Z")
+	other := p.make(input("08:30"))
+	_, err = p.start(other.ID, schedule.StartInput{At: moment("08:05"), EndRunning: true})
+	refused(t, err, errdefs.Conflict, v.ID)
+	p.must(p.undo(e.ID, auth.Operator))
+	p.must(p.enter(schedule.EntryInput{Good: 7}))
+	p.must(p.start(other.ID, schedule.StartInput{EndRunning: true})) // in the very ms of the entry
+	p.told(v.ID, "completed 08:00-08:20:00.001 7/0 create start replaced")
+	p.told(other.ID, "running 08:20:00.001- create start")
+}
+
 // What has ended is corrected by an admin, where the account allows it.
 func TestHistoricalCorrection(t *testing.T) {
 	p := newPlant(t)

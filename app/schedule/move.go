@@ -145,9 +145,12 @@ func (a *act) start(old *Schedule, st *station.Station, how Move, endRunning boo
 	if ends != nil {
 		by := *a
 		by.note = ""
-		if _, err := by.end(ends, MoveReplaced, old.ID); err != nil {
+		ended, err := by.end(ends, MoveReplaced, old.ID)
+		if err != nil {
 			return nil, err
 		}
+		at = max(at, ended.End)
+		a.at = at
 	}
 	next := old.copy()
 	note := ""
@@ -175,6 +178,17 @@ func (a *act) end(old *Schedule, how Move, note string) (*Schedule, error) {
 	in := monitor.Input{At: max(a.at, old.Start+1), Kind: monitor.InputScheduleEnd, ID: old.ID}
 	if how == MoveQuantityReached {
 		in.At, in.Kind = a.at, monitor.InputQuantityEnd // the unit that completes it may be made in the ms in which it starts
+	}
+	if a.by != service {
+		latest, err := a.latestEntry(old, in.At)
+		switch {
+		case err != nil:
+			return nil, err
+		case latest > in.At+1:
+			return nil, errdefs.New(errdefs.Conflict, "the schedule %s has an operator's entry of %s; take it back, or end the schedule after it", old.ID, stamp(latest))
+		case latest >= in.At: // in one ms ends come before entries
+			in.At = latest + 1
+		}
 	}
 	next := old.copy()
 	if st, err := a.w.Station(old.StationCode); err == nil {
