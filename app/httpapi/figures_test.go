@@ -3,9 +3,12 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -74,8 +77,26 @@ func (s *server) plant() (start time.Time) {
 		}
 		return nil
 	}))
-	s.must(nil, s.floor.Pass("acme"))
+	s.caughtUp(start, "PACK-1", "PACK-2")
 	return start
+}
+
+// caughtUp waits until what came late has been accounted for at stations: other work goes before it.
+func (s *server) caughtUp(start time.Time, codes ...string) {
+	s.t.Helper()
+	for _, code := range codes {
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+			s.must(nil, s.floor.Pass("acme"))
+			since, err := s.floor.Since("acme", code)
+			s.must(nil, err)
+			if since <= start.UnixMilli() {
+				break
+			}
+			if time.Now().After(end) {
+				s.t.Fatalf("what came late at %s is not accounted for", code)
+			}
+		}
+	}
 }
 
 // rangeOf writes a range as a query.
@@ -332,7 +353,7 @@ func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
 	}
 	_, err := s.signals.Append(list)
 	s.must(nil, err)
-	s.must(nil, s.floor.Pass("acme"))
+	s.caughtUp(start, "KWH-1")
 	key, two := s.roleKey(auth.Member), rangeOf(start, 0, 2*time.Hour)
 	get := func(path string) *answer {
 		t.Helper()
@@ -381,5 +402,32 @@ func TestDaysAreThePlants(t *testing.T) {
 			"results.0.plantCode": "north", "results.0.startAt": "2026-03-02T05:00:00.000Z", "results.0.endAt": "2026-03-03T05:00:00.000Z",
 			"results.1.plantCode": "east", "results.1.startAt": "2026-03-01T15:00:00.000Z", "results.1.endAt": "2026-03-02T15:00:00.000Z",
 		})
+	}
+}
+
+// TestLongAnswersThatNobodyTakes: a client that goes away in the middle ends the making of its answer, and is nobody's error.
+func TestLongAnswersThatNobodyTakes(t *testing.T) {
+	s := newServer(t, options{})
+	start := s.plant()
+	key := s.roleKey(auth.Readonly)
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.http.URL+"/station-window?limit=100000&groupcode=packing&"+rangeOf(start, 0, 8*24*time.Hour), nil)
+		s.must(nil, err)
+		req.Header.Set("X-API-KEY", key)
+		a, err := s.client.Do(req)
+		s.must(nil, err)
+		if _, err := io.ReadFull(a.Body, make([]byte, 2000)); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if _, err := io.Copy(io.Discard, a.Body); err == nil {
+			t.Error("the answer came whole")
+		}
+		s.must(nil, a.Body.Close())
+	}
+	s.do(ask{method: "GET", path: "/health"}).want(t, 200)
+	if log := s.logged.String(); strings.Contains(log, "was cut off") || strings.Contains(log, "panic") {
+		t.Error("a client that went away is told as an error")
 	}
 }

@@ -1,11 +1,13 @@
 package httpapi
 
 import (
+	"errors"
 	"net/url"
 	"testing"
 	"time"
 
 	"opsmon/app/calendar"
+	"opsmon/app/errdefs"
 )
 
 func TestReadRange(t *testing.T) {
@@ -63,4 +65,31 @@ func TestReadRange(t *testing.T) {
 	if _, ok, err := readRange(url.Values{}, c, now, most); ok || err != nil {
 		t.Errorf("no range at all: %v, %v", ok, err)
 	}
+}
+
+// FuzzReadRange: whatever is asked for is a range within its bounds, or refused with the field that is wrong.
+func FuzzReadRange(f *testing.F) {
+	for _, s := range [][3]string{{"today"}, {"2026-11-20/2026-11-21"}, {"2026-11-20T06:00:00Z/2026-11-20T14:00:00.5+01:00"}, {"", "2026-11-19", "2026-11-20T00:00:00Z"}, {"/", "0", "9999-12-31T23:59:59-23:59"}, {"", "1970-01-01", ""}} {
+		f.Add(s[0], s[1], s[2])
+	}
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		f.Fatal(err)
+	}
+	c := calendar.NewCalendar(calendar.CalendarConfig{Zone: berlin, DayStartHour: 6})
+	now := time.Date(2026, 11, 20, 4, 30, 0, 0, time.UTC).UnixMilli()
+	f.Fuzz(func(t *testing.T, code, from, to string) {
+		const most = 40 * 24 * time.Hour
+		r, ok, err := readRange(url.Values{"rangecode": {code}, "from": {from}, "to": {to}}, c, now, most)
+		if err != nil {
+			var e *errdefs.Error
+			if ok || !errors.As(err, &e) || e.Kind != errdefs.Invalid || len(e.Details) != 1 || e.Details[0].Field == "" {
+				t.Errorf("%q %q %q: %v, %v", code, from, to, ok, err)
+			}
+			return
+		}
+		if ok != (code+from+to != "") || ok && (r.Start >= r.End || r.End-r.Start > most.Milliseconds()) {
+			t.Errorf("%q %q %q: %v, %v", code, from, to, r, ok)
+		}
+	})
 }
