@@ -41,6 +41,12 @@ func (p *people) do(ctx context.Context, e *Event) error {
 	switch a.Deed {
 	case Plan:
 		_, err := p.plan(ctx, e)
+		var no *Refusal
+		if errors.As(err, &no) && no.Status == conflict {
+			if k, lookup := p.find(ctx, e); lookup == nil && k.ID != "" {
+				return errNothingToDo // this plant was played before
+			}
+		}
 		return err
 	case Start:
 		return p.start(ctx, e)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -230,12 +231,8 @@ func (p *Player) refused(ctx context.Context, what string, err error) error {
 const sorts = 50
 
 func (p *Player) trouble(why string) {
-	sort := strings.Map(func(r rune) rune { // numbers and times make no other sort of it
-		if r >= '0' && r <= '9' {
-			return -1
-		}
-		return r
-	}, why)
+	words := strings.Fields(why)
+	sort := strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") }), " ") // ids and times make no other sort of it
 	if p.cfg.Trouble == nil || p.told[sort] || len(p.told) >= sorts {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -222,3 +223,93 @@ func TestPlayCountsWhatIsRefused(t *testing.T) {
 
 // machines leaves people out.
 func machines(e *Event) bool { return e.Act == nil }
+
+// TestPeopleAskTheServiceForWhatIsThere: what people do goes to the service's schedules, stops and tasks, which the player
+// finds by itself; a plant that was played before is not planned a second time.
+func TestPeopleAskTheServiceForWhatIsThere(t *testing.T) {
+	stop := at(t, "11-18 10:00:00")
+	for _, tt := range []struct {
+		name    string
+		act     Act
+		answers map[string]Answer // by method and path
+		want    []string          // the writes, method and path and body
+		err     bool              // there was nothing to do
+	}{
+		{
+			name: "a plan", act: Act{Deed: Plan, At: stop, Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop, Quantity: 50}},
+			answers: map[string]Answer{"POST /schedule": {Status: 200, Body: []byte(`{"result":{"id":"s"}}`)}},
+			want:    []string{`POST /schedule {"at":"2026-11-18T10:00:00.000Z","autoEndOnQuantityComplete":false,"kind":"production","plannedQuantity":50,"plannedStartAt":"2026-11-18T10:00:00.000Z","skuCode":"BOWL","stationCode":"PRESS","workOrderReference":"WO-1"}`},
+		},
+		{
+			name: "a plan that is there", act: Act{Deed: Plan, At: stop, Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop}}, err: true,
+			answers: map[string]Answer{
+				"POST /schedule": {Status: 409, Body: []byte(`{"errorMessage":"it is there"}`)},
+				"GET /schedule":  {Status: 200, Body: []byte(`{"results":[{"id":"s","state":"planned","workOrderReference":"WO-1"}]}`)},
+			},
+			want: []string{`POST /schedule {"at":"2026-11-18T10:00:00.000Z","kind":"production","plannedStartAt":"2026-11-18T10:00:00.000Z","skuCode":"BOWL","stationCode":"PRESS","workOrderReference":"WO-1"}`},
+		},
+		{
+			name: "a start", act: Act{Deed: Start, At: stop, Initials: "ABD", Schedule: &Schedule{Ref: "WO-1", SKU: "BOWL", PlannedStart: stop}},
+			answers: map[string]Answer{
+				"GET /schedule":          {Status: 200, Body: []byte(`{"results":[{"id":"r","state":"planned","workOrderReference":"WO-0"},{"id":"s","state":"planned","workOrderReference":"WO-1"}]}`)},
+				"POST /schedule/s/start": {Status: 200},
+			},
+			want: []string{`POST /schedule/s/start {"at":"2026-11-18T10:00:00.000Z","initials":"ABD"}`},
+		},
+		{
+			name: "a break", act: Act{Deed: Start, At: stop, Initials: "ABD", Schedule: &Schedule{Ref: "NP-1", Reason: "BREAK", PlannedStart: stop, PlannedEnd: stop + minute, Quick: true}},
+			answers: map[string]Answer{"GET /schedule": {Status: 200, Body: []byte(`{"results":[]}`)}, "POST /quick-schedule": {Status: 200, Body: []byte(`{"result":{"id":"s"}}`)}},
+			want:    []string{`POST /quick-schedule {"at":"2026-11-18T10:00:00.000Z","initials":"ABD","plannedEndAt":"2026-11-18T10:01:00.000Z","reasonCode":"BREAK","stationCode":"PRESS","workOrderReference":"NP-1"}`},
+		},
+		{
+			name: "a cause", act: Act{Deed: Cause, At: stop + hour, From: stop, To: stop + 10*minute, Reason: "JAM", Initials: "ABD"},
+			answers: map[string]Answer{
+				"GET /issue": {Status: 200, Body: []byte(`{"results":[
+{"id":"PRESS.slow-1","type":"slow","startAt":"2026-11-18T10:00:00Z","endAt":"2026-11-18T10:10:00Z","causeCode":null},
+{"id":"PRESS.stop-1","type":"stop","startAt":"2026-11-18T09:50:00Z","endAt":"2026-11-18T10:01:00Z","causeCode":null},
+{"id":"PRESS.stop-2","type":"stop","startAt":"2026-11-18T10:02:00Z","endAt":null,"causeCode":null}]}`)},
+				"POST /issue/PRESS.stop-2/cause": {Status: 200},
+			},
+			want: []string{`POST /issue/PRESS.stop-2/cause {"at":"2026-11-18T11:00:00.000Z","causeCode":"JAM","initials":"ABD"}`},
+		},
+		{
+			name: "a cause of nothing", act: Act{Deed: Cause, At: stop, From: stop, To: stop + minute, Reason: "JAM"}, err: true,
+			answers: map[string]Answer{"GET /issue": {Status: 200, Body: []byte(`{"results":[]}`)}},
+		},
+		{
+			name: "tasks", act: Act{Deed: DoTasks, At: stop, Initials: "ABD"},
+			answers: map[string]Answer{
+				"GET /task":               {Status: 200, Body: []byte(`{"results":[{"id":"a.1","taskCode":"CHECK","requireNotes":true}]}`)},
+				"POST /task/a.1/complete": {Status: 200},
+			},
+			want: []string{`POST /task/a.1/complete {"at":"2026-11-18T10:00:00.000Z","initials":"ABD","note":"as it should be"}`},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var writes []string
+			keys := map[string]bool{}
+			p := people{schedules: map[string]string{}, client: &client{send: func(_ context.Context, r Request) (Answer, error) {
+				if r.Method != "GET" {
+					writes = append(writes, r.Method+" "+r.Path+" "+string(r.Body))
+					if r.IdempotencyKey == "" || len(r.IdempotencyKey) > 128 || keys[r.IdempotencyKey] {
+						t.Errorf("the key of %s is %q", r.Path, r.IdempotencyKey)
+					}
+					keys[r.IdempotencyKey] = true
+				}
+				for path, a := range tt.answers {
+					if path == r.Method+" "+r.Path {
+						return a, nil
+					}
+				}
+				return Answer{Status: 404}, nil
+			}}}
+			err := p.do(t.Context(), &Event{Station: "PRESS", Sent: tt.act.At, Act: &tt.act})
+			if tt.err != errors.Is(err, errNothingToDo) || err != nil && !tt.err {
+				t.Errorf("it ended with %v", err)
+			}
+			if !slices.Equal(writes, tt.want) {
+				t.Errorf("it wrote\n%s\nwant\n%s", strings.Join(writes, "\n"), strings.Join(tt.want, "\n"))
+			}
+		})
+	}
+}
