@@ -57,7 +57,7 @@ func (t *Timelines) Of(accountID string) (*Timeline, error) {
 			return nil, err
 		}
 		line = &Timeline{revisions: &revisions{
-			account: accountID, accounts: t.cfg.Accounts, options: t.cfg.Options, plans: map[uint64]*planEntry{}, differ: map[uint64]*difference{},
+			account: accountID, accounts: t.cfg.Accounts, options: t.cfg.Options, plans: map[uint64]*planEntry{}, differ: map[uint64]*difference{}, held: heldStations,
 		}}
 		line.corrected.Store(newOverlay(corrections))
 		t.all[accountID] = line
@@ -82,6 +82,7 @@ type revisions struct {
 	mu      sync.Mutex
 	records []record // without a gap, in order; the last is the newest, the first need not be revision 1
 	plans   map[uint64]*planEntry
+	held    int    // heldStations, but in tests
 	use     uint64 // counts up with each use of a plan
 	differ  map[uint64]*difference
 }
@@ -111,8 +112,8 @@ type difference struct {
 
 func (d *difference) touches(code string) bool { return d.all || d.codes[code] }
 
-// heldStations bounds the plans that are kept, in stations: a few kilobytes each. The newest two are kept whatever their
-// size.
+// heldStations bounds the plans that are kept, in stations: a few kilobytes each. The three used last are kept whatever
+// their size.
 const heldStations = 20_000
 
 // chunk is how many revisions' records are read at a time.
@@ -461,7 +462,7 @@ func (t *revisions) drop() {
 	held := 0
 	for i, number := range byUse {
 		held += t.plans[number].size
-		if i >= 3 && held > heldStations {
+		if i >= 3 && held > t.held {
 			delete(t.plans, number)
 		}
 	}

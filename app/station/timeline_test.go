@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -187,5 +188,41 @@ func TestManyRevisions(t *testing.T) {
 	line := h.line()
 	if len(line.records) != 151 || line.records[0].number != 1 {
 		t.Errorf("%d records from %d on", len(line.records), line.records[0].number)
+	}
+}
+
+// TestPlansAreLetGo keeps few plans, and gets the same of the ones that are made anew; many goroutines ask meanwhile, and
+// new revisions come.
+func TestPlansAreLetGo(t *testing.T) {
+	h := years(t)
+	want := told(t, h, "PRESS-1", ms(0), ms(9*h1))
+	h.reopen()
+	line := h.line()
+	line.held = 6 // stations, of four each
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			for round := range 8 {
+				if _, err := line.PlanOf(int64((round*3+i*5)%8) + 1); err != nil {
+					t.Error(err)
+				}
+				if list, err := line.Changes("PRESS-1", ms(0), ms(9*h1)); err != nil || len(list) != 5 {
+					t.Errorf("%d changes, %v", len(list), err)
+				}
+			}
+		})
+	}
+	for i := range 5 {
+		h.post(time.Duration(10+i)*h1, map[string]any{"electricalPricePerKwh": float64(i + 1)})
+		if _, err := line.Now(); err != nil {
+			t.Error(err)
+		}
+	}
+	all.Wait()
+	if n := len(line.plans); n > 3 {
+		t.Errorf("%d plans are kept", n)
+	}
+	if got := told(t, h, "PRESS-1", ms(0), ms(9*h1)); got != want {
+		t.Errorf("changes are %s, want %s", got, want)
 	}
 }
