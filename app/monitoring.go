@@ -1,6 +1,8 @@
 package app
 
 import (
+	"cmp"
+
 	"opsmon/app/correction"
 	"opsmon/app/event"
 	"opsmon/app/floor"
@@ -40,7 +42,7 @@ func (a *App) monitoring() (err error) {
 		Notes:     a.board.Of,
 		Timelines: timelines, Findings: issue.Findings,
 	})
-	a.issues = issue.New(issue.Config{Store: a.store, Authorize: a.auth.Authorize, Detail: a.floor.Detail, Clock: a.cfg.Clock})
+	a.issues = issue.New(issue.Config{Store: a.store, Authorize: a.auth.Authorize, Detail: a.floor.Detail, Clock: a.cfg.Clock, Retention: cmp.Or(days(a.cfg.Windows.Days), history.DefaultRetention)})
 	a.corrections = correction.New(correction.Config{
 		Accounts: a.accounts, Floor: a.floor, Authorize: a.auth.Authorize, Retention: days(a.cfg.Signals.Days), Clock: a.cfg.Clock,
 	})

@@ -68,6 +68,9 @@ func (a *App) upkeep(ctx context.Context) error {
 	if err := a.floor.Sweep(); err != nil {
 		return err
 	}
+	if err := a.issues.Sweep(ctx); err != nil {
+		return err
+	}
 	if err := a.tasks.Sweep(ctx, now); err != nil {
 		return err
 	}

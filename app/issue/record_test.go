@@ -3,6 +3,7 @@ package issue
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -119,4 +120,45 @@ func TestCheck(t *testing.T) {
 		"issue stop of A: its parts are not in order",
 		"issue stop of A: its parts are not in order",
 		"issue stop of A: it reaches further than is noted for the station")
+}
+
+// TestSweep removes what ended before the retention, in batches, and nothing that goes on or reaches into it.
+func TestSweep(t *testing.T) {
+	s := store(t)
+	now := time.UnixMilli(day).Add(400 * 24 * time.Hour)
+	if err := s.Update(func(tx *kv.Tx) error {
+		for i := range int64(2*sweepBatch + 10) {
+			if err := put(tx, "acme", "A", &Record{Type: monitor.IssueStop, Start: day + i*minute, Until: day + i*minute + 1000}); err != nil {
+				return err
+			}
+		}
+		if err := opens.Put(tx, kv.Pair[string, string]{A: "acme", B: "B"}, day); err != nil {
+			return err
+		}
+		if err := put(tx, "acme", "B", &Record{Type: monitor.IssueManual, Start: day, Until: day, Manual: &Manual{}}); err != nil {
+			return err
+		}
+		return put(tx, "acme", "A", &Record{Type: monitor.IssueSlow, Start: day, Until: now.UnixMilli()})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	left := func() (n int) {
+		t.Helper()
+		if err := s.View(func(tx *kv.Tx) error { n = records.Count(tx); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, tt := range []struct {
+		retention time.Duration
+		want      int
+	}{{0, 2*sweepBatch + 12}, {500 * 24 * time.Hour, 2*sweepBatch + 12}, {400*24*time.Hour - 10*time.Minute, 2*sweepBatch + 2}, {time.Hour, 2}} {
+		if err := New(Config{Store: s, Clock: func() time.Time { return now }, Retention: tt.retention}).Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := left(); got != tt.want {
+			t.Errorf("kept for %s, %d records are left, want %d", tt.retention, got, tt.want)
+		}
+	}
+	check(t, s, map[string]bool{"acme": true})
 }

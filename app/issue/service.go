@@ -26,6 +26,8 @@ type Config struct {
 	// Detail tells what a station did.
 	Detail func(accountID, stationCode string, from, to int64) (*floor.Detail, error)
 	Clock  func() time.Time // nil = time.Now
+	// Retention is how long what was said of an issue is kept after its end; 0: for ever.
+	Retention time.Duration
 }
 
 // Service is this room. Methods that take a Work are called inside floor.Do, all others from any goroutine.
