@@ -122,7 +122,7 @@ func New(cfg Config) *API {
 		cfg: cfg, log: cfg.Log, origins: http.NewCrossOriginProtection(), streams: newStreams(cfg.Events, cfg.MaxConnections),
 		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
 	}
-	a.meters = newMeters(cfg.Gauges, a.streams.count)
+	a.meters = &meters{gauges: cfg.Gauges, streams: a.streams.count}
 	a.missing = &route{method: "any", path: "none"}
 	a.missing.prepare(a.meters)
 	a.public = a.router(a.routes())

@@ -1,15 +1,12 @@
 package httpapi
 
 import (
-	"bytes"
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
-
-	"github.com/prometheus/common/expfmt"
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -91,19 +88,7 @@ func (c *call) here() bool {
 
 // getMetrics answers GET /metrics in the Prometheus text format.
 func getMetrics(c *call) (reply, error) {
-	families, err := c.api.meters.registry.Gather()
-	if err != nil {
-		return reply{}, fmt.Errorf("gather metrics: %w", err)
-	}
-	var b bytes.Buffer
-	format := expfmt.NewFormat(expfmt.TypeTextPlain)
-	enc := expfmt.NewEncoder(&b, format)
-	for _, family := range families {
-		if err := enc.Encode(family); err != nil {
-			return reply{}, fmt.Errorf("write metrics: %w", err)
-		}
-	}
-	return reply{body: b.Bytes(), kind: string(format)}, nil
+	return reply{body: c.api.meters.text(), kind: metricsType}, nil
 }
 
 // postSetup answers POST /setup: the first account of an empty appliance, guarded by a one-time code that only

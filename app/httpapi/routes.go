@@ -2,12 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"strconv"
-	"sync/atomic"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"opsmon/app/auth"
 )
@@ -36,64 +30,7 @@ type route struct {
 	anyAccount   bool     // a local operation that is about no account
 	storeless    bool     // answered also when there is no store
 
-	durations prometheus.Observer
-	counters  [6]atomic.Pointer[prometheus.Counter] // by class of status
-}
-
-// meters count what the API answers; the labels are the method, the route's pattern and the class of the status,
-// never anything that a client sends.
-type meters struct {
-	registry  *prometheus.Registry
-	requests  *prometheus.CounterVec
-	durations *prometheus.HistogramVec
-}
-
-func newMeters(gauges func() []Gauge, streams func() float64) *meters {
-	m := &meters{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "app_http_requests_total", Help: "Requests answered."}, []string{"method", "route", "status"}),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "app_http_request_duration_seconds", Help: "Time from a request's headers to its answer.",
-			Buckets: []float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-		}, []string{"method", "route"}),
-	}
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "app_event_streams", Help: "Streams of events that are open."}, streams))
-	m.registry.MustRegister(m.requests, m.durations, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	if gauges != nil {
-		m.registry.MustRegister(gaugeCollector(gauges))
-	}
-	return m
-}
-
-// Gauge is a number that can go up and down, such as the bytes that the store takes, or with Total one that only grows
-// while the service runs.
-type Gauge struct {
-	Name  string // app_store_bytes: with its unit; what only grows ends in _total
-	Help  string // a sentence
-	Value float64
-	Total bool
-	Label [2]string // name and value of the one label, such as the cause of a refusal; "" and "" for none
-}
-
-// gaugeCollector measures when it is asked.
-type gaugeCollector func() []Gauge
-
-// Describe implements prometheus.Collector: what there is to measure is known when it is measured.
-func (gaugeCollector) Describe(chan<- *prometheus.Desc) {}
-
-// Collect implements prometheus.Collector.
-func (c gaugeCollector) Collect(to chan<- prometheus.Metric) {
-	for _, g := range c() {
-		kind := prometheus.GaugeValue
-		if g.Total {
-			kind = prometheus.CounterValue
-		}
-		if g.Label[0] == "" {
-			to <- prometheus.MustNewConstMetric(prometheus.NewDesc(g.Name, g.Help, nil, nil), kind, g.Value)
-			continue
-		}
-		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(g.Name, g.Help, g.Label[:1], nil), kind, g.Value, g.Label[1])
-	}
+	tally *tally
 }
 
 // prepare fills in what a route leaves to its defaults.
@@ -104,20 +41,7 @@ func (rt *route) prepare(m *meters) {
 	if rt.role == "" {
 		rt.role = auth.Readonly
 	}
-	rt.durations = m.durations.WithLabelValues(rt.method, rt.path)
-}
-
-// observe counts an answer.
-func (a *API) observe(rt *route, status int, took time.Duration) {
-	class := status / 100
-	n := rt.counters[class].Load()
-	if n == nil {
-		counter := a.meters.requests.WithLabelValues(rt.method, rt.path, strconv.Itoa(class)+"xx")
-		n = &counter
-		rt.counters[class].Store(n)
-	}
-	(*n).Inc()
-	rt.durations.Observe(took.Seconds())
+	rt.tally = m.of(rt.method, rt.path)
 }
 
 // crossSite tells whether a browser could be made to send the request from another site to some effect.
