@@ -88,7 +88,7 @@ func TestSignalBatch(t *testing.T) {
 
 // A device that floods is told to wait and how long; others are not harmed, and it is shown.
 func TestFloodOfSignals(t *testing.T) {
-	s := newServer(t, options{rate: 100})
+	s := newServer(t, options{rate: 1})
 	flood, token := s.device("PACK-1")
 	_, other := s.device("PACK-1")
 	batch := `{"signals":[` + strings.TrimSuffix(strings.Repeat(`{"stationCode":"PACK-1","rssi":-60},`, 10_000), ",") + `]}`
