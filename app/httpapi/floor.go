@@ -41,13 +41,8 @@ func getStations(c *call) (reply, error) {
 	return list(results, -1)
 }
 
-// stations gives the stations that the query parameters plantcode, groupcode and stationcodes choose, in the manifest's
-// order; without any of them all.
-func (c *call) stations(plan *station.Plan) ([]*station.Station, error) {
-	return c.stationsOf(plan.Stations)
-}
-
-// stationsOf chooses so among some stations.
+// stationsOf gives, of some stations, those that the query parameters plantcode, groupcode and stationcodes choose, in the
+// same order; without any of them all.
 func (c *call) stationsOf(all []*station.Station) ([]*station.Station, error) {
 	q := c.r.URL.Query()
 	plant, group, codes := q.Get("plantcode"), q.Get("groupcode"), q.Get("stationcodes")
