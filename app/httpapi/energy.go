@@ -18,7 +18,7 @@ type energyView struct {
 	StartAt           string   `json:"startAt"`
 	EndAt             string   `json:"endAt"`
 	ElectricalKwh     float64  `json:"electricalKwh"`
-	OutsideKwh        float64  `json:"outsideProductionKwh"` // used while no production was scheduled
+	OutsideKwh        *float64 `json:"outsideProductionKwh"` // used while no production was scheduled; null: a meter knows no schedules
 	Cost              *float64 `json:"cost"`                 // in the account's currency
 	CO2               *float64 `json:"co2"`
 	ProductionCount   float64  `json:"productionCount"` // good and bad
@@ -27,8 +27,13 @@ type energyView struct {
 	KwhPerProductiveH *float64 `json:"kwhPerProductiveHour"`
 }
 
-func energyOf(u *energy.Usage, b bucketView) energyView {
+// energyOf shows a usage; metered tells that some of it was measured by meters, which have no schedules.
+func energyOf(u *energy.Usage, metered bool, b bucketView) energyView {
 	f := u.Figures()
+	outside := &f.Outside
+	if metered {
+		outside = nil
+	}
 	known := func(v energy.Figure) *float64 {
 		if !v.Known {
 			return nil
@@ -37,7 +42,7 @@ func energyOf(u *energy.Usage, b bucketView) energyView {
 	}
 	return energyView{
 		PlantCode: b.PlantCode, GroupCode: b.GroupCode, StationCode: b.StationCode, StartAt: b.StartAt, EndAt: b.EndAt,
-		ElectricalKwh: f.KWh, OutsideKwh: f.Outside, Cost: known(f.Cost), CO2: known(f.CO2), ProductionCount: units(u.Units), ProductiveMs: u.ProductiveMs,
+		ElectricalKwh: f.KWh, OutsideKwh: outside, Cost: known(f.Cost), CO2: known(f.CO2), ProductionCount: units(u.Units), ProductiveMs: u.ProductiveMs,
 		KwhPerUnit: known(f.PerUnit), KwhPerProductiveH: known(f.PerProductiveHour),
 	}
 }
@@ -168,25 +173,38 @@ func energies(x *choice, by []oee.By, shown []part, buckets map[calendar.Range]m
 	}
 	slices.SortFunc(times, func(a, b calendar.Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
 	results := []energyView{}
-	add := func(u energy.Usage, p oee.Place, r calendar.Range) {
+	add := func(u energy.Usage, metered bool, p oee.Place, r calendar.Range) {
 		if u != (energy.Usage{}) || r == (calendar.Range{}) {
-			results = append(results, energyOf(&u, x.bucketOf(&oee.Bucket{Place: p, Start: r.Start, End: r.End})))
+			results = append(results, energyOf(&u, metered, x.bucketOf(&oee.Bucket{Place: p, Start: r.Start, End: r.End})))
 		}
+	}
+	metered := func(p *part, r calendar.Range) bool {
+		codes := p.named
+		if codes == nil {
+			codes = p.members
+		}
+		return slices.ContainsFunc(codes, func(code string) bool {
+			s := x.plan.Of(code)
+			return s != nil && s.Monitor.MeterOnly && buckets[r][code].KWh > 0
+		})
 	}
 	if !slices.ContainsFunc(by, func(b oee.By) bool { return b <= oee.ByStation }) { // all that was chosen, as one
 		for _, r := range times {
-			sum := energy.Usage{}
-			for _, p := range shown {
+			sum, some := energy.Usage{}, false
+			for i := range shown {
+				p := &shown[i]
 				u := energy.Total(p.members, p.named, buckets[r])
 				sum.Add(&u)
+				some = some || metered(p, r)
 			}
-			add(sum, oee.Place{}, r)
+			add(sum, some, oee.Place{}, r)
 		}
 		return results
 	}
-	for _, p := range shown {
+	for i := range shown {
+		p := &shown[i]
 		for _, r := range times {
-			add(energy.Total(p.members, p.named, buckets[r]), p.Place, r)
+			add(energy.Total(p.members, p.named, buckets[r]), metered(p, r), p.Place, r)
 		}
 	}
 	return results

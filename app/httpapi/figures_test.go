@@ -370,9 +370,9 @@ func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
 	holds(t, get("/energy?by=plant"), map[string]any{"results.0.electricalKwh": 12 + 6 + 30})
 	apply(`"weekStartDay":0,`, `"weekStartDay":0,"totalEnergyStationCodes":["KWH-1"],`)
 	holds(t, get("/energy?by=plant"), map[string]any{"results.0.electricalKwh": 30, "results.0.productionCount": 126})
-	holds(t, get("/energy?plantcode=north"), map[string]any{"results.0.plantCode": nil, "results.0.electricalKwh": 30})
+	holds(t, get("/energy?plantcode=north"), map[string]any{"results.0.plantCode": nil, "results.0.electricalKwh": 30, "results.0.outsideProductionKwh": nil})
 	holds(t, get("/energy?by=group"), map[string]any{"results.0.groupCode": "packing", "results.0.electricalKwh": 18, "results.1.groupCode": "meters", "results.1.electricalKwh": 30})
-	holds(t, get("/energy?stationcodes=PACK-1,PACK-2"), map[string]any{"results.0.electricalKwh": 18})
+	holds(t, get("/energy?stationcodes=PACK-1,PACK-2"), map[string]any{"results.0.electricalKwh": 18, "results.0.outsideProductionKwh": 6})
 	holds(t, get("/energy?by=plant&groupcode=packing"), map[string]any{"results.0.electricalKwh": 18})
 
 	apply(`,{"code":"PACK-2","name":"Packer 2"}`, "")

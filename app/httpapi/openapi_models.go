@@ -464,7 +464,7 @@ const answerModels = `{
  "startAt": {"description": "The beginning of the time that this is of.", "$ref": "#/components/schemas/Moment"},
  "endAt": {"$ref": "#/components/schemas/Moment"},
  "electricalKwh": {"type": "number"},
- "outsideProductionKwh": {"description": "Used while no production was scheduled.", "type": "number"},
+ "outsideProductionKwh": {"description": "Used while no production was scheduled; null where some of it was measured by a meter, which has no schedules.", "type": ["number", "null"]},
  "cost": {"description": "By the prices of that time; null: not known for all of it.", "type": ["number", "null"]},
  "co2": {"description": "By the factors of that time; null: not known for all of it.", "type": ["number", "null"]},
  "productionCount": {"description": "Good and bad units.", "type": "number"},
