@@ -34,7 +34,7 @@ func getPareto(c *call) (reply, error) {
 	}
 	names := map[string]string{}
 	var bars [][]oee.Bar
-	for _, s := range x.asked {
+	for _, s := range x.captured() {
 		for code, r := range s.Reasons {
 			names[code] = r.Name
 		}
@@ -92,7 +92,7 @@ func getCycleTimes(c *call) (reply, error) {
 	named := c.r.URL.Query().Get("stationcodes") != ""
 	var refused error
 	var on []asked
-	for _, s := range x.asked {
+	for _, s := range x.captured() {
 		if err := s.Refuse(flagCycles); err == nil {
 			on = append(on, s)
 		} else if refused == nil {

@@ -375,6 +375,19 @@ func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
 	holds(t, get("/energy?stationcodes=PACK-1,PACK-2"), map[string]any{"results.0.electricalKwh": 18, "results.0.outsideProductionKwh": 6})
 	holds(t, get("/energy?by=plant&groupcode=packing"), map[string]any{"results.0.electricalKwh": 18})
 
+	for path, named := range map[string]string{"/oee?by=station": "/oee?by=station&stationcodes=KWH-1", "/station-window?x=1": "/station-window?stationcodes=KWH-1", "/station?x=1": "/station?stationcodes=KWH-1"} {
+		if a := get(path); strings.Contains(string(a.body), "KWH-1") || !strings.Contains(string(a.body), "PACK-1") {
+			t.Errorf("%s shows a meter among the machines, or no machine: %s", path, a.body)
+		}
+		if a := get(named); !strings.Contains(string(a.body), "KWH-1") {
+			t.Errorf("%s does not show what it names: %s", named, a.body)
+		}
+	}
+	apply(`"code":"PACK-2","name":"Packer 2"`, `"code":"PACK-2","name":"Packer 2","enableSchedulingOnly":"on"`)
+	if a := get("/oee?by=station"); strings.Contains(string(a.body), "PACK-2") || !strings.Contains(string(a.body), "PACK-1") {
+		t.Errorf("a station at which nothing is captured is among those with figures: %s", a.body)
+	}
+
 	apply(`,{"code":"PACK-2","name":"Packer 2"}`, "")
 	s.do(ask{method: "GET", path: "/oee?stationcodes=PACK-2&" + two, key: key}).wantDetail(t, "stationcodes", "names the station PACK-2")
 	holds(t, get("/oee?stationcodes=PACK-2&archived=true"), map[string]any{"results.0.losses.schedule.ms": 1740000})

@@ -29,8 +29,9 @@ func getStations(c *call) (reply, error) {
 		return reply{}, err
 	}
 	asked := make(map[string]bool, len(chosen))
+	named := c.r.URL.Query().Get("stationcodes") != ""
 	for _, s := range chosen {
-		asked[s.Code] = true
+		asked[s.Code] = named || !s.Monitor.MeterOnly // meters are hidden unless they are named (http-api.md section 2.2)
 	}
 	results := make([]floor.Status, 0, len(live))
 	for i := range live {

@@ -191,7 +191,7 @@ var operations = map[string]operation{
 	},
 	"GET /station": {
 		id: "listStations", tag: "Station", summary: "What the stations do now",
-		about:  "Each station with its status and since when, the schedules that run with what they have counted, its speed, and the stops that go on. The sequence number grows with each change that `GET /events` tells; equal numbers show equal values. With `archived` those that have left the manifest come last, as they were then.",
+		about:  "Each station (meters only where they are named) with its status and since when, the schedules that run with what they have counted, its speed, and the stops that go on. The sequence number grows with each change that `GET /events` tells; equal numbers show equal values. With `archived` those that have left the manifest come last, as they were then.",
 		answer: "The stations, in the manifest's order.", form: formList, gives: "StationStatus", sample: statusSample, also: []int{400, 503},
 	},
 	"GET /station/:stationCode": {
@@ -283,7 +283,7 @@ var operations = map[string]operation{
 	},
 	"GET /oee": {
 		id: "getOEE", tag: "Monitoring", summary: "OEE, losses and counts",
-		about: "Ratios are made of sums and never averaged: a group's are those of its stations' terms. They are not cut off at 1; above it `aboveOne` says so, with the likely cause. An empty denominator gives null. Time without data is in no term, and `coverage` says how much of the scheduled production is known. " +
+		about: "Meters, and stations that are only scheduled, count where they are named one by one. Ratios are made of sums and never averaged: a group's are those of its stations' terms. They are not cut off at 1; above it `aboveOne` says so, with the likely cause. An empty denominator gives null. Time without data is in no term, and `coverage` says how much of the scheduled production is known. " +
 			"The time is today where none is given; buckets of time are whole even where the range cuts them.",
 		answer: "The figures, by what was asked for.", form: formList, gives: "OEE", sample: `{"plantCode":"leeds","groupCode":"packing","stationCode":"PACK-1","skuCode":null,"shiftName":null,"startAt":"2026-11-20T08:00:00.000Z","endAt":"2026-11-20T09:00:00.000Z","profile":"default","availability":{"value":0.8333333333333334,"numerator":3000000,"denominator":3600000},"performance":{"value":0.944,"numerator":2832,"denominator":3000},"quality":{"value":0.9957627118644068,"numerator":2820,"denominator":2832},"oee":{"value":0.7833333333333334,"numerator":0.7833333333333334,"denominator":1},"coverage":{"value":1,"numerator":3600000,"denominator":3600000},"totalMs":3600000,"shiftMs":3600000,"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,"excludedMs":0,"productionGoodCount":2820,"productionBadCount":12,"productionOtherCount":0,"productionIdealCount":3600,"productionTargetCount":3000,"losses":{"schedule":{"ms":0,"units":null,"money":0},"plannedNonProduction":{"ms":0,"units":null,"money":0},"downtime":{"ms":600000,"units":600,"money":300},"speed":{"ms":168000,"units":168,"money":84},"quality":{"ms":12000,"units":12,"money":6}}}`, also: []int{400},
 	},

@@ -37,6 +37,18 @@ type choice struct {
 	plan     *station.Plan
 	asked    []asked
 	from, to int64 // ms: of all, for the name of what is answered
+	named    bool  // the stations were named one by one
+}
+
+// production gives what is asked for in production views: meters, which stand for electricity alone, are left out unless
+// they are named (http-api.md section 2.2).
+func (x *choice) production() []asked {
+	return slices.DeleteFunc(slices.Clone(x.asked), func(a asked) bool { return a.Monitor.MeterOnly && !x.named })
+}
+
+// captured is production without the stations that are only scheduled: nothing is counted there, and unknown is not zero.
+func (x *choice) captured() []asked {
+	return slices.DeleteFunc(x.production(), func(a asked) bool { return a.Monitor.SchedulingOnly && !x.named })
 }
 
 // asked is a station and the time of it that is asked for, in ms: whole minutes, of which what lies ahead is cut off. Where
@@ -58,7 +70,7 @@ func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, now := &choice{plan: plan}, f.Time()
+	x, now := &choice{plan: plan, named: q.Get("stationcodes") != ""}, f.Time()
 	read := func(days *calendar.Calendar) (calendar.Range, error) {
 		r, given, err := readRange(q, days, now, most)
 		if err != nil || given {

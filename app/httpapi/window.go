@@ -127,7 +127,7 @@ func (c *call) windows(x *choice) (list []rows, total int, err error) {
 	if !ok {
 		return nil, 0, errdefs.InvalidField("resolution", "must be minute, hour, shift or day; it is %q", shorten(name))
 	}
-	for _, s := range x.asked {
+	for _, s := range x.production() {
 		since, err := c.api.cfg.Floor.Since(c.p.AccountID, s.Code)
 		if err != nil {
 			return nil, 0, err
