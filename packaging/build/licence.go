@@ -101,7 +101,7 @@ func (p *product) useModules(text string) error {
 const ownModule = "opsmon"
 
 // licenceFile matches the names of the files that a module states its terms in.
-var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|copyright|unlicense)([-_.].*)?$`)
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|copyright|unlicense|edl|epl)([-_.].*)?$`)
 
 // collectLicences reads the licences of all that is linked in. A module without one, or with one that is not known,
 // must not be handed out before someone has looked at it.
@@ -166,6 +166,7 @@ var phrases = []struct {
 	{"BSD-3-Clause", []string{"redistribution and use in source and binary forms", "neither the name"}},
 	{"BSD-2-Clause", []string{"redistribution and use in source and binary forms"}},
 	{"MIT", []string{"permission is hereby granted, free of charge", "the above copyright notice and this permission notice"}},
+	{"EPL-2.0", []string{"eclipse public license", "v 2.0"}}, // beside the Eclipse Distribution License, which is BSD-3-Clause: whoever hands it out may choose
 	{"Zlib", []string{"the origin of this software must not be misrepresented"}},
 	{"ISC", []string{"permission to use, copy, modify, and/or distribute this software for any purpose"}},
 	{"ISC", []string{"permission to use, copy, modify, and distribute this software for any purpose"}},
@@ -189,5 +190,8 @@ func recognise(texts []string) string {
 		}
 	}
 	slices.Sort(found)
+	if slices.Equal(found, []string{"BSD-3-Clause", "EPL-2.0"}) {
+		return "BSD-3-Clause OR EPL-2.0"
+	}
 	return strings.Join(found, " AND ")
 }
