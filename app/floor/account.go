@@ -6,8 +6,8 @@ import (
 
 // Noted tells that something else is put up at a station: watchers are told within a second.
 func (f *Floor) Noted(accountID, stationCode string) {
-	o, err := f.owner(accountID)
-	if err != nil {
+	o := f.started(accountID)
+	if o == nil {
 		return
 	}
 	o.mu.RLock()

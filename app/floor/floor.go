@@ -132,7 +132,7 @@ func (f *Floor) Arrived(list []signal.Signal) {
 		for end < len(list) && list[end].Account == list[start].Account {
 			end++
 		}
-		if o, err := f.owner(list[start].Account); err == nil {
+		if o := f.started(list[start].Account); o != nil {
 			o.arrived(list[start:end])
 		}
 		start = end
@@ -141,10 +141,18 @@ func (f *Floor) Arrived(list []signal.Signal) {
 
 // Changed tells that an account has another manifest revision, or correction.
 func (f *Floor) Changed(accountID string) {
-	if o, err := f.owner(accountID); err == nil {
+	if o := f.started(accountID); o != nil {
 		o.changed.Store(true)
 		o.hint()
 	}
+}
+
+// started gives the owner of an account if there is one. Whoever only tells of something does not need one: an owner that
+// starts later reads what is stored. So a command that stores something does not read all stations for it.
+func (f *Floor) started(accountID string) *owner {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.owners[accountID]
 }
 
 // Close ends the owners. What they have not kept is made again from the log at the next start.

@@ -27,6 +27,10 @@ func (o *owner) settle(now int64) {
 		}
 		l.mu.Lock()
 		var err error
+		if l.gap != 0 && to > l.gap { // the clock was behind when the line was read
+			l.goBack(l.gap)
+			l.gap = 0
+		}
 		if to > l.baseAt && (due || to-l.baseAt >= minute) {
 			err = l.settle(to)
 		}
@@ -61,44 +65,61 @@ func (o *owner) keep(at int64) (bool, error) {
 		}
 	}
 	for batch := range slices.Chunk(lines, keepBatch) {
-		type kept struct {
-			line *line
-			to   int64
-		}
-		var done []kept
-		err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
-			done = done[:0]
-			told, err := o.f.cfg.Signals.Settle(tx, o.account, at)
-			if err != nil {
-				return err
-			}
-			if !told || o.waiting("", at) {
-				return errNotNow
-			}
-			for _, l := range batch {
-				to, err := o.keepLine(tx, l, at)
-				if err != nil {
-					return err
-				}
-				done = append(done, kept{l, to})
-			}
-			return nil
-		})
+		err := o.keepLines(batch, at)
 		if errors.Is(err, errNotNow) {
 			return false, nil
 		}
-		if err != nil {
+		if err == nil {
+			continue
+		}
+		if o.f.cfg.Store.Writable() != nil {
 			return false, err
 		}
-		for _, k := range done {
-			k.line.mu.Lock()
-			k.line.through = k.to
-			k.line.settled = history.Cut(k.line.settled, k.to, math.MaxInt64)
-			k.line.version++
-			k.line.mu.Unlock()
+		for _, l := range batch { // one that cannot be must not be in the way of the others
+			switch err := o.keepLines([]*line{l}, at); {
+			case errors.Is(err, errNotNow):
+				return false, nil
+			case err != nil:
+				o.trouble("what came of the last hour at the station "+l.code+" is not kept; it is computed again", err)
+				l.mu.Lock()
+				l.goBack(l.through)
+				l.retry = at + hour
+				l.mu.Unlock()
+			}
 		}
 	}
 	return true, nil
+}
+
+// keepLines keeps some lines in one transaction.
+func (o *owner) keepLines(batch []*line, at int64) error {
+	through := make([]int64, len(batch))
+	err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
+		told, err := o.f.cfg.Signals.Settle(tx, o.account, at)
+		if err != nil {
+			return err
+		}
+		if !told || o.waiting("", at) {
+			return errNotNow
+		}
+		for i, l := range batch {
+			if through[i], err = o.keepLine(tx, l, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, l := range batch {
+		l.mu.Lock()
+		l.through = through[i]
+		l.settled = history.Cut(l.settled, l.through, math.MaxInt64)
+		l.version++
+		l.mu.Unlock()
+	}
+	return nil
 }
 
 // keepLine keeps what a line's base gave out, and the base; it gives the moment up to which that is.

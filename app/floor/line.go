@@ -33,6 +33,8 @@ type line struct {
 	version uint64          // counts up when what is kept changes
 	fresh   monitor.Outputs // what live gave out beyond that
 
+	gap     int64                  // from here on the log has more than the line knows, ms; 0: no
+	retry   int64                  // a line that could not be computed is not tried before then, ms
 	late    int64                  // the earliest moment that is to be computed again, ms; 0: none
 	told    map[fact]bool          // the engine's events since baseAt that rules have been told
 	touched bool                   // it took something in since it was last shown

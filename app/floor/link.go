@@ -79,8 +79,20 @@ func (w *Work) link(code, device string, at int64, up bool) error {
 	return links.Delete(w.Tx, k)
 }
 
+// heard is the last moment, ms, at which something is known to have come before the start; 0 when that cannot be told.
+func (o *owner) heard() (last int64) {
+	err := o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		last, err = o.f.cfg.Signals.LastArrival(tx, o.account)
+		return err
+	})
+	if err != nil {
+		o.trouble("when something last came cannot be told", err)
+	}
+	return last
+}
+
 // unlink ends the connections that were there when the service last ended: at the last moment that anything is known of.
-func (o *owner) unlink() {
+func (o *owner) unlink(last int64) {
 	err := o.update(func(w *Work) error {
 		type lost struct {
 			code, device string
@@ -95,10 +107,6 @@ func (o *owner) unlink() {
 		}
 		if len(list) == 0 {
 			return nil
-		}
-		last, err := o.f.cfg.Signals.LastArrival(w.Tx, o.account)
-		if err != nil {
-			return err
 		}
 		for _, l := range list {
 			if w.o.lines[l.code] == nil {

@@ -2,8 +2,10 @@ package floor
 
 import (
 	"cmp"
+	"errors"
 	"iter"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -72,6 +74,7 @@ func (o *owner) arrived(list []signal.Signal) {
 
 // run is the owner's goroutine.
 func (o *owner) run() {
+	heard := o.heard()
 	for wait := time.Duration(0); !o.load(); wait = min(2*wait+time.Second, time.Minute) {
 		select {
 		case <-o.quit:
@@ -79,7 +82,7 @@ func (o *owner) run() {
 		case <-time.After(wait):
 		}
 	}
-	o.unlink()
+	o.unlink(heard)
 	close(o.loaded)
 	for {
 		select {
@@ -88,9 +91,24 @@ func (o *owner) run() {
 		case call := <-o.calls:
 			call()
 		case <-o.hints:
-			o.work()
+			o.guard(o.work)
 		}
 	}
+}
+
+// guard calls fn. A panic in it is one account's failure, is told, and does not take the service down: what was being done is
+// computed again from what is kept.
+func (o *owner) guard(fn func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			o.f.cfg.Log.Error("following the stations failed; they are read anew", slog.String("account", o.account), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+			o.mu.Lock()
+			o.lines = map[string]*line{}
+			o.mu.Unlock()
+			o.changed.Store(true)
+		}
+	}()
+	fn()
 }
 
 // load makes the lines. It is false when that has to be tried again.
@@ -202,7 +220,9 @@ func (o *owner) tell(now int64) {
 		l.mu.Unlock()
 		if err != nil {
 			o.trouble("a station has stopped counting; it is computed again", err)
+			l.mu.Lock()
 			l.goBack(l.baseAt - hour)
+			l.mu.Unlock()
 		}
 	}
 	if len(news) > 0 && len(o.f.rules) > 0 {
@@ -239,18 +259,12 @@ func (o *owner) catchUp(now int64) {
 	}
 	var late []*line
 	for _, l := range o.lines {
-		if l.late != 0 {
+		if l.late != 0 && (now >= l.retry || now < l.retry-retryAfter) {
 			late = append(late, l)
 		}
 	}
 	for batch := range lateBatches(late, now) {
-		if o.again(o.timeline, now, batch...) != nil {
-			for _, l := range batch { // one that cannot be must not be in the way of the others
-				if err := o.again(o.timeline, now, l); err != nil {
-					o.trouble("a station cannot be computed again; it is tried again", err)
-				}
-			}
-		}
+		o.tryAgain(o.timeline, now, batch)
 		if time.Since(started) > time.Second {
 			break
 		}
@@ -263,6 +277,43 @@ func (o *owner) catchUp(now int64) {
 // lateBatch is how much time of stations is computed again at once, ms: it bounds the memory that takes, and how long the
 // owner does nothing else. A single station may have more.
 const lateBatch = 16 * day
+
+// retryAfter is how long a line rests that could not be computed, ms.
+const retryAfter = 5 * minute
+
+// tryAgain computes lines again. One that cannot be is not in the way of the others, and rests for a while.
+func (o *owner) tryAgain(t *station.Timeline, now int64, lines []*line) {
+	if len(lines) > 1 && o.again(t, now, lines...) == nil {
+		return
+	}
+	for _, l := range lines {
+		err := o.again(t, now, l)
+		if err == nil {
+			continue
+		}
+		o.trouble("the station "+l.code+" cannot be computed again; it is tried again", err)
+		l.mu.Lock()
+		l.retry = now + retryAfter
+		if l.base == nil {
+			b, err := o.blank(t, l.code, now)
+			if err == nil {
+				l.base, l.baseAt = b.base, b.baseAt
+			}
+		}
+		l.mu.Unlock()
+	}
+}
+
+// blank is the line of a station of which nothing that is kept can be read: it starts anew, and is computed when it can be.
+func (o *owner) blank(t *station.Timeline, code string, now int64) (*line, error) {
+	s, err := configAt(t, code, now, now)
+	if err != nil {
+		return nil, err
+	}
+	at := now - settleAfter
+	at -= at % minute
+	return &line{code: code, touched: true, base: monitor.New(s.Monitor, at), baseAt: at, late: max(at, 1), retry: now + retryAfter, through: at}, nil
+}
 
 // lateBatches gives lines that are late in batches to be computed again together, those that are late by little first: a
 // correction of last year does not hold them up.
@@ -297,14 +348,28 @@ func (o *owner) do(fn func()) error {
 		return err
 	}
 	done := make(chan struct{})
+	err := errFailed
+	timer := time.NewTimer(2 * patience)
+	defer timer.Stop()
 	select {
 	case <-o.quit:
 		return errClosed
-	case o.calls <- func() { defer close(done); fn() }:
+	case <-timer.C:
+		return &errdefs.Error{Kind: errdefs.Unavailable, Message: "the stations are being computed again; try again in a moment", RetryAfter: 5 * time.Second}
+	case o.calls <- func() {
+		defer close(done)
+		o.guard(func() {
+			fn()
+			err = nil
+		})
+	}:
 	}
 	<-done
-	return nil
+	return err
 }
+
+// errFailed says that the owner failed at what it was to do; the log has more.
+var errFailed = errors.New("the stations could not be looked after; see the log")
 
 // patience is how long a caller waits for an account's stations after the start.
 const patience = 10 * time.Second
@@ -358,9 +423,12 @@ func (o *owner) replan() error {
 		l := o.lines[s.Code]
 		if l == nil {
 			if l, err = o.open(t, s.Code, now); err != nil {
-				return err
+				o.trouble("what is kept of the station "+s.Code+" cannot be read; it is tried again", err)
+				if l, err = o.blank(t, s.Code, now); err != nil {
+					return err
+				}
 			}
-			if l.late != 0 {
+			if l.late != 0 && l.retry == 0 {
 				late = append(late, l)
 			}
 		} else if err := o.reconfigure(l, t, now); err != nil {
@@ -369,16 +437,25 @@ func (o *owner) replan() error {
 		lines[s.Code] = l
 	}
 	for batch := range lateBatches(late, now) {
-		if err := o.again(t, now, batch...); err != nil {
+		o.tryAgain(t, now, batch)
+	}
+	o.mu.Lock()
+	o.timeline, o.plan, o.lines = t, plan, lines
+	o.mu.Unlock()
+	// Archived stations count as such when rules have been told that they left, and not before.
+	if len(left) > 0 && len(o.f.rules) > 0 {
+		if err := o.leave(left); err != nil {
 			return err
 		}
 	}
 	o.mu.Lock()
-	o.timeline, o.plan, o.archived, o.lines = t, plan, archived, lines
+	o.archived = archived
 	o.mu.Unlock()
-	if len(left) == 0 || len(o.f.rules) == 0 {
-		return nil
-	}
+	return nil
+}
+
+// leave tells rules that stations have left the manifest.
+func (o *owner) leave(left []string) error {
 	return o.update(func(w *Work) error {
 		for _, code := range left {
 			for _, r := range o.f.rules {

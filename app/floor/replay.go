@@ -92,7 +92,8 @@ func (o *owner) forget(code string, from, to int64) {
 	})
 }
 
-// origin is the moment before which nothing is known of a station: the start of a UTC day, ms.
+// origin is the moment before which nothing is known of a station: the start of an hour, ms; that of a UTC day where
+// something was told of it that lies before it appeared.
 func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
 	snap, err := o.f.cfg.Accounts.Get(o.account)
 	if err != nil {
@@ -106,22 +107,27 @@ func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
 	if len(changes) > 0 {
 		at = changes[0].At // when it appeared, or the start
 	}
+	at -= at % hour
 	if first, ok, err := o.f.cfg.Signals.First(o.account, code); err != nil {
 		return 0, err
 	} else if ok {
 		at = min(at, first*day)
 	}
+	began := at
 	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range ledger.Scan(tx, ledger.Between(ledgerKey(o.account, code, 0, 0), ledgerKey(o.account, code, at, 0))) {
 			if err != nil {
 				return err
 			}
-			at = min(at, int64(item.Key.B.B.A))
+			at = int64(item.Key.B.B.A)
 			break
 		}
 		return nil
 	})
-	return at - at%day, err
+	if at < began { // before it was there: people told of it later
+		at -= at % day
+	}
+	return at, err
 }
 
 // open makes the line of a station of what is kept of it and what came since. One that is late is still to be computed:
@@ -146,6 +152,7 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 		}
 		return err
 	})
+	l.through = kept
 	if err != nil || l.late != 0 {
 		return l, err
 	}
@@ -164,7 +171,14 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 	l.base, l.baseAt, l.pending = r.base, r.at, r.pending
 	l.through = max(kept, r.from)
 	l.settled = history.Cut(r.out, l.through, math.MaxInt64)
+	l.settled.Events, l.gap = r.out.Events, r.gap
 	return l, nil
+}
+
+// oldest is the first moment, of a whole UTC day, from which on all signals are kept.
+func (o *owner) oldest(now int64) int64 {
+	at := now - o.f.cfg.Signals.Retention().Milliseconds()
+	return at - at%day + day
 }
 
 // keptLong is how long ago the state that a line is opened with may be, ms: what is computed from an older one is kept at
@@ -198,6 +212,10 @@ func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 		}
 		v := a.base.View(a.at)
 		a.since = max(from, a.from)
+		if oldest := o.oldest(now); a.since < oldest && l.through > a.since {
+			// What is kept of a time whose signals are gone cannot be computed again: it stays as it is.
+			a.since = min(oldest, l.through)
+		}
 		a.until = max(a.since, min(v.Final, a.at)/minute*minute)
 		join(&a.all, a.out)
 		join(&a.all, v.Outputs)
@@ -218,6 +236,8 @@ func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 		l.mu.Lock()
 		l.base, l.baseAt, l.pending, l.live = a.base, a.at, a.pending, nil
 		l.through, l.settled = a.until, history.Cut(a.out, a.until, math.MaxInt64)
+		l.settled.Events = a.out.Events // rules have to be told of those that lie further back, too
+		l.gap = a.gap
 		l.version++
 		if l.late == a.late {
 			l.late = 0
@@ -279,6 +299,9 @@ func (o *owner) keepAnew(tx *kv.Tx, t *station.Timeline, a *anew) error {
 		return err
 	}
 	for _, m := range a.states {
+		if m.at <= a.since {
+			continue // what was kept of that time stays
+		}
 		if err := o.f.cfg.History.PutState(tx, o.account, code, m.at, m.state); err != nil {
 			return err
 		}
@@ -363,6 +386,7 @@ type replayed struct {
 	out     monitor.Outputs // of base
 	pending []monitor.Input // from at on
 	states  []keptState     // along the way
+	gap     int64           // the log and the ledger have more from here on, ms, which was not read: the clock was ahead once; 0: no
 }
 
 // keptState is a state to start from again.
@@ -411,7 +435,33 @@ func (o *owner) replayFrom(t *station.Timeline, code string, s *monitor.State, f
 	}
 	r.base.Advance(r.at)
 	join(&r.out, r.base.Take())
-	return r, nil
+	end := now + settleAfter
+	r.gap, err = o.gapAfter(t, code, end-end%day+day)
+	return r, err
+}
+
+// gapAfter gives the start of a UTC day back when something is known of a station from then on, else 0.
+func (o *owner) gapAfter(t *station.Timeline, code string, from int64) (int64, error) {
+	last, ok, err := o.f.cfg.Signals.Last(o.account, code)
+	if err != nil || ok && last*day >= from {
+		return from, err
+	}
+	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
+		ok = false
+		for _, err := range ledger.Scan(tx, ledger.Between(ledgerKey(o.account, code, from, 0), ledgerKey(o.account, code, math.MaxInt64, 0))) {
+			ok = true
+			return err
+		}
+		return nil
+	})
+	if err != nil || ok {
+		return from, err
+	}
+	changes, err := changesIn(t, code, from, math.MaxInt64)
+	if err != nil || len(changes) > 0 {
+		return from, err
+	}
+	return 0, nil
 }
 
 // keep keeps the state that has taken in everything before a moment.

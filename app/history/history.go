@@ -287,6 +287,9 @@ func (s *Store) Replace(tx *kv.Tx, account, station string, from, to int64, out 
 			return err
 		}
 	}
+	if from == to {
+		return nil
+	}
 	for day := Day(from); day*dayMs < to; day++ {
 		part := Cut(out, day*dayMs, (day+1)*dayMs)
 		if day == Day(from) && from%dayMs != 0 {

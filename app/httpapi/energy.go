@@ -97,7 +97,7 @@ func getEnergy(c *call) (reply, error) {
 			sum.Add(&used[i].Usage)
 			buckets[at][s.Code] = sum
 		}
-		return nil
+		return tooMany(len(buckets) * len(shown))
 	})
 	if err != nil {
 		return reply{}, err

@@ -206,7 +206,7 @@ func getOEE(c *call) (reply, error) {
 	sums := oee.NewSummer(by...)
 	err = c.sums(x.captured(), by, func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
 		sums.Add(oee.Place{Plant: s.Plant.Code, Group: s.Group.Code, Station: s.Code}, s.Calendar, rows)
-		return nil
+		return tooMany(sums.Len())
 	})
 	if err != nil {
 		return reply{}, err

@@ -37,9 +37,6 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	if err != nil {
 		return nil, err
 	}
-	if err := st.Refuse(FlagManual); err != nil {
-		return nil, err
-	}
 	m := manual{w: w, p: p, who: who, in: in}
 	if in.Cause != nil {
 		if issue := mayBe(st)(*in.Cause); issue != "" {
@@ -50,6 +47,9 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	open, err := openOf(w.Tx, w.Account, in.StationCode)
 	if err != nil {
 		return nil, err
+	}
+	if err := st.Refuse(FlagManual); err != nil && (open == 0 || in.EndAt == nil) {
+		return nil, err // one that goes on can be ended: nothing counts until then
 	}
 	start, end := who.At, int64(0)
 	if in.StartAt != nil {

@@ -122,6 +122,9 @@ func (s *Summer) Add(p Place, c *calendar.Calendar, rows []Row) {
 	}
 }
 
+// Len is how many sums there are so far.
+func (s *Summer) Len() int { return len(s.sums) }
+
 // Sums gives what was added up, in order of place, time, shift and SKU.
 func (s *Summer) Sums() []Sum {
 	out := make([]Sum, 0, len(s.sums))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"opsmon/kv"
 )
@@ -167,3 +168,33 @@ func (l *Log) LastArrival(tx *kv.Tx, account string) (int64, error) {
 	}
 	return last, nil
 }
+
+// Last gives the latest UTC day for which there are signals of a station; ok is false when there are none.
+func (l *Log) Last(account, station string) (day int64, ok bool, err error) {
+	l.mu.RLock()
+	for _, s := range l.last[place{account, station}] {
+		if d := Day(s.At); !ok || d > day {
+			day, ok = d, true
+		}
+	}
+	l.mu.RUnlock()
+	err = l.cfg.Store.View(func(tx *kv.Tx) error {
+		for item, err := range parts.ScanDown(tx, parts.Between(partOf(account, station, math.MinInt64, 0), partOf(account, station, math.MaxInt64, 0))) {
+			if err != nil {
+				return err
+			}
+			if d := dayOf(item.Key); !ok || d > day {
+				day, ok = d, true
+			}
+			break
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, false, fmt.Errorf("find the last signals of %s: %w", station, err)
+	}
+	return day, ok, nil
+}
+
+// Retention is how long signals are kept.
+func (l *Log) Retention() time.Duration { return l.cfg.Retention }

@@ -61,6 +61,9 @@ type Rig struct {
 	Events    *event.Hub
 	Floor     *floor.Floor
 
+	Retention time.Duration // of signals; 0 = the usual one
+	Quiet     bool          // what the Floor fails at is expected
+
 	mu  sync.Mutex
 	now time.Time
 	cfg func(*floor.Config)
@@ -108,12 +111,14 @@ func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
 	r.cfg, r.set = cfg, rules
 	r.Events = event.NewHub(0)
 	var err error
-	r.Signals, err = signal.NewLog(signal.Config{Store: r.Store, Clock: r.Now, Log: slog.New(slog.DiscardHandler), Appended: func(list []signal.Signal) { r.Floor.Arrived(list) }})
+	r.History, err = history.New(history.Config{Store: r.Store, Clock: r.Now, Signals: r.Retention})
+	r.must(err)
+	r.Signals, err = signal.NewLog(signal.Config{Store: r.Store, Clock: r.Now, Retention: r.Retention, Log: slog.New(slog.DiscardHandler), Appended: func(list []signal.Signal) { r.Floor.Arrived(list) }})
 	r.must(err)
 	r.Timelines = station.New(station.Config{Accounts: r.Accounts, Store: r.Store})
 	c := floor.Config{
 		History: r.History, Accounts: r.Accounts,
-		Store: r.Store, Signals: r.Signals, Events: r.Events, Timelines: r.Timelines, Clock: r.Now, Log: slog.New(trouble{slog.DiscardHandler, r.T}),
+		Store: r.Store, Signals: r.Signals, Events: r.Events, Timelines: r.Timelines, Clock: r.Now, Log: slog.New(trouble{slog.DiscardHandler, r.T, &r.Quiet}),
 	}
 	if cfg != nil {
 		cfg(&c)
@@ -150,6 +155,24 @@ func (r *Rig) ForgetAll() {
 			}
 		}
 	}
+}
+
+// Damage makes the packed signals of a station unreadable.
+func (r *Rig) Damage(stationCode string) {
+	r.T.Helper()
+	r.Quiet = true
+	parts := kv.NewBucket("signal", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.Raw)
+	r.must(r.Store.Update(func(tx *kv.Tx) error {
+		for item, err := range parts.Scan(tx, kv.Under(parts, Account)) {
+			if err != nil || item.Key.B.A != stationCode {
+				continue
+			}
+			if err := parts.Put(tx, item.Key, []byte("damaged")); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 }
 
 // Close ends what Open began.
@@ -249,13 +272,14 @@ func Signal(stationCode string, at int64, fields map[signal.Field]float64) signa
 // trouble writes what the Floor warns of to the test's log, and fails the test for an error.
 type trouble struct {
 	slog.Handler
-	t testing.TB
+	t     testing.TB
+	quiet *bool
 }
 
 // Handle implements slog.Handler.
 func (h trouble) Handle(ctx context.Context, r slog.Record) error {
 	h.t.Helper()
-	if r.Level >= slog.LevelError {
+	if r.Level >= slog.LevelError && !*h.quiet {
 		text := r.Message
 		r.Attrs(func(a slog.Attr) bool { text += " " + a.String(); return true })
 		h.t.Error(text)
