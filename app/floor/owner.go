@@ -111,13 +111,23 @@ func (o *owner) guard(fn func()) {
 	fn()
 }
 
+// ends tells whether the service stops: what takes long is then given up, and done at the next start.
+func (o *owner) ends() bool {
+	select {
+	case <-o.quit:
+		return true
+	default:
+		return false
+	}
+}
+
 // load makes the lines. It is false when that has to be tried again.
 func (o *owner) load() bool {
 	err := o.replan()
 	o.mu.Lock()
 	o.loading = err
 	o.mu.Unlock()
-	if err != nil {
+	if err != nil && !o.ends() {
 		o.f.cfg.Log.Error("what goes on at the stations cannot be followed; it is tried again", slog.String("account", o.account), slog.Any("error", err))
 	}
 	return err == nil
@@ -265,7 +275,7 @@ func (o *owner) catchUp(now int64) {
 	}
 	for batch := range lateBatches(late, now) {
 		o.tryAgain(o.timeline, now, batch)
-		if time.Since(started) > time.Second {
+		if time.Since(started) > time.Second || o.ends() {
 			break
 		}
 	}
@@ -290,6 +300,9 @@ func (o *owner) tryAgain(t *station.Timeline, now int64, lines []*line) {
 		err := o.again(t, now, l)
 		if err == nil {
 			continue
+		}
+		if o.ends() {
+			return
 		}
 		o.trouble("the station "+l.code+" cannot be computed again; it is tried again", err)
 		l.mu.Lock()
@@ -420,6 +433,9 @@ func (o *owner) replan() error {
 				left = append(left, s.Code)
 			}
 		}
+		if o.ends() {
+			return errClosed
+		}
 		l := o.lines[s.Code]
 		if l == nil {
 			if l, err = o.open(t, s.Code, now); err != nil {
@@ -437,6 +453,9 @@ func (o *owner) replan() error {
 		lines[s.Code] = l
 	}
 	for batch := range lateBatches(late, now) {
+		if o.ends() {
+			return errClosed
+		}
 		o.tryAgain(t, now, batch)
 	}
 	o.mu.Lock()

@@ -95,11 +95,15 @@ func (o *owner) forget(code string, from, to int64) {
 // origin is the moment before which nothing is known of a station: the start of an hour, ms; that of a UTC day where
 // something was told of it that lies before it appeared.
 func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
-	snap, err := o.f.cfg.Accounts.Get(o.account)
+	// The account's own time of creation may be that of another installation, long ago.
+	first, err := o.f.cfg.Accounts.Records(o.account, 1, 1)
 	if err != nil {
 		return 0, err
 	}
-	at := snap.Account.CreatedAt.UnixMilli()
+	at := o.f.now()
+	if len(first) > 0 {
+		at = min(at, first[0].CreatedAt.UnixMilli())
+	}
 	changes, err := t.Changes(code, at, max(at, o.f.now()))
 	if err != nil {
 		return 0, err
@@ -410,6 +414,9 @@ func (o *owner) replayFrom(t *station.Timeline, code string, s *monitor.State, f
 	r.at = max(r.from, now-settleAfter)
 	next := nextState(r.from, now)
 	for at := r.from; at <= now+settleAfter; at = at - at%day + day {
+		if o.ends() {
+			return r, errClosed
+		}
 		end := at - at%day + day
 		list, err := o.gather(t, code, at, end, func() { o.forget(code, at, end) })
 		if err != nil {

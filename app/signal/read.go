@@ -120,7 +120,9 @@ func (s *Signal) text(name string, v any) (issue string) {
 		if err != nil || t.Year() < 1970 || t.Year() > 9999 {
 			return fmt.Sprintf("must be a time such as 2026-11-20T08:15:30.123Z; it is %q", shorten(text))
 		}
-		s.At = t.UnixMilli()
+		if s.At = t.UnixMilli(); s.At == 0 {
+			s.At = 1 // 0 is for none; a clock that was never set shows the first moment of 1970
+		}
 		return ""
 	case "stationCode":
 		most, into = maxStation, &s.Station

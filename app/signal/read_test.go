@@ -77,3 +77,10 @@ func TestRead(t *testing.T) {
 		})
 	}
 }
+
+func TestTheFirstMomentOf1970IsATime(t *testing.T) {
+	s, issue := Read(map[string]any{"stationCode": "A", "at": "1970-01-01T00:00:00Z", "productive": true}, HTTP)
+	if issue != "" || s.At != 1 {
+		t.Errorf("the time is %d (%s), want one that is told apart from none", s.At, issue)
+	}
+}
