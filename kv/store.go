@@ -260,6 +260,9 @@ func (s *Store) View(fn func(*Tx) error) (err error) {
 	return tx.fault
 }
 
+// metaPages is the least size of the two pages that a store begins with, in bytes.
+const metaPages = 2 * 4096
+
 // begin starts a bbolt transaction.
 func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 	op := "read store " + s.path
@@ -277,6 +280,11 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 		return nil, &Error{Op: op, Kind: ErrClosed}
 	case refused != nil:
 		return nil, refused
+	}
+	// bbolt reads the meta pages with its locks held, and a fault there would leave them held: who is committing then waits
+	// for ever. So a file that has been cut off before their end is found first.
+	if is, err := s.file.Stat(); err == nil && is.Size() < metaPages {
+		return nil, s.breakDown(&Error{Op: op, Kind: ErrDamaged, Err: fault{errors.New("its file was cut off while it was open")}})
 	}
 	defer func() {
 		if r := recover(); r != nil {
