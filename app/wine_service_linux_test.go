@@ -89,7 +89,8 @@ func (m *windowsMachine) serviceTests(t *testing.T) {
 	// Not those that need a temporary directory, which Wine cannot remove.
 	cmd := exec.CommandContext(t.Context(), m.Wine, "service.test.exe", "-test.v", "-test.timeout=20s", "-test.run=TestExecute")
 	cmd.Dir, cmd.Env, cmd.WaitDelay = m.Dir, m.Env, time.Second
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestExecute/failure_that_stays") {
+	// Wine's own programs may hold the output for longer than the test's: that alone is no failure.
+	if out, err := cmd.CombinedOutput(); err != nil && !errors.Is(err, exec.ErrWaitDelay) || !strings.Contains(string(out), "--- PASS: TestExecute/failure_that_stays") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
