@@ -191,7 +191,7 @@ func recognise(texts []string) string {
 	}
 	slices.Sort(found)
 	if slices.Equal(found, []string{"BSD-3-Clause", "EPL-2.0"}) {
-		return "BSD-3-Clause OR EPL-2.0"
+		return "BSD-3-Clause" // either, and this is the one that app goes by
 	}
 	return strings.Join(found, " AND ")
 }

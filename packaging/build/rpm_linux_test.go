@@ -20,7 +20,7 @@ func TestRPM(t *testing.T) {
 		}
 		return out
 	}
-	says(t, ask("--qf", "%{NAME} %{VERSION} %{ARCH} %{BUILDHOST} %{LICENSE}"), "app 1.0.0 x86_64 reproducible Apache-2.0 AND BSD-3-Clause")
+	says(t, ask("--qf", "%{NAME} %{VERSION} %{ARCH} %{BUILDHOST} %{LICENSE}"), "app 1.0.0 x86_64 reproducible Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause")
 	says(t, ask("-l", "-v"), "-rwxr-xr-x", "/usr/bin/app", "/usr/lib/systemd/system/app.service", "/usr/lib/sysusers.d/app.conf", "/usr/share/app/app.yaml", "/usr/share/doc/app/copyright")
 	says(t, ask("--requires"), "systemd")
 	if _, err := output(t.Context(), "", nil, "rpm", "-K", "--nosignature", old.file(t, ".x86_64.rpm")); err != nil {
