@@ -23,29 +23,10 @@ const fewDays = 2 * day
 // Rows can be used. use is called several times for a station, and at least once; the rows are its own until it returns.
 // Errors are those of Rows.
 func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
-	o, err := f.owner(accountID)
-	if err != nil {
-		return err
-	}
-	if err := o.wait(); err != nil {
-		return err
-	}
-	o.mu.RLock()
-	t := o.timeline
-	o.mu.RUnlock()
 	to = min(to, f.now()/minute*minute)
-	for _, code := range stationCodes {
-		o.mu.RLock()
-		l := o.lines[code]
-		o.mu.RUnlock()
-		if l == nil {
-			return errdefs.New(errdefs.NotFound, "there is no station with the code %s", code)
-		}
-		if err := o.days(t, l, from, to, use); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
+		return o.days(t, l, from, to, use)
+	})
 }
 
 // days gives the sums of a line: those of UTC days that are kept whole by day, and the rest by hour. So what comes out does

@@ -95,6 +95,18 @@ func (o *owner) detail(t *station.Timeline, l *line, from, to int64) (*Detail, e
 // Rows gives the sums of stations in [from, to), ms, whole minutes, one station after another: an hour, shift and SKU a
 // row. A station that is not there is errdefs.NotFound; other errors are the store's, or use's own.
 func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
+	to = min(to, f.now()/minute*minute)
+	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
+		s, rows, used, err := o.rows(t, l, from, to)
+		if err != nil {
+			return err
+		}
+		return use(s, rows, used)
+	})
+}
+
+// eachLine calls fn for the lines of some stations. errdefs.NotFound; errors of fn.
+func (f *Floor) eachLine(accountID string, stationCodes []string, fn func(o *owner, t *station.Timeline, l *line) error) error {
 	o, err := f.owner(accountID)
 	if err != nil {
 		return err
@@ -102,22 +114,14 @@ func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, us
 	if err := o.wait(); err != nil {
 		return err
 	}
-	o.mu.RLock()
-	t := o.timeline
-	o.mu.RUnlock()
-	to = min(to, f.now()/minute*minute)
 	for _, code := range stationCodes {
 		o.mu.RLock()
-		l := o.lines[code]
+		l, t := o.lines[code], o.timeline
 		o.mu.RUnlock()
 		if l == nil {
 			return errdefs.New(errdefs.NotFound, "there is no station with the code %s", code)
 		}
-		s, rows, used, err := o.rows(t, l, from, to)
-		if err != nil {
-			return err
-		}
-		if err := use(s, rows, used); err != nil {
+		if err := fn(o, t, l); err != nil {
 			return err
 		}
 	}
