@@ -216,6 +216,7 @@ var exampleDemo = &DemoInfo{
 func TestPagesInABrowser(t *testing.T) {
 	browser := startBrowser(t)
 	t.Run("overview", func(t *testing.T) { testOverview(t, browser) })
+	t.Run("views", func(t *testing.T) { testViews(t, browser) })
 	t.Run("documentation", func(t *testing.T) { testDocumentation(t, browser) })
 	t.Run("link", func(t *testing.T) { testLink(t, browser) })
 	t.Run("no sideways scrolling", func(t *testing.T) { testWidths(t, browser) })
@@ -224,7 +225,7 @@ func TestPagesInABrowser(t *testing.T) {
 func testOverview(t *testing.T, browser context.Context) {
 	base, fake := serve(t, exampleDemo)
 	p := open(t, browser, base, 1280, 800)
-	p.visit("/")
+	p.visit("/home")
 	p.until(`document.getElementById("status").dataset.state === "ok"`)
 	if got := p.text("#status-text"); got != "Running and ready" {
 		t.Errorf("the state is %q", got)
@@ -239,10 +240,32 @@ func testOverview(t *testing.T, browser context.Context) {
 	p.until(`["Copied", "Selected"].includes(document.querySelector('[data-copy="curl"]').textContent)`)
 
 	fake.set("/ready", answer{status: 503, body: `{"isSuccess":false,"errorCode":"unavailable","errorMessage":"not ready: the disk is full"}`})
-	p.visit("/")
+	p.visit("/home")
 	p.until(`document.getElementById("status").dataset.state === "bad"`)
 	if got := p.text("#status-text"); got != "Running, not ready: the disk is full" {
 		t.Errorf("the state is %q", got)
+	}
+	p.clean()
+}
+
+// testViews draws with the view library under the pages' policy.
+func testViews(t *testing.T, browser context.Context) {
+	base, _ := serve(t, nil)
+	p := open(t, browser, base, 1280, 800)
+	p.visit("/console/x")
+	got := eval[string](p, `(async () => {
+		const at = document.querySelector('link[rel="stylesheet"]').href.replace("/shared/app.css", "/vendor/lit-html/");
+		const { html, render } = await import(at + "lit-html.js");
+		const { repeat } = await import(at + "directives/repeat.js");
+		const box = document.createElement("div");
+		const list = (names) => render(html`+"`<ul>${repeat(names, (n) => n, (n) => html`<li title=${n} @click=${() => {}}>${n}</li>`)}</ul>`"+`, box);
+		list(["a", "<b>"]);
+		const kept = box.querySelector('[title="<b>"]');
+		list(["<b>", "c"]);
+		return [...box.querySelectorAll("li")].map((e) => e.textContent).join() + " " + (kept === box.querySelector("li"));
+	})()`)
+	if got != "<b>,c true" {
+		t.Errorf("drawn: %s", got)
 	}
 	p.clean()
 }
@@ -487,7 +510,7 @@ func testWidths(t *testing.T, browser context.Context) {
 				t.Fatal(err)
 			}
 			for path, ready := range map[string]string{
-				"/": `document.getElementById("status").dataset.state === "ok"`, "/docs": `document.getElementById("getOpenAPI")`, "/link#" + exampleToken: `!document.getElementById("here").disabled`,
+				"/home": `document.getElementById("status").dataset.state === "ok"`, "/docs": `document.getElementById("getOpenAPI")`, "/link#" + exampleToken: `!document.getElementById("here").disabled`,
 			} {
 				p.visit(path)
 				p.until(ready)

@@ -20,9 +20,26 @@ import (
 
 // pageFiles are the pages by path.
 var pageFiles = map[string]string{
-	"/":     "home/index.html",
-	"/docs": "docs/index.html",
-	"/link": "link/index.html",
+	homePath:    "home/index.html",
+	consolePath: "console/index.html",
+	"/docs":     "docs/index.html",
+	"/link":     "link/index.html",
+}
+
+const (
+	homePath    = "/home"
+	consolePath = "/console" // the page finds out itself what stands at a path below it
+)
+
+// pageAt gives the path of the page that answers a path, "" when there is none.
+func pageAt(at string) string {
+	if strings.HasPrefix(at, consolePath+"/") {
+		return consolePath
+	}
+	if pageFiles[at] == "" {
+		return ""
+	}
+	return at
 }
 
 const layoutFile = "shared/layout.html"
@@ -100,7 +117,7 @@ func newSite(cfg Config, from fs.FS) (*site, error) {
 		if s.pages[at], err = render(from, name, view, cfg.Dir == ""); err != nil {
 			return nil, err
 		}
-		if at == "/" && cfg.Demo != nil {
+		if at == homePath && cfg.Demo != nil {
 			view.Demo, view.Curl = cfg.Demo, cfg.Demo.curl()
 			if s.demo, err = render(from, name, view, false); err != nil {
 				return nil, err
@@ -150,15 +167,15 @@ func (s *site) find(r *http.Request, demo bool) (*file, string) {
 		cache = never
 	}
 	switch {
-	case at == "/" && demo:
+	case at == homePath && demo:
 		// The key is for who started the demo. The name that was asked for counts too: a page elsewhere whose name
 		// is made to point at this machine must not read it.
 		if isLoopback(r.Host) && fromLoopback(r.RemoteAddr) {
 			return s.demo, never
 		}
 		return s.pages[at], never
-	case pageFiles[at] != "":
-		return s.pages[at], cache
+	case pageAt(at) != "":
+		return s.pages[pageAt(at)], cache
 	case at == iconPath:
 		return s.static[iconFile], cache
 	}

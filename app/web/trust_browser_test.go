@@ -192,11 +192,11 @@ func TestADeviceComesToTrustTheAppliance(t *testing.T) {
 	}
 	device := startDevice(t, home)
 	p = open(t, device, at.secure, 800, 1000)
-	if err := chromedp.Do(p.ctx, chromedp.Navigate(at.clear+"/")); err != nil { // it is redirected
+	if err := chromedp.Do(p.ctx, chromedp.Navigate(at.clear+"/home")); err != nil { // it is redirected
 		t.Fatal(err)
 	}
 	p.until(state + ` === "ok"`)
-	if got := eval[string](p, "location.href"); got != at.secure+"/" {
+	if got := eval[string](p, "location.href"); got != at.secure+"/home" {
 		t.Errorf("it is led to %s", got)
 	}
 	if got := eval[string](p, `performance.getEntriesByType("navigation")[0].nextHopProtocol`); got != "h2" {

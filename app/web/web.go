@@ -1,5 +1,5 @@
-// Package web serves the pages and their static files: the overview, the API's documentation and the page behind
-// one-time links (decisions.md section 4). They are whole in the binary: no page loads anything from another host.
+// Package web serves the pages and their static files: the console, the overview, the API's documentation and the page
+// behind one-time links (decisions.md section 4). They are whole in the binary: no page loads anything from another host.
 //
 // Static files stand under /assets/<hash>/, one hash over all of them, so that modules find each other by relative
 // paths and may be kept for ever; pages name the hash and are asked for again each time.
@@ -77,6 +77,7 @@ func New(cfg Config) (*Web, error) {
 }
 
 const (
+	rootPath   = "/" // leads to the console
 	assetsPath = "/assets/"
 	iconPath   = "/favicon.ico"
 	iconFile   = "shared/icon.svg"
@@ -84,7 +85,7 @@ const (
 
 // Handles tells whether a path is this room's; every other one is the API's.
 func (w *Web) Handles(path string) bool {
-	return pageFiles[path] != "" || path == iconPath || strings.HasPrefix(path, assetsPath)
+	return path == rootPath || pageAt(path) != "" || path == iconPath || strings.HasPrefix(path, assetsPath)
 }
 
 // ServeHTTP answers GET and HEAD for the paths that Handles. What is not there is answered as the API does
@@ -94,6 +95,12 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		rw.Header().Set("Allow", "GET, HEAD")
 		refuse(rw, r, http.StatusMethodNotAllowed, "methodNotAllowed", "this path takes the methods GET, HEAD")
+		return
+	}
+	if r.URL.Path == rootPath {
+		rw.Header().Set("Cache-Control", revalidate)
+		rw.Header().Set("Location", consolePath)
+		rw.WriteHeader(http.StatusFound)
 		return
 	}
 	s := w.site
@@ -115,8 +122,8 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 // policy is the content security policy of every answer: scripts and styles come from files of this service alone.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+	"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // permissions turns off what the pages never use.
 const permissions = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), " +

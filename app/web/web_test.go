@@ -49,7 +49,7 @@ func ask(w *Web, method, target string, headers ...string) *httptest.ResponseRec
 func TestHandlesItsPathsAndNoOthers(t *testing.T) {
 	w := newWeb(t, Config{})
 	for at, want := range map[string]bool{
-		"/": true, "/docs": true, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
+		"/": true, "/home": true, "/console": true, "/console/": true, "/console/task/7": true, "/consolex": false, "/docs": true, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
 		"/account": false, "/docs/": false, "/openapi.json": false, "/health": false, "/assets": false, "": false, "/link/x": false,
 	} {
 		if got := w.Handles(at); got != want {
@@ -61,12 +61,12 @@ func TestHandlesItsPathsAndNoOthers(t *testing.T) {
 func TestEveryAnswerKeepsOtherSitesOut(t *testing.T) {
 	w := newWeb(t, Config{})
 	want := map[string]string{
-		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-			"base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+			"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 	}
-	for _, target := range []string{"/", "/docs", "/link", "/favicon.ico", "/assets/" + w.site.hash + "/shared/app.css", "/assets/none"} {
+	for _, target := range []string{"/", "/home", "/console", "/console/x", "/docs", "/link", "/favicon.ico", "/assets/" + w.site.hash + "/shared/app.css", "/assets/none"} {
 		for _, method := range []string{"GET", "HEAD", "POST"} {
 			h := ask(w, method, target).Header()
 			for name, value := range want {
@@ -96,6 +96,9 @@ func TestStaticFiles(t *testing.T) {
 		want, err := fs.ReadFile(assets.FS, name)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if strings.HasPrefix(name, "vendor/") && path.Ext(name) != ".js" {
+			continue // its terms and its description are kept with it, not served
 		}
 		kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 		got := ask(w, "GET", prefix+name)
@@ -192,7 +195,7 @@ func TestOneHashOverAllFiles(t *testing.T) {
 
 func TestPagesAreAskedForAgainEachTime(t *testing.T) {
 	w := newWeb(t, Config{})
-	for _, target := range []string{"/", "/docs", "/link"} {
+	for _, target := range []string{"/home", "/console", "/docs", "/link"} {
 		got := ask(w, "GET", target)
 		if got.Code != http.StatusOK || got.Header().Get("Content-Type") != "text/html; charset=utf-8" || got.Header().Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", target, got.Code, got.Header())
@@ -207,10 +210,30 @@ func TestPagesAreAskedForAgainEachTime(t *testing.T) {
 	}
 }
 
+func TestTheConsoleAnswersEveryPathBelowIt(t *testing.T) {
+	w := newWeb(t, Config{Demo: exampleDemo})
+	for _, host := range []string{"127.0.0.1:8080", "plant.example"} {
+		got := ask(w, "GET", "/", "Host", host)
+		if got.Code != http.StatusFound || got.Header().Get("Location") != "/console" || got.Header().Get("Cache-Control") != "no-cache" || got.Body.Len() != 0 {
+			t.Errorf("/ of %s: %d %v, %d bytes", host, got.Code, got.Header(), got.Body.Len())
+		}
+	}
+	want := ask(w, "GET", "/console")
+	if want.Code != http.StatusOK || !strings.Contains(want.Body.String(), "<title>") {
+		t.Fatalf("/console: %d %s", want.Code, want.Body)
+	}
+	for _, target := range []string{"/console/", "/console/stations", "/console/task/1f/x?at=1"} {
+		got := ask(w, "GET", target)
+		if got.Code != http.StatusOK || got.Body.String() != want.Body.String() || got.Header().Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s: %d %v", target, got.Code, got.Header())
+		}
+	}
+}
+
 func TestMethods(t *testing.T) {
 	w := newWeb(t, Config{})
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"} {
-		got := ask(w, method, "/")
+		got := ask(w, method, "/docs")
 		if got.Code != http.StatusMethodNotAllowed || got.Header().Get("Allow") != "GET, HEAD" || got.Header().Get("Content-Type") != "application/json" ||
 			got.Body.String() != `{"isSuccess":false,"errorCode":"methodNotAllowed","errorMessage":"this path takes the methods GET, HEAD"}` {
 			t.Errorf("%s: %d %v %s", method, got.Code, got.Header(), got.Body)
@@ -250,7 +273,7 @@ func TestTheDemosKeyStaysOnThisMachine(t *testing.T) {
 		{"127.0.0.1:50000", "", false},
 		{"", "127.0.0.1:8080", false},
 	} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r := httptest.NewRequest(http.MethodGet, "/home", nil)
 		r.RemoteAddr, r.Host = tt.remote, tt.host
 		got := httptest.NewRecorder()
 		w.ServeHTTP(got, r)
@@ -261,12 +284,12 @@ func TestTheDemosKeyStaysOnThisMachine(t *testing.T) {
 			t.Errorf("from %s to %s: Cache-Control is %q", tt.remote, tt.host, cache)
 		}
 	}
-	for _, target := range []string{"/docs", "/link"} {
+	for _, target := range []string{"/", "/console", "/docs", "/link"} {
 		if strings.Contains(ask(w, "GET", target).Body.String(), exampleDemo.APIKey) {
 			t.Errorf("%s has the key", target)
 		}
 	}
-	if strings.Contains(ask(newWeb(t, Config{}), "GET", "/").Body.String(), "opk_") {
+	if strings.Contains(ask(newWeb(t, Config{}), "GET", "/home").Body.String(), "opk_") {
 		t.Error("without a demo the page has a key")
 	}
 }
@@ -275,7 +298,7 @@ func TestTextIsEscaped(t *testing.T) {
 	demo := *exampleDemo
 	demo.Plants = []string{`<script>alert(1)</script>`}
 	demo.Account = `"><img src=x>`
-	got := ask(newWeb(t, Config{Demo: &demo, Version: "<b>1</b>"}), "GET", "/").Body.String()
+	got := ask(newWeb(t, Config{Demo: &demo, Version: "<b>1</b>"}), "GET", "/home").Body.String()
 	for _, raw := range []string{"<script>alert", "<img src=x", "<b>1"} {
 		if strings.Contains(got, raw) {
 			t.Errorf("the page has %s in it", raw)
@@ -288,7 +311,7 @@ func TestPagesHaveNoInlineScriptOrStyle(t *testing.T) {
 	w := newWeb(t, Config{Demo: exampleDemo})
 	static := regexp.MustCompile(`^/assets/` + w.site.hash + `/(.+)$`)
 	served := embeddedFiles(t)
-	for _, target := range []string{"/", "/docs", "/link"} {
+	for _, target := range []string{"/home", "/console", "/docs", "/link"} {
 		doc, err := html.Parse(bytes.NewReader(ask(w, "GET", target).Body.Bytes()))
 		if err != nil {
 			t.Fatal(err)
@@ -326,7 +349,7 @@ func TestScriptsImportFilesThatAreThere(t *testing.T) {
 	imports := regexp.MustCompile(`(?m)^import .* from "([^"]+)";$`)
 	served := embeddedFiles(t)
 	for _, name := range served {
-		if path.Ext(name) != ".js" {
+		if path.Ext(name) != ".js" || strings.HasPrefix(name, "vendor/") {
 			continue
 		}
 		text, err := fs.ReadFile(assets.FS, name)
@@ -362,7 +385,7 @@ func TestADevelopmentDirectoryIsReadEachTime(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	for _, target := range []string{"/", "/docs"} {
+	for _, target := range []string{"/home", "/docs"} {
 		if got := ask(w, "GET", target); got.Header().Get("Cache-Control") != "no-store" || !strings.Contains(got.Body.String(), "/assets/dev/shared/app.css") {
 			t.Errorf("%s: %v", target, got.Header())
 		}
