@@ -283,7 +283,7 @@ func (a *App) bootstrap(in httpapi.BootstrapInput) (*httpapi.BootstrapResult, er
 			return nil, err
 		}
 	}
-	draft, err := a.accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest})
+	draft, err := a.accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest, Plant: in.Plant})
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,9 @@ func (a *App) bootstrap(in httpapi.BootstrapInput) (*httpapi.BootstrapResult, er
 		if published, err = a.accounts.CreateTx(tx, draft, in.First, by); err != nil || in.Email == "" {
 			return err
 		}
-		result.APIKey, known, err = a.auth.BootstrapTx(tx, draft.ID(), in.Email, by.Actor())
+		var raw string
+		raw, known, err = a.auth.BootstrapTx(tx, auth.First{AccountID: draft.ID(), Email: in.Email, SignIn: in.SignIn, Actor: by.Actor()})
+		result.Credential(raw, in.SignIn)
 		return err
 	})
 	if err != nil {

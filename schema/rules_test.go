@@ -183,9 +183,11 @@ var rules = map[string][]rule{
 	"station-operator": {{"initials", []string{long(3), long(8), `null`}, []string{long(2), long(9), `""`, `1`}}},
 	"station-alert": {{"message", []string{`"x"`, long(280), `null`}, []string{`""`, long(281), `1`}},
 		r("expiresAt", `null "2027-01-01T00:00:00Z"`, `"2027-01-01" 1`)},
-	"signal-batch":   {r("signals", `[{}] [{"rssi":1},{}]`, `[] null {} "A" [1]`)},
-	"setup":          {someText("code domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
-	"account-create": {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
+	"signal-batch": {r("signals", `[{}] [{"rssi":1},{}]`, `[] null {} "A" [1]`)},
+	"setup": {someText("code domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`),
+		r("plant", ``, `null [] {} {"name":"Leeds"}`), r("signIn", `true false`, `null "true" 1`)},
+	"setup SetupPlant": {{"name", []string{`"x"`, long(100)}, []string{`""`, long(101), `1`, `null`}}, someText("timezone"), r("groups", `1 50 2.0`, `0 51 1.5 "1" null`), r("stationsPerGroup", `1 200`, `0 201 1.5 "1" null`)},
+	"account-create":   {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
 }
 
 // documents hold a valid document for each schema, with one of everything in the manifest.
@@ -198,7 +200,7 @@ var documents = map[Name]string{
 			"stationGroups": [{"code": "g", "name": "G", "stations": [{"code": "ST-1", "name": "Station 1"}]}]}]}}`,
 	AccountUpdate: `{}`, KeyCreate: `{}`, Login: `{"destination": "a@acme.example"}`, Approve: `{"token": "t", "code": "12345"}`,
 	AccountSwitch: `{"accountId": "acme"}`, UserCreate: `{"email": "a@acme.example", "role": "member"}`, UserUpdate: `{"role": "member"}`,
-	TabletCreate: `{"name": "T", "role": "operator", "stationCodes": ["ST-1"]}`, DeviceCreate: `{"name": "gw", "stationCodes": ["ST-1"]}`, SignalBatch: `{"signals": [{}]}`, Setup: `{"code": "c", "domain": "acme.example", "email": "a@acme.example"}`,
+	TabletCreate: `{"name": "T", "role": "operator", "stationCodes": ["ST-1"]}`, DeviceCreate: `{"name": "gw", "stationCodes": ["ST-1"]}`, SignalBatch: `{"signals": [{}]}`, Setup: `{"code": "c", "domain": "acme.example", "email": "a@acme.example", "plant": {"name": "Leeds", "timezone": "Europe/London"}}`,
 	IssueCreate: `{"stationCode": "ST-1"}`, IssueAcknowledge: `{}`, IssueEstimate: `{"expectedEndAt": null}`, IssueEscalate: `{"level": 1}`,
 	IssueCause: `{"causeCode": "BRK"}`, IssueSplit: `{"parts": [{}, {"startAt": "2026-11-20T08:40:00Z"}]}`, IssueExclude: `{"excluded": true}`,
 	TaskComplete: `{"initials": "ABC"}`, TaskListStart: `{"stationCode": "ST-1", "initials": "ABC"}`,
@@ -216,7 +218,7 @@ var places = map[string]string{
 	"": "", "Account": "account", "ShiftPattern": "account.shiftPatterns[0]", "Shift": "account.shiftPatterns[0].shifts[0]", "Reason": "account.reasons[0]",
 	"Task": "account.tasks[0]", "TaskListEntry": "account.tasks[0].taskListCodes[0]", "TaskList": "account.taskLists[0]", "Trigger": "account.tasks[0].trigger",
 	"CronTrigger": "account.tasks[0].trigger", "SKU": "account.skus[0]", "Plant": "account.plants[0]", "StationGroup": "account.plants[0].stationGroups[0]",
-	"Station": "account.plants[0].stationGroups[0].stations[0]", "IssuePart": "parts[0]",
+	"Station": "account.plants[0].stationGroups[0].stations[0]", "IssuePart": "parts[0]", "SetupPlant": "plant",
 	"CorrectionChanges": "changes", "CorrectedStation": "changes.station", "CorrectedSKU": "changes.skus[0]", "CorrectedReason": "changes.reasons[0]",
 	"CorrectedShiftPattern": "changes.shiftPatterns[0]", "CorrectedShift": "changes.shiftPatterns[0].shifts[0]",
 }

@@ -17,9 +17,18 @@ import (
 
 // CreateInput is what a new account is made of.
 type CreateInput struct {
-	ID       string // "" = the manifest's, else the first label of the domain
-	Domain   string // "" = the manifest's
-	Manifest []byte // nil = a starter manifest
+	ID       string        // "" = the manifest's, else the first label of the domain
+	Domain   string        // "" = the manifest's
+	Manifest []byte        // nil = a starter manifest
+	Plant    *StarterPlant // of the starter manifest; nil = one with one station
+}
+
+// StarterPlant says what the plant of a starter manifest is to be. It is for accounts that are given no manifest.
+type StarterPlant struct {
+	Name     string
+	Timezone string // IANA name
+	Groups   int    // 0 = 1
+	Stations int    // of each group; 0 = 1
 }
 
 // Draft is a checked account that is not stored yet.
@@ -56,7 +65,13 @@ func (s *Service) Draft(in CreateInput) (*Draft, error) {
 		if id == "" {
 			id, _, _ = strings.Cut(domain, ".")
 		}
-		raw = starter(id, domain)
+		plant, err := in.Plant.filled()
+		if err != nil {
+			return nil, err
+		}
+		raw = starter(id, domain, plant)
+	} else if in.Plant != nil {
+		return nil, errdefs.InvalidField("plant", "must be left out where a manifest is given: the manifest has its plants")
 	}
 	var problems []errdefs.Detail
 	if domain != "" && !validDomain(domain) {
@@ -192,11 +207,42 @@ func (s *Service) CreateTx(tx *kv.Tx, d *Draft, first bool, p auth.Principal) (d
 	return func() { s.publish(newSnapshot(a, newArrays(d.rendered, d.manifest))) }, nil
 }
 
-// starter is the manifest of an account that is given none: one plant, one group, one station.
-func starter(id, domain string) []byte {
-	zone := time.Local.String()
-	if _, err := iso.Zone(zone); err != nil {
-		zone = "UTC"
+// filled gives a plant with its defaults filled in; for nil one group with one station, in the machine's time zone.
+func (p *StarterPlant) filled() (StarterPlant, error) {
+	if p == nil {
+		zone := time.Local.String()
+		if _, err := iso.Zone(zone); err != nil {
+			zone = "UTC"
+		}
+		p = &StarterPlant{Name: "Plant 1", Timezone: zone}
+	}
+	if _, err := iso.Zone(p.Timezone); err != nil {
+		return *p, errdefs.InvalidField("plant.timezone", "must be an IANA time zone such as Europe/London; it is %q", shorten(p.Timezone))
+	}
+	return StarterPlant{Name: p.Name, Timezone: p.Timezone, Groups: max(p.Groups, 1), Stations: max(p.Stations, 1)}, nil
+}
+
+// code makes a plant's code of its name: what is no letter or digit of ASCII parts words. A name in another script has none.
+func (p StarterPlant) code() string {
+	words := strings.FieldsFunc(strings.ToLower(p.Name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	code := strings.Join(words, "-")
+	if len(code) < 3 {
+		return "plant-1"
+	}
+	return strings.TrimRight(code[:min(len(code), 55)], "-")
+}
+
+// starter is the manifest of an account that is given none. Stations are numbered through: their codes are unique in
+// the account.
+func starter(id, domain string, plant StarterPlant) []byte {
+	var groups []any
+	for g := range plant.Groups {
+		var stations []any
+		for s := range plant.Stations {
+			n := g*plant.Stations + s + 1
+			stations = append(stations, map[string]any{"code": fmt.Sprintf("STATION-%d", n), "name": fmt.Sprintf("Station %d", n)})
+		}
+		groups = append(groups, map[string]any{"code": fmt.Sprintf("line-%d", g+1), "name": fmt.Sprintf("Line %d", g+1), "stations": stations})
 	}
 	return encoded(map[string]any{
 		"version": "v1",
@@ -205,11 +251,8 @@ func starter(id, domain string) []byte {
 			"durationFormat": "months",
 			"shiftPatterns":  []any{}, "reasons": []any{}, "tasks": []any{}, "taskLists": []any{}, "skus": []any{},
 			"plants": []any{map[string]any{
-				"code": "plant-1", "name": "Plant 1", "timezone": zone, "dayStartHour": 0, "weekStartDay": 0,
-				"stationGroups": []any{map[string]any{
-					"code": "line-1", "name": "Line 1",
-					"stations": []any{map[string]any{"code": "STATION-1", "name": "Station 1"}},
-				}},
+				"code": plant.code(), "name": plant.Name, "timezone": plant.Timezone, "dayStartHour": 0, "weekStartDay": 0,
+				"stationGroups": groups,
 			}},
 		},
 	})

@@ -127,7 +127,7 @@ func newMailFixture(t testing.TB, mailer *Mailer) *fixture {
 	var raw string
 	var done func()
 	err := f.store.Update(func(tx *kv.Tx) (err error) {
-		raw, done, err = f.BootstrapTx(tx, plantA, "Boss@A.example", Local(plantA).Actor())
+		raw, done, err = f.BootstrapTx(tx, First{AccountID: plantA, Email: "Boss@A.example", Actor: Local(plantA).Actor()})
 		return err
 	})
 	if err != nil {

@@ -82,13 +82,18 @@ func (s *Service) signIn(tx *kv.Tx, made secret, link linkRecord, address string
 	}
 	session := newSession(tx, made, accountID, link.Email)
 	session.Bound = link.Bound
+	return session, putSession(tx, made, session, address)
+}
+
+// putSession writes a person's new session and notes the account that it enters.
+func putSession(tx *kv.Tx, made secret, session sessionRecord, address string) error {
 	if err := sessions.Put(tx, made.id, session); err != nil {
-		return session, err
+		return err
 	}
-	if err := lastAccounts.Put(tx, link.Email, []byte(accountID)); err != nil {
-		return session, err
+	if err := lastAccounts.Put(tx, session.Email, []byte(session.AccountID)); err != nil {
+		return err
 	}
-	return session, auditSignIn(tx, made.id, session, address)
+	return auditSignIn(tx, made.id, session, address)
 }
 
 func newSession(tx *kv.Tx, made secret, accountID, email string) sessionRecord {

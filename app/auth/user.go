@@ -238,29 +238,41 @@ func (s *Service) isOnDomain(accountID, email string) bool {
 	return found && onDomain(email, account.Domain)
 }
 
-// BootstrapTx gives a new account its first admin and an API key for it, inside the transaction that makes the
+// First is who becomes the first admin of a new account, and what it is let in with.
+type First struct {
+	AccountID, Email string
+	SignIn           bool // with a session rather than an API key
+	Actor            audit.Actor
+}
+
+// BootstrapTx gives a new account its first admin, with an API key or a session, inside the transaction that makes the
 // account (decisions.md section 7, `app init`). When that is committed and the account is known to Accounts, call
-// done: it brings the memory up. Like the transaction's own function it may run more than once; the raw key and the
+// done: it brings the memory up. Like the transaction's own function it may run more than once; the raw credential and the
 // done of the last run count. Errors: Invalid (email), Conflict when the address is a user of the account already.
-func (s *Service) BootstrapTx(tx *kv.Tx, accountID, email string, actor audit.Actor) (raw string, done func(), err error) {
-	email, err = ParseEmail(email)
+func (s *Service) BootstrapTx(tx *kv.Tx, in First) (raw string, done func(), err error) {
+	email, err := ParseEmail(in.Email)
 	if err != nil {
 		return "", nil, err
 	}
-	if _, err := addUser(tx, accountID, email, Admin, actor); err != nil {
+	if _, err := addUser(tx, in.AccountID, email, Admin, in.Actor); err != nil {
 		return "", nil, err
 	}
-	raw, made := newToken(prefixKey)
-	record := keyRecord{
-		Hash: made.hash[:], AccountID: accountID, Email: email, Name: "first key", Role: Admin, CreatedAt: audit.TimeOf(tx.Now()),
+	c := changes{users: []place{{A: in.AccountID, B: email}}}
+	var made secret
+	if in.SignIn {
+		raw, made = newToken(prefixSession)
+		c.sessions = []string{made.id}
+		err = putSession(tx, made, newSession(tx, made, in.AccountID, email), in.Actor.Address)
+	} else {
+		raw, made = newToken(prefixKey)
+		c.keys = []string{made.id}
+		err = putKey(tx, made.id, keyRecord{
+			Hash: made.hash[:], AccountID: in.AccountID, Email: email, Name: "first key", Role: Admin, CreatedAt: audit.TimeOf(tx.Now()),
+		}, in.Actor)
 	}
-	if err := putKey(tx, made.id, record, actor); err != nil {
-		return "", nil, err
-	}
-	c := changes{users: []place{{A: accountID, B: email}}, keys: []string{made.id}}
 	return raw, func() {
 		if err := s.refresh(c); err != nil {
-			s.log.Error("the first user cannot sign in before a restart", "account", accountID, "error", err)
+			s.log.Error("the first user cannot sign in before a restart", "account", in.AccountID, "error", err)
 		}
-	}, nil
+	}, err
 }

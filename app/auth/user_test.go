@@ -247,7 +247,7 @@ func TestBootstrap(t *testing.T) {
 	}
 	try := func(email string) error {
 		return f.store.Update(func(tx *kv.Tx) error {
-			_, _, err := f.BootstrapTx(tx, plantA, email, Local(plantA).Actor())
+			_, _, err := f.BootstrapTx(tx, First{AccountID: plantA, Email: email, Actor: Local(plantA).Actor()})
 			return err
 		})
 	}
@@ -257,7 +257,7 @@ func TestBootstrap(t *testing.T) {
 	// A transaction that fails leaves nothing.
 	broken := errors.New("broken")
 	err := f.store.Update(func(tx *kv.Tx) error {
-		raw, _, err := f.BootstrapTx(tx, plantB, "b@b.example", Local(plantB).Actor())
+		raw, _, err := f.BootstrapTx(tx, First{AccountID: plantB, Email: "b@b.example", Actor: Local(plantB).Actor()})
 		f.hide(raw)
 		return errors.Join(err, broken)
 	})

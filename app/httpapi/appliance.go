@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"opsmon/app/account"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/schema"
@@ -20,7 +21,9 @@ type BootstrapInput struct {
 	Domain   string
 	Email    string // of the first administrator; "" = none yet
 	Manifest []byte // nil = a starter manifest
-	First    bool   // refuse when there is an account already
+	Plant    *account.StarterPlant
+	First    bool // refuse when there is an account already
+	SignIn   bool // with a session instead of an API key
 	By       auth.Principal
 }
 
@@ -28,25 +31,40 @@ type BootstrapInput struct {
 type BootstrapResult struct {
 	AccountID string           `json:"accountId"`
 	Email     string           `json:"email"`
-	APIKey    string           `json:"apiKey"`
+	APIKey    string           `json:"apiKey"` // "" where the caller is signed in instead
+	Session   string           `json:"-"`      // raw, for the cookie
 	Warnings  []errdefs.Detail `json:"-"`
+}
+
+// Credential notes what the first administrator is let in with.
+func (r *BootstrapResult) Credential(raw string, signIn bool) {
+	r.APIKey, r.Session = raw, ""
+	if signIn {
+		r.APIKey, r.Session = "", raw
+	}
 }
 
 // getHealth answers GET /health: the process is alive.
 func getHealth(*call) (reply, error) { return done() }
 
 // getReady answers GET /ready: 503 while requests cannot be served. Why, and what else to watch, is for administrators
-// and the machine itself.
+// and the machine itself; that the appliance is empty is for everybody, so that a page can lead to its set-up.
 func getReady(c *call) (reply, error) {
 	ready := c.api.cfg.Ready
 	if c.api.cfg.Closed != nil {
 		ready = c.api.cfg.Closed
 	}
 	err := ready()
-	if err == nil && c.mayKnow() && c.api.cfg.Status != nil {
-		return ok(readiness(c.api.cfg.Status()))
-	}
 	if err == nil {
+		empty := c.api.cfg.SetupCode() != ""
+		switch {
+		case c.mayKnow() && c.api.cfg.Status != nil:
+			r := readiness(c.api.cfg.Status())
+			r.NeedsSetUp = empty
+			return ok(r)
+		case empty:
+			return ok(map[string]bool{"needsSetUp": true})
+		}
 		return done()
 	}
 	if c.mayKnow() {
@@ -102,15 +120,39 @@ func postSetup(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if subtle.ConstantTimeCompare([]byte(in.Code), []byte(code)) != 1 {
+	if subtle.ConstantTimeCompare([]byte(typed(in.Code)), []byte(typed(code))) != 1 {
 		return reply{}, c.wrong(errdefs.New(errdefs.Forbidden, "this is not the set-up code; it is shown on the machine that runs the service"), errdefs.Forbidden)
 	}
 	by := auth.Principal{Type: auth.TypeSetup, Email: in.Email, Role: auth.Admin, UserRole: auth.UserRoleCustomer, Address: address(c.r)}
-	result, err := c.api.cfg.Bootstrap(BootstrapInput{ID: in.ID, Domain: in.Domain, Email: in.Email, Manifest: in.Manifest, First: true, By: by})
+	result, err := c.api.cfg.Bootstrap(BootstrapInput{ID: in.ID, Domain: in.Domain, Email: in.Email, Manifest: in.Manifest, Plant: in.Plant.starter(), First: true, SignIn: in.SignIn, By: by})
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(result)
+	out, err := ok(result)
+	if in.SignIn {
+		out.cookies = []*http.Cookie{c.api.sessionCookie(result.Session)}
+	}
+	return out, err
+}
+
+// typed gives a set-up code as it is compared: people type it from another screen.
+func typed(code string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(code))
+}
+
+// setupPlant is the plant of a body that sets an appliance up.
+type setupPlant struct {
+	Name     string  `json:"name"`
+	Timezone string  `json:"timezone"`
+	Groups   float64 `json:"groups"`
+	Stations float64 `json:"stationsPerGroup"`
+}
+
+func (p *setupPlant) starter() *account.StarterPlant {
+	if p == nil {
+		return nil
+	}
+	return &account.StarterPlant{Name: p.Name, Timezone: p.Timezone, Groups: int(p.Groups), Stations: int(p.Stations)}
 }
 
 // newAccount is a body that makes an account. The manifest in it keeps the bytes it was sent with.
@@ -120,6 +162,8 @@ type newAccount struct {
 	Domain   string          `json:"domain"`
 	Email    string          `json:"email"`
 	Manifest json.RawMessage `json:"manifest"`
+	Plant    *setupPlant     `json:"plant"`  // of POST /setup
+	SignIn   bool            `json:"signIn"` // likewise
 }
 
 // newAccount reads and checks a body that makes an account.

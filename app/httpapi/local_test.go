@@ -151,6 +151,44 @@ func TestSetup(t *testing.T) {
 	}
 }
 
+// A browser that sets an appliance up goes on as its first administrator.
+func TestSetupFromABrowser(t *testing.T) {
+	s := newServer(t, options{empty: true})
+	ready := func() any {
+		return s.do(ask{method: "GET", path: "/ready", from: "10.9.9.9"}).want(t, 200).at("result", "needsSetUp")
+	}
+	if got := ready(); got != true {
+		t.Errorf("an empty appliance says needsSetUp %v", got)
+	}
+	post := func(rest string) *answer {
+		return s.do(ask{method: "POST", path: "/setup", from: s.address(), body: `{"code":" ABCDEFGH ijkl","domain":"acme.example","email":"boss@acme.example","signIn":true,` + rest + `}`})
+	}
+	post(`"plant":{"name":"Leeds","timezone":"Leeds"}`).wantDetail(t, "plant.timezone", "IANA time zone")
+	post(`"plant":{"name":"Leeds","timezone":"Europe/London","groups":51}`).wantDetail(t, "plant.groups", "50")
+	post(`"plant":{"name":"Leeds","timezone":"Europe/London"},"manifest":`+acme).wantDetail(t, "plant", "left out")
+	made := post(`"plant":{"name":"Leeds, Kirkstall Rd.","timezone":"Europe/London","groups":2,"stationsPerGroup":3}`).want(t, 200)
+	cookie := made.cookies[sessionCookie]
+	if cookie == nil || !cookie.HttpOnly || made.text("result", "apiKey") != "" {
+		t.Fatalf("the session is %v, and the answer %s", cookie, made.body)
+	}
+	me := s.do(ask{method: "GET", path: "/auth/profile", session: cookie.Value}).want(t, 200)
+	if me.text("result", "role") != "admin" || me.text("result", "email") != "boss@acme.example" {
+		t.Errorf("%s", me.body)
+	}
+	plants := s.do(ask{method: "GET", path: "/account/manifest", session: cookie.Value}).want(t, 200)
+	if plants.text("account", "plants", "0", "code") != "leeds-kirkstall-rd" || plants.text("account", "plants", "0", "timezone") != "Europe/London" ||
+		plants.text("account", "plants", "0", "stationGroups", "1", "stations", "2", "code") != "STATION-6" {
+		t.Errorf("%s", plants.body)
+	}
+	if keys := s.do(ask{method: "GET", path: "/key", session: cookie.Value}).want(t, 200); len(keys.at("results").([]any)) != 0 {
+		t.Errorf("an API key was made: %s", keys.body)
+	}
+	if got := ready(); got != nil {
+		t.Errorf("after its set-up it says needsSetUp %v", got)
+	}
+	post(`"plant":{"name":"Leeds","timezone":"Europe/London"}`).want(t, 409)
+}
+
 // /ready is 503 while not ready, and why is told to the machine itself and to admins (decisions.md section 6).
 func TestReady(t *testing.T) {
 	s := newServer(t, options{})

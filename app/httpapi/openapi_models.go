@@ -667,10 +667,11 @@ const answerModels = `{
 	"omitted": {"description": "Secrets that were left out of the backup.", "type": "array", "items": {"type": "string"}}}},
 "SetupResult": {"description": "The first account. The key is shown once.", "type": "object", "required": ["accountId", "email", "apiKey"], "additionalProperties": false, "properties": {
 	"accountId": {"type": "string"}, "email": {"description": "The first admin.", "type": "string"},
-	"apiKey": {"description": "An admin's API key.", "type": "string"}}},
+	"apiKey": {"description": "An admin's API key; empty where signIn asked for a session, which is in the cookie.", "type": "string"}}},
 "Ready": {"description": "Requests can be served. What else to watch is told to admins and on the machine itself.", "type": "object", "required": ["isSuccess"], "additionalProperties": false, "properties": {
 	"isSuccess": {"type": "boolean", "const": true},
-	"result": {"type": "object", "required": ["store", "backup", "certificate"], "additionalProperties": false, "properties": {
+	"result": {"type": "object", "additionalProperties": false, "properties": {
+		"needsSetUp": {"description": "The appliance is empty and waits for POST /setup, which everybody is told; left out otherwise.", "type": "boolean", "const": true},
 		"store": {"description": "The store's file; null while there is none.", "type": ["object", "null"], "required": ["bytes", "free", "full"], "additionalProperties": false, "properties": {
 			"bytes": {"type": "integer", "minimum": 0}, "free": {"description": "Of these: room for later writes.", "type": "integer", "minimum": 0},
 			"full": {"description": "The last write found the disk full. Reads go on, and writes do by themselves when there is room.", "type": "boolean"}}},

@@ -60,6 +60,7 @@ type Readiness struct {
 	Store       *StoreStatus      `json:"store"`
 	Backup      *BackupStatus     `json:"backup"`
 	Certificate *ReadyCertificate `json:"certificate"`
+	NeedsSetUp  bool              `json:"needsSetUp,omitempty"` // there is no account yet, and POST /setup makes the first
 }
 
 // ReadyCertificate is the part of CertificateStatus that administrators watch.

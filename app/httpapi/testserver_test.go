@@ -284,7 +284,7 @@ func (s *server) listAudit(accountID string, limit, skip int, action string) (li
 }
 
 func (s *server) bootstrap(in BootstrapInput) (*BootstrapResult, error) {
-	draft, err := s.accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest})
+	draft, err := s.accounts.Draft(account.CreateInput{ID: in.ID, Domain: in.Domain, Manifest: in.Manifest, Plant: in.Plant})
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,9 @@ func (s *server) bootstrap(in BootstrapInput) (*BootstrapResult, error) {
 		if published, err = s.accounts.CreateTx(tx, draft, in.First, in.By); err != nil {
 			return err
 		}
-		result.APIKey, known, err = s.auth.BootstrapTx(tx, draft.ID(), in.Email, in.By.Actor())
+		var raw string
+		raw, known, err = s.auth.BootstrapTx(tx, auth.First{AccountID: draft.ID(), Email: in.Email, SignIn: in.SignIn, Actor: in.By.Actor()})
+		result.Credential(raw, in.SignIn)
 		return err
 	})
 	if err != nil {
@@ -302,7 +304,7 @@ func (s *server) bootstrap(in BootstrapInput) (*BootstrapResult, error) {
 	}
 	published()
 	known()
-	s.hide(result.APIKey)
+	s.hide(result.APIKey + result.Session)
 	s.setupCode = ""
 	return result, nil
 }
