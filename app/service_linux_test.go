@@ -30,6 +30,23 @@ func TestBinarySize(t *testing.T) {
 	}
 }
 
+// TestNothingCallsMethodsByName: where a program may call a method by a name that it learns as it runs, the linker keeps
+// every exported method of every type, about 4 MB. The templates of the standard library do.
+func TestNothingCallsMethodsByName(t *testing.T) {
+	program, err := os.ReadFile(binary(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(program, []byte("reflect.Value.Field")) {
+		t.Fatal("the binary does not hold the names of its functions")
+	}
+	for _, name := range []string{"reflect.Value.MethodByName", "text/template.(*state)"} {
+		if bytes.Contains(program, []byte(name)) {
+			t.Errorf("%s is in the binary; see what leads to it: go build -ldflags=-dumpdep", name)
+		}
+	}
+}
+
 // TestSecondProcess: a directory has one service; a second one is told so, and commands go through the first.
 func TestSecondProcess(t *testing.T) {
 	dir := t.TempDir()

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"net"
 	"net/http"
@@ -76,15 +75,6 @@ type file struct {
 	tag, compactTag string // entity tags, quoted
 }
 
-// page is what a template is filled with.
-type page struct {
-	Path    string
-	Assets  string // path of the static files, without a slash at the end
-	Version string
-	Demo    *DemoInfo
-	Curl    string
-}
-
 func newSite(cfg Config, from fs.FS) (*site, error) {
 	contents := map[string][]byte{}
 	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
@@ -113,13 +103,13 @@ func newSite(cfg Config, from fs.FS) (*site, error) {
 		return nil, fmt.Errorf("%s: %w", iconFile, fs.ErrNotExist)
 	}
 	for at, name := range pageFiles {
-		view := page{Path: at, Assets: assetsPath + s.hash, Version: cfg.Version}
-		if s.pages[at], err = render(from, name, view, cfg.Dir == ""); err != nil {
+		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnHome": at == homePath, "OnDocs": at == "/docs", "Demo": false}
+		if s.pages[at], err = render(from, name, v, cfg.Dir == ""); err != nil {
 			return nil, err
 		}
 		if at == homePath && cfg.Demo != nil {
-			view.Demo, view.Curl = cfg.Demo, cfg.Demo.curl()
-			if s.demo, err = render(from, name, view, false); err != nil {
+			cfg.Demo.show(v)
+			if s.demo, err = render(from, name, v, false); err != nil {
 				return nil, err
 			}
 		}
@@ -127,16 +117,16 @@ func newSite(cfg Config, from fs.FS) (*site, error) {
 	return s, nil
 }
 
-func render(from fs.FS, name string, view page, pack bool) (*file, error) {
-	t, err := template.New(path.Base(name)).Option("missingkey=error").ParseFS(from, layoutFile, name)
+func render(from fs.FS, name string, v view, pack bool) (*file, error) {
+	t, err := readTemplate(from, layoutFile, name)
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, view); err != nil {
+	content, err := t.fill(v)
+	if err != nil {
 		return nil, err
 	}
-	return newFile(htmlType, b.Bytes(), pack), nil
+	return newFile(htmlType, content, pack), nil
 }
 
 func newFile(kind string, content []byte, pack bool) *file {

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"net"
 	"net/http"
@@ -46,7 +45,7 @@ type CA struct {
 // the port without TLS. It may be used by many goroutines at once.
 type Trust struct {
 	cfg  TrustConfig
-	page *template.Template // nil with Config.Dir of the Web: it is read for each request
+	page *template // nil with Config.Dir of the Web: it is read for each request
 }
 
 const (
@@ -72,7 +71,7 @@ func NewTrust(cfg TrustConfig) (*Trust, error) {
 	return t, nil
 }
 
-func (t *Trust) template() (*template.Template, error) {
+func (t *Trust) template() (*template, error) {
 	if t.page != nil {
 		return t.page, nil
 	}
@@ -80,7 +79,7 @@ func (t *Trust) template() (*template.Template, error) {
 	if dir := t.cfg.Web.cfg.Dir; dir != "" {
 		from = os.DirFS(dir)
 	}
-	return template.New("index.html").Option("missingkey=error").ParseFS(from, layoutFile, trustFile)
+	return readTemplate(from, layoutFile, trustFile)
 }
 
 // Handles tells whether a path is one of the page's own.
@@ -126,17 +125,6 @@ func (t *Trust) file(r *http.Request) (*file, error) {
 	return t.render(r)
 }
 
-// trustPage is what the template is filled with.
-type trustPage struct {
-	Assets, Version, Name string
-	Secure                bool     // the page came over TLS
-	Fingerprint           []string // in eight parts
-	Codes                 []qrCode
-	Addresses             []string // of the service over TLS
-}
-
-type qrCode struct{ Title, URL, Image string }
-
 func (t *Trust) render(r *http.Request) (*file, error) {
 	page, err := t.template()
 	if err != nil {
@@ -146,25 +134,28 @@ func (t *Trust) render(r *http.Request) (*file, error) {
 	if s := t.cfg.Web.site; s != nil {
 		hash = s.hash
 	}
-	view := trustPage{
-		Assets: assetsPath + hash, Version: t.cfg.Web.cfg.Version, Name: t.cfg.CA.Name, Secure: r.TLS != nil,
-		Fingerprint: inParts(t.cfg.CA.Fingerprint),
-	}
 	host := t.others(r)
+	var codes, addresses, fingerprint []view
 	if t.cfg.ClearPort() != 0 {
-		view.Codes = append(view.Codes, qrCode{"This page, for a device that does not trust the appliance yet", t.clear(host) + trustPath, openCode})
+		codes = append(codes, view{"Title": "This page, for a device that does not trust the appliance yet", "URL": t.clear(host) + trustPath, "Image": openCode})
 	}
-	view.Codes = append(view.Codes, qrCode{"Over HTTPS: opens without a warning once the device trusts it", t.secure(host) + trustPath, httpsCode})
+	codes = append(codes, view{"Title": "Over HTTPS: opens without a warning once the device trusts it", "URL": t.secure(host) + trustPath, "Image": httpsCode})
 	if t.cfg.URL == "" {
 		for _, one := range t.cfg.Hosts() {
-			view.Addresses = append(view.Addresses, t.secure(one))
+			addresses = append(addresses, view{"URL": t.secure(one)})
 		}
 	}
-	var b bytes.Buffer
-	if err := page.Execute(&b, view); err != nil {
+	for i, one := range inParts(t.cfg.CA.Fingerprint) {
+		fingerprint = append(fingerprint, view{"Gap": " "[:min(i, 1)], "Part": one})
+	}
+	content, err := page.fill(view{
+		"Assets": assetsPath + hash, "Version": t.cfg.Web.cfg.Version, "Name": t.cfg.CA.Name, "Secure": r.TLS != nil, // over TLS
+		"Fingerprint": fingerprint, "Codes": codes, "HasAddresses": len(addresses) > 0, "Addresses": addresses,
+	})
+	if err != nil {
 		return nil, err
 	}
-	return newFile(htmlType, b.Bytes(), false), nil
+	return newFile(htmlType, content, false), nil
 }
 
 // inParts cuts a fingerprint into parts of four pairs, which eyes can hold.

@@ -45,6 +45,14 @@ type DemoInfo struct {
 	BaseURL  string // without a slash at the end
 }
 
+// show puts the demo into the view of the overview.
+func (d *DemoInfo) show(v view) {
+	v["Demo"], v["OnePlant"], v["Names"] = true, len(d.Plants) == 1, strings.Join(d.Plants, ", ")
+	v["Account"], v["APIKey"], v["Curl"] = d.Account, d.APIKey, d.curl()
+	v["Plants"], v["Groups"] = strconv.Itoa(len(d.Plants)), strconv.Itoa(d.Groups)
+	v["Stations"], v["SKUs"] = strconv.Itoa(d.Stations), strconv.Itoa(d.SKUs)
+}
+
 // curl is the first request to try. Double quotes work in every shell, that of Windows too.
 func (d *DemoInfo) curl() string {
 	return fmt.Sprintf(`curl -H "X-API-KEY: %s" %s/account`, d.APIKey, d.BaseURL)

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io/fs"
+	"strings"
+)
+
+// template is a page with gaps, written as those of Go's html/template are, of which it knows what our pages need:
+//
+//	{{.Name}}                             text, escaped for the content of elements and for quoted attributes
+//	{{if .Name}} … {{else}} … {{end}}     a bool
+//	{{range .Name}} … {{end}}             once with each of a []view
+//	{{define "name"}} … {{end}}           a piece, in the layout
+//	{{template "name" .}}                 a piece, put in
+//
+// That package is not used since it calls methods by names that are known only when it runs, for which the linker must
+// keep every exported method of every type in the binary: 3.9 MB.
+type template struct {
+	name   string // of its file, for errors
+	parts  []part
+	pieces map[string][]part
+}
+
+// view is what a template is filled with, by name: string, bool or []view.
+type view map[string]any
+
+// part is a stretch of text, or a tag with what it encloses.
+type part struct {
+	text      string
+	verb      string // "" text as it stands, "." a value, "if", "range", "template"
+	name      string // of the value or the piece
+	then, not []part
+}
+
+// readTemplate reads a page and the layout's pieces. It fails on tags that it does not know and pieces that are not
+// there.
+func readTemplate(from fs.FS, layout, page string) (*template, error) {
+	t := &template{name: page, pieces: map[string][]part{}}
+	for _, name := range []string{layout, page} {
+		text, err := fs.ReadFile(from, name)
+		if err != nil {
+			return nil, err
+		}
+		r := &reader{rest: string(text), pieces: t.pieces}
+		parts, end := r.parts()
+		if end != "" {
+			r.fail("{{%s}} closes nothing", end)
+		}
+		if r.err != nil {
+			return nil, fmt.Errorf("%s line %d: %w", name, 1+strings.Count(string(text[:len(text)-len(r.rest)]), "\n"), r.err)
+		}
+		t.parts = parts
+	}
+	return t, nil
+}
+
+// reader cuts a template's text into parts. After an error it gives nothing more.
+type reader struct {
+	rest   string
+	pieces map[string][]part
+	err    error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// parts reads up to the tag that closes them, which it gives too: "else", "end", or "" at the end of the text.
+func (r *reader) parts() (list []part, end string) {
+	for r.err == nil {
+		text, rest, found := strings.Cut(r.rest, "{{")
+		list = append(list, part{text: text})
+		if !found {
+			r.rest = ""
+			return list, ""
+		}
+		r.rest = rest
+		tag, rest, found := strings.Cut(rest, "}}")
+		if !found {
+			r.fail("{{ without }}")
+			return nil, ""
+		}
+		r.rest = rest
+		if tag == "else" || tag == "end" {
+			return list, tag
+		}
+		list = append(list, r.tag(tag))
+	}
+	return nil, ""
+}
+
+// tag reads the rest of a tag: what it encloses.
+func (r *reader) tag(tag string) part {
+	verb, operand, _ := strings.Cut(tag, " ")
+	value, isValue := strings.CutPrefix(operand, ".")
+	switch {
+	case operand == "" && isName(strings.TrimPrefix(verb, ".")) && verb[0] == '.':
+		return part{verb: ".", name: verb[1:]}
+	case verb == "if" && isValue && isName(value):
+		p := part{verb: verb, name: value}
+		var end string
+		if p.then, end = r.parts(); end == "else" {
+			p.not, end = r.parts()
+		}
+		r.closed(tag, end)
+		return p
+	case verb == "range" && isValue && isName(value):
+		then, end := r.parts()
+		r.closed(tag, end)
+		return part{verb: verb, name: value, then: then}
+	case verb == "define" && isName(unquote(operand)):
+		then, end := r.parts()
+		r.closed(tag, end)
+		r.pieces[unquote(operand)] = then
+		return part{}
+	case verb == "template" && r.pieces[unquote(strings.TrimSuffix(operand, " ."))] != nil:
+		return part{verb: verb, name: unquote(strings.TrimSuffix(operand, " ."))}
+	}
+	r.fail("{{%s}} is no tag that pages know, or names what is not there", tag)
+	return part{}
+}
+
+func (r *reader) closed(tag, end string) {
+	if end != "end" {
+		r.fail("{{%s}} is not closed by {{end}}", tag)
+	}
+}
+
+func isName(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+func unquote(s string) string { return strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`) }
+
+// fill gives the page. It fails when a value is missing or of another kind.
+func (t *template) fill(v view) ([]byte, error) {
+	var b bytes.Buffer
+	if err := t.write(&b, t.parts, v); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.name, err)
+	}
+	return b.Bytes(), nil
+}
+
+func (t *template) write(b *bytes.Buffer, parts []part, v view) error {
+	for _, p := range parts {
+		b.WriteString(p.text)
+		if err := t.writeTag(b, p, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *template) writeTag(b *bytes.Buffer, p part, v view) error {
+	switch p.verb {
+	case "":
+		return nil
+	case "template":
+		return t.write(b, t.pieces[p.name], v)
+	case ".":
+		if text, found := v[p.name].(string); found {
+			b.WriteString(html.EscapeString(text))
+			return nil
+		}
+	case "if":
+		if is, found := v[p.name].(bool); found && is {
+			return t.write(b, p.then, v)
+		} else if found {
+			return t.write(b, p.not, v)
+		}
+	case "range":
+		if list, found := v[p.name].([]view); found {
+			for _, one := range list {
+				if err := t.write(b, p.then, one); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("{{%s}}: .%s is missing, or of another kind", p.verb, p.name)
+}
