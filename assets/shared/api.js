@@ -1,0 +1,111 @@
+// What talks to the service. One way for every page: requests, their errors, and whether the service is there at all.
+
+/** ApiError is an answer that is an error, or none at all (status 0). details: [{field, issue}]; retryAfter in seconds. */
+export class ApiError extends Error {
+  constructor(status, code, message, details = [], retryAfter = 0) {
+    super(message);
+    Object.assign(this, { status, code, details, retryAfter });
+  }
+
+  /** away tells that the service could not be reached or is not ready, so that trying again later makes sense. */
+  get away() { return this.status === 0 || this.status === 502 || this.status === 503; }
+}
+
+/**
+ * request sends one request and gives {status, headers, body}; body is the parsed JSON, text for another content type,
+ * null for none. Answers that are errors are thrown as ApiError. A 401 leads to the sign-in page and never comes back.
+ */
+export async function request(method, path, { body, headers = {}, signal, signIn = true } = {}) {
+  let response, content;
+  try {
+    response = await fetch(path, {
+      method, signal, cache: "no-cache",
+      headers: body === undefined ? headers : { "Content-Type": "application/json", ...headers },
+      body: body === undefined ? undefined : typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body),
+    });
+    content = await read(response);
+  } catch (cause) {
+    if (cause.name === "AbortError") throw cause;
+    connection.lost();
+    throw new ApiError(0, "unreachable", "the service does not answer; it may be starting again, or the network is gone");
+  }
+  if (response.ok) {
+    connection.back();
+    return { status: response.status, headers: response.headers, body: content };
+  }
+  if (response.status === 401 && signIn) {
+    location.assign(`/signin?next=${encodeURIComponent(location.pathname + location.search)}`);
+    return new Promise(() => {}); // the page goes away
+  }
+  const error = new ApiError(response.status, content?.errorCode ?? "unknown", content?.errorMessage ?? messages[response.status] ?? `the service answered ${response.status}`,
+    content?.details ?? [], Number(response.headers.get("Retry-After")) || 0);
+  if (error.away) connection.lost();
+  throw error;
+}
+
+// An answer of 401 has no text of its own (http-api.md section 7).
+const messages = { 401: "you are not signed in, or not any more" };
+
+async function read(response) {
+  if (response.status === 204) return null;
+  const kind = response.headers.get("Content-Type") ?? "";
+  return kind.startsWith("application/json") ? response.json() : response.text();
+}
+
+/** get, post, put and del give the body of an answer alone. */
+export const get = async (path, options) => (await request("GET", path, options)).body;
+export const post = async (path, body = undefined, options = {}) => (await request("POST", path, { ...options, body })).body;
+export const put = async (path, body, options = {}) => (await request("PUT", path, { ...options, body })).body;
+export const del = async (path, options) => (await request("DELETE", path, options)).body;
+
+/** query makes a query string, with its question mark, of what is set. */
+export function query(values) {
+  const all = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null && value !== "" && value !== false) all.set(name, Array.isArray(value) ? value.join(",") : String(value));
+  }
+  const text = all.toString();
+  return text ? `?${text}` : "";
+}
+
+/**
+ * connection knows whether the service answers. It is an EventTarget: "change" when up becomes true or false. While the
+ * service is away it is asked every two seconds whether it is back.
+ */
+class Connection extends EventTarget {
+  up = true;
+  reason = "";
+  #timer = 0;
+
+  lost() {
+    if (this.up) this.#set(false, "");
+    if (!this.#timer) this.#timer = setTimeout(() => this.#ask(), 2000);
+  }
+
+  back() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    if (!this.up) this.#set(true, "");
+  }
+
+  async #ask() {
+    this.#timer = 0;
+    try {
+      const response = await fetch("/ready", { cache: "no-store" });
+      if (response.ok) return this.back();
+      const body = await response.json().catch(() => null);
+      this.#set(false, body?.errorMessage ?? "");
+    } catch {
+      this.#set(false, "");
+    }
+    this.lost();
+  }
+
+  #set(up, reason) {
+    if (this.up === up && this.reason === reason) return;
+    Object.assign(this, { up, reason });
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+export const connection = new Connection();

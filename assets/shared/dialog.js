@@ -1,0 +1,67 @@
+// Dialogs and short messages. A dialog is the browser's own: it keeps the focus, Escape closes it, and the page below rests.
+
+import { html, render, nothing } from "../vendor/lit-html/lit-html.js";
+
+/**
+ * openDialog shows a dialog and gives a promise of what it is closed with; undefined when it is left. content gets
+ * {close(value), update()} and gives {title, body, actions}; it is called again at each update.
+ */
+export function openDialog(content, { wide = false } = {}) {
+  const before = document.activeElement;
+  const dialog = document.createElement("dialog");
+  dialog.className = wide ? "dialog wide" : "dialog";
+  dialog.setAttribute("aria-labelledby", "dialog-title");
+  document.body.append(dialog);
+  return new Promise((done) => {
+    let value;
+    const control = { close: (given) => { value = given; dialog.close(); }, update: () => show(), element: dialog };
+    const show = () => {
+      const { title, body, actions } = content(control);
+      render(html`
+        <header><h2 id="dialog-title">${title}</h2><button type="button" class="icon-button" aria-label="Close" @click=${() => control.close()}>✕</button></header>
+        <div class="dialog-body">${body}</div>
+        ${actions ? html`<footer>${actions}</footer>` : nothing}`, dialog);
+    };
+    show();
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      before?.focus?.();
+      done(value);
+    });
+    dialog.showModal();
+    dialog.querySelector("[autofocus]")?.focus();
+  });
+}
+
+/** confirm asks before something that is hard to take back, and gives a promise of true or false. */
+export const confirm = ({ title, text, action = "Go on", danger = false }) => openDialog(({ close }) => ({
+  title,
+  body: typeof text === "string" ? html`<p>${text}</p>` : text,
+  actions: html`<button type="button" class="button" @click=${() => close(false)}>Cancel</button>
+    <button type="button" autofocus class=${danger ? "button danger" : "button primary"} @click=${() => close(true)}>${action}</button>`,
+})).then(Boolean);
+
+/** toast tells in a few words what happened, and goes by itself. kind: "ok" or "bad"; a bad one stays until it is closed. */
+export function toast(text, kind = "ok") {
+  let area = document.getElementById("toasts");
+  if (!area) {
+    area = Object.assign(document.createElement("div"), { id: "toasts", popover: "manual" });
+    area.setAttribute("role", "status");
+    area.setAttribute("aria-live", "polite");
+    document.body.append(area);
+  }
+  const box = document.createElement("div");
+  box.className = `toast ${kind}`;
+  const gone = () => { box.remove(); if (!area.childElementCount) area.hidePopover(); };
+  render(html`<span>${text}</span><button type="button" class="icon-button" aria-label="Close" @click=${gone}>✕</button>`, box);
+  area.append(box);
+  area.hidePopover(); // shown again it stands above a dialog that was opened meanwhile
+  area.showPopover();
+  if (kind !== "bad") setTimeout(gone, 5000);
+}
+
+/** sentence makes an error's message one that starts with a capital and ends with a full stop. */
+export function sentence(error) {
+  const text = String(error?.message ?? error);
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+}

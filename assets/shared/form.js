@@ -1,0 +1,110 @@
+// Fields of forms, made from the schemas that the API checks with: label, hint, unit, limits, and the problem at its field.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { live } from "../vendor/lit-html/directives/live.js";
+import { duration, hours, parseDuration, parseHours, weekDays } from "./format.js";
+import { terms, wordOf } from "./terms.js";
+import { picker } from "./picker.js";
+
+let last = 0;
+
+/**
+ * field shows one property. Everything but schema, value and change may be left out:
+ *
+ *   schema    of the property, resolved (schema.js); its description is the hint
+ *   name      of the property: label and kind come from terms.js
+ *   label, hint, kind, placeholder, required, disabled
+ *   value     as the document has it; undefined and null are "not set"
+ *   change    called with the new value (null: not set) when the person has finished, never with what cannot be read
+ *   problem   the sentence of the API about it, warning the same
+ *   options   [{value, label, hint}] for kinds that choose: "choice", "codes"
+ *
+ * Kinds: text, lines, number, integer, boolean, enum, choice, codes, duration (ms), clock and hours (decimal hours), hour,
+ * weekStart, json. A kind of terms.js that names a list (stations, zone …) needs options.
+ */
+export function field(f) {
+  const [label, known] = terms[f.name] ?? [f.name];
+  const kind = f.kind ?? (f.options ? (isList(f.schema) ? "codes" : "choice") : known ?? kindOf(f.schema));
+  const id = `f${f.id ?? f.name}-${(last = (last + 1) % 1e9)}`;
+  return html`
+    <div class=${`field ${f.problem ? "bad" : f.warning ? "wait" : ""} field-${kind}`} data-field=${f.name}>
+      ${kind === "boolean" ? nothing : html`<label for=${id}>${f.label ?? label}${f.required ? html` <span class="required" title="required">*</span>` : nothing}</label>`}
+      ${(controls[kind] ?? controls.text)({ ...f, kind, id, label: f.label ?? label, value: f.value ?? null, described: `${id}-hint ${id}-problem` })}
+      <p class="hint" id=${`${id}-hint`}>${f.hint ?? f.schema?.description ?? ""}${defaultOf(f, kind)}</p>
+      <p class="problem" id=${`${id}-problem`} role=${f.problem ? "alert" : nothing}>${f.problem || f.warning || nothing}</p>
+    </div>`;
+}
+
+const isList = (schema) => [schema?.type].flat().includes("array");
+
+function kindOf(schema = {}) {
+  if (schema.enum) return "enum";
+  const type = [schema.type].flat().find((t) => t !== "null");
+  return { string: "text", integer: "integer", number: "number", boolean: "boolean", array: "codes", object: "json" }[type] ?? "text";
+}
+
+function defaultOf({ schema, value }, kind) {
+  if (schema?.default === undefined || (value ?? null) !== null) return "";
+  return ` Not set, it is ${kind === "duration" ? duration(schema.default) : wordOf(schema.default)}.`;
+}
+
+// input is a box for text. read gives the value of what was typed, undefined when it cannot be read; write the text of a value.
+function input(f, { type = "text", mode, read, write, wrong, size }) {
+  const typed = (event) => {
+    const box = event.target, text = box.value.trim();
+    const value = text === "" ? null : read(text);
+    box.setCustomValidity(value === undefined || Number.isNaN(value) ? wrong : "");
+    if (!box.reportValidity()) return;
+    if (value !== (f.value ?? null)) f.change(value);
+    else box.value = write(value); // the same in another spelling
+  };
+  return html`<input id=${f.id} type=${type} inputmode=${mode ?? nothing} size=${size ?? nothing} autocomplete="off" dir=${type === "text" ? "auto" : nothing}
+    aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?required=${f.required} ?disabled=${f.disabled} ?autofocus=${f.autofocus}
+    placeholder=${f.placeholder ?? nothing} maxlength=${nothing} .value=${live(f.value === null ? "" : write(f.value))} @change=${typed}>`;
+}
+
+const numeric = (f, whole) => input(f, {
+  mode: "decimal", size: 12, write: String, wrong: whole ? "Enter a whole number" : "Enter a number",
+  read: (text) => { const n = Number(text.replace(",", ".").replace(/[\s_]/g, "")); return Number.isFinite(n) && (!whole || Number.isInteger(n)) ? n : undefined; },
+});
+
+function select(f, options) {
+  const at = options.findIndex((o) => Object.is(o.value, f.value));
+  const known = at >= 0 || f.value === null ? options : [...options, { value: f.value, label: `${f.value} (unknown)` }];
+  return html`<select id=${f.id} aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}
+      .value=${live(String(known.findIndex((o) => Object.is(o.value, f.value))))} @change=${(e) => f.change(known[e.target.value]?.value ?? null)}>
+    ${known.some((o) => o.value === null) || f.required ? nothing : html`<option value="-1" ?selected=${f.value === null}>${f.placeholder ?? "Not set"}</option>`}
+    ${known.map((o, i) => html`<option value=${i} ?selected=${Object.is(o.value, f.value)}>${o.label}</option>`)}
+  </select>`;
+}
+
+const controls = {
+  text: (f) => input(f, { read: (text) => text, write: String, wrong: "" }),
+  number: (f) => numeric(f, false),
+  integer: (f) => numeric(f, true),
+  duration: (f) => input(f, { size: 14, read: parseDuration, write: duration, wrong: "Enter a length of time, such as 90 s, 1 min 30 s or 1:30" }),
+  clock: (f) => input(f, { size: 8, read: parseHours, write: hours, wrong: "Enter a time of day, such as 14:30" }),
+  hours: (f) => input(f, { size: 10, read: (text) => { const ms = parseDuration(/^[\d.,]+$/.test(text) ? `${text} h` : text); return ms / 3600000; }, write: (h) => duration(Math.round(h * 3600000)), wrong: "Enter a length, such as 8 h or 7 h 30 min" }),
+  hour: (f) => select(f, Array.from({ length: 24 }, (_, value) => ({ value, label: hours(value) }))),
+  weekStart: (f) => select(f, weekDays.map((label, value) => ({ value, label }))),
+  enum: (f) => select(f, (f.schema.enum ?? []).filter((value) => value !== null).map((value) => ({ value, label: wordOf(value) }))),
+  choice: (f) => select(f, f.options),
+  codes: (f) => picker(f),
+  lines: (f) => html`<textarea id=${f.id} rows="3" dir="auto" aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}
+    .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value === "" ? null : e.target.value)}></textarea>`,
+  boolean: (f) => html`<label class="check"><input id=${f.id} type="checkbox" aria-describedby=${f.described} ?disabled=${f.disabled}
+    .checked=${live(f.value === true)} @change=${(e) => f.change(e.target.checked)}><span>${f.label}</span></label>`,
+  json: (f) => html`<textarea id=${f.id} class="code" rows="4" spellcheck="false" aria-describedby=${f.described} ?disabled=${f.disabled}
+    .value=${live(f.value === null ? "" : JSON.stringify(f.value, null, 2))} @change=${(e) => {
+      try {
+        e.target.setCustomValidity("");
+        f.change(e.target.value.trim() === "" ? null : JSON.parse(e.target.value));
+      } catch { e.target.setCustomValidity("This is not JSON"); e.target.reportValidity(); }
+    }}></textarea>`,
+};
+
+/** segmented is a choice of few that are all seen: options [{value, label}]. */
+export const segmented = ({ name, label, value, options, change, disabled }) => html`
+  <fieldset class="segmented" ?disabled=${disabled}><legend class="visually-hidden">${label}</legend>
+    ${options.map((o) => html`<label><input type="radio" name=${name} .checked=${live(Object.is(o.value, value))} @change=${() => change(o.value)}><span>${o.label}</span></label>`)}
+  </fieldset>`;

@@ -1,0 +1,111 @@
+// How values are written for people, and read from them.
+
+const units = [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000], ["ms", 1]];
+
+/** duration writes milliseconds as people say them: "1 h 30 min", "45 s", "2.5 s", "250 ms"; null as "". */
+export function duration(ms) {
+  if (ms === null || ms === undefined) return "";
+  if (ms < 0) return `−${duration(-ms)}`;
+  if (ms === 0) return "0 s";
+  if (ms < 1000) return `${ms} ms`;
+  if (ms < 60000) return `${number(ms / 1000)} s`;
+  const parts = [];
+  for (const [unit, length] of units.slice(0, 4)) {
+    const n = unit === "s" ? Math.round(ms / 100) / 10 : Math.floor(ms / length);
+    if (n > 0) parts.push(`${n} ${unit}`);
+    ms -= Math.floor(ms / length) * length;
+  }
+  return parts.join(" ");
+}
+
+const spoken = {
+  d: 86400000, day: 86400000, days: 86400000, h: 3600000, hour: 3600000, hours: 3600000, m: 60000, min: 60000, minute: 60000, minutes: 60000,
+  s: 1000, sec: 1000, second: 1000, seconds: 1000, ms: 1,
+};
+
+/**
+ * parseDuration reads what people write: "90 s", "1 min 30 s", "1:30" (minutes and seconds), "1:05:00", "1.5 h". A number
+ * alone is seconds. It gives whole milliseconds, null for nothing, NaN for what is no duration.
+ */
+export function parseDuration(text) {
+  text = text.trim().toLowerCase().replace(/(\d),(\d)/g, "$1.$2");
+  if (text === "") return null;
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
+  if (/^\d+(:[0-5]?\d){1,2}(\.\d+)?$/.test(text)) return Math.round(text.split(":").reduce((sum, part) => sum * 60 + Number(part), 0) * 1000);
+  const part = /\s*(\d+(?:\.\d+)?)\s*([a-z]+)/y;
+  let sum = 0;
+  while (part.lastIndex < text.length) {
+    const match = part.exec(text);
+    if (!match || !spoken[match[2]]) return NaN;
+    sum += Number(match[1]) * spoken[match[2]];
+  }
+  return Math.round(sum);
+}
+
+/** hours writes decimal hours of a day as a clock does: 14.5 is "14:30". */
+export function hours(decimal) {
+  const minutes = Math.round(decimal * 60);
+  return `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+}
+
+/** parseHours reads "14:30", "14.5" or "14"; NaN for what is no time of day. */
+export function parseHours(text) {
+  const clock = /^\s*(\d{1,2}):([0-5]\d)\s*$/.exec(text);
+  if (clock) return Number(clock[1]) + Number(clock[2]) / 60;
+  return text.trim() === "" ? NaN : Number(text.replace(",", "."));
+}
+
+const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
+
+/** number writes a number with thousands apart; null as "". */
+export const number = (n) => (n === null || n === undefined ? "" : plain.format(n));
+
+/** percent writes a ratio: 0.5 is "50 %"; null as "–". */
+export const percent = (ratio) => (ratio === null || ratio === undefined ? "–" : `${plain.format(Math.round(ratio * 1000) / 10)} %`);
+
+/** bytes writes a size: "4.2 MiB". */
+export function bytes(n) {
+  if (n === null || n === undefined) return "";
+  const names = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let at = 0;
+  while (n >= 1024 && at < names.length - 1) { n /= 1024; at++; }
+  return `${at === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${names[at]}`;
+}
+
+/** count writes how many there are of something: count(1, "station") is "1 station", count(2, "station") "2 stations". */
+export const count = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+
+/** time writes a moment for people, in a time zone or the viewer's: "21 Nov 2026, 14:03". */
+export function time(at, { zone, seconds = false, date = true } = {}) {
+  if (!at) return "";
+  return new Intl.DateTimeFormat("en-GB", {
+    ...(date && { day: "numeric", month: "short", year: "numeric" }), hour: "2-digit", minute: "2-digit",
+    ...(seconds && { second: "2-digit" }), timeZone: zone, hourCycle: "h23",
+  }).format(new Date(at));
+}
+
+/** ago writes how long a moment is away: "just now", "5 min ago", "in 3 d". */
+export function ago(at, now = Date.now()) {
+  if (!at) return "never";
+  const distance = now - new Date(at).getTime();
+  if (Math.abs(distance) < 10000) return "just now";
+  const [unit, length] = units.find(([, length]) => Math.abs(distance) >= length);
+  const text = `${Math.floor(Math.abs(distance) / length)} ${unit}`;
+  return distance > 0 ? `${text} ago` : `in ${text}`;
+}
+
+export const weekDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+const order = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+/** compare orders text as people expect it: "CAST-2" before "CAST-10". */
+export const compare = (a, b) => order.compare(a ?? "", b ?? "");
+
+/** matches tells whether all words of what is searched for stand in one of the texts, without regard to case and accents. */
+export function matches(search, ...texts) {
+  const all = fold(texts.join("\n"));
+  return fold(search).split(/\s+/).every((word) => all.includes(word));
+}
+
+/** fold takes case and accents out of a text, for searching. */
+export const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
