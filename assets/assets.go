@@ -8,5 +8,5 @@ import "embed"
 // FS holds the files of this folder. Those that end in .html are templates of app/web and are never sent as they
 // are; the others are sent as they stand.
 //
-//go:embed shared console home docs link trust vendor
+//go:embed shared home docs link trust console vendor
 var FS embed.FS

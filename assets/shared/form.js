@@ -6,13 +6,12 @@ import { duration, hours, parseDuration, parseHours, weekDays } from "./format.j
 import { terms, wordOf } from "./terms.js";
 import { picker } from "./picker.js";
 
-let last = 0;
-
 /**
  * field shows one property. Everything but schema, value and change may be left out:
  *
  *   schema    of the property, resolved (schema.js); its description is the hint
  *   name      of the property: label and kind come from terms.js
+ *   id        unique in the page, where two fields of the same name are shown; without it the name
  *   label, hint, kind, placeholder, required, disabled
  *   value     as the document has it; undefined and null are "not set"
  *   change    called with the new value (null: not set) when the person has finished, never with what cannot be read
@@ -25,7 +24,7 @@ let last = 0;
 export function field(f) {
   const [label, known] = terms[f.name] ?? [f.name];
   const kind = f.kind ?? (f.options ? (isList(f.schema) ? "codes" : "choice") : known ?? kindOf(f.schema));
-  const id = `f${f.id ?? f.name}-${(last = (last + 1) % 1e9)}`;
+  const id = `f-${f.id ?? f.name}`;
   return html`
     <div class=${`field ${f.problem ? "bad" : f.warning ? "wait" : ""} field-${kind}`} data-field=${f.name}>
       ${kind === "boolean" ? nothing : html`<label for=${id}>${f.label ?? label}${f.required ? html` <span class="required" title="required">*</span>` : nothing}</label>`}

@@ -1,0 +1,113 @@
+// What is changed and not applied: the bar at the foot of each page, the review before applying, and the merge with what
+// somebody else applied meanwhile.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { confirm, openDialog, sentence, toast } from "../shared/dialog.js";
+import { pathText } from "../shared/document.js";
+import { ago, count } from "../shared/format.js";
+import { segmented } from "../shared/form.js";
+import { differenceList, showValue } from "./differences.js";
+
+/** changesBar shows what waits to be applied, and nothing when there is nothing. */
+export function changesBar(workspace, ctx) {
+  const dirty = workspace.dirty, theirs = workspace.theirs;
+  if (!dirty && !theirs && !workspace.merged) return nothing;
+  const changes = workspace.changes().length, problems = workspace.problems.size;
+  return html`<aside class="changes" aria-label="Changes that are not applied">
+    ${theirs ? html`<p class="changes-theirs"><strong dir="auto">${theirs.author}</strong> applied revision ${theirs.revision} ${ago(theirs.createdAt)}. Your changes start from revision ${workspace.revision}.
+      <button type="button" class="button" @click=${() => mergeDialog(workspace)}>See and merge</button></p>` : nothing}
+    ${workspace.merged && !theirs ? html`<p class="muted">${count(workspace.merged.count, "change")} by <span dir="auto">${workspace.merged.author}</span> (revision ${workspace.merged.revision}) ${workspace.merged.count === 1 ? "is" : "are"} merged in.</p>` : nothing}
+    ${dirty ? html`<div class="changes-row">
+      <span role="status"><strong>${count(changes, "change")}</strong> not applied
+        ${problems ? html`· <button type="button" class="link bad" @click=${() => review(workspace, ctx)}>${count(problems, "problem")}</button>` : workspace.checking ? html`<span class="muted">· checking …</span>` : nothing}</span>
+      <span class="changes-actions">
+        <button type="button" class="button" ?disabled=${!workspace.canUndo} @click=${() => workspace.undo()}>Undo</button>
+        <button type="button" class="button" ?disabled=${!workspace.canRedo} @click=${() => workspace.redo()}>Redo</button>
+        <button type="button" class="button" @click=${() => discard(workspace, changes)}>Discard</button>
+        <button type="button" class="button primary" ?disabled=${Boolean(theirs)} @click=${() => review(workspace, ctx)}>Review and apply</button>
+      </span></div>` : nothing}
+  </aside>`;
+}
+
+async function discard(workspace, changes) {
+  if (await confirm({ title: "Discard changes?", text: `${count(changes, "change")} of yours ${changes === 1 ? "is" : "are"} not applied. Undo brings ${changes === 1 ? "it" : "them"} back until you leave the page.`, action: "Discard", danger: true })) workspace.discard();
+}
+
+/** review shows what applying changes, in the service's own words, and applies it. */
+export async function review(workspace, ctx) {
+  const state = { result: null, error: null, busy: true, note: "" };
+  const ask = async (control) => {
+    Object.assign(state, { busy: true, error: null });
+    control.update();
+    try { state.result = await workspace.check(); } catch (error) { state.error = error; }
+    state.busy = false;
+    if (control.element.isConnected) control.update();
+  };
+  const apply = async (control) => {
+    Object.assign(state, { busy: true, error: null });
+    control.update();
+    try {
+      const result = await workspace.apply(state.note.trim());
+      toast(result.changed ? `Applied as revision ${result.revision}.` : "Nothing had changed.");
+      control.close(true);
+    } catch (error) {
+      Object.assign(state, { error, busy: false, result: error.status === 400 ? null : state.result });
+      control.update();
+    }
+  };
+  let asked = false;
+  return openDialog((control) => {
+    if (!asked) { asked = true; queueMicrotask(() => ask(control)); }
+    return {
+      title: "Review and apply",
+      body: reviewBody(workspace, ctx, state, control),
+      actions: html`<button type="button" class="button" @click=${() => control.close()}>Back</button>
+        <button type="button" class="button primary" ?disabled=${state.busy || !state.result || Boolean(workspace.theirs)} @click=${() => apply(control)}>${state.busy && state.result ? "Applying …" : "Apply"}</button>`,
+    };
+  }, { wide: true });
+}
+
+function reviewBody(workspace, ctx, state, control) {
+  const error = state.error && html`<div class="notice bad" role="alert"><strong>${state.error.status === 409 ? "Somebody else was faster." : "This was not applied."}</strong> ${sentence(state.error)}
+    ${workspace.theirs ? html`<p><button type="button" class="button" @click=${() => { control.close(); mergeDialog(workspace); }}>See and merge</button></p>` : nothing}</div>`;
+  if (state.busy && !state.result) return html`<p class="muted" role="status">Checking …</p>`;
+  if (!state.result) {
+    return html`${error ?? nothing}${workspace.problems.size ? html`<div class="notice bad" role="alert"><strong>${count(workspace.problems.size, "problem")} must be mended first.</strong> Nothing was changed.</div>
+      <ul class="problems">${[...workspace.problems].map(([field, issue]) => html`<li><a href=${hrefOf(workspace, field)} @click=${() => control.close()}><code>${field || "the document"}</code></a> ${issue}</li>`)}</ul>` : nothing}`;
+  }
+  const { changes, totalChanges, warnings } = state.result;
+  return html`${error ?? nothing}
+    ${warnings.length ? html`<div class="notice wait"><strong>${count(warnings.length, "warning")}: it can be applied, but look at it.</strong><ul>${warnings.map((w) => html`<li><code>${w.field}</code> ${w.issue}</li>`)}</ul></div>` : nothing}
+    ${differenceList(changes, totalChanges)}
+    <div class="field"><label for="note">Note</label><input id="note" type="text" maxlength="200" dir="auto" autocomplete="off" .value=${state.note} @input=${(e) => { state.note = e.target.value; }} placeholder="Why, in a few words">
+      <p class="hint">Shown beside the revision; at most 200 characters.</p></div>`;
+}
+
+/** hrefOf gives the page of the console where a field of the manifest can be changed. */
+export function hrefOf(workspace, field) {
+  const [, list, i, , g, , s] = field.replace(/\[(\d+)\]/g, ".$1").split(".");
+  const account = workspace.doc.account, encode = encodeURIComponent;
+  const codeOf = { skus: "skus", shiftPatterns: "shifts", tasks: "tasks", taskLists: "tasks", reasons: "reasons" }[list];
+  if (codeOf) return `/console/${codeOf}${account[list]?.[i]?.code ? `/${list === "taskLists" ? "list/" : ""}${encode(account[list][i].code)}` : ""}`;
+  if (list !== "plants") return "/console/account";
+  const plant = account.plants?.[i], group = plant?.stationGroups?.[g], station = group?.stations?.[s];
+  return `/console/plants${[plant, group, station].filter((e) => e?.code).map((e) => `/${encode(e.code)}`).join("")}`;
+}
+
+/** mergeDialog shows what somebody else applied and brings it into the draft; where both changed the same thing it asks. */
+export function mergeDialog(workspace) {
+  const compared = workspace.compare(), theirs = workspace.theirs, sides = compared.conflicts.map(() => null);
+  return openDialog((control) => ({
+    title: `Revision ${theirs.revision} by ${theirs.author}`,
+    body: html`
+      ${theirs.note ? html`<p class="muted" dir="auto">“${theirs.note}”</p>` : nothing}
+      <h3>What ${theirs.author} changed</h3>${differenceList(compared.changes, compared.changes.length)}
+      ${compared.conflicts.length ? html`<h3>Changed by both of you</h3><p>Choose for each which one to keep.</p>
+        ${compared.conflicts.map((c, i) => html`<div class="conflict"><code>${pathText(c.path)}</code>
+          <dl><div><dt>Before</dt><dd>${showValue(c.base)}</dd></div><div><dt>Yours</dt><dd>${showValue(c.mine)}</dd></div><div><dt dir="auto">${theirs.author}</dt><dd>${showValue(c.theirs)}</dd></div></dl>
+          ${segmented({ name: `c${i}`, label: pathText(c.path), value: sides[i], options: [{ value: "mine", label: "Keep mine" }, { value: "theirs", label: "Take theirs" }], change: (side) => { sides[i] = side; control.update(); } })}</div>`)}`
+      : html`<p>None of it touches what you changed. Merged, both stay.</p>`}`,
+    actions: html`<button type="button" class="button" @click=${() => control.close()}>Later</button>
+      <button type="button" class="button primary" ?disabled=${sides.includes(null)} @click=${() => { workspace.take(compared, sides); control.close(true); }}>Merge into my changes</button>`,
+  }), { wide: true });
+}

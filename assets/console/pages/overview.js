@@ -1,0 +1,48 @@
+// The overview: what this account is, what changed lately, and what needs a person.
+
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { get } from "../../shared/api.js";
+import { ago, count, number, time } from "../../shared/format.js";
+
+export async function open(ctx) {
+  const { results: revisions } = await get("/account/manifest/revisions?limit=5");
+  const appliance = ctx.can("admin") ? await get("/appliance").then((body) => body.result, () => null) : null;
+  return { title: "Overview", render: () => page(ctx, revisions, appliance) };
+}
+
+function page(ctx, revisions, appliance) {
+  const account = ctx.workspace.base.account;
+  return html`
+    <div class="page-head"><h1 dir="auto">${account.id}</h1></div>
+    ${warnings(appliance)}
+    <div class="cards">
+      ${account.plants.map((plant) => plantCard(plant))}
+      <section class="card stack"><h2>Also in this account</h2>${tiles({
+        SKU: account.skus?.length, "Shift pattern": account.shiftPatterns?.length, Reason: reasons(account.reasons), Task: account.tasks?.length, "Task list": account.taskLists?.length,
+      })}</section>
+      <section class="card stack"><div class="spread"><h2>Changed lately</h2><a href="/console/revisions">All revisions</a></div>
+        <ul class="plain-list">${revisions.map((r) => html`<li><a href=${`/console/revisions/${r.revision}`}>Revision ${r.revision}</a> <span dir="auto">${r.note}</span><br>
+          <span class="muted small"><span dir="auto">${r.author}</span>, <time datetime=${r.createdAt} title=${time(r.createdAt, { seconds: true })}>${ago(r.createdAt)}</time></span></li>`)}</ul></section>
+      ${appliance ? machine(appliance) : nothing}
+    </div>`;
+}
+
+const tiles = (counts) => html`<dl class="tiles">${Object.entries(counts).map(([name, n]) => html`<div><dt>${n === 1 ? name : `${name}s`}</dt><dd>${number(n ?? 0)}</dd></div>`)}</dl>`;
+
+const reasons = (list) => (list ?? []).reduce((sum, reason) => sum + 1 + reasons(reason.reasons), 0);
+
+const plantCard = (plant) => html`<section class="card stack"><div class="spread"><h2 dir="auto"><a href=${`/console/plants/${encodeURIComponent(plant.code)}`}>${plant.name}</a></h2><span class="muted">${plant.timezone}</span></div>
+  ${tiles({ Group: plant.stationGroups.length, Station: plant.stationGroups.reduce((sum, group) => sum + group.stations.length, 0) })}</section>`;
+
+function warnings(appliance) {
+  if (!appliance?.warnings?.length) return nothing;
+  return html`<section class="stack" aria-label="Warnings">${appliance.warnings.map((w) => html`
+    <div class=${w.severity === "problem" ? "notice bad" : "notice wait"}><strong>${w.message}</strong> ${w.action}</div>`)}</section>`;
+}
+
+// What it shows follows GET /appliance.
+const machine = (appliance) => html`<section class="card stack"><div class="spread"><h2>Appliance</h2><a href="/console/appliance">Details</a></div>
+  <dl class="facts"><dt>Version</dt><dd>${appliance.version}</dd>
+    <dt>Running</dt><dd>since ${time(appliance.since)}</dd>
+    <dt>Last backup</dt><dd>${appliance.lastBackup ? ago(appliance.lastBackup.at) : "none yet"}</dd>
+    <dt>Certificate</dt><dd>${appliance.certificate ? `${count(appliance.certificate.daysLeft, "day")} left` : "none: without TLS"}</dd></dl></section>`;

@@ -1,0 +1,84 @@
+// Long lists: only the rows that can be seen are in the page, however many there are.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { AsyncDirective } from "../vendor/lit-html/async-directive.js";
+import { directive } from "../vendor/lit-html/directive.js";
+import { repeat } from "../vendor/lit-html/directives/repeat.js";
+import { compare } from "./format.js";
+
+/** Rows above and below the visible ones that are drawn too, so that scrolling shows no gaps. */
+const spare = 12;
+
+/**
+ * visible shows the rows of a list that scrolls by itself: visible({count, height, key(i), row(i)}), height in pixels of each
+ * row. It stands inside an element with the class "rows", whose height is bounded and that scrolls.
+ */
+class Visible extends AsyncDirective {
+  update(part, [list]) {
+    this.list = list;
+    const box = part.parentNode;
+    if (box !== this.box) {
+      this.box?.removeEventListener("scroll", this.scrolled);
+      this.box = box;
+      this.scrolled = () => { if (this.from !== this.first()) this.setValue(this.show()); };
+      box.addEventListener("scroll", this.scrolled, { passive: true });
+      new ResizeObserver(() => this.isConnected && this.setValue(this.show())).observe(box);
+    }
+    return this.show();
+  }
+
+  first() { return Math.max(0, Math.floor(this.box.scrollTop / this.list.height) - spare); }
+
+  show() {
+    const { count, height, key, row } = this.list;
+    this.from = Math.min(this.first(), Math.max(0, count - 1));
+    const to = Math.min(count, this.from + Math.ceil((this.box.clientHeight || 600) / height) + 2 * spare);
+    const all = Array.from({ length: Math.max(0, to - this.from) }, (_, i) => this.from + i);
+    return html`<div class="rows-space" .hidden=${this.from === 0} ${space(this.from * height)}></div>
+      ${repeat(all, key, row)}
+      <div class="rows-space" .hidden=${to >= count} ${space((count - to) * height)}></div>`;
+  }
+
+  disconnected() { this.box?.removeEventListener("scroll", this.scrolled); }
+  reconnected() { this.box?.addEventListener("scroll", this.scrolled, { passive: true }); }
+}
+
+// The policy forbids style attributes in markup, so heights are set by script.
+class Space extends AsyncDirective {
+  update(part, [pixels]) { part.element.style.height = `${pixels}px`; return nothing; }
+  render() { return nothing; }
+}
+const space = directive(Space);
+
+export const visible = directive(Visible);
+
+/** scrollTo brings row i of a list of rows into view. */
+export function scrollTo(box, i, height) {
+  if (i * height < box.scrollTop) box.scrollTop = i * height;
+  else if ((i + 1) * height > box.scrollTop + box.clientHeight) box.scrollTop = (i + 1) * height - box.clientHeight;
+}
+
+/**
+ * table shows rows under columns [{name, label, cell(row), text(row), numeric, sort: false}] and lets them be ordered by text.
+ * state is kept by the page: {by, down}; changed is called when it was changed. Everything else may be left out:
+ * key(row), open(row) (what a click on a row does), empty (what stands there instead of no rows), selected (a Set of keys, with
+ * select(keys) called at a change), caption, rowClass(row).
+ */
+export function table({ columns, rows, key = (row) => row.code, state = {}, changed, open, empty = "Nothing is here yet.", selected, select, caption, rowClass }) {
+  const by = columns.find((c) => c.name === state.by);
+  const sorted = by ? rows.toSorted((a, b) => (state.down ? -1 : 1) * (by.numeric ? (by.text(a) ?? -Infinity) - (by.text(b) ?? -Infinity) : compare(by.text(a), by.text(b)))) : rows;
+  const order = (c) => () => { Object.assign(state, { by: c.name, down: state.by === c.name && !state.down }); changed?.(); };
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const all = selected && rows.every((row) => selected.has(key(row)));
+  return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class="table">
+    ${caption ? html`<caption class="visually-hidden">${caption}</caption>` : nothing}
+    <thead><tr>
+      ${selected ? html`<th class="tick"><input type="checkbox" aria-label="Choose all" .checked=${all} @change=${() => select(all ? [] : rows.map(key))}></th>` : nothing}
+      ${columns.map((c) => html`<th scope="col" class=${c.numeric ? "numeric" : ""} aria-sort=${state.by === c.name ? (state.down ? "descending" : "ascending") : nothing}>
+        ${c.text && c.sort !== false && changed ? html`<button type="button" @click=${order(c)}>${c.label}<span aria-hidden="true">${state.by === c.name ? (state.down ? " ↓" : " ↑") : ""}</span></button>` : c.label}</th>`)}
+    </tr></thead>
+    <tbody>${repeat(sorted, key, (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => { if (open && !e.target.closest("a, button, input, select, label")) open(row); }}>
+      ${selected ? html`<td class="tick"><input type="checkbox" aria-label=${`Choose ${key(row)}`} .checked=${selected.has(key(row))} @change=${(e) => select(e.target.checked ? [...selected, key(row)] : [...selected].filter((k) => k !== key(row)))}></td>` : nothing}
+      ${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""} data-label=${c.label}>${c.cell ? c.cell(row) : html`<span dir="auto">${c.text(row) ?? ""}</span>`}</td>`)}
+    </tr>`)}</tbody></table></div>`;
+}
