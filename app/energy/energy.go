@@ -3,7 +3,8 @@
 // nothing and reads no clock.
 //
 // Usage adds up, so a plant or a year is a sum: of its stations, or of the meters that are named for it (Total). Figures
-// are made of sums, never averaged.
+// are made of sums, never averaged. What nobody measured is not known, which is not 0: a sum carries the time that it is of
+// (KnownMs) and the time that there was (TotalMs).
 package energy
 
 import (
@@ -22,23 +23,26 @@ type Tariff struct {
 
 // Usage is what was used, and beside what. kWh and units are millionths.
 type Usage struct {
-	KWh          int64
-	Outside      int64   // kWh used while no production was scheduled
-	Cost, CO2    float64 // of Priced and Weighed
-	Priced       int64   // kWh for which there was a price
-	Weighed      int64   // kWh for which there was a CO2 factor
-	Units        int64   // good and bad
-	ProductiveMs int64   // productive or slow
+	KWh            int64
+	Outside        int64   // kWh used while no production was scheduled
+	KnownMs        int64   // the time that KWh is of; without it and KWh nothing is known of energy
+	TotalMs        int64   // the time in which the stations were there
+	Cost, CO2      float64 // of what had a price, and a CO2 factor
+	NoPrice, NoCO2 bool    // some of what is known had none
+	Units          int64   // good and bad
+	ProductiveMs   int64   // productive or slow
 }
 
 // Add adds o to u.
 func (u *Usage) Add(o *Usage) {
 	u.KWh += o.KWh
 	u.Outside += o.Outside
+	u.KnownMs += o.KnownMs
+	u.TotalMs += o.TotalMs
 	u.Cost += o.Cost
 	u.CO2 += o.CO2
-	u.Priced += o.Priced
-	u.Weighed += o.Weighed
+	u.NoPrice = u.NoPrice || o.NoPrice
+	u.NoCO2 = u.NoCO2 || o.NoCO2
 	u.Units += o.Units
 	u.ProductiveMs += o.ProductiveMs
 }
@@ -49,8 +53,7 @@ type Row struct {
 	Usage
 }
 
-// Collect gives the rows of [from, to) of one station, in order, from its segments and minutes in order of time. Hours in
-// which nothing was used, made or productive are left out. Tariffs come in order of From; before the first there is none.
+// Collect gives the rows of [from, to) of one station, in order, from its segments and minutes in order of time. Tariffs come in order of From; before the first there is none.
 // from and to are whole minutes.
 func Collect(c *calendar.Calendar, tariffs []Tariff, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
 	var rows []Row
@@ -82,29 +85,33 @@ func Collect(c *calendar.Calendar, tariffs []Tariff, from, to int64, segments []
 			tariffs = tariffs[1:]
 		}
 		for _, p := range m.Parts {
-			if p.KWh == 0 && p.Good == 0 && p.Bad == 0 {
+			u := row(m.Start)
+			u.Units += p.Good + p.Bad
+			if p.KWh == 0 && p.KWhMs == 0 {
 				continue
 			}
-			u := row(m.Start)
 			u.KWh += p.KWh
-			u.Units += p.Good + p.Bad
+			u.KnownMs += p.KWhMs
 			if p.Ctx.Kind != monitor.Production {
 				u.Outside += p.KWh
 			}
+			tariff := Tariff{}
 			if len(tariffs) > 0 && tariffs[0].From <= m.Start {
-				u.charge(p.KWh, &tariffs[0])
+				tariff = tariffs[0]
 			}
+			u.charge(p.KWh, &tariff)
 		}
 	}
 	for i := range segments {
 		g := &segments[i]
-		if class := g.Class(); class != monitor.Productive && class != monitor.Slow {
-			continue
-		}
+		class := g.Class()
 		for start, end := max(g.Start, from), min(g.End, to); start < end; {
 			u := row(start)
 			stop := min(end, hour.End)
-			u.ProductiveMs += stop - start
+			u.TotalMs += stop - start
+			if class == monitor.Productive || class == monitor.Slow {
+				u.ProductiveMs += stop - start
+			}
 			start = stop
 		}
 	}
@@ -112,12 +119,12 @@ func Collect(c *calendar.Calendar, tariffs []Tariff, from, to int64, segments []
 }
 
 func (u *Usage) charge(kwh int64, t *Tariff) {
+	u.NoPrice = u.NoPrice || !t.HasPrice
 	if t.HasPrice {
-		u.Priced += kwh
 		u.Cost += float64(kwh) / monitor.Micro * t.Price
 	}
+	u.NoCO2 = u.NoCO2 || !t.HasCO2
 	if t.HasCO2 {
-		u.Weighed += kwh
 		u.CO2 += float64(kwh) / monitor.Micro * t.CO2
 	}
 }
@@ -130,8 +137,8 @@ type Figure struct {
 
 // Figures are what people look at.
 type Figures struct {
-	KWh, Outside      float64
-	Cost, CO2         Figure // known where all of the energy had a factor
+	KWh, Outside      Figure // known where some of the time is; how much of it, KnownMs and TotalMs tell
+	Cost, CO2         Figure // known where all of the energy that is known had a factor
 	PerUnit           Figure // kWh for each good or bad unit
 	PerProductiveHour Figure // kWh
 }
@@ -139,9 +146,12 @@ type Figures struct {
 // Figures works them out.
 func (u *Usage) Figures() Figures {
 	kwh := float64(u.KWh) / monitor.Micro
-	f := Figures{KWh: kwh, Outside: float64(u.Outside) / monitor.Micro}
-	f.Cost = Figure{u.Cost, u.Priced == u.KWh && u.Priced != 0}
-	f.CO2 = Figure{u.CO2, u.Weighed == u.KWh && u.Weighed != 0}
+	if u.KWh == 0 && u.KnownMs == 0 {
+		return Figures{}
+	}
+	f := Figures{KWh: Figure{kwh, true}, Outside: Figure{float64(u.Outside) / monitor.Micro, true}}
+	f.Cost = Figure{u.Cost, !u.NoPrice}
+	f.CO2 = Figure{u.CO2, !u.NoCO2}
 	if u.Units > 0 {
 		f.PerUnit = Figure{kwh * monitor.Micro / float64(u.Units), true}
 	}
@@ -153,7 +163,7 @@ func (u *Usage) Figures() Figures {
 
 // Total gives the usage of a group or plant: the energy of the stations named for it (totalEnergyStationCodes; nil is not
 // set) or else of all its members, with the units and the productive time of its members in any case. stations holds the
-// usage of members and of those named, by code; one that is missing used nothing.
+// usage of members and of those named, by code; one that is missing was not there.
 func Total(members, named []string, stations map[string]Usage) Usage {
 	var sum Usage
 	for _, code := range members {

@@ -15,8 +15,8 @@ import (
 // format is computed again. The moment up to which they hold what the detail holds follows, 8 bytes. Sums by hour are
 // compressed; those by day are not, as they are few and read by the hundred thousand.
 const (
-	formatHours byte = 1
-	formatDays  byte = 2
+	formatHours byte = 2
+	formatDays  byte = 3
 )
 
 const sumsHead = 9
@@ -29,7 +29,7 @@ const (
 	wholes = len(oee.Terms{}.Times)*len(oee.Terms{}.Times[0]) + len(oee.Terms{}.Down)*len(oee.Terms{}.Down[0]) +
 		len(oee.Terms{}.Paused) + len(oee.Terms{}.Ran) + len(oee.Terms{}.Excluded) + 5
 	floats = 4 + len(oee.Terms{}.Cost)
-	flags  = 1 + len(oee.Terms{}.Priced)
+	flags  = 1 + len(oee.Terms{}.Priced) + len(oee.Terms{}.Unpriced)
 )
 
 // whole gives one of the whole fields.
@@ -86,7 +86,10 @@ func flag(t *oee.Terms, i int) *bool {
 	if i == 0 {
 		return &t.HasRate
 	}
-	return &t.Priced[i-1]
+	if i--; i < len(t.Priced) {
+		return &t.Priced[i]
+	}
+	return &t.Unpriced[i-len(t.Priced)]
 }
 
 // terms writes the fields that are set: a mask of the whole ones and one of the others first.
@@ -172,7 +175,7 @@ func (r *reader) row(x *oee.Row, after int64) {
 
 // usageWhole are the whole fields of Usage.
 func usageWhole(u *energy.Usage) [6]*int64 {
-	return [...]*int64{&u.KWh, &u.Outside, &u.Priced, &u.Weighed, &u.Units, &u.ProductiveMs}
+	return [...]*int64{&u.KWh, &u.Outside, &u.KnownMs, &u.TotalMs, &u.Units, &u.ProductiveMs}
 }
 
 // leastUsed is the fewest bytes that a row of energy takes.
@@ -182,7 +185,7 @@ const leastUsed = 2
 func (w *writer) used(x *energy.Row, after int64) {
 	w.varint(x.Start - after)
 	fields := usageWhole(&x.Usage)
-	var set byte
+	var set uint64
 	for i, f := range fields {
 		if *f != 0 {
 			set |= 1 << i
@@ -193,7 +196,12 @@ func (w *writer) used(x *energy.Row, after int64) {
 			set |= 1 << (len(fields) + i)
 		}
 	}
-	w.byte(set)
+	for i, f := range [...]bool{x.NoPrice, x.NoCO2} {
+		if f {
+			set |= 1 << (len(fields) + 2 + i)
+		}
+	}
+	w.uvarint(set)
 	for i, f := range fields {
 		if set>>i&1 == 1 {
 			w.varint(*f)
@@ -208,8 +216,12 @@ func (w *writer) used(x *energy.Row, after int64) {
 
 func (r *reader) used(x *energy.Row, after int64) {
 	x.Start = after + r.varint()
-	set := r.byte()
+	set := r.uvarint()
 	fields := usageWhole(&x.Usage)
+	if set>>(len(fields)+4) != 0 {
+		r.fail()
+		return
+	}
 	for i, f := range fields {
 		if set>>i&1 == 1 {
 			*f = r.varint()
@@ -220,6 +232,7 @@ func (r *reader) used(x *energy.Row, after int64) {
 			*f = r.real()
 		}
 	}
+	x.NoPrice, x.NoCO2 = set>>(len(fields)+2)&1 == 1, set>>(len(fields)+3)&1 == 1
 }
 
 func sumsOf(format byte, until int64) []byte {

@@ -12,28 +12,26 @@ import (
 
 // energyView is a result of GET /energy. What is not known is null.
 type energyView struct {
-	PlantCode         *string  `json:"plantCode"`
-	GroupCode         *string  `json:"groupCode"`
-	StationCode       *string  `json:"stationCode"`
-	StartAt           string   `json:"startAt"`
-	EndAt             string   `json:"endAt"`
-	ElectricalKwh     float64  `json:"electricalKwh"`
-	OutsideKwh        *float64 `json:"outsideProductionKwh"` // used while no production was scheduled; null: a meter knows no schedules
-	Cost              *float64 `json:"cost"`                 // in the account's currency
-	CO2               *float64 `json:"co2"`
-	ProductionCount   float64  `json:"productionCount"` // good and bad
-	ProductiveMs      int64    `json:"productiveMs"`
-	KwhPerUnit        *float64 `json:"kwhPerUnit"`
-	KwhPerProductiveH *float64 `json:"kwhPerProductiveHour"`
+	PlantCode         *string   `json:"plantCode"`
+	GroupCode         *string   `json:"groupCode"`
+	StationCode       *string   `json:"stationCode"`
+	StartAt           string    `json:"startAt"`
+	EndAt             string    `json:"endAt"`
+	ElectricalKwh     *float64  `json:"electricalKwh"`        // of what is known
+	OutsideKwh        *float64  `json:"outsideProductionKwh"` // used while no production was scheduled; null: a meter knows no schedules
+	Cost              *float64  `json:"cost"`                 // in the account's currency
+	CO2               *float64  `json:"co2"`
+	ProductionCount   float64   `json:"productionCount"` // good and bad
+	ProductiveMs      int64     `json:"productiveMs"`
+	KwhPerUnit        *float64  `json:"kwhPerUnit"`
+	KwhPerProductiveH *float64  `json:"kwhPerProductiveHour"`
+	Coverage          ratioView `json:"coverage"` // ms of the stations' time: that the energy is of, and all of it
 }
 
 // energyOf shows a usage; metered tells that some of it was measured by meters, which have no schedules.
 func energyOf(u *energy.Usage, metered bool, b bucketView) energyView {
 	f := u.Figures()
-	outside := &f.Outside
-	if metered {
-		outside = nil
-	}
+	f.Outside.Known = f.Outside.Known && !metered
 	known := func(v energy.Figure) *float64 {
 		if !v.Known {
 			return nil
@@ -42,9 +40,25 @@ func energyOf(u *energy.Usage, metered bool, b bucketView) energyView {
 	}
 	return energyView{
 		PlantCode: b.PlantCode, GroupCode: b.GroupCode, StationCode: b.StationCode, StartAt: b.StartAt, EndAt: b.EndAt,
-		ElectricalKwh: f.KWh, OutsideKwh: outside, Cost: known(f.Cost), CO2: known(f.CO2), ProductionCount: units(u.Units), ProductiveMs: u.ProductiveMs,
-		KwhPerUnit: known(f.PerUnit), KwhPerProductiveH: known(f.PerProductiveHour),
+		ElectricalKwh: known(f.KWh), OutsideKwh: known(f.Outside), Cost: known(f.Cost), CO2: known(f.CO2), ProductionCount: units(u.Units), ProductiveMs: u.ProductiveMs,
+		KwhPerUnit: known(f.PerUnit), KwhPerProductiveH: known(f.PerProductiveHour), Coverage: covered(u.KnownMs, u.TotalMs),
 	}
+}
+
+// causeEarlier says that a reading is of time before the range as well.
+const causeEarlier = "readingFromBefore"
+
+// covered is the share of time that is known, which is above 1 where a meter's first reading tells of time before.
+func covered(known, total int64) ratioView {
+	v := ratioView{Numerator: float64(known), Denominator: float64(total)}
+	if total > 0 {
+		share := v.Numerator / v.Denominator
+		v.Value = &share
+		if v.AboveOne = share > 1; v.AboveOne {
+			v.Cause = causeEarlier
+		}
+	}
+	return v
 }
 
 // part is a set of stations whose energy is shown as one.
@@ -185,7 +199,7 @@ func energies(x *choice, by []oee.By, shown []part, buckets map[calendar.Range]m
 		}
 		return slices.ContainsFunc(codes, func(code string) bool {
 			s := x.plan.Of(code)
-			return s != nil && s.Monitor.MeterOnly && buckets[r][code].KWh > 0
+			return s != nil && s.Monitor.MeterOnly && buckets[r][code].KnownMs+buckets[r][code].KWh > 0
 		})
 	}
 	if !slices.ContainsFunc(by, func(b oee.By) bool { return b <= oee.ByStation }) { // all that was chosen, as one

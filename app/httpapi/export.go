@@ -91,7 +91,7 @@ func harmless(cell string) string {
 var windowColumns = []string{
 	"stationCode", "windowStartAt", "windowEndAt", "totalMs", "shiftMs", "scheduledProductionMs", "scheduledNonProductionMs", "outOfShiftMs", "noDataMs", "downtimeMs",
 	"slowMs", "productiveMs", "idleMs", "downtimeSince", "productionGoodCount", "productionBadCount", "productionIdealCount", "productionTargetCount", "lineSpeedAvg",
-	"lineSpeedTarget", "electricalKwh", "rssiAvg", "isAlive", "scheduleIds", "issueIds", "reasonCodes", "errorCodes", "skuCode", "manifestRevision", "shiftName",
+	"lineSpeedTarget", "electricalKwh", "electricalKnownMs", "rssiAvg", "isAlive", "scheduleIds", "issueIds", "reasonCodes", "errorCodes", "skuCode", "manifestRevision", "shiftName",
 }
 
 // exportWindows makes the table of windows, by the resolution that is asked for.
@@ -176,7 +176,7 @@ func (w *window) cells() []string {
 		w.StationCode, w.WindowStartAt, w.WindowEndAt, whole(w.TotalMs), whole(w.ShiftMs), whole(w.ScheduledProductionMs), whole(w.ScheduledNonProductionMs),
 		whole(w.OutOfShiftMs), whole(w.NoDataMs), whole(w.DowntimeMs), whole(w.SlowMs), whole(w.ProductiveMs), whole(w.IdleMs), text(w.DowntimeSince),
 		decimal(&w.ProductionGoodCount), decimal(&w.ProductionBadCount), decimal(w.ProductionIdealCount), decimal(w.ProductionTargetCount), decimal(w.LineSpeedAvg),
-		decimal(w.LineSpeedTarget), decimal(&w.ElectricalKwh), decimal(w.RSSIAvg), strconv.FormatBool(w.IsAlive), strings.Join(w.ScheduleIDs, " "),
+		decimal(w.LineSpeedTarget), decimal(w.ElectricalKwh), whole(w.ElectricalKnownMs), decimal(w.RSSIAvg), strconv.FormatBool(w.IsAlive), strings.Join(w.ScheduleIDs, " "),
 		strings.Join(w.IssueIDs, " "), strings.Join(w.ReasonCodes, " "), strings.Join(w.ErrorCodes, " "), text(w.SKUCode), whole(w.ManifestRevision), text(w.ShiftName),
 	}
 }

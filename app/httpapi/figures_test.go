@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -209,6 +210,34 @@ func TestFigures(t *testing.T) {
 		holds(t, get("/energy?by=plant,day&"+two), map[string]any{"results.0.plantCode": "north", "results.0.electricalKwh": 18, "results.0.startAt": moment(start.UnixMilli())})
 		holds(t, get("/energy?"+two), map[string]any{"results.0.plantCode": nil, "results.0.electricalKwh": 18, "results.0.startAt": moment(start.UnixMilli())})
 	})
+	t.Run("energy that nobody measured", func(t *testing.T) {
+		minutes := get("/station-window?stationcodes=PACK-2&limit=1000&" + two)
+		holds(t, minutes, map[string]any{
+			"results.0.electricalKwh": 0.2, "results.0.electricalKnownMs": 0, "results.1.electricalKnownMs": 60000, // of what time the first one is nobody knows
+			"results.29.electricalKwh": 0.2, "results.30.electricalKwh": nil, "results.30.electricalKnownMs": 0, "results.119.electricalKwh": nil,
+		})
+		holds(t, get("/station-window?resolution=hour&stationcodes=PACK-2&"+two), map[string]any{"results.0.electricalKwh": 6, "results.0.electricalKnownMs": 29 * 60000, "results.1.electricalKwh": nil})
+		holds(t, get("/station-window?resolution=shift&stationcodes=PACK-2&"+rangeOf(start, 0, 24*time.Hour)), map[string]any{"results.0.electricalKwh": 6, "results.1.electricalKwh": nil})
+		holds(t, get("/station-window?stationcodes=KWH-1&resolution=day&"+two), map[string]any{"results.0.electricalKwh": nil})
+		holds(t, get("/energy?by=station,hour&stationcodes=PACK-2&"+two), map[string]any{
+			"results.0.electricalKwh": 6, "results.0.coverage.value": 29.0 / 60, "results.0.coverage.numerator": 29 * 60000, "results.0.coverage.denominator": 3600000,
+			"results.1.electricalKwh": nil, "results.1.outsideProductionKwh": nil, "results.1.cost": nil, "results.1.kwhPerUnit": nil, "results.1.kwhPerProductiveHour": nil, "results.1.coverage.value": 0,
+		})
+		holds(t, get("/energy?by=group&"+two), map[string]any{
+			"results.0.groupCode": "packing", "results.0.electricalKwh": 18, "results.0.cost": 4.5, "results.0.coverage.numerator": (119 + 29) * 60000, "results.0.coverage.denominator": 240 * 60000,
+			"results.1.groupCode": "meters", "results.1.electricalKwh": nil, "results.1.cost": nil, "results.1.coverage.value": nil, // it was not there yet
+		})
+		holds(t, get("/energy?"+two), map[string]any{"results.0.electricalKwh": 18, "results.0.coverage.value": 148.0 / 240})
+		holds(t, get("/energy?"+rangeOf(start, -400*24*time.Hour, -399*24*time.Hour)), map[string]any{"results.0.electricalKwh": nil, "results.0.coverage.value": nil})
+		table, err := csv.NewReader(bytes.NewReader(get("/export/windows?stationcodes=PACK-2&" + two).body)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.Index(table[0], "electricalKwh")
+		if got := fmt.Sprint(table[1][at], " ", table[30][at], " ", table[31][at], ".", table[31][at+1]); got != "0.2 0.2 .0" {
+			t.Errorf("the table has %s", got)
+		}
+	})
 	t.Run("pareto", func(t *testing.T) {
 		a := get("/pareto?" + rangeOf(start, 90*time.Minute, 4*time.Hour))
 		holds(t, a, map[string]any{"results.0.causeCode": nil, "results.0.downtimeMs": 1800000, "results.0.count": 1, "results.0.share": 1, "results.0.cumulative": 1})
@@ -244,6 +273,44 @@ func TestFigures(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEnergyOfStationsNeverHeardOf: nothing is known of it, alone, in a group and in the plant; a day later one of them says
+// what it used, and how much of the time that is, is told.
+func TestEnergyOfStationsNeverHeardOf(t *testing.T) {
+	s := newServer(t, options{})
+	s.must(nil, s.floor.Pass("acme"))
+	begun := s.clock.now().Truncate(time.Minute).Add(time.Minute)
+	s.clock.advance(time.Hour)
+	s.must(nil, s.floor.Pass("acme"))
+	key := s.roleKey(auth.Readonly)
+	get := func(path string) *answer {
+		t.Helper()
+		return s.do(ask{method: "GET", path: path + rangeOf(begun, 0, 10*time.Minute), key: key}).want(t, 200)
+	}
+	unknown := func(a *answer, minutes int) {
+		t.Helper()
+		holds(t, a, map[string]any{"results.0.electricalKwh": nil, "results.0.outsideProductionKwh": nil, "results.0.cost": nil, "results.0.kwhPerUnit": nil,
+			"results.0.coverage.value": 0, "results.0.coverage.numerator": 0, "results.0.coverage.denominator": minutes * 60000})
+	}
+	unknown(get("/energy?by=station&"), 10)
+	unknown(get("/energy?by=group&"), 20)
+	unknown(get("/energy?by=plant,hour&"), 30)
+	unknown(get("/energy?"), 30)
+	holds(t, get("/station-window?stationcodes=KWH-1&"), map[string]any{"results.0.electricalKwh": nil, "results.0.electricalKnownMs": 0})
+	var list []signal.Signal
+	for i, kwh := range []float64{7, 7, 9} {
+		x := signal.Signal{Account: "acme", Station: "KWH-1", Source: "device:acme/gw", At: begun.Add(time.Duration(3*i) * time.Minute).UnixMilli(), Arrived: s.clock.now().UnixMilli()}
+		x.Set(signal.ElectricalKwh, kwh)
+		list = append(list, x)
+	}
+	_, err := s.signals.Append(list)
+	s.must(nil, err)
+	s.must(nil, s.floor.Pass("acme"))
+	for end := time.Now().Add(20 * time.Second); get("/energy?by=plant&").at("results", "0", "electricalKwh") == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	}
+	holds(t, get("/energy?by=plant&"), map[string]any{"results.0.electricalKwh": 2, "results.0.cost": 0.5, "results.0.coverage.numerator": 6 * 60000, "results.0.coverage.denominator": 30 * 60000})
+	holds(t, get("/station-window?stationcodes=KWH-1&"), map[string]any{"results.0.electricalKwh": nil, "results.3.electricalKwh": 0, "results.3.electricalKnownMs": 180000, "results.5.electricalKwh": nil, "results.6.electricalKwh": 2})
 }
 
 // TestFiguresRefuse: what cannot be asked is told with its field.
@@ -369,7 +436,7 @@ func TestFiguresOfWhatIsNamedOrGone(t *testing.T) {
 	}
 	holds(t, get("/energy?by=plant"), map[string]any{"results.0.electricalKwh": 12 + 6 + 30})
 	apply(`"weekStartDay":0,`, `"weekStartDay":0,"totalEnergyStationCodes":["KWH-1"],`)
-	holds(t, get("/energy?by=plant"), map[string]any{"results.0.electricalKwh": 30, "results.0.productionCount": 126})
+	holds(t, get("/energy?by=plant"), map[string]any{"results.0.electricalKwh": 30, "results.0.productionCount": 126, "results.0.coverage.numerator": 9 * 60000, "results.0.coverage.denominator": 120 * 60000})
 	holds(t, get("/energy?plantcode=north"), map[string]any{"results.0.plantCode": nil, "results.0.electricalKwh": 30, "results.0.outsideProductionKwh": nil})
 	holds(t, get("/energy?by=group"), map[string]any{"results.0.groupCode": "packing", "results.0.electricalKwh": 18, "results.1.groupCode": "meters", "results.1.electricalKwh": 30})
 	holds(t, get("/energy?stationcodes=PACK-1,PACK-2"), map[string]any{"results.0.electricalKwh": 18, "results.0.outsideProductionKwh": 6})

@@ -34,9 +34,10 @@ func ratioOf(r oee.Ratio) ratioView {
 
 // lossView is where time and units went. What is not known is null.
 type lossView struct {
-	Ms    *float64 `json:"ms"`
-	Units *float64 `json:"units"`
-	Money *float64 `json:"money"` // in the account's currency
+	Ms      *float64 `json:"ms"`
+	Units   *float64 `json:"units"`
+	Money   *float64 `json:"money"`        // in the account's currency
+	Partial bool     `json:"moneyPartial"` // Money is that of a part: something else that was lost has no price
 }
 
 func lossOf(l oee.LossOf) lossView {
@@ -46,7 +47,7 @@ func lossOf(l oee.LossOf) lossView {
 		}
 		return &v
 	}
-	return lossView{known(l.Time, l.TimeKnown), known(l.Units, l.UnitsKnown), known(l.Money, l.MoneyKnown)}
+	return lossView{known(l.Time, l.TimeKnown), known(l.Units, l.UnitsKnown), known(l.Money, l.MoneyKnown), l.Partial}
 }
 
 // lossesView are the losses by name.

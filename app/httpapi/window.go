@@ -41,7 +41,8 @@ type window struct {
 	ProductionTargetCount    *float64 `json:"productionTargetCount"`
 	LineSpeedAvg             *float64 `json:"lineSpeedAvg"`
 	LineSpeedTarget          *float64 `json:"lineSpeedTarget"`
-	ElectricalKwh            float64  `json:"electricalKwh"`
+	ElectricalKwh            *float64 `json:"electricalKwh"`     // null: not known
+	ElectricalKnownMs        int64    `json:"electricalKnownMs"` // the time that it is of, which may begin before the window
 	RSSIAvg                  *float64 `json:"rssiAvg"`
 	IsAlive                  bool     `json:"isAlive"`
 	ScheduleIDs              []string `json:"scheduleIds"`
@@ -283,6 +284,7 @@ func (x *windowRow) add(w *monitor.Window) {
 	x.Good += w.Good
 	x.Bad += w.Bad
 	x.KWh += w.KWh
+	x.KWhMs += w.KWhMs
 	x.HasRate = x.HasRate || w.HasRate
 	x.Ideal += w.Ideal
 	x.Target += w.Target
@@ -317,7 +319,7 @@ func (x *windowRow) shown(code string, r span) *window {
 		ScheduledProductionMs: x.Of(monitor.Production), ScheduledNonProductionMs: x.Of(monitor.NonProduction),
 		OutOfShiftMs: x.Was(monitor.OutOfShift), NoDataMs: x.Was(monitor.NoData), DowntimeMs: x.Was(monitor.Downtime),
 		SlowMs: x.Was(monitor.Slow), ProductiveMs: x.Was(monitor.Productive), IdleMs: x.Was(monitor.Idle),
-		ProductionGoodCount: units(x.Good), ProductionBadCount: units(x.Bad), ElectricalKwh: units(x.KWh), IsAlive: x.Alive,
+		ProductionGoodCount: units(x.Good), ProductionBadCount: units(x.Bad), ElectricalKnownMs: x.KWhMs, IsAlive: x.Alive,
 		ScheduleIDs: filledList(x.Schedules), ReasonCodes: filledList(x.Reasons), ErrorCodes: filledList(x.ErrorCodes),
 		IssueIDs: make([]string, len(x.Issues)), SKUCode: orNull(x.SKU), LineSpeedTarget: orNull(x.SpeedTarget), ShiftName: r.shift,
 	}
@@ -330,6 +332,10 @@ func (x *windowRow) shown(code string, r span) *window {
 	}
 	if x.HasRate {
 		out.ProductionIdealCount, out.ProductionTargetCount = &x.Ideal, &x.Target
+	}
+	if x.KWhMs > 0 || x.KWh != 0 {
+		kwh := units(x.KWh)
+		out.ElectricalKwh = &kwh
 	}
 	if x.speedMs > 0 {
 		speed := x.speed / float64(x.speedMs)

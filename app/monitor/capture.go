@@ -18,6 +18,7 @@ type capture struct {
 	kw              float64
 	kwSentAt        int64
 	kwSum           float64 // kW x ms that is not yet counted as energy
+	kwMs            int64   // of this time
 	energy          energySource
 	meter           reading // kWh
 	interval        int64   // when the last interval came; 0: none did
@@ -121,7 +122,11 @@ func (s *State) electrical(g *Signal) {
 			s.energy = energyInterval
 		}
 		if s.energy == energyInterval {
-			s.part().KWh += micro(max(0, g.KwhInterval))
+			p := s.part()
+			p.KWh += micro(max(0, g.KwhInterval))
+			if s.interval > 0 { // of what time the first one is nobody knows
+				p.KWhMs += s.now - s.interval
+			}
 		}
 		if derive && s.interval > 0 && s.now > s.interval && g.Has&HasKwh == 0 {
 			s.power(g.KwhInterval * 3_600_000 / float64(s.now-s.interval))
@@ -135,8 +140,10 @@ func (s *State) electrical(g *Signal) {
 		}
 		before := s.meter
 		d := s.difference(&s.meter, g.Kwh)
-		if d > 0 {
-			s.part().KWh += micro(d)
+		if before.known && (d > 0 || s.now > before.at) {
+			p := s.part()
+			p.KWh += micro(d)
+			p.KWhMs += s.now - before.at
 		}
 		if derive && before.known && s.now > before.at {
 			s.power(d * 3_600_000 / float64(s.now-before.at))
@@ -168,6 +175,7 @@ func (s *State) accrue() {
 	}
 	if s.kwKnown && s.energy == energyPower {
 		s.kwSum += s.kw * float64(ms)
+		s.kwMs += ms
 	}
 }
 
@@ -180,9 +188,11 @@ func (s *State) flush() (unit bool) {
 		}
 		s.speedSum = 0
 	}
-	if s.kwSum != 0 {
-		s.part().KWh += micro(max(0, s.kwSum/3_600_000))
-		s.kwSum = 0
+	if s.kwMs != 0 {
+		p := s.part()
+		p.KWh += micro(max(0, s.kwSum/3_600_000))
+		p.KWhMs += s.kwMs
+		s.kwSum, s.kwMs = 0, 0
 	}
 	return unit
 }
@@ -302,6 +312,7 @@ type Part struct {
 	Good, Bad int64
 	Other     int64 // good units of a source that is not the schedule's: shown, not added
 	KWh       int64
+	KWhMs     int64 // the time that KWh is of; it may begin before the minute. Without it and KWh nothing is known of energy
 }
 
 // Minute is what was measured in a minute: facts that no later finding about stops or silence changes.

@@ -9,7 +9,7 @@ import (
 )
 
 // version is of the encoding below; it changes with every field, and older ones are then computed again from the log.
-const version = 1
+const version = 2
 
 // ErrVersion says that a state was written by a program that keeps other fields: the station is to be computed again from
 // the log.
@@ -272,7 +272,7 @@ func (c *coder) issue(i *Issue) {
 func (c *coder) capture(p *capture) {
 	c.bits(&p.on, &p.speedKnown, &p.kwKnown, &p.kwSent, &p.meter.known, &p.good.known, &p.bad.known)
 	small(c, &p.energy)
-	for _, v := range []*int64{&p.holdUntil, &p.kwSentAt, &p.meter.at, &p.interval, &p.accrued, &p.good.at, &p.bad.at, &p.lastCounted} {
+	for _, v := range []*int64{&p.holdUntil, &p.kwSentAt, &p.meter.at, &p.interval, &p.accrued, &p.kwMs, &p.good.at, &p.bad.at, &p.lastCounted} {
 		c.int(v)
 	}
 	for _, f := range []*float64{&p.rawSpeed, &p.speed, &p.speedSum, &p.kw, &p.kwSum, &p.meter.value, &p.good.value, &p.bad.value} {
@@ -303,7 +303,7 @@ func (c *coder) minute(m *Minute) {
 	c.int(&m.Start)
 	list(c, &m.Parts, func(p *Part) {
 		c.context(&p.Ctx)
-		for _, v := range []*int64{&p.Good, &p.Bad, &p.Other, &p.KWh} {
+		for _, v := range []*int64{&p.Good, &p.Bad, &p.Other, &p.KWh, &p.KWhMs} {
 			c.int(v)
 		}
 	})

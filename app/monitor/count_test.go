@@ -78,27 +78,32 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestEnergy has a row for every way to a kilowatt-hour: kWh by minute.
+// TestEnergy has a row for every way to a kilowatt-hour: kWh by minute, and the time that it is of.
 func TestEnergy(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		script []string
 		want   string
 	}{
-		{"differences of the meter", []string{"06:00 kwh 100", "06:01 kwh 100.25", "06:02 kwh 101"}, "06:01 0.25, 06:02 0.75"},
-		{"a meter that was reset", []string{"06:00 kwh 100", "06:01 kwh 0.5", "06:02 kwh 1"}, "06:01 0.5, 06:02 0.5"},
-		{"intervals", []string{"06:00 interval 0.1", "06:00:30 interval 0.2", "06:01 interval 0.4"}, "06:00 0.3, 06:01 0.4"},
-		{"power over time: 60 kW for 90 s, 0 after", []string{"06:00:30 kw 60", "06:02 kw 0"}, "06:00 0.5, 06:01 1"},
-		{"power until the last sign of life", []string{"06:00 kw 60", "06:02 rssi -50"}, "06:00 1, 06:01 1"},
-		{"a meter is better than power", []string{"06:00 kw 60", "06:01 kwh 7", "06:02 kwh 7.5", "06:03 kw 30"}, "06:00 1, 06:02 0.5"},
-		{"and than intervals", []string{"06:00 interval 1", "06:01 kwh 7", "06:01:30 interval 2", "06:02 kwh 7.5"}, "06:00 1, 06:02 0.5"},
+		{"differences of the meter", []string{"06:00 kwh 100", "06:01 kwh 100.25", "06:02 kwh 101"}, "06:01 0.25 of 60s, 06:02 0.75 of 60s"},
+		{"a meter that was reset", []string{"06:00 kwh 100", "06:01 kwh 0.5", "06:02 kwh 1"}, "06:01 0.5 of 60s, 06:02 0.5 of 60s"},
+		{"intervals", []string{"06:00 interval 0.1", "06:00:30 interval 0.2", "06:01 interval 0.4"}, "06:00 0.3 of 30s, 06:01 0.4 of 30s"},
+		{"power over time: 60 kW for 90 s, 0 after", []string{"06:00:30 kw 60", "06:02 kw 0"}, "06:00 0.5 of 30s, 06:01 1 of 60s"},
+		{"power until the last sign of life", []string{"06:00 kw 60", "06:02 rssi -50"}, "06:00 1 of 60s, 06:01 1 of 60s"},
+		{"a meter is better than power", []string{"06:00 kw 60", "06:01 kwh 7", "06:02 kwh 7.5", "06:03 kw 30"}, "06:00 1 of 60s, 06:02 0.5 of 60s"},
+		{"and than intervals", []string{"06:00 interval 1", "06:01 kwh 7", "06:01:30 interval 2", "06:02 kwh 7.5"}, "06:00 1 of 0s, 06:02 0.5 of 60s"},
+		{"a machine that is off uses nothing, which is known", []string{"06:00 kw 0", "06:02 rssi -50"}, "06:00 0 of 60s, 06:01 0 of 60s"},
+		{"so does a meter that stands still", []string{"06:00 kwh 5", "06:01 kwh 5"}, "06:01 0 of 60s"},
+		{"a difference is of all the time since the reading before", []string{"06:00 kwh 1", "06:20 kwh 3"}, "06:20 2 of 1200s"},
+		{"nothing electrical is sent: nothing is known", []string{"06:00 good 1", "06:01 speed 80", "06:03 good 1"}, ""},
+		{"one reading tells nothing", []string{"06:00 kwh 9"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := run(t, config(), clock(t, "06:00"), clock(t, "08:00"), script(t, tt.script...))
 			var got []string
 			for _, w := range monitor.Windows(v.Segments, v.Minutes) {
-				if w.KWh != 0 {
-					got = append(got, show(w.Start)+" "+units(w.KWh))
+				if w.KWh != 0 || w.KWhMs != 0 {
+					got = append(got, fmt.Sprintf("%s %s of %ds", show(w.Start), units(w.KWh), w.KWhMs/1000))
 				}
 			}
 			if s := strings.Join(got, ", "); s != tt.want {

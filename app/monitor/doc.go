@@ -56,6 +56,7 @@
 //   - Units made while a non-production schedule runs are not those of the schedule beneath it.
 //   - Operators' entries count as units for stop detection only where the operator is the source of the count.
 //   - Energy comes from the best that a station ever sent: meter, then intervals, then power over time. A difference belongs
-//     to the minute of the later reading.
+//     to the minute of the later reading. Beside energy stands the time that it is of: what nobody measured is not known, and
+//     is no 0 (Part.KWhMs).
 //   - A quantity that speed completes is reached at the end of the minute, or of the context, whichever comes first.
 package monitor

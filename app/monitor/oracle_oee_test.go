@@ -106,7 +106,7 @@ type expected struct {
 
 // figures works them out of the seconds from a to b, of one SKU or (sku "") of all.
 func (o *oracle) figures(a, b int, sku string, cause []string, out []bool) expected {
-	var scheduled, production, stopped, plannedStops, setup, plannedTime, otherTime, ran, slow, shift, unscheduled, ranSetup float64
+	var scheduled, production, stopped, plannedStops, setup, plannedTime, otherTime, ran, slow, shift, unscheduled, ranSetup, heard float64
 	var ideal, target, rated float64
 	var e expected
 	is := func(t int) string {
@@ -127,7 +127,13 @@ func (o *oracle) figures(a, b int, sku string, cause []string, out []bool) expec
 			scheduled++
 			e.rated = e.rated || rate > 0
 		}
-		if class == "noData" || class == "downtime" && out[t] {
+		if class == "noData" {
+			continue
+		}
+		if plan == "+" {
+			heard++ // a stop that was taken out is known as well
+		}
+		if class == "downtime" && out[t] {
 			continue
 		}
 		shift++
@@ -220,7 +226,7 @@ func (o *oracle) figures(a, b int, sku string, cause []string, out []bool) expec
 		oee.ProfileVorne:    {{run * second, (production + setup + plannedTime) * second}, {should * second, run * second}, q},
 		oee.ProfileEvocon:   {{producing * second, (shift - plannedStops - plannedTime - otherTime) * second}, {(producing - slow) * second, producing * second}, q},
 	}
-	e.coverage = [2]float64{production * second, scheduled * second}
+	e.coverage = [2]float64{heard * second, scheduled * second}
 	e.lost[oee.LossSchedule][0], e.lost[oee.LossSchedule][2] = unscheduled*second, unscheduled/60*oracleIdleCost
 	e.lost[oee.LossDowntime][0] = stopped * second
 	e.lost[oee.LossSpeed][0], e.lost[oee.LossSpeed][1] = (rated-should)*second, target-all

@@ -56,6 +56,7 @@ type Window struct {
 	SpeedAvg           float64 // over the time in which it was known
 	SpeedTarget        float64 // of the minute's end; 0: none
 	KWh                int64
+	KWhMs              int64 // the time that KWh is of; it may begin before the window. 0 and no KWh: nothing is known of energy
 	HasRSSI            bool
 	RSSIAvg            float64
 	Alive              bool // some of the minute was known
@@ -132,7 +133,8 @@ func (w *Window) add(g *Segment) {
 func (w *Window) measured(m *Minute) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		w.Good, w.Bad, w.Other, w.KWh = add(w.Good, p.Good), add(w.Bad, p.Bad), add(w.Other, p.Other), add(w.KWh, p.KWh)
+		w.Good, w.Bad, w.Other = add(w.Good, p.Good), add(w.Bad, p.Bad), add(w.Other, p.Other)
+		w.KWh, w.KWhMs = add(w.KWh, p.KWh), add(w.KWhMs, p.KWhMs)
 	}
 	if m.SpeedMs > 0 {
 		w.HasSpeed, w.SpeedAvg = true, m.SpeedSum/float64(m.SpeedMs)

@@ -10,8 +10,8 @@
 // # Profiles
 //
 // All time is known time: what had no data is in no numerator and no denominator, and Coverage says how much is left. A stop
-// that people took out of the figures (monitor.Finding) counts as such time here, and in Terms.Excluded; its windows keep
-// their class, for they say what was.
+// that people took out of the figures (monitor.Finding) is in none of them either, but in Terms.Excluded, and Coverage does
+// not sink by it, as it is known what it was; its windows keep their class.
 // "all" is good + bad units made under a rate, "production" is time scheduled for it, "stop" is class downtime. Setup and
 // changeover, and planned, are what the reason of a stop or of a non-production schedule says of itself (Role).
 //

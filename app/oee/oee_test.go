@@ -126,10 +126,10 @@ func TestProfiles(t *testing.T) {
 		{"evocon", shift().segments, units(production, 250, 10), "evocon", [5]float64{300. / 440, 270. / 300, 250. / 260, 300. / 440 * 0.9 * 250 / 260, 1}, ""},
 		{"no data is in nothing", twice.segments, units(production, 125, 5), "default", [5]float64{310. / 360, 130. / 155, 250. / 260, 250. / 360, 0.5}, ""},
 		{"no data is in nothing, evocon", twice.segments, units(production, 125, 5), "evocon", [5]float64{300. / 440, 0.9, 250. / 260, 300. / 440 * 0.9 * 250 / 260, 0.5}, ""},
-		{"a stop that is taken out is in nothing", spared.segments, units(production, 250, 10), "default", [5]float64{310. / 320, 260. / 310, 250. / 260, 250. / 320, 320. / 360}, ""},
-		{"taken out, iso22400", spared.segments, units(production, 250, 10), "iso22400", [5]float64{300. / 340, 260. / 300, 250. / 260, 250. / 340, 320. / 360}, ""},
-		{"taken out, vorne", spared.segments, units(production, 250, 10), "vorne", [5]float64{310. / 350, 260. / 310, 250. / 260, 250. / 350, 320. / 360}, ""},
-		{"taken out, evocon", spared.segments, units(production, 250, 10), "evocon", [5]float64{300. / 400, 270. / 300, 250. / 260, 300. / 400 * 0.9 * 250 / 260, 320. / 360}, ""},
+		{"a stop that is taken out is in nothing", spared.segments, units(production, 250, 10), "default", [5]float64{310. / 320, 260. / 310, 250. / 260, 250. / 320, 1}, ""},
+		{"taken out, iso22400", spared.segments, units(production, 250, 10), "iso22400", [5]float64{300. / 340, 260. / 300, 250. / 260, 250. / 340, 1}, ""},
+		{"taken out, vorne", spared.segments, units(production, 250, 10), "vorne", [5]float64{310. / 350, 260. / 310, 250. / 260, 250. / 350, 1}, ""},
+		{"taken out, evocon", spared.segments, units(production, 250, 10), "evocon", [5]float64{300. / 400, 270. / 300, 250. / 260, 300. / 400 * 0.9 * 250 / 260, 1}, ""},
 		{"a rate that is too low", shift().segments, units(production, 620, 0), "default", [5]float64{310. / 360, 2, 1, 310. / 360 * 2, 1}, oee.CauseRateTooLow},
 		{"no rate", none.segments, units(noRate, 5, 0), "default", [5]float64{1, -1, 1, -1, 1}, ""},
 		{"no rate, evocon needs none", none.segments, units(noRate, 5, 0), "evocon", [5]float64{1, 1, 1, 1, 1}, ""},
@@ -178,6 +178,9 @@ func TestLosses(t *testing.T) {
 			if l.MoneyKnown {
 				s += fmt.Sprintf(" %g€", l.Money)
 			}
+			if l.Partial {
+				s += " at least"
+			}
 			out = append(out, s)
 		}
 		return out
@@ -197,6 +200,45 @@ func TestLosses(t *testing.T) {
 		got := text(total(oee.Collect(c, day, day+24*hour, shift().segments, units(production, 250, 10))))
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
+		}
+	}
+}
+
+// TestMoneyOfAPart: where some of what was lost has no price, the money is told to be that of a part.
+func TestMoneyOfAPart(t *testing.T) {
+	of := func(c oee.Config, segments []monitor.Segment, minutes []monitor.Minute) *oee.Terms {
+		return total(oee.Collect(c, day, day+24*hour, segments, minutes))
+	}
+	values := config()
+	values.IdleCostPerMinute = 0
+	unvalued := *production
+	unvalued.SKU = "B"
+	other := &line{at: day + 6*hour}
+	other.add(60, &unvalued, productive)
+	full := of(values, []monitor.Segment{{Start: day + 6*hour, End: day + 7*hour, Ctx: production, Known: true, Productive: true}}, units(production, 60, 0))
+	for _, tt := range []struct {
+		name  string
+		other *oee.Terms
+		want  [oee.Losses]bool
+	}{
+		{"nothing else", &oee.Terms{}, [oee.Losses]bool{}},
+		{"a SKU without a value that lost nothing", of(values, other.segments, units(&unvalued, 60, 0)), [oee.Losses]bool{}},
+		{"a SKU without a value that was too slow", of(values, other.segments, units(&unvalued, 50, 0)), [oee.Losses]bool{oee.LossSpeed: true}},
+		{"a SKU without a value that made rejects", of(values, other.segments, units(&unvalued, 50, 10)), [oee.Losses]bool{oee.LossQuality: true}},
+		{"one without a rate: what was lost nobody knows", of(values, []monitor.Segment{{Start: day, End: day + hour, Ctx: noRate, Known: true, Productive: true}}, nil), [oee.Losses]bool{oee.LossSpeed: true}},
+	} {
+		sum := *full
+		sum.Add(tt.other)
+		for l, lost := range sum.Lost() {
+			if lost.Partial != tt.want[l] {
+				t.Errorf("%s: loss %d is %+v, want partial %v", tt.name, l, lost, tt.want[l])
+			}
+		}
+	}
+	// Money that is not known at all is none of a part.
+	for l, lost := range of(values, shift().segments, nil).Lost() {
+		if lost.Partial {
+			t.Errorf("loss %d is %+v", l, lost)
 		}
 	}
 }

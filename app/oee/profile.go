@@ -56,7 +56,7 @@ func ratio(numerator, denominator float64) Ratio {
 // Figures are the ratios of some terms.
 type Figures struct {
 	A, P, Q, OEE Ratio
-	// Coverage is known / scheduled production.
+	// Coverage is known / scheduled production. Stops that were taken out are known.
 	Coverage Ratio
 }
 
@@ -106,6 +106,6 @@ func (t *Terms) Figures(p Profile) Figures {
 			f.OEE.Cause = f.P.Cause
 		}
 	}
-	f.Coverage = ratio(float64(production), float64(t.Of(monitor.Production)))
+	f.Coverage = ratio(float64(production+t.Excluded[monitor.Production]), float64(t.Of(monitor.Production)))
 	return f
 }

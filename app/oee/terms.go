@@ -37,7 +37,7 @@ type Terms struct {
 	Paused [roles]int64    // known time of non-production schedules by the role of their reason
 	Ran    [roles]int64    // of which productive or slow
 	// Excluded is the time of stops that people took out of the figures, by monitor.Kind. It lies within Times' NoData: it is
-	// in no figure, and Coverage tells of it, as of time that nobody knows.
+	// in no figure, but for Coverage, as it is known what it was.
 	Excluded [3]int64
 
 	Good, Bad, Other int64
@@ -49,6 +49,7 @@ type Terms struct {
 	BadTime          float64 // ms that the bad units among them should have taken
 	Cost             [Losses]float64
 	Priced           [Losses]bool // Cost is known, of some at least
+	Unpriced         [Losses]bool // something was lost, or may have been, that is not in Cost
 }
 
 // Add adds o to t.
@@ -77,6 +78,7 @@ func (t *Terms) Add(o *Terms) {
 	for l := range Losses {
 		t.Cost[l] += o.Cost[l]
 		t.Priced[l] = t.Priced[l] || o.Priced[l]
+		t.Unpriced[l] = t.Unpriced[l] || o.Unpriced[l]
 	}
 }
 
@@ -210,12 +212,17 @@ func (x *collector) price(r *Row) {
 		return
 	}
 	value, worth := x.Values[r.SKU]
+	produced := &r.Times[monitor.Production]
+	ran := r.Of(monitor.Production) - produced[monitor.NoData] - produced[monitor.Downtime]
 	for l, lost := range r.Lost() {
 		switch {
 		case worth && lost.UnitsKnown:
 			r.Cost[l], r.Priced[l] = lost.Units*value, true
 		case x.IdleCostPerMinute > 0 && lost.TimeKnown:
 			r.Cost[l], r.Priced[l] = lost.Time/60_000*x.IdleCostPerMinute, true
+		default: // of speed nothing is known without a rate, unless nothing ran
+			some := (!lost.TimeKnown || lost.Time != 0) && (!lost.UnitsKnown || lost.Units != 0)
+			r.Unpriced[l] = some && (lost.TimeKnown || lost.UnitsKnown || ran > 0)
 		}
 	}
 }
@@ -225,6 +232,7 @@ type LossOf struct {
 	Time                              float64 // ms
 	Units, Money                      float64
 	TimeKnown, UnitsKnown, MoneyKnown bool
+	Partial                           bool // Money is that of a part: something else has no price
 }
 
 // Lost gives the losses. Units and, for speed and quality, times need a rate; a loss of speed is negative where more was
@@ -242,7 +250,7 @@ func (t *Terms) Lost() [Losses]LossOf {
 		LossQuality:  {Time: t.BadTime, TimeKnown: t.HasRate, Units: units(t.Bad), UnitsKnown: true},
 	}
 	for l := range out {
-		out[l].Money, out[l].MoneyKnown = t.Cost[l], t.Priced[l]
+		out[l].Money, out[l].MoneyKnown, out[l].Partial = t.Cost[l], t.Priced[l], t.Priced[l] && t.Unpriced[l]
 	}
 	return out
 }

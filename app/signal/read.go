@@ -117,8 +117,11 @@ func (s *Signal) text(name string, v any) (issue string) {
 	switch name {
 	case "at":
 		t, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil || t.Year() < 1970 || t.Year() > 9999 {
+		if err != nil {
 			return fmt.Sprintf("must be a time such as 2026-11-20T08:15:30.123Z; it is %q", shorten(text))
+		}
+		if year := t.UTC().Year(); year < 1970 || year > 9999 {
+			return fmt.Sprintf("must be from 1970 to 9999; it is %q", shorten(text))
 		}
 		if s.At = t.UnixMilli(); s.At == 0 {
 			s.At = 1 // 0 is for none; a clock that was never set shows the first moment of 1970

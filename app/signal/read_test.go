@@ -51,7 +51,7 @@ func TestRead(t *testing.T) {
 		{name: "a number for a boolean", json: `{"productive":2}`, issue: "productive must be true, false, 1 or 0"},
 		{name: "a string for a boolean", json: `{"productive":"true"}`, issue: "productive must be true, false, 1 or 0"},
 		{name: "a time without zone", json: `{"rssi":1,"at":"2026-11-20T08:15:30"}`, issue: `at must be a time such as 2026-11-20T08:15:30.123Z; it is "2026-11-20T08:15:30"`},
-		{name: "a time of before", json: `{"rssi":1,"at":"1969-12-31T23:59:59Z"}`, issue: `at must be a time such as 2026-11-20T08:15:30.123Z; it is "1969-12-31T23:59:59Z"`},
+		{name: "a time of before", json: `{"rssi":1,"at":"1969-12-31T23:59:59Z"}`, issue: `at must be from 1970 to 9999; it is "1969-12-31T23:59:59Z"`},
 		{name: "a time as a number", json: `{"rssi":1,"at":1795162530123}`, issue: "at must be a string"},
 		{name: "an empty id", json: `{"rssi":1,"id":""}`, issue: "id must not be empty"},
 		{name: "the longest id", json: `{"rssi":1,"id":"ßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßß"}`, want: with(Signal{ID: "ßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßßß"}, RSSI, 1.0)},

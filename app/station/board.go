@@ -122,7 +122,7 @@ func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *stri
 // SetAlert puts a message up at a station, until a moment or, nil, until it is taken down; a nil message takes it down.
 // Errors: Invalid (message, expiresAt), Forbidden, NotFound, Conflict on an archived account.
 func (b *Board) SetAlert(p auth.Principal, stationCode string, message *string, expiresAt *time.Time) (Note, error) {
-	text, until := "", int64(0)
+	text, until := "", int64(0) // 0: it stays
 	switch {
 	case message != nil:
 		text = *message
@@ -133,7 +133,9 @@ func (b *Board) SetAlert(p auth.Principal, stationCode string, message *string, 
 			return Note{}, errdefs.InvalidField("message", "%s", issue)
 		}
 		if expiresAt != nil {
-			until = expiresAt.UnixMilli()
+			if until = expiresAt.UnixMilli(); until <= 0 {
+				return Note{}, inThePast(until)
+			}
 		}
 	case expiresAt != nil:
 		return Note{}, errdefs.InvalidField("expiresAt", "must not be there without a message")
@@ -143,7 +145,7 @@ func (b *Board) SetAlert(p auth.Principal, stationCode string, message *string, 
 		late = nil
 		switch {
 		case until != 0 && until <= now:
-			late = errdefs.InvalidField("expiresAt", "must lie in the future; it is %s", audit.Timestamp(time.UnixMilli(until)))
+			late = inThePast(until)
 			return nil
 		case until > now+maxAlertTime.Milliseconds():
 			late = errdefs.InvalidField("expiresAt", "must lie within 366 days; it is %s", audit.Timestamp(time.UnixMilli(until)))
@@ -165,6 +167,10 @@ func (b *Board) SetAlert(p auth.Principal, stationCode string, message *string, 
 		return Note{}, late
 	}
 	return n, err
+}
+
+func inThePast(until int64) error {
+	return errdefs.InvalidField("expiresAt", "must lie in the future; it is %s", audit.Timestamp(time.UnixMilli(until)))
 }
 
 // unfit says what is wrong with a text that a tablet shows in one line; "" when nothing is.

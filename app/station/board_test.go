@@ -105,7 +105,7 @@ func TestBoard(t *testing.T) {
 func TestBoardRefuses(t *testing.T) {
 	h := newHouse(t, small)
 	b := h.board(func(string, string) { t.Error("something changed") })
-	soon, past, far := start.Add(h1), start, start.Add(367*24*h1)
+	soon, past, far, unset := start.Add(h1), start, start.Add(367*24*h1), time.UnixMilli(0)
 	for _, c := range []struct {
 		p        auth.Principal
 		station  string
@@ -141,6 +141,7 @@ func TestBoardRefuses(t *testing.T) {
 		{as(auth.Supervisor), new("a\x00"), nil, errdefs.Invalid, "message must be one line of text without control characters"},
 		{as(auth.Supervisor), nil, &soon, errdefs.Invalid, "expiresAt must not be there without a message"},
 		{as(auth.Supervisor), new("x"), &past, errdefs.Invalid, "expiresAt must lie in the future; it is 2026-01-12T08:00:00.000Z"},
+		{as(auth.Supervisor), new("x"), &unset, errdefs.Invalid, "expiresAt must lie in the future; it is 1970-01-01T00:00:00.000Z"},
 		{as(auth.Supervisor), new("x"), &far, errdefs.Invalid, "expiresAt must lie within 366 days; it is 2027-01-14T08:00:00.000Z"},
 	} {
 		_, err := b.SetAlert(c.p, "PRESS-1", c.message, c.until)
