@@ -156,7 +156,7 @@ func (a *App) services() (err error) {
 		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, MaxConnections: a.cfg.MaxConnections, Board: a.board, Corrections: a.corrections, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
-		Status: func() httpapi.Status { return statusOf(a.cfg, a) },
+		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance,
 		Backups: httpapi.Backups{
 			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.cfg.Backup.Every > 0, Keeper: a.keeper, Source: a.backupConfig, Clock: a.cfg.Clock, Note: a.note,
 			HandOver: func(path string) error { return handOver(a.cfg.DataDir, path) },

@@ -95,6 +95,19 @@ func (a *App) upkeep(ctx context.Context) error {
 	return nil
 }
 
+// clockDoubt gives for how many hours nothing will be removed yet since the clock may be wrong, 0 when it is believed.
+func (a *App) clockDoubt() (hours int) {
+	err := a.store.View(func(tx *kv.Tx) error {
+		c, err := clocks.Get(tx, clockKey)
+		hours = c.Doubt
+		return err
+	})
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		a.log.Warn("what is known of the clock cannot be read", slog.Any("error", err))
+	}
+	return hours
+}
+
 // believe gives the time, and whether things may be removed by it.
 func (a *App) believe() (now time.Time, believed bool, err error) {
 	var ahead time.Duration

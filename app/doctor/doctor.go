@@ -111,18 +111,32 @@ type File struct {
 // limit is how long one check may take.
 const limit = 10 * time.Second
 
+// check is one of the doctor's.
+type check struct {
+	name string
+	run  func(context.Context) []Finding
+}
+
 // Examine makes all checks.
 func Examine(ctx context.Context, m Machine, s Subject) []Finding {
 	e := &exam{m, s}
-	var all []Finding
-	for _, check := range []struct {
-		name string
-		run  func(context.Context) []Finding
-	}{
+	return examine(ctx, []check{
 		{"service", e.service}, {"settings", e.settings}, {"port", e.port}, {"firewall", e.firewall}, {"clock", e.clock},
 		{"time zone", e.zone}, {"disk space", e.space}, {"rights", e.rights}, {"store", e.store}, {"certificate", e.certificate},
 		{"names", e.names}, {"backup", e.backup},
-	} {
+	})
+}
+
+// Watch makes the checks that a running service can make of itself in a moment: the clock, the time zone, disk space, the
+// certificate, and backups.
+func Watch(ctx context.Context, m Machine, s Subject) []Finding {
+	e := &exam{m, s}
+	return examine(ctx, []check{{"clock", e.clock}, {"time zone", e.zone}, {"disk space", e.space}, {"certificate", e.certificate}, {"backup", e.backup}})
+}
+
+func examine(ctx context.Context, checks []check) []Finding {
+	var all []Finding
+	for _, check := range checks {
 		within, cancel := context.WithTimeout(ctx, limit)
 		found := check.run(within)
 		cancel()

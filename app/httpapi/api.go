@@ -68,6 +68,8 @@ type Config struct {
 	Ready func() error
 	// Status tells how the service is.
 	Status func() Status
+	// Appliance tells how the appliance is, its counts aside.
+	Appliance func() Appliance
 	// Audit lists the audit records of an account, newest first, and how many there are.
 	Audit func(accountID string, limit, skip int, action string) ([]audit.Record, int, error)
 	// Bootstrap makes an account, its first administrator and a key in one transaction.

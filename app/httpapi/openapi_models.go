@@ -671,6 +671,49 @@ const answerModels = `{
 "SetupResult": {"description": "The first account. The key is shown once.", "type": "object", "required": ["accountId", "email", "apiKey"], "additionalProperties": false, "properties": {
 	"accountId": {"type": "string"}, "email": {"description": "The first admin.", "type": "string"},
 	"apiKey": {"description": "An admin's API key; empty where signIn asked for a session, which is in the cookie.", "type": "string"}}},
+"Appliance": {"description": "How the appliance is.", "type": "object", "required": ["version", "commit", "platform", "startedAt", "hostName", "name", "dataDir", "url", "urls", "listen", "tls", "certificate", "store", "disk", "backup", "retention", "clock", "counts", "warnings"], "additionalProperties": false, "properties": {
+	"version": {"type": "string"}, "commit": {"description": "Empty when not known.", "type": "string"}, "platform": {"description": "Operating system and architecture.", "type": "string"},
+	"startedAt": {"anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"hostName": {"description": "The machine's own name.", "type": "string"},
+	"name": {"description": "The name by which the network finds the appliance; null where it answers to none.", "type": ["string", "null"]},
+	"dataDir": {"type": "string"}, "url": {"description": "What one-time links start with.", "type": "string"},
+	"urls": {"description": "By which people reach the appliance, the best first.", "type": "array", "items": {"type": "string"}},
+	"listen": {"description": "What is listened on.", "type": "array", "items": {"type": "object", "required": ["setting", "address", "tls"], "additionalProperties": false, "properties": {
+		"setting": {"type": "string"}, "address": {"type": "string"}, "tls": {"type": "boolean"}}}},
+	"tls": {"description": "auto: by the appliance's own authority; files: the plant's certificate; proxy: TLS ends before the service.", "type": "string", "enum": ["off", "auto", "files", "proxy"]},
+	"certificate": {"description": "Null without TLS.", "type": ["object", "null"], "required": ["endsAt", "fingerprint", "problems", "hosts", "authority", "daysLeft"], "additionalProperties": false, "properties": {
+		"endsAt": {"$ref": "#/components/schemas/Moment"}, "daysLeft": {"description": "Whole days; negative when it has ended.", "type": "integer"},
+		"fingerprint": {"description": "SHA-256 that people compare: of the authority, or of a certificate from elsewhere.", "type": "string"},
+		"problems": {"description": "Sentences that say what to do.", "type": "array", "items": {"type": "string"}},
+		"hosts": {"description": "Names and addresses that it is for.", "type": "array", "items": {"type": "string"}},
+		"authority": {"description": "The appliance's own; null for a certificate from elsewhere.", "type": ["object", "null"], "required": ["name", "endsAt", "pem", "pages"], "additionalProperties": false, "properties": {
+			"name": {"type": "string"}, "endsAt": {"$ref": "#/components/schemas/Moment"}, "pem": {"type": "string"}, "pages": {"description": "Where it is told how to trust it.", "type": "array", "items": {"type": "string"}}}}}},
+	"store": {"description": "The store's file.", "type": ["object", "null"], "required": ["bytes", "free", "version", "full"], "additionalProperties": false, "properties": {
+		"bytes": {"type": "integer", "minimum": 0}, "free": {"description": "Of these: room for later writes.", "type": "integer", "minimum": 0}, "version": {"type": "integer", "minimum": 0}, "full": {"description": "The last write found the disk full.", "type": "boolean"}}},
+	"disk": {"description": "That the store is on, in bytes; null when it cannot be read.", "type": ["object", "null"], "required": ["free", "total"], "additionalProperties": false, "properties": {
+		"free": {"type": "integer", "minimum": 0}, "total": {"type": "integer", "minimum": 0}}},
+	"backup": {"$ref": "#/components/schemas/ApplianceBackup"},
+	"retention": {"description": "How many days things are kept.", "type": "object", "required": ["signalDays", "windowDays", "auditDays"], "additionalProperties": false, "properties": {
+		"signalDays": {"type": "integer"}, "windowDays": {"type": "integer"}, "auditDays": {"type": "integer"}}},
+	"clock": {"type": "object", "required": ["now", "zone", "believed", "devicesAhead"], "additionalProperties": false, "properties": {
+		"now": {"$ref": "#/components/schemas/Moment"}, "zone": {"description": "Of the machine.", "type": "string"},
+		"believed": {"description": "It has run evenly, so that what has had its time is removed.", "type": "boolean"},
+		"devicesAhead": {"description": "Devices whose clock was more than two minutes ahead when they last sent.", "type": "integer", "minimum": 0}}},
+	"counts": {"type": "object", "required": ["accounts", "users", "tablets", "devices"], "additionalProperties": false, "properties": {
+		"accounts": {"description": "Of the appliance, archived ones aside.", "type": "integer"}, "users": {"type": "integer"}, "tablets": {"type": "integer"}, "devices": {"type": "integer"}}},
+	"warnings": {"description": "What needs a person.", "type": "array", "items": {"type": "object", "required": ["code", "severity", "message", "action"], "additionalProperties": false, "properties": {
+		"code": {"type": "string"}, "severity": {"type": "string", "enum": ["warning", "problem"]}, "message": {"type": "string"}, "action": {"description": "What to do.", "type": "string"}}}}}},
+"ApplianceBackup": {"description": "How scheduled backups are made, and how they are doing.", "type": "object", "required": ["settings", "fixed", "folder", "encrypted", "running", "lastAt", "lastName", "lastBytes", "nextAt", "overdue", "problem"], "additionalProperties": false, "properties": {
+	"settings": {"$ref": "#/components/schemas/BackupSettingsNow"},
+	"fixed": {"description": "Settings that cannot be changed here, and the flag or the variable that gives each.", "type": "object", "additionalProperties": {"type": "string"}},
+	"folder": {"type": "string"}, "encrypted": {"type": "boolean"}, "running": {"description": "One is being made.", "type": "boolean"},
+	"lastAt": {"description": "Of the newest in the folder, which was verified when it was made; null: none.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"lastName": {"type": "string"}, "lastBytes": {"type": "integer", "minimum": 0},
+	"nextAt": {"description": "Null: none is scheduled.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"overdue": {"type": "boolean"}, "problem": {"description": "Of the last attempt; empty when it went well.", "type": "string"}}},
+"BackupSettingsNow": {"description": "When scheduled backups are made, and how many are kept.", "type": "object", "required": ["at", "every", "keepDaily", "keepWeekly", "keepMonthly", "maxBytes"], "additionalProperties": false, "properties": {
+	"at": {"description": "Time of day on the machine's clock.", "type": "string"}, "every": {"description": "Days from one to the next; 0: none are made.", "type": "integer", "minimum": 0},
+	"keepDaily": {"type": "integer"}, "keepWeekly": {"type": "integer"}, "keepMonthly": {"type": "integer"}, "maxBytes": {"description": "Of all scheduled ones together; 0: no limit.", "type": "integer", "minimum": 0}}},
 "Ready": {"description": "Requests can be served. What else to watch is told to admins and on the machine itself.", "type": "object", "required": ["isSuccess"], "additionalProperties": false, "properties": {
 	"isSuccess": {"type": "boolean", "const": true},
 	"result": {"type": "object", "additionalProperties": false, "properties": {

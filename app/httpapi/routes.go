@@ -123,6 +123,7 @@ func (a *API) routes() []route {
 		{method: get, path: "/correction", handle: getCorrections, role: auth.Admin, query: []string{"limit", "skip"}},
 		{method: post, path: "/correction", handle: postCorrection, role: auth.Admin, query: []string{"dryrun"}},
 		{method: post, path: "/correction/:correctionId/undo", handle: postCorrectionUndo, role: auth.Admin, query: []string{"dryrun"}},
+		{method: get, path: "/appliance", handle: getAppliance, role: auth.Admin},
 		{method: get, path: "/audit", handle: getAudit, role: auth.Admin, query: []string{"limit", "skip", "action"}},
 		{method: get, path: "/backup", handle: getBackups, role: auth.Admin},
 		{method: post, path: "/backup", handle: postBackup, role: auth.Admin},

@@ -203,6 +203,15 @@ func newServer(t testing.TB, o options) *server {
 		Check:     func(report func(string)) error { return s.store.Check(report) },
 		Gauges:    func() []Gauge { return []Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },
 		BaseURL:   func() string { return "https://plant.example" },
+		Appliance: func() Appliance {
+			return Appliance{
+				Version: "test", URLs: []string{"https://plant.example"}, Listen: []ListenPoint{{"listen", ":8443", true}}, TLS: "auto", StartedAt: new("2026-11-20T08:15:30.000Z"),
+				Clock:       ClockStatus{Now: "2026-11-20T08:15:30.000Z", Zone: "UTC +00:00", Believed: true},
+				Certificate: &ApplianceCertificate{CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Problems: []string{}, Hosts: []string{}, Authority: &AuthorityStatus{EndsAt: "2036-11-20T08:15:30.000Z", Pages: []string{}}}, 397},
+				Store:       &StoreStatus{Bytes: 4096}, Disk: &DiskStatus{1, 2}, Backup: ApplianceBackup{Settings: BackupSettings{At: "01:30", Every: 1, KeepDaily: 7}, Fixed: map[string]string{}},
+				Warnings: []Warning{{"disk", SeverityProblem, "It is nearly full.", "Make room."}},
+			}
+		},
 		Status: func() Status {
 			return Status{Certificate: &CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Fingerprint: "3F:8A", Problems: []string{"it ends soon"}}}
 		},

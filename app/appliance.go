@@ -1,0 +1,194 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/backup"
+	"opsmon/app/doctor"
+	"opsmon/app/httpapi"
+)
+
+// appliance tells administrators how the appliance is.
+func (a *App) appliance() httpapi.Appliance {
+	st := statusOf(a.cfg, a)
+	if a.host != nil {
+		st = a.host.status()
+	}
+	build, now := BuildInfo(), a.cfg.Clock()
+	out := httpapi.Appliance{
+		Version: st.Version, Commit: build.Commit, Platform: build.OS + "/" + build.Arch, StartedAt: st.StartedAt, DataDir: st.DataDir,
+		URL: st.URL, URLs: st.URLs, Listen: listenPoints(st), TLS: a.cfg.tlsMode(), Store: st.Store, Backup: a.backupView(),
+		Retention: httpapi.Retention{SignalDays: a.cfg.Signals.Days, WindowDays: a.cfg.Windows.Days, AuditDays: a.cfg.AuditDays},
+		Clock:     httpapi.ClockStatus{Now: audit.Timestamp(now), Zone: now.In(time.Local).Format("MST -07:00"), Believed: a.clockDoubt() == 0, DevicesAhead: a.signals.Counts().Skewed},
+	}
+	out.HostName, _ = os.Hostname() // one that has none shows none
+	if a.host != nil && a.host.secure.names != nil {
+		out.Name = new(a.cfg.Name + ".local")
+	}
+	if c := st.Certificate; c != nil {
+		out.Certificate = &httpapi.ApplianceCertificate{CertificateStatus: *c}
+		if end, err := time.Parse(time.RFC3339, c.EndsAt); err == nil {
+			out.Certificate.DaysLeft = int(math.Floor(end.Sub(now).Hours() / 24))
+		}
+	}
+	if d, err := backup.DiskOf(a.cfg.DataDir); err == nil {
+		out.Disk = &httpapi.DiskStatus{Free: d.Free, Total: d.Total}
+	}
+	out.Warnings = a.warnings(st)
+	return out
+}
+
+// tlsMode says in one word where TLS comes from.
+func (c Config) tlsMode() string {
+	switch {
+	case !c.ownTLS() && c.secure():
+		return "proxy"
+	case !c.ownTLS():
+		return tlsOff
+	case c.TLS == tlsAuto:
+		return tlsAuto
+	}
+	return "files"
+}
+
+func listenPoints(st httpapi.Status) []httpapi.ListenPoint {
+	list := []httpapi.ListenPoint{}
+	for _, p := range []httpapi.ListenPoint{
+		{Setting: "listen", Address: st.Listen, TLS: st.Certificate != nil}, {Setting: "clearListen", Address: st.ClearListen},
+		{Setting: "mqtt.listen", Address: st.MQTTListen, TLS: true}, {Setting: "mqtt.insecure.listen", Address: st.MQTTInsecureListen},
+	} {
+		if p.Address != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// backupView tells how scheduled backups are made and how they are doing.
+func (a *App) backupView() httpapi.ApplianceBackup {
+	b := a.cfg.Backup
+	out := httpapi.ApplianceBackup{
+		Settings: httpapi.BackupSettings{At: b.At, Every: b.Every, KeepDaily: b.KeepDaily, KeepWeekly: b.KeepWeekly, KeepMonthly: b.KeepMonthly, MaxBytes: b.MaxBytes},
+		Fixed:    map[string]string{}, Folder: a.cfg.BackupDir(), Encrypted: b.PassphraseFile != "",
+	}
+	if b.Every == 0 {
+		a.keeper.Refresh()
+	}
+	s := a.keeper.Status()
+	if s.Newest.Name != "" {
+		out.LastAt, out.LastName, out.LastBytes = new(audit.Timestamp(s.Newest.MadeAt)), s.Newest.Name, s.Newest.Bytes
+	}
+	if b.Every > 0 {
+		out.Running, out.Overdue, out.Problem = s.Running, s.Overdue, s.Problem()
+		out.NextAt = new(audit.Timestamp(s.Next))
+		if s.Next.IsZero() { // due at once
+			out.NextAt = new(audit.Timestamp(a.cfg.Clock()))
+		}
+	}
+	return out
+}
+
+// warnings gives what needs a person: what the doctor sees without leaving the process, and what the service alone knows.
+func (a *App) warnings(st httpapi.Status) []httpapi.Warning {
+	list := []httpapi.Warning{}
+	add := func(code string, severity httpapi.Severity, message, action string) {
+		list = append(list, httpapi.Warning{Code: code, Severity: severity, Message: message, Action: action})
+	}
+	machine := doctor.Local()
+	machine.Clock = a.cfg.Clock
+	machine.Tool = func(context.Context, string, ...string) (string, error) { return "", exec.ErrNotFound } // no process is started for a page
+	for _, f := range doctor.Watch(context.Background(), machine, a.patient(st)) {
+		if w, known := watched[f.Check]; known && !f.OK {
+			add(w.code, w.severity, f.Problem, "On the machine: "+f.Fix)
+		}
+	}
+	if st.Store != nil && st.Store.Full {
+		add("storeFull", httpapi.SeverityProblem, "The disk is full: nothing can be saved until there is room.", "Make room on the disk of "+a.cfg.DataDir+"; what is refused now goes on by itself then.")
+	}
+	if hours := a.clockDoubt(); hours > 0 {
+		add("clockDoubted", httpapi.SeverityWarning, fmt.Sprintf("The clock went ahead by more than a day, or the service was off for so long: nothing is removed for its age for the next %d hours.", hours), "See that the machine's clock is right.")
+	}
+	if n := a.signals.Counts().Skewed; n > 0 {
+		add("deviceClocks", httpapi.SeverityWarning, fmt.Sprintf("The clock of %d sending devices is more than two minutes ahead; the time of arrival was taken instead.", n), "Set those devices' clocks; the list of devices names them.")
+	}
+	if a.cfg.Backup.Every == 0 {
+		add("noSchedule", httpapi.SeverityWarning, "No backups are made by themselves.", "Choose every how many days one is to be made.")
+	}
+	if a.plant.client != nil && !a.plant.client.Stats().Connected {
+		add("plantBroker", httpapi.SeverityProblem, "The plant's own MQTT broker is not connected, so nothing comes from it.", "See the log for why, and whether the broker runs.")
+	}
+	if a.host != nil && a.host.linksStayHere() {
+		add("address", httpapi.SeverityWarning, "One-time links open on this machine alone, since it is on no network.", "Connect the machine to the plant's network, or set url in app.yaml to the address that people use.")
+	}
+	return list
+}
+
+// watched are the doctor's checks that a page shows, with their codes.
+var watched = map[string]struct {
+	code     string
+	severity httpapi.Severity
+}{
+	"clock": {"clock", httpapi.SeverityProblem}, "time zone": {"timeZone", httpapi.SeverityWarning}, "disk space": {"disk", httpapi.SeverityProblem},
+	"certificate": {"certificate", httpapi.SeverityProblem}, "backup": {"backup", httpapi.SeverityProblem},
+}
+
+// patient is the appliance as the doctor takes it.
+func (a *App) patient(st httpapi.Status) doctor.Subject {
+	s := doctor.Subject{DataDir: a.cfg.DataDir, Command: "app", Running: true, Listen: st.Listen, Certificate: shownCertificate(st.Certificate), Zones: a.zones()}
+	if a.host != nil {
+		s.Hosts = a.host.hosts()
+	}
+	if b := st.Backup; b != nil {
+		s.Backup = &doctor.Backup{Overdue: b.Overdue, Problem: b.Problem, Dir: a.cfg.BackupDir()}
+		if b.LastAt != nil {
+			s.Backup.Last, _ = time.Parse(time.RFC3339, *b.LastAt) // it was made of a time
+		}
+	}
+	return s
+}
+
+func shownCertificate(c *httpapi.CertificateStatus) *doctor.Certificate {
+	if c == nil {
+		return nil
+	}
+	out := &doctor.Certificate{Problems: c.Problems, Own: c.Authority != nil}
+	out.Expires, _ = time.Parse(time.RFC3339, c.EndsAt) // likewise
+	for _, host := range c.Hosts {
+		if addr, err := netip.ParseAddr(host); err == nil {
+			out.Addrs = append(out.Addrs, addr)
+		} else {
+			out.Names = append(out.Names, host)
+		}
+	}
+	return out
+}
+
+// zones gives the time zones of all plants, each once.
+func (a *App) zones() (zones []string) {
+	seen := map[string]bool{}
+	for _, account := range a.accounts.List(false) {
+		snap, err := a.accounts.Get(account.ID)
+		if err != nil {
+			continue // it has just gone
+		}
+		m, err := snap.Manifest()
+		if err != nil {
+			continue // reading it tells
+		}
+		for i := range m.Plants {
+			if zone := strings.TrimSpace(m.Plants[i].Timezone); zone != "" && !seen[zone] {
+				seen[zone] = true
+				zones = append(zones, zone)
+			}
+		}
+	}
+	return zones
+}
