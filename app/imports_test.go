@@ -18,6 +18,7 @@ var who = map[string][]string{
 	"schema/strictjson":    {},
 	"schema/schematest":    {},
 	"assets":               {},
+	"assets/vendoring":     {},
 	"app/errdefs":          {},
 	"app/iso":              {"app/errdefs"},
 	"app/cron":             {"app/errdefs"},

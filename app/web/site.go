@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -47,6 +48,7 @@ const layoutFile = "shared/layout.html"
 var types = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
+	".mjs": "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
 }
 
@@ -75,27 +77,39 @@ type file struct {
 	tag, compactTag string // entity tags, quoted
 }
 
-func newSite(cfg Config, from fs.FS) (*site, error) {
+// readPages reads what is served of a folder, and the templates, by path.
+func readPages(from fs.FS) (map[string][]byte, error) {
 	contents := map[string][]byte{}
 	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil {
 			return err
 		}
-		if types[path.Ext(name)] == "" && path.Ext(name) != ".html" {
+		if name == vendorDir && d.IsDir() {
+			return fs.SkipDir // those of the binary are served, which nobody edits
+		}
+		if d.IsDir() || types[path.Ext(name)] == "" && path.Ext(name) != ".html" {
 			return nil
 		}
 		contents[name], err = fs.ReadFile(from, name)
 		return err
 	})
+	return contents, err
+}
+
+func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
+	contents, err := readPages(from)
 	if err != nil {
 		return nil, err
 	}
-	s := &site{hash: development, static: map[string]*file{}, pages: map[string]*file{}}
+	s := &site{hash: development, static: maps.Clone(vendored), pages: map[string]*file{}}
 	if cfg.Dir == "" {
+		for name, f := range vendored {
+			contents[name] = f.plain
+		}
 		s.hash = hashOf(contents)
 	}
 	for name, content := range contents {
-		if kind := types[path.Ext(name)]; kind != "" {
+		if kind := types[path.Ext(name)]; kind != "" && s.static[name] == nil {
 			s.static[name] = newFile(kind, content, cfg.Dir == "")
 		}
 	}
@@ -142,11 +156,15 @@ func newFile(kind string, content []byte, pack bool) *file {
 	}
 	z.Write(content) // a bytes.Buffer takes everything
 	z.Close()
-	if b.Len() < len(content) {
-		f.compressed = b.Bytes()
-		f.compactTag = `"` + hex.EncodeToString(sum[:10]) + `-gzip"`
-	}
+	f.compressWith(b.Bytes())
 	return f
+}
+
+// compressWith gives the answer another form, where that is smaller.
+func (f *file) compressWith(compressed []byte) {
+	if len(compressed) < len(f.plain) {
+		f.compressed, f.compactTag = compressed, strings.TrimSuffix(f.tag, `"`)+`-gzip"`
+	}
 }
 
 // find gives the answer to a request and how long it may be kept; nil when there is none.

@@ -60,8 +60,9 @@ func (d *DemoInfo) curl() string {
 
 // Web serves the pages. It may be used by many goroutines at once.
 type Web struct {
-	cfg  Config
-	site *site // nil with Config.Dir: it is read for each request
+	cfg      Config
+	site     *site            // nil with Config.Dir: it is read for each request
+	vendored map[string]*file // by path
 }
 
 // development stands for the hash where files change all the time.
@@ -73,11 +74,15 @@ func New(cfg Config) (*Web, error) {
 	if cfg.Dir != "" {
 		files = os.DirFS(cfg.Dir)
 	}
-	s, err := newSite(cfg, files)
+	vendored, err := readVendored()
+	if err != nil {
+		return nil, fmt.Errorf("read the vendored packages: %w", err)
+	}
+	s, err := newSite(cfg, files, vendored)
 	if err != nil {
 		return nil, fmt.Errorf("read the pages: %w", err)
 	}
-	w := &Web{cfg: cfg}
+	w := &Web{cfg: cfg, vendored: vendored}
 	if cfg.Dir == "" {
 		w.site = s
 	}
@@ -114,7 +119,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	s := w.site
 	if s == nil {
 		var err error
-		if s, err = newSite(w.cfg, os.DirFS(w.cfg.Dir)); err != nil {
+		if s, err = newSite(w.cfg, os.DirFS(w.cfg.Dir), w.vendored); err != nil {
 			refuse(rw, r, http.StatusInternalServerError, "internalServerError", "the pages could not be read: "+err.Error())
 			return
 		}

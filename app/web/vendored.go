@@ -1,0 +1,64 @@
+package web
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"path"
+
+	"opsmon/assets"
+)
+
+// vendorDir is where the vendored packages stand among the static files.
+const vendorDir = "vendor"
+
+// readVendored gives the modules of the vendored packages by path below /assets/<hash>/. They stand compressed in
+// the binary and are served so, which makes the start cheap.
+func readVendored() (map[string]*file, error) {
+	z, err := assets.Vendor()
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]*file, len(z.File))
+	for _, packed := range z.File {
+		f, err := newPacked(packed)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", packed.Name, err)
+		}
+		files[path.Join(vendorDir, packed.Name)] = f
+	}
+	return files, nil
+}
+
+// newPacked makes the answer from a file that is compressed by Deflate, which is what gzip wraps (RFC 1952).
+func newPacked(packed *zip.File) (*file, error) {
+	kind := types[path.Ext(packed.Name)]
+	if kind == "" || packed.Method != zip.Deflate {
+		return nil, fmt.Errorf("it is of a kind that is not served, or not compressed")
+	}
+	in, err := packed.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	content, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := packed.OpenRaw()
+	if err != nil {
+		return nil, err
+	}
+	compressed := append(make([]byte, 0, packed.CompressedSize64+18), 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255)
+	deflated, err := io.ReadAll(raw)
+	if err != nil {
+		return nil, err
+	}
+	compressed = append(compressed, deflated...)
+	compressed = binary.LittleEndian.AppendUint32(compressed, packed.CRC32)
+	compressed = binary.LittleEndian.AppendUint32(compressed, uint32(packed.UncompressedSize64))
+	f := newFile(kind, content, false)
+	f.compressWith(compressed)
+	return f, nil
+}
