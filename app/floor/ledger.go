@@ -54,6 +54,7 @@ type scheduleRecord struct {
 
 // entryRecord is a monitor.Entry as it is stored: a changed field needs a migration.
 type entryRecord struct {
+	Schedule   string  `json:"scheduleId,omitempty"`
 	Good       float64 `json:"good,omitempty"`
 	Bad        float64 `json:"bad,omitempty"`
 	Reject     float64 `json:"reject,omitempty"`
@@ -67,7 +68,7 @@ func newRecord(in *monitor.Input, now int64, by audit.Actor) (record, error) {
 		s := &in.Schedule
 		r.Schedule = &scheduleRecord{s.ID, s.NonProduction, s.SKU, s.Reason, s.Quantity, s.CycleTime, s.UnitsPerMinute, s.UnitsPerHour, s.LineSpeedTarget, s.PartsPerCycle, s.ExtendShift}
 	case monitor.InputEntry:
-		r.Entry = &entryRecord{in.Entry.Good, in.Entry.Bad, in.Entry.Reject, in.Entry.Correction}
+		r.Entry = &entryRecord{in.Entry.Schedule, in.Entry.Good, in.Entry.Bad, in.Entry.Reject, in.Entry.Correction}
 	case monitor.InputScheduleEnd, monitor.InputQuantityEnd, monitor.InputManualStart, monitor.InputManualEnd, monitor.InputLink:
 	default:
 		return r, fmt.Errorf("an input of kind %d is not for the ledger", in.Kind)
@@ -85,7 +86,7 @@ func (r *record) input(at int64) monitor.Input {
 		}
 	}
 	if e := r.Entry; e != nil {
-		in.Entry = monitor.Entry{Good: e.Good, Bad: e.Bad, Reject: e.Reject, Correction: e.Correction}
+		in.Entry = monitor.Entry{Schedule: e.Schedule, Good: e.Good, Bad: e.Bad, Reject: e.Reject, Correction: e.Correction}
 	}
 	return in
 }

@@ -19,15 +19,16 @@ const detailHead = 9
 const (
 	maxSegments = 1 << 20
 	maxMinutes  = 24 * 60
-	maxParts    = 1 << 20 // and error codes
+	maxParts    = 1 << 20 // and error codes, and unapplied entries
 	maxIssues   = 1 << 20
 	maxContexts = 1 << 18
 )
 
-// The fewest bytes that a context and an issue take.
+// The fewest bytes that a context, an issue and an unapplied entry take.
 const (
-	leastContext = 18
-	leastIssue   = 6
+	leastContext   = 18
+	leastIssue     = 6
+	leastUnapplied = 4
 )
 
 // Flags of a segment.
@@ -286,14 +287,18 @@ func (w *writer) minutes(start int64, list []monitor.Minute, all *contexts) erro
 	n := len(list)
 	var parts []*monitor.Part
 	var codes []string
+	var unapplied []*monitor.Unapplied
 	for i := range list {
 		for k := range list[i].Parts {
 			parts = append(parts, &list[i].Parts[k])
 		}
 		codes = append(codes, list[i].ErrorCodes...)
+		for k := range list[i].Unapplied {
+			unapplied = append(unapplied, &list[i].Unapplied[k])
+		}
 	}
-	if len(parts) > maxParts || len(codes) > maxParts {
-		return fmt.Errorf("a day of %d counts and %d error codes is more than can be kept", len(parts), len(codes))
+	if len(parts) > maxParts || len(codes) > maxParts || len(unapplied) > maxParts {
+		return fmt.Errorf("a day of %d counts, %d error codes and %d unapplied entries is more than can be kept", len(parts), len(codes), len(unapplied))
 	}
 	w.column(n, func(i int) int64 { return int64(len(list[i].Parts)) })
 	w.uvarint(uint64(len(parts)))
@@ -311,6 +316,14 @@ func (w *writer) minutes(start int64, list []monitor.Minute, all *contexts) erro
 	w.uvarint(uint64(len(codes)))
 	for _, code := range codes {
 		w.text(code)
+	}
+	w.column(n, func(i int) int64 { return int64(len(list[i].Unapplied)) })
+	w.uvarint(uint64(len(unapplied)))
+	for _, u := range unapplied {
+		w.text(u.Entry)
+		w.text(u.Schedule)
+		w.varint(u.Good)
+		w.varint(u.Bad)
 	}
 	return nil
 }
@@ -365,7 +378,15 @@ func (r *reader) minutes(start int64, all []*monitor.Context) []monitor.Minute {
 	for i := range list {
 		list[i].ErrorCodes, codes = cut(r, codes, counts[i])
 	}
-	if len(parts) > 0 || len(codes) > 0 {
+	r.column(n, count)
+	unapplied := make([]monitor.Unapplied, r.count(leastUnapplied, maxParts))
+	for i := range unapplied {
+		unapplied[i] = monitor.Unapplied{Entry: r.text(), Schedule: r.text(), Good: r.varint(), Bad: r.varint()}
+	}
+	for i := range list {
+		list[i].Unapplied, unapplied = cut(r, unapplied, counts[i])
+	}
+	if len(parts) > 0 || len(codes) > 0 || len(unapplied) > 0 {
 		r.fail()
 	}
 	return list

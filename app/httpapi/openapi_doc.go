@@ -153,10 +153,10 @@ const (
 	scheduleSample = `{"id":"q4m2x7c3w6zd","stationCode":"PACK-1","kind":"production","type":"fixedQuantity","state":"running","paused":false,"skuCode":"BK-1000","reasonCode":null,"workOrderReference":"WO-20417",` +
 		`"plannedStartAt":"2026-11-20T06:00:00.000Z","plannedEndAt":null,"plannedQuantity":4800,"cycleTime":null,"unitsPerMinute":null,"unitsPerHour":null,"lineSpeedTarget":null,"partsPerCycle":null,` +
 		`"autoStart":true,"autoEnd":false,"autoEndOnQuantityComplete":true,"extendShift":false,"note":null,"expectedEndAt":"2026-11-20T07:36:00.000Z","expectedQuantity":4800,"rate":{"unitsPerMinute":50,"from":"sku"},` +
-		`"actualStartAt":"2026-11-20T06:00:00.000Z","actualEndAt":null,"goodCount":1311,"badCount":9,"otherCount":0,` +
+		`"actualStartAt":"2026-11-20T06:00:00.000Z","actualEndAt":null,"goodCount":1311,"badCount":9,"otherCount":0,"unappliedEntries":0,` +
 		`"events":[{"move":"create","at":"2026-11-19T15:12:04.551Z","recordedAt":"2026-11-19T15:12:04.551Z","by":"planner@acme.example","initials":null,"note":null},{"move":"autoStart","at":"2026-11-20T06:00:00.000Z","recordedAt":"2026-11-20T06:00:00.412Z","by":"service","initials":null,"note":null}],` +
 		`"createdAt":"2026-11-19T15:12:04.551Z","updatedAt":"2026-11-20T06:00:00.412Z"}`
-	entrySample = `{"id":"b7n4t6r3y5hj","stationCode":"PACK-1","scheduleId":"q4m2x7c3w6zd","at":"2026-11-20T06:41:00.000Z","effectiveAt":"2026-11-20T06:41:00.000Z","good":48,"bad":2,"reject":0,"correction":false,"initials":"KLM","note":null,"undoes":null,"undoneBy":null,"recordedAt":"2026-11-20T06:41:00.203Z","by":"tablet:line 1@acme.example"}`
+	entrySample = `{"id":"b7n4t6r3y5hj","stationCode":"PACK-1","scheduleId":"q4m2x7c3w6zd","at":"2026-11-20T06:41:00.000Z","effectiveAt":"2026-11-20T06:41:00.000Z","good":48,"bad":2,"reject":0,"correction":false,"initials":"KLM","note":null,"undoes":null,"undoneBy":null,"unapplied":null,"recordedAt":"2026-11-20T06:41:00.203Z","by":"tablet:line 1@acme.example"}`
 )
 
 // operations has an entry for each route of the table, and nothing else.
@@ -262,7 +262,7 @@ var operations = map[string]operation{
 	},
 	"GET /production": {
 		id: "listProduction", tag: "Production", summary: "List what operators entered",
-		about:  "Those in the range, by time; without a range, in today's production day. None is ever changed: one that was wrong is taken back by another.",
+		about:  "Those in the range, by time; without a range, in today's production day. None is ever changed: one that was wrong is taken back by another. What later facts (a late batch, manual downtime entered over it) left no room for is shown as unapplied, and is in no total.",
 		answer: "A page of entries.", form: formPage, gives: "ProductionEntry", sample: entrySample, also: []int{400},
 	},
 	"POST /production": {

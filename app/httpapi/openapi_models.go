@@ -278,7 +278,7 @@ const answerModels = `{
  "issues": {"description": "The stops and slow periods that go on.", "type": "array", "items": {"$ref": "#/components/schemas/OpenIssue"}},
  "archived": {"description": "It has left the manifest, and this is how it was last.", "type": "boolean"},
  "sequence": {"description": "Grows with each change.", "type": "integer", "minimum": 0}}},
-"Schedule": {"description": "A schedule, and how far it has got.", "type": "object", "required": ["id", "stationCode", "kind", "type", "state", "paused", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity", "cycleTime", "unitsPerMinute", "unitsPerHour", "lineSpeedTarget", "partsPerCycle", "autoStart", "autoEnd", "autoEndOnQuantityComplete", "extendShift", "note", "expectedEndAt", "expectedQuantity", "rate", "actualStartAt", "actualEndAt", "goodCount", "badCount", "otherCount", "events", "createdAt", "updatedAt"], "additionalProperties": false, "properties": {
+"Schedule": {"description": "A schedule, and how far it has got.", "type": "object", "required": ["id", "stationCode", "kind", "type", "state", "paused", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity", "cycleTime", "unitsPerMinute", "unitsPerHour", "lineSpeedTarget", "partsPerCycle", "autoStart", "autoEnd", "autoEndOnQuantityComplete", "extendShift", "note", "expectedEndAt", "expectedQuantity", "rate", "actualStartAt", "actualEndAt", "goodCount", "badCount", "otherCount", "unappliedEntries", "events", "createdAt", "updatedAt"], "additionalProperties": false, "properties": {
  "id": {"type": "string"},
  "stationCode": {"type": "string"},
  "kind": {"type": "string", "enum": ["production", "nonProduction"]},
@@ -309,6 +309,7 @@ const answerModels = `{
  "goodCount": {"description": "Units recorded; null: not known yet.", "type": ["number", "null"]},
  "badCount": {"type": ["number", "null"]},
  "otherCount": {"description": "Good units of the source that is not the schedule's: shown, not added.", "type": ["number", "null"]},
+ "unappliedEntries": {"description": "Operators' entries that do not count in full, as later facts left no room for them; GET /production shows which.", "type": ["integer", "null"], "minimum": 0},
  "events": {"description": "Its moves, in order.", "type": "array", "items": {"$ref": "#/components/schemas/ScheduleEvent"}},
  "createdAt": {"$ref": "#/components/schemas/Moment"},
  "updatedAt": {"$ref": "#/components/schemas/Moment"}}},
@@ -319,7 +320,7 @@ const answerModels = `{
  "by": {"description": "E-mail address, or the credential; service for what went by itself.", "type": "string"},
  "initials": {"type": ["string", "null"]},
  "note": {"type": ["string", "null"]}}},
-"ProductionEntry": {"description": "What an operator entered.", "type": "object", "required": ["id", "stationCode", "scheduleId", "at", "effectiveAt", "good", "bad", "reject", "correction", "initials", "note", "undoes", "undoneBy", "recordedAt", "by"], "additionalProperties": false, "properties": {
+"ProductionEntry": {"description": "What an operator entered.", "type": "object", "required": ["id", "stationCode", "scheduleId", "at", "effectiveAt", "good", "bad", "reject", "correction", "initials", "note", "undoes", "undoneBy", "unapplied", "recordedAt", "by"], "additionalProperties": false, "properties": {
  "id": {"type": "string"},
  "stationCode": {"type": "string"},
  "scheduleId": {"type": "string"},
@@ -333,6 +334,7 @@ const answerModels = `{
  "note": {"type": ["string", "null"]},
  "undoes": {"description": "The entry that it takes back.", "type": ["string", "null"]},
  "undoneBy": {"description": "The entry that took it back.", "type": ["string", "null"]},
+ "unapplied": {"description": "What of it is missing from the counts, in units and signed as the entry is, as later facts left no room for it: no total falls below zero. Null: it counts in full.", "type": ["object", "null"], "required": ["good", "bad"], "additionalProperties": false, "properties": {"good": {"type": "number"}, "bad": {"type": "number"}}},
  "recordedAt": {"$ref": "#/components/schemas/Moment"},
  "by": {"type": "string"}}},
 "RefusedRequest": {"description": "A write of the floor that was refused.", "type": "object", "required": ["key", "firstAt", "lastAt", "times", "method", "path", "body", "status", "errorMessage", "details", "by", "from"], "additionalProperties": false, "properties": {

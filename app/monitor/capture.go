@@ -92,7 +92,8 @@ func (s *State) cycles(g *Signal) bool {
 	if g.Has&HasCountBad != 0 {
 		bad += s.difference(&s.bad, g.CountBad)
 	}
-	return s.count(micro(good*s.ctx.PartsPerCycle), micro(bad*s.ctx.PartsPerCycle), sourceMachine)
+	unit, _, _ := s.count(micro(good*s.ctx.PartsPerCycle), micro(bad*s.ctx.PartsPerCycle), sourceMachine)
+	return unit
 }
 
 // difference gives what a running counter or meter adds: nothing by its first value, and all of it after a reset.
@@ -184,7 +185,7 @@ func (s *State) flush() (unit bool) {
 	s.accrue()
 	if s.speedSum != 0 {
 		if s.cfg.SpeedToProductionRatio > 0 {
-			unit = s.count(micro(max(0, s.speedSum*s.cfg.SpeedToProductionRatio/minute)), 0, sourceSpeed)
+			unit, _, _ = s.count(micro(max(0, s.speedSum*s.cfg.SpeedToProductionRatio/minute)), 0, sourceSpeed)
 		}
 		s.speedSum = 0
 	}
@@ -233,10 +234,11 @@ func (s *State) tallyNow() *tally {
 	return &s.unscheduled
 }
 
-// count adds units, millionths, and tells whether there were any that show the machine at work.
-func (s *State) count(good, bad int64, from source) (unit bool) {
+// count adds units, millionths, and tells whether there were any that show the machine at work, and which it left out: in
+// manual downtime all, and past the maximum the rest.
+func (s *State) count(good, bad int64, from source) (unit bool, restGood, restBad int64) {
 	if good == 0 && bad == 0 || s.manual.Start != 0 {
-		return false
+		return false, good, bad
 	}
 	t := s.tallyNow()
 	if t.source == sourceNone && good > 0 {
@@ -259,12 +261,19 @@ func (s *State) count(good, bad int64, from source) (unit bool) {
 			t.full = true
 			s.out.Events = append(s.out.Events, Event{At: s.now, Kind: EventMaximumReached, Schedule: s.ctx.Production})
 		}
+		restGood, restBad = good-keptGood, bad-keptBad
 		good, bad = keptGood, keptBad
 	}
+	s.put(good, bad)
+	return unit, restGood, restBad
+}
+
+// put records units, millionths; fewer than none are taken away, of which there must be as many.
+func (s *State) put(good, bad int64) {
+	p, t := s.part(), s.tallyNow()
 	p.Good, p.Bad = add(p.Good, good), add(p.Bad, bad)
 	t.recorded, t.recordedIn = add(t.recorded, good), add(t.recordedIn, bad)
 	s.checkQuantity(t)
-	return unit
 }
 
 func (s *State) checkQuantity(t *tally) {
@@ -275,23 +284,39 @@ func (s *State) checkQuantity(t *tally) {
 	s.out.Events = append(s.out.Events, Event{s.now, EventQuantityReached, s.ctx.Production, s.production.Quantity})
 }
 
-// enter takes in what an operator entered.
-func (s *State) enter(e Entry) (unit bool) {
-	good, bad := micro(e.Good), micro(e.Bad)
-	if !e.Correction {
-		unit = s.count(good, bad, sourceOperator)
-		good, bad = 0, 0
+// enter takes in what an operator entered, as far as it can be. What cannot is noted in the minute.
+func (s *State) enter(id string, e *Entry) (unit bool) {
+	good, bad, reject := micro(e.Good), micro(e.Bad), max(0, micro(e.Reject))
+	rest := Unapplied{Entry: id, Schedule: e.Schedule, Good: good - reject, Bad: bad + reject}
+	if e.Schedule == "" {
+		rest.Schedule = s.ctx.Production
 	}
-	if n := micro(e.Reject); n != 0 {
-		good, bad = good-n, bad+n
+	if rest.Schedule == s.ctx.Production {
+		rest.Good, rest.Bad = 0, 0
+		if !e.Correction {
+			unit, rest.Good, rest.Bad = s.count(max(0, good), max(0, bad), sourceOperator)
+			good, bad = 0, 0
+		}
+		more, moreBad := s.adjust(good, bad, reject)
+		rest.Good, rest.Bad = rest.Good+more, rest.Bad+moreBad
 	}
-	if good != 0 || bad != 0 {
-		p, t := s.part(), s.tallyNow()
-		p.Good, p.Bad = add(p.Good, good), add(p.Bad, bad)
-		t.recorded, t.recordedIn = add(t.recorded, good), add(t.recordedIn, bad)
-		s.checkQuantity(t)
+	if rest.Good != 0 || rest.Bad != 0 {
+		s.openMinute()
+		s.minute.Unapplied = append(s.minute.Unapplied, rest)
 	}
 	return unit
+}
+
+// adjust moves good units to bad and adds deltas, millionths, so that no total falls below zero, and tells what of it is
+// left. The move gives way first: it needs units that are there.
+func (s *State) adjust(good, bad, reject int64) (restGood, restBad int64) {
+	t := s.tallyNow()
+	moved := min(reject, max(0, add(t.recorded, good)))
+	newGood, newBad := max(good-moved, -t.recorded), max(bad+moved, -t.recordedIn)
+	if newGood != 0 || newBad != 0 {
+		s.put(newGood, newBad)
+	}
+	return good - reject - newGood, bad + reject - newBad
 }
 
 // add adds without running over.
@@ -324,10 +349,19 @@ type Minute struct {
 	RSSISum    float64 // dBm
 	RSSICount  int64
 	ErrorCodes []string // each once, in order of arrival
+	Unapplied  []Unapplied
+}
+
+// Unapplied is the part of an operator's entry that could not be: what of it is missing from the counts, millionths of units
+// and signed as the entry is. Of a reject that found too few good units, Good is negative and Bad as much above zero.
+type Unapplied struct {
+	Entry     string // Input.ID
+	Schedule  string // that it was for; "" is none
+	Good, Bad int64
 }
 
 func (m *Minute) measured() bool {
-	return len(m.Parts) > 0 || m.SpeedMs > 0 || m.RSSICount > 0 || len(m.ErrorCodes) > 0
+	return len(m.Parts) > 0 || m.SpeedMs > 0 || m.RSSICount > 0 || len(m.ErrorCodes) > 0 || len(m.Unapplied) > 0
 }
 
 func (s *State) openMinute() {

@@ -312,13 +312,19 @@ func (c *coder) minute(m *Minute) {
 	c.float(&m.RSSISum)
 	c.int(&m.RSSICount)
 	list(c, &m.ErrorCodes, c.text)
+	list(c, &m.Unapplied, func(u *Unapplied) {
+		c.text(&u.Entry)
+		c.text(&u.Schedule)
+		c.int(&u.Good)
+		c.int(&u.Bad)
+	})
 }
 
 // input writes one that waits; signals never do.
 func (c *coder) input(in *Input) {
 	c.int(&in.At)
 	small(c, &in.Kind)
-	for _, s := range []*string{&in.Source, &in.ID, &in.Reason} {
+	for _, s := range []*string{&in.Source, &in.ID, &in.Reason, &in.Entry.Schedule} {
 		c.text(s)
 	}
 	c.bits(&in.Up, &in.Entry.Correction)

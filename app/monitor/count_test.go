@@ -35,7 +35,7 @@ func TestCounts(t *testing.T) {
 		{"it runs from the last one counted, good or bad", []change{minimum}, []string{"06:00 start S sku=A", "06:01 bad 1", "06:01:06 good 1", "06:01:10 good 1"}, "S A 1 good 1 bad"},
 		{"the SKU's comes first, 0 too", []change{minimum, func(c *monitor.Config) { c.SKUs["A"] = monitor.SKU{MinimumCycle: new(int64)} }}, []string{"06:00 start S sku=A", "06:01 good 1", "06:01:01 good 1"}, "S A 2 good"},
 		{"counters are not filtered", []change{minimum}, []string{"06:00 start S sku=A", "06:01 count 1", "06:01:01 count 2", "06:01:02 count 3"}, "S A 2 good"},
-		{"nothing counts in manual downtime, counters included", nil, []string{"06:00 start S sku=A", "06:01 count 10", "06:02 manual on", "06:03 count 15", "06:04 good 1", "06:05 entry good=7", "06:06 manual off", "06:07 count 17"}, "S A 2 good"},
+		{"nothing counts in manual downtime, counters included", nil, []string{"06:00 start S sku=A", "06:01 count 10", "06:02 manual on", "06:03 count 15", "06:04 good 1", "06:05 entry good=7", "06:06 manual off", "06:07 count 17"}, "S A 2 good; unapplied  of S 7/0"},
 		{"speed x ratio: 60 a minute for 90 s, then 30 for 60 s", []change{func(c *monitor.Config) { c.SpeedToProductionRatio = 0.5 }},
 			[]string{"06:00 start S sku=A", "06:00:30 speed 120", "06:02 speed 60", "06:03 speed 0"}, "S A 120 good"},
 		{"speed is the one source where a ratio is set", []change{func(c *monitor.Config) { c.SpeedToProductionRatio = 1 }},
@@ -48,7 +48,15 @@ func TestCounts(t *testing.T) {
 		{"the next schedule has its own source", nil, []string{"06:00 start S sku=A", "06:01 entry good=5", "06:02 end S", "06:02 start T sku=A", "06:03 good 2"}, "S A 5 good, T A 2 good"},
 		{"a rejection moves good to bad and is no source", nil, []string{"06:00 start S sku=A", "06:01 entry reject=0", "06:02 good 5", "06:03 entry reject=2"}, "S A 3 good 2 bad"},
 		{"a correction adds and is no source", nil, []string{"06:00 start S sku=A", "06:01 entry correction good=3", "06:02 good 5", "06:03 entry correction good=-1 bad=1"}, "S A 7 good 1 bad"},
-		{"an entry is undone by its counter-entry", nil, []string{"06:00 start S sku=A", "06:01 entry good=5 bad=2", "06:02 entry good=-5 bad=-2"}, "S A 0 good"},
+		{"a correction takes away what was entered", nil, []string{"06:00 start S sku=A", "06:01 entry good=5 bad=2", "06:02 entry correction good=-5 bad=-2"}, "S A 0 good"},
+		{"a reject of more than there is moves what there is", nil, []string{"06:00 start S sku=A", "06:01 good 2", "06:02 entry id=e reject=5", "06:03 good 7"}, "S A 7 good 2 bad; unapplied e of S -3/3"},
+		{"a delta takes away what there is", nil, []string{"06:00 start S sku=A", "06:01 good 2", "06:01 bad 1", "06:02 entry id=e correction good=-5 bad=-3", "06:03 good 7"}, "S A 7 good; unapplied e of S -3/-2"},
+		{"a delta comes before the move", nil, []string{"06:00 start S sku=A", "06:01 good 4", "06:02 entry id=e correction good=-3 reject=2"}, "S A 0 good 1 bad; unapplied e of S -1/1"},
+		{"a reject pays for a delta of bad ones", nil, []string{"06:00 start S sku=A", "06:01 good 4", "06:02 entry correction bad=-2 reject=2"}, "S A 2 good"},
+		{"the units of earlier minutes can be rejected", nil, []string{"06:00 start S sku=A", "06:01 good 4", "06:10 entry reject=3"}, "S A 1 good 3 bad"},
+		{"what is entered in manual downtime is shown", nil, []string{"06:00 start S sku=A", "06:01 manual on", "06:02 entry id=e good=4 bad=1 reject=1"}, "; unapplied e of S 3/2"},
+		{"and past the maximum", []change{func(c *monitor.Config) { c.MaxUnits = 10 }}, []string{"06:00 start S sku=A", "06:02 entry id=e good=14"}, "S A 10 good; maximum S 06:02; unapplied e of S 4/0"},
+		{"an entry counts for its own schedule alone", nil, []string{"06:00 start S sku=A", "06:01 entry good=4 for=S", "06:02 start N non=clean", "06:03 entry id=e good=2 for=S"}, "S A 4 good; unapplied e of S 2/0"},
 		{"past the maximum recording stops", []change{func(c *monitor.Config) { c.MaxUnits = 10 }}, []string{"06:00 start S sku=A", "06:01 good 6", "06:02 bad 2", "06:03 good 5", "06:04 good 5", "06:05 end S", "06:06 good 1"},
 			"S A 8 good 2 bad, UNKNOWN 1 good; maximum S 06:03"},
 		{"quantity reached in the middle of a minute, and its unit belongs to it", nil,
@@ -69,6 +77,11 @@ func TestCounts(t *testing.T) {
 			for _, e := range v.Events {
 				if e.Kind != monitor.EventCounterReset {
 					got += fmt.Sprintf("; %s %s %s", [...]string{"", "quantity", "maximum"}[e.Kind], e.Schedule, show(e.At))
+				}
+			}
+			for _, m := range v.Minutes {
+				for _, u := range m.Unapplied {
+					got += fmt.Sprintf("; unapplied %s of %s %s/%s", u.Entry, u.Schedule, units(u.Good), units(u.Bad))
 				}
 			}
 			if got != tt.want {
@@ -110,5 +123,36 @@ func TestEnergy(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", s, tt.want)
 			}
 		})
+	}
+}
+
+// TestNeverNegative adds up what each schedule has recorded, minute by minute, where operators reject and take away more
+// than there is, and manual downtime lies over what they counted on: no total falls below zero, and of each entry what
+// counts and what is unapplied is the whole.
+func TestNeverNegative(t *testing.T) {
+	short := 0
+	for seed := range uint64(60) {
+		p := generate(seed, 1)
+		v := run(t, p.cfg, p.from, p.to, p.inputs)
+		good, bad := map[string]int64{}, map[string]int64{}
+		for _, m := range v.Minutes {
+			for i := range m.Parts {
+				q := &m.Parts[i]
+				good[q.Ctx.Production] += q.Good
+				bad[q.Ctx.Production] += q.Bad
+				if id := q.Ctx.Production; good[id] < 0 || bad[id] < 0 {
+					t.Fatalf("seed %d: at %s %q has %d good and %d bad", seed, show(m.Start), id, good[id], bad[id])
+				}
+			}
+			short += len(m.Unapplied)
+		}
+		for _, r := range v.Running {
+			if r.Good < 0 || r.Bad < 0 {
+				t.Fatalf("seed %d: %s has %d good and %d bad", seed, r.ID, r.Good, r.Bad)
+			}
+		}
+	}
+	if short < 100 {
+		t.Errorf("only %d entries were not applied in full: the plans try too little", short)
 	}
 }

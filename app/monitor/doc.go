@@ -55,6 +55,13 @@
 //     by itself.
 //   - Units made while a non-production schedule runs are not those of the schedule beneath it.
 //   - Operators' entries count as units for stop detection only where the operator is the source of the count.
+//   - A total never falls below zero, whatever later facts make of an entry that was right when it was made (a late batch, a
+//     manual downtime over counted time, an earlier entry). When its moment comes, a reject moves as many units as the
+//     schedule has good ones by then, and a negative delta takes away as many as there are; of an entry that does both the
+//     deltas come first. What is left, what manual downtime and the maximum keep from counting, and an entry for a schedule
+//     that does not run at its moment, is Unapplied: it is kept beside the counts of its minute, is in no sum, and later
+//     units do not make up for it. A minute holds what was told in it, so its own units may be fewer than none where units
+//     of earlier minutes were rejected; the sums of its schedule up to it are not.
 //   - Energy comes from the best that a station ever sent: meter, then intervals, then power over time. A difference belongs
 //     to the minute of the later reading. Beside energy stands the time that it is of: what nobody measured is not known, and
 //     is no 0 (Part.KWhMs).

@@ -129,8 +129,9 @@ func generate(seed uint64, days int) plan {
 		}
 		for range r.IntN(3) {
 			add(monitor.Input{At: at + between(0, 600)*second, Kind: monitor.InputEntry, Source: "op", Entry: monitor.Entry{Good: float64(r.IntN(20)), Bad: float64(r.IntN(3))}})
-			add(monitor.Input{At: at + between(0, 6000)*second, Kind: monitor.InputEntry, Source: "op", Entry: monitor.Entry{Reject: float64(r.IntN(3))}})
+			add(monitor.Input{At: at + between(0, 6000)*second, Kind: monitor.InputEntry, Source: "op", Entry: monitor.Entry{Reject: float64(r.IntN(12))}})
 			add(monitor.Input{At: at + between(0, 6000)*second, Kind: monitor.InputEntry, Source: "op", Entry: monitor.Entry{Good: -2, Correction: true}})
+			add(monitor.Input{At: at + between(0, 9000)*second, Kind: monitor.InputEntry, Source: "op", ID: fmt.Sprint("e", n), Entry: monitor.Entry{Schedule: id, Good: float64(r.IntN(40) - 30), Bad: float64(r.IntN(8) - 6), Reject: float64(r.IntN(8)), Correction: true}})
 		}
 		at = end + pick(0, 0, 300, 5400)*second
 	}

@@ -69,8 +69,9 @@ type Schedule struct {
 	ExtendShift     bool
 }
 
-// Entry is what an operator entered by hand, in units. A counter-entry that undoes another has its values negated.
+// Entry is what an operator entered by hand, in units. Good and Bad are negative in corrections alone.
 type Entry struct {
+	Schedule  string // it counts for this one alone; "" is whatever runs
 	Good, Bad float64
 	Reject    float64 // good units that turned out bad
 	// Correction marks Good and Bad as deltas that put a count right; they are no source of it.
@@ -82,7 +83,7 @@ type Input struct {
 	At     int64 // Unix ms
 	Kind   InputKind
 	Source string // the device, user or service that it comes from
-	ID     string // the signal's own id, or that of the schedule that ends
+	ID     string // the signal's own id, or that of the schedule that ends, or of the entry
 	Up     bool   // InputLink: begins
 	Reason string // InputManualStart: the cause given; "" is none
 	Signal
@@ -108,7 +109,7 @@ func Compare(a, b *Input) int {
 			return c
 		}
 	}
-	return cmp.Or(boolean(a.Up, b.Up), boolean(a.Entry.Correction, b.Entry.Correction), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Schedule.ID, b.Schedule.ID), cmp.Compare(revision(a), revision(b)))
+	return cmp.Or(boolean(a.Up, b.Up), boolean(a.Entry.Correction, b.Entry.Correction), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Schedule.ID, b.Schedule.ID), strings.Compare(a.Entry.Schedule, b.Entry.Schedule), cmp.Compare(revision(a), revision(b)))
 }
 
 func boolean(a, b bool) int {

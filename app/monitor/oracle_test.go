@@ -28,6 +28,8 @@ type oracle struct {
 	class       []string
 	good, bad   map[string]float64 // by schedule
 	other       map[string]float64
+	leftGood    map[string]float64 // of entries, by schedule: what could not be
+	leftBad     map[string]float64
 	goodByMin   []float64
 	all         float64 // good and bad made under a rate
 	downtimeSec int
@@ -60,6 +62,7 @@ func solve(p plan) *oracle {
 	o.skus, o.reasons = map[string]string{}, map[string]string{}
 	o.cause, o.manualCause = make([]string, o.n), make([]string, o.n)
 	o.good, o.bad, o.other = map[string]float64{}, map[string]float64{}, map[string]float64{}
+	o.leftGood, o.leftBad = map[string]float64{}, map[string]float64{}
 	o.goodByMin = make([]float64, o.n/60)
 	o.life()
 	o.plans()
@@ -346,19 +349,37 @@ func (o *oracle) count() {
 					counter = in.CountGood
 				}
 				record(t, "machine", good*ppc, bad*ppc)
-			case in.Kind == monitor.InputEntry && in.Entry.Correction:
-				o.good[key[t]] += in.Entry.Good
-				o.goodByMin[t/60] += in.Entry.Good
-				o.make(t, in.Entry.Good, 0)
 			case in.Kind == monitor.InputEntry:
-				record(t, "operator", in.Entry.Good, in.Entry.Bad)
-				o.good[key[t]] -= in.Entry.Reject
-				o.bad[key[t]] += in.Entry.Reject
-				o.goodByMin[t/60] -= in.Entry.Reject
-				o.make(t, -in.Entry.Reject, in.Entry.Reject)
+				e, left := in.Entry, in.Entry.Schedule
+				if left == "" {
+					left = o.schedule[t]
+				}
+				good, bad := e.Good-e.Reject, e.Bad+e.Reject
+				if left == o.schedule[t] {
+					hadGood, hadBad, hadOther := o.good[key[t]], o.bad[key[t]], o.other[left]
+					if !e.Correction {
+						record(t, "operator", e.Good, e.Bad)
+						e.Good, e.Bad = 0, 0
+					}
+					o.adjust(t, key[t], e)
+					good -= o.good[key[t]] - hadGood + o.other[left] - hadOther
+					bad -= o.bad[key[t]] - hadBad
+				}
+				o.leftGood[left] += good
+				o.leftBad[left] += bad
 			}
 		}
 	}
+}
+
+// adjust takes an entry's deltas and its reject for what they come to, and no total below nothing.
+func (o *oracle) adjust(t int, k string, e monitor.Entry) {
+	had, hadBad := o.good[k], o.bad[k]
+	moved := math.Max(0, math.Min(e.Reject, had+e.Good))
+	o.good[k] = math.Max(0, had+e.Good-moved)
+	o.bad[k] = math.Max(0, hadBad+e.Bad+moved)
+	o.goodByMin[t/60] += o.good[k] - had
+	o.make(t, o.good[k]-had, o.bad[k]-hadBad)
 }
 
 // classify finds stops and slow periods as runs, and then the class of each second.
@@ -551,7 +572,12 @@ func (o *oracle) compare(t *testing.T, v monitor.View) {
 	}
 	byMin := make([]float64, len(o.goodByMin))
 	good, bad, other := map[string]float64{}, map[string]float64{}, map[string]float64{}
+	leftGood, leftBad := map[string]float64{}, map[string]float64{}
 	for _, m := range v.Minutes {
+		for _, u := range m.Unapplied {
+			leftGood[u.Schedule] += float64(u.Good) / monitor.Micro
+			leftBad[u.Schedule] += float64(u.Bad) / monitor.Micro
+		}
 		for _, p := range m.Parts {
 			byMin[(m.Start-o.from)/minute] += float64(p.Good) / monitor.Micro
 			k := p.Ctx.Production
@@ -578,6 +604,10 @@ func (o *oracle) compare(t *testing.T, v monitor.View) {
 		near("good of "+k, good[k], o.good[k])
 		near("bad of "+k, bad[k], o.bad[k])
 		near("other of "+k, other[k], o.other[k])
+	}
+	for k := range o.leftGood {
+		near("unapplied good of "+k, leftGood[k], o.leftGood[k])
+		near("unapplied bad of "+k, leftBad[k], o.leftBad[k])
 	}
 	near("good without a schedule", good[""], unknownGood)
 	near("bad without a schedule", bad[""], unknownBad)

@@ -171,6 +171,10 @@ func input(t testing.TB, at int64, f []string) monitor.Input {
 				in.Entry.Reject = number(value)
 			case "correction":
 				in.Entry.Correction = true
+			case "id":
+				in.ID = value
+			case "for":
+				in.Entry.Schedule = value
 			}
 		}
 	case "start", "change":

@@ -249,7 +249,7 @@ func (s *State) do(in *Input) {
 			s.manual = Issue{}
 		}
 	case InputEntry:
-		unit = s.enter(in.Entry)
+		unit = s.enter(in.ID, &in.Entry)
 	case InputLink:
 		s.alive()
 		i, found := slices.BinarySearch(s.links, in.Source)
@@ -310,7 +310,7 @@ func (s *State) start(d Schedule) {
 func (s *State) clone() *State {
 	c := *s
 	c.links, c.pending, c.tail = slices.Clone(s.links), slices.Clone(s.pending), slices.Clone(s.tail)
-	c.minute.Parts, c.minute.ErrorCodes = slices.Clone(s.minute.Parts), slices.Clone(s.minute.ErrorCodes)
+	c.minute.Parts, c.minute.ErrorCodes, c.minute.Unapplied = slices.Clone(s.minute.Parts), slices.Clone(s.minute.ErrorCodes), slices.Clone(s.minute.Unapplied)
 	if s.production != nil {
 		r := *s.production
 		c.production = &r

@@ -22,6 +22,9 @@
 //   - What an operator enters while the schedule is paused belongs to it, and is put at the moment before the pause.
 //   - A counter-entry takes the effect of an entry back as if it had never been: the count's source is open again. Both
 //     stay in the log of entries.
+//   - An entry is checked when it is made; what becomes of it when later facts leave no room for it is package monitor's
+//     rule. Entries show what of them does not count, and schedules how many such entries they have; taking one back takes
+//     back what counts of it.
 //
 // The bucket tree:
 //

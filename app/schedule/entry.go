@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,8 +44,17 @@ type EntryView struct {
 	Note        *string    `json:"note"`
 	Undoes      *string    `json:"undoes"`   // the entry that it takes back
 	UndoneBy    *string    `json:"undoneBy"` // the entry that took it back
-	RecordedAt  audit.Time `json:"recordedAt"`
-	By          string     `json:"by"`
+	// Unapplied is what of it does not count, as later facts left no room for it; nil: it counts in full.
+	Unapplied  *Unapplied `json:"unapplied"`
+	RecordedAt audit.Time `json:"recordedAt"`
+	By         string     `json:"by"`
+}
+
+// Unapplied is the part of an entry that is missing from the counts, units, signed as the entry is: of a reject Good is
+// negative and Bad as much above zero.
+type Unapplied struct {
+	Good float64 `json:"good"`
+	Bad  float64 `json:"bad"`
 }
 
 func (e *Entry) view() *EntryView {
@@ -55,8 +63,9 @@ func (e *Entry) view() *EntryView {
 		by = e.By.Credential
 	}
 	return &EntryView{
-		e.ID, e.StationCode, e.ScheduleID, when(e.At), when(e.Effective), e.Good, e.Bad, e.Reject, e.Correction, e.Initials,
-		given(e.Note), given(e.Undoes), given(e.UndoneBy), when(e.Recorded), by,
+		ID: e.ID, StationCode: e.StationCode, ScheduleID: e.ScheduleID, At: when(e.At), EffectiveAt: when(e.Effective),
+		Good: e.Good, Bad: e.Bad, Reject: e.Reject, Correction: e.Correction, Initials: e.Initials,
+		Note: given(e.Note), Undoes: given(e.Undoes), UndoneBy: given(e.UndoneBy), RecordedAt: when(e.Recorded), By: by,
 	}
 }
 
@@ -87,10 +96,10 @@ func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryV
 	if err := a.mayEnter(p, st, sched, &e); err != nil {
 		return nil, err
 	}
-	if err := a.adds(sched, st, &e, 1); err != nil {
+	if err := a.adds(sched, st, &e); err != nil {
 		return nil, err
 	}
-	e.Sequence, err = w.Record(st.Code, monitor.Input{At: e.Effective, Kind: monitor.InputEntry, ID: e.ID, Entry: monitor.Entry{Good: e.Good, Bad: e.Bad, Reject: e.Reject, Correction: e.Correction}})
+	e.Sequence, err = w.Record(st.Code, monitor.Input{At: e.Effective, Kind: monitor.InputEntry, ID: e.ID, Entry: monitor.Entry{Schedule: sched.ID, Good: e.Good, Bad: e.Bad, Reject: e.Reject, Correction: e.Correction}})
 	if err != nil {
 		return nil, err
 	}
@@ -220,29 +229,62 @@ type standing struct {
 	adds   bool // good units that are entered are added, and not only shown
 }
 
-// adds tells whether the totals of a schedule stay possible with an entry, sign 1, or without it, -1: not negative where it
-// counts nor in the end, and new units not past the maximum. Conflict.
-func (a *act) adds(sched *Schedule, st *station.Station, e *Entry, sign float64) error {
+// adds tells whether the totals of a schedule stay possible with an entry: not negative where it counts nor in the end, and
+// new units not past the maximum. Conflict.
+func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
 	list, err := a.standings(sched, e)
 	if err != nil {
 		return err
 	}
 	for _, was := range list {
-		fresh := sign > 0 && !e.Correction && (e.Good != 0 || e.Bad != 0)
+		fresh := !e.Correction && (e.Good != 0 || e.Bad != 0)
 		if was.manual && fresh && was.at == e.Effective {
 			return errdefs.New(errdefs.Conflict, "at %s manual downtime was active at %s; nothing counts while it is", st.Code, stamp(was.at))
 		}
-		good, bad := e.Good, e.Bad
-		if !e.Correction && !was.adds {
-			good = 0
+		good, bad := was.effect(e)
+		if err := was.with(sched, good, bad); err != nil {
+			return err
 		}
-		total := Count{Good: was.Good + sign*(good-e.Reject), Bad: was.Bad + sign*(bad+e.Reject)}
-		const rounding = 1e-6 // units: what is counted is whole millionths
-		if total.Good < -rounding || total.Bad < -rounding {
-			return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(was.Good), units(was.Bad), stamp(was.at))
-		}
-		if most := st.Monitor.MaxUnits; fresh && most > 0 && (good > 0 || bad > 0) && total.Good+total.Bad > float64(most) {
+		if most := st.Monitor.MaxUnits; fresh && most > 0 && good+bad > 0 && was.Good+was.Bad+good+bad > float64(most) {
 			return errdefs.New(errdefs.Conflict, "the schedule %s has %s units; maxProductionCountPerSchedule allows %d", sched.ID, units(was.Good+was.Bad), most)
+		}
+	}
+	return nil
+}
+
+// effect is what an entry adds to good and bad.
+func (was *standing) effect(e *Entry) (good, bad float64) {
+	good, bad = e.Good, e.Bad
+	if !e.Correction && !was.adds {
+		good = 0
+	}
+	return good - e.Reject, bad + e.Reject
+}
+
+// with refuses totals below zero: Conflict.
+func (was *standing) with(sched *Schedule, good, bad float64) error {
+	const rounding = 1e-6 // units: what is counted is whole millionths
+	if was.Good+good < -rounding || was.Bad+bad < -rounding {
+		return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(was.Good), units(was.Bad), stamp(was.at))
+	}
+	return nil
+}
+
+// lacks tells whether the totals of a schedule stay possible without an entry: only what of it counts is taken back. Conflict.
+func (a *act) lacks(sched *Schedule, e *Entry) error {
+	list, err := a.standings(sched, e)
+	if err != nil {
+		return err
+	}
+	d, err := a.w.Detail(e.StationCode, minuteOf(e.Effective), minuteOf(e.Effective)+minute)
+	if err != nil {
+		return err
+	}
+	left := unapplied(d.Minutes)[e.ID]
+	for _, was := range list {
+		good, bad := was.effect(e)
+		if err := was.with(sched, left.Good-good, left.Bad-bad); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -346,7 +388,7 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.adds(sched, st, &old, -1); err != nil {
+	if err := a.lacks(sched, &old); err != nil {
 		return nil, err
 	}
 	if err := w.Cancel(st.Code, old.Sequence); err != nil {
@@ -383,39 +425,3 @@ func (a *act) latestEntry(sched *Schedule, from int64) (latest int64, err error)
 	}
 	return latest, nil
 }
-
-// Entries lists the operators' entries of an account that lie in the ranges, by time, and how many there are in all.
-// Errors: Invalid for ranges with more than MaxListed; the store's.
-func (s *Service) Entries(accountID string, f Filter) (views []*EntryView, total int, err error) {
-	views = []*EntryView{}
-	err = s.cfg.Store.View(func(tx *kv.Tx) error {
-		var all []entryKey
-		for _, where := range f.Where {
-			at := func(ms int64) entryKey {
-				return (&Entry{StationCode: where.StationCode, At: ms}).key(accountID)
-			}
-			for item, err := range entriesAt.Scan(tx, entriesAt.Between(at(where.Start), at(where.End))) {
-				if err != nil {
-					return fmt.Errorf("read the entries of %s: %w", where.StationCode, err)
-				}
-				if all = append(all, item.Key); len(all) > MaxListed {
-					return errdefs.New(errdefs.Invalid, "more than %d entries lie in this range; ask for a shorter one, or fewer stations", MaxListed)
-				}
-			}
-		}
-		slices.SortFunc(all, func(a, b entryKey) int { return compareEntries(a.B.B, b.B.B) })
-		total = len(all)
-		all = all[min(f.Skip, total):]
-		for _, k := range all[:min(f.Limit, len(all))] {
-			e, err := entries.Get(tx, idKey{A: accountID, B: k.B.B.B})
-			if err != nil {
-				return fmt.Errorf("read entry %s: %w", k.B.B.B, err)
-			}
-			views = append(views, e.view())
-		}
-		return nil
-	})
-	return views, total, err
-}
-
-func compareEntries(a, b timeID) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }

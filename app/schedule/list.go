@@ -220,7 +220,11 @@ func minuteOf(at int64) int64 { return at / minute * minute }
 // sums adds up what minutes say of each production schedule.
 func sums(minutes []monitor.Minute) map[string]*Count {
 	totals := map[string]*[3]int64{}
+	short := map[string]int{}
 	for i := range minutes {
+		for _, u := range minutes[i].Unapplied {
+			short[u.Schedule]++
+		}
 		for j := range minutes[i].Parts {
 			p := &minutes[i].Parts[j]
 			if p.Ctx.Production == "" {
@@ -237,6 +241,12 @@ func sums(minutes []monitor.Minute) map[string]*Count {
 	counts := make(map[string]*Count, len(totals))
 	for id, n := range totals {
 		counts[id] = countOf(n[0], n[1], n[2])
+	}
+	for id, n := range short {
+		if counts[id] == nil {
+			counts[id] = &Count{}
+		}
+		counts[id].Unapplied = n
 	}
 	return counts
 }

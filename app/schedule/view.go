@@ -42,7 +42,8 @@ type View struct {
 	ActualEnd        *audit.Time `json:"actualEndAt"`
 	Good             *float64    `json:"goodCount"`
 	Bad              *float64    `json:"badCount"`
-	Other            *float64    `json:"otherCount"` // of the source that is not the schedule's: shown, not added
+	Other            *float64    `json:"otherCount"`       // of the source that is not the schedule's: shown, not added
+	Unapplied        *int        `json:"unappliedEntries"` // operators' entries that do not count in full
 	Events           []EventView `json:"events"`
 	Created          audit.Time  `json:"createdAt"`
 	Updated          audit.Time  `json:"updatedAt"`
@@ -65,10 +66,13 @@ type EventView struct {
 }
 
 // Count is what a schedule has recorded, units.
-type Count struct{ Good, Bad, Other float64 }
+type Count struct {
+	Good, Bad, Other float64
+	Unapplied        int // entries that do not count in full
+}
 
 func countOf(good, bad, other int64) *Count {
-	return &Count{float64(good) / monitor.Micro, float64(bad) / monitor.Micro, float64(other) / monitor.Micro}
+	return &Count{Good: float64(good) / monitor.Micro, Bad: float64(bad) / monitor.Micro, Other: float64(other) / monitor.Micro}
 }
 
 var typeNames = map[calendar.Type]string{
@@ -95,7 +99,7 @@ func (s *Schedule) show(st *station.Station, c *Count) *View {
 		ActualStart: atOrNil(s.Start), ActualEnd: atOrNil(s.End), Events: []EventView{}, Created: when(s.Created), Updated: when(s.Updated),
 	}
 	if c != nil {
-		v.Good, v.Bad, v.Other = &c.Good, &c.Bad, &c.Other
+		v.Good, v.Bad, v.Other, v.Unapplied = &c.Good, &c.Bad, &c.Other, &c.Unapplied
 	}
 	for i := range s.Events {
 		e := &s.Events[i]
@@ -164,14 +168,14 @@ func (a *act) countAt(s *Schedule, moment int64) (*Count, error) {
 // CSVHeader names the columns of CSV.
 func CSVHeader() []string {
 	return []string{"id", "stationCode", "kind", "state", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity",
-		"actualStartAt", "actualEndAt", "expectedEndAt", "unitsPerMinute", "rateFrom", "goodCount", "badCount", "otherCount", "note"}
+		"actualStartAt", "actualEndAt", "expectedEndAt", "unitsPerMinute", "rateFrom", "goodCount", "badCount", "otherCount", "unappliedEntries", "note"}
 }
 
 // CSV gives a schedule as a row of a table; what is not known is empty.
 func (v *View) CSV() []string {
 	return []string{v.ID, v.StationCode, string(v.Kind), string(v.State), text(v.SKUCode), text(v.ReasonCode), text(v.WorkOrder),
 		v.PlannedStart.UTC().Format(audit.Layout), timeText(v.PlannedEnd), number(v.PlannedQuantity), timeText(v.ActualStart), timeText(v.ActualEnd), timeText(v.ExpectedEnd),
-		number(v.Rate.UnitsPerMinute), text(v.Rate.From), number(v.Good), number(v.Bad), number(v.Other), text(v.Note)}
+		number(v.Rate.UnitsPerMinute), text(v.Rate.From), number(v.Good), number(v.Bad), number(v.Other), whole(v.Unapplied), text(v.Note)}
 }
 
 func text(s *string) string {
@@ -186,6 +190,13 @@ func timeText(t *audit.Time) string {
 		return ""
 	}
 	return t.UTC().Format(audit.Layout)
+}
+
+func whole(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
 }
 
 func number(n *float64) string {
