@@ -89,6 +89,7 @@ const controls = {
   enum: (f) => select(f, (f.schema.enum ?? []).filter((value) => value !== null).map((value) => ({ value, label: wordOf(value) }))),
   choice: (f) => select(f, f.options),
   codes: (f) => picker(f),
+  date: (f) => html`<input id=${f.id} type="date" aria-describedby=${f.described} ?disabled=${f.disabled} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
   lines: (f) => html`<textarea id=${f.id} rows="3" dir="auto" aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}
     .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value === "" ? null : e.target.value)}></textarea>`,
   boolean: (f) => html`<label class="check"><input id=${f.id} type="checkbox" aria-describedby=${f.described} ?disabled=${f.disabled}

@@ -1,0 +1,43 @@
+// Dialogs that ask for a few values, send them, and show what the service says at the field that it is about.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { openDialog, sentence } from "./dialog.js";
+import { field } from "./form.js";
+
+/**
+ * ask shows fields (see form.js; name, schema, …) for the values of one object, and sends it when the person is done. It gives
+ * what send(values) gave, or undefined. fields is called with the values, so that one may depend on another.
+ */
+export function ask({ title, intro, values = {}, fields, action = "Save", send }) {
+  const state = { values: { ...values }, problems: {}, error: null, busy: false };
+  return openDialog((control) => {
+    const submit = async (event) => {
+      event.preventDefault();
+      if (state.busy) return;
+      document.activeElement?.blur?.(); // a field tells its value when it is left
+      if (!event.target.reportValidity()) return;
+      Object.assign(state, { busy: true, error: null, problems: {} });
+      control.update();
+      try {
+        const answer = await send(state.values);
+        control.close(answer ?? true);
+      } catch (error) {
+        const known = new Set(fields(state.values).map((f) => f.name));
+        state.problems = Object.fromEntries((error.details ?? []).filter((d) => known.has(d.field.split(/[.[]/)[0])).map((d) => [d.field.split(/[.[]/)[0], `${d.field} ${d.issue}`.replace(/^\w+ /, "")]));
+        Object.assign(state, { busy: false, error: Object.keys(state.problems).length ? null : error });
+        control.update();
+      }
+    };
+    return {
+      title,
+      body: html`<form id="ask" class="stack" novalidate @submit=${submit}>${intro ? html`<p>${intro}</p>` : nothing}
+        ${fields(state.values).map((f) => field({ ...f, id: `ask-${f.name}`, value: state.values[f.name], problem: state.problems[f.name], change: (value) => { state.values[f.name] = value; control.update(); } }))}
+        ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}</form>`,
+      actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
+        <button type="submit" form="ask" class="button primary" ?disabled=${state.busy}>${state.busy ? "Sending …" : action}</button>`,
+    };
+  });
+}
+
+/** clean gives an object without what is null, for requests in which a field may be left out and not be null. */
+export const clean = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
