@@ -55,6 +55,7 @@ type App struct {
 	tasks       *task.Service
 	issues      *issue.Service
 	api         *httpapi.API
+	told        sync.Map // by account id, the number of the revision that watchers were told last
 	setup       setupCode
 	base        *baseURL
 	gate        sync.RWMutex // read by each request that uses the store, written by who closes it
@@ -122,7 +123,7 @@ func (a *App) services() (err error) {
 		return err
 	}
 	if a.accounts, err = account.New(account.Config{
-		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Changed: func(id string) { a.floor.Changed(id) },
+		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Changed: a.changed,
 		Live:      func(id string) *account.Live { return a.floor.Account(id) },
 		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return a.auth.Authorize(tx, p, need) },
 	}); err != nil {
@@ -141,6 +142,9 @@ func (a *App) services() (err error) {
 			mailer.Close()
 		}
 		return err
+	}
+	for _, account := range a.accounts.List(true) {
+		a.told.Store(account.ID, account.Revision)
 	}
 	if len(a.accounts.List(true)) == 0 {
 		a.setup.make()

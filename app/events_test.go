@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/account"
+	"opsmon/app/auth"
 	"opsmon/app/event"
 )
 
@@ -98,5 +100,35 @@ func block(t *testing.T, in *bufio.Reader) string {
 			return b.String()
 		}
 		b.WriteString(line)
+	}
+}
+
+// TestEventsOfTheConfiguration: whoever watches is told that somebody made a new revision, and nothing of what makes none.
+func TestEventsOfTheConfiguration(t *testing.T) {
+	r := serve(t, testConfig(t))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/events?types=account&stationcodes=STATION-1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-KEY", r.key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	in := bufio.NewReader(resp.Body)
+	block(t, in) // how to come back
+	for _, archived := range []bool{true, false} {
+		if _, err := r.accounts.SetArchived(auth.Local("northgate"), archived); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status := r.request(t, "POST", "/account", r.key, `{"currency":"EUR"}`); status != 200 {
+		t.Fatal(status)
+	}
+	var told account.RevisionInfo
+	_, data, _ := strings.Cut(block(t, in), "\nevent: account\ndata: ")
+	if err := json.Unmarshal([]byte(data), &told); err != nil || told.Revision != 2 || told.Author != "it@northgate.example" || told.CreatedAt == "" {
+		t.Errorf("told %q, %v", data, err)
 	}
 }

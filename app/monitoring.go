@@ -2,7 +2,10 @@ package app
 
 import (
 	"cmp"
+	"encoding/json"
+	"log/slog"
 
+	"opsmon/app/auth"
 	"opsmon/app/correction"
 	"opsmon/app/event"
 	"opsmon/app/floor"
@@ -55,6 +58,25 @@ func (a *App) monitoring() (err error) {
 	})
 	a.floor.Use(a.schedules, a.tasks, a.issues)
 	return nil
+}
+
+// changed tells the floor, and who watches, that an account has changed.
+func (a *App) changed(accountID string) {
+	a.floor.Changed(accountID)
+	newest, _, err := a.accounts.Revisions(auth.Principal{AccountID: accountID}, 1, 0)
+	if err != nil || len(newest) == 0 {
+		a.log.Error("a new revision is not told to who watches", slog.String("account", accountID), slog.Any("error", err))
+		return
+	}
+	if was, known := a.told.Swap(accountID, newest[0].Revision); known && was == newest[0].Revision {
+		return // it was archived, or has come back
+	}
+	data, err := json.Marshal(newest[0])
+	if err != nil {
+		a.log.Error("a new revision is not told to who watches", slog.String("account", accountID), slog.Any("error", err))
+		return
+	}
+	a.events.Publish(accountID, event.Event{At: a.cfg.Clock().UnixMilli(), Type: event.Account, Data: data})
 }
 
 // revision gives the number of the manifest's revision of an account, 0 when there is no such account.

@@ -38,6 +38,11 @@ func (s *Service) ManifestOf(accountID string, number uint64) (*Manifest, error)
 	if number == cur.Account.Revision {
 		return cur.Manifest()
 	}
+	return s.manifestAnew(accountID, number)
+}
+
+// manifestAnew is ManifestOf for who changes what it gets.
+func (s *Service) manifestAnew(accountID string, number uint64) (*Manifest, error) {
 	r, pure, err := s.revisionDocument(accountID, number)
 	if err != nil {
 		return nil, err

@@ -78,6 +78,29 @@ func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, er
 	return newRepresentation(&former, manifestHead(&former), pure[1:], []byte("}")), nil
 }
 
+// Difference is how one revision differs from another, in the terms of ApplyResult.
+type Difference struct {
+	From         uint64   `json:"from"`
+	To           uint64   `json:"to"`
+	TotalChanges int      `json:"totalChanges"`
+	Changes      []Change `json:"changes"` // the first 1,000
+}
+
+// Compare tells what makes one revision into another, which may be the earlier one. errdefs.NotFound when there is no
+// such revision.
+func (s *Service) Compare(accountID string, from, to uint64) (*Difference, error) {
+	old, err := s.ManifestOf(accountID, from)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.manifestAnew(accountID, to) // its lifetimes are set, which nobody reads
+	if err != nil {
+		return nil, err
+	}
+	d := diff(old, now, &lifetimes{gone: func() (map[goneKey]Lifetime, error) { return nil, nil }})
+	return &Difference{From: from, To: to, TotalChanges: d.total, Changes: append([]Change{}, d.changes...)}, nil
+}
+
 // Restore applies the manifest of an earlier revision again, as a new revision.
 func (s *Service) Restore(p auth.Principal, number uint64, note string, match *Match) (*ApplyResult, error) {
 	if err := mayWrite(p); err != nil {

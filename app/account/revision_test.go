@@ -2,6 +2,7 @@ package account
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -226,4 +227,49 @@ func TestDamagedRevision(t *testing.T) {
 	}
 	_, err := h.Revision(boss(), 1)
 	wantKind(t, err, errdefs.Internal)
+}
+
+// TestCompare: any two revisions are compared in the terms of the change that made the one of the other, either way round.
+func TestCompare(t *testing.T) {
+	h := newPlant(t)
+	h.clock.tick()
+	second, err := h.Apply(boss(), ApplyInput{Raw: edit(t, plantFile, `currency = "CHF"`)})
+	if err != nil || second.TotalChanges == 0 {
+		t.Fatal(second, err)
+	}
+	h.post(`{"currency": "USD"}`)
+	compare := func(from, to uint64) *Difference {
+		t.Helper()
+		d, err := h.Compare("northfield", from, to)
+		if err != nil || d.From != from || d.To != to || d.Changes == nil || len(d.Changes) != d.TotalChanges {
+			t.Fatalf("%d to %d: %+v, %v", from, to, d, err)
+		}
+		return d
+	}
+	show := func(list []Change) string {
+		b, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if d := compare(1, 2); show(d.Changes) != show(second.Changes) {
+		t.Errorf("1 to 2 is %s, and applying it changed %s", show(d.Changes), show(second.Changes))
+	}
+	if got := show(compare(3, 2).Changes); got != `[{"path":"currency","kind":"changed","from":"USD","to":"CHF"}]` {
+		t.Errorf("3 to 2 is %s", got)
+	}
+	if d := compare(2, 2); d.TotalChanges != 0 {
+		t.Errorf("2 to 2 is %s", show(d.Changes))
+	}
+	before := bytes.Clone(h.now().Document().Bytes())
+	compare(1, 3) // 3 is in force
+	if !bytes.Equal(before, h.now().Document().Bytes()) {
+		t.Error("comparing changes what is in force")
+	}
+	for _, pair := range [][2]uint64{{1, 9}, {9, 1}, {0, 1}} {
+		if _, err := h.Compare("northfield", pair[0], pair[1]); errdefs.KindOf(err) != errdefs.NotFound {
+			t.Errorf("%v: %v", pair, err)
+		}
+	}
 }

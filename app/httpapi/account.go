@@ -118,6 +118,31 @@ func getRevision(c *call) (reply, error) {
 	return reply{rep: rep}, nil
 }
 
+// getRevisionChanges answers GET /account/manifest/revisions/{revision}/changes: what makes another revision, the one
+// before when none is named, into this one.
+func getRevisionChanges(c *call) (reply, error) {
+	to, err := c.revision()
+	if err != nil {
+		return reply{}, err
+	}
+	before := to - 1
+	if text := c.r.URL.Query().Get("from"); text != "" {
+		if before, err = strconv.ParseUint(text, 10, 64); err != nil || before == 0 {
+			return reply{}, errdefs.InvalidField("from", "must be the number of a revision, from 1 on; it is %q", shorten(text))
+		}
+	} else if to == 1 {
+		return reply{}, errdefs.InvalidField("from", "is required for revision 1, which has none before it")
+	}
+	if err := c.takeTurn(); err != nil { // both are unpacked, whatever their size
+		return reply{}, err
+	}
+	d, err := c.api.cfg.Accounts.Compare(c.p.AccountID, before, to)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(d)
+}
+
 // postRestore answers POST /account/manifest/revisions/{revision}/restore.
 func postRestore(c *call) (reply, error) {
 	n, err := c.revision()

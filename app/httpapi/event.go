@@ -108,7 +108,7 @@ func (c *call) wanted(w *wanted) error {
 	for _, name := range parts(q.Get("types")) {
 		t := event.Type(name)
 		if !slices.Contains(eventTypes, t) {
-			return errdefs.InvalidField("types", "must be some of station, issue, schedule and task, with commas between them; it has %q", shorten(name))
+			return errdefs.InvalidField("types", "must be some of station, issue, schedule, task and account, with commas between them; it has %q", shorten(name))
 		}
 		w.types = append(w.types, t)
 	}
@@ -132,7 +132,7 @@ func (c *call) wanted(w *wanted) error {
 	return errdefs.InvalidField("plantcode", "names the plant %q, which this account does not have", shorten(w.plant))
 }
 
-var eventTypes = []event.Type{event.Station, event.Issue, event.Schedule, event.Task}
+var eventTypes = []event.Type{event.Station, event.Issue, event.Schedule, event.Task, event.Account}
 
 // parts reads a list with commas between its items; nil for an empty one.
 func parts(list string) []string {
@@ -166,8 +166,12 @@ func (w *wanted) look(snap *account.Snapshot) (found bool, err error) {
 	return found, nil
 }
 
-// has tells whether an event was asked for. One that is about no station is for those who asked for all.
+// has tells whether an event was asked for. One that is about no station is for those who asked for all, but for a new
+// configuration, which may concern any.
 func (w *wanted) has(e *event.Event) bool {
+	if e.Type == event.Account {
+		return w.types == nil || slices.Contains(w.types, e.Type)
+	}
 	return (w.types == nil || slices.Contains(w.types, e.Type)) &&
 		(w.codes == nil || slices.Contains(w.codes, e.Station)) &&
 		(w.plant == "" || w.stations[e.Station])

@@ -85,6 +85,7 @@ const parameters = `{
 "entryId": {"description": "Identifier of the operator's entry.", "schema": {"type": "string", "minLength": 1}, "example": "b7n4t6r3y5hj"},
 "state": {"description": "Only schedules in this state; without it, all but those that were deleted.", "schema": {"type": "string", "enum": ["planned", "running", "completed", "deleted"]}, "example": "running"},
 "endrunning": {"description": "End the schedule of the same kind that runs.", "schema": {"type": "boolean", "default": false}, "example": true},
+"compareRevisions from": {"description": "Number of the revision to compare with; without it, the one before.", "schema": {"type": "integer", "minimum": 1}, "example": 3},
 "from": {"description": "Begin of the range: a time, or a date for its production day.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},
 "to": {"description": "End of the range; now when it is left out.", "schema": {"type": "string"}, "example": "2026-11-20T14:00:00Z"},
 "rangecode": {"description": "The range by its name, or two times with a slash between them. Days are production days of each station's plant.", "schema": {"type": "string"}, "example": "today"},
@@ -192,6 +193,11 @@ var operations = map[string]operation{
 		id: "getRevision", tag: "Account", summary: "Read the manifest of a revision",
 		about:  "The document as it was, without an envelope.",
 		answer: "The manifest of that revision.", form: formBare, gives: "Manifest", tagged: true, also: []int{404},
+	},
+	"GET /account/manifest/revisions/:revision/changes": {
+		id: "compareRevisions", tag: "Account", summary: "Compare a revision with another",
+		about:  "What makes the revision `from`, without it the one before, into this one, in the terms in which `PUT /account/manifest` tells what it changes. `from` may be the later one: then it is what going back would change.",
+		answer: "The changes.", form: formResult, gives: "Difference", sample: `{"from":3,"to":4,"totalChanges":1,"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}]}`, also: []int{400, 404},
 	},
 	"POST /account/manifest/revisions/:revision/restore": {
 		id: "restoreRevision", tag: "Account", summary: "Apply an earlier revision again", role: auth.Member,
@@ -465,7 +471,7 @@ var operations = map[string]operation{
 	},
 	"GET /events": {
 		id: "getEvents", tag: "Event", summary: "Follow what changes",
-		about: "Server-sent events, for as long as the client stays. Each has an `id`, one of the types `station` (what a station does, its counts and speed; of several in quick succession the newest alone), `issue`, `schedule` and `task`, and as `data` what has changed, in the form that reading it has. A Task that the manifest no longer asks for is told once more, with the state `withdrawn`; where more than 20 Tasks of a station change at once, `data` is `{stationCode, changed}` and they are to be read anew. " +
+		about: "Server-sent events, for as long as the client stays. Each has an `id`, one of the types `station` (what a station does, its counts and speed; of several in quick succession the newest alone), `issue`, `schedule`, `task` and `account` (a new revision of the configuration: its number, time, author and note; whatever stations were asked for), and as `data` what has changed, in the form that reading it has. A Task that the manifest no longer asks for is told once more, with the state `withdrawn`; where more than 20 Tasks of a station change at once, `data` is `{stationCode, changed}` and they are to be read anew. " +
 			"A client that comes back with `Last-Event-ID` goes on where it was. The type `reset` tells that it has missed what is no longer known: read everything anew. A comment comes every 15 seconds when nothing else does.\n\n" +
 			"The stream ends after an hour, when the credential is revoked or expires, when the role behind it changes, and when the service stops: connect again. A client that does not read is cut off.\n\n429: too many streams are open with this credential. 503: too many are open in all.",
 		answer: "Events, until one side ends.", form: formEvents, also: []int{400, 429, 503},

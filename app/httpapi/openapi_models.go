@@ -263,6 +263,10 @@ const answerModels = `{
 	"totalChanges": {"description": "How many changes there are in all.", "type": "integer", "minimum": 0},
 	"changes": {"description": "The first 1,000 changes.", "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Change"}},
 	"warnings": {"description": "What looks like a mistake and was accepted.", "type": "array", "items": {"$ref": "#/components/schemas/Detail"}}}},
+"Difference": {"description": "What makes one revision into another.", "type": "object", "required": ["from", "to", "totalChanges", "changes"], "additionalProperties": false, "properties": {
+	"from": {"type": "integer", "minimum": 1}, "to": {"type": "integer", "minimum": 1},
+	"totalChanges": {"description": "How many changes there are in all.", "type": "integer", "minimum": 0},
+	"changes": {"description": "The first 1,000 changes.", "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Change"}}}},
 "StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "archived", "sequence"], "additionalProperties": false, "properties": {
  "stationCode": {"type": "string"}, "name": {"type": "string"}, "plantCode": {"type": "string"}, "groupCode": {"type": "string"},
  "statusCode": {"description": "The first of these that fits.", "type": "string", "enum": ["disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"]},

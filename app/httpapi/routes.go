@@ -57,6 +57,7 @@ func (a *API) routes() []route {
 		{method: put, path: "/account/manifest", handle: putManifest, role: auth.Member, query: []string{"dryrun", "note"}, limit: manifestLimit},
 		{method: get, path: "/account/manifest/revisions", handle: getRevisions, query: []string{"limit", "skip"}},
 		{method: get, path: "/account/manifest/revisions/:revision", handle: getRevision},
+		{method: get, path: "/account/manifest/revisions/:revision/changes", handle: getRevisionChanges, query: []string{"from"}},
 		{method: post, path: "/account/manifest/revisions/:revision/restore", handle: postRestore, role: auth.Member, query: []string{"note"}},
 		{method: get, path: "/station", handle: getStations, query: []string{"plantcode", "groupcode", "stationcodes", "archived"}},
 		{method: get, path: "/station/:stationCode", handle: getStation},

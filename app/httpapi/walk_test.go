@@ -42,6 +42,7 @@ var samples = map[string]sample{
 	"PUT /account/manifest":                              {make: with("/account/manifest?dryrun=true&note=n", acme), role: auth.Member, foreign: 409},
 	"GET /account/manifest/revisions":                    {make: plain("/account/manifest/revisions?limit=5&skip=0")},
 	"GET /account/manifest/revisions/:revision":          {make: plain("/account/manifest/revisions/3"), foreign: 404},
+	"GET /account/manifest/revisions/:revision/changes":  {make: plain("/account/manifest/revisions/3/changes?from=2"), foreign: 404},
 	"POST /account/manifest/revisions/:revision/restore": {make: with("/account/manifest/revisions/3/restore", ""), role: auth.Member, foreign: 404},
 	"GET /station":                                       {make: plain("/station?plantcode=north"), foreign: 400},
 	"GET /station/:stationCode":                          {make: plain("/station/PACK-1"), foreign: 404},
