@@ -29,7 +29,7 @@ export function field(f) {
     <div class=${`field ${f.problem ? "bad" : f.warning ? "wait" : ""} field-${kind}`} data-field=${f.name}>
       ${kind === "boolean" ? nothing : html`<label for=${id}>${f.label ?? label}${f.required ? html` <span class="required" title="required">*</span>` : nothing}</label>`}
       ${(controls[kind] ?? controls.text)({ ...f, kind, id, label: f.label ?? label, value: f.value ?? null, described: `${id}-hint ${id}-problem` })}
-      <p class="hint" id=${`${id}-hint`}>${f.hint ?? f.schema?.description ?? ""}${defaultOf(f, kind)}</p>
+      <p class="hint" id=${`${id}-hint`}>${f.hint ?? hintOf(f.schema, kind)}${defaultOf(f, kind)}</p>
       <p class="problem" id=${`${id}-problem`} role=${f.problem ? "alert" : nothing}>${f.problem || f.warning || nothing}</p>
     </div>`;
 }
@@ -40,6 +40,12 @@ function kindOf(schema = {}) {
   if (schema.enum) return "enum";
   const type = [schema.type].flat().find((t) => t !== "null");
   return { string: "text", integer: "integer", number: "number", boolean: "boolean", array: "codes", object: "json" }[type] ?? "text";
+}
+
+// The schema speaks of milliseconds and decimal hours; people enter other units.
+function hintOf(schema, kind) {
+  const text = schema?.description ?? "";
+  return ["duration", "clock", "hours"].includes(kind) ? text.replace(/, in (milliseconds|decimal hours[^.]*)/, "") : text;
 }
 
 function defaultOf({ schema, value }, kind) {

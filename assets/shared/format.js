@@ -2,12 +2,11 @@
 
 const units = [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000], ["ms", 1]];
 
-/** duration writes milliseconds as people say them: "1 h 30 min", "45 s", "2.5 s", "250 ms"; null as "". */
+/** duration writes milliseconds as people say them: "1 h 30 min", "45 s", "2.5 s", "0.62 s"; null as "". */
 export function duration(ms) {
   if (ms === null || ms === undefined) return "";
   if (ms < 0) return `−${duration(-ms)}`;
   if (ms === 0) return "0 s";
-  if (ms < 1000) return `${ms} ms`;
   if (ms < 60000) return `${number(ms / 1000)} s`;
   const parts = [];
   for (const [unit, length] of units.slice(0, 4)) {

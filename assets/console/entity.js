@@ -1,0 +1,39 @@
+// Forms of what a manifest holds: the fields of an object in the draft, edited in place, with the service's problems at them.
+
+import { html } from "../vendor/lit-html/lit-html.js";
+import { getIn, setIn } from "../shared/document.js";
+import { field } from "../shared/form.js";
+import { propertyOf } from "../shared/schema.js";
+import { terms } from "../shared/terms.js";
+import { optionsFor } from "./choices.js";
+
+/**
+ * entityField shows one property of the object at a path of the draft. more goes to field (form.js) as it is: hint, label,
+ * disabled, options …; a value of null takes the property away where nothing else stood there before.
+ */
+export function entityField(ctx, all, type, path, name, more = {}) {
+  const { workspace } = ctx, at = [...path, name];
+  const schema = propertyOf(all, type, name);
+  return field({
+    name, schema, id: `${type}-${name}`, required: all[type]?.required?.includes(name), value: getIn(workspace.doc, at),
+    options: optionsFor(terms[name]?.[1], workspace.doc), disabled: workspace.readOnly || schema.readOnly,
+    problem: workspace.problem(at), warning: workspace.warnings.get(`${at}`),
+    change: (value) => workspace.edit((doc) => setIn(doc, at, value ?? cleared(getIn(workspace.base, at), schema))), ...more,
+  });
+}
+
+// What stood there as null stays null, so that setting a value and clearing it again is no change.
+function cleared(before, schema) {
+  return before === null && [schema.type].flat().includes("null") ? null : undefined;
+}
+
+/** entityFields shows several properties in a grid. names: names, or [name, more]. */
+export const entityFields = (ctx, all, type, path, names) => html`<div class="fields">${names.map((n) => (Array.isArray(n) ? entityField(ctx, all, type, path, n[0], n[1]) : entityField(ctx, all, type, path, n)))}</div>`;
+
+/** freeCode makes a code that none of a list has: "NEW", "NEW-2" …, or "A-2" from "A". */
+export function freeCode(list, wanted = "NEW") {
+  const taken = new Set((list ?? []).map((e) => e.code));
+  if (!taken.has(wanted)) return wanted;
+  const stem = wanted.replace(/-\d+$/, "");
+  for (let n = 2; ; n++) if (!taken.has(`${stem}-${n}`)) return `${stem}-${n}`;
+}
