@@ -29,16 +29,9 @@ func postSignal(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v, err := strictjson.Decode(b)
+	objects, err := signalsOf(b)
 	if err != nil {
-		return reply{}, invalidJSON(err)
-	}
-	if err := check(schema.SignalBatch, v); err != nil {
 		return reply{}, err
-	}
-	objects, _ := v.(map[string]any)["signals"].([]any)
-	if n := len(objects); n > signal.MaxBatch {
-		return reply{}, errdefs.InvalidField("signals", "must have %d items or fewer; it has %d", signal.MaxBatch, n)
 	}
 	sent = len(objects)
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
@@ -59,6 +52,25 @@ func postSignal(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return list(outcomes, -1)
+}
+
+// signalsOf reads what is sent as signals; whether each is one the log tells.
+func signalsOf(body []byte) (objects []any, err error) {
+	if objects, ok := signal.QuickBatch(body); ok {
+		return objects, nil
+	}
+	v, err := strictjson.Decode(body)
+	if err != nil {
+		return nil, invalidJSON(err)
+	}
+	if err := check(schema.SignalBatch, v); err != nil {
+		return nil, err
+	}
+	objects, _ = v.(map[string]any)["signals"].([]any)
+	if n := len(objects); n > signal.MaxBatch {
+		return nil, errdefs.InvalidField("signals", "must have %d items or fewer; it has %d", signal.MaxBatch, n)
+	}
+	return objects, nil
 }
 
 // deviceLine is a device with what is known of it. What it did is kept through restarts, written once a minute.

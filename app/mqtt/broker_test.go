@@ -3,7 +3,6 @@ package mqtt
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -522,9 +521,24 @@ func TestTopics(t *testing.T) {
 	}
 }
 
+// TestObjectOf: the quick way to a signal and the other one find the same station.
 func TestObjectOf(t *testing.T) {
-	object, why := objectOf([]byte(`{"rssi":-1.50}`), "S1")
-	if b, _ := json.Marshal(object); why.issue != "" || string(b) != `{"rssi":-1.50,"station_code":"S1"}` {
-		t.Errorf("%s, %v", b, why)
+	for _, rssi := range []string{"-1.50", "-15e-1"} {
+		for _, tt := range []struct{ named, topic, want, issue string }{
+			{"", "S1", "S1", ""}, {`,"station_code":"S1"`, "S1", "S1", ""}, {`,"stationCode":"S1"`, "", "S1", ""}, {"", "", "", ""},
+			{`,"station_code":"S2"`, "S1", "", "station_code is not the station of the topic"},
+		} {
+			object, why := objectOf([]byte(`{"rssi":`+rssi+tt.named+`}`), tt.topic)
+			var got signal.Signal
+			switch object := object.(type) {
+			case *signal.Signal:
+				got = *object
+			case map[string]any:
+				got, _ = signal.Read(object, signal.MQTT)
+			}
+			if why.issue != tt.issue || why.issue == "" && (got.Station != tt.want || got.Numbers[signal.RSSI] != -1.5) {
+				t.Errorf("%s%s at %q: %+v, %v", rssi, tt.named, tt.topic, got, why)
+			}
+		}
 	}
 }

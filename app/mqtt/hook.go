@@ -173,7 +173,7 @@ type no struct {
 }
 
 // judge makes the object of a message, or says why it is none.
-func (b *Broker) judge(s *sender, pk *packets.Packet) (object map[string]any, why no) {
+func (b *Broker) judge(s *sender, pk *packets.Packet) (object any, why no) {
 	station := ""
 	for _, t := range b.cfg.Topics {
 		account, code, ok := t.match(pk.TopicName)
@@ -196,16 +196,22 @@ func (b *Broker) judge(s *sender, pk *packets.Packet) (object map[string]any, wh
 }
 
 // objectOf reads a payload as a signal of a station; "" leaves the station to what the payload says.
-func objectOf(payload []byte, station string) (object map[string]any, why no) {
+func objectOf(payload []byte, station string) (object any, why no) {
+	if s, ok := signal.Quick(payload, signal.MQTT); ok && (s.Station == "" || s.Station == station || station == "") {
+		if station != "" {
+			s.Station = station
+		}
+		return s, no{}
+	}
 	v, err := strictjson.Decode(payload)
 	if err != nil {
 		return nil, no{signal.CauseMalformed, "is not one JSON object: " + err.Error()}
 	}
-	object, ok := v.(map[string]any)
+	properties, ok := v.(map[string]any)
 	if !ok {
 		return nil, no{signal.CauseMalformed, "must be one JSON object"}
 	}
-	return object, place(object, station)
+	return properties, place(properties, station)
 }
 
 // place puts the station of a topic into an object that does not name another.

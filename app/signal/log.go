@@ -75,7 +75,7 @@ type place struct{ account, station string }
 
 // tailed is a signal of the tail and the batch it came with.
 type tailed struct {
-	Signal
+	*Signal
 	batch uint64
 }
 
@@ -120,9 +120,10 @@ func NewLog(cfg Config) (*Log, error) {
 
 // note adds a stored batch to the tail. The caller holds mu, or nobody else has the log yet.
 func (l *Log) note(batch uint64, list []Signal) {
-	for _, s := range list {
-		at := place{s.Account, s.Station}
-		l.last[at] = append(l.last[at], tailed{s, batch})
+	list = slices.Clone(list) // the caller may use its own again
+	for i := range list {
+		at := place{list[i].Account, list[i].Station}
+		l.last[at] = append(l.last[at], tailed{&list[i], batch})
 	}
 	l.size += len(list)
 }
@@ -249,7 +250,7 @@ func (l *Log) OfThen(account, station string, from, to int64, held func()) ([]Si
 	err := l.cfg.Store.View(func(tx *kv.Tx) error {
 		for _, s := range l.last[place{account, station}] {
 			if s.At >= from && s.At < to {
-				list, sorted = append(list, s.Signal), false
+				list, sorted = append(list, *s.Signal), false
 			}
 		}
 		held()
@@ -317,7 +318,7 @@ func (l *Log) Pack() error {
 		for _, s := range list {
 			batches[s.batch] = true
 			k := dayPart{at, Day(s.At)}
-			groups[k] = append(groups[k], s.Signal)
+			groups[k] = append(groups[k], *s.Signal)
 		}
 	}
 	l.mu.RUnlock()

@@ -42,7 +42,7 @@ const (
 )
 
 type property struct {
-	field Field
+	field Field  // of a text the first number that is no field's, and so on
 	text  string // not a field: "stationCode", "at", "id" or "errorCode"
 }
 
@@ -53,9 +53,9 @@ var properties = func() (by [2]map[string]property) {
 		by[HTTP][r.name], by[MQTT][r.name], by[MQTT][r.snake] = p, p, p
 	}
 	by[MQTT]["production_complete_good"], by[MQTT]["production_count_good"] = property{field: ProductionCompleteGood}, property{field: ProductionCountGood}
-	for name, snake := range map[string]string{"stationCode": "station_code", "at": "at", "id": "id", "errorCode": "error_code"} {
-		p := property{text: name}
-		by[HTTP][name], by[MQTT][name], by[MQTT][snake] = p, p, p
+	for i, name := range [][2]string{{"stationCode", "station_code"}, {"at", "at"}, {"id", "id"}, {"errorCode", "error_code"}} {
+		p := property{field: fieldCount + Field(i), text: name[0]}
+		by[HTTP][name[0]], by[MQTT][name[0]], by[MQTT][name[1]] = p, p, p
 	}
 	return by
 }()

@@ -28,7 +28,7 @@ type Outcome struct {
 	Cause    Cause  `json:"-"`        // why not, for metrics
 }
 
-// Parcel is what one sender sent at once, decoded as strictjson does.
+// Parcel is what one sender sent at once: objects that strictjson has decoded, or a *Signal that Quick has read.
 type Parcel struct {
 	From    Sender
 	Objects []any
@@ -44,7 +44,7 @@ type summary struct {
 	causes                                 map[Cause]int
 }
 
-// Take stores the signals among what a sender sent, decoded as strictjson does, and says of each what became of it. What
+// Take stores the signals among what a sender sent, as a Parcel has it, and says of each what became of it. What
 // cannot be taken does no harm to the rest. What is accepted is on the disk. Errors: the store's; then nothing was taken.
 func (l *Log) Take(from Sender, objects []any, style Style) ([]Outcome, error) {
 	outcomes, err := l.TakeAll([]Parcel{{from, objects, style}})
@@ -126,13 +126,16 @@ func refuse(cause Cause, format string, args ...any) refusal {
 
 // read makes a signal of what a sender sent. ahead is by how many ms its time is in the future.
 func (l *Log) read(from *Sender, v any, style Style, now int64) (s Signal, ahead int64, no refusal) {
-	object, ok := v.(map[string]any)
-	if !ok {
+	switch v := v.(type) {
+	case *Signal:
+		s = *v
+	case map[string]any:
+		issue := ""
+		if s, issue = Read(v, style); issue != "" {
+			return s, 0, refusal{CauseValue, issue}
+		}
+	default:
 		return s, 0, refuse(CauseMalformed, "must be an object")
-	}
-	s, issue := Read(object, style)
-	if issue != "" {
-		return s, 0, refusal{CauseValue, issue}
 	}
 	s.Account, s.Source, s.Arrived = from.Account, from.Source, now
 	switch {

@@ -1,0 +1,211 @@
+package signal
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+)
+
+// QuickBatch reads a body of POST /signal as machines write it, at a fraction of what strictjson, the schema and Read cost:
+// known properties, each once, texts in ASCII without escapes, numbers without exponents. It refuses nothing: what it does
+// not take (ok is false) those judge, so that they alone say what is wrong; what it takes they take and read as it does.
+// objects are for a Parcel.
+func QuickBatch(body []byte) (objects []any, ok bool) {
+	q := scanner{in: body, style: HTTP, stations: map[string]string{}}
+	if name, ok := q.member(); !ok || string(name) != "signals" || !q.take('[') {
+		return nil, false
+	}
+	list := make([]Signal, 0, min(bytes.Count(body, []byte("{")), MaxBatch))
+	for more := true; more; more = q.take(',') {
+		if len(list) == cap(list) {
+			return nil, false
+		}
+		list = append(list, Signal{})
+		if !q.object(&list[len(list)-1]) {
+			return nil, false
+		}
+	}
+	if !q.take(']') || !q.take('}') || q.space() {
+		return nil, false
+	}
+	objects = make([]any, len(list))
+	for i := range list {
+		objects[i] = &list[i]
+	}
+	return objects, true
+}
+
+// Quick is QuickBatch for a payload of one signal.
+func Quick(payload []byte, style Style) (*Signal, bool) {
+	q, s := scanner{in: payload, style: style}, &Signal{}
+	return s, q.object(s) && !q.space()
+}
+
+// scanner goes once through a text. Whatever is not as it should be is false.
+type scanner struct {
+	in       []byte
+	pos      int
+	style    Style
+	order    []named           // the properties of the objects before, by their place: most objects have the same ones
+	stations map[string]string // one string for all that are equal; nil where there is one object
+}
+
+type named struct {
+	name string
+	property
+}
+
+// space passes over white space and tells whether anything follows.
+func (q *scanner) space() bool {
+	for ; q.pos < len(q.in); q.pos++ {
+		if b := q.in[q.pos]; b > ' ' || b != ' ' && b != '\n' && b != '\r' && b != '\t' {
+			return true
+		}
+	}
+	return false
+}
+
+// take passes over white space, and a byte when it is the next.
+func (q *scanner) take(c byte) bool {
+	if !q.space() || q.in[q.pos] != c {
+		return false
+	}
+	q.pos++
+	return true
+}
+
+// text reads a text.
+func (q *scanner) text() ([]byte, bool) {
+	if !q.take('"') {
+		return nil, false
+	}
+	for start := q.pos; q.pos < len(q.in); q.pos++ {
+		switch b := q.in[q.pos]; {
+		case b == '"':
+			q.pos++
+			return q.in[start : q.pos-1], true
+		case b == '\\' || b < ' ' || b > '~':
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// member reads the beginning of an object and the name of its first property.
+func (q *scanner) member() (name []byte, ok bool) {
+	if !q.take('{') {
+		return nil, false
+	}
+	return q.name()
+}
+
+// name reads the name of a property and the colon after it.
+func (q *scanner) name() (name []byte, ok bool) {
+	name, ok = q.text()
+	return name, ok && q.take(':')
+}
+
+func (q *scanner) object(s *Signal) bool {
+	name, ok := q.member()
+	for i, seen := 0, uint32(0); ok; i++ {
+		p, known := q.property(i, name)
+		if bit := uint32(1) << p.field; !known || seen&bit != 0 {
+			return false
+		} else {
+			seen |= bit
+		}
+		if ok = q.value(s, p); !ok {
+			return false
+		}
+		if !q.take(',') {
+			return q.take('}') && (s.Mask != 0 || s.ErrorCode != "")
+		}
+		name, ok = q.name()
+	}
+	return false
+}
+
+func (q *scanner) property(i int, name []byte) (property, bool) {
+	if i < len(q.order) && q.order[i].name == string(name) {
+		return q.order[i].property, true
+	}
+	p, ok := properties[q.style][string(name)]
+	if ok && i == len(q.order) && q.stations != nil {
+		q.order = append(q.order, named{string(name), p})
+	}
+	return p, ok
+}
+
+func (q *scanner) value(s *Signal, p property) bool {
+	if p.text == "" {
+		n, ok := q.number(&fieldRules[p.field])
+		s.Set(p.field, n)
+		return ok
+	}
+	text, ok := q.text()
+	if !ok || len(text) == 0 {
+		return false
+	}
+	switch p.text {
+	case "at":
+		t, err := time.Parse(time.RFC3339Nano, string(text))
+		s.At = t.UnixMilli()
+		return err == nil && s.At > 0 && t.UTC().Year() <= 9999
+	case "stationCode":
+		if s.Station, ok = q.stations[string(text)]; !ok {
+			s.Station = string(text)
+			if q.stations != nil {
+				q.stations[s.Station] = s.Station
+			}
+		}
+		return len(text) <= maxStation
+	case "id":
+		s.ID = string(text)
+		return len(text) <= maxID
+	}
+	s.ErrorCode = string(text)
+	return len(text) <= maxErrorCode
+}
+
+// longestQuick is how many characters a number has at most.
+const longestQuick = 24
+
+func (q *scanner) number(r *rule) (float64, bool) {
+	q.space()
+	rest := q.in[q.pos:]
+	switch {
+	case r.flag && bytes.HasPrefix(rest, []byte("true")):
+		q.pos += len("true")
+		return 1, true
+	case r.flag && bytes.HasPrefix(rest, []byte("false")):
+		q.pos += len("false")
+		return 0, true
+	}
+	end := 0
+	digits := func() int {
+		from := end
+		for end < len(rest) && '0' <= rest[end] && rest[end] <= '9' {
+			end++
+		}
+		return end - from
+	}
+	if len(rest) > 0 && rest[0] == '-' {
+		end++
+	}
+	first := end
+	whole := digits()
+	if whole == 0 || whole > 1 && rest[first] == '0' {
+		return 0, false
+	}
+	if end < len(rest) && rest[end] == '.' {
+		if end++; digits() == 0 {
+			return 0, false
+		}
+	}
+	if end > longestQuick { // what follows a number, such as an exponent, is nothing that may follow a value
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(rest[:end]), 64)
+	q.pos += end
+	return n + 0, err == nil && n <= largest && n >= max(r.least, -largest) && (!r.flag || n == 0 || n == 1) // -0 becomes 0
+}
