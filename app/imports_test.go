@@ -37,6 +37,7 @@ var who = map[string][]string{
 	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/history", "app/mqtt", "app/correction"},
 	"app/upgrade":          {"kv", "app/backup"},
 	"app/web":              {"assets"},
+	"app/web/webtest":      {"app", "app/control", "app/demo", "app/simulate", "app/transform"}, // for tests alone
 	"app/control":          {},
 	"app/failpoint":        {},
 	"app/signal":           {"kv"},
@@ -75,7 +76,7 @@ var homes = map[string][]string{
 	"github.com/pion/":                       {"app/mdns"},
 	"aead.dev/minisign":                      {"app/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/backup"},
-	"net/http":                               {"app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service"},
+	"net/http":                               {"app/web/webtest", "app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service"},
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
