@@ -170,7 +170,16 @@ func (o *owner) pass(now int64) {
 	o.clockBack(now)
 	o.catchUp(now)
 	o.settle(now)
-	o.tell(now)
+	o.happened(now)
+	for _, l := range o.lines {
+		o.show(l, now)
+	}
+	o.fallDue(now)
+	o.got(now)
+}
+
+// fallDue has rules do what falls due by itself.
+func (o *owner) fallDue(now int64) {
 	for _, r := range o.f.rules {
 		if r.Due(o.account, now) {
 			if err := o.update(r.Tick); err != nil {
@@ -178,7 +187,6 @@ func (o *owner) pass(now int64) {
 			}
 		}
 	}
-	o.got(now)
 }
 
 // clockBack has lines computed again that have come to a time which the clock, having been set right, no longer shows: what
@@ -214,8 +222,8 @@ func (o *owner) clockBack(now int64) {
 	o.kept.Store(0)
 }
 
-// tell shows watchers what changed and rules what the engine found.
-func (o *owner) tell(now int64) {
+// happened tells rules what the engine found.
+func (o *owner) happened(now int64) {
 	type found struct {
 		station string
 		event   monitor.Event
@@ -235,29 +243,28 @@ func (o *owner) tell(now int64) {
 			l.mu.Unlock()
 		}
 	}
-	if len(news) > 0 && len(o.f.rules) > 0 {
-		err := o.update(func(w *Work) error {
-			for _, n := range news {
-				for _, r := range o.f.rules {
-					if err := r.Happened(w, n.station, n.event); err != nil {
-						return err
-					}
+	if len(news) == 0 || len(o.f.rules) == 0 {
+		return
+	}
+	err := o.update(func(w *Work) error {
+		for _, n := range news {
+			for _, r := range o.f.rules {
+				if err := r.Happened(w, n.station, n.event); err != nil {
+					return err
 				}
 			}
-			return nil
-		})
-		if err != nil {
-			o.trouble("a schedule's quantity was reached, and that was not noted", err)
-			for _, n := range news {
-				l := o.lines[n.station]
-				l.mu.Lock()
-				delete(l.told, factOf(&n.event))
-				l.mu.Unlock()
-			}
 		}
+		return nil
+	})
+	if err == nil {
+		return
 	}
-	for _, l := range o.lines {
-		o.show(l, now)
+	o.trouble("a schedule's quantity was reached, and that was not noted", err)
+	for _, n := range news {
+		l := o.lines[n.station]
+		l.mu.Lock()
+		delete(l.told, factOf(&n.event))
+		l.mu.Unlock()
 	}
 }
 

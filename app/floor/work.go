@@ -37,6 +37,8 @@ type placed struct {
 }
 
 // Do runs fn as the owner of an account, in one transaction: what it puts and records is stored together or not at all.
+// What happens by itself until now comes first: who acts between a schedule's end and the second in which that would be noted
+// meets the end.
 // After the commit the stations take the recorded inputs in, and watchers are told. fn may run more than once, so it must
 // have no effect but through the Work; it must not call Do. Errors: fn's, the store's; one that is Unavailable while
 // the stations are being read after a start.
@@ -48,6 +50,9 @@ func (f *Floor) Do(accountID string, fn func(w *Work) error) error {
 	var failed error
 	if err := o.do(func() {
 		o.takeArrivals()
+		now := o.f.now()
+		o.happened(now)
+		o.fallDue(now)
 		failed = o.update(fn)
 	}); err != nil {
 		return err

@@ -22,6 +22,8 @@
 //   - What an operator enters while the schedule is paused belongs to it, and is put at the moment before the pause.
 //   - A counter-entry takes the effect of an entry back as if it had never been: the count's source is open again. Both
 //     stay in the log of entries.
+//   - An end that comes by itself lies behind what operators entered for the schedule in good faith, though late signals say
+//     that its quantity was reached before.
 //   - An entry is checked when it is made; what becomes of it when later facts leave no room for it is package monitor's
 //     rule. Entries show what of them does not count, and schedules how many such entries they have; taking one back takes
 //     back what counts of it.

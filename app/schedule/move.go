@@ -173,22 +173,23 @@ func (s *Schedule) expect(st *station.Station, start int64) outlook {
 	return o
 }
 
-// end ends a running schedule at the act's moment, or a millisecond after its start. Its last rate is kept.
+// end ends a running schedule at the act's moment, or a millisecond after its start, or behind what operators entered for
+// it: units that come late may reach its quantity before that. Its last rate is kept.
 func (a *act) end(old *Schedule, how Move, note string) (*Schedule, error) {
 	in := monitor.Input{At: max(a.at, old.Start+1), Kind: monitor.InputScheduleEnd, ID: old.ID}
 	if how == MoveQuantityReached {
 		in.At, in.Kind = a.at, monitor.InputQuantityEnd // the unit that completes it may be made in the ms in which it starts
 	}
-	if a.by != service {
-		latest, err := a.latestEntry(old, in.At)
-		switch {
-		case err != nil:
-			return nil, err
-		case latest > in.At+1:
-			return nil, errdefs.New(errdefs.Conflict, "the schedule %s has an operator's entry of %s; take it back, or end the schedule after it", old.ID, stamp(latest))
-		case latest >= in.At: // in one ms ends come before entries
-			in.At = latest + 1
-		}
+	latest, err := a.latestEntry(old, in.At)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.by != service && latest > in.At+1:
+		return nil, errdefs.New(errdefs.Conflict, "the schedule %s has an operator's entry of %s; take it back, or end the schedule after it", old.ID, stamp(latest))
+	case latest >= in.At && in.Kind == monitor.InputQuantityEnd:
+		in.At = latest // in one ms it comes after entries
+	case latest >= in.At:
+		in.At = latest + 1 // and other ends come before them
 	}
 	next := old.copy()
 	if st, err := a.w.Station(old.StationCode); err == nil {

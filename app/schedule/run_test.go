@@ -333,3 +333,74 @@ func TestStationLeft(t *testing.T) {
 	_, err := p.write(input("10:00"))
 	refused(t, err, errdefs.Invalid, "stationCode")
 }
+
+// What is entered between the moment at which a schedule ends by itself and the recording of that end meets the end: it
+// counts for the schedule, or is refused.
+func TestEntryMeetsTheEnd(t *testing.T) {
+	reached := func(p *plant) { // and no second has passed since
+		g := floortest.Signal("PRESS", p.Now().UnixMilli(), map[signal.Field]float64{signal.ProductionCompleteGood: 10})
+		g.Account, g.Arrived, g.Source = account, g.At, "device:works/gateway"
+		_, err := p.Signals.Append([]signal.Signal{g})
+		p.must(nil, err)
+	}
+	timed := input("08:00")
+	timed.PlannedEnd, timed.AutoEnd = schedule.Give(*moment("08:05")), schedule.Give(true)
+	counted := input("08:00")
+	counted.PlannedQuantity = schedule.Give(10.0)
+	for _, tt := range []struct {
+		name  string
+		in    schedule.Input
+		ends  func(*plant)
+		named bool
+		want  string
+	}{
+		{"quantity", counted, reached, false, "completed 08:00-08:05 10/0 create start quantityReached"},
+		{"quantity, by its id", counted, reached, true, "completed 08:00-08:05 8/2 create start quantityReached"},
+		{"time", timed, func(p *plant) { p.good(10) }, false, "completed 08:00-08:05 10/0 create start autoEnd"},
+		{"time, by its id", timed, func(p *plant) { p.good(10) }, true, "completed 08:00-08:05 8/2 create start autoEnd"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlant(t)
+			v := p.make(tt.in)
+			p.must(p.start(v.ID, schedule.StartInput{}))
+			p.until("08:04:59")
+			if tt.in.AutoEnd.Value {
+				tt.ends(p)
+				p.Pause(time.Second)
+			} else {
+				p.until("08:05")
+				tt.ends(p)
+			}
+			p.Pause(600 * time.Millisecond)
+			in := schedule.EntryInput{Reject: 2}
+			if tt.named {
+				in.ScheduleID = v.ID
+			}
+			e, err := p.enter(in)
+			if tt.named {
+				p.must(e, err)
+			} else {
+				refused(t, err, errdefs.Conflict, "no production schedule runs")
+			}
+			p.until("08:06")
+			p.told(v.ID, tt.want)
+		})
+	}
+}
+
+// Units that come late and would end a schedule before an entry that counts for it end it behind the entry.
+func TestLateEndIsBehindEntries(t *testing.T) {
+	p := newPlant(t)
+	in := input("08:00")
+	in.PlannedQuantity = schedule.Give(10.0)
+	v := p.make(in)
+	p.must(p.start(v.ID, schedule.StartInput{}))
+	p.until("08:05")
+	p.good(9)
+	p.until("08:06")
+	p.must(p.enter(schedule.EntryInput{Reject: 2}))
+	p.until("08:07")
+	p.Send(floortest.Signal("PRESS", clock("08:05:30"), map[signal.Field]float64{signal.ProductionCompleteGood: 4}))
+	p.Pass(2*time.Second, time.Second)
+	p.told(v.ID, "completed 08:00-08:06 11/2 create start quantityReached")
+}
