@@ -167,7 +167,7 @@ func (a *App) services() (err error) {
 		},
 	}
 	if a.host != nil {
-		api.Status, api.Compact, api.Restorer = a.host.status, a.host.Compact, a.host
+		api.Status, api.Compact, api.Restorer, api.Lines = a.host.status, a.host.Compact, a.host, a.host.lines.Lines
 	}
 	a.api = httpapi.New(api)
 	return nil

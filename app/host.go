@@ -18,6 +18,7 @@ import (
 	"opsmon/app/control"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
+	"opsmon/app/logbook"
 	"opsmon/app/web"
 	"opsmon/kv"
 )
@@ -64,6 +65,7 @@ type Host struct {
 	away   atomic.Pointer[error] // why there is none
 	turn   sync.Mutex            // held by who opens and closes Apps
 	began  time.Time
+	lines  *logbook.Book
 
 	restores restores
 	way      wayBack
@@ -81,15 +83,23 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	h := &Host{cfg: cfg, log: log, limits: defaultTimeLimits(), began: time.Now(), base: newBaseURL(cfg)}
+	level, err := cfg.Level()
+	if err != nil {
+		return nil, err
+	}
+	lines := logbook.New(time.Now)
+	log = slog.New(logbook.NewHandler(lines, level, log.Handler()))
+	h := &Host{cfg: cfg, log: log, lines: lines, limits: defaultTimeLimits(), began: time.Now(), base: newBaseURL(cfg)}
 	h.away.Store(&errStarting)
 	h.restores.ctx, h.restores.end = context.WithCancel(context.Background())
 	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status, Compact: h.Compact,
 		Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})
-	var err error
 	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: cfg.Demo, Version: BuildInfo().Version, Secure: cfg.secure()})
 	return h, err
 }
+
+// Log is the service's log, whose newest lines administrators can read.
+func (h *Host) Log() *slog.Logger { return h.log }
 
 // why says why there is no App.
 func (h *Host) why() error { return h.withWay(*h.away.Load()) }

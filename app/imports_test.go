@@ -34,12 +34,13 @@ var who = map[string][]string{
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
 	"app/station":          {"kv", "schema/strictjson", "app/errdefs", "app/iso", "app/account", "app/audit", "app/auth", "app/calendar", "app/monitor", "app/oee", "app/energy"},
-	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/history", "app/mqtt", "app/correction"},
+	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/history", "app/mqtt", "app/correction", "app/logbook"},
 	"app/upgrade":          {"kv", "app/backup"},
 	"app/web":              {"assets"},
 	"app/web/webtest":      {"app", "app/control", "app/demo", "app/simulate", "app/transform"}, // for tests alone
 	"app/control":          {},
 	"app/failpoint":        {},
+	"app/logbook":          {},
 	"app/signal":           {"kv"},
 	"app/history":          {"kv", "app/calendar", "app/monitor", "app/oee", "app/energy"},
 	"app/mqtt":             {"schema/strictjson", "app/auth", "app/signal", "app/transform"},
@@ -56,7 +57,7 @@ var who = map[string][]string{
 	"app/correction":       {"kv", "app/errdefs", "app/account", "app/audit", "app/auth", "app/calendar", "app/monitor", "app/oee", "app/station", "app/floor"},
 	"app/floor/floortest":  {"kv", "kv/kvtest", "app/account", "app/auth", "app/audit", "app/event", "app/floor", "app/history", "app/signal", "app/station"},
 	"app/schedule":         {"kv", "app/errdefs", "app/audit", "app/auth", "app/calendar", "app/event", "app/floor", "app/monitor", "app/station"},
-	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/station", "app/floor", "app/correction", "app/schedule", "app/task", "app/mqtt", "app/transform", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade", "app/doctor"},
+	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/station", "app/floor", "app/correction", "app/schedule", "app/task", "app/mqtt", "app/transform", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade", "app/doctor", "app/logbook"},
 	"packaging/build":      {"app/service"},
 	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/simulate", "app/transform", "app/upgrade"},
 }

@@ -174,7 +174,7 @@ func (e *env) run(ctx context.Context, cfg app.Config, started func(h *app.Host,
 	return h.Run(ctx, func(url string) {
 		started(h, url)
 		kept.Go(func() {
-			service.Keep(ctx, service.KeepConfig{DataDir: cfg.DataDir, URL: url, Probe: h.Probe, Log: log})
+			service.Keep(ctx, service.KeepConfig{DataDir: cfg.DataDir, URL: url, Probe: h.Probe, Log: h.Log()})
 		})
 	})
 }

@@ -31,6 +31,7 @@ import (
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/issue"
+	"opsmon/app/logbook"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -70,6 +71,8 @@ type Config struct {
 	Status func() Status
 	// Appliance tells how the appliance is, its counts aside.
 	Appliance func() Appliance
+	// Lines gives lines of the service's log; nil where no service runs.
+	Lines func(logbook.Query) []logbook.Line
 	// Audit lists the audit records of an account, newest first, and how many there are.
 	Audit func(accountID string, limit, skip int, action string) ([]audit.Record, int, error)
 	// Bootstrap makes an account, its first administrator and a key in one transaction.

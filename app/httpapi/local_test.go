@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -251,5 +252,33 @@ func TestAuditList(t *testing.T) {
 	}
 	if a := s.do(ask{method: "GET", path: "/audit?action=nothing", key: admin}).want(t, 200); a.at("paging", "totalElements") != 0.0 {
 		t.Errorf("%s", a.body)
+	}
+}
+
+// The log of the last day is read in pages, from a severity on.
+func TestLog(t *testing.T) {
+	s := newServer(t, options{})
+	admin := s.roleKey(auth.Admin)
+	for range 5 {
+		s.do(ask{method: "POST", path: "/account", body: `{"currency":1}`, key: admin}).want(t, 400)
+	}
+	read := func(query string) []any {
+		return s.do(ask{method: "GET", path: "/appliance/log" + query, key: admin}).want(t, 200).at("results").([]any)
+	}
+	first := read("?limit=2&level=info")
+	last := first[1].(map[string]any)
+	attributes := last["attributes"].(map[string]any)
+	if len(first) != 2 || last["message"] != "request" || attributes["status"] != 400.0 || attributes["route"] != "/account" || attributes["account"] != "acme" {
+		t.Errorf("%v", first)
+	}
+	more := read(fmt.Sprintf("?limit=1&level=info&before=%.0f", last["id"]))
+	if len(more) != 1 || more[0].(map[string]any)["id"].(float64) >= last["id"].(float64) {
+		t.Errorf("after %v comes %v", last, more)
+	}
+	if severe := read("?level=error"); len(severe) != 0 {
+		t.Errorf("%v", severe)
+	}
+	for query, field := range map[string]string{"?level=loud": "level", "?limit=0": "limit", "?limit=1001": "limit", "?before=x": "before", "?before=0": "before"} {
+		s.do(ask{method: "GET", path: "/appliance/log" + query, key: admin}).wantDetail(t, field, "must be")
 	}
 }

@@ -95,6 +95,8 @@ const parameters = `{
 "note": {"description": "Why, for the list of revisions.", "schema": {"type": "string", "maxLength": 200}, "example": "third packing line"},
 "limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}, "example": 50},
 "skip": {"description": "How many to leave out first.", "schema": {"type": "integer", "minimum": 0, "default": 0}, "example": 0},
+"level": {"description": "Only lines of at least this severity.", "schema": {"type": "string", "enum": ["debug", "info", "warn", "error"]}, "example": "warn"},
+"before": {"description": "Only lines whose id is smaller.", "schema": {"type": "integer", "minimum": 1}, "example": 1795162530124},
 "token": {"description": "The token of the one-time link.", "required": true, "schema": {"type": "string", "minLength": 1}, "example": "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"},
 "action": {"description": "Only records of this action.", "schema": {"type": "string"}, "example": "manifest.apply"},
 "listTasks state": {"description": "Only those in these states, with commas between them.", "schema": {"type": "string"}, "example": "pending"},
@@ -540,6 +542,13 @@ var operations = map[string]operation{
 		about: "What runs since when and where, the certificate, the store and its disk, backups, how long things are kept, the clock, and what needs a person. `warnings` has the codes `backup`, `noSchedule`, `certificate`, `clock`, `clockDoubted`, `timeZone`, `deviceClocks`, `disk`, `storeFull`, `plantBroker` and `address`; more may come. " +
 			"Users, tablets and devices are counted in the caller's account.",
 		answer: "The appliance.", form: formResult, gives: "Appliance", sample: applianceSample,
+	},
+	"GET /appliance/log": {
+		id: "getLog", tag: "Admin", summary: "Read what the service logged",
+		about: "Lines of the last day, newest first, as far as there is room for them in memory: at most 10,000, of which half are for warnings and errors alone, and 4 MiB. A restart begins anew; the machine's own log has the rest. It holds no secret. " +
+			"For the lines before those of an answer ask again with `before` and the id of its last one.",
+		answer: "Lines of the log.", form: formList, gives: "LogLine", also: []int{400},
+		sample: `{"id":1795162530124,"at":"2026-11-20T01:30:02.114Z","level":"info","message":"backup made","attributes":{"file":"/var/lib/app/backups/app-20261120T013000Z.backup","bytes":1846211}}`,
 	},
 	"GET /audit": {
 		id: "listAudit", tag: "Admin", summary: "List what was changed, by whom",

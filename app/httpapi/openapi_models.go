@@ -709,6 +709,9 @@ const answerModels = `{
 		"accounts": {"description": "Of the appliance, archived ones aside.", "type": "integer"}, "users": {"type": "integer"}, "tablets": {"type": "integer"}, "devices": {"type": "integer"}}},
 	"warnings": {"description": "What needs a person.", "type": "array", "items": {"type": "object", "required": ["code", "severity", "message", "action"], "additionalProperties": false, "properties": {
 		"code": {"type": "string"}, "severity": {"type": "string", "enum": ["warning", "problem"]}, "message": {"type": "string"}, "action": {"description": "What to do.", "type": "string"}}}}}},
+"LogLine": {"description": "A line of the service's log.", "type": "object", "required": ["id", "at", "level", "message", "attributes"], "additionalProperties": false, "properties": {
+	"id": {"description": "Grows from line to line.", "type": "integer", "minimum": 1}, "at": {"$ref": "#/components/schemas/Moment"},
+	"level": {"type": "string", "enum": ["debug", "info", "warn", "error"]}, "message": {"type": "string"}, "attributes": {"description": "By name; of groups with dots between.", "type": "object"}}},
 "ApplianceBackup": {"description": "How scheduled backups are made, and how they are doing.", "type": "object", "required": ["settings", "fixed", "folder", "encrypted", "running", "lastAt", "lastName", "lastBytes", "nextAt", "overdue", "problem"], "additionalProperties": false, "properties": {
 	"settings": {"$ref": "#/components/schemas/BackupSettingsNow"},
 	"fixed": {"description": "Settings that cannot be changed here, and the flag or the variable that gives each.", "type": "object", "additionalProperties": {"type": "string"}},

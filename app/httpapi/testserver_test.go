@@ -25,6 +25,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/issue"
+	"opsmon/app/logbook"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -134,6 +135,8 @@ func newServer(t testing.TB, o options) *server {
 	if o.log != nil {
 		log = o.log
 	}
+	lines := logbook.New(time.Now)
+	log = slog.New(logbook.NewHandler(lines, slog.LevelDebug, log.Handler()))
 	var err error
 	if s.accounts, err = account.New(account.Config{
 		Changed: func(id string) {
@@ -203,6 +206,7 @@ func newServer(t testing.TB, o options) *server {
 		Check:     func(report func(string)) error { return s.store.Check(report) },
 		Gauges:    func() []Gauge { return []Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },
 		BaseURL:   func() string { return "https://plant.example" },
+		Lines:     lines.Lines,
 		Appliance: func() Appliance {
 			return Appliance{
 				Version: "test", URLs: []string{"https://plant.example"}, Listen: []ListenPoint{{"listen", ":8443", true}}, TLS: "auto", StartedAt: new("2026-11-20T08:15:30.000Z"),

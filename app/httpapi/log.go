@@ -1,0 +1,53 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"opsmon/app/audit"
+	"opsmon/app/errdefs"
+	"opsmon/app/logbook"
+)
+
+// logLine is a line of the log as answers show it.
+type logLine struct {
+	ID         uint64          `json:"id"`
+	At         string          `json:"at"`
+	Level      string          `json:"level"`
+	Message    string          `json:"message"`
+	Attributes json.RawMessage `json:"attributes"`
+}
+
+var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+
+// getLog answers GET /appliance/log: lines of the last day, newest first.
+func getLog(c *call) (reply, error) {
+	q, text := logbook.Query{Least: slog.LevelDebug}, c.r.URL.Query()
+	if name := text.Get("level"); name != "" {
+		level, known := logLevels[name]
+		if !known {
+			return reply{}, errdefs.InvalidField("level", "must be debug, info, warn or error; it is %q", shorten(name))
+		}
+		q.Least = level
+	}
+	if id := text.Get("before"); id != "" {
+		n, err := strconv.ParseUint(id, 10, 64)
+		if err != nil || n == 0 {
+			return reply{}, errdefs.InvalidField("before", "must be the id of a line; it is %q", shorten(id))
+		}
+		q.Before = n
+	}
+	var err error
+	if q.Limit, err = number(text.Get("limit"), "limit", 100, 1, 1000); err != nil {
+		return reply{}, err
+	}
+	lines := []logLine{}
+	if c.api.cfg.Lines != nil {
+		for _, l := range c.api.cfg.Lines(q) {
+			lines = append(lines, logLine{l.ID, audit.Timestamp(l.At), strings.ToLower(l.Level.String()), l.Message, l.Attributes})
+		}
+	}
+	return list(lines, -1)
+}
