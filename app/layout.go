@@ -30,8 +30,8 @@ import (
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState
 //	stationBoard, correction                                       package station
-//	ledger, ledgerLate, ledgerLink, once, onceAge, refused,        package floor
-//	refusedAge
+//	ledger, ledgerLate, ledgerLink, ledgerAgain, once, onceAge,    package floor
+//	refused, refusedAge
 //	schedule, scheduleAt, scheduleOpen, schedulePlan,              package schedule
 //	production, productionAt
 //	task, taskCurrent, taskText, taskStation                       package task

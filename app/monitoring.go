@@ -90,12 +90,15 @@ func (a *App) revision(accountID string) int64 {
 
 // floorGauges measures how the stations of all accounts keep up.
 func (a *App) floorGauges() []httpapi.Gauge {
-	var stations, late, loading float64
-	oldest := int64(0)
+	var stations, late, loading, behind float64
+	now, oldest := a.cfg.Clock().UnixMilli(), int64(0)
 	for _, account := range a.accounts.List(false) {
 		h := a.floor.Health(account.ID)
 		stations += float64(h.Stations)
 		late += float64(h.Late)
+		if h.Behind != 0 {
+			behind = max(behind, float64(now-h.Behind)/1000)
+		}
 		if h.Loading {
 			loading++
 		}
@@ -106,10 +109,11 @@ func (a *App) floorGauges() []httpapi.Gauge {
 	list := []httpapi.Gauge{
 		{Name: "app_floor_stations", Help: "Stations that are followed.", Value: stations},
 		{Name: "app_floor_late_stations", Help: "Stations that are to be computed again because something came late.", Value: late},
+		{Name: "app_floor_behind_seconds", Help: "How far back figures are still to change because something came late; 0 when none are.", Value: behind},
 		{Name: "app_floor_loading_accounts", Help: "Accounts whose stations are being read since the start.", Value: loading},
 	}
 	if oldest != 0 {
-		list = append(list, httpapi.Gauge{Name: "app_floor_kept_age_seconds", Help: "Age of what came of the signals and is kept; what is younger is computed again after a restart.", Value: float64(a.cfg.Clock().UnixMilli()-oldest) / 1000})
+		list = append(list, httpapi.Gauge{Name: "app_floor_kept_age_seconds", Help: "Age of what came of the signals and is kept; what is younger is computed again after a restart.", Value: float64(now-oldest) / 1000})
 	}
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -194,7 +195,7 @@ func TestKilledInAShift(t *testing.T) {
 	want := shift.settled(t, calm, calmly)
 	diff := ""
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		if diff = cmp.Diff(want, shift.figures(t, rough, p)); diff == "" { // what came last is being computed
+		if diff = cmp.Diff(want, shift.figures(t, rough, p)); diff == "" && rough.noneLate(t, p) { // what came last is being computed
 			break
 		}
 	}
@@ -220,12 +221,32 @@ func (s *shiftPlayed) explain(t *testing.T, r *restless, p *process) int {
 	return done.Acts
 }
 
-// settled waits until the figures stay as they are, and gives them.
+// noneLate tells whether the service has computed all that came late.
+func (r *restless) noneLate(t *testing.T, p *process) bool {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-KEY", r.key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.Contains(string(text), "\napp_floor_late_stations ") {
+		t.Fatalf("GET /metrics: %s, %v", resp.Status, err)
+	}
+	return strings.Contains(string(text), "\napp_floor_late_stations 0\n")
+}
+
+// settled waits until nothing is to be computed again and the figures stay as they are, and gives them.
 func (s *shiftPlayed) settled(t *testing.T, r *restless, p *process) []string {
 	t.Helper()
 	last, since := s.figures(t, r, p), time.Now()
 	for end := time.Now().Add(time.Minute); time.Since(since) < 3*time.Second; time.Sleep(300 * time.Millisecond) {
-		if now := s.figures(t, r, p); !slices.Equal(now, last) {
+		if now := s.figures(t, r, p); !slices.Equal(now, last) || !r.noneLate(t, p) {
 			last, since = now, time.Now()
 		}
 		if time.Now().After(end) {

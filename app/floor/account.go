@@ -88,8 +88,8 @@ func (f *Floor) Account(accountID string) *account.Live {
 func (o *owner) got(now int64) {
 	windows := now
 	for _, l := range o.lines {
-		if l.late != 0 {
-			windows = min(windows, l.late)
+		if at := l.behind(); at != 0 {
+			windows = min(windows, at)
 		}
 	}
 	o.cursors.Store(&[]account.Cursor{

@@ -15,6 +15,11 @@
 //     state for each station and what came since.
 //  5. Detail, Rows and Now put together what is kept, what the base has given out since and what the live state shows.
 //
+// What came very late, or is corrected for a time long ago, is computed again in pieces, beside what is kept of the station,
+// with other work in between; when it has come up to now it takes that one's place, in one transaction. Until then figures
+// are what they were, and the account's cursor "windows" tells from when on they are to change. A station that is late
+// again and again is computed the more seldom, the further back that reaches.
+//
 // # What is derived, and what is not
 //
 // Signals, the ledger, findings about stops, corrections and the manifest's revisions are the truth. What package
@@ -27,6 +32,7 @@
 //	ledger     (account, (station, (at ms, number))) -> what happened there, by whom
 //	ledgerLink (account, (station, device)) -> since when, ms: the live connections that there are
 //	ledgerLate (account, station) -> earliest moment, ms, from which it is to be computed again
+//	ledgerAgain (account, station) -> since when the station is being computed again, in pieces, beside what is kept of it
 //	once       (account, idempotency key) -> a request that was done, and its answer: for seven days
 //	onceAge    (when, ms, (account, idempotency key)) -> ""
 //	refused    (account, idempotency key) -> a request that was refused: for 30 days

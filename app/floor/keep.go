@@ -60,7 +60,7 @@ var errNotNow = errors.New("signals of that time are on their way")
 func (o *owner) keep(at int64) (bool, error) {
 	var lines []*line
 	for _, l := range o.lines {
-		if l.late == 0 && l.baseAt == at {
+		if l.late == 0 && l.baseAt == at { // one that is to be computed again from far back goes on meanwhile
 			lines = append(lines, l)
 		}
 	}
@@ -135,13 +135,13 @@ func (o *owner) keepLine(tx *kv.Tx, l *line, at int64) (int64, error) {
 	if err := o.f.cfg.History.PutState(tx, o.account, l.code, at, l.base.Encode()); err != nil {
 		return 0, err
 	}
-	return to, o.sums(tx, o.timeline, l.code, from, to)
+	return to, o.sums(tx, o.timeline, l.code, l.code, from, to)
 }
 
-// sums makes the kept sums of a station's UTC days that have time in [from, to) anew.
-func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code string, from, to int64) error {
+// sums makes the kept sums of a station's UTC days that have time in [from, to) anew. place is its code, or what is beside it.
+func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code, place string, from, to int64) error {
 	for d := history.Day(from); d*day < to; d++ {
-		kept, through, err := o.f.cfg.History.Detail(tx, o.account, code, d*day, (d+1)*day)
+		kept, through, err := o.f.cfg.History.Detail(tx, o.account, place, d*day, (d+1)*day)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code string, from, to int64
 		if err != nil {
 			return err
 		}
-		if err := o.f.cfg.History.ReplaceRows(tx, o.account, code, s.Calendar, d, rows, used); err != nil {
+		if err := o.f.cfg.History.ReplaceRows(tx, o.account, place, s.Calendar, d, rows, used); err != nil {
 			return err
 		}
 	}

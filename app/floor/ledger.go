@@ -16,11 +16,12 @@ type placeKey = kv.Pair[string, kv.Pair[string, kv.Pair[uint64, uint64]]]
 var (
 	ledger = kv.NewBucket("ledger", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.JSON[record]())
 	lates  = kv.NewBucket("ledgerLate", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
+	anews  = kv.NewBucket("ledgerAgain", kv.PairOf(kv.String, kv.String), kv.JSON[reworkRecord]())
 )
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string {
-	return []string{ledger.Name(), lates.Name(), links.Name(), onces.Name(), onceAges.Name(), refusals.Name(), refusalAges.Name()}
+	return []string{ledger.Name(), lates.Name(), anews.Name(), links.Name(), onces.Name(), onceAges.Name(), refusals.Name(), refusalAges.Name()}
 }
 
 // record is what happened at a station, other than a signal. It is stored: a changed field needs a migration.
@@ -149,6 +150,15 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		}
 		if !known[item.Key.A] {
 			report(fmt.Sprintf("a mark of a late entry names the account %q, which is not there", item.Key.A))
+		}
+	}
+	for item, err := range anews.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("stations that are being computed again: %v", err))
+			return
+		}
+		if !known[item.Key.A] {
+			report(fmt.Sprintf("a station that is being computed again is of the account %q, which is not there", item.Key.A))
 		}
 	}
 }

@@ -36,6 +36,11 @@ type line struct {
 	gap     int64                  // from here on the log has more than the line knows, ms; 0: no
 	retry   int64                  // a line that could not be computed is not tried before then, ms
 	late    int64                  // the earliest moment that is to be computed again, ms; 0: none
+	redone  int64                  // when it was last computed again, ms
+	deep    int64                  // the same as late of what lies further back than deepAfter
+	deepAt  int64                  // when it was last computed again from that far back, ms
+	anew    *rework                // that is being done; nil: not
+	entered bool                   // people told of what makes it late: it is not served before it is computed
 	told    map[fact]bool          // the engine's events since baseAt that rules have been told
 	touched bool                   // it took something in since it was last shown
 	shown   status                 // as watchers know it
@@ -97,9 +102,31 @@ func (l *line) feed(in monitor.Input) {
 
 // goBack notes that the line is to be computed again from a moment on.
 func (l *line) goBack(at int64) {
-	if at = max(at, 1); l.late == 0 || at < l.late {
-		l.late = at
+	at = max(at, 1)
+	l.anew.miss(at)
+	if l.baseAt-at > deepAfter {
+		l.deep = earlier(l.deep, at)
+		return
 	}
+	l.late = earlier(l.late, at)
+}
+
+// earlier gives the earlier one of two moments, of which 0 is none.
+func earlier(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// behind is the earliest moment from which on the line's figures are still to change for what came late, ms; 0: none. The
+// caller holds mu.
+func (l *line) behind() int64 {
+	at := earlier(l.late, l.deep)
+	if l.anew != nil {
+		at = earlier(at, l.anew.Late)
+	}
+	return at
 }
 
 // refresh brings the live state to a moment: it takes in what has come by then. The caller holds mu.

@@ -1,9 +1,7 @@
 package floor
 
 import (
-	"cmp"
 	"errors"
-	"iter"
 	"log/slog"
 	"runtime/debug"
 	"slices"
@@ -42,11 +40,12 @@ type owner struct {
 	lines    map[string]*line
 	loading  error // why there are no lines yet
 
-	cursors atomic.Pointer[[]account.Cursor] // how far the owner has got
+	cursors  atomic.Pointer[[]account.Cursor] // how far the owner has got
+	computed atomic.Int64                     // how often lines were computed again
 
 	ticked int64        // ms, when time last passed
 	kept   atomic.Int64 // ms, the hour up to which lines were last kept
-	rest   time.Time    // lines do not go back before it, so that the rest of the work gets its turn
+	rest   int64        // ms: lines do not go back before it, so that the rest of the work gets its turn
 }
 
 func newOwner(f *Floor, account string) *owner {
@@ -204,6 +203,9 @@ func (o *owner) clockBack(now int64) {
 	o.f.cfg.Log.Warn("the clock went back; what was counted for the time after it is computed again", slog.String("account", o.account), slog.Int("stations", len(ahead)))
 	err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
 		for _, l := range ahead {
+			if err := o.abandon(tx, l); err != nil {
+				return err
+			}
 			if err := markLate(tx, o.account, l.code, now); err != nil {
 				return err
 			}
@@ -216,7 +218,10 @@ func (o *owner) clockBack(now int64) {
 	}
 	for _, l := range ahead {
 		l.mu.Lock()
-		l.goBack(now)
+		if l.anew != nil {
+			l.deep, l.anew = earlier(l.deep, l.anew.Late), nil
+		}
+		l.late = earlier(l.late, now)
 		l.mu.Unlock()
 	}
 	o.kept.Store(0)
@@ -265,92 +270,6 @@ func (o *owner) happened(now int64) {
 		l.mu.Lock()
 		delete(l.told, factOf(&n.event))
 		l.mu.Unlock()
-	}
-}
-
-// catchUp computes late lines again, for as long as other work can wait.
-func (o *owner) catchUp(now int64) {
-	started := time.Now()
-	if started.Before(o.rest) {
-		return
-	}
-	var late []*line
-	for _, l := range o.lines {
-		if l.late != 0 && (now >= l.retry || now < l.retry-retryAfter) {
-			late = append(late, l)
-		}
-	}
-	for batch := range lateBatches(late, now) {
-		o.tryAgain(o.timeline, now, batch)
-		if time.Since(started) > time.Second || o.ends() {
-			break
-		}
-	}
-	if took := time.Since(started); took > 10*time.Millisecond {
-		o.rest = time.Now().Add(took)
-	}
-}
-
-// lateBatch is how much time of stations is computed again at once, ms: it bounds the memory that takes, and how long the
-// owner does nothing else. A single station may have more.
-const lateBatch = 16 * day
-
-// retryAfter is how long a line rests that could not be computed, ms.
-const retryAfter = 5 * minute
-
-// tryAgain computes lines again. One that cannot be is not in the way of the others, and rests for a while.
-func (o *owner) tryAgain(t *station.Timeline, now int64, lines []*line) {
-	if len(lines) > 1 && o.again(t, now, lines...) == nil {
-		return
-	}
-	for _, l := range lines {
-		err := o.again(t, now, l)
-		if err == nil {
-			continue
-		}
-		if o.ends() {
-			return
-		}
-		o.trouble("the station "+l.code+" cannot be computed again; it is tried again", err)
-		l.mu.Lock()
-		l.retry = now + retryAfter
-		if l.base == nil {
-			b, err := o.blank(t, l.code, now)
-			if err == nil {
-				l.base, l.baseAt = b.base, b.baseAt
-			}
-		}
-		l.mu.Unlock()
-	}
-}
-
-// blank is the line of a station of which nothing that is kept can be read: it starts anew, and is computed when it can be.
-func (o *owner) blank(t *station.Timeline, code string, now int64) (*line, error) {
-	s, err := configAt(t, code, now, now)
-	if err != nil {
-		return nil, err
-	}
-	at := now - settleAfter
-	at -= at % minute
-	return &line{code: code, touched: true, base: monitor.New(s.Monitor, at), baseAt: at, late: max(at, 1), retry: now + retryAfter, through: at}, nil
-}
-
-// lateBatches gives lines that are late in batches to be computed again together, those that are late by little first: a
-// correction of last year does not hold them up.
-func lateBatches(late []*line, now int64) iter.Seq[[]*line] {
-	slices.SortFunc(late, func(a, b *line) int { return cmp.Or(cmp.Compare(b.late, a.late), cmp.Compare(a.code, b.code)) })
-	return func(yield func([]*line) bool) {
-		for len(late) > 0 {
-			n, long := 1, now-late[0].late
-			for n < min(len(late), keepBatch) && long+now-late[n].late <= lateBatch {
-				long += now - late[n].late
-				n++
-			}
-			if !yield(late[:n]) {
-				return
-			}
-			late = late[n:]
-		}
 	}
 }
 
@@ -451,7 +370,7 @@ func (o *owner) replan() error {
 					return err
 				}
 			}
-			if l.late != 0 && l.retry == 0 {
+			if l.retry == 0 && (l.base == nil || l.entered) {
 				late = append(late, l)
 			}
 		} else if err := o.reconfigure(l, t, now); err != nil {
@@ -459,11 +378,8 @@ func (o *owner) replan() error {
 		}
 		lines[s.Code] = l
 	}
-	for batch := range lateBatches(late, now) {
-		if o.ends() {
-			return errClosed
-		}
-		o.tryAgain(t, now, batch)
+	if err := o.first(t, now, late); err != nil {
+		return err
 	}
 	o.mu.Lock()
 	o.timeline, o.plan, o.lines = t, plan, lines

@@ -262,6 +262,8 @@ func (f *Floor) Plan(accountID string) (*station.Plan, error) {
 type Health struct {
 	Stations int
 	Late     int   // stations to be computed again because something came late
+	Behind   int64 // the earliest moment from which on their figures are still to change, ms; 0: none
+	Again    int64 // how often stations were computed again since the start
 	Kept     int64 // up to when all that came is kept, ms; 0: nothing yet
 	Loading  bool  // what went on is being read since the start
 }
@@ -279,12 +281,14 @@ func (f *Floor) Health(accountID string) Health {
 	}
 	o.mu.RLock()
 	h := Health{Stations: len(o.plan.Stations), Kept: o.kept.Load()}
+	h.Again = o.computed.Load()
 	lines := o.lines
 	o.mu.RUnlock()
 	for _, l := range lines {
 		l.mu.Lock()
-		if l.late != 0 {
+		if at := l.behind(); at != 0 {
 			h.Late++
+			h.Behind = earlier(h.Behind, at)
 		}
 		l.mu.Unlock()
 	}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math"
 	"slices"
-	"time"
 
 	"opsmon/app/history"
 	"opsmon/app/monitor"
@@ -83,7 +82,8 @@ func configAt(t *station.Timeline, code string, at, now int64) (*station.Station
 	return nil, fmt.Errorf("no manifest has had the station %s", code)
 }
 
-// forget drops a station's signals of [from, to) that wait to be handed over: they have been read from the log.
+// forget drops a station's signals of [from, to) that wait to be handed over: they have been read from the log. What lies
+// before the moment from which on figures change is not forgotten: it makes the station late by more.
 func (o *owner) forget(code string, from, to int64) {
 	o.arrivals.Lock()
 	defer o.arrivals.Unlock()
@@ -134,8 +134,9 @@ func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
 	return at, err
 }
 
-// open makes the line of a station of what is kept of it and what came since. One that is late is still to be computed:
-// because something came for its past that is not accounted for, or because its last kept state is long ago.
+// open makes the line of a station of what is kept of it and what came since. What came for its past meanwhile, and is not
+// accounted for, is noted: the line is served as it was without that until it is computed again. A line whose last kept
+// state is long ago has no base yet: it is to be computed first.
 func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error) {
 	l := &line{code: code, touched: true}
 	var kept int64
@@ -143,21 +144,9 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 		if kept, err = o.f.cfg.History.Through(tx, o.account, code); err != nil {
 			return err
 		}
-		if at, ok, err := signal.Late(tx, o.account, code); err != nil {
-			return err
-		} else if ok {
-			l.goBack(at)
-		}
-		at, err := lates.Get(tx, kv.Pair[string, string]{A: o.account, B: code})
-		if err == nil {
-			l.goBack(at)
-		} else if errors.Is(err, kv.ErrNotFound) {
-			err = nil
-		}
-		return err
+		return o.recall(tx, l, now)
 	})
-	l.through = kept
-	if err != nil || l.late != 0 {
+	if l.through = kept; err != nil {
 		return l, err
 	}
 	s, at, err := o.stateBefore(t, code, kept, now)
@@ -165,10 +154,10 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 		return nil, err
 	}
 	if now-at > keptLong {
-		l.goBack(max(at, kept))
+		l.late = earlier(l.late, max(at, kept, 1))
 		return l, nil
 	}
-	r, err := o.replayFrom(t, code, s, at, now)
+	r, err := o.replayFrom(t, code, s, at, kept, now)
 	if err != nil {
 		return nil, err
 	}
@@ -189,156 +178,6 @@ func (o *owner) oldest(now int64) int64 {
 // once, so that the next start need not do it again.
 const keptLong = 3 * hour
 
-// anew is a line computed again, before that is kept.
-type anew struct {
-	line         *line
-	late         int64 // what it was late from
-	since, until int64 // what changes, and up to when that is final
-	unsure       int64 // what is kept may lack a signal of this time or later, ms; 0: it does not
-	replayed
-	all monitor.Outputs // with what lies beyond the base's own outputs
-}
-
-// again computes lines anew from the moment on at which something came late, and keeps what comes of it: in one transaction,
-// so that a plant whose network was away costs few syncs.
-func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
-	list := make([]*anew, 0, len(lines))
-	for _, l := range lines {
-		l.mu.Lock()
-		a := &anew{line: l, late: l.late}
-		l.mu.Unlock()
-		from, err := o.settledBefore(t, l.code, a.late, now)
-		if err != nil {
-			return err
-		}
-		if a.replayed, err = o.replay(t, l.code, from, now); err != nil {
-			return err
-		}
-		v := a.base.View(a.at)
-		a.since = max(from, a.from)
-		if oldest := o.oldest(now); a.since < oldest && l.through > a.since {
-			// What is kept of a time whose signals are gone cannot be computed again: it stays as it is.
-			a.since = min(oldest, l.through)
-		}
-		a.until = max(a.since, min(v.Final, a.at)/minute*minute)
-		join(&a.all, a.out)
-		join(&a.all, v.Outputs)
-		list = append(list, a)
-	}
-	err := errNotNow
-	for try := 1; errors.Is(err, errNotNow); try++ {
-		err = o.f.cfg.Store.Update(func(tx *kv.Tx) error { return o.keepAll(tx, t, list, try == 3) })
-		if errors.Is(err, errNotNow) {
-			time.Sleep(2 * time.Millisecond) // what was just stored is being told
-		}
-	}
-	if err != nil {
-		return err
-	}
-	for _, a := range list {
-		l := a.line
-		l.mu.Lock()
-		l.base, l.baseAt, l.pending, l.live = a.base, a.at, a.pending, nil
-		l.through, l.settled = a.until, history.Cut(a.out, a.until, math.MaxInt64)
-		l.settled.Events = a.out.Events // rules have to be told of those that lie further back, too
-		l.gap = a.gap
-		l.version++
-		if l.late == a.late {
-			l.late = 0
-		}
-		if a.unsure != 0 {
-			l.goBack(a.unsure)
-		}
-		l.touched = true
-		l.mu.Unlock()
-	}
-	return nil
-}
-
-// keepAll keeps lines that were computed again, in one transaction. Unless it must, it does so only when the lines could know
-// of all that is stored: errNotNow.
-func (o *owner) keepAll(tx *kv.Tx, t *station.Timeline, list []*anew, must bool) error {
-	if err := o.reach(tx, list, must); err != nil {
-		return err
-	}
-	for _, a := range list {
-		if err := o.keepAnew(tx, t, a); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// reach settles the time up to which lines are about to be kept: from here on a signal of that time marks its station when
-// it is stored. A signal that was stored before this transaction, and that no line could know of, marks them now. So one
-// that comes while lines go back is not lost with the process that was to take it in.
-func (o *owner) reach(tx *kv.Tx, list []*anew, must bool) error {
-	until := int64(0)
-	for _, a := range list {
-		until = max(until, a.until)
-	}
-	before, all, err := o.f.cfg.Signals.Reach(tx, o.account, until)
-	if err != nil {
-		return err
-	}
-	if !all && !must {
-		return errNotNow
-	}
-	for _, a := range list {
-		if a.unsure = 0; all && !o.waiting(a.line.code, a.until) || before >= a.until {
-			continue
-		}
-		a.unsure = max(before, 1)
-		if err := markLate(tx, o.account, a.line.code, a.unsure); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// keepAnew keeps a line that was computed again.
-func (o *owner) keepAnew(tx *kv.Tx, t *station.Timeline, a *anew) error {
-	code := a.line.code
-	if err := o.f.cfg.History.Replace(tx, o.account, code, a.since, a.until, a.all); err != nil {
-		return err
-	}
-	for _, m := range a.states {
-		if m.at <= a.since {
-			continue // what was kept of that time stays
-		}
-		if err := o.f.cfg.History.PutState(tx, o.account, code, m.at, m.state); err != nil {
-			return err
-		}
-	}
-	if err := o.sums(tx, t, code, a.since, a.until); err != nil {
-		return err
-	}
-	return o.accounted(tx, code, a.at)
-}
-
-// accounted takes the marks of a late station away, when everything that is stored and older than the moment given has been
-// evaluated.
-func (o *owner) accounted(tx *kv.Tx, code string, before int64) error {
-	all, err := o.f.cfg.Signals.AllTold(tx)
-	if err != nil || !all || o.waiting(code, before) {
-		return err // the next time, then
-	}
-	if err := signal.Accounted(tx, o.account, code); err != nil {
-		return err
-	}
-	if k := (kv.Pair[string, string]{A: o.account, B: code}); lates.Has(tx, k) {
-		return lates.Delete(tx, k)
-	}
-	return nil
-}
-
-// waiting tells whether signals of a station ("" = any) from before a moment wait to be handed over.
-func (o *owner) waiting(code string, before int64) bool {
-	o.arrivals.Lock()
-	defer o.arrivals.Unlock()
-	return slices.ContainsFunc(o.arrivals.list, func(s signal.Signal) bool { return (code == "" || s.Station == code) && s.At < before })
-}
-
 // settledBefore gives the moment from which a station's history changes when something came late: a whole minute.
 func (o *owner) settledBefore(t *station.Timeline, code string, late, now int64) (int64, error) {
 	s, _, err := o.stateBefore(t, code, late, now)
@@ -351,17 +190,30 @@ func (o *owner) settledBefore(t *station.Timeline, code string, late, now int64)
 // stateBefore gives the last state that is kept of a station before a moment, and what its own moment is; without any, one
 // that knows nothing.
 func (o *owner) stateBefore(t *station.Timeline, code string, before, now int64) (s *monitor.State, at int64, err error) {
+	if s, at, err = o.keptBefore(t, code, code, before); s != nil || err != nil {
+		return s, at, err
+	}
+	if at, err = o.origin(t, code); err != nil {
+		return nil, 0, err
+	}
+	first, err := configAt(t, code, at, now)
+	if err != nil {
+		return nil, 0, err
+	}
+	return monitor.New(first.Monitor, at), at, nil
+}
+
+// keptBefore gives the last state before a moment that is kept of a station in a place, its code or beside it, and what its
+// own moment is; nil when there is none.
+func (o *owner) keptBefore(t *station.Timeline, code, place string, before int64) (s *monitor.State, at int64, err error) {
 	for {
 		var stored []byte
 		err := o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
-			at, stored, err = o.f.cfg.History.StateBefore(tx, o.account, code, before)
+			at, stored, err = o.f.cfg.History.StateBefore(tx, o.account, place, before)
 			return err
 		})
-		if err != nil {
+		if err != nil || stored == nil {
 			return nil, 0, err
-		}
-		if stored == nil {
-			break
 		}
 		s, err := monitor.Decode(stored, func(revision int64) *monitor.Config { return t.Config(code, revision) })
 		if err == nil {
@@ -372,14 +224,6 @@ func (o *owner) stateBefore(t *station.Timeline, code string, before, now int64)
 		}
 		before = at
 	}
-	if at, err = o.origin(t, code); err != nil {
-		return nil, 0, err
-	}
-	first, err := configAt(t, code, at, now)
-	if err != nil {
-		return nil, 0, err
-	}
-	return monitor.New(first.Monitor, at), at, nil
 }
 
 // replayed is a station computed from a place in its past.
@@ -405,11 +249,12 @@ func (o *owner) replay(t *station.Timeline, code string, from, now int64) (repla
 	if err != nil {
 		return replayed{}, err
 	}
-	return o.replayFrom(t, code, s, at, now)
+	return o.replayFrom(t, code, s, at, from, now)
 }
 
-// replayFrom computes a station from a state that has taken in everything before a moment on, up to now.
-func (o *owner) replayFrom(t *station.Timeline, code string, s *monitor.State, from, now int64) (r replayed, err error) {
+// replayFrom computes a station from a state that has taken in everything before a moment on, up to now. Its figures change
+// from since on.
+func (o *owner) replayFrom(t *station.Timeline, code string, s *monitor.State, from, since, now int64) (r replayed, err error) {
 	r.base, r.from = s, from
 	r.at = max(r.from, now-settleAfter)
 	next := nextState(r.from, now)
@@ -418,7 +263,7 @@ func (o *owner) replayFrom(t *station.Timeline, code string, s *monitor.State, f
 			return r, errClosed
 		}
 		end := at - at%day + day
-		list, err := o.gather(t, code, at, end, func() { o.forget(code, at, end) })
+		list, err := o.gather(t, code, at, end, func() { o.forget(code, max(at, since), end) })
 		if err != nil {
 			return r, err
 		}

@@ -71,8 +71,15 @@ func (o *owner) update(fn func(w *Work) error) error {
 				return err
 			}
 			for code, from := range w.sums {
-				if l := o.lines[code]; l != nil && from < l.through {
-					if err := o.sums(tx, o.timeline, code, from, l.through); err != nil {
+				l := o.lines[code]
+				if l == nil || from >= l.through {
+					continue
+				}
+				if err := o.sums(tx, o.timeline, code, code, from, l.through); err != nil {
+					return err
+				}
+				if l.anew != nil { // which knows nothing of it
+					if err := markLate(tx, o.account, code, from); err != nil {
 						return err
 					}
 				}
@@ -112,18 +119,19 @@ func (o *owner) update(fn func(w *Work) error) error {
 			l.mu.Lock()
 			l.version++
 			l.touched = true // its cause is shown
+			l.anew.miss(w.sums[code])
 			l.mu.Unlock()
 		}
 	}
 	// Whoever did it sees what came of it.
 	var late []*line
 	for _, p := range w.inputs {
-		if l := o.lines[p.station]; l.late != 0 && !slices.Contains(late, l) {
+		if l := o.lines[p.station]; l.late != 0 && !slices.Contains(late, l) && !o.tooFar(o.timeline, l, now) {
 			late = append(late, l)
 		}
 	}
 	for code := range w.backTo {
-		if l := o.lines[code]; l.late != 0 && !slices.Contains(late, l) {
+		if l := o.lines[code]; l.late != 0 && !slices.Contains(late, l) && !o.tooFar(o.timeline, l, now) {
 			late = append(late, l)
 		}
 	}

@@ -1,0 +1,214 @@
+package floor_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/floor"
+	"opsmon/app/floor/floortest"
+	"opsmon/app/monitor"
+	"opsmon/app/signal"
+)
+
+// weeks lets a plant run for some days: ten at a time, whose signals come at the end, one each quarter of an hour and, all
+// ten days, a schedule's start.
+func weeks(t *testing.T, r *floortest.Rig, days int) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(uint64(days), 1))
+	for began := r.Now(); days > 0; days, began = days-10, r.Now() {
+		start(t, r, press, monitor.Schedule{ID: fmt.Sprint("s", days), SKU: "BOWL"}, began.UnixMilli())
+		var batch []signal.Signal
+		for i := range min(days, 10) * 24 * 4 {
+			if random.IntN(40) != 0 {
+				batch = append(batch, floortest.Signal(press, began.Add(time.Duration(i)*15*time.Minute).UnixMilli(), units(float64(random.IntN(900)))))
+			}
+		}
+		r.Pause(time.Duration(min(days, 10)) * 24 * time.Hour)
+		r.Send(batch...)
+		err := r.Floor.Do(floortest.Account, func(w *floor.Work) error {
+			_, err := w.Record(press, monitor.Input{At: w.Now - 60_000, Kind: monitor.InputScheduleEnd, ID: fmt.Sprint("s", days)})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		untilComputed(t, r, nil)
+	}
+	r.Pass(3*time.Hour, 10*time.Minute)
+	if err := r.Signals.Pack(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func health(r *floortest.Rig) floor.Health { return r.Floor.Health(floortest.Account) }
+
+// untilComputed lets the floor work until no station is late, and tells for how many turns.
+func untilComputed(t *testing.T, r *floortest.Rig, each func()) (turns int) {
+	t.Helper()
+	for health(r).Late > 0 {
+		if turns++; turns > 1000 {
+			t.Fatal("a station stays late")
+		}
+		if each != nil {
+			each()
+		}
+		r.Pass(time.Second, 0)
+	}
+	return turns
+}
+
+func goodOf(f figures) (units int64) {
+	for _, m := range f.Minutes {
+		for _, p := range m.Parts {
+			units += p.Good
+		}
+	}
+	return units
+}
+
+// TestWhatComesVeryLateIsComputedInPieces: other work has its turn in between, figures stay as they were until all of it is
+// done, and the account tells from when on they are to change. In the end they are what the log gives.
+func TestWhatComesVeryLateIsComputedInPieces(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	weeks(t, r, 60)
+	from, to := floortest.At(0), floortest.At(60*24*time.Hour)
+	before := figuresOf(t, r, press, from, to)
+	moment := floortest.At(3*24*time.Hour + 7*time.Minute)
+	late := floortest.Signal(press, moment, units(70))
+	r.Send(late)
+	turns := untilComputed(t, r, func() {
+		if diff := cmp.Diff(before, figuresOf(t, r, press, from, to)); diff != "" {
+			t.Fatalf("figures changed while they were computed: %.2000s", diff)
+		}
+		if at := health(r).Behind; at == 0 || at > moment {
+			t.Errorf("figures are told to be right up to %d, and something came late for %d", at, moment)
+		}
+		if c := r.Floor.Account(floortest.Account).Cursors; c[1].Type != "windows" || c[1].At > moment {
+			t.Errorf("cursors: %+v", c)
+		}
+		if err := r.Floor.Do(floortest.Account, func(*floor.Work) error { return nil }); err != nil {
+			t.Errorf("in between: %v", err)
+		}
+	})
+	if turns < 3 {
+		t.Errorf("two months were computed in %d turns", turns)
+	}
+	after := figuresOf(t, r, press, from, to)
+	if got, want := goodOf(after), goodOf(before)+70_000_000; got != want {
+		t.Errorf("%d millionths of units, want %d", got, want)
+	}
+	r.Forget(press)
+	if diff := cmp.Diff(figuresOf(t, r, press, from, to), after); diff != "" {
+		t.Errorf("(-from the log +computed in pieces): %.2000s", diff)
+	}
+}
+
+// TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing: at whatever piece the process ends, it goes on from there, and with
+// whatever comes meanwhile, before and behind where it has got, the figures are what the log gives.
+func TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing(t *testing.T) {
+	for seed := range uint64(3) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		r := floortest.New(t, floortest.Manifest).Open(nil)
+		weeks(t, r, 70)
+		r.Send(floortest.Signal(press, floortest.At(24*time.Hour+time.Minute), units(70)))
+		restarts := 0
+		untilComputed(t, r, func() {
+			restarts++
+			s := floortest.Signal(press, floortest.At(time.Duration(random.Int64N(int64(70*24*time.Hour)))), units(11))
+			switch {
+			case restarts > 9:
+			case random.IntN(3) == 0:
+				r.StoreUntold(s)
+			case random.IntN(2) == 0:
+				r.Send(s)
+				r.Open(nil)
+			default:
+				r.Send(s)
+			}
+			r.Pause(time.Hour) // so that it is computed without delay
+		})
+		from, to := floortest.At(0), r.Now().UnixMilli()/60_000*60_000
+		after := figuresOf(t, r, press, from, to)
+		r.Forget(press)
+		if diff := cmp.Diff(figuresOf(t, r, press, from, to), after); diff != "" {
+			t.Errorf("seed %d: (-from the log +computed in pieces): %.2000s", seed, diff)
+		}
+		checked(t, r)
+	}
+}
+
+// TestAKillKeepsHowFarItWas: what was computed before the process ended is not computed once more.
+func TestAKillKeepsHowFarItWas(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	weeks(t, r, 60)
+	r.Send(floortest.Signal(press, floortest.At(24*time.Hour), units(70)))
+	turns := untilComputed(t, r, func() { r.Open(nil) })
+	if turns > 6 {
+		t.Errorf("with a restart before each turn, two months were computed in %d turns", turns)
+	}
+}
+
+// TestADeviceWhoseClockIsBehindIsComputedSeldom: what it sends is collected, the longer the further its clock is behind.
+func TestADeviceWhoseClockIsBehindIsComputedSeldom(t *testing.T) {
+	for _, tt := range []struct {
+		behind time.Duration
+		most   int64
+	}{{time.Hour, 240}, {12 * time.Hour, 80}, {36 * time.Hour, 10}, {9 * 24 * time.Hour, 2}} {
+		r := floortest.New(t, floortest.Manifest).Open(nil)
+		for range 10 * 24 {
+			r.Send(floortest.Signal(press, 0, units(60)))
+			r.Pass(time.Hour, 0)
+		}
+		again := health(r).Again
+		sent := 0
+		for range 240 { // twenty minutes
+			r.Pass(5*time.Second, 0)
+			s := floortest.Signal(press, r.Now().Add(-tt.behind).UnixMilli(), units(1))
+			sent++
+			r.Send(s)
+		}
+		if n := health(r).Again - again; n == 0 || n > tt.most {
+			t.Errorf("%v behind: in twenty minutes the station was computed %d times, want 1 to %d", tt.behind, n, tt.most)
+		}
+		r.Pass(2*time.Hour, time.Minute)
+		if health(r).Late != 0 {
+			t.Errorf("%v behind: the station stays late", tt.behind)
+		}
+		from, to := floortest.At(0), r.Now().UnixMilli()/60_000*60_000
+		after := figuresOf(t, r, press, from, to)
+		r.Forget(press)
+		if diff := cmp.Diff(figuresOf(t, r, press, from, to), after); diff != "" {
+			t.Errorf("%v behind: (-from the log +in the end): %.2000s", tt.behind, diff)
+		}
+	}
+}
+
+// TestALateStationIsServedBeforeItIsComputed: after a start the account shows what was kept, and what came late is computed
+// then.
+func TestALateStationIsServedBeforeItIsComputed(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	weeks(t, r, 20)
+	from, to := floortest.At(0), floortest.At(20*24*time.Hour)
+	before := figuresOf(t, r, press, from, to)
+	for _, ago := range []time.Duration{18 * 24 * time.Hour, 20 * time.Hour} {
+		late := floortest.Signal(press, r.Now().Add(-ago).UnixMilli(), map[signal.Field]float64{signal.ProductionCompleteGood: 5})
+		r.StoreUntold(late)
+		if diff := cmp.Diff(before, figuresOf(t, r, press, from, to)); diff != "" {
+			t.Errorf("%v: (-before +after the start): %.2000s", ago, diff)
+		}
+		if at := health(r).Behind; at == 0 || at > late.At {
+			t.Errorf("%v: nothing tells that figures from %d on are to change: %d", ago, late.At, at)
+		}
+		r.Pass(time.Second, 0)
+		untilComputed(t, r, nil)
+		after := figuresOf(t, r, press, from, to)
+		if got, want := goodOf(after), goodOf(before)+5_000_000; got != want {
+			t.Errorf("%v: %d millionths of units, want %d", ago, got, want)
+		}
+		before = after
+	}
+}
