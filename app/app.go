@@ -292,6 +292,10 @@ func (a *App) bootstrap(in httpapi.BootstrapInput) (*httpapi.BootstrapResult, er
 		return nil, err
 	}
 	result := &httpapi.BootstrapResult{AccountID: draft.ID(), Warnings: draft.Warnings}
+	if in.DryRun {
+		result.Email = in.Email
+		return result, nil
+	}
 	var published, known func()
 	err = a.store.Update(func(tx *kv.Tx) (err error) {
 		by := in.By

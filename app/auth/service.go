@@ -63,6 +63,9 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
+// Mails tells whether links are mailed; without it they wait for an administrator.
+func (s *Service) Mails() bool { return s.mailer != nil }
+
 // Close stops the background work and the mailer and writes what is kept lazily. Call it before the store is
 // closed; after it only the Authenticate methods may be called. Calling it again gives the same answer.
 func (s *Service) Close() error {

@@ -24,6 +24,7 @@ type BootstrapInput struct {
 	Plant    *account.StarterPlant
 	First    bool // refuse when there is an account already
 	SignIn   bool // with a session instead of an API key
+	DryRun   bool // check all, make nothing
 	By       auth.Principal
 }
 
@@ -48,7 +49,8 @@ func (r *BootstrapResult) Credential(raw string, signIn bool) {
 func getHealth(*call) (reply, error) { return done() }
 
 // getReady answers GET /ready: 503 while requests cannot be served. Why, and what else to watch, is for administrators
-// and the machine itself; that the appliance is empty is for everybody, so that a page can lead to its set-up.
+// and the machine itself; that the appliance is empty, and that links are mailed, is for everybody, so that pages can
+// tell where to go on.
 func getReady(c *call) (reply, error) {
 	ready := c.api.cfg.Ready
 	if c.api.cfg.Closed != nil {
@@ -56,14 +58,14 @@ func getReady(c *call) (reply, error) {
 	}
 	err := ready()
 	if err == nil {
-		empty := c.api.cfg.SetupCode() != ""
+		start := Start{NeedsSetUp: c.api.cfg.SetupCode() != "", Mail: c.api.cfg.Auth.Mails()}
 		switch {
 		case c.mayKnow() && c.api.cfg.Status != nil:
 			r := readiness(c.api.cfg.Status())
-			r.NeedsSetUp = empty
+			r.Start = start
 			return ok(r)
-		case empty:
-			return ok(map[string]bool{"needsSetUp": true})
+		case start != Start{}:
+			return ok(start)
 		}
 		return done()
 	}
@@ -123,13 +125,17 @@ func postSetup(c *call) (reply, error) {
 	if subtle.ConstantTimeCompare([]byte(typed(in.Code)), []byte(typed(code))) != 1 {
 		return reply{}, c.wrong(errdefs.New(errdefs.Forbidden, "this is not the set-up code; it is shown on the machine that runs the service"), errdefs.Forbidden)
 	}
+	dry, err := c.dryRun()
+	if err != nil {
+		return reply{}, err
+	}
 	by := auth.Principal{Type: auth.TypeSetup, Email: in.Email, Role: auth.Admin, UserRole: auth.UserRoleCustomer, Address: address(c.r)}
-	result, err := c.api.cfg.Bootstrap(BootstrapInput{ID: in.ID, Domain: in.Domain, Email: in.Email, Manifest: in.Manifest, Plant: in.Plant.starter(), First: true, SignIn: in.SignIn, By: by})
+	result, err := c.api.cfg.Bootstrap(BootstrapInput{ID: in.ID, Domain: in.Domain, Email: in.Email, Manifest: in.Manifest, Plant: in.Plant.starter(), First: true, SignIn: in.SignIn, DryRun: dry, By: by})
 	if err != nil {
 		return reply{}, err
 	}
 	out, err := ok(result)
-	if in.SignIn {
+	if in.SignIn && !dry {
 		out.cookies = []*http.Cookie{c.api.sessionCookie(result.Session)}
 	}
 	return out, err

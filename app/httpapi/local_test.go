@@ -3,10 +3,13 @@ package httpapi
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/auth"
 )
@@ -188,6 +191,58 @@ func TestSetupFromABrowser(t *testing.T) {
 		t.Errorf("after its set-up it says needsSetUp %v", got)
 	}
 	post(`"plant":{"name":"Leeds","timezone":"Europe/London"}`).want(t, 409)
+}
+
+// A dry run checks the code and the whole document as a set-up does, and makes nothing.
+func TestSetupDryRun(t *testing.T) {
+	s := newServer(t, options{empty: true})
+	from := s.address()
+	post := func(query, code, rest string) *answer {
+		return s.do(ask{method: "POST", path: "/setup" + query, from: from, body: `{"code":"` + code + `","domain":"acme.example","email":"boss@acme.example","signIn":true` + rest + `}`})
+	}
+	post("?dryrun=perhaps", s.setupCode, "").wantDetail(t, "dryrun", "true or false")
+	post("?dryrun=true", s.setupCode, `,"manifest":`+strings.Replace(acme, "Europe/Berlin", "Berlin", 1)).wantDetail(t, "account.plants[0].timezone", "IANA")
+	dry := post("?dryrun=true", s.setupCode, `,"manifest":`+acme).want(t, 200)
+	if dry.text("result", "accountId") != "acme" || dry.text("result", "email") != "boss@acme.example" || dry.text("result", "apiKey") != "" || len(dry.cookies) != 0 {
+		t.Errorf("%s %v", dry.body, dry.cookies)
+	}
+	if n := len(s.accounts.List(true)); n != 0 || s.setupCode == "" {
+		t.Errorf("a dry run made %d accounts", n)
+	}
+	for range 20 { // it is no way round the throttle
+		post("?dryrun=true", "wrong", "").want(t, 403)
+	}
+	post("?dryrun=true", "wrong", "").want(t, 429)
+	post("?dryrun=false", s.setupCode, `,"manifest":`+acme).want(t, 200)
+	post("?dryrun=true", "abcd-efgh-ijkl", "").want(t, 409)
+}
+
+// A page tells people where their link is: everybody learns whether links are mailed.
+func TestReadyTellsOfMail(t *testing.T) {
+	mailer := func(log *slog.Logger) *auth.Mailer {
+		m, err := auth.NewMailer(auth.MailConfig{Host: "127.0.0.1", Port: 9, From: "opsmon@acme.example", TLS: auth.NoTLS, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for _, tt := range []struct {
+		o    options
+		want map[string]any
+	}{
+		{options{}, map[string]any{"isSuccess": true}},
+		{options{mailer: mailer}, map[string]any{"isSuccess": true, "result": map[string]any{"mail": true}}},
+		{options{mailer: mailer, empty: true}, map[string]any{"isSuccess": true, "result": map[string]any{"mail": true, "needsSetUp": true}}},
+	} {
+		s := newServer(t, tt.o)
+		if diff := cmp.Diff(tt.want, s.do(ask{method: "GET", path: "/ready", from: "10.9.9.9"}).want(t, 200).at()); diff != "" {
+			t.Error(diff)
+		}
+		here := s.do(ask{method: "GET", path: "/ready"}).want(t, 200)
+		if got := here.at("result", "mail") == true; got != (tt.o.mailer != nil) || here.at("result", "certificate") == nil {
+			t.Errorf("on the machine: %s", here.body)
+		}
+	}
 }
 
 // /ready is 503 while not ready, and why is told to the machine itself and to admins (decisions.md section 6).

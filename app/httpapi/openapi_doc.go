@@ -595,7 +595,7 @@ var operations = map[string]operation{
 	},
 	"POST /setup": {
 		id: "setUp", tag: "Admin", summary: "Make the first account",
-		about:  "On an empty appliance only, which `GET /ready` tells by `result.needsSetUp`. The one-time code is shown on the machine that runs the service. With `plant` the configuration begins with a plant of that name, with so many groups and stations to be renamed; with `signIn` the answer sets the cookie `session` and no API key is made.\n\n403: the code is wrong. 409: the appliance is set up already.",
+		about:  "On an empty appliance only, which `GET /ready` tells by `result.needsSetUp`. The one-time code is shown on the machine that runs the service. With `plant` the configuration begins with a plant of that name, with so many groups and stations to be renamed; with `signIn` the answer sets the cookie `session` and no API key is made. With `dryrun=true` everything is checked, the code too, and nothing is made.\n\n403: the code is wrong. 409: the appliance is set up already.",
 		answer: "The account, its first admin and an API key.", body: schema.Setup, form: formResult, gives: "SetupResult",
 		sample: `{"accountId":"acme","email":"planner@acme.example","apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`, also: []int{403, 409, 429},
 	},

@@ -727,6 +727,7 @@ const answerModels = `{
 	"isSuccess": {"type": "boolean", "const": true},
 	"result": {"type": "object", "additionalProperties": false, "properties": {
 		"needsSetUp": {"description": "The appliance is empty and waits for POST /setup, which everybody is told; left out otherwise.", "type": "boolean", "const": true},
+		"mail": {"description": "One-time links are mailed, which everybody is told; left out where they wait for an administrator.", "type": "boolean", "const": true},
 		"store": {"description": "The store's file; null while there is none.", "type": ["object", "null"], "required": ["bytes", "free", "full"], "additionalProperties": false, "properties": {
 			"bytes": {"type": "integer", "minimum": 0}, "free": {"description": "Of these: room for later writes.", "type": "integer", "minimum": 0},
 			"full": {"description": "The last write found the disk full. Reads go on, and writes do by themselves when there is room.", "type": "boolean"}}},

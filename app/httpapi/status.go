@@ -60,7 +60,13 @@ type Readiness struct {
 	Store       *StoreStatus      `json:"store"`
 	Backup      *BackupStatus     `json:"backup"`
 	Certificate *ReadyCertificate `json:"certificate"`
-	NeedsSetUp  bool              `json:"needsSetUp,omitempty"` // there is no account yet, and POST /setup makes the first
+	Start
+}
+
+// Start is what everybody is told, for pages to know where people go on.
+type Start struct {
+	NeedsSetUp bool `json:"needsSetUp,omitempty"` // there is no account yet, and POST /setup makes the first
+	Mail       bool `json:"mail,omitempty"`       // one-time links are mailed
 }
 
 // ReadyCertificate is the part of CertificateStatus that administrators watch.

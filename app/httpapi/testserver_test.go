@@ -302,6 +302,9 @@ func (s *server) bootstrap(in BootstrapInput) (*BootstrapResult, error) {
 		return nil, err
 	}
 	result := &BootstrapResult{AccountID: draft.ID(), Email: in.Email, Warnings: draft.Warnings}
+	if in.DryRun {
+		return result, nil
+	}
 	var published, known func()
 	err = s.store.Update(func(tx *kv.Tx) (err error) {
 		if published, err = s.accounts.CreateTx(tx, draft, in.First, in.By); err != nil {
