@@ -49,7 +49,7 @@ type Config struct {
 
 	DataDir string           `yaml:"-"`
 	Assets  string           `yaml:"-"` // serve pages from this directory instead of the embedded ones, for development
-	Demo    *web.DemoInfo    `yaml:"-"` // what the home page tells of a demonstration
+	Demo    *web.DemoInfo    `yaml:"-"` // what the sign-in page tells of a demonstration
 	Clock   func() time.Time `yaml:"-"` // nil = time.Now
 
 	origins map[string]string // where a setting was given, by its name: "/var/lib/app/app.yaml line 3"

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"opsmon/app/auth"
 	"opsmon/app/control"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
@@ -94,12 +95,30 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	h.restores.ctx, h.restores.end = context.WithCancel(context.Background())
 	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status, Compact: h.Compact,
 		Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})
-	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: cfg.Demo, Version: BuildInfo().Version, Secure: cfg.secure()})
+	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: h.demo(), Version: BuildInfo().Version, Secure: cfg.secure()})
 	return h, err
 }
 
 // Log is the service's log, whose newest lines administrators can read.
 func (h *Host) Log() *slog.Logger { return h.log }
+
+// demo is what the pages tell of the demonstration; nil when this is none.
+func (h *Host) demo() *web.DemoInfo {
+	if h.cfg.Demo == nil {
+		return nil
+	}
+	info := *h.cfg.Demo
+	info.Enter = func() (string, error) {
+		a := h.app.Load()
+		if a == nil || !a.gate.TryRLock() {
+			return "", h.why()
+		}
+		defer a.gate.RUnlock()
+		link, err := a.auth.LinkOutright(auth.Local(info.Account), info.Email)
+		return link.Token, err
+	}
+	return &info
+}
 
 // why says why there is no App.
 func (h *Host) why() error { return h.withWay(*h.away.Load()) }

@@ -63,7 +63,7 @@ func (e *env) demo() *cobra.Command {
 				curl := `curl -H "X-API-KEY: ` + key + `" ` + url + "/account" // double quotes work in every shell
 				out := map[string]string{"url": url, "apiKey": key, "curl": curl}
 				_ = e.print(out, func(w io.Writer) { // a closed standard output must not end the demo
-					fmt.Fprintf(w, "The example plant is running.\n\nURL      %s\nAPI key  %s\n\nTry:\n\n  %s\n\nStop it with Ctrl-C; everything it holds is then removed.\n", url, key, curl)
+					fmt.Fprintf(w, "The example plant is running.\n\nURL      %s\nAPI key  %s\n\nOpen the URL in a browser on this machine, or try:\n\n  %s\n\nStop it with Ctrl-C; everything it holds is then removed.\n", url, key, curl)
 				})
 			})
 		},
@@ -118,7 +118,7 @@ func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
 	if err := c.call(http.MethodGet, "/account", nil, nil, &account); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	info := &web.DemoInfo{Account: made.AccountID, APIKey: made.APIKey, BaseURL: "http://" + cfg.Listen, SKUs: len(account.Manifest.Account.SKUs)}
+	info := &web.DemoInfo{Account: made.AccountID, Email: demoUser, APIKey: made.APIKey, BaseURL: "http://" + cfg.Listen, SKUs: len(account.Manifest.Account.SKUs)}
 	for _, plant := range account.Manifest.Account.Plants {
 		info.Plants = append(info.Plants, plant.Name)
 		info.Groups += len(plant.Groups)

@@ -156,7 +156,7 @@ func (e *env) installService(ctx context.Context, dir string, dry bool) error {
 			}
 		}
 		if st.SetupCode != "" {
-			fmt.Fprintf(w, "- make the plant's account: app init --domain DOMAIN --email EMAIL%s\n  or over the network with the one-time code %s\n", flag, st.SetupCode)
+			fmt.Fprintf(w, "- set the plant up: in a browser, open /welcome at the address above and type the one-time code %s\n  or here: app init --domain DOMAIN --email EMAIL%s\n", st.SetupCode, flag)
 		}
 		fmt.Fprintf(w, "- see how the service is: app status\n")
 	})

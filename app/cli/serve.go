@@ -57,7 +57,7 @@ func (e *env) serve() *cobra.Command {
 				_ = e.print(out, func(w io.Writer) { // a closed standard output must not end the service
 					fmt.Fprintf(w, "Serving on %s\n", url)
 					if code != "" {
-						fmt.Fprintf(w, "This appliance is not set up yet. Set it up with: app init --domain DOMAIN --email EMAIL%s\nor over the network with the one-time code %s\n", e.dirFlag(), code)
+						fmt.Fprintf(w, "This appliance is not set up yet. In a browser, open %s/welcome and type the one-time code %s\nor set it up here: app init --domain DOMAIN --email EMAIL%s\n", url, code, e.dirFlag())
 					}
 				})
 			})

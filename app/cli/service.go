@@ -263,7 +263,7 @@ func (st *serviceStatus) lines(line func(name, format string, args ...any)) {
 		line(name, "%s", url)
 	}
 	if st.SetupCode != "" {
-		line("Set up", "not yet; app init makes the plant's account, or the one-time code %s over the network", st.SetupCode)
+		line("Set up", "not yet; in a browser, open /welcome at this address and type the one-time code %s, or run app init", st.SetupCode)
 	}
 	if s := st.Store; s != nil {
 		line("Store", "%s, of which %s free", size(s.Bytes), size(s.Free))

@@ -20,14 +20,15 @@ import (
 
 // pageFiles are the pages by path.
 var pageFiles = map[string]string{
-	homePath:    "home/index.html",
 	consolePath: "console/index.html",
 	"/docs":     "docs/index.html",
 	"/link":     "link/index.html",
+	signInPath:  "signin/index.html",
+	"/welcome":  "welcome/index.html",
 }
 
 const (
-	homePath    = "/home"
+	signInPath  = "/signin"
 	consolePath = "/console" // the page finds out itself what stands at a path below it
 )
 
@@ -66,7 +67,7 @@ type site struct {
 	hash   string
 	static map[string]*file // by path below /assets/<hash>/
 	pages  map[string]*file // by path
-	demo   *file            // the overview for this machine, when this is the demo
+	demo   *file            // the sign-in page for this machine, when this is the demo
 }
 
 // file is one answer.
@@ -117,11 +118,11 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 		return nil, fmt.Errorf("%s: %w", iconFile, fs.ErrNotExist)
 	}
 	for at, name := range pageFiles {
-		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnHome": at == homePath, "OnDocs": at == "/docs", "Demo": false}
+		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "Demo": false}
 		if s.pages[at], err = render(from, name, v, cfg.Dir == ""); err != nil {
 			return nil, err
 		}
-		if at == homePath && cfg.Demo != nil {
+		if at == signInPath && cfg.Demo != nil {
 			cfg.Demo.show(v)
 			if s.demo, err = render(from, name, v, false); err != nil {
 				return nil, err
@@ -175,10 +176,8 @@ func (s *site) find(r *http.Request, demo bool) (*file, string) {
 		cache = never
 	}
 	switch {
-	case at == homePath && demo:
-		// The key is for who started the demo. The name that was asked for counts too: a page elsewhere whose name
-		// is made to point at this machine must not read it.
-		if isLoopback(r.Host) && fromLoopback(r.RemoteAddr) {
+	case at == signInPath && demo:
+		if ofThisMachine(r) {
 			return s.demo, never
 		}
 		return s.pages[at], never
@@ -250,6 +249,10 @@ func acceptsGzip(headers []string) bool {
 	}
 	return wildcard
 }
+
+// ofThisMachine tells whether a request is made on this machine and to it. The demo's key is for who started it. The name
+// that was asked for counts too: a page elsewhere whose name is made to point at this machine must not read it.
+func ofThisMachine(r *http.Request) bool { return isLoopback(r.Host) && fromLoopback(r.RemoteAddr) }
 
 // isLoopback tells whether a Host header names this machine as it knows itself.
 func isLoopback(host string) bool {

@@ -1,5 +1,6 @@
-// Package web serves the pages and their static files: the console, the overview, the API's documentation and the page
-// behind one-time links (decisions.md section 4). They are whole in the binary: no page loads anything from another host.
+// Package web serves the pages and their static files: the console, signing in, the first set-up, the page behind
+// one-time links (decisions.md section 4) and the API's documentation. They are whole in the binary: no page loads anything
+// from another host.
 //
 // Static files stand under /assets/<hash>/, one hash over all of them, so that modules find each other by relative
 // paths and may be kept for ever; pages name the hash and are asked for again each time.
@@ -26,7 +27,7 @@ type Config struct {
 	// Dir is a folder to serve the files from instead of those in the binary, for work on the pages: it is read anew
 	// for each request, and nothing is cached. "" = the files in the binary.
 	Dir string
-	// Demo is what the overview shows of the demo; nil when this is none. It is shown to this machine alone.
+	// Demo is what the sign-in page shows of the demo; nil when this is none. It is shown to this machine alone.
 	Demo *DemoInfo
 	// Version of the program, for people.
 	Version string
@@ -34,23 +35,26 @@ type Config struct {
 	Secure bool
 }
 
-// DemoInfo is what the overview tells of the demo (decisions.md section 7, `app demo`).
+// DemoInfo is what the sign-in page tells of the demo (decisions.md section 7, `app demo`).
 type DemoInfo struct {
 	Account  string   // its id
+	Email    string   // of its administrator
 	Plants   []string // their names
 	Groups   int
 	Stations int
 	SKUs     int
 	APIKey   string // raw; the demo's data is temporary, and so is the key
 	BaseURL  string // without a slash at the end
+
+	// Enter makes a one-time token that signs in as the administrator. It is called for this machine alone (see enter).
+	Enter func() (token string, err error)
 }
 
-// show puts the demo into the view of the overview.
+// show puts the demo into the view of the sign-in page.
 func (d *DemoInfo) show(v view) {
-	v["Demo"], v["OnePlant"], v["Names"] = true, len(d.Plants) == 1, strings.Join(d.Plants, ", ")
-	v["Account"], v["APIKey"], v["Curl"] = d.Account, d.APIKey, d.curl()
-	v["Plants"], v["Groups"] = strconv.Itoa(len(d.Plants)), strconv.Itoa(d.Groups)
-	v["Stations"], v["SKUs"] = strconv.Itoa(d.Stations), strconv.Itoa(d.SKUs)
+	v["Demo"], v["Plants"] = true, strings.Join(d.Plants, ", ")
+	v["APIKey"], v["Curl"] = d.APIKey, d.curl()
+	v["Groups"], v["Stations"], v["SKUs"] = strconv.Itoa(d.Groups), strconv.Itoa(d.Stations), strconv.Itoa(d.SKUs)
 }
 
 // curl is the first request to try. Double quotes work in every shell, that of Windows too.
@@ -63,6 +67,7 @@ type Web struct {
 	cfg      Config
 	site     *site            // nil with Config.Dir: it is read for each request
 	vendored map[string]*file // by path
+	origins  *http.CrossOriginProtection
 }
 
 // development stands for the hash where files change all the time.
@@ -82,7 +87,7 @@ func New(cfg Config) (*Web, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the pages: %w", err)
 	}
-	w := &Web{cfg: cfg, vendored: vendored}
+	w := &Web{cfg: cfg, vendored: vendored, origins: http.NewCrossOriginProtection()}
 	if cfg.Dir == "" {
 		w.site = s
 	}
@@ -90,7 +95,8 @@ func New(cfg Config) (*Web, error) {
 }
 
 const (
-	rootPath   = "/" // leads to the console
+	rootPath   = "/"             // leads to the console
+	enterPath  = "/signin/enter" // of the demo
 	assetsPath = "/assets/"
 	iconPath   = "/favicon.ico"
 	iconFile   = "shared/icon.svg"
@@ -98,13 +104,17 @@ const (
 
 // Handles tells whether a path is this room's; every other one is the API's.
 func (w *Web) Handles(path string) bool {
-	return path == rootPath || pageAt(path) != "" || path == iconPath || strings.HasPrefix(path, assetsPath)
+	return path == rootPath || pageAt(path) != "" || path == iconPath || strings.HasPrefix(path, assetsPath) || path == enterPath && w.cfg.Demo != nil
 }
 
 // ServeHTTP answers GET and HEAD for the paths that Handles. What is not there is answered as the API does
 // (http-api.md section 7; decisions.md section 1): 404 and 405 with their envelopes.
 func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.guard(rw.Header(), r)
+	if r.URL.Path == enterPath {
+		w.enter(rw, r)
+		return
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		rw.Header().Set("Allow", "GET, HEAD")
 		refuse(rw, r, http.StatusMethodNotAllowed, "methodNotAllowed", "this path takes the methods GET, HEAD")

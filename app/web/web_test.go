@@ -49,7 +49,7 @@ func ask(w *Web, method, target string, headers ...string) *httptest.ResponseRec
 func TestHandlesItsPathsAndNoOthers(t *testing.T) {
 	w := newWeb(t, Config{})
 	for at, want := range map[string]bool{
-		"/": true, "/home": true, "/console": true, "/console/": true, "/console/task/7": true, "/consolex": false, "/docs": true, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
+		"/": true, "/signin": true, "/welcome": true, "/signin/enter": false, "/home": false, "/console": true, "/console/": true, "/console/task/7": true, "/consolex": false, "/docs": true, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
 		"/account": false, "/docs/": false, "/openapi.json": false, "/health": false, "/assets": false, "": false, "/link/x": false,
 	} {
 		if got := w.Handles(at); got != want {
@@ -66,7 +66,7 @@ func TestEveryAnswerKeepsOtherSitesOut(t *testing.T) {
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 	}
-	for _, target := range []string{"/", "/home", "/console", "/console/x", "/docs", "/link", "/favicon.ico", "/assets/" + w.site.hash + "/shared/app.css", "/assets/none"} {
+	for _, target := range []string{"/", "/signin", "/welcome", "/console", "/console/x", "/docs", "/link", "/favicon.ico", "/assets/" + w.site.hash + "/shared/app.css", "/assets/none"} {
 		for _, method := range []string{"GET", "HEAD", "POST"} {
 			h := ask(w, method, target).Header()
 			for name, value := range want {
@@ -192,7 +192,7 @@ func TestOneHashOverAllFiles(t *testing.T) {
 
 func TestPagesAreAskedForAgainEachTime(t *testing.T) {
 	w := newWeb(t, Config{})
-	for _, target := range []string{"/home", "/console", "/docs", "/link"} {
+	for _, target := range []string{"/signin", "/welcome", "/console", "/docs", "/link"} {
 		got := ask(w, "GET", target)
 		if got.Code != http.StatusOK || got.Header().Get("Content-Type") != "text/html; charset=utf-8" || got.Header().Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", target, got.Code, got.Header())
@@ -270,7 +270,7 @@ func TestTheDemosKeyStaysOnThisMachine(t *testing.T) {
 		{"127.0.0.1:50000", "", false},
 		{"", "127.0.0.1:8080", false},
 	} {
-		r := httptest.NewRequest(http.MethodGet, "/home", nil)
+		r := httptest.NewRequest(http.MethodGet, "/signin", nil)
 		r.RemoteAddr, r.Host = tt.remote, tt.host
 		got := httptest.NewRecorder()
 		w.ServeHTTP(got, r)
@@ -286,16 +286,15 @@ func TestTheDemosKeyStaysOnThisMachine(t *testing.T) {
 			t.Errorf("%s has the key", target)
 		}
 	}
-	if strings.Contains(ask(newWeb(t, Config{}), "GET", "/home").Body.String(), "opk_") {
+	if strings.Contains(ask(newWeb(t, Config{}), "GET", "/signin").Body.String(), "opk_") {
 		t.Error("without a demo the page has a key")
 	}
 }
 
 func TestTextIsEscaped(t *testing.T) {
 	demo := *exampleDemo
-	demo.Plants = []string{`<script>alert(1)</script>`}
-	demo.Account = `"><img src=x>`
-	got := ask(newWeb(t, Config{Demo: &demo, Version: "<b>1</b>"}), "GET", "/home").Body.String()
+	demo.Plants = []string{`<script>alert(1)</script>`, `"><img src=x>`}
+	got := ask(newWeb(t, Config{Demo: &demo, Version: "<b>1</b>"}), "GET", "/signin").Body.String()
 	for _, raw := range []string{"<script>alert", "<img src=x", "<b>1"} {
 		if strings.Contains(got, raw) {
 			t.Errorf("the page has %s in it", raw)
@@ -308,7 +307,7 @@ func TestPagesHaveNoInlineScriptOrStyle(t *testing.T) {
 	w := newWeb(t, Config{Demo: exampleDemo})
 	static := regexp.MustCompile(`^/assets/` + w.site.hash + `/(.+)$`)
 	served := embeddedFiles(t)
-	for _, target := range []string{"/home", "/console", "/docs", "/link"} {
+	for _, target := range []string{"/signin", "/welcome", "/console", "/docs", "/link"} {
 		doc, err := html.Parse(bytes.NewReader(ask(w, "GET", target).Body.Bytes()))
 		if err != nil {
 			t.Fatal(err)
@@ -383,7 +382,7 @@ func TestADevelopmentDirectoryIsReadEachTime(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	for _, target := range []string{"/home", "/docs"} {
+	for _, target := range []string{"/signin", "/docs"} {
 		if got := ask(w, "GET", target); got.Header().Get("Cache-Control") != "no-store" || !strings.Contains(got.Body.String(), "/assets/dev/shared/app.css") {
 			t.Errorf("%s: %v", target, got.Header())
 		}

@@ -1,6 +1,7 @@
 // The page behind a one-time link: BASE/link#TOKEN. The token is in the fragment, which no server and no referrer
 // sees, and it is used only when a person presses a button: scanners open links and even run scripts.
 import { el } from "../shared/dom.js";
+import { say, wait } from "../shared/words.js";
 
 const byId = (id) => document.getElementById(id);
 const message = byId("message");
@@ -39,7 +40,7 @@ function enable(on) {
   for (const control of [here, other, code]) control.disabled = !on;
 }
 
-function say(kind, title, text) {
+function tell(kind, title, text) {
   message.replaceChildren(el("div", { class: `notice ${kind}` }, el("strong", null, title), text));
 }
 
@@ -49,7 +50,7 @@ function finish(kind, title, text, onward) {
   choices.hidden = true;
   byId("lead").hidden = true;
   byId("onward").hidden = !onward;
-  say(kind, title, text);
+  tell(kind, title, text);
   byId("title").focus();
 }
 
@@ -60,31 +61,20 @@ async function failed(answer, approving) {
   switch (answer.status) {
     case 400:
       if (!approving) return finish("bad", "This link is not complete", askAgain);
-      return complain(body.details?.find((d) => d.field === "code") ? `The code ${body.details[0].issue}.` : sentence(reason));
+      return complain(body.details?.find((d) => d.field === "code") ? `The code ${body.details[0].issue}.` : say(reason));
     case 403:
       if (!approving) return finish("bad", "This link is not valid any more", `Links work once and for 15 minutes. ${askAgain}`);
-      return complain(`${sentence(reason)} After five wrong codes the link stops working.`);
+      return complain(`${say(reason)} After five wrong codes the link stops working.`);
     case 409:
       if (!approving) return finish("bad", "This link was used before", askAgain);
-      return say("bad", "The other browser was not let in", sentence(reason));
+      return tell("bad", "The other browser was not let in", say(reason));
     case 429:
-      return say("wait", "Too many attempts", `Wait ${seconds(answer.headers.get("Retry-After"))}, then try again.`);
+      return tell("wait", "Too many attempts", `Wait ${wait(Number.parseInt(answer.headers.get("Retry-After") ?? "", 10))}, then try again.`);
     case 503:
-      return say("wait", "The service is busy", "Your link was not used. Try again in a moment.");
+      return tell("wait", "The service is busy", "Your link was not used. Try again in a moment.");
     default:
-      return say("bad", "Something went wrong", `${sentence(reason)} Your link may still be good: try once more.`);
+      return tell("bad", "Something went wrong", `${say(reason)} Your link may still be good: try once more.`);
   }
-}
-
-function sentence(text) {
-  if (!text) return "The service gave no reason.";
-  return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
-}
-
-function seconds(header) {
-  const n = Number.parseInt(header ?? "", 10);
-  if (!(n > 0)) return "a minute";
-  return n < 100 ? `${n} seconds` : `${Math.ceil(n / 60)} minutes`;
 }
 
 function complain(text) {
@@ -109,7 +99,7 @@ async function use(request, approving, done) {
     else await failed(answer, approving);
   } catch {
     enable(true);
-    say("bad", "The service does not answer", "Check the network. Your link may still be good: try again.");
+    tell("bad", "The service does not answer", "Check the network. Your link may still be good: try again.");
   } finally {
     busy = false;
   }
@@ -118,7 +108,10 @@ async function use(request, approving, done) {
 here.addEventListener("click", () => use(
   () => fetch(`/auth/callback?token=${encodeURIComponent(token)}`, { cache: "no-store" }),
   false,
-  () => finish("ok", "You are signed in", "This browser is ready to use.", true),
+  () => {
+    finish("ok", "You are signed in", "This browser is ready to use.", true);
+    location.replace("/console"); // the link stays in no history
+  },
 ));
 
 byId("approve").addEventListener("submit", (event) => {

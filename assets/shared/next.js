@@ -1,0 +1,16 @@
+// Where to go after signing in. What an address says is somebody else's word: only pages of this service are gone to.
+const pages = /^\/(console|docs|floor|tablet|trust)(\/|$)/;
+
+/** nextPage gives the whole address of the page that a path leads to, or of the console for anything else. */
+export function nextPage(path) {
+  const home = new URL("/console", location.origin).href;
+  if (typeof path !== "string" || !path.startsWith("/")) return home;
+  let at;
+  try {
+    at = new URL(path, location.origin);
+  } catch {
+    return home;
+  }
+  // The path as the browser understands it: "/\t/evil.example" and "/.//evil.example" begin with two slashes there.
+  return at.origin === location.origin && pages.test(at.pathname) ? at.href : home;
+}
