@@ -60,6 +60,7 @@ type sessionRecord struct {
 	CreatedAt audit.Time `json:"createdAt"`
 	ExpiresAt audit.Time `json:"expiresAt"`       // lags behind the one in memory by the time between two flushes
 	Bound     bool       `json:"bound,omitempty"` // may not change its account
+	Address   string     `json:"address"`         // signed in from
 
 	// Of a tablet only.
 	TabletID     string   `json:"tabletId,omitempty"`

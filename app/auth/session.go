@@ -80,31 +80,31 @@ func (s *Service) signIn(tx *kv.Tx, made secret, link linkRecord, address string
 	if link.Bound && accountID != link.Enter {
 		return sessionRecord{}, errBadLink
 	}
-	session := newSession(tx, made, accountID, link.Email)
+	session := newSession(tx, made, accountID, link.Email, address)
 	session.Bound = link.Bound
-	return session, putSession(tx, made, session, address)
+	return session, putSession(tx, made, session)
 }
 
 // putSession writes a person's new session and notes the account that it enters.
-func putSession(tx *kv.Tx, made secret, session sessionRecord, address string) error {
+func putSession(tx *kv.Tx, made secret, session sessionRecord) error {
 	if err := sessions.Put(tx, made.id, session); err != nil {
 		return err
 	}
 	if err := lastAccounts.Put(tx, session.Email, []byte(session.AccountID)); err != nil {
 		return err
 	}
-	return auditSignIn(tx, made.id, session, address)
+	return auditSignIn(tx, made.id, session)
 }
 
-func newSession(tx *kv.Tx, made secret, accountID, email string) sessionRecord {
+func newSession(tx *kv.Tx, made secret, accountID, email, address string) sessionRecord {
 	return sessionRecord{
-		Hash: made.hash[:], AccountID: accountID, Email: email,
+		Hash: made.hash[:], AccountID: accountID, Email: email, Address: address,
 		CreatedAt: audit.TimeOf(tx.Now()), ExpiresAt: audit.TimeOf(tx.Now().Add(SessionLifetime)),
 	}
 }
 
-func auditSignIn(tx *kv.Tx, id string, session sessionRecord, address string) error {
-	actor := audit.Actor{Email: session.Email, Credential: "login", Address: address}
+func auditSignIn(tx *kv.Tx, id string, session sessionRecord) error {
+	actor := audit.Actor{Email: session.Email, Credential: "login", Address: session.Address}
 	return audit.Put(tx, session.AccountID, actor, "session.create", id, map[string]string{"email": session.Email})
 }
 
@@ -291,15 +291,8 @@ func (s *Service) Logout(p Principal) error {
 		if err != nil {
 			return err
 		}
-		if err := sessions.Delete(tx, p.SessionID); err != nil {
-			return err
-		}
-		if session.TabletID != "" {
-			if err := tablets.Delete(tx, place{A: session.AccountID, B: session.TabletID}); err != nil {
-				return err
-			}
-		}
-		return audit.Put(tx, session.AccountID, p.Actor(), "session.end", p.SessionID, nil)
+		c.sessions = nil
+		return endSession(tx, p, p.SessionID, session, c)
 	})
 }
 

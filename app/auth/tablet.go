@@ -135,7 +135,7 @@ func (s *Service) pairUp(tx *kv.Tx, made secret, link linkRecord, address string
 	if err != nil {
 		return sessionRecord{}, err
 	}
-	session := newSession(tx, made, link.AccountID, tablet.Email)
+	session := newSession(tx, made, link.AccountID, tablet.Email, address)
 	session.TabletID, session.Role, session.StationCodes = link.TabletID, tablet.Role, tablet.StationCodes
 	if err := sessions.Put(tx, made.id, session); err != nil {
 		return session, err
@@ -144,7 +144,7 @@ func (s *Service) pairUp(tx *kv.Tx, made secret, link linkRecord, address string
 	if err := tablets.Put(tx, at, tablet); err != nil {
 		return session, err
 	}
-	return session, auditSignIn(tx, made.id, session, address)
+	return session, auditSignIn(tx, made.id, session)
 }
 
 // ListTablets lists the tablets of the caller's account, by name, those not yet paired too. Admins only. The list is

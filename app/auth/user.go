@@ -262,7 +262,7 @@ func (s *Service) BootstrapTx(tx *kv.Tx, in First) (raw string, done func(), err
 	if in.SignIn {
 		raw, made = newToken(prefixSession)
 		c.sessions = []string{made.id}
-		err = putSession(tx, made, newSession(tx, made, in.AccountID, email), in.Actor.Address)
+		err = putSession(tx, made, newSession(tx, made, in.AccountID, email, in.Actor.Address))
 	} else {
 		raw, made = newToken(prefixKey)
 		c.keys = []string{made.id}

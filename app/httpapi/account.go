@@ -49,13 +49,9 @@ func getManifest(c *call) (reply, error) {
 
 // putManifest answers PUT /account/manifest.
 func putManifest(c *call) (reply, error) {
-	q := c.r.URL.Query()
-	dry := false
-	if q.Has("dryrun") {
-		var err error
-		if dry, err = strconv.ParseBool(q.Get("dryrun")); err != nil {
-			return reply{}, errdefs.InvalidField("dryrun", "must be true or false; it is %q", shorten(q.Get("dryrun")))
-		}
+	dry, err := c.truth("dryrun")
+	if err != nil {
+		return reply{}, err
 	}
 	raw, err := c.bytes()
 	if err != nil {
@@ -64,7 +60,7 @@ func putManifest(c *call) (reply, error) {
 	if err := c.takeTurn(); err != nil {
 		return reply{}, err
 	}
-	return applied(c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: q.Get("note"), Match: c.match()}))
+	return applied(c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: c.r.URL.Query().Get("note"), Match: c.match()}))
 }
 
 // applied answers what a manifest changed. A list with nothing in it is a list all the same.

@@ -274,6 +274,19 @@ func number(text, name string, fallback, least, most int) (int, error) {
 	return n, nil
 }
 
+// truth reads a query parameter that is true or false; false when it is not there.
+func (c *call) truth(name string) (bool, error) {
+	q := c.r.URL.Query()
+	if !q.Has(name) {
+		return false, nil
+	}
+	is, err := strconv.ParseBool(q.Get(name))
+	if err != nil {
+		return false, errdefs.InvalidField(name, "must be true or false; it is %q", shorten(q.Get(name)))
+	}
+	return is, nil
+}
+
 // address gives the address that the request came from, without its port.
 func address(r *http.Request) string {
 	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {

@@ -95,6 +95,7 @@ const parameters = `{
 "note": {"description": "Why, for the list of revisions.", "schema": {"type": "string", "maxLength": 200}, "example": "third packing line"},
 "limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}, "example": 50},
 "skip": {"description": "How many to leave out first.", "schema": {"type": "integer", "minimum": 0, "default": 0}, "example": 0},
+"keepthis": {"description": "Keep the session that asks.", "schema": {"type": "boolean", "default": false}, "example": true},
 "level": {"description": "Only lines of at least this severity.", "schema": {"type": "string", "enum": ["debug", "info", "warn", "error"]}, "example": "warn"},
 "before": {"description": "Only lines whose id is smaller.", "schema": {"type": "integer", "minimum": 1}, "example": 1795162530124},
 "token": {"description": "The token of the one-time link.", "required": true, "schema": {"type": "string", "minLength": 1}, "example": "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"},
@@ -362,6 +363,22 @@ var operations = map[string]operation{
 		answer: "The session is in that account now.", body: schema.AccountSwitch, form: formDone, security: `[{"SessionCookie":[]}]`,
 	},
 
+	"GET /session": {
+		id: "listSessions", tag: "Authenticate", summary: "List where you are signed in",
+		about:  "Browsers with a session, used last first. A session that an administrator's link made for one account, and an API key, are shown those of that account alone.",
+		answer: "The sessions.", form: formList, gives: "SignedIn",
+		sample: `{"id":"t5r9y3h5j2k7","current":true,"accountId":"acme","address":"192.0.2.17","createdAt":"2026-11-18T07:02:11.480Z","lastUsedAt":"2026-11-20T08:00:00.000Z","expiresAt":"2026-12-20T08:00:00.000Z"}`,
+	},
+	"DELETE /session": {
+		id: "endSessions", tag: "Authenticate", summary: "Sign out everywhere",
+		about:  "Ends what `GET /session` lists; with `keepthis=true` all but the session that asks. API keys stay.",
+		answer: "How many have ended.", form: formResult, gives: "EndedSessions", sample: `{"ended":2}`,
+	},
+	"DELETE /user/:email/session": {
+		id: "endUserSessions", tag: "User", summary: "Sign a user out everywhere",
+		about:  "Ends the user's sessions in the caller's account. API keys stay, and the user may sign in again.",
+		answer: "How many have ended.", form: formResult, gives: "EndedSessions", sample: `{"ended":2}`, also: []int{404, 409},
+	},
 	"GET /key": {
 		id: "listKeys", tag: "ApiKey", summary: "List API keys",
 		about:  "The caller's own keys; an admin's list has the whole account's. Never the keys themselves.",

@@ -709,6 +709,12 @@ const answerModels = `{
 		"accounts": {"description": "Of the appliance, archived ones aside.", "type": "integer"}, "users": {"type": "integer"}, "tablets": {"type": "integer"}, "devices": {"type": "integer"}}},
 	"warnings": {"description": "What needs a person.", "type": "array", "items": {"type": "object", "required": ["code", "severity", "message", "action"], "additionalProperties": false, "properties": {
 		"code": {"type": "string"}, "severity": {"type": "string", "enum": ["warning", "problem"]}, "message": {"type": "string"}, "action": {"description": "What to do.", "type": "string"}}}}}},
+"SignedIn": {"description": "A signed-in browser, or a tablet.", "type": "object", "required": ["id", "current", "accountId", "address", "createdAt", "lastUsedAt", "expiresAt"], "additionalProperties": false, "properties": {
+	"id": {"type": "string"}, "current": {"description": "The one that asks.", "type": "boolean"}, "accountId": {"type": "string"},
+	"address": {"description": "Signed in from.", "type": "string"}, "createdAt": {"$ref": "#/components/schemas/Moment"},
+	"lastUsedAt": {"description": "To the hour.", "$ref": "#/components/schemas/Moment"}, "expiresAt": {"$ref": "#/components/schemas/Moment"}}},
+"EndedSessions": {"description": "What signing out everywhere did.", "type": "object", "required": ["ended"], "additionalProperties": false, "properties": {
+	"ended": {"description": "How many sessions have ended.", "type": "integer", "minimum": 0}}},
 "LogLine": {"description": "A line of the service's log.", "type": "object", "required": ["id", "at", "level", "message", "attributes"], "additionalProperties": false, "properties": {
 	"id": {"description": "Grows from line to line.", "type": "integer", "minimum": 1}, "at": {"$ref": "#/components/schemas/Moment"},
 	"level": {"type": "string", "enum": ["debug", "info", "warn", "error"]}, "message": {"type": "string"}, "attributes": {"description": "By name; of groups with dots between.", "type": "object"}}},

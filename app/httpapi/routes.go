@@ -91,6 +91,8 @@ func (a *API) routes() []route {
 		{method: post, path: "/auth/claim", handle: postClaim, access: open},
 		{method: post, path: "/auth/account", handle: postAuthAccount},
 
+		{method: get, path: "/session", handle: getSessions},
+		{method: del, path: "/session", handle: deleteSessions, query: []string{"keepthis"}},
 		{method: get, path: "/key", handle: getKeys},
 		{method: post, path: "/key", handle: postKey},
 		{method: del, path: "/key/:key", handle: deleteKey},
@@ -100,6 +102,7 @@ func (a *API) routes() []route {
 		{method: get, path: "/user/:email", handle: getUser, role: auth.Admin},
 		{method: put, path: "/user/:email", handle: putUser, role: auth.Admin},
 		{method: del, path: "/user/:email", handle: deleteUser, role: auth.Admin},
+		{method: del, path: "/user/:email/session", handle: deleteUserSessions, role: auth.Admin},
 		{method: get, path: "/login-request", handle: getLoginRequests, role: auth.Admin},
 		{method: post, path: "/login-request/:code/link", handle: postLoginLink, role: auth.Admin},
 		{method: get, path: "/tablet", handle: getTablets, role: auth.Admin},

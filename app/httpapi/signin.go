@@ -125,6 +125,46 @@ func postLogout(c *call) (reply, error) {
 	return out, err
 }
 
+// getSessions answers GET /session: where the caller is signed in.
+func getSessions(c *call) (reply, error) {
+	sessions, err := c.api.cfg.Auth.Sessions(c.p)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(sessions, -1)
+}
+
+// deleteSessions answers DELETE /session: the caller is signed out everywhere, or everywhere else.
+func deleteSessions(c *call) (reply, error) {
+	keep, err := c.truth("keepthis")
+	if err != nil {
+		return reply{}, err
+	}
+	n, err := c.api.cfg.Auth.EndSessions(c.p, keep)
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := ok(map[string]int{"ended": n})
+	if c.p.Type == auth.TypeSession && !keep {
+		c.p.RenewCookie = false
+		out.cookies = []*http.Cookie{c.api.cookie(sessionCookie, "", 0)}
+	}
+	return out, err
+}
+
+// deleteUserSessions answers DELETE /user/{email}/session: an administrator signs a user out everywhere.
+func deleteUserSessions(c *call) (reply, error) {
+	email, err := c.email()
+	if err != nil {
+		return reply{}, err
+	}
+	n, err := c.api.cfg.Auth.EndSessionsOf(c.p, email)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(map[string]int{"ended": n})
+}
+
 // postAuthAccount answers POST /auth/account: a person of several accounts enters another one.
 func postAuthAccount(c *call) (reply, error) {
 	var in struct {

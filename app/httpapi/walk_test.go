@@ -69,6 +69,9 @@ var samples = map[string]sample{
 	"GET /auth/profile":                                  {make: plain("/auth/profile")},
 	"POST /auth/logout":                                  {make: plain("/auth/logout")},
 	"POST /auth/account":                                 {make: with("/auth/account", `{"accountId":"acme"}`), byKey: 403, foreign: 403},
+	"GET /session":                                       {make: plain("/session")},
+	"DELETE /session":                                    {make: plain("/session?keepthis=true")},
+	"DELETE /user/:email/session":                        {make: signedInUser, role: auth.Admin, foreign: 404},
 	"GET /key":                                           {make: plain("/key")},
 	"POST /key":                                          {make: with("/key", `{"name":"n","expiresAt":"2099-01-01T00:00:00Z"}`)},
 	"DELETE /key/:key":                                   {make: ownKey, ok: 204, foreign: 403},
@@ -132,6 +135,13 @@ func someUser(s *server, _ caller) ask {
 	email := s.address() + "@people.example"
 	s.must(s.auth.AddUser(auth.Local("acme"), email, auth.Operator))
 	return ask{path: "/user/" + email}
+}
+
+func signedInUser(s *server, _ caller) ask {
+	email := s.address() + "@people.example"
+	s.must(s.auth.AddUser(auth.Local("acme"), email, auth.Operator))
+	s.session("acme", email)
+	return ask{path: "/user/" + email + "/session"}
 }
 
 // correctionOf asks to change what held at PACK-1 for an hour, yesterday.

@@ -1,0 +1,126 @@
+package auth
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"opsmon/app/audit"
+	"opsmon/kv"
+)
+
+// Session is a signed-in browser as lists show it: never its secret.
+type Session struct {
+	ID         string     `json:"id"`
+	Current    bool       `json:"current"` // the one that asks
+	AccountID  string     `json:"accountId"`
+	Address    string     `json:"address"` // signed in from
+	CreatedAt  audit.Time `json:"createdAt"`
+	LastUsedAt audit.Time `json:"lastUsedAt"` // to the hour
+	ExpiresAt  audit.Time `json:"expiresAt"`
+}
+
+// Sessions lists where the caller is signed in, used last first. Whoever came with a key, or through a link for one account, is
+// shown those of that account alone. The list is empty, never nil. Errors: Unauthorized.
+func (s *Service) Sessions(p Principal) ([]Session, error) {
+	list := []Session{}
+	err := s.store.View(func(tx *kv.Tx) error {
+		if _, err := s.authorize(tx, p, Readonly); err != nil {
+			return err
+		}
+		return s.eachSession(tx, p, func(id string, r sessionRecord) error {
+			ends := s.sessionEnds(id, r.ExpiresAt.Time)
+			if tx.Now().Before(ends) {
+				list = append(list, Session{
+					ID: id, Current: id == p.SessionID, AccountID: r.AccountID, Address: r.Address, CreatedAt: r.CreatedAt,
+					LastUsedAt: audit.TimeOf(ends.Add(-SessionLifetime)), ExpiresAt: audit.TimeOf(ends),
+				})
+			}
+			return nil
+		})
+	})
+	slices.SortFunc(list, func(a, b Session) int {
+		return cmp.Or(b.LastUsedAt.Compare(a.LastUsedAt.Time), cmp.Compare(a.ID, b.ID))
+	})
+	return list, err
+}
+
+// EndSessions ends what Sessions lists, also on an archived account, but for the one that asks where it is to be kept,
+// and tells how many have ended. Errors: Unauthorized.
+func (s *Service) EndSessions(p Principal, keepThis bool) (ended int, err error) {
+	err = s.update(func(tx *kv.Tx, c *changes) error {
+		if _, err := s.authorize(tx, p, Readonly); err != nil {
+			return err
+		}
+		err := s.eachSession(tx, p, func(id string, r sessionRecord) error {
+			if keepThis && id == p.SessionID {
+				return nil
+			}
+			return endSession(tx, p, id, r, c)
+		})
+		ended = len(c.sessions)
+		return err
+	})
+	return ended, err
+}
+
+// EndSessionsOf ends the sessions that a user has in the caller's account, and tells how many have ended. Admins only.
+// Errors: Invalid (email), Forbidden, NotFound, Conflict on an archived account.
+func (s *Service) EndSessionsOf(p Principal, email string) (ended int, err error) {
+	if email, err = ParseEmail(email); err != nil {
+		return 0, err
+	}
+	err = s.write(p, Admin, func(tx *kv.Tx, _ Role, c *changes) error {
+		if !users.Has(tx, place{A: p.AccountID, B: email}) && !s.isOnDomain(p.AccountID, email) {
+			return noUser(email)
+		}
+		err := sessionsOf(tx, email, p.AccountID, func(id string, r sessionRecord) error { return endSession(tx, p, id, r, c) })
+		ended = len(c.sessions)
+		return err
+	})
+	return ended, err
+}
+
+// eachSession goes through the sessions that a caller may see and end.
+func (s *Service) eachSession(tx *kv.Tx, p Principal, fn func(id string, r sessionRecord) error) error {
+	account := p.AccountID
+	if p.Type == TypeSession {
+		own, err := sessions.Get(tx, p.SessionID)
+		if err != nil {
+			return err
+		}
+		if !own.Bound && own.TabletID == "" {
+			account = "" // a person's, who has proven the address
+		}
+	}
+	return sessionsOf(tx, p.Email, account, fn)
+}
+
+// sessionsOf goes through the sessions of an address in an account, "" for all.
+func sessionsOf(tx *kv.Tx, email, account string, fn func(id string, r sessionRecord) error) error {
+	found := map[string]sessionRecord{} // first, since fn may delete them
+	for item, err := range sessions.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		if r := item.Value; r.Email == email && (account == "" || r.AccountID == account) {
+			found[item.Key] = r
+		}
+	}
+	for id, r := range found {
+		if err := fn(id, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endSession deletes a session; a tablet is gone from the list of tablets too.
+func endSession(tx *kv.Tx, p Principal, id string, r sessionRecord, c *changes) error {
+	c.sessions = append(c.sessions, id)
+	err := sessions.Delete(tx, id)
+	if err == nil && r.TabletID != "" {
+		err = tablets.Delete(tx, place{A: r.AccountID, B: r.TabletID})
+	}
+	return errors.Join(err, audit.Put(tx, r.AccountID, p.Actor(), "session.end", id, nil))
+}
