@@ -6,6 +6,7 @@ import (
 	"debug/buildinfo"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -181,9 +182,31 @@ func TestSBOM(t *testing.T) {
 	for _, dep := range info.Deps {
 		want[dep.Path] = dep.Version
 	}
+	vendored, err := filepath.Glob(filepath.Join(moduleOf(t), "assets", "vendor", "*", "package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scoped, err := filepath.Glob(filepath.Join(moduleOf(t), "assets", "vendor", "@*", "*", "package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(vendored, scoped...) {
+		var about struct{ Name, Version string }
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(text, &about)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[about.Name] = about.Version
+	}
+	if want["lit-html"] == "" || want["@codemirror/view"] == "" {
+		t.Fatalf("the vendored packages are not found: %v", want)
+	}
 	got, refs := map[string]string{}, map[string]bool{s.Metadata.Component.Ref: true}
 	for _, c := range s.Components {
-		if c.Type != "library" || c.Ref == "" || refs[c.Ref] || !strings.HasPrefix(c.PURL, "pkg:golang/") || len(c.Licences) != 1 || c.Licences[0].Expression == "" {
+		if c.Type != "library" || c.Ref == "" || refs[c.Ref] || !regexp.MustCompile(`^pkg:(golang/|npm/(%40[a-z]+/)?[a-z0-9-]+@[0-9.]+$)`).MatchString(c.PURL) || len(c.Licences) != 1 || c.Licences[0].Expression == "" {
 			t.Errorf("a component breaks the rules: %+v", c)
 		}
 		got[c.Name], refs[c.Ref] = c.Version, true
@@ -196,7 +219,7 @@ func TestSBOM(t *testing.T) {
 			t.Errorf("a dependency names what is not listed: %+v", dep)
 		}
 	}
-	if first := s.Dependencies[0]; first.Ref != s.Metadata.Component.Ref || len(s.Dependencies) != len(s.Components)+1 || !slices.ContainsFunc(first.DependsOn, func(ref string) bool { return strings.Contains(ref, "go.etcd.io/bbolt@") }) {
+	if first := s.Dependencies[0]; first.Ref != s.Metadata.Component.Ref || len(s.Dependencies) != len(s.Components)+1 || !slices.ContainsFunc(first.DependsOn, func(ref string) bool { return strings.Contains(ref, "go.etcd.io/bbolt@") }) || !slices.Contains(first.DependsOn, "pkg:npm/lit-html@"+want["lit-html"]) {
 		t.Errorf("what app itself uses: %+v", first)
 	}
 }
@@ -255,5 +278,14 @@ func TestLicences(t *testing.T) {
 	p := &product{root: moduleOf(t), modules: []module{{Path: "northgate.example/x", Version: "v1", Dir: t.TempDir()}}}
 	if err := p.collectLicences(t.Context()); err == nil || !strings.Contains(err.Error(), "northgate.example/x v1") {
 		t.Errorf("a module without a licence: %v", err)
+	}
+	p.modules = []module{{Path: ownModule, Version: "1.0.0"}}
+	if err := errors.Join(p.findVendored(), p.collectLicences(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\nlit-html 3.", "(BSD-3-Clause)", "Copyright (c) 2017 Google LLC", "\n@codemirror/view 6.", "Copyright (C) 2018-2021 by Marijn Haverbeke", "\nuqr "} {
+		if !strings.Contains(string(p.licences), want) {
+			t.Errorf("the licences do not say %q", want)
+		}
 	}
 }

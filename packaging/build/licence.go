@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,9 +17,10 @@ import (
 	"strings"
 )
 
-// module is a Go module that is linked into a binary.
+// module is a Go module that is linked into a binary, or an npm package whose files are.
 type module struct {
-	Path    string
+	NPM     bool
+	Path    string // an npm package's name
 	Version string
 	Sum     string   // of go.sum
 	Dir     string   // its source
@@ -42,7 +45,40 @@ func (p *product) findModules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.useModules(text)
+	if err := p.useModules(text); err != nil {
+		return err
+	}
+	return p.findVendored()
+}
+
+// findVendored adds the npm packages that the pages use.
+func (p *product) findVendored() error {
+	root := filepath.Join(p.root, "assets", "vendor")
+	var found []module
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "package.json" {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var about struct {
+			Name, Version string
+			Dependencies  map[string]string
+		}
+		if err := json.Unmarshal(text, &about); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		found = append(found, module{NPM: true, Path: about.Name, Version: about.Version, Dir: filepath.Dir(file), Uses: slices.Sorted(maps.Keys(about.Dependencies))})
+		p.modules[0].Uses = append(p.modules[0].Uses, about.Name)
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s holds no package", root)
+	}
+	p.modules = append(p.modules, found...)
+	return err
 }
 
 // useModules takes from go list where the modules are, and which uses which.

@@ -112,6 +112,9 @@ func (p *product) sbom(binary []byte) sbom {
 
 // ref gives a module's package URL, which also names it within the SBOM.
 func (m module) ref() string {
+	if m.NPM {
+		return "pkg:npm/" + strings.Replace(m.Path, "@", "%40", 1) + "@" + url.QueryEscape(m.Version)
+	}
 	return "pkg:golang/" + strings.ToLower(m.Path) + "@" + url.QueryEscape(m.Version)
 }
 
