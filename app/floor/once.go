@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"opsmon/app/audit"
@@ -76,14 +77,27 @@ type Refused struct {
 	By      audit.Actor      `json:"by"`
 }
 
-type keyKey = kv.Pair[string, string]
+// keyKey is an account, who asks there, and its idempotency key: two tablets may come by the same one.
+type keyKey = kv.Pair[string, kv.Pair[string, string]]
+
+func onceKey(accountID string, by audit.Actor, key string) keyKey {
+	return keyKey{A: accountID, B: kv.Pair[string, string]{A: asker(by), B: key}}
+}
+
+// asker names who may ask again and have the same answer: an API key or a device, and a person or tablet in whatever session.
+func asker(by audit.Actor) string {
+	if by.Email != "" && (by.Credential == "" || strings.HasPrefix(by.Credential, "session:")) {
+		return by.Email
+	}
+	return by.Credential
+}
 
 // The buckets of what came with an idempotency key.
 var (
-	onces       = kv.NewBucket("once", kv.PairOf(kv.String, kv.String), kv.JSON[onceRecord]())
-	onceAges    = kv.NewBucket("onceAge", kv.PairOf(kv.Uint64, kv.PairOf(kv.String, kv.String)), kv.Raw)
-	refusals    = kv.NewBucket("refused", kv.PairOf(kv.String, kv.String), kv.JSON[Refused]())
-	refusalAges = kv.NewBucket("refusedAge", kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.String)), kv.Raw)
+	onces       = kv.NewBucket("once", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[onceRecord]())
+	onceAges    = kv.NewBucket("onceAge", kv.PairOf(kv.Uint64, kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String))), kv.Raw)
+	refusals    = kv.NewBucket("refused", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[Refused]())
+	refusalAges = kv.NewBucket("refusedAge", kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.PairOf(kv.String, kv.String))), kv.Raw)
 )
 
 const (
@@ -93,7 +107,8 @@ const (
 	maxRefusedBody = 4096           // bytes
 )
 
-// Once is Do for a request: when one with its key was done within seven days, fn does not run, and the answer is that one's.
+// Once is Do for a request: when one with its key was done by the same asker within seven days, fn does not run, and the answer
+// is that one's.
 // The answer is stored with what fn does, or neither is. Errors: as Do's, and Conflict when the same key came with another
 // request.
 func (f *Floor) Once(accountID string, by audit.Actor, r Request, fn func(w *Work) (Answer, error)) (answer Answer, err error) {
@@ -103,7 +118,7 @@ func (f *Floor) Once(accountID string, by audit.Actor, r Request, fn func(w *Wor
 			answer, err = fn(w)
 			return err
 		}
-		k := keyKey{A: accountID, B: r.Key}
+		k := onceKey(accountID, by, r.Key)
 		old, err := onces.Get(w.Tx, k)
 		switch {
 		case err == nil && old.At > w.Now-keptOnce:
@@ -137,10 +152,10 @@ func ageKey(at int64, k keyKey) kv.Pair[uint64, keyKey] {
 	return kv.Pair[uint64, keyKey]{A: uint64(max(at, 0)), B: k}
 }
 
-type refusalKey = kv.Pair[string, kv.Pair[uint64, string]]
+type refusalKey = kv.Pair[string, kv.Pair[uint64, kv.Pair[string, string]]]
 
-func refusalAge(accountID string, at int64, key string) refusalKey {
-	return refusalKey{A: accountID, B: kv.Pair[uint64, string]{A: uint64(max(at, 0)), B: key}}
+func refusalAge(at int64, k keyKey) refusalKey {
+	return refusalKey{A: k.A, B: kv.Pair[uint64, kv.Pair[string, string]]{A: uint64(max(at, 0)), B: k.B}}
 }
 
 // unrefuse forgets a request that was refused.
@@ -152,18 +167,19 @@ func unrefuse(tx *kv.Tx, k keyKey) error {
 	if err != nil {
 		return err
 	}
-	if err := refusalAges.Delete(tx, refusalAge(k.A, old.LastAt, k.B)); err != nil {
+	if err := refusalAges.Delete(tx, refusalAge(old.LastAt, k)); err != nil {
 		return err
 	}
 	return refusals.Delete(tx, k)
 }
 
-// Refuse keeps a request that was refused; one that came before with the same key counts once more. Errors are the store's.
+// Refuse keeps a request that was refused; one that came before from the same asker with the same key counts
+// once more. Errors are the store's.
 func (f *Floor) Refuse(accountID string, r Refused) error {
 	now := f.now()
 	r.Body = r.Body[:min(len(r.Body), maxRefusedBody)]
 	return f.cfg.Store.Update(func(tx *kv.Tx) error {
-		next, k := r, keyKey{A: accountID, B: r.Key}
+		next, k := r, onceKey(accountID, r.By, r.Key)
 		next.At, next.LastAt, next.Times = now, now, 1
 		switch old, err := refusals.Get(tx, k); {
 		case err == nil:
@@ -186,7 +202,7 @@ func (f *Floor) Refuse(accountID string, r Refused) error {
 				return err
 			}
 		}
-		if err := refusalAges.Put(tx, refusalAge(accountID, now, r.Key), nil); err != nil {
+		if err := refusalAges.Put(tx, refusalAge(now, k), nil); err != nil {
 			return err
 		}
 		return refusals.Put(tx, k, next)
@@ -290,7 +306,7 @@ func checkOnce(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		if !known[item.Key.A] {
 			report(fmt.Sprintf("a request that was refused is of the account %q, which is not there", item.Key.A))
 		}
-		if !refusalAges.Has(tx, refusalAge(item.Key.A, item.Value.LastAt, item.Key.B)) {
+		if !refusalAges.Has(tx, refusalAge(item.Value.LastAt, item.Key)) {
 			report("a request that was refused has no place in the order of age")
 		}
 	}

@@ -88,6 +88,44 @@ func TestOnce(t *testing.T) {
 	expect("k", "one", "5", 6)
 }
 
+// A key is its asker's own: who asks elsewhere with the same one is not answered with another's answer. A person may have signed
+// in anew since.
+func TestOnceIsOfWhoAsks(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	for i, tt := range []struct {
+		by   audit.Actor
+		want string
+	}{
+		{audit.Actor{Email: "tablet:one@works.example", Credential: "session:1"}, "0"},
+		{audit.Actor{Email: "tablet:two@works.example", Credential: "session:2"}, "1"},
+		{audit.Actor{Email: "tablet:one@works.example", Credential: "session:3"}, "0"},
+		{audit.Actor{Email: "a@works.example", Credential: "key:1"}, "3"},
+		{audit.Actor{Email: "a@works.example", Credential: "key:2"}, "4"},
+		{audit.Actor{Email: "a@works.example", Credential: "session:4"}, "5"},
+		{audit.Actor{Email: "a@works.example", Credential: "key:1"}, "3"},
+	} {
+		got, err := r.Floor.Once(floortest.Account, tt.by, floor.Request{Key: "k"}, func(*floor.Work) (floor.Answer, error) {
+			return floor.Answer{Body: []byte(fmt.Sprint(i))}, nil
+		})
+		if err != nil || string(got.Body) != tt.want {
+			t.Errorf("request %d of %+v: %s, %v; want %s", i, tt.by, got.Body, err, tt.want)
+		}
+		refused := floor.Refused{Key: "r", Method: "POST", Status: 409, By: tt.by}
+		if err := r.Floor.Refuse(floortest.Account, refused); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, total, err := r.Floor.Refusals(floortest.Account, 10, 0)
+	times := 0
+	for _, one := range list {
+		times += one.Times
+	}
+	if err != nil || total != 5 || times != 7 {
+		t.Errorf("%d are kept as refused, %d times, %v: %+v", total, times, err, list)
+	}
+	checked(t, r)
+}
+
 // The answer is stored with what was done, or neither is.
 func TestOnceKeepsBothOrNone(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
