@@ -84,6 +84,9 @@ func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryV
 	if err := in.check(); err != nil {
 		return nil, err
 	}
+	if err := a.mightEnter(p, st, &in); err != nil {
+		return nil, err
+	}
 	e := Entry{
 		ID: newID(), StationCode: in.StationCode, At: a.at, Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction,
 		Initials: in.Initials, Note: in.Note, Recorded: w.Now, By: a.by,
@@ -122,6 +125,15 @@ func (in *EntryInput) check() error {
 		}
 	}
 	return errdefs.InvalidDetails("the entry", p)
+}
+
+// mightEnter refuses what no flag allows, whatever schedule it is for.
+func (a *act) mightEnter(p auth.Principal, st *station.Station, in *EntryInput) error {
+	err := a.mayEnter(p, st, &Schedule{State: Running}, &Entry{Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction})
+	if err != nil && in.Correction && a.historical(p, st) == nil {
+		return nil
+	}
+	return err
 }
 
 // mayEnter refuses an entry whose flag is off, and corrections of what has ended to all but admins.

@@ -326,6 +326,19 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// A flag that is off is told first: also where nothing runs, or nothing of that name is there.
+func TestFlagComesFirst(t *testing.T) {
+	p := newPlant(t, `"enableManualProduction":"on","enableRejectProduction":"on",`, "", `"enableProductionCorrection":"on","enableHistoricalCorrection":"on",`, "", `"enableQuickScheduleStart":"on",`, "")
+	for _, in := range []schedule.EntryInput{{Good: 1}, {Bad: 1}, {Reject: 1}, {Good: -1, Correction: true}, {Reject: 1, ScheduleID: "none"}} {
+		_, err := p.enter(in)
+		refused(t, err, errdefs.Forbidden, "is off at station PRESS")
+	}
+	_, err := do(p, func(w *floor.Work) (*schedule.View, error) {
+		return p.s.Quick(w, person(auth.Operator), schedule.QuickInput{StationCode: "PRESS", SKUCode: "NONE"})
+	})
+	refused(t, err, errdefs.Forbidden, "enableQuickScheduleStart is off")
+}
+
 // Within the group a schedule may also be moved where stations are flexible; a move keeps the length.
 func TestMoves(t *testing.T) {
 	p := newPlant(t, `"enableManualDowntime":"on"`, `"enableManualDowntime":"on","enableScheduleStationFlexibility":"on"`)

@@ -227,10 +227,12 @@ func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, 
 	if in.SKUCode == "" && in.ReasonCode != "" {
 		f.Kind = NonProduction
 	}
-	if err := f.check(st, nil, a.at); err != nil {
-		return nil, err
+	if st != nil {
+		if err := st.Refuse("enableQuickScheduleStart"); err != nil {
+			return nil, err
+		}
 	}
-	if err := st.Refuse("enableQuickScheduleStart"); err != nil {
+	if err := f.check(st, nil, a.at); err != nil {
 		return nil, err
 	}
 	if sku := st.SKUs[f.SKUCode]; f.Kind == Production && (sku.AllowUseInQuickSchedule == nil || !*sku.AllowUseInQuickSchedule) {
