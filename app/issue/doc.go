@@ -19,6 +19,8 @@
 //   - The own record's cause holds for the whole issue, however far that has moved or grown since.
 //   - Any further record that an issue took in (two stops became one) gives its cause to the time that it was said of, and to
 //     no more. Of what was said of one time the last word counts.
+//   - The last word is the one that was spoken last (at), not the one that was heard last: a tablet may have been offline. Of
+//     two of one moment it is the one that was heard last. An older word is kept as an event and changes nothing.
 //   - A record that is about no issue any more is orphaned: kept, shown, and heard again as soon as an issue is there.
 //
 // # The cause of a minute

@@ -95,7 +95,9 @@ func (o *Of) Findings() []monitor.Finding {
 	if o.Own != nil {
 		all = append(all, o.Own)
 	}
-	slices.SortStableFunc(all, func(a, b *Record) int { return cmp.Compare(a.CausedAt, b.CausedAt) })
+	slices.SortStableFunc(all, func(a, b *Record) int {
+		return cmp.Or(cmp.Compare(a.CausedAt, b.CausedAt), cmp.Compare(a.HeardAt, b.HeardAt))
+	})
 	for _, r := range all {
 		if r != o.Own {
 			add(r.Start, r.end(), "", r.Excluded)

@@ -77,9 +77,9 @@ func said(t testing.TB, lines ...string) []*Record {
 			case strings.HasPrefix(a, "@"):
 				fmt.Sscan(a[1:], &r.CausedAt)
 			case cut:
-				r.Cuts = append(r.Cuts, Cut{clock(t, from), strings.Trim(cause, "-")})
+				r.Cuts = append(r.Cuts, Cut{At: clock(t, from), Cause: strings.Trim(cause, "-")})
 			default:
-				r.Cuts = append(r.Cuts, Cut{r.Start, strings.Trim(a, "-")})
+				r.Cuts = append(r.Cuts, Cut{At: r.Start, Cause: strings.Trim(a, "-")})
 			}
 		}
 		out = append(out, r)
@@ -192,7 +192,7 @@ func TestPartsAndFigures(t *testing.T) {
 			starts[s.Start] = true
 			s.Until = s.Start + r.Int64N(60)*minute
 			for at := s.Start; r.IntN(3) > 0; at += (1 + r.Int64N(20)) * minute {
-				s.Cuts = append(s.Cuts, Cut{at, causes[r.IntN(4)]})
+				s.Cuts = append(s.Cuts, Cut{At: at, Cause: causes[r.IntN(4)]})
 			}
 			list = append(list, s)
 		}

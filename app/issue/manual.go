@@ -148,7 +148,7 @@ func (m *manual) begin(start int64) *Record {
 	r := &Record{Type: monitor.IssueManual, Start: start, Until: max(start, m.w.Now), Manual: &Manual{}, Note: m.in.Note}
 	r.Events = []Event{{At: m.who.At, RecordedAt: m.w.Now, By: m.who.By, Initials: m.who.Initials, Action: ActionStart, Value: m.cause, Note: m.in.Note}}
 	if m.cause != "" {
-		r.Cuts, r.CausedAt = []Cut{{At: start, Cause: m.cause}}, m.w.Now
+		r.whole(m.who, m.cause)
 	}
 	return r
 }
@@ -166,7 +166,7 @@ func (m *manual) end(start, end int64) (*View, error) {
 	}
 	r.Manual.End, r.Until = end, end
 	if m.cause != "" {
-		r.Cuts, r.CausedAt = []Cut{{At: start, Cause: m.cause}}, m.w.Now
+		r.whole(m.who, m.cause)
 		m.w.Changed(m.in.StationCode, start/minute*minute)
 	}
 	if m.in.Note != "" {

@@ -32,7 +32,8 @@ type Record struct {
 	// Cuts split the issue into parts: each reaches from its At to the next one's, the last to the issue's end. The first
 	// begins with the issue. None: nothing was said of the cause.
 	Cuts         []Cut         `json:"cuts,omitempty"`
-	CausedAt     int64         `json:"causedAt,omitempty"` // when Cuts were last said, Unix ms
+	CausedAt     int64         `json:"causedAt,omitempty"` // of what was said of Cuts the newest moment, Unix ms
+	HeardAt      int64         `json:"heardAt,omitempty"`  // when the service heard of that, Unix ms
 	Note         string        `json:"note,omitempty"`
 	Acknowledged *Acknowledged `json:"acknowledged,omitempty"`
 	Estimate     *Estimate     `json:"estimate,omitempty"`
@@ -46,6 +47,7 @@ type Record struct {
 type Cut struct {
 	At    int64  `json:"at"` // Unix ms
 	Cause string `json:"cause,omitempty"`
+	Said  int64  `json:"said,omitempty"` // when, Unix ms
 }
 
 // Acknowledged says who has seen an issue. At is Unix ms, as everywhere in a Record.

@@ -67,6 +67,27 @@ func (r *Record) note(s Speaker, a Action, value, text string) error {
 	return nil
 }
 
+// newer tells whether something that was done after the speaker's moment was said of the issue: it stays, and what comes late
+// from a tablet that was offline is an event and no more.
+func (r *Record) newer(s Speaker, actions ...Action) bool {
+	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.At > s.At && slices.Contains(actions, e.Action) })
+}
+
+// newerCause is newer of the cause, or of a part's.
+func (r *Record) newerCause(s Speaker) bool {
+	return len(r.Cuts) == 0 && r.CausedAt > s.At || slices.ContainsFunc(r.Cuts, func(c Cut) bool { return c.Said > s.At })
+}
+
+// caused notes that something was said of the cause, with a note that is the newest one's.
+func (r *Record) caused(s Speaker, text string) {
+	if s.At < r.CausedAt {
+		return
+	}
+	if r.CausedAt, r.HeardAt = s.At, s.Now; text != "" {
+		r.Note = text
+	}
+}
+
 // acknowledge notes that somebody has seen the issue.
 func (r *Record) acknowledge(s Speaker, text string) error {
 	if a := r.Acknowledged; a != nil {
@@ -86,14 +107,18 @@ func (r *Record) estimate(s Speaker, o *Of, end int64, text string) error {
 	case o.End != 0:
 		return errdefs.New(errdefs.Conflict, "this stop ended at %s; nothing is left to estimate", stamp(o.End))
 	case end == 0:
-		r.Estimate = nil
+		if !r.newer(s, ActionEstimate) {
+			r.Estimate = nil
+		}
 		return r.note(s, ActionEstimate, "", text)
 	case end <= s.At:
 		return errdefs.InvalidField("expectedEndAt", "must lie after %s; it is %s", stamp(s.At), stamp(end))
 	case end > s.At+366*24*time.Hour.Milliseconds():
 		return errdefs.InvalidField("expectedEndAt", "must lie within a year; it is %s", stamp(end))
 	}
-	r.Estimate = &Estimate{At: s.At, By: s.By, EndAt: end}
+	if !r.newer(s, ActionEstimate) {
+		r.Estimate = &Estimate{At: s.At, By: s.By, EndAt: end}
+	}
 	return r.note(s, ActionEstimate, stamp(end), text)
 }
 
@@ -102,7 +127,9 @@ func (r *Record) escalate(s Speaker, level int, text string) error {
 	if level < 1 || level > MaxEscalated {
 		return errdefs.InvalidField("level", "must be from 1 to %d; it is %d", MaxEscalated, level)
 	}
-	r.Escalation = &Escalation{At: s.At, By: s.By, Level: level, Text: text}
+	if !r.newer(s, ActionEscalate) {
+		r.Escalation = &Escalation{At: s.At, By: s.By, Level: level, Text: text}
+	}
 	return r.note(s, ActionEscalate, strconv.Itoa(level), text)
 }
 
@@ -115,23 +142,37 @@ func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, par
 		}
 	}
 	switch i := slices.IndexFunc(r.Cuts, func(c Cut) bool { return c.At == part }); {
-	case part == 0 && code == "":
-		r.Cuts = nil
-		for _, t := range taken {
-			t.Cuts = nil
-		}
 	case part == 0:
-		r.Cuts = []Cut{{At: r.Start, Cause: code}}
+		r.whole(s, code)
+		for _, t := range taken {
+			if code == "" {
+				t.whole(s, "")
+			}
+		}
 	case i < 0:
 		return errdefs.InvalidField("partStartAt", "must be the start of a part of this stop; it is %s", stamp(part))
-	default:
-		r.Cuts[i].Cause = code
+	case r.Cuts[i].Said <= s.At:
+		r.Cuts[i].Cause, r.Cuts[i].Said = code, s.At
 	}
-	r.CausedAt = s.Now
-	if text != "" {
-		r.Note = text
-	}
+	r.caused(s, text)
 	return r.note(s, ActionCause, code, text)
+}
+
+// whole names the cause of the whole; parts of which something newer was said keep theirs.
+func (r *Record) whole(s Speaker, code string) {
+	switch {
+	case r.newerCause(s):
+		for i := range r.Cuts {
+			if c := &r.Cuts[i]; c.Said <= s.At {
+				c.Cause, c.Said = code, s.At
+			}
+		}
+	case code == "":
+		r.Cuts = nil
+	default:
+		r.Cuts = []Cut{{At: r.Start, Cause: code, Said: s.At}}
+	}
+	r.caused(s, "")
 }
 
 // split cuts the issue into parts, in place of those that it had.
@@ -145,7 +186,7 @@ func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) e
 	}
 	cuts := make([]Cut, len(parts))
 	for i, p := range parts {
-		c := Cut{At: r.Start}
+		c := Cut{At: r.Start, Said: s.At}
 		switch {
 		case p.StartAt != nil:
 			c.At = p.StartAt.UnixMilli()
@@ -172,32 +213,36 @@ func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) e
 	if err := errdefs.InvalidDetails("the split", errdefs.Cap(details)); err != nil {
 		return err
 	}
-	r.Cuts, r.CausedAt = cuts, s.Now
-	if text != "" {
-		r.Note = text
+	if !r.newerCause(s) {
+		r.Cuts = cuts
 	}
+	r.caused(s, text)
 	return r.note(s, ActionSplit, strconv.Itoa(len(cuts)), text)
 }
 
 // exclude takes the issue out of the figures, or back in with all that it has taken in.
 func (r *Record) exclude(s Speaker, taken []*Record, out bool, text string) error {
 	action := ActionExclude
+	if !out {
+		action = ActionInclude
+	}
+	newer := func(r *Record) bool { return r.newer(s, ActionExclude, ActionInclude) }
 	partly := slices.ContainsFunc(taken, func(t *Record) bool { return t.Excluded })
 	switch {
 	case r.Type == monitor.IssueSlow:
 		return errdefs.New(errdefs.Conflict, "a slow period cannot be taken out of the figures: units were made in it")
+	case out && text == "":
+		return errdefs.InvalidField("note", "must say why the stop is taken out of the figures")
+	case newer(r):
 	case out && r.Excluded:
 		return errdefs.New(errdefs.Conflict, "this stop is out of the figures")
 	case !out && !r.Excluded && !partly:
 		return errdefs.New(errdefs.Conflict, "this stop is in the figures")
-	case out && text == "":
-		return errdefs.InvalidField("note", "must say why the stop is taken out of the figures")
-	case !out:
-		action = ActionInclude
+	default:
+		r.Excluded = out
 	}
-	r.Excluded = out
 	for _, t := range taken {
-		t.Excluded = t.Excluded && out
+		t.Excluded = t.Excluded && (out || newer(t))
 	}
 	return r.note(s, action, "", text)
 }

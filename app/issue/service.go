@@ -327,6 +327,9 @@ func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target
 	}
 	all, _ := Follow(t.issues, list)
 	a.of = all[t.at]
+	if who.At < a.of.Start {
+		return nil, errdefs.InvalidField("at", "must not be before the start of the stop, %s; it is %s", stamp(a.of.Start), stamp(who.At))
+	}
 	a.own = a.of.own(w.Now)
 	for i := range a.of.Others {
 		a.of.Others[i] = a.of.Others[i].clone()

@@ -2,6 +2,7 @@ package issue
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -446,4 +447,36 @@ func TestManual(t *testing.T) {
 	w.want("09:40", "manual 08:20-08:30: 08:20 JAM person", "manual 08:30-08:35: 08:30 ?", "manual 08:50-09:05: 08:50 SETUP person", "manual 09:10-09:30: 09:10 JAM person")
 	v, err = w.cause(id(monitor.IssueManual, w.ms("08:30")), "JAM")
 	refused(errdefs.Conflict, "the station PRESS is not in the manifest any more", v, err)
+}
+
+// What a tablet says late was said when it was said: it does not replace what was said since, and not before the stop began.
+func TestALateWord(t *testing.T) {
+	w := newWorks(t)
+	w.schedule()
+	w.produce(1, "")
+	w.until("08:10")
+	w.produce(0, "")
+	w.until("08:30")
+	stop := id(monitor.IssueStop, w.ms("08:10"))
+	w.must(w.cause(stop, "JAM"))
+	said := func(at, code string) (*View, error) {
+		target := w.Find(floortest.Account, stop)
+		when := audit.TimeOf(w.at(at))
+		return w.do(func(f *floor.Work) (*View, error) {
+			return w.Cause(f, person(auth.Operator), target, CauseInput{Said: Said{Initials: "ABC", At: &when}, Cause: &code})
+		})
+	}
+	v := w.must(said("08:20", "SETUP"))
+	if *v.CauseCode != "JAM" || len(v.Events) != 2 || *v.Events[1].Value != "SETUP" {
+		t.Errorf("what was said later is replaced: %+v", v)
+	}
+	_, err := said("08:09", "SETUP")
+	var e *errdefs.Error
+	if !errors.As(err, &e) || e.Kind != errdefs.Invalid || e.Details[0].Field != "at" || !strings.Contains(e.Details[0].Issue, "must not be before the start of the stop, 2026-03-02T08:10:00.000Z") {
+		t.Errorf("before the stop began: %v", err)
+	}
+	w.until("08:31")
+	if v := w.must(said("08:31", "SETUP")); *v.CauseCode != "SETUP" {
+		t.Errorf("the newest word does not count: %+v", v)
+	}
 }
