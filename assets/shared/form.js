@@ -95,6 +95,7 @@ const controls = {
   enum: (f) => select(f, (f.schema.enum ?? []).filter((value) => value !== null).map((value) => ({ value, label: wordOf(value) }))),
   choice: (f) => select(f, f.options),
   codes: (f) => picker(f),
+  password: (f) => html`<input id=${f.id} type="password" autocomplete="off" aria-describedby=${f.described} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
   date: (f) => html`<input id=${f.id} type="date" aria-describedby=${f.described} ?disabled=${f.disabled} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
   lines: (f) => html`<textarea id=${f.id} rows="3" dir="auto" aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}
     .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value === "" ? null : e.target.value)}></textarea>`,

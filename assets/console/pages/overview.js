@@ -3,6 +3,7 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get } from "../../shared/api.js";
 import { ago, count, number, time } from "../../shared/format.js";
+import { warnings } from "./appliance.js";
 
 export async function open(ctx) {
   const { results: revisions } = await get("/account/manifest/revisions?limit=5");
@@ -14,7 +15,7 @@ function page(ctx, revisions, appliance) {
   const account = ctx.workspace.base.account;
   return html`
     <div class="page-head"><h1 dir="auto">${account.id}</h1></div>
-    ${warnings(appliance)}
+    ${warnings(appliance?.warnings)}
     <div class="cards">
       ${account.plants.map((plant) => plantCard(plant))}
       <section class="card stack"><h2>Also in this account</h2>${tiles({
@@ -34,15 +35,7 @@ const reasons = (list) => (list ?? []).reduce((sum, reason) => sum + 1 + reasons
 const plantCard = (plant) => html`<section class="card stack"><div class="spread"><h2 dir="auto"><a href=${`/console/plants/${encodeURIComponent(plant.code)}`}>${plant.name}</a></h2><span class="muted">${plant.timezone}</span></div>
   ${tiles({ Group: plant.stationGroups.length, Station: plant.stationGroups.reduce((sum, group) => sum + group.stations.length, 0) })}</section>`;
 
-function warnings(appliance) {
-  if (!appliance?.warnings?.length) return nothing;
-  return html`<section class="stack" aria-label="Warnings">${appliance.warnings.map((w) => html`
-    <div class=${w.severity === "problem" ? "notice bad" : "notice wait"}><strong>${w.message}</strong> ${w.action}</div>`)}</section>`;
-}
-
-// What it shows follows GET /appliance.
-const machine = (appliance) => html`<section class="card stack"><div class="spread"><h2>Appliance</h2><a href="/console/appliance">Details</a></div>
-  <dl class="facts"><dt>Version</dt><dd>${appliance.version}</dd>
-    <dt>Running</dt><dd>since ${time(appliance.since)}</dd>
-    <dt>Last backup</dt><dd>${appliance.lastBackup ? ago(appliance.lastBackup.at) : "none yet"}</dd>
-    <dt>Certificate</dt><dd>${appliance.certificate ? `${count(appliance.certificate.daysLeft, "day")} left` : "none: without TLS"}</dd></dl></section>`;
+const machine = (now) => html`<section class="card stack"><div class="spread"><h2>Appliance</h2><a href="/console/appliance">Details</a></div>
+  <dl class="facts"><dt>Version</dt><dd>${now.version}${now.startedAt ? html` <span class="muted">running since ${time(now.startedAt)}</span>` : nothing}</dd>
+    <dt>Last backup</dt><dd>${now.backup.lastAt ? html`<span class=${now.backup.overdue ? "state wait" : "state ok"}>${ago(now.backup.lastAt)}</span>` : html`<span class="state wait">none yet</span>`}</dd>
+    <dt>Certificate</dt><dd>${now.certificate ? html`<span class=${now.certificate.problems.length ? "state wait" : "state ok"}>${count(now.certificate.daysLeft, "day")} left</span>` : "none: without TLS"}</dd></dl></section>`;

@@ -1,0 +1,40 @@
+// What the service said in the last day.
+
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { get, query } from "../../shared/api.js";
+import { segmented } from "../../shared/form.js";
+import { time } from "../../shared/format.js";
+import { table } from "../../shared/rows.js";
+
+const size = 200, every = 5000; // lines; milliseconds
+
+const levels = { error: "state bad", warn: "state wait", info: "state", debug: "state" };
+
+export async function open(ctx) {
+  const state = { rows: [], level: "info", more: true, busy: false };
+  const load = async (before) => {
+    const { results } = await get(`/appliance/log${query({ limit: size, level: state.level, before })}`);
+    state.rows = before ? [...state.rows, ...results] : results;
+    state.more = results.length === size;
+    ctx.update();
+  };
+  const choose = (level) => { state.level = level; load().catch(() => {}); };
+  // New lines come by themselves, until somebody looks at older ones.
+  const timer = setInterval(() => { if (document.visibilityState === "visible" && state.rows.length <= size) load().catch(() => {}); }, every);
+  await load();
+  return { title: "Log", render: () => page(state, load, choose), leave: () => clearInterval(timer) };
+}
+
+const page = (state, load, choose) => html`
+  <div class="page-head"><h1>Log</h1>${segmented({ name: "level", label: "Least level", value: state.level, change: choose, options: [{ value: "error", label: "Errors" }, { value: "warn", label: "Warnings" }, { value: "info", label: "All" }] })}
+    <p>The last day, as far as this program has run. The whole log is with the operating system.</p></div>
+  ${table({
+    rows: state.rows, caption: "Log", key: (r) => r.seq ?? `${r.at} ${r.message} ${JSON.stringify(r.attributes)}`, empty: "Nothing of this level was said.",
+    columns: [
+      { name: "at", label: "When", cell: (r) => html`<time datetime=${r.at}>${time(r.at, { seconds: true })}</time>` },
+      { name: "level", label: "Level", cell: (r) => html`<span class=${levels[String(r.level).toLowerCase()] ?? "state"}>${String(r.level).toLowerCase()}</span>` },
+      { name: "message", label: "Message", cell: (r) => html`<span dir="auto" class="wrap">${r.message}</span>` },
+      { name: "attributes", label: "", cell: (r) => html`<code class="small wrap">${Object.entries(r.attributes ?? {}).map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`).join("  ")}</code>` },
+    ],
+  })}
+  ${state.more ? html`<button type="button" class="button" @click=${() => load(state.rows.at(-1)?.seq ?? state.rows.at(-1)?.at)}>Older</button>` : nothing}`;
