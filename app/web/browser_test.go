@@ -1,151 +1,23 @@
-package web
+package web_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/httpapi"
+	"opsmon/app/web"
+	"opsmon/app/web/webtest"
 )
-
-// startBrowser starts a browser with a profile of its own. Where there is none the test is skipped, but never in
-// continuous integration.
-func startBrowser(t *testing.T) context.Context {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("chromium is not installed, and CI is to test the pages in it")
-		}
-		t.Skip("chromium is not installed: the pages are not tested in a browser")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-component-update", true))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
-	return ctx
-}
-
-// tab is a page in the browser that notes what a page must never do.
-type tab struct {
-	t    *testing.T
-	ctx  context.Context
-	base string
-
-	mu       sync.Mutex
-	problems []string // console errors, exceptions, violations of the policy
-	requests []string // addresses asked for
-}
-
-func open(t *testing.T, browser context.Context, base string, width, height int64, options ...chromedp.EmulateViewportOption) *tab {
-	t.Helper()
-	ctx, cancel := chromedp.NewContext(browser)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
-	t.Cleanup(cancel)
-	p := &tab{t: t, ctx: ctx, base: base}
-	p.do(chromedp.EmulateViewport(width, height, options...))
-	if err := chromedp.Listen(ctx, p.note); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func (p *tab) note(event any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch e := event.(type) {
-	case *network.EventRequestWillBeSent:
-		p.requests = append(p.requests, e.Request.URL)
-	case *runtime.EventExceptionThrown:
-		p.problems = append(p.problems, "exception: "+e.ExceptionDetails.Text)
-	case *runtime.EventConsoleAPICalled:
-		p.problems = append(p.problems, fmt.Sprintf("console: %s", e.Type))
-	case *log.EventEntryAdded:
-		// An answer that is an error is noted by the browser as well; which ones there are, the tests decide.
-		if !strings.HasPrefix(e.Entry.Text, "Failed to load resource: the server responded") && !strings.Contains(e.Entry.Text, "net::ERR_CONNECTION_REFUSED") {
-			p.problems = append(p.problems, fmt.Sprintf("%s %s: %s", e.Entry.Source, e.Entry.Level, e.Entry.Text))
-		}
-	}
-}
-
-func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
-	p.t.Helper()
-	if err := chromedp.Do(p.ctx, steps...); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-func (p *tab) visit(path string) { p.t.Helper(); p.do(chromedp.Navigate(p.base + path)) }
-
-// eval gives the value of an expression.
-func eval[T any](p *tab, expression string) T {
-	p.t.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		p.t.Fatalf("%s: %v", expression, err)
-	}
-	return v
-}
-
-// until waits for an expression to be true. (The library's own polling makes functions from text, which the
-// pages' policy forbids.)
-func (p *tab) until(expression string) {
-	p.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !eval[bool](p, "Boolean("+expression+")") {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("%s is still not true; the page shows:\n%s", expression, eval[string](p, "document.body.innerText.slice(0, 600)"))
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-func (p *tab) text(selector string) string {
-	p.t.Helper()
-	return eval[string](p, fmt.Sprintf("document.querySelector(%q).textContent", selector))
-}
-
-// clean checks what the page did: no error, nothing that the policy forbids, no other host.
-func (p *tab) clean() {
-	p.t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, problem := range p.problems {
-		p.t.Error(problem)
-	}
-	if len(p.requests) == 0 {
-		p.t.Error("no request was seen: the watch is broken")
-	}
-	for _, address := range p.requests {
-		if !strings.HasPrefix(address, p.base+"/") && !strings.HasPrefix(address, "data:") {
-			p.t.Errorf("the page asked another host: %s", address)
-		}
-	}
-}
 
 // fakeAPI stands for what is behind the pages; the description is the real one.
 type fakeAPI struct {
@@ -190,11 +62,11 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(a.body))
 }
 
-func serve(t *testing.T, demo *DemoInfo) (base string, fake *fakeAPI) {
+func serve(t *testing.T, demo *web.DemoInfo) (base string, fake *fakeAPI) {
 	t.Helper()
 	fake = &fakeAPI{answers: map[string]answer{"/ready": {status: 200, body: `{"isSuccess":true}`}}}
 	real := httpapi.New(httpapi.Config{Log: slog.New(slog.DiscardHandler)})
-	pages := newWeb(t, Config{Version: "1.2.3", Demo: demo})
+	pages := newPages(t, web.Config{Version: "1.2.3", Demo: demo})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case pages.Handles(r.URL.Path):
@@ -209,25 +81,19 @@ func serve(t *testing.T, demo *DemoInfo) (base string, fake *fakeAPI) {
 	return server.URL, fake
 }
 
-var exampleDemo = &DemoInfo{
-	Account: "demo", Plants: []string{"Riverside <Works>"}, Groups: 4, Stations: 14, SKUs: 20,
-	APIKey: "opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x", BaseURL: "http://127.0.0.1:8080",
-}
-
 func TestPagesInABrowser(t *testing.T) {
-	browser := startBrowser(t)
-	t.Run("views", func(t *testing.T) { testViews(t, browser) })
-	t.Run("documentation", func(t *testing.T) { testDocumentation(t, browser) })
-	t.Run("link", func(t *testing.T) { testLink(t, browser) })
-	t.Run("no sideways scrolling", func(t *testing.T) { testWidths(t, browser) })
+	t.Run("views", func(t *testing.T) { testViews(t) })
+	t.Run("documentation", func(t *testing.T) { testDocumentation(t) })
+	t.Run("link", func(t *testing.T) { testLink(t) })
+	t.Run("no sideways scrolling", func(t *testing.T) { testWidths(t) })
 }
 
 // testViews draws with the view library under the pages' policy.
-func testViews(t *testing.T, browser context.Context) {
+func testViews(t *testing.T) {
 	base, _ := serve(t, nil)
-	p := open(t, browser, base, 1280, 800)
-	p.visit("/console/x")
-	got := eval[string](p, `(async () => {
+	p := webtest.Open(t, base, webtest.Viewport{Width: 1280, Height: 800})
+	p.Visit("/console/x")
+	got := webtest.Eval[string](p, `(async () => {
 		const at = document.querySelector('link[rel="stylesheet"]').href.replace("/shared/app.css", "/vendor/lit-html/");
 		const { html, render } = await import(at + "lit-html.js");
 		const { repeat } = await import(at + "directives/repeat.js");
@@ -241,20 +107,20 @@ func testViews(t *testing.T, browser context.Context) {
 	if got != "<b>,c true" {
 		t.Errorf("drawn: %s", got)
 	}
-	p.clean()
+	p.Clean()
 }
 
-func testDocumentation(t *testing.T, browser context.Context) {
+func testDocumentation(t *testing.T) {
 	base, _ := serve(t, nil)
-	p := open(t, browser, base, 1280, 800)
-	p.visit("/docs#createKey")
-	p.until(`document.getElementById("createKey")`)
-	p.until(`document.activeElement.closest("section")?.id === "createKey"`) // a deep link leads there
-	if top := eval[float64](p, `document.getElementById("createKey").getBoundingClientRect().top`); top < -2 || top > 400 {
+	p := webtest.Open(t, base, webtest.Viewport{Width: 1280, Height: 800})
+	p.Visit("/docs#createKey")
+	p.Until(`document.getElementById("createKey")`)
+	p.Until(`document.activeElement.closest("section")?.id === "createKey"`) // a deep link leads there
+	if top := webtest.Eval[float64](p, `document.getElementById("createKey").getBoundingClientRect().top`); top < -2 || top > 400 {
 		t.Errorf("the operation linked to is %v px from the top", top)
 	}
-	inPage := eval[[]string](p, `[...document.querySelectorAll(".operation:not(.model)")].map((s) => s.id)`)
-	inDocument := eval[[]string](p, `(async () => Object.values((await (await fetch("/openapi.json")).json()).paths).flatMap((item) => Object.values(item)).map((op) => op.operationId))()`)
+	inPage := webtest.Eval[[]string](p, `[...document.querySelectorAll(".operation:not(.model)")].map((s) => s.id)`)
+	inDocument := webtest.Eval[[]string](p, `(async () => Object.values((await (await fetch("/openapi.json")).json()).paths).flatMap((item) => Object.values(item)).map((op) => op.operationId))()`)
 	if len(inDocument) == 0 {
 		t.Fatal("the description has no operation")
 	}
@@ -262,13 +128,13 @@ func testDocumentation(t *testing.T, browser context.Context) {
 		t.Errorf("description and page differ:\n%s", diff)
 	}
 	// Every link in the page leads somewhere, and no id is there twice.
-	if dead := eval[[]string](p, `[...document.querySelectorAll('a[href^="#"]')].map((a) => a.getAttribute("href").slice(1)).filter((id) => !document.getElementById(id))`); len(dead) > 0 {
+	if dead := webtest.Eval[[]string](p, `[...document.querySelectorAll('a[href^="#"]')].map((a) => a.getAttribute("href").slice(1)).filter((id) => !document.getElementById(id))`); len(dead) > 0 {
 		t.Errorf("links lead nowhere: %v", dead)
 	}
-	if twice := eval[[]string](p, `[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i)`); len(twice) > 0 {
+	if twice := webtest.Eval[[]string](p, `[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i)`); len(twice) > 0 {
 		t.Errorf("ids are there twice: %v", twice)
 	}
-	section := p.text("#createKey")
+	section := p.Text("#createKey")
 	for _, want := range []string{"POST", "/key", "expiresAt", "date-time", "an API key", "409", "conflict", "X-API-KEY: $KEY", base + "/key"} {
 		if !strings.Contains(section, want) {
 			t.Errorf("POST /key does not mention %q", want)
@@ -276,38 +142,45 @@ func testDocumentation(t *testing.T, browser context.Context) {
 	}
 
 	// By keyboard alone: to the search, a word, the first that is found.
-	p.do(chromedp.KeyEvent("/"), chromedp.KeyEvent("restore"))
-	p.until(`document.activeElement.id === "search" && document.getElementById("found").textContent.includes(" of ")`)
-	if eval[bool](p, `document.getElementById("createKey").checkVisibility()`) || !eval[bool](p, `document.getElementById("restoreRevision").checkVisibility()`) {
+	p.Do(chromedp.KeyEvent("/"), chromedp.KeyEvent("restore"))
+	p.Until(`document.activeElement.id === "search" && document.getElementById("found").textContent.includes(" of ")`)
+	if webtest.Eval[bool](p, `document.getElementById("createKey").checkVisibility()`) || !webtest.Eval[bool](p, `document.getElementById("restoreRevision").checkVisibility()`) {
 		t.Error("the search for restore shows something else")
 	}
-	eval[bool](p, `window.gone = 0, addEventListener("focusin", (e) => { if (e.target.tagName === "H3") gone++; }), addEventListener("hashchange", () => { setTimeout(() => { window.settled = true; }); }), true`)
-	eval[bool](p, `document.getElementById("search").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true})), document.getElementById("search").focus(), true`)
-	p.until(`window.settled && document.activeElement.tagName === "H3"`)
-	if n := eval[float64](p, "gone"); n != 1 {
+	webtest.Eval[bool](p, `window.gone = 0, addEventListener("focusin", (e) => { if (e.target.tagName === "H3") gone++; }), addEventListener("hashchange", () => { setTimeout(() => { window.settled = true; }); }), true`)
+	webtest.Eval[bool](p, `document.getElementById("search").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true})), document.getElementById("search").focus(), true`)
+	p.Until(`window.settled && document.activeElement.tagName === "H3"`)
+	if n := webtest.Eval[float64](p, "gone"); n != 1 {
 		t.Errorf("the first that is found was gone to %v times: a reader who types on loses the keys between", n)
 	}
-	p.do(chromedp.KeyEvent("/"), chromedp.KeyEvent("xyzzy"))
-	p.until(`document.getElementById("found").textContent === "Nothing found"`)
-	p.do(chromedp.KeyEvent(kb.Escape))
-	p.until(`document.getElementById("createKey").checkVisibility()`)
+	p.Do(chromedp.KeyEvent("/"), chromedp.KeyEvent("xyzzy"))
+	p.Until(`document.getElementById("found").textContent === "Nothing found"`)
+	p.Do(chromedp.KeyEvent(kb.Escape))
+	p.Until(`document.getElementById("createKey").checkVisibility()`)
 
 	// On paper everything is open, and afterwards as it was.
 	const closed = `document.querySelectorAll("details:not([open])").length`
-	before := eval[float64](p, closed)
-	if eval[float64](p, `dispatchEvent(new Event("beforeprint")) && `+closed) != 0 || before == 0 || eval[float64](p, `dispatchEvent(new Event("afterprint")) && `+closed) != before {
+	before := webtest.Eval[float64](p, closed)
+	if webtest.Eval[float64](p, `dispatchEvent(new Event("beforeprint")) && `+closed) != 0 || before == 0 || webtest.Eval[float64](p, `dispatchEvent(new Event("afterprint")) && `+closed) != before {
 		t.Errorf("%v parts are closed on the screen; printing must open them for its time", before)
 	}
-	p.clean()
+	p.Clean()
 
-	p.mu.Lock()
-	loaded := len(p.requests)
-	p.mu.Unlock()
-	size := eval[float64](p, `performance.getEntries().filter((e) => e.transferSize).reduce((sum, e) => sum + e.transferSize, 0)`)
+	loaded := len(p.Requests())
+	size := p.BytesOverWire()
 	if size > 200<<10 {
-		t.Errorf("the page takes %.0f bytes over the wire; 200 KiB are too many", size)
+		t.Errorf("the page takes %d bytes over the wire; 200 KiB are too many", size)
 	}
-	t.Logf("%d requests, %.1f KiB over the wire", loaded, size/1024)
+	t.Logf("%d requests, %.1f KiB over the wire", loaded, float64(size)/1024)
+}
+
+func newPages(t *testing.T, cfg web.Config) *web.Web {
+	t.Helper()
+	w, err := web.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 func toSet(list []string) map[string]bool {
@@ -320,12 +193,12 @@ func toSet(list []string) map[string]bool {
 
 const exampleToken = "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"
 
-func testLink(t *testing.T, browser context.Context) {
+func testLink(t *testing.T) {
 	base, fake := serve(t, nil)
-	visit := func(t *testing.T) *tab {
-		p := open(t, browser, base, 800, 1280)
-		p.visit("/link#" + exampleToken)
-		p.until(`!document.getElementById("here").disabled`)
+	visit := func(t *testing.T) *webtest.Tab {
+		p := webtest.Open(t, base, webtest.Viewport{Width: 800, Height: 1280})
+		p.Visit("/link#" + exampleToken)
+		p.Until(`!document.getElementById("here").disabled`)
 		return p
 	}
 	envelope := func(status int, code, message string) answer {
@@ -335,10 +208,10 @@ func testLink(t *testing.T, browser context.Context) {
 
 	t.Run("opening it uses nothing", func(t *testing.T) {
 		p := visit(t)
-		if at := eval[string](p, "location.href"); at != base+"/link" {
+		if at := webtest.Eval[string](p, "location.href"); at != base+"/link" {
 			t.Errorf("the address bar has %s", at)
 		}
-		if n := eval[float64](p, "history.length"); n > 2 {
+		if n := webtest.Eval[float64](p, "history.length"); n > 2 {
 			t.Errorf("the history has %v entries: the token may be in one", n)
 		}
 		for _, request := range fake.seen() {
@@ -346,20 +219,20 @@ func testLink(t *testing.T, browser context.Context) {
 				t.Errorf("the page asked for %s before anybody pressed anything", request)
 			}
 		}
-		p.clean()
+		p.Clean()
 	})
 
 	t.Run("sign in here, by keyboard", func(t *testing.T) {
 		fake.set("/auth/callback", answer{status: 200, body: `{"isSuccess":true}`})
 		p := visit(t)
 		for range 8 {
-			p.do(chromedp.KeyEvent(kb.Tab))
-			if eval[string](p, "document.activeElement.id") == "here" {
+			p.Do(chromedp.KeyEvent(kb.Tab))
+			if webtest.Eval[string](p, "document.activeElement.id") == "here" {
 				break
 			}
 		}
-		p.do(chromedp.KeyEvent(kb.Enter))
-		p.until(`location.pathname === "/console"`) // the link's page is in no history
+		p.Do(chromedp.KeyEvent(kb.Enter))
+		p.Until(`location.pathname === "/console"`) // the link's page is in no history
 		if want := "GET /auth/callback?token=" + exampleToken; !slices.Contains(fake.seen(), want) {
 			t.Errorf("asked %s, want %s", fake.seen(), want)
 		}
@@ -381,86 +254,86 @@ func testLink(t *testing.T, browser context.Context) {
 		t.Run(tt.name, func(t *testing.T) {
 			fake.set("/auth/callback", tt.reply)
 			p := visit(t)
-			p.do(chromedp.Click(chromedp.CSS("#here")))
-			p.until(`document.getElementById("message").textContent !== ""`)
-			if got := p.text("#message"); !strings.Contains(got, tt.says) {
+			p.Do(chromedp.Click(chromedp.CSS("#here")))
+			p.Until(`document.getElementById("message").textContent !== ""`)
+			if got := p.Text("#message"); !strings.Contains(got, tt.says) {
 				t.Errorf("it says %q", got)
 			}
-			if again := eval[bool](p, `document.getElementById("here").checkVisibility() && !document.getElementById("here").disabled`); again != tt.again {
+			if again := webtest.Eval[bool](p, `document.getElementById("here").checkVisibility() && !document.getElementById("here").disabled`); again != tt.again {
 				t.Errorf("it can be tried again: %v", again)
 			}
-			p.clean()
+			p.Clean()
 		})
 	}
 
 	t.Run("let the waiting browser in", func(t *testing.T) {
 		p := visit(t)
 		submit := func(digits string) {
-			eval[any](p, `document.getElementById("code").value = ""`)
-			p.do(chromedp.SendKeys(chromedp.CSS("#code"), digits+kb.Enter))
+			webtest.Eval[any](p, `document.getElementById("code").value = ""`)
+			p.Do(chromedp.SendKeys(chromedp.CSS("#code"), digits+kb.Enter))
 		}
 		before := len(fake.seen())
 		submit("123")
-		p.until(`document.getElementById("code-hint").textContent.includes("five digits")`)
+		p.Until(`document.getElementById("code-hint").textContent.includes("five digits")`)
 		if len(fake.seen()) != before {
 			t.Errorf("three digits were sent: %s", last())
 		}
 		fake.set("/auth/approve", envelope(403, "forbidden", "the code is not the one that the waiting browser shows"))
 		submit("11111")
-		p.until(`document.getElementById("code-hint").textContent.startsWith("The code is not the one")`)
-		if !eval[bool](p, `document.activeElement.id === "code" && document.activeElement.getAttribute("aria-invalid") === "true"`) {
+		p.Until(`document.getElementById("code-hint").textContent.startsWith("The code is not the one")`)
+		if !webtest.Eval[bool](p, `document.activeElement.id === "code" && document.activeElement.getAttribute("aria-invalid") === "true"`) {
 			t.Error("the field with the wrong code is not where the cursor is")
 		}
 		fake.set("/auth/approve", answer{400, `{"isSuccess":false,"errorCode":"invalidInput","errorMessage":"x","details":[{"field":"code","issue":"must be five digits"}]}`, ""})
 		submit("22222")
-		p.until(`document.getElementById("code-hint").textContent === "The code must be five digits."`)
+		p.Until(`document.getElementById("code-hint").textContent === "The code must be five digits."`)
 		fake.set("/auth/approve", envelope(409, "conflict", "no other browser waits for this link"))
 		submit("33333")
-		p.until(`document.getElementById("message").textContent.includes("No other browser waits")`)
+		p.Until(`document.getElementById("message").textContent.includes("No other browser waits")`)
 		fake.set("/auth/approve", answer{status: 200, body: `{"isSuccess":true}`})
 		submit("04817")
-		p.until(`document.getElementById("message").textContent.includes("The other browser is let in")`)
+		p.Until(`document.getElementById("message").textContent.includes("The other browser is let in")`)
 		if want := `POST /auth/approve {"token":"` + exampleToken + `","code":"04817"}`; last() != want {
 			t.Errorf("sent %s, want %s", last(), want)
 		}
-		p.clean()
+		p.Clean()
 	})
 
 	t.Run("a second link in the same tab", func(t *testing.T) {
 		fake.set("/auth/callback", envelope(409, "conflict", "the link was used before"))
 		p := visit(t)
-		p.do(chromedp.Click(chromedp.CSS("#here")))
-		p.until(`document.getElementById("message").textContent.includes("was used before")`)
+		p.Do(chromedp.Click(chromedp.CSS("#here")))
+		p.Until(`document.getElementById("message").textContent.includes("was used before")`)
 		fake.set("/auth/callback", answer{status: 200, body: `{"isSuccess":true}`})
-		eval[any](p, `location.hash = "opl_second"`)
-		p.until(`document.getElementById("here").checkVisibility() && location.hash === ""`)
-		p.do(chromedp.Click(chromedp.CSS("#here")))
-		p.until(`location.pathname === "/console"`)
+		webtest.Eval[any](p, `location.hash = "opl_second"`)
+		p.Until(`document.getElementById("here").checkVisibility() && location.hash === ""`)
+		p.Do(chromedp.Click(chromedp.CSS("#here")))
+		p.Until(`location.pathname === "/console"`)
 		if !slices.Contains(fake.seen(), "GET /auth/callback?token=opl_second") {
 			t.Errorf("asked %s", fake.seen())
 		}
 	})
 
 	t.Run("no token", func(t *testing.T) {
-		p := open(t, browser, base, 360, 740)
-		p.visit("/link")
-		p.until(`document.getElementById("message").textContent.includes("There is no link here")`)
-		p.clean()
+		p := webtest.Open(t, base, webtest.Viewport{Width: 360, Height: 740})
+		p.Visit("/link")
+		p.Until(`document.getElementById("message").textContent.includes("There is no link here")`)
+		p.Clean()
 	})
 
 	t.Run("no network", func(t *testing.T) {
 		p := visit(t)
-		eval[any](p, `globalThis.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`)
-		p.do(chromedp.Click(chromedp.CSS("#here")))
-		p.until(`document.getElementById("message").textContent.includes("The service does not answer")`)
-		if eval[bool](p, `document.getElementById("here").disabled`) {
+		webtest.Eval[any](p, `globalThis.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`)
+		p.Do(chromedp.Click(chromedp.CSS("#here")))
+		p.Until(`document.getElementById("message").textContent.includes("The service does not answer")`)
+		if webtest.Eval[bool](p, `document.getElementById("here").disabled`) {
 			t.Error("it cannot be tried again")
 		}
 	})
 
 	t.Run("touch", func(t *testing.T) {
 		p := visit(t)
-		small := eval[[]string](p, `[...document.querySelectorAll("button, input, .bar a")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)`)
+		small := webtest.Eval[[]string](p, `[...document.querySelectorAll("button, input, .bar a")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)`)
 		if len(small) > 0 {
 			t.Errorf("too small for a finger in a glove: %v", small)
 		}
@@ -469,29 +342,25 @@ func testLink(t *testing.T, browser context.Context) {
 
 // testWidths looks at every page from a phone to a wall screen, light and dark: nothing may stick out at the side,
 // and text must stand out from what is behind it.
-func testWidths(t *testing.T, browser context.Context) {
-	base, _ := serve(t, exampleDemo)
+func testWidths(t *testing.T) {
+	base, _ := serve(t, web.ExampleDemo)
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 800, 1280, 1920} {
-			p := open(t, browser, base, width, 900)
-			if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-			}); err != nil {
-				t.Fatal(err)
-			}
+			p := webtest.Open(t, base, webtest.Viewport{Width: width, Height: 900})
+			p.Media("prefers-color-scheme", scheme)
 			for path, ready := range map[string]string{
 				"/docs": `document.getElementById("getOpenAPI")`, "/link#" + exampleToken: `!document.getElementById("here").disabled`,
 			} {
-				p.visit(path)
-				p.until(ready)
-				if over := eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+				p.Visit(path)
+				p.Until(ready)
+				if over := webtest.Eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 					t.Errorf("%s is %v px too wide at %d", path, over, width)
 				}
-				for _, weak := range eval[[]string](p, contrast) {
+				for _, weak := range webtest.Eval[[]string](p, contrast) {
 					t.Errorf("%s %s: %s", scheme, path, weak)
 				}
 			}
-			p.clean()
+			p.Clean()
 		}
 	}
 }

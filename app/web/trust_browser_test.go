@@ -1,7 +1,6 @@
-package web
+package web_test
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -14,11 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/certs"
+	"opsmon/app/web"
+	"opsmon/app/web/webtest"
 )
 
 // appliance is a service with a certificate of its own authority, on two loopback ports, as it is wired.
@@ -44,9 +44,9 @@ func startAppliance(t *testing.T, dir string) *appliance {
 	open, clearPort := listen()
 	closed, port := listen()
 	ca := auto.CA()
-	pages := newWeb(t, Config{Version: "1.2.3", Secure: true})
-	trust, err := NewTrust(TrustConfig{
-		Web: pages, CA: &CA{Name: ca.Name(), Fingerprint: ca.Fingerprint(), DER: ca.DER(), PEM: ca.PEM(), Profile: ca.Profile()},
+	pages := newPages(t, web.Config{Version: "1.2.3", Secure: true})
+	trust, err := web.NewTrust(web.TrustConfig{
+		Web: pages, CA: &web.CA{Name: ca.Name(), Fingerprint: ca.Fingerprint(), DER: ca.DER(), PEM: ca.PEM(), Profile: ca.Profile()},
 		Port: func() int { return port }, ClearPort: func() int { return clearPort },
 		Hosts: func() []string { return []string{"192.168.7.20", "opsmon.local"} },
 	})
@@ -83,27 +83,10 @@ func startAppliance(t *testing.T, dir string) *appliance {
 
 // startDevice starts a browser as another device's: for it, opsmon.local is a name like any other. home is where it
 // keeps which authorities it trusts.
-func startDevice(t *testing.T, home string) context.Context {
+func startDevice(t *testing.T, home string) *webtest.Browser {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("chromium is not installed, and CI is to test the pages in it")
-		}
-		t.Skip("chromium is not installed: the trust page is not tested in a browser")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("host-resolver-rules", "MAP opsmon.local 127.0.0.1"),
+	return webtest.NewBrowser(t, chromedp.Flag("host-resolver-rules", "MAP opsmon.local 127.0.0.1"),
 		chromedp.Env("HOME="+home, "XDG_DATA_HOME="+filepath.Join(home, ".local", "share")))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
-	return ctx
 }
 
 func TestTrustPageInABrowser(t *testing.T) {
@@ -111,45 +94,25 @@ func TestTrustPageInABrowser(t *testing.T) {
 	at := startAppliance(t, t.TempDir())
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 800, 1280, 1920} {
-			p := open(t, device, at.clear, width, 1000)
-			if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-			}); err != nil {
-				t.Fatal(err)
-			}
-			p.visit("/trust")
-			p.until(`[...document.images].every((i) => i.complete && i.naturalWidth > 0) && document.images.length === 3`)
-			if over := eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+			p := device.Open(t, at.clear, webtest.Viewport{Width: width, Height: 1000})
+			p.Media("prefers-color-scheme", scheme)
+			p.Visit("/trust")
+			p.Until(`[...document.images].every((i) => i.complete && i.naturalWidth > 0) && document.images.length === 3`)
+			if over := webtest.Eval[float64](p, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 				t.Errorf("it is %v px too wide at %d", over, width)
 			}
-			for _, weak := range eval[[]string](p, contrast) {
+			for _, weak := range webtest.Eval[[]string](p, contrast) {
 				t.Errorf("%s: %s", scheme, weak)
 			}
-			if small := eval[[]string](p, `[...document.querySelectorAll(".button, .jump a, .codes a, .addresses a")].filter((e) => e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)`); len(small) > 0 {
+			if small := webtest.Eval[[]string](p, `[...document.querySelectorAll(".button, .jump a, .codes a, .addresses a")].filter((e) => e.getBoundingClientRect().height < 48).map((e) => e.outerHTML)`); len(small) > 0 {
 				t.Errorf("too small for a finger: %v", small)
 			}
-			if got := strings.ReplaceAll(p.text("#fingerprint"), " ", ":"); got != at.auto.Fingerprint() {
+			if got := strings.ReplaceAll(p.Text("#fingerprint"), " ", ":"); got != at.auto.Fingerprint() {
 				t.Errorf("the fingerprint is %s, want %s", got, at.auto.Fingerprint())
 			}
-			picture(t, p, fmt.Sprintf("trust-%s-%d", scheme, width))
-			p.clean()
+			p.Shot(fmt.Sprintf("trust-%s-%d", scheme, width))
+			p.Clean()
 		}
-	}
-}
-
-// picture keeps a picture of the whole page in the directory of WEB_TEST_PICTURES, for eyes.
-func picture(t *testing.T, p *tab, name string) {
-	t.Helper()
-	dir := os.Getenv("WEB_TEST_PICTURES")
-	if dir == "" {
-		return
-	}
-	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -162,15 +125,15 @@ func TestADeviceComesToTrustTheAppliance(t *testing.T) {
 	at := startAppliance(t, t.TempDir())
 
 	stranger := startDevice(t, t.TempDir())
-	p := open(t, stranger, at.clear, 800, 1000)
-	if err := chromedp.Do(p.ctx, chromedp.Navigate(at.clear+"/")); err == nil || !strings.Contains(err.Error(), "ERR_CERT_AUTHORITY_INVALID") {
+	p := stranger.Open(t, at.clear, webtest.Viewport{Width: 800, Height: 1000})
+	if err := chromedp.Do(p.Context(), chromedp.Navigate(at.clear+"/")); err == nil || !strings.Contains(err.Error(), "ERR_CERT_AUTHORITY_INVALID") {
 		t.Errorf("a device that does not trust the appliance: %v", err)
 	}
 
 	// The files that devices download, from the page in the clear, as the browser gets them.
-	p = open(t, stranger, at.clear, 800, 1000)
-	p.visit("/trust")
-	pem := eval[string](p, `fetch("/trust/ca.pem").then((a) => a.text())`)
+	p = stranger.Open(t, at.clear, webtest.Viewport{Width: 800, Height: 1000})
+	p.Visit("/trust")
+	pem := webtest.Eval[string](p, `fetch("/trust/ca.pem").then((a) => a.text())`)
 	if diff := cmp.Diff(string(at.auto.CA().PEM()), pem); diff != "" {
 		t.Fatal(diff)
 	}
@@ -190,21 +153,21 @@ func TestADeviceComesToTrustTheAppliance(t *testing.T) {
 		}
 	}
 	device := startDevice(t, home)
-	p = open(t, device, at.secure, 800, 1000)
-	if err := chromedp.Do(p.ctx, chromedp.Navigate(at.clear+"/link")); err != nil { // it is redirected
+	p = device.Open(t, at.secure, webtest.Viewport{Width: 800, Height: 1000})
+	if err := chromedp.Do(p.Context(), chromedp.Navigate(at.clear+"/link")); err != nil { // it is redirected
 		t.Fatal(err)
 	}
-	p.until(`document.getElementById("message").textContent.includes("There is no link here")`)
-	if got := eval[string](p, "location.href"); got != at.secure+"/link" {
+	p.Until(`document.getElementById("message").textContent.includes("There is no link here")`)
+	if got := webtest.Eval[string](p, "location.href"); got != at.secure+"/link" {
 		t.Errorf("it is led to %s", got)
 	}
-	if got := eval[string](p, `performance.getEntriesByType("navigation")[0].nextHopProtocol`); got != "h2" {
+	if got := webtest.Eval[string](p, `performance.getEntriesByType("navigation")[0].nextHopProtocol`); got != "h2" {
 		t.Errorf("the page came over %s", got)
 	}
-	if !eval[bool](p, "isSecureContext") {
+	if !webtest.Eval[bool](p, "isSecureContext") {
 		t.Error("the browser does not hold it to be secure")
 	}
-	p.visit("/trust")
-	p.until(`document.querySelector(".notice.ok a")`)
-	picture(t, p, "trust-https")
+	p.Visit("/trust")
+	p.Until(`document.querySelector(".notice.ok a")`)
+	p.Shot("trust-https")
 }

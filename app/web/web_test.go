@@ -30,6 +30,11 @@ func newWeb(t *testing.T, cfg Config) *Web {
 	return w
 }
 
+var exampleDemo = &DemoInfo{
+	Account: "demo", Plants: []string{"Riverside <Works>"}, Groups: 4, Stations: 14, SKUs: 20,
+	APIKey: "opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x", BaseURL: "http://127.0.0.1:8080",
+}
+
 // ask sends a request from this machine; headers are names and values in turn.
 func ask(w *Web, method, target string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)

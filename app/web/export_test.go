@@ -1,0 +1,4 @@
+package web
+
+// ExampleDemo is a demonstration that the tests of the pages show.
+var ExampleDemo = exampleDemo
