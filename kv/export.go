@@ -62,7 +62,7 @@ func (s *Store) Export(cfg ExportConfig) (c Contents, err error) {
 // ExportConfig says what becomes of an export's runs.
 type ExportConfig struct {
 	Use  func(run []byte) error // is called with each run, which it may keep
-	Next func() []byte          // gives the buffer that the next run is put into, with any content; nil = a new one each time
+	Next func() []byte          // gives the buffer that the next run is appended to, with whose content Use gets it; nil = a new one each time
 
 	// Trust leaves the checksums of the values to whoever reads the runs: Import compares them as well.
 	Trust bool
@@ -75,6 +75,7 @@ type exporter struct {
 	sum  uint32 // of the name
 
 	run    []byte
+	front  int   // bytes in front of the run in its buffer
 	size   int64 // of the runs so far
 	worked int   // bytes since others were let go first
 }
@@ -117,15 +118,16 @@ func (e *exporter) damaged(key []byte, err error) error {
 
 func (e *exporter) add(key, stored []byte) error {
 	size := len(key) + len(stored) + 2*binary.MaxVarintLen32
-	if len(e.run)+size > runMost {
+	if len(e.run)-e.front+size > runMost {
 		if err := e.end(); err != nil {
 			return err
 		}
 	}
 	if e.run == nil {
 		if e.cfg.Next != nil {
-			e.run = e.cfg.Next()[:0]
+			e.run = e.cfg.Next()
 		}
+		e.front = len(e.run)
 		e.run = binary.AppendUvarint(e.run, uint64(len(e.name)))
 		e.run = append(e.run, e.name...)
 	}
@@ -134,7 +136,7 @@ func (e *exporter) add(key, stored []byte) error {
 	e.run = binary.AppendUvarint(e.run, uint64(len(stored)))
 	e.run = append(e.run, stored...)
 	e.worked = breathe(e.worked + size)
-	if len(e.run) >= runLeast && endsRun(key, size) {
+	if len(e.run)-e.front >= runLeast && endsRun(key, size) {
 		return e.end()
 	}
 	return nil
@@ -167,7 +169,7 @@ func (e *exporter) end() error {
 		return nil
 	}
 	e.run = nil
-	e.size += int64(len(run))
+	e.size += int64(len(run) - e.front)
 	return e.cfg.Use(run)
 }
 

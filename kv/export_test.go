@@ -132,6 +132,33 @@ func TestRunsStay(t *testing.T) {
 	}
 }
 
+// TestRunsInBuffers: a run is the same whatever stands before it in the buffer that it is put into, and Contents count the
+// runs alone.
+func TestRunsInBuffers(t *testing.T) {
+	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name(), triples.Name()}})
+	large(t, s, 5_000)
+	want, c := exported(t, s)
+	front := bytes.Repeat([]byte("in front "), 30<<10) // as long as the shortest runs
+	var runs [][]byte
+	got, err := s.Export(ExportConfig{Next: func() []byte { return bytes.Clone(front) }, Use: func(buf []byte) error {
+		run, found := bytes.CutPrefix(buf, front)
+		if !found {
+			t.Error("the buffer's content is lost")
+		}
+		runs = append(runs, run)
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) < 5 || !slices.EqualFunc(runs, want, bytes.Equal) {
+		t.Errorf("%d runs, other than the %d without anything in front", len(runs), len(want))
+	}
+	if diff := cmp.Diff(c, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestExportDamaged notices damage in a store that is exported.
 func TestExportDamaged(t *testing.T) {
 	whole := sampleStore(t)

@@ -66,9 +66,8 @@ func (p *packing) manifest() Manifest {
 
 // job is a part to be packed.
 type job struct {
-	content []byte
-	pooled  bool // content goes back to the buffers
-	entry   int
+	plain []byte // as a part that is not packed
+	entry int
 }
 
 // packed is a part to be written.
@@ -186,16 +185,16 @@ func (p *packing) take(ctx context.Context, files [][]byte, jobs chan<- job) (he
 		buf := p.buffers.get()
 		p.turns.take()
 		busy = true
-		return buf
+		return append(buf, packedNot)
 	}
-	use := func(run []byte) error {
+	use := func(plain []byte) error {
 		p.turns.give()
 		busy = false
-		if len(run) > maxContent {
+		if len(plain)-1 > maxContent {
 			return fmt.Errorf("a value has more than the %d bytes that a backup can hold", maxContent)
 		}
-		p.progress.add(len(run))
-		return give(job{run, true, 0})
+		p.progress.add(len(plain) - 1)
+		return give(job{plain, 0})
 	}
 	// Without a pool the checker compares the values' checksums.
 	held, err = p.cfg.Store.Export(kv.ExportConfig{Use: use, Next: next, Trust: p.pool == nil})
@@ -207,7 +206,7 @@ func (p *packing) take(ctx context.Context, files [][]byte, jobs chan<- job) (he
 	}
 	p.cfg.step("copied")
 	for i, data := range files {
-		if err := give(job{data, false, i + 1}); err != nil {
+		if err := give(job{append([]byte{packedNot}, data...), i + 1}); err != nil {
 			return held, err
 		}
 	}
@@ -218,10 +217,8 @@ func (p *packing) take(ctx context.Context, files [][]byte, jobs chan<- job) (he
 func (p *packing) pack(j job) (done packed, err error) {
 	p.turns.take()
 	defer p.turns.give()
-	blob := p.codec.pack(p.buffers.get(), j.content)
-	if j.pooled {
-		p.buffers.put(j.content)
-	}
+	blob, spare := p.codec.pack(p.buffers.get(), j.plain)
+	p.buffers.put(spare)
 	done = packed{blob: blob, entry: j.entry}
 	if p.key != nil || p.pool != nil {
 		done.plain = sum256hex(blob)
@@ -345,7 +342,6 @@ func (c *checker) part(done packed) error {
 	p.turns.take()
 	defer p.turns.give()
 	stored := p.buffers.sized(int(done.known.Size))
-	defer func() { p.buffers.put(stored) }()
 	if _, err := c.back.ReadAt(stored, done.offset); err != nil {
 		return failed(entry.Name, err)
 	}
@@ -354,29 +350,33 @@ func (c *checker) part(done packed) error {
 	}
 	if p.pool != nil {
 		p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: sum256hex(stored)})
+		p.buffers.put(stored)
 		return nil
 	}
 	add(c.sum, stored)
 	p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: hex.EncodeToString(c.sum.Sum(nil))})
-	content := p.buffers.get()
-	defer func() { p.buffers.put(content) }()
-	blob := stored
+	return c.content(entry.Name, stored, done.entry == 0)
+}
+
+// content unpacks a part that was read back, and counts what the store's hold.
+func (c *checker) content(name string, stored []byte, ofStore bool) (err error) {
+	p, blob := c.p, stored
 	if p.key != nil {
-		var err error
-		opened := p.buffers.get()
-		defer func() { p.buffers.put(opened) }()
-		if opened, err = unseal(opened, p.key, stored); err != nil {
-			return damaged(entry.Name, "%w", err)
+		blob, err = unseal(p.buffers.get(), p.key, stored)
+		p.buffers.put(stored)
+		if err != nil {
+			return damaged(name, "%w", err)
 		}
-		blob = opened
 	}
 	step()
-	content, err := p.codec.unpack(content, blob)
+	content, spare, err := p.codec.unpack(p.buffers.get(), blob)
 	if err != nil {
-		return damaged(entry.Name, "%w", err)
+		return damaged(name, "%w", err)
 	}
+	p.buffers.put(spare)
+	defer p.buffers.put(content)
 	p.progress.add(len(content))
-	if done.entry > 0 {
+	if !ofStore {
 		return nil
 	}
 	step()

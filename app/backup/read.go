@@ -143,7 +143,6 @@ func (o *opened) read(ctx context.Context, to func(Entry) (sink, error), step fu
 		defer turns.give()
 		var err error
 		p.content, err = o.unpack(p, codec, bufs)
-		bufs.put(p.stored)
 		return p, failed(o.nameOf(p.index), err)
 	}
 	w := &entryWriter{o: o, to: to}
@@ -252,23 +251,26 @@ func noEOF(err error) error {
 	return err
 }
 
-// unpack gives the content of a part; nothing without the passphrase.
-func (o *opened) unpack(p piece, codec *codec, bufs *buffers) ([]byte, error) {
+// unpack gives the content of a part, and what it does not need back to the buffers; nothing without the passphrase.
+func (o *opened) unpack(p piece, codec *codec, bufs *buffers) (content []byte, err error) {
 	if o.locked {
+		bufs.put(p.stored)
 		return nil, nil
 	}
-	if o.key == nil {
-		return codec.unpack(bufs.get(), p.stored)
+	blob := p.stored
+	if o.key != nil {
+		blob, err = unseal(bufs.get(), o.key, p.stored)
+		bufs.put(p.stored)
+		if err != nil {
+			return nil, err
+		}
+		if sum256hex(blob) != o.plain[p.index] {
+			return nil, errors.New("it is not the part that the manifest describes")
+		}
 	}
-	blob, err := unseal(bufs.get(), o.key, p.stored)
-	if err != nil {
-		return nil, err
-	}
-	defer bufs.put(blob)
-	if sum256hex(blob) != o.plain[p.index] {
-		return nil, errors.New("it is not the part that the manifest describes")
-	}
-	return codec.unpack(bufs.get(), blob)
+	content, spare, err := codec.unpack(bufs.get(), blob)
+	bufs.put(spare)
+	return content, err
 }
 
 // entryWriter gives parts to the sinks of their entries.

@@ -3,6 +3,7 @@ package backup
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
@@ -111,8 +112,9 @@ type buffers struct {
 	free [][]byte
 }
 
-// bufferSize is enough for most parts and what they hold, in bytes. A buffer that grows stays large.
-const bufferSize = 2 << 20
+// bufferSize is enough for all parts and what they hold but those with a value of megabytes, in bytes: growing costs a
+// copy. What of it is not used takes no memory.
+const bufferSize = 5 << 20
 
 // get gives an empty buffer.
 func (b *buffers) get() []byte {
@@ -154,7 +156,6 @@ type codec struct {
 	way     byte
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
-	scratch buffers
 }
 
 // newCodec makes one that packs in one of the ways above, and unpacks whatever it meets.
@@ -167,68 +168,82 @@ func newCodec(way byte) (c *codec, err error) {
 	return c, err
 }
 
-// pack puts content into to, which is empty, as a part has it before encryption.
-func (c *codec) pack(to, content []byte) []byte {
+// pack makes of a part that is not packed its form before encryption: the same, or what is in the buffer to then. It gives
+// the other of the two too, which is not needed any more.
+func (c *codec) pack(to, plain []byte) (blob, spare []byte) {
 	var packed []byte
-	switch c.way {
+	switch content := plain[1:]; c.way {
 	case packedS2:
-		packed = c.packS2(to, content)
+		packed = packS2(to, content)
 	case packedZstd:
 		packed = c.encoder.EncodeAll(content, append(to, packedZstd))
 	}
-	if packed == nil || len(packed) > len(content) {
-		return append(append(to[:0], packedNot), content...)
+	if packed == nil || len(packed) >= len(plain) {
+		return plain, to
 	}
-	packed[0] = c.way
-	return packed
+	return packed, plain
 }
 
-// blockSize is how many bytes S2 packs in one step: a larger one would save next to nothing.
-const blockSize = 2 * stepSize
+// blockSize is how many bytes S2 packs at once: a larger one would save next to nothing, and its table be in no fast cache.
+const blockSize = 64 << 10
 
-// packS2 packs in steps. What comes out is one block of S2's, as if it had been packed at once.
-func (c *codec) packS2(to, content []byte) []byte {
-	most := s2.MaxEncodedLen(blockSize)
-	scratch, blocks := c.scratch.get(), make([][]byte, 0, len(content)/blockSize+1)
-	defer func() { c.scratch.put(scratch) }()
-	for len(content) > 0 {
-		n := min(len(content), blockSize)
-		at := len(scratch)
-		scratch = slices.Grow(scratch, most)
-		block := s2.Encode(scratch[at:at+most], content[:n])
-		scratch, content = scratch[:at+len(block)], content[n:]
-		blocks = append(blocks, block)
+// worthPacking tells whether S2 saves enough of so many bytes. Packing and unpacking takes longer than all else that a
+// backup does with them, so what gets less than a third smaller is written faster as it is.
+func worthPacking(packed, content int) bool { return packed <= content/3*2 }
+
+// packS2 packs in steps. What comes out is one block of S2's, as if it had been packed at once. It gives nil when it is not
+// worth it, for which the beginning stands.
+func packS2(to, content []byte) []byte {
+	to = binary.AppendUvarint(append(to, packedS2), uint64(len(content)))
+	first, most := len(to), s2.MaxEncodedLen(blockSize)
+	for left := content; len(left) > 0; {
+		n := min(len(left), blockSize)
+		to = appendBlock(slices.Grow(to, most), left[:n])
+		if len(left) == len(content) && !worthPacking(len(to)-first, n) {
+			return nil
+		}
+		left = left[n:]
 		step()
 	}
-	packed, err := s2.ConcatBlocks(append(to[:0], packedS2), blocks...)
-	if err != nil {
-		return nil // it is kept as it is; S2 has no blocks of more than 4 GiB
-	}
-	return packed
+	return to
 }
 
-// unpack gives the content of a part, in the buffer or in another one.
-func (c *codec) unpack(to, blob []byte) ([]byte, error) {
+// appendBlock appends a block without its length, which is written over the end of what is there, and that put back.
+func appendBlock(to, content []byte) []byte {
+	var length, over [binary.MaxVarintLen32]byte
+	n := binary.PutUvarint(length[:], uint64(len(content)))
+	from := len(to) - n
+	copy(over[:], to[from:])
+	block := s2.Encode(to[from:from+s2.MaxEncodedLen(len(content))], content)
+	copy(block, over[:n])
+	return to[:from+len(block)]
+}
+
+// unpack gives the content of a part, in the buffer or as it is in the part, and the other of the two, which is not needed
+// any more.
+func (c *codec) unpack(to, blob []byte) (content, spare []byte, err error) {
 	if len(blob) == 0 {
-		return nil, errors.New("it is empty")
+		return nil, nil, errors.New("it is empty")
 	}
 	way, packed := blob[0], blob[1:]
 	switch way {
 	case packedNot:
-		return append(to, packed...), nil
+		return packed, to, nil
 	case packedS2:
 		n, err := s2.DecodedLen(packed)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if n > maxContent {
-			return nil, fmt.Errorf("it unpacks to %d bytes, more than the %d that it may", n, maxContent)
+			return nil, nil, fmt.Errorf("it unpacks to %d bytes, more than the %d that it may", n, maxContent)
 		}
-		return s2.Decode(to[:cap(to)], packed)
+		content, err = s2.Decode(to[:cap(to)], packed)
+		return content, blob, err
 	case packedZstd:
-		return c.decoder.DecodeAll(packed, to)
+		content, err = c.decoder.DecodeAll(packed, to)
+		return content, blob, err
 	}
-	return nil, fmt.Errorf("it is packed in an unknown way, %d", way)
+	return nil, nil, fmt.Errorf("it is packed in an unknown way, %d", way)
 }
 
 // seal encrypts a part.
