@@ -49,12 +49,12 @@ func (a *App) monitoring() (err error) {
 	a.corrections = correction.New(correction.Config{
 		Accounts: a.accounts, Floor: a.floor, Authorize: a.auth.Authorize, Retention: days(a.cfg.Signals.Days), Clock: a.cfg.Clock,
 	})
-	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Authorize: a.auth.Authorize, Floor: a.floor})
+	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Log: a.log, Authorize: a.auth.Authorize, Floor: a.floor})
 	if err != nil {
 		return err
 	}
 	a.tasks = task.New(task.Config{
-		Store: a.store, Timelines: timelines, Log: a.log, Revision: a.revision, Authorize: a.auth.Authorize,
+		Store: a.store, Timelines: timelines, Log: a.log, Authorize: a.auth.Authorize,
 	})
 	a.floor.Use(a.schedules, a.tasks, a.issues)
 	return nil
@@ -79,23 +79,15 @@ func (a *App) changed(accountID string) {
 	a.events.Publish(accountID, event.Event{At: a.cfg.Clock().UnixMilli(), Type: event.Account, Data: data})
 }
 
-// revision gives the number of the manifest's revision of an account, 0 when there is no such account.
-func (a *App) revision(accountID string) int64 {
-	snap, err := a.accounts.Get(accountID)
-	if err != nil {
-		return 0
-	}
-	return int64(snap.Account.Revision)
-}
-
 // floorGauges measures how the stations of all accounts keep up.
 func (a *App) floorGauges() []httpapi.Gauge {
-	var stations, late, loading, behind float64
+	var stations, late, loading, failing, behind float64
 	now, oldest := a.cfg.Clock().UnixMilli(), int64(0)
 	for _, account := range a.accounts.List(false) {
 		h := a.floor.Health(account.ID)
 		stations += float64(h.Stations)
 		late += float64(h.Late)
+		failing += float64(h.Failing)
 		if h.Behind != 0 {
 			behind = max(behind, float64(now-h.Behind)/1000)
 		}
@@ -110,6 +102,7 @@ func (a *App) floorGauges() []httpapi.Gauge {
 		{Name: "app_floor_stations", Help: "Stations that are followed.", Value: stations},
 		{Name: "app_floor_late_stations", Help: "Stations that are to be computed again because something came late.", Value: late},
 		{Name: "app_floor_behind_seconds", Help: "How far back figures are still to change because something came late; 0 when none are.", Value: behind},
+		{Name: "app_floor_failing", Help: "What falls due by itself at stations and cannot be done, of each station by itself; the log tells why.", Value: failing},
 		{Name: "app_floor_loading_accounts", Help: "Accounts whose stations are being read since the start.", Value: loading},
 	}
 	if oldest != 0 {

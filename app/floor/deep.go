@@ -26,7 +26,10 @@ const (
 // each hour.
 func seldom(behind int64) int64 {
 	days := float64(behind) / day
-	return int64(min(days*days*minute, hour))
+	if rest := int64(min(days*days*minute, hour)); rest >= 1000 {
+		return rest
+	}
+	return 0 // it is looked at once a second
 }
 
 // rested tells whether a line that was last computed at a moment (0: never) may be so once more.

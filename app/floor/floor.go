@@ -18,10 +18,11 @@ import (
 
 // Rule acts by itself on the owner's goroutine.
 type Rule interface {
-	// Due tells from memory, and at once, whether Tick has something to do at a moment, ms. It is asked every second.
-	Due(accountID string, now int64) bool
-	// Tick does it in a transaction of the owner.
-	Tick(w *Work) error
+	// Due gives from memory, and at once, the stations of a plan at which Tick has something to do at a moment, ms. It is asked
+	// every second.
+	Due(plan *station.Plan, now int64) (stationCodes []string)
+	// Tick does it in a transaction of the owner, for some of them. Where it fails, each station is tried by itself.
+	Tick(w *Work, stationCodes []string) error
 	// Happened is told, in a transaction of the owner, of what the engine found. After a restart it may be told again.
 	Happened(w *Work, stationCode string, e monitor.Event) error
 	// Recorded is told, in the same transaction, of what is recorded at a station.

@@ -115,7 +115,9 @@ func (o *owner) keepLines(batch []*line, at int64) error {
 	for i, l := range batch {
 		l.mu.Lock()
 		l.through = through[i]
+		events := l.settled.Events // which rules are still to be told of
 		l.settled = history.Cut(l.settled, l.through, math.MaxInt64)
+		l.settled.Events = events
 		l.version++
 		l.mu.Unlock()
 	}

@@ -195,6 +195,14 @@ func (l *line) news() (list []monitor.Event) {
 	return list
 }
 
+// untell takes back that rules were told of events. The caller holds mu.
+func (l *line) untell(list []monitor.Event) {
+	for i := range list {
+		delete(l.told, factOf(&list[i]))
+	}
+	l.settled.Events = append(list, l.settled.Events...)
+}
+
 // view shows the line at a moment that is not before its last input. The caller holds mu.
 func (l *line) view(now int64) (monitor.View, error) {
 	if err := l.refresh(now); err != nil {

@@ -12,6 +12,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/floor/floortest"
 	"opsmon/app/monitor"
+	"opsmon/app/station"
 )
 
 func apply(t *testing.T, r *floortest.Rig, old, new string) {
@@ -70,8 +71,8 @@ func TestAManifestChangeInMidShift(t *testing.T) {
 // leaving is a rule that notes the stations that left.
 type leaving struct{ left []string }
 
-func (*leaving) Due(string, int64) bool                            { return false }
-func (*leaving) Tick(*floor.Work) error                            { return nil }
+func (*leaving) Due(*station.Plan, int64) []string                 { return nil }
+func (*leaving) Tick(*floor.Work, []string) error                  { return nil }
 func (*leaving) Happened(*floor.Work, string, monitor.Event) error { return nil }
 func (*leaving) Recorded(*floor.Work, string, monitor.Input) error { return nil }
 func (l *leaving) Left(_ *floor.Work, code string) error           { l.left = append(l.left, code); return nil }

@@ -11,7 +11,6 @@ import (
 
 	"opsmon/app/account"
 	"opsmon/app/errdefs"
-	"opsmon/app/monitor"
 	"opsmon/app/signal"
 	"opsmon/app/station"
 	"opsmon/kv"
@@ -40,6 +39,10 @@ type owner struct {
 	lines    map[string]*line
 	loading  error // why there are no lines yet
 
+	faults  map[fault]int64 // what cannot be done at stations, and until when it is not tried again, ms
+	failing atomic.Int64    // how many of these there are
+	leaveAt int64           // ms: then rules are told once more of stations that have left; 0: they know
+
 	cursors  atomic.Pointer[[]account.Cursor] // how far the owner has got
 	computed atomic.Int64                     // how often lines were computed again
 
@@ -51,7 +54,7 @@ type owner struct {
 func newOwner(f *Floor, account string) *owner {
 	return &owner{
 		f: f, account: account, calls: make(chan func()), hints: make(chan struct{}, 1), quit: make(chan struct{}), loaded: make(chan struct{}),
-		lines: map[string]*line{},
+		lines: map[string]*line{}, faults: map[fault]int64{},
 	}
 }
 
@@ -135,7 +138,7 @@ func (o *owner) load() bool {
 // work does what there is to do now.
 func (o *owner) work() {
 	now := o.f.now()
-	if o.changed.Swap(false) {
+	if o.changed.Swap(false) || o.leaveAt != 0 && now >= o.leaveAt {
 		if err := o.replan(); err != nil {
 			o.changed.Store(true)
 			o.trouble("a new configuration is not in force yet", err)
@@ -177,17 +180,6 @@ func (o *owner) pass(now int64) {
 	o.got(now)
 }
 
-// fallDue has rules do what falls due by itself.
-func (o *owner) fallDue(now int64) {
-	for _, r := range o.f.rules {
-		if r.Due(o.account, now) {
-			if err := o.update(r.Tick); err != nil {
-				o.trouble("what falls due by itself was not done; it is tried again", err)
-			}
-		}
-	}
-}
-
 // clockBack has lines computed again that have come to a time which the clock, having been set right, no longer shows: what
 // is kept of them knows nothing of what will yet happen until then.
 func (o *owner) clockBack(now int64) {
@@ -225,52 +217,6 @@ func (o *owner) clockBack(now int64) {
 		l.mu.Unlock()
 	}
 	o.kept.Store(0)
-}
-
-// happened tells rules what the engine found.
-func (o *owner) happened(now int64) {
-	type found struct {
-		station string
-		event   monitor.Event
-	}
-	var news []found
-	for code, l := range o.lines {
-		l.mu.Lock()
-		err := l.refresh(now)
-		for _, e := range l.news() {
-			news = append(news, found{code, e})
-		}
-		l.mu.Unlock()
-		if err != nil {
-			o.trouble("a station has stopped counting; it is computed again", err)
-			l.mu.Lock()
-			l.goBack(l.baseAt - hour)
-			l.mu.Unlock()
-		}
-	}
-	if len(news) == 0 || len(o.f.rules) == 0 {
-		return
-	}
-	err := o.update(func(w *Work) error {
-		for _, n := range news {
-			for _, r := range o.f.rules {
-				if err := r.Happened(w, n.station, n.event); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		return
-	}
-	o.trouble("a schedule's quantity was reached, and that was not noted", err)
-	for _, n := range news {
-		l := o.lines[n.station]
-		l.mu.Lock()
-		delete(l.told, factOf(&n.event))
-		l.mu.Unlock()
-	}
 }
 
 func (o *owner) trouble(what string, err error) {
@@ -385,27 +331,13 @@ func (o *owner) replan() error {
 	o.timeline, o.plan, o.lines = t, plan, lines
 	o.mu.Unlock()
 	// Archived stations count as such when rules have been told that they left, and not before.
-	if len(left) > 0 && len(o.f.rules) > 0 {
-		if err := o.leave(left); err != nil {
-			return err
-		}
+	o.leaveAt = 0
+	for _, code := range o.leave(left, now) {
+		delete(archived, code)
+		o.leaveAt = now + retryAfter
 	}
 	o.mu.Lock()
 	o.archived = archived
 	o.mu.Unlock()
 	return nil
-}
-
-// leave tells rules that stations have left the manifest.
-func (o *owner) leave(left []string) error {
-	return o.update(func(w *Work) error {
-		for _, code := range left {
-			for _, r := range o.f.rules {
-				if err := r.Left(w, code); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
 }

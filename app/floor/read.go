@@ -263,6 +263,7 @@ type Health struct {
 	Stations int
 	Late     int   // stations to be computed again because something came late
 	Behind   int64 // the earliest moment from which on their figures are still to change, ms; 0: none
+	Failing  int64 // how much of what rules do at stations cannot be done there
 	Again    int64 // how often stations were computed again since the start
 	Kept     int64 // up to when all that came is kept, ms; 0: nothing yet
 	Loading  bool  // what went on is being read since the start
@@ -281,7 +282,7 @@ func (f *Floor) Health(accountID string) Health {
 	}
 	o.mu.RLock()
 	h := Health{Stations: len(o.plan.Stations), Kept: o.kept.Load()}
-	h.Again = o.computed.Load()
+	h.Again, h.Failing = o.computed.Load(), o.failing.Load()
 	lines := o.lines
 	o.mu.RUnlock()
 	for _, l := range lines {

@@ -4,16 +4,17 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/floor"
 	"opsmon/app/monitor"
+	"opsmon/app/station"
 )
 
 // service is who ends what nobody ended.
 const service = "service"
 
 // Due implements floor.Rule; nothing here acts by itself in time.
-func (s *Service) Due(string, int64) bool { return false }
+func (s *Service) Due(*station.Plan, int64) []string { return nil }
 
 // Tick implements floor.Rule.
-func (s *Service) Tick(*floor.Work) error { return nil }
+func (s *Service) Tick(*floor.Work, []string) error { return nil }
 
 // Happened implements floor.Rule.
 func (s *Service) Happened(*floor.Work, string, monitor.Event) error { return nil }

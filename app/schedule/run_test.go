@@ -13,6 +13,7 @@ import (
 	"opsmon/app/floor/floortest"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
+	"opsmon/kv"
 )
 
 func TestStartsAndEnds(t *testing.T) {
@@ -403,4 +404,32 @@ func TestLateEndIsBehindEntries(t *testing.T) {
 	p.Send(floortest.Signal("PRESS", clock("08:05:30"), map[signal.Field]float64{signal.ProductionCompleteGood: 4}))
 	p.Pass(2*time.Second, time.Second)
 	p.told(v.ID, "completed 08:00-08:06 11/2 create start quantityReached")
+}
+
+// One schedule that cannot be read keeps no other station's from starting, before a restart and after it.
+func TestADamagedScheduleIsInTheWayOfNoOtherStation(t *testing.T) {
+	p := newPlant(t)
+	p.Quiet = true
+	var ids []string
+	for _, at := range []struct{ station, start string }{{"PRESS", "08:30"}, {"PACK", "08:30"}, {"PACK", "09:30"}} {
+		in := input(at.start)
+		in.StationCode, in.AutoStart, in.AutoEnd, in.PlannedQuantity = schedule.Give(at.station), schedule.Give(true), schedule.Give(true), schedule.Give(600.0)
+		ids = append(ids, p.make(in).ID)
+	}
+	keys := kv.PairOf(kv.String, kv.String)
+	k := kv.Pair[string, string]{A: account, B: ids[0]}
+	whole := kv.NewBucket("schedule", keys, kv.JSON[schedule.Schedule]())
+	var good schedule.Schedule
+	p.must(nil, p.Store.Update(func(tx *kv.Tx) (err error) {
+		if good, err = whole.Get(tx, k); err != nil {
+			return err
+		}
+		return kv.NewBucket("schedule", keys, kv.Raw).Put(tx, k, []byte("damaged"))
+	}))
+	p.until("08:31")
+	p.told(ids[1], "running 08:30- create autoStart")
+	p.restart()
+	p.until("09:31")
+	p.told(ids[2], "running 09:30- create autoStart")
+	p.must(nil, p.Store.Update(func(tx *kv.Tx) error { return whole.Put(tx, k, good) }))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 
@@ -21,6 +22,7 @@ type Config struct {
 	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
 	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
 	Floor     Floor
+	Log       *slog.Logger // nil = none
 }
 
 // Floor is what is read of the stations. Tests have their floor anew after a restart.
@@ -36,12 +38,21 @@ type Service struct {
 	cfg Config
 
 	mu  sync.Mutex
-	due map[string]map[string]int64 // account -> schedule -> when it moves by itself, ms
+	due map[string]map[string]due // account -> schedule -> when it moves by itself
 }
 
-// New reads when schedules move by themselves. Errors are the store's.
+// due is when a schedule moves by itself, and where.
+type due struct {
+	at      int64 // ms
+	station string
+}
+
+// New reads when schedules move by themselves. One that cannot be read does not: the log tells. Errors are the store's.
 func New(cfg Config) (*Service, error) {
-	s := &Service{cfg: cfg, due: map[string]map[string]int64{}}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Service{cfg: cfg, due: map[string]map[string]due{}}
 	err := cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range opens.Scan(tx, kv.Range{}) {
 			if err != nil {
@@ -49,7 +60,8 @@ func New(cfg Config) (*Service, error) {
 			}
 			sched, err := load(tx, item.Key.A, item.Key.B.B)
 			if err != nil {
-				return err
+				cfg.Log.Error("a schedule cannot be read, and does not start or end by itself", slog.String("account", item.Key.A), slog.String("schedule", item.Key.B.B), slog.Any("error", err))
+				continue
 			}
 			s.note(item.Key.A, sched)
 		}
@@ -71,31 +83,32 @@ func (s *Service) note(account string, sched *Schedule) {
 		return
 	}
 	if s.due[account] == nil {
-		s.due[account] = map[string]int64{}
+		s.due[account] = map[string]due{}
 	}
-	s.due[account][sched.ID] = at
+	s.due[account][sched.ID] = due{at, sched.StationCode}
 }
 
 // Due implements floor.Rule.
-func (s *Service) Due(account string, now int64) bool {
+func (s *Service) Due(plan *station.Plan, now int64) (stationCodes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, at := range s.due[account] {
-		if at <= now {
-			return true
+	for _, d := range s.due[plan.Account] {
+		if d.at <= now {
+			stationCodes = append(stationCodes, d.station)
 		}
 	}
-	return false
+	slices.Sort(stationCodes)
+	return slices.Compact(stationCodes)
 }
 
-// fallen gives the schedules that move by themselves up to now, with their moments.
-func (s *Service) fallen(account string, now int64) map[string]int64 {
+// fallen gives the schedules of some stations that move by themselves up to now, with their moments.
+func (s *Service) fallen(account string, stationCodes []string, now int64) map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := map[string]int64{}
-	for id, at := range s.due[account] {
-		if at <= now {
-			list[id] = at
+	for id, d := range s.due[account] {
+		if d.at <= now && slices.Contains(stationCodes, d.station) {
+			list[id] = d.at
 		}
 	}
 	return list
@@ -106,9 +119,9 @@ const maxTick = 2000
 
 // Tick implements floor.Rule: automatic starts and ends, each at the moment it was planned for, in order of time. After the
 // service was off it makes up for what fell due meanwhile.
-func (s *Service) Tick(w *floor.Work) error {
+func (s *Service) Tick(w *floor.Work, stationCodes []string) error {
 	var queue []falling
-	for id, at := range s.fallen(w.Account, w.Now) {
+	for id, at := range s.fallen(w.Account, stationCodes, w.Now) {
 		sched, err := load(w.Tx, w.Account, id)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/floor"
 	"opsmon/app/floor/floortest"
 	"opsmon/kv"
 )
@@ -29,15 +30,15 @@ func BenchmarkMinute(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("%d stations", n), func(b *testing.B) {
 			p := newPlant(b, many(n))
-			for p.tasks.Due(works, p.Now().UnixMilli()) {
+			for len(p.due()) > 0 {
 				p.must(p.Floor.Pass(works))
 			}
 			var took time.Duration
 			for b.Loop() {
 				p.Pause(time.Minute)
 				began := time.Now()
-				for p.tasks.Due(works, p.Now().UnixMilli()) {
-					p.must(p.Floor.Do(works, p.tasks.Tick))
+				for codes := p.due(); len(codes) > 0; codes = p.due() {
+					p.must(p.Floor.Do(works, func(w *floor.Work) error { return p.tasks.Tick(w, codes) }))
 				}
 				took += time.Since(began)
 			}

@@ -20,50 +20,47 @@ import (
 // maxChanges is how many changes of Instances a transaction has before it leaves the other stations to the next one.
 const maxChanges = 2000
 
-// Due implements floor.Rule.
-func (s *Service) Due(accountID string, now int64) bool {
-	revision := s.cfg.Revision(accountID)
+// Due implements floor.Rule: stations whose moment has come, and with another manifest all of them.
+func (s *Service) Due(plan *station.Plan, now int64) (stationCodes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.memory(accountID)
-	return m.revision != revision || m.soonest <= now
-}
-
-// Tick implements floor.Rule: stations whose moment has come are gone through, and with another manifest all of them.
-func (s *Service) Tick(w *floor.Work) error {
-	plan := w.Plan()
-	s.mu.Lock()
-	m := s.memory(w.Account)
-	all := m.revision != plan.Revision
-	var todo []*station.Station
-	for _, st := range plan.Stations {
-		if at, has := m.next[st.Code]; all || has && at <= w.Now {
-			todo = append(todo, st)
+	m := s.memory(plan.Account)
+	if m.revision != plan.Revision {
+		m.revision, m.soonest, m.next = plan.Revision, 0, map[string]int64{}
+		for _, st := range plan.Stations {
+			m.next[st.Code] = 0
 		}
 	}
-	s.mu.Unlock()
-	next, changes, whole := map[string]int64{}, 0, true
-	for _, st := range todo {
-		if changes > maxChanges {
-			whole = false
-			break
+	if m.soonest > now {
+		return nil
+	}
+	for _, st := range plan.Stations {
+		if at, has := m.next[st.Code]; has && at <= now {
+			stationCodes = append(stationCodes, st.Code)
 		}
-		t, err := s.begin(w, st.Code)
+	}
+	return stationCodes
+}
+
+// Tick implements floor.Rule: stations are gone through. What there is no room for in the transaction stays due.
+func (s *Service) Tick(w *floor.Work, stationCodes []string) error {
+	next, changes := map[string]int64{}, 0
+	for _, code := range stationCodes {
+		st := w.Plan().Of(code)
+		if st == nil || changes > maxChanges {
+			continue
+		}
+		t, err := s.begin(w, code)
 		if err != nil {
 			return err
 		}
 		if err := t.pass(st); err != nil {
-			return fmt.Errorf("move on the Tasks of %s: %w", st.Code, err)
+			return fmt.Errorf("move on the Tasks of %s: %w", code, err)
 		}
 		changes += t.changes
-		next[st.Code] = t.next
+		next[code] = t.next
 	}
-	w.After(func() {
-		s.note(w.Account, next)
-		if all && whole {
-			s.wentThrough(w.Account, plan)
-		}
-	})
+	w.After(func() { s.note(w.Account, next) })
 	return nil
 }
 

@@ -21,8 +21,6 @@ const flag = "enableTasks"
 type Config struct {
 	Store     *kv.Store
 	Timelines *station.Timelines
-	// Revision gives the number of the manifest's revision of an account, from memory; 0 when there is no such account.
-	Revision func(accountID string) int64
 	// Authorize checks in the transaction of a change that the caller's credential still holds and has the role.
 	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
 	Log       *slog.Logger
@@ -38,7 +36,7 @@ type Service struct {
 
 // memory is what is remembered of an account, so that the store is read only when there is something to do.
 type memory struct {
-	revision int64            // of the manifest that all stations have been gone through with; 0: none yet
+	revision int64            // of the manifest that all stations are gone through with; 0: none yet
 	next     map[string]int64 // by station, when it has something to do next, ms
 	soonest  int64            // of these
 }
@@ -70,19 +68,6 @@ func (s *Service) note(accountID string, next map[string]int64) {
 	m.soonest = forever
 	for _, at := range m.next {
 		m.soonest = min(m.soonest, at)
-	}
-}
-
-// wentThrough remembers that all stations of a plan were gone through, and forgets others.
-func (s *Service) wentThrough(accountID string, plan *station.Plan) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := s.memory(accountID)
-	m.revision = plan.Revision
-	for code := range m.next {
-		if plan.Of(code) == nil {
-			delete(m.next, code)
-		}
 	}
 }
 
