@@ -63,9 +63,11 @@ type App struct {
 	host        *Host // nil when there is none
 
 	keeper    *backup.Keeper
-	keeping   sync.WaitGroup // what goes on in the background
-	endKeeper func()         // nil when it does not run
-	endUpkeep func()         // likewise
+	backup    *atomic.Pointer[Backup] // how scheduled ones are made now; cfg has how at the start
+	changing  sync.Mutex              // held by who changes that
+	keeping   sync.WaitGroup          // what goes on in the background
+	endKeeper func()                  // nil when it does not run
+	endUpkeep func()                  // likewise
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
@@ -82,7 +84,11 @@ func open(cfg Config, log *slog.Logger, base *baseURL, h *Host) (*App, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	a := &App{cfg: cfg, log: log, base: base, host: h}
+	a := &App{cfg: cfg, log: log, base: base, host: h, backup: new(atomic.Pointer[Backup])}
+	a.backup.Store(&cfg.Backup)
+	if h != nil {
+		a.backup = &h.backup
+	}
 	if err := upgrade.Recover(cfg.DataDir, len(migrations)); err != nil {
 		return nil, err
 	}
@@ -160,9 +166,9 @@ func (a *App) services() (err error) {
 		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, MaxConnections: a.cfg.MaxConnections, Board: a.board, Corrections: a.corrections, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
-		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance,
+		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,
 		Backups: httpapi.Backups{
-			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.cfg.Backup.Every > 0, Keeper: a.keeper, Source: a.backupConfig, Clock: a.cfg.Clock, Note: a.note,
+			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.scheduled, Keeper: a.keeper, Source: a.backupConfig, Clock: a.cfg.Clock, Note: a.note,
 			HandOver: func(path string) error { return handOver(a.cfg.DataDir, path) },
 		},
 	}

@@ -74,10 +74,16 @@ func listenPoints(st httpapi.Status) []httpapi.ListenPoint {
 
 // backupView tells how scheduled backups are made and how they are doing.
 func (a *App) backupView() httpapi.ApplianceBackup {
-	b := a.cfg.Backup
+	b := *a.backup.Load()
 	out := httpapi.ApplianceBackup{
 		Settings: httpapi.BackupSettings{At: b.At, Every: b.Every, KeepDaily: b.KeepDaily, KeepWeekly: b.KeepWeekly, KeepMonthly: b.KeepMonthly, MaxBytes: b.MaxBytes},
 		Fixed:    map[string]string{}, Folder: a.cfg.BackupDir(), Encrypted: b.PassphraseFile != "",
+	}
+	for name := range (&Config{}).settings() {
+		setting, isBackup := strings.CutPrefix(name, "backup.")
+		if origin := a.cfg.fixed(name); isBackup && origin != "" {
+			out.Fixed[setting] = origin
+		}
 	}
 	if b.Every == 0 {
 		a.keeper.Refresh()
@@ -119,7 +125,7 @@ func (a *App) warnings(st httpapi.Status) []httpapi.Warning {
 	if n := a.signals.Counts().Skewed; n > 0 {
 		add("deviceClocks", httpapi.SeverityWarning, fmt.Sprintf("The clock of %d sending devices is more than two minutes ahead; the time of arrival was taken instead.", n), "Set those devices' clocks; the list of devices names them.")
 	}
-	if a.cfg.Backup.Every == 0 {
+	if !a.scheduled() {
 		add("noSchedule", httpapi.SeverityWarning, "No backups are made by themselves.", "Choose every how many days one is to be made.")
 	}
 	if a.plant.client != nil && !a.plant.client.Stats().Connected {

@@ -105,3 +105,23 @@ func TestApplianceWarns(t *testing.T) {
 		t.Errorf("none is scheduled, and the next is at %s", *a.Backup.NextAt)
 	}
 }
+
+// results reads a list.
+func (r *running) results(t *testing.T, path string, into any) {
+	t.Helper()
+	req, err := http.NewRequest("GET", r.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-KEY", r.key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&struct {
+		Results any `json:"results"`
+	}{into}); err != nil || resp.StatusCode != 200 {
+		t.Fatal(resp.Status, err)
+	}
+}

@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,14 +31,10 @@ const (
 
 // newKeeper makes what makes scheduled backups of the App's store, once startKeeper lets it, and tells how they are doing.
 func (a *App) newKeeper() *backup.Keeper {
-	b := a.cfg.Backup
-	hour, minute, _ := b.clock() // Check refuses what it is not
+	schedule, policy := a.backup.Load().plan()
 	return backup.NewKeeper(backup.KeeperConfig{
 		Folder:   a.cfg.BackupDir(),
-		Schedule: backup.Schedule{Hour: hour, Minute: minute, Days: b.Every, Zone: time.Local},
-		Policy: backup.Policy{
-			Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly, MaxBytes: int64(b.MaxBytes), MinFreePercent: freePercent,
-		},
+		Schedule: schedule, Policy: policy,
 		Backup: backup.Config{Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock},
 		Log:    a.log,
 		Delay:  firstBackupAfter,
@@ -50,6 +48,54 @@ func (a *App) newKeeper() *backup.Keeper {
 			}
 		},
 	})
+}
+
+// plan gives settings as a Keeper takes them.
+func (b Backup) plan() (backup.Schedule, backup.Policy) {
+	hour, minute, _ := b.clock() // Check refuses what it is not
+	return backup.Schedule{Hour: hour, Minute: minute, Days: b.Every, Off: b.Every == 0, Zone: time.Local},
+		backup.Policy{Daily: b.KeepDaily, Weekly: b.KeepWeekly, Monthly: b.KeepMonthly, MaxBytes: int64(b.MaxBytes), MinFreePercent: freePercent}
+}
+
+// scheduled tells whether the service makes backups by itself.
+func (a *App) scheduled() bool { return a.backup.Load().Every > 0 }
+
+// changeBackups changes how scheduled backups are made, in app.yaml and at once. Errors: Invalid (the name of a setting), Conflict
+// for one that is given elsewhere and for an app.yaml that cannot be changed, Unavailable.
+func (a *App) changeBackups(values map[string]string, by audit.Actor) error {
+	a.changing.Lock()
+	defer a.changing.Unlock()
+	was := *a.backup.Load()
+	cfg := a.cfg
+	cfg.Backup, cfg.origins = was, map[string]string{}
+	named, detail := map[string]string{}, map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		before := fmt.Sprint(cfg.settings()["backup."+name])
+		if before == values[name] {
+			continue
+		}
+		if origin := a.cfg.fixed("backup." + name); origin != "" {
+			return errdefs.New(errdefs.Conflict, "backup.%s is given by %s, which counts before app.yaml: change it there, or take it away there first", name, origin)
+		}
+		if err := cfg.Set("backup."+name, values[name], ""); err != nil {
+			return errdefs.InvalidField(name, "%v", err)
+		}
+		named["backup."+name], detail[name] = values[name], before+" -> "+values[name]
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	if err := cfg.checkBackup(); err != nil {
+		return &errdefs.Error{Kind: errdefs.Invalid, Message: err.Error(), Err: err}
+	}
+	if err := editSettings(a.cfg.DataDir, named); err != nil {
+		return err
+	}
+	a.backup.Store(&cfg.Backup)
+	a.keeper.Plan(cfg.Backup.plan())
+	a.log.Info("how scheduled backups are made was changed", slog.String("by", by.Email))
+	a.note(by, "backup.settings", ConfigFile, detail)
+	return nil
 }
 
 // backupConfig says what goes into a backup now, with the passphrase that is configured. It makes the folder for backups
@@ -134,11 +180,8 @@ func noteAll(tx *kv.Tx, by audit.Actor, action, target string, detail map[string
 	return nil
 }
 
-// startKeeper begins to make scheduled backups.
+// startKeeper begins to make scheduled backups, as long as there are to be any.
 func (a *App) startKeeper() {
-	if a.cfg.Backup.Every == 0 {
-		return
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a.endKeeper = cancel
 	a.keeping.Go(func() { a.keeper.Run(ctx) })
@@ -146,7 +189,7 @@ func (a *App) startKeeper() {
 
 // backupStatus tells how the scheduled backups are doing, nil when none are made.
 func (a *App) backupStatus() *httpapi.BackupStatus {
-	if a.cfg.Backup.Every == 0 {
+	if !a.scheduled() {
 		return nil
 	}
 	if a.endKeeper == nil {
@@ -162,7 +205,7 @@ func (a *App) backupStatus() *httpapi.BackupStatus {
 
 // backupGauges measures the scheduled backups for /metrics.
 func (a *App) backupGauges() []httpapi.Gauge {
-	if a.cfg.Backup.Every == 0 {
+	if !a.scheduled() {
 		return nil
 	}
 	s := a.keeper.Status()

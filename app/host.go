@@ -67,6 +67,7 @@ type Host struct {
 	turn   sync.Mutex            // held by who opens and closes Apps
 	began  time.Time
 	lines  *logbook.Book
+	backup atomic.Pointer[Backup] // how scheduled backups are made now
 
 	restores restores
 	way      wayBack
@@ -92,6 +93,7 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	log = slog.New(logbook.NewHandler(lines, level, log.Handler()))
 	h := &Host{cfg: cfg, log: log, lines: lines, limits: defaultTimeLimits(), began: time.Now(), base: newBaseURL(cfg)}
 	h.away.Store(&errStarting)
+	h.backup.Store(&cfg.Backup)
 	h.restores.ctx, h.restores.end = context.WithCancel(context.Background())
 	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), Status: h.status, Compact: h.Compact,
 		Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})

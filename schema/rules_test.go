@@ -186,6 +186,8 @@ var rules = map[string][]rule{
 	"signal-batch": {r("signals", `[{}] [{"rssi":1},{}]`, `[] null {} "A" [1]`)},
 	"setup": {someText("code domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`),
 		r("plant", ``, `null [] {} {"name":"Leeds"}`), r("signIn", `true false`, `null "true" 1`)},
+	"backup-settings": {r("at", `"00:00" "23:59"`, `"24:00" "1:30" "" 130 null`), r("every", `0 31 2.0`, `-1 32 0.5 "1" null`), r("keepDaily", `1 3660`, `0 3661 1.5 "1" null`),
+		r("keepWeekly", `0 520`, `-1 521 0.5 "1" null`), r("keepMonthly", `0 120`, `-1 121 0.5 "1" null`), r("maxBytes", `0 1000000000000000`, `-1 1000000000000001 0.5 "1" null`)},
 	"setup SetupPlant": {{"name", []string{`"x"`, long(100)}, []string{`""`, long(101), `1`, `null`}}, someText("timezone"), r("groups", `1 50 2.0`, `0 51 1.5 "1" null`), r("stationsPerGroup", `1 200`, `0 201 1.5 "1" null`)},
 	"account-create":   {someText("domain email"), {"id", []string{ascii(3), ascii(55), `"a-1"`}, []string{ascii(2), ascii(56), `"A-1"`, `1`, `null`}}, r("manifest", `{} {"version":"v1"}`, `null []`)},
 }
@@ -209,7 +211,7 @@ var documents = map[Name]string{
 	ProductionCreate: `{"stationCode": "ST-1", "initials": "abc"}`, ProductionUndo: `{"initials": "abc"}`,
 	CorrectionCreate: `{"stationCodes": ["A"], "from": "2027-01-01T00:00:00Z", "to": "2027-01-02T00:00:00Z", "changes": {"station": {}, "skus": [{"code": "k"}], "reasons": [{"code": "r"}],
 		"shiftPatterns": [{"code": "s", "shifts": [{"name": "Day", "startHour": 6, "duration": 8, "weekDay": "1"}]}]}}`,
-	BackupVerify: `{}`, BackupRestore: `{"confirm": "a.backup"}`,
+	BackupVerify: `{}`, BackupSettings: `{}`, BackupRestore: `{"confirm": "a.backup"}`,
 	AccountCreate: `{"domain": "acme.example", "email": "a@acme.example"}`,
 }
 

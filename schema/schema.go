@@ -19,19 +19,20 @@ type Name string
 
 // The schemas: the manifest and the request bodies.
 const (
-	Manifest      Name = "manifest"       // the whole document of section 2.3
-	AccountUpdate Name = "account-update" // POST /account, section 4.1
-	Login         Name = "login"          // POST /auth/login
-	Approve       Name = "approve"        // POST /auth/approve
-	AccountSwitch Name = "account-switch" // POST /auth/account
-	KeyCreate     Name = "key-create"     // POST /key
-	UserCreate    Name = "user-create"    // POST /user
-	UserUpdate    Name = "user-update"    // PUT /user/{email}
-	TabletCreate  Name = "tablet-create"  // POST /tablet
-	BackupVerify  Name = "backup-verify"  // POST /backup/{name}/verify
-	BackupRestore Name = "backup-restore" // POST /backup/{name}/restore
-	DeviceCreate  Name = "device-create"  // POST /device
-	SignalBatch   Name = "signal-batch"   // POST /signal
+	Manifest       Name = "manifest"        // the whole document of section 2.3
+	AccountUpdate  Name = "account-update"  // POST /account, section 4.1
+	Login          Name = "login"           // POST /auth/login
+	Approve        Name = "approve"         // POST /auth/approve
+	AccountSwitch  Name = "account-switch"  // POST /auth/account
+	KeyCreate      Name = "key-create"      // POST /key
+	UserCreate     Name = "user-create"     // POST /user
+	UserUpdate     Name = "user-update"     // PUT /user/{email}
+	TabletCreate   Name = "tablet-create"   // POST /tablet
+	BackupVerify   Name = "backup-verify"   // POST /backup/{name}/verify
+	BackupRestore  Name = "backup-restore"  // POST /backup/{name}/restore
+	BackupSettings Name = "backup-settings" // PUT /appliance/backup-settings
+	DeviceCreate   Name = "device-create"   // POST /device
+	SignalBatch    Name = "signal-batch"    // POST /signal
 
 	IssueCreate      Name = "issue-create"      // POST /issue
 	IssueAcknowledge Name = "issue-acknowledge" // POST /issue/{id}/acknowledge
@@ -76,7 +77,7 @@ func Names() []Name {
 		ScheduleWrite, ScheduleStart, ScheduleEnd, ScheduleMove, ScheduleQuick, ProductionCreate, ProductionUndo,
 		IssueCreate, IssueAcknowledge, IssueEstimate, IssueEscalate, IssueCause, IssueSplit, IssueExclude, StationOperator, StationAlert, CorrectionCreate,
 		TaskComplete, TaskListStart,
-		BackupVerify, BackupRestore, Setup, AccountCreate}
+		BackupVerify, BackupRestore, BackupSettings, Setup, AccountCreate}
 }
 
 // JSON gives the schema file as it is embedded. It panics on a name that is not in Names.

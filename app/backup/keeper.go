@@ -28,9 +28,12 @@ type KeeperConfig struct {
 type Keeper struct {
 	cfg   KeeperConfig
 	clock func() time.Time
-	start time.Time
+	wake  chan struct{} // has one when the plan changed
 
 	mu        sync.Mutex
+	schedule  Schedule
+	policy    Policy
+	start     time.Time // since when the schedule holds
 	status    Status
 	scheduled time.Time // when the newest scheduled backup was made
 }
@@ -44,9 +47,31 @@ func NewKeeper(cfg KeeperConfig) *Keeper {
 	if cfg.Done == nil {
 		cfg.Done = func(Result, error) {}
 	}
-	k := &Keeper{cfg: cfg, clock: cfg.Backup.Clock}
+	k := &Keeper{cfg: cfg, clock: cfg.Backup.Clock, wake: make(chan struct{}, 1), schedule: cfg.Schedule, policy: cfg.Policy}
 	k.start = k.clock()
 	return k
+}
+
+// Plan changes when backups are made and which are kept, from now on, also while the Keeper runs.
+func (k *Keeper) Plan(schedule Schedule, policy Policy) {
+	k.mu.Lock()
+	if k.schedule != schedule {
+		k.start = k.clock()
+	}
+	k.schedule, k.policy = schedule, policy
+	k.mu.Unlock()
+	k.look()
+	select {
+	case k.wake <- struct{}{}:
+	default: // it has not looked at the last change yet
+	}
+}
+
+// keeping gives the policy that holds now.
+func (k *Keeper) keeping() Policy {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.policy
 }
 
 // Run makes backups when they are due, until ctx ends; one that is being made ends with it. Failures are logged and told
@@ -61,6 +86,9 @@ func (k *Keeper) Run(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
+		case <-k.wake:
+			timer.Stop()
+			continue // the first backup keeps its distance from the start
 		case <-timer.C:
 		}
 		pause = 0
@@ -113,7 +141,7 @@ func (k *Keeper) make(ctx context.Context) (Result, error) {
 	if err := k.cfg.Before(&cfg); err != nil {
 		return Result{}, during("back up to "+folder, err)
 	}
-	cfg.Overwrite, cfg.Share, cfg.MinFreePercent = false, true, k.cfg.Policy.MinFreePercent
+	cfg.Overwrite, cfg.Share, cfg.MinFreePercent = false, true, k.keeping().MinFreePercent
 	if err := Folder(folder).Ready(); err != nil {
 		return Result{}, err
 	}
@@ -127,7 +155,7 @@ func (k *Keeper) make(ctx context.Context) (Result, error) {
 
 // clean removes what the policy does not keep when so many bytes are to be added, and what killed processes left.
 func (k *Keeper) clean(need int64) {
-	removed, err := Prune(k.cfg.Folder, k.cfg.Policy, need, k.clock())
+	removed, err := Prune(k.cfg.Folder, k.keeping(), need, k.clock())
 	for _, b := range removed {
 		k.cfg.Log.Info("old backup removed", slog.String("file", b.Name))
 	}
@@ -171,7 +199,11 @@ func (k *Keeper) look() (next time.Time) {
 				s.Error, s.FailedAt = "", time.Time{}
 			}
 		}
-		s.Next = due(k.cfg.Schedule, k.scheduled, s.FailedAt, k.clock())
+		if k.schedule.Off {
+			s.Next, next = time.Time{}, k.clock().Add(lookEvery)
+			return
+		}
+		s.Next = due(k.schedule, k.scheduled, s.FailedAt, k.clock())
 		next = s.Next
 	})
 	return next
@@ -192,6 +224,6 @@ func (k *Keeper) Status() Status {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s := k.status
-	s.Overdue = overdue(k.cfg.Schedule, s.Newest.MadeAt, k.start, k.clock())
+	s.Overdue = overdue(k.schedule, s.Newest.MadeAt, k.start, k.clock())
 	return s
 }

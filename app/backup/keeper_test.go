@@ -141,3 +141,36 @@ func TestKeeperByHand(t *testing.T) {
 		}
 	})
 }
+
+// TestKeeperPlan: a plan that is changed while the Keeper runs holds from then on.
+func TestKeeperPlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder := t.TempDir()
+		k, _ := keeper(t, folder, usual)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		k.Plan(Schedule{Off: true}, usual)
+		go k.Run(ctx)
+		time.Sleep(30 * time.Hour)
+		if s := k.Status(); s.Newest.Name != "" || !s.Next.IsZero() || s.Overdue {
+			t.Errorf("none are to be made: %+v", s)
+		}
+		k.Plan(Schedule{Hour: 7}, usual) // it is 06:00 of the second day
+		if s := k.Status(); s.Overdue {
+			t.Errorf("overdue at once: %+v", s)
+		}
+		time.Sleep(time.Minute)
+		if s := k.Status(); !s.Newest.MadeAt.Equal(day("2000-01-02 06:00")) || !s.Next.Equal(day("2000-01-02 07:00")) {
+			t.Errorf("one was due: %+v", s)
+		}
+		k.Plan(Schedule{Hour: 9, Days: 3}, usual)
+		if s := k.Status(); !s.Next.Equal(day("2000-01-04 09:00")) {
+			t.Errorf("%+v", s)
+		}
+		k.Plan(Schedule{Hour: 7}, Policy{Daily: 1})
+		time.Sleep(49 * time.Hour)
+		if list, err := List(folder); err != nil || len(list) != 1 {
+			t.Errorf("%v, %v", names(list), err)
+		}
+	})
+}

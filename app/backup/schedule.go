@@ -6,6 +6,7 @@ import "time"
 type Schedule struct {
 	Hour, Minute int            // of the day, on the wall
 	Days         int            // from one to the next; 0 = 1
+	Off          bool           // none are made
 	Zone         *time.Location // nil = UTC
 }
 
@@ -74,6 +75,9 @@ func due(s Schedule, newest, failed, now time.Time) time.Time {
 
 // overdue tells whether a backup has been due for too long. Where there is none yet, it has been due since the start.
 func overdue(s Schedule, newest, start, now time.Time) bool {
+	if s.Off {
+		return false
+	}
 	since := s.Next(newest)
 	if since.Before(start) && !start.After(now) { // else the clock was wrong then
 		since = start // nothing could be made while the service was off

@@ -71,6 +71,8 @@ type Config struct {
 	Status func() Status
 	// Appliance tells how the appliance is, its counts aside.
 	Appliance func() Appliance
+	// ChangeBackups changes settings of scheduled backups, by their names.
+	ChangeBackups func(values map[string]string, by audit.Actor) error
 	// Lines gives lines of the service's log; nil where no service runs.
 	Lines func(logbook.Query) []logbook.Line
 	// Audit lists the audit records of an account, newest first, and how many there are.

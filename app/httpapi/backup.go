@@ -49,11 +49,11 @@ func getBackups(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, errdefs.New(errdefs.Unavailable, "the folder for backups cannot be read: %v", err)
 	}
-	out := backupOverview{Folder: string(b.Folder), Scheduled: b.Scheduled, Backups: []storedBackup{}}
+	out := backupOverview{Folder: string(b.Folder), Scheduled: b.Scheduled(), Backups: []storedBackup{}}
 	for _, s := range all {
 		out.Backups = append(out.Backups, storedBackup{s.Name, audit.TimeOf(s.MadeAt), s.Bytes, s.Origin, s.Encrypted, s.App, s.Problem})
 	}
-	if s := b.Keeper.Status(); b.Scheduled {
+	if s := b.Keeper.Status(); out.Scheduled {
 		out.Running, out.Overdue, out.Problem = s.Running, s.Overdue, s.Problem()
 		if s.Newest.Name != "" {
 			out.LastAt, out.NextAt = audit.TimeOrNil(s.Newest.MadeAt), audit.TimeOrNil(s.Next)

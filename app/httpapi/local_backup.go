@@ -17,7 +17,7 @@ import (
 // Backups is what operations on backups need.
 type Backups struct {
 	Folder    backup.Folder                                                         // that backups are kept in
-	Scheduled bool                                                                  // the service makes backups by itself
+	Scheduled func() bool                                                           // the service makes backups by itself
 	Scratch   string                                                                // directory for files that have not become anything yet
 	Keeper    *backup.Keeper                                                        // of scheduled ones
 	Source    func() (backup.Config, error)                                         // what goes into a backup now, with the passphrase that is configured

@@ -560,6 +560,13 @@ var operations = map[string]operation{
 			"Users, tablets and devices are counted in the caller's account.",
 		answer: "The appliance.", form: formResult, gives: "Appliance", sample: applianceSample,
 	},
+	"PUT /appliance/backup-settings": {
+		id: "changeBackups", tag: "Admin", summary: "Change how scheduled backups are made",
+		about: "What is absent stays as it is. It holds at once, and in `app.yaml`, whose comments and order stay, for later starts. A backup that is due by the new settings is made soon.\n\n" +
+			"409: a flag or a variable gives the setting, which counts before `app.yaml`; or that file cannot be changed as it stands; or the account is archived.",
+		answer: "How they are made now.", body: schema.BackupSettings, form: formResult, gives: "ApplianceBackup", also: []int{409},
+		sample: `{"settings":{"at":"02:15","every":1,"keepDaily":14,"keepWeekly":4,"keepMonthly":6,"maxBytes":0},"fixed":{},"folder":"/var/lib/app/backups","encrypted":false,"running":false,"lastAt":"2026-11-20T01:30:00.000Z","lastName":"app-20261120T013000Z.backup","lastBytes":1846211,"nextAt":"2026-11-21T02:15:00.000Z","overdue":false,"problem":""}`,
+	},
 	"GET /appliance/log": {
 		id: "getLog", tag: "Admin", summary: "Read what the service logged",
 		about: "Lines of the last day, newest first, as far as there is room for them in memory: at most 10,000, of which half are for warnings and errors alone, and 4 MiB. A restart begins anew; the machine's own log has the rest. It holds no secret. " +

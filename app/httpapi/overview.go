@@ -1,7 +1,10 @@
 package httpapi
 
 import (
+	"strconv"
+
 	"opsmon/app/auth"
+	"opsmon/schema"
 )
 
 // Appliance is how the appliance is, as GET /appliance tells administrators. Times are RFC 3339 in UTC.
@@ -129,6 +132,29 @@ func getAppliance(c *call) (reply, error) {
 		}
 	}
 	return ok(out)
+}
+
+// putBackupSettings answers PUT /appliance/backup-settings.
+func putBackupSettings(c *call) (reply, error) {
+	var in map[string]any
+	if err := c.decode(schema.BackupSettings, false, &in); err != nil {
+		return reply{}, err
+	}
+	if err := c.mayChange(); err != nil {
+		return reply{}, err
+	}
+	values := make(map[string]string, len(in))
+	for name, v := range in {
+		if n, isNumber := v.(float64); isNumber {
+			values[name] = strconv.FormatInt(int64(n), 10)
+			continue
+		}
+		values[name], _ = v.(string) // which the schema says it is
+	}
+	if err := c.api.cfg.ChangeBackups(values, c.p.Actor()); err != nil {
+		return reply{}, err
+	}
+	return ok(c.api.cfg.Appliance().Backup)
 }
 
 // counted counts what a list for a caller has.

@@ -128,6 +128,7 @@ func (a *API) routes() []route {
 		{method: post, path: "/correction", handle: postCorrection, role: auth.Admin, query: []string{"dryrun"}},
 		{method: post, path: "/correction/:correctionId/undo", handle: postCorrectionUndo, role: auth.Admin, query: []string{"dryrun"}},
 		{method: get, path: "/appliance", handle: getAppliance, role: auth.Admin},
+		{method: put, path: "/appliance/backup-settings", handle: putBackupSettings, role: auth.Admin},
 		{method: get, path: "/appliance/log", handle: getLog, role: auth.Admin, query: []string{"level", "before", "limit"}},
 		{method: get, path: "/audit", handle: getAudit, role: auth.Admin, query: []string{"limit", "skip", "action"}},
 		{method: get, path: "/backup", handle: getBackups, role: auth.Admin},

@@ -104,6 +104,7 @@ type server struct {
 	restorer  *restorer
 	ready     func() error
 	setupCode string
+	changed   map[string]string // settings of backups
 	from      atomic.Int64
 	routes    []*route
 
@@ -195,18 +196,19 @@ func newServer(t testing.TB, o options) *server {
 	s.api = New(Config{
 		Restorer: s.restorer,
 		Backups: Backups{
-			Folder: s.folder, Scheduled: true, Scratch: t.TempDir(), Source: source, Clock: s.clock.now, Note: s.note,
+			Folder: s.folder, Scheduled: func() bool { return true }, Scratch: t.TempDir(), Source: source, Clock: s.clock.now, Note: s.note,
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
 		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Corrections: correction.New(correction.Config{Accounts: s.accounts, Floor: s.floor, Authorize: s.auth.Authorize, Retention: signal.DefaultRetention, Clock: s.clock.now}),
 		Ready:       func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
-		SetupCode: func() string { return s.setupCode },
-		Check:     func(report func(string)) error { return s.store.Check(report) },
-		Gauges:    func() []Gauge { return []Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },
-		BaseURL:   func() string { return "https://plant.example" },
-		Lines:     lines.Lines,
+		SetupCode:     func() string { return s.setupCode },
+		Check:         func(report func(string)) error { return s.store.Check(report) },
+		Gauges:        func() []Gauge { return []Gauge{{Name: "app_store_bytes", Help: "Size.", Value: 4096}} },
+		BaseURL:       func() string { return "https://plant.example" },
+		Lines:         lines.Lines,
+		ChangeBackups: func(values map[string]string, _ audit.Actor) error { s.changed = values; return nil },
 		Appliance: func() Appliance {
 			return Appliance{
 				Version: "test", URLs: []string{"https://plant.example"}, Listen: []ListenPoint{{"listen", ":8443", true}}, TLS: "auto", StartedAt: new("2026-11-20T08:15:30.000Z"),

@@ -105,6 +105,7 @@ var samples = map[string]sample{
 	"POST /correction":                                   {make: newCorrection, role: auth.Admin, foreign: 400},
 	"POST /correction/:correctionId/undo":                {make: someCorrection, role: auth.Admin, foreign: 404},
 	"GET /appliance":                                     {make: plain("/appliance"), role: auth.Admin},
+	"PUT /appliance/backup-settings":                     {make: with("/appliance/backup-settings", `{"every":2}`), role: auth.Admin},
 	"GET /appliance/log":                                 {make: plain("/appliance/log?level=info&limit=1000"), role: auth.Admin},
 	"GET /audit":                                         {make: plain("/audit?limit=3&skip=1&action=key.create"), role: auth.Admin},
 	"GET /backup":                                        {make: plain("/backup"), role: auth.Admin},

@@ -44,11 +44,12 @@ func (j journal) write(dir string, handOver func(string) error) error {
 		return err
 	}
 	path := filepath.Join(dir, journalName)
-	return replaceFile(path, text, handOver)
+	return ReplaceFile(path, text, handOver)
 }
 
-// replaceFile gives a file new content, whole or not at all.
-func replaceFile(path string, text []byte, handOver func(string) error) error {
+// ReplaceFile gives a file new content, whole or not at all. ready is called with the new file, whole and on the disk,
+// before it takes its place; its error leaves the old one there.
+func ReplaceFile(path string, text []byte, ready func(temp string) error) error {
 	temp := path + ".new"
 	if err := remove(temp); err != nil { // a link to elsewhere would be written through
 		return err
@@ -61,8 +62,8 @@ func replaceFile(path string, text []byte, handOver func(string) error) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := handOver(temp); err != nil {
-		return err
+	if err := ready(temp); err != nil {
+		return errors.Join(err, remove(temp))
 	}
 	if err := os.Rename(temp, path); err != nil {
 		return err

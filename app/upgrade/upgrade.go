@@ -279,7 +279,7 @@ func (cfg *Config) change(ctx context.Context, program string, r Result, was, is
 		return err
 	}
 	if cfg.Service == nil {
-		if err := replaceFile(cfg.record(), record, func(string) error { return nil }); err != nil {
+		if err := ReplaceFile(cfg.record(), record, func(string) error { return nil }); err != nil {
 			return err
 		}
 		return place(program, cfg.Binary, cfg.previous(), cfg.step)
@@ -292,7 +292,7 @@ func (cfg *Config) change(ctx context.Context, program string, r Result, was, is
 	cfg.step("stopped")
 	err = cfg.prepare(&j)
 	if err == nil {
-		err = replaceFile(cfg.record(), record, func(string) error { return nil })
+		err = ReplaceFile(cfg.record(), record, func(string) error { return nil })
 	}
 	if err == nil {
 		cfg.step("recorded")
