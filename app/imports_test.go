@@ -30,6 +30,7 @@ var who = map[string][]string{
 	"app/oee":              {"app/monitor", "app/calendar"},
 	"app/energy":           {"app/monitor", "app/calendar"},
 	"app/event":            {},
+	"app/growth":           {},
 	"app/audit":            {"kv", "app/errdefs"},
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"opsmon/app/floor/floortest"
+	"opsmon/app/growth"
 	"opsmon/app/signal"
+	"opsmon/kv/kvtest"
 )
 
 // manifestOf is a plant of n stations of one kind.
@@ -25,62 +27,115 @@ func manifestOf(n int) string {
 	return strings.Replace(head, `"stationCodes":["PRESS"]`, `"stationCodes":null`, 1) + stations.String() + `]},` + tail
 }
 
-// BenchmarkSecond is a second of a plant with a signal of each station every five seconds: ns/op are of a core's 10^9.
-func BenchmarkSecond(b *testing.B) {
-	for _, n := range []int{10, 100, 1000} {
-		b.Run(fmt.Sprint(n, " stations"), func(b *testing.B) {
-			r := floortest.New(b, manifestOf(n)).Open(nil)
-			list := make([][]signal.Signal, 5)
-			second := func(i int) {
-				batch := list[i%5][:0]
-				for k := i % 5; k < n; k += 5 {
-					s := floortest.Signal(fmt.Sprint("S", k), 0, map[signal.Field]float64{
-						signal.Productive: float64(1 - i/300%2), signal.ProductionCompleteGood: float64(i % 4), signal.LineSpeed: float64(40 + i%7), signal.ElectricalKw: 3,
-					})
-					batch = append(batch, s)
-				}
-				list[i%5] = batch
-				r.Pass(time.Second, 0)
-				r.Send(batch...)
+// BenchmarkGrowthSecond is a second of a plant with a signal of each station every five seconds. Goal: 1,000 stations in 15 %
+// of a core and 200 MiB.
+func BenchmarkGrowthSecond(b *testing.B) {
+	growth.Table(b, []growth.Figure{
+		{What: "a plant with a signal of each station every 5 s, % of a core", Floor: "raw bbolt storing them"},
+		{What: "its heap, MiB", Floor: "the last hour's signals alone, 40 bytes each"},
+	}, second)
+}
+
+func second(b *testing.B, n int) []growth.Measured {
+	r := floortest.New(b, manifestOf(n)).Open(nil)
+	list := make([][]signal.Signal, 5)
+	second := func(i int) {
+		batch := list[i%5][:0]
+		for k := i % 5; k < n; k += 5 {
+			batch = append(batch, beat(k, 0, i))
+		}
+		list[i%5] = batch
+		r.Pass(time.Second, 0)
+		r.Send(batch...)
+	}
+	const settle, seconds = 400, 60 // until bases settle
+	for i := range settle {
+		second(i)
+	}
+	store, _ := kvtest.Raw(b)
+	var ours, floor time.Duration
+	i := 0
+	for b.Loop() {
+		began := time.Now()
+		for range seconds {
+			second(settle + i)
+			i++
+		}
+		ours += time.Since(began)
+		began = time.Now()
+		for range seconds {
+			if err := store(make([]byte, n/5*12)); err != nil {
+				b.Fatal(err)
 			}
-			for i := range 400 { // until bases settle
-				second(i)
-			}
-			runtime.GC()
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			b.ResetTimer()
-			for i := range b.N {
-				second(400 + i)
-			}
-			b.StopTimer()
-			runtime.GC()
-			runtime.ReadMemStats(&after)
-			b.ReportMetric(float64(after.HeapInuse)/(1<<20), "MiB")
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/station")
-		})
+		}
+		floor += time.Since(began)
+	}
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return []growth.Measured{
+		{Ours: 100 * ours.Seconds() / float64(i), Floor: 100 * floor.Seconds() / float64(i)},
+		{Ours: float64(m.HeapInuse) / (1 << 20), Floor: float64(n*720*40) / (1 << 20)},
 	}
 }
 
-// BenchmarkAgain computes a day of a hundred stations with a signal every five seconds again from the log, all in: reading,
-// evaluating, and keeping what comes of it. BenchmarkRestart is what a start of the service does after such a day.
-func BenchmarkAgain(b *testing.B) {
-	r := dayOf(b, 100)
-	b.ResetTimer()
-	for range b.N {
-		b.StopTimer()
-		r.ForgetAll()
-		b.StartTimer()
-		r.Open(nil)
-		if err := r.Floor.Pass(floortest.Account); err != nil {
+// beat is what a station of the benchmarks sends; At 0 is now.
+func beat(station int, at int64, i int) signal.Signal {
+	return floortest.Signal(fmt.Sprint("S", station), at, map[signal.Field]float64{
+		signal.Productive: float64(1 - i/300%2), signal.ProductionCompleteGood: float64(i % 4), signal.LineSpeed: float64(40 + i%7), signal.ElectricalKw: 3,
+	})
+}
+
+// BenchmarkGrowthDay computes a day of stations with a signal every five seconds again from the log, all in: reading,
+// evaluating, and keeping what comes of it; and tells what the day then takes on the disk, signals and all. Goals for 100
+// stations: 3 s, 25 MB. BenchmarkRestart is what a start of the service does after such a day.
+func BenchmarkGrowthDay(b *testing.B) {
+	growth.Table(b, []growth.Figure{
+		{What: "a day again from the log, s", Floor: "reading its signals from the log"},
+		{What: "a day on the disk, MB", Floor: "its numbers alone, 8 bytes each"},
+	}, func(b *testing.B, n int) []growth.Measured {
+		if n > 100 && testing.Short() {
+			b.Skip("takes minutes")
+		}
+		r, log := dayOf(b, n)
+		if err := log.Merge(b.Context(), signal.Day(floortest.At(24*time.Hour))+1); err != nil {
 			b.Fatal(err)
 		}
-	}
+		var ours, floor time.Duration
+		days := 0
+		for b.Loop() {
+			r.ForgetAll()
+			began := time.Now()
+			r.Open(nil)
+			if err := r.Floor.Pass(floortest.Account); err != nil {
+				b.Fatal(err)
+			}
+			ours += time.Since(began)
+			began = time.Now()
+			for k := range n {
+				for d := signal.Day(floortest.At(0)); d <= signal.Day(floortest.At(24*time.Hour)); d++ {
+					if _, err := log.Of(floortest.Account, fmt.Sprint("S", k), d); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			floor += time.Since(began)
+			days++
+		}
+		u, err := r.Store.Usage()
+		if err != nil {
+			b.Fatal(err)
+		}
+		return []growth.Measured{
+			{Ours: ours.Seconds() / float64(days), Floor: floor.Seconds() / float64(days)},
+			{Ours: float64(u.Bytes-u.Free) / 1e6, Floor: float64(n*17_280*4*8) / 1e6},
+		}
+	})
 }
 
-// BenchmarkRestart: see BenchmarkAgain.
+// BenchmarkRestart: see BenchmarkGrowthDay.
 func BenchmarkRestart(b *testing.B) {
-	r := dayOf(b, 100)
+	r, _ := dayOf(b, 100)
 	r.Open(nil)
 	if err := r.Floor.Pass(floortest.Account); err != nil {
 		b.Fatal(err)
@@ -96,7 +151,7 @@ func BenchmarkRestart(b *testing.B) {
 }
 
 // dayOf is a plant with a day of signals in the log that nobody has evaluated yet.
-func dayOf(b *testing.B, n int) *floortest.Rig {
+func dayOf(b *testing.B, n int) (*floortest.Rig, *signal.Log) {
 	b.Helper()
 	r := floortest.New(b, manifestOf(n))
 	log, err := signal.NewLog(signal.Config{Store: r.Store, Clock: r.Now})
@@ -106,10 +161,7 @@ func dayOf(b *testing.B, n int) *floortest.Rig {
 	var batch []signal.Signal
 	for at := floortest.At(0); at < floortest.At(24*time.Hour); at += 5000 {
 		for k := range n {
-			i := int(at/5000) + k
-			s := floortest.Signal(fmt.Sprint("S", k), at, map[signal.Field]float64{
-				signal.Productive: float64(1 - i/300%2), signal.ProductionCompleteGood: float64(i % 4), signal.LineSpeed: float64(40 + i%7), signal.ElectricalKw: 3,
-			})
+			s := beat(k, at, int(at/5000)+k)
 			s.Account, s.Source, s.Arrived = floortest.Account, "device:works/gateway", at
 			batch = append(batch, s)
 		}
@@ -128,5 +180,5 @@ func dayOf(b *testing.B, n int) *floortest.Rig {
 		b.Fatal(err)
 	}
 	r.Pause(24*time.Hour + time.Minute)
-	return r
+	return r, log
 }

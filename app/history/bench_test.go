@@ -1,12 +1,13 @@
 package history
 
 import (
-	"fmt"
 	"strconv"
 	"testing"
+	"time"
 
 	"opsmon/app/calendar"
 	"opsmon/app/energy"
+	"opsmon/app/growth"
 	"opsmon/app/monitor"
 	"opsmon/app/oee"
 	"opsmon/kv"
@@ -66,39 +67,6 @@ func BenchmarkDay(b *testing.B) {
 	})
 }
 
-// BenchmarkDisk tells what a plant's day takes on the disk, but for its
-// signals, which come every five seconds: what was done, its sums, and the states of its hours.
-func BenchmarkDisk(b *testing.B) {
-	for _, n := range []int{10, 100} {
-		b.Run(fmt.Sprintf("stations=%d", n), func(b *testing.B) {
-			var perDay float64
-			for b.Loop() {
-				s, store := open(b)
-				before := store.Size()
-				for i := range n {
-					p := run(uint64(i), zone("Europe/Berlin"), 2, 5*secondMs)
-					keepAll(b, s, store, fmt.Sprint("F", i), p)
-					update(b, store, func(tx *kv.Tx) error {
-						for at, state := range p.states {
-							if err := s.PutState(tx, "a", fmt.Sprint("F", i), at, state); err != nil {
-								return err
-							}
-						}
-						return nil
-					})
-				}
-				u, err := store.Usage()
-				if err != nil {
-					b.Fatal(err)
-				}
-				perDay = float64(u.Bytes-u.Free-before) / 2 / float64(n)
-			}
-			b.ReportMetric(perDay, "B/station-day")
-			b.ReportMetric(perDay*100/1e6, "MB/100-stations-day")
-		})
-	}
-}
-
 // later moves a week's sums by some weeks.
 func later(rows []oee.Row, weeks int64) []oee.Row {
 	out := make([]oee.Row, len(rows))
@@ -113,9 +81,8 @@ func later(rows []oee.Row, weeks int64) []oee.Row {
 	return out
 }
 
-// BenchmarkSums adds a month up by day and a year by week, for 10, 100 and 1,000 stations, beside the floor: reading the
-// same bytes from the store.
-func BenchmarkSums(b *testing.B) {
+// BenchmarkGrowthSums adds a month up by day and a year by week. Goals for 100 stations: 100 and 500 ms.
+func BenchmarkGrowthSums(b *testing.B) {
 	berlin := zone("Europe/Berlin")
 	var weeks []*station
 	for seed := range uint64(3) {
@@ -159,45 +126,57 @@ func BenchmarkSums(b *testing.B) {
 		})
 	}
 	b.Logf("%d bytes a station and day", bytes/stations/7/year)
-	for _, tt := range []struct {
-		name     string
-		from, to int64
-		by       oee.By
-	}{{"month-by-day", to - 31*dayMs, to, oee.ByDay}, {"year-by-week", to - 365*dayMs, to, oee.ByWeek}} {
-		for _, n := range []int{10, 100, 1000} {
-			b.Run(fmt.Sprintf("%s/stations=%d/sums", tt.name, n), func(b *testing.B) {
-				for b.Loop() {
-					x := oee.NewSummer(oee.ByStation, tt.by)
-					view(b, store, func(tx *kv.Tx) error {
-						for i := range n {
-							through, err := s.Days(tx, "a", name(i), weeks[i%3].cfg.Calendar, tt.from, tt.to, func(rows []oee.Row, _ []energy.Row) {
-								x.Add(oee.Place{Plant: "P", Group: "G", Station: name(i)}, weeks[i%3].cfg.Calendar, rows)
-							})
-							if err != nil || through != tt.to {
-								b.Fatalf("through %d, %v", through, err)
-							}
-						}
-						return nil
-					})
-					if len(x.Sums()) == 0 {
-						b.Fatal("there is nothing")
-					}
+	sum := func(b *testing.B, n int, from int64, by oee.By) {
+		x := oee.NewSummer(oee.ByStation, by)
+		view(b, store, func(tx *kv.Tx) error {
+			for i := range n {
+				through, err := s.Days(tx, "a", name(i), weeks[i%3].cfg.Calendar, from, to, func(rows []oee.Row, _ []energy.Row) {
+					x.Add(oee.Place{Plant: "P", Group: "G", Station: name(i)}, weeks[i%3].cfg.Calendar, rows)
+				})
+				if err != nil || through != to {
+					b.Fatalf("through %d, %v", through, err)
 				}
-			})
-			b.Run(fmt.Sprintf("%s/stations=%d/floor", tt.name, n), func(b *testing.B) {
-				for b.Loop() {
-					view(b, store, func(tx *kv.Tx) error {
-						for i := range n {
-							for d := Day(tt.from); d*dayMs < tt.to; d++ {
-								if _, err := days.Get(tx, keyOf("a", name(i), d)); err != nil {
-									return err
-								}
-							}
-						}
-						return nil
-					})
-				}
-			})
+			}
+			return nil
+		})
+		if len(x.Sums()) == 0 {
+			b.Fatal("there is nothing")
 		}
 	}
+	read := func(b *testing.B, n int, from int64) {
+		view(b, store, func(tx *kv.Tx) error {
+			for i := range n {
+				for d := Day(from); d*dayMs < to; d++ {
+					if _, err := days.Get(tx, keyOf("a", name(i), d)); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	}
+	growth.Table(b, []growth.Figure{
+		{What: "a month's OEE by day, ms", Floor: "reading the same bytes"}, {What: "a year's by week, ms", Floor: "reading the same bytes"},
+	}, func(b *testing.B, n int) []growth.Measured {
+		out, times := make([]growth.Measured, 2), 0.0
+		took := func(fn func()) float64 {
+			began := time.Now()
+			fn()
+			return time.Since(began).Seconds() * 1000
+		}
+		for b.Loop() {
+			times++
+			for i, span := range []struct {
+				from int64
+				by   oee.By
+			}{{to - 31*dayMs, oee.ByDay}, {to - 365*dayMs, oee.ByWeek}} {
+				out[i].Ours += took(func() { sum(b, n, span.from, span.by) })
+				out[i].Floor += took(func() { read(b, n, span.from) })
+			}
+		}
+		for i := range out {
+			out[i].Ours, out[i].Floor = out[i].Ours/times, out[i].Floor/times
+		}
+		return out
+	})
 }

@@ -15,74 +15,99 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/event"
+	"opsmon/app/growth"
 )
 
-// BenchmarkEvents tells what 300 clients with an update a second each cost, in percent of one core and in MiB beyond
-// what the process had before, and what the same costs with the least that net/http can do. Clients are in the
-// figures, the same ones for both. Use -benchtime=10x: an iteration is a second.
-func BenchmarkEvents(b *testing.B) {
-	const clients = 300
-	update := json.RawMessage(`{"stationCode":"PACK-1","statusCode":"productive","statusCodeUpdatedAt":"2026-11-20T08:15:30.123Z","good":12345,"bad":17,"lineSpeed":118.5,"operator":"ANN"}`)
-	b.Run("bare", func(b *testing.B) {
-		news := make(chan chan struct{}, 1)
-		first := make(chan struct{})
-		news <- first
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			rc := http.NewResponseController(w)
-			next := <-news
-			news <- next
-			rc.Flush()
-			for n := 0; ; n++ {
-				select {
-				case <-r.Context().Done():
-					return
-				case <-next:
-				}
-				next = <-news
-				news <- next
-				fmt.Fprintf(w, "id: %d\nevent: station\ndata: %s\n\n", n, update)
-				rc.Flush()
-			}
-		}))
-		defer server.Close()
-		defer server.CloseClientConnections()
-		measure(b, clients, server, func(int) string { return "" }, func() {
-			old := <-news
-			news <- make(chan struct{})
-			close(old)
+// BenchmarkGrowthEvents tells what 300 tablets cost that follow all stations, of which each tells something new every ten
+// seconds, in percent of one core and in MiB beyond what the process had before, and what the same costs with the least that
+// net/http can do. Clients are in the figures, the same ones for both. An iteration is a second.
+func BenchmarkGrowthEvents(b *testing.B) {
+	growth.Table(b, []growth.Figure{
+		{What: "300 tablets that see each station change every 10 s, % of a core", Floor: "bare net/http writing the same"},
+		{What: "their memory, MiB", Floor: "bare net/http"},
+	}, func(b *testing.B, stations int) []growth.Measured {
+		updates, seconds := stations/10, max(2, min(b.N, 10))
+		bare := bareStreams(b)
+		defer bare.close()
+		floorCPU, floorMemory := measure(b, seconds, updates, bare.server, func(int) string { return "" }, bare.publish)
+		s := newServer(b, options{log: slog.New(slog.DiscardHandler)})
+		s.api.streams.times.life = time.Hour
+		var keys []string
+		for range tablets/maxStreamsEach + 1 {
+			keys = append(keys, s.roleKey(auth.Readonly))
+		}
+		cpu, memory := measure(b, seconds, updates, s.http, func(i int) string { return keys[i/maxStreamsEach] }, func(i int) {
+			s.events.Publish("acme", event.Event{Type: event.Station, Station: fmt.Sprint("PACK-", i), Data: streamed})
 		})
+		s.api.EndStreams()
+		return []growth.Measured{{Ours: cpu, Floor: floorCPU}, {Ours: memory, Floor: floorMemory}}
 	})
-	for name, updates := range map[string]int{"ours": 1, "ours, 300 updates a second to each": 300} {
-		b.Run(name, func(b *testing.B) {
-			s := newServer(b, options{log: slog.New(slog.DiscardHandler)})
-			s.api.streams.times.life = time.Hour
-			var keys []string
-			for range clients/maxStreamsEach + 1 {
-				keys = append(keys, s.roleKey(auth.Readonly))
-			}
-			measure(b, clients, s.http, func(i int) string { return keys[i/maxStreamsEach] }, func() {
-				for i := range updates {
-					if i > 0 {
-						time.Sleep(time.Second / time.Duration(updates))
-					}
-					s.events.Publish("acme", event.Event{Type: event.Station, Station: fmt.Sprint("PACK-", i%3), Data: update})
-				}
-			})
-			s.api.EndStreams()
-		})
-	}
 }
 
-func measure(b *testing.B, clients int, server *httptest.Server, key func(int) string, publish func()) {
+const tablets = 300
+
+var streamed = json.RawMessage(`{"stationCode":"PACK-1","statusCode":"productive","statusCodeUpdatedAt":"2026-11-20T08:15:30.123Z","good":12345,"bad":17,"lineSpeed":118.5,"operator":"ANN"}`)
+
+// bareStreaming is the least that streams events: each stream waits for the next one.
+type bareStreaming struct {
+	server *httptest.Server
+	next   chan chan struct{} // holds what the next event closes
+	done   chan struct{}
+}
+
+func bareStreams(b *testing.B) *bareStreaming {
+	b.Helper()
+	x := &bareStreaming{next: make(chan chan struct{}, 1), done: make(chan struct{})}
+	x.next <- make(chan struct{})
+	wait := func() chan struct{} {
+		next := <-x.next
+		x.next <- next
+		return next
+	}
+	x.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		rc := http.NewResponseController(w)
+		next := wait()
+		rc.Flush()
+		for n := 0; ; n++ {
+			select {
+			case <-r.Context().Done():
+				return
+			case <-x.done:
+				return
+			case <-next:
+			}
+			next = wait()
+			fmt.Fprintf(w, "id: %d\nevent: station\ndata: %s\n\n", n, streamed)
+			rc.Flush()
+		}
+	}))
+	return x
+}
+
+func (x *bareStreaming) publish(int) {
+	old := <-x.next
+	x.next <- make(chan struct{})
+	close(old)
+}
+
+func (x *bareStreaming) close() {
+	close(x.done)
+	x.server.CloseClientConnections()
+	x.server.Close()
+}
+
+// measure lets tablets listen for some seconds in each of which there are updates, evenly spread.
+func measure(b *testing.B, seconds, updates int, server *httptest.Server, key func(int) string, publish func(i int)) (core, mebibytes float64) {
 	var got atomic.Int64
 	before := resident(b)
-	for i := range clients {
+	var conns []net.Conn
+	for i := range tablets {
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { conn.Close() })
+		conns = append(conns, conn)
 		fmt.Fprintf(conn, "GET /events HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\n\r\n", key(i))
 		go func() {
 			buf := make([]byte, 4096)
@@ -101,19 +126,23 @@ func measure(b *testing.B, clients int, server *httptest.Server, key func(int) s
 	}
 	time.Sleep(time.Second)
 	got.Store(0)
-	used := cpu(b)
-	b.ResetTimer()
-	for range b.N {
-		publish()
-		time.Sleep(time.Second)
+	used, began := cpu(b), time.Now()
+	for range seconds {
+		for i := range updates {
+			publish(i)
+			time.Sleep(time.Second / time.Duration(updates))
+		}
 	}
-	b.StopTimer()
 	used = cpu(b) - used
-	if n := got.Load(); n < int64(clients*b.N) {
-		b.Fatalf("%d updates came, want %d", n, clients*b.N)
+	core = 100 * used.Seconds() / time.Since(began).Seconds()
+	if n := got.Load(); n < tablets*int64(seconds) {
+		b.Fatalf("%d updates came, of %d", n, tablets*seconds*updates)
 	}
-	b.ReportMetric(100*used.Seconds()/b.Elapsed().Seconds(), "%core")
-	b.ReportMetric(resident(b)-before, "MiB")
+	mebibytes = resident(b) - before
+	for _, c := range conns {
+		c.Close()
+	}
+	return core, mebibytes
 }
 
 func cpu(b *testing.B) time.Duration {
