@@ -35,7 +35,7 @@ func (b *Bucket[K, V]) Name() string { return b.name }
 func (b *Bucket[K, V]) Get(tx *Tx, k K) (V, error) {
 	var none V
 	key := b.keys.encode(k)
-	format, document, err := b.read(tx, key)
+	format, document, err := tx.get(b.name, key)
 	if err != nil {
 		return none, b.about(err, k)
 	}
@@ -46,41 +46,14 @@ func (b *Bucket[K, V]) Get(tx *Tx, k K) (V, error) {
 	return v, nil
 }
 
-// read gives a checked copy of the document stored at a key.
-func (b *Bucket[K, V]) read(tx *Tx, key []byte) (format byte, document []byte, err error) {
-	defer guard("read", &err)
-	bolt, err := tx.bucket("read", b.name, false)
-	if err != nil {
-		return 0, nil, err
-	}
-	stored := bolt.Get(key)
-	if stored == nil {
-		return 0, nil, &Error{Op: "read", Kind: ErrNotFound}
-	}
-	format, document, err = unseal(b.name, key, stored)
-	if err != nil {
-		return 0, nil, &Error{Op: "read", Kind: ErrDamaged, Err: err}
-	}
-	return format, append([]byte{}, document...), nil
-}
-
 // Has tells whether a key is there. It does not look at the value. Damage that it meets is answered by the
 // View or Update that it is called in.
 func (b *Bucket[K, V]) Has(tx *Tx, k K) bool {
-	found, err := b.has(tx, b.keys.encode(k))
+	found, err := tx.has(b.name, b.keys.encode(k))
 	if err != nil {
 		tx.blame(b.about(err, k))
 	}
 	return found
-}
-
-func (b *Bucket[K, V]) has(tx *Tx, key []byte) (found bool, err error) {
-	defer guard("look up", &err)
-	bolt, err := tx.bucket("look up", b.name, false)
-	if err != nil {
-		return false, err
-	}
-	return bolt.Get(key) != nil, nil
 }
 
 // Put sets the value of a key. The value may be changed by the caller afterwards. Errors: ErrDamaged; an encoded
@@ -90,77 +63,20 @@ func (b *Bucket[K, V]) Put(tx *Tx, k K, v V) error {
 	if err != nil {
 		return b.about(&Error{Op: "write", Err: err}, k)
 	}
-	key := b.keys.encode(k)
-	return b.about(b.write(tx, key, seal(b.name, key, b.values.format, document)), k)
-}
-
-func (b *Bucket[K, V]) write(tx *Tx, key, stored []byte) (err error) {
-	defer guard("write", &err)
-	bolt, err := tx.bucket("write", b.name, true)
-	if err != nil {
-		return err
-	}
-	if len(key) > maxKey {
-		return &Error{Op: "write", Err: errKeyTooLong}
-	}
-	t, err := tx.shared.tally(b.name)
-	if err != nil {
-		return err
-	}
-	tx.wrote()
-	if old := bolt.Get(key); old != nil {
-		t.remove(old)
-	}
-	t.add(stored)
-	return wrap("write", bolt.Put(key, stored))
+	return b.about(tx.put(b.name, b.keys.encode(k), b.values.format, document), k)
 }
 
 // Delete removes a key. Deleting what is not there is fine. Errors: ErrDamaged.
 func (b *Bucket[K, V]) Delete(tx *Tx, k K) error {
-	return b.about(b.remove(tx, b.keys.encode(k)), k)
-}
-
-func (b *Bucket[K, V]) remove(tx *Tx, key []byte) (err error) {
-	defer guard("delete", &err)
-	bolt, err := tx.bucket("delete", b.name, true)
-	if err != nil {
-		return err
-	}
-	old := bolt.Get(key)
-	if old == nil {
-		return nil
-	}
-	t, err := tx.shared.tally(b.name)
-	if err != nil {
-		return err
-	}
-	tx.wrote()
-	t.remove(old)
-	return wrap("delete", bolt.Delete(key))
+	return b.about(tx.remove(b.name, b.keys.encode(k)), k)
 }
 
 // Next gives the bucket's next number: 1, 2, 3 and so on. A number given in a transaction that is not committed
 // is given again. Errors: ErrDamaged.
-func (b *Bucket[K, V]) Next(tx *Tx) (n uint64, err error) {
-	defer guard("next number", &err)
-	bolt, err := tx.bucket("next number", b.name, true)
-	if err != nil {
-		return 0, err
-	}
-	tx.wrote()
-	n, err = bolt.NextSequence()
-	return n, wrap("next number", err)
-}
+func (b *Bucket[K, V]) Next(tx *Tx) (uint64, error) { return tx.next(b.name) }
 
 // Last gives the number that Next gave last; 0 before the first. Errors: ErrDamaged.
-func (b *Bucket[K, V]) Last(tx *Tx) (n uint64, err error) {
-	defer guard("last number", &err)
-	bolt, err := tx.bucket("last number", b.name, false)
-	if err != nil {
-		return 0, err
-	}
-	return bolt.Sequence(), nil
-}
+func (b *Bucket[K, V]) Last(tx *Tx) (uint64, error) { return tx.last(b.name) }
 
 // maxKey is bbolt's limit for the length of a key, in bytes.
 const maxKey = 32768

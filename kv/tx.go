@@ -47,3 +47,93 @@ func (tx *Tx) bucket(op, name string, write bool) (*bbolt.Bucket, error) {
 	}
 	return b, nil
 }
+
+// What follows is what Bucket does, as far as it is the same for all keys and values: the program holds it once.
+
+// get gives a checked copy of the document stored at a key.
+func (tx *Tx) get(name string, key []byte) (format byte, document []byte, err error) {
+	defer guard("read", &err)
+	bolt, err := tx.bucket("read", name, false)
+	if err != nil {
+		return 0, nil, err
+	}
+	stored := bolt.Get(key)
+	if stored == nil {
+		return 0, nil, &Error{Op: "read", Kind: ErrNotFound}
+	}
+	format, document, err = unseal(name, key, stored)
+	if err != nil {
+		return 0, nil, &Error{Op: "read", Kind: ErrDamaged, Err: err}
+	}
+	return format, append([]byte{}, document...), nil
+}
+
+func (tx *Tx) has(name string, key []byte) (found bool, err error) {
+	defer guard("look up", &err)
+	bolt, err := tx.bucket("look up", name, false)
+	if err != nil {
+		return false, err
+	}
+	return bolt.Get(key) != nil, nil
+}
+
+func (tx *Tx) put(name string, key []byte, format byte, document []byte) (err error) {
+	defer guard("write", &err)
+	bolt, err := tx.bucket("write", name, true)
+	if err != nil {
+		return err
+	}
+	if len(key) > maxKey {
+		return &Error{Op: "write", Err: errKeyTooLong}
+	}
+	t, err := tx.shared.tally(name)
+	if err != nil {
+		return err
+	}
+	tx.wrote()
+	if old := bolt.Get(key); old != nil {
+		t.remove(old)
+	}
+	stored := seal(name, key, format, document)
+	t.add(stored)
+	return wrap("write", bolt.Put(key, stored))
+}
+
+func (tx *Tx) remove(name string, key []byte) (err error) {
+	defer guard("delete", &err)
+	bolt, err := tx.bucket("delete", name, true)
+	if err != nil {
+		return err
+	}
+	old := bolt.Get(key)
+	if old == nil {
+		return nil
+	}
+	t, err := tx.shared.tally(name)
+	if err != nil {
+		return err
+	}
+	tx.wrote()
+	t.remove(old)
+	return wrap("delete", bolt.Delete(key))
+}
+
+func (tx *Tx) next(name string) (n uint64, err error) {
+	defer guard("next number", &err)
+	bolt, err := tx.bucket("next number", name, true)
+	if err != nil {
+		return 0, err
+	}
+	tx.wrote()
+	n, err = bolt.NextSequence()
+	return n, wrap("next number", err)
+}
+
+func (tx *Tx) last(name string) (n uint64, err error) {
+	defer guard("last number", &err)
+	bolt, err := tx.bucket("last number", name, false)
+	if err != nil {
+		return 0, err
+	}
+	return bolt.Sequence(), nil
+}
