@@ -180,13 +180,7 @@ func newServer(t testing.TB, o options) *server {
 	})
 	s.schedules, err = schedule.New(schedule.Config{Store: s.store, Authorize: s.auth.Authorize, Floor: s.floor})
 	s.must(nil, err)
-	s.tasks = task.New(task.Config{Store: s.store, Timelines: timelines, Log: log, Authorize: s.auth.Authorize, Revision: func(id string) int64 {
-		snap, err := s.accounts.Get(id)
-		if err != nil {
-			return 0
-		}
-		return int64(snap.Account.Revision)
-	}})
+	s.tasks = task.New(task.Config{Store: s.store, Timelines: timelines, Log: log, Authorize: s.auth.Authorize})
 	s.issues = issue.New(issue.Config{Store: s.store, Authorize: s.auth.Authorize, Detail: s.floor.Detail, Clock: s.clock.now})
 	s.floor.Use(s.schedules, s.tasks, s.issues)
 	t.Cleanup(s.floor.Close)
