@@ -1,7 +1,7 @@
 // Forms of what a manifest holds: the fields of an object in the draft, edited in place, with the service's problems at them.
 
 import { html } from "../vendor/lit-html/lit-html.js";
-import { getIn, setIn } from "../shared/document.js";
+import { getIn, pathText, setIn } from "../shared/document.js";
 import { field } from "../shared/form.js";
 import { propertyOf } from "../shared/schema.js";
 import { terms } from "../shared/terms.js";
@@ -17,9 +17,16 @@ export function entityField(ctx, all, type, path, name, more = {}) {
   return field({
     name, schema, id: `${type}-${name}`, required: all[type]?.required?.includes(name), value: getIn(workspace.doc, at),
     options: optionsFor(terms[name]?.[1], workspace.doc), disabled: workspace.readOnly || schema.readOnly,
-    problem: workspace.problem(at), warning: workspace.warnings.get(`${at}`),
+    problem: workspace.problem(at), warning: warningAt(workspace, at),
     change: (value) => workspace.edit((doc) => setIn(doc, at, value ?? cleared(getIn(workspace.base, at), schema))), ...more,
   });
+}
+
+// Warnings about a list stand at its elements.
+function warningAt(workspace, path) {
+  const at = pathText(path);
+  for (const [field, issue] of workspace.warnings) if (field === at || field.startsWith(`${at}[`)) return issue;
+  return "";
 }
 
 // What stood there as null stays null, so that setting a value and clearing it again is no change.

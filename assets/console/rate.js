@@ -11,20 +11,20 @@ const kinds = ["cycleTime", "unitsPerMinute", "unitsPerHour"];
 // Which one is shown while none is set: by path, for as long as the console is open.
 const shown = new Map();
 
-/** rateField shows which of the three is given, and its value. Choosing another one clears the rest. */
-export function rateField(ctx, all, type, path) {
+/** rateField shows which of the three is given, and its value. Choosing another one clears the rest. Where it is optional, none can be. */
+export function rateField(ctx, all, type, path, { optional = false } = {}) {
   const { workspace } = ctx, entity = getIn(workspace.doc, path) ?? {}, key = `${type} ${entity.code}`;
   const set = kinds.filter((kind) => (entity[kind] ?? null) !== null);
-  const kind = set[0] ?? shown.get(key) ?? "cycleTime";
+  const kind = set[0] ?? shown.get(key) ?? (optional ? null : "cycleTime");
   const choose = (next) => {
     shown.set(key, next);
     workspace.edit((doc) => kinds.reduce((d, other) => (other === next || (getIn(d, [...path, other]) ?? null) === null ? d : setIn(d, [...path, other], undefined)), doc));
     ctx.update();
   };
   return html`<div class="stack rate">
-    ${segmented({ name: `rate-${key}`, label: "The rate is given as", value: set.length > 1 ? null : kind, disabled: workspace.readOnly, options: kinds.map((value) => ({ value, label: labelOf(value) })), change: choose })}
+    ${segmented({ name: `rate-${key}`, label: "The rate is given as", value: set.length > 1 ? undefined : kind, disabled: workspace.readOnly, options: [...(optional ? [{ value: null, label: "None" }] : []), ...kinds.map((value) => ({ value, label: labelOf(value) }))], change: choose })}
     ${set.length > 1 ? html`<p class="muted">${set.map(labelOf).join(" and ")} are both set. Choose one.</p>` : ""}
-    ${(set.length > 1 ? set : [kind]).map((one) => entityField(ctx, all, type, path, one, { problem: workspace.problem([...path, one]) || workspace.problem(path) }))}
+    ${(set.length > 1 ? set : [kind]).filter(Boolean).map((one) => entityField(ctx, all, type, path, one, { problem: workspace.problem([...path, one]) || (optional ? "" : workspace.problem(path)) }))}
     ${set.length === 1 ? html`<p class="muted small">${same(kind, entity[kind], entity.partsPerCycle ?? 1)}</p>` : ""}</div>`;
 }
 

@@ -1,6 +1,8 @@
 // Fields of forms, made from the schemas that the API checks with: label, hint, unit, limits, and the problem at its field.
 
-import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { html, noChange, nothing } from "../vendor/lit-html/lit-html.js";
+import { Directive, directive } from "../vendor/lit-html/directive.js";
+import { setCommittedValue } from "../vendor/lit-html/directive-helpers.js";
 import { live } from "../vendor/lit-html/directives/live.js";
 import { duration, hours, parseDuration, parseHours, weekDays } from "./format.js";
 import { terms, wordOf } from "./terms.js";
@@ -53,6 +55,21 @@ function defaultOf({ schema, value }, kind) {
   return ` Not set, it is ${kind === "duration" ? duration(schema.default) : wordOf(schema.default)}.`;
 }
 
+// What somebody is typing stays while the page is drawn anew; what was typed is told when the box is left.
+class Held extends Directive {
+  render(value) { return value; }
+  update(part, [value]) {
+    const { element } = part;
+    if (element.typing && element === document.activeElement) return noChange;
+    element.typing = false;
+    if (element.value === value) return noChange;
+    setCommittedValue(part); // forget what was written last, so that it is written again
+    return value;
+  }
+}
+const held = directive(Held);
+const typing = (event) => { event.target.typing = true; };
+
 // input is a box for text. read gives the value of what was typed, undefined when it cannot be read; write the text of a value.
 function input(f, { type = "text", mode, read, write, wrong, size }) {
   const typed = (event) => {
@@ -60,12 +77,13 @@ function input(f, { type = "text", mode, read, write, wrong, size }) {
     const value = text === "" ? null : read(text);
     box.setCustomValidity(value === undefined || Number.isNaN(value) ? wrong : "");
     if (!box.reportValidity()) return;
+    box.typing = false;
     if (value !== (f.value ?? null)) f.change(value);
     else box.value = write(value); // the same in another spelling
   };
   return html`<input id=${f.id} type=${type} inputmode=${mode ?? nothing} size=${size ?? nothing} autocomplete="off" dir=${type === "text" ? "auto" : nothing}
     aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?required=${f.required} ?disabled=${f.disabled} ?autofocus=${f.autofocus}
-    placeholder=${f.placeholder ?? nothing} maxlength=${nothing} .value=${live(f.value === null ? "" : write(f.value))} @change=${typed}>`;
+    placeholder=${f.placeholder ?? nothing} maxlength=${nothing} .value=${held(f.value === null ? "" : write(f.value))} @input=${typing} @change=${typed}>`;
 }
 
 const numeric = (f, whole) => input(f, {
@@ -98,12 +116,13 @@ const controls = {
   password: (f) => html`<input id=${f.id} type="password" autocomplete="off" aria-describedby=${f.described} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
   date: (f) => html`<input id=${f.id} type="date" aria-describedby=${f.described} ?disabled=${f.disabled} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
   lines: (f) => html`<textarea id=${f.id} rows="3" dir="auto" aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}
-    .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value === "" ? null : e.target.value)}></textarea>`,
+    .value=${held(f.value ?? "")} @input=${typing} @change=${(e) => { e.target.typing = false; f.change(e.target.value === "" ? null : e.target.value); }}></textarea>`,
   boolean: (f) => html`<label class="check"><input id=${f.id} type="checkbox" aria-describedby=${f.described} ?disabled=${f.disabled}
     .checked=${live(f.value === true)} @change=${(e) => f.change(e.target.checked)}><span>${f.label}</span></label>`,
   json: (f) => html`<textarea id=${f.id} class="code" rows="4" spellcheck="false" aria-describedby=${f.described} ?disabled=${f.disabled}
-    .value=${live(f.value === null ? "" : JSON.stringify(f.value, null, 2))} @change=${(e) => {
+    .value=${held(f.value === null ? "" : JSON.stringify(f.value, null, 2))} @input=${typing} @change=${(e) => {
       try {
+        e.target.typing = false;
         e.target.setCustomValidity("");
         f.change(e.target.value.trim() === "" ? null : JSON.parse(e.target.value));
       } catch { e.target.setCustomValidity("This is not JSON"); e.target.reportValidity(); }

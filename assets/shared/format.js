@@ -107,4 +107,4 @@ export function matches(search, ...texts) {
 }
 
 /** fold takes case and accents out of a text, for searching. */
-export const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+export const fold = (text) => (/^[\0-\x7f]*$/.test(text) ? text : text.normalize("NFD").replace(/\p{M}/gu, "")).toLowerCase();

@@ -38,6 +38,7 @@ class Workspace extends EventTarget {
   #redo = [];
   #timer = 0;
   #opened = null;
+  #applying = false;
 
   /** open loads the manifest once, and the draft that was left. */
   open(profile) {
@@ -176,6 +177,7 @@ class Workspace extends EventTarget {
    */
   async apply(note = "") {
     const doc = this.doc;
+    this.#applying = true;
     try {
       const answer = await request("PUT", `/account/manifest${query({ note })}`, { body: doc, headers: { "If-Match": this.#etag } });
       const { result } = answer.body;
@@ -190,8 +192,11 @@ class Workspace extends EventTarget {
       return result;
     } catch (error) {
       if (error.status === 400) this.#found(doc, error.details, []);
+      this.#applying = false;
       if (error.status === 409) await this.look();
       throw error;
+    } finally {
+      this.#applying = false;
     }
   }
 
@@ -202,12 +207,12 @@ class Workspace extends EventTarget {
 
   /**
    * look asks whether somebody applied another revision. Without changes of one's own the draft follows; with some it stays,
-   * and theirs tells of it.
+   * and theirs tells of it. What is being applied from here is told of as well, and is nobody else's.
    */
   async look() {
-    if (!this.doc) return;
+    if (!this.doc || this.#applying) return;
     const now = await fetchManifest(this.theirs?.etag ?? this.#etag);
-    if (!now || now.revision === this.revision) return;
+    if (!now || this.#applying || now.revision <= this.revision) return;
     if (!this.dirty) {
       this.#rest(now);
       this.doc = this.base;
@@ -216,7 +221,9 @@ class Workspace extends EventTarget {
       this.#found(this.doc, [], []);
       return;
     }
-    this.theirs = { ...now, ...(await describe(now.revision)) };
+    const theirs = { ...now, ...(await describe(now.revision)) };
+    if (this.#applying || now.revision <= this.revision) return;
+    this.theirs = theirs;
     this.#changed();
   }
 
