@@ -29,12 +29,12 @@ const page = (state, load, choose) => html`
   <div class="page-head"><h1>Log</h1>${segmented({ name: "level", label: "Least level", value: state.level, change: choose, options: [{ value: "error", label: "Errors" }, { value: "warn", label: "Warnings" }, { value: "info", label: "All" }] })}
     <p>The last day, as far as this program has run. The whole log is with the operating system.</p></div>
   ${table({
-    rows: state.rows, caption: "Log", key: (r) => r.seq ?? `${r.at} ${r.message} ${JSON.stringify(r.attributes)}`, empty: "Nothing of this level was said.",
+    rows: state.rows, caption: "Log", key: (r) => r.id, empty: "Nothing of this level was said.",
     columns: [
       { name: "at", label: "When", cell: (r) => html`<time datetime=${r.at}>${time(r.at, { seconds: true })}</time>` },
-      { name: "level", label: "Level", cell: (r) => html`<span class=${levels[String(r.level).toLowerCase()] ?? "state"}>${String(r.level).toLowerCase()}</span>` },
+      { name: "level", label: "Level", cell: (r) => html`<span class=${levels[r.level]}>${r.level}</span>` },
       { name: "message", label: "Message", cell: (r) => html`<span dir="auto" class="wrap">${r.message}</span>` },
-      { name: "attributes", label: "", cell: (r) => html`<code class="small wrap">${Object.entries(r.attributes ?? {}).map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`).join("  ")}</code>` },
+      { name: "attributes", label: "", cell: (r) => html`<code class="small wrap">${Object.entries(r.attributes ?? {}).map(([name, value]) => `${name}=${value}`).join("  ")}</code>` },
     ],
   })}
-  ${state.more ? html`<button type="button" class="button" @click=${() => load(state.rows.at(-1)?.seq ?? state.rows.at(-1)?.at)}>Older</button>` : nothing}`;
+  ${state.more ? html`<button type="button" class="button" @click=${() => load(state.rows.at(-1).id)}>Older</button>` : nothing}`;

@@ -1,0 +1,83 @@
+// Where in the text of a manifest something stands: paths to places, and places to paths, by the tree that the editor keeps.
+
+import { ensureSyntaxTree, syntaxTree } from "../../vendor/@codemirror/language/dist/index.js";
+
+/** How long the tree of a large document may take to be made, in milliseconds; then what is there of it is used. */
+const patience = 400;
+
+const treeOf = (state) => ensureSyntaxTree(state, state.doc.length, patience) ?? syntaxTree(state);
+
+const values = new Set(["Object", "Array", "String", "Number", "True", "False", "Null"]);
+const valueOf = (node) => { for (let at = node.firstChild; at; at = at.nextSibling) if (values.has(at.name)) return at; return null; };
+const nameOf = (state, property) => {
+  const name = property.getChild("PropertyName");
+  try { return name ? JSON.parse(state.sliceDoc(name.from, name.to)) : null; } catch { return null; }
+};
+
+/** placeOf gives {from, to} of what stands at a path (an array); where it is not there, of the nearest that holds it. */
+export function placeOf(state, path) {
+  let node = valueOf(treeOf(state).topNode), place = node ? { from: node.from, to: Math.min(node.to, node.from + 1) } : { from: 0, to: 0 };
+  for (const step of path) {
+    const next = node && (typeof step === "number" ? elementOf(node, step) : propertyOf(state, node, step));
+    if (!next) break;
+    node = next.value;
+    place = next.place;
+  }
+  return place;
+}
+
+function elementOf(list, index) {
+  for (let at = list.firstChild; at; at = at.nextSibling) if (values.has(at.name) && index-- === 0) return { value: at, place: { from: at.from, to: at.name === "Object" || at.name === "Array" ? at.from + 1 : at.to } };
+  return null;
+}
+
+function propertyOf(state, object, name) {
+  for (const property of object.getChildren("Property")) {
+    if (nameOf(state, property) !== name) continue;
+    const value = valueOf(property), label = property.getChild("PropertyName");
+    return { value, place: { from: label.from, to: value && value.name !== "Object" && value.name !== "Array" ? value.to : label.to } };
+  }
+  return null;
+}
+
+/**
+ * pathAt gives what a place in the text is about: {path, node, inName}; path ends at the property whose name or value the
+ * place is in; inName tells that it is in a name, or where one could be begun.
+ */
+export function pathAt(state, pos, side = -1) {
+  const path = [];
+  let node = syntaxTree(state).resolveInner(pos, side);
+  const here = node;
+  for (; node; node = node.parent) {
+    if (node.name === "Property") path.unshift(nameOf(state, node));
+    else if (node.parent?.name === "Array" && values.has(node.name)) {
+      let i = 0;
+      for (let at = node.prevSibling; at; at = at.prevSibling) if (values.has(at.name)) i++;
+      path.unshift(i);
+    }
+  }
+  return { path, node: here, inName: here.name === "PropertyName" || here.name === "Object" };
+}
+
+/** namesIn gives the names of the properties of the object that a place stands in. */
+export function namesIn(state, node) {
+  while (node && node.name !== "Object") node = node.parent;
+  return node ? node.getChildren("Property").map((property) => nameOf(state, property)) : [];
+}
+
+/** duplicates lists names that an object has twice: {from, to, name}. JSON that the service takes has none. */
+export function duplicates(state) {
+  const found = [];
+  treeOf(state).iterate({
+    enter(node) {
+      if (node.name !== "Object") return;
+      const seen = new Set();
+      for (const property of node.node.getChildren("Property")) {
+        const label = property.getChild("PropertyName"), name = nameOf(state, property);
+        if (label && seen.has(name)) found.push({ from: label.from, to: label.to, name });
+        seen.add(name);
+      }
+    },
+  });
+  return found;
+}

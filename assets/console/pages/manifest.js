@@ -1,0 +1,177 @@
+// The manifest as one document, in an editor that knows the schema. It changes the same draft as the other pages.
+
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { ref } from "../../vendor/lit-html/directives/ref.js";
+import { differences, isEqual, parsePath } from "../../shared/document.js";
+import { openDialog, sentence } from "../../shared/dialog.js";
+import { bytes } from "../../shared/format.js";
+import { keep } from "../../shared/keep.js";
+import { schemas } from "../../shared/schema.js";
+import { differenceList } from "../differences.js";
+import { mountEditor, recheck, replace, reveal } from "../manifest/editor.js";
+import { duplicates, pathAt, placeOf } from "../manifest/places.js";
+import { completions, schemaAt } from "../manifest/schema.js";
+
+/** The service takes no larger manifest (decisions.md section 1), in bytes. */
+const limit = 32 << 20;
+
+const write = (doc) => `${JSON.stringify(doc, null, 2)}\n`;
+
+export async function open(ctx) {
+  const { workspace } = ctx, all = await schemas(), key = `text:${ctx.profile.accountId}`;
+  const left = workspace.readOnly ? null : await keep.get(key);
+  const state = { view: null, text: left?.text ?? write(workspace.doc), broken: "", timer: 0, doc: workspace.doc };
+  const tools = { ctx, all, state, key };
+  const followed = () => follow(tools);
+  workspace.addEventListener("change", followed);
+  if (left) read(tools);
+  const mount = (host) => {
+    if (!host || host === state.host) return;
+    state.host = host;
+    state.view = mountEditor(host, {
+      text: state.text, label: "Manifest", changed: workspace.readOnly ? undefined : (text) => typed(tools, text), check: (view) => diagnostics(tools, view),
+      complete: completions(all, () => workspace.doc), about: (editor, pos) => about(tools, editor, pos),
+    });
+    const at = ctx.query.get("at");
+    if (at) setTimeout(() => reveal(state.view, placeOf(state.view.state, parsePath(at))), 50);
+  };
+  const leave = () => {
+    workspace.removeEventListener("change", followed);
+    clearTimeout(state.timer);
+    if (state.waiting) read(tools);
+    state.view?.destroy();
+  };
+  return { title: "Manifest", render: () => page(tools, mount), leave };
+}
+
+const page = (tools, mount) => {
+  const { ctx, state } = tools, { workspace } = ctx, name = `${ctx.profile.accountId}-revision-${workspace.revision}`;
+  return html`
+    <div class="page-head"><h1>Manifest</h1><div class="row">
+      ${workspace.readOnly ? nothing : html`<label class="button">Upload<input type="file" accept="application/json,.json" class="visually-hidden" @change=${(e) => upload(tools, e.target)}></label>
+        <button type="button" class="button" @click=${() => format(tools)} ?disabled=${Boolean(state.broken)}>Format</button>`}
+      <button type="button" class="button" @click=${() => save(`${name}.json`, write(workspace.base))}>Download revision ${workspace.revision}</button>
+      ${workspace.dirty ? html`<button type="button" class="button" @click=${() => save(`${name}-draft.json`, state.text)}>Download the draft</button>` : nothing}</div>
+      <p>The whole configuration. What you change here is seen on the other pages at once, and counts when you apply it.</p></div>
+    ${state.broken ? html`<p class="notice bad" role="alert"><strong>This text is not valid JSON, so it does not count yet.</strong> ${state.broken} It is kept in this browser.</p>` : nothing}
+    <div class="editor" ${ref(mount)} @dragover=${(e) => e.preventDefault()} @drop=${(e) => { if (e.dataTransfer.files[0] && !workspace.readOnly) { e.preventDefault(); offer(tools, e.dataTransfer.files[0]); } }}></div>
+    <p class="muted small">Ctrl+Space completes, Ctrl+F finds, Ctrl+Shift+M lists the problems; Escape and then Tab leaves the editor.</p>`;
+};
+
+function typed(tools, text) {
+  const { state, key } = tools;
+  Object.assign(state, { text, waiting: true });
+  clearTimeout(state.timer);
+  state.timer = setTimeout(() => {
+    read(tools);
+    if (state.broken) keep.set(key, { text });
+  }, text.length > limit / 32 ? 1500 : 300);
+}
+
+// read makes the text the draft, where it can be read.
+function read({ ctx, state, key }) {
+  state.waiting = false;
+  try {
+    const doc = parse(state.text, state.view?.state);
+    state.broken = "";
+    keep.remove(key);
+    if (isEqual(doc, ctx.workspace.doc)) state.doc = ctx.workspace.doc;
+    else ctx.workspace.edit(() => (state.doc = doc));
+  } catch (error) {
+    state.broken = sentence(error);
+  }
+  ctx.update();
+}
+
+function parse(text, editor) {
+  let doc;
+  try {
+    doc = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${place(text, error)}: ${error.message.replace(/ in JSON.*| \(line.*/s, "")}`);
+  }
+  const twice = editor && duplicates(editor)[0];
+  if (twice) throw new Error(`line ${editor.doc.lineAt(twice.from).number}: “${twice.name}” stands there twice`);
+  if (typeof doc?.account !== "object" || !Array.isArray(doc.account?.plants)) throw new Error("it needs an account with plants");
+  return doc;
+}
+
+// place says where a text stops being JSON. Browsers tell it in their message.
+function place(text, error) {
+  const at = Number(/position (\d+)/.exec(error.message)?.[1] ?? NaN);
+  if (Number.isNaN(at)) return "it ends too early, or is no JSON";
+  const before = text.slice(0, at).split("\n");
+  return `line ${before.length}, column ${before.at(-1).length + 1}`;
+}
+
+// follow shows what other pages, an undo or a merge made of the draft.
+function follow({ ctx, state }) {
+  const { workspace } = ctx;
+  if (state.view && workspace.checked !== state.checked) {
+    state.checked = workspace.checked;
+    recheck(state.view);
+  }
+  if (workspace.doc === state.doc || state.waiting || state.broken) return;
+  state.doc = workspace.doc;
+  state.text = write(workspace.doc);
+  if (state.view) replace(state.view, state.text);
+}
+
+function diagnostics({ ctx, state }, view) {
+  const { workspace } = ctx;
+  try {
+    JSON.parse(view.state.doc.toString());
+  } catch (error) {
+    const at = Math.min(Number(/position (\d+)/.exec(error.message)?.[1] ?? view.state.doc.length), view.state.doc.length);
+    return [{ from: at, to: at, severity: "error", message: sentence(error) }];
+  }
+  const twice = duplicates(view.state).map(({ from, to, name }) => ({ from, to, severity: "error", message: `“${name}” stands here twice.` }));
+  if (twice.length || workspace.checked !== workspace.doc || state.waiting) return twice;
+  const found = (map, severity) => [...map].map(([field, issue]) => ({ ...placeOf(view.state, parsePath(field)), severity, message: `${field.split(".").at(-1)} ${issue}` }));
+  return [...found(workspace.problems, "error"), ...found(workspace.warnings, "warning")].sort((a, b) => a.from - b.from);
+}
+
+function about({ ctx, all }, editor, pos) {
+  const { path } = pathAt(editor, pos, 1);
+  return path.length ? schemaAt(all, ctx.workspace.doc, path).description ?? "" : "";
+}
+
+function format({ ctx, state }) {
+  state.text = write(ctx.workspace.doc);
+  replace(state.view, state.text);
+}
+
+function save(name, text) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([text], { type: "application/json" })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+function upload(tools, input) {
+  const file = input.files[0];
+  input.value = "";
+  if (file) offer(tools, file);
+}
+
+// offer shows what a file would change before it becomes the draft.
+async function offer(tools, file) {
+  const { ctx, state } = tools, { workspace } = ctx, found = { error: null, doc: null, changes: [] };
+  try {
+    if (file.size > limit) throw new Error(`it has ${bytes(file.size)}, more than the ${bytes(limit)} that a manifest may have`);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    found.doc = parse(text);
+    found.changes = differences(workspace.doc, found.doc);
+  } catch (error) {
+    found.error = error instanceof TypeError ? new Error("it is not text in UTF-8") : error;
+  }
+  const take = await openDialog(({ close }) => ({
+    title: file.name,
+    body: found.error ? html`<p class="notice bad" role="alert"><strong>This file cannot be used.</strong> ${sentence(found.error)} Nothing was changed.</p>`
+      : html`${workspace.dirty ? html`<p class="notice wait">Your changes that are not applied are replaced; undo brings them back.</p>` : nothing}<h3>What it changes</h3>${differenceList(found.changes)}`,
+    actions: html`<button type="button" class="button" @click=${() => close()}>${found.error ? "Close" : "Cancel"}</button>
+      ${found.error ? nothing : html`<button type="button" class="button primary" autofocus @click=${() => close(true)}>Take it as the draft</button>`}`,
+  }), { wide: true });
+  if (!take) return;
+  Object.assign(state, { broken: "", waiting: false });
+  workspace.edit(() => found.doc);
+}
