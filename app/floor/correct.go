@@ -23,6 +23,17 @@ func (w *Work) Again(stationCode string, from int64) error {
 	return markLate(w.Tx, w.Account, stationCode, from)
 }
 
+// Reaches refuses a moment, ms, whose signals are not kept any more: what would be recorded or taken back there could not be
+// computed. Conflict that names the limit.
+func (w *Work) Reaches(at int64) error {
+	oldest := w.o.oldest(w.Now)
+	if at >= oldest {
+		return nil
+	}
+	days := int64(w.o.f.cfg.Signals.Retention().Hours() / 24)
+	return errdefs.New(errdefs.Conflict, "signals are kept for %d days, now from %s on; what counts at %s cannot be computed again, and so not be changed", days, stampOf(oldest), stampOf(at))
+}
+
 // Rehearse computes what the sums of a station in [from, to), ms, whole minutes, would be, if what a timeline says had held
 // there. Nothing is kept of it. Errors: errdefs.NotFound, the store's.
 func (f *Floor) Rehearse(accountID string, t *station.Timeline, stationCode string, from, to int64) ([]oee.Row, error) {

@@ -28,7 +28,7 @@ const FlagManual = "enableManualDowntime"
 const pastLimit = 31 * 24 * 60 * minute
 
 // Manual starts, ends or records a manual downtime. For an operator. Errors: Invalid by field; Forbidden, where the flag is off
-// too; NotFound; Conflict where it would overlap another, or none goes on.
+// too; NotFound; Conflict where it would overlap another, none goes on, or its signals are not kept any more.
 func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View, error) {
 	who, st, err := s.begin(w, p, auth.Operator, in.StationCode, in.Said)
 	if errdefs.KindOf(err) == errdefs.NotFound {
@@ -59,6 +59,14 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	}
 	if in.EndAt != nil {
 		if end, err = m.past("endAt", in.EndAt); err != nil {
+			return nil, err
+		}
+	}
+	for _, at := range []int64{start, end} {
+		if at == 0 || at == open { // what goes on can be ended, however long it has
+			continue
+		}
+		if err := w.Reaches(at); err != nil {
 			return nil, err
 		}
 	}

@@ -480,3 +480,21 @@ func TestALateWord(t *testing.T) {
 		t.Errorf("the newest word does not count: %+v", v)
 	}
 }
+
+// A manual downtime of a time whose signals are gone would change nothing, and is refused.
+func TestManualDowntimeOlderThanTheSignals(t *testing.T) {
+	w := newWorks(t)
+	w.Retention = 3 * 24 * time.Hour
+	w.open()
+	w.Pass(5*24*time.Hour, 12*time.Hour)
+	at := func(back time.Duration) *audit.Time { m := audit.TimeOf(w.Rig.Now().Add(-back)); return &m }
+	_, err := w.do(func(f *floor.Work) (*View, error) {
+		return w.Manual(f, person(auth.Supervisor), CreateInput{StationCode: press, StartAt: at(100 * time.Hour), EndAt: at(time.Hour)})
+	})
+	if errdefs.KindOf(err) != errdefs.Conflict || !strings.Contains(err.Error(), "signals are kept for 3 days") {
+		t.Errorf("of a time whose signals are gone: %v", err)
+	}
+	w.must(w.do(func(f *floor.Work) (*View, error) {
+		return w.Manual(f, person(auth.Supervisor), CreateInput{StationCode: press, StartAt: at(50 * time.Hour), EndAt: at(time.Hour)})
+	}))
+}

@@ -71,7 +71,8 @@ func (e *Entry) view() *EntryView {
 
 // Enter records what an operator enters. For an operator of the station; corrections of what has ended for an admin. Errors:
 // Invalid by field; Forbidden with the flag that is off; NotFound for an unknown schedule; Conflict where no production
-// schedule ran, a total would be negative, the maximum is passed, or nothing counts because of manual downtime.
+// schedule ran, a total would be negative, the maximum is passed, nothing counts because of manual downtime, or the signals of
+// its moment are not kept any more.
 func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryView, error) {
 	a, err := s.act(w, p, auth.Operator, in.StationCode, in.At)
 	if err != nil {
@@ -96,6 +97,9 @@ func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryV
 		return nil, err
 	}
 	e.ScheduleID = sched.ID
+	if err := w.Reaches(e.Effective); err != nil {
+		return nil, err
+	}
 	if err := a.mayEnter(p, st, sched, &e); err != nil {
 		return nil, err
 	}
@@ -398,6 +402,9 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 		err = a.mayEnter(p, st, sched, &old)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := w.Reaches(old.Effective); err != nil {
 		return nil, err
 	}
 	if err := a.lacks(sched, &old); err != nil {

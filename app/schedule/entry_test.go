@@ -428,3 +428,33 @@ func TestQuick(t *testing.T) {
 		t.Errorf("there are %d, %v", total, err)
 	}
 }
+
+// What counts at a time whose signals are gone stays as it is: nothing is entered there, taken back or taken up again.
+func TestOlderThanTheSignals(t *testing.T) {
+	p := newPlant(t)
+	p.Retention = 3 * 24 * time.Hour
+	p.restart()
+	v := p.make(input("08:00"))
+	p.must(p.start(v.ID, schedule.StartInput{}))
+	p.until("08:10")
+	p.good(5)
+	e, err := p.enter(schedule.EntryInput{Reject: 1})
+	p.must(e, err)
+	p.until("08:20")
+	p.must(p.end(v.ID, ""))
+	late := func() []error {
+		_, entered := do(p, func(w *floor.Work) (any, error) {
+			return p.s.Enter(w, person(auth.Admin), schedule.EntryInput{StationCode: "PRESS", ScheduleID: v.ID, Bad: 1, Correction: true})
+		})
+		_, undone := p.undo(e.ID, auth.Admin)
+		_, reopened := do(p, func(w *floor.Work) (any, error) {
+			return p.s.Start(w, person(auth.Admin), v.ID, schedule.StartInput{Correction: true})
+		})
+		return []error{entered, undone, reopened}
+	}
+	p.Pass(4*24*time.Hour, 12*time.Hour)
+	for _, err := range late() {
+		refused(t, err, errdefs.Conflict, "signals are kept for 3 days, now from 2026-03-04T00:00:00.000Z on")
+	}
+	p.told(v.ID, "completed 08:00-08:20 4/1 create start end")
+}

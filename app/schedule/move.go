@@ -25,7 +25,7 @@ type act struct {
 }
 
 // act begins an operation of a caller at a station. at is when it is said to have been; nil is now. Errors: Forbidden,
-// Invalid (at).
+// Invalid (at), Conflict for an at whose signals are not kept any more.
 func (s *Service) act(w *floor.Work, p auth.Principal, role auth.Role, stationCode string, at *Moment) (*act, error) {
 	if err := s.cfg.Authorize(w.Tx, p, role); err != nil {
 		return nil, err
@@ -34,6 +34,9 @@ func (s *Service) act(w *floor.Work, p auth.Principal, role auth.Role, stationCo
 		return nil, err
 	}
 	moment, err := floor.Moment("at", (*int64)(at), w.Now)
+	if err == nil {
+		err = w.Reaches(moment)
+	}
 	return &act{s: s, w: w, by: p.Actor(), at: moment}, err
 }
 

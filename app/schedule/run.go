@@ -156,6 +156,9 @@ func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station) (*Vie
 	if old.State != Completed || st.Code != old.StationCode {
 		return nil, errdefs.New(errdefs.Conflict, "a correction brings back a schedule that has ended, at its own station; %s is %s at %s", old.ID, old.State, old.StationCode)
 	}
+	if err := a.w.Reaches(old.End); err != nil {
+		return nil, err
+	}
 	later := *a
 	later.at = old.End
 	l, err := later.lane(st.Code, old.Kind)
