@@ -294,7 +294,7 @@ func TestAStopIsNamed(t *testing.T) {
 	}
 	all("split", "stop 08:10-08:30: 08:10 SETUP person, 08:15 ?", "A 160/180, known 180 of 180, setup 5")
 	w.must(w.exclude(stop, true))
-	all("taken out", "stop 08:10-08:30: 08:10 SETUP person!, 08:15 ?!", "A 160/160, known 160 of 180, setup 0")
+	all("taken out", "stop 08:10-08:30: 08:10 SETUP person!, 08:15 ?!", "A 160/160, known 180 of 180, setup 0")
 	w.must(w.exclude(stop, false))
 	w.must(w.cause(stop, ""))
 	all("as at first", "stop 08:10-08:30: 08:10 ?", "A 160/180, known 180 of 180, setup 0")
