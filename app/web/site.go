@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -73,7 +75,7 @@ type site struct {
 // file is one answer.
 type file struct {
 	kind            string
-	plain           []byte
+	plain           []byte // nil where there is a compressed form: hardly a client asks for it
 	compressed      []byte // gzip; nil where it would not be smaller
 	tag, compactTag string // entity tags, quoted
 }
@@ -105,7 +107,7 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 	s := &site{hash: development, static: maps.Clone(vendored), pages: map[string]*file{}}
 	if cfg.Dir == "" {
 		for name, f := range vendored {
-			contents[name] = f.plain
+			contents[name] = slices.Concat(f.plain, f.compressed) // it has one of them
 		}
 		s.hash = hashOf(contents)
 	}
@@ -151,21 +153,45 @@ func newFile(kind string, content []byte, pack bool) *file {
 		return f
 	}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		panic("web: " + err.Error()) // the level is the library's own
-	}
+	z := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(z)
+	z.Reset(&b)
 	z.Write(content) // a bytes.Buffer takes everything
 	z.Close()
-	f.compressWith(b.Bytes())
+	if b.Len() < len(content) {
+		f.plain = nil
+		f.compressWith(bytes.Clone(b.Bytes()))
+	}
 	return f
 }
 
-// compressWith gives the answer another form, where that is smaller.
-func (f *file) compressWith(compressed []byte) {
-	if len(compressed) < len(f.plain) {
-		f.compressed, f.compactTag = compressed, strings.TrimSuffix(f.tag, `"`)+`-gzip"`
+// compressors are used again: each has 800 KB of memory.
+var compressors = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(nil, gzip.BestCompression)
+	if err != nil {
+		panic("web: " + err.Error()) // the level is the library's own
 	}
+	return z
+}}
+
+func (f *file) compressWith(compressed []byte) {
+	f.compressed, f.compactTag = compressed, strings.TrimSuffix(f.tag, `"`)+`-gzip"`
+}
+
+// whole gives the answer as it is without compression.
+func (f *file) whole() []byte {
+	if f.compressed == nil {
+		return f.plain
+	}
+	z, err := gzip.NewReader(bytes.NewReader(f.compressed))
+	if err != nil {
+		panic("web: " + err.Error()) // it was compressed here, or before the program was built
+	}
+	content, err := io.ReadAll(z)
+	if err != nil {
+		panic("web: " + err.Error())
+	}
+	return content
 }
 
 // find gives the answer to a request and how long it may be kept; nil when there is none.
@@ -198,11 +224,11 @@ func (s *site) find(r *http.Request, demo bool) (*file, string) {
 
 func (f *file) serve(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
-	body, tag := f.plain, f.tag
+	tag := f.tag
 	if f.compressed != nil {
 		h.Set("Vary", "Accept-Encoding")
 		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
-			body, tag = f.compressed, f.compactTag
+			tag = f.compactTag
 		}
 	}
 	h.Set("Etag", tag)
@@ -210,7 +236,10 @@ func (f *file) serve(rw http.ResponseWriter, r *http.Request) {
 		rw.WriteHeader(http.StatusNotModified)
 		return
 	}
-	if tag != f.tag {
+	body := f.compressed
+	if tag == f.tag {
+		body = f.whole()
+	} else {
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Content-Type", f.kind)

@@ -2,7 +2,9 @@ package web
 
 import (
 	"archive/zip"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"path"
@@ -37,15 +39,6 @@ func newPacked(packed *zip.File) (*file, error) {
 	if kind == "" || packed.Method != zip.Deflate {
 		return nil, fmt.Errorf("it is of a kind that is not served, or not compressed")
 	}
-	in, err := packed.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	content, err := io.ReadAll(in)
-	if err != nil {
-		return nil, err
-	}
 	raw, err := packed.OpenRaw()
 	if err != nil {
 		return nil, err
@@ -58,7 +51,11 @@ func newPacked(packed *zip.File) (*file, error) {
 	compressed = append(compressed, deflated...)
 	compressed = binary.LittleEndian.AppendUint32(compressed, packed.CRC32)
 	compressed = binary.LittleEndian.AppendUint32(compressed, uint32(packed.UncompressedSize64))
-	f := newFile(kind, content, false)
+	sum := sha256.Sum256(compressed)
+	f := &file{kind: kind, tag: `"` + hex.EncodeToString(sum[:10]) + `"`}
 	f.compressWith(compressed)
+	if uint64(len(compressed)) >= packed.UncompressedSize64 {
+		f.plain, f.compressed = f.whole(), nil
+	}
 	return f, nil
 }
