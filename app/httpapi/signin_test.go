@@ -414,7 +414,13 @@ func TestCrossSite(t *testing.T) {
 		s.do(ask{method: "POST", path: "/auth/logout", session: session, header: h}).want(t, 403)
 		s.do(ask{method: "DELETE", path: "/user/" + mailOf(auth.Member), session: session, header: h}).want(t, 403)
 		s.do(ask{method: "GET", path: "/account", session: session, header: h}).want(t, 200) // reads do no harm: there is no CORS
-		s.do(ask{method: "POST", path: "/auth/login", body: `{"destination":"a@acme.example"}`, header: h, from: s.address()}).want(t, 403)
+		for path, body := range map[string]string{
+			"/auth/login": `{"destination":"a@acme.example"}`, "/auth/approve": `{"token":"` + s.link("acme", mailOf(auth.Member)) + `","code":"12345"}`, "/auth/claim": "", "/setup": `{"code":"x","domain":"d.example","email":"a@d.example"}`,
+		} {
+			if a := s.do(ask{method: "POST", path: path, body: body, header: h, from: s.address()}).want(t, 403); !strings.Contains(a.text("errorMessage"), "another site") {
+				t.Errorf("%s: %s", path, a.body)
+			}
+		}
 	}
 	for _, h := range own {
 		s.do(ask{method: "POST", path: "/account", body: `{}`, session: session, header: h}).want(t, 200)

@@ -50,7 +50,7 @@ async function ask(event) {
   draw();
   try {
     const { body, headers } = await request("POST", "/auth/login", { body: { destination: email }, signIn: false });
-    const lasts = Date.parse(body.result.exp) - Date.parse(headers.get("Date") ?? "");
+    const lasts = Date.parse(body.result.exp) - Date.parse(headers.get("Date") ?? "") - 1000; // the header's second has begun
     const ends = Date.now() + (lasts > 0 ? lasts : 15 * 60_000); // by this device's own clock, whatever it shows
     keep({ email: body.result.email, code: body.code, ends });
     state.busy = false;
@@ -166,7 +166,7 @@ const notice = () => state.notice ? html`<div class="notice ${state.notice.kind}
 
 const left = () => {
   const s = Math.max(0, Math.ceil((state.ends - Date.now()) / 1000));
-  return `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")}`;
+  return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
 };
 
 // A command with its copy button, made once: what a press shows must outlive the next look at the service.
@@ -193,7 +193,7 @@ const views = {
             .value=${state.email} aria-invalid=${state.problem ? "true" : "false"} aria-describedby=${state.problem ? "email-problem" : nothing}>
           ${state.problem ? html`<p class="problem" id="email-problem">${state.problem}</p>` : nothing}
         </div>
-        <button class="button primary big" ?disabled=${state.busy || blocked > 0}>${blocked > 0 ? `Try again in ${wait(blocked)}` : state.busy ? "Asking …" : "Continue"}</button>
+        <button class=${demo ? "button big" : "button primary big"} ?disabled=${state.busy || blocked > 0}>${blocked > 0 ? `Try again in ${wait(blocked)}` : state.busy ? "Asking …" : "Continue"}</button>
       </form>`;
   },
 
@@ -203,7 +203,7 @@ const views = {
     <div class="digits">
       <span class="label" id="digits-label">Your five digits</span>
       <output id="code" aria-labelledby="digits-label">${state.code}</output>
-      <span class="left" role="timer">good for <span id="left">${left()}</span> min</span>
+      <span class="left" role="timer">good for <span id="left">${left()}</span></span>
     </div>
     ${state.mail ? mailed() : unmailed()}
     <p class="waiting" role="status">${state.away
@@ -235,9 +235,9 @@ const mailed = () => html`
 
 const unmailed = () => html`
   <ol class="steps">
-    <li>Tell an administrator the five digits. In the console, under <b>Pending sign-ins</b>, they get your link.</li>
-    <li id="command">Nobody signed in yet? On the PC that runs the service, type in a command window: ${command(`app login-link --code ${state.code}`)}</li>
-    <li>Open the link in this browser. On another device, choose “In the browser that asked” and type the five digits.</li>
+    <li id="command"><span>Tell an administrator the five digits. In the console, <b>Pending sign-ins</b> gives them your link. So does, in a command window on the PC that runs the service:</span>
+      ${command(`app login-link --code ${state.code}`)}</li>
+    <li><span>Open the link in this browser. On another device, type the five digits there, under <b>In the browser that asked</b>.</span></li>
   </ol>`;
 
 // ---- the beginning
@@ -279,12 +279,9 @@ async function look() {
 }
 
 setInterval(() => {
-  const shown = document.getElementById("left");
-  if (shown) shown.textContent = left();
-  if (state.until) {
-    if (Date.now() >= state.until) Object.assign(state, { until: 0, notice: null });
-    draw();
-  }
+  if (state.until && Date.now() >= state.until) Object.assign(state, { until: 0, notice: null });
+  else if (!state.until && state.step !== "wait") return;
+  draw();
 }, 1000);
 
 document.addEventListener("visibilitychange", () => { if (!document.hidden && state.step === "wait") later(200); });

@@ -17,7 +17,7 @@ const most = { groups: 50, stations: 500 };
 
 const fresh = () => ({
   step: 0, reached: 0, email: "", domain: "", id: "", ownDomain: false, ownId: false,
-  plant: "", timezone: hereTimezone(), dayStart: 0, weekStart: hereWeekStart(), currency: hereCurrency(),
+  plant: "", timezone: hereTimezone(), dayStart: 6, weekStart: hereWeekStart(), currency: hereCurrency(),
   groups: [{ name: "Line 1", stations: resize([], 3).join("\n") }],
 });
 
@@ -340,7 +340,7 @@ function reviewStep() {
       ${row("Account", html`${form.id}, for everybody at ${form.domain.trim().toLowerCase()}`)}
       ${row("Plant", html`${plant.name} <code class="muted">${plant.code}</code>`)}
       ${row("Time zone", plant.timezone)}
-      ${row("Day and week", `from ${String(plant.dayStartHour).padStart(2, "0")}:00, from ${weekDays[plant.weekStartDay]}`)}
+      ${row("Day and week", `the day from ${String(plant.dayStartHour).padStart(2, "0")}:00, the week from ${weekDays[plant.weekStartDay]}`)}
       ${row("Currency", form.currency.trim().toUpperCase() || "none")}
       ${plant.stationGroups.map((group) => row(group.name, html`${group.stations.length === 1 ? "1 station" : `${group.stations.length} stations`}
         <ul class="codes">${group.stations.slice(0, 24).map((station) => html`<li title=${station.name}><span dir="auto">${station.name}</span> <code>${station.code}</code></li>`)}
