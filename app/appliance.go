@@ -102,16 +102,13 @@ func (a *App) backupView() httpapi.ApplianceBackup {
 	return out
 }
 
-// warnings gives what needs a person: what the doctor sees without leaving the process, and what the service alone knows.
+// warnings gives what needs a person: what the doctor sees, and what the service alone knows.
 func (a *App) warnings(st httpapi.Status) []httpapi.Warning {
 	list := []httpapi.Warning{}
 	add := func(code string, severity httpapi.Severity, message, action string) {
 		list = append(list, httpapi.Warning{Code: code, Severity: severity, Message: message, Action: action})
 	}
-	machine := doctor.Local()
-	machine.Clock = a.cfg.Clock
-	machine.Tool = func(context.Context, string, ...string) (string, error) { return "", exec.ErrNotFound } // no process is started for a page
-	for _, f := range doctor.Watch(context.Background(), machine, a.patient(st)) {
+	for _, f := range a.examine(st) {
 		if w, known := watched[f.Check]; known && !f.OK {
 			add(w.code, w.severity, f.Problem, "On the machine: "+f.Fix)
 		}
@@ -135,6 +132,14 @@ func (a *App) warnings(st httpapi.Status) []httpapi.Warning {
 		add("address", httpapi.SeverityWarning, "One-time links open on this machine alone, since it is on no network.", "Connect the machine to the plant's network, or set url in app.yaml to the address that people use.")
 	}
 	return list
+}
+
+// examine lets the doctor look at the appliance without leaving the process: no other is started for a page.
+func (a *App) examine(st httpapi.Status) []doctor.Finding {
+	machine := doctor.Local()
+	machine.Clock = a.cfg.Clock
+	machine.Tool = func(context.Context, string, ...string) (string, error) { return "", exec.ErrNotFound }
+	return doctor.Watch(context.Background(), machine, a.patient(st))
 }
 
 // watched are the doctor's checks that a page shows, with their codes.

@@ -33,7 +33,7 @@ func (s *Service) Sessions(p Principal) ([]Session, error) {
 			if tx.Now().Before(ends) {
 				list = append(list, Session{
 					ID: id, Current: id == p.SessionID, AccountID: r.AccountID, Address: r.Address, CreatedAt: r.CreatedAt,
-					LastUsedAt: audit.TimeOf(ends.Add(-SessionLifetime)), ExpiresAt: audit.TimeOf(ends),
+					LastUsedAt: s.lastUsed(id, r), ExpiresAt: audit.TimeOf(ends),
 				})
 			}
 			return nil
@@ -43,6 +43,11 @@ func (s *Service) Sessions(p Principal) ([]Session, error) {
 		return cmp.Or(b.LastUsedAt.Compare(a.LastUsedAt.Time), cmp.Compare(a.ID, b.ID))
 	})
 	return list, err
+}
+
+// lastUsed is when a session was used last, to the hour: each use makes it longer, but for those soon after another.
+func (s *Service) lastUsed(id string, r sessionRecord) audit.Time {
+	return audit.TimeOf(s.sessionEnds(id, r.ExpiresAt.Time).Add(-SessionLifetime))
 }
 
 // EndSessions ends what Sessions lists, also on an archived account, but for the one that asks where it is to be kept,

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/audit"
 	"opsmon/app/errdefs"
 )
 
@@ -93,4 +94,27 @@ func TestSessionsStayInTheirAccount(t *testing.T) {
 	f.want(err, none)
 	_, err = f.AuthenticateSession(away.Session)
 	f.want(err, none)
+}
+
+// A tablet tells when it was used last.
+func TestTabletIsUsed(t *testing.T) {
+	f := newFixture(t)
+	made, err := f.PairTablet(f.admin, TabletInput{Name: "hall", Role: Operator, StationCodes: []string{"PACK-1"}})
+	f.want(err, none)
+	last := func() *audit.Time {
+		list, err := f.ListTablets(f.admin)
+		f.want(err, none)
+		return list[0].LastUsedAt
+	}
+	if at := last(); at != nil {
+		t.Errorf("one that was never paired was used at %v", at)
+	}
+	grant := f.open1(made.Token)
+	paired := last()
+	f.watch.advance(5 * time.Hour)
+	_, err = f.AuthenticateSession(grant.Session)
+	f.want(err, none)
+	if now := last(); paired == nil || now.Sub(paired.Time) != 5*time.Hour {
+		t.Errorf("paired at %v, and used at %v, five hours later", paired, now)
+	}
 }

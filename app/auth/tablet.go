@@ -22,7 +22,8 @@ type Tablet struct {
 	Role         Role        `json:"role"`
 	StationCodes []string    `json:"stationCodes"`
 	CreatedAt    audit.Time  `json:"createdAt"`
-	PairedAt     *audit.Time `json:"pairedAt"` // null: its pairing link was not used yet
+	PairedAt     *audit.Time `json:"pairedAt"`   // null: its pairing link was not used yet
+	LastUsedAt   *audit.Time `json:"lastUsedAt"` // to the hour; null: never
 }
 
 // TabletInput asks for a tablet.
@@ -156,7 +157,17 @@ func (s *Service) ListTablets(p Principal) ([]Tablet, error) {
 			if err != nil {
 				return err
 			}
-			list = append(list, item.Value.tablet(item.Key.B))
+			tablet := item.Value.tablet(item.Key.B)
+			if id := item.Value.SessionID; id != "" {
+				session, err := sessions.Get(tx, id)
+				if err != nil && !errors.Is(err, kv.ErrNotFound) { // one that was not used for a month has ended
+					return err
+				}
+				if err == nil {
+					tablet.LastUsedAt = new(s.lastUsed(id, session))
+				}
+			}
+			list = append(list, tablet)
 		}
 		return nil
 	})

@@ -49,7 +49,7 @@ func getManifest(c *call) (reply, error) {
 
 // putManifest answers PUT /account/manifest.
 func putManifest(c *call) (reply, error) {
-	dry, err := c.truth("dryrun")
+	dry, err := c.dryRun()
 	if err != nil {
 		return reply{}, err
 	}

@@ -1,11 +1,9 @@
 package httpapi
 
 import (
-	"strconv"
 	"time"
 
 	"opsmon/app/correction"
-	"opsmon/app/errdefs"
 	"opsmon/schema"
 )
 
@@ -35,16 +33,7 @@ func lookedAt(p *correction.Preview, err error) (reply, error) {
 }
 
 // dryRun reads the parameter dryrun.
-func (c *call) dryRun() (dry bool, err error) {
-	q := c.r.URL.Query()
-	if !q.Has("dryrun") {
-		return false, nil
-	}
-	if dry, err = strconv.ParseBool(q.Get("dryrun")); err != nil {
-		return false, errdefs.InvalidField("dryrun", "must be true or false; it is %q", shorten(q.Get("dryrun")))
-	}
-	return dry, nil
-}
+func (c *call) dryRun() (bool, error) { return c.truth("dryrun") }
 
 // postCorrection answers POST /correction (monitoring.md section 8).
 func postCorrection(c *call) (reply, error) {

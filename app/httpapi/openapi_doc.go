@@ -434,7 +434,7 @@ var operations = map[string]operation{
 		id: "listTablets", tag: "Admin", summary: "List the tablets",
 		about:  "Also those that have not been paired yet.",
 		answer: "The tablets, by name.", form: formList, gives: "Tablet",
-		sample: `{"id":"w7p2m5x3c6zd","name":"Packing hall","email":"tablet:packing-hall@acme.example","role":"operator","stationCodes":["PACK-1","PACK-2"],"createdAt":"2026-11-20T08:15:30.123Z","pairedAt":null}`,
+		sample: `{"id":"w7p2m5x3c6zd","name":"Packing hall","email":"tablet:packing-hall@acme.example","role":"operator","stationCodes":["PACK-1","PACK-2"],"createdAt":"2026-11-20T08:15:30.123Z","pairedAt":null,"lastUsedAt":null}`,
 	},
 	"POST /tablet": {
 		id: "pairTablet", tag: "Admin", summary: "Add a tablet",

@@ -549,13 +549,14 @@ const answerModels = `{
 	"role": {"$ref": "#/components/schemas/Role"},
 	"account": {"description": "Identifier of the account.", "type": "string"},
 	"from": {"description": "The network address asked from; empty for the local command line.", "type": "string"}}},
-"Tablet": {"description": "A tablet on the floor.", "type": "object", "required": ["id", "name", "email", "role", "stationCodes", "createdAt", "pairedAt"], "additionalProperties": false, "properties": {
+"Tablet": {"description": "A tablet on the floor.", "type": "object", "required": ["id", "name", "email", "role", "stationCodes", "createdAt", "pairedAt", "lastUsedAt"], "additionalProperties": false, "properties": {
 	"id": {"type": "string"}, "name": {"type": "string"},
 	"email": {"description": "The identity under which it acts.", "type": "string"},
 	"role": {"type": "string", "enum": ["supervisor", "operator", "readonly"]},
 	"stationCodes": {"description": "The stations it is bound to.", "type": "array", "items": {"type": "string"}},
 	"createdAt": {"$ref": "#/components/schemas/Moment"},
-	"pairedAt": {"description": "Null: its link has not been opened yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}},
+	"pairedAt": {"description": "Null: its link has not been opened yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"lastUsedAt": {"description": "To the hour. Null: never, or not for a month.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}},
 "TabletLink": {"description": "A new tablet and the one-time link that pairs it.", "type": "object", "required": ["id", "link", "expiresAt"], "additionalProperties": false, "properties": {
 	"id": {"description": "Identifier of the tablet.", "type": "string"},
 	"link": {"description": "The address to open on the tablet. It is shown once.", "type": "string"},
