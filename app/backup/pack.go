@@ -93,7 +93,8 @@ func (p *packing) run(ctx context.Context, f *os.File) (r Result, err error) {
 		return r, err
 	}
 	defer back.Close()
-	w := &spoolWriter{f: f, p: p, room: measured{w: f, dir: filepath.Dir(f.Name()), percent: p.cfg.MinFreePercent, reserve: p.cfg.reserve}}
+	w := &spoolWriter{f: f, p: p, written: make(chan []packed)}
+	w.room = measured{w: f, dir: filepath.Dir(f.Name()), percent: p.cfg.MinFreePercent, reserve: p.cfg.reserve}
 	if err := w.write(p.raw); err != nil {
 		return r, err
 	}
@@ -108,45 +109,8 @@ func (p *packing) run(ctx context.Context, f *os.File) (r Result, err error) {
 	}
 	defer check.store.Abort()
 
-	jobs, written := make(chan job), make(chan packed, 2*syncEvery>>20)
-	work, ctx := errgroup.WithContext(ctx)
-	var held kv.Contents
-	work.Go(func() (err error) {
-		defer close(jobs)
-		held, err = p.take(ctx, files, jobs)
-		return err
-	})
-	work.Go(func() error {
-		defer close(written)
-		next := func() (job, error) {
-			j, open := <-jobs
-			if !open {
-				return j, io.EOF
-			}
-			return j, nil
-		}
-		w.written = func(done packed) error {
-			select {
-			case written <- done:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		if err := pipeline(ctx, next, p.pack, w.part); err != nil {
-			return err
-		}
-		return w.sync()
-	})
-	work.Go(func() error {
-		for done := range written {
-			if err := check.part(done); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err := work.Wait(); err != nil {
+	held, err := p.parts(ctx, files, w, check)
+	if err != nil {
 		return r, err
 	}
 	p.finishEntries(held)
@@ -156,18 +120,63 @@ func (p *packing) run(ctx context.Context, f *os.File) (r Result, err error) {
 	if err := check.store.Finish(held); err != nil {
 		return r, fmt.Errorf("the store: %w", err)
 	}
-	tail, err := p.tail()
-	if err == nil {
-		err = w.write(tail)
-	}
-	if err == nil {
-		err = w.sync()
-	}
-	if err == nil {
-		err = check.compare(partEnd, tail)
-	}
+	err = p.end(w, check)
 	p.progress.finish()
 	return Result{Bytes: p.at, SHA256: hex.EncodeToString(check.sum.Sum(nil)), Manifest: p.manifest()}, err
+}
+
+// end writes what follows the parts, and reads it back.
+func (p *packing) end(w *spoolWriter, check *checker) error {
+	tail, err := p.tail()
+	if err != nil {
+		return err
+	}
+	if err := w.write(tail); err != nil {
+		return err
+	}
+	if err := w.sync(); err != nil {
+		return err
+	}
+	return check.compare(partEnd, tail)
+}
+
+// parts takes the content of every entry out, packs it, writes it, makes it last and checks it, all at the same time.
+func (p *packing) parts(ctx context.Context, files [][]byte, w *spoolWriter, check *checker) (held kv.Contents, err error) {
+	jobs, lasting := make(chan job), make(chan packed, 2*syncEvery>>20)
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() (err error) {
+		defer close(jobs)
+		held, err = p.take(ctx, files, jobs)
+		return err
+	})
+	work.Go(func() error {
+		defer close(w.written)
+		next := func() (job, error) {
+			j, open := <-jobs
+			if !open {
+				return j, io.EOF
+			}
+			return j, nil
+		}
+		if err := pipeline(ctx, next, p.pack, func(done packed) error { return w.part(ctx, done) }); err != nil {
+			return err
+		}
+		return w.give(ctx)
+	})
+	work.Go(func() error {
+		defer close(lasting)
+		return w.syncAll(ctx, lasting)
+	})
+	work.Go(func() error {
+		for done := range lasting {
+			if err := check.part(done); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	err = work.Wait()
+	return held, err
 }
 
 // take gives the content of every entry.
@@ -250,7 +259,7 @@ type spoolWriter struct {
 	room    measured
 	pending []packed
 	size    int
-	written func(packed) error // told of each part when it is on the disk
+	written chan []packed // what is to be synced
 }
 
 func (w *spoolWriter) write(b []byte) error {
@@ -259,7 +268,7 @@ func (w *spoolWriter) write(b []byte) error {
 	return err
 }
 
-func (w *spoolWriter) part(done packed) error {
+func (w *spoolWriter) part(ctx context.Context, done packed) error {
 	done.offset = -1
 	if done.blob != nil {
 		done.offset = w.p.at
@@ -272,24 +281,45 @@ func (w *spoolWriter) part(done packed) error {
 		done.blob = nil
 	}
 	if w.pending = append(w.pending, done); w.size >= syncEvery {
-		return w.sync()
+		return w.give(ctx)
 	}
 	return nil
 }
 
-// sync makes what was written last, and lets it be checked.
-func (w *spoolWriter) sync() error {
-	if err := syncData(w.f); err != nil {
-		return err
+// give lets what was written last be synced, and goes on meanwhile.
+func (w *spoolWriter) give(ctx context.Context) error {
+	select {
+	case w.written <- w.pending:
+		w.pending, w.size = nil, 0
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	w.p.cfg.step("synced")
-	for _, done := range w.pending {
-		if err := w.written(done); err != nil {
+}
+
+// syncAll makes what was written last, and lets it be checked.
+func (w *spoolWriter) syncAll(ctx context.Context, lasting chan<- packed) error {
+	for parts := range w.written {
+		if err := w.sync(); err != nil {
 			return err
 		}
+		for _, done := range parts {
+			select {
+			case lasting <- done:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
 	}
-	w.pending, w.size = w.pending[:0], 0
 	return nil
+}
+
+func (w *spoolWriter) sync() error {
+	err := syncData(w.f)
+	if err == nil {
+		w.p.cfg.step("synced")
+	}
+	return err
 }
 
 // checker reads back what was written, in order.
