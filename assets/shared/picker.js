@@ -8,6 +8,7 @@ const shown = 50;
 
 /**
  * picker shows the codes of f.value (null: not set) as chips and lets more be found among f.options [{value, label, hint}].
+ * With f.single one is chosen at a time, and change is called with it last.
  * An empty list and none at all are different things in a manifest (decisions.md section 3), so both can be chosen.
  */
 export function picker(f) {
@@ -19,11 +20,11 @@ export function picker(f) {
     ${f.value !== null && chosen.length === 0 ? html`<span class="muted small">An empty list: none</span>` : nothing}
     ${f.disabled ? (f.value === null ? html`<span class="muted">Not set</span>` : nothing) : html`
       <span class="finder">
-        <input id=${id} type="text" role="combobox" aria-expanded="false" aria-controls=${`${id}-list`} aria-autocomplete="list" autocomplete="off" placeholder=${f.value === null ? "Not set; find to add" : "Find to add"}
+        <input id=${id} type="text" role="combobox" aria-expanded="false" aria-controls=${`${id}-list`} aria-autocomplete="list" autocomplete="off" placeholder=${f.placeholder ?? (f.value === null ? "Not set; find to add" : "Find to add")}
           aria-describedby=${f.described} @input=${(e) => find(e.target, f, add)} @focus=${(e) => find(e.target, f, add)} @keydown=${(e) => keys(e, f, add)} @blur=${(e) => hide(e.target)}>
         <span class="finds" id=${`${id}-list`} role="listbox" hidden></span>
       </span>
-      ${f.value === null ? nothing : html`<button type="button" class="link" @click=${() => f.change(null)}>Not set</button>`}
+      ${f.value === null || f.single ? nothing : html`<button type="button" class="link" @click=${() => f.change(null)}>Not set</button>`}
       ${f.value === null && f.allowEmpty ? html`<button type="button" class="link" @click=${() => f.change([])}>None at all</button>` : nothing}`}
   </div>`;
 }

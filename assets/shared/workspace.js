@@ -53,7 +53,8 @@ class Workspace extends EventTarget {
       Object.assign(this, { base: now.doc, doc: now.doc, revision: now.revision });
       this.#etag = now.etag;
       const left = this.readOnly ? null : await keep.get(this.#key());
-      if (left && left.revision === now.revision) this.doc = left.doc;
+      // base and draft were kept as one, so what they have in common is one object in both, and comparing them is quick
+      if (left && left.revision === now.revision) Object.assign(this, { base: left.base, doc: left.doc });
       else if (left) await this.#recover(left, now);
       if (this.dirty) this.#later();
       this.#changed();

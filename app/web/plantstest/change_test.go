@@ -53,6 +53,10 @@ func TestStationsAreAddedDuplicatedRenamedAndRemoved(t *testing.T) {
 	if got := draft(tab, "skus[2].stationCodes"); got != "[]" {
 		t.Errorf("the SKU names %s", got)
 	}
+	button(tab, `[aria-label="Removed"]`, "Put back")
+	tab.Until(workspace(`w.doc.account.plants[0].stationGroups[1].stations[0].code === "PACK-1" && w.doc.account.plants[0].stationGroups[1].stations[0].unitsPerMinute === 110`))
+	button(tab, ".changes", "Undo")
+	tab.Until(`document.querySelector('[aria-label="Removed"]')?.textContent.includes("PACK-1")`)
 	apply(tab)
 	var stations []struct{ StationCode string }
 	s.Call("GET", "/station?plantcode=leeds&groupcode=packing", nil, &stations)
@@ -123,7 +127,7 @@ func TestManyStationsAreEditedTogether(t *testing.T) {
 	flag := `[...document.querySelectorAll(".flags li")].find((li) => li.textContent.startsWith("Manual downtime"))`
 	tab.Until(flag + `?.textContent.includes("Mixed") && ` + flag + `.textContent.includes("Inherit × 2")`)
 	tab.Eval(flag + `.querySelectorAll("input")[3].click()`)
-	tab.Until(flag + `.textContent.includes("changes 2")`)
+	tab.Until(flag + `.textContent.includes("Changes 2")`)
 	tab.Eval(`(s => { s.value = "productiveHoldOnTime"; s.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector("#bulk-add"))`)
 	tab.Type("#f-bulk-productiveHoldOnTime", "2 min"+kb.Tab)
 	tab.Until(`document.querySelector(".together-foot").textContent.includes("3 of 3 stations")`)
@@ -177,5 +181,78 @@ func TestTheTreeIsUsedByKeyboardAlone(t *testing.T) {
 	tab.Until(`document.querySelectorAll(".node.station").length === 1`)
 	tab.Type("#side-search", "filler"+kb.Enter)
 	tab.Until(`location.pathname === "/console/plants/lyon/filling/FILL-1"`)
+	tab.Clean()
+}
+
+// tabTo presses Tab until the focus is on what a selector finds.
+func tabTo(t *testing.T, tab *webtest.Tab, selector string) {
+	t.Helper()
+	for range 150 {
+		if webtest.Eval[bool](tab, `document.activeElement.matches(`+"`"+selector+"`"+`)`) {
+			return
+		}
+		tab.Press(kb.Tab)
+	}
+	t.Fatalf("Tab does not come to %s", selector)
+}
+
+// A station is found, changed, moved and applied without a mouse.
+func TestAStationIsChangedByKeyboardAlone(t *testing.T) {
+	s, tab := console(t, small(), "admin", "/console/plants", webtest.Laptop)
+	tabTo(t, tab, "#side-search")
+	tab.Press("packer 1" + kb.Enter)
+	tab.Until(`document.querySelector("h1")?.textContent === "Packer 1"`)
+	tabTo(t, tab, ".node-actions button:nth-of-type(2)")
+	tab.Press(kb.Enter)
+	tab.Until(`document.querySelector("dialog input[type=search]") === document.activeElement`)
+	tab.Press("mixing")
+	tabTo(t, tab, "dialog .choices input")
+	tab.Press(" ")
+	tab.Until(`document.querySelector("dialog").textContent.includes("What they inherit changes")`)
+	tabTo(t, tab, "dialog .button.primary")
+	tab.Press(kb.Enter)
+	tab.Until(`location.pathname === "/console/plants/leeds/mixing/PACK-1" && !document.querySelector("dialog")`)
+
+	tabTo(t, tab, "#f-Station-name")
+	tab.Press("a", chromedp.ModifierCtrl)
+	tab.Press("Packer by keys" + kb.Tab)
+	tabTo(t, tab, `input[name="flag-enableManualProduction"]`)
+	tab.Press(kb.ArrowRight)
+	tab.Until(workspace(`w.doc.account.plants[0].stationGroups[0].stations[2].enableManualProduction === "on"`))
+	tabTo(t, tab, ".changes .button.primary")
+	tab.Press(kb.Enter)
+	tab.Until(`document.querySelector("dialog .button.primary:not(:disabled)")`)
+	tabTo(t, tab, "dialog .button.primary")
+	tab.Press(kb.Enter)
+	tab.Until(`!document.querySelector("dialog") && !document.querySelector(".changes")`)
+	var got struct {
+		Name  string
+		Group struct{ Code string }
+		Flags map[string]struct{ Value string }
+	}
+	s.Call("GET", "/station/PACK-1", nil, &got)
+	if got.Name != "Packer by keys" || got.Group.Code != "mixing" || got.Flags["enableManualProduction"].Value != "on" {
+		t.Errorf("the station is %+v", got)
+	}
+	tab.Clean()
+}
+
+// Fingers choose, open and change; what they touch is large enough.
+func TestATabletIsUsedByFingers(t *testing.T) {
+	_, tab := console(t, small(), "member", "/console/plants", webtest.TabletTall)
+	tab.Tap(".node.station .tick")
+	tab.Until(`document.querySelector(".chosen")?.textContent.includes("1 chosen")`)
+	tab.Tap(".node.station a")
+	tab.Until(`location.pathname === "/console/plants/leeds/mixing/MIX-1" && document.querySelector(".tabs")`)
+	tab.Tap(`.tabs a[href$="view=resolved"]`)
+	tab.Until(`document.querySelector(".week")`)
+	small := webtest.Eval[[]string](tab, `[...document.querySelectorAll("#main button, #main select, #main .tabs a, #main .node")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 44).map((e) => e.outerHTML.slice(0, 120))`)
+	if len(small) > 0 {
+		t.Errorf("too small for fingers: %v", small)
+	}
+	tab.Tap(`.tabs a`)
+	tab.Until(`document.querySelector(".settings")`)
+	tab.Tap(`.jump button:last-child`)
+	tab.Until(`(r => r.top >= 0 && r.top < innerHeight)(document.querySelector('section[aria-label="Features"]').getBoundingClientRect())`)
 	tab.Clean()
 }

@@ -7,7 +7,7 @@ import { ago, count, number } from "../../shared/format.js";
 import { schemas } from "../../shared/schema.js";
 import { compare } from "../plants/compare.js";
 import { addGroup, addPlant, addStation, changeCode, duplicate, isNew, moveNodes, removeNodes } from "../plants/dialogs.js";
-import { shift } from "../plants/edit.js";
+import { insert, shift } from "../plants/edit.js";
 import { resolved } from "../plants/resolved.js";
 import { settings } from "../plants/settings.js";
 import { Side } from "../plants/side.js";
@@ -89,7 +89,7 @@ class Page {
     if (this.view === "together") return together(this.ctx, this, side);
     if (!node && this.ctx.path.length) return this.#missing();
     if (!node) return this.#account();
-    return html`${this.#head(node)}${node.kind === "station" ? this.#station(node) : html`${this.#children(node)}${settings(this.ctx, this.schemas, node)}`}`;
+    return html`${this.#head(node)}${node.kind === "station" ? this.#station(node) : html`${this.#removed(node)}${this.#children(node)}${settings(this.ctx, this.schemas, node)}`}`;
   }
 
   #missing() {
@@ -130,6 +130,15 @@ class Page {
       ${button("↑", () => move(-1), { name: "Move up in the list", disabled: at === 0 })}${button("↓", () => move(1), { name: "Move down in the list", disabled: at === siblings.length - 1 })}
       ${node.kind !== "station" || isNew(ctx, node) ? button("Change code …", () => changeCode(ctx, this, node)) : nothing}
       ${button("Remove …", remove)}</div>`;
+  }
+
+  // What the draft takes out of a plant or group that is applied, to be put back.
+  #removed(node) {
+    const { workspace } = this.ctx, before = indexOf(workspace.base).byId.get(node.id), now = indexOf(workspace.doc);
+    const gone = before?.item === node.item ? [] : (before?.children ?? []).filter((child) => !now.byId.has(child.id));
+    if (gone.length === 0) return nothing;
+    return html`<section class="card stack" aria-label="Removed"><div><h2>Removed, not applied</h2><p class="muted small">What else named it is not put back here; Undo does that too.</p></div><ul class="plain-list">${gone.slice(0, 100).map((child) => html`<li class="spread"><span><bdi>${child.name}</bdi> <span class="muted">${child.code}</span></span>
+      ${workspace.readOnly ? nothing : html`<button type="button" class="button small" @click=${() => workspace.edit((doc) => insert(doc, node, child.item, child.at.at(-1)))}>Put back</button>`}</li>`)}</ul></section>`;
   }
 
   #children(node) {

@@ -28,7 +28,7 @@ export function compare(ctx, page, node, withCode) {
   const index = indexOf(ctx.workspace.doc), other = index.byCode.get(withCode);
   const choose = (codes) => { page.take = new Set(); ctx.navigate(`${node.href}?view=compare${codes?.length ? `&with=${encodeURIComponent(codes.at(-1))}` : ""}`, { replace: true }); };
   return html`<div class="stack">
-    <section class="card compare-with">${field({ name: "with", id: "compare-with", label: "Compare with", kind: "codes", value: other ? [other.code] : null, options: othersOf(ctx.workspace.doc, node), hint: "Find another station by code or name.", change: choose })}
+    <section class="card compare-with">${field({ name: "with", id: "compare-with", label: "Compare with", kind: "codes", single: true, placeholder: "Find a station", value: other ? [other.code] : null, options: othersOf(ctx.workspace.doc, node), hint: "By code, name, group or plant.", change: choose })}
       ${other ? html`<label class="check"><input type="checkbox" .checked=${page.onlyDifferences} @change=${(e) => { page.onlyDifferences = e.target.checked; ctx.update(); }}><span>Differences only</span></label>` : nothing}</section>
     ${other ? tables(ctx, page, node, other) : html`<p class="empty">Choose a station to see both side by side.</p>`}</div>`;
 }

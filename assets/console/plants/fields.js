@@ -40,8 +40,7 @@ export const sections = {
         .filter(([name, mode]) => productiveMode(item) !== mode && !(name === "lineSpeedStoppedThreshold" && downtimeMode(item) === "line_speed")).map(([name]) => name),
     },
     { title: "Speed", names: ["speedScale", "speedOffset", "speedToProductionRatio", "lineSpeedTarget", "slowDurationThreshold"] },
-    { title: "Energy", names: ["electricalPowerNominalKw"] },
-    { title: "Cost", names: ["idleCostPerMinute"] },
+    { title: "Energy and cost", names: ["electricalPowerNominalKw", "idleCostPerMinute"] },
     reasons, tasks, legacy,
   ],
 };

@@ -15,10 +15,19 @@ const isSet = (item, name) => (item[name] ?? null) !== null;
 /** settings shows the forms of a node; schemas are those of the API by name. */
 export function settings(ctx, schemas, node) {
   const at = { ctx, schemas, node, item: node.item, account: ctx.workspace.doc.account };
-  return keyed(node.id, html`<div class="stack">
-    ${sections[node.kind].map((section) => (section.rare && !section.names.some((name) => isSet(node.item, name)) ? nothing : sectionCard(at, section)))}
+  const shown = sections[node.kind].filter((section) => !section.rare || section.names.some((name) => isSet(node.item, name)));
+  return keyed(node.id, html`<div class="stack settings">
+    <div class="jump" role="group" aria-label="Go to a section">${[...shown.map((s) => s.title), "Features"].map((title) => html`<button type="button" @click=${jump}>${title}</button>`)}</div>
+    ${shown.map((section) => sectionCard(at, section))}
     ${flagsForm(ctx, schemas, node)}
   </div>`);
+}
+
+// The forms are long: this goes to the section that a button names.
+function jump(event) {
+  const title = event.target.textContent, card = [...event.target.closest(".settings").querySelectorAll("section")].find((s) => s.getAttribute("aria-label") === title);
+  card.scrollIntoView({ block: "start" });
+  card.querySelector("input:not(:disabled), select:not(:disabled), textarea:not(:disabled)")?.focus({ preventScroll: true });
 }
 
 function sectionCard(at, section) {

@@ -60,18 +60,18 @@ const unstage = (ctx, page, name) => { const next = new Map(page.bulk); next.del
 
 function now(nodes, name) {
   const all = tally(nodes, name), show = (v) => (name.startsWith("enable") ? wordOf(v) : showValue(v, name));
-  return all.length === 1 ? html`All: ${show(all[0].value)}` : html`<span class="tag wait">Mixed</span> ${all.slice(0, 4).map((e, i) => html`${i ? ", " : ""}${show(e.value)} × ${e.n}`)}${all.length > 4 ? ` and ${all.length - 4} other values` : ""}`;
+  return all.length === 1 ? html`${nodes.length > 1 ? "all " : nothing}${show(all[0].value)}` : html`<span class="tag wait">Mixed</span> ${all.slice(0, 4).map((e, i) => html`${i ? ", " : ""}${show(e.value)} × ${e.n}`)}${all.length > 4 ? ` and ${all.length - 4} other values` : ""}`;
 }
 
 function effect(page, nodes, name) {
   if (!page.bulk.has(name) || page.bulk.get(name) === undefined) return nothing;
   const n = changed(nodes, name, page.bulk.get(name));
-  return html`<strong class="small">${n ? `changes ${n}` : "changes none"}</strong>`;
+  return html`<strong class="small">${n ? `Changes ${n}` : "Changes none"}</strong>`;
 }
 
 function flagRow(ctx, page, nodes, name) {
   const staged = page.bulk.has(name) ? page.bulk.get(name) ?? "inherit" : "leave";
-  return html`<li><div class="flag-name"><strong>${labelOf(name)}</strong><span class="small muted">${now(nodes, name)}</span></div>
+  return html`<li><div class="flag-name"><strong>${labelOf(name)}</strong><span class="small muted">Now: ${now(nodes, name)}</span></div>
     <div class="flag-value">${segmented({
       name: `bulk-${name}`, label: labelOf(name), value: staged, disabled: ctx.workspace.readOnly, options: [{ value: "leave", label: "Leave" }, { value: "inherit", label: "Inherit" }, { value: "on", label: "On" }, { value: "off", label: "Off" }],
       change: (value) => (value === "leave" ? unstage(ctx, page, name) : stage(ctx, page, name, value === "inherit" ? null : value)),
@@ -85,7 +85,7 @@ function fieldRow(ctx, page, nodes, name) {
   return html`<div class="bulk-field"><div>${field({
     schema, name, id: `bulk-${name}`, value: page.bulk.get(name), disabled: ctx.workspace.readOnly, hint: " ", allowEmpty: name.startsWith("include"), kind: boolean ? "choice" : undefined,
     options: boolean ? yesNo : optionsFor(terms[name]?.[1], ctx.workspace.doc), change: (value) => stage(ctx, page, name, value),
-  })}<p class="small muted">Now ${now(nodes, name)}. ${page.bulk.get(name) === null ? "Will not be set; " : nothing}${effect(page, nodes, name)}
+  })}<p class="small muted">Now: ${now(nodes, name)} ${page.bulk.get(name) === null ? "· will not be set" : nothing} ${effect(page, nodes, name)}
     ${page.bulk.get(name) !== null ? html`<button type="button" class="link" @click=${() => stage(ctx, page, name, null)}>Unset it</button>` : nothing}</p></div>
     <button type="button" class="icon-button" aria-label=${`Leave ${labelOf(name)} as it is`} @click=${() => unstage(ctx, page, name)}>✕</button></div>`;
 }
