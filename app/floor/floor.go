@@ -27,6 +27,8 @@ type Rule interface {
 	Happened(w *Work, stationCode string, e monitor.Event) error
 	// Recorded is told, in the same transaction, of what is recorded at a station.
 	Recorded(w *Work, stationCode string, in monitor.Input) error
+	// Cancelled is told, in the same transaction, of what was recorded at a station and is taken back.
+	Cancelled(w *Work, stationCode string, in monitor.Input) error
 	// Left is told, in a transaction of the owner, that a station left the manifest.
 	Left(w *Work, stationCode string) error
 }

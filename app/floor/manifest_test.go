@@ -75,7 +75,9 @@ func (*leaving) Due(*station.Plan, int64) []string                 { return nil 
 func (*leaving) Tick(*floor.Work, []string) error                  { return nil }
 func (*leaving) Happened(*floor.Work, string, monitor.Event) error { return nil }
 func (*leaving) Recorded(*floor.Work, string, monitor.Input) error { return nil }
-func (l *leaving) Left(_ *floor.Work, code string) error           { l.left = append(l.left, code); return nil }
+
+func (*leaving) Cancelled(*floor.Work, string, monitor.Input) error { return nil }
+func (l *leaving) Left(_ *floor.Work, code string) error            { l.left = append(l.left, code); return nil }
 
 func TestAStationThatLeavesTheManifestKeepsItsHistory(t *testing.T) {
 	rule := &leaving{}

@@ -223,7 +223,15 @@ func (w *Work) Cancel(stationCode string, number uint64) error {
 			return err
 		}
 		w.back(stationCode, at)
-		return markLate(w.Tx, w.Account, stationCode, at)
+		if err := markLate(w.Tx, w.Account, stationCode, at); err != nil {
+			return err
+		}
+		for _, rule := range w.o.f.rules {
+			if err := rule.Cancelled(w, stationCode, r.input(at)); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return errNoRecord
 }

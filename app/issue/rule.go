@@ -22,6 +22,9 @@ func (s *Service) Happened(*floor.Work, string, monitor.Event) error { return ni
 // Recorded implements floor.Rule.
 func (s *Service) Recorded(*floor.Work, string, monitor.Input) error { return nil }
 
+// Cancelled implements floor.Rule.
+func (s *Service) Cancelled(*floor.Work, string, monitor.Input) error { return nil }
+
 // Left implements floor.Rule: the manual downtime that goes on at a station ends when that leaves the manifest
 // (monitoring.md section 10).
 func (s *Service) Left(w *floor.Work, stationCode string) error {

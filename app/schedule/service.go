@@ -248,6 +248,9 @@ func maximum(w *floor.Work, stationCode string) int64 {
 // Recorded implements floor.Rule; what is recorded at stations is of no interest here.
 func (s *Service) Recorded(*floor.Work, string, monitor.Input) error { return nil }
 
+// Cancelled implements floor.Rule; nor is what is taken back.
+func (s *Service) Cancelled(*floor.Work, string, monitor.Input) error { return nil }
+
 // Left implements floor.Rule: the open schedules of a station that left the manifest end (monitoring.md section 10).
 func (s *Service) Left(w *floor.Work, stationCode string) error {
 	open, err := openAt(w.Tx, w.Account, stationCode)

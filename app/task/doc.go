@@ -26,8 +26,9 @@
 // missed. That goes back 31 days at most, and is the newest 1,000 fires of a pattern, the newest 5,000 Instances of a
 // station and the newest 20 revisions of the manifest at most; an audit record tells when something was left out.
 //
-// A schedule that a correction takes up again has its missed Tasks missed: missed is final, but for a completion that comes
-// late. A list on demand is not started again while Tasks of an earlier start are pending.
+// Of a schedule that a correction takes up again the Tasks that its end had missed are pending again, as far as the manifest
+// still asks for them: that end never was. Else missed is final, but for a completion that comes late. A list on demand is
+// not started again while Tasks of an earlier start are pending.
 //
 // # What is kept
 //

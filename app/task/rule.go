@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"opsmon/app/audit"
-	"opsmon/app/errdefs"
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/monitor"
@@ -66,32 +65,6 @@ func (s *Service) Tick(w *floor.Work, stationCodes []string) error {
 
 // Happened implements floor.Rule: what the engine finds makes no Task due.
 func (s *Service) Happened(*floor.Work, string, monitor.Event) error { return nil }
-
-// Recorded implements floor.Rule: schedules start and end.
-func (s *Service) Recorded(w *floor.Work, stationCode string, in monitor.Input) error {
-	switch {
-	case in.Kind == monitor.InputScheduleStart && !in.Schedule.NonProduction:
-	case in.Kind == monitor.InputScheduleEnd, in.Kind == monitor.InputQuantityEnd:
-	default:
-		return nil
-	}
-	t, err := s.begin(w, stationCode)
-	if err != nil {
-		return err
-	}
-	if in.Kind == monitor.InputScheduleStart {
-		err = t.scheduleStarts(in)
-	} else {
-		err = t.scheduleEnds(in.ID, in.At)
-	}
-	if err == nil {
-		err = t.finish()
-	}
-	if err != nil {
-		return fmt.Errorf("move on the Tasks of %s: %w", stationCode, err)
-	}
-	return nil
-}
 
 // Left implements floor.Rule: a station that left the manifest asks for nothing.
 func (s *Service) Left(w *floor.Work, stationCode string) error {
@@ -166,14 +139,6 @@ func (t *turn) pass(st *station.Station) error {
 	}
 	t.rec.Through = max(t.rec.Through, t.w.Now)
 	return t.store()
-}
-
-// finish is the end of a turn that was about schedules.
-func (t *turn) finish() error {
-	if t.changes == 0 {
-		return nil
-	}
-	return t.store() // the next fire stays when it was: schedules have no part in it
 }
 
 // store writes how far the station has got, and has watchers told what changed.
@@ -409,75 +374,6 @@ func (t *turn) let(i *instance) error {
 		delete(t.cron, i.fire())
 	}
 	return currents.Delete(t.w.Tx, i.key)
-}
-
-// scheduleStarts makes the Tasks of a production schedule.
-func (t *turn) scheduleStarts(in monitor.Input) error {
-	st, err := t.w.StationAt(t.code, in.At)
-	if errdefs.KindOf(err) == errdefs.NotFound {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if on, _ := st.Flag(flag); !on || st.Archived {
-		return nil
-	}
-	var wanted []Text
-	for _, a := range asksOf(st) {
-		if a.text.Trigger == OnSchedule {
-			wanted = append(wanted, a.text)
-		}
-	}
-	if sku := st.SKUs[in.Schedule.SKU]; sku != nil {
-		for _, text := range t.skuTasks(sku.TaskCodes) {
-			if !slices.ContainsFunc(wanted, func(o Text) bool { return o.TaskCode == text.TaskCode }) && len(wanted) < maxAsks {
-				wanted = append(wanted, text)
-			}
-		}
-	}
-	for _, text := range wanted {
-		if slices.ContainsFunc(t.now(), func(i *instance) bool { return i.Schedule == in.Schedule.ID && i.same(&text) }) {
-			continue
-		}
-		if _, err := t.add(text, in.At, record{State: Pending, Schedule: in.Schedule.ID}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// skuTasks gives the words of Tasks that a SKU names.
-func (t *turn) skuTasks(codes []string) (list []Text) {
-	if len(codes) == 0 {
-		return nil
-	}
-	for i := range t.w.Plan().Manifest.Tasks {
-		m := &t.w.Plan().Manifest.Tasks[i]
-		if !slices.Contains(codes, m.Code) {
-			continue
-		}
-		text := Text{TaskCode: m.Code, Title: m.Title, RequireNotes: m.RequireNotes != nil && *m.RequireNotes, Trigger: OnSchedule}
-		if m.Description != nil {
-			text.Description = *m.Description
-		}
-		list = append(list, text)
-	}
-	return list
-}
-
-// scheduleEnds lets what was not done with a schedule be missed.
-func (t *turn) scheduleEnds(id string, at int64) error {
-	for _, i := range t.now() {
-		if i.Schedule == "" || i.Schedule != id {
-			continue
-		}
-		i.Deadline = at
-		if err := t.end(i); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // change notes what watchers are to be told.

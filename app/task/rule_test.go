@@ -276,6 +276,34 @@ func TestScheduleTasks(t *testing.T) {
 	p.want("PRESS-2", "START/CHECK missed 02T08:01 02T08:11")
 }
 
+// An end that is taken back never was: what it missed is pending again, what was completed stays so, and what the manifest does
+// not ask for any more stays missed.
+func TestAScheduleRunsOn(t *testing.T) {
+	p := newPlant(t, floortest.Manifest)
+	p.apply(`"value":0.5`, `"taskCodes":["CHECK","WIPE","WALK"],"value":0.5`) // of BOWL
+	p.start("PRESS", "s1", "BOWL", floortest.At(0))
+	_, err := p.complete(p.pending("PRESS", "CHECK").ID, Completion{})
+	p.must(err)
+	p.Pass(10*time.Minute, time.Minute)
+	var number uint64
+	p.must(p.Floor.Do(works, func(w *floor.Work) (err error) {
+		number, err = w.Record("PRESS", monitor.Input{At: w.Now, Kind: monitor.InputQuantityEnd, ID: "s1"})
+		return err
+	}))
+	p.want("PRESS", "START/CHECK completed 02T08:00 -", "WALK missed 02T08:00 02T08:10", "WIPE missed 02T08:00 02T08:10")
+	p.apply(`"CHECK","WIPE","WALK"`, `"CHECK","WIPE"`)
+	p.apply(`"code":"WALK"`, `"code":"STROLL"`)
+	p.Pass(10*time.Minute, time.Minute)
+	p.must(p.Floor.Do(works, func(w *floor.Work) error { return w.Cancel("PRESS", number) }))
+	runs := []string{"START/CHECK completed 02T08:00 -", "WALK missed 02T08:00 02T08:10", "WIPE pending 02T08:00 -"}
+	p.want("PRESS", runs...)
+	p.open()
+	p.Pass(10*time.Minute, time.Minute)
+	p.want("PRESS", runs...)
+	p.end("PRESS", "s1", floortest.At(30*time.Minute))
+	p.want("PRESS", "START/CHECK completed 02T08:00 -", "WALK missed 02T08:00 02T08:10", "WIPE missed 02T08:00 02T08:30")
+}
+
 // A schedule whose start came late: the Tasks are those of its start.
 func TestScheduleTasksOfThePast(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
