@@ -250,7 +250,7 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 		return &http.Server{
 			Handler: handler, ErrorLog: errorLog, MaxHeaderBytes: maxHeader,
 			ReadHeaderTimeout: h.limits.header, ReadTimeout: h.limits.body, WriteTimeout: h.limits.answer, IdleTimeout: h.limits.idle,
-			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32}, DisableGeneralOptionsHandler: true,
+			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32}, DisableGeneralOptionsHandler: true, ConnContext: httpapi.WithConn,
 		}
 	}
 	servers := []*http.Server{network(h.secure.strict(h))}

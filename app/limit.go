@@ -96,6 +96,9 @@ type limitedConn struct {
 	release func()
 }
 
+// NetConn gives the connection itself, for what its socket is told.
+func (c *limitedConn) NetConn() net.Conn { return c.Conn }
+
 // Close closes the connection and makes its place free, once.
 func (c *limitedConn) Close() error {
 	c.release()

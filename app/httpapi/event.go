@@ -29,6 +29,7 @@ type streamTimes struct {
 	look  time.Duration // between looks whether the credential still holds
 	pause time.Duration // between two packs of events: what happens meanwhile goes in one
 	taken time.Duration // for the client to take what is sent; more than beat, because HTTP/2 counts waiting as well
+	dead  time.Duration // after which a client that acknowledges nothing is gone: small pieces are sent for long before a write fails
 	life  time.Duration // after which the client is to connect anew, which makes its session longer
 	retry time.Duration // how long it is to wait before
 }
@@ -57,7 +58,7 @@ func newStreams(hub *event.Hub, connections int) *streams {
 	}
 	return &streams{
 		hub: hub, most: most, ending: make(chan struct{}), open: map[*stream]struct{}{}, by: map[string]int{},
-		times: streamTimes{beat: 15 * time.Second, look: time.Second, pause: 250 * time.Millisecond, taken: 30 * time.Second, life: time.Hour, retry: 3 * time.Second},
+		times: streamTimes{beat: 15 * time.Second, look: time.Second, pause: 250 * time.Millisecond, taken: 30 * time.Second, dead: 30 * time.Second, life: time.Hour, retry: 3 * time.Second},
 	}
 }
 
@@ -236,7 +237,7 @@ func (a *API) writeEvents(w http.ResponseWriter, r *http.Request, s *stream) int
 	if r.Method == http.MethodHead {
 		return http.StatusOK
 	}
-	_ = s.rc.SetReadDeadline(time.Time{}) // the server's is for a request; nothing more is read from this client
+	giveUp(r.Context(), a.streams.times.dead)
 	s.run(w, r)
 	return http.StatusOK
 }

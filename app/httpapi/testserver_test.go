@@ -234,6 +234,7 @@ func newServer(t testing.TB, o options) *server {
 		handler = o.wrap(handler)
 	}
 	s.http = httptest.NewUnstartedServer(s.fromWhere(handler))
+	s.http.Config.ConnContext = WithConn
 	s.http.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	if o.serve != nil {
 		o.serve(s.http.Config)
