@@ -28,7 +28,7 @@ import (
 //	signalLate, signalSender
 //	issue, issueReach, issueOpen                                   package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
-//	historyState
+//	historyState, historyFormat, historyLost
 //	stationBoard, correction                                       package station
 //	ledger, ledgerLate, ledgerLink, ledgerAgain, once, onceAge,    package floor
 //	refused, refusedAge

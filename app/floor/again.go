@@ -273,6 +273,9 @@ func (o *owner) keepAnew(tx *kv.Tx, t *station.Timeline, a *anew) error {
 	if err := o.sums(tx, t, code, code, a.since, a.until); err != nil {
 		return err
 	}
+	if err := o.f.cfg.History.Regained(tx, o.account, code, a.late); err != nil {
+		return err
+	}
 	if a.line.deep != 0 || a.line.anew != nil {
 		return nil // the marks stand for what lies further back, too
 	}

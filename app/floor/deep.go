@@ -87,6 +87,12 @@ func (o *owner) recall(tx *kv.Tx, l *line, now int64) error {
 	} else if ok {
 		note(at)
 	}
+	if at, ok, err := o.f.cfg.History.Lost(tx, o.account, l.code); err != nil {
+		return err
+	} else if ok {
+		note(at)
+		l.lost = true
+	}
 	switch at, err := lates.Get(tx, k); {
 	case err == nil:
 		note(at)
@@ -337,6 +343,9 @@ func (o *owner) finish(t *station.Timeline, l *line, now int64) (err error) {
 			return err
 		}
 		if err := o.sums(tx, t, code, code, x.through, a.until); err != nil {
+			return err
+		}
+		if err := o.f.cfg.History.Regained(tx, o.account, code, x.Late); err != nil {
 			return err
 		}
 		if err := anews.Delete(tx, kv.Pair[string, string]{A: o.account, B: code}); err != nil || x.missed != 0 {

@@ -12,6 +12,7 @@ import (
 	"opsmon/app/floor/floortest"
 	"opsmon/app/monitor"
 	"opsmon/app/signal"
+	"opsmon/kv"
 )
 
 // weeks lets a plant run for some days: ten at a time, whose signals come at the end, one each quarter of an hour and, all
@@ -211,4 +212,41 @@ func TestALateStationIsServedBeforeItIsComputed(t *testing.T) {
 		}
 		before = after
 	}
+}
+
+// TestAnotherFormatOfTheHistoryIsComputedAgain: a version that keeps days in another form serves the stations at once, from the
+// newest state, and computes what was kept from the signals, whenever it is killed meanwhile.
+func TestAnotherFormatOfTheHistoryIsComputedAgain(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	weeks(t, r, 40)
+	from, to := floortest.At(0), floortest.At(40*24*time.Hour)
+	before := figuresOf(t, r, press, from, to)
+	live := status(t, r, press)
+	r.Floor.Close()
+	formats := kv.NewBucket("historyFormat", kv.String, kv.JSON[int64]())
+	if err := r.Store.Update(func(tx *kv.Tx) error { return formats.Put(tx, "format", 0) }); err != nil {
+		t.Fatal(err)
+	}
+	r.Open(nil)
+	if got := status(t, r, press); got.StatusCode != live.StatusCode || (got.Schedule == nil) != (live.Schedule == nil) {
+		t.Errorf("at first the station is %+v, and was %+v", got, live)
+	}
+	if at := health(r).Behind; at == 0 || at > from {
+		t.Errorf("figures are told to be right up to %d", at)
+	}
+	if n := goodOf(figuresOf(t, r, press, from, to)); n != 0 {
+		t.Errorf("%d millionths of units are kept of another format", n)
+	}
+	turns := untilComputed(t, r, func() { r.Open(nil) })
+	if turns < 3 {
+		t.Errorf("it took %d turns", turns)
+	}
+	if diff := cmp.Diff(before, figuresOf(t, r, press, from, to)); diff != "" {
+		t.Errorf("(-before +computed again): %.2000s", diff)
+	}
+	r.Open(nil)
+	if h := health(r); h.Late != 0 {
+		t.Errorf("after one more start %d stations are computed again", h.Late)
+	}
+	checked(t, r)
 }

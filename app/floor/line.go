@@ -40,6 +40,7 @@ type line struct {
 	deep    int64                  // the same as late of what lies further back than deepAfter
 	deepAt  int64                  // when it was last computed again from that far back, ms
 	anew    *rework                // that is being done; nil: not
+	lost    bool                   // what was kept of it was dropped, and is to be computed again
 	entered bool                   // people told of what makes it late: it is not served before it is computed
 	told    map[fact]bool          // the engine's events since baseAt that rules have been told
 	touched bool                   // it took something in since it was last shown

@@ -149,7 +149,15 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 	if l.through = kept; err != nil {
 		return l, err
 	}
-	s, at, err := o.stateBefore(t, code, kept, now)
+	var s *monitor.State
+	var at int64
+	if l.lost && kept == 0 { // it goes on from the newest state, and what was before is computed
+		s, at, err = o.keptBefore(t, code, code, math.MaxInt64)
+		kept = at
+	}
+	if s == nil && err == nil {
+		s, at, err = o.stateBefore(t, code, kept, now)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -32,4 +32,6 @@
 //	historyHour    (account id, (station, day)) -> sums by hour, shift and SKU
 //	historyDay     (account id, (station, day)) -> the same sums by production day, shift and SKU
 //	historyState   (account id, (station, moment)) -> a station's state, as monitor encodes it
+//	historyFormat  "format" -> that of all the above but states; one of another version is dropped, and computed again
+//	historyLost    (account id, station) -> from when on, ms, what was dropped is still to be computed
 package history

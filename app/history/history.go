@@ -32,7 +32,7 @@ const (
 // Store keeps the history of all stations. All methods may be called from any goroutine, in a transaction of its store.
 type Store struct{ cfg Config }
 
-// New makes a Store.
+// New makes a Store. What is kept in a format of another version is dropped. Errors are the store's.
 func New(cfg Config) (*Store, error) {
 	if cfg.Store == nil {
 		return nil, errors.New("history: no store is given")
@@ -49,7 +49,8 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{cfg}, nil
+	s := &Store{cfg}
+	return s, s.renew()
 }
 
 const (
@@ -98,7 +99,7 @@ var (
 
 // Buckets names what the store must hold.
 func Buckets() []string {
-	return []string{details.Name(), issues.Name(), hours.Name(), days.Name(), states.Name()}
+	return []string{details.Name(), issues.Name(), hours.Name(), days.Name(), states.Name(), formats.Name(), losts.Name()}
 }
 
 // issueTypes are all of them.

@@ -57,12 +57,13 @@ func nextIssues(k issueKey) issueKey {
 	return issueKeyOf(k.A, k.B.A, monitor.IssueType(k.B.B.A+1), math.MinInt64)
 }
 
-// thin gives those of a station's states, in order, that are not needed: older than oldest, and all but the first of a day
-// among those before recent. The newest stays.
+// thin gives those of a station's states, in order, that are not needed: all but the last of those up to the first day that is
+// computed on from, oldest, and all but the first of a day among those before recent. The newest stays.
 func thin(group []dayKey, oldest, recent int64) (gone []dayKey) {
+	oldest = Day(oldest) * dayMs // signals are kept by whole days
 	for i, k := range group[:len(group)-1] {
-		at := numberOf(k)
-		if at < oldest || i > 0 && at < recent && Day(numberOf(group[i-1])) == Day(at) {
+		at, next := numberOf(k), numberOf(group[i+1])
+		if next <= oldest || i > 0 && at > oldest && at < recent && Day(numberOf(group[i-1])) == Day(at) {
 			gone = append(gone, k)
 		}
 	}
@@ -158,12 +159,20 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 			report(fmt.Sprintf("sums of %s on day %d: those by hour are missing", item.Key.B.A, numberOf(item.Key)))
 		}
 	}
+	c.checkLost()
 	for item, err := range states.Scan(tx, kv.Range{}) {
 		if c.fine("states", item.Key.A, err) {
 			if state, err := unpackState(item.Value); err != nil || len(state) == 0 {
 				report(fmt.Sprintf("state of %s at %d: it cannot be read", item.Key.B.A, numberOf(item.Key)))
 			}
 		}
+	}
+}
+
+// checkLost reports marks of accounts that are not there.
+func (c *checker) checkLost() {
+	for item, err := range losts.Scan(c.tx, kv.Range{}) {
+		c.fine("what is to be computed again", item.Key.A, err)
 	}
 }
 

@@ -1,0 +1,130 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"opsmon/kv"
+)
+
+// format is that of what is kept of days: detail, issues and sums. It changes with any of theirs: then all of it is dropped
+// when the store is opened, and computed again as far as signals reach. States have their own.
+const format = 1
+
+// formatKey is the one key of historyFormat.
+const formatKey = "format"
+
+var (
+	formats = kv.NewBucket("historyFormat", kv.String, kv.JSON[int64]())
+	losts   = kv.NewBucket("historyLost", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
+)
+
+// renew drops what is kept in another format. It may be broken off at any line, and goes on the next time.
+func (s *Store) renew() error {
+	found, fresh := int64(0), false
+	err := s.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		found, err = formats.Get(tx, formatKey)
+		if errors.Is(err, kv.ErrNotFound) {
+			fresh, err = true, nil
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read the format of the history: %w", err)
+	}
+	if !fresh && found == format {
+		return nil
+	}
+	if !fresh {
+		if err := s.dropAll(found); err != nil {
+			return fmt.Errorf("drop the history of format %d: %w", found, err)
+		}
+	}
+	return s.cfg.Store.Update(func(tx *kv.Tx) error { return formats.Put(tx, formatKey, format) })
+}
+
+// dropAll drops detail, issues and sums, and notes from when on each station lacks them.
+func (s *Store) dropAll(found int64) error {
+	count, first := 0, int64(0)
+	for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
+		for more := true; more; {
+			err := s.cfg.Store.Update(func(tx *kv.Tx) error {
+				n := 0
+				for item, err := range b.Scan(tx, kv.Range{}) {
+					if err != nil && !errors.Is(err, kv.ErrDamaged) {
+						return err
+					}
+					if n++; n > sweepBatch {
+						break
+					}
+					if b == details {
+						at := numberOf(item.Key) * dayMs
+						if err := lose(tx, item.Key.A, item.Key.B.A, at); err != nil {
+							return err
+						}
+						if count++; count == 1 || at < first {
+							first = at
+						}
+					}
+					if err := b.Delete(tx, item.Key); err != nil {
+						return err
+					}
+				}
+				more = n > sweepBatch
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.cfg.Store.Update(func(tx *kv.Tx) error {
+		for item, err := range issues.Scan(tx, kv.Range{}) {
+			if err != nil && !errors.Is(err, kv.ErrDamaged) {
+				return err
+			}
+			if err := issues.Delete(tx, item.Key); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil || count == 0 {
+		return err
+	}
+	s.cfg.Log.Warn("what stations did is kept in another form by this version: it is computed again from the signals, and days that are older than those are gone",
+		slog.Int64("format", found), slog.Int("days", count), slog.Time("first", time.UnixMilli(first).UTC()), slog.Duration("signals", s.cfg.Signals))
+	return nil
+}
+
+// lose notes that what is kept of a station from a moment on is gone.
+func lose(tx *kv.Tx, account, station string, at int64) error {
+	k := kv.Pair[string, string]{A: account, B: station}
+	old, err := losts.Get(tx, k)
+	if err == nil && old <= at {
+		return nil
+	}
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return err
+	}
+	return losts.Put(tx, k, at)
+}
+
+// Lost gives the moment, ms, from which on a station's history was dropped and is to be computed again. Errors are the store's.
+func (s *Store) Lost(tx *kv.Tx, account, station string) (from int64, ok bool, err error) {
+	from, err = losts.Get(tx, kv.Pair[string, string]{A: account, B: station})
+	if errors.Is(err, kv.ErrNotFound) {
+		return 0, false, nil
+	}
+	return from, err == nil, err
+}
+
+// Regained notes that a station's history has been computed from a moment on. Errors are the store's.
+func (s *Store) Regained(tx *kv.Tx, account, station string, from int64) error {
+	at, ok, err := s.Lost(tx, account, station)
+	if err != nil || !ok || from > at {
+		return err
+	}
+	return losts.Delete(tx, kv.Pair[string, string]{A: account, B: station})
+}

@@ -1,0 +1,63 @@
+package history
+
+import (
+	"testing"
+
+	"opsmon/app/monitor"
+	"opsmon/kv"
+	"opsmon/kv/kvtest"
+)
+
+// TestAnotherFormatIsDropped: of days, sums and issues nothing stays, states do; from when on each station lacks them is noted
+// until it has been computed.
+func TestAnotherFormatIsDropped(t *testing.T) {
+	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
+	open := func() *Store {
+		t.Helper()
+		s, err := New(Config{Store: store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	const first, days = 20_000 * dayMs, 700 // more than one transaction takes
+	s := open()
+	update(t, store, func(tx *kv.Tx) error {
+		ctx := &monitor.Context{}
+		out := monitor.Outputs{Segments: []monitor.Segment{{Start: first, End: first + days*dayMs, Ctx: ctx}}}
+		if err := s.Replace(tx, "a", "F1", first, first+days*dayMs, out); err != nil {
+			return err
+		}
+		return s.PutState(tx, "a", "F1", first+days*dayMs, []byte{1})
+	})
+	through := func() (at, lost int64, known bool) {
+		view(t, store, func(tx *kv.Tx) (err error) {
+			if at, err = s.Through(tx, "a", "F1"); err == nil {
+				lost, known, err = s.Lost(tx, "a", "F1")
+			}
+			return err
+		})
+		return at, lost, known
+	}
+	s = open()
+	if at, _, known := through(); at != first+days*dayMs || known {
+		t.Fatalf("of this format is kept up to %d, lost %v", at, known)
+	}
+	update(t, store, func(tx *kv.Tx) error { return formats.Put(tx, formatKey, format+1) })
+	s = open()
+	if at, lost, known := through(); at != 0 || !known || lost != first {
+		t.Errorf("of another format is kept up to %d, lost %v from %d", at, known, lost)
+	}
+	if got := statesOf(t, store, "F1", first); len(got) != 1 {
+		t.Errorf("%d states are left", len(got))
+	}
+	s = open()
+	update(t, store, func(tx *kv.Tx) error { return s.Regained(tx, "a", "F1", first+1) })
+	if _, _, known := through(); !known {
+		t.Error("a later part was computed, and the whole is told to be")
+	}
+	update(t, store, func(tx *kv.Tx) error { return s.Regained(tx, "a", "F1", first) })
+	if _, _, known := through(); known {
+		t.Error("what was computed is told to be lost")
+	}
+}
