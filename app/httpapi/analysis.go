@@ -32,6 +32,9 @@ func getPareto(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := c.long(x, longDetail); err != nil {
+		return reply{}, err
+	}
 	names := map[string]string{}
 	var bars [][]oee.Bar
 	for _, s := range x.captured() {
@@ -101,6 +104,9 @@ func getCycleTimes(c *call) (reply, error) {
 	}
 	if refused != nil && (named || len(on) == 0) {
 		return reply{}, refused
+	}
+	if err := c.long(x, longDetail); err != nil {
+		return reply{}, err
 	}
 	results := []cycleView{}
 	for _, s := range on {

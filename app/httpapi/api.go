@@ -276,8 +276,13 @@ func (a *API) handle(c *call) (reply, error) {
 			return reply{}, err
 		}
 	}
-	defer c.letGo()
-	return c.route.handle(c)
+	release := c.letGo
+	defer func() { release() }()
+	out, err := c.route.handle(c)
+	if err == nil && out.pour != nil { // which is made while it is sent
+		out.pour.done, release = c.letGo, func() {}
+	}
+	return out, err
 }
 
 var errClosing = errors.New("the store is being closed")

@@ -78,6 +78,9 @@ func getEnergy(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := c.long(x, longSums); err != nil {
+		return reply{}, err
+	}
 	shown := c.parts(x, by)
 	read := slices.Clone(x.asked)
 	for _, p := range shown {

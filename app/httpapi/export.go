@@ -41,6 +41,9 @@ func getExport(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := c.long(x, longDetail); err != nil {
+		return reply{}, err
+	}
 	t, err := of(c, x)
 	if err != nil {
 		return reply{}, err

@@ -18,7 +18,9 @@ import (
 //   - those up to bodyLimit share bodyBudget bytes, from before they are read to the end of the request;
 //   - larger ones are manifests and batches of signals, from people who may change the configuration and from devices:
 //     uploads in all, uploadsEach of one of them;
-//   - of all manifests that have arrived, turns at once are checked and applied.
+//   - of all manifests that have arrived, turns at once are checked and applied;
+//   - of the long reads, of many stations or days, longReads at once are made, of one caller longEach. What a slow client
+//     takes is made while it takes it.
 //
 // The machine's own administrator has a turn apart and waits for nobody on the network.
 const (
@@ -29,6 +31,12 @@ const (
 	turns       = 2
 	turnWait    = 30 * time.Second
 	budgetWait  = 5 * time.Second
+
+	longReads  = 4
+	longEach   = 2
+	longWait   = 15 * time.Second
+	longDetail = 200    // days of stations, from which on a read of what happened in them is a long one
+	longSums   = 20_000 // the same of a read of their sums
 )
 
 // load is what the API works on now.
@@ -39,12 +47,21 @@ type load struct {
 	mu      sync.Mutex
 	uploads int
 	from    map[string]int // uploads by the e-mail address or the credential of who sends them
+
+	long   *semaphore.Weighted
+	longBy map[string]*longOf // by the same
+}
+
+// longOf are the long reads of one caller.
+type longOf struct {
+	turns *semaphore.Weighted
+	users int // who have a turn, or wait for one
 }
 
 func newLoad() *load {
 	return &load{
 		bodies: semaphore.NewWeighted(bodyBudget), turns: semaphore.NewWeighted(turns), local: semaphore.NewWeighted(1),
-		from: map[string]int{},
+		from: map[string]int{}, long: semaphore.NewWeighted(longReads), longBy: map[string]*longOf{},
 	}
 }
 
@@ -79,11 +96,51 @@ func (c *call) admit(limit int64) error {
 	return nil
 }
 
-func (c *call) admitUpload() error {
-	l, from := c.api.load, c.p.Email
-	if from == "" {
-		from = c.p.Actor().Credential // a device: each counts by itself
+// caller names who asks: a person, or a credential of nobody, such as a device or a tablet.
+func (c *call) caller() string {
+	if c.p.Email != "" {
+		return c.p.Email
 	}
+	return c.p.Actor().Credential
+}
+
+// long waits for a turn for a read that is long by the days of stations that it is about, for as long as the client does; the
+// turn ends with the answer.
+func (c *call) long(x *choice, from int64) error {
+	days := int64(0)
+	for i := range x.asked {
+		days += (x.asked[i].end-x.asked[i].from)/dayMs + 1
+	}
+	if days <= from {
+		return nil
+	}
+	l, who := c.api.load, c.caller()
+	l.mu.Lock()
+	mine := l.longBy[who]
+	if mine == nil {
+		mine = &longOf{turns: semaphore.NewWeighted(longEach)}
+		l.longBy[who] = mine
+	}
+	mine.users++
+	l.mu.Unlock()
+	c.later(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if mine.users--; mine.users == 0 {
+			delete(l.longBy, who)
+		}
+	})
+	for _, turns := range []*semaphore.Weighted{mine.turns, l.long} {
+		if err := wait(c.r.Context(), turns, 1, longWait); err != nil {
+			return err
+		}
+		c.later(func() { turns.Release(1) })
+	}
+	return nil
+}
+
+func (c *call) admitUpload() error {
+	l, from := c.api.load, c.caller()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.uploads >= uploads || l.from[from] >= uploadsEach {

@@ -204,6 +204,9 @@ func getOEE(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := c.long(x, longSums); err != nil {
+		return reply{}, err
+	}
 	sums := oee.NewSummer(by...)
 	err = c.sums(x.captured(), by, func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
 		sums.Add(oee.Place{Plant: s.Plant.Code, Group: s.Group.Code, Station: s.Code}, s.Calendar, rows)

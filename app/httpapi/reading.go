@@ -154,11 +154,13 @@ type pour struct {
 	kind string // content type
 	name string // of the file that it is to be kept as; "" = it is none
 	run  func(ctx context.Context, w io.Writer) error
+	done func() // when it is sent, or cannot be
 }
 
 // writePour sends such an answer. An error in the middle of a long one cuts the connection: the client sees that something
 // is missing.
 func (a *API) writePour(w http.ResponseWriter, r *http.Request, p *pour) int {
+	defer p.done()
 	h := w.Header()
 	if p.name != "" {
 		h.Set("Content-Disposition", `attachment; filename="`+p.name+`"`)

@@ -99,14 +99,41 @@ func shiftsOf(s *station.Station, from, to int64) []span {
 	return out
 }
 
-// rows counts and makes the rows of one station.
+// rows are those of one station, from the first ones that are left out on. Where they are of something longer than a minute
+// they are made only when they are told: of a thousand stations and a year they would fill the memory.
 type rows struct {
+	station     *station.Station
+	from, to    int64
+	cut         resolution // nil: minutes
+	first, last int        // of those in the range
+}
+
+func (x *rows) count() int { return x.last - x.first }
+
+// part gives the rows from the first to before the last.
+func (x *rows) part(first, last int) rows {
+	part := *x
+	part.first, part.last = x.first+first, x.first+last
+	return part
+}
+
+// stretch makes the rows.
+func (x *rows) stretch() stretch {
+	if x.cut == nil {
+		return stretch{x.station, x.from + int64(x.first)*minuteMs, x.from + int64(x.last)*minuteMs, nil}
+	}
+	list := x.cut(x.station, x.from, x.to)[x.first:x.last]
+	return stretch{x.station, list[0].Start, list[len(list)-1].End, list}
+}
+
+// stretch is a stretch of time of a station with its rows.
+type stretch struct {
 	station  *station.Station
 	from, to int64
 	spans    []span // nil: minutes
 }
 
-func (x *rows) count() int {
+func (x *stretch) count() int {
 	if x.spans != nil {
 		return len(x.spans)
 	}
@@ -114,11 +141,11 @@ func (x *rows) count() int {
 }
 
 // part gives the rows from the first to before the last.
-func (x *rows) part(first, last int) rows {
+func (x *stretch) part(first, last int) stretch {
 	if x.spans != nil {
-		return rows{x.station, x.spans[first].Start, x.spans[last-1].End, x.spans[first:last]}
+		return stretch{x.station, x.spans[first].Start, x.spans[last-1].End, x.spans[first:last]}
 	}
-	return rows{x.station, x.from + int64(first)*minuteMs, x.from + int64(last)*minuteMs, nil}
+	return stretch{x.station, x.from + int64(first)*minuteMs, x.from + int64(last)*minuteMs, nil}
 }
 
 // windows finds the rows of a choice: from when on something is known of each station.
@@ -128,24 +155,35 @@ func (c *call) windows(x *choice) (list []rows, total int, err error) {
 	if !ok {
 		return nil, 0, errdefs.InvalidField("resolution", "must be minute, hour, shift or day; it is %q", shorten(name))
 	}
+	known := map[rowsOf]int{}
 	for _, s := range x.production() {
 		since, err := c.api.cfg.Floor.Since(c.p.AccountID, s.Code)
 		if err != nil {
 			return nil, 0, err
 		}
-		r := rows{station: s.Station, from: max(s.from, since+mod(-since, minuteMs)), to: s.to}
+		r := rows{station: s.Station, from: max(s.from, since+mod(-since, minuteMs)), to: s.to, cut: cut}
 		if r.from >= r.to {
 			continue
 		}
-		if cut != nil {
-			if r.spans = cut(s.Station, r.from, r.to); len(r.spans) == 0 {
-				continue
+		if r.last = int((r.to - r.from) / minuteMs); cut != nil {
+			k := rowsOf{s.Calendar, r.from, r.to}
+			if r.last, ok = known[k]; !ok {
+				r.last = len(cut(s.Station, r.from, r.to))
+				known[k] = r.last
 			}
 		}
-		list = append(list, r)
-		total += r.count()
+		if r.last > 0 {
+			list = append(list, r)
+			total += r.count()
+		}
 	}
 	return list, total, nil
+}
+
+// rowsOf is a range of which the rows have been counted: stations that share a calendar have the same.
+type rowsOf struct {
+	calendar *calendar.Calendar
+	from, to int64
 }
 
 // getStationWindows answers GET /station-window.
@@ -156,6 +194,9 @@ func getStationWindows(c *call) (reply, error) {
 	}
 	x, err := c.choose(longestDetail, "")
 	if err != nil {
+		return reply{}, err
+	}
+	if err := c.long(x, longDetail); err != nil {
 		return reply{}, err
 	}
 	list, total, err := c.windows(x)
@@ -206,7 +247,7 @@ func (c *call) eachWindow(ctx context.Context, list []rows, use func(*window) er
 		return err
 	}
 	for i := range list {
-		x := &list[i]
+		x := list[i].stretch()
 		for n, done := x.count(), 0; done < n; {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -232,7 +273,7 @@ func (c *call) eachWindow(ctx context.Context, list []rows, use func(*window) er
 }
 
 // each makes the rows of what is known of a stretch.
-func (x *rows) each(d *floor.Detail, timeline *station.Timeline, use func(*window) error) error {
+func (x *stretch) each(d *floor.Detail, timeline *station.Timeline, use func(*window) error) error {
 	all := monitor.Windows(d.Segments, d.Minutes)
 	for i := range x.count() {
 		r := span{Range: calendar.Range{Start: x.from + int64(i)*minuteMs, End: x.from + int64(i+1)*minuteMs}}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+	"time"
+
+	"opsmon/app/auth"
+	"opsmon/app/calendar"
+	"opsmon/app/errdefs"
+	"opsmon/app/station"
+)
+
+// days is a choice of as many days of a station.
+func days(n int64) *choice { return &choice{asked: []asked{{end: n * dayMs}}} }
+
+// TestLongReadsTakeTurns: of one caller two at a time, of all four; others wait as long as their clients do, and short ones
+// do not. A read that is sent piece by piece has its turn until it is sent.
+func TestLongReadsTakeTurns(t *testing.T) {
+	s := newServer(t, options{})
+	ask := func(ctx context.Context, who string) *call {
+		return &call{api: s.api, p: auth.Principal{Email: who}, r: httptest.NewRequestWithContext(ctx, "GET", "/pareto", nil)}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	var busy []*call
+	for _, who := range []string{"a", "a", "b", "b"} {
+		c := ask(t.Context(), who)
+		s.must(nil, c.long(days(longDetail), longDetail))
+		busy = append(busy, c)
+	}
+	for _, who := range []string{"a", "c"} {
+		c := ask(gone, who)
+		if err := c.long(days(longDetail), longDetail); errdefs.KindOf(err) != errdefs.Unavailable {
+			t.Errorf("one more of %s: %v", who, err)
+		}
+		c.letGo()
+		c = ask(gone, who)
+		s.must(nil, c.long(days(longDetail-1), longDetail))
+		c.letGo()
+	}
+	busy[0].letGo()
+	c := ask(t.Context(), "c")
+	s.must(nil, c.long(days(longDetail), longDetail))
+	c.letGo()
+	for _, c := range busy[1:] {
+		c.letGo()
+	}
+	if n := len(s.api.load.longBy); n != 0 {
+		t.Errorf("%d callers are remembered", n)
+	}
+}
+
+// TestALongReadHasItsTurnUntilItIsSent: what is made while it is sent is not done when its handler returns.
+func TestALongReadHasItsTurnUntilItIsSent(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Readonly)
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/export/windows?resolution=hour&from=2025-11-20&to=2026-11-19", nil)
+	r.Header.Set("X-API-KEY", key)
+	c := &call{api: s.api, r: r, w: httptest.NewRecorder(), route: &route{handle: func(c *call) (reply, error) {
+		x, err := c.choose(longestDetail, "")
+		if err == nil {
+			err = c.long(x, longDetail)
+		}
+		return reply{pour: &pour{kind: csvType, run: func(context.Context, io.Writer) error { return nil }}}, err
+	}}}
+	out, err := s.api.handle(c)
+	s.must(nil, err)
+	if len(s.api.load.longBy) != 1 {
+		t.Error("its turn is over before it is sent")
+	}
+	s.api.writePour(httptest.NewRecorder(), r, out.pour)
+	if len(s.api.load.longBy) != 0 {
+		t.Error("its turn goes on after it was sent")
+	}
+}
+
+// BenchmarkRowsOfAPlant is what the rows of a thousand stations and a year hold in memory, by the hour, before they are told.
+func BenchmarkRowsOfAPlant(b *testing.B) {
+	s := &station.Station{Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})}
+	from, to := time.Date(2025, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli(), time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli()
+	var before, after runtime.MemStats
+	for range b.N {
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		var list []rows
+		for range 1000 {
+			list = append(list, rows{station: s, from: from, to: to, cut: resolutions["hour"], last: len(resolutions["hour"](s, from, to))})
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
+		runtime.KeepAlive(list)
+		kept := make([]stretch, len(list))
+		for i := range list {
+			kept[i] = list[i].stretch()
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB-all-at-once")
+		runtime.KeepAlive(kept)
+	}
+}
