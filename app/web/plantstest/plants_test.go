@@ -148,3 +148,21 @@ func TestStationsAreComparedAndCopied(t *testing.T) {
 	}
 	tab.Clean()
 }
+
+// A service that fails is asked once, and again when somebody wants it.
+func TestWhatCannotBeToldIsSaid(t *testing.T) {
+	_, tab := console(t, small(), "admin", "/console/plants/leeds/mixing/MIX-1", webtest.Laptop)
+	tab.Eval(`(() => { window.asked = 0; window.real = window.fetch; window.fetch = (path, ...more) => path.startsWith("/station/")
+		? (asked++, Promise.resolve(new Response('{"isSuccess":false,"errorCode":"internalServerError","errorMessage":"the disk is gone"}', { status: 500, headers: { "Content-Type": "application/json" } }))) : real(path, ...more); })()`)
+	tab.Click(`.tabs a[href$="view=resolved"]`)
+	tab.Until(`document.querySelector(".plants-page .notice.bad")?.textContent.includes("The disk is gone.")`)
+	tab.Eval(workspace(`w.dispatchEvent(new Event("change"))`))
+	tab.Axe()
+	if asked := webtest.Eval[int](tab, "asked"); asked != 1 {
+		t.Errorf("it was asked %d times", asked)
+	}
+	tab.Eval(`(() => { window.fetch = window.real; })()`)
+	button(tab, ".plants-page", "Try again")
+	tab.Until(`document.querySelector(".plants-page .week")`)
+	tab.Clean()
+}

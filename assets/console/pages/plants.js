@@ -1,8 +1,8 @@
 // Plants and stations: the tree at the side, and the page of what is opened in it.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { get } from "../../shared/api.js";
-import { toast } from "../../shared/dialog.js";
+import { connection, get } from "../../shared/api.js";
+import { sentence } from "../../shared/dialog.js";
 import { ago, count, number } from "../../shared/format.js";
 import { schemas } from "../../shared/schema.js";
 import { compare } from "../plants/compare.js";
@@ -30,7 +30,7 @@ class Page {
   take = new Set();
   onlyDifferences = true;
   skuSearch = "";
-  #answers = new Map(); // station code -> {revision, now}
+  #answers = new Map(); // station code -> {revision, now, error}
   #status = null;
   #timer = 0;
 
@@ -66,16 +66,24 @@ class Page {
     this.#timer = setTimeout(() => this.#watch(), statusEvery);
   }
 
-  // What the service says of a station, of the revision that the draft starts from.
-  #now(node) {
+  // What the service says of a station, of the revision that the draft starts from: {now, error}; now is null where it knows
+  // none, and undefined while it is asked.
+  #answer(node) {
     const { revision, base } = this.ctx.workspace;
-    if (!indexOf(base).byCode.has(node.code)) return null;
+    if (!indexOf(base).byCode.has(node.code)) return { now: null };
     const known = this.#answers.get(node.code);
-    if (known?.revision === revision) return known.now;
-    const answer = { revision, now: known?.now };
+    if (known?.revision === revision && !(known.error?.away && connection.up)) return known;
+    const answer = { revision, now: known?.now, error: null };
     this.#answers.set(node.code, answer);
-    get(`/station/${encodeURIComponent(node.code)}`).then((body) => { answer.now = body.result; }, (error) => { this.#answers.delete(node.code); toast(error.message, "bad"); }).then(() => this.ctx.update());
-    return answer.now;
+    get(`/station/${encodeURIComponent(node.code)}`).then((body) => { answer.now = body.result; }, (error) => { answer.error = error; }).then(() => this.ctx.update());
+    return answer;
+  }
+
+  #resolved(node) {
+    const { now, error } = this.#answer(node);
+    if (!error) return resolved(this.ctx, this, node, now);
+    return html`<div class="notice bad" role="alert"><strong>What holds here cannot be told.</strong> ${sentence(error)}
+      <p><button type="button" class="button" @click=${() => { this.#answers.delete(node.code); this.ctx.update(); }}>Try again</button></p></div>`;
   }
 
   render() {
@@ -102,6 +110,7 @@ class Page {
     const { ctx } = this, { plants, stations } = indexOf(ctx.workspace.doc), limit = ctx.workspace.doc.account.stationCountLimit;
     return html`<div class="page-head"><h1>Plants and stations</h1><span class="row">${ctx.workspace.readOnly ? nothing : html`<button type="button" class="button primary" @click=${() => addPlant(ctx, this)}>Add a plant</button>`}</span>
         <p>${count(stations.length, "station")} in ${count(plants.length, "plant")}${limit ? `; the limit is ${number(limit)}` : ""}. Choose one in the tree to see and change it.</p></div>
+      ${limit && stations.length > limit ? html`<p class="notice wait">There are more stations than the limit of ${number(limit)}: this cannot be applied.</p>` : nothing}
       <div class="cards">${plants.map((plant) => html`<section class="card stack"><div class="spread"><h2><a href=${plant.href}><bdi>${plant.name}</bdi></a></h2><span class="muted">${plant.item.timezone}</span></div>
         <ul class="plain-list">${plant.children.map((group) => html`<li class="spread"><a href=${group.href}><bdi>${group.name}</bdi></a> <span class="muted">${count(group.children.length, "station")}</span></li>`)}</ul></section>`)}</div>`;
   }
@@ -150,7 +159,7 @@ class Page {
   #station(node) {
     const tabs = [["", "Settings"], ["resolved", "What holds here"], ["compare", "Compare"]], { ctx, view } = this;
     return html`<nav class="tabs" aria-label="Views of the station">${tabs.map(([name, label]) => html`<a href=${name ? `${node.href}?view=${name}` : node.href} aria-current=${view === name ? "page" : nothing}>${label}</a>`)}</nav>
-      ${view === "resolved" ? resolved(ctx, this, node, this.#now(node)) : view === "compare" ? compare(ctx, this, node, ctx.query.get("with")) : settings(ctx, this.schemas, node)}`;
+      ${view === "resolved" ? this.#resolved(node) : view === "compare" ? compare(ctx, this, node, ctx.query.get("with")) : settings(ctx, this.schemas, node)}`;
   }
 }
 

@@ -105,7 +105,9 @@ export class Side {
   #scroll() {
     const at = this.#rows.findIndex((r) => r.node.id === this.#wanted), box = document.querySelector(".tree");
     this.#wanted = "";
-    if (at >= 0 && box) scrollTo(box, at, rowHeight());
+    if (at < 0 || !box) return;
+    const top = at * rowHeight();
+    if (top < box.scrollTop || top + rowHeight() > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
   }
 
   #close(nodes, closed) {
@@ -121,7 +123,7 @@ export class Side {
       <span class=${`twist ${open ? "open" : ""}`} data-do=${open === undefined ? nothing : "twist"} aria-hidden="true">${open === undefined ? "" : "▸"}</span>
       <span class=${`tick ${ticked === true ? "on" : ticked ? "some" : ""} ${chosen.size ? "shown" : ""}`} data-do="tick" aria-hidden="true"></span>
       <a href=${node.href} tabindex="-1" title=${`${node.name} (${node.code})`}><bdi class="name">${node.name}</bdi> <bdi class="code">${node.name === node.code ? "" : node.code}</bdi></a>
-      <span class="marks">${marks.map(([kind, sign, text]) => html`<span class=${`mark ${kind}`} title=${text}><span aria-hidden="true">${sign}</span><span class="visually-hidden">${text}</span></span>`)}</span>
+      <span class="marks">${node.children ? html`<span class="mark">${number(stationsOf(node).length)}<span class="visually-hidden"> stations</span></span>` : nothing}${marks.map(([kind, sign, text]) => html`<span class=${`mark ${kind}`} title=${text}><span aria-hidden="true">${sign}</span><span class="visually-hidden">${text}</span></span>`)}</span>
     </div>`;
   }
 
