@@ -148,6 +148,15 @@ func (s *Service) Undo(p auth.Principal, id string) (*Correction, error) {
 	return &made, nil
 }
 
+// patience is how long the answer to a correction waits for the figures to follow.
+const patience = 2 * time.Second
+
+// Follow has the figures follow a correction that was made or undone, and gives the stations whose figures do not yet. Errors
+// are the floor's.
+func (s *Service) Follow(accountID string, c *Correction) ([]string, error) {
+	return s.cfg.Floor.Follow(accountID, c.StationCodes, patience)
+}
+
 // standing gives a correction that can be undone.
 func (s *Service) standing(accountID, id string) (c station.Correction, t *station.Timeline, err error) {
 	if t, err = s.cfg.Floor.Timeline(accountID); err != nil {

@@ -277,3 +277,46 @@ func TestCorrectionRefuses(t *testing.T) {
 		t.Errorf("on an archived account: %v", err)
 	}
 }
+
+// When a correction is answered the figures follow it, with no time passing in between; one of long ago says that they do not
+// yet, and they do in the end.
+func TestFiguresFollow(t *testing.T) {
+	r, s := newPlant(t)
+	follow := func(c *Correction, err error) []string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, err := s.Follow(floortest.Account, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return left
+	}
+	slack := input(t, 0, time.Hour, `{"station":{"utilisationDowntimeThreshold":1200000}}`, "PRESS")
+	for range 3 { // again and again, and it does not rest
+		if left := follow(s.Make(person(auth.Admin), slack)); len(left) > 0 {
+			t.Errorf("%v are computed still", left)
+		}
+		if got := downtime(t, r); got != "0 7200" {
+			t.Errorf("corrected, downtime and target are %s", got)
+		}
+		all, n, err := s.List(floortest.Account, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := follow(s.Undo(person(auth.Admin), all[0].ID)); len(left) > 0 {
+			t.Errorf("%v are computed still", left)
+		}
+		if got := downtime(t, r); got != "10 6600" {
+			t.Errorf("%d undone, downtime and target are %s", n, got)
+		}
+	}
+	r.Pass(20*24*time.Hour, 12*time.Hour)
+	if left := follow(s.Make(person(auth.Admin), slack)); len(left) > 0 {
+		t.Errorf("of three weeks ago %v are computed still", left)
+	}
+	if got := downtime(t, r); got != "0 7140" { // nothing came after the last minute's signal
+		t.Errorf("three weeks later downtime and target are %s", got)
+	}
+}

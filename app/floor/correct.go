@@ -2,6 +2,7 @@ package floor
 
 import (
 	"slices"
+	"time"
 
 	"opsmon/app/errdefs"
 	"opsmon/app/history"
@@ -21,6 +22,46 @@ func (w *Work) Again(stationCode string, from int64) error {
 		w.later[stationCode] = from
 	}
 	return markLate(w.Tx, w.Account, stationCode, from)
+}
+
+// Follow has stations that are to be computed again computed now, with other work in between, and gives those that still are to
+// be when the caller's patience is at its end: they are computed as time allows. Errors: one that is Unavailable.
+func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Duration) (left []string, err error) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return nil, err
+	}
+	until := time.Now().Add(patience)
+	for {
+		err := o.do(func() {
+			now := o.f.now()
+			for batch := range lateBatches(o.behind(stationCodes, now), now) {
+				o.tryAgain(o.timeline, now, batch)
+				break // one a turn
+			}
+			o.deepen(now)
+			left = left[:0]
+			for _, code := range stationCodes {
+				if l := o.lines[code]; l != nil && (l.late != 0 || l.deep != 0 || l.anew != nil) {
+					left = append(left, code)
+				}
+			}
+		})
+		if err != nil || len(left) == 0 || time.Now().After(until) {
+			return left, err
+		}
+		time.Sleep(time.Millisecond) // others come in between
+	}
+}
+
+// behind gives the lines of stations that are late and can be computed at once.
+func (o *owner) behind(stationCodes []string, now int64) (list []*line) {
+	for _, code := range stationCodes {
+		if l := o.lines[code]; l != nil && l.late != 0 && now >= l.retry && !o.tooFar(o.timeline, l, now) {
+			list = append(list, l)
+		}
+	}
+	return list
 }
 
 // Reaches refuses a moment, ms, whose signals are not kept any more: what would be recorded or taken back there could not be

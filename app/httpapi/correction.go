@@ -12,15 +12,20 @@ type correctionResult struct {
 	Correction *correction.Correction `json:"correction"` // null: it was only looked at
 	Effects    []correction.Effect    `json:"effects"`    // of a look
 	Complete   bool                   `json:"complete"`   // those are all
+	Computing  []string               `json:"computing"`  // stations whose figures do not follow yet
 }
 
-// made answers with a correction that is stored.
-func made(c *correction.Correction, err error) (reply, error) {
+// made answers with a correction that is stored, when the figures follow it, or says of which stations they do not yet.
+func (c *call) made(made *correction.Correction, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := ok(correctionResult{Correction: c, Effects: []correction.Effect{}, Complete: true})
-	out.header = append(out.header, [2]string{"Location", "/correction/" + c.ID})
+	left, err := c.api.cfg.Corrections.Follow(c.p.AccountID, made)
+	if err != nil { // it is stored all the same
+		left = made.StationCodes
+	}
+	out, err := ok(correctionResult{Correction: made, Effects: []correction.Effect{}, Complete: true, Computing: append([]string{}, left...)})
+	out.header = append(out.header, [2]string{"Location", "/correction/" + made.ID})
 	return out, err
 }
 
@@ -29,7 +34,7 @@ func lookedAt(p *correction.Preview, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(correctionResult{Effects: p.Effects, Complete: p.Complete})
+	return ok(correctionResult{Effects: p.Effects, Complete: p.Complete, Computing: []string{}})
 }
 
 // dryRun reads the parameter dryrun.
@@ -55,7 +60,7 @@ func postCorrection(c *call) (reply, error) {
 	if dry {
 		return lookedAt(c.api.cfg.Corrections.Rehearse(c.p, in))
 	}
-	return made(c.api.cfg.Corrections.Make(c.p, in))
+	return c.made(c.api.cfg.Corrections.Make(c.p, in))
 }
 
 // correctionInput reads a body that the schema has passed. Its changes stay as they are, so that null is told from what
@@ -99,7 +104,7 @@ func postCorrectionUndo(c *call) (reply, error) {
 	}
 	id := c.params.ByName("correctionId")
 	if !dry {
-		return made(c.api.cfg.Corrections.Undo(c.p, id))
+		return c.made(c.api.cfg.Corrections.Undo(c.p, id))
 	}
 	if err := c.takeTurn(); err != nil {
 		return reply{}, err

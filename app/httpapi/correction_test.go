@@ -20,6 +20,9 @@ func TestCorrections(t *testing.T) {
 		t.Errorf("a look was stored: %s", list.body)
 	}
 	made := s.do(ask{method: "POST", path: "/correction", key: admin, body: body}).want(t, 200)
+	if left, ok := made.at("result", "computing").([]any); !ok || len(left) != 0 {
+		t.Errorf("the figures do not follow yet: %s", made.body)
+	}
 	if made.at("result", "correction", "id") != "1" || made.at("result", "correction", "changes", "station", "minimumCycleTime") != 5.0 || made.header.Get("Location") != "/correction/1" {
 		t.Errorf("%s", made.body)
 	}

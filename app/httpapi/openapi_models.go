@@ -367,10 +367,11 @@ const answerModels = `{
 	"changes": {"description": "As they were sent.", "type": "object"},
 	"undoneAt": {"description": "Null: it counts.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"undoneBy": {"description": "Who undid it.", "type": ["string", "null"]}}},
-"CorrectionResult": {"description": "A correction that is stored, or what one would do.", "type": "object", "required": ["correction", "effects", "complete"], "additionalProperties": false, "properties": {
+"CorrectionResult": {"description": "A correction that is stored, or what one would do.", "type": "object", "required": ["correction", "effects", "complete", "computing"], "additionalProperties": false, "properties": {
 	"correction": {"description": "Null: it was only looked at.", "anyOf": [{"$ref": "#/components/schemas/Correction"}, {"type": "null"}]},
 	"effects": {"description": "What it would do to each station and production day.", "type": "array", "items": {"$ref": "#/components/schemas/CorrectionEffect"}},
-	"complete": {"description": "Whether these are all of its effects.", "type": "boolean"}}},
+	"complete": {"description": "Whether these are all of its effects.", "type": "boolean"},
+	"computing": {"description": "Codes of the stations whose figures do not follow the correction yet; none: all do.", "type": "array", "items": {"type": "string"}}}},
 "CorrectionEffect": {"description": "What a correction would do to a production day of a station.", "type": "object", "required": ["stationCode", "day", "before", "after"], "additionalProperties": false, "properties": {
 	"stationCode": {"type": "string"}, "day": {"description": "The date on which the production day starts.", "type": "string", "format": "date"},
 	"before": {"$ref": "#/components/schemas/CorrectionFigures"}, "after": {"$ref": "#/components/schemas/CorrectionFigures"}}},
