@@ -33,14 +33,19 @@ export const insertIn = (doc, path, value, at) => updateIn(doc, path, (list = []
 /** moveIn gives a document with an element of an array at another place of it. */
 export const moveIn = (doc, path, from, to) => updateIn(doc, path, (list) => list.toSpliced(from, 1).toSpliced(to, 0, list[from]));
 
-/** isEqual tells whether two values are the same, whatever the order of their properties. */
+// What an object itself says of a name: never what all objects inherit, such as "constructor". null and absent are the same
+// in a manifest.
+const own = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
+
+/** isEqual tells whether two values are the same, whatever the order of their properties; one that is null is one that is absent. */
 export function isEqual(a, b) {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || !a || !b || Array.isArray(a) !== Array.isArray(b)) return false;
   if (Array.isArray(a)) return a.length === b.length && a.every((value, i) => isEqual(value, b[i]));
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && isEqual(a[name], b[name]));
+  return Object.keys(a).every((name) => same(a[name], own(b, name))) && Object.keys(b).every((name) => Object.hasOwn(a, name) || (b[name] ?? null) === null);
 }
+
+const same = (a, b) => isEqual(a ?? undefined, b ?? undefined);
 
 // Lists whose elements are told apart by their code: a change of one element is no change of the others.
 const isKeyed = (list) => Array.isArray(list) && list.length > 0 && list.every((e) => typeof e?.code === "string" && e.code !== "") && new Set(list.map((e) => e.code)).size === list.length;
@@ -56,12 +61,12 @@ export function differences(from, to, path = "") {
   if (from === to) return [];
   if (isObject(from) && isObject(to)) {
     const names = new Set([...Object.keys(from), ...Object.keys(to)]);
-    return [...names].flatMap((name) => differences(from[name], to[name], path ? `${path}.${name}` : name));
+    return [...names].flatMap((name) => differences(own(from, name), own(to, name), path ? `${path}.${name}` : name));
   }
   if (keyed(from, to)) return listDifferences(from ?? [], to ?? [], path);
   if (isEqual(from, to)) return [];
   if (from === undefined || to === undefined) {
-    if ((from ?? to) === null) return []; // null and absent mean the same in a manifest
+    if ((from ?? to ?? null) === null) return [];
     return [{ path, kind: from === undefined ? "added" : "removed", from, to }];
   }
   return [{ path, kind: "changed", from, to }];
@@ -84,7 +89,9 @@ function listDifferences(from, to, path) {
 /**
  * merge brings two changed copies of a document together: {merged, conflicts: [{path, base, mine, theirs}]}. Where both
  * changed the same thing to different values there is a conflict, and merged has mine, until choose says otherwise. Elements
- * that have a code stand in paths as {code}; base, mine or theirs is undefined where it is not there.
+ * that have a code stand in paths as {code}; base, mine or theirs is undefined where it is not there. A conflict with order
+ * is about the order of a list, and its values are the codes in it; one with follows is about an element that merged has not,
+ * and follows are the codes before its place.
  */
 export function merge(base, mine, theirs) {
   const conflicts = [];
@@ -92,16 +99,13 @@ export function merge(base, mine, theirs) {
 }
 
 function mergeAt(base, mine, theirs, path, conflicts) {
-  if (isEqual(mine, theirs)) return mine;
-  if (isEqual(base, mine)) return theirs;
-  if (isEqual(base, theirs)) return mine;
-  if (isObject(mine) && isObject(theirs) && (isObject(base) || base === undefined)) {
-    const merged = {};
-    for (const name of new Set([...Object.keys(theirs), ...Object.keys(mine)])) {
-      const value = mergeAt(base?.[name], mine[name], theirs[name], [...path, name], conflicts);
-      if (value !== undefined) merged[name] = value;
-    }
-    return merged;
+  if (same(mine, theirs)) return mine;
+  if (same(base, mine)) return theirs;
+  if (same(base, theirs)) return mine;
+  if (isObject(mine) && isObject(theirs) && (isObject(base) || (base ?? undefined) === undefined)) {
+    const names = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])];
+    return Object.fromEntries(names.map((name) => [name, mergeAt(own(base, name), own(mine, name), own(theirs, name), [...path, name], conflicts)])
+      .filter(([, value]) => value !== undefined));
   }
   if (mine && theirs && keyed(base, mine, theirs)) return mergeLists(base ?? [], mine, theirs, path, conflicts);
   conflicts.push({ path, base, mine, theirs });
@@ -111,25 +115,41 @@ function mergeAt(base, mine, theirs, path, conflicts) {
 // The order is mine where I changed it, else theirs; what only the other side added comes after the element that it follows there.
 function mergeLists(base, mine, theirs, path, conflicts) {
   const was = byCode(base), my = byCode(mine), their = byCode(theirs);
-  const common = (list) => list.map((e) => e.code).filter((code) => was.has(code) && my.has(code)).join("\n");
-  const [first, second] = common(mine) === common(base) ? [theirs, mine] : [mine, theirs];
-  const codes = first.map((e) => e.code), known = new Set(codes);
-  second.forEach((e, i) => {
-    if (!known.has(e.code)) codes.splice(i === 0 ? 0 : codes.indexOf(second[i - 1].code) + 1, 0, e.code);
+  const common = (list) => list.map((e) => e.code).filter((code) => was.has(code) && my.has(code) && their.has(code));
+  const [before, first, second] = [base, mine, theirs].map(common);
+  const codes = mergeOrders(...(isEqual(before, first) ? [theirs, mine] : [mine, theirs]));
+  const merged = codes.map((code, i) => {
+    const n = conflicts.length, value = mergeAt(was.get(code)?.[0], my.get(code)?.[0], their.get(code)?.[0], [...path, { code }], conflicts);
+    if (value === undefined && conflicts.length > n) conflicts.at(-1).follows = codes.slice(0, i);
+    return value;
+  }).filter((value) => value !== undefined);
+  if (!isEqual(before, first) && !isEqual(before, second) && !isEqual(first, second)) conflicts.push({ path, order: true, base: before, mine: first, theirs: second });
+  return merged;
+}
+
+function mergeOrders(leading, other) {
+  const codes = leading.map((e) => e.code), known = new Set(codes);
+  other.forEach((e, i) => {
+    if (!known.has(e.code)) codes.splice(i === 0 ? 0 : codes.indexOf(other[i - 1].code) + 1, 0, e.code);
     known.add(e.code);
   });
-  return codes.map((code) => mergeAt(was.get(code)?.[0], my.get(code)?.[0], their.get(code)?.[0], [...path, { code }], conflicts))
-    .filter((value) => value !== undefined);
+  return codes;
 }
 
 /** choose gives a merged document with a conflict settled for one side: "mine" or "theirs". */
-export function choose(merged, { path, ...values }, side) {
+export function choose(merged, { path, order, follows = [], ...values }, side) {
   const place = (doc, [step, ...rest]) => {
-    if (step === undefined) return values[side];
+    if (step === undefined) return order ? inOrder(doc, values[side]) : values[side];
     if (typeof step !== "object") return setIn(doc, [step], place(doc?.[step], rest));
     const list = doc ?? [], at = list.findIndex((e) => e.code === step.code), value = place(list[at], rest);
     if (at >= 0) return setIn(list, [at], value);
-    return value === undefined ? list : [...list, value];
+    return value === undefined ? list : list.toSpliced(list.findLastIndex((e) => follows.includes(e.code)) + 1, 0, value);
   };
   return place(merged, path);
+}
+
+// The elements that codes name take each other's places; the others stay where they are.
+function inOrder(list, codes) {
+  const named = codes.map((code) => list.find((e) => e.code === code)).filter(Boolean), moving = new Set(named);
+  return list.map((e) => (moving.has(e) ? named.shift() : e));
 }
