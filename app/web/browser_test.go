@@ -85,6 +85,7 @@ func TestPagesInABrowser(t *testing.T) {
 	t.Run("views", func(t *testing.T) { testViews(t) })
 	t.Run("documentation", func(t *testing.T) { testDocumentation(t) })
 	t.Run("link", func(t *testing.T) { testLink(t) })
+	t.Run("sign in while not ready", func(t *testing.T) { testNotReady(t) })
 	t.Run("no sideways scrolling", func(t *testing.T) { testWidths(t) })
 }
 
@@ -181,6 +182,18 @@ func newPages(t *testing.T, cfg web.Config) *web.Web {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// testNotReady: the sign-in page says why the service is not ready, for as long as it is not.
+func testNotReady(t *testing.T) {
+	base, fake := serve(t, nil)
+	fake.set("/ready", answer{status: 503, body: `{"isSuccess":false,"errorCode":"unavailable","errorMessage":"not ready: the <b>store</b> is damaged; restore it with: app restore"}`})
+	p := webtest.Open(t, base, webtest.Laptop)
+	p.Visit("/signin")
+	p.Until(`document.querySelector(".notice")?.textContent.includes("Not ready: the <b>store</b> is damaged; restore it with: app restore.")`)
+	fake.set("/ready", answer{status: 200, body: `{"isSuccess":true}`})
+	p.Until(`document.querySelector("#email") && !document.querySelector(".notice")`)
+	p.Clean()
 }
 
 func toSet(list []string) map[string]bool {

@@ -1,5 +1,6 @@
 // Dialogs and short messages. A dialog is the browser's own: it keeps the focus, Escape closes it, and the page below rests.
 
+import { say } from "./words.js";
 import { html, render, nothing } from "../vendor/lit-html/lit-html.js";
 
 /**
@@ -61,7 +62,4 @@ export function toast(text, kind = "ok") {
 }
 
 /** sentence makes an error's message one that starts with a capital and ends with a full stop. */
-export function sentence(error) {
-  const text = String(error?.message ?? error);
-  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
-}
+export const sentence = (error) => say(String(error?.message ?? error));

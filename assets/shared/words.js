@@ -3,7 +3,7 @@
 /** say makes a sentence of what the service gave as a reason. */
 export function say(text) {
   if (!text) return "The service gave no reason.";
-  return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+  return text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
 }
 
 /** wait says how long seconds are. */
