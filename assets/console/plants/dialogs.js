@@ -12,8 +12,6 @@ import { kindSchema } from "./fields.js";
 import { resolve } from "./resolve.js";
 import { indexOf } from "./tree.js";
 
-const kindWord = { plant: "plant", group: "group", station: "station" };
-
 // What is wrong with a code, in a sentence; "" for nothing.
 function codeProblem(page, kind, code, taken) {
   const schema = propertyOf(page.schemas, kindSchema[kind], "code");
@@ -21,7 +19,7 @@ function codeProblem(page, kind, code, taken) {
   const least = schema.minLength ?? 0, most = schema.maxLength ?? Infinity;
   if (schema.pattern && !new RegExp(schema.pattern).test(code)) return kind === "plant" ? "may have lower-case letters, digits and hyphens only" : "may have letters without accents, digits, hyphens and underscores only";
   if ([...code].length < least || [...code].length > most) return `must be ${least} to ${most} characters; it has ${[...code].length}`;
-  if (taken) return kind === "group" ? "is the code of another group of this plant" : `is the code of another ${kindWord[kind]}`;
+  if (taken) return kind === "group" ? "is the code of another group of this plant" : `is the code of another ${kind}`;
   return "";
 }
 
@@ -74,7 +72,7 @@ const groupFields = (ctx, page, plant, code = "", name = "") => [
   { name: "groupName", label: "Group name", kind: "text", value: name, check: (v) => nameProblem(v) },
 ];
 
-const go = (ctx, kind, ...codes) => ctx.navigate(`/console/plants/${codes.map(encodeURIComponent).join("/")}`);
+const go = (ctx, ...codes) => ctx.navigate(`/console/plants/${codes.map(encodeURIComponent).join("/")}`);
 
 /** addStation asks for a new station of a group and opens it. */
 export async function addStation(ctx, page, group) {
@@ -82,7 +80,7 @@ export async function addStation(ctx, page, group) {
   const values = await form({ title: `Add a station to ${group.name}`, fields: stationFields(ctx, page, last ? freeCode(ctx.workspace.doc, last.code) : "", ""), action: "Add station" });
   if (!values) return;
   ctx.workspace.edit((doc) => insert(doc, group, { code: values.code, name: values.name }));
-  go(ctx, "station", group.plant.code, group.code, values.code);
+  go(ctx, group.plant.code, group.code, values.code);
 }
 
 /** addGroup asks for a new group of a plant, with its first station. */
@@ -90,7 +88,7 @@ export async function addGroup(ctx, page, plant) {
   const values = await form({ title: `Add a group to ${plant.name}`, intro: html`<p class="muted">A group has at least one station.</p>`, fields: [...groupFields(ctx, page, plant), ...stationFields(ctx, page, "", "")], action: "Add group" });
   if (!values) return;
   ctx.workspace.edit((doc) => insert(doc, plant, { code: values.groupCode, name: values.groupName, stations: [{ code: values.code, name: values.name }] }));
-  go(ctx, "group", plant.code, values.groupCode);
+  go(ctx, plant.code, values.groupCode);
 }
 
 /** addPlant asks for a new plant, with its first group and station. */
@@ -108,7 +106,7 @@ export async function addPlant(ctx, page) {
   if (!values) return;
   const group = { code: values.groupCode, name: values.groupName, stations: [{ code: values.code, name: values.name }] };
   ctx.workspace.edit((doc) => insert(doc, null, { code: values.plantCode, name: values.plantName, timezone: values.timezone, dayStartHour: 0, weekStartDay: 0, stationGroups: [group] }));
-  go(ctx, "plant", values.plantCode);
+  go(ctx, values.plantCode);
 }
 
 /** duplicate asks for the code and name of a copy of a station and puts it after the original. */
@@ -119,7 +117,7 @@ export async function duplicate(ctx, page, node) {
   });
   if (!values) return;
   ctx.workspace.edit((doc) => insert(doc, node.group, copyOf(node.item, values), node.at[2] + 1));
-  go(ctx, "station", node.plant.code, node.group.code, values.code);
+  go(ctx, node.plant.code, node.group.code, values.code);
 }
 
 /** isNew tells whether a node is not in the applied configuration; only then a station's code can be changed. */
@@ -140,7 +138,7 @@ export async function changeCode(ctx, page, node) {
   });
   if (!values || values.code === node.code) return;
   ctx.workspace.edit((doc) => rename(doc, node, values.code));
-  go(ctx, node.kind, ...[node.plant, node.group].filter(Boolean).map((n) => n.code), values.code);
+  go(ctx, ...[node.plant, node.group].filter(Boolean).map((n) => n.code), values.code);
 }
 
 /** removeNodes asks whether plants, groups or stations shall go, telling what goes with them; it gives whether they went. */
