@@ -1,10 +1,12 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -30,8 +32,37 @@ type restless struct {
 	url      atomic.Pointer[string]
 }
 
-// send sends to the service as it runs at the moment.
+// noneLate tells whether the service has computed all that came late.
+func (r *restless) noneLate(ctx context.Context) (bool, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, *r.url.Load()+"/metrics", nil)
+	if err != nil {
+		return false, err
+	}
+	req.Header.Set("X-API-KEY", r.key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && !strings.Contains(string(text), "\napp_floor_late_stations ") {
+		err = fmt.Errorf("GET /metrics: %s", resp.Status)
+	}
+	return strings.Contains(string(text), "\napp_floor_late_stations 0\n"), err
+}
+
+// send sends to the service as it runs at the moment. Orders become small, so that some schedules end by their quantity
+// while the shift lasts.
 func (r *restless) send(ctx context.Context, in simulate.Request) (simulate.Answer, error) {
+	if in.Path == "/schedule" && bytes.Contains(in.Body, []byte(`"plannedQuantity"`)) {
+		var order map[string]any
+		if err := json.Unmarshal(in.Body, &order); err != nil {
+			return simulate.Answer{}, err
+		}
+		quantity, _ := order["plannedQuantity"].(float64)
+		order["plannedQuantity"], order["autoEndOnQuantityComplete"] = math.Ceil(quantity/4), true
+		in.Body, _ = json.Marshal(order)
+	}
 	return sender(*r.url.Load(), r.key)(ctx, in)
 }
 
@@ -54,15 +85,17 @@ func newRestless(t *testing.T, manifest []byte) *restless {
 	return r
 }
 
-// roundTheClock is the example plant with work at every hour, so that it does not matter when the test runs, and with
-// people who may end what they started.
+// roundTheClock is the example plant with work at every hour, so that it does not matter when the test runs, with people who
+// may end what they started, and without the Tasks that fall due by the clock on the wall, which is not that of the shift.
 func roundTheClock(t *testing.T) []byte {
 	t.Helper()
 	var doc map[string]any
 	if err := json.Unmarshal(examplePlant(t), &doc); err != nil {
 		t.Fatal(err)
 	}
-	plants := doc["account"].(map[string]any)["plants"].([]any)
+	account := doc["account"].(map[string]any)
+	account["includeTaskListCodes"] = []string{"START", "SAFETY"}
+	plants := account["plants"].([]any)
 	for _, group := range plants[0].(map[string]any)["stationGroups"].([]any) {
 		g := group.(map[string]any)
 		g["shiftPatternCode"] = "kiln"
@@ -92,8 +125,7 @@ func (s *shiftPlayed) play(t *testing.T, r *restless, speed float64, deeds ...si
 		return simulate.Progress{}, err
 	}
 	player := simulate.NewPlayer(simulate.PlayConfig{
-		// Which end comes first, that by hand or that by a count, is the service's to find when it hears of both late.
-		Generator: simulate.New(plant, simulate.Config{Seed: 11, IDs: true, EndedByHand: true}),
+		Generator: simulate.New(plant, simulate.Config{Seed: 11, IDs: true}),
 		Send:      r.send, From: s.from, Until: s.to, Speed: speed, Patience: time.Minute, Step: 5 * 60_000,
 		Only: func(e *simulate.Event) bool {
 			deed := simulate.Deed(0)
@@ -113,24 +145,15 @@ func (s *shiftPlayed) play(t *testing.T, r *restless, speed float64, deeds ...si
 }
 
 var (
-	shiftLive  = []simulate.Deed{0, simulate.Plan, simulate.Start, simulate.End, simulate.SignOn, simulate.Halt, simulate.Resume}
+	shiftLive  = []simulate.Deed{0, simulate.Plan, simulate.Start, simulate.End, simulate.SignOn, simulate.Halt, simulate.Resume, simulate.DoTasks, simulate.Walk}
 	shiftAfter = []simulate.Deed{simulate.Count, simulate.Reject}
 	shiftLast  = []simulate.Deed{simulate.Cause} // of stops that are to be there
 )
 
-// calmShift plays the shift to a service that is left alone.
-func (s *shiftPlayed) calmShift(t *testing.T, r *restless) (live, after simulate.Progress, p *process) {
-	t.Helper()
-	p = r.start(t)
-	live, err := s.play(t, r, 0, shiftLive...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.settled(t, r, p)
-	if after, err = s.play(t, r, 0, shiftAfter...); err != nil {
-		t.Fatal(err)
-	}
-	return live, after, p
+// served is a store with the service that runs on it.
+type served struct {
+	*restless
+	p *process
 }
 
 // TestKilledInAShift plays a shift at a thousand times its speed to a service that is killed at random moments. In the end
@@ -139,121 +162,95 @@ func TestKilledInAShift(t *testing.T) {
 	shift := &shiftPlayed{manifest: roundTheClock(t)}
 	shift.from = (time.Now().UnixMilli()/hourMs - 10) * hourMs
 	shift.to = shift.from + shiftMinutes*hourMs/60
-	calm := newRestless(t, shift.manifest)
-	wantLive, wantAfter, calmly := shift.calmShift(t, calm)
-
-	rough := newRestless(t, shift.manifest)
-	p := rough.start(t)
+	calm, rough := &served{restless: newRestless(t, shift.manifest)}, &served{restless: newRestless(t, shift.manifest)}
+	calm.p, rough.p = calm.start(t), rough.start(t)
 	kills := 0
-	killed := func(play func() (simulate.Progress, error)) simulate.Progress {
-		t.Helper()
+	kill := func() {
+		rough.p.kill()
+		kills++
+		rough.p = rough.start(t)
+	}
+	all := [2][3]simulate.Progress{}
+	for phase, deeds := range [][]simulate.Deed{shiftLive, shiftAfter, shiftLast} {
+		var err error
+		if all[0][phase], err = shift.play(t, calm.restless, 0, deeds...); err != nil {
+			t.Fatal(err)
+		}
 		type result struct {
 			simulate.Progress
 			error
 		}
 		played := make(chan result, 1)
 		go func() {
-			progress, err := play()
+			progress, err := shift.play(t, rough.restless, []float64{1000, 0, 0}[phase], deeds...)
 			played <- result{progress, err}
 		}()
-		for {
+		for last := false; !last; {
 			select {
 			case r := <-played:
-				if r.error != nil {
+				if all[1][phase] = r.Progress; r.error != nil {
 					t.Fatal(r.error)
 				}
-				p.kill()
-				kills++
-				p = rough.start(t)
-				return r.Progress
+				last = true
 			case <-time.After(time.Duration(50+rand.IntN(shiftMinutes*60/shiftKills)) * time.Millisecond):
 			}
-			p.kill()
-			kills++
-			p = rough.start(t)
+			if last || kills < shiftKills {
+				kill()
+			}
+		}
+		if diff := shift.agree(t, calm, rough); diff != "" {
+			t.Fatalf("after phase %d and %d kills the figures are not those of an undisturbed run: %s", phase, kills, diff[:min(len(diff), 8000)])
 		}
 	}
-	live := killed(func() (simulate.Progress, error) { return shift.play(t, rough, 1000, shiftLive...) })
-	shift.settled(t, rough, p)
-	after := killed(func() (simulate.Progress, error) { return shift.play(t, rough, 0, shiftAfter...) })
-	causes := shift.explain(t, rough, p)
-	p.kill()
-	p = rough.start(t)
-	t.Logf("%d kills; %+v %+v, %d causes", kills, live, after, causes)
+	t.Logf("%d kills; %+v", kills, all[1])
 	if kills < shiftKills {
 		t.Errorf("only %d kills", kills)
 	}
-	if live.Signals < 1000 || live.Acts < 30 || after.Acts == 0 {
-		t.Errorf("too little happened to tell anything: %+v %+v", live, after)
-	}
-	if live.Signals != wantLive.Signals || live.Acts != wantLive.Acts || after.Acts != wantAfter.Acts {
-		t.Errorf("taken were %+v and %+v; undisturbed %+v and %+v", live, after, wantLive, wantAfter)
-	}
-	if want := shift.explain(t, calm, calmly); causes != want || want == 0 && shiftMinutes > 100 {
-		t.Errorf("%d stops were explained, undisturbed %d", causes, want)
-	}
-	want := shift.settled(t, calm, calmly)
-	diff := ""
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		if diff = cmp.Diff(want, shift.figures(t, rough, p)); diff == "" && rough.noneLate(t, p) { // what came last is being computed
-			break
+	for phase := range all[0] {
+		if calm, rough := &all[0][phase], &all[1][phase]; calm.Signals != rough.Signals || phase > 0 && calm.Acts != rough.Acts { // of the first phase's the figures tell
+			t.Errorf("in phase %d was taken %+v; undisturbed %+v", phase, *rough, *calm)
 		}
 	}
-	if diff != "" {
-		t.Errorf("the figures are not those of an undisturbed run: %s", diff[:min(len(diff), 8000)])
+	if live := all[1][0]; live.Signals < 1000 || live.Acts < 30 || all[1][1].Acts == 0 || all[1][2].Acts == 0 && shiftMinutes > 100 {
+		t.Errorf("too little happened to tell anything: %+v", all[1])
 	}
-	if status := p.end(t, terminate); status != 0 {
-		t.Errorf("exit status %d: %s", status, p.stderr)
+	text := strings.Join(shift.figures(t, rough.restless, rough.p), "\n")
+	t.Logf("%d schedules ended by their quantity", strings.Count(text, "{quantityReached "))
+	if shiftMinutes > 100 && !strings.Contains(text, "{quantityReached ") || !strings.Contains(text, "\ntask ") {
+		t.Errorf("no schedule ended by its quantity, or there was no Task: %s", text[:3000])
+	}
+	if status := rough.p.end(t, terminate); status != 0 {
+		t.Errorf("exit status %d: %s", status, rough.p.stderr)
 	}
 	if out, stderr, status := command(t, "check", "--data-dir", rough.dir); status != 0 {
 		t.Errorf("check: %s%s", out, stderr)
 	}
 }
 
-// explain says what caused the stops, when all of them are there, and gives how many those were.
-func (s *shiftPlayed) explain(t *testing.T, r *restless, p *process) int {
+// agree waits until nothing is to be computed again at two services and they tell the same, for half a second. Otherwise it
+// gives how they differ.
+func (s *shiftPlayed) agree(t *testing.T, a, b *served) (diff string) {
 	t.Helper()
-	s.settled(t, r, p)
-	done, err := s.play(t, r, 0, shiftLast...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done.Acts
-}
-
-// noneLate tells whether the service has computed all that came late.
-func (r *restless) noneLate(t *testing.T, p *process) bool {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-API-KEY", r.key)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || !strings.Contains(string(text), "\napp_floor_late_stations ") {
-		t.Fatalf("GET /metrics: %s, %v", resp.Status, err)
-	}
-	return strings.Contains(string(text), "\napp_floor_late_stations 0\n")
-}
-
-// settled waits until nothing is to be computed again and the figures stay as they are, and gives them.
-func (s *shiftPlayed) settled(t *testing.T, r *restless, p *process) []string {
-	t.Helper()
-	last, since := s.figures(t, r, p), time.Now()
-	for end := time.Now().Add(time.Minute); time.Since(since) < 3*time.Second; time.Sleep(300 * time.Millisecond) {
-		if now := s.figures(t, r, p); !slices.Equal(now, last) || !r.noneLate(t, p) {
-			last, since = now, time.Now()
+	var last []string
+	settled := func(x *served) bool {
+		none, err := x.noneLate(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-		if time.Now().After(end) {
-			t.Fatal("the figures do not come to rest")
+		return none
+	}
+	since := time.Now()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		one, other := s.figures(t, a.restless, a.p), s.figures(t, b.restless, b.p)
+		diff = cmp.Diff(one, other)
+		if diff != "" || !slices.Equal(one, last) || !settled(a) || !settled(b) {
+			last, since = one, time.Now()
+		}
+		if diff == "" && time.Since(since) > time.Second/2 {
+			return ""
 		}
 	}
-	return last
+	return diff + "\n(or they do not come to rest)"
 }
 
 // figures gives what the service tells of the shift: windows by the minute, OEE by the hour and by the schedule. The ids of
@@ -261,7 +258,8 @@ func (s *shiftPlayed) settled(t *testing.T, r *restless, p *process) []string {
 func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []string) {
 	t.Helper()
 	span := fmt.Sprintf("from=%s&to=%s", time.UnixMilli(s.from).UTC().Format(time.RFC3339), time.UnixMilli(s.to).UTC().Format(time.RFC3339))
-	names := map[string]string{}
+	names, ended := map[string]string{}, map[string]bool{} // of schedules; those that their quantity ended
+	type move struct{ Move, At string }
 	list := func(path string) {
 		t.Helper()
 		var out struct {
@@ -281,14 +279,15 @@ func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []st
 	}
 	var schedules struct {
 		Results []struct {
-			ID    string  `json:"id"`
-			Ref   string  `json:"workOrderReference"`
-			State string  `json:"state"`
-			Start string  `json:"actualStartAt"`
-			End   string  `json:"actualEndAt"`
-			Good  float64 `json:"goodCount"`
-			Bad   float64 `json:"badCount"`
-			Other float64 `json:"otherCount"`
+			ID     string  `json:"id"`
+			Ref    string  `json:"workOrderReference"`
+			State  string  `json:"state"`
+			Start  string  `json:"actualStartAt"`
+			End    string  `json:"actualEndAt"`
+			Good   float64 `json:"goodCount"`
+			Bad    float64 `json:"badCount"`
+			Other  float64 `json:"otherCount"`
+			Events []move  `json:"events"`
 		} `json:"results"`
 	}
 	if resp, err := p.do(http.MethodGet, "/schedule?limit=1000&"+span, r.key, "", &schedules); err != nil || resp.StatusCode != http.StatusOK {
@@ -300,7 +299,31 @@ func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []st
 			name = fmt.Sprint("schedule ", i)
 		}
 		names[x.ID] = name
-		lines = append(lines, fmt.Sprint(name, " ", x.State, " ", x.Start, " ", x.End, " ", x.Good, " ", x.Bad, " ", x.Other))
+		ended[x.ID] = slices.ContainsFunc(x.Events, func(e move) bool { return e.Move == "quantityReached" })
+		lines = append(lines, fmt.Sprint(name, " ", x.State, " ", x.Start, " ", x.End, " ", x.Good, " ", x.Bad, " ", x.Other, x.Events))
+	}
+	sort.Strings(lines)
+	var tasks struct {
+		Results []struct {
+			Station   string  `json:"stationCode"`
+			Task      string  `json:"taskCode"`
+			State     string  `json:"state"`
+			Schedule  string  `json:"scheduleId"`
+			Completed *string `json:"completedAt"`
+			By        *string `json:"completedBy"`
+		} `json:"results"`
+	}
+	if resp, err := p.do(http.MethodGet, "/task?limit=1000&"+span, r.key, "", &tasks); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET /task: %v %v", resp, err)
+	}
+	for _, x := range tasks.Results {
+		if x.Completed != nil {
+			x.State += " " + *x.Completed + " " + *x.By
+		}
+		if ended[x.Schedule] {
+			x.State = "" // whether people still found it depends on when the service had counted that far
+		}
+		lines = append(lines, fmt.Sprint("task ", x.Station, " ", x.Task, " ", names[x.Schedule], " ", x.State))
 	}
 	sort.Strings(lines)
 	var issues struct {

@@ -1,12 +1,20 @@
 package mqtt
 
 import (
+	"bufio"
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -307,16 +315,20 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-// A thousand connections at once are served.
+// A thousand connections at once are served, over TLS.
 func TestThousandConnections(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Limits.PerDevice = 100 })
 	const devices, each = 10, 100
+	address, trust := r.overTLS()
 	all := make([]*bare, 0, devices*each)
 	for d := range devices {
 		name := fmt.Sprintf("gw%d", d)
 		token := r.device(name, "S1")
 		for i := range each {
-			c := r.bare(4)
+			conn, err := tls.Dial("tcp", address, trust)
+			r.must(err)
+			t.Cleanup(func() { conn.Close() })
+			c := &bare{t: t, conn: conn, in: bufio.NewReader(conn), v: 4}
 			c.connect("acme/"+name, token, func(pk *packets.Packet) { pk.Connect.ClientIdentifier = fmt.Sprint(i) })
 			all = append(all, c)
 		}
@@ -339,4 +351,36 @@ func TestThousandConnections(t *testing.T) {
 	if n := len(r.linked()); n != devices {
 		t.Errorf("%d devices are told to be there", n)
 	}
+}
+
+// overTLS lets the broker listen over TLS as well, and gives what a client needs.
+func (r *rig) overTLS() (address string, client *tls.Config) {
+	r.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	r.must(err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	r.must(err)
+	leaf, err := x509.ParseCertificate(der)
+	r.must(err)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}})
+	r.must(err)
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { r.broker.Serve(c) })
+		}
+	})
+	r.t.Cleanup(func() {
+		l.Close()
+		r.broker.Close()
+		running.Wait()
+	})
+	client = &tls.Config{RootCAs: x509.NewCertPool()}
+	client.RootCAs.AddCert(leaf)
+	return l.Addr().String(), client
 }

@@ -106,7 +106,7 @@ func (g *Generator) plot(s *Station, d calendar.Day) *plot {
 	r := &roll{dice: p.dice.about(1)}
 	p.findShifts()
 	if !s.meterOnly {
-		p.work(r, g.cfg.EndedByHand)
+		p.work(r)
 	}
 	p.live(r)
 	p.fail(r)
@@ -130,7 +130,7 @@ func (p *plot) findShifts() {
 }
 
 // work fills the shifts with jobs, breaks and changeovers.
-func (p *plot) work(r *roll, byHand bool) {
+func (p *plot) work(r *roll) {
 	var spans []calendar.Range
 	for _, shift := range p.shifts {
 		if n := len(spans); n > 0 && spans[n-1].End == shift.Start {
@@ -147,9 +147,6 @@ func (p *plot) work(r *roll, byHand bool) {
 	}
 	for _, shift := range p.shifts {
 		p.rest(shift.Range, r)
-	}
-	for i := range p.jobs {
-		p.jobs[i].endsByQuantity = p.jobs[i].endsByQuantity && !byHand
 	}
 	slices.SortFunc(p.pauses, func(a, b pause) int { return int(a.start - b.start) })
 	for i := range p.pauses {

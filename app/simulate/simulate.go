@@ -67,8 +67,6 @@ type Config struct {
 	IDs bool
 	// TrueClocks keeps the clocks of machines within what a service believes: two minutes.
 	TrueClocks bool
-	// EndedByHand lets people end every schedule: none ends by itself when its quantity is made.
-	EndedByHand bool
 }
 
 // Generator tells what happens at the stations of a plant. It must not be used by several goroutines at once.
