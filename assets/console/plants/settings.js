@@ -27,7 +27,8 @@ export function settings(ctx, schemas, node) {
 function jump(event) {
   const title = event.target.textContent, card = [...event.target.closest(".settings").querySelectorAll("section")].find((s) => s.getAttribute("aria-label") === title);
   card.scrollIntoView({ block: "start" });
-  card.querySelector("input:not(:disabled), select:not(:disabled), textarea:not(:disabled)")?.focus({ preventScroll: true });
+  card.tabIndex = -1; // the next Tab goes to its first field; a field itself would bring a tablet's keyboard up
+  card.focus({ preventScroll: true });
 }
 
 function sectionCard(at, section) {
