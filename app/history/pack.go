@@ -287,18 +287,14 @@ func (w *writer) minutes(start int64, list []monitor.Minute, all *contexts) erro
 	n := len(list)
 	var parts []*monitor.Part
 	var codes []string
-	var unapplied []*monitor.Unapplied
 	for i := range list {
 		for k := range list[i].Parts {
 			parts = append(parts, &list[i].Parts[k])
 		}
 		codes = append(codes, list[i].ErrorCodes...)
-		for k := range list[i].Unapplied {
-			unapplied = append(unapplied, &list[i].Unapplied[k])
-		}
 	}
-	if len(parts) > maxParts || len(codes) > maxParts || len(unapplied) > maxParts {
-		return fmt.Errorf("a day of %d counts, %d error codes and %d unapplied entries is more than can be kept", len(parts), len(codes), len(unapplied))
+	if len(parts) > maxParts || len(codes) > maxParts {
+		return fmt.Errorf("a day of %d counts and %d error codes is more than can be kept", len(parts), len(codes))
 	}
 	w.column(n, func(i int) int64 { return int64(len(list[i].Parts)) })
 	w.uvarint(uint64(len(parts)))
@@ -317,9 +313,20 @@ func (w *writer) minutes(start int64, list []monitor.Minute, all *contexts) erro
 	for _, code := range codes {
 		w.text(code)
 	}
-	w.column(n, func(i int) int64 { return int64(len(list[i].Unapplied)) })
-	w.uvarint(uint64(len(unapplied)))
-	for _, u := range unapplied {
+	return w.unapplied(list)
+}
+
+func (w *writer) unapplied(list []monitor.Minute) error {
+	var all []monitor.Unapplied
+	for i := range list {
+		all = append(all, list[i].Unapplied...)
+	}
+	if len(all) > maxParts {
+		return fmt.Errorf("a day of %d unapplied entries is more than can be kept", len(all))
+	}
+	w.column(len(list), func(i int) int64 { return int64(len(list[i].Unapplied)) })
+	w.uvarint(uint64(len(all)))
+	for _, u := range all {
 		w.text(u.Entry)
 		w.text(u.Schedule)
 		w.varint(u.Good)
@@ -379,17 +386,24 @@ func (r *reader) minutes(start int64, all []*monitor.Context) []monitor.Minute {
 		list[i].ErrorCodes, codes = cut(r, codes, counts[i])
 	}
 	r.column(n, count)
-	unapplied := make([]monitor.Unapplied, r.count(leastUnapplied, maxParts))
-	for i := range unapplied {
-		unapplied[i] = monitor.Unapplied{Entry: r.text(), Schedule: r.text(), Good: r.varint(), Bad: r.varint()}
-	}
-	for i := range list {
-		list[i].Unapplied, unapplied = cut(r, unapplied, counts[i])
-	}
-	if len(parts) > 0 || len(codes) > 0 || len(unapplied) > 0 {
+	r.unapplied(list, counts)
+	if len(parts) > 0 || len(codes) > 0 {
 		r.fail()
 	}
 	return list
+}
+
+func (r *reader) unapplied(list []monitor.Minute, counts []int64) {
+	all := make([]monitor.Unapplied, r.count(leastUnapplied, maxParts))
+	for i := range all {
+		all[i] = monitor.Unapplied{Entry: r.text(), Schedule: r.text(), Good: r.varint(), Bad: r.varint()}
+	}
+	for i := range list {
+		list[i].Unapplied, all = cut(r, all, counts[i])
+	}
+	if len(all) > 0 {
+		r.fail()
+	}
 }
 
 // cut takes the first n of a list; none are nil.

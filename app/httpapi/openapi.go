@@ -161,7 +161,7 @@ func (d *describer) takes(op operation, rt *route) []any {
 		out = append(out, parse(`{"name": "If-Match", "in": "header", "description": "The entity tag that you read: 409 when the configuration has another revision by now.", "schema": {"type": "string"}}`))
 	}
 	if rt.once {
-		out = append(out, parse(`{"name": "Idempotency-Key", "in": "header", "description": "Names the request: sent again with the same key and content within seven days it is not done again, and has the same answer. One that is refused is listed at GET /refused.", "schema": {"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]+$"}, "example": "5f0c1b9e-7d1a"}`))
+		out = append(out, parse(`{"name": "Idempotency-Key", "in": "header", "description": "Names the request: sent again by the same API key, person or tablet with the same key and content within seven days it is not done again, and has the same answer. One that is refused is listed at GET /refused.", "schema": {"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]+$"}, "example": "5f0c1b9e-7d1a"}`))
 	}
 	return out
 }

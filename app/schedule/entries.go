@@ -16,19 +16,9 @@ import (
 func (s *Service) Entries(accountID string, f Filter) (views []*EntryView, total int, err error) {
 	var found []*Entry
 	err = s.cfg.Store.View(func(tx *kv.Tx) error {
-		var all []entryKey
-		for _, where := range f.Where {
-			at := func(ms int64) entryKey {
-				return (&Entry{StationCode: where.StationCode, At: ms}).key(accountID)
-			}
-			for item, err := range entriesAt.Scan(tx, entriesAt.Between(at(where.Start), at(where.End))) {
-				if err != nil {
-					return fmt.Errorf("read the entries of %s: %w", where.StationCode, err)
-				}
-				if all = append(all, item.Key); len(all) > MaxListed {
-					return errdefs.New(errdefs.Invalid, "more than %d entries lie in this range; ask for a shorter one, or fewer stations", MaxListed)
-				}
-			}
+		all, err := entriesIn(tx, accountID, f.Where)
+		if err != nil {
+			return err
 		}
 		slices.SortFunc(all, func(a, b entryKey) int { return compareEntries(a.B.B, b.B.B) })
 		total = len(all)
@@ -57,6 +47,24 @@ func (s *Service) Entries(accountID string, f Filter) (views []*EntryView, total
 		}
 	}
 	return views, total, nil
+}
+
+// entriesIn gives the places of the entries that lie in ranges.
+func entriesIn(tx *kv.Tx, accountID string, ranges []Where) (all []entryKey, err error) {
+	for _, where := range ranges {
+		at := func(ms int64) entryKey {
+			return (&Entry{StationCode: where.StationCode, At: ms}).key(accountID)
+		}
+		for item, err := range entriesAt.Scan(tx, entriesAt.Between(at(where.Start), at(where.End))) {
+			if err != nil {
+				return nil, fmt.Errorf("read the entries of %s: %w", where.StationCode, err)
+			}
+			if all = append(all, item.Key); len(all) > MaxListed {
+				return nil, errdefs.New(errdefs.Invalid, "more than %d entries lie in this range; ask for a shorter one, or fewer stations", MaxListed)
+			}
+		}
+	}
+	return all, nil
 }
 
 // unapplied tells what of entries does not count. It reads the days on which they count, each once.

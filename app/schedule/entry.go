@@ -380,37 +380,10 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case old.UndoneBy != "":
-		return nil, errdefs.New(errdefs.Conflict, "the entry %s was taken back by %s", id, old.UndoneBy)
-	case old.Undoes != "":
-		return nil, errdefs.New(errdefs.Conflict, "the entry %s takes another back; enter anew what was right", id)
-	case a.at < old.At:
-		return nil, errdefs.InvalidField("at", "must not be before the entry, %s", stamp(old.At))
-	}
-	st, err := a.w.Station(old.StationCode)
-	if err != nil {
+	if err := a.mayUndo(p, &old); err != nil {
 		return nil, err
 	}
-	sched, err := load(w.Tx, w.Account, old.ScheduleID)
-	if err != nil {
-		return nil, err
-	}
-	if sched.State == Completed {
-		err = a.historical(p, st)
-	} else {
-		err = a.mayEnter(p, st, sched, &old)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := w.Reaches(old.Effective); err != nil {
-		return nil, err
-	}
-	if err := a.lacks(sched, &old); err != nil {
-		return nil, err
-	}
-	if err := w.Cancel(st.Code, old.Sequence); err != nil {
+	if err := w.Cancel(old.StationCode, old.Sequence); err != nil {
 		return nil, err
 	}
 	counter := Entry{
@@ -424,6 +397,38 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	undone := old
 	undone.UndoneBy = counter.ID
 	return counter.view(), a.keep(&old, &undone, "")
+}
+
+// mayUndo tells whether a caller may take an entry back.
+func (a *act) mayUndo(p auth.Principal, old *Entry) error {
+	switch {
+	case old.UndoneBy != "":
+		return errdefs.New(errdefs.Conflict, "the entry %s was taken back by %s", old.ID, old.UndoneBy)
+	case old.Undoes != "":
+		return errdefs.New(errdefs.Conflict, "the entry %s takes another back; enter anew what was right", old.ID)
+	case a.at < old.At:
+		return errdefs.InvalidField("at", "must not be before the entry, %s", stamp(old.At))
+	}
+	st, err := a.w.Station(old.StationCode)
+	if err != nil {
+		return err
+	}
+	sched, err := load(a.w.Tx, a.w.Account, old.ScheduleID)
+	if err != nil {
+		return err
+	}
+	if sched.State == Completed {
+		err = a.historical(p, st)
+	} else {
+		err = a.mayEnter(p, st, sched, old)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.w.Reaches(old.Effective); err != nil {
+		return err
+	}
+	return a.lacks(sched, old)
 }
 
 // latestEntry gives when the latest of a schedule's entries counts that do so from a moment on, ms; 0 for none. Such ones
