@@ -88,6 +88,9 @@ const parameters = `{
 "compareRevisions from": {"description": "Number of the revision to compare with; without it, the one before.", "schema": {"type": "integer", "minimum": 1}, "example": 3},
 "from": {"description": "Begin of the range: a time, or a date for its production day.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},
 "to": {"description": "End of the range; now when it is left out.", "schema": {"type": "string"}, "example": "2026-11-20T14:00:00Z"},
+"pattern": {"description": "A pattern of five fields.", "required": true, "schema": {"type": "string"}, "example": "0 6,14 * * 1-5"},
+"timezone": {"description": "The IANA name of the time zone.", "required": true, "schema": {"type": "string"}, "example": "Europe/London"},
+"count": {"description": "How many fires.", "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 5}, "example": 5},
 "rangecode": {"description": "The range by its name, or two times with a slash between them. Days are production days of each station's plant.", "schema": {"type": "string"}, "example": "today"},
 "correctionId": {"description": "Identifier of the correction.", "schema": {"type": "string", "minLength": 1}, "example": "3"},
 "device": {"description": "The device's name, or its id.", "schema": {"type": "string", "minLength": 1}, "example": "press-gateway"},
@@ -319,6 +322,11 @@ var operations = map[string]operation{
 		id: "getCycleTimes", tag: "Monitoring", summary: "How long cycles take",
 		about:  "Measured from signal to signal where a station ran on for the same schedule without a stop, a pause or silence in between; at most 31 days. A signal that tells of several cycles counts as so many equal ones.\n\n403: `enableCycleTimeAnalysis` is off at a station that is named, or at all of them.",
 		answer: "The cycle times, by station and SKU.", form: formList, gives: "CycleTimes", sample: `{"stationCode":"PACK-1","skuCode":"BOWL","specifiedCycleMs":1000,"count":2812,"medianMs":1040,"best10PercentMs":985,"spreadMs":62}`, also: []int{400},
+	},
+	"GET /cron": {
+		id: "readCron", tag: "Monitoring", summary: "What a cron pattern means",
+		about:  "In words, with its next fires in a time zone, and the smallest time between two of them, clock changes included: `availableBeforeDeadlineMinutes` must be shorter. By the code that makes Tasks come up.",
+		answer: "What it means.", form: formResult, gives: "CronFires", sample: `{"words":"at 06:00 and 14:00, Monday to Friday","fires":["2026-11-20T06:00:00.000Z","2026-11-20T14:00:00.000Z"],"smallestGapMinutes":480}`, also: []int{400},
 	},
 	"GET /export/:table": {
 		id: "exportTable", tag: "Monitoring", summary: "Export a table as CSV",

@@ -488,6 +488,10 @@ const answerModels = `{
  "count": {"description": "Stops that have time in the range.", "type": "integer"},
  "share": {"description": "Of all downtime.", "type": "number"},
  "cumulative": {"description": "The share of this and all lines before.", "type": "number"}}},
+"CronFires": {"description": "What a cron pattern means.", "type": "object", "required": ["words", "fires", "smallestGapMinutes"], "additionalProperties": false, "properties": {
+ "words": {"description": "In English.", "type": "string"},
+ "fires": {"description": "The next ones.", "type": "array", "items": {"$ref": "#/components/schemas/Moment"}},
+ "smallestGapMinutes": {"description": "The smallest elapsed time between two fires. Null: it does not fire twice.", "type": ["integer", "null"]}}},
 "CycleTimes": {"description": "How long cycles of a SKU took at a station, ms.", "type": "object", "required": ["stationCode", "skuCode", "specifiedCycleMs", "count", "medianMs", "best10PercentMs", "spreadMs"], "additionalProperties": false, "properties": {
  "stationCode": {"type": "string"},
  "skuCode": {"type": "string"},

@@ -81,6 +81,7 @@ func (a *API) routes() []route {
 		{method: get, path: "/energy", handle: getEnergy, query: append(chosenBy(), "by")},
 		{method: get, path: "/pareto", handle: getPareto, query: chosenBy()},
 		{method: get, path: "/analysis/cycletime", handle: getCycleTimes, query: chosenBy()},
+		{method: get, path: "/cron", handle: getCron, query: []string{"pattern", "timezone", "count"}},
 		{method: get, path: "/export/:table", handle: getExport, query: append(chosenBy(), "resolution")},
 
 		{method: get, path: "/auth/profile", handle: getProfile},
