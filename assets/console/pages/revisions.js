@@ -75,7 +75,7 @@ function one({ ctx, state }) {
         <a class="button" href=${`/account/manifest/revisions/${n}`} download=${`${ctx.profile.accountId}-revision-${n}.json`}>Download</a>
         ${n !== now && !ctx.workspace.readOnly ? html`<button type="button" class="button primary" @click=${() => restore(ctx, n)}>Restore</button>` : nothing}</div>
       <p><span dir="auto">${about.author}</span>, ${time(about.createdAt)} (${ago(about.createdAt)})${about.note ? html`: <span dir="auto">${about.note}</span>` : nothing}</p></div>
-    <section class="card stack"><h2>${other > 0 ? `From revision ${other} to revision ${n}` : "The first one"}</h2>${changes ? differenceList(changes.changes, changes.total) : html`<p class="muted">There was nothing before it.</p>`}</section>
+    <section class="card stack"><h2>${other > 0 ? `From revision ${other} to revision ${n}` : "The first one"}</h2>${changes ? differenceList(changes.changes, changes.totalChanges) : html`<p class="muted">There was nothing before it.</p>`}</section>
     <section class="card stack"><div class="spread"><h2>Document</h2>${state.one.document ? nothing : html`<button type="button" class="button small" @click=${() => show(ctx, state.one)}>Show it${other > 0 ? ", with the differences" : ""}</button>`}</div>
       ${state.one.document ? html`<div class="editor" ${ref((host) => host && mount(host, state.one))}></div>` : nothing}</section>`;
 }
@@ -100,7 +100,7 @@ async function restore(ctx, n) {
   const state = { note: `back to revision ${n}`, error: null, busy: false };
   const done = await openDialog((control) => ({
     title: `Restore revision ${n}?`,
-    body: html`<p>It is applied again as a new revision.${workspace.dirty ? " Your changes that are not applied stay, and are compared with it." : ""}</p>${differenceList(changes.changes, changes.total)}
+    body: html`<p>It is applied again as a new revision.${workspace.dirty ? " Your changes that are not applied stay, and are compared with it." : ""}</p>${differenceList(changes.changes, changes.totalChanges)}
       <div class="field"><label for="restore-note">Note</label><input id="restore-note" type="text" maxlength="200" dir="auto" .value=${state.note} @input=${(e) => { state.note = e.target.value; }}></div>
       ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}
       ${state.error?.details?.length ? html`<ul class="problems">${state.error.details.map((d) => html`<li><code>${d.field}</code> ${d.issue}</li>`)}</ul>` : nothing}`,
