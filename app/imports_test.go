@@ -35,7 +35,7 @@ var who = map[string][]string{
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
 	"app/station":          {"kv", "schema/strictjson", "app/errdefs", "app/iso", "app/account", "app/audit", "app/auth", "app/calendar", "app/monitor", "app/oee", "app/energy"},
-	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/history", "app/mqtt", "app/correction", "app/logbook"},
+	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/cron", "app/iso", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/history", "app/mqtt", "app/correction", "app/logbook"},
 	"app/upgrade":          {"kv", "app/backup"},
 	"app/web":              {"assets"},
 	"app/web/consoletest":  {},                                                                  // tests alone
