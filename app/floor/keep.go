@@ -118,6 +118,7 @@ func (o *owner) keepLines(batch []*line, at int64) error {
 		events := l.settled.Events // which rules are still to be told of
 		l.settled = history.Cut(l.settled, l.through, math.MaxInt64)
 		l.settled.Events = events
+		l.forgetTold(o.f.now())
 		l.version++
 		l.mu.Unlock()
 	}

@@ -196,6 +196,19 @@ func (l *line) news() (list []monitor.Event) {
 	return list
 }
 
+// forgetTold forgets what rules were told of schedules that do not run any more. The caller holds mu.
+func (l *line) forgetTold(now int64) {
+	v, err := l.view(now)
+	if err != nil {
+		return // which is told when the line is looked at
+	}
+	for f := range l.told {
+		if f.schedule != "" && !slices.ContainsFunc(v.Running, func(r monitor.RunningNow) bool { return r.ID == f.schedule }) {
+			delete(l.told, f)
+		}
+	}
+}
+
 // untell takes back that rules were told of events. The caller holds mu.
 func (l *line) untell(list []monitor.Event) {
 	for i := range list {

@@ -1,7 +1,9 @@
 package floor
 
 import (
+	"cmp"
 	"log/slog"
+	"slices"
 
 	"opsmon/app/monitor"
 	"opsmon/kv"
@@ -12,6 +14,10 @@ import (
 var links = kv.NewBucket("ledgerLink", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[int64]()) // (account, (station, device)) -> since when, ms
 
 type linkKey = kv.Pair[string, kv.Pair[string, string]]
+
+// linkGrace is how long a device may be away and come back as if it had not been, ms: one whose radio is bad connects anew
+// again and again, and each time would be two records of each of its stations for good. A station is silent after minutes only.
+const linkGrace = minute
 
 // linked is a connection that began or ended.
 type linked struct {
@@ -34,17 +40,39 @@ func (f *Floor) Linked(accountID, device string, stationCodes []string, at int64
 	o.hint()
 }
 
-// takeLinks records the connections that began and ended.
+// takeLinks records the connections that began and ended: an end when the device has been away for a while.
 func (o *owner) takeLinks() {
 	o.arrivals.Lock()
 	list := o.arrivals.links
 	o.arrivals.links = nil
 	o.arrivals.Unlock()
-	if len(list) == 0 {
+	var due []linked
+	for _, l := range list {
+		if !l.up {
+			o.ended = append(o.ended, l)
+			continue
+		}
+		due = append(due, l)
+		for i := range o.ended {
+			if e := &o.ended[i]; e.device == l.device {
+				e.stations = slices.DeleteFunc(slices.Clone(e.stations), func(code string) bool { return slices.Contains(l.stations, code) })
+			}
+		}
+	}
+	now := o.f.now()
+	o.ended = slices.DeleteFunc(o.ended, func(e linked) bool {
+		if now-e.at < linkGrace && e.at <= now+minute {
+			return false
+		}
+		due = append(due, e)
+		return true
+	})
+	if len(due) == 0 {
 		return
 	}
+	slices.SortStableFunc(due, func(a, b linked) int { return cmp.Compare(a.at, b.at) })
 	err := o.update(func(w *Work) error {
-		for _, l := range list {
+		for _, l := range due {
 			for _, code := range l.stations {
 				if w.o.lines[code] == nil {
 					continue
@@ -59,7 +87,7 @@ func (o *owner) takeLinks() {
 	if err != nil {
 		o.trouble("connections of devices are not counted as signs of life yet; it is tried again", err)
 		o.arrivals.Lock()
-		o.arrivals.links = append(list, o.arrivals.links...)
+		o.arrivals.links = append(due, o.arrivals.links...)
 		o.arrivals.Unlock()
 	}
 }

@@ -233,10 +233,13 @@ func (f *Floor) Refusals(accountID string, limit, skip int) (list []Refused, tot
 // sweepBatch is how many records one transaction of Sweep removes.
 const sweepBatch = 1000
 
-// Sweep forgets the keys of requests that are older than seven days, and what was refused more than 30 days ago. Errors are
-// the store's.
+// Sweep forgets the keys of requests that are older than seven days, what was refused more than 30 days ago, and what the
+// ledger has of a time from which nothing is computed any more. Errors are the store's.
 func (f *Floor) Sweep() error {
 	now := f.now()
+	if err := f.prune(now); err != nil {
+		return fmt.Errorf("forget what happened at stations long ago: %w", err)
+	}
 	for more := true; more; {
 		err := f.cfg.Store.Update(func(tx *kv.Tx) error {
 			n := 0

@@ -39,6 +39,7 @@ type owner struct {
 	lines    map[string]*line
 	loading  error // why there are no lines yet
 
+	ended   []linked        // connections whose devices may come back in a moment
 	faults  map[fault]int64 // what cannot be done at stations, and until when it is not tried again, ms
 	failing atomic.Int64    // how many of these there are
 	leaveAt int64           // ms: then rules are told once more of stations that have left; 0: they know

@@ -183,7 +183,7 @@ func (w *Work) StationAt(code string, at int64) (*station.Station, error) {
 func (w *Work) Plan() *station.Plan { return w.o.plan }
 
 // Record adds an input to the ledger. It may lie in the past: then the station is computed again from there. It gives the
-// number by which Cancel takes it back. errdefs.NotFound when there is no such station.
+// number by which, with its moment, Cancel takes it back. errdefs.NotFound when there is no such station.
 func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err error) {
 	if w.o.lines[stationCode] == nil {
 		return 0, errdefs.New(errdefs.NotFound, "there is no station with this code")
@@ -210,36 +210,30 @@ func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err 
 	return number, nil
 }
 
-// Cancel takes a record back: it stays in the ledger, and no longer counts. errdefs.NotFound.
-func (w *Work) Cancel(stationCode string, number uint64) error {
-	under := ledger.Between(ledgerKey(w.Account, stationCode, 0, 0), ledgerKey(w.Account, stationCode, 1<<62, 0))
-	for item, err := range ledger.ScanDown(w.Tx, under) {
-		if err != nil {
-			return err
-		}
-		if item.Key.B.B.B != number {
-			continue
-		}
-		r, at := item.Value, int64(item.Key.B.B.A)
-		if r.Cancelled != 0 {
-			return nil
-		}
-		r.Cancelled = w.Now
-		if err := ledger.Put(w.Tx, item.Key, r); err != nil {
-			return err
-		}
-		w.back(stationCode, at)
-		if err := markLate(w.Tx, w.Account, stationCode, at); err != nil {
-			return err
-		}
-		for _, rule := range w.o.f.rules {
-			if err := rule.Cancelled(w, stationCode, r.input(at)); err != nil {
-				return err
-			}
-		}
-		return nil
+// Cancel takes back the record of a moment, ms, and number: it stays in the ledger, and no longer counts. errdefs.NotFound.
+func (w *Work) Cancel(stationCode string, at int64, number uint64) error {
+	k := ledgerKey(w.Account, stationCode, at, number)
+	r, err := ledger.Get(w.Tx, k)
+	if errors.Is(err, kv.ErrNotFound) {
+		return errNoRecord
 	}
-	return errNoRecord
+	if err != nil || r.Cancelled != 0 {
+		return err
+	}
+	r.Cancelled = w.Now
+	if err := ledger.Put(w.Tx, k, r); err != nil {
+		return err
+	}
+	w.back(stationCode, at)
+	if err := markLate(w.Tx, w.Account, stationCode, at); err != nil {
+		return err
+	}
+	for _, rule := range w.o.f.rules {
+		if err := rule.Cancelled(w, stationCode, r.input(at)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lateFrom marks a station in the transaction when what is recorded lies before what is kept of it.

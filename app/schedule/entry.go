@@ -383,7 +383,7 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	if err := a.mayUndo(p, &old); err != nil {
 		return nil, err
 	}
-	if err := w.Cancel(old.StationCode, old.Sequence); err != nil {
+	if err := w.Cancel(old.StationCode, old.Effective, old.Sequence); err != nil {
 		return nil, err
 	}
 	counter := Entry{

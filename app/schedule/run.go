@@ -170,7 +170,7 @@ func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station) (*Vie
 			return nil, errdefs.New(errdefs.Conflict, "at %s the schedule %s was started after %s had ended", st.Code, other.ID, old.ID)
 		}
 	}
-	if err := a.w.Cancel(st.Code, old.EndSequence); err != nil {
+	if err := a.w.Cancel(st.Code, old.End, old.EndSequence); err != nil {
 		return nil, err
 	}
 	next := old.copy()

@@ -294,7 +294,7 @@ func TestAScheduleRunsOn(t *testing.T) {
 	p.apply(`"CHECK","WIPE","WALK"`, `"CHECK","WIPE"`)
 	p.apply(`"code":"WALK"`, `"code":"STROLL"`)
 	p.Pass(10*time.Minute, time.Minute)
-	p.must(p.Floor.Do(works, func(w *floor.Work) error { return w.Cancel("PRESS", number) }))
+	p.must(p.Floor.Do(works, func(w *floor.Work) error { return w.Cancel("PRESS", floortest.At(10*time.Minute), number) }))
 	runs := []string{"START/CHECK completed 02T08:00 -", "WALK missed 02T08:00 02T08:10", "WIPE pending 02T08:00 -"}
 	p.want("PRESS", runs...)
 	p.open()
