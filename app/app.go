@@ -276,12 +276,12 @@ func (a *App) gauges() []httpapi.Gauge {
 	)
 }
 
-func (a *App) auditList(accountID string, limit, skip int, action string) (records []audit.Record, total int, err error) {
+func (a *App) auditList(accountID string, q audit.Query) (page audit.Page, err error) {
 	err = a.store.View(func(tx *kv.Tx) error {
-		records, total, err = audit.List(tx, accountID, limit, skip, action)
+		page, err = audit.List(tx, accountID, q)
 		return err
 	})
-	return records, total, err
+	return page, err
 }
 
 // bootstrap makes an account and, when an e-mail address is given, its first administrator with a key, all in

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/backup"
 )
@@ -64,7 +65,8 @@ func TestOldBackups(t *testing.T) {
 				if err != nil || len(keys) != 1 || keys[0].Email != "it@northgate.example" {
 					t.Errorf("%+v, %v", keys, err)
 				}
-				records, _, err := a.auditList("northgate", 2, 0, "")
+				page, err := a.auditList("northgate", audit.Query{Limit: 2})
+				records := page.Records
 				if err != nil || len(records) != 2 || records[0].Action != "backup.restore" || records[1].Target != "lead@northgate.example" {
 					t.Errorf("%+v, %v", records, err)
 				}

@@ -138,8 +138,8 @@ func TestRestoreOverTheNetwork(t *testing.T) {
 	if _, err := a.auth.AuthenticateSession(grant.Session); err == nil {
 		t.Error("the session is there again")
 	}
-	if records, _, err := a.auditList("northgate", 1, 0, "backup.restore"); err != nil || len(records) != 1 || records[0].Target != made.Name || records[0].Actor.Email != "it@northgate.example" {
-		t.Errorf("%+v, %v", records, err)
+	if page, err := a.auditList("northgate", audit.Query{Limit: 1, Action: "backup.restore"}); err != nil || len(page.Records) != 1 || page.Records[0].Target != made.Name || page.Records[0].Actor.Email != "it@northgate.example" {
+		t.Errorf("%+v, %v", page, err)
 	}
 	if was := filepath.Dir(is.Restore.Result.Previous); was != cfg.DataDir {
 		t.Errorf("the previous store is in %s", was)
@@ -379,9 +379,9 @@ func TestScheduledBackups(t *testing.T) {
 		if err != nil || len(list) != 3 { // the first one of the first day went when there was a second
 			t.Errorf("%v, %v", list, err)
 		}
-		records, total, err := a.auditList("northgate", 10, 0, "backup.create")
-		if err != nil || total != 4 || records[0].Actor != (audit.Actor{Credential: "service"}) || records[0].Target != list[0].Name {
-			t.Errorf("%d records: %+v, %v", total, records, err)
+		page, err := a.auditList("northgate", audit.Query{Limit: 10, Action: "backup.create"})
+		if err != nil || page.Total != 4 || page.Records[0].Actor != (audit.Actor{Credential: "service"}) || page.Records[0].Target != list[0].Name {
+			t.Errorf("%+v, %v", page, err)
 		}
 		names := map[string]float64{}
 		for _, g := range a.backupGauges() {

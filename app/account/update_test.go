@@ -214,7 +214,8 @@ func TestResetWarehousePassword(t *testing.T) {
 func (h *house) auditTrail() (records []audit.Record) {
 	h.t.Helper()
 	if err := h.store.View(func(tx *kv.Tx) (err error) {
-		records, _, err = audit.List(tx, "northfield", 1000, 0, "")
+		page, err := audit.List(tx, "northfield", audit.Query{Limit: 1000})
+		records = page.Records
 		return err
 	}); err != nil {
 		h.t.Fatal(err)

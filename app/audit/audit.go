@@ -15,6 +15,9 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
+	"strings"
+	"time"
 
 	"opsmon/kv"
 )
@@ -71,49 +74,107 @@ func end(walk iter.Seq2[kv.Item[place, Record], error]) (uint64, error) {
 	return 0, nil
 }
 
-// List reads records of an account, newest first: at most limit of them after the first skip ones, and how many
-// there are in all. The action "" is every action; any other reads the whole log of the account. The list is
-// empty, never nil. Errors are the store's.
-func List(tx *kv.Tx, accountID string, limit, skip int, action string) ([]Record, int, error) {
-	page, total, err := read(tx, accountID, max(limit, 0), max(skip, 0), action)
-	if err != nil {
-		return nil, 0, fmt.Errorf("list audit: %w", err)
-	}
-	return page, total, nil
+// Query asks for records of an account, newest first. A zero field asks for nothing in particular.
+type Query struct {
+	Action      string
+	Words       []string  // all of them occur in the action, the target, the actor or the detail, whatever their case
+	From, To    time.Time // when it was changed; To is not in it any more
+	Before      uint64    // only records with smaller numbers
+	Limit, Skip int       // at most Limit records, after the first Skip ones
 }
 
-func read(tx *kv.Tx, accountID string, limit, skip int, action string) ([]Record, int, error) {
-	under := kv.Under(records, accountID)
+// Narrow tells that records have to be looked at to know whether they are asked for.
+func (q *Query) Narrow() bool {
+	return q.Action != "" || len(q.Words) > 0 || !q.From.IsZero() || !q.To.IsZero()
+}
+
+// Page is what was found.
+type Page struct {
+	Records []Record // never nil
+	Total   int      // how many there are, of those that were looked at
+	Next    uint64   // only records before this number were not looked at; 0: all were
+}
+
+// Piece is how many records one List looks at, so that writers do not wait long for the room that they free. Whoever looks for
+// more asks again with Before.
+const Piece = 5000
+
+// List reads records of an account. Without anything in particular it looks at those alone that it gives, and the total is
+// of all before. Errors are the store's.
+func List(tx *kv.Tx, accountID string, q Query) (Page, error) {
+	page, err := read(tx, accountID, &q)
+	if err != nil {
+		return Page{}, fmt.Errorf("list audit: %w", err)
+	}
+	return page, nil
+}
+
+func read(tx *kv.Tx, accountID string, q *Query) (Page, error) {
+	under, page := kv.Under(records, accountID), Page{Records: []Record{}}
 	last, err := end(records.ScanDown(tx, under))
 	if err != nil || last == 0 {
-		return []Record{}, 0, err
+		return page, err
 	}
 	first, err := end(records.Scan(tx, under))
 	if err != nil {
-		return nil, 0, err
+		return page, err
 	}
-	page, total := []Record{}, int(last-first+1)
-	if action == "" {
-		for n := last - uint64(min(skip, total)); n >= first && len(page) < limit; n-- {
-			record, err := records.Get(tx, place{A: accountID, B: n})
-			if err != nil {
-				return nil, 0, err
+	if q.Before > 0 {
+		last = min(last, q.Before-1)
+	}
+	if last < first {
+		return page, nil
+	}
+	limit, skip := max(q.Limit, 0), max(q.Skip, 0)
+	n, narrow, words := last, q.Narrow(), q.folded()
+	if !narrow {
+		page.Total = int(last - first + 1)
+		n -= uint64(min(skip, page.Total))
+	}
+	for looked := 0; n >= first && looked < Piece && (narrow || looked < limit); looked++ {
+		record, err := records.Get(tx, place{A: accountID, B: n})
+		if err != nil {
+			return Page{}, err
+		}
+		n--
+		if narrow {
+			if !q.wants(&record, words) {
+				continue
 			}
-			page = append(page, record)
+			if page.Total++; page.Total <= skip || len(page.Records) == limit {
+				continue
+			}
 		}
-		return page, total, nil
+		page.Records = append(page.Records, record)
 	}
-	total = 0
-	for item, err := range records.ScanDown(tx, under) {
-		switch {
-		case err != nil:
-			return nil, 0, err
-		case item.Value.Action != action:
-			continue
-		}
-		if total++; total > skip && len(page) < limit {
-			page = append(page, item.Value)
-		}
+	if n >= first {
+		page.Next = n + 1
 	}
-	return page, total, nil
+	return page, nil
+}
+
+func (q *Query) folded() []string {
+	words := make([]string, len(q.Words))
+	for i, word := range q.Words {
+		words[i] = strings.ToLower(word)
+	}
+	return words
+}
+
+func (q *Query) wants(r *Record, words []string) bool {
+	switch {
+	case q.Action != "" && r.Action != q.Action, r.At.Before(q.From), !q.To.IsZero() && !r.At.Before(q.To):
+		return false
+	case len(words) == 0:
+		return true
+	}
+	var b strings.Builder
+	for _, text := range []string{r.Action, r.Target, r.Actor.Email, r.Actor.Credential, r.Actor.Address} {
+		b.WriteString(text + "\n")
+	}
+	for _, text := range r.Detail {
+		b.WriteString(text + "\n")
+	}
+	text := strings.ToLower(b.String())
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }

@@ -23,21 +23,30 @@ func newStore(t testing.TB) *kv.Store {
 
 func list(t testing.TB, store *kv.Store, account string, limit, skip int, action string) (targets []string, total int) {
 	t.Helper()
-	err := store.View(func(tx *kv.Tx) error {
-		records, n, err := List(tx, account, limit, skip, action)
-		if records == nil {
-			t.Error("a nil list")
-		}
-		for _, r := range records {
-			targets = append(targets, r.Target)
-		}
-		total = n
+	page := ask(t, store, account, Query{Limit: limit, Skip: skip, Action: action})
+	return targetsOf(page), page.Total
+}
+
+func ask(t testing.TB, store *kv.Store, account string, q Query) (page Page) {
+	t.Helper()
+	err := store.View(func(tx *kv.Tx) (err error) {
+		page, err = List(tx, account, q)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return targets, total
+	if page.Records == nil {
+		t.Error("a nil list")
+	}
+	return page
+}
+
+func targetsOf(page Page) (targets []string) {
+	for _, r := range page.Records {
+		targets = append(targets, r.Target)
+	}
+	return targets
 }
 
 func TestPutAndList(t *testing.T) {
@@ -85,7 +94,8 @@ func TestPutAndList(t *testing.T) {
 
 	var records []Record
 	err = store.View(func(tx *kv.Tx) (err error) {
-		records, _, err = List(tx, "plant", 1, 2, "")
+		page, err := List(tx, "plant", Query{Limit: 1, Skip: 2})
+		records = page.Records
 		return err
 	})
 	if err != nil {
@@ -96,6 +106,79 @@ func TestPutAndList(t *testing.T) {
 		`"action":"user.add","target":"one","detail":{"role":"admin"}}`
 	if err != nil || string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+// Words are looked for in all that a record says, from and to in when it was.
+func TestSearch(t *testing.T) {
+	store := newStore(t)
+	err := store.Update(func(tx *kv.Tx) error {
+		return errors.Join(
+			Put(tx, "plant", Actor{Email: "ÉVA@plant.example", Credential: "session:s1", Address: "10.0.0.7"}, "user.add", "bob@plant.example", map[string]string{"role": "Admin"}),
+			Put(tx, "plant", Actor{Credential: "service"}, "backup.create", "app-1.backup", map[string]string{"note": "line one\nPress 4"}),
+			Put(tx, "other", Actor{Email: "éva@plant.example"}, "user.add", "elsewhere", nil),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		q    Query
+		want []string
+	}{
+		{Query{Words: []string{"éva"}}, []string{"bob@plant.example"}},
+		{Query{Words: []string{"10.0.0.7", "ADMIN", "User.", "BOB", "session:S1"}}, []string{"bob@plant.example"}},
+		{Query{Words: []string{"bob", "press"}}, nil},
+		{Query{Words: []string{"press", "service", "app-1"}}, []string{"app-1.backup"}},
+		{Query{Words: []string{"press"}, Action: "user.add"}, nil},
+		{Query{Words: []string{"role"}}, nil},
+		{Query{From: now.Truncate(time.Millisecond)}, []string{"app-1.backup", "bob@plant.example"}},
+		{Query{From: now.Add(time.Millisecond)}, nil},
+		{Query{To: now.Truncate(time.Millisecond)}, nil},
+		{Query{To: now.Add(time.Millisecond)}, []string{"app-1.backup", "bob@plant.example"}},
+		{Query{Before: 2}, []string{"bob@plant.example"}},
+		{Query{Before: 2, Words: []string{"press"}}, nil},
+		{Query{Before: 1}, nil},
+	} {
+		c.q.Limit = 10
+		page := ask(t, store, "plant", c.q)
+		if diff := cmp.Diff(c.want, targetsOf(page)); diff != "" || page.Total != len(c.want) || page.Next != 0 {
+			t.Errorf("%+v: %d in all, next %d, %s", c.q, page.Total, page.Next, diff)
+		}
+	}
+}
+
+// A search goes piece by piece, and all pieces together find what is there, once.
+func TestPieces(t *testing.T) {
+	store := newStore(t)
+	const n = 2*Piece + 3
+	err := store.Update(func(tx *kv.Tx) error {
+		for i := range n {
+			if err := Put(tx, "plant", Actor{}, "key.create", fmt.Sprint("k", i%10), nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, pages := 0, 0
+	for q := (Query{Words: []string{"k7"}, Limit: 2}); ; pages++ {
+		page := ask(t, store, "plant", q)
+		total += page.Total
+		if q.Before = page.Next; page.Next == 0 {
+			break
+		}
+	}
+	if total != 1000 || pages != 2 {
+		t.Errorf("%d found, in %d more pieces", total, pages)
+	}
+	if page := ask(t, store, "plant", Query{Limit: n}); len(page.Records) != Piece || page.Total != n || page.Next != n-Piece+1 {
+		t.Errorf("%d of %d, next %d", len(page.Records), page.Total, page.Next)
+	}
+	if page := ask(t, store, "plant", Query{Limit: n, Before: 4}); len(page.Records) != 3 || page.Total != 3 || page.Next != 0 {
+		t.Errorf("%d of %d, next %d", len(page.Records), page.Total, page.Next)
 	}
 }
 

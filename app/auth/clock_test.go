@@ -114,7 +114,8 @@ func TestClockBack(t *testing.T) {
 	}
 	var list []audit.Record
 	f.want(f.store.View(func(tx *kv.Tx) (err error) {
-		list, _, err = audit.List(tx, plantA, 1000, 0, "")
+		page, err := audit.List(tx, plantA, audit.Query{Limit: 1000})
+		list = page.Records
 		return err
 	}), none)
 	for i, r := range list {

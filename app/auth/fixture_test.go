@@ -203,7 +203,8 @@ func (f *fixture) checkBooks() {
 	err := f.store.View(func(tx *kv.Tx) error {
 		written := map[string]bool{}
 		for _, account := range []string{plantA, plantB} {
-			list, total, err := audit.List(tx, account, 1_000_000, 0, "")
+			page, err := audit.List(tx, account, audit.Query{Limit: 1_000_000})
+			list, total := page.Records, page.Total
 			if err != nil || total != len(list) {
 				f.t.Errorf("audit lists %d records of %d: %v", len(list), total, err)
 			}
@@ -341,7 +342,8 @@ func (f *fixture) audited(accountID, action string) []audit.Record {
 	f.t.Helper()
 	var list []audit.Record
 	err := f.store.View(func(tx *kv.Tx) (err error) {
-		list, _, err = audit.List(tx, accountID, 1000, 0, action)
+		page, err := audit.List(tx, accountID, audit.Query{Limit: 1000, Action: action})
+		list = page.Records
 		return err
 	})
 	if err != nil {

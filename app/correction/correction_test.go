@@ -179,7 +179,8 @@ func TestCorrection(t *testing.T) {
 	}
 	var records []audit.Record
 	if err := r.Store.View(func(tx *kv.Tx) (err error) {
-		records, _, err = audit.List(tx, floortest.Account, 10, 0, "correction.make")
+		page, err := audit.List(tx, floortest.Account, audit.Query{Limit: 10, Action: "correction.make"})
+		records = page.Records
 		return err
 	}); err != nil || len(records) != 2 || records[1].Detail["from"] != "2026-03-02T08:00:00.000Z" {
 		t.Errorf("audit: %+v, %v", records, err)

@@ -195,7 +195,7 @@ func envelope(method, path string, a *answer) error {
 		return nil
 	}
 	length, err := strconv.Atoi(h.Get("Content-Length"))
-	if long := a.status == 200 && (strings.HasPrefix(path, "/export/") || path == "/station-window") && h.Get("Content-Length") == ""; long {
+	if long := a.status == 200 && (isTable(path) || path == "/station-window") && h.Get("Content-Length") == ""; long {
 		length, err = len(a.raw), nil // it is sent while it is made
 	}
 	if err != nil {
@@ -203,7 +203,7 @@ func envelope(method, path string, a *answer) error {
 	}
 	text := path == "/metrics" && a.status == 200
 	file := strings.HasPrefix(path, "/backup/") && (method == http.MethodGet || method == http.MethodHead) && a.status == 200
-	table := strings.HasPrefix(path, "/export/") && a.status == 200
+	table := isTable(path) && a.status == 200
 	if kind := h.Get("Content-Type"); kind != "application/json" && !(table && kind == csvType) && !(text && strings.HasPrefix(kind, "text/plain; version=0.0.4")) && !(file && kind == fileType) {
 		return fmt.Errorf("the content type is %q", kind)
 	}
@@ -228,6 +228,8 @@ func envelope(method, path string, a *answer) error {
 	}
 	return errorEnvelope(a, v)
 }
+
+func isTable(path string) bool { return strings.HasPrefix(path, "/export/") || path == "/audit/export" }
 
 func successEnvelope(path string, v map[string]json.RawMessage) error {
 	switch {

@@ -75,8 +75,8 @@ type Config struct {
 	ChangeBackups func(values map[string]string, by audit.Actor) error
 	// Lines gives lines of the service's log; nil where no service runs.
 	Lines func(logbook.Query) []logbook.Line
-	// Audit lists the audit records of an account, newest first, and how many there are.
-	Audit func(accountID string, limit, skip int, action string) ([]audit.Record, int, error)
+	// Audit lists audit records of an account, newest first, a piece at a time.
+	Audit func(accountID string, q audit.Query) (audit.Page, error)
 	// Bootstrap makes an account, its first administrator and a key in one transaction.
 	Bootstrap func(BootstrapInput) (*BootstrapResult, error)
 	// SetupCode gives the one-time code that guards the set-up of an empty store, "" when there is nothing to

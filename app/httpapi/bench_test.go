@@ -305,9 +305,9 @@ func BenchmarkPostAccount(b *testing.B) {
 			key := s.roleKey(auth.Member)
 			snap, err := s.accounts.Get("acme")
 			s.must(nil, err)
-			record, _, err := s.listAudit("acme", 1, 0, "")
+			page, err := s.listAudit("acme", audit.Query{Limit: 1})
 			s.must(nil, err)
-			parts := encodedOf(b, snap.Account, account.Revision{Account: *snap.Account}, record[0])
+			parts := encodedOf(b, snap.Account, account.Revision{Account: *snap.Account}, page.Records[0])
 			request := func(value int) string {
 				body := fmt.Sprintf(`{"electricalPricePerKwh":%d}`, 100+value)
 				return fmt.Sprintf("POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", key, len(body), body)
@@ -337,10 +337,10 @@ func BenchmarkPostKey(b *testing.B) {
 		b.Run(strconv.Itoa(connections), func(b *testing.B) {
 			s := newServer(b, options{log: quiet()})
 			key := s.roleKey(auth.Member)
-			record, _, err := s.listAudit("acme", 1, 0, "key.create")
+			page, err := s.listAudit("acme", audit.Query{Limit: 1, Action: "key.create"})
 			s.must(nil, err)
 			at := audit.TimeOf(time.Now())
-			parts := encodedOf(b, record[0], auth.Key{Email: mailOf(auth.Member), Role: auth.Member, CreatedAt: at})
+			parts := encodedOf(b, page.Records[0], auth.Key{Email: mailOf(auth.Member), Role: auth.Member, CreatedAt: at})
 			request := "POST /key HTTP/1.1\r\nHost: x\r\nX-API-KEY: " + key + "\r\nContent-Length: 0\r\n\r\n"
 			race(b, rivals{
 				repeat(connections, func() func() error { return newWire(b, s.http, request, 200).do }),

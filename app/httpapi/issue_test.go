@@ -178,8 +178,8 @@ func TestStopOverHTTP(t *testing.T) {
 	if told != 9 {
 		t.Errorf("watchers were told %d times", told)
 	}
-	if _, n, err := s.listAudit("acme", 100, 0, "issue.cause"); err != nil || n != 1 {
-		t.Errorf("%d causes are in the audit: %v", n, err)
+	if page, err := s.listAudit("acme", audit.Query{Action: "issue.cause"}); err != nil || page.Total != 1 {
+		t.Errorf("%d causes are in the audit: %v", page.Total, err)
 	}
 }
 

@@ -114,6 +114,11 @@ func (c *call) long(x *choice, from int64) error {
 	if days <= from {
 		return nil
 	}
+	return c.turn()
+}
+
+// turn waits for a turn for a long read.
+func (c *call) turn() error {
 	l, who := c.api.load, c.caller()
 	l.mu.Lock()
 	mine := l.longBy[who]

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,7 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/kv"
 )
 
 // locally sends a request over the channel of the local command line and checks the answer.
@@ -308,6 +312,50 @@ func TestAuditList(t *testing.T) {
 	if a := s.do(ask{method: "GET", path: "/audit?action=nothing", key: admin}).want(t, 200); a.at("paging", "totalElements") != 0.0 {
 		t.Errorf("%s", a.body)
 	}
+}
+
+// The audit is searched by words and time; a search that looks at too much says where it stopped, and goes on from there.
+func TestSearchAudit(t *testing.T) {
+	s := newServer(t, options{})
+	admin := s.roleKey(auth.Admin)
+	by := audit.Actor{Email: "=eva@acme.example", Credential: "local"}
+	s.must(nil, s.store.Update(func(tx *kv.Tx) error {
+		for i := range mostSearched + 10 {
+			target := "often"
+			if i == 3 {
+				target = "once, \"so\""
+			}
+			if err := audit.Put(tx, "acme", by, "test.it", target, map[string]string{"note": "Press 4"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	find := func(query string) *answer {
+		return s.do(ask{method: "GET", path: "/audit?" + query, key: admin}).want(t, 200)
+	}
+	first := find("search=PRESS+once")
+	if first.at("paging", "totalElements") != 0.0 || len(first.at("results").([]any)) != 0 {
+		t.Fatalf("%s", first.body)
+	}
+	next := find(fmt.Sprintf("search=PRESS+once&before=%.0f", first.at("paging", "before")))
+	if next.at("paging", "totalElements") != 1.0 || next.text("results", "0", "target") != `once, "so"` || strings.Contains(string(next.body), "before") {
+		t.Errorf("%s", next.body)
+	}
+	if a := find("search=often&skip=6000&limit=2"); a.at("paging", "totalElements") != float64(mostSearched) || len(a.at("results").([]any)) != 2 {
+		t.Errorf("%s", a.body)
+	}
+	if a := find("search=often&to=2001-01-01"); a.at("paging", "totalElements") != 0.0 {
+		t.Errorf("%s", a.body)
+	}
+	for query, field := range map[string]string{"search=" + strings.Repeat("x", 201): "search", "from=soon": "from", "to=2026-13-01": "to", "from=2026-01-02&to=2026-01-01": "to", "before=0": "before"} {
+		s.do(ask{method: "GET", path: "/audit?" + query, key: admin}).want(t, 400).wantDetail(t, field, "must")
+	}
+	table, err := csv.NewReader(bytes.NewReader(s.do(ask{method: "GET", path: "/audit/export?search=once", key: admin}).want(t, 200).body)).ReadAll()
+	if err != nil || len(table) != 2 || table[1][2] != "'=eva@acme.example" || table[1][6] != `once, "so"` || table[1][7] != `{"note":"Press 4"}` {
+		t.Errorf("%q, %v", table, err)
+	}
+	s.do(ask{method: "GET", path: "/audit/export?from=soon", key: admin}).wantDetail(t, "from", "must")
 }
 
 // The log of the last day is read in pages, from a severity on.

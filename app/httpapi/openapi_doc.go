@@ -102,6 +102,12 @@ const parameters = `{
 "level": {"description": "Only lines of at least this severity.", "schema": {"type": "string", "enum": ["debug", "info", "warn", "error"]}, "example": "warn"},
 "before": {"description": "Only lines whose id is smaller.", "schema": {"type": "integer", "minimum": 1}, "example": 1795162530124},
 "token": {"description": "The token of the one-time link.", "required": true, "schema": {"type": "string", "minLength": 1}, "example": "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"},
+"search": {"description": "Only records in which all these words occur, whatever their case: in the action, the target, who, from where, or the detail.", "schema": {"type": "string", "maxLength": 200}, "example": "planner press"},
+"listAudit from": {"description": "Only what was changed since: a time, or a date in UTC.", "schema": {"type": "string"}, "example": "2026-11-01"},
+"listAudit to": {"description": "Only what was changed before: a time, or the end of a date in UTC.", "schema": {"type": "string"}, "example": "2026-11-20"},
+"exportAudit from": {"description": "Only what was changed since: a time, or a date in UTC.", "schema": {"type": "string"}, "example": "2026-11-01"},
+"exportAudit to": {"description": "Only what was changed before: a time, or the end of a date in UTC.", "schema": {"type": "string"}, "example": "2026-11-20"},
+"listAudit before": {"description": "Only records with smaller numbers (seq).", "schema": {"type": "integer", "minimum": 1}, "example": 812},
 "action": {"description": "Only records of this action.", "schema": {"type": "string"}, "example": "manifest.apply"},
 "listTasks state": {"description": "Only those in these states, with commas between them.", "schema": {"type": "string"}, "example": "pending"},
 "taskId": {"description": "Identifier of the Task, as the list gives it.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1.mqwkm4g0.0"},
@@ -584,9 +590,14 @@ var operations = map[string]operation{
 	},
 	"GET /audit": {
 		id: "listAudit", tag: "Admin", summary: "List what was changed, by whom",
-		about:  "Every change is a record, newest first.",
+		about:  "Every change is a record, newest first. With `search`, `action`, `from` or `to` records are searched for: one request looks at 50,000 of them, and says in `paging.before` where the next one goes on.",
 		answer: "A page of records.", form: formPage, gives: "AuditRecord", also: []int{400},
 		sample: `{"seq":812,"at":"2026-11-20T08:15:30.123Z","accountId":"acme","actor":{"email":"planner@acme.example","credential":"key:k3v9x2m7q4ab","address":"192.0.2.17"},"action":"manifest.apply","target":"acme","detail":{"revision":"4","changes":"1","note":""}}`,
+	},
+	"GET /audit/export": {
+		id: "exportAudit", tag: "Admin", summary: "Export the audit as CSV",
+		about:  "A file by RFC 4180 with the names of the columns in its first line, sent while it is made, newest record first; the detail as JSON. Texts that a spreadsheet would take for a formula have an apostrophe before them. A connection that is cut means that rows are missing.",
+		answer: "The records.", form: formTable, sample: "seq,at,email,credential,address,action,target,detail\r\n812,2026-11-20T08:15:30.123Z,planner@acme.example,key:k3v9x2m7q4ab,192.0.2.17,key.create,planner@acme.example,\r\n", also: []int{400},
 	},
 	"GET /backup": {
 		id: "getBackups", tag: "Admin", summary: "What backups there are, and how they are doing",

@@ -201,7 +201,8 @@ const answerModels = `{
 "Done": {"description": "It is done; there is nothing else to say.", "type": "object", "required": ["isSuccess"], "additionalProperties": false, "properties": {
 	"isSuccess": {"type": "boolean", "const": true}}},
 "Paging": {"description": "Where a page of a list belongs.", "type": "object", "required": ["totalElements"], "additionalProperties": false, "properties": {
-	"totalElements": {"description": "How many there are in all.", "type": "integer", "minimum": 0}}},
+	"totalElements": {"description": "How many there are in all.", "type": "integer", "minimum": 0},
+	"before": {"description": "Of the audit alone, and only where a search did not come to the end: the same search with this for before goes on. The total is of what was looked at.", "type": "integer", "minimum": 2}}},
 "Ref": {"description": "Names a thing.", "type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {
 	"code": {"description": "Its code.", "type": "string"},
 	"name": {"description": "Its name.", "type": "string"}}},

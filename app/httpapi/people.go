@@ -191,16 +191,3 @@ func deleteTablet(c *call) (reply, error) {
 	}
 	return reply{status: http.StatusNoContent}, nil
 }
-
-// getAudit answers GET /audit.
-func getAudit(c *call) (reply, error) {
-	limit, skip, err := c.page(100, 1000)
-	if err != nil {
-		return reply{}, err
-	}
-	records, total, err := c.api.cfg.Audit(c.p.AccountID, limit, skip, c.r.URL.Query().Get("action"))
-	if err != nil {
-		return reply{}, err
-	}
-	return list(records, total)
-}

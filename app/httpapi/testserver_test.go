@@ -285,12 +285,12 @@ func (s *server) must(_ any, err error) {
 	}
 }
 
-func (s *server) listAudit(accountID string, limit, skip int, action string) (list []audit.Record, total int, err error) {
+func (s *server) listAudit(accountID string, q audit.Query) (page audit.Page, err error) {
 	err = s.store.View(func(tx *kv.Tx) error {
-		list, total, err = audit.List(tx, accountID, limit, skip, action)
+		page, err = audit.List(tx, accountID, q)
 		return err
 	})
-	return list, total, err
+	return page, err
 }
 
 func (s *server) bootstrap(in BootstrapInput) (*BootstrapResult, error) {

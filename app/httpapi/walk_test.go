@@ -108,7 +108,8 @@ var samples = map[string]sample{
 	"GET /appliance":                                     {make: plain("/appliance"), role: auth.Admin},
 	"PUT /appliance/backup-settings":                     {make: with("/appliance/backup-settings", `{"every":2}`), role: auth.Admin},
 	"GET /appliance/log":                                 {make: plain("/appliance/log?level=info&limit=1000"), role: auth.Admin},
-	"GET /audit":                                         {make: plain("/audit?limit=3&skip=1&action=key.create"), role: auth.Admin},
+	"GET /audit":                                         {make: plain("/audit?limit=3&skip=1&action=key.create&search=key&from=2020-01-01&to=2030-01-01&before=1000000"), role: auth.Admin},
+	"GET /audit/export":                                  {make: plain("/audit/export?action=key.create&search=key&from=2020-01-01&to=2030-01-01"), role: auth.Admin},
 	"GET /backup":                                        {make: plain("/backup"), role: auth.Admin},
 	"POST /backup":                                       {make: laterBackup, role: auth.Admin},
 	"GET /backup/:name":                                  {make: someBackup(""), role: auth.Admin},
@@ -466,7 +467,7 @@ func TestWalkOfHead(t *testing.T) {
 				t.Errorf("HEAD %s: %s is %q, of GET %q", rt.path, name, got.header.Get(name), full.header.Get(name))
 			}
 		}
-		if rt.path != "/metrics" && rt.path != "/audit" && got.header.Get("Content-Length") != full.header.Get("Content-Length") {
+		if rt.path != "/metrics" && rt.path != "/audit" && rt.path != "/audit/export" && got.header.Get("Content-Length") != full.header.Get("Content-Length") {
 			if rt.path != "/key" { // shows when keys were last used
 				t.Errorf("HEAD %s: Content-Length is %q, of GET %q", rt.path, got.header.Get("Content-Length"), full.header.Get("Content-Length"))
 			}

@@ -310,7 +310,8 @@ func TestAStopIsNamed(t *testing.T) {
 		t.Error(diff)
 	}
 	if err := w.Store.View(func(tx *kv.Tx) error {
-		log, n, err := audit.List(tx, floortest.Account, 10, 0, "issue.cause")
+		page, err := audit.List(tx, floortest.Account, audit.Query{Limit: 10, Action: "issue.cause"})
+		log, n := page.Records, page.Total
 		if n != 3 || log[0].Target != stop {
 			t.Errorf("%d causes are in the audit", n)
 		}

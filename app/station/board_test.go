@@ -78,7 +78,8 @@ func TestBoard(t *testing.T) {
 	var trail []string
 	var records []audit.Record
 	if err := h.store.View(func(tx *kv.Tx) (err error) {
-		records, _, err = audit.List(tx, "millbrook", 20, 0, "")
+		page, err := audit.List(tx, "millbrook", audit.Query{Limit: 20})
+		records = page.Records
 		return err
 	}); err != nil {
 		t.Fatal(err)

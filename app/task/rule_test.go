@@ -429,7 +429,8 @@ func TestAManifestChangesWhileTasksArePending(t *testing.T) {
 	p.want("PRESS", "ROUND/WALK completed 02T08:45 02T10:15") // neither taken away nor made again
 	withdrawn := 0
 	p.must(p.Store.View(func(tx *kv.Tx) error {
-		_, n, err := audit.List(tx, works, 100, 0, "task.withdraw")
+		page, err := audit.List(tx, works, audit.Query{Limit: 100, Action: "task.withdraw"})
+		n := page.Total
 		withdrawn = n
 		return err
 	}))
@@ -517,7 +518,8 @@ func TestAYearOff(t *testing.T) {
 		t.Errorf("there are %d, from %q to %q", len(got), got[0], got[len(got)-1])
 	}
 	p.must(p.Store.View(func(tx *kv.Tx) error {
-		list, n, err := audit.List(tx, works, 10, 0, "task.leaveOut")
+		page, err := audit.List(tx, works, audit.Query{Limit: 10, Action: "task.leaveOut"})
+		list, n := page.Records, page.Total
 		if err == nil && (n != 3 || list[0].Detail["before"] != "2027-03-01T15:21:00.000Z") {
 			t.Errorf("%d audit records: %+v", n, list)
 		}

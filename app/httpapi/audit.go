@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/calendar"
+	"opsmon/app/errdefs"
+)
+
+// mostSearched is how many records one search looks at, in about a quarter of a second.
+const mostSearched = 10 * audit.Piece
+
+// longestSearch is how many characters may be searched for.
+const longestSearch = 200
+
+// getAudit answers GET /audit.
+func getAudit(c *call) (reply, error) {
+	q, err := c.auditQuery()
+	if err != nil {
+		return reply{}, err
+	}
+	if q.Limit, q.Skip, err = c.page(100, 1000); err != nil {
+		return reply{}, err
+	}
+	before, err := number(c.r.URL.Query().Get("before"), "before", 0, 1, 1<<53)
+	if err != nil {
+		return reply{}, err
+	}
+	q.Before = uint64(before)
+	if q.Narrow() {
+		if err := c.turn(); err != nil {
+			return reply{}, err
+		}
+	}
+	found, err := c.searchAudit(q)
+	if err != nil {
+		return reply{}, err
+	}
+	body := struct {
+		IsSuccess bool           `json:"isSuccess"`
+		Results   []audit.Record `json:"results"`
+		Paging    struct {
+			TotalElements int    `json:"totalElements"`
+			Before        uint64 `json:"before,omitempty"`
+		} `json:"paging"`
+	}{IsSuccess: true, Results: found.Records}
+	body.Paging.TotalElements = found.Total
+	if q.Narrow() {
+		body.Paging.Before = found.Next
+	}
+	return encode(body)
+}
+
+// searchAudit finds a page of records, piece by piece until enough were looked at. Every piece counts on.
+func (c *call) searchAudit(q audit.Query) (audit.Page, error) {
+	found := audit.Page{Records: []audit.Record{}}
+	for looked := 0; looked < mostSearched; looked += audit.Piece {
+		if err := c.r.Context().Err(); err != nil {
+			return found, err
+		}
+		page, err := c.api.cfg.Audit(c.p.AccountID, q)
+		if err != nil {
+			return found, err
+		}
+		found.Records = append(found.Records, page.Records...)
+		found.Total += page.Total
+		found.Next = page.Next
+		if !q.Narrow() || page.Next == 0 {
+			break
+		}
+		q.Before, q.Skip, q.Limit = page.Next, max(q.Skip-page.Total, 0), q.Limit-len(page.Records)
+	}
+	return found, nil
+}
+
+// auditQuery reads what records are asked for.
+func (c *call) auditQuery() (q audit.Query, err error) {
+	text := c.r.URL.Query()
+	search := text.Get("search")
+	if n := len([]rune(search)); n > longestSearch {
+		return q, errdefs.InvalidField("search", "must have %d characters or less; it has %d", longestSearch, n)
+	}
+	q.Action, q.Words = text.Get("action"), strings.Fields(search)
+	days := calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})
+	for _, limit := range []struct {
+		name string
+		at   *time.Time
+		end  bool
+	}{{"from", &q.From, false}, {"to", &q.To, true}} {
+		if text.Get(limit.name) == "" {
+			continue
+		}
+		ms, err := readMoment(limit.name, text.Get(limit.name), days, limit.end)
+		if err != nil {
+			return q, err
+		}
+		*limit.at = time.UnixMilli(ms)
+	}
+	if !q.From.IsZero() && !q.To.IsZero() && !q.To.After(q.From) {
+		return q, errdefs.InvalidField("to", "must be later than from, %s; it is %s", moment(q.From.UnixMilli()), moment(q.To.UnixMilli()))
+	}
+	return q, nil
+}
+
+var auditColumns = []string{"seq", "at", "email", "credential", "address", "action", "target", "detail"}
+
+// exportAudit answers GET /audit/export.
+func exportAudit(c *call) (reply, error) {
+	q, err := c.auditQuery()
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.turn(); err != nil {
+		return reply{}, err
+	}
+	q.Limit = audit.Piece
+	name := "audit-" + moment(c.api.cfg.Floor.Time())[:10] + ".csv"
+	return reply{pour: &pour{kind: csvType, name: name, run: func(ctx context.Context, w io.Writer) error {
+		b := bufio.NewWriterSize(w, 64<<10)
+		writeCSV(b, auditColumns)
+		for {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			page, err := c.api.cfg.Audit(c.p.AccountID, q)
+			if err != nil {
+				return err
+			}
+			for i := range page.Records {
+				cells, err := auditCells(&page.Records[i])
+				if err != nil {
+					return err
+				}
+				if err := writeCSV(b, cells); err != nil {
+					return err
+				}
+			}
+			if q.Before = page.Next; page.Next == 0 {
+				return b.Flush()
+			}
+		}
+	}}}, nil
+}
+
+// auditCells writes a record; its detail as JSON, so that one column holds it whatever it has.
+func auditCells(r *audit.Record) ([]string, error) {
+	detail := ""
+	if len(r.Detail) > 0 {
+		b, err := json.Marshal(r.Detail)
+		if err != nil {
+			return nil, err
+		}
+		detail = string(b)
+	}
+	return []string{whole(int64(r.Seq)), moment(r.At.UnixMilli()), r.Actor.Email, r.Actor.Credential, r.Actor.Address, r.Action, r.Target, detail}, nil
+}
