@@ -272,7 +272,7 @@ func TestStation(t *testing.T) {
 	s.do(ask{method: "GET", path: "/station/PACK%2D1", key: key}).want(t, 200) // the same path in other letters
 }
 
-// An archived account still reads; every write is 409 but revoking keys and logging out (decisions.md section 2).
+// An archived account still reads; every write is 409 but revoking keys and logging out, here or everywhere (decisions.md section 2).
 func TestArchivedAccount(t *testing.T) {
 	s := newServer(t, options{})
 	s.reviseTwice()
@@ -281,7 +281,7 @@ func TestArchivedAccount(t *testing.T) {
 	spare := s.roleKey(auth.Admin)
 	asks := map[string]ask{}
 	for _, rt := range s.routes {
-		if row := samples[rt.method+" "+rt.path]; !row.open && rt.path != "/auth/logout" && rt.path != "/key/:key" && rt.path != "/auth/account" {
+		if row := samples[rt.method+" "+rt.path]; !row.open && rt.path != "/auth/logout" && rt.path != "/session" && rt.path != "/key/:key" && rt.path != "/auth/account" {
 			asks[rt.method+" "+rt.path] = row.call(s, rt.method, caller{email: mailOf(auth.Admin)})
 		}
 	}
@@ -297,6 +297,7 @@ func TestArchivedAccount(t *testing.T) {
 	}
 	s.do(ask{method: "DELETE", path: "/key/" + spare, key: admin}).want(t, 204)
 	s.do(ask{method: "POST", path: "/auth/logout", session: session}).want(t, 200)
+	s.do(ask{method: "DELETE", path: "/session", key: admin}).want(t, 200)
 	if a := s.do(ask{method: "GET", path: "/auth/profile", key: admin}).want(t, 200); len(a.at("result", "accounts").([]any)) != 0 {
 		t.Errorf("an archived account is listed: %s", a.body)
 	}
