@@ -10,40 +10,41 @@ import { differenceList, showValue } from "./differences.js";
 
 /** changesBar shows what waits to be applied, and nothing when there is nothing. */
 export function changesBar(workspace, ctx) {
-  const dirty = workspace.dirty, theirs = workspace.theirs;
-  if (!dirty && !theirs && !workspace.merged) return nothing;
+  const dirty = workspace.dirty, theirs = workspace.theirs, again = workspace.discarded || workspace.canRedo;
+  if (!dirty && !theirs && !workspace.merged && !again) return nothing;
   const changes = workspace.changes().length, problems = workspace.problems.size;
   return html`<aside class="changes" aria-label="Changes that are not applied">
     ${theirs ? html`<p class="changes-theirs"><strong dir="auto">${theirs.author}</strong> applied revision ${theirs.revision} ${ago(theirs.createdAt)}. Your changes start from revision ${workspace.revision}.
       <button type="button" class="button" @click=${() => mergeDialog(workspace)}>See and merge</button></p>` : nothing}
     ${workspace.merged && !theirs ? html`<p class="muted">${count(workspace.merged.count, "change")} by <span dir="auto">${workspace.merged.author}</span> (revision ${workspace.merged.revision}) ${workspace.merged.count === 1 ? "is" : "are"} merged in.</p>` : nothing}
-    ${dirty ? html`<div class="changes-row">
-      <span role="status"><strong>${count(changes, "change")}</strong> not applied
+    ${dirty || again ? html`<div class="changes-row">
+      <span role="status">${dirty ? html`<strong>${count(changes, "change")}</strong> not applied` : "Nothing to apply"}
         ${problems ? html`· <button type="button" class="link bad" @click=${() => review(workspace, ctx)}>${count(problems, "problem")}</button>` : workspace.checking ? html`<span class="muted">· checking …</span>` : nothing}</span>
       <span class="changes-actions">
         <button type="button" class="button" ?disabled=${!workspace.canUndo} @click=${() => workspace.undo()}>Undo</button>
         <button type="button" class="button" ?disabled=${!workspace.canRedo} @click=${() => workspace.redo()}>Redo</button>
-        <button type="button" class="button" @click=${() => discard(workspace, changes)}>Discard</button>
-        <button type="button" class="button primary" ?disabled=${Boolean(theirs)} @click=${() => review(workspace, ctx)}>Review and apply</button>
+        <button type="button" class="button" ?disabled=${!dirty} @click=${() => discard(workspace, changes)}>Discard</button>
+        <button type="button" class="button primary" ?disabled=${!dirty || Boolean(theirs)} @click=${() => review(workspace, ctx)}>Review and apply</button>
       </span></div>` : nothing}
   </aside>`;
 }
 
 async function discard(workspace, changes) {
-  if (await confirm({ title: "Discard changes?", text: `${count(changes, "change")} of yours ${changes === 1 ? "is" : "are"} not applied. Undo brings ${changes === 1 ? "it" : "them"} back until you leave the page.`, action: "Discard", danger: true })) workspace.discard();
+  if (await confirm({ title: "Discard changes?", text: `${count(changes, "change")} of yours ${changes === 1 ? "is" : "are"} not applied. ${workspace.theirs ? `The page then shows revision ${workspace.theirs.revision}; this cannot be undone.` : `Undo brings ${changes === 1 ? "it" : "them"} back until you leave the page.`}`, action: "Discard", danger: true })) workspace.discard();
 }
 
 /** review shows what applying changes, in the service's own words, and applies it. */
 export async function review(workspace, ctx) {
-  const state = { result: null, error: null, busy: true, note: "" };
+  const state = { result: null, error: null, busy: true, note: "", doc: null };
   const ask = async (control) => {
-    Object.assign(state, { busy: true, error: null });
+    Object.assign(state, { busy: true, error: null, result: null, doc: workspace.doc });
     control.update();
     try { state.result = await workspace.check(); } catch (error) { state.error = error; }
     state.busy = false;
     if (control.element.isConnected) control.update();
   };
   const apply = async (control) => {
+    if (workspace.doc !== state.doc) return ask(control); // another tab changed it: only what was looked at is applied
     Object.assign(state, { busy: true, error: null });
     control.update();
     try {
@@ -96,18 +97,31 @@ export function hrefOf(workspace, field) {
 
 /** mergeDialog shows what somebody else applied and brings it into the draft; where both changed the same thing it asks. */
 export function mergeDialog(workspace) {
-  const compared = workspace.compare(), theirs = workspace.theirs, sides = compared.conflicts.map(() => null);
+  let compared, sides, anew = false;
+  const compare = () => {
+    compared = workspace.compare();
+    sides = compared.conflicts.map(() => null);
+  };
+  const take = (control) => {
+    if (workspace.take(compared, sides) || !workspace.theirs) return control.close(true);
+    anew = true;
+    compare();
+    control.update();
+  };
+  compare();
   return openDialog((control) => ({
-    title: `Revision ${theirs.revision} by ${theirs.author}`,
-    body: html`
-      ${theirs.note ? html`<p class="muted" dir="auto">“${theirs.note}”</p>` : nothing}
-      <h3>What ${theirs.author} changed</h3>${differenceList(compared.changes, compared.changes.length)}
-      ${compared.conflicts.length ? html`<h3>Changed by both of you</h3><p>Choose for each which one to keep.</p>
-        ${compared.conflicts.map((c, i) => html`<div class="conflict"><code>${pathText(c.path)}</code>
-          <dl><div><dt>Before</dt><dd>${showValue(c.base)}</dd></div><div><dt>Yours</dt><dd>${showValue(c.mine)}</dd></div><div><dt dir="auto">${theirs.author}</dt><dd>${showValue(c.theirs)}</dd></div></dl>
-          ${segmented({ name: `c${i}`, label: pathText(c.path), value: sides[i], options: [{ value: "mine", label: "Keep mine" }, { value: "theirs", label: "Take theirs" }], change: (side) => { sides[i] = side; control.update(); } })}</div>`)}`
-      : html`<p>None of it touches what you changed. Merged, both stay.</p>`}`,
+    title: `Revision ${compared.theirs.revision} by ${compared.theirs.author}`,
+    body: html`${anew ? html`<p class="notice wait" role="alert">Something was changed meanwhile. This is how it is now.</p>` : nothing}${mergeBody(compared, sides, control)}`,
     actions: html`<button type="button" class="button" @click=${() => control.close()}>Later</button>
-      <button type="button" class="button primary" ?disabled=${sides.includes(null)} @click=${() => { workspace.take(compared, sides); control.close(true); }}>Merge into my changes</button>`,
+      <button type="button" class="button primary" ?disabled=${sides.includes(null)} @click=${() => take(control)}>Merge into my changes</button>`,
   }), { wide: true });
 }
+
+const mergeBody = ({ theirs, changes, conflicts }, sides, control) => html`
+  ${theirs.note ? html`<p class="muted" dir="auto">“${theirs.note}”</p>` : nothing}
+  <h3>What ${theirs.author} changed</h3>${differenceList(changes, changes.length)}
+  ${conflicts.length ? html`<h3>Changed by both of you</h3><p>Choose for each which one to keep.</p>
+    ${conflicts.map((c, i) => html`<div class="conflict"><code>${pathText(c.path)}</code>${c.order ? html` <span class="muted">the order</span>` : nothing}
+      <dl>${[["Before", c.base], ["Yours", c.mine], [theirs.author, c.theirs]].map(([who, value]) => html`<div><dt dir="auto">${who}</dt><dd>${showValue(value, c.path.at(-1))}</dd></div>`)}</dl>
+      ${segmented({ name: `c${i}`, label: pathText(c.path), value: sides[i], options: [{ value: "mine", label: "Keep mine" }, { value: "theirs", label: "Take theirs" }], change: (side) => { sides[i] = side; control.update(); } })}</div>`)}`
+  : html`<p>None of it touches what you changed. Merged, both stay.</p>`}`;

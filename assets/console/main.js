@@ -106,7 +106,7 @@ async function show() {
     shell.profile ??= (await get("/auth/profile")).result;
     if (!found) throw new Error("there is no page at this address");
     if (!atLeast(shell.profile.role, found.page.role)) throw new Error(`this page is for the role ${found.page.role}; yours is ${shell.profile.role}`);
-    const [module] = await Promise.all([import(`./pages/${found.page.module}.js`), workspace.open(shell.profile)]);
+    const [module] = await Promise.all([load(found.page.module), workspace.open(shell.profile)]);
     const view = await module.open(context(found.path));
     if (mine === turn) shell.view = view;
     else view.leave?.();
@@ -117,6 +117,20 @@ async function show() {
   update();
   if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
   scrollTo(0, 0);
+}
+
+// load gives a page's module. Where the service is there and the module is not, it is another version by now, which is loaded
+// whole; the draft is kept.
+async function load(name) {
+  try {
+    return await import(`./pages/${name}.js`);
+  } catch (cause) {
+    await get("/ready");
+    if (turn === 1) throw cause;
+    await workspace.save();
+    location.reload();
+    return new Promise(() => {});
+  }
 }
 
 // Links within the console change the page without loading it anew.
@@ -132,7 +146,7 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", () => show());
 addEventListener("keydown", (event) => {
   const typing = event.target.closest?.("input, textarea, select, [contenteditable], .cm-editor");
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing) {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && !document.querySelector("dialog[open]")) {
     event.preventDefault();
     if (event.shiftKey) workspace.redo(); else workspace.undo();
   }
@@ -140,20 +154,48 @@ addEventListener("keydown", (event) => {
 workspace.addEventListener("change", update);
 connection.addEventListener("change", () => {
   update();
-  if (connection.up && shell.error?.away) show();
-  if (connection.up) workspace.look().catch(() => {});
+  if (!connection.up) return;
+  if (shell.error?.away) show().then(listen);
+  else listen();
+  workspace.look().catch(() => {});
 });
 
-// What others apply is seen at once, where the service can tell, and else when the page is looked at again.
+// What others apply is seen at once, where the service can tell, and else when the page is looked at again. A page that nobody
+// sees does not listen: over HTTP/1.1 a browser has six connections to a host, for all its tabs together.
+let events = null, again = 0;
 function listen() {
-  const events = new EventSource("/events?types=account");
-  events.addEventListener("account", () => workspace.look().catch(() => {}));
-  events.addEventListener("open", () => workspace.look().catch(() => {}));
-  addEventListener("pagehide", () => events.close());
+  clearTimeout(again);
+  events?.close();
+  events = null;
+  if (!shell.profile || document.visibilityState !== "visible") return;
+  events = new EventSource("/events?types=account");
+  const look = () => workspace.look().catch(() => {});
+  events.addEventListener("account", look);
+  events.addEventListener("open", look);
+  events.addEventListener("error", () => {
+    if (events?.readyState === EventSource.CLOSED) { // it was refused: the browser does not try again by itself
+      look();
+      again = setTimeout(listen, 10_000);
+    }
+    connection.check();
+  });
 }
 document.addEventListener("visibilitychange", () => {
+  listen();
   if (document.visibilityState === "visible") workspace.look().catch(() => {});
   else workspace.doc && workspace.save();
 });
+// What is being typed counts when its box is left, and a page that is left is left with all its boxes. Of the two events the
+// first leaves time to write, and the second comes everywhere.
+function leave() {
+  document.activeElement?.blur?.();
+  if (workspace.doc) workspace.save();
+}
+addEventListener("beforeunload", leave);
+addEventListener("pagehide", () => {
+  leave();
+  events?.close();
+});
+addEventListener("pageshow", (event) => { if (event.persisted) listen(); });
 
-show().then(() => { if (shell.profile) listen(); });
+show().then(listen);

@@ -54,7 +54,13 @@ export const atLeast = (role, needed) => roles.indexOf(role) >= roles.indexOf(ne
 
 /** pageAt finds the page of a path below /console, and what of the path follows its name. */
 export function pageAt(pathname) {
-  const [, , name = "", ...rest] = pathname.split("/").map(decodeURIComponent);
+  let parts;
+  try {
+    parts = pathname.split("/").map(decodeURIComponent);
+  } catch {
+    return null; // no text at all, such as %FF
+  }
+  const [, , name = "", ...rest] = parts;
   const found = sections.flatMap((s) => s.pages).find((p) => p.path === name);
   return found ? { page: found, path: rest.filter(Boolean) } : null;
 }

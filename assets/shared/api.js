@@ -82,6 +82,12 @@ class Connection extends EventTarget {
     if (!this.#timer) this.#timer = setTimeout(() => this.#ask(), 2000);
   }
 
+  /** check finds out at once whether the service is there. */
+  check() {
+    if (!this.up || this.#timer) return;
+    this.#ask();
+  }
+
   back() {
     clearTimeout(this.#timer);
     this.#timer = 0;

@@ -1,6 +1,6 @@
 // The workspace: the manifest as somebody is changing it. All pages change one draft; nothing reaches the plant before it is
 // applied as a whole. The draft outlives a reload (IndexedDB), and what others apply meanwhile is merged into it, with their
-// author named, never overwritten unseen.
+// author named, never overwritten unseen. A person's tabs have one draft: each follows what the others keep.
 
 import { get, put, request, query } from "./api.js";
 import { choose, differences, isEqual, merge, pathText } from "./document.js";
@@ -33,9 +33,13 @@ class Workspace extends EventTarget {
   merged = null;
   readOnly = true;
   #etag = "";
-  #account = "";
+  #key = "";
+  #kept = {}; // the base and the draft that this browser keeps, as far as this tab knows
+  #channel = null;
+  #heavy = false; // keeping the draft takes longer than a frame
   #undo = [];
   #redo = [];
+  #gone = null;
   #timer = 0;
   #opened = null;
   #applying = false;
@@ -43,19 +47,19 @@ class Workspace extends EventTarget {
   /** open loads the manifest once, and the draft that was left. */
   open(profile) {
     this.readOnly = !["admin", "member"].includes(profile.role);
-    this.#account = profile.accountId;
+    this.#key = `draft:${profile.accountId}:${profile.email}`;
     return (this.#opened ??= this.#load());
   }
 
   async #load() {
     try {
       const now = await fetchManifest();
-      Object.assign(this, { base: now.doc, doc: now.doc, revision: now.revision });
-      this.#etag = now.etag;
-      const left = this.readOnly ? null : await keep.get(this.#key());
+      const left = this.readOnly ? null : await keep.get(this.#key);
       // base and draft were kept as one, so what they have in common is one object in both, and comparing them is quick
-      if (left && left.revision === now.revision) Object.assign(this, { base: left.base, doc: left.doc });
-      else if (left) await this.#recover(left, now);
+      this.#start(left ?? now);
+      if (left && left.etag !== now.etag) this.theirs = { ...now, ...(await describe(now.revision)) };
+      this.#kept = { base: this.base, doc: this.doc };
+      this.#listen();
       if (this.dirty) this.#later();
       this.#changed();
     } catch (cause) {
@@ -64,19 +68,39 @@ class Workspace extends EventTarget {
     }
   }
 
-  // A draft was left that starts from an older revision: it stays as it was, and what was applied since waits to be merged.
-  async #recover(left, now) {
-    Object.assign(this, { base: left.base, doc: left.doc, revision: left.revision });
-    this.theirs = { ...now, ...(await describe(now.revision)) };
+  #start({ doc, base = doc, revision, etag }) {
+    Object.assign(this, { base, doc, revision });
+    this.#etag = etag;
   }
 
-  #key() { return `draft:${this.#account}`; }
+  #listen() {
+    if (this.readOnly || this.#channel) return;
+    this.#channel = new BroadcastChannel(this.#key);
+    this.#channel.addEventListener("message", ({ data }) => this.#receive(data));
+  }
+
+  // Another tab of the same person has kept the draft: this one follows. What was changed here and not kept yet, in a part of
+  // a second, is brought together with it.
+  #receive(draft) {
+    if (this.#applying) return setTimeout(() => this.#receive(draft), 200);
+    const { doc, base } = this.#kept, mine = this.doc, moved = draft.etag !== this.#etag;
+    this.#start({ ...draft, doc: mine === doc ? draft.doc : merge(doc ?? base, mine, draft.doc).merged });
+    this.#kept = { base: draft.base, doc: draft.doc };
+    this.#redo = [];
+    this.#undo = moved ? [] : [...this.#undo, mine];
+    if (moved) Object.assign(this, { theirs: null, merged: null });
+    this.#become(this.doc);
+    if (moved) this.look().catch(() => {});
+  }
 
   /** dirty tells whether the draft differs from what it started from. */
   get dirty() { return this.doc !== this.base && !isEqual(this.doc, this.base); }
 
   /** changes lists what the draft changes: see differences. */
   changes() { return this.doc === this.base ? [] : differences(this.base, this.doc); }
+
+  /** discarded tells that discard was the last step, which undo takes back. */
+  get discarded() { return !this.dirty && this.#undo.length > 0 && this.#undo.at(-1) === this.#gone; }
 
   get canUndo() { return this.#undo.length > 0; }
   get canRedo() { return this.#redo.length > 0; }
@@ -101,22 +125,27 @@ class Workspace extends EventTarget {
     this.#become(from.pop());
   }
 
-  /** discard takes back all that was not applied; undo brings it back. */
+  /** discard takes back all that was not applied; undo brings it back, unless the draft stood on a revision that is not the last. */
   discard() {
     if (!this.dirty) return;
-    this.#undo.push(this.doc);
-    if (this.theirs) this.#rest(this.theirs);
+    this.#undo.push((this.#gone = this.doc));
+    if (this.theirs) {
+      this.#rest(this.theirs);
+      this.#undo = [];
+      this.#redo = [];
+    }
     this.merged = null;
     this.#become(this.base);
   }
 
   #become(doc) {
     this.doc = doc;
+    if (!this.#heavy) this.save();
     this.#later();
     this.#changed();
   }
 
-  // Keeps the draft and has it checked, when the hands rest.
+  // Has the draft checked when the hands rest, and keeps it then if that takes long.
   #later() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(async () => {
@@ -126,10 +155,16 @@ class Workspace extends EventTarget {
     }, 400);
   }
 
-  /** save keeps the draft in this browser. */
+  /** save keeps the draft in this browser, and tells this person's other tabs. */
   async save() {
-    if (this.dirty) await keep.set(this.#key(), { base: this.base, doc: this.doc, revision: this.revision });
-    else await keep.remove(this.#key());
+    const { base, doc, revision } = this;
+    if (this.readOnly || (doc === this.#kept.doc && base === this.#kept.base)) return;
+    this.#kept = { base, doc };
+    const draft = { base, doc, revision, etag: this.#etag }, from = performance.now();
+    const kept = this.dirty ? keep.set(this.#key, draft) : keep.remove(this.#key);
+    this.#channel?.postMessage(draft);
+    this.#heavy = performance.now() - from > 16;
+    await kept;
   }
 
   /**
@@ -142,11 +177,11 @@ class Workspace extends EventTarget {
     this.#changed();
     try {
       const { result } = await put("/account/manifest?dryrun=true", doc);
-      this.#found(doc, [], result.warnings);
+      if (doc === this.doc) this.#found(doc, [], result.warnings);
       return result;
     } catch (error) {
       if (error.status !== 400) throw error;
-      this.#found(doc, error.details.length ? error.details : [{ field: "", issue: error.message }], []);
+      if (doc === this.doc) this.#found(doc, error.details.length ? error.details : [{ field: "", issue: error.message }], []);
       return null;
     } finally {
       this.checking = false;
@@ -182,24 +217,29 @@ class Workspace extends EventTarget {
     try {
       const answer = await request("PUT", `/account/manifest${query({ note })}`, { body: doc, headers: { "If-Match": this.#etag } });
       const { result } = answer.body;
+      const now = await fetchManifest().catch(() => null);
       this.merged = null;
-      this.#rest(await fetchManifest());
+      // Applied it is, whatever is known of what came after.
+      this.#rest(now?.revision === result.revision ? now : { doc, revision: result.revision, etag: answer.headers.get("ETag") ?? "" });
       if (this.doc === doc) this.doc = this.base;
       this.#undo = [];
       this.#redo = [];
       this.#found(this.doc, [], []);
       await this.save();
       this.#changed();
+      if (now?.revision !== result.revision) this.#lookSoon();
       return result;
     } catch (error) {
       if (error.status === 400) this.#found(doc, error.details, []);
       this.#applying = false;
-      if (error.status === 409) await this.look();
+      if (error.status === 409) await this.look().catch(() => {});
       throw error;
     } finally {
       this.#applying = false;
     }
   }
+
+  #lookSoon() { setTimeout(() => this.look().catch(() => {})); }
 
   #rest(now) {
     Object.assign(this, { base: now.doc, revision: now.revision, theirs: null });
@@ -212,34 +252,43 @@ class Workspace extends EventTarget {
    */
   async look() {
     if (!this.doc || this.#applying) return;
-    const now = await fetchManifest(this.theirs?.etag ?? this.#etag);
-    if (!now || this.#applying || now.revision <= this.revision) return;
-    if (!this.dirty) {
-      this.#rest(now);
-      this.doc = this.base;
-      this.#undo = [];
-      this.#redo = [];
-      this.#found(this.doc, [], []);
-      return;
-    }
-    const theirs = { ...now, ...(await describe(now.revision)) };
-    if (this.#applying || now.revision <= this.revision) return;
+    const etag = this.#etag, now = await fetchManifest(this.theirs?.etag ?? etag);
+    if (!now || this.#applying || this.#etag !== etag) return;
+    if (now.doc.account.id !== this.base.account.id) return location.assign("/console"); // another tab went to another account
+    if (!this.dirty) return this.#follow(now);
+    const theirs = now.etag === etag ? null : { ...now, ...(await describe(now.revision)) };
+    if (this.#applying || this.#etag !== etag) return;
     this.theirs = theirs;
     this.#changed();
   }
 
-  /** compare brings theirs and the draft together without changing anything: {merged, conflicts, changes}. */
-  compare() { return { ...merge(this.base, this.doc, this.theirs.doc), changes: differences(this.base, this.theirs.doc) }; }
+  #follow(now) {
+    this.#rest(now);
+    this.#undo = [];
+    this.#redo = [];
+    this.#found(this.base, [], []);
+    this.#become(this.base);
+  }
 
-  /** take makes a merge the draft. sides: one of "mine" and "theirs" for each conflict. */
-  take({ merged, conflicts, changes }, sides) {
-    const { author, revision } = this.theirs;
+  /** compare brings theirs and the draft together without changing anything: {merged, conflicts, changes, mine, theirs}. */
+  compare() {
+    const { base, doc: mine, theirs } = this;
+    return { ...merge(base, mine, theirs.doc), changes: differences(base, theirs.doc), mine, theirs };
+  }
+
+  /**
+   * take makes a merge the draft. sides: one of "mine" and "theirs" for each conflict. It does nothing and gives false when
+   * the draft or theirs is another one by now.
+   */
+  take({ merged, conflicts, changes, mine, theirs }, sides) {
+    if (mine !== this.doc || theirs !== this.theirs) return false;
     const doc = conflicts.reduce((doc, conflict, i) => choose(doc, conflict, sides[i]), merged);
     this.#undo = []; // what was before stands on another revision
     this.#redo = [];
-    this.#rest(this.theirs);
-    this.merged = { author, revision, count: changes.length };
+    this.#rest(theirs);
+    this.merged = { author: theirs.author, revision: theirs.revision, count: changes.length };
     this.#become(isEqual(doc, this.base) ? this.base : doc);
+    return true;
   }
 
   #changed() { this.dispatchEvent(new Event("change")); }

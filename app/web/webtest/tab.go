@@ -43,6 +43,8 @@ type Tab struct {
 	t   *testing.T
 	ctx context.Context
 
+	close func() // of a tab beside another
+
 	mu       sync.Mutex
 	problems []string // console errors, exceptions, violations of the policy
 	requests []string // addresses asked for
@@ -55,6 +57,24 @@ func (b *Browser) Open(t *testing.T, base string, view Viewport) *Tab {
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
 	t.Cleanup(cancel)
+	return newTab(t, ctx, base, view)
+}
+
+// Beside opens another tab beside this one, with its cookies and storage.
+func (p *Tab) Beside() *Tab {
+	p.t.Helper()
+	ctx, cancel := chromedp.NewContext(p.ctx)
+	p.t.Cleanup(cancel)
+	beside := newTab(p.t, ctx, p.Base, Laptop)
+	beside.close = cancel
+	return beside
+}
+
+// Close closes a tab that Beside opened.
+func (p *Tab) Close() { p.close() }
+
+func newTab(t *testing.T, ctx context.Context, base string, view Viewport) *Tab {
+	t.Helper()
 	p := &Tab{Base: base, t: t, ctx: ctx}
 	options := []chromedp.EmulateViewportOption{chromedp.EmulateScale(max(view.Scale, 1))}
 	if view.Touch {
@@ -123,12 +143,12 @@ func (p *Tab) Eval(expression string) {
 	Eval[bool](p, "(async () => { await ("+expression+"); return true; })()")
 }
 
-// Until waits for an expression to be true. (chromedp's own polling makes functions from text, which the pages'
+// Until waits for an expression, or what its promise is kept with, to be true. (chromedp's own polling makes functions from text, which the pages'
 // policy forbids.)
 func (p *Tab) Until(expression string) {
 	p.t.Helper()
 	deadline := time.Now().Add(patience)
-	for !Eval[bool](p, "Boolean("+expression+")") {
+	for !Eval[bool](p, "Promise.resolve("+expression+").then(Boolean)") {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("%s is still not true at %s; the page shows:\n%s\n%s", expression, Eval[string](p, "location.href"),
 				Eval[string](p, "document.body.innerText.slice(0, 1000)"), strings.Join(p.noted(), "\n"))

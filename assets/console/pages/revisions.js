@@ -27,6 +27,7 @@ export async function open(ctx) {
     ctx.update();
   };
   await load(ctx);
+  if (state.error?.away) throw state.error; // the shell opens the page again when the service is back
   const tools = { ctx, state };
   return {
     get title() { return state.one ? `Revision ${state.one.n}` : "Revisions"; },

@@ -1,0 +1,122 @@
+package consoletest_test
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"opsmon/app"
+	"opsmon/app/web/webtest"
+)
+
+// The service goes away and comes back: the page says so, keeps what was entered, asks seldom, and goes on by itself.
+func TestTheServiceStartsAgain(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, dir := l.Addr().String(), t.TempDir()
+	l.Close()
+	var tab, ann *webtest.Tab
+	adjust := func(c *app.Config) { c.Listen, c.DataDir = at, dir }
+	var key string
+	t.Run("before", func(t2 *testing.T) {
+		s := webtest.Serve(t2, webtest.Options{Manifest: small(), Adjust: adjust})
+		key = s.Key
+		tab, ann = open(t, s, "admin", "/console/skus"), open(t, s, "member", "/console/skus")
+		rename(tab, "A", "Apricot")
+	})
+	// Nothing was touched, and still it is told.
+	tab.Until(`document.querySelector(".banner.wait")?.textContent.includes("does not answer")`)
+	ann.Until(`document.querySelector(".banner.wait")`)
+	tab.Axe()
+	tab.Shot("away")
+	tab.Type("#f-SKU-name", "Apricots"+kb.Tab)
+	button(tab, ".changes", "Review and apply")
+	tab.Until(`document.querySelector("dialog .notice.bad")?.textContent.includes("does not answer")`)
+	tab.Shot("away-review")
+	button(tab, "dialog footer", "Back")
+	before := len(tab.Requests())
+	time.Sleep(7 * time.Second) // what happens in a time of rest is what is counted
+	if n := len(tab.Requests()) - before; n < 2 || n > 9 {
+		t.Errorf("in 7 seconds the page asked %d times: %s", n, strings.Join(tab.Requests()[before:], " "))
+	}
+	s := webtest.Serve(t, webtest.Options{Empty: true, Adjust: adjust})
+	s.Key = key
+	tab.Until(`!document.querySelector(".banner.wait")`)
+	wantNames(t, tab, "A Apricots,B Bread,C Cake")
+	tab.Axe()
+	apply(tab)
+	wantNames(t, ann, "A Apricots,B Bread,C Cake") // who listened before listens again
+	tab.Clean()
+	ann.Clean()
+}
+
+// A page that is opened while the service is away comes by itself when it is back.
+func TestAPageThatCouldNotBeLoadedComesByItself(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	tab := open(t, s, "admin", "/console/skus")
+	tab.Eval(`(() => { const real = fetch; window.real = real; window.fetch = () => Promise.reject(new TypeError("Failed to fetch")); })()`)
+	tab.Eval(`document.querySelector('a[href="/console/revisions"]').click()`)
+	tab.Until(`document.querySelector("main .notice.bad")?.textContent.includes("does not answer") && document.querySelector(".banner.wait")`)
+	tab.Axe()
+	tab.Eval(`(() => { window.fetch = window.real; })()`)
+	tab.Until(`document.querySelector("main h1")?.textContent === "Revisions" && !document.querySelector(".banner.wait")`)
+	tab.Clean()
+}
+
+// A session that ends leads to signing in and back to the page, and what was entered is there again.
+func TestTheSessionEnds(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	tab := open(t, s, "member", "/console/skus")
+	rename(tab, "A", "Apricot")
+	tab.Type("#f-SKU-name", "Apricots")
+	s.Call("DELETE", "/user/member@demo.example", nil, nil)
+	tab.Press(kb.Tab)
+	tab.Until(`location.pathname === "/signin" && new URLSearchParams(location.search).get("next") === "/console/skus/A"`)
+	s.SignIn(tab, "member")
+	tab.Visit(webtest.Eval[string](tab, `new URLSearchParams(location.search).get("next")`))
+	wantNames(t, tab, "A Apricots,B Bread,C Cake")
+	apply(tab)
+	tab.Clean()
+}
+
+// Nobody sees what the role does not allow: in the menu, at an address, in a page.
+func TestRolesSeeTheirPages(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	for role, want := range map[string]string{"readonly": "API keys", "supervisor": "API keys", "member": "API keys"} {
+		tab := open(t, s, role, "/console/skus/A")
+		menu := webtest.Eval[[]string](tab, `[...document.querySelectorAll("#menu a")].map((a) => a.getAttribute("href"))`)
+		for _, path := range []string{"users", "signins", "tablets", "devices", "appliance", "backups", "log", "audit"} {
+			if strings.Contains(strings.Join(menu, " "), "/console/"+path) {
+				t.Errorf("%s has %s in the menu", role, path)
+			}
+			tab.Visit("/console/" + path)
+			tab.Until(`document.querySelector("main .notice.bad")?.textContent.includes("page is for the role admin; yours is ` + role + `")`)
+		}
+		tab.Visit("/console/nothing/here")
+		tab.Until(`document.querySelector("main .notice")?.textContent.includes("no page at this address")`)
+		tab.Axe()
+		tab.Visit("/console/%FF")
+		tab.Until(`document.querySelector("main .notice")?.textContent.includes("no page at this address")`)
+		tab.Visit("/console/keys")
+		tab.Until(`document.querySelector("main h1")?.textContent === "` + want + `"`)
+		if role != "member" {
+			for _, path := range []string{"skus", "skus/A", "shifts", "reasons", "account", "plants"} {
+				tab.Visit("/console/" + path)
+				tab.Until(`document.querySelector("main h1")`)
+				tab.Eval(workspace(`w.edit((d) => ({ ...d, version: "v2" }))`))
+				if open := webtest.Eval[[]string](tab, `[...document.querySelectorAll("main input:not([type=search]), main select, main textarea")].filter((e) => !e.matches(":disabled, [readonly], .tick *, [aria-label=Show]")).map((e) => e.id || e.name || e.outerHTML)`); len(open) > 0 {
+					t.Errorf("%s can change on %s: %v", role, path, open)
+				}
+				if webtest.Eval[bool](tab, `document.querySelector(".changes") !== null`) {
+					t.Errorf("%s has the bar of changes on %s", role, path)
+				}
+			}
+		}
+		tab.Clean()
+	}
+}

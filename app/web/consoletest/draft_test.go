@@ -1,0 +1,134 @@
+package consoletest_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"opsmon/app/web/webtest"
+)
+
+// What is not applied outlives a reload, a page that is left in the middle of a word, and a closed tab; it is gone after
+// discarding and applying.
+func TestUnsavedWorkStays(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	tab := open(t, s, "admin", "/console/skus/A")
+	tab.Type("#f-SKU-name", "Apricot") // and the box is not left
+	tab.Visit("/console/skus")
+	wantNames(t, tab, "A Apricot,B Bread,C Cake")
+	tab.Until(`document.querySelector(".changes")?.textContent.includes("1 change")`)
+
+	beside := again(tab, "/console/skus")
+	wantNames(t, beside, "A Apricot,B Bread,C Cake")
+	rename(beside, "B", "Baguette")
+	beside.Close()
+	wantNames(t, tab, "A Apricot,B Baguette,C Cake")
+	tab.Do(chromedp.Reload())
+	wantNames(t, tab, "A Apricot,B Baguette,C Cake")
+
+	// Somebody else does not see it in this browser.
+	before := s.SignIn(tab, "member")
+	tab.Visit("/console/skus")
+	tab.Until(`document.querySelector(".person")?.textContent.includes("` + before + `")`)
+	wantNames(t, tab, "A Apple,B Bread,C Cake")
+	s.SignIn(tab, "admin")
+	tab.Visit("/console/skus")
+	wantNames(t, tab, "A Apricot,B Baguette,C Cake")
+
+	// A revision that was applied while the page was closed is merged, not overwritten.
+	tab.Visit("/docs")
+	ann := open(t, s, "member", "/console/skus")
+	rename(ann, "C", "Crumble")
+	apply(ann)
+	tab.Visit("/console/skus")
+	tab.Until(`document.querySelector(".changes-theirs")`)
+	wantNames(t, tab, "A Apricot,B Baguette,C Cake")
+	button(tab, ".changes", "See and merge")
+	button(tab, "dialog", "Merge")
+	wantNames(t, tab, "A Apricot,B Baguette,C Crumble")
+	tab.Until(kept)
+	apply(tab)
+	tab.Until(notKept)
+	if got := applied(s); got != "A Apricot,B Baguette,C Crumble" {
+		t.Errorf("applied: %s", got)
+	}
+
+	rename(tab, "A", "Aubergine")
+	tab.Until(kept)
+	button(tab, ".changes", "Discard")
+	button(tab, "dialog footer", "Discard")
+	tab.Until(notKept)
+	button(tab, ".changes", "Undo")
+	wantNames(t, tab, "A Aubergine,B Baguette,C Crumble")
+	tab.Until(kept)
+	button(tab, ".changes", "Undo")
+	tab.Until(notKept)
+	button(tab, ".changes", "Redo")
+	tab.Until(kept)
+	tab.Eval(`document.querySelector("main").focus()`)
+	tab.Press("z", chromedp.ModifierCtrl)
+	wantNames(t, tab, "A Apricot,B Baguette,C Crumble")
+	tab.Clean()
+}
+
+// Two tabs of one person have one draft: what is changed in one is there in the other, and neither takes anything away.
+func TestTabsOfOnePersonHaveOneDraft(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	one := open(t, s, "admin", "/console/skus")
+	two := again(one, "/console/skus")
+	rename(one, "A", "Apricot")
+	wantNames(t, two, "A Apricot,B Bread,C Cake")
+	two.Until(`document.querySelector(".changes")?.textContent.includes("1 change")`)
+	set := func(tab *webtest.Tab, at, name string) {
+		tab.Eval(workspace(`w.edit((d) => ({ ...d, account: { ...d.account, skus: d.account.skus.with(` + at + `, { ...d.account.skus[` + at + `], name: "` + name + `" }) } }))`))
+	}
+	// Both at the same moment, before either is kept.
+	done := make(chan bool)
+	go func() { set(two, "1", "Baguette"); close(done) }()
+	set(one, "2", "Crumble")
+	<-done
+	for _, tab := range []*webtest.Tab{one, two} {
+		wantNames(t, tab, "A Apricot,B Baguette,C Crumble")
+	}
+	two.Visit("/docs") // a page that was only looked at takes nothing with it
+	one.Do(chromedp.Reload())
+	wantNames(t, one, "A Apricot,B Baguette,C Crumble")
+	two.Visit("/console/skus")
+	apply(two)
+	one.Until(`!document.querySelector(".changes")`)
+	wantNames(t, one, "A Apricot,B Baguette,C Crumble")
+	one.Until(notKept)
+	one.Clean()
+	two.Clean()
+}
+
+// Undo goes back a step at a time, and a new change ends what could be done again.
+func TestUndoAndRedo(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	tab := open(t, s, "admin", "/console/skus")
+	rename(tab, "A", "Apricot")
+	tab.Eval(workspace(`w.edit((d) => ({ ...d, account: { ...d.account, currency: "GBP" } }))`))
+	button(tab, ".changes", "Undo")
+	tab.Until(workspace(`w.doc.account.currency === "EUR" && w.doc.account.skus[0].name === "Apricot" && w.canRedo`))
+	button(tab, ".changes", "Redo")
+	tab.Until(workspace(`w.doc.account.currency === "GBP" && !w.canRedo`))
+	tab.Eval(`document.querySelector("main").focus()`)
+	tab.Press("z", chromedp.ModifierCtrl)
+	tab.Press("z", chromedp.ModifierCtrl)
+	tab.Until(`document.querySelector(".changes")?.textContent.includes("Nothing to apply")`)
+	tab.Axe()
+	tab.Press("Z", chromedp.ModifierCtrl, chromedp.ModifierShift)
+	wantNames(t, tab, "A Apricot,B Bread,C Cake")
+	rename(tab, "B", "Baguette")
+	if webtest.Eval[bool](tab, workspace(`w.canRedo`)) {
+		t.Error("after a new change an old one can be done again")
+	}
+
+	// With a dialog open the keys are the dialog's.
+	button(tab, ".changes", "Review and apply")
+	tab.Until(`document.querySelector("dialog footer .primary:not(:disabled)")`)
+	tab.Eval(`document.querySelector("dialog footer .button").focus()`)
+	tab.Press("z", chromedp.ModifierCtrl)
+	wantNames(t, tab, "A Apricot,B Baguette,C Cake")
+	tab.Clean()
+}
