@@ -250,3 +250,17 @@ func TestAnotherFormatOfTheHistoryIsComputedAgain(t *testing.T) {
 	}
 	checked(t, r)
 }
+
+// TestWhatPeopleCorrectDoesNotRest: a correction that is taken back at once is computed at once too.
+func TestWhatPeopleCorrectDoesNotRest(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	weeks(t, r, 20)
+	for range 3 {
+		if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Again(press, floortest.At(24*time.Hour)) }); err != nil {
+			t.Fatal(err)
+		}
+		if turns := untilComputed(t, r, nil); turns > 60 {
+			t.Errorf("it took %d seconds", turns)
+		}
+	}
+}
