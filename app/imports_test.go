@@ -40,6 +40,7 @@ var who = map[string][]string{
 	"app/web":              {"assets"},
 	"app/web/consoletest":  {},                                                                  // tests alone
 	"app/web/entrytest":    {},                                                                  // tests alone
+	"app/web/liststest":    {},                                                                  // tests alone
 	"app/web/plantstest":   {},                                                                  // tests alone
 	"app/web/webtest":      {"app", "app/control", "app/demo", "app/simulate", "app/transform"}, // for tests alone
 	"app/control":          {},

@@ -5,6 +5,7 @@ import { connection, get } from "../../shared/api.js";
 import { sentence } from "../../shared/dialog.js";
 import { ago, count, number } from "../../shared/format.js";
 import { schemas } from "../../shared/schema.js";
+import { listButtons } from "../lists/dialog.js";
 import { compare } from "../plants/compare.js";
 import { addGroup, addPlant, addStation, changeCode, duplicate, isNew, moveNodes, removeNodes } from "../plants/dialogs.js";
 import { insert, shift } from "../plants/edit.js";
@@ -108,7 +109,7 @@ class Page {
 
   #account() {
     const { ctx } = this, { plants, stations } = indexOf(ctx.workspace.doc), limit = ctx.workspace.doc.account.stationCountLimit;
-    return html`<div class="page-head"><h1>Plants and stations</h1><span class="row">${ctx.workspace.readOnly ? nothing : html`<button type="button" class="button primary" @click=${() => addPlant(ctx, this)}>Add a plant</button>`}</span>
+    return html`<div class="page-head"><h1>Plants and stations</h1><span class="row">${listButtons(ctx, "stations")}${ctx.workspace.readOnly ? nothing : html`<button type="button" class="button primary" @click=${() => addPlant(ctx, this)}>Add a plant</button>`}</span>
         <p>${count(stations.length, "station")} in ${count(plants.length, "plant")}${limit ? `; the limit is ${number(limit)}` : ""}. Choose one in the tree to see and change it.</p></div>
       ${limit && stations.length > limit ? html`<p class="notice wait">There are more stations than the limit of ${number(limit)}: this cannot be applied.</p>` : nothing}
       <div class="cards">${plants.map((plant) => html`<section class="card stack"><div class="spread"><h2><a href=${plant.href}><bdi>${plant.name}</bdi></a></h2><span class="muted">${plant.item.timezone}</span></div>

@@ -8,6 +8,7 @@ import { propertyOf, schemas } from "../../shared/schema.js";
 import { field } from "../../shared/form.js";
 import { wordOf } from "../../shared/terms.js";
 import { entityFields, freeCode } from "../entity.js";
+import { listButtons } from "../lists/dialog.js";
 
 const root = ["account", "reasons"];
 
@@ -38,7 +39,7 @@ function page(ctx, state) {
   const chosen = every.find((row) => row.reason.code === state.path[0]);
   const tools = { ctx, state, every };
   return html`
-    <div class="page-head"><h1>Reasons</h1>${workspace.readOnly ? nothing : html`<button type="button" class="button primary" @click=${() => add(tools, [tree.length])}>Add a reason</button>`}
+    <div class="page-head"><h1>Reasons</h1><div class="row">${listButtons(ctx, "reasons")}${workspace.readOnly ? nothing : html`<button type="button" class="button primary" @click=${() => add(tools, [tree.length])}>Add a reason</button>`}</div>
       <p>What a stop or planned time without production can be given. Which level offers which reasons is set at plants, groups and stations.</p></div>
     <div class="split">
       <section class="card stack"><input type="search" aria-label="Search reasons" placeholder="Search" .value=${state.search} @input=${(e) => { state.search = e.target.value; ctx.update(); }}>

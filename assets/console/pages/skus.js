@@ -7,6 +7,7 @@ import { duration, matches, number } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 import { schemas } from "../../shared/schema.js";
 import { entityFields, freeCode } from "../entity.js";
+import { listButtons } from "../lists/dialog.js";
 import { rateField } from "../rate.js";
 
 const list = ["account", "skus"];
@@ -30,7 +31,7 @@ function listing(ctx, state, skus) {
   const index = new Map(skus.map((sku, i) => [sku, i]));
   return html`
     <div class="page-head"><h1>SKUs</h1>
-      <div class="row">${workspace.readOnly ? nothing : html`
+      <div class="row">${listButtons(ctx, "skus")}${workspace.readOnly ? nothing : html`
         ${state.chosen.size ? html`<button type="button" class="button" @click=${() => remove(ctx, state, skus)}>Remove ${number(state.chosen.size)}</button>` : nothing}
         <button type="button" class="button primary" @click=${() => add(ctx, skus)}>Add an SKU</button>`}</div></div>
     <input type="search" class="search" aria-label="Search SKUs" placeholder="Search by code, name or specification" .value=${state.search} @input=${(e) => { state.search = e.target.value; ctx.update(); }}>
