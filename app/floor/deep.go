@@ -55,9 +55,13 @@ type rework struct {
 	missed  int64 // the earliest of what came meanwhile for a time that it has passed, ms; 0: nothing
 }
 
-// miss notes that something came late.
+// miss notes that something came late. What is still to be begun, or begun anew, goes back as far.
 func (x *rework) miss(at int64) {
-	if x != nil && at < x.at {
+	switch {
+	case x == nil:
+	case x.Since == 0:
+		x.Late = earlier(x.Late, at)
+	case x.at == 0 || at < x.at: // nothing is known to be kept beside it, or that has passed the moment
 		x.missed = earlier(x.missed, at)
 	}
 }

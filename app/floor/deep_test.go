@@ -142,6 +142,34 @@ func TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing(t *testing.T) {
 	}
 }
 
+// TestWhatComesForATimeBeforeAComputingThatWasHardlyBegun: the process ended when a station's computing again was noted and
+// nothing of it kept; what then comes for a time before its beginning is counted as well.
+func TestWhatComesForATimeBeforeAComputingThatWasHardlyBegun(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	weeks(t, r, 60)
+	from, to := floortest.At(0), floortest.At(60*24*time.Hour)
+	before := figuresOf(t, r, press, from, to)
+	r.Floor.Close()
+	begun := kv.NewBucket("ledgerAgain", kv.PairOf(kv.String, kv.String), kv.JSON[map[string]int64]())
+	if err := r.Store.Update(func(tx *kv.Tx) error {
+		return begun.Put(tx, kv.Pair[string, string]{A: floortest.Account, B: press}, map[string]int64{"late": floortest.At(40 * 24 * time.Hour)})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.StoreUntold(floortest.Signal(press, floortest.At(3*24*time.Hour), units(70)))
+	r.Pass(time.Second, 0)
+	untilComputed(t, r, nil)
+	after := figuresOf(t, r, press, from, to)
+	if got, want := goodOf(after), goodOf(before)+70_000_000; got != want {
+		t.Errorf("%d millionths of units, want %d", got, want)
+	}
+	r.Forget(press)
+	if diff := cmp.Diff(figuresOf(t, r, press, from, to), after); diff != "" {
+		t.Errorf("(-from the log +computed in pieces): %.500s", diff)
+	}
+	checked(t, r)
+}
+
 // TestAKillKeepsHowFarItWas: what was computed before the process ended is not computed once more.
 func TestAKillKeepsHowFarItWas(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
