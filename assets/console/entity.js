@@ -17,15 +17,15 @@ export function entityField(ctx, all, type, path, name, more = {}) {
   return field({
     name, schema, id: `${type}-${name}`, required: all[type]?.required?.includes(name), value: getIn(workspace.doc, at),
     options: optionsFor(terms[name]?.[1], workspace.doc), disabled: workspace.readOnly || schema.readOnly,
-    problem: workspace.problem(at), warning: warningAt(workspace, at),
+    problem: issueAt(workspace.problems, at), warning: issueAt(workspace.warnings, at),
     change: (value) => workspace.edit((doc) => setIn(doc, at, value ?? cleared(getIn(workspace.base, at), schema))), ...more,
   });
 }
 
-// Warnings about a list stand at its elements.
-function warningAt(workspace, path) {
+// What is said about an element of a list stands at the list's field.
+function issueAt(issues, path) {
   const at = pathText(path);
-  for (const [field, issue] of workspace.warnings) if (field === at || field.startsWith(`${at}[`)) return issue;
+  for (const [field, issue] of issues) if (field === at || field.startsWith(`${at}[`)) return issue;
   return "";
 }
 

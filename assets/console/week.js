@@ -53,7 +53,7 @@ function partsOf(shifts, day) {
 function part({ i, carried, from, to }, shifts, names, { change, open, chosen }) {
   const s = shifts[i], text = `${s.name}, ${weekDays[Number(s.weekDay) - 1]} ${hours(s.startHour)} to ${hours((s.startHour + s.duration) % 24)}, ${duration(Math.round(s.duration * 3600000))}`;
   return html`<div class=${`shift tone-${names.indexOf(s.name) % 6} ${carried ? "carried" : ""} ${chosen === i ? "chosen" : ""}`} ${place((from / 24) * 100, ((to - from) / 24) * 100)}
-      tabindex=${carried ? nothing : 0} role=${carried ? nothing : "button"} aria-label=${carried ? nothing : text} aria-hidden=${carried ? "true" : nothing} title=${text}
+      tabindex=${carried ? nothing : 0} role=${carried ? nothing : "button"} aria-label=${carried ? nothing : text} aria-hidden=${carried ? "true" : nothing} title=${text} data-shift=${carried ? nothing : i}
       @click=${() => open?.(i)} @dblclick=${(e) => e.stopPropagation()} @keydown=${(e) => keys(e, i, s, change, open)} @pointerdown=${(e) => { if (change && !carried) drag(e, i, s, change); }}>
     <span dir="auto">${s.name}</span>${change && !carried ? html`<i class="handle" data-edge="end"></i>` : nothing}</div>`;
 }
@@ -71,6 +71,8 @@ function keys(event, i, s, change, open) {
     open?.(i);
   } else if (change && (move || day)) {
     event.preventDefault();
+    const week = event.currentTarget.closest(".week"); // another day is another row: the focus goes there with the shift
+    queueMicrotask(() => queueMicrotask(() => week.querySelector(`[data-shift="${i}"]`)?.focus()));
     if (day) change(i, { ...s, weekDay: String(((Number(s.weekDay) - 1 + day + 7) % 7) + 1) });
     else if (event.shiftKey) change(i, { ...s, duration: clamp(s.duration + move, step, 24) });
     else change(i, { ...s, startHour: clamp(s.startHour + move, 0, 24 - step) });

@@ -9,8 +9,9 @@ import { field } from "../../shared/form.js";
 import { wordOf } from "../../shared/terms.js";
 import { entityFields, freeCode } from "../entity.js";
 import { listButtons } from "../lists/dialog.js";
+import { renameAtLevels } from "../levels.js";
 
-const root = ["account", "reasons"];
+const root = ["account", "reasons"], lists = ["includeReasonCodes", "excludeReasonCodes"];
 
 /** placeOf makes a path of the document from a place in the tree: [1, 0] is the first reason below the second one. */
 const placeOf = (place) => place.reduce((path, i, depth) => [...path, ...(depth ? ["reasons"] : []), i], root);
@@ -122,7 +123,9 @@ function keys(event, tools) {
   if (!handled) return;
   event.preventDefault();
   handled();
-  queueMicrotask(() => queueMicrotask(() => document.querySelector(`.tree-row[data-code="${CSS.escape(document.activeElement?.dataset?.code ?? at.reason.code)}"]`)?.focus()));
+  // rows are drawn anew in place: the focus goes with the reason and not with the row
+  const code = event.altKey ? at.reason.code : document.activeElement?.dataset?.code ?? at.reason.code;
+  queueMicrotask(() => queueMicrotask(() => document.querySelector(`.tree-row[data-code="${CSS.escape(code)}"]`)?.focus()));
 }
 
 // shift gives what Alt and an arrow key do: up and down in its list, out of its parent, into the one before.
@@ -142,13 +145,13 @@ function detail(tools, { reason, place, parents, type }) {
   const { ctx, state } = tools, { workspace } = ctx, path = placeOf(place);
   const rename = (code) => {
     if (!code) return;
-    workspace.edit((doc) => setIn(doc, [...path, "code"], code));
+    workspace.edit((doc) => renameAtLevels(setIn(doc, [...path, "code"], code), lists, reason.code, code));
     ctx.navigate(href(code), { replace: true });
   };
   const remove = async () => {
-    const n = rowsOf(reason.reasons, { closed: new Set() }).length;
-    if (!await confirm({ title: `Remove ${reason.name ?? reason.code}?`, text: `${n ? `${count(n, "reason")} below it ${n === 1 ? "goes" : "go"} too. ` : ""}Stops that were given it keep its code. Lists of levels that name it should be changed as well.`, action: "Remove", danger: true })) return;
-    workspace.edit((doc) => updateIn(doc, listOf(place), (list) => list.toSpliced(place.at(-1), 1)));
+    const below = rowsOf(reason.reasons, { closed: new Set() }), n = below.length;
+    if (!await confirm({ title: `Remove ${reason.name ?? reason.code}?`, text: `${n ? `${count(n, "reason")} below it ${n === 1 ? "goes" : "go"} too. ` : ""}Stops that were given it keep its code. Levels that name it forget it.`, action: "Remove", danger: true })) return;
+    workspace.edit((doc) => [reason, ...below.map((row) => row.reason)].reduce((now, { code }) => renameAtLevels(now, lists, code, null), updateIn(doc, listOf(place), (list) => list.toSpliced(place.at(-1), 1))));
     ctx.navigate("/console/reasons");
   };
   const kinds = ["downtime", "non_production"].map((value) => ({ value, label: wordOf(value) }));

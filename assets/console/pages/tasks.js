@@ -7,6 +7,7 @@ import { compare, count, matches } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 import { schemas } from "../../shared/schema.js";
 import { entityFields, freeCode } from "../entity.js";
+import { renameAtLevels } from "../levels.js";
 import { inOrder, ordered, place, take } from "../tasks/order.js";
 import { trigger, triggerWords } from "../tasks/trigger.js";
 
@@ -109,15 +110,14 @@ function oneTask(tools, task, at) {
 
 function oneList(tools, list, at) {
   const { ctx, all } = tools, { workspace } = ctx, account = workspace.doc.account, path = [...lists, at], inside = ordered(account.tasks, list.code);
-  const renamed = (codes, code) => codes?.map((c) => (c === list.code ? code : c));
   const rename = (code) => {
     if (!code) return;
-    workspace.edit((doc) => follow(setIn(doc, [...path, "code"], code), list.code, code, renamed));
+    workspace.edit((doc) => follow(setIn(doc, [...path, "code"], code), list.code, code));
     ctx.navigate(listHref(code), { replace: true });
   };
   const remove = async () => {
     if (!await confirm({ title: `Remove ${list.name}?`, text: `${inside.length ? `${count(inside.length, "Task")} ${inside.length === 1 ? "leaves" : "leave"} it and ${inside.length === 1 ? "stays" : "stay"}. ` : ""}Levels that name it forget it.`, action: "Remove", danger: true })) return;
-    workspace.edit((doc) => follow(setIn(doc, path, undefined), list.code, null, (codes) => codes?.filter((c) => c !== list.code)));
+    workspace.edit((doc) => follow(setIn(doc, path, undefined), list.code, null));
     ctx.navigate("/console/tasks");
   };
   const levels = levelsOf(workspace.doc, list.code);
@@ -141,9 +141,8 @@ function levelsOf(doc, code) {
 }
 
 // follow has all that names a Task list name it by another code, or forget it (null).
-function follow(doc, from, to, change) {
-  const level = (e) => (e.includeTaskListCodes?.includes(from) || e.excludeTaskListCodes?.includes(from) ? { ...e, ...(e.includeTaskListCodes && { includeTaskListCodes: change(e.includeTaskListCodes, to) }), ...(e.excludeTaskListCodes && { excludeTaskListCodes: change(e.excludeTaskListCodes, to) }) } : e);
-  const task = (t) => (t.taskListCodes?.some((l) => l.code === from) ? { ...t, taskListCodes: to === null ? t.taskListCodes.filter((l) => l.code !== from) : t.taskListCodes.map((l) => (l.code === from ? { ...l, code: to } : l)) } : t);
-  const account = level(doc.account);
-  return { ...doc, account: { ...account, ...(account.tasks && { tasks: account.tasks.map(task) }), plants: account.plants.map((p) => ({ ...level(p), stationGroups: p.stationGroups.map((g) => ({ ...level(g), stations: g.stations.map(level) })) })) } };
+function follow(doc, from, to) {
+  const entries = (all) => (to === null ? all.filter((l) => l.code !== from) : all.map((l) => (l.code === from ? { ...l, code: to } : l)));
+  const named = renameAtLevels(doc, ["includeTaskListCodes", "excludeTaskListCodes"], from, to);
+  return updateIn(named, tasks, (list) => list?.map((t) => (t.taskListCodes?.some((l) => l.code === from) ? { ...t, taskListCodes: entries(t.taskListCodes) } : t)));
 }

@@ -1,0 +1,48 @@
+package configtest_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
+	s, tab := console(t, "/console/skus", ".table")
+	looks(t, tab, "skus")
+	button(tab, "#main .page-head", "Add an SKU")
+	tab.Until(`location.pathname === "/console/skus/NEW-SKU"`)
+	tab.Type("#f-SKU-code", "A-4"+kb.Tab)
+	tab.Until(`location.pathname === "/console/skus/A-4"`)
+	tab.Type("#f-SKU-name", "Cake"+kb.Tab)
+	tab.Until(`document.querySelector("h1").textContent === "Cake"`)
+
+	// One kind of rate takes the place of the other.
+	choose(tab, "Cycle time")
+	tab.Type("#f-SKU-cycleTime", "1 min 30 s"+kb.Tab)
+	draft(t, tab, "skus[3]", `{"code":"A-4","name":"Cake","cycleTime":90000}`)
+	tab.Until(`document.querySelector(".rate").textContent.includes("40 units an hour")`)
+	tab.Type("#f-SKU-cycleTime", "soon"+kb.Tab)
+	tab.Until(`document.querySelector("#f-SKU-cycleTime").validationMessage.includes("such as 90 s")`)
+	tab.Type("#f-SKU-cycleTime", "1:30"+kb.Tab)
+	tab.Until(`document.querySelector("#f-SKU-cycleTime").value === "1 min 30 s"`)
+
+	// The service's problem stands at its field.
+	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, skus: doc.account.skus.with(3, { ...doc.account.skus[3], stationCodes: ["PACK-9"] }) } }))`))
+	tab.Until(`document.querySelector("#f-SKU-stationCodes-problem").textContent.includes("PACK-9")`)
+	looks(t, tab, "sku")
+	tab.Click(`[aria-label="Remove PACK-9"]`)
+	tab.Type("#f-SKU-stationCodes", "packer 2"+kb.Enter)
+	draft(t, tab, "skus[3].stationCodes", `["PACK-2"]`)
+
+	tab.Click(`#main .page-head a[href="/console/skus"]`)
+	tab.Click(`[aria-label="Choose A-1"]`)
+	tab.Click(`[aria-label="Choose A-3"]`)
+	button(tab, "#main .page-head", "Remove 2")
+	button(tab, "dialog footer", "Remove")
+	draft(t, tab, "skus.map((sku) => sku.code)", `["A-2","A-4"]`)
+	tab.Type("#main .search", "cake")
+	tab.Until(`document.querySelectorAll(".table tbody tr").length === 1 && document.querySelector(".table tbody").textContent.includes("PACK-2")`)
+	account := apply(s, tab)
+	same(t, "the SKU", account["skus"].([]any)[1], `{"code":"A-4","cycleTime":90000,"name":"Cake","stationCodes":["PACK-2"]}`)
+	tab.Clean()
+}
