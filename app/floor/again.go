@@ -68,7 +68,7 @@ func (o *owner) failed(t *station.Timeline, l *line, now int64, err error) {
 	defer l.mu.Unlock()
 	l.retry = now + retryAfter
 	if l.base == nil {
-		if b, err := o.blank(t, l.code, now); err == nil {
+		if b, err := o.blank(t, &line{code: l.code}, now); err == nil {
 			l.base, l.baseAt = b.base, b.baseAt
 		}
 	}
@@ -102,15 +102,19 @@ func (o *owner) first(t *station.Timeline, now int64, lines []*line) error {
 	return nil
 }
 
-// blank is the line of a station of which nothing that is kept can be read: it starts anew, and is computed when it can be.
-func (o *owner) blank(t *station.Timeline, code string, now int64) (*line, error) {
-	s, err := configAt(t, code, now, now)
+// blank is the line of a station of which nothing that is kept can be read: it starts anew, and is computed when it can be, with
+// all that is noted of it.
+func (o *owner) blank(t *station.Timeline, noted *line, now int64) (*line, error) {
+	s, err := configAt(t, noted.code, now, now)
 	if err != nil {
 		return nil, err
 	}
 	at := now - settleAfter
 	at -= at % minute
-	return &line{code: code, touched: true, base: monitor.New(s.Monitor, at), baseAt: at, late: max(at, 1), retry: now + retryAfter, through: at}, nil
+	return &line{
+		code: noted.code, touched: true, base: monitor.New(s.Monitor, at), baseAt: at, late: earlier(noted.late, max(at, 1)), retry: now + retryAfter, through: at,
+		deep: noted.deep, anew: noted.anew, lost: noted.lost, entered: noted.entered,
+	}, nil
 }
 
 // lateBatches gives lines that are late in batches to be computed again together, those that are late by little first: a

@@ -170,6 +170,22 @@ func TestWhatComesForATimeBeforeAComputingThatWasHardlyBegun(t *testing.T) {
 	checked(t, r)
 }
 
+// TestAStationThatCannotBeReadAtAStartForgetsNothingLate: what came late before the start is counted when the station can be read.
+func TestAStationThatCannotBeReadAtAStartForgetsNothingLate(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	weeks(t, r, 20)
+	from, to := floortest.At(0), floortest.At(20*24*time.Hour)
+	before := figuresOf(t, r, press, from, to)
+	mend := r.Damage(press)
+	r.StoreUntold(floortest.Signal(press, floortest.At(3*24*time.Hour), units(70)))
+	r.Pass(time.Second, 0)
+	mend()
+	untilComputed(t, r, func() { r.Pause(time.Hour) })
+	if got, want := goodOf(figuresOf(t, r, press, from, to)), goodOf(before)+70_000_000; got != want {
+		t.Errorf("%d millionths of units, want %d", got, want)
+	}
+}
+
 // TestAKillKeepsHowFarItWas: what was computed before the process ended is not computed once more.
 func TestAKillKeepsHowFarItWas(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)

@@ -313,7 +313,7 @@ func (o *owner) replan() error {
 		if l == nil {
 			if l, err = o.open(t, s.Code, now); err != nil {
 				o.trouble("what is kept of the station "+s.Code+" cannot be read; it is tried again", err)
-				if l, err = o.blank(t, s.Code, now); err != nil {
+				if l, err = o.blank(t, l, now); err != nil {
 					return err
 				}
 			}

@@ -136,15 +136,16 @@ func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
 
 // open makes the line of a station of what is kept of it and what came since. What came for its past meanwhile, and is not
 // accounted for, is noted: the line is served as it was without that until it is computed again. A line whose last kept
-// state is long ago has no base yet: it is to be computed first.
+// state is long ago has no base yet: it is to be computed first. After an error the line is what is noted of it.
 func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error) {
 	l := &line{code: code, touched: true}
 	var kept int64
 	err := o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
-		if kept, err = o.f.cfg.History.Through(tx, o.account, code); err != nil {
+		if err := o.recall(tx, l, now); err != nil {
 			return err
 		}
-		return o.recall(tx, l, now)
+		kept, err = o.f.cfg.History.Through(tx, o.account, code)
+		return err
 	})
 	if l.through = kept; err != nil {
 		return l, err
@@ -159,7 +160,7 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 		s, at, err = o.stateBefore(t, code, kept, now)
 	}
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	if now-at > keptLong {
 		l.late = earlier(l.late, max(at, kept, 1))
@@ -167,7 +168,7 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 	}
 	r, err := o.replayFrom(t, code, s, at, kept, now)
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	l.base, l.baseAt, l.pending = r.base, r.at, r.pending
 	l.through = max(kept, r.from)

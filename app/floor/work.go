@@ -114,12 +114,6 @@ func (o *owner) update(fn func(w *Work) error) error {
 			l.mu.Unlock()
 		}
 	}
-	for code := range w.later { // people wait for it: it does not rest
-		l := o.lines[code]
-		l.mu.Lock()
-		l.redone, l.deepAt = 0, 0
-		l.mu.Unlock()
-	}
 	for code := range w.later { // people wait for it, unlike for what a device sends too late
 		l := o.lines[code]
 		l.mu.Lock()

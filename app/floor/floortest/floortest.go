@@ -157,22 +157,36 @@ func (r *Rig) ForgetAll() {
 	}
 }
 
-// Damage makes the packed signals of a station unreadable.
-func (r *Rig) Damage(stationCode string) {
+// Damage makes the packed signals of a station unreadable, until they are mended.
+func (r *Rig) Damage(stationCode string) (mend func()) {
 	r.T.Helper()
 	r.Quiet = true
 	parts := kv.NewBucket("signal", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.Raw)
+	var whole []kv.Item[kv.Pair[string, kv.Pair[string, kv.Pair[uint64, uint64]]], []byte]
 	r.must(r.Store.Update(func(tx *kv.Tx) error {
+		whole = whole[:0]
 		for item, err := range parts.Scan(tx, kv.Under(parts, Account)) {
-			if err != nil || item.Key.B.A != stationCode {
-				continue
+			if err == nil && item.Key.B.A == stationCode {
+				whole = append(whole, item)
 			}
+		}
+		for _, item := range whole {
 			if err := parts.Put(tx, item.Key, []byte("damaged")); err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
+	return func() {
+		r.must(r.Store.Update(func(tx *kv.Tx) error {
+			for _, item := range whole {
+				if err := parts.Put(tx, item.Key, item.Value); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
 }
 
 // Close ends what Open began.
