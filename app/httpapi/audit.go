@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ func getAudit(c *call) (reply, error) {
 	if q.Limit, q.Skip, err = c.page(100, 1000); err != nil {
 		return reply{}, err
 	}
-	before, err := number(c.r.URL.Query().Get("before"), "before", 0, 1, 1<<53)
+	before, err := number(c.r.URL.Query().Get("before"), "before", 0, 1, math.MaxInt)
 	if err != nil {
 		return reply{}, err
 	}

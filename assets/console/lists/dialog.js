@@ -31,10 +31,11 @@ async function download(ctx, name) {
 
 async function importDialog(ctx, name) {
   const all = await schemas(), kind = kinds[name];
-  const state = { text: "", file: "", remove: false, found: null, problems: [], changes: [], busy: false, turn: 0 };
+  const state = { doc: null, text: "", file: "", remove: false, found: null, problems: [], changes: [], busy: false, turn: 0 };
   await openDialog((control) => {
     const look = () => examine(ctx, name, all, state, control.update);
     const take = () => {
+      if (ctx.workspace.doc !== state.doc) return look(); // it is another draft than the one that was looked at
       ctx.workspace.edit((doc) => importList(name, all, doc, state.text, state).doc);
       control.close(true);
       toast(`${count(state.changes.length, "change")} taken over. ${state.changes.length === 1 ? "It counts" : "They count"} when you apply the draft.`);
@@ -73,26 +74,30 @@ function examine(ctx, name, all, state, update) {
   const mine = ++state.turn, { doc } = ctx.workspace;
   const found = state.text.trim() ? importList(name, all, doc, state.text, state) : { doc, rows: new Map(), unknown: [], missing: 0, problems: [] };
   const changes = differences(doc, found.doc);
-  Object.assign(state, { found, problems: found.problems, changes, busy: changes.length > 0 });
+  Object.assign(state, { doc, found, problems: found.problems, changes, busy: changes.length > 0 });
   update();
   if (!state.busy) return;
   setTimeout(async () => {
     if (mine !== state.turn) return;
-    const problems = await check(name, all, found).catch((error) => [{ row: 0, column: "", issue: error.message }]);
+    const problems = await check(ctx.workspace, name, all, found).catch((error) => [{ row: 0, column: "", issue: error.message }]);
     if (mine !== state.turn) return;
     Object.assign(state, { problems, busy: false });
     update();
   }, 250);
 }
 
-// What the service says of the rows; what it says of the rest of the draft stands in the bar.
-async function check(name, all, found) {
+// What the service says of the rows, and of the rest if it did not say so before.
+async function check(workspace, name, all, found) {
   try {
     await put("/account/manifest?dryrun=true", found.doc);
     return [];
   } catch (error) {
     if (error.status !== 400) throw error;
-    return error.details.flatMap(({ field, issue }) => { const at = rowOf(name, all, found.doc, found.rows, field); return at ? [{ ...at, issue }] : []; });
+    return error.details.flatMap(({ field, issue }) => {
+      const at = rowOf(name, all, found.doc, found.rows, field);
+      if (at) return [{ ...at, issue }];
+      return workspace.problems.has(field) ? [] : [{ row: 0, column: "", issue: `${field.replace(/^account\./, "")} ${issue}` }];
+    });
   }
 }
 
