@@ -27,6 +27,7 @@ export function openDialog(content, { wide = false } = {}) {
     dialog.addEventListener("close", () => {
       dialog.remove();
       before?.focus?.();
+      if (document.activeElement === document.body) document.querySelector("main")?.focus({ preventScroll: true }); // what opened it is gone
       done(value);
     });
     dialog.showModal();

@@ -66,7 +66,7 @@ export function mountEditor(host, { text, label, changed, check, complete, about
     state: EditorState.create({
       doc: text,
       extensions: [common, writing, check ? [lintGutter(), linter(check, { delay: 500, needsRefresh: (update) => update.transactions.some((t) => t.effects.some((e) => e.is(stale))) })] : [], about ? hoverTooltip(hover(about)) : [], original === undefined ? [] : unifiedMergeView({ original, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 8 } }),
-        keymap.of([...defaultKeymap, ...searchKeymap, ...foldKeymap, ...lintKeymap]), EditorView.contentAttributes.of({ "aria-label": label })],
+        EditorView.lineWrapping, keymap.of([...defaultKeymap, ...searchKeymap, ...foldKeymap, ...lintKeymap]), EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" })],
     }),
   });
 }

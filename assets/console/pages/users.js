@@ -47,7 +47,7 @@ export async function open(ctx) {
       { name: "email", label: "E-mail address", text: (user) => user.email, cell: (user) => html`<bdi>${user.email}</bdi>${user.email === mine ? html` <span class="chip plain">you</span>` : ""}` },
       { name: "role", label: "Role", text: (user) => user.role, cell: (user) => html`${user.role} <span class="muted small">${means[user.role]}</span>` },
       { name: "createdAt", label: "Added", text: (user) => user.createdAt, cell: (user) => html`<time datetime=${user.createdAt} title=${time(user.createdAt)}>${ago(user.createdAt)}</time>` },
-      { name: "actions", label: "", cell: (user) => html`<div class="row actions"><button type="button" class="button small" aria-label=${`Change the role of ${user.email}`} @click=${() => change(list, user)}>Change role</button>
+      { name: "actions", label: "", cell: (user) => html`<div class="row actions"><button type="button" class="button small" aria-label=${`Change role of ${user.email}`} @click=${() => change(list, user)}>Change role</button>
         <button type="button" class="button small" aria-label=${`Remove ${user.email}`} @click=${() => remove(list, user)}>Remove</button></div>` },
     ],
   });
