@@ -145,7 +145,7 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("popstate", () => show());
 addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("input, textarea, select, [contenteditable], .cm-editor");
+  const typing = event.composedPath()[0].closest?.("input, textarea, select, [contenteditable], .cm-editor");
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && !document.querySelector("dialog[open]")) {
     event.preventDefault();
     if (event.shiftKey) workspace.redo(); else workspace.undo();

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { ref } from "../../vendor/lit-html/directives/ref.js";
-import { differences, isEqual, parsePath } from "../../shared/document.js";
+import { differences, isEqual, merge, parsePath } from "../../shared/document.js";
 import { openDialog, sentence } from "../../shared/dialog.js";
 import { bytes } from "../../shared/format.js";
 import { keep } from "../../shared/keep.js";
@@ -18,9 +18,9 @@ const limit = 32 << 20;
 const write = (doc) => `${JSON.stringify(doc, null, 2)}\n`;
 
 export async function open(ctx) {
-  const { workspace } = ctx, all = await schemas(), key = `text:${ctx.profile.accountId}`;
+  const { workspace } = ctx, all = await schemas(), key = `text:${ctx.profile.accountId}:${ctx.profile.email}`;
   const left = workspace.readOnly ? null : await keep.get(key);
-  const state = { view: null, text: left?.text ?? write(workspace.doc), broken: "", timer: 0, doc: workspace.doc };
+  const state = { view: null, text: left?.text ?? write(workspace.doc), broken: "", timer: 0, doc: left?.doc ?? workspace.doc }; // doc is the draft that the text was made of
   const tools = { ctx, all, state, key };
   const followed = () => follow(tools);
   workspace.addEventListener("change", followed);
@@ -64,19 +64,22 @@ function typed(tools, text) {
   clearTimeout(state.timer);
   state.timer = setTimeout(() => {
     read(tools);
-    if (state.broken) keep.set(key, { text });
+    if (state.broken) keep.set(key, { text, doc: state.doc });
   }, text.length > limit / 32 ? 1500 : 300);
 }
 
-// read makes the text the draft, where it can be read.
-function read({ ctx, state, key }) {
+// read makes the text the draft, where it can be read. What became of the draft while it could not be read stays: only what
+// was typed is brought into it.
+function read(tools) {
+  const { ctx, state, key } = tools, { workspace } = ctx;
   state.waiting = false;
   try {
-    const doc = parse(state.text, state.view?.state);
+    const doc = parse(state.text, state.view?.state), next = workspace.doc === state.doc ? doc : merge(state.doc, doc, workspace.doc).merged;
     state.broken = "";
     keep.remove(key);
-    if (isEqual(doc, ctx.workspace.doc)) state.doc = ctx.workspace.doc;
-    else ctx.workspace.edit(() => (state.doc = doc));
+    state.doc = isEqual(doc, workspace.doc) ? workspace.doc : doc;
+    if (!isEqual(next, workspace.doc)) workspace.edit(() => next);
+    follow(tools);
   } catch (error) {
     state.broken = sentence(error);
   }
