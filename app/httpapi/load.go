@@ -117,8 +117,11 @@ func (c *call) long(x *choice, from int64) error {
 	return c.turn()
 }
 
-// turn waits for a turn for a long read.
+// turn waits for a turn for a long read; the machine's own administrator has it at once.
 func (c *call) turn() error {
+	if c.p.Type == auth.TypeLocal {
+		return nil
+	}
 	l, who := c.api.load, c.caller()
 	l.mu.Lock()
 	mine := l.longBy[who]
