@@ -110,20 +110,13 @@ func List(tx *kv.Tx, accountID string, q Query) (Page, error) {
 }
 
 func read(tx *kv.Tx, accountID string, q *Query) (Page, error) {
-	under, page := kv.Under(records, accountID), Page{Records: []Record{}}
-	last, err := end(records.ScanDown(tx, under))
-	if err != nil || last == 0 {
-		return page, err
-	}
-	first, err := end(records.Scan(tx, under))
-	if err != nil {
-		return page, err
-	}
+	page := Page{Records: []Record{}}
+	first, last, err := span(tx, accountID)
 	if q.Before > 0 {
 		last = min(last, q.Before-1)
 	}
-	if last < first {
-		return page, nil
+	if err != nil || last == 0 || last < first {
+		return page, err
 	}
 	limit, skip := max(q.Limit, 0), max(q.Skip, 0)
 	n, narrow, words := last, q.Narrow(), q.folded()
@@ -151,6 +144,16 @@ func read(tx *kv.Tx, accountID string, q *Query) (Page, error) {
 		page.Next = n + 1
 	}
 	return page, nil
+}
+
+// span gives the numbers of an account's first and last record, 0 when it has none.
+func span(tx *kv.Tx, accountID string) (first, last uint64, err error) {
+	under := kv.Under(records, accountID)
+	if last, err = end(records.ScanDown(tx, under)); err != nil || last == 0 {
+		return 0, 0, err
+	}
+	first, err = end(records.Scan(tx, under))
+	return first, last, err
 }
 
 func (q *Query) folded() []string {
