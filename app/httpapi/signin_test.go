@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -431,6 +432,27 @@ func TestCrossSite(t *testing.T) {
 			t.Errorf("there is no CORS: %s", name)
 		}
 	}
+}
+
+// No route that changes something takes a session from another site, whatever is added to the table.
+func TestEveryRouteRefusesOtherSites(t *testing.T) {
+	s := newServer(t, options{})
+	session := s.session("acme", mailOf(auth.Admin))
+	for _, rt := range s.routes {
+		if rt.method == http.MethodGet && !rt.noHead {
+			continue
+		}
+		for _, h := range []map[string]string{{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"}} {
+			a := samples[rt.method+" "+rt.path].call(s, rt.method, caller{email: mailOf(auth.Admin)})
+			a.key, a.session, a.from = "", session, s.address()
+			maps.Copy(h, a.header)
+			a.header = h
+			if got := s.do(a); got.status != http.StatusForbidden || !strings.Contains(got.text("errorMessage"), "another site") {
+				t.Errorf("%s %s from another site, %v: %d %.200s", rt.method, rt.path, h, got.status, got.body)
+			}
+		}
+	}
+	s.do(ask{method: "GET", path: "/account", session: session}).want(t, 200)
 }
 
 // X-API-KEY wins over the cookie (decisions.md section 4).

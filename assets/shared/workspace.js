@@ -273,7 +273,7 @@ class Workspace extends EventTarget {
   /** compare brings theirs and the draft together without changing anything: {merged, conflicts, changes, mine, theirs}. */
   compare() {
     const { base, doc: mine, theirs } = this;
-    return { ...merge(base, mine, theirs.doc), changes: differences(base, theirs.doc), mine, theirs };
+    return { ...merge(base, mine, theirs.doc), changes: differences(base, theirs.doc).filter(({ path }) => path !== "account.updatedAt"), mine, theirs };
   }
 
   /**

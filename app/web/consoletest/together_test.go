@@ -26,7 +26,7 @@ func TestTwoPeopleEditAtOnce(t *testing.T) {
 	}
 	bob.Axe()
 	button(bob, ".changes", "See and merge")
-	bob.Until(`document.querySelector("dialog")?.textContent.includes("skus[A].name") && document.querySelector("dialog").textContent.includes("None of it touches")`)
+	bob.Until(`document.querySelector("dialog")?.textContent.includes("skus[A].name") && document.querySelector("dialog .differences").childElementCount === 1 && document.querySelector("dialog").textContent.includes("None of it touches")`)
 	bob.Axe()
 	bob.Shot("merge")
 	button(bob, "dialog", "Merge")
