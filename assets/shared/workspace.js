@@ -294,8 +294,8 @@ class Workspace extends EventTarget {
   #changed() { this.dispatchEvent(new Event("change")); }
 }
 
-// fetchManifest gives {doc, etag, revision}, or null when it is the one with the tag.
-async function fetchManifest(tag) {
+/** fetchManifest gives {doc, etag, revision} of what is applied, or null when it is the one with the tag. */
+export async function fetchManifest(tag) {
   const answer = await request("GET", "/account/manifest");
   const etag = answer.headers.get("ETag") ?? "";
   if (tag && etag === tag) return null;

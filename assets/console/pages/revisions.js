@@ -6,6 +6,7 @@ import { get, query, request } from "../../shared/api.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
 import { ago, count, time } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
+import { fetchManifest } from "../../shared/workspace.js";
 import { differenceList } from "../differences.js";
 
 const size = 50;
@@ -95,9 +96,9 @@ function mount(host, { n, document }) {
   if (!host.shadowRoot) document.mountEditor(host, { text: document.text, original: document.original, label: `Revision ${n}` });
 }
 
-// restore shows first what going back would change.
+// restore shows first what going back would change, and changes nothing else: what is applied meanwhile is in its way.
 async function restore(ctx, n) {
-  const { workspace } = ctx, changes = (await get(`/account/manifest/revisions/${n}/changes${query({ from: workspace.revision })}`)).result;
+  const { workspace } = ctx, now = await fetchManifest(), changes = (await get(`/account/manifest/revisions/${n}/changes${query({ from: now.revision })}`)).result;
   const state = { note: `back to revision ${n}`, error: null, busy: false };
   const done = await openDialog((control) => ({
     title: `Restore revision ${n}?`,
@@ -110,7 +111,7 @@ async function restore(ctx, n) {
         state.busy = true;
         control.update();
         try {
-          control.close((await request("POST", `/account/manifest/revisions/${n}/restore${query({ note: state.note.trim() })}`)).body.result);
+          control.close((await request("POST", `/account/manifest/revisions/${n}/restore${query({ note: state.note.trim() })}`, { headers: { "If-Match": now.etag } })).body.result);
         } catch (error) {
           Object.assign(state, { error, busy: false });
           control.update();
