@@ -2,7 +2,7 @@
 
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { connection, get, post } from "../shared/api.js";
-import { sentence } from "../shared/dialog.js";
+import { sentence, toast } from "../shared/dialog.js";
 import { workspace } from "../shared/workspace.js";
 import { changesBar } from "./changes.js";
 import { atLeast, pageAt, sections } from "./pages.js";
@@ -59,7 +59,8 @@ async function change(accountId) {
 
 async function signOut(path, method) {
   await workspace.save();
-  await fetch(path, { method, headers: method === "POST" ? { "Content-Type": "application/json" } : {} }).catch(() => {});
+  const answer = await fetch(path, { method, headers: method === "POST" ? { "Content-Type": "application/json" } : {} }).catch(() => null);
+  if (!answer?.ok && answer?.status !== 401) return toast("You are still signed in: the service could not end the session now. Try again in a moment.", "bad");
   location.assign("/signin?out=1");
 }
 

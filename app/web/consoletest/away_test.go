@@ -120,3 +120,16 @@ func TestRolesSeeTheirPages(t *testing.T) {
 		tab.Clean()
 	}
 }
+
+func TestSigningOutThatFailsIsTold(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	tab := open(t, s, "member", "/console/skus")
+	tab.Eval(`window.fetch = ((real) => (path, more) => (path === "/auth/logout" ? Promise.resolve(new Response("{}", { status: 503 })) : real(path, more)))(fetch)`)
+	tab.Eval(`document.querySelector(".person").open = true`)
+	tab.Eval(`[...document.querySelectorAll(".person button")].find((b) => b.textContent === "Sign out").click()`)
+	tab.Until(`location.pathname === "/signin" || document.querySelector(".toast.bad")?.textContent.includes("You are still signed in")`)
+	if got := webtest.Eval[string](tab, `location.pathname`); got != "/console/skus" {
+		t.Errorf("a session that goes on is told to be over, at %s", got)
+	}
+	tab.Axe()
+}
