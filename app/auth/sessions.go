@@ -69,7 +69,8 @@ func (s *Service) EndSessions(p Principal, keepThis bool) (ended int, err error)
 	return ended, err
 }
 
-// EndSessionsOf ends the sessions that a user has in the caller's account, and tells how many have ended. Admins only.
+// EndSessionsOf ends the sessions that a user has in the caller's account, and tells how many have ended. Those in other
+// accounts go on there, but may not change to this one any more. Admins only.
 // Errors: Invalid (email), Forbidden, NotFound, Conflict on an archived account.
 func (s *Service) EndSessionsOf(p Principal, email string) (ended int, err error) {
 	if email, err = ParseEmail(email); err != nil {
@@ -79,9 +80,15 @@ func (s *Service) EndSessionsOf(p Principal, email string) (ended int, err error
 		if !users.Has(tx, place{A: p.AccountID, B: email}) && !s.isOnDomain(p.AccountID, email) {
 			return noUser(email)
 		}
-		err := sessionsOf(tx, email, p.AccountID, func(id string, r sessionRecord) error { return endSession(tx, p, id, r, c) })
-		ended = len(c.sessions)
-		return err
+		ended = 0
+		return sessionsOf(tx, email, "", func(id string, r sessionRecord) error {
+			if r.AccountID == p.AccountID {
+				ended++
+				return endSession(tx, p, id, r, c)
+			}
+			r.Bound = true
+			return sessions.Put(tx, id, r)
+		})
 	})
 	return ended, err
 }

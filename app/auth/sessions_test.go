@@ -6,6 +6,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/kv"
 )
 
 // addresses of a list of sessions, in its order.
@@ -92,8 +93,10 @@ func TestSessionsStayInTheirAccount(t *testing.T) {
 	}
 	_, err = f.EndSessionsOf(f.admin, person)
 	f.want(err, none)
-	_, err = f.AuthenticateSession(away.Session)
+	still, err := f.AuthenticateSession(away.Session)
 	f.want(err, none)
+	_, err = f.SwitchAccount(still, plantA)
+	f.want(err, errdefs.Forbidden) // it does not come back on this way
 }
 
 // A tablet tells when it was used last.
@@ -117,4 +120,23 @@ func TestTabletIsUsed(t *testing.T) {
 	if now := last(); paired == nil || now.Sub(paired.Time) != 5*time.Hour {
 		t.Errorf("paired at %v, and used at %v, five hours later", paired, now)
 	}
+}
+
+// Whoever sets an appliance up has typed an address and proven none: the session opens that account alone.
+func TestTheSetUpSessionStaysInItsAccount(t *testing.T) {
+	f := newFixture(t)
+	const person = "chief@elsewhere.example"
+	var raw string
+	var done func()
+	f.want(f.store.Update(func(tx *kv.Tx) (err error) {
+		raw, done, err = f.BootstrapTx(tx, First{AccountID: plantB, Email: person, SignIn: true, Actor: Local(plantB).Actor()})
+		return err
+	}), none)
+	f.hide(raw)
+	done()
+	f.user(plantA, person, Member)
+	p, err := f.AuthenticateSession(raw)
+	f.want(err, none)
+	_, err = f.SwitchAccount(p, plantA)
+	f.want(err, errdefs.Forbidden)
 }

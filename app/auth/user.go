@@ -262,7 +262,9 @@ func (s *Service) BootstrapTx(tx *kv.Tx, in First) (raw string, done func(), err
 	if in.SignIn {
 		raw, made = newToken(prefixSession)
 		c.sessions = []string{made.id}
-		err = putSession(tx, made, newSession(tx, made, in.AccountID, email, in.Actor.Address))
+		first := newSession(tx, made, in.AccountID, email, in.Actor.Address)
+		first.Bound = true // nobody has proven the address: in accounts to come it opens nothing
+		err = putSession(tx, made, first)
 	} else {
 		raw, made = newToken(prefixKey)
 		c.keys = []string{made.id}
