@@ -7,6 +7,7 @@ import { pathText } from "../shared/document.js";
 import { ago, count } from "../shared/format.js";
 import { segmented } from "../shared/form.js";
 import { differenceList, showValue } from "./differences.js";
+import { hrefOf } from "./where.js";
 
 /** changesBar shows what waits to be applied, and nothing when there is nothing. */
 export function changesBar(workspace, ctx) {
@@ -82,17 +83,6 @@ function reviewBody(workspace, ctx, state, control) {
     ${differenceList(changes, totalChanges)}
     <div class="field"><label for="note">Note</label><input id="note" type="text" maxlength="200" dir="auto" autocomplete="off" .value=${state.note} @input=${(e) => { state.note = e.target.value; }} placeholder="Why, in a few words">
       <p class="hint">Shown beside the revision; at most 200 characters.</p></div>`;
-}
-
-/** hrefOf gives the page of the console where a field of the manifest can be changed. */
-export function hrefOf(workspace, field) {
-  const [, list, i, , g, , s] = field.replace(/\[(\d+)\]/g, ".$1").split(".");
-  const account = workspace.doc.account, encode = encodeURIComponent;
-  const codeOf = { skus: "skus", shiftPatterns: "shifts", tasks: "tasks", taskLists: "tasks", reasons: "reasons" }[list];
-  if (codeOf) return `/console/${codeOf}${account[list]?.[i]?.code ? `/${list === "taskLists" ? "list/" : ""}${encode(account[list][i].code)}` : ""}`;
-  if (list !== "plants") return "/console/account";
-  const plant = account.plants?.[i], group = plant?.stationGroups?.[g], station = group?.stations?.[s];
-  return `/console/plants${[plant, group, station].filter((e) => e?.code).map((e) => `/${encode(e.code)}`).join("")}`;
 }
 
 /** mergeDialog shows what somebody else applied and brings it into the draft; where both changed the same thing it asks. */

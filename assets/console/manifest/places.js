@@ -1,22 +1,27 @@
 // Where in the text of a manifest something stands: paths to places, and places to paths, by the tree that the editor keeps.
 
+import { jsonLanguage } from "../../vendor/@codemirror/lang-json/dist/index.js";
 import { ensureSyntaxTree, syntaxTree } from "../../vendor/@codemirror/language/dist/index.js";
 
 /** How long the tree of a large document may take to be made, in milliseconds; then what is there of it is used. */
 const patience = 400;
 
-const treeOf = (state) => ensureSyntaxTree(state, state.doc.length, patience) ?? syntaxTree(state);
+const treeOf = (state, wait = patience) => ensureSyntaxTree(state, state.doc.length, wait) ?? syntaxTree(state);
 
 const values = new Set(["Object", "Array", "String", "Number", "True", "False", "Null"]);
 const valueOf = (node) => { for (let at = node.firstChild; at; at = at.nextSibling) if (values.has(at.name)) return at; return null; };
-const nameOf = (state, property) => {
+const nameIn = (slice, property) => {
   const name = property.getChild("PropertyName");
-  try { return name ? JSON.parse(state.sliceDoc(name.from, name.to)) : null; } catch { return null; }
+  try { return name ? JSON.parse(slice(name.from, name.to)) : null; } catch { return null; }
 };
+const nameOf = (state, property) => nameIn((from, to) => state.sliceDoc(from, to), property);
 
-/** placeOf gives {from, to} of what stands at a path (an array); where it is not there, of the nearest that holds it. */
-export function placeOf(state, path) {
-  let node = valueOf(treeOf(state).topNode), place = node ? { from: node.from, to: Math.min(node.to, node.from + 1) } : { from: 0, to: 0 };
+/**
+ * placeOf gives {from, to} of what stands at a path (an array); where it is not there, of the nearest that holds it. wait: how
+ * long the tree may take, in milliseconds.
+ */
+export function placeOf(state, path, wait) {
+  let node = valueOf(treeOf(state, wait).topNode), place = node ? { from: node.from, to: Math.min(node.to, node.from + 1) } : { from: 0, to: 0 };
   for (const step of path) {
     const next = node && (typeof step === "number" ? elementOf(node, step) : propertyOf(state, node, step));
     if (!next) break;
@@ -65,19 +70,37 @@ export function namesIn(state, node) {
   return node ? node.getChildren("Property").map((property) => nameOf(state, property)) : [];
 }
 
-/** duplicates lists names that an object has twice: {from, to, name}. JSON that the service takes has none. */
-export function duplicates(state) {
+/** duplicates lists names that an object of an editor's text has twice: {from, to, name}. JSON that the service takes has none. */
+export const duplicates = (state) => twice(treeOf(state), (from, to) => state.sliceDoc(from, to));
+
+/** duplicatesIn lists them in a text without an editor. */
+export const duplicatesIn = (text) => twice(jsonLanguage.parser.parse(text), (from, to) => text.slice(from, to));
+
+function twice(tree, slice) {
   const found = [];
-  treeOf(state).iterate({
+  tree.iterate({
     enter(node) {
       if (node.name !== "Object") return;
       const seen = new Set();
       for (const property of node.node.getChildren("Property")) {
-        const label = property.getChild("PropertyName"), name = nameOf(state, property);
+        const label = property.getChild("PropertyName"), name = nameIn(slice, property);
         if (label && seen.has(name)) found.push({ from: label.from, to: label.to, name });
         seen.add(name);
       }
     },
   });
   return found;
+}
+
+/** wrongAt says where a text stops being JSON, by the error that reading it gave: {at, line, column, words}. Browsers tell the place of some errors alone. */
+export function wrongAt(text, error) {
+  const told = Number(/ at position (\d+)/.exec(error.message)?.[1] ?? NaN);
+  const at = Number.isNaN(told) ? firstFault(text) : told, before = text.slice(0, at).split("\n");
+  return { at, line: before.length, column: before.at(-1).length + 1, words: error.message.replace(/, (\.\.\.)?".*$|( in JSON)? at position.*$/s, "") };
+}
+
+function firstFault(text) {
+  let at = text.length;
+  jsonLanguage.parser.parse(text).iterate({ enter: (node) => { if (node.type.isError) at = Math.min(at, node.from); } });
+  return at;
 }

@@ -9,11 +9,14 @@ import { keep } from "../../shared/keep.js";
 import { schemas } from "../../shared/schema.js";
 import { differenceList } from "../differences.js";
 import { mountEditor, recheck, replace, reveal } from "../manifest/editor.js";
-import { duplicates, pathAt, placeOf } from "../manifest/places.js";
+import { duplicates, duplicatesIn, pathAt, placeOf, wrongAt } from "../manifest/places.js";
 import { completions, schemaAt } from "../manifest/schema.js";
 
 /** The service takes no larger manifest (decisions.md section 1), in bytes. */
 const limit = 32 << 20;
+
+/** How long the tree of a document may take when somebody waits to be led to a place in it, in milliseconds. */
+const jump = 10000;
 
 const write = (doc) => `${JSON.stringify(doc, null, 2)}\n`;
 
@@ -33,7 +36,7 @@ export async function open(ctx) {
       complete: completions(all, () => workspace.doc), about: (editor, pos) => about(tools, editor, pos),
     });
     const at = ctx.query.get("at");
-    if (at) setTimeout(() => reveal(state.view, placeOf(state.view.state, parsePath(at))), 50);
+    if (at) setTimeout(() => reveal(state.view, placeOf(state.view.state, parsePath(at), jump)), 50);
   };
   const leave = () => {
     workspace.removeEventListener("change", followed);
@@ -59,12 +62,11 @@ const page = (tools, mount) => {
 };
 
 function typed(tools, text) {
-  const { state, key } = tools;
+  const { state } = tools;
   Object.assign(state, { text, waiting: true });
   clearTimeout(state.timer);
   state.timer = setTimeout(() => {
     read(tools);
-    if (state.broken) keep.set(key, { text, doc: state.doc });
   }, text.length > limit / 32 ? 1500 : 300);
 }
 
@@ -82,29 +84,24 @@ function read(tools) {
     follow(tools);
   } catch (error) {
     state.broken = sentence(error);
+    keep.set(key, { text: state.text, doc: state.doc });
   }
   ctx.update();
 }
 
+// parse reads a text, that of an editor or another one, and refuses what the service would.
 function parse(text, editor) {
   let doc;
   try {
     doc = JSON.parse(text);
   } catch (error) {
-    throw new Error(`${place(text, error)}: ${error.message.replace(/ in JSON.*| \(line.*/s, "")}`);
+    const { line, column, words } = wrongAt(text, error);
+    throw new Error(`line ${line}, column ${column}: ${words}`);
   }
-  const twice = editor && duplicates(editor)[0];
-  if (twice) throw new Error(`line ${editor.doc.lineAt(twice.from).number}: “${twice.name}” stands there twice`);
+  const twice = (editor ? duplicates(editor) : duplicatesIn(text))[0];
+  if (twice) throw new Error(`line ${text.slice(0, twice.from).split("\n").length}: “${twice.name}” stands there twice`);
   if (typeof doc?.account !== "object" || !Array.isArray(doc.account?.plants)) throw new Error("it needs an account with plants");
   return doc;
-}
-
-// place says where a text stops being JSON. Browsers tell it in their message.
-function place(text, error) {
-  const at = Number(/position (\d+)/.exec(error.message)?.[1] ?? NaN);
-  if (Number.isNaN(at)) return "it ends too early, or is no JSON";
-  const before = text.slice(0, at).split("\n");
-  return `line ${before.length}, column ${before.at(-1).length + 1}`;
 }
 
 // follow shows what other pages, an undo or a merge made of the draft.
@@ -125,8 +122,8 @@ function diagnostics({ ctx, state }, view) {
   try {
     JSON.parse(view.state.doc.toString());
   } catch (error) {
-    const at = Math.min(Number(/position (\d+)/.exec(error.message)?.[1] ?? view.state.doc.length), view.state.doc.length);
-    return [{ from: at, to: at, severity: "error", message: sentence(error) }];
+    const { at, words } = wrongAt(view.state.doc.toString(), error);
+    return [{ from: at, to: at, severity: "error", message: sentence(words) }];
   }
   const twice = duplicates(view.state).map(({ from, to, name }) => ({ from, to, severity: "error", message: `“${name}” stands here twice.` }));
   if (twice.length || workspace.checked !== workspace.doc || state.waiting) return twice;

@@ -64,7 +64,7 @@ const skusOf = (account, code) => (account.skus ?? []).filter((sku) => sku.taskC
 
 function addTask(ctx, like, list) {
   const all = ctx.workspace.doc.account.tasks ?? [], code = freeCode(all, like?.code ?? "new-task");
-  ctx.workspace.edit((doc) => insertIn(doc, tasks, { ...like, code, title: like?.title ?? "New Task", ...(list && { taskListCodes: [{ code: list, order: 100 }] }) }));
+  ctx.workspace.edit((doc) => insertIn(doc, tasks, { ...like, code, title: like?.title ?? "New Task", ...(list && { taskListCodes: [{ code: list, order: place(ordered(all, list), list) }] }) }));
   ctx.navigate(taskHref(code));
 }
 
@@ -103,7 +103,7 @@ function oneTask(tools, task, at) {
     <section class="card stack"><h2>In the lists</h2>
       ${entityFields(ctx, all, "Task", path, [["taskListCodes", {
         kind: "codes", label: "Task lists", value: task.taskListCodes?.map((l) => l.code) ?? null, options: (account.taskLists ?? []).map((l) => ({ value: l.code, label: l.name })),
-        change: (codes) => workspace.edit((doc) => setIn(doc, [...path, "taskListCodes"], codes ? codes.map((code) => task.taskListCodes?.find((l) => l.code === code) ?? { code, order: place(ordered(account.tasks, code)) }) : undefined)),
+        change: (codes) => workspace.edit((doc) => setIn(doc, [...path, "taskListCodes"], codes ? codes.map((code) => task.taskListCodes?.find((l) => l.code === code) ?? { code, order: place(ordered(account.tasks, code), code) }) : undefined)),
       }]])}
       <p class="muted">Linked to ${skus.length ? skus.map((sku) => html`<a class="chip plain" href=${`/console/skus/${encodeURIComponent(sku.code)}`}><bdi>${sku.code}</bdi></a> `) : "no SKU"}</p></section>`;
 }

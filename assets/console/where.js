@@ -1,0 +1,33 @@
+// Where in the console a field of the manifest is changed.
+
+import { getIn, parsePath } from "../shared/document.js";
+import { terms } from "../shared/terms.js";
+
+// Lists that have a page, and the pages of their elements.
+const pages = { skus: "/console/skus", shiftPatterns: "/console/shifts", tasks: "/console/tasks", taskLists: "/console/tasks/list", reasons: "/console/reasons" };
+const lists = new Set([...Object.keys(pages), "shifts", "plants", "stationGroups", "stations"]);
+
+/** hrefOf gives where a field of the manifest can be changed: the page whose form has it, or its place in the manifest. */
+export function hrefOf(workspace, field) {
+  const path = parsePath(field), list = path[1], inManifest = `/console/manifest${field ? `?at=${encodeURIComponent(field)}` : ""}`;
+  const name = path.findLast((step) => typeof step === "string");
+  if (path[0] !== "account" || path.length < 2 || !(Object.hasOwn(terms, name) || lists.has(name))) return inManifest;
+  if (!pages[list] && list !== "plants") return "/console/account";
+  if (path.length === 2) return list === "plants" ? "/console/plants" : list === "taskLists" ? pages.tasks : pages[list];
+  const codes = codesAlong(workspace.doc, path);
+  if (!codes) return inManifest;
+  const below = list === "plants" ? codes : codes.slice(-1);
+  return [pages[list] ?? "/console/plants", ...below.map(encodeURIComponent)].join("/");
+}
+
+// The codes of the plant, group and station, or of the reasons, that a path leads through; null where one has none, or has that
+// of one before it, so that no page can show it.
+function codesAlong(doc, path) {
+  const codes = [];
+  for (let n = 3; n <= path.length && typeof path[n - 1] === "number" && path[n - 2] !== "shifts" && !path[n - 2].endsWith("Codes"); n += 2) {
+    const list = getIn(doc, path.slice(0, n - 1)), code = list?.[path[n - 1]]?.code;
+    if (!code || list.findIndex((e) => e.code === code) !== path[n - 1]) return null;
+    codes.push(code);
+  }
+  return codes.length ? codes : null;
+}
