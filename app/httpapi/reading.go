@@ -142,10 +142,12 @@ func (x *choice) spanOf(plant string) (from, to int64) {
 
 func mod(a, b int64) int64 { return ((a % b) + b) % b }
 
-// pourPiece is how long a client may take for a piece of a long answer, and pourHeld how long an answer may be, in bytes,
-// and be held back until it is whole: then it has a length, and a failure is told as any other.
+// pourSlack is how long a client may take nothing of a long answer, and pourRate how much of it, in bytes a second, it has to
+// take on the whole: a reader that only trickles would have its turn for hours. pourHeld is how long an answer may be, in
+// bytes, and be held back until it is whole: then it has a length, and a failure is told as any other.
 const (
-	pourPiece = 30 * time.Second
+	pourSlack = 30 * time.Second
+	pourRate  = 32 << 10
 	pourHeld  = 1 << 20
 )
 
@@ -165,7 +167,7 @@ func (a *API) writePour(w http.ResponseWriter, r *http.Request, p *pour) int {
 	if p.name != "" {
 		h.Set("Content-Disposition", `attachment; filename="`+p.name+`"`)
 	}
-	out := &poured{w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: acceptsGzip(r), kind: p.kind}
+	out := &poured{w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: acceptsGzip(r), kind: p.kind, slack: pourSlack}
 	err := p.run(r.Context(), out)
 	switch {
 	case out.to == nil && err == nil:
@@ -203,6 +205,7 @@ type poured struct {
 	held      []byte
 	to        io.Writer // nil as long as it is held
 	failed    bool      // the client does not take it
+	slack     time.Duration
 }
 
 // Write implements io.Writer.
@@ -232,13 +235,23 @@ func (p *poured) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// piecewise gives the client some time for each piece, not for the whole.
+// piecewise gives the client time for what it takes, and some more. Only the time spent on sending counts: making the answer
+// is not the client's doing.
 type piecewise poured
+
+// errSlow ends an answer whose client takes it too slowly.
+var errSlow = errors.New("the client takes the answer too slowly")
 
 // Write implements io.Writer.
 func (p *piecewise) Write(b []byte) (int, error) {
-	_ = p.rc.SetWriteDeadline(time.Now().Add(pourPiece)) // a connection that cannot take one ends with the server
+	began := time.Now()
+	most := p.slack + time.Duration(len(b))*time.Second/pourRate
+	_ = p.rc.SetWriteDeadline(began.Add(most)) // a connection that cannot take one ends with the server
 	n, err := p.w.Write(b)
+	left := most - time.Since(began)
+	if p.slack = min(left, pourSlack); err == nil && left < 0 {
+		err = errSlow
+	}
 	p.failed = p.failed || err != nil
 	return n, err
 }

@@ -1,0 +1,82 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// trickle is a client that takes a long answer at some bytes a second, when what lies between has taken in the beginning.
+type trickle struct {
+	httptest.ResponseRecorder
+	rate  int
+	until time.Time
+	taken int
+}
+
+func (c *trickle) SetWriteDeadline(t time.Time) error {
+	c.until = t
+	return nil
+}
+
+// Write implements io.Writer as a connection does whose peer reads slowly.
+func (c *trickle) Write(b []byte) (int, error) {
+	takes := time.Duration(len(b)) * time.Second / time.Duration(c.rate)
+	if c.taken < pourHeld {
+		takes = 0
+	}
+	if left := time.Until(c.until); takes > left {
+		time.Sleep(left)
+		return 0, os.ErrDeadlineExceeded
+	}
+	time.Sleep(takes)
+	c.taken += len(b)
+	return len(b), nil
+}
+
+// TestALongAnswerIsTakenAtSomeRate: a client that reads a little now and then is cut off, one with a slow line is not, however
+// long it takes to make the answer.
+func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
+	const size, piece = 64 << 20, 64 << 10
+	for _, tt := range []struct {
+		rate int // bytes a second
+		all  bool
+	}{{rate: 4 << 10}, {rate: pourRate - 1<<10}, {rate: pourRate + 1<<10, all: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			a := &API{log: slog.New(slog.DiscardHandler)}
+			c := &trickle{ResponseRecorder: *httptest.NewRecorder(), rate: tt.rate}
+			began, making := time.Now(), time.Duration(0)
+			p := &pour{kind: csvType, done: func() {}, run: func(_ context.Context, w io.Writer) error {
+				for range size / piece {
+					time.Sleep(time.Minute)
+					making += time.Minute
+					if _, err := w.Write(bytes.Repeat([]byte{'x'}, piece)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}}
+			func() {
+				defer func() {
+					if v := recover(); (v == http.ErrAbortHandler) == tt.all {
+						t.Errorf("at %d bytes a second it ended with %v", tt.rate, v)
+					}
+				}()
+				a.writePour(c, httptest.NewRequestWithContext(t.Context(), "GET", "/export/windows", nil), p)
+			}()
+			if tt.all != (c.taken == size) {
+				t.Errorf("at %d bytes a second %d of %d were sent", tt.rate, c.taken, size)
+			}
+			if most := pourSlack + time.Duration(c.taken+pourHeld+piece)*time.Second/pourRate; time.Since(began)-making > most {
+				t.Errorf("at %d bytes a second sending %d took %v", tt.rate, c.taken, time.Since(began)-making)
+			}
+		})
+	}
+}
