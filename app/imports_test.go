@@ -38,6 +38,7 @@ var who = map[string][]string{
 	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/cron", "app/iso", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/history", "app/mqtt", "app/correction", "app/logbook"},
 	"app/upgrade":          {"kv", "app/backup"},
 	"app/web":              {"assets"},
+	"app/web/accesstest":   {},                                                                  // tests alone
 	"app/web/configtest":   {},                                                                  // tests alone
 	"app/web/consoletest":  {},                                                                  // tests alone
 	"app/web/entrytest":    {},                                                                  // tests alone

@@ -23,12 +23,12 @@ export async function listPage(ctx, { title, intro, caption, empty, load, texts,
       list.rows = await load();
       ctx.update();
     },
-    /** run does something, says that it is done, and loads the list again; what goes wrong is told. */
+    /** run does something, says that it is done (done: a sentence, or what makes one of the answer), and loads the list again; what goes wrong is told. */
     async run(work, done) {
       try {
         const answer = await work();
         if (answer === undefined) return undefined;
-        if (done) toast(done);
+        if (done) toast(typeof done === "function" ? done(answer) : done);
         await list.reload();
         return answer;
       } catch (error) {

@@ -9,6 +9,7 @@ import { atLeast, pageAt, sections } from "./pages.js";
 
 const root = document.body.appendChild(Object.assign(document.createElement("div"), { id: "console" }));
 const shell = { profile: null, page: null, view: null, error: null, menu: false };
+const patience = 2000; // milliseconds that keeping the draft may take when somebody signs out
 let drawn = false, turn = 0;
 
 /** update draws again, once for however many calls. */
@@ -38,7 +39,7 @@ function draw() {
 }
 
 const menu = () => html`<nav id="menu" class=${shell.menu ? "menu open" : "menu"} aria-label="Pages">
-  ${sections.map((section) => ({ ...section, pages: section.pages.filter((p) => atLeast(shell.profile?.role, p.role)) })).filter((s) => s.pages.length).map((section) => html`
+  ${sections.filter((section) => !section.hidden).map((section) => ({ ...section, pages: section.pages.filter((p) => atLeast(shell.profile?.role, p.role)) })).filter((s) => s.pages.length).map((section) => html`
     ${section.label ? html`<h2>${section.label}</h2>` : nothing}
     <ul>${section.pages.map((p) => html`<li><a href=${p.path ? `/console/${p.path}` : "/console"} aria-current=${p === shell.page ? "page" : nothing}>${p.label}</a></li>`)}</ul>`)}
   <ul class="menu-foot"><li><a href="/docs">API documentation</a></li></ul>
@@ -48,9 +49,17 @@ const person = (profile) => html`<details class="person"><summary><span dir="aut
   <div class="card">
     ${profile.accounts.filter((a) => a.accountId !== profile.accountId).map((a) => html`<button type="button" class="button" @click=${() => change(a.accountId)}>Go to <bdi>${a.accountId}</bdi></button>`)}
     <a class="button" href="/console/keys">My API keys</a>
+    <a class="button" href="/console/sessions">Where I am signed in</a>
     <button type="button" class="button" @click=${() => signOut("/auth/logout", "POST")}>Sign out</button>
     <button type="button" class="button" @click=${() => signOut("/session", "DELETE")}>Sign out everywhere</button>
   </div></details>`;
+
+// closePerson closes the person's menu; it gives whether it was open.
+function closePerson() {
+  const open = document.querySelector(".person[open]");
+  open?.removeAttribute("open");
+  return Boolean(open);
+}
 
 async function change(accountId) {
   await post("/auth/account", { accountId });
@@ -58,7 +67,7 @@ async function change(accountId) {
 }
 
 async function signOut(path, method) {
-  await workspace.save();
+  await Promise.race([workspace.save(), new Promise((done) => { setTimeout(done, patience); })]); // storage that hangs keeps nobody signed in
   const answer = await fetch(path, { method, headers: method === "POST" ? { "Content-Type": "application/json" } : {} }).catch(() => null);
   if (!answer?.ok && answer?.status !== 401) return toast("You are still signed in: the service could not end the session now. Try again in a moment.", "bad");
   location.assign("/signin?out=1");
@@ -95,6 +104,7 @@ async function show() {
   const mine = ++turn;
   const found = pageAt(location.pathname);
   shell.menu = false;
+  closePerson();
   if (found && shell.view && found.page === shell.page && shell.view.changed && !shell.error) {
     shell.path = found.path;
     shell.view.changed(context(found.path));
@@ -136,6 +146,7 @@ async function load(name) {
 
 // Links within the console change the page without loading it anew.
 document.addEventListener("click", (event) => {
+  if (!event.target.closest?.(".person")) closePerson();
   const link = event.target.closest?.("a[href]");
   if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || link.target || link.hasAttribute("download")) return;
   const to = new URL(link.href);
@@ -146,6 +157,7 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("popstate", () => show());
 addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && closePerson()) document.querySelector(".person summary").focus();
   const typing = event.composedPath()[0].closest?.("input, textarea, select, [contenteditable], .cm-editor");
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !typing && !document.querySelector("dialog[open]")) {
     event.preventDefault();

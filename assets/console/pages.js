@@ -45,6 +45,7 @@ export const sections = [
       { path: "audit", module: "audit", label: "Audit", role: "admin" },
     ],
   },
+  { hidden: true, pages: [{ path: "sessions", module: "sessions", label: "Where you are signed in", role: "readonly" }] }, // in the menu of the person
 ];
 
 const roles = ["readonly", "operator", "supervisor", "member", "admin"];

@@ -22,6 +22,8 @@ export function openDialog(content, { wide = false } = {}) {
         <header><h2 id="dialog-title">${title}</h2><button type="button" class="icon-button" aria-label="Close" @click=${() => control.close()}>✕</button></header>
         <div class="dialog-body">${body}</div>
         ${actions ? html`<footer>${actions}</footer>` : nothing}`, dialog);
+      const text = dialog.querySelector(".dialog-body"); // without anything to focus it is itself, so that keys can scroll it
+      text.tabIndex = text.querySelector("a[href], button, input, select, textarea") ? -1 : 0;
     };
     show();
     dialog.addEventListener("close", () => {

@@ -7,7 +7,7 @@ import { confirm, openDialog, sentence, toast } from "../../shared/dialog.js";
 import { ago, bytes, count, time } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 
-const origins = { scheduled: "scheduled", manual: "made by hand", asked: "made by hand", imported: "from elsewhere", received: "from elsewhere" };
+const origins = { scheduled: "scheduled", manual: "made by hand", uploaded: "from elsewhere" };
 
 /** How often the list is asked for while something goes on, and while nothing does, in milliseconds. */
 const soon = 1500, later = 20000;
@@ -42,7 +42,7 @@ function page(tools) {
     ${restoreNotice(overview.restore)}
     <div class="cards">
       <section class="card stack"><h2>Now</h2><dl class="facts">
-        <dt>Last backup</dt><dd>${overview.lastAt ? html`<span class=${overview.overdue ? "state wait" : "state ok"} title=${time(overview.lastAt)}>${ago(overview.lastAt)}</span>` : html`<span class="state wait">none yet</span>`}</dd>
+        <dt>Last scheduled</dt><dd>${overview.lastAt ? html`<span class=${overview.overdue ? "state wait" : "state ok"} title=${time(overview.lastAt)}>${ago(overview.lastAt)}</span>` : html`<span class="state wait">none yet</span>`}</dd>
         <dt>Next</dt><dd>${overview.running ? "is being made" : overview.nextAt ? html`${time(overview.nextAt)} <span class="muted">(${ago(overview.nextAt)})</span>` : overview.scheduled ? "as soon as possible" : html`<span class="state wait">none is scheduled</span>`}</dd>
         <dt>Folder</dt><dd><code>${overview.folder}</code></dd>
         <dt>Encrypted</dt><dd>${appliance.backup.encrypted ? "yes" : html`no <span class="muted">(without a passphrase the secret keys of certificates are left out)</span>`}</dd></dl></section>

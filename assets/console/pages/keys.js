@@ -18,14 +18,14 @@ export async function open(ctx) {
     const made = await list.run(() => ask({
       title: "Make an API key", action: "Make the key", values: { role: "readonly" },
       intro: "A program that has the key acts as you, with at most this role. Give each program a key of its own.",
-      send: ({ expires, ...values }) => post("/key", clean({ ...values, expiresAt: expires && new Date(`${expires}T23:59:59`).toISOString() })),
+      send: ({ expiresAt: day, ...values }) => post("/key", clean({ ...values, expiresAt: day && new Date(`${day}T23:59:59`).toISOString() })),
       fields: () => [
         { name: "name", label: "What it is for", schema: propertyOf(all, "KeyCreate", "name"), autofocus: true },
         { name: "role", label: "Role", schema: propertyOf(all, "KeyCreate", "role"), options: roles.filter((role) => atLeast(ctx.profile.role, role)).map((value) => ({ value, label: value })), required: true },
-        { name: "expires", label: "Last day", kind: "date", schema: {}, hint: "Without one it works until it is revoked." },
+        { name: "expiresAt", label: "Last day", kind: "date", schema: {}, hint: "Without one it works until it is revoked." },
       ],
     }));
-    if (made) await showSecret({ title: "The new API key", text: made.key, intro: "Copy it to where it is needed. It goes into the header X-API-KEY." });
+    if (made) await showSecret({ title: "The new API key", text: made.result.key, intro: "Copy it to where it is needed. It goes into the header X‑API‑KEY." });
   };
   const revoke = (list, key) => list.run(async () => {
     if (!await confirm({ title: `Revoke “${key.name || key.id}”?`, text: "Whatever uses the key is refused at once. It cannot be taken back.", action: "Revoke", danger: true })) return undefined;

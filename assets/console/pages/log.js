@@ -34,7 +34,7 @@ const page = (state, load, choose) => html`
       { name: "at", label: "When", cell: (r) => html`<time datetime=${r.at}>${time(r.at, { seconds: true })}</time>` },
       { name: "level", label: "Level", cell: (r) => html`<span class=${levels[r.level]}>${r.level}</span>` },
       { name: "message", label: "Message", cell: (r) => html`<span dir="auto" class="wrap">${r.message}</span>` },
-      { name: "attributes", label: "", cell: (r) => html`<code class="small wrap">${Object.entries(r.attributes ?? {}).map(([name, value]) => `${name}=${value}`).join("  ")}</code>` },
+      { name: "attributes", label: "Details", cell: (r) => html`<code class="small wrap">${Object.entries(r.attributes ?? {}).map(([name, value]) => `${name}=${value}`).join("  ")}</code>` },
     ],
   })}
   ${state.more ? html`<button type="button" class="button" @click=${() => load(state.rows.at(-1).id)}>Older</button>` : nothing}`;

@@ -4,7 +4,7 @@ import { html } from "../../vendor/lit-html/lit-html.js";
 import { del, get, post, put } from "../../shared/api.js";
 import { ask } from "../../shared/ask.js";
 import { confirm } from "../../shared/dialog.js";
-import { ago, time } from "../../shared/format.js";
+import { ago, count, time } from "../../shared/format.js";
 import { propertyOf, schemas } from "../../shared/schema.js";
 import { listPage } from "../listpage.js";
 
@@ -39,15 +39,23 @@ export async function open(ctx) {
     await del(`/user/${encodeURIComponent(user.email)}`);
     return true;
   }, "The user is removed.");
+  const signOut = (list, user) => list.run(async () => {
+    const sure = await confirm({
+      title: `Sign ${user.email} out?`, action: "Sign out", danger: true,
+      text: `${user.email === mine ? "This is you: you sign in again afterwards. " : ""}Every browser of this person is signed out of the account at once. API keys stay, and the person may sign in again.`,
+    });
+    return sure ? (await del(`/user/${encodeURIComponent(user.email)}/session`)).result : undefined;
+  }, ({ ended }) => (ended ? `${count(ended, "session")} ended.` : "The person was signed in nowhere."));
   return listPage(ctx, {
     title: "Users", empty: "Nobody was added yet.", key: (user) => user.email, texts: (user) => [user.email, user.role], order: { by: "email" },
     load: async () => (await get("/user")).results,
     head: (list) => html`<button type="button" class="button primary" @click=${() => add(list)}>Add a user</button>`,
     columns: (list) => [
-      { name: "email", label: "E-mail address", text: (user) => user.email, cell: (user) => html`<bdi>${user.email}</bdi>${user.email === mine ? html` <span class="chip plain">you</span>` : ""}` },
-      { name: "role", label: "Role", text: (user) => user.role, cell: (user) => html`${user.role} <span class="muted small">${means[user.role]}</span>` },
+      { name: "email", label: "E-mail address", text: (user) => user.email, cell: (user) => html`<bdi class="wrap">${user.email}</bdi>${user.email === mine ? html` <span class="chip plain">you</span>` : ""}` },
+      { name: "role", label: "Role", text: (user) => user.role, cell: (user) => html`${user.role}<br><span class="muted small">${means[user.role]}</span>` },
       { name: "createdAt", label: "Added", text: (user) => user.createdAt, cell: (user) => html`<time datetime=${user.createdAt} title=${time(user.createdAt)}>${ago(user.createdAt)}</time>` },
       { name: "actions", label: "", cell: (user) => html`<div class="row actions"><button type="button" class="button small" aria-label=${`Change role of ${user.email}`} @click=${() => change(list, user)}>Change role</button>
+        <button type="button" class="button small" aria-label=${`Sign out ${user.email} everywhere`} @click=${() => signOut(list, user)}>Sign out</button>
         <button type="button" class="button small" aria-label=${`Remove ${user.email}`} @click=${() => remove(list, user)}>Remove</button></div>` },
     ],
   });
