@@ -70,7 +70,7 @@ export async function review(workspace, ctx) {
 }
 
 function reviewBody(workspace, ctx, state, control) {
-  const error = state.error && html`<div class="notice bad" role="alert"><strong>${state.error.status === 409 ? "Somebody else was faster." : "This was not applied."}</strong> ${sentence(state.error)}
+  const error = state.error && html`<div class="notice bad" role="alert"><strong>${workspace.theirs ? "Somebody else was faster." : "This was not applied."}</strong> ${sentence(state.error)}
     ${workspace.theirs ? html`<p><button type="button" class="button" @click=${() => { control.close(); mergeDialog(workspace); }}>See and merge</button></p>` : nothing}</div>`;
   if (state.busy && !state.result) return html`<p class="muted" role="status">Checking …</p>`;
   if (!state.result) {

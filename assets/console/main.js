@@ -2,7 +2,7 @@
 
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { connection, get, post } from "../shared/api.js";
-import { sentence, toast } from "../shared/dialog.js";
+import { attempt, sentence, toast } from "../shared/dialog.js";
 import { workspace } from "../shared/workspace.js";
 import { changesBar } from "./changes.js";
 import { atLeast, pageAt, sections } from "./pages.js";
@@ -61,10 +61,10 @@ function closePerson() {
   return Boolean(open);
 }
 
-async function change(accountId) {
+const change = (accountId) => attempt(async () => {
   await post("/auth/account", { accountId });
   location.assign("/console");
-}
+});
 
 async function signOut(path, method) {
   await Promise.race([workspace.save(), new Promise((done) => { setTimeout(done, patience); })]); // storage that hangs keeps nobody signed in
@@ -108,6 +108,7 @@ async function show() {
   if (found && shell.view && found.page === shell.page && shell.view.changed && !shell.error) {
     shell.path = found.path;
     shell.view.changed(context(found.path));
+    scrollTo(0, 0);
     return update();
   }
   shell.view?.leave?.();

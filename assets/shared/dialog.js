@@ -45,6 +45,16 @@ export const confirm = ({ title, text, action = "Go on", danger = false }) => op
     <button type="button" autofocus class=${danger ? "button danger" : "button primary"} @click=${() => close(true)}>${action}</button>`,
 })).then(Boolean);
 
+/** attempt does something for a person, and tells what went wrong: it gives what work gave, or undefined. */
+export async function attempt(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (error.name !== "AbortError") toast(sentence(error), "bad");
+    return undefined;
+  }
+}
+
 /** toast tells in a few words what happened, and goes by itself. kind: "ok" or "bad"; a bad one stays until it is closed. */
 export function toast(text, kind = "ok") {
   let area = document.getElementById("toasts");

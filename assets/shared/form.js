@@ -83,7 +83,7 @@ function input(f, { type = "text", mode, read, write, wrong, size }) {
   };
   return html`<input id=${f.id} type=${type} inputmode=${mode ?? nothing} size=${size ?? nothing} autocomplete="off" dir=${type === "text" ? "auto" : nothing}
     aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?required=${f.required} ?disabled=${f.disabled} ?autofocus=${f.autofocus}
-    placeholder=${f.placeholder ?? nothing} maxlength=${nothing} .value=${held(f.value === null ? "" : write(f.value))} @input=${typing} @change=${typed}>`;
+    placeholder=${f.placeholder ?? nothing} .value=${held(f.value === null ? "" : write(f.value))} @input=${typing} @change=${typed}>`;
 }
 
 const numeric = (f, whole) => input(f, {

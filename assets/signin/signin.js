@@ -66,7 +66,7 @@ function refused(error) {
     case 400:
       return complain(say(error.details[0] ? `The address ${error.details[0].issue}` : error.message));
     case 403:
-      return complain("This address cannot sign in here. Check how it is written, or ask an administrator to add it under Users and keys.");
+      return complain("This address cannot sign in here. Check how it is written, or ask an administrator to add it under Users.");
     case 429:
       state.until = Date.now() + (error.retryAfter || 60) * 1000;
       state.notice = { kind: "wait", title: "Too many requests to sign in", text: "Links were asked for too often. Use the one you have, or wait." };

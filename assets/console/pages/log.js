@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, query } from "../../shared/api.js";
+import { attempt } from "../../shared/dialog.js";
 import { segmented } from "../../shared/form.js";
 import { time } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
@@ -11,14 +12,16 @@ const size = 200, every = 5000; // lines; milliseconds
 const levels = { error: "state bad", warn: "state wait", info: "state", debug: "state" };
 
 export async function open(ctx) {
-  const state = { rows: [], level: "info", more: true, busy: false };
+  const state = { rows: [], level: "info", more: true, turn: 0 };
   const load = async (before) => {
+    const mine = ++state.turn;
     const { results } = await get(`/appliance/log${query({ limit: size, level: state.level, before })}`);
+    if (mine !== state.turn) return;
     state.rows = before ? [...state.rows, ...results] : results;
     state.more = results.length === size;
     ctx.update();
   };
-  const choose = (level) => { state.level = level; load().catch(() => {}); };
+  const choose = (level) => { state.level = level; attempt(() => load()); };
   // New lines come by themselves, until somebody looks at older ones.
   const timer = setInterval(() => { if (document.visibilityState === "visible" && state.rows.length <= size) load().catch(() => {}); }, every);
   await load();
@@ -37,4 +40,4 @@ const page = (state, load, choose) => html`
       { name: "attributes", label: "Details", cell: (r) => html`<code class="small wrap">${Object.entries(r.attributes ?? {}).map(([name, value]) => `${name}=${value}`).join("  ")}</code>` },
     ],
   })}
-  ${state.more ? html`<button type="button" class="button" @click=${() => load(state.rows.at(-1).id)}>Older</button>` : nothing}`;
+  ${state.more ? html`<button type="button" class="button" @click=${() => attempt(() => load(state.rows.at(-1).id))}>Older</button>` : nothing}`;

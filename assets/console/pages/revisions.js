@@ -3,7 +3,7 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { ref } from "../../vendor/lit-html/directives/ref.js";
 import { get, query, request } from "../../shared/api.js";
-import { openDialog, sentence, toast } from "../../shared/dialog.js";
+import { attempt, openDialog, sentence, toast } from "../../shared/dialog.js";
 import { ago, count, time } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 import { fetchManifest } from "../../shared/workspace.js";
@@ -18,11 +18,12 @@ export async function open(ctx) {
     const mine = ++state.turn, n = Number(now.path[0]);
     Object.assign(state, { one: null, error: null });
     try {
-      const answer = now.path.length ? await revision(n, Number(now.query.get("with")) || n - 1) : await get(`/account/manifest/revisions${query({ limit: size, skip: 0 })}`);
+      const answer = now.path.length ? await revision(ctx.workspace.revision - n, n, Number(now.query.get("with")) || n - 1) : await get(`/account/manifest/revisions${query({ limit: size, skip: 0 })}`);
       if (mine !== state.turn) return;
       if (now.path.length) state.one = answer;
       else Object.assign(state, { rows: answer.results, total: answer.paging.totalElements });
     } catch (error) {
+      if (mine !== state.turn) return;
       state.error = error;
     }
     ctx.update();
@@ -37,9 +38,10 @@ export async function open(ctx) {
   };
 }
 
-async function revision(n, other) {
+// back tells how many revisions ago it was; somebody may have applied a few more since.
+async function revision(back, n, other) {
   const [{ results }, changes] = await Promise.all([
-    get(`/account/manifest/revisions${query({ limit: 1000 })}`), other > 0 ? get(`/account/manifest/revisions/${n}/changes${query({ from: other })}`).then((body) => body.result) : null,
+    get(`/account/manifest/revisions${query({ limit: size, skip: Math.max(0, back) })}`), other > 0 ? get(`/account/manifest/revisions/${n}/changes${query({ from: other })}`).then((body) => body.result) : null,
   ]);
   const about = results.find((r) => r.revision === n);
   if (!about) throw new Error(`there is no revision ${n}`);
@@ -48,11 +50,11 @@ async function revision(n, other) {
 
 function listing({ ctx, state }) {
   const chosen = [...state.chosen].sort((a, b) => a - b);
-  const more = async () => {
+  const more = () => attempt(async () => {
     const { results } = await get(`/account/manifest/revisions${query({ limit: size, skip: state.rows.length })}`);
     state.rows = [...state.rows, ...results];
     ctx.update();
-  };
+  });
   return html`
     <div class="page-head"><h1>Revisions</h1><button type="button" class="button" ?disabled=${chosen.length !== 2} @click=${() => ctx.navigate(href(chosen[1], chosen[0]))}>Compare two</button>
       <p>Every configuration that was applied. None is ever overwritten.</p></div>
@@ -75,10 +77,10 @@ function one({ ctx, state }) {
         ${n > 1 ? html`<a class="button" href=${href(n - 1)}>Earlier</a>` : nothing}${n < now ? html`<a class="button" href=${href(n + 1)}>Later</a>` : nothing}
         ${n !== now && other !== now ? html`<a class="button" href=${href(n, now)}>Compare with now</a>` : nothing}
         <a class="button" href=${`/account/manifest/revisions/${n}`} download=${`${ctx.profile.accountId}-revision-${n}.json`}>Download</a>
-        ${n !== now && !ctx.workspace.readOnly ? html`<button type="button" class="button primary" @click=${() => restore(ctx, n)}>Restore</button>` : nothing}</div>
+        ${n !== now && !ctx.workspace.readOnly ? html`<button type="button" class="button primary" @click=${() => attempt(() => restore(ctx, n))}>Restore</button>` : nothing}</div>
       <p><span dir="auto">${about.author}</span>, ${time(about.createdAt)} (${ago(about.createdAt)})${about.note ? html`: <span dir="auto">${about.note}</span>` : nothing}</p></div>
     <section class="card stack"><h2>${other > 0 ? `From revision ${other} to revision ${n}` : "The first one"}</h2>${changes ? differenceList(changes.changes, changes.totalChanges) : html`<p class="muted">There was nothing before it.</p>`}</section>
-    <section class="card stack"><div class="spread"><h2>Document</h2>${state.one.document ? nothing : html`<button type="button" class="button small" @click=${() => show(ctx, state.one)}>Show it${other > 0 ? ", with the differences" : ""}</button>`}</div>
+    <section class="card stack"><div class="spread"><h2>Document</h2>${state.one.document ? nothing : html`<button type="button" class="button small" @click=${() => attempt(() => show(ctx, state.one))}>Show it${other > 0 ? ", with the differences" : ""}</button>`}</div>
       ${state.one.document ? html`<div class="editor" ${ref((host) => host && mount(host, state.one))}></div>` : nothing}</section>`;
 }
 
