@@ -29,7 +29,7 @@ export async function listPage(ctx, { title, intro, caption, empty, load, texts,
         const answer = await work();
         if (answer === undefined) return undefined;
         if (done) toast(typeof done === "function" ? done(answer) : done);
-        await list.reload();
+        await list.reload().catch((error) => toast(sentence(error), "bad")); // it is done all the same: a new key must be shown
         return answer;
       } catch (error) {
         toast(sentence(error), "bad");

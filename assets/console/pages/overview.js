@@ -2,20 +2,42 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get } from "../../shared/api.js";
+import { sentence } from "../../shared/dialog.js";
 import { ago, count, number, time } from "../../shared/format.js";
 import { warnings } from "./appliance.js";
 
+/** How often it is looked at again what the appliance says, in milliseconds. */
+const every = 30000;
+
 export async function open(ctx) {
-  const { results: revisions } = await get("/account/manifest/revisions?limit=5");
-  const appliance = ctx.can("admin") ? await get("/appliance").then((body) => body.result, () => null) : null;
-  return { title: "Overview", render: () => page(ctx, revisions, appliance) };
+  const state = { revisions: [], revision: 0, appliance: null, failed: "" };
+  const lately = async () => {
+    state.revision = ctx.workspace.revision;
+    state.revisions = (await get("/account/manifest/revisions?limit=5")).results;
+    ctx.update();
+  };
+  const look = async () => {
+    if (!ctx.can("admin")) return;
+    try {
+      Object.assign(state, { appliance: (await get("/appliance")).result, failed: "" });
+    } catch (error) {
+      state.failed = sentence(error);
+    }
+    ctx.update();
+  };
+  const applied = () => { if (ctx.workspace.revision !== state.revision) lately().catch(() => { state.revision = 0; }); }; // asked again at the next change
+  await Promise.all([lately(), look()]);
+  ctx.workspace.addEventListener("change", applied);
+  const timer = setInterval(() => { if (document.visibilityState === "visible") look(); }, every);
+  const leave = () => { clearInterval(timer); ctx.workspace.removeEventListener("change", applied); };
+  return { title: "Overview", render: () => page(ctx, state), leave };
 }
 
-function page(ctx, revisions, appliance) {
+function page(ctx, { revisions, appliance, failed }) {
   const account = ctx.workspace.base.account;
   return html`
     <div class="page-head"><h1 dir="auto">${account.id}</h1></div>
-    ${warnings(appliance?.warnings)}
+    ${failed ? html`<p class="notice bad" role="alert"><strong>How the appliance is cannot be told.</strong> ${failed}</p>` : warnings(appliance?.warnings)}
     <div class="cards">
       ${account.plants.map((plant) => plantCard(plant))}
       <section class="card stack"><h2>Also in this account</h2>${tiles({
