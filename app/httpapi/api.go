@@ -114,6 +114,8 @@ type API struct {
 	public  *httprouter.Router
 	local   *httprouter.Router // the public operations and those of the machine's own administrator
 	meters  *meters
+	cutting context.Context // ends with CutPours
+	cut     context.CancelFunc
 	origins *http.CrossOriginProtection
 	boot    string // first part of request ids
 	count   atomic.Uint64
@@ -129,6 +131,7 @@ func New(cfg Config) *API {
 		cfg: cfg, log: cfg.Log, origins: http.NewCrossOriginProtection(), streams: newStreams(cfg.Events, cfg.MaxConnections),
 		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
 	}
+	a.cutting, a.cut = context.WithCancel(context.Background())
 	a.meters = &meters{gauges: cfg.Gauges, streams: a.streams.count}
 	a.missing = &route{method: "any", path: "none"}
 	a.missing.prepare(a.meters)
@@ -250,11 +253,11 @@ func (a *API) run(c *call) (out reply, err error) {
 		if a.cfg.Closed != nil {
 			return reply{}, c.closed(a.cfg.Closed())
 		}
-		if a.cfg.Gate != nil {
-			if !a.cfg.Gate.TryRLock() {
+		if gate := a.cfg.Gate; gate != nil {
+			if !gate.TryRLock() {
 				return reply{}, c.closed(errClosing)
 			}
-			defer a.cfg.Gate.RUnlock()
+			defer func() { out.whenMade(err, gate.RUnlock) }()
 		}
 	}
 	if out, err = a.handle(c); err != nil {
@@ -264,7 +267,7 @@ func (a *API) run(c *call) (out reply, err error) {
 }
 
 // handle finds out who asks, and calls the handler.
-func (a *API) handle(c *call) (reply, error) {
+func (a *API) handle(c *call) (out reply, err error) {
 	if err := a.identify(c); err != nil {
 		return reply{}, err
 	}
@@ -276,13 +279,8 @@ func (a *API) handle(c *call) (reply, error) {
 			return reply{}, err
 		}
 	}
-	release := c.letGo
-	defer func() { release() }()
-	out, err := c.route.handle(c)
-	if err == nil && out.pour != nil { // which is made while it is sent
-		out.pour.done, release = c.letGo, func() {}
-	}
-	return out, err
+	defer func() { out.whenMade(err, c.letGo) }()
+	return c.route.handle(c)
 }
 
 var errClosing = errors.New("the store is being closed")

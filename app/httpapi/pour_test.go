@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,10 +51,10 @@ func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 		all  bool
 	}{{rate: 4 << 10}, {rate: pourRate - 1<<10}, {rate: pourRate + 1<<10, all: true}} {
 		synctest.Test(t, func(t *testing.T) {
-			a := &API{log: slog.New(slog.DiscardHandler)}
+			a := New(Config{Log: slog.New(slog.DiscardHandler)})
 			c := &trickle{ResponseRecorder: *httptest.NewRecorder(), rate: tt.rate}
 			began, making := time.Now(), time.Duration(0)
-			p := &pour{kind: csvType, done: func() {}, run: func(_ context.Context, w io.Writer) error {
+			p := &pour{kind: csvType, run: func(_ context.Context, w io.Writer) error {
 				for range size / piece {
 					time.Sleep(time.Minute)
 					making += time.Minute
@@ -78,5 +79,39 @@ func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 				t.Errorf("at %d bytes a second sending %d took %v", tt.rate, c.taken, time.Since(began)-making)
 			}
 		})
+	}
+}
+
+// TestALongAnswerKeepsTheStoreOpen: the store is not closed while an answer is made from it, and who waits for that can end the
+// answer.
+func TestALongAnswerKeepsTheStoreOpen(t *testing.T) {
+	s := newServer(t, options{})
+	var gate sync.RWMutex
+	s.api.cfg.Gate = &gate
+	making := make(chan struct{})
+	rt := &route{method: "GET", path: "/long", access: open, handle: func(*call) (reply, error) {
+		return reply{pour: &pour{kind: csvType, run: func(ctx context.Context, w io.Writer) error {
+			close(making)
+			<-ctx.Done()
+			return ctx.Err()
+		}}}, nil
+	}}
+	rt.prepare(s.api.meters)
+	ended, w := make(chan struct{}), httptest.NewRecorder()
+	go func() {
+		defer close(ended)
+		s.api.serve(w, httptest.NewRequestWithContext(t.Context(), "GET", "/long", nil), rt, nil)
+	}()
+	<-making
+	if gate.TryLock() {
+		t.Fatal("the store can be closed while an answer is made from it")
+	}
+	s.api.CutPours()
+	<-ended
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("who asked is told %d", w.Code)
+	}
+	if !gate.TryLock() {
+		t.Error("the store cannot be closed when the answer has ended")
 	}
 }

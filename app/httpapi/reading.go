@@ -156,19 +156,40 @@ type pour struct {
 	kind string // content type
 	name string // of the file that it is to be kept as; "" = it is none
 	run  func(ctx context.Context, w io.Writer) error
-	done func() // when it is sent, or cannot be
+	done []func() // when it is sent, or cannot be
 }
+
+// whenMade calls what is to be done when an answer has been made: one that is made while it is sent needs the store and its
+// turn until then.
+func (out *reply) whenMade(err error, done func()) {
+	if err == nil && out.pour != nil {
+		out.pour.done = append(out.pour.done, done)
+		return
+	}
+	done()
+}
+
+// CutPours ends the long answers that are being made. It returns at once.
+func (a *API) CutPours() { a.cut() }
 
 // writePour sends such an answer. An error in the middle of a long one cuts the connection: the client sees that something
 // is missing.
 func (a *API) writePour(w http.ResponseWriter, r *http.Request, p *pour) int {
-	defer p.done()
+	for _, done := range p.done {
+		defer done()
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(a.cutting, cancel)()
 	h := w.Header()
 	if p.name != "" {
 		h.Set("Content-Disposition", `attachment; filename="`+p.name+`"`)
 	}
 	out := &poured{w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: acceptsGzip(r), kind: p.kind, slack: pourSlack}
-	err := p.run(r.Context(), out)
+	err := p.run(ctx, out)
+	if err != nil && a.cutting.Err() != nil {
+		err = errdefs.New(errdefs.Unavailable, "%v", errClosing)
+	}
 	switch {
 	case out.to == nil && err == nil:
 		return a.write(w, r, reply{body: out.held, kind: p.kind})
@@ -185,7 +206,7 @@ func (a *API) writePour(w http.ResponseWriter, r *http.Request, p *pour) int {
 	if err == nil {
 		return http.StatusOK
 	}
-	if out.failed || r.Context().Err() != nil {
+	if out.failed || ctx.Err() != nil {
 		a.log.Debug("answer not taken", slog.Any("error", err))
 	} else {
 		a.log.Error("a long answer was cut off", slog.Any("error", err))
