@@ -3,7 +3,7 @@
 // author named, never overwritten unseen. A person's tabs have one draft: each follows what the others keep.
 
 import { get, put, request, query } from "./api.js";
-import { choose, differences, isEqual, merge, pathText } from "./document.js";
+import { choose, differences, isEqual, merge, pathText, shared } from "./document.js";
 import { keep } from "./keep.js";
 
 /** A document above this many characters is checked when it is asked for, not after each edit. */
@@ -37,6 +37,7 @@ class Workspace extends EventTarget {
   #kept = {}; // the base and the draft that this browser keeps, as far as this tab knows
   #channel = null;
   #heavy = false; // keeping the draft takes longer than a frame
+  #known = {}; // what comparing a draft with its base gave
   #undo = [];
   #redo = [];
   #gone = null;
@@ -84,20 +85,27 @@ class Workspace extends EventTarget {
   #receive(draft) {
     if (this.#applying) return setTimeout(() => this.#receive(draft), 200);
     const { doc, base } = this.#kept, mine = this.doc, moved = draft.etag !== this.#etag;
-    this.#start({ ...draft, doc: mine === doc ? draft.doc : merge(doc ?? base, mine, draft.doc).merged });
+    this.#start({ ...draft, doc: mine === doc ? draft.doc : shared(merge(doc ?? base, mine, draft.doc).merged, draft.base) });
     this.#kept = { base: draft.base, doc: draft.doc };
     this.#redo = [];
-    this.#undo = moved ? [] : [...this.#undo, mine];
+    this.#undo = moved ? [] : [...this.#undo, mine].slice(-undoSteps);
     if (moved) Object.assign(this, { theirs: null, merged: null });
     this.#become(this.doc);
     if (moved) this.look().catch(() => {});
   }
 
   /** dirty tells whether the draft differs from what it started from. */
-  get dirty() { return this.doc !== this.base && !isEqual(this.doc, this.base); }
+  get dirty() { return this.doc !== this.base && !this.#compare("equal", isEqual); }
 
   /** changes lists what the draft changes: see differences. */
-  changes() { return this.doc === this.base ? [] : differences(this.base, this.doc); }
+  changes() { return this.doc === this.base ? [] : this.#compare("changes", differences); }
+
+  // Each drawing asks; the answer is worked out once for a draft and its base.
+  #compare(what, by) {
+    const { doc, base } = this;
+    if (this.#known.doc !== doc || this.#known.base !== base) this.#known = { doc, base };
+    return (this.#known[what] ??= by(base, doc));
+  }
 
   /** discarded tells that discard was the last step, which undo takes back. */
   get discarded() { return !this.dirty && this.#undo.length > 0 && this.#undo.at(-1) === this.#gone; }
@@ -287,7 +295,7 @@ class Workspace extends EventTarget {
     this.#redo = [];
     this.#rest(theirs);
     this.merged = { author: theirs.author, revision: theirs.revision, count: changes.length };
-    this.#become(isEqual(doc, this.base) ? this.base : doc);
+    this.#become(isEqual(doc, this.base) ? this.base : shared(doc, this.base));
     return true;
   }
 

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { ref } from "../../vendor/lit-html/directives/ref.js";
-import { differences, isEqual, merge, parsePath } from "../../shared/document.js";
+import { differences, isEqual, merge, parsePath, shared } from "../../shared/document.js";
 import { openDialog, sentence } from "../../shared/dialog.js";
 import { bytes } from "../../shared/format.js";
 import { keep } from "../../shared/keep.js";
@@ -76,7 +76,7 @@ function read(tools) {
   const { ctx, state, key } = tools, { workspace } = ctx;
   state.waiting = false;
   try {
-    const doc = parse(state.text, state.view?.state), next = workspace.doc === state.doc ? doc : merge(state.doc, doc, workspace.doc).merged;
+    const doc = shared(parse(state.text, state.view?.state), workspace.doc), next = workspace.doc === state.doc ? doc : merge(state.doc, doc, workspace.doc).merged;
     state.broken = "";
     keep.remove(key);
     state.doc = isEqual(doc, workspace.doc) ? workspace.doc : doc;
@@ -159,7 +159,7 @@ async function offer(tools, file) {
   try {
     if (file.size > limit) throw new Error(`it has ${bytes(file.size)}, more than the ${bytes(limit)} that a manifest may have`);
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    found.doc = parse(text);
+    found.doc = shared(parse(text), workspace.doc);
     found.changes = differences(workspace.doc, found.doc);
   } catch (error) {
     found.error = error instanceof TypeError ? new Error("it is not text in UTF-8") : error;

@@ -1,6 +1,6 @@
 // Tests of shared/document.js, run in a page: gives what is wrong, one sentence each.
 async (address) => {
-  const { choose, differences, getIn, insertIn, isEqual, merge, moveIn, parsePath, pathText, setIn } = await import(address);
+  const { choose, differences, getIn, insertIn, isEqual, merge, moveIn, parsePath, pathText, setIn, shared } = await import(address);
   const wrong = [], text = (value) => JSON.stringify(value) ?? "undefined";
   const same = (what, got, want) => { if (text(got) !== text(want)) wrong.push(`${what}: ${text(got)}, not ${text(want)}`); };
   const list = (...names) => names.map((n) => ({ code: n, name: n }));
@@ -25,6 +25,16 @@ async (address) => {
   ]) for (const [p, q] of [[a, b], [b, a]]) {
     same(`isEqual(${text(p)}, ${text(q)})`, isEqual(p, q), want);
     if (!(Array.isArray(p) || Array.isArray(q))) same(`differences of ${text(p)} and ${text(q)}`, differences({ v: p }, { v: q }).length === 0, want);
+  }
+
+  // ---- what two documents say alike is one object in both, and neither says anything else
+  const old = deep({ a: { x: 1, y: null }, l: [{ code: "p", n: [1] }, { code: "q" }, { code: "r" }], k: ["a", "b"] });
+  for (const [what, edit] of [["nothing", () => {}], ["a value", (d) => { d.l[0].n[0] = 2; }], ["a removal", (d) => { d.l.shift(); }], ["an order", (d) => { d.l.reverse(); }], ["an addition", (d) => { d.l.unshift({ code: "z" }); }], ["null for absent", (d) => { delete d.a.y; }], ["another name", (d) => { d.a = { x: 1, z: null }; }], ["an inherited name", (d) => { d.a = JSON.parse('{"__proto__": {"b": 1}}'); }], ["a list for an object", (d) => { d.a = []; }], ["a shorter list", (d) => { d.k.pop(); }], ["one code twice", (d) => { d.l.push({ code: "r" }); }]]) {
+    const copy = structuredClone(old);
+    edit(copy);
+    const got = shared(deep(copy), old);
+    same(`shared after ${what}`, got, copy);
+    same(`shared after ${what} is the same object`, [got === old, got.a === old.a, got.l.every((e) => old.l.includes(e))], [what === "nothing", text(copy.a) === text(old.a), !["a value", "an addition"].includes(what) && what !== "one code twice"]);
   }
 
   // ---- differences
