@@ -1,7 +1,7 @@
 // Forms of what a manifest holds: the fields of an object in the draft, edited in place, with the service's problems at them.
 
 import { html } from "../vendor/lit-html/lit-html.js";
-import { getIn, pathText, setIn } from "../shared/document.js";
+import { getIn, pathText, setIn, updateIn } from "../shared/document.js";
 import { field } from "../shared/form.js";
 import { propertyOf } from "../shared/schema.js";
 import { terms } from "../shared/terms.js";
@@ -36,6 +36,15 @@ function cleared(before, schema) {
 
 /** entityFields shows several properties in a grid. names: names, or [name, more]. */
 export const entityFields = (ctx, all, type, path, names) => html`<div class="fields">${names.map((n) => (Array.isArray(n) ? entityField(ctx, all, type, path, n[0], n[1]) : entityField(ctx, all, type, path, n)))}</div>`;
+
+/**
+ * withoutCodes gives a document in which the list at a path has lost the elements of some codes, as the list is by now. Of two
+ * with one code the first goes, which is the one that a page shows.
+ */
+export const withoutCodes = (doc, path, codes) => updateIn(doc, path, (list) => {
+  const left = new Set(codes);
+  return list?.some((e) => left.has(e.code)) ? list.filter((e) => !left.delete(e.code)) : list;
+});
 
 /** freeCode makes a code that none of a list has: "NEW", "NEW-2" …, or "A-2" from "A". */
 export function freeCode(list, wanted = "NEW") {

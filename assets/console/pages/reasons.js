@@ -7,7 +7,7 @@ import { count, matches } from "../../shared/format.js";
 import { propertyOf, schemas } from "../../shared/schema.js";
 import { field } from "../../shared/form.js";
 import { wordOf } from "../../shared/terms.js";
-import { entityFields, freeCode } from "../entity.js";
+import { entityFields, freeCode, withoutCodes } from "../entity.js";
 import { listButtons } from "../lists/dialog.js";
 import { renameAtLevels } from "../levels.js";
 
@@ -141,6 +141,14 @@ function shift(key, tools, { place, parents }) {
   }[key];
 }
 
+// takeOut gives a document without a reason and those below it, wherever it stands by now, and without what names them.
+function takeOut(doc, code) {
+  const found = rowsOf(getIn(doc, root), { closed: new Set() }).find((row) => row.reason.code === code);
+  if (!found) return doc;
+  const gone = rowsOf([found.reason], { closed: new Set() }).map((row) => row.reason.code);
+  return gone.reduce((now, each) => renameAtLevels(now, lists, each, null), withoutCodes(doc, listOf(found.place), [code]));
+}
+
 function detail(tools, { reason, place, parents, type }) {
   const { ctx, state } = tools, { workspace } = ctx, path = placeOf(place);
   const rename = (code) => {
@@ -151,7 +159,7 @@ function detail(tools, { reason, place, parents, type }) {
   const remove = async () => {
     const below = rowsOf(reason.reasons, { closed: new Set() }), n = below.length;
     if (!await confirm({ title: `Remove ${reason.name ?? reason.code}?`, text: `${n ? `${count(n, "reason")} below it ${n === 1 ? "goes" : "go"} too. ` : ""}Stops that were given it keep its code. Levels that name it forget it.`, action: "Remove", danger: true })) return;
-    workspace.edit((doc) => [reason, ...below.map((row) => row.reason)].reduce((now, { code }) => renameAtLevels(now, lists, code, null), updateIn(doc, listOf(place), (list) => list.toSpliced(place.at(-1), 1))));
+    workspace.edit((doc) => takeOut(doc, reason.code));
     ctx.navigate("/console/reasons");
   };
   const kinds = ["downtime", "non_production"].map((value) => ({ value, label: wordOf(value) }));

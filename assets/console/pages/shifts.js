@@ -6,7 +6,7 @@ import { getIn, insertIn, setIn, updateIn } from "../../shared/document.js";
 import { compare, count, hours, number, weekDays } from "../../shared/format.js";
 import { field } from "../../shared/form.js";
 import { propertyOf, schemas } from "../../shared/schema.js";
-import { entityFields, freeCode } from "../entity.js";
+import { entityFields, freeCode, withoutCodes } from "../entity.js";
 import { week } from "../week.js";
 
 const list = ["account", "shiftPatterns"];
@@ -58,7 +58,7 @@ function one(ctx, all, state, pattern, at) {
   const remove = async () => {
     const text = users.length ? `${count(users.length, "group or station follows", "groups and stations follow")} it; they would refer to a pattern that is not there, so give them another one before you apply.` : "Nothing follows it.";
     if (!await confirm({ title: `Remove ${pattern.title}?`, text, action: "Remove", danger: true })) return;
-    workspace.edit((doc) => setIn(doc, path, undefined));
+    workspace.edit((doc) => withoutCodes(doc, list, [pattern.code]));
     ctx.navigate("/console/shifts");
   };
   return html`

@@ -6,7 +6,7 @@ import { insertIn, isEqual, setIn } from "../../shared/document.js";
 import { duration, matches, number } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 import { schemas } from "../../shared/schema.js";
-import { entityFields, freeCode } from "../entity.js";
+import { entityFields, freeCode, withoutCodes } from "../entity.js";
 import { listButtons } from "../lists/dialog.js";
 import { rateField } from "../rate.js";
 
@@ -32,7 +32,7 @@ function listing(ctx, state, skus) {
   return html`
     <div class="page-head"><h1>SKUs</h1>
       <div class="row">${listButtons(ctx, "skus")}${workspace.readOnly ? nothing : html`
-        ${state.chosen.size ? html`<button type="button" class="button" @click=${() => remove(ctx, state, skus)}>Remove ${number(state.chosen.size)}</button>` : nothing}
+        ${state.chosen.size ? html`<button type="button" class="button" @click=${() => remove(ctx, state)}>Remove ${number(state.chosen.size)}</button>` : nothing}
         <button type="button" class="button primary" @click=${() => add(ctx, skus)}>Add an SKU</button>`}</div></div>
     <input type="search" class="search" aria-label="Search SKUs" placeholder="Search by code, name or specification" .value=${state.search} @input=${(e) => { state.search = e.target.value; ctx.update(); }}>
     ${table({
@@ -76,10 +76,10 @@ function add(ctx, skus, like) {
   ctx.navigate(`/console/skus/${encodeURIComponent(code)}`);
 }
 
-async function remove(ctx, state, skus) {
+async function remove(ctx, state) {
   const codes = [...state.chosen];
   if (!await confirm({ title: `Remove ${codes.length === 1 ? codes[0] : `${codes.length} SKUs`}?`, text: "What was made of them stays in the history. It counts when you apply it.", action: "Remove", danger: true })) return;
-  ctx.workspace.edit((doc) => setIn(doc, list, skus.filter((sku) => !state.chosen.has(sku.code))));
+  ctx.workspace.edit((doc) => withoutCodes(doc, list, codes));
   state.chosen = new Set();
   ctx.update();
 }
@@ -97,7 +97,7 @@ function one(ctx, all, sku, at) {
         <button type="button" class="button" @click=${() => add(ctx, workspace.doc.account.skus, sku)}>Duplicate</button>
         <button type="button" class="button" @click=${async () => {
           if (!await confirm({ title: `Remove ${sku.code}?`, text: "What was made of it stays in the history. It counts when you apply it.", action: "Remove", danger: true })) return;
-          workspace.edit((doc) => setIn(doc, path, undefined));
+          workspace.edit((doc) => withoutCodes(doc, list, [sku.code]));
           ctx.navigate("/console/skus");
         }}>Remove</button></div>`}</div>
     <section class="card stack"><h2>What it is</h2>${entityFields(ctx, all, "SKU", path, [["code", { change: rename }], "name", "specifications", "instructionsUrl", "value"])}</section>

@@ -6,7 +6,7 @@ import { getIn, insertIn, setIn, updateIn } from "../../shared/document.js";
 import { compare, count, matches } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 import { schemas } from "../../shared/schema.js";
-import { entityFields, freeCode } from "../entity.js";
+import { entityFields, freeCode, withoutCodes } from "../entity.js";
 import { renameAtLevels } from "../levels.js";
 import { inOrder, ordered, place, take } from "../tasks/order.js";
 import { trigger, triggerWords } from "../tasks/trigger.js";
@@ -90,7 +90,7 @@ function oneTask(tools, task, at) {
   const remove = async () => {
     const text = `${inLists.length ? `It leaves ${count(inLists.length, "list")}. ` : ""}${skus.length ? `${count(skus.length, "SKU names", "SKUs name")} it; ${skus.length === 1 ? "its link goes" : "their links go"} too. ` : ""}What was completed stays in the history.`;
     if (!await confirm({ title: `Remove ${task.title}?`, text, action: "Remove", danger: true })) return;
-    workspace.edit((doc) => updateIn(updateIn(doc, tasks, (list) => list.toSpliced(at, 1)), ["account", "skus"], (list) => list?.map((sku) => (sku.taskCodes?.includes(task.code) ? { ...sku, taskCodes: sku.taskCodes.filter((c) => c !== task.code) } : sku))));
+    workspace.edit((doc) => updateIn(withoutCodes(doc, tasks, [task.code]), ["account", "skus"], (list) => list?.map((sku) => (sku.taskCodes?.includes(task.code) ? { ...sku, taskCodes: sku.taskCodes.filter((c) => c !== task.code) } : sku))));
     ctx.navigate("/console/tasks");
   };
   const wins = inLists.filter((list) => list.trigger);
@@ -117,7 +117,7 @@ function oneList(tools, list, at) {
   };
   const remove = async () => {
     if (!await confirm({ title: `Remove ${list.name}?`, text: `${inside.length ? `${count(inside.length, "Task")} ${inside.length === 1 ? "leaves" : "leave"} it and ${inside.length === 1 ? "stays" : "stay"}. ` : ""}Levels that name it forget it.`, action: "Remove", danger: true })) return;
-    workspace.edit((doc) => follow(setIn(doc, path, undefined), list.code, null));
+    workspace.edit((doc) => follow(withoutCodes(doc, lists, [list.code]), list.code, null));
     ctx.navigate("/console/tasks");
   };
   const levels = levelsOf(workspace.doc, list.code);
