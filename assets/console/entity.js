@@ -38,6 +38,18 @@ function cleared(before, schema) {
 export const entityFields = (ctx, all, type, path, names) => html`<div class="fields">${names.map((n) => (Array.isArray(n) ? entityField(ctx, all, type, path, n[0], n[1]) : entityField(ctx, all, type, path, n)))}</div>`;
 
 /**
+ * codeField is the field of an element's code among others [{code, name}]: a code that one of them has is not taken, since a
+ * page can show only one of two. rename is called with a code that is free.
+ */
+export const codeField = (own, others, rename) => ["code", {
+  change: rename,
+  refuse(code) {
+    const other = code !== own && (others ?? []).find((e) => e.code === code);
+    return other ? `${code} is the code of ${other.name ?? other.title ?? "another one"}; enter one that is free` : "";
+  },
+}];
+
+/**
  * withoutCodes gives a document in which the list at a path has lost the elements of some codes, as the list is by now. Of two
  * with one code the first goes, which is the one that a page shows.
  */

@@ -17,6 +17,7 @@ import { picker } from "./picker.js";
  *   label, hint, kind, placeholder, required, disabled
  *   value     as the document has it; undefined and null are "not set"
  *   change    called with the new value (null: not set) when the person has finished, never with what cannot be read
+ *   refuse    gives the sentence why a value that can be read is not taken, "" where it is; it stands at the field
  *   problem   the sentence of the API about it, warning the same
  *   options   [{value, label, hint}] for kinds that choose: "choice", "codes"
  *
@@ -75,7 +76,7 @@ function input(f, { type = "text", mode, read, write, wrong, size }) {
   const typed = (event) => {
     const box = event.target, text = box.value.trim();
     const value = text === "" ? null : read(text);
-    box.setCustomValidity(value === undefined || Number.isNaN(value) ? wrong : "");
+    box.setCustomValidity(value === undefined || Number.isNaN(value) ? wrong : f.refuse?.(value) ?? "");
     if (!box.reportValidity()) return;
     box.typing = false;
     if (value !== (f.value ?? null)) f.change(value);

@@ -7,7 +7,7 @@ import { count, matches } from "../../shared/format.js";
 import { propertyOf, schemas } from "../../shared/schema.js";
 import { field } from "../../shared/form.js";
 import { wordOf } from "../../shared/terms.js";
-import { entityFields, freeCode, withoutCodes } from "../entity.js";
+import { codeField, entityFields, freeCode, withoutCodes } from "../entity.js";
 import { listButtons } from "../lists/dialog.js";
 import { renameAtLevels } from "../levels.js";
 
@@ -150,9 +150,8 @@ function takeOut(doc, code) {
 }
 
 function detail(tools, { reason, place, parents, type }) {
-  const { ctx, state } = tools, { workspace } = ctx, path = placeOf(place);
+  const { ctx, state, every } = tools, { workspace } = ctx, path = placeOf(place);
   const rename = (code) => {
-    if (!code) return;
     workspace.edit((doc) => renameAtLevels(setIn(doc, [...path, "code"], code), lists, reason.code, code));
     ctx.navigate(href(code), { replace: true });
   };
@@ -167,7 +166,7 @@ function detail(tools, { reason, place, parents, type }) {
   return html`<section class="card stack"><div class="spread"><h2 dir="auto">${reason.name ?? reason.code}</h2>
       ${workspace.readOnly ? nothing : html`<div class="row"><button type="button" class="button small" @click=${() => { state.closed.delete(reason.code); add(tools, [...place, reason.reasons?.length ?? 0]); }}>Add below it</button><button type="button" class="button small" @click=${remove}>Remove</button></div>`}</div>
     ${parents.length ? html`<p class="muted small">${parents.map((p) => html`<a href=${href(p.code)}><bdi>${p.name ?? p.code}</bdi></a> › `)}</p>` : nothing}
-    ${entityFields(ctx, tools.state.all, "Reason", path, [["code", { change: rename }], "name", "description"])}
+    ${entityFields(ctx, tools.state.all, "Reason", path, [codeField(reason.code, every.map((row) => row.reason), rename), "name", "description"])}
     ${field({ name: "type", id: "reason-type", schema: propertyOf(state.all, "Reason", "type"), hint: `${propertyOf(state.all, "Reason", "type").description}${inherited}`, value: reason.type, options: kinds, disabled: workspace.readOnly, problem: workspace.problem([...path, "type"]), change: (value) => workspace.edit((doc) => setIn(doc, [...path, "type"], value?.length ? value : undefined)) })}
     ${entityFields(ctx, state.all, "Reason", path, ["oee"])}</section>`;
 }

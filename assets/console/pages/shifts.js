@@ -6,7 +6,7 @@ import { getIn, insertIn, setIn, updateIn } from "../../shared/document.js";
 import { compare, count, hours, number, weekDays } from "../../shared/format.js";
 import { field } from "../../shared/form.js";
 import { propertyOf, schemas } from "../../shared/schema.js";
-import { entityFields, freeCode, withoutCodes } from "../entity.js";
+import { codeField, entityFields, freeCode, withoutCodes } from "../entity.js";
 import { week } from "../week.js";
 
 const list = ["account", "shiftPatterns"];
@@ -51,7 +51,6 @@ function one(ctx, all, state, pattern, at) {
   const { workspace } = ctx, path = [...list, at], users = usedBy(workspace.doc, pattern.code);
   const edit = (change) => workspace.edit((doc) => updateIn(doc, [...path, "shifts"], change));
   const rename = (code) => {
-    if (!code) return;
     workspace.edit((doc) => follow(setIn(doc, [...path, "code"], code), pattern.code, code));
     ctx.navigate(`/console/shifts/${encodeURIComponent(code)}`, { replace: true });
   };
@@ -64,7 +63,7 @@ function one(ctx, all, state, pattern, at) {
   return html`
     <div class="page-head"><div><a href="/console/shifts">Shift patterns</a><h1 dir="auto">${pattern.title || pattern.code}</h1></div>
       ${workspace.readOnly ? nothing : html`<div class="row"><button type="button" class="button" @click=${() => add(ctx, workspace.doc.account.shiftPatterns, pattern)}>Duplicate</button><button type="button" class="button" @click=${remove}>Remove</button></div>`}</div>
-    <section class="card stack">${entityFields(ctx, all, "ShiftPattern", path, [["code", { change: rename }], "title"])}</section>
+    <section class="card stack">${entityFields(ctx, all, "ShiftPattern", path, [codeField(pattern.code, workspace.doc.account.shiftPatterns, rename), "title"])}</section>
     <section class="card stack"><div class="spread"><h2>The week</h2><span class="muted">${perWeek(pattern)} a week</span></div>
       ${week({
         shifts: pattern.shifts, chosen: state.chosen, open: (i) => { state.chosen = i; ctx.update(); queueMicrotask(() => document.getElementById(`shift-${i}`)?.scrollIntoView({ block: "nearest" })); },

@@ -6,7 +6,7 @@ import { insertIn, isEqual, setIn } from "../../shared/document.js";
 import { duration, matches, number } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 import { schemas } from "../../shared/schema.js";
-import { entityFields, freeCode, withoutCodes } from "../entity.js";
+import { codeField, entityFields, freeCode, withoutCodes } from "../entity.js";
 import { listButtons } from "../lists/dialog.js";
 import { rateField } from "../rate.js";
 
@@ -87,7 +87,6 @@ async function remove(ctx, state) {
 function one(ctx, all, sku, at) {
   const path = [...list, at], { workspace } = ctx;
   const rename = (code) => {
-    if (!code) return;
     workspace.edit((doc) => setIn(doc, [...path, "code"], code));
     ctx.navigate(`/console/skus/${encodeURIComponent(code)}`, { replace: true });
   };
@@ -100,7 +99,7 @@ function one(ctx, all, sku, at) {
           workspace.edit((doc) => withoutCodes(doc, list, [sku.code]));
           ctx.navigate("/console/skus");
         }}>Remove</button></div>`}</div>
-    <section class="card stack"><h2>What it is</h2>${entityFields(ctx, all, "SKU", path, [["code", { change: rename }], "name", "specifications", "instructionsUrl", "value"])}</section>
+    <section class="card stack"><h2>What it is</h2>${entityFields(ctx, all, "SKU", path, [codeField(sku.code, workspace.doc.account.skus, rename), "name", "specifications", "instructionsUrl", "value"])}</section>
     <section class="card stack"><h2>How fast it is made</h2>${rateField(ctx, all, "SKU", path)}
       ${entityFields(ctx, all, "SKU", path, ["partsPerCycle", "minimumCycleTime", "lineSpeedTarget", "downtimeDurationThresholdMultiplier"])}</section>
     <section class="card stack"><h2>Where and how it is run</h2>${entityFields(ctx, all, "SKU", path, ["stationCodes", "stationGroupCodes", "taskCodes", "allowUseInQuickSchedule"])}</section>`;

@@ -6,7 +6,7 @@ import { getIn, insertIn, setIn, updateIn } from "../../shared/document.js";
 import { compare, count, matches } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 import { schemas } from "../../shared/schema.js";
-import { entityFields, freeCode, withoutCodes } from "../entity.js";
+import { codeField, entityFields, freeCode, withoutCodes } from "../entity.js";
 import { renameAtLevels } from "../levels.js";
 import { inOrder, ordered, place, take } from "../tasks/order.js";
 import { trigger, triggerWords } from "../tasks/trigger.js";
@@ -83,7 +83,6 @@ function oneTask(tools, task, at) {
   const { ctx, all } = tools, { workspace } = ctx, account = workspace.doc.account, path = [...tasks, at];
   const inLists = (task.taskListCodes ?? []).map((l) => account.taskLists?.find((list) => list.code === l.code)).filter(Boolean), skus = skusOf(account, task.code);
   const rename = (code) => {
-    if (!code) return;
     workspace.edit((doc) => updateIn(setIn(doc, [...path, "code"], code), ["account", "skus"], (list) => list?.map((sku) => (sku.taskCodes?.includes(task.code) ? { ...sku, taskCodes: sku.taskCodes.map((c) => (c === task.code ? code : c)) } : sku))));
     ctx.navigate(taskHref(code), { replace: true });
   };
@@ -96,7 +95,7 @@ function oneTask(tools, task, at) {
   const wins = inLists.filter((list) => list.trigger);
   return html`${head(tools, task.title || task.code, { duplicate: () => addTask(ctx, task), remove })}
     ${appears(account, task) ? nothing : html`<p class="notice wait">It is in no list and of no SKU, so it appears nowhere.</p>`}
-    <section class="card stack"><h2>What it is</h2>${entityFields(ctx, all, "Task", path, [["code", { change: rename }], "title", "description", "requireNotes"])}</section>
+    <section class="card stack"><h2>What it is</h2>${entityFields(ctx, all, "Task", path, [codeField(task.code, account.tasks, rename), "title", "description", "requireNotes"])}</section>
     <section class="card stack"><h2>Comes up</h2>
       ${wins.length ? html`<p class="muted">${wins.length === inLists.length ? "Its lists say" : "These lists say"} when: ${wins.map((list) => html`<a href=${listHref(list.code)}><bdi>${list.name}</bdi></a> (${triggerWords(ctx, list.trigger)})`)}. Its own trigger counts where its list has none.</p>` : nothing}
       ${trigger(tools, "Task", path, task.trigger, { optional: true })}</section>
@@ -111,7 +110,6 @@ function oneTask(tools, task, at) {
 function oneList(tools, list, at) {
   const { ctx, all } = tools, { workspace } = ctx, account = workspace.doc.account, path = [...lists, at], inside = ordered(account.tasks, list.code);
   const rename = (code) => {
-    if (!code) return;
     workspace.edit((doc) => follow(setIn(doc, [...path, "code"], code), list.code, code));
     ctx.navigate(listHref(code), { replace: true });
   };
@@ -123,7 +121,7 @@ function oneList(tools, list, at) {
   const levels = levelsOf(workspace.doc, list.code);
   const rest = (account.tasks ?? []).filter((t) => !t.taskListCodes?.some((l) => l.code === list.code)).toSorted((a, b) => compare(a.title, b.title));
   return html`${head(tools, list.name || list.code, { remove })}
-    <section class="card stack"><h2>What it is</h2>${entityFields(ctx, all, "TaskList", path, [["code", { change: rename }], "name", "description"])}</section>
+    <section class="card stack"><h2>What it is</h2>${entityFields(ctx, all, "TaskList", path, [codeField(list.code, account.taskLists, rename), "name", "description"])}</section>
     <section class="card stack"><h2>Comes up</h2>${trigger(tools, "TaskList", path, list.trigger, { optional: true, none: "Each Task's own trigger counts." })}</section>
     <section class="card stack"><h2>Tasks in it</h2>${inOrder(tools, list.code, inside, taskHref)}
       ${workspace.readOnly ? nothing : html`<div class="row"><select aria-label="A Task to add" @change=${(e) => { if (e.target.value) take(workspace, e.target.value, list.code); e.target.value = ""; }}><option value="">Add a Task that exists …</option>${rest.map((t) => html`<option value=${t.code}>${t.title} (${t.code})</option>`)}</select>

@@ -11,8 +11,8 @@ const entry = (task, code) => task.taskListCodes?.find((l) => l.code === code);
 /** ordered lists the Tasks of a list as the tablet shows them. */
 export const ordered = (tasks, code) => (tasks ?? []).filter((t) => entry(t, code)).map((t, i) => [t, i]).toSorted(([a, i], [b, j]) => (entry(a, code).order ?? Infinity) - (entry(b, code).order ?? Infinity) || i - j).map(([t]) => t);
 
-/** place gives an order number for one more Task at the end of a list, whose Tasks are inside. */
-export const place = (inside, code) => Math.min(most, Math.floor(inside.length ? entry(inside.at(-1), code).order ?? 0 : 0) + 1);
+/** place gives an order number for one more Task at the end of a list, whose Tasks are inside: above all that have one. */
+export const place = (inside, code) => Math.min(most, Math.floor(Math.max(0, ...inside.map((t) => entry(t, code).order ?? 0))) + 1);
 
 /** take puts a Task into a list, at its end. */
 export function take(workspace, task, code) {

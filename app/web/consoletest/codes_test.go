@@ -1,0 +1,105 @@
+package consoletest_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"opsmon/app/web/webtest"
+)
+
+// kinds is a manifest with some of each kind of thing that has a page and a code.
+func kinds() []byte {
+	return encode(object{"version": "v1", "account": object{
+		"id": "demo", "domain": "demo.example", "currency": "EUR", "enableTasks": "on",
+		"skus":          []object{{"code": "A", "name": "Apple", "unitsPerMinute": 10}, {"code": "B", "name": "Bread", "unitsPerMinute": 20}, {"code": "C", "name": "Cake", "unitsPerMinute": 30}},
+		"shiftPatterns": []object{{"code": "days", "title": "Days", "shifts": []object{{"name": "Day", "startHour": 8, "duration": 8, "weekDay": "1"}}}, {"code": "nights", "title": "Nights", "shifts": []object{{"name": "Night", "startHour": 22, "duration": 8, "weekDay": "1"}}}},
+		"reasons":       []object{{"code": "BRK", "name": "Breakdown", "reasons": []object{{"code": "BRK-E", "name": "Electrical"}, {"code": "BRK-M", "name": "Mechanical"}}}, {"code": "SET", "name": "Set-up"}},
+		"taskLists":     []object{{"code": "start", "name": "Start-up"}, {"code": "clean", "name": "Cleaning"}},
+		"tasks": []object{
+			{"code": "t1", "title": "Check the guards", "taskListCodes": []object{{"code": "start", "order": 10}}},
+			{"code": "t2", "title": "Check the film", "taskListCodes": []object{{"code": "start", "order": 30}}},
+			{"code": "t3", "title": "Check the date", "taskListCodes": []object{{"code": "start", "order": 20}}},
+			{"code": "t4", "title": "Sweep"},
+		},
+		"plants": []object{{"code": "leeds", "name": "Leeds", "timezone": "Europe/London", "dayStartHour": 6, "weekStartDay": 0, "stationGroups": []object{
+			{"code": "mixing", "name": "Mixing", "stations": []object{{"code": "MIX-1", "name": "Mixer 1"}}}}}},
+	}})
+}
+
+// codesOf writes the codes of a list of the draft; those below a reason stand in brackets.
+func codesOf(list string) string {
+	return workspace(`(w.doc.account.` + list + `).map(function code(e) { return e.code + (e.reasons?.length ? "(" + e.reasons.map(code).join() + ")" : ""); }).join()`)
+}
+
+// What is to be removed goes, and nothing else, when another tab changes the list while the question is open.
+func TestWhatIsRemovedIsWhatWasAsked(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
+	tab := open(t, s, "admin", "/console/skus/B")
+	for _, c := range []struct{ page, list, want string }{
+		{"/console/skus/B", "skus", "Z,A,C"}, {"/console/shifts/days", "shiftPatterns", "Z,nights"}, {"/console/reasons/BRK-E", "reasons", "Z,BRK(BRK-M),SET"},
+		{"/console/tasks/t2", "tasks", "Z,t1,t3,t4"}, {"/console/tasks/list/start", "taskLists", "Z,clean"},
+	} {
+		tab.Visit(c.page)
+		button(tab, "#main", "Remove")
+		tab.Until(`document.querySelector("dialog footer")`)
+		tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, ` + c.list + `: [{ ...doc.account.` + c.list + `[0], code: "Z", reasons: undefined }, ...doc.account.` + c.list + `] } }))`))
+		button(tab, "dialog footer", "Remove")
+		tab.Until(`!document.querySelector("dialog")`)
+		if got := webtest.Eval[string](tab, codesOf(c.list)); got != c.want {
+			t.Errorf("%s leaves %s, want %s", c.page, got, c.want)
+		}
+	}
+
+	tab.Visit("/console/skus")
+	tab.Click(`[aria-label="Choose A"]`)
+	button(tab, "#main .page-head", "Remove 1")
+	tab.Until(`document.querySelector("dialog footer")`)
+	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, skus: [...doc.account.skus, { code: "D", name: "Dough", unitsPerMinute: 1 }] } }))`))
+	button(tab, "dialog footer", "Remove")
+	tab.Until(`!document.querySelector("dialog")`)
+	if got := webtest.Eval[string](tab, codesOf("skus")); got != "Z,C,D" {
+		t.Errorf("the SKUs that are left are %s, want Z,C,D", got)
+	}
+	tab.Clean()
+}
+
+// A code that another one has is refused at its field, whatever has the code.
+func TestNothingIsRenamedToATakenCode(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
+	tab := open(t, s, "admin", "/console/skus/B")
+	for _, c := range []struct{ page, list, field, taken, says, is string }{
+		{"/console/skus/B", "skus", "SKU", "A", "A is the code of Apple", "A,B,C"},
+		{"/console/shifts/days", "shiftPatterns", "ShiftPattern", "nights", "nights is the code of Nights", "days,nights"},
+		{"/console/reasons/SET", "reasons", "Reason", "BRK-M", "BRK-M is the code of Mechanical", "BRK(BRK-E,BRK-M),SET"},
+		{"/console/tasks/t2", "tasks", "Task", "t3", "t3 is the code of Check the date", "t1,t2,t3,t4"},
+		{"/console/tasks/list/start", "taskLists", "TaskList", "clean", "clean is the code of Cleaning", "start,clean"},
+	} {
+		tab.Visit(c.page)
+		box := `document.querySelector("#f-` + c.field + `-code")`
+		tab.Until(box)
+		tab.Type("#f-"+c.field+"-code", c.taken+kb.Tab)
+		tab.Until(box + `.validationMessage.startsWith("` + c.says + `")`)
+		tab.Type("#f-"+c.field+"-code", kb.Delete+kb.Tab)
+		tab.Until(box + `.validity.valueMissing`)
+		if got := webtest.Eval[string](tab, codesOf(c.list)); got != c.is {
+			t.Errorf("%s: the codes are %s, want %s", c.page, got, c.is)
+		}
+		tab.Type("#f-"+c.field+"-code", "free"+kb.Tab)
+		tab.Until(`location.pathname.endsWith("/free") && ` + box + `.value === "free"`)
+	}
+	tab.Clean()
+}
+
+// A Task that comes into a list comes last, whatever its Tasks are numbered, and in whatever way it comes.
+func TestATaskComesIntoAListAsTheLast(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
+	tab := open(t, s, "admin", "/console/tasks/list/start")
+	tab.Eval(`(() => { const box = document.querySelector('[aria-label="A Task to add"]'); box.value = "t4"; box.dispatchEvent(new Event("change")); })()`)
+	tab.Until(`[...document.querySelectorAll(".ordered > li code")].map((e) => e.textContent).join() === "t1,t3,t2,t4"`)
+	button(tab, "#main", "Add a new one")
+	tab.Until(`location.pathname === "/console/tasks/new-task"`)
+	tab.Visit("/console/tasks/list/start")
+	tab.Until(`[...document.querySelectorAll(".ordered > li")].map((e) => e.querySelector(".order").textContent + " " + e.querySelector("code").textContent).join() === "10 t1,20 t3,30 t2,31 t4,32 new-task"`)
+	tab.Clean()
+}
