@@ -67,8 +67,18 @@ function simple(ctx, at, value) {
       @change=${(e) => { const days = e.target.checked ? [...read.days, i + 1].sort() : read.days.filter((d) => d !== i + 1); if (days.length) write({ ...read, days }); else e.target.checked = true; }}><span>${name.slice(0, 3)}<span class="visually-hidden">${name.slice(3)}</span></span></label>`)}</fieldset>
     ${field({
       name: "times", id: `trigger-${at[1]}-times`, kind: "text", label: "Times of day", schema: {}, hint: "With commas between them, such as 06:00, 14:00. Several times share their minutes.", disabled: workspace.readOnly, value: read.times.map(hours).join(", "),
-      problem: "", change: (text) => { const times = (text ?? "").split(",").map(parseHours).filter((h) => h >= 0 && h < 24); if (times.length) write({ ...read, times }); else ctx.update(); },
+      problem: "", required: true, refuse: (text) => readTimes(text).wrong, change: (text) => write({ ...read, times: readTimes(text).times }),
     })}`;
+}
+
+/** readTimes reads times of day with commas between them: {times (decimal hours), wrong: why they are none of a timetable, or ""}. */
+export function readTimes(text) {
+  const words = (text ?? "").split(",").map((word) => word.trim()).filter(Boolean), minutes = words.map((word) => Math.round(parseHours(word) * 60));
+  const none = minutes.findIndex((m) => !(m >= 0 && m < 1440)), other = minutes.findIndex((m) => m % 60 !== minutes[0] % 60);
+  const wrong = words.length === 0 ? "Enter a time of day, such as 06:00"
+    : none >= 0 ? `${words[none]} is no time of day; write it as 14:00`
+    : other >= 0 ? `${words[other]} and ${words[0]} are not at the same minute of the hour; give one of them a Task or Task list of its own` : "";
+  return { times: minutes.map((m) => m / 60), wrong };
 }
 
 /** readSimple gives {times (decimal hours), days (1 is Monday)} of a pattern that is no more than that; null for another. */
@@ -80,7 +90,7 @@ export function readSimple(pattern) {
 }
 
 function writeSimple({ times, days }) {
-  const minutes = Math.round((times[0] % 1) * 60), hour = [...new Set(times.map(Math.floor))].sort((a, b) => a - b);
+  const at = times.map((h) => Math.round(h * 60)), minutes = at[0] % 60, hour = [...new Set(at.map((m) => Math.floor(m / 60)))].sort((a, b) => a - b);
   const runs = days.length === 7 ? "*" : days.every((d, i) => i === 0 || d === days[i - 1] + 1) && days.length > 2 ? `${days[0]}-${days.at(-1)}` : days.join(",");
   return `${minutes} ${hour.join(",")} * * ${runs}`;
 }
