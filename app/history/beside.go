@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"opsmon/kv"
 )
@@ -10,6 +11,8 @@ import (
 // Beside names the place where what is computed again of a station is kept until it is whole: no station can have that
 // code. All methods take it in the place of a code.
 func Beside(station string) string { return station + "\x00" }
+
+func isBeside(place string) bool { return strings.HasSuffix(place, "\x00") }
 
 // Adopt puts what is kept beside a station in the place of what is kept of it from a moment on, a whole minute, which is
 // where the former begins. Nothing stays beside it. The sums of the moment's UTC day are to be made anew, unless it is the

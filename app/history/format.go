@@ -59,7 +59,7 @@ func (s *Store) dropAll(found int64) error {
 					if n++; n > sweepBatch {
 						break
 					}
-					if b == details {
+					if b == details && !isBeside(item.Key.B.A) { // what is beside a station is made anew with it
 						at := numberOf(item.Key) * dayMs
 						if err := lose(tx, item.Key.A, item.Key.B.A, at); err != nil {
 							return err

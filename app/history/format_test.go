@@ -28,6 +28,9 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 		if err := s.Replace(tx, "a", "F1", first, first+days*dayMs, out); err != nil {
 			return err
 		}
+		if err := s.Replace(tx, "a", Beside("F1"), first, first+days*dayMs, out); err != nil {
+			return err
+		}
 		return s.PutState(tx, "a", "F1", first+days*dayMs, []byte{1})
 	})
 	through := func() (at, lost int64, known bool) {
@@ -48,6 +51,12 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 	if at, lost, known := through(); at != 0 || !known || lost != first {
 		t.Errorf("of another format is kept up to %d, lost %v from %d", at, known, lost)
 	}
+	view(t, store, func(tx *kv.Tx) error {
+		if _, marked, err := s.Lost(tx, "a", Beside("F1")); err != nil || marked {
+			t.Errorf("what was beside the station is told to be lost: %v", err)
+		}
+		return nil
+	})
 	if got := statesOf(t, store, "F1", first); len(got) != 1 {
 		t.Errorf("%d states are left", len(got))
 	}
