@@ -3,6 +3,7 @@ package floor
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -53,25 +54,29 @@ func (o *owner) tryAgain(t *station.Timeline, now int64, lines []*line) {
 	}
 	for _, l := range lines {
 		if err := o.again(t, now, l); err != nil {
-			o.failed(t, l, now, err)
+			_ = o.failed(t, l, now, err) // a line without a base is not served: first tells
 		}
 	}
 }
 
-// failed notes that a line could not be computed again.
-func (o *owner) failed(t *station.Timeline, l *line, now int64, err error) {
+// failed notes that a line could not be computed again. Error: when it cannot begin with nothing either.
+func (o *owner) failed(t *station.Timeline, l *line, now int64, err error) error {
 	if o.ends() {
-		return
+		return nil
 	}
 	o.trouble("the station "+l.code+" cannot be computed again; it is tried again", err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.retry = now + retryAfter
-	if l.base == nil {
-		if b, err := o.blank(t, &line{code: l.code}, now); err == nil {
-			l.base, l.baseAt = b.base, b.baseAt
-		}
+	if l.base != nil {
+		return nil
 	}
+	b, err := o.blank(t, &line{code: l.code}, now)
+	if err != nil {
+		return fmt.Errorf("begin the station %s with nothing: %w", l.code, err)
+	}
+	l.base, l.baseAt = b.base, b.baseAt
+	return nil
 }
 
 // first computes the lines again that cannot be served before.
@@ -95,7 +100,9 @@ func (o *owner) first(t *station.Timeline, now int64, lines []*line) error {
 				return errClosed
 			}
 			if _, err := o.rework(t, l, now); err != nil {
-				o.failed(t, l, now, err)
+				if err := o.failed(t, l, now, err); err != nil {
+					return err
+				}
 			}
 		}
 	}
