@@ -24,7 +24,7 @@ func (o *owner) catchUp(now int64) {
 	}
 	var late []*line
 	for _, l := range o.lines {
-		if l.late != 0 && (now >= l.retry || now < l.retry-hour) && rested(l.redone, now-l.late, now) && !o.tooFar(o.timeline, l, now) {
+		if l.late != 0 && !l.rests(now) && rested(l.redone, now-l.late, now) && !o.tooFar(o.timeline, l, now) {
 			late = append(late, l)
 		}
 	}
@@ -58,6 +58,9 @@ func (o *owner) tryAgain(t *station.Timeline, now int64, lines []*line) {
 		}
 	}
 }
+
+// rests tells whether a line that could not be computed is not tried again yet. A clock that went back by more is no reason.
+func (l *line) rests(now int64) bool { return now < l.retry && now >= l.retry-hour }
 
 // failed notes that a line could not be computed again. Error: when it cannot begin with nothing either.
 func (o *owner) failed(t *station.Timeline, l *line, now int64, err error) error {

@@ -25,7 +25,8 @@ func (w *Work) Again(stationCode string, from int64) error {
 }
 
 // Follow has stations that are to be computed again computed now, with other work in between, and gives those that still are to
-// be when the caller's patience is at its end: they are computed as time allows. Errors: one that is Unavailable.
+// be when the caller's patience is at its end, or all that are left could not be computed and rest: they are computed as time
+// allows. Errors: one that is Unavailable.
 func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Duration) (left []string, err error) {
 	o, err := f.owner(accountID)
 	if err != nil {
@@ -33,6 +34,7 @@ func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Du
 	}
 	until := time.Now().Add(patience)
 	for {
+		resting := true
 		err := o.do(func() {
 			now := o.f.now()
 			for batch := range lateBatches(o.behind(stationCodes, now), now) {
@@ -43,21 +45,21 @@ func (f *Floor) Follow(accountID string, stationCodes []string, patience time.Du
 			left = left[:0]
 			for _, code := range stationCodes {
 				if l := o.lines[code]; l != nil && (l.late != 0 || l.deep != 0 || l.anew != nil) {
-					left = append(left, code)
+					left, resting = append(left, code), resting && l.rests(now)
 				}
 			}
 		})
-		if err != nil || len(left) == 0 || time.Now().After(until) {
+		if err != nil || resting || time.Now().After(until) {
 			return left, err
 		}
-		time.Sleep(time.Millisecond) // others come in between
+		time.Sleep(5 * time.Millisecond) // others come in between
 	}
 }
 
 // behind gives the lines of stations that are late and can be computed at once.
 func (o *owner) behind(stationCodes []string, now int64) (list []*line) {
 	for _, code := range stationCodes {
-		if l := o.lines[code]; l != nil && l.late != 0 && now >= l.retry && !o.tooFar(o.timeline, l, now) {
+		if l := o.lines[code]; l != nil && l.late != 0 && !l.rests(now) && !o.tooFar(o.timeline, l, now) {
 			list = append(list, l)
 		}
 	}

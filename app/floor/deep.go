@@ -129,7 +129,7 @@ func (o *owner) tooFar(t *station.Timeline, l *line, now int64) bool {
 func (o *owner) deepen(now int64) {
 	var next *line
 	for _, l := range o.lines {
-		if now < l.retry && now >= l.retry-hour || l.anew == nil && (l.deep == 0 || !rested(l.deepAt, now-l.deep, now)) {
+		if l.rests(now) || l.anew == nil && (l.deep == 0 || !rested(l.deepAt, now-l.deep, now)) {
 			continue
 		}
 		if next == nil || l.before(next) {

@@ -96,6 +96,36 @@ func TestAQuantityThatIsReachedLateIsTold(t *testing.T) {
 	}
 }
 
+// TestNobodyWaitsForAStationThatRests: who follows a station that could not be computed is told at once that it is left.
+func TestNobodyWaitsForAStationThatRests(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest)
+	r.Quiet = true
+	r.Open(nil)
+	r.Pass(time.Minute, 0)
+	r.Send(floortest.Signal(press, 0, units(3)))
+	if err := r.Signals.Pack(); err != nil {
+		t.Fatal(err)
+	}
+	r.Damage(press)
+	r.Open(nil)
+	told := make(chan []string)
+	go func() {
+		left, err := r.Floor.Follow(floortest.Account, []string{press}, time.Hour)
+		if err != nil {
+			t.Error(err)
+		}
+		told <- left
+	}()
+	select {
+	case left := <-told:
+		if diff := cmp.Diff([]string{press}, left); diff != "" {
+			t.Errorf("left (-want +told):\n%s", diff)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for a station that rests")
+	}
+}
+
 // TestOneDamagedStationLeavesTheOthers: signals of one station that cannot be read do not hold up the rest of the plant.
 func TestOneDamagedStationLeavesTheOthers(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)

@@ -3,6 +3,7 @@ package floor
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 
@@ -84,11 +85,21 @@ func caught(codes []string, fn func(w *Work, codes []string) error) func(w *Work
 
 // fallDue has rules do what falls due by itself.
 func (o *owner) fallDue(now int64) {
+	o.outlived(now)
 	for i, r := range o.f.rules {
 		if codes := r.Due(o.plan, now); len(codes) > 0 {
 			o.isolated(toMove, fmt.Sprint(i), codes, now, r.Tick)
 		}
 	}
+}
+
+// outlived forgets what could not be done, when it has not been tried again since it might have been, or its station is gone:
+// there is nothing to do any more.
+func (o *owner) outlived(now int64) {
+	maps.DeleteFunc(o.faults, func(f fault, until int64) bool {
+		return now > until+retryAfter || until-now > retryAfter || o.lines[f.station] == nil
+	})
+	o.failing.Store(int64(len(o.faults)))
 }
 
 // happened tells rules what the engine found.

@@ -19,7 +19,7 @@ import (
 type picky struct {
 	leaving
 	bad          []string
-	panics       bool
+	panics, idle bool
 	ticks, tried map[string]int
 	reached      []string
 }
@@ -41,6 +41,9 @@ func (p *picky) fail(code string) error {
 
 func (p *picky) Due(plan *station.Plan, _ int64) (codes []string) {
 	for _, s := range plan.Stations {
+		if p.idle {
+			break
+		}
 		codes = append(codes, s.Code)
 	}
 	return codes
@@ -95,6 +98,23 @@ func TestWhatCannotBeDoneAtOneStationIsInTheWayOfNoOther(t *testing.T) {
 		if h := health(r); rule.ticks[press] == 0 || h.Failing != 0 {
 			t.Errorf("when it can be done again: %v, %d fail", rule.ticks, h.Failing)
 		}
+	}
+}
+
+// TestWhatIsNotToBeDoneAnyMoreFailsNoMore: a thing that cannot be done, and then falls due no more, is not measured for ever.
+func TestWhatIsNotToBeDoneAnyMoreFailsNoMore(t *testing.T) {
+	rule := newPicky(press)
+	r := floortest.New(t, floortest.Manifest)
+	r.Quiet = true
+	r.Open(nil, rule)
+	r.Pass(time.Minute, time.Second)
+	if h := health(r); h.Failing != 1 {
+		t.Fatalf("%d things are told to fail", h.Failing)
+	}
+	rule.idle = true
+	r.Pass(11*time.Minute, time.Minute)
+	if h := health(r); h.Failing != 0 {
+		t.Errorf("%d things are told to fail, and nothing is to be done", h.Failing)
 	}
 }
 
