@@ -103,3 +103,41 @@ func TestATaskComesIntoAListAsTheLast(t *testing.T) {
 	tab.Until(`[...document.querySelectorAll(".ordered > li")].map((e) => e.querySelector(".order").textContent + " " + e.querySelector("code").textContent).join() === "10 t1,20 t3,30 t2,31 t4,32 new-task"`)
 	tab.Clean()
 }
+
+// The buttons at a reason move it as Alt and the arrow keys do.
+func TestAReasonIsMovedByButtons(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
+	tab := open(t, s, "admin", "/console/reasons/BRK-E")
+	for _, step := range []struct{ where, want string }{
+		{"down", "BRK(BRK-M,BRK-E),SET"}, {"into the one before it", "BRK(BRK-M(BRK-E)),SET"}, {"out of the one above it", "BRK(BRK-M,BRK-E),SET"},
+		{"up", "BRK(BRK-E,BRK-M),SET"}, {"out of the one above it", "BRK(BRK-M),BRK-E,SET"}, {"down", "BRK(BRK-M),SET,BRK-E"},
+	} {
+		tab.Click(`button[aria-label="Move Electrical ` + step.where + `"]`)
+		tab.Until(codesOf("reasons") + `.then((is) => is === "` + step.want + `")`)
+	}
+	tab.Until(`document.querySelector('button[aria-label="Move Electrical down"]').disabled`)
+	tab.Axe()
+	tab.Shot("reason-moves")
+	tab.Clean()
+}
+
+// Times of day are never changed or dropped unseen, and what the service could not say of them is asked again.
+func TestTimesOfATimetable(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
+	tab := open(t, s, "admin", "/console/tasks/t4")
+	tab.Eval(`(() => { const all = window.fetch; window.fetch = (to, how) => String(to).includes("/cron") ? Promise.resolve(new Response('{"errorMessage":"no room"}', { status: 429, headers: { "Content-Type": "application/json" } })) : all(to, how); window.mend = () => { window.fetch = all; const now = Date.now; Date.now = () => now() + 31000; }; })()`)
+	tab.Eval(`[...document.querySelectorAll("#main .segmented label")].find((l) => l.textContent.trim() === "A timetable").querySelector("input").click()`)
+	tab.Until(`document.querySelector(".fires")?.textContent.includes("no room")`)
+	tab.Eval(`window.mend()`)
+	times := `document.querySelector("[data-field=times] input")`
+	for _, c := range []struct{ text, says string }{{"06:00, 14:30", "14:30 and 06:00 are not at the same minute"}, {"06:00, soon", "soon is no time of day"}} {
+		tab.Type("[data-field=times] input", c.text+kb.Tab)
+		tab.Until(times + `.validationMessage.startsWith("` + c.says + `")`)
+	}
+	tab.Until(workspace(`w.doc.account.tasks[3].trigger.pattern === "0 6 * * 1-5"`))
+	tab.Eval(workspace(`w.edit((doc) => ({ ...doc }))`)) // which draws the page
+	tab.Until(`document.querySelectorAll(".fires li").length > 0`)
+	tab.Type("[data-field=times] input", "06:30, 14:30"+kb.Tab)
+	tab.Until(workspace(`w.doc.account.tasks[3].trigger.pattern === "30 6,14 * * 1-5"`))
+	tab.Clean()
+}

@@ -45,17 +45,22 @@ function timetable(ctx, all, at, value) {
 
 const weekday = (at, zone) => new Intl.DateTimeFormat("en-GB", { weekday: "short", timeZone: zone }).format(new Date(at));
 
-// What the service said of a pattern in a zone: the next fires are by its code and not by another reading of cron.
+// What the service said of a pattern in a zone {said, until: when it is asked again}: the next fires are by its code and not by
+// another reading of cron. It is asked again after the first fire, and where it gave no answer after a rest, in milliseconds;
+// never sooner, since the clock of this computer may be ahead.
+const rest = 30000;
 const known = new Map();
 const key = (pattern, zone) => `${zone} ${pattern}`;
 
 function explain(ctx, pattern, timezone) {
-  const at = key(pattern, timezone);
-  if (!known.has(at)) {
-    known.set(at, null);
-    get(`/cron${query({ pattern, timezone })}`).then(({ result }) => known.set(at, result), (error) => known.set(at, { issue: error.details?.[0]?.issue ?? error.message })).finally(ctx.update);
+  const at = key(pattern, timezone), before = known.get(at);
+  if (!before || before.until <= Date.now()) {
+    const keep = (said, until) => known.set(at, { said, until: Math.max(until, Date.now() + rest) });
+    known.set(at, { said: before?.said ?? null, until: Infinity });
+    get(`/cron${query({ pattern, timezone })}`).then(({ result }) => keep(result, result.fires.length ? Date.parse(result.fires[0]) : Infinity),
+      (error) => keep({ issue: error.details?.[0]?.issue ?? error.message }, error.status === 400 ? Infinity : 0)).finally(ctx.update);
   }
-  return known.get(at);
+  return known.get(at).said;
 }
 
 // Most timetables are times on days of the week: they are chosen, and written as a pattern.
