@@ -48,6 +48,31 @@ export function isEqual(a, b) {
 const same = (a, b) => isEqual(a ?? undefined, b ?? undefined);
 
 /**
+ * followed tells where in another version of a document stands what a path text names in one: elements of a list are followed
+ * by their code, or as they are; null when it stands there no more.
+ */
+export function followed(field, from, to) {
+  const path = parsePath(field), now = [];
+  for (const step of path) {
+    const next = typeof step === "number" ? placeIn(getIn(from, path.slice(0, now.length)), getIn(to, now), step) : step;
+    if (next < 0) return null;
+    now.push(next);
+  }
+  return now.every((step, i) => step === path[i]) ? field : pathText(now);
+}
+
+// An element that was changed or renamed where it stands is still the same; of two that have one code each stays itself.
+function placeIn(before, after, index) {
+  if (before === after || !Array.isArray(before) || index >= before.length) return index;
+  if (!Array.isArray(after)) return -1;
+  const key = (e) => e?.code ?? e, wanted = key(before[index]), alike = before.length === after.length;
+  if (alike && key(after[index]) === wanted) return index;
+  const nth = before.slice(0, index).filter((e) => key(e) === wanted).length, places = after.keys().filter((i) => key(after[i]) === wanted).toArray();
+  if (places.length) return places[nth] ?? -1;
+  return alike && before.every((e, i) => i === index || key(e) === key(after[i])) ? index : -1;
+}
+
+/**
  * shared gives a document with the objects of another one wherever it says the same, so that comparing the two is quick. It
  * says what it said: a property that is null stays null.
  */

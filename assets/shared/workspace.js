@@ -3,7 +3,7 @@
 // author named, never overwritten unseen. A person's tabs have one draft: each follows what the others keep.
 
 import { get, put, request, query } from "./api.js";
-import { choose, differences, isEqual, merge, pathText, shared } from "./document.js";
+import { choose, differences, followed, isEqual, merge, pathText, shared } from "./document.js";
 import { keep } from "./keep.js";
 
 /** A document above this many characters is checked when it is asked for, not after each edit. */
@@ -16,7 +16,7 @@ const undoSteps = 100;
  *
  *   base, revision  the document that the draft starts from, and its revision's number
  *   doc             the draft
- *   problems        Map of path text -> sentence, of the draft as checked last; warnings the same
+ *   problems        Map of path text -> sentence, of the draft as checked last, at where it stands in the draft by now; warnings the same
  *   checked         the draft that problems are about
  *   theirs          {doc, revision, author, createdAt, note, etag} when somebody else applied another revision
  *   merged          {author, revision, count} after their changes were brought into the draft, until it is applied
@@ -37,6 +37,7 @@ class Workspace extends EventTarget {
   #kept = {}; // the base and the draft that this browser keeps, as far as this tab knows
   #channel = null;
   #heavy = false; // keeping the draft takes longer than a frame
+  #placed = null; // the draft that the paths of problems and warnings are of
   #known = {}; // what comparing a draft with its base gave
   #undo = [];
   #redo = [];
@@ -148,6 +149,7 @@ class Workspace extends EventTarget {
 
   #become(doc) {
     this.doc = doc;
+    this.#place();
     if (!this.#heavy) this.save();
     this.#later();
     this.#changed();
@@ -198,10 +200,20 @@ class Workspace extends EventTarget {
   }
 
   #found(doc, details, warnings) {
-    this.checked = doc;
+    this.checked = this.#placed = doc;
     this.problems = new Map(details.map(({ field, issue }) => [field, issue]));
     this.warnings = new Map(warnings.map(({ field, issue }) => [field, issue]));
+    this.#place();
     this.#changed();
+  }
+
+  // A sentence stays with what it is about when a list above it changes, and goes when that goes.
+  #place() {
+    const from = this.#placed, to = (this.#placed = this.doc);
+    if (from === to) return;
+    const move = (all) => (all.size === 0 ? all : new Map([...all].flatMap(([field, issue]) => { const now = followed(field, from, to); return now === null ? [] : [[now, issue]]; })));
+    this.problems = move(this.problems);
+    this.warnings = move(this.warnings);
   }
 
   /** problem gives the sentence about a path (an array), or "". */

@@ -1,6 +1,6 @@
 // Tests of shared/document.js, run in a page: gives what is wrong, one sentence each.
 async (address) => {
-  const { choose, differences, getIn, insertIn, isEqual, merge, moveIn, parsePath, pathText, setIn, shared } = await import(address);
+  const { choose, differences, followed, getIn, insertIn, isEqual, merge, moveIn, parsePath, pathText, setIn, shared } = await import(address);
   const wrong = [], text = (value) => JSON.stringify(value) ?? "undefined";
   const same = (what, got, want) => { if (text(got) !== text(want)) wrong.push(`${what}: ${text(got)}, not ${text(want)}`); };
   const list = (...names) => names.map((n) => ({ code: n, name: n }));
@@ -26,6 +26,28 @@ async (address) => {
     same(`isEqual(${text(p)}, ${text(q)})`, isEqual(p, q), want);
     if (!(Array.isArray(p) || Array.isArray(q))) same(`differences of ${text(p)} and ${text(q)}`, differences({ v: p }, { v: q }).length === 0, want);
   }
+
+  // ---- what a path names in one version, in another
+  for (const [what, from, to, field, want] of [
+    ["nothing happened", list("a", "b"), list("a", "b"), "l[1].name", "l[1].name"],
+    ["one before is gone", list("a", "b", "c"), list("b", "c"), "l[2].name", "l[1].name"],
+    ["it is gone", list("a", "b"), list("b"), "l[0].name", null],
+    ["the last is gone", list("a"), [], "l[0].name", null],
+    ["one came before", list("a", "b"), list("n", "a", "b"), "l[0]", "l[1]"],
+    ["it moved", list("a", "b", "c"), list("c", "a", "b"), "l[0].name", "l[1].name"],
+    ["it was renamed", list("a", "b"), list("a", "x"), "l[1].code", "l[1].code"],
+    ["it was renamed to another's", list("a", "b"), list("b", "b"), "l[0].code", "l[0].code"],
+    ["another was renamed to its code", list("a", "b"), list("b", "b"), "l[1].code", "l[1].code"],
+    ["another took its place", list("a", "b", "c"), list("b", "c", "n"), "l[0].name", null],
+    ["two of one code, one before is gone", list("x", "a", "a"), list("a", "a"), "l[2].code", "l[1].code"],
+    ["two of one code, one is gone", list("a", "a"), list("a"), "l[1].code", null],
+    ["values", ["a", "b", "c"], ["b", "c"], "l[1]", "l[0]"],
+    ["a value that changed", ["a", "b"], ["a", "x"], "l[1]", "l[1]"],
+    ["the list is gone", list("a"), null, "l[0].name", null],
+    ["it was never there", list("a"), list("b"), "l[5]", "l[5]"],
+    ["two lists", [{ code: "p", m: list("a", "b") }, { code: "q", m: list("c", "d") }], [{ code: "q", m: list("d") }], "l[1].m[1].name", "l[0].m[0].name"],
+    ["the document", list("a"), [], "", ""],
+  ]) same(`followed, ${what}`, followed(field, { l: from }, { l: to }), want);
 
   // ---- what two documents say alike is one object in both, and neither says anything else
   const old = deep({ a: { x: 1, y: null }, l: [{ code: "p", n: [1] }, { code: "q" }, { code: "r" }], k: ["a", "b"] });
