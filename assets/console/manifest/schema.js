@@ -1,6 +1,6 @@
 // What the schema says of a place in the manifest, and what can be written there.
 
-import { getIn } from "../../shared/document.js";
+import { getIn, pathText } from "../../shared/document.js";
 import { resolve } from "../../shared/schema.js";
 import { terms } from "../../shared/terms.js";
 import { optionsFor } from "../choices.js";
@@ -16,6 +16,37 @@ export function schemaAt(all, doc, path) {
     if (step === "trigger") schema = { ...schema, properties: { ...schema.properties, ...resolve(all, all[triggers[getIn(doc, path.slice(0, i + 1))?.type]] ?? all.CronTrigger).properties } };
   });
   return schema;
+}
+
+/**
+ * shapeFault finds the first place of a document that has not the lists and objects of a manifest, which every page builds on:
+ * {path, words}, or null. What is wrong within that shape is for the service to say.
+ */
+export const shapeFault = (all, doc) => faultIn(all, all.Manifest, doc, [], new Map());
+
+// inner keeps what a schema says of lists and objects: there may be thousands of stations.
+function faultIn(all, schema, value, path, inner) {
+  if (!inner.has(schema)) inner.set(schema, insideOf(all, schema));
+  const { list, properties, items } = inner.get(schema);
+  if (list !== Array.isArray(value) || typeof value !== "object" || !value) return { path, words: `“${pathText(path) || "the document"}” must be ${list ? "a list" : "an object"}` };
+  if (list) return items && first(value, (one, i) => faultIn(all, items, one, [...path, i], inner));
+  return first(properties, ([name, property, required]) => {
+    const there = Object.hasOwn(value, name) ? value[name] : undefined;
+    return (there ?? null) === null && !required ? null : faultIn(all, property, there, [...path, name], inner);
+  });
+}
+
+function insideOf(all, schema) {
+  const { items, properties = {}, required = [], type } = resolve(all, schema), holds = (one) => [resolve(all, one).type].flat().some((t) => t === "array" || t === "object");
+  return { list: [type].flat().includes("array"), items: items && holds(items) ? items : null, properties: Object.entries(properties).filter(([, one]) => holds(one)).map(([name, one]) => [name, one, required.includes(name)]) };
+}
+
+function first(all, find) {
+  for (const [i, one] of all.entries()) {
+    const found = find(one, i);
+    if (found) return found;
+  }
+  return null;
 }
 
 /** completions makes the editor's source of what can be written: names of properties, values of lists, codes that exist. */

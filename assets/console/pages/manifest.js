@@ -10,7 +10,7 @@ import { schemas } from "../../shared/schema.js";
 import { differenceList } from "../differences.js";
 import { mountEditor, recheck, replace, reveal } from "../manifest/editor.js";
 import { duplicates, duplicatesIn, pathAt, placeOf, wrongAt } from "../manifest/places.js";
-import { completions, schemaAt } from "../manifest/schema.js";
+import { completions, schemaAt, shapeFault } from "../manifest/schema.js";
 
 /** The service takes no larger manifest (decisions.md section 1), in bytes. */
 const limit = 32 << 20;
@@ -56,7 +56,7 @@ const page = (tools, mount) => {
       <button type="button" class="button" @click=${() => save(`${name}.json`, write(workspace.base))}>Download revision ${workspace.revision}</button>
       ${workspace.dirty ? html`<button type="button" class="button" @click=${() => save(`${name}-draft.json`, state.text)}>Download the draft</button>` : nothing}</div>
       <p>The whole configuration. What you change here is seen on the other pages at once, and counts when you apply it.</p></div>
-    ${state.broken ? html`<p class="notice bad" role="alert"><strong>This text is not valid JSON, so it does not count yet.</strong> ${state.broken} It is kept in this browser.</p>` : nothing}
+    ${state.broken ? html`<p class="notice bad" role="alert"><strong>This text is ${state.shape ? "no manifest" : "not valid JSON"}, so it does not count yet.</strong> ${state.broken} It is kept in this browser.</p>` : nothing}
     <div class="editor" ${ref(mount)} @dragover=${(e) => e.preventDefault()} @drop=${(e) => { if (e.dataTransfer.files[0] && !workspace.readOnly) { e.preventDefault(); offer(tools, e.dataTransfer.files[0]); } }}></div>
     <p class="muted small">Ctrl+Space completes, Ctrl+F finds, Ctrl+Shift+M lists the problems; Escape and then Tab leaves the editor.</p>`;
 };
@@ -76,21 +76,21 @@ function read(tools) {
   const { ctx, state, key } = tools, { workspace } = ctx;
   state.waiting = false;
   try {
-    const doc = shared(parse(state.text, state.view?.state), workspace.doc), next = workspace.doc === state.doc ? doc : merge(state.doc, doc, workspace.doc).merged;
-    state.broken = "";
+    const doc = shared(parse(tools.all, state.text, state.view?.state), workspace.doc), next = workspace.doc === state.doc ? doc : merge(state.doc, doc, workspace.doc).merged;
+    Object.assign(state, { broken: "", shape: false });
     keep.remove(key);
     state.doc = isEqual(doc, workspace.doc) ? workspace.doc : doc;
     if (!isEqual(next, workspace.doc)) workspace.edit(() => next);
     follow(tools);
   } catch (error) {
-    state.broken = sentence(error);
+    Object.assign(state, { broken: sentence(error), shape: Boolean(error.shape) });
     keep.set(key, { text: state.text, doc: state.doc });
   }
   ctx.update();
 }
 
-// parse reads a text, that of an editor or another one, and refuses what the service would.
-function parse(text, editor) {
+// parse reads a text, that of an editor or another one, and refuses what no page could show.
+function parse(all, text, editor) {
   let doc;
   try {
     doc = JSON.parse(text);
@@ -100,7 +100,8 @@ function parse(text, editor) {
   }
   const twice = (editor ? duplicates(editor) : duplicatesIn(text))[0];
   if (twice) throw new Error(`line ${text.slice(0, twice.from).split("\n").length}: “${twice.name}” stands there twice`);
-  if (typeof doc?.account !== "object" || !Array.isArray(doc.account?.plants)) throw new Error("it needs an account with plants");
+  const fault = shapeFault(all, doc);
+  if (fault) throw Object.assign(new Error(fault.words), { shape: true });
   return doc;
 }
 
@@ -117,15 +118,17 @@ function follow({ ctx, state }) {
   if (state.view) replace(state.view, state.text);
 }
 
-function diagnostics({ ctx, state }, view) {
+function diagnostics({ ctx, all, state }, view) {
   const { workspace } = ctx;
+  let fault;
   try {
-    JSON.parse(view.state.doc.toString());
+    fault = shapeFault(all, JSON.parse(view.state.doc.toString()));
   } catch (error) {
     const { at, words } = wrongAt(view.state.doc.toString(), error);
     return [{ from: at, to: at, severity: "error", message: sentence(words) }];
   }
   const twice = duplicates(view.state).map(({ from, to, name }) => ({ from, to, severity: "error", message: `“${name}” stands here twice.` }));
+  if (fault) return [...twice, { ...placeOf(view.state, fault.path), severity: "error", message: sentence(fault.words) }];
   if (twice.length || workspace.checked !== workspace.doc || state.waiting) return twice;
   const found = (map, severity) => [...map].map(([field, issue]) => ({ ...placeOf(view.state, parsePath(field)), severity, message: `${field.split(".").at(-1)} ${issue}` }));
   return [...found(workspace.problems, "error"), ...found(workspace.warnings, "warning")].sort((a, b) => a.from - b.from);
@@ -155,11 +158,11 @@ function upload(tools, input) {
 
 // offer shows what a file would change before it becomes the draft.
 async function offer(tools, file) {
-  const { ctx, state } = tools, { workspace } = ctx, found = { error: null, doc: null, changes: [] };
+  const { ctx, all, state } = tools, { workspace } = ctx, found = { error: null, doc: null, changes: [] };
   try {
     if (file.size > limit) throw new Error(`it has ${bytes(file.size)}, more than the ${bytes(limit)} that a manifest may have`);
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    found.doc = shared(parse(text), workspace.doc);
+    found.doc = shared(parse(all, text), workspace.doc);
     found.changes = differences(workspace.doc, found.doc);
   } catch (error) {
     found.error = error instanceof TypeError ? new Error("it is not text in UTF-8") : error;

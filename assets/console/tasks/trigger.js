@@ -11,7 +11,8 @@ import { entityField } from "../entity.js";
 /** triggerWords says in a few words when something comes up. */
 export function triggerWords(ctx, trigger) {
   if (trigger?.type !== "cron") return trigger ? wordOf(trigger.type).toLowerCase() : "";
-  return explain(ctx, trigger.pattern, ctx.workspace.doc.account.plants[0].timezone)?.words ?? trigger.pattern;
+  const [plant] = ctx.workspace.doc.account.plants;
+  return (plant && explain(ctx, trigger.pattern, plant.timezone)?.words) ?? trigger.pattern;
 }
 
 /** trigger edits the trigger of an object at a path. optional: it may have none, and none says what holds then. */
