@@ -20,13 +20,16 @@ export function hrefOf(workspace, field) {
   return [pages[list] ?? "/console/plants", ...below.map(encodeURIComponent)].join("/");
 }
 
+// The first reason of a code in the tree, from top to bottom, which is the one that its page shows.
+const firstReason = (list, code) => (list ?? []).reduce((found, e) => found ?? (e.code === code ? e : firstReason(e.reasons, code)), undefined);
+
 // The codes of the plant, group and station, or of the reasons, that a path leads through; null where one has none, or has that
 // of one before it, so that no page can show it.
 function codesAlong(doc, path) {
   const codes = [];
-  for (let n = 3; n <= path.length && typeof path[n - 1] === "number" && path[n - 2] !== "shifts" && !path[n - 2].endsWith("Codes"); n += 2) {
+  for (let n = 3; n <= path.length && typeof path[n - 1] === "number" && path[n - 2] !== "shifts" && lists.has(path[n - 2]); n += 2) {
     const list = getIn(doc, path.slice(0, n - 1)), code = list?.[path[n - 1]]?.code;
-    if (!code || list.findIndex((e) => e.code === code) !== path[n - 1]) return null;
+    if (!code || (path[1] === "reasons" ? firstReason(doc.account.reasons, code) : list.find((e) => e.code === code)) !== list[path[n - 1]]) return null;
     codes.push(code);
   }
   return codes.length ? codes : null;

@@ -19,7 +19,7 @@ func kinds() []byte {
 		"tasks": []object{
 			{"code": "t1", "title": "Check the guards", "taskListCodes": []object{{"code": "start", "order": 10}}},
 			{"code": "t2", "title": "Check the film", "taskListCodes": []object{{"code": "start", "order": 30}}},
-			{"code": "t3", "title": "Check the date", "taskListCodes": []object{{"code": "start", "order": 20}}},
+			{"code": "t3", "title": "Check the date", "taskListCodes": []object{{"code": "start"}}},
 			{"code": "t4", "title": "Sweep"},
 		},
 		"plants": []object{{"code": "leeds", "name": "Leeds", "timezone": "Europe/London", "dayStartHour": 6, "weekStartDay": 0, "stationGroups": []object{
@@ -91,16 +91,16 @@ func TestNothingIsRenamedToATakenCode(t *testing.T) {
 	tab.Clean()
 }
 
-// A Task that comes into a list comes last, whatever its Tasks are numbered, and in whatever way it comes.
+// A Task that comes into a list comes after all that have a number, in whatever way it comes; those without one stand behind.
 func TestATaskComesIntoAListAsTheLast(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
 	tab := open(t, s, "admin", "/console/tasks/list/start")
 	tab.Eval(`(() => { const box = document.querySelector('[aria-label="A Task to add"]'); box.value = "t4"; box.dispatchEvent(new Event("change")); })()`)
-	tab.Until(`[...document.querySelectorAll(".ordered > li code")].map((e) => e.textContent).join() === "t1,t3,t2,t4"`)
+	tab.Until(`[...document.querySelectorAll(".ordered > li code")].map((e) => e.textContent).join() === "t1,t2,t4,t3"`)
 	button(tab, "#main", "Add a new one")
 	tab.Until(`location.pathname === "/console/tasks/new-task"`)
 	tab.Visit("/console/tasks/list/start")
-	tab.Until(`[...document.querySelectorAll(".ordered > li")].map((e) => e.querySelector(".order").textContent + " " + e.querySelector("code").textContent).join() === "10 t1,20 t3,30 t2,31 t4,32 new-task"`)
+	tab.Until(`[...document.querySelectorAll(".ordered > li")].map((e) => e.querySelector(".order").textContent + " " + e.querySelector("code").textContent).join() === "10 t1,30 t2,31 t4,32 new-task, t3"`)
 	tab.Clean()
 }
 
