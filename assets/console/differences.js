@@ -1,7 +1,7 @@
 // Differences between two manifests, for people.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { count, duration, hours } from "../shared/format.js";
+import { count, duration, hours, weekDays } from "../shared/format.js";
 import { labelOf, terms, wordOf } from "../shared/terms.js";
 
 const kinds = { added: ["+", "added"], removed: ["−", "removed"], changed: ["~", "changed"], moved: ["↕", "in another order"] };
@@ -31,7 +31,9 @@ export function showValue(value, name) {
   if (value === null) return html`<span class="muted">not set</span>`;
   const kind = terms[name]?.[1];
   if (typeof value === "number" && kind === "duration") return duration(value);
-  if (typeof value === "number" && kind === "clock") return hours(value);
+  if (typeof value === "number" && (kind === "clock" || kind === "hour")) return hours(value);
+  if (typeof value === "number" && kind === "hours") return duration(Math.round(value * 3600000));
+  if (typeof value === "number" && kind === "weekStart") return weekDays[value] ?? String(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "object") return Array.isArray(value) && value.every((v) => typeof v !== "object") ? html`<bdi>${value.length ? value.join(", ") : "none"}</bdi>` : described(value);
   return html`<bdi>${wordOf(value)}</bdi>`;

@@ -4,7 +4,7 @@ import { html, noChange, nothing } from "../vendor/lit-html/lit-html.js";
 import { Directive, directive } from "../vendor/lit-html/directive.js";
 import { setCommittedValue } from "../vendor/lit-html/directive-helpers.js";
 import { live } from "../vendor/lit-html/directives/live.js";
-import { duration, hours, parseDuration, parseHours, weekDays } from "./format.js";
+import { duration, hours, parseDuration, parseHours, parseNumber, weekDays } from "./format.js";
 import { terms, wordOf } from "./terms.js";
 import { picker } from "./picker.js";
 
@@ -88,8 +88,8 @@ function input(f, { type = "text", mode, read, write, wrong, size }) {
 }
 
 const numeric = (f, whole) => input(f, {
-  mode: "decimal", size: 12, write: String, wrong: whole ? "Enter a whole number" : "Enter a number",
-  read: (text) => { const n = Number(text.replace(",", ".").replace(/[\s_]/g, "")); return Number.isFinite(n) && (!whole || Number.isInteger(n)) ? n : undefined; },
+  mode: "decimal", size: 12, write: String, wrong: `Enter a ${whole ? "whole " : ""}number, such as 12000: without a comma between thousands`,
+  read: (text) => { const n = parseNumber(text); return Number.isFinite(n) && (!whole || Number.isInteger(n)) ? n : undefined; },
 });
 
 function select(f, options) {

@@ -9,8 +9,9 @@ export function duration(ms) {
   if (ms === 0) return "0 s";
   if (ms < 60000) return `${number(ms / 1000)} s`;
   const parts = [];
+  ms = Math.round(ms / 100) * 100; // tenths of a second
   for (const [unit, length] of units.slice(0, 4)) {
-    const n = unit === "s" ? Math.round(ms / 100) / 10 : Math.floor(ms / length);
+    const n = unit === "s" ? ms / 1000 : Math.floor(ms / length);
     if (n > 0) parts.push(`${n} ${unit}`);
     ms -= Math.floor(ms / length) * length;
   }
@@ -22,11 +23,18 @@ const spoken = {
   s: 1000, sec: 1000, second: 1000, seconds: 1000, ms: 1,
 };
 
+// 12,000 is twelve thousand to one reader and twelve to another.
+const ambiguous = /[1-9]\d*,\d{3}(?!\d)/;
+
+/** parseNumber reads "12000", "12 000", "0.5" or "0,5"; NaN for what is no number, or could be two, such as 12,000. */
+export const parseNumber = (text) => (ambiguous.test(text) ? NaN : Number(text.replace(",", ".").replace(/[\s_]/g, "")));
+
 /**
  * parseDuration reads what people write: "90 s", "1 min 30 s", "1:30" (minutes and seconds), "1:05:00", "1.5 h". A number
  * alone is seconds. It gives whole milliseconds, null for nothing, NaN for what is no duration.
  */
 export function parseDuration(text) {
+  if (ambiguous.test(text)) return NaN;
   text = text.trim().toLowerCase().replace(/(\d),(\d)/g, "$1.$2");
   if (text === "") return null;
   if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);

@@ -53,3 +53,21 @@ func inEditor(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "vendor/@codemirror/view/dist/index.js")).then(({ EditorView }) => {
 		const v = EditorView.findFromDOM(document.querySelector(".editor").shadowRoot.querySelector(".cm-editor")), text = v.state.doc.toString(); return ` + expression + `; })`
 }
+
+// Numbers are read as they are written, and what could be two numbers is none.
+func TestNumbersAndDurations(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Empty: true})
+	tab := webtest.Open(t, s.Base, webtest.Laptop)
+	tab.Visit("/docs")
+	got := webtest.Eval[string](tab, `import(document.querySelector('link[rel="stylesheet"]').href.replace("app.css", "format.js")).then((f) => [
+		...["12000", "12 000", "0,5", "0,125", "12,000", "1,000,000"].map(f.parseNumber), ...["1,5 s", "1,500 s", "12,000"].map(f.parseDuration), ...[119960, 90000, 3599960, 75500].map(f.duration)].join(", "))`)
+	if want := "12000, 12000, 0.5, 0.125, NaN, NaN, 1500, NaN, NaN, 2 min, 1 min 30 s, 1 h, 1 min 15.5 s"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	// Values of a difference have their units.
+	got = webtest.Eval[string](tab, `import(document.querySelector('link[rel="stylesheet"]').href.replace("shared/app.css", "console/differences.js")).then((d) => [["dayStartHour", 6], ["weekStartDay", 0], ["duration", 7.5], ["cycleTime", 90000]].map(([name, value]) => d.showValue(value, name)).map((v) => v.values?.[0] ?? v).join(", "))`)
+	if want := "06:00, Monday, 7 h 30 min, 1 min 30 s"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	tab.Clean()
+}
