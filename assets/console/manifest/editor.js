@@ -48,7 +48,7 @@ const colours = HighlightStyle.define([
 const common = [lineNumbers(), foldGutter(), codeFolding(), drawSelection(), bracketMatching(), highlightActiveLine(), highlightActiveLineGutter(), json(), syntaxHighlighting(colours), search({ top: true }), theme, indentUnit.of("  ")];
 
 /**
- * mountEditor puts an editor into an element and gives it. label names it to who cannot see it; changed(text) is called when
+ * mountEditor puts an editor into an element and gives it. label names it to who cannot see it; changed() is called when
  * somebody has typed; check(view) gives diagnostics; complete is a source of completions; about(state, pos) gives a text to
  * show at a place, or "". With original the differences to that text are shown. Without changed it cannot be edited.
  */
@@ -60,7 +60,7 @@ export function mountEditor(host, { text, label, changed, check, complete, about
   root.adoptedStyleSheets = [sheet];
   root.append(filled);
   const writing = changed ? [history(), closeBrackets(), autocompletion({ override: complete ? [complete] : undefined }), keymap.of([...closeBracketsKeymap, ...historyKeymap, ...completionKeymap, indentWithTab]),
-    EditorView.updateListener.of((update) => { if (update.docChanged && !update.transactions.some((t) => t.annotation(fromOutside))) changed(update.state.doc.toString()); })] : [EditorState.readOnly.of(true)];
+    EditorView.updateListener.of((update) => { if (update.docChanged && !update.transactions.some((t) => t.annotation(fromOutside))) changed(); })] : [EditorState.readOnly.of(true)];
   return new EditorView({
     root, parent: filled,
     state: EditorState.create({

@@ -32,7 +32,7 @@ export async function open(ctx) {
     if (!host || host === state.host) return;
     state.host = host;
     state.view = mountEditor(host, {
-      text: state.text, label: "Manifest", changed: workspace.readOnly ? undefined : (text) => typed(tools, text), check: (view) => diagnostics(tools, view),
+      text: state.text, label: "Manifest", changed: workspace.readOnly ? undefined : () => typed(tools), check: (view) => diagnostics(tools, view),
       complete: completions(all, () => workspace.doc), about: (editor, pos) => about(tools, editor, pos),
     });
     const at = ctx.query.get("at");
@@ -54,26 +54,30 @@ const page = (tools, mount) => {
       ${workspace.readOnly ? nothing : html`<label class="button">Upload<input type="file" accept="application/json,.json" class="visually-hidden" @change=${(e) => upload(tools, e.target)}></label>
         <button type="button" class="button" @click=${() => format(tools)} ?disabled=${Boolean(state.broken)}>Format</button>`}
       <button type="button" class="button" @click=${() => save(`${name}.json`, write(workspace.base))}>Download revision ${workspace.revision}</button>
-      ${workspace.dirty ? html`<button type="button" class="button" @click=${() => save(`${name}-draft.json`, state.text)}>Download the draft</button>` : nothing}</div>
+      ${workspace.dirty ? html`<button type="button" class="button" @click=${() => save(`${name}-draft.json`, textOf(state))}>Download the draft</button>` : nothing}</div>
       <p>The whole configuration. What you change here is seen on the other pages at once, and counts when you apply it.</p></div>
     ${state.broken ? html`<p class="notice bad" role="alert"><strong>This text is ${state.shape ? "no manifest" : "not valid JSON"}, so it does not count yet.</strong> ${state.broken} It is kept in this browser.</p>` : nothing}
     <div class="editor" ${ref(mount)} @dragover=${(e) => e.preventDefault()} @drop=${(e) => { if (e.dataTransfer.files[0] && !workspace.readOnly) { e.preventDefault(); offer(tools, e.dataTransfer.files[0]); } }}></div>
     <p class="muted small">Ctrl+Space completes, Ctrl+F finds, Ctrl+Shift+M lists the problems; Escape and then Tab leaves the editor.</p>`;
 };
 
-function typed(tools, text) {
+// The text may have megabytes: it is taken out of the editor when the hands rest.
+function typed(tools) {
   const { state } = tools;
-  Object.assign(state, { text, waiting: true });
+  state.waiting = true;
   clearTimeout(state.timer);
   state.timer = setTimeout(() => {
     read(tools);
-  }, text.length > limit / 32 ? 1500 : 300);
+  }, state.view.state.doc.length > limit / 32 ? 1500 : 300);
 }
+
+const textOf = ({ view, text }) => (view ? view.state.doc.toString() : text);
 
 // read makes the text the draft, where it can be read. What became of the draft while it could not be read stays: only what
 // was typed is brought into it.
 function read(tools) {
   const { ctx, state, key } = tools, { workspace } = ctx;
+  if (state.waiting) state.text = textOf(state);
   state.waiting = false;
   try {
     const doc = shared(parse(tools.all, state.text, state.view?.state), workspace.doc), next = workspace.doc === state.doc ? doc : merge(state.doc, doc, workspace.doc).merged;
