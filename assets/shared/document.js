@@ -67,7 +67,7 @@ function placeIn(before, after, index) {
   if (!Array.isArray(after)) return -1;
   const key = (e) => e?.code ?? e, wanted = key(before[index]), alike = before.length === after.length;
   if (alike && key(after[index]) === wanted) return index;
-  const nth = before.slice(0, index).filter((e) => key(e) === wanted).length, places = after.keys().filter((i) => key(after[i]) === wanted).toArray();
+  const nth = before.slice(0, index).filter((e) => key(e) === wanted).length, places = after.flatMap((e, i) => (key(e) === wanted ? [i] : []));
   if (places.length) return places[nth] ?? -1;
   return alike && before.every((e, i) => i === index || key(e) === key(after[i])) ? index : -1;
 }
