@@ -120,7 +120,7 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 		return nil, fmt.Errorf("%s: %w", iconFile, fs.ErrNotExist)
 	}
 	for at, name := range pageFiles {
-		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "Demo": false}
+		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "Demo": false, "Preloads": preloads(contents, name, assetsPath+s.hash)}
 		if s.pages[at], err = render(from, name, v, cfg.Dir == ""); err != nil {
 			return nil, err
 		}

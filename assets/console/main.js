@@ -114,11 +114,13 @@ async function show() {
   shell.view?.leave?.();
   Object.assign(shell, { page: found?.page ?? null, path: found?.path ?? [], view: null, error: null });
   update();
+  const coming = found && load(found.page.module); // while the service tells who is asking
+  coming?.catch(() => {}); // it is told below, once it is known that the page is to be shown
   try {
     shell.profile ??= (await get("/auth/profile")).result;
     if (!found) throw new Error("there is no page at this address");
     if (!atLeast(shell.profile.role, found.page.role)) throw new Error(`this page is for the role ${found.page.role}; yours is ${shell.profile.role}`);
-    const [module] = await Promise.all([load(found.page.module), workspace.open(shell.profile)]);
+    const [module] = await Promise.all([coming, workspace.open(shell.profile)]);
     const view = await module.open(context(found.path));
     if (mine === turn) shell.view = view;
     else view.leave?.();
