@@ -143,12 +143,21 @@ func (p *Tab) Eval(expression string) {
 	Eval[bool](p, "(async () => { await ("+expression+"); return true; })()")
 }
 
-// Until waits for an expression, or what its promise is kept with, to be true. (chromedp's own polling makes functions from text, which the pages'
-// policy forbids.)
+// Until waits for an expression, or what its promise is kept with, to be true. A page that goes to another address meanwhile
+// takes what is asked with it, and is asked again. (chromedp's own polling makes functions from text, which the pages' policy
+// forbids.)
 func (p *Tab) Until(expression string) {
 	p.t.Helper()
+	ask := chromedp.Evaluate[bool]("Promise.resolve("+expression+").then(Boolean)", chromedp.EvalAwaitPromise)
 	deadline := time.Now().Add(patience)
-	for !Eval[bool](p, "Promise.resolve("+expression+").then(Boolean)") {
+	for {
+		is, err := chromedp.Run(p.ctx, ask)
+		if err != nil && !strings.Contains(err.Error(), "navigated") {
+			p.t.Fatalf("%s: %v", expression, err)
+		}
+		if is && err == nil {
+			return
+		}
 		if time.Now().After(deadline) {
 			p.t.Fatalf("%s is still not true at %s; the page shows:\n%s\n%s", expression, Eval[string](p, "location.href"),
 				Eval[string](p, "document.body.innerText.slice(0, 1000)"), strings.Join(p.noted(), "\n"))
