@@ -86,7 +86,7 @@ function reviewBody(workspace, ctx, state, control) {
 }
 
 /** mergeDialog shows what somebody else applied and brings it into the draft; where both changed the same thing it asks. */
-export function mergeDialog(workspace) {
+function mergeDialog(workspace) {
   let compared, sides, anew = false;
   const compare = () => {
     compared = workspace.compare();

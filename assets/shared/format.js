@@ -67,9 +67,6 @@ const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
 /** number writes a number with thousands apart; null as "". */
 export const number = (n) => (n === null || n === undefined ? "" : plain.format(n));
 
-/** percent writes a ratio: 0.5 is "50 %"; null as "–". */
-export const percent = (ratio) => (ratio === null || ratio === undefined ? "–" : `${plain.format(Math.round(ratio * 1000) / 10)} %`);
-
 /** bytes writes a size: "4.2 MiB". */
 export function bytes(n) {
   if (n === null || n === undefined) return "";
