@@ -114,7 +114,43 @@ func roundTheClock(t *testing.T) []byte {
 // then, at once, what people enter when they see what came of it.
 type shiftPlayed struct {
 	manifest []byte
+	seed     uint64
 	from, to int64 // ms
+}
+
+// eventful picks a shift of today in which enough happens: machines send, people start and end schedules, count and
+// reject. What there is in it depends on the hour and the day: the first hour of a production day ends nothing.
+func (s *shiftPlayed) eventful(t *testing.T) {
+	t.Helper()
+	plant, err := simulate.ReadPlant(s.manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.seed = 11
+	for ago := int64(10); ago < 20; ago++ { // what people enter may be a day old
+		s.from = (time.Now().UnixMilli()/hourMs - ago) * hourMs
+		s.to = s.from + shiftMinutes*hourMs/60
+		events, err := simulate.New(plant, simulate.Config{Seed: s.seed, IDs: true}).Events(nil, s.from, s.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signals, acts := 0, [3]int{}
+		for i := range events {
+			if events[i].Act == nil {
+				signals++
+				continue
+			}
+			for phase, deeds := range shiftPhases {
+				if slices.Contains(deeds, events[i].Act.Deed) {
+					acts[phase]++
+				}
+			}
+		}
+		if signals >= 1000 && acts[0] >= 30 && acts[1] > 0 && (acts[2] > 0 || shiftMinutes <= 100) {
+			return
+		}
+	}
+	t.Fatal("in no shift of today enough happens to tell anything")
 }
 
 // play plays events of some deeds, or what machines send for deed 0, and counts what the service took.
@@ -124,7 +160,7 @@ func (s *shiftPlayed) play(t *testing.T, r *restless, speed float64, deeds ...si
 		return simulate.Progress{}, err
 	}
 	player := simulate.NewPlayer(simulate.PlayConfig{
-		Generator: simulate.New(plant, simulate.Config{Seed: 11, IDs: true}),
+		Generator: simulate.New(plant, simulate.Config{Seed: s.seed, IDs: true}),
 		Send:      r.send, From: s.from, Until: s.to, Speed: speed, Patience: time.Minute, Step: 5 * 60_000,
 		Only: func(e *simulate.Event) bool {
 			deed := simulate.Deed(0)
@@ -147,6 +183,8 @@ var (
 	shiftLive  = []simulate.Deed{0, simulate.Plan, simulate.Start, simulate.End, simulate.SignOn, simulate.Halt, simulate.Resume, simulate.DoTasks, simulate.Walk}
 	shiftAfter = []simulate.Deed{simulate.Count, simulate.Reject}
 	shiftLast  = []simulate.Deed{simulate.Cause} // of stops that are to be there
+
+	shiftPhases = [][]simulate.Deed{shiftLive, shiftAfter, shiftLast}
 )
 
 // served is a store with the service that runs on it.
@@ -159,8 +197,7 @@ type served struct {
 // its figures are those of a service that was left alone.
 func TestKilledInAShift(t *testing.T) {
 	shift := &shiftPlayed{manifest: roundTheClock(t)}
-	shift.from = (time.Now().UnixMilli()/hourMs - 10) * hourMs
-	shift.to = shift.from + shiftMinutes*hourMs/60
+	shift.eventful(t)
 	calm, rough := &served{restless: newRestless(t, shift.manifest)}, &served{restless: newRestless(t, shift.manifest)}
 	calm.p, rough.p = calm.start(t), rough.start(t)
 	kills := 0
@@ -170,7 +207,7 @@ func TestKilledInAShift(t *testing.T) {
 		rough.p = rough.start(t)
 	}
 	all := [2][3]simulate.Progress{}
-	for phase, deeds := range [][]simulate.Deed{shiftLive, shiftAfter, shiftLast} {
+	for phase, deeds := range shiftPhases {
 		var err error
 		if all[0][phase], err = shift.play(t, calm.restless, 0, deeds...); err != nil {
 			t.Fatal(err)
