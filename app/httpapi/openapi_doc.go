@@ -122,6 +122,12 @@ const parameters = `{
 "profile": {"description": "How the ratios are made.", "schema": {"type": "string", "enum": ["default", "iso22400", "vorne", "evocon"], "default": "default"}, "example": "iso22400"},
 "by": {"description": "What to add up by: up to two of plant, group, station, sku, shift, hour, day, week, month, of which one time at most. Energy has neither sku nor shift.", "schema": {"type": "string"}, "example": "station,day"},
 "table": {"description": "What to export.", "schema": {"type": "string", "enum": ["windows", "schedules", "issues", "tasks"]}, "example": "windows"},
+"getTimeline stationcode": {"description": "The code of the station.", "required": true, "schema": {"type": "string"}, "example": "PACK-1"},
+"getTimeline from": {"description": "Begin of the range: a time, or a date for its production day. It or rangecode must be given.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},
+"points": {"description": "How many rows there may be.", "schema": {"type": "integer", "minimum": 1, "maximum": 5000, "default": 1500}, "example": 1000},
+"listSignals stationcode": {"description": "The code of the station.", "required": true, "schema": {"type": "string"}, "example": "PACK-1"},
+"listSignals from": {"description": "Begin of the range: a time, or a date for its production day. It or rangecode must be given.", "schema": {"type": "string"}, "example": "2026-11-20T08:15:00Z"},
+"listSignals limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000}, "example": 500},
 "listWindows limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 1000}, "example": 1440}
 }`
 
@@ -308,6 +314,17 @@ var operations = map[string]operation{
 			"A shift is one row even where it goes on over midnight; what the range cuts off is left out.",
 		answer: "A page of windows.", form: formPage, gives: "StationWindow", sample: `{"stationCode":"PACK-1","windowStartAt":"2026-11-20T08:00:00.000Z","windowEndAt":"2026-11-20T09:00:00.000Z","totalMs":3600000,"shiftMs":3600000,"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,"downtimeSince":"2026-11-20T08:15:30.000Z","productionGoodCount":2820,"productionBadCount":12,"productionIdealCount":3600,"productionTargetCount":3000,"lineSpeedAvg":58.2,"lineSpeedTarget":60,"electricalKwh":4.72,"electricalKnownMs":3600000,"rssiAvg":-61,"isAlive":true,"scheduleIds":["s7xk2v9m4q6w"],"issueIds":["PACK-1.stop-1795680930000"],"reasonCodes":["JAM"],"errorCodes":["E17"],"skuCode":"BOWL","manifestRevision":3,"shiftName":null}`, also: []int{400},
 	},
+	"GET /timeline": {
+		id: "getTimeline", tag: "Monitoring", summary: "A station's time, for drawing",
+		about: "Columns of numbers, a row for each `stepMs` from `from` on; the last row is shorter where `to` cuts it. The step is the shortest of 1, 2, 5, 10, 15, 30 minutes, 1, 2, 4, 6, 12 hours and 1 day by which there are no more rows than `points`, and whole days beyond. " +
+			"All times in this answer are numbers: Unix milliseconds. The range begins at a whole minute, ends at the last whole minute at most, and may be a year long. Rows say what `GET /station-window` says of the same minutes; time of which nothing is known is `noData`.\n\n" +
+			"For a range of 24 hours at most `runs` has the classes to the millisecond as well.",
+		answer: "The columns.", form: formResult, gives: "Timeline", also: []int{400},
+		sample: `{"stationCode":"PACK-1","from":1795161600000,"to":1795161720000,"final":1795161660000,"stepMs":60000,"rows":2,"classes":{"productive":[60000,42000],"slow":[0,0],"downtime":[0,0],"idle":[0,18000],"noData":[0,0],"outOfShift":[0,0]},` +
+			`"scheduledProduction":[60000,60000],"scheduledNonProduction":{"total":[0,0],"productive":[0,0],"idle":[0,0]},"good":[58,40],"bad":[0,1],"ideal":[60,60],"target":[60,60],"lineSpeedAvg":[58.2,null],"lineSpeedTarget":[60,60],"electricalKwh":[0.08,null],` +
+			`"schedules":[{"start":1795161600000,"end":1795161720000,"shiftName":"Early","scheduleId":"s7xk2v9m4q6w","skuCode":"BOWL","nonProductionScheduleId":null,"reasonCode":null}],` +
+			`"runs":[{"class":"productive","start":1795161600000,"end":1795161702000,"scheduled":"production","issueId":null,"causeCode":null,"excluded":false},{"class":"idle","start":1795161702000,"end":1795161720000,"scheduled":"production","issueId":null,"causeCode":null,"excluded":false}]}`,
+	},
 	"GET /oee": {
 		id: "getOEE", tag: "Monitoring", summary: "OEE, losses and counts",
 		about: "Meters, and stations that are only scheduled, count where they are named one by one. Ratios are made of sums and never averaged: a group's are those of its stations' terms. They are not cut off at 1; above it `aboveOne` says so, with the likely cause. An empty denominator gives null. Time without data is in no term, and `coverage` says how much of the scheduled production is known. " +
@@ -477,6 +494,12 @@ var operations = map[string]operation{
 		id: "revokeDevice", tag: "Signal", summary: "Revoke a device",
 		about:  "Its token is dead, and connections that it has open end at once.\n\n409: the account is archived.",
 		answer: "Revoked.", form: formEmpty, also: []int{404, 409},
+	},
+	"GET /signal": {
+		id: "listSignals", tag: "Signal", summary: "List what was sent of a station",
+		about:  "Every signal that was taken, as it is kept, the oldest first. A range may have a day: 25 hours where the clock goes back.",
+		answer: "A page of signals.", form: formPage, gives: "SignalLine", also: []int{400},
+		sample: `{"at":"2026-11-20T08:15:30.123Z","arrivedAt":"2026-11-20T08:15:30.320Z","source":"device:acme/press-gateway","id":"81723","clockCorrected":false,"values":{"productive":true,"productionCountGood":48211,"electricalKw":4.2}}`,
 	},
 	"POST /signal": {
 		id: "sendSignals", tag: "Signal", summary: "Send signals of machines",

@@ -610,6 +610,41 @@ const answerModels = `{
 	"value": {"description": "What it was about: a reason's code, a level, a moment, a number of parts.", "type": ["string", "null"]}, "note": {"type": ["string", "null"]}}},
 "DeviceToken": {"description": "A new device's token. It is shown once.", "type": "object", "required": ["id", "token"], "additionalProperties": false, "properties": {
 	"id": {"type": "string"}, "token": {"description": "Goes into X-API-KEY, or over MQTT into the password, with the id as user name.", "type": "string"}}},
+"Timeline": {"description": "What a station did, in columns for drawing. Times are Unix ms.", "type": "object", "required": ["stationCode", "from", "to", "final", "stepMs", "rows", "classes", "scheduledProduction", "scheduledNonProduction", "good", "bad", "ideal", "target", "lineSpeedAvg", "lineSpeedTarget", "electricalKwh", "schedules", "runs"], "additionalProperties": false, "properties": {
+	"stationCode": {"type": "string"}, "from": {"type": "integer"}, "to": {"description": "The last row ends here.", "type": "integer"},
+	"final": {"description": "What lies before it changes only when something comes late.", "type": "integer"},
+	"stepMs": {"description": "Length of a row, ms: row i begins at from + i x stepMs.", "type": "integer", "minimum": 60000},
+	"rows": {"description": "How many there are in each column.", "type": "integer", "minimum": 0},
+	"classes": {"description": "ms of each class; together they are the row. Scheduled non-production is in them, too.", "type": "object", "required": ["productive", "slow", "downtime", "idle", "noData", "outOfShift"], "additionalProperties": false, "properties": {
+		"productive": {"$ref": "#/components/schemas/IntegerColumn"}, "slow": {"$ref": "#/components/schemas/IntegerColumn"}, "downtime": {"$ref": "#/components/schemas/IntegerColumn"},
+		"idle": {"$ref": "#/components/schemas/IntegerColumn"}, "noData": {"$ref": "#/components/schemas/IntegerColumn"}, "outOfShift": {"$ref": "#/components/schemas/IntegerColumn"}}},
+	"scheduledProduction": {"$ref": "#/components/schemas/IntegerColumn"},
+	"scheduledNonProduction": {"description": "ms for which a non-production schedule ran, and how much of it is counted as productive and as idle: to be drawn as non-production.", "type": "object", "required": ["total", "productive", "idle"], "additionalProperties": false, "properties": {
+		"total": {"$ref": "#/components/schemas/IntegerColumn"}, "productive": {"$ref": "#/components/schemas/IntegerColumn"}, "idle": {"$ref": "#/components/schemas/IntegerColumn"}}},
+	"good": {"$ref": "#/components/schemas/Column"}, "bad": {"$ref": "#/components/schemas/Column"},
+	"ideal": {"$ref": "#/components/schemas/Column"}, "target": {"$ref": "#/components/schemas/Column"},
+	"lineSpeedAvg": {"$ref": "#/components/schemas/Column"}, "lineSpeedTarget": {"$ref": "#/components/schemas/Column"}, "electricalKwh": {"$ref": "#/components/schemas/Column"},
+	"schedules": {"description": "Stretches of one shift in which the same schedules ran, in order; null: more than 5,000.", "anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/components/schemas/TimelineSchedule"}}]},
+	"runs": {"description": "Stretches of one class, to the millisecond, in order; null: more than 5,000, or the range is longer than 24 hours.", "anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/components/schemas/TimelineRun"}}]}}},
+"TimelineSchedule": {"description": "A stretch of one shift in which the same schedules ran.", "type": "object", "required": ["start", "end", "shiftName", "scheduleId", "skuCode", "nonProductionScheduleId", "reasonCode"], "additionalProperties": false, "properties": {
+	"start": {"type": "integer"}, "end": {"type": "integer"}, "shiftName": {"description": "null: out of shift, or there is no pattern.", "type": ["string", "null"]},
+	"scheduleId": {"description": "The production schedule; null: none, or it is paused.", "type": ["string", "null"]},
+	"skuCode": {"description": "UNKNOWN without a production schedule.", "type": ["string", "null"]},
+	"nonProductionScheduleId": {"type": ["string", "null"]}, "reasonCode": {"description": "Of the non-production schedule.", "type": ["string", "null"]}}},
+"TimelineRun": {"description": "A stretch of one class.", "type": "object", "required": ["class", "start", "end", "scheduled", "issueId", "causeCode", "excluded"], "additionalProperties": false, "properties": {
+	"class": {"type": "string", "enum": ["outOfShift", "noData", "downtime", "slow", "productive", "idle"]},
+	"start": {"type": "integer"}, "end": {"type": "integer"},
+	"scheduled": {"description": "What the time was planned for; null: nothing.", "type": ["string", "null"], "enum": ["production", "nonProduction", null]},
+	"issueId": {"description": "The stop, slow period or manual downtime that it is part of.", "type": ["string", "null"]},
+	"causeCode": {"type": ["string", "null"]}, "excluded": {"description": "People took it out of the figures.", "type": "boolean"}}},
+"IntegerColumn": {"description": "A number for each row, ms.", "type": "array", "items": {"type": "integer", "minimum": 0}},
+"Column": {"description": "A number for each row; null: not known.", "type": "array", "items": {"type": ["number", "null"]}},
+"SignalLine": {"description": "A signal as it is kept.", "type": "object", "required": ["at", "arrivedAt", "source", "id", "clockCorrected", "values"], "additionalProperties": false, "properties": {
+	"at": {"$ref": "#/components/schemas/Moment"}, "arrivedAt": {"$ref": "#/components/schemas/Moment"},
+	"source": {"description": "The credential that it came with.", "type": "string"},
+	"id": {"description": "The sender's own; null: it gave none.", "type": ["string", "null"]},
+	"clockCorrected": {"description": "Its own time was too far in the future: it was taken at its arrival.", "type": "boolean"},
+	"values": {"description": "What it tells, by the names of POST /signal.", "type": "object", "additionalProperties": {"type": ["number", "boolean", "string"]}}}},
 "SignalOutcome": {"description": "What became of one signal.", "type": "object", "required": ["index", "accepted", "issue"], "additionalProperties": false, "properties": {
 	"index": {"description": "Its place in what was sent, from 0.", "type": "integer", "minimum": 0},
 	"accepted": {"description": "It counts. One whose id came before does, once.", "type": "boolean"},

@@ -61,7 +61,6 @@ type asked struct {
 
 // choose reads which stations and which time a request is about. The time may be left out where fallback names one.
 func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
-	f, q := c.api.cfg.Floor, c.r.URL.Query()
 	plan, all, err := c.allStations()
 	if err != nil {
 		return nil, err
@@ -70,7 +69,44 @@ func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, now := &choice{plan: plan, named: q.Get("stationcodes") != ""}, f.Time()
+	x, err := c.over(chosen, most, fallback)
+	if err != nil {
+		return nil, err
+	}
+	x.plan, x.named = plan, c.r.URL.Query().Get("stationcodes") != ""
+	return x, nil
+}
+
+// oneStation gives the station that a request names.
+func (c *call) oneStation() (*station.Station, error) {
+	_, all, err := c.allStations()
+	if err != nil {
+		return nil, err
+	}
+	code := c.r.URL.Query().Get("stationcode")
+	at := slices.IndexFunc(all, func(s *station.Station) bool { return s.Code == code })
+	switch {
+	case code == "":
+		return nil, errdefs.InvalidField("stationcode", "must be given: the code of a station")
+	case at < 0:
+		return nil, errdefs.InvalidField("stationcode", "names the station %s, which the account does not have", shorten(code))
+	}
+	return all[at], nil
+}
+
+// chooseOne reads the one station, and the time, that a request is about.
+func (c *call) chooseOne(most time.Duration) (*choice, error) {
+	s, err := c.oneStation()
+	if err != nil {
+		return nil, err
+	}
+	return c.over([]*station.Station{s}, most, "")
+}
+
+// over reads which time of some stations a request is about.
+func (c *call) over(chosen []*station.Station, most time.Duration, fallback string) (*choice, error) {
+	q, now := c.r.URL.Query(), c.api.cfg.Floor.Time()
+	x := &choice{}
 	read := func(days *calendar.Calendar) (calendar.Range, error) {
 		r, given, err := readRange(q, days, now, most)
 		if err != nil || given {

@@ -54,6 +54,61 @@ func postSignal(c *call) (reply, error) {
 	return list(outcomes, -1)
 }
 
+// Signals are shown of a day at most, of 25 hours where the clock goes back, and so many at once.
+const (
+	longestSignals = 25 * time.Hour
+	mostSignals    = 10_000
+)
+
+// signalLine is a signal as it is kept.
+type signalLine struct {
+	At             string         `json:"at"`
+	ArrivedAt      string         `json:"arrivedAt"`
+	Source         string         `json:"source"` // the credential that it came with
+	ID             *string        `json:"id"`     // null: the sender gave none
+	ClockCorrected bool           `json:"clockCorrected"`
+	Values         map[string]any `json:"values"`
+}
+
+// getSignals answers GET /signal: what was sent of a station, as it is kept.
+func getSignals(c *call) (reply, error) {
+	limit, skip, err := c.page(1000, mostSignals)
+	if err != nil {
+		return reply{}, err
+	}
+	s, err := c.oneStation()
+	if err != nil {
+		return reply{}, err
+	}
+	r, given, err := readRange(c.r.URL.Query(), s.Calendar, c.api.cfg.Floor.Time(), longestSignals)
+	if err == nil && !given {
+		err = errdefs.InvalidField("from", "must be given, or rangecode")
+	}
+	if err == nil {
+		err = c.turn() // a day is read as a whole, and may have very many
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	lines, total := []signalLine{}, 0
+	for from := r.Start; from < r.End; {
+		to := min(r.End, (signal.Day(from)+1)*dayMs)
+		day, err := c.api.cfg.Signals.OfThen(c.p.AccountID, s.Code, from, to, func() {})
+		if err != nil {
+			return reply{}, err
+		}
+		for i := min(len(day), max(0, skip-total)); i < len(day) && len(lines) < limit; i++ {
+			lines = append(lines, signalLineOf(&day[i]))
+		}
+		total, from = total+len(day), to
+	}
+	return list(lines, total)
+}
+
+func signalLineOf(s *signal.Signal) signalLine {
+	return signalLine{At: moment(s.At), ArrivedAt: moment(s.Arrived), Source: s.Source, ID: orNull(s.ID), ClockCorrected: s.ClockCorrected, Values: s.Sent()}
+}
+
 // signalsOf reads what is sent as signals; whether each is one the log tells.
 func signalsOf(body []byte) (objects []any, err error) {
 	if objects, ok := signal.QuickBatch(body); ok {

@@ -100,14 +100,11 @@ func (w *Window) add(g *Segment) {
 	ms := min(g.End, w.Start+minute) - max(g.Start, w.Start)
 	w.Times[x.Kind][class] += ms
 	w.Alive = w.Alive || g.Known
-	if x.UnitsPerMinute > 0 && x.Kind == Production {
+	if x.rated() {
 		w.HasRate = true
-		if class != NoData {
-			w.Ideal += x.UnitsPerMinute * float64(ms) / minute
-			if class != Downtime {
-				w.Target += x.UnitsPerMinute * float64(ms) / minute
-			}
-		}
+		ideal, target := g.due(class, ms)
+		w.Ideal += ideal
+		w.Target += target
 	}
 	include(&w.Schedules, x.Production)
 	include(&w.Schedules, x.NonProduction)
@@ -127,6 +124,21 @@ func (w *Window) add(g *Segment) {
 		include(&w.Issues, IssueID(IssueSlow, g.Slow))
 	}
 	w.SpeedTarget, w.SKU, w.Revision = x.LineSpeedTarget, x.SKU, x.Revision
+}
+
+// rated tells whether units are due by a rate.
+func (x *Context) rated() bool { return x.UnitsPerMinute > 0 && x.Kind == Production }
+
+// due gives the units that are due in so much of the segment, whose context has a rate.
+func (g *Segment) due(class Class, ms int64) (ideal, target float64) {
+	due := g.Ctx.UnitsPerMinute * float64(ms) / minute
+	switch class {
+	case NoData:
+		return 0, 0
+	case Downtime:
+		return due, 0
+	}
+	return due, due
 }
 
 // measured adds the facts of the window's minute.

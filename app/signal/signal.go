@@ -77,6 +77,23 @@ type Signal struct {
 	Values
 }
 
+// Sent gives what the signal tells, by the names that HTTP has for it.
+func (s *Signal) Sent() map[string]any {
+	sent := map[string]any{}
+	for f, r := range fieldRules {
+		switch n, ok := s.Get(Field(f)); {
+		case ok && r.flag:
+			sent[r.name] = n != 0
+		case ok:
+			sent[r.name] = n
+		}
+	}
+	if s.ErrorCode != "" {
+		sent["errorCode"] = s.ErrorCode
+	}
+	return sent
+}
+
 // Day is the UTC day of a moment, counted from 1970.
 func Day(at int64) int64 { return floorDiv(at, dayMs) }
 

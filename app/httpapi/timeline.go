@@ -1,0 +1,233 @@
+package httpapi
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"time"
+
+	"opsmon/app/monitor"
+)
+
+// A timeline has at most mostPoints rows, and usualPoints where nobody says how many. Runs are shown up to longestRuns: of
+// more, there are too many to be seen.
+const (
+	mostPoints  = 5000
+	usualPoints = 1500
+	longestRuns = 24 * time.Hour
+)
+
+// timelineSteps are how long a row may be, in minutes; beyond the last it is whole days.
+var timelineSteps = [...]int64{1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440}
+
+// stepOf gives the shortest length of a row, ms, by which a range has no more rows than points.
+func stepOf(length int64, points int) int64 {
+	for _, minutes := range timelineSteps {
+		if step := minutes * minuteMs; (length+step-1)/step <= int64(points) {
+			return step
+		}
+	}
+	return ((length+dayMs-1)/dayMs + int64(points) - 1) / int64(points) * dayMs
+}
+
+// column is a column of a timeline in which NaN stands for what is not known, and is written as null.
+type column []float64
+
+// MarshalJSON implements json.Marshaler.
+func (c column) MarshalJSON() ([]byte, error) {
+	b := append(make([]byte, 0, 8*len(c)+2), '[')
+	for i, v := range c {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if math.IsNaN(v) {
+			b = append(b, "null"...)
+			continue
+		}
+		b = strconv.AppendFloat(b, v, 'f', -1, 64)
+	}
+	return append(b, ']'), nil
+}
+
+// timelineView is the answer of GET /timeline. Its times are Unix ms: there may be thousands of them.
+type timelineView struct {
+	StationCode     string          `json:"stationCode"`
+	From            int64           `json:"from"`
+	To              int64           `json:"to"`
+	Final           int64           `json:"final"` // what lies before it changes only when something comes late
+	StepMs          int64           `json:"stepMs"`
+	Rows            int             `json:"rows"`
+	Classes         timelineClasses `json:"classes"`
+	Production      []int64         `json:"scheduledProduction"`
+	NonProduction   timelinePaused  `json:"scheduledNonProduction"`
+	Good            column          `json:"good"`
+	Bad             column          `json:"bad"`
+	Ideal           column          `json:"ideal"`
+	Target          column          `json:"target"`
+	LineSpeedAvg    column          `json:"lineSpeedAvg"`
+	LineSpeedTarget column          `json:"lineSpeedTarget"`
+	ElectricalKwh   column          `json:"electricalKwh"`
+	Schedules       []spellView     `json:"schedules"` // null: too many
+	Runs            []runView       `json:"runs"`      // null: too many, or too long a time
+}
+
+// timelineClasses are ms by class; they add up to the row.
+type timelineClasses struct {
+	Productive []int64 `json:"productive"`
+	Slow       []int64 `json:"slow"`
+	Downtime   []int64 `json:"downtime"`
+	Idle       []int64 `json:"idle"`
+	NoData     []int64 `json:"noData"`
+	OutOfShift []int64 `json:"outOfShift"`
+}
+
+// timelinePaused is the time of non-production schedules, and what of it is counted in some classes.
+type timelinePaused struct {
+	Total      []int64 `json:"total"`
+	Productive []int64 `json:"productive"`
+	Idle       []int64 `json:"idle"`
+}
+
+// spellView is a stretch in which the same schedules ran in one shift.
+type spellView struct {
+	Start           int64   `json:"start"`
+	End             int64   `json:"end"`
+	ShiftName       *string `json:"shiftName"`
+	ScheduleID      *string `json:"scheduleId"`
+	SKUCode         *string `json:"skuCode"`
+	NonProductionID *string `json:"nonProductionScheduleId"`
+	ReasonCode      *string `json:"reasonCode"`
+}
+
+// runView is a stretch of one class, to the millisecond.
+type runView struct {
+	Class     string  `json:"class"`
+	Start     int64   `json:"start"`
+	End       int64   `json:"end"`
+	Scheduled *string `json:"scheduled"` // production or nonProduction
+	IssueID   *string `json:"issueId"`
+	CauseCode *string `json:"causeCode"`
+	Excluded  bool    `json:"excluded"`
+}
+
+// classNames are those of monitor.Class, and kindNames of monitor.Kind, as timelines name them.
+var (
+	classNames = map[monitor.Class]string{
+		monitor.OutOfShift: "outOfShift", monitor.NoData: "noData", monitor.Downtime: "downtime", monitor.Slow: "slow",
+		monitor.Productive: "productive", monitor.Idle: "idle",
+	}
+	kindNames = map[monitor.Kind]string{monitor.Production: "production", monitor.NonProduction: "nonProduction"}
+)
+
+// getTimeline answers GET /timeline: what a chart of a station needs.
+func getTimeline(c *call) (reply, error) {
+	points, err := number(c.r.URL.Query().Get("points"), "points", usualPoints, 1, mostPoints)
+	if err != nil {
+		return reply{}, err
+	}
+	x, err := c.chooseOne(longestDetail)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.long(x, longDetail); err != nil {
+		return reply{}, err
+	}
+	a := &x.asked[0]
+	chart, final, err := c.chart(c.r.Context(), a, points)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(timelineOf(a.Code, chart, final))
+}
+
+// chartDays is how many days a chart is made of at once: it bounds the memory that a year takes.
+const chartDays = 8
+
+// chart reads what a station did, and up to when that is final.
+func (c *call) chart(ctx context.Context, a *asked, points int) (chart *monitor.Chart, final int64, err error) {
+	chart = monitor.NewChart(a.from, a.to, stepOf(a.to-a.from, points), mostPoints)
+	for at := a.from; at < a.to; at += chartDays * dayMs {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		d, err := c.api.cfg.Floor.Detail(c.p.AccountID, a.Code, at, min(a.to, at+chartDays*dayMs))
+		if err != nil {
+			return nil, 0, err
+		}
+		chart.Add(d.Segments, d.Minutes)
+		final = d.Final
+	}
+	chart.Close()
+	return chart, min(final, a.to), nil
+}
+
+func timelineOf(code string, c *monitor.Chart, final int64) *timelineView {
+	n := len(c.Rows)
+	times := make([]int64, 10*n) // all columns of times at once
+	next := func() []int64 {
+		column := times[:n:n]
+		times = times[n:]
+		return column
+	}
+	v := &timelineView{
+		StationCode: code, From: c.From, To: c.To, Final: final, StepMs: c.Step, Rows: n,
+		Classes:    timelineClasses{next(), next(), next(), next(), next(), next()},
+		Production: next(), NonProduction: timelinePaused{next(), next(), next()},
+	}
+	for _, of := range []*column{&v.Good, &v.Bad, &v.Ideal, &v.Target, &v.LineSpeedAvg, &v.LineSpeedTarget, &v.ElectricalKwh} {
+		*of = make(column, n)
+	}
+	for i := range c.Rows {
+		v.row(i, &c.Rows[i])
+	}
+	v.Schedules, v.Runs = spellsOf(c), runsOf(code, c)
+	return v
+}
+
+// row fills in a row of the columns.
+func (v *timelineView) row(i int, r *monitor.ChartRow) {
+	v.Classes.Productive[i], v.Classes.Slow[i], v.Classes.Downtime[i] = r.Was(monitor.Productive), r.Was(monitor.Slow), r.Was(monitor.Downtime)
+	v.Classes.Idle[i], v.Classes.NoData[i], v.Classes.OutOfShift[i] = r.Was(monitor.Idle), r.Was(monitor.NoData), r.Was(monitor.OutOfShift)
+	v.Production[i], v.NonProduction.Total[i] = r.Of(monitor.Production), r.Of(monitor.NonProduction)
+	v.NonProduction.Productive[i] = r.Times[monitor.NonProduction][monitor.Productive]
+	v.NonProduction.Idle[i] = r.Times[monitor.NonProduction][monitor.Idle]
+	v.Good[i], v.Bad[i] = units(r.Good), units(r.Bad)
+	known := func(value float64, is bool) float64 {
+		if !is {
+			return math.NaN()
+		}
+		return value
+	}
+	v.Ideal[i], v.Target[i] = known(r.Ideal, r.HasRate), known(r.Target, r.HasRate)
+	v.LineSpeedAvg[i] = known(r.SpeedSum/float64(r.SpeedMs), r.SpeedMs > 0)
+	v.LineSpeedTarget[i] = known(r.SpeedTarget, r.SpeedTarget > 0)
+	v.ElectricalKwh[i] = known(units(r.KWh), r.KWhMs > 0 || r.KWh != 0)
+}
+
+func spellsOf(c *monitor.Chart) []spellView {
+	if c.TooManySpells {
+		return nil
+	}
+	list := make([]spellView, len(c.Spells))
+	for i := range c.Spells {
+		s := &c.Spells[i]
+		list[i] = spellView{s.Start, s.End, orNull(s.Shift), orNull(s.Production), orNull(s.SKU), orNull(s.NonProduction), orNull(s.Reason)}
+	}
+	return list
+}
+
+func runsOf(code string, c *monitor.Chart) []runView {
+	if c.TooManyRuns || c.To-c.From > longestRuns.Milliseconds() {
+		return nil
+	}
+	list := make([]runView, len(c.Runs))
+	for i := range c.Runs {
+		r := &c.Runs[i]
+		list[i] = runView{Class: classNames[r.Class], Start: r.Start, End: r.End, Scheduled: orNull(kindNames[r.Kind]), CauseCode: orNull(r.Cause), Excluded: r.Excluded}
+		if r.Type != 0 {
+			id := code + "." + monitor.IssueID(r.Type, r.Issue)
+			list[i].IssueID = &id
+		}
+	}
+	return list
+}
