@@ -19,6 +19,7 @@ type Work struct {
 	Account string
 	Now     int64       // ms, the same all through
 	By      audit.Actor // who does it, for the ledger; whoever calls Do may set it, rules are the appliance itself
+	Dry     bool        // nothing may be put: Try
 
 	o      *owner
 	inputs []placed
@@ -43,6 +44,23 @@ type placed struct {
 // have no effect but through the Work; it must not call Do. Errors: fn's, the store's; one that is Unavailable while
 // the stations are being read after a start.
 func (f *Floor) Do(accountID string, fn func(w *Work) error) error {
+	return f.work(accountID, func(o *owner) error { return o.update(fn) })
+}
+
+// Try is Do of a fn that only checks what it would do: its Work is Dry, and in a transaction that nothing can be put in. It
+// costs no sync.
+func (f *Floor) Try(accountID string, fn func(w *Work) error) error {
+	return f.work(accountID, func(o *owner) error {
+		_, err := o.attempt(o.f.cfg.Store.View, func(w *Work) error {
+			w.Dry = true
+			return fn(w)
+		})
+		return err
+	})
+}
+
+// work runs fn on the goroutine of an account's owner, when what happens by itself until now is done.
+func (f *Floor) work(accountID string, fn func(o *owner) error) error {
 	o, err := f.owner(accountID)
 	if err != nil {
 		return err
@@ -53,53 +71,66 @@ func (f *Floor) Do(accountID string, fn func(w *Work) error) error {
 		now := o.f.now()
 		o.happened(now)
 		o.fallDue(now)
-		failed = o.update(fn)
+		failed = fn(o)
 	}); err != nil {
 		return err
 	}
 	return failed
 }
 
-// update is Do on the owner's goroutine.
-func (o *owner) update(fn func(w *Work) error) error {
-	var w *Work
+// attempt runs fn in a transaction, once more when it has to know of the past first.
+func (o *owner) attempt(transact func(func(tx *kv.Tx) error) error, fn func(w *Work) error) (w *Work, err error) {
 	now, past := o.f.now(), map[lookBack]looked{}
 	for {
-		err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
+		err = transact(func(tx *kv.Tx) error {
 			w = &Work{Tx: tx, Account: o.account, Now: now, o: o, By: audit.Actor{Credential: "system"}, backTo: map[string]int64{}, later: map[string]int64{}, sums: map[string]int64{}, past: past}
-			if err := fn(w); err != nil {
-				return err
-			}
-			for code, from := range w.sums {
-				l := o.lines[code]
-				if l == nil || from >= l.through {
-					continue
-				}
-				if err := o.sums(tx, o.timeline, code, code, from, l.through); err != nil {
-					return err
-				}
-				if l.anew != nil { // which knows nothing of it
-					if err := markLate(tx, o.account, code, from); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
+			return fn(w)
 		})
-		if err == nil {
-			break
-		}
 		var k lookBack
-		if !errors.As(err, &k) {
-			return err
+		if err == nil || !errors.As(err, &k) {
+			return w, err
 		}
 		if _, again := past[k]; again {
-			return err
+			return w, err
 		}
 		if past[k], err = o.look(k); err != nil {
-			return err
+			return w, err
 		}
 	}
+}
+
+// resum makes the sums again that changed with findings, in the transaction.
+func (w *Work) resum() error {
+	o := w.o
+	for code, from := range w.sums {
+		l := o.lines[code]
+		if l == nil || from >= l.through {
+			continue
+		}
+		if err := o.sums(w.Tx, o.timeline, code, code, from, l.through); err != nil {
+			return err
+		}
+		if l.anew != nil { // which knows nothing of it
+			if err := markLate(w.Tx, o.account, code, from); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// update is Do on the owner's goroutine.
+func (o *owner) update(fn func(w *Work) error) error {
+	w, err := o.attempt(o.f.cfg.Store.Update, func(w *Work) error {
+		if err := fn(w); err != nil {
+			return err
+		}
+		return w.resum()
+	})
+	if err != nil {
+		return err
+	}
+	now := w.Now
 	for _, p := range w.inputs {
 		l := o.lines[p.station]
 		l.mu.Lock()
@@ -183,10 +214,13 @@ func (w *Work) StationAt(code string, at int64) (*station.Station, error) {
 func (w *Work) Plan() *station.Plan { return w.o.plan }
 
 // Record adds an input to the ledger. It may lie in the past: then the station is computed again from there. It gives the
-// number by which, with its moment, Cancel takes it back. errdefs.NotFound when there is no such station.
+// number by which, with its moment, Cancel takes it back; a Dry Work records nothing. errdefs.NotFound when there is no such station.
 func (w *Work) Record(stationCode string, in monitor.Input) (number uint64, err error) {
 	if w.o.lines[stationCode] == nil {
 		return 0, errdefs.New(errdefs.NotFound, "there is no station with this code")
+	}
+	if w.Dry {
+		return 0, nil
 	}
 	r, err := newRecord(&in, w.Now, w.By)
 	if err != nil {

@@ -16,15 +16,46 @@ import (
 // idempotencyHeader names a write, so that a client that did not get its answer can send it again (monitoring.md section 4).
 const idempotencyHeader = "Idempotency-Key"
 
-// once does a write of the floor in one transaction of the account's owner, and answers with its result; a nil result is
-// 204. A write that was done before under the same idempotency key is not done again, and has the same answer.
-func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, error) {
+// writable refuses a change of an account that is archived.
+func (c *call) writable() error {
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return err
+	}
+	if snap.Account.ArchivedAt != nil {
+		return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", c.p.AccountID)
+	}
+	return nil
+}
+
+// onceOrDry is once; with dryrun=true all is checked and answered as it would be, and nothing is stored, the idempotency key
+// neither.
+func (c *call) onceOrDry(fn func(w *floor.Work) (result any, err error)) (reply, error) {
+	dry, err := c.dryRun()
+	if err == nil && !dry {
+		return c.once(fn)
+	}
+	if err == nil {
+		err = c.writable()
+	}
 	if err != nil {
 		return reply{}, err
 	}
-	if snap.Account.ArchivedAt != nil {
-		return reply{}, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", c.p.AccountID)
+	var result any
+	if err := c.api.cfg.Floor.Try(c.p.AccountID, func(w *floor.Work) (err error) {
+		result, err = fn(w)
+		return err
+	}); err != nil {
+		return reply{}, err
+	}
+	return ok(result)
+}
+
+// once does a write of the floor in one transaction of the account's owner, and answers with its result; a nil result is
+// 204. A write that was done before under the same idempotency key is not done again, and has the same answer.
+func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, error) {
+	if err := c.writable(); err != nil {
+		return reply{}, err
 	}
 	key, err := c.idempotencyKey()
 	if err != nil {
@@ -70,6 +101,9 @@ func (c *call) idempotencyKey() (string, error) {
 func (c *call) keepRefused(refused error) {
 	status := statuses[errdefs.KindOf(refused)].status
 	if !c.route.once || status < 400 || status > 499 || status == 401 || !c.p.Role.AtLeast(auth.Operator) {
+		return
+	}
+	if dry, _ := c.dryRun(); dry { // nobody meant to do it
 		return
 	}
 	key, err := c.idempotencyKey()

@@ -128,6 +128,8 @@ const parameters = `{
 "listSignals stationcode": {"description": "The code of the station.", "required": true, "schema": {"type": "string"}, "example": "PACK-1"},
 "listSignals from": {"description": "Begin of the range: a time, or a date for its production day. It or rangecode must be given.", "schema": {"type": "string"}, "example": "2026-11-20T08:15:00Z"},
 "listSignals limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000}, "example": 500},
+"writeSchedule dryrun": {"description": "Check, and answer as it would be; store nothing.", "schema": {"type": "boolean", "default": false}, "example": true},
+"moveSchedule dryrun": {"description": "Check, and answer as it would be; store nothing.", "schema": {"type": "boolean", "default": false}, "example": true},
 "listWindows limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 1000}, "example": 1440}
 }`
 
@@ -251,6 +253,7 @@ var operations = map[string]operation{
 	"POST /schedule": {
 		id: "writeSchedule", tag: "Schedule", summary: "Make or change a schedule",
 		about: "Without `id` a schedule is made. With it, what is given changes: wholly of a planned one, quantity, end and note of a running one.\n\n" +
+			"With `dryrun=true` all is checked as for real, and answered as it would be: nothing is stored, no idempotency key is used up, and a refusal is not listed.\n\n" +
 			"403: it has its own partsPerCycle, or goes to another station, and the flag for that is off. 409: it overlaps another of its kind, one of the same SKU and planned start is there, or it has ended.",
 		answer: "The schedule as it is now.", body: schema.ScheduleWrite, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
 	},
@@ -276,7 +279,7 @@ var operations = map[string]operation{
 	},
 	"POST /schedule/:scheduleId/move": {
 		id: "moveSchedule", tag: "Schedule", summary: "Move a planned schedule",
-		about:  "To another station where enableDragBetweenStationsOnGantt is on, or within the group where enableScheduleStationFlexibility is; or to another time. A planned end moves along with the start.\n\n409: as for `POST /schedule`, or it has started.",
+		about:  "To another station where enableDragBetweenStationsOnGantt is on, or within the group where enableScheduleStationFlexibility is; or to another time. A planned end moves along with the start. With `dryrun=true` it is only checked, as for `POST /schedule`.\n\n409: as for `POST /schedule`, or it has started.",
 		answer: "The schedule as it is now.", body: schema.ScheduleMove, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
 	},
 	"POST /quick-schedule": {

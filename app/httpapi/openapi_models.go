@@ -284,7 +284,7 @@ const answerModels = `{
  "archived": {"description": "It has left the manifest, and this is how it was last.", "type": "boolean"},
  "sequence": {"description": "Grows with each change.", "type": "integer", "minimum": 0}}},
 "Schedule": {"description": "A schedule, and how far it has got.", "type": "object", "required": ["id", "stationCode", "kind", "type", "state", "paused", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity", "cycleTime", "unitsPerMinute", "unitsPerHour", "lineSpeedTarget", "partsPerCycle", "autoStart", "autoEnd", "autoEndOnQuantityComplete", "extendShift", "note", "expectedEndAt", "expectedQuantity", "rate", "actualStartAt", "actualEndAt", "goodCount", "badCount", "otherCount", "unappliedEntries", "events", "createdAt", "updatedAt"], "additionalProperties": false, "properties": {
- "id": {"type": "string"},
+ "id": {"description": "Empty of one that dryrun did not make.", "type": "string"},
  "stationCode": {"type": "string"},
  "kind": {"type": "string", "enum": ["production", "nonProduction"]},
  "type": {"description": "Which of quantity and end were given.", "type": "string", "enum": ["continuous", "fixedQuantity", "fixedEnd", "fixedQuantityAndEnd"]},

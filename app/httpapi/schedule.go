@@ -78,7 +78,7 @@ func postSchedule(c *call) (reply, error) {
 	if err := c.decode(schema.ScheduleWrite, false, &in); err != nil {
 		return reply{}, err
 	}
-	return c.once(func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Write(w, c.p, in) })
+	return c.onceOrDry(func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Write(w, c.p, in) })
 }
 
 // deleteSchedule answers DELETE /schedule/{scheduleId}.
@@ -125,7 +125,7 @@ func moveSchedule(c *call) (reply, error) {
 	if err := c.decode(schema.ScheduleMove, false, &in); err != nil {
 		return reply{}, err
 	}
-	return c.once(func(w *floor.Work) (any, error) {
+	return c.onceOrDry(func(w *floor.Work) (any, error) {
 		return c.api.cfg.Schedules.Move(w, c.p, c.params.ByName("scheduleId"), in)
 	})
 }

@@ -317,3 +317,71 @@ func TestSchedulesOfArchivedStations(t *testing.T) {
 	s.do(ask{path: "/schedule?stationcodes=PACK-2", key: admin}).want(t, 400)
 	s.do(ask{path: "/schedule?archived=perhaps", key: admin}).wantDetail(t, "archived", `must be true or false; it is "perhaps"`)
 }
+
+// What is only tried is checked and answered as for real, and leaves nothing behind: no schedule, no event, no audit record,
+// no idempotency key, no refusal.
+func TestSchedulesAreTried(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Supervisor)
+	start := s.clock.now().Add(48 * time.Hour).UTC().Truncate(time.Minute)
+	at := func(after time.Duration) string { return moment(start.Add(after).UnixMilli()) }
+	body := `{"stationCode":"PACK-1","skuCode":"B2","plannedStartAt":"` + at(0) + `","plannedEndAt":"` + at(time.Hour) + `","extendShift":true}`
+	named := map[string]string{"Idempotency-Key": "dry"}
+	planned := s.do(ask{method: "POST", path: "/schedule", body: body, key: key}).want(t, 200)
+	id := planned.text("result", "id")
+
+	state := func() string {
+		var text strings.Builder
+		for _, path := range []string{"/schedule?rangecode=" + at(-24*time.Hour) + "/" + at(240*time.Hour), "/audit?action=schedule", "/refused"} {
+			text.Write(s.do(ask{path: path, key: s.roleKey(auth.Admin)}).want(t, 200).body)
+		}
+		return text.String()
+	}
+	before := state()
+	for _, tt := range []struct {
+		path, body string
+		status     int
+		part       string
+	}{
+		{"/schedule", body, 409, id}, // the one that is there
+		{"/schedule", strings.ReplaceAll(body, at(0), at(30*time.Minute)), 409, id},
+		{"/schedule", strings.Replace(body, "B2", "NONE", 1), 400, "skuCode"},
+		{"/schedule", strings.NewReplacer(at(time.Hour), at(4*time.Hour), at(0), at(2*time.Hour)).Replace(body), 200, `"expectedQuantity":180`},
+		{"/schedule", `{"id":"` + id + `","plannedEndAt":"` + at(3*time.Hour) + `"}`, 200, `"expectedQuantity":270`},
+		{"/schedule/" + id + "/move", `{"stationCode":"PACK-2"}`, 403, "enableDragBetweenStationsOnGantt"},
+		{"/schedule/" + id + "/move", `{"plannedStartAt":"` + at(5*time.Hour) + `"}`, 200, `"expectedEndAt":"` + at(6*time.Hour) + `"`},
+		{"/schedule/none/move", `{"stationCode":"PACK-2"}`, 404, "no such schedule"},
+	} {
+		for range 2 { // the key is not used up
+			a := s.do(ask{method: "POST", path: tt.path + "?dryrun=true", body: tt.body, key: key, header: named}).want(t, tt.status)
+			if !strings.Contains(string(a.body), tt.part) {
+				t.Errorf("%s %s: %s; want %q in it", tt.path, tt.body, a.body, tt.part)
+			}
+		}
+	}
+	made := s.do(ask{method: "POST", path: "/schedule?dryrun=1", body: strings.NewReplacer(at(time.Hour), at(9*time.Hour), at(0), at(8*time.Hour)).Replace(body), key: key}).want(t, 200)
+	if made.at("result", "id") != "" || made.at("result", "state") != "planned" {
+		t.Errorf("tried: %s", made.body)
+	}
+	if after := state(); after != before {
+		t.Errorf("trying left something behind:\n%s\nbefore:\n%s", after, before)
+	}
+	s.do(ask{method: "POST", path: "/schedule?dryrun=perhaps", body: body, key: key}).want(t, 400)
+	// For real the same request with the same key is done.
+	s.do(ask{method: "POST", path: "/schedule/" + id + "/move", body: `{"plannedStartAt":"` + at(5*time.Hour) + `"}`, key: key, header: named}).want(t, 200)
+}
+
+// A running schedule that is tried takes no change in.
+func TestRunningSchedulesAreTried(t *testing.T) {
+	s := newServer(t, options{})
+	key, id := s.roleKey(auth.Supervisor), s.running().ID
+	for range 2 {
+		a := s.do(ask{method: "POST", path: "/schedule?dryrun=true", body: `{"id":"` + id + `","plannedQuantity":700}`, key: key}).want(t, 200)
+		if a.at("result", "plannedQuantity") != 700.0 || a.at("result", "state") != "running" {
+			t.Errorf("tried: %s", a.body)
+		}
+	}
+	if a := s.do(ask{path: "/schedule/" + id, key: key}).want(t, 200); a.at("result", "plannedQuantity") == 700.0 {
+		t.Errorf("it has changed: %s", a.body)
+	}
+}

@@ -59,13 +59,17 @@ func (a *act) event(move Move, note string) Event {
 // maxEvents is how many events a schedule may have; past it people cannot change it any more.
 const maxEvents = 200
 
-// save stores what became of a schedule, with its event; watchers are told. What people do is audited.
+// save stores what became of a schedule, with its event; watchers are told. What people do is audited. Of a trial nothing is
+// stored.
 func (a *act) save(old, next *Schedule, e Event) error {
 	if old != nil && len(old.Events) >= maxEvents && a.by != service {
 		return errdefs.New(errdefs.Conflict, "the schedule %s has been changed %d times; it cannot be changed any more", old.ID, maxEvents)
 	}
 	next.Events = append(next.Events, e)
 	next.Updated = a.w.Now
+	if a.w.Dry {
+		return nil
+	}
 	if err := save(a.w.Tx, a.w.Account, old, next); err != nil {
 		return err
 	}

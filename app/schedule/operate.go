@@ -71,7 +71,10 @@ func (a *act) plan(f Fields) (*Schedule, error) {
 	if err := f.check(st, nil, a.at); err != nil {
 		return nil, err
 	}
-	made := &Schedule{ID: newID(), Fields: f, State: Planned, Events: []Event{}, Created: a.w.Now}
+	made := &Schedule{Fields: f, State: Planned, Events: []Event{}, Created: a.w.Now}
+	if !a.w.Dry { // what is only tried has no name
+		made.ID = newID()
+	}
 	made.expect(st, f.PlannedStart)
 	if err := a.fits(made); err != nil {
 		return nil, err
