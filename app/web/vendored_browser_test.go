@@ -31,6 +31,12 @@ func TestVendoredModulesLoadInABrowser(t *testing.T) {
 	}
 	tab := vendored(t)
 	for _, f := range z.File {
+		if path.Ext(f.Name) == ".css" {
+			if kind := webtest.Eval[string](tab, `fetch(vendor + "`+f.Name+`").then((a) => a.headers.get("Content-Type"))`); kind != "text/css; charset=utf-8" {
+				t.Errorf("%s is %s", path.Join("vendor", f.Name), kind)
+			}
+			continue
+		}
 		if n := webtest.Eval[int](tab, `import(vendor + "`+f.Name+`").then((m) => Object.keys(m).length, (e) => -1)`); n < 0 {
 			t.Errorf("%s does not load", path.Join("vendor", f.Name))
 		}

@@ -27,7 +27,7 @@ func TestVendoredModules(t *testing.T) {
 		}
 		at := path.Join("/assets", w.site.hash, "vendor", f.Name)
 		plain, packed := ask(w, "GET", at), ask(w, "GET", at, "Accept-Encoding", "gzip")
-		if plain.Code != http.StatusOK || plain.Header().Get("Content-Type") != "text/javascript; charset=utf-8" || !bytes.Equal(plain.Body.Bytes(), want) {
+		if plain.Code != http.StatusOK || plain.Header().Get("Content-Type") != types[path.Ext(f.Name)] || !bytes.Equal(plain.Body.Bytes(), want) {
 			t.Errorf("%s: %d %v, %d bytes", at, plain.Code, plain.Header(), plain.Body.Len())
 		}
 		if plain.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" {

@@ -1,4 +1,4 @@
-// Command vendoring packs the vendored packages for the binary: the modules of all of them in one ZIP file, with what
+// Command vendoring packs the vendored packages for the binary: the modules and style sheets of all of them in one ZIP file, with what
 // they import from each other by package name turned into relative paths, since browsers know no packages.
 //
 //	go run ./assets/vendoring
@@ -37,8 +37,10 @@ func main() {
 
 const packageFile = "package.json"
 
-// readModules gives the modules of the packages in a folder by path, with their imports resolved. Each package stands
-// in a folder of its npm name.
+const styleExt = ".css"
+
+// readModules gives the modules of the packages in a folder by path, with their imports resolved, and their style sheets.
+// Each package stands in a folder of its npm name.
 func readModules(from fs.FS) (map[string][]byte, error) {
 	entries := map[string]string{} // path of the module that a package's name stands for
 	modules := map[string][]byte{}
@@ -50,7 +52,7 @@ func readModules(from fs.FS) (map[string][]byte, error) {
 		switch {
 		case err != nil:
 			return err
-		case path.Ext(name) == ".js" || path.Ext(name) == ".mjs":
+		case path.Ext(name) == ".js" || path.Ext(name) == ".mjs" || path.Ext(name) == styleExt:
 			modules[name] = content
 		case path.Base(name) == packageFile:
 			called, entry, err := entryOf(content)
@@ -66,6 +68,10 @@ func readModules(from fs.FS) (map[string][]byte, error) {
 	}
 	resolved := make(map[string][]byte, len(modules))
 	for name, content := range modules {
+		if path.Ext(name) == styleExt {
+			resolved[name] = content
+			continue
+		}
 		if resolved[name], err = resolve(name, content, entries, modules); err != nil {
 			return nil, err
 		}

@@ -69,7 +69,7 @@ func TestVendoredPackagesSayWhatTheyAre(t *testing.T) {
 		}
 		dirs[path.Join(parts[:depth]...)] = true
 	}
-	for _, want := range []string{"lit-html", "@codemirror/view", "@codemirror/merge", "@lezer/json", "uqr"} {
+	for _, want := range []string{"lit-html", "@codemirror/view", "@codemirror/merge", "@lezer/json", "uplot", "uqr"} {
 		if !dirs[want] {
 			t.Errorf("%s is not there", want)
 		}
