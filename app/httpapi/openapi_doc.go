@@ -224,6 +224,11 @@ var operations = map[string]operation{
 		about:  "The manifest of that revision becomes a new revision. It is checked as any other one is.\n\n409: as for `PUT /account/manifest`.",
 		answer: "What changed.", form: formResult, gives: "ApplyResult", sample: applySample, match: true, also: []int{404, 409},
 	},
+	"GET /directory": {
+		id: "getDirectory", tag: "Account", summary: "What codes mean",
+		about:  "The names of plants, groups, stations, SKUs and reasons, and what it takes to show times and money: what pages need beside the figures, without the whole manifest.",
+		answer: "The names.", form: formResult, gives: "Directory", sample: `{"revision":7,"currency":"GBP","durationFormat":"months","plants":[{"code":"north","name":"North","timezone":"Europe/London","dayStartHour":6,"weekStartDay":0,"groups":[{"code":"packing","name":"Packing","stations":[{"code":"PACK-1","name":"Packer 1"}]}]}],"skus":[{"code":"BOWL","name":"Bowl"}],"reasons":[{"code":"JAM","name":"Jam","parent":null}]}`,
+	},
 	"GET /station": {
 		id: "listStations", tag: "Station", summary: "What the stations do now",
 		about:  "Each station (meters only where they are named) with its status and since when, the schedules that run with what they have counted, its speed, and the stops that go on. The sequence number grows with each change that `GET /events` tells; equal numbers show equal values. With `archived` those that have left the manifest come last, as they were then.",

@@ -489,6 +489,18 @@ const answerModels = `{
  "count": {"description": "Stops that have time in the range.", "type": "integer"},
  "share": {"description": "Of all downtime.", "type": "number"},
  "cumulative": {"description": "The share of this and all lines before.", "type": "number"}}},
+"Directory": {"description": "The names of what there is.", "type": "object", "required": ["revision", "currency", "durationFormat", "plants", "skus", "reasons"], "additionalProperties": false, "properties": {
+ "revision": {"description": "Of the configuration.", "type": "integer"},
+ "currency": {"description": "ISO 4217.", "type": ["string", "null"]},
+ "durationFormat": {"type": ["string", "null"]},
+ "plants": {"type": "array", "items": {"type": "object", "required": ["code", "name", "timezone", "dayStartHour", "weekStartDay", "groups"], "additionalProperties": false, "properties": {
+  "code": {"type": "string"}, "name": {"type": "string"}, "timezone": {"type": "string"}, "dayStartHour": {"type": ["number", "null"]}, "weekStartDay": {"description": "0 = Monday.", "type": ["number", "null"]},
+  "groups": {"type": "array", "items": {"type": "object", "required": ["code", "name", "stations"], "additionalProperties": false, "properties": {
+   "code": {"type": "string"}, "name": {"type": "string"},
+   "stations": {"type": "array", "items": {"type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {"code": {"type": "string"}, "name": {"type": "string"}}}}}}}}}},
+ "skus": {"type": "array", "items": {"type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {"code": {"type": "string"}, "name": {"type": "string"}}}},
+ "reasons": {"description": "Each before those below it.", "type": "array", "items": {"type": "object", "required": ["code", "name", "parent"], "additionalProperties": false, "properties": {
+  "code": {"type": "string"}, "name": {"type": ["string", "null"]}, "parent": {"description": "The code of the reason above; null: it is at the top.", "type": ["string", "null"]}}}}}},
 "CronFires": {"description": "What a cron pattern means.", "type": "object", "required": ["words", "fires", "smallestGapMinutes"], "additionalProperties": false, "properties": {
  "words": {"description": "In English.", "type": "string"},
  "fires": {"description": "The next ones.", "type": "array", "items": {"$ref": "#/components/schemas/Moment"}},

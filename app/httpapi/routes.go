@@ -59,6 +59,7 @@ func (a *API) routes() []route {
 		{method: get, path: "/account/manifest/revisions/:revision", handle: getRevision},
 		{method: get, path: "/account/manifest/revisions/:revision/changes", handle: getRevisionChanges, query: []string{"from"}},
 		{method: post, path: "/account/manifest/revisions/:revision/restore", handle: postRestore, role: auth.Member, query: []string{"note"}},
+		{method: get, path: "/directory", handle: getDirectory},
 		{method: get, path: "/station", handle: getStations, query: []string{"plantcode", "groupcode", "stationcodes", "archived"}},
 		{method: get, path: "/station/:stationCode", handle: getStation},
 		{method: post, path: "/station/:stationCode/operator", handle: postStationOperator, role: auth.Operator},

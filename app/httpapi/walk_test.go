@@ -66,6 +66,7 @@ var samples = map[string]sample{
 	"GET /energy":                                        {make: plain("/energy?groupcode=packing&by=month"), foreign: 400},
 	"GET /pareto":                                        {make: plain("/pareto?stationcodes=PACK-1"), foreign: 400},
 	"GET /analysis/cycletime":                            {make: plain("/analysis/cycletime?stationcodes=PACK-2"), foreign: 400},
+	"GET /directory":                                     {make: plain("/directory")},
 	"GET /cron":                                          {make: plain("/cron?pattern=0+6+*+*+1-5&timezone=Europe/Lisbon&count=2")},
 	"GET /export/:table":                                 {make: plain("/export/windows?rangecode=today&stationcodes=PACK-1"), foreign: 400},
 	"GET /auth/profile":                                  {make: plain("/auth/profile")},

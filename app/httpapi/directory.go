@@ -1,0 +1,89 @@
+package httpapi
+
+import "opsmon/app/account"
+
+// directory is what codes mean: the names that pages need beside the figures, and no more.
+type directory struct {
+	Revision       uint64            `json:"revision"`
+	Currency       *string           `json:"currency"`
+	DurationFormat *string           `json:"durationFormat"`
+	Plants         []directoryPlant  `json:"plants"`
+	SKUs           []directorySKU    `json:"skus"`
+	Reasons        []directoryReason `json:"reasons"`
+}
+
+type directoryPlant struct {
+	Code         string           `json:"code"`
+	Name         string           `json:"name"`
+	Timezone     string           `json:"timezone"`
+	DayStartHour account.Number   `json:"dayStartHour"`
+	WeekStartDay account.Number   `json:"weekStartDay"`
+	Groups       []directoryGroup `json:"groups"`
+}
+
+type directoryGroup struct {
+	Code     string             `json:"code"`
+	Name     string             `json:"name"`
+	Stations []directoryStation `json:"stations"`
+}
+
+type directoryStation struct {
+	Code string `json:"code"`
+	Name string `json:"name"`
+}
+
+type directorySKU struct {
+	Code string `json:"code"`
+	Name string `json:"name"`
+}
+
+type directoryReason struct {
+	Code   string  `json:"code"`
+	Name   *string `json:"name"`
+	Parent *string `json:"parent"` // code of the reason above
+}
+
+// getDirectory answers GET /directory.
+func getDirectory(c *call) (reply, error) {
+	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	m, err := snap.Manifest()
+	if err != nil {
+		return reply{}, err
+	}
+	d := directory{
+		Revision: snap.Account.Revision, Currency: m.Settings.Currency, DurationFormat: m.Settings.DurationFormat,
+		Plants: make([]directoryPlant, len(m.Plants)), SKUs: make([]directorySKU, len(m.SKUs)), Reasons: []directoryReason{},
+	}
+	for i := range m.Plants {
+		d.Plants[i] = plantOf(&m.Plants[i])
+	}
+	for i := range m.SKUs {
+		d.SKUs[i] = directorySKU{m.SKUs[i].Code, m.SKUs[i].Name}
+	}
+	d.add(m.Reasons, nil)
+	return ok(d)
+}
+
+func plantOf(p *account.Plant) directoryPlant {
+	plant := directoryPlant{Code: p.Code, Name: p.Name, Timezone: p.Timezone, DayStartHour: p.DayStartHour, WeekStartDay: p.WeekStartDay, Groups: make([]directoryGroup, len(p.Groups))}
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		plant.Groups[i] = directoryGroup{g.Code, g.Name, make([]directoryStation, len(g.Stations))}
+		for j := range g.Stations {
+			plant.Groups[i].Stations[j] = directoryStation{g.Stations[j].Code, g.Stations[j].Name}
+		}
+	}
+	return plant
+}
+
+// add puts reasons into the directory, each before those below it.
+func (d *directory) add(reasons []account.Reason, parent *string) {
+	for i := range reasons {
+		r := &reasons[i]
+		d.Reasons = append(d.Reasons, directoryReason{r.Code, r.Name, parent})
+		d.add(r.Reasons, &r.Code)
+	}
+}
