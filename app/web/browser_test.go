@@ -245,7 +245,7 @@ func testLink(t *testing.T) {
 			}
 		}
 		p.Do(chromedp.KeyEvent(kb.Enter))
-		p.Until(`location.pathname === "/console"`) // the link's page is in no history
+		p.Until(`location.pathname === "/floor"`) // the link's page is in no history
 		if want := "GET /auth/callback?token=" + exampleToken; !slices.Contains(fake.seen(), want) {
 			t.Errorf("asked %s, want %s", fake.seen(), want)
 		}
@@ -321,7 +321,7 @@ func testLink(t *testing.T) {
 		webtest.Eval[any](p, `location.hash = "opl_second"`)
 		p.Until(`document.getElementById("here").checkVisibility() && location.hash === ""`)
 		p.Do(chromedp.Click(chromedp.CSS("#here")))
-		p.Until(`location.pathname === "/console"`)
+		p.Until(`location.pathname === "/floor"`)
 		if !slices.Contains(fake.seen(), "GET /auth/callback?token=opl_second") {
 			t.Errorf("asked %s", fake.seen())
 		}

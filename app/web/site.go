@@ -24,6 +24,7 @@ import (
 var pageFiles = map[string]string{
 	consolePath: "console/index.html",
 	"/docs":     "docs/index.html",
+	floorPath:   "floor/index.html",
 	"/link":     "link/index.html",
 	signInPath:  "signin/index.html",
 	"/welcome":  "welcome/index.html",
@@ -31,13 +32,16 @@ var pageFiles = map[string]string{
 
 const (
 	signInPath  = "/signin"
-	consolePath = "/console" // the page finds out itself what stands at a path below it
+	consolePath = "/console" // such a page finds out itself what stands at a path below it
+	floorPath   = "/floor"
 )
 
 // pageAt gives the path of the page that answers a path, "" when there is none.
 func pageAt(at string) string {
-	if strings.HasPrefix(at, consolePath+"/") {
-		return consolePath
+	for _, whole := range []string{consolePath, floorPath} {
+		if strings.HasPrefix(at, whole+"/") {
+			return whole
+		}
 	}
 	if pageFiles[at] == "" {
 		return ""

@@ -95,7 +95,7 @@ func New(cfg Config) (*Web, error) {
 }
 
 const (
-	rootPath   = "/"             // leads to the console
+	rootPath   = "/"             // leads to the floor
 	enterPath  = "/signin/enter" // of the demo
 	assetsPath = "/assets/"
 	iconPath   = "/favicon.ico"
@@ -122,7 +122,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Path == rootPath {
 		rw.Header().Set("Cache-Control", revalidate)
-		rw.Header().Set("Location", consolePath)
+		rw.Header().Set("Location", floorPath)
 		rw.WriteHeader(http.StatusFound)
 		return
 	}

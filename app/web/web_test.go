@@ -54,7 +54,7 @@ func ask(w *Web, method, target string, headers ...string) *httptest.ResponseRec
 func TestHandlesItsPathsAndNoOthers(t *testing.T) {
 	w := newWeb(t, Config{})
 	for at, want := range map[string]bool{
-		"/": true, "/signin": true, "/welcome": true, "/signin/enter": false, "/home": false, "/console": true, "/console/": true, "/console/task/7": true, "/consolex": false, "/docs": true, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
+		"/": true, "/signin": true, "/welcome": true, "/signin/enter": false, "/home": false, "/console": true, "/console/": true, "/console/task/7": true, "/consolex": false, "/floor": true, "/floor/station/A%2FB": true, "/floorx": false, "/docs": true, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
 		"/account": false, "/docs/": false, "/openapi.json": false, "/health": false, "/assets": false, "": false, "/link/x": false,
 	} {
 		if got := w.Handles(at); got != want {
@@ -71,7 +71,7 @@ func TestEveryAnswerKeepsOtherSitesOut(t *testing.T) {
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 	}
-	for _, target := range []string{"/", "/signin", "/welcome", "/console", "/console/x", "/docs", "/link", "/favicon.ico", "/assets/" + w.site.hash + "/shared/app.css", "/assets/none"} {
+	for _, target := range []string{"/", "/signin", "/welcome", "/console", "/console/x", "/floor", "/floor/x", "/docs", "/link", "/favicon.ico", "/assets/" + w.site.hash + "/shared/app.css", "/assets/none"} {
 		for _, method := range []string{"GET", "HEAD", "POST"} {
 			h := ask(w, method, target).Header()
 			for name, value := range want {
@@ -197,7 +197,7 @@ func TestOneHashOverAllFiles(t *testing.T) {
 
 func TestPagesAreAskedForAgainEachTime(t *testing.T) {
 	w := newWeb(t, Config{})
-	for _, target := range []string{"/signin", "/welcome", "/console", "/docs", "/link"} {
+	for _, target := range []string{"/signin", "/welcome", "/console", "/floor", "/docs", "/link"} {
 		got := ask(w, "GET", target)
 		if got.Code != http.StatusOK || got.Header().Get("Content-Type") != "text/html; charset=utf-8" || got.Header().Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", target, got.Code, got.Header())
@@ -216,7 +216,7 @@ func TestTheConsoleAnswersEveryPathBelowIt(t *testing.T) {
 	w := newWeb(t, Config{Demo: exampleDemo})
 	for _, host := range []string{"127.0.0.1:8080", "plant.example"} {
 		got := ask(w, "GET", "/", "Host", host)
-		if got.Code != http.StatusFound || got.Header().Get("Location") != "/console" || got.Header().Get("Cache-Control") != "no-cache" || got.Body.Len() != 0 {
+		if got.Code != http.StatusFound || got.Header().Get("Location") != "/floor" || got.Header().Get("Cache-Control") != "no-cache" || got.Body.Len() != 0 {
 			t.Errorf("/ of %s: %d %v, %d bytes", host, got.Code, got.Header(), got.Body.Len())
 		}
 	}
@@ -312,7 +312,7 @@ func TestPagesHaveNoInlineScriptOrStyle(t *testing.T) {
 	w := newWeb(t, Config{Demo: exampleDemo})
 	static := regexp.MustCompile(`^/assets/` + w.site.hash + `/(.+)$`)
 	served := embeddedFiles(t)
-	for _, target := range []string{"/signin", "/welcome", "/console", "/docs", "/link"} {
+	for _, target := range []string{"/signin", "/welcome", "/console", "/floor", "/docs", "/link"} {
 		doc, err := html.Parse(bytes.NewReader(ask(w, "GET", target).Body.Bytes()))
 		if err != nil {
 			t.Fatal(err)

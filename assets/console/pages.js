@@ -1,10 +1,5 @@
-// The pages of the console, in the order of the menu. Each is a module in pages/, loaded when it is first shown, that exports
-//
-//   open(ctx)  -> {title, render(), leave?(), changed?()}, or a promise of it
-//
-// render gives a template and is called again after ctx.update(). leave is called when another page takes over; changed when
-// the path or the query changed and the page is the same. ctx: {profile, can(role), workspace, path (array of what follows the
-// page's name, decoded), query (URLSearchParams), navigate(href, {replace}), update()}.
+// The pages of the console, in the order of the menu (shared/shell.js says what a page is). ctx has the workspace, too: the draft
+// of the manifest.
 
 export const sections = [
   { pages: [{ path: "", module: "overview", label: "Overview", role: "readonly" }] },
@@ -47,21 +42,3 @@ export const sections = [
   },
   { hidden: true, pages: [{ path: "sessions", module: "sessions", label: "Where you are signed in", role: "readonly" }] }, // in the menu of the person
 ];
-
-const roles = ["readonly", "operator", "supervisor", "member", "admin"];
-
-/** atLeast tells whether a role may do what another one may. */
-export const atLeast = (role, needed) => roles.indexOf(role) >= roles.indexOf(needed);
-
-/** pageAt finds the page of a path below /console, and what of the path follows its name. */
-export function pageAt(pathname) {
-  let parts;
-  try {
-    parts = pathname.split("/").map(decodeURIComponent);
-  } catch {
-    return null; // no text at all, such as %FF
-  }
-  const [, , name = "", ...rest] = parts;
-  const found = sections.flatMap((s) => s.pages).find((p) => p.path === name);
-  return found ? { page: found, path: rest.filter(Boolean) } : null;
-}

@@ -110,7 +110,7 @@ here.addEventListener("click", () => use(
   false,
   () => {
     finish("ok", "You are signed in", "This browser is ready to use.", true);
-    location.replace("/console"); // the link stays in no history
+    location.replace("/floor"); // the link stays in no history
   },
 ));
 

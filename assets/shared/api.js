@@ -34,13 +34,24 @@ export async function request(method, path, { body, headers = {}, signal, signIn
     return { status: response.status, headers: response.headers, body: content };
   }
   if (response.status === 401 && signIn) {
-    location.assign(`/signin?next=${encodeURIComponent(location.pathname + location.search)}`);
+    if (!parting) location.assign(`/signin?next=${encodeURIComponent(location.pathname + location.search)}`);
     return new Promise(() => {}); // the page goes away
   }
   const error = new ApiError(response.status, content?.errorCode ?? "unknown", content?.errorMessage ?? messages[response.status] ?? `the service answered ${response.status}`,
     content?.details ?? [], Number(response.headers.get("Retry-After")) || 0);
   if (error.away) connection.lost();
   throw error;
+}
+
+let parting = false; // whoever signs out is led to where that is said, whatever else is refused meanwhile
+
+/** signOut ends a session by a request and leads to the sign-in page; false when the service could not do it now. */
+export async function signOut(method, path) {
+  parting = true;
+  const answer = await fetch(path, { method, headers: method === "POST" ? { "Content-Type": "application/json" } : {} }).catch(() => null);
+  parting = Boolean(answer?.ok || answer?.status === 401);
+  if (parting) location.assign("/signin?out=1");
+  return parting;
 }
 
 // An answer of 401 has no text of its own (http-api.md section 7).

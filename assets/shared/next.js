@@ -1,9 +1,9 @@
 // Where to go after signing in. What an address says is somebody else's word: only pages of this service are gone to.
 const pages = /^\/(console|docs|floor|tablet|trust)(\/|$)/;
 
-/** nextPage gives the whole address of the page that a path leads to, or of the console for anything else. */
+/** nextPage gives the whole address of the page that a path leads to, or of the floor for anything else. */
 export function nextPage(path) {
-  const home = new URL("/console", location.origin).href;
+  const home = new URL("/floor", location.origin).href;
   if (typeof path !== "string" || !path.startsWith("/")) return home;
   let at;
   try {

@@ -125,7 +125,7 @@ func TestPendingSignIns(t *testing.T) {
 	phone.Visit(strings.TrimPrefix(link, s.Base))
 	phone.Type("#code", digits+kb.Enter)
 	says(phone, "#message", "let in")
-	asking.Until(`location.pathname === "/console"`)
+	asking.Until(`location.pathname === "/floor"`)
 	if got := whoami(asking); got != "planner@demo.example readonly" {
 		t.Errorf("it came in as %s", got)
 	}

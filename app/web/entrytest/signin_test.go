@@ -83,7 +83,7 @@ func TestAWaitingBrowserIsLetIn(t *testing.T) {
 	}
 	// Who is signed in has nothing to do there.
 	asking.Visit("/signin")
-	asking.Until(`location.pathname === "/console"`)
+	asking.Until(`location.pathname === "/floor"`)
 	phone.Clean()
 }
 
@@ -94,14 +94,14 @@ func TestTheLinkInTheSameBrowser(t *testing.T) {
 	code := ask(t, tab, "/signin", person)
 	_, token, _ := strings.Cut(linkFor(s, code), "#")
 	tab.Eval(`fetch("/auth/callback?token=` + token + `")`) // as another tab's page of the link does
-	tab.Until(`location.pathname === "/console"`)
+	tab.Until(`location.pathname === "/floor"`)
 
 	tab = webtest.Open(t, s.Base, webtest.TabletTall)
 	code = ask(t, tab, "/signin", person)
 	tab.Visit(linkFor(s, code))
 	tab.Shot("link-tablet")
 	tab.Tap("#here")
-	tab.Until(`location.pathname === "/console"`)
+	tab.Until(`location.pathname === "/floor"`)
 }
 
 // A reload and a restart of the service change nothing for who waits.
@@ -138,7 +138,7 @@ func TestWaitingOutlivesAReloadAndARestart(t *testing.T) {
 		phone := webtest.Open(t, s.Base, webtest.Phone)
 		phone.Visit("/docs")
 		phone.Eval(fmt.Sprintf(`fetch("/auth/approve", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({token: %q, code: %q})})`, token, code))
-		tab.Until(`location.pathname === "/console"`)
+		tab.Until(`location.pathname === "/floor"`)
 	})
 }
 
@@ -255,22 +255,22 @@ func TestNextStaysHere(t *testing.T) {
 	tab.Eval(`import(document.querySelector('link[rel="stylesheet"]').href.replace("app.css", "next.js")).then((m) => { window.nextPage = m.nextPage; })`)
 	for path, want := range map[string]string{
 		"/console": "/console", "/console/stations?x=1#y": "/console/stations?x=1#y", "/docs": "/docs", "/docs/../console/x": "/console/x", "/floor/wall": "/floor/wall",
-		"": "/console", "console": "/console", "https://evil.example/console": "/console", "//evil.example/console": "/console", "///evil.example": "/console",
-		`/\evil.example`: "/console", `\\evil.example`: "/console", "/\t/evil.example": "/console", "/\n/evil.example/console": "/console", "/%2fevil.example": "/console",
-		"/.//evil.example/console": "/console", "/console/..//evil.example": "/console", "javascript:alert(1)": "/console", "data:text/html,x": "/console",
-		"/auth/logout": "/console", "/auth/callback?token=x": "/console", "/signin?next=/console": "/console", "/link#opl_x": "/console", "/consolex": "/console", "http:/docs": "/console",
-		"/@evil.example": "/console", "/console@evil.example": "/console", "/:80": "/console",
+		"": "/floor", "console": "/floor", "https://evil.example/console": "/floor", "//evil.example/console": "/floor", "///evil.example": "/floor",
+		`/\evil.example`: "/floor", `\\evil.example`: "/floor", "/\t/evil.example": "/floor", "/\n/evil.example/console": "/floor", "/%2fevil.example": "/floor",
+		"/.//evil.example/console": "/floor", "/console/..//evil.example": "/floor", "javascript:alert(1)": "/floor", "data:text/html,x": "/floor",
+		"/auth/logout": "/floor", "/auth/callback?token=x": "/floor", "/signin?next=/console": "/floor", "/link#opl_x": "/floor", "/consolex": "/floor", "http:/docs": "/floor",
+		"/@evil.example": "/floor", "/console@evil.example": "/floor", "/:80": "/floor",
 	} {
 		if got := webtest.Eval[string](tab, fmt.Sprintf("nextPage(%q)", path)); got != s.Base+want {
 			t.Errorf("%q leads to %s", path, got)
 		}
 	}
-	if got := webtest.Eval[string](tab, "nextPage(null)"); got != s.Base+"/console" {
+	if got := webtest.Eval[string](tab, "nextPage(null)"); got != s.Base+"/floor" {
 		t.Errorf("nothing leads to %s", got)
 	}
 	s.SignIn(tab, "admin")
 	tab.Visit("/signin?next=%2F%2Fevil.example%2Fconsole")
-	tab.Until(`location.href === "` + s.Base + `/console"`)
+	tab.Until(`location.href === "` + s.Base + `/floor"`)
 }
 
 // Signing out ends the session on the server and in the browser, and the page says so.
@@ -319,7 +319,7 @@ func TestTheDemoIsEnteredByAButton(t *testing.T) {
 		tab.Shot("demo-open-" + name)
 		tab.Eval(`document.querySelector("#enter").focus()`)
 		tab.Press(kb.Enter)
-		tab.Until(`location.pathname === "/console"`)
+		tab.Until(`location.pathname === "/floor"`)
 		if got := webtest.Eval[string](tab, `fetch("/auth/profile").then((a) => a.json()).then((a) => a.result.email + " " + a.result.role)`); got != webtest.Admin+" admin" {
 			t.Errorf("it was entered as %s", got)
 		}
@@ -332,5 +332,5 @@ func TestTheDemoIsEnteredByAButton(t *testing.T) {
 	tab.Visit("/signin")
 	tab.Eval(`window.real = fetch, window.tries = 0, window.fetch = (path, options) => path.startsWith("/auth/callback") && ++tries < 3 ? real("/auth/callback?token=opl_over", options) : real(path, options)`)
 	tab.Click("#enter")
-	tab.Until(`location.pathname === "/console"`)
+	tab.Until(`location.pathname === "/floor"`)
 }

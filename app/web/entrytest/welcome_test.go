@@ -87,7 +87,7 @@ func TestFirstRunByKeyboard(t *testing.T) {
 		t.Errorf("signed in as %s", who)
 	}
 	tab.Visit("/welcome") // is over
-	tab.Until(`location.pathname === "/console"`)
+	tab.Until(`location.pathname === "/floor"`)
 }
 
 // Each screen, in light and dark: nobody is kept out, nothing sticks out, fingers find the buttons.

@@ -8,7 +8,6 @@ import { ago, time } from "../../shared/format.js";
 import { propertyOf, schemas } from "../../shared/schema.js";
 import { showSecret } from "../../shared/secret.js";
 import { listPage } from "../listpage.js";
-import { atLeast } from "../pages.js";
 
 const roles = ["readonly", "operator", "supervisor", "member", "admin"];
 

@@ -1,0 +1,9 @@
+// The pages of the floor, in the order of the menu (shared/shell.js says what a page is).
+
+export const sections = [
+  {
+    pages: [
+      { path: "", module: "floor", label: "Floor", role: "readonly" },
+    ],
+  },
+];

@@ -1,0 +1,103 @@
+// What a page is about: a time and a part of the plant, kept in the page's address, so that a link shows the same.
+
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { openDialog } from "./dialog.js";
+import { count } from "./format.js";
+
+/** ranges are the times that have a name (rangecode in the API). Any other one is "FROM/TO" in ISO 8601. */
+export const ranges = { today: "Today", yesterday: "Yesterday", week: "This week", last7d: "Last 7 days", month: "This month" };
+
+const names = ["range", "plant", "group", "stations"];
+
+/** readScope reads {range, plant, group, stations: []} from a page's query; range is what is given where there is none. */
+export function readScope(query, range = "today") {
+  const stations = query.get("stations");
+  return { range: query.get("range") || range, plant: query.get("plant") ?? "", group: query.get("group") ?? "", stations: stations ? stations.split(",") : [] };
+}
+
+/** asked gives a scope as the query parameters of the API. */
+export const asked = (scope) => ({ rangecode: scope.range, plantcode: scope.plant, groupcode: scope.group, stationcodes: scope.stations });
+
+/** addressOf gives the address of a page with a scope and what else it keeps there; what is empty is left out. */
+export function addressOf(scope, more = {}, path = location.pathname) {
+  const all = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...scope, ...more })) {
+    const text = Array.isArray(value) ? value.join(",") : value;
+    if (text) all.set(name, text);
+  }
+  const text = all.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** boundsOf gives [from, to] in ms of a range that has no name, else null. */
+export function boundsOf(range) {
+  const [from, to] = range.split("/").map((text) => Date.parse(text));
+  return Number.isFinite(from) && Number.isFinite(to) ? [from, to] : null;
+}
+
+/** rangeOf writes two moments, ms, as a range. */
+export const rangeOf = (from, to) => `${new Date(from).toISOString()}/${new Date(to).toISOString()}`;
+
+/** rangeText tells a range to people, in a time zone. */
+export function rangeText(range, zone) {
+  const bounds = boundsOf(range);
+  if (!bounds) return ranges[range] ?? range;
+  return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: zone, hourCycle: "h23" }).formatRange(...bounds);
+}
+
+/**
+ * scopeBar shows the controls of a scope. directory has the names; change is called with the new scope. parts says which
+ * there are, of range, plant, group and stations. What more stands in the bar is given as a template.
+ */
+export function scopeBar({ scope, directory, change, parts = names, more = nothing }) {
+  const plant = directory.plants.find((p) => p.code === scope.plant) ?? (directory.plants.length === 1 ? directory.plants[0] : null);
+  const set = (changed) => change({ ...scope, ...changed });
+  const choose = (label, value, options, all, to) => html`<label class="scope-part"><span>${label}</span>
+    <select @change=${(e) => to(e.target.value)}><option value="" .selected=${value === ""}>${all}</option>${options.map((o) => html`<option value=${o.code} .selected=${o.code === value}>${o.name}</option>`)}</select></label>`;
+  return html`<div class="scope" role="group" aria-label="What is shown">
+    ${parts.includes("range") ? rangePart(scope, set, plant?.timezone ?? directory.plants[0]?.timezone) : nothing}
+    ${parts.includes("plant") && directory.plants.length > 1 ? choose("Plant", scope.plant, directory.plants, "All plants", (code) => set({ plant: code, group: "", stations: [] })) : nothing}
+    ${parts.includes("group") && plant ? choose("Group", scope.group, plant.groups, "All groups", (code) => set({ group: code, stations: [] })) : nothing}
+    ${parts.includes("stations") ? html`<div class="scope-part"><span>Stations</span><button type="button" class="button" @click=${() => pick(scope, directory).then((stations) => stations && set({ stations }))}>
+      ${scope.stations.length === 0 ? "All stations" : scope.stations.length === 1 ? directory.station(scope.stations[0]).name : count(scope.stations.length, "station")}</button></div>` : nothing}
+    ${more}</div>`;
+}
+
+const rangePart = (scope, set, zone) => html`<label class="scope-part"><span>Time</span><select @change=${async (e) => {
+  if (e.target.value !== "other") return set({ range: e.target.value });
+  const range = await askRange(scope.range);
+  e.target.value = range ? "other" : scope.range in ranges ? scope.range : "other";
+  if (range) set({ range });
+}}>${Object.entries(ranges).map(([code, label]) => html`<option value=${code} .selected=${code === scope.range}>${label}</option>`)}
+  ${scope.range in ranges ? nothing : html`<option value=${scope.range} .selected=${true}>${rangeText(scope.range, zone)}</option>`}<option value="other">Other …</option></select></label>`;
+
+// Times are asked in the viewer's zone, which is the plant's on a plant's own network.
+function askRange(range) {
+  const local = (ms) => { const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60000); return at.toISOString().slice(0, 16); };
+  const [from, to] = boundsOf(range) ?? [Date.now() - 8 * 3600000, Date.now()];
+  const state = { from: local(from), to: local(to), problem: "" };
+  return openDialog(({ close, update }) => ({
+    title: "From when to when",
+    body: html`<div class="fields">${["from", "to"].map((name) => html`<div class="field"><label for=${`range-${name}`}>${name === "from" ? "From" : "To"}</label>
+      <input id=${`range-${name}`} type="datetime-local" .value=${state[name]} @input=${(e) => { state[name] = e.target.value; }}></div>`)}</div>
+      <p class="problem bad" role="alert">${state.problem}</p>`,
+    actions: html`<button type="button" class="button" @click=${() => close()}>Cancel</button><button type="button" class="button primary" @click=${() => {
+      const [a, b] = [new Date(state.from).getTime(), new Date(state.to).getTime()];
+      if (!(a < b)) { state.problem = "The end must come after the begin."; return update(); }
+      close(rangeOf(a, b));
+    }}>Show</button>`,
+  }));
+}
+
+// pick asks for some of the stations in the scope's part of the plant.
+function pick(scope, directory) {
+  const chosen = new Set(scope.stations);
+  const groups = directory.plants.filter((p) => !scope.plant || p.code === scope.plant).flatMap((p) => p.groups.map((g) => ({ ...g, plant: p }))).filter((g) => !scope.group || g.code === scope.group);
+  const tick = (codes, on, update) => { for (const code of codes) if (on) chosen.add(code); else chosen.delete(code); update(); };
+  return openDialog(({ close, update }) => ({
+    title: "Stations",
+    body: html`${groups.map((g) => html`<fieldset class="pick"><legend><label class="check"><input type="checkbox" .checked=${g.stations.length > 0 && g.stations.every((s) => chosen.has(s.code))} @change=${(e) => tick(g.stations.map((s) => s.code), e.target.checked, update)}><span dir="auto">${g.name}</span></label></legend>
+      ${g.stations.map((s) => html`<label class="check"><input type="checkbox" .checked=${chosen.has(s.code)} @change=${(e) => tick([s.code], e.target.checked, update)}><span dir="auto">${s.name}</span></label>`)}</fieldset>`)}`,
+    actions: html`<button type="button" class="button" @click=${() => close([])}>All stations</button><button type="button" class="button primary" @click=${() => close([...chosen])}>Show ${chosen.size === 0 ? "all" : count(chosen.size, "station")}</button>`,
+  }));
+}
