@@ -4,22 +4,24 @@ import (
 	"opsmon/app/account"
 )
 
-// Noted tells that something else is put up at a station: watchers are told within a second.
+// Noted tells that something else is put up at a station: watchers are told of it.
 func (f *Floor) Noted(accountID, stationCode string) {
 	o := f.started(accountID)
 	if o == nil {
 		return
 	}
 	o.mu.RLock()
-	l := o.lines[stationCode]
+	plan, l, t := o.plan, o.lines[stationCode], o.timeline
 	o.mu.RUnlock()
-	if l == nil {
+	if l == nil || plan.Of(stationCode) == nil {
 		return
 	}
 	l.mu.Lock()
 	l.touched = true
 	l.mu.Unlock()
-	o.hint()
+	if err := o.look(t, l, plan.Of(stationCode), f.now()); err != nil {
+		o.hint() // which tells of it
+	}
 }
 
 // Gone gives the stations that have left the manifest, as they were last, by code. Errors are those of Now.

@@ -44,9 +44,13 @@ type line struct {
 	entered bool                   // people told of what makes it late: it is not served before it is computed
 	told    map[fact]bool          // the engine's events since baseAt that rules have been told
 	touched bool                   // it took something in since it was last shown
-	shown   status                 // as watchers know it
+	upsets  uint64                 // counts up when something came out of order
+	shown   shown                  // as watchers know it
 	seenAt  int64                  // when it was last looked at, ms
 	open    map[string]IssueStatus // issues that watchers know as open
+
+	showing sync.Mutex // held, without mu, while what is shown changes
+	soFar   soFar      // the shift that goes on; under showing
 }
 
 // fact names an event of the engine, however often it is computed.
@@ -98,6 +102,7 @@ func (l *line) feed(in monitor.Input) {
 	l.pending = slices.Insert(l.pending, at, in)
 	if at < l.applied {
 		l.live = nil
+		l.upsets++
 	}
 }
 

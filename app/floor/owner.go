@@ -43,6 +43,8 @@ type owner struct {
 	faults  map[fault]int64 // what cannot be done at stations, and until when it is not tried again, ms
 	failing atomic.Int64    // how many of these there are
 	leaveAt int64           // ms: then rules are told once more of stations that have left; 0: they know
+	stirred map[*line]bool  // those that took something in and are to be shown in a moment
+	later   atomic.Bool     // a hint will come for them
 
 	cursors  atomic.Pointer[[]account.Cursor] // how far the owner has got
 	computed atomic.Int64                     // how often lines were computed again
@@ -55,7 +57,7 @@ type owner struct {
 func newOwner(f *Floor, account string) *owner {
 	return &owner{
 		f: f, account: account, calls: make(chan func()), hints: make(chan struct{}, 1), quit: make(chan struct{}), loaded: make(chan struct{}),
-		lines: map[string]*line{}, faults: map[fault]int64{},
+		lines: map[string]*line{}, faults: map[fault]int64{}, stirred: map[*line]bool{},
 	}
 }
 
@@ -108,6 +110,7 @@ func (o *owner) guard(fn func()) {
 			o.mu.Lock()
 			o.lines = map[string]*line{}
 			o.mu.Unlock()
+			clear(o.stirred)
 			o.changed.Store(true)
 		}
 	}()
@@ -151,6 +154,27 @@ func (o *owner) work() {
 		o.ticked = now
 		o.pass(now)
 	}
+	o.showStirred(now)
+}
+
+// showStirred shows the lines that took something in, each at once or a short while after it was last looked at.
+func (o *owner) showStirred(now int64) {
+	for l := range o.stirred {
+		l.mu.Lock()
+		wait := l.touched && now-l.seenAt < showPause && now >= l.seenAt
+		l.mu.Unlock()
+		if wait {
+			continue
+		}
+		delete(o.stirred, l)
+		o.show(l, now)
+	}
+	if len(o.stirred) > 0 && o.later.CompareAndSwap(false, true) {
+		time.AfterFunc(showPause*time.Millisecond/2, func() {
+			o.later.Store(false)
+			o.hint()
+		})
+	}
 }
 
 // takeArrivals gives the lines the signals that came.
@@ -164,6 +188,7 @@ func (o *owner) takeArrivals() {
 			l.mu.Lock()
 			l.feed(inputOf(&list[i]))
 			l.mu.Unlock()
+			o.stirred[l] = true
 		}
 	}
 }
@@ -331,6 +356,12 @@ func (o *owner) replan() error {
 	o.mu.Lock()
 	o.timeline, o.plan, o.lines = t, plan, lines
 	o.mu.Unlock()
+	for _, l := range lines { // what holds there for the past may be another
+		l.mu.Lock()
+		l.version++
+		l.touched = true
+		l.mu.Unlock()
+	}
 	// Archived stations count as such when rules have been told that they left, and not before.
 	o.leaveAt = 0
 	for _, code := range o.leave(left, now) {

@@ -187,6 +187,7 @@ type Live struct {
 	View     monitor.View // without outputs
 	Note     station.Note // what is put up there
 	Sequence uint64       // of the event that told watchers of it; equal sequences show equal values
+	status   Status       // with that sequence
 }
 
 // Now gives all stations of an account as they are now, in the manifest's order. Errors: one that is Unavailable while the
@@ -233,15 +234,27 @@ func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
 
 func (o *owner) live(l *line, s *station.Station) (Live, error) {
 	now := o.f.now()
+	o.mu.RLock()
+	t := o.timeline
+	o.mu.RUnlock()
+	if !s.Archived {
+		if err := o.look(t, l, s, now); err != nil {
+			return Live{}, err
+		}
+	}
 	l.mu.Lock()
 	v, err := l.view(now)
-	sequence := l.shown.sequence
+	st := l.shown.Status
 	l.mu.Unlock()
 	v.Outputs = monitor.Outputs{}
 	if err == nil {
 		err = o.name(s.Code, v.Open, now)
 	}
-	return Live{Station: s, View: v, Note: o.f.cfg.Notes(o.account, s.Code, now), Sequence: sequence}, err
+	note := o.f.cfg.Notes(o.account, s.Code, now)
+	if s.Archived { // nobody is told of it
+		st = statusOf(s, &v, note)
+	}
+	return Live{Station: s, View: v, Note: note, Sequence: st.Sequence, status: st}, err
 }
 
 // Plan gives the configuration of all stations of an account that is in force now.

@@ -2,6 +2,8 @@ package floor
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 	"time"
 
 	"opsmon/app/event"
@@ -27,6 +29,7 @@ type Status struct {
 	Schedule            *RunningStatus `json:"schedule"`              // the production schedule that runs
 	NonProduction       *RunningStatus `json:"nonProductionSchedule"` // which pauses it
 	Issues              []IssueStatus  `json:"issues"`                // those that go on
+	Shift               *ShiftStatus   `json:"shift"`                 // the one that goes on, so far; null: none, or nothing is captured
 	Archived            bool           `json:"archived"`              // it has left the manifest
 	Sequence            uint64         `json:"sequence"`              // grows with each change; the same shows the same
 }
@@ -39,6 +42,8 @@ type RunningStatus struct {
 	PlannedQuantity *float64 `json:"plannedQuantity"`
 	GoodCount       float64  `json:"goodCount"`
 	BadCount        float64  `json:"badCount"`
+	IdealCount      *float64 `json:"idealCount"`  // units due by now, by the rate; null: there is none
+	TargetCount     *float64 `json:"targetCount"` // the same without downtime
 }
 
 // IssueStatus is a stop or slow period that goes on.
@@ -60,14 +65,14 @@ func orNull[T comparable](v T) *T {
 	return &v
 }
 
-// Status gives a live station as answers carry it.
-func (l *Live) Status() Status { return statusOf(l.Station, &l.View, l.Note, l.Sequence) }
+// Status gives a live station as answers and events carry it.
+func (l *Live) Status() Status { return l.status }
 
-func statusOf(s *station.Station, v *monitor.View, note station.Note, sequence uint64) Status {
+func statusOf(s *station.Station, v *monitor.View, note station.Note) Status {
 	st := Status{
 		StationCode: s.Code, Name: s.Name, PlantCode: s.Plant.Code, GroupCode: s.Group.Code,
 		StatusCode: v.Status.String(), StatusCodeUpdatedAt: Instant(v.Since), IsAlive: v.Status != monitor.StatusDisconnected,
-		LineSpeedTarget: orNull(s.Monitor.LineSpeedTarget), Issues: []IssueStatus{}, Archived: s.Archived, Sequence: sequence,
+		LineSpeedTarget: orNull(s.Monitor.LineSpeedTarget), Issues: []IssueStatus{}, Archived: s.Archived,
 	}
 	st.OperatorInitials, st.AlertMessage = orNull(note.OperatorInitials), orNull(note.AlertMessage)
 	if note.AlertExpiresAt != 0 {
@@ -82,6 +87,9 @@ func statusOf(s *station.Station, v *monitor.View, note station.Note, sequence u
 		if r.NonProduction {
 			st.NonProduction = run
 			continue
+		}
+		if r.HasRate {
+			run.IdealCount, run.TargetCount = &r.Ideal, &r.Target
 		}
 		st.Schedule = run
 		if target := cmpOr(r.LineSpeedTarget, s.Monitor.SKUs[r.SKU].LineSpeedTarget); target != 0 {
@@ -107,14 +115,18 @@ func IssueID(stationCode string, i *monitor.Issue) string {
 	return stationCode + "." + monitor.IssueID(i.Type, i.Start)
 }
 
-// status is what watchers know of a line.
-type status struct {
-	text     string // as JSON, without the sequence
-	sequence uint64
+// shown is what watchers know of a line.
+type shown struct {
+	Status
+	text []byte // as JSON, but for the sequence, which ends it
 }
 
-// showEvery is how often a line is looked at to which nothing came: time alone changes it. ms.
-const showEvery = 2000
+// showEvery is how often a line is looked at to which nothing came: time alone changes it. showPause is how soon after one
+// look at a line that goes on taking things in the next one follows. Both ms.
+const (
+	showEvery = 2000
+	showPause = 300
+)
 
 // show tells watchers when a line has changed. It is the owner's.
 func (o *owner) show(l *line, now int64) {
@@ -122,52 +134,74 @@ func (o *owner) show(l *line, now int64) {
 	if s == nil {
 		return
 	}
-	l.mu.Lock()
-	if !l.touched && now-l.seenAt < showEvery && now >= l.seenAt {
-		l.mu.Unlock()
-		return
-	}
-	v, err := l.view(now)
-	if err != nil {
+	if err := o.look(o.timeline, l, s, now); err != nil {
+		l.mu.Lock()
 		l.goBack(l.baseAt - hour)
 		l.mu.Unlock()
 		o.trouble("a station has stopped counting; it is computed again", err)
-		return
 	}
-	l.touched, l.seenAt = false, now
-	l.mu.Unlock()
-	if err := o.name(l.code, v.Open, now); err != nil {
+}
+
+// look brings what is shown of a line up to a moment: who looks first tells the others, so that what an answer shows with
+// a sequence number is what every watcher sees with it. Any goroutine may do so. Error: the line cannot be computed.
+func (o *owner) look(t *station.Timeline, l *line, s *station.Station, now int64) error {
+	l.showing.Lock()
+	defer l.showing.Unlock()
+	g, ok, err := l.glimpse(now)
+	if err != nil || !ok {
+		return err
+	}
+	if err := o.name(l.code, g.Open, now); err != nil {
 		o.trouble("what people said of a stop that goes on cannot be read", err)
 	}
-	l.mu.Lock()
-	st := statusOf(s, &v, o.f.cfg.Notes(o.account, l.code, now), 0)
+	st := statusOf(s, &g.View, o.f.cfg.Notes(o.account, l.code, now))
+	if st.Shift, err = o.shift(t, l, s, &g); err != nil {
+		o.trouble("the shift so far cannot be read", err)
+	}
 	body, err := json.Marshal(&st)
-	if err != nil || string(body) == l.shown.text {
-		l.mu.Unlock()
-		return
+	if err != nil {
+		return err
 	}
-	first := l.shown.text == ""
-	l.shown.text = string(body)
-	began, ended := l.differ(&v, st.Issues)
-	if first { // nothing changed: it is seen for the first time since the start
-		l.shown.sequence = o.f.cfg.Events.Last()
-		l.mu.Unlock()
-		return
-	}
-	l.mu.Unlock()
-	sequence := o.f.cfg.Events.Tell(o.account, func(sequence uint64) event.Event {
-		st.Sequence = sequence
-		body, _ := json.Marshal(&st) // which was made of text before
-		return event.Event{At: now, Type: event.Station, Station: l.code, Data: body}
-	})
+	body = body[:len(body)-len("0}")] // its sequence number follows
 	l.mu.Lock()
-	l.shown.sequence = sequence
+	was := l.shown.text
+	l.mu.Unlock()
+	if string(body) == string(was) {
+		return nil
+	}
+	began, ended := l.differ(&g.View, st.Issues)
+	if was == nil { // nothing changed: it is seen for the first time since the start
+		st.Sequence, began, ended = o.f.cfg.Events.Last(), nil, nil
+	} else {
+		st.Sequence = o.f.cfg.Events.Tell(o.account, func(sequence uint64) event.Event {
+			data := strconv.AppendUint(slices.Clip(body), sequence, 10)
+			return event.Event{At: now, Type: event.Station, Station: l.code, Data: append(data, '}')}
+		})
+	}
+	l.mu.Lock()
+	l.shown = shown{Status: st, text: body}
 	l.mu.Unlock()
 	for _, i := range append(began, ended...) {
 		if body, err := json.Marshal(i); err == nil {
 			o.f.cfg.Events.Publish(o.account, event.Event{At: now, Type: event.Issue, Station: l.code, Data: body})
 		}
 	}
+	return nil
+}
+
+// glimpse shows the line at a moment; false when what is shown of it is of just now.
+func (l *line) glimpse(now int64) (g glimpse, ok bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.touched && now-l.seenAt < showEvery && now >= l.seenAt {
+		return g, false, nil
+	}
+	if g.View, err = l.view(now); err != nil {
+		return g, false, err
+	}
+	g.version, g.upsets, g.took = l.version, l.upsets, l.touched
+	l.touched, l.seenAt = false, now
+	return g, true, nil
 }
 
 // name gives issues that go on the causes that people found, in place of the machine's: of one that is split, that of the
@@ -196,8 +230,10 @@ type issueNews struct {
 	EndAt       *string `json:"endAt"` // null: it goes on
 }
 
-// differ compares the issues that go on with those that watchers know of. The caller holds mu.
+// differ compares the issues that go on with those that watchers know of. The caller holds showing.
 func (l *line) differ(v *monitor.View, open []IssueStatus) (began, ended []issueNews) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	was := l.open
 	l.open = map[string]IssueStatus{}
 	for _, i := range open {

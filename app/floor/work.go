@@ -93,7 +93,7 @@ func (o *owner) attempt(transact func(func(tx *kv.Tx) error) error, fn func(w *W
 		if _, again := past[k]; again {
 			return w, err
 		}
-		if past[k], err = o.look(k); err != nil {
+		if past[k], err = o.lookBack(k); err != nil {
 			return w, err
 		}
 	}
@@ -342,7 +342,7 @@ type looked struct {
 	detail *Detail
 }
 
-func (o *owner) look(k lookBack) (found looked, err error) {
+func (o *owner) lookBack(k lookBack) (found looked, err error) {
 	if k.to == 0 {
 		found.view, err = o.viewAt(o.lines[k.station], k.at)
 	} else {

@@ -7,6 +7,7 @@ import (
 
 	"opsmon/app/energy"
 	"opsmon/app/errdefs"
+	"opsmon/app/floor"
 	"opsmon/app/monitor"
 	"opsmon/app/oee"
 	"opsmon/app/station"
@@ -15,22 +16,10 @@ import (
 // mostSums is how many results an answer with figures has at most.
 const mostSums = 100_000
 
-// ratioView is a figure with its terms: ms, or units.
-type ratioView struct {
-	Value       *float64 `json:"value"` // null: not known, as the denominator is empty or something is missing
-	Numerator   float64  `json:"numerator"`
-	Denominator float64  `json:"denominator"`
-	AboveOne    bool     `json:"aboveOne,omitempty"`
-	Cause       string   `json:"cause,omitempty"` // what most likely puts it above 1
-}
+// ratioView is a figure with its terms: ms, or units. Live stations carry the same.
+type ratioView = floor.Figure
 
-func ratioOf(r oee.Ratio) ratioView {
-	v := ratioView{Numerator: r.Numerator, Denominator: r.Denominator, AboveOne: r.AboveOne, Cause: r.Cause}
-	if r.Known {
-		v.Value = &r.Value
-	}
-	return v
-}
+func ratioOf(r oee.Ratio) ratioView { return floor.FigureOf(r) }
 
 // lossView is where time and units went. What is not known is null.
 type lossView struct {

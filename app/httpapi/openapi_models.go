@@ -268,7 +268,7 @@ const answerModels = `{
 	"from": {"type": "integer", "minimum": 1}, "to": {"type": "integer", "minimum": 1},
 	"totalChanges": {"description": "How many changes there are in all.", "type": "integer", "minimum": 0},
 	"changes": {"description": "The first 1,000 changes.", "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Change"}}}},
-"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "archived", "sequence"], "additionalProperties": false, "properties": {
+"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "shift", "archived", "sequence"], "additionalProperties": false, "properties": {
  "stationCode": {"type": "string"}, "name": {"type": "string"}, "plantCode": {"type": "string"}, "groupCode": {"type": "string"},
  "statusCode": {"description": "The first of these that fits.", "type": "string", "enum": ["disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"]},
  "statusCodeUpdatedAt": {"description": "Since when.", "type": "string", "format": "date-time"},
@@ -281,8 +281,23 @@ const answerModels = `{
  "schedule": {"description": "The production schedule that runs.", "anyOf": [{"$ref": "#/components/schemas/RunningSchedule"}, {"type": "null"}]},
  "nonProductionSchedule": {"description": "The non-production schedule that runs, and pauses the other.", "anyOf": [{"$ref": "#/components/schemas/RunningSchedule"}, {"type": "null"}]},
  "issues": {"description": "The stops and slow periods that go on.", "type": "array", "items": {"$ref": "#/components/schemas/OpenIssue"}},
+ "shift": {"description": "The shift that goes on, so far; null: out of shift, or nothing is captured there.", "anyOf": [{"$ref": "#/components/schemas/ShiftSoFar"}, {"type": "null"}]},
  "archived": {"description": "It has left the manifest, and this is how it was last.", "type": "boolean"},
- "sequence": {"description": "Grows with each change.", "type": "integer", "minimum": 0}}},
+ "sequence": {"description": "Grows with each change; the same one shows the same everywhere.", "type": "integer", "minimum": 0}}},
+"ShiftSoFar": {"description": "The shift that goes on, or the production day of a station without a pattern, up to the last whole minute: the figures that GET /oee gives by station and the default profile from startAt to until.", "type": "object", "required": ["name", "startAt", "endAt", "until", "availability", "performance", "quality", "oee", "coverage", "goodCount", "badCount", "idealCount", "targetCount", "scheduledProductionMs", "downtimeMs", "productiveMs"], "additionalProperties": false, "properties": {
+ "name": {"description": "Null: it has none.", "type": ["string", "null"]},
+ "startAt": {"$ref": "#/components/schemas/Moment"},
+ "endAt": {"description": "Null: its time is over, and a schedule extends it.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+ "until": {"description": "The end of the last whole minute in it.", "$ref": "#/components/schemas/Moment"},
+ "availability": {"$ref": "#/components/schemas/Ratio"},
+ "performance": {"$ref": "#/components/schemas/Ratio"},
+ "quality": {"$ref": "#/components/schemas/Ratio"},
+ "oee": {"$ref": "#/components/schemas/Ratio"},
+ "coverage": {"$ref": "#/components/schemas/Ratio"},
+ "goodCount": {"type": "number"}, "badCount": {"type": "number"},
+ "idealCount": {"description": "Units due by the rate in known scheduled production; null: there is no rate.", "type": ["number", "null"]},
+ "targetCount": {"description": "The same without downtime.", "type": ["number", "null"]},
+ "scheduledProductionMs": {"type": "integer"}, "downtimeMs": {"type": "integer"}, "productiveMs": {"type": "integer"}}},
 "Schedule": {"description": "A schedule, and how far it has got.", "type": "object", "required": ["id", "stationCode", "kind", "type", "state", "paused", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity", "cycleTime", "unitsPerMinute", "unitsPerHour", "lineSpeedTarget", "partsPerCycle", "autoStart", "autoEnd", "autoEndOnQuantityComplete", "extendShift", "note", "expectedEndAt", "expectedQuantity", "rate", "actualStartAt", "actualEndAt", "goodCount", "badCount", "otherCount", "unappliedEntries", "events", "createdAt", "updatedAt"], "additionalProperties": false, "properties": {
  "id": {"description": "Empty of one that dryrun did not make.", "type": "string"},
  "stationCode": {"type": "string"},
@@ -355,9 +370,11 @@ const answerModels = `{
  "details": {"type": "array", "items": {"$ref": "#/components/schemas/Detail"}},
  "by": {"description": "E-mail address, or the credential.", "type": "string"},
  "from": {"description": "The network address.", "type": "string"}}},
-"RunningSchedule": {"description": "A schedule that runs.", "type": "object", "required": ["id", "skuCode", "reasonCode", "plannedQuantity", "goodCount", "badCount"], "additionalProperties": false, "properties": {
+"RunningSchedule": {"description": "A schedule that runs.", "type": "object", "required": ["id", "skuCode", "reasonCode", "plannedQuantity", "goodCount", "badCount", "idealCount", "targetCount"], "additionalProperties": false, "properties": {
  "id": {"type": "string"}, "skuCode": {"type": ["string", "null"]}, "reasonCode": {"type": ["string", "null"]}, "plannedQuantity": {"description": "Units; null: none planned.", "type": ["number", "null"]},
- "goodCount": {"description": "Units recorded so far.", "type": "number"}, "badCount": {"type": "number"}}},
+ "goodCount": {"description": "Units recorded so far.", "type": "number"}, "badCount": {"type": "number"},
+ "idealCount": {"description": "Units due by now, by the rate in the schedule's known time; null: there is no rate.", "type": ["number", "null"]},
+ "targetCount": {"description": "The same without downtime.", "type": ["number", "null"]}}},
 "OpenIssue": {"description": "A stop, slow period or manual downtime that goes on.", "type": "object", "required": ["id", "type", "startAt", "causeCode"], "additionalProperties": false, "properties": {
  "id": {"type": "string"}, "type": {"type": "string", "enum": ["stop", "slow", "manual"]}, "startAt": {"type": "string", "format": "date-time"}, "causeCode": {"description": "Null: not known.", "type": ["string", "null"]}}},
 "Correction": {"description": "A change of what held at stations for a stretch of the past.", "type": "object", "required": ["id", "createdAt", "author", "note", "stationCodes", "from", "to", "changes", "undoneAt", "undoneBy"], "additionalProperties": false, "properties": {

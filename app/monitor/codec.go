@@ -9,7 +9,7 @@ import (
 )
 
 // version is of the encoding below; it changes with every field, and older ones are then computed again from the log.
-const version = 2
+const version = 3
 
 // ErrVersion says that a state was written by a program that keeps other fields: the station is to be computed again from
 // the log.
@@ -241,6 +241,11 @@ func (c *coder) state(s *State) {
 func (c *coder) running(r *running) {
 	c.schedule(&r.Schedule)
 	c.tally(&r.tally)
+	list(c, &r.due, func(d *rated) {
+		c.float(&d.rate)
+		c.int(&d.known)
+		c.int(&d.run)
+	})
 }
 
 func (c *coder) schedule(d *Schedule) {

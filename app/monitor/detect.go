@@ -178,6 +178,9 @@ func (s *State) release() {
 
 // emit gives out a segment, joined to the last one where that is the same.
 func (s *State) emit(g Segment) {
+	if s.production != nil && g.Start < g.End {
+		s.production.fall(&g)
+	}
 	if s.held.End == g.Start && s.held.Start < s.held.End && s.held.same(&g) {
 		s.held.End = g.End
 		return

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -352,5 +353,49 @@ func TestFinalStays(t *testing.T) {
 	}
 	if looked < 10_000 {
 		t.Errorf("only %d windows were looked at", looked)
+	}
+}
+
+// TestWhatIsDueOfASchedule: what is due of a schedule that runs is what its segments say.
+func TestWhatIsDueOfASchedule(t *testing.T) {
+	compared := 0
+	for seed := range uint64(20) {
+		p := generate(seed, 1)
+		s, all, began := monitor.New(p.cfg, p.from), monitor.Outputs{}, map[string]int64{}
+		for i := range p.inputs {
+			if err := s.Apply(&p.inputs[i]); err != nil {
+				t.Fatal(err)
+			}
+			if p.inputs[i].Kind == monitor.InputScheduleStart {
+				began[p.inputs[i].Schedule.ID] = p.inputs[i].At
+			}
+			gather(&all, s.Take())
+			if i%50 != 0 {
+				continue
+			}
+			v := s.View(p.inputs[i].At)
+			for _, run := range v.Running {
+				ideal, target := 0.0, 0.0
+				for _, g := range slices.Concat(all.Segments, v.Segments) {
+					if g.Start < began[run.ID] || g.Ctx.Kind != monitor.Production || g.Ctx.Production != run.ID || g.Class() == monitor.NoData {
+						continue
+					}
+					due := g.Ctx.UnitsPerMinute * float64(g.End-g.Start) / minute
+					ideal += due
+					if g.Class() != monitor.Downtime {
+						target += due
+					}
+				}
+				if math.Abs(run.Ideal-ideal) > 1e-6*(1+ideal) || math.Abs(run.Target-target) > 1e-6*(1+target) {
+					t.Fatalf("seed %d: of %s %v units are due, %v without downtime; its segments say %v and %v", seed, run.ID, run.Ideal, run.Target, ideal, target)
+				}
+				if target > 0 && target < ideal {
+					compared++
+				}
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("no schedule had downtime")
 	}
 }

@@ -161,8 +161,12 @@ type View struct {
 type RunningNow struct {
 	Schedule
 	Good, Bad int64
-	Reached   bool
-	Manual    bool // good units are those that operators enter, or nobody has counted any yet
+	// Ideal are the units due by now, by the rate in the schedule's known time; Target those without its downtime. They
+	// count when HasRate.
+	Ideal, Target float64
+	HasRate       bool
+	Reached       bool
+	Manual        bool // good units are those that operators enter, or nobody has counted any yet
 }
 
 // View shows the station at a moment, which should not lie before the last input, taking it that a station which has not
@@ -187,14 +191,6 @@ func (s *State) View(now int64) View {
 	if c.manual.Start != 0 {
 		v.Open = append(v.Open, c.manual)
 	}
-	for _, r := range []*running{c.production, c.nonProduction} {
-		if r != nil {
-			v.Running = append(v.Running, RunningNow{
-				r.Schedule, r.recorded, r.recordedIn, r.reached,
-				r.source == sourceOperator || r.source == sourceNone && s.cfg.SpeedToProductionRatio <= 0,
-			})
-		}
-	}
 	c.tail[len(c.tail)-1].End = c.now
 	for _, g := range c.tail {
 		if g.Start < g.End {
@@ -202,9 +198,27 @@ func (s *State) View(now int64) View {
 		}
 	}
 	c.emit(Segment{}) // lets go of the one kept back
+	for _, r := range []*running{c.production, c.nonProduction} {
+		if r != nil {
+			v.Running = append(v.Running, r.view(c.cfg))
+		}
+	}
 	if c.minuteOpen && c.minute.measured() {
 		c.out.Minutes = append(c.out.Minutes, c.minute)
 	}
 	v.Outputs = c.out
+	return v
+}
+
+// view shows a schedule that runs.
+func (r *running) view(cfg *Config) RunningNow {
+	v := RunningNow{
+		Schedule: r.Schedule, Good: r.recorded, Bad: r.recordedIn, Reached: r.reached, HasRate: len(r.due) > 0,
+		Manual: r.source == sourceOperator || r.source == sourceNone && cfg.SpeedToProductionRatio <= 0,
+	}
+	for _, d := range r.due {
+		v.Ideal += d.rate * float64(d.known) / minute
+		v.Target += d.rate * float64(d.run) / minute
+	}
 	return v
 }

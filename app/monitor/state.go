@@ -48,6 +48,31 @@ type State struct {
 type running struct {
 	Schedule
 	tally
+	due []rated // by its final time
+}
+
+// rated is how much time of a schedule had units due at a rate. Times are whole, so that what they make does not depend on
+// the pieces they came in.
+type rated struct {
+	rate       float64 // units per minute
+	known, run int64   // ms of scheduled production that is known, and of that without downtime
+}
+
+// fall adds a segment of the schedule's time to what is due.
+func (r *running) fall(g *Segment) {
+	class := g.Class()
+	if g.Ctx.Kind != Production || g.Ctx.Production != r.ID || g.Ctx.UnitsPerMinute <= 0 || class == NoData {
+		return
+	}
+	i := slices.IndexFunc(r.due, func(d rated) bool { return d.rate == g.Ctx.UnitsPerMinute })
+	if i < 0 {
+		i = len(r.due)
+		r.due = append(r.due, rated{rate: g.Ctx.UnitsPerMinute})
+	}
+	r.due[i].known += g.End - g.Start
+	if class != Downtime {
+		r.due[i].run += g.End - g.Start
+	}
 }
 
 // Outputs are what became final: it changes only when an input arrives late. All are in order of time.
@@ -313,6 +338,7 @@ func (s *State) clone() *State {
 	c.minute.Parts, c.minute.ErrorCodes, c.minute.Unapplied = slices.Clone(s.minute.Parts), slices.Clone(s.minute.ErrorCodes), slices.Clone(s.minute.Unapplied)
 	if s.production != nil {
 		r := *s.production
+		r.due = slices.Clone(r.due)
 		c.production = &r
 	}
 	if s.nonProduction != nil {

@@ -128,6 +128,9 @@ func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
 	return r
 }
 
+// Reopen opens the Floor anew as it was, as after a restart.
+func (r *Rig) Reopen() *Rig { return r.Open(r.cfg, r.set...) }
+
 // Forget removes what is kept of a station and opens the Floor anew, so that all of it is computed again from the log.
 func (r *Rig) Forget(stationCode string) {
 	r.T.Helper()
