@@ -14,12 +14,17 @@ const (
 	UnitDay
 	UnitWeek
 	UnitMonth
+	UnitMinute
 )
 
 // Bucket gives the whole bucket that a moment lies in: days start at the calendar's hour, weeks on its day, months with
 // the production day of their first date.
 func (c *Calendar) Bucket(t int64, u Unit) Range {
-	if u == UnitHour {
+	switch u {
+	case UnitMinute:
+		start := t - mod(t, 60_000)
+		return Range{start, start + 60_000}
+	case UnitHour:
 		return c.hour(t)
 	}
 	first := int64(c.ProductionDay(t))

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"opsmon/app/calendar"
 	"opsmon/app/errdefs"
 	"opsmon/app/history"
 	"opsmon/app/monitor"
@@ -129,6 +130,6 @@ func (f *Floor) Rehearse(accountID string, t *station.Timeline, stationCode stri
 	if err != nil {
 		return nil, err
 	}
-	rows, _, _, err := collect(t, stationCode, from, to, monitor.Explain(out.Segments, findings), out.Minutes)
+	rows, _, _, err := collect(t, stationCode, calendar.UnitHour, from, to, monitor.Explain(out.Segments, findings), out.Minutes)
 	return rows, err
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"opsmon/app/calendar"
 	"opsmon/app/energy"
 	"opsmon/app/history"
 	"opsmon/app/monitor"
@@ -155,7 +156,7 @@ func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code, place string, from, t
 		if err != nil {
 			return err
 		}
-		rows, used, s, err := collect(t, code, d*day, through, monitor.Explain(kept.Segments, findings), kept.Minutes)
+		rows, used, s, err := collect(t, code, calendar.UnitHour, d*day, through, monitor.Explain(kept.Segments, findings), kept.Minutes)
 		if err != nil {
 			return err
 		}
@@ -179,9 +180,9 @@ func withOpen(issues []monitor.Issue, segments []monitor.Segment) []monitor.Issu
 	return issues
 }
 
-// collect adds segments and minutes of [from, to) up by hour, shift and SKU, each by the configuration of its time. It gives
+// collect adds segments and minutes of [from, to) up by hour or minute, shift and SKU, and energy by the hour, each by the configuration of its time. It gives
 // the station as it was at the end too.
-func collect(t *station.Timeline, code string, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) (rows []oee.Row, used []energy.Row, s *station.Station, err error) {
+func collect(t *station.Timeline, code string, unit calendar.Unit, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) (rows []oee.Row, used []energy.Row, s *station.Station, err error) {
 	tariffs, err := t.Tariffs(from, to)
 	if err != nil {
 		return nil, nil, nil, err
@@ -207,7 +208,9 @@ func collect(t *station.Timeline, code string, from, to int64, segments []monito
 			continue
 		}
 		part := history.Cut(monitor.Outputs{Segments: segments, Minutes: minutes}, start, end)
-		rows = append(rows, oee.Collect(s.OEE, start, end, part.Segments, part.Minutes)...)
+		by := s.OEE
+		by.Unit = unit
+		rows = append(rows, oee.Collect(by, start, end, part.Segments, part.Minutes)...)
 		used = append(used, energy.Collect(s.Calendar, tariffs, start, end, part.Segments, part.Minutes)...)
 		start = end
 	}

@@ -105,6 +105,26 @@ func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, us
 	})
 }
 
+// Minutes gives what Rows gives by the minute, but for energy: what its terms add up to is the same. It is for short times.
+func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
+	to = min(to, f.now()/minute*minute)
+	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
+		s, err := configAt(t, l.code, min(max(to-1, from), o.f.now()), o.f.now())
+		if err != nil || to <= from {
+			return err
+		}
+		d, err := o.detail(t, l, from, to)
+		if err != nil {
+			return err
+		}
+		rows, _, _, err := collect(t, l.code, calendar.UnitMinute, from, to, d.Segments, d.Minutes)
+		if err != nil {
+			return err
+		}
+		return use(s, rows, nil)
+	})
+}
+
 // eachLine calls fn for the lines of some stations. errdefs.NotFound; errors of fn.
 func (f *Floor) eachLine(accountID string, stationCodes []string, fn func(o *owner, t *station.Timeline, l *line) error) error {
 	o, err := f.owner(accountID)
@@ -141,7 +161,7 @@ func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.S
 		if err != nil {
 			return err
 		}
-		more, energies, _, err := collect(t, l.code, from, to, d.Segments, d.Minutes)
+		more, energies, _, err := collect(t, l.code, calendar.UnitHour, from, to, d.Segments, d.Minutes)
 		rows, used = append(rows, more...), append(used, energies...)
 		return err
 	}

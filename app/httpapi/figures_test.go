@@ -172,6 +172,14 @@ func TestFigures(t *testing.T) {
 			"results.1.shiftName": "Late", "results.1.totalMs": 7.5 * 3600000, "results.1.windowStartAt": moment(start.Add(510 * time.Minute).UnixMilli()),
 		})
 	})
+	t.Run("oee by the minute", func(t *testing.T) {
+		a := get("/oee?by=minute,station&stationcodes=PACK-1&" + rangeOf(start, 10*time.Minute, 2*time.Hour))
+		holds(t, a, map[string]any{
+			"results.0.startAt": moment(start.Add(10 * time.Minute).UnixMilli()), "results.0.endAt": moment(start.Add(11 * time.Minute).UnixMilli()), "results.0.stationCode": "PACK-1", "results.0.totalMs": 60000,
+			"results.0.performance.numerator": 8, "results.0.performance.denominator": 1.5, "results.0.losses.quality.units": 6, "results.1.performance.numerator": 2,
+			"results.109.availability.value": 0, "results.109.losses.downtime.units": 1.5, "results.110.startAt": nil,
+		})
+	})
 	t.Run("oee", func(t *testing.T) {
 		// A = 60 of 120 minutes, P = 126 of the 90 that were due in the hour without downtime, Q = 120 of 126.
 		a := get("/oee?stationcodes=PACK-1&" + two)
@@ -326,10 +334,13 @@ func TestFiguresRefuse(t *testing.T) {
 		{"/station-window?from=2026-11-20T10:00:00Z&to=2026-11-20T09:00:00Z", "to", "must be later than the beginning of the range"},
 		{"/station-window?rangecode=today&stationcodes=NONE", "stationcodes", "names the station NONE, which the account does not have"},
 		{"/oee?profile=best", "profile", `must be default, iso22400, vorne or evocon; it is "best"`},
-		{"/oee?by=colour", "by", `must be up to two of plant, group, station, sku, shift, hour, day, week, month, with a comma between them; it has "colour"`},
+		{"/oee?by=colour", "by", `must be up to two of plant, group, station, sku, shift, hour, day, week, month, minute, with a comma between them; it has "colour"`},
 		{"/oee?by=plant,sku,day", "by", "must be two or fewer; it has 3"},
 		{"/oee?by=hour,day", "by", `must have one time at most, hour, day, week or month; it is "hour,day"`},
 		{"/oee?by=day,day", "by", "has day twice"},
+		{"/oee?by=minute,hour", "by", "must have one time at most"},
+		{"/oee?by=minute&from=2026-11-19T06:00:00Z&to=2026-11-20T08:00:00Z", "from", "must make a range of 1 days or less"},
+		{"/energy?by=minute", "by", "must be up to two of"},
 		{"/oee?by=hour&from=2024-01-01&to=2026-01-01", "from", "must make a range of 366 days or less"},
 		{"/oee?from=1976-11-20&to=2026-11-20", "from", "must make a range of 4026 days or less"},
 		{"/oee?plantcode=south", "plantcode", "names the plant south, which the account does not have"},

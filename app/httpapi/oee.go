@@ -131,15 +131,26 @@ func readBy(text string, allowed []oee.By) (by []oee.By, err error) {
 	case len(by) > 2:
 		return nil, errdefs.InvalidField("by", "must be two or fewer; it has %d", len(by))
 	case times > 1:
-		return nil, errdefs.InvalidField("by", "must have one time at most, hour, day, week or month; it is %q", shorten(text))
+		return nil, errdefs.InvalidField("by", "must have one time at most; it is %q", shorten(text))
 	}
 	return by, nil
 }
 
+// Figures by the minute are given for a day at most, of 25 hours where the clock goes back, and for so many stations.
+const (
+	longestMinutes = 25 * time.Hour
+	mostByMinute   = 4
+)
+
 // sums reads the sums that figures by something are made of: those of whole days, where hours do not matter.
 func (c *call) sums(list []asked, by []oee.By, use func(*station.Station, []oee.Row, []energy.Row) error) error {
 	read := c.api.cfg.Floor.Days
-	if slices.Contains(by, oee.ByHour) {
+	switch {
+	case slices.Contains(by, oee.ByMinute):
+		if read = c.api.cfg.Floor.Minutes; len(list) > mostByMinute {
+			return errdefs.InvalidField("by", "may be minute for %d stations or fewer; there are %d", mostByMinute, len(list))
+		}
+	case slices.Contains(by, oee.ByHour):
 		read = c.api.cfg.Floor.Rows
 	}
 	for i := range list {
@@ -155,7 +166,10 @@ func (c *call) sums(list []asked, by []oee.By, use func(*station.Station, []oee.
 
 // longest is how long a range may be of which figures are asked for by something.
 func longest(by []oee.By) time.Duration {
-	if slices.Contains(by, oee.ByHour) {
+	switch {
+	case slices.Contains(by, oee.ByMinute):
+		return longestMinutes
+	case slices.Contains(by, oee.ByHour):
 		return longestDetail
 	}
 	return longestSums
@@ -181,7 +195,7 @@ func (x *choice) bucketOf(b *oee.Bucket) bucketView {
 // getOEE answers GET /oee.
 func getOEE(c *call) (reply, error) {
 	q := c.r.URL.Query()
-	by, err := readBy(q.Get("by"), []oee.By{oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth})
+	by, err := readBy(q.Get("by"), []oee.By{oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth, oee.ByMinute})
 	if err != nil {
 		return reply{}, err
 	}

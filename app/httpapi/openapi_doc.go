@@ -120,7 +120,7 @@ const parameters = `{
 "groupcode": {"description": "Only what is about stations of this group.", "schema": {"type": "string"}, "example": "packing"},
 "resolution": {"description": "What a window is of.", "schema": {"type": "string", "enum": ["minute", "hour", "shift", "day"], "default": "minute"}, "example": "hour"},
 "profile": {"description": "How the ratios are made.", "schema": {"type": "string", "enum": ["default", "iso22400", "vorne", "evocon"], "default": "default"}, "example": "iso22400"},
-"by": {"description": "What to add up by: up to two of plant, group, station, sku, shift, hour, day, week, month, of which one time at most. Energy has neither sku nor shift.", "schema": {"type": "string"}, "example": "station,day"},
+"by": {"description": "What to add up by: up to two of plant, group, station, sku, shift, minute, hour, day, week, month, of which one time at most. By the minute, for four stations and 25 hours at most, the terms of the minutes add up to those of the whole. Energy has neither sku, shift nor minute.", "schema": {"type": "string"}, "example": "station,day"},
 "table": {"description": "What to export.", "schema": {"type": "string", "enum": ["windows", "schedules", "issues", "tasks"]}, "example": "windows"},
 "getTimeline stationcode": {"description": "The code of the station.", "required": true, "schema": {"type": "string"}, "example": "PACK-1"},
 "getTimeline from": {"description": "Begin of the range: a time, or a date for its production day. It or rangecode must be given.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},

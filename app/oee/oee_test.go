@@ -411,6 +411,29 @@ func TestRangesAddUp(t *testing.T) {
 			t.Fatalf("cut after %d minutes: %s", (cut-day)/minute, diff)
 		}
 	}
+	byMinute := config()
+	byMinute.Unit = calendar.UnitMinute
+	for range 50 {
+		from := day + r.Int64N((l.at-day)/minute)*minute
+		to := from + (1+r.Int64N((l.at-from)/minute))*minute
+		whole := total(oee.Collect(config(), from, to, l.segments, minutes))
+		s := oee.NewSummer(oee.ByMinute)
+		s.Add(oee.Place{}, utc, oee.Collect(byMinute, from, to, l.segments, minutes))
+		sums := s.Sums()
+		if int64(len(sums)) != (to-from)/minute {
+			t.Fatalf("%d sums of %d minutes", len(sums), (to-from)/minute)
+		}
+		var sum oee.Terms
+		for i, b := range sums {
+			if b.Start != from+int64(i)*minute || b.End != b.Start+minute || b.Total() != minute {
+				t.Fatalf("the sum %d is of %d ms: %+v", i, b.Total(), b.Bucket)
+			}
+			sum.Add(&b.Terms)
+		}
+		if diff := cmp.Diff(whole, &sum, same); diff != "" {
+			t.Fatalf("by the minute: %s", diff)
+		}
+	}
 	for _, by := range [][]oee.By{nil, {oee.ByHour}, {oee.ByShift, oee.ByDay}, {oee.BySKU, oee.ByWeek}} {
 		s := oee.NewSummer(by...)
 		s.Add(oee.Place{}, utc, oee.Collect(config(), day, l.at, l.segments, minutes))

@@ -11,7 +11,7 @@ import (
 // By is what terms are added up by.
 type By uint8
 
-// What to add up by. The last four are times, of which there may be one.
+// What to add up by. The last five are times, of which there may be one.
 const (
 	ByPlant By = iota
 	ByGroup
@@ -22,9 +22,10 @@ const (
 	ByDay
 	ByWeek
 	ByMonth
+	ByMinute // of rows that were collected by the minute
 )
 
-var byNames = [...]string{"plant", "group", "station", "sku", "shift", "hour", "day", "week", "month"}
+var byNames = [...]string{"plant", "group", "station", "sku", "shift", "hour", "day", "week", "month", "minute"}
 
 // String gives the name that requests carry.
 func (b By) String() string { return byNames[b] }
@@ -58,7 +59,7 @@ type Sum struct {
 
 // Summer adds rows up. Make one with NewSummer; it belongs to one goroutine.
 type Summer struct {
-	by   [ByMonth + 1]bool
+	by   [ByMinute + 1]bool
 	unit calendar.Unit
 	time bool
 	sums map[Bucket]*Terms
@@ -103,7 +104,7 @@ func (s *Summer) Add(p Place, c *calendar.Calendar, rows []Row) {
 		}
 		if s.time {
 			at := r.Start
-			if s.by[ByShift] && r.Shift.Name != "" && s.unit != calendar.UnitHour {
+			if s.by[ByShift] && r.Shift.Name != "" && s.unit != calendar.UnitHour && s.unit != calendar.UnitMinute {
 				at = c.DayRange(r.Shift.Day).Start
 			}
 			if at < span.Start || at >= span.End {

@@ -82,9 +82,9 @@ func (t *Terms) Add(o *Terms) {
 	}
 }
 
-// Row is what one station did in one hour (or a part of it), one shift, with one SKU.
+// Row is what one station did in one hour (or a part of it), or a minute, in one shift, with one SKU.
 type Row struct {
-	Start int64 // of the hour
+	Start int64 // of the hour or minute
 	Shift monitor.Shift
 	SKU   string
 	Terms
@@ -93,6 +93,7 @@ type Row struct {
 // Config says how a station's segments become rows.
 type Config struct {
 	Calendar *calendar.Calendar
+	Unit     calendar.Unit // that rows are of: UnitHour or UnitMinute
 	// Roles gives the role of a reason; those that are missing have none.
 	Roles map[string]Role
 	// Money tells whether lost production is to be priced (enableLostProductionCost).
@@ -103,15 +104,15 @@ type Config struct {
 	IdleCostPerMinute float64
 }
 
-// collector makes rows. Rows of an hour stand together, so the one wanted is among the last.
+// collector makes rows. Rows of a bucket, an hour or a minute, stand together, so the one wanted is among the last.
 type collector struct {
 	Config
-	rows []Row
-	hour calendar.Range
-	at   int // the first row of the hour
+	rows   []Row
+	bucket calendar.Range
+	at     int // the first row of the bucket
 }
 
-// Collect gives the rows of [from, to) of one station, in order of hours, from its segments and minutes in order of time.
+// Collect gives the rows of [from, to) of one station, in order of hours or minutes, from its segments and minutes in order of time.
 // from and to are whole minutes.
 func Collect(c Config, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
 	x := collector{Config: c}
@@ -122,19 +123,19 @@ func Collect(c Config, from, to int64, segments []monitor.Segment, minutes []mon
 			for len(minutes) > 0 && minutes[0].Start < from {
 				minutes = minutes[1:]
 			}
-			if x.hour.End <= start {
-				for len(minutes) > 0 && minutes[0].Start < x.hour.End {
+			if x.bucket.End <= start {
+				for len(minutes) > 0 && minutes[0].Start < x.bucket.End {
 					x.minute(&minutes[0])
 					minutes = minutes[1:]
 				}
-				x.hour, x.at = c.Calendar.Bucket(start, calendar.UnitHour), len(x.rows)
+				x.bucket, x.at = c.Calendar.Bucket(start, c.Unit), len(x.rows)
 			}
-			stop := min(end, x.hour.End)
+			stop := min(end, x.bucket.End)
 			x.time(g, stop-start)
 			start = stop
 		}
 	}
-	for len(minutes) > 0 && minutes[0].Start < min(to, x.hour.End) {
+	for len(minutes) > 0 && minutes[0].Start < min(to, x.bucket.End) {
 		x.minute(&minutes[0])
 		minutes = minutes[1:]
 	}
@@ -144,14 +145,14 @@ func Collect(c Config, from, to int64, segments []monitor.Segment, minutes []mon
 	return x.rows
 }
 
-// row gives the row of the hour for a context.
+// row gives the row of the bucket for a context.
 func (x *collector) row(c *monitor.Context) *Row {
 	for i := len(x.rows) - 1; i >= x.at; i-- {
 		if r := &x.rows[i]; r.SKU == c.SKU && r.Shift == c.Shift {
 			return r
 		}
 	}
-	x.rows = append(x.rows, Row{Start: x.hour.Start, Shift: c.Shift, SKU: c.SKU})
+	x.rows = append(x.rows, Row{Start: x.bucket.Start, Shift: c.Shift, SKU: c.SKU})
 	return &x.rows[len(x.rows)-1]
 }
 
