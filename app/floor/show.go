@@ -42,7 +42,7 @@ type RunningStatus struct {
 	PlannedQuantity *float64 `json:"plannedQuantity"`
 	GoodCount       float64  `json:"goodCount"`
 	BadCount        float64  `json:"badCount"`
-	IdealCount      *float64 `json:"idealCount"`  // units due by now, by the rate; null: there is none
+	IdealCount      *float64 `json:"idealCount"`  // units due by the last full minute, by the rate; null: there is none
 	TargetCount     *float64 `json:"targetCount"` // the same without downtime
 }
 

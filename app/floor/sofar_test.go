@@ -189,7 +189,25 @@ func TestAShiftAcrossAFullHour(t *testing.T) {
 	if got := sameAsAsked(t, r, "PACK"); got.GoodCount != 60*50+1000 || *got.Name != "Early" || got.StartAt != floor.Instant(floortest.At(-2*time.Hour)) || *got.EndAt != floor.Instant(floortest.At(6*time.Hour)) || got.Until != floor.Instant(floortest.At(61*time.Minute)) {
 		t.Errorf("the shift is %+v", got)
 	}
-	if got := status(t, r, "PACK").Schedule; got.IdealCount == nil || *got.IdealCount != 60*60+10 {
+	if got := status(t, r, "PACK").Schedule; got.IdealCount == nil || *got.IdealCount != 60*60 {
 		t.Errorf("of the schedule %+v is shown", got)
+	}
+}
+
+// TestTimeAloneIsToldOnceAMinute: a station that runs and sends nothing has no news but its full minutes.
+func TestTimeAloneIsToldOnceAMinute(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	start(t, r, "PACK", monitor.Schedule{ID: "a", SKU: "BOWL"}, floortest.At(0))
+	r.Send(floortest.Signal("PACK", 0, units(50)))
+	_, _, _ = status(t, r, "PACK"), status(t, r, press), status(t, r, "PRESS-2")
+	before := r.Events.Last()
+	r.Pass(3*time.Minute, time.Second)
+	told := map[string]int{}
+	list, _, _ := r.Events.Since(floortest.Account, before)
+	for _, e := range list {
+		told[e.Station]++
+	}
+	if told["PACK"] < 3 || told["PACK"] > 4 || told[press] > 4 {
+		t.Errorf("in three minutes of silence stations told so often: %v", told)
 	}
 }

@@ -373,7 +373,7 @@ const answerModels = `{
 "RunningSchedule": {"description": "A schedule that runs.", "type": "object", "required": ["id", "skuCode", "reasonCode", "plannedQuantity", "goodCount", "badCount", "idealCount", "targetCount"], "additionalProperties": false, "properties": {
  "id": {"type": "string"}, "skuCode": {"type": ["string", "null"]}, "reasonCode": {"type": ["string", "null"]}, "plannedQuantity": {"description": "Units; null: none planned.", "type": ["number", "null"]},
  "goodCount": {"description": "Units recorded so far.", "type": "number"}, "badCount": {"type": "number"},
- "idealCount": {"description": "Units due by now, by the rate in the schedule's known time; null: there is no rate.", "type": ["number", "null"]},
+ "idealCount": {"description": "Units due by the last full minute, by the rate in the schedule's known time; null: there is no rate.", "type": ["number", "null"]},
  "targetCount": {"description": "The same without downtime.", "type": ["number", "null"]}}},
 "OpenIssue": {"description": "A stop, slow period or manual downtime that goes on.", "type": "object", "required": ["id", "type", "startAt", "causeCode"], "additionalProperties": false, "properties": {
  "id": {"type": "string"}, "type": {"type": "string", "enum": ["stop", "slow", "manual"]}, "startAt": {"type": "string", "format": "date-time"}, "causeCode": {"description": "Null: not known.", "type": ["string", "null"]}}},

@@ -241,11 +241,13 @@ func (c *coder) state(s *State) {
 func (c *coder) running(r *running) {
 	c.schedule(&r.Schedule)
 	c.tally(&r.tally)
-	list(c, &r.due, func(d *rated) {
-		c.float(&d.rate)
-		c.int(&d.known)
-		c.int(&d.run)
-	})
+	for _, due := range []*[]rated{&r.due, &r.recent} {
+		list(c, due, func(d *rated) {
+			c.float(&d.rate)
+			c.int(&d.known)
+			c.int(&d.run)
+		})
+	}
 }
 
 func (c *coder) schedule(d *Schedule) {

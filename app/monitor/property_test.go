@@ -380,7 +380,7 @@ func TestWhatIsDueOfASchedule(t *testing.T) {
 					if g.Start < began[run.ID] || g.Ctx.Kind != monitor.Production || g.Ctx.Production != run.ID || g.Class() == monitor.NoData {
 						continue
 					}
-					due := g.Ctx.UnitsPerMinute * float64(g.End-g.Start) / minute
+					due := g.Ctx.UnitsPerMinute * float64(max(0, min(g.End, v.Now/minute*minute)-g.Start)) / minute
 					ideal += due
 					if g.Class() != monitor.Downtime {
 						target += due

@@ -161,8 +161,8 @@ type View struct {
 type RunningNow struct {
 	Schedule
 	Good, Bad int64
-	// Ideal are the units due by now, by the rate in the schedule's known time; Target those without its downtime. They
-	// count when HasRate.
+	// Ideal are the units due by the last full minute, by the rate in the schedule's known time; Target those without its
+	// downtime. They count when HasRate.
 	Ideal, Target float64
 	HasRate       bool
 	Reached       bool

@@ -48,7 +48,8 @@ type State struct {
 type running struct {
 	Schedule
 	tally
-	due []rated // by its final time
+	due    []rated // up to the last full minute of its final time
+	recent []rated // since then
 }
 
 // rated is how much time of a schedule had units due at a rate. Times are whole, so that what they make does not depend on
@@ -58,21 +59,43 @@ type rated struct {
 	known, run int64   // ms of scheduled production that is known, and of that without downtime
 }
 
-// fall adds a segment of the schedule's time to what is due.
+// fall adds final time to what is due of the schedule that runs.
 func (r *running) fall(g *Segment) {
-	class := g.Class()
-	if g.Ctx.Kind != Production || g.Ctx.Production != r.ID || g.Ctx.UnitsPerMinute <= 0 || class == NoData {
+	full := g.End - mod(g.End, minute)
+	if full < g.Start {
+		r.recent = r.rate(r.recent, g, g.End-g.Start)
 		return
 	}
-	i := slices.IndexFunc(r.due, func(d rated) bool { return d.rate == g.Ctx.UnitsPerMinute })
-	if i < 0 {
-		i = len(r.due)
-		r.due = append(r.due, rated{rate: g.Ctx.UnitsPerMinute})
+	for _, d := range r.recent {
+		r.due = sum(r.due, d)
 	}
-	r.due[i].known += g.End - g.Start
-	if class != Downtime {
-		r.due[i].run += g.End - g.Start
+	r.due = r.rate(r.due, g, full-g.Start)
+	r.recent = r.rate(nil, g, g.End-full)
+}
+
+// rate adds some of a segment's time.
+func (r *running) rate(list []rated, g *Segment, ms int64) []rated {
+	class := g.Class()
+	if ms == 0 || g.Ctx.Kind != Production || g.Ctx.Production != r.ID || g.Ctx.UnitsPerMinute <= 0 || class == NoData {
+		return list
 	}
+	d := rated{rate: g.Ctx.UnitsPerMinute, known: ms, run: ms}
+	if class == Downtime {
+		d.run = 0
+	}
+	return sum(list, d)
+}
+
+// sum adds d to what is of its rate.
+func sum(list []rated, d rated) []rated {
+	for i := range list {
+		if list[i].rate == d.rate {
+			list[i].known += d.known
+			list[i].run += d.run
+			return list
+		}
+	}
+	return append(list, d)
 }
 
 // Outputs are what became final: it changes only when an input arrives late. All are in order of time.
@@ -338,7 +361,7 @@ func (s *State) clone() *State {
 	c.minute.Parts, c.minute.ErrorCodes, c.minute.Unapplied = slices.Clone(s.minute.Parts), slices.Clone(s.minute.ErrorCodes), slices.Clone(s.minute.Unapplied)
 	if s.production != nil {
 		r := *s.production
-		r.due = slices.Clone(r.due)
+		r.due, r.recent = slices.Clone(r.due), slices.Clone(r.recent)
 		c.production = &r
 	}
 	if s.nonProduction != nil {
