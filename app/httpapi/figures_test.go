@@ -336,7 +336,7 @@ func TestFiguresRefuse(t *testing.T) {
 		{"/oee?profile=best", "profile", `must be default, iso22400, vorne or evocon; it is "best"`},
 		{"/oee?by=colour", "by", `must be up to two of plant, group, station, sku, shift, hour, day, week, month, minute, with a comma between them; it has "colour"`},
 		{"/oee?by=plant,sku,day", "by", "must be two or fewer; it has 3"},
-		{"/oee?by=hour,day", "by", `must have one time at most, hour, day, week or month; it is "hour,day"`},
+		{"/oee?by=hour,day", "by", `must have one time at most; it is "hour,day"`},
 		{"/oee?by=day,day", "by", "has day twice"},
 		{"/oee?by=minute,hour", "by", "must have one time at most"},
 		{"/oee?by=minute&from=2026-11-19T06:00:00Z&to=2026-11-20T08:00:00Z", "from", "must make a range of 1 days or less"},
