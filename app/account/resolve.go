@@ -19,7 +19,7 @@ type StationView struct {
 	Reasons      []ReasonView        `json:"reasons"`
 	TaskLists    []TaskListView      `json:"taskLists"`
 	ShiftPattern *ShiftPatternView   `json:"shiftPattern"`
-	SKUs         []Ref               `json:"skus"`
+	SKUs         []SKURef            `json:"skus"`
 	Settings     map[string]any      `json:"settings"`
 }
 
@@ -27,6 +27,12 @@ type StationView struct {
 type Ref struct {
 	Code string `json:"code"`
 	Name string `json:"name"`
+}
+
+// SKURef names a SKU that a station can run.
+type SKURef struct {
+	Ref
+	Quick bool `json:"allowUseInQuickSchedule"`
 }
 
 // PlantRef names a plant and its IANA time zone.
@@ -104,11 +110,11 @@ func (s *Snapshot) Resolve(stationCode string) (*StationView, error) {
 		Reasons:      r.Reasons,
 		TaskLists:    r.TaskLists,
 		ShiftPattern: r.ShiftPattern,
-		SKUs:         make([]Ref, len(r.SKUs)),
+		SKUs:         make([]SKURef, len(r.SKUs)),
 		Settings:     station.settings(),
 	}
 	for i, k := range r.SKUs {
-		v.SKUs[i] = Ref{k.Code, k.Name}
+		v.SKUs[i] = SKURef{Ref{k.Code, k.Name}, k.AllowUseInQuickSchedule != nil && *k.AllowUseInQuickSchedule}
 	}
 	return v, nil
 }

@@ -162,7 +162,7 @@ func (o oracle) skus() []any {
 		s := v.(map[string]any)
 		free := s["stationCodes"] == nil && s["stationGroupCodes"] == nil
 		if free || slices.Contains(strs(s["stationCodes"]), o.station["code"].(string)) || slices.Contains(strs(s["stationGroupCodes"]), o.group["code"].(string)) {
-			out = append(out, map[string]any{"code": s["code"], "name": s["name"]})
+			out = append(out, map[string]any{"code": s["code"], "name": s["name"], "allowUseInQuickSchedule": s["allowUseInQuickSchedule"] == true})
 		}
 	}
 	return out
@@ -307,6 +307,7 @@ func shake(r *rand.Rand, tree any) {
 	}
 	for _, v := range items(acct["skus"]) {
 		s := v.(map[string]any)
+		s["allowUseInQuickSchedule"] = []any{true, false, nil}[r.IntN(3)]
 		s["stationCodes"], s["stationGroupCodes"] = pick(stations, r.IntN(3) == 0), pick(groups, r.IntN(3) == 0)
 	}
 }

@@ -42,8 +42,9 @@ type RunningStatus struct {
 	PlannedQuantity *float64 `json:"plannedQuantity"`
 	GoodCount       float64  `json:"goodCount"`
 	BadCount        float64  `json:"badCount"`
-	IdealCount      *float64 `json:"idealCount"`  // units due by the last full minute, by the rate; null: there is none
-	TargetCount     *float64 `json:"targetCount"` // the same without downtime
+	IdealCount      *float64 `json:"idealCount"`    // units due by the last full minute, by the rate; null: there is none
+	TargetCount     *float64 `json:"targetCount"`   // the same without downtime
+	CountedByHand   bool     `json:"countedByHand"` // good units that operators enter count; else the machine's
 }
 
 // IssueStatus is a stop or slow period that goes on.
@@ -83,7 +84,7 @@ func statusOf(s *station.Station, v *monitor.View, note station.Note) Status {
 	}
 	for i := range v.Running {
 		r := &v.Running[i]
-		run := &RunningStatus{ID: r.ID, SKUCode: orNull(r.SKU), ReasonCode: orNull(r.Reason), PlannedQuantity: orNull(r.Quantity), GoodCount: float64(r.Good) / monitor.Micro, BadCount: float64(r.Bad) / monitor.Micro}
+		run := &RunningStatus{ID: r.ID, SKUCode: orNull(r.SKU), ReasonCode: orNull(r.Reason), PlannedQuantity: orNull(r.Quantity), GoodCount: float64(r.Good) / monitor.Micro, BadCount: float64(r.Bad) / monitor.Micro, CountedByHand: r.Manual}
 		if r.NonProduction {
 			st.NonProduction = run
 			continue

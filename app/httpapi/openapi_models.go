@@ -206,6 +206,10 @@ const answerModels = `{
 "Ref": {"description": "Names a thing.", "type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {
 	"code": {"description": "Its code.", "type": "string"},
 	"name": {"description": "Its name.", "type": "string"}}},
+"StationSku": {"description": "A SKU that a station can run.", "type": "object", "required": ["code", "name", "allowUseInQuickSchedule"], "additionalProperties": false, "properties": {
+	"code": {"description": "Its code.", "type": "string"},
+	"name": {"description": "Its name.", "type": "string"},
+	"allowUseInQuickSchedule": {"description": "Whether it can be started without having been planned.", "type": "boolean"}}},
 "Cursor": {"description": "How far one stage of the monitoring has got: signals that arrived, windows that are made of them, tasks and schedules that fall due by themselves.", "type": "object", "required": ["type", "timestamp", "value", "valueAgo"], "additionalProperties": false, "properties": {
 	"type": {"type": "string"}, "timestamp": {"description": "Unix time, milliseconds.", "type": "number"}, "value": {"description": "The same as a time.", "type": "string"}, "valueAgo": {"description": "How long ago that is, such as 4 s.", "type": "string"}}},
 "WarehouseConfig": {"description": "Access to the data warehouse.", "type": "object", "required": ["host", "port", "username"], "additionalProperties": false, "properties": {
@@ -370,11 +374,12 @@ const answerModels = `{
  "details": {"type": "array", "items": {"$ref": "#/components/schemas/Detail"}},
  "by": {"description": "E-mail address, or the credential.", "type": "string"},
  "from": {"description": "The network address.", "type": "string"}}},
-"RunningSchedule": {"description": "A schedule that runs.", "type": "object", "required": ["id", "skuCode", "reasonCode", "plannedQuantity", "goodCount", "badCount", "idealCount", "targetCount"], "additionalProperties": false, "properties": {
+"RunningSchedule": {"description": "A schedule that runs.", "type": "object", "required": ["id", "skuCode", "reasonCode", "plannedQuantity", "goodCount", "badCount", "idealCount", "targetCount", "countedByHand"], "additionalProperties": false, "properties": {
  "id": {"type": "string"}, "skuCode": {"type": ["string", "null"]}, "reasonCode": {"type": ["string", "null"]}, "plannedQuantity": {"description": "Units; null: none planned.", "type": ["number", "null"]},
  "goodCount": {"description": "Units recorded so far.", "type": "number"}, "badCount": {"type": "number"},
  "idealCount": {"description": "Units due by the last full minute, by the rate in the schedule's known time; null: there is no rate.", "type": ["number", "null"]},
- "targetCount": {"description": "The same without downtime.", "type": ["number", "null"]}}},
+ "targetCount": {"description": "The same without downtime.", "type": ["number", "null"]},
+ "countedByHand": {"description": "Good units that operators enter are counted; otherwise the machine counts, and what they enter is kept and not added.", "type": "boolean"}}},
 "OpenIssue": {"description": "A stop, slow period or manual downtime that goes on.", "type": "object", "required": ["id", "type", "startAt", "causeCode"], "additionalProperties": false, "properties": {
  "id": {"type": "string"}, "type": {"type": "string", "enum": ["stop", "slow", "manual"]}, "startAt": {"type": "string", "format": "date-time"}, "causeCode": {"description": "Null: not known.", "type": ["string", "null"]}}},
 "Correction": {"description": "A change of what held at stations for a stretch of the past.", "type": "object", "required": ["id", "createdAt", "author", "note", "stationCodes", "from", "to", "changes", "undoneAt", "undoneBy"], "additionalProperties": false, "properties": {
@@ -544,7 +549,7 @@ const answerModels = `{
 	"reasons": {"description": "The reasons that may be used here, as a tree.", "type": "array", "items": {"$ref": "#/components/schemas/StationReason"}},
 	"taskLists": {"description": "The Task lists that are available here.", "type": "array", "items": {"$ref": "#/components/schemas/StationTaskList"}},
 	"shiftPattern": {"description": "The shift pattern in force; null when there is none.", "anyOf": [{"$ref": "#/components/schemas/StationShiftPattern"}, {"type": "null"}]},
-	"skus": {"description": "The SKUs that the station can run.", "type": "array", "items": {"$ref": "#/components/schemas/Ref"}},
+	"skus": {"description": "The SKUs that the station can run.", "type": "array", "items": {"$ref": "#/components/schemas/StationSku"}},
 	"settings": {"$ref": "#/components/schemas/StationSettings"}}},
 "StationPlant": {"description": "The plant of a station.", "type": "object", "required": ["code", "name", "timezone"], "additionalProperties": false, "properties": {
 	"code": {"type": "string"}, "name": {"type": "string"},

@@ -297,6 +297,23 @@ func TestScheduleOverTheAPI(t *testing.T) {
 	}
 }
 
+// A station tells whether what operators enter is counted: until the machine counts.
+func TestWhoseCountIsCounted(t *testing.T) {
+	s := newServer(t, options{})
+	s.running()
+	station := func(want bool) {
+		t.Helper()
+		s.clock.advance(3 * time.Second)
+		got := s.do(ask{path: "/station?stationcodes=PACK-1", key: s.roleKey(auth.Operator)}).want(t, 200)
+		if got.at("results", "0", "schedule", "countedByHand") != want {
+			t.Errorf("counted by hand is %v, not %t", got.at("results", "0", "schedule", "countedByHand"), want)
+		}
+	}
+	station(true)
+	s.do(ask{method: "POST", path: "/signal", key: s.roleKey(auth.Admin), body: `{"signals":[{"stationCode":"PACK-1","productionCompleteGood":4}]}`}).want(t, 200)
+	station(false)
+}
+
 // The schedules of a station that left the manifest are ended, and still answered.
 func TestSchedulesOfArchivedStations(t *testing.T) {
 	s := newServer(t, options{})

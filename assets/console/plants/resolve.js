@@ -69,4 +69,4 @@ function shiftPattern(node, account) {
 const skus = (node, account) => (account.skus ?? []).filter((sku) => {
   const stations = sku.stationCodes ?? null, groups = sku.stationGroupCodes ?? null;
   return (!stations && !groups) || stations?.includes(node.code) || groups?.includes(node.group.code);
-}).map(({ code, name }) => ({ code, name }));
+}).map(({ code, name, allowUseInQuickSchedule }) => ({ code, name, allowUseInQuickSchedule: allowUseInQuickSchedule === true }));
