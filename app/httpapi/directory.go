@@ -1,15 +1,20 @@
 package httpapi
 
-import "opsmon/app/account"
+import (
+	"cmp"
+
+	"opsmon/app/account"
+)
 
 // directory is what codes mean: the names that pages need beside the figures, and no more.
 type directory struct {
-	Revision       uint64            `json:"revision"`
-	Currency       *string           `json:"currency"`
-	DurationFormat *string           `json:"durationFormat"`
-	Plants         []directoryPlant  `json:"plants"`
-	SKUs           []directorySKU    `json:"skus"`
-	Reasons        []directoryReason `json:"reasons"`
+	Revision       uint64                 `json:"revision"`
+	Currency       *string                `json:"currency"`
+	DurationFormat *string                `json:"durationFormat"`
+	Plants         []directoryPlant       `json:"plants"`
+	ShiftPatterns  []account.ShiftPattern `json:"shiftPatterns"`
+	SKUs           []directorySKU         `json:"skus"`
+	Reasons        []directoryReason      `json:"reasons"`
 }
 
 type directoryPlant struct {
@@ -28,8 +33,9 @@ type directoryGroup struct {
 }
 
 type directoryStation struct {
-	Code string `json:"code"`
-	Name string `json:"name"`
+	Code         string  `json:"code"`
+	Name         string  `json:"name"`
+	ShiftPattern *string `json:"shiftPatternCode"` // the one in force; null: all time is shift time
 }
 
 type directorySKU struct {
@@ -55,7 +61,7 @@ func getDirectory(c *call) (reply, error) {
 	}
 	d := directory{
 		Revision: snap.Account.Revision, Currency: m.Settings.Currency, DurationFormat: m.Settings.DurationFormat,
-		Plants: make([]directoryPlant, len(m.Plants)), SKUs: make([]directorySKU, len(m.SKUs)), Reasons: []directoryReason{},
+		Plants: make([]directoryPlant, len(m.Plants)), ShiftPatterns: append([]account.ShiftPattern{}, m.ShiftPatterns...), SKUs: make([]directorySKU, len(m.SKUs)), Reasons: []directoryReason{},
 	}
 	for i := range m.Plants {
 		d.Plants[i] = plantOf(&m.Plants[i])
@@ -73,7 +79,7 @@ func plantOf(p *account.Plant) directoryPlant {
 		g := &p.Groups[i]
 		plant.Groups[i] = directoryGroup{g.Code, g.Name, make([]directoryStation, len(g.Stations))}
 		for j := range g.Stations {
-			plant.Groups[i].Stations[j] = directoryStation{g.Stations[j].Code, g.Stations[j].Name}
+			plant.Groups[i].Stations[j] = directoryStation{g.Stations[j].Code, g.Stations[j].Name, cmp.Or(g.Stations[j].ShiftPatternCode, g.ShiftPatternCode)}
 		}
 	}
 	return plant

@@ -229,8 +229,8 @@ var operations = map[string]operation{
 	},
 	"GET /directory": {
 		id: "getDirectory", tag: "Account", summary: "What codes mean",
-		about:  "The names of plants, groups, stations, SKUs and reasons, and what it takes to show times and money: what pages need beside the figures, without the whole manifest.",
-		answer: "The names.", form: formResult, gives: "Directory", sample: `{"revision":7,"currency":"GBP","durationFormat":"months","plants":[{"code":"north","name":"North","timezone":"Europe/London","dayStartHour":6,"weekStartDay":0,"groups":[{"code":"packing","name":"Packing","stations":[{"code":"PACK-1","name":"Packer 1"}]}]}],"skus":[{"code":"BOWL","name":"Bowl"}],"reasons":[{"code":"JAM","name":"Jam","parent":null}]}`,
+		about:  "The names of plants, groups, stations, SKUs and reasons, the shift patterns that stations follow, and what it takes to show times and money: what pages need beside the figures, without the whole manifest.",
+		answer: "The names.", form: formResult, gives: "Directory", sample: `{"revision":7,"currency":"GBP","durationFormat":"months","plants":[{"code":"north","name":"North","timezone":"Europe/London","dayStartHour":6,"weekStartDay":0,"groups":[{"code":"packing","name":"Packing","stations":[{"code":"PACK-1","name":"Packer 1","shiftPatternCode":"day"}]}]}],"shiftPatterns":[{"code":"day","title":"Day shift","shifts":[{"name":"Day","startHour":6,"duration":8,"weekDay":"1"}]}],"skus":[{"code":"BOWL","name":"Bowl"}],"reasons":[{"code":"JAM","name":"Jam","parent":null}]}`,
 	},
 	"GET /station": {
 		id: "listStations", tag: "Station", summary: "What the stations do now",

@@ -511,7 +511,7 @@ const answerModels = `{
  "count": {"description": "Stops that have time in the range.", "type": "integer"},
  "share": {"description": "Of all downtime.", "type": "number"},
  "cumulative": {"description": "The share of this and all lines before.", "type": "number"}}},
-"Directory": {"description": "The names of what there is.", "type": "object", "required": ["revision", "currency", "durationFormat", "plants", "skus", "reasons"], "additionalProperties": false, "properties": {
+"Directory": {"description": "The names of what there is.", "type": "object", "required": ["revision", "currency", "durationFormat", "plants", "shiftPatterns", "skus", "reasons"], "additionalProperties": false, "properties": {
  "revision": {"description": "Of the configuration.", "type": "integer"},
  "currency": {"description": "ISO 4217.", "type": ["string", "null"]},
  "durationFormat": {"type": ["string", "null"]},
@@ -519,7 +519,9 @@ const answerModels = `{
   "code": {"type": "string"}, "name": {"type": "string"}, "timezone": {"type": "string"}, "dayStartHour": {"type": ["number", "null"]}, "weekStartDay": {"description": "0 = Monday.", "type": ["number", "null"]},
   "groups": {"type": "array", "items": {"type": "object", "required": ["code", "name", "stations"], "additionalProperties": false, "properties": {
    "code": {"type": "string"}, "name": {"type": "string"},
-   "stations": {"type": "array", "items": {"type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {"code": {"type": "string"}, "name": {"type": "string"}}}}}}}}}},
+   "stations": {"type": "array", "items": {"type": "object", "required": ["code", "name", "shiftPatternCode"], "additionalProperties": false, "properties": {"code": {"type": "string"}, "name": {"type": "string"},
+    "shiftPatternCode": {"description": "The pattern in force, its own or the group's; null: all time is shift time.", "type": ["string", "null"]}}}}}}}}}},
+ "shiftPatterns": {"type": "array", "items": {"$ref": "#/components/schemas/ShiftPattern"}},
  "skus": {"type": "array", "items": {"type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {"code": {"type": "string"}, "name": {"type": "string"}}}},
  "reasons": {"description": "Each before those below it.", "type": "array", "items": {"type": "object", "required": ["code", "name", "parent"], "additionalProperties": false, "properties": {
   "code": {"type": "string"}, "name": {"type": ["string", "null"]}, "parent": {"description": "The code of the reason above; null: it is at the top.", "type": ["string", "null"]}}}}}},

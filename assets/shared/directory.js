@@ -6,7 +6,7 @@ import { live } from "./live.js";
 let coming = null;
 
 /**
- * directory gives {plants, skus, reasons, currency, durationFormat} as GET /directory does, and finds by code: plant(code),
+ * directory gives {plants, shiftPatterns, skus, reasons, currency, durationFormat} as GET /directory does, and finds by code: plant(code),
  * group(plantCode, code), station(code), sku(code), reason(code), each {code, name, …}; what is not known has its code as
  * its name. plantOf(stationCode) gives a station's plant.
  */
