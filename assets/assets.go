@@ -15,7 +15,7 @@ import (
 // FS holds the files of this folder. Those that end in .html are templates of app/web and are never sent as they
 // are; the others are sent as they stand.
 //
-//go:embed shared console docs floor link signin trust welcome
+//go:embed shared console docs floor link signin tablet trust welcome
 var FS embed.FS
 
 //go:embed vendor.zip

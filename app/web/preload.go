@@ -14,6 +14,18 @@ var (
 // preloads lists the modules that a page needs before it can show anything, by their addresses: what its script imports, and so on. A
 // browser that is told asks for all of them at once, and not for one layer after the other.
 func preloads(contents map[string][]byte, page, assets string) (modules []view) {
+	script := pageScript.FindSubmatch(contents[page])
+	if script == nil {
+		return nil
+	}
+	for _, of := range imports(contents, string(script[1])) {
+		modules = append(modules, view{"Path": assets + "/" + of})
+	}
+	return modules
+}
+
+// imports lists what a module imports, and what that imports, and so on.
+func imports(contents map[string][]byte, module string) (all []string) {
 	known := map[string]bool{}
 	var follow func(name string)
 	follow = func(name string) {
@@ -23,14 +35,12 @@ func preloads(contents map[string][]byte, page, assets string) (modules []view) 
 				continue
 			}
 			known[of] = true
-			modules = append(modules, view{"Path": assets + "/" + of})
+			all = append(all, of)
 			if !strings.HasPrefix(of, vendorDir+"/") { // those are compressed here, and ask for few
 				follow(of)
 			}
 		}
 	}
-	if script := pageScript.FindSubmatch(contents[page]); script != nil {
-		follow(string(script[1]))
-	}
-	return modules
+	follow(module)
+	return all
 }

@@ -27,6 +27,7 @@ var pageFiles = map[string]string{
 	floorPath:   "floor/index.html",
 	"/link":     "link/index.html",
 	signInPath:  "signin/index.html",
+	tabletPath:  "tablet/index.html",
 	"/welcome":  "welcome/index.html",
 }
 
@@ -38,7 +39,7 @@ const (
 
 // pageAt gives the path of the page that answers a path, "" when there is none.
 func pageAt(at string) string {
-	for _, whole := range []string{consolePath, floorPath} {
+	for _, whole := range []string{consolePath, floorPath, tabletPath} {
 		if strings.HasPrefix(at, whole+"/") {
 			return whole
 		}
@@ -56,7 +57,10 @@ var types = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".mjs": "text/javascript; charset=utf-8",
+	".png": "image/png",
 	".svg": "image/svg+xml",
+
+	".webmanifest": "application/manifest+json",
 }
 
 const htmlType = "text/html; charset=utf-8"
@@ -74,6 +78,7 @@ type site struct {
 	static map[string]*file // by path below /assets/<hash>/
 	pages  map[string]*file // by path
 	demo   *file            // the sign-in page for this machine, when this is the demo
+	work   *file            // the service worker of the tablet's page
 }
 
 // file is one answer.
@@ -122,6 +127,9 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 	}
 	if s.static[iconFile] == nil {
 		return nil, fmt.Errorf("%s: %w", iconFile, fs.ErrNotExist)
+	}
+	if s.work, err = s.worker(contents, cfg.Dir == ""); err != nil {
+		return nil, err
 	}
 	for at, name := range pageFiles {
 		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "Demo": false, "Preloads": preloads(contents, name, assetsPath+s.hash)}
@@ -206,15 +214,17 @@ func (s *site) find(r *http.Request, demo bool) (*file, string) {
 		cache = never
 	}
 	switch {
+	case at == workerPath:
+		return s.work, cache
 	case at == signInPath && demo:
 		if ofThisMachine(r) {
 			return s.demo, never
 		}
 		return s.pages[at], never
+	case fixed[at] != "":
+		return s.static[fixed[at]], cache
 	case pageAt(at) != "":
 		return s.pages[pageAt(at)], cache
-	case at == iconPath:
-		return s.static[iconFile], cache
 	}
 	rest, found := strings.CutPrefix(at, assetsPath+s.hash+"/")
 	if !found {

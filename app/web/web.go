@@ -98,13 +98,12 @@ const (
 	rootPath   = "/"             // leads to the floor
 	enterPath  = "/signin/enter" // of the demo
 	assetsPath = "/assets/"
-	iconPath   = "/favicon.ico"
 	iconFile   = "shared/icon.svg"
 )
 
 // Handles tells whether a path is this room's; every other one is the API's.
 func (w *Web) Handles(path string) bool {
-	return path == rootPath || pageAt(path) != "" || path == iconPath || strings.HasPrefix(path, assetsPath) || path == enterPath && w.cfg.Demo != nil
+	return path == rootPath || pageAt(path) != "" || fixed[path] != "" || strings.HasPrefix(path, assetsPath) || path == enterPath && w.cfg.Demo != nil
 }
 
 // ServeHTTP answers GET and HEAD for the paths that Handles. What is not there is answered as the API does
@@ -141,6 +140,9 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rw.Header().Set("Cache-Control", cache)
+	if r.URL.Path == workerPath {
+		rw.Header().Set("Service-Worker-Allowed", tabletPath) // which is above the folder that it stands in
+	}
 	f.serve(rw, r)
 }
 

@@ -1,0 +1,77 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	tabletPath = "/tablet"
+	workerPath = "/tablet/worker.js"
+	workerFile = "tablet/worker.js"
+	webAppPath = "/tablet/app.webmanifest"
+	iconPath   = "/favicon.ico"
+)
+
+// fixed are files at addresses that stay, because something names them that does not know the hash.
+var fixed = map[string]string{
+	iconPath:               iconFile,
+	webAppPath:             "tablet/app.webmanifest",
+	"/tablet/icon-192.png": "tablet/icon-192.png",
+	"/tablet/icon-512.png": "tablet/icon-512.png",
+}
+
+var styleSheet = regexp.MustCompile(`<link rel="(?:stylesheet|icon|apple-touch-icon)" href="\{\{\.Assets\}\}/([^"]+)"`)
+
+// worker makes the service worker of the tablet's page: assets/tablet/worker.js, which is told what to keep, so that the page
+// opens without the network. Its bytes differ whenever one of the files does, which is how browsers find out.
+func (s *site) worker(contents map[string][]byte, pack bool) (*file, error) {
+	code := contents[workerFile]
+	if code == nil {
+		return nil, fmt.Errorf("%s is missing", workerFile)
+	}
+	keep := []string{}
+	if s.hash != development { // where files change all the time nothing is kept
+		keep = s.offlineFiles(contents)
+	}
+	list, err := json.Marshal(keep)
+	if err != nil {
+		return nil, err
+	}
+	head := fmt.Sprintf("const version = %q, files = %s;\n", s.hash, list)
+	return newFile(types[".js"], append([]byte(head), code...), pack), nil
+}
+
+// offlineFiles lists the addresses of what the tablet's page consists of: the page, its folder, and all that it imports.
+func (s *site) offlineFiles(contents map[string][]byte) []string {
+	prefix := assetsPath + s.hash
+	list := []string{tabletPath, webAppPath}
+	add := func(name string) {
+		if at := prefix + "/" + name; contents[name] != nil && !slices.Contains(list, at) {
+			list = append(list, at)
+		}
+	}
+	for _, of := range []string{layoutFile, pageFiles[tabletPath]} {
+		for _, m := range styleSheet.FindAllSubmatch(contents[of], -1) {
+			add(string(m[1]))
+		}
+	}
+	var modules []string
+	for name := range contents {
+		if strings.HasPrefix(name, "tablet/") && name != workerFile && (path.Ext(name) == ".js" || path.Ext(name) == ".css") {
+			modules = append(modules, name)
+		}
+	}
+	slices.Sort(modules)
+	for _, name := range modules {
+		add(name)
+		for _, of := range imports(contents, name) {
+			add(of)
+		}
+	}
+	return list
+}

@@ -1,0 +1,54 @@
+package web
+
+import (
+	"net/http"
+	"os"
+	"path"
+	"strings"
+	"testing"
+)
+
+// The tablet's page opens without the network when all that it asks for is kept, and a browser learns of a new version by the
+// worker's bytes.
+func TestTheWorkerKeepsAllOfTheTablet(t *testing.T) {
+	w := newWeb(t, Config{})
+	worker := ask(w, "GET", workerPath)
+	if worker.Code != http.StatusOK || worker.Header().Get("Service-Worker-Allowed") != tabletPath || worker.Header().Get("Cache-Control") != "no-cache" || worker.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
+		t.Fatalf("%d %v", worker.Code, worker.Header())
+	}
+	head, code, _ := strings.Cut(worker.Body.String(), "\n")
+	if !strings.Contains(head, `"`+w.site.hash+`"`) || !strings.Contains(code, "addEventListener(\"fetch\"") {
+		t.Errorf("it begins with %s", head)
+	}
+	page := ask(w, "GET", tabletPath).Body.String()
+	needed := []string{tabletPath, webAppPath}
+	for _, part := range strings.Split(page, `href="`)[1:] {
+		if at, _, _ := strings.Cut(part, `"`); strings.HasPrefix(at, assetsPath) {
+			needed = append(needed, at)
+		}
+	}
+	own, err := os.ReadDir("../../assets/tablet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range own {
+		if e := path.Ext(f.Name()); (e == ".js" || e == ".css") && f.Name() != "worker.js" {
+			needed = append(needed, assetsPath+w.site.hash+"/tablet/"+f.Name())
+		}
+	}
+	if len(needed) < 12 {
+		t.Fatalf("the page asks for %q alone", needed)
+	}
+	for _, at := range needed {
+		if !strings.Contains(head, `"`+at+`"`) {
+			t.Errorf("%s is not kept", at)
+		}
+		if got := ask(w, "GET", at); got.Code != http.StatusOK {
+			t.Errorf("%s: %d", at, got.Code)
+		}
+	}
+	dev := newWeb(t, Config{Dir: "../../assets"})
+	if head, _, _ := strings.Cut(ask(dev, "GET", workerPath).Body.String(), "\n"); !strings.HasSuffix(head, "files = [];") {
+		t.Errorf("where files change all the time, it keeps %s", head)
+	}
+}

@@ -1,0 +1,161 @@
+// What an operator does goes through here: it is kept first, then sent, in the order in which it was done. What the network
+// does not take waits, through a reload and a flat battery, and goes when it can. Each action has a key of its own, by which
+// the service does it once however often it is sent, and its own time (monitoring.md section 4).
+
+import { ApiError, request } from "../shared/api.js";
+import { keep } from "../shared/keep.js";
+import { heard, now } from "./clock.js";
+
+const patience = 2500; // ms that an action may be on its way before it is said to wait
+const limit = 15_000; // ms for an answer; on bad Wi-Fi none may ever come
+const pauses = [1, 2, 4, 8, 15]; // seconds between attempts
+const faults = 10; // attempts at one action that the service fails at (500), before it is put aside
+
+/**
+ * Queue is an EventTarget: "change" when any of these did. waiting and refused are arrays of actions {id, label, station, at
+ * (ms), method, path, body}; refused ones have error {status, code, message, details}. signedOut tells that nobody takes them
+ * until somebody signs in; kept is false where the browser keeps nothing, so that closing the page loses what waits; others is
+ * how many actions wait that somebody else did in this browser.
+ */
+class Queue extends EventTarget {
+  waiting = [];
+  refused = [];
+  signedOut = false;
+  kept = true;
+  others = 0;
+  #who = "";
+  #last = 0;
+  #attempt = 0;
+  #timer = 0;
+  #running = null;
+  #promises = new Map(); // by id: what act promised
+
+  /** open takes up what was left, of the person or tablet that a profile is of. */
+  async open(profile) {
+    this.#who = `${profile.accountId}/${profile.email}`;
+    this.signedOut = false;
+    await this.#load();
+    this.#changed();
+    addEventListener("online", () => this.send());
+    this.send();
+  }
+
+  /**
+   * act does something: it gives a promise of {state: "sent", answer} (the body of the answer), {state: "waiting"} when that
+   * takes long, or {state: "refused", error}. stamp is the name of the field that the time goes into, "" for none.
+   */
+  async act({ method = "POST", path, body = {}, label, station, stamp = "at" }) {
+    const at = now();
+    this.#last = Math.max(Date.now(), this.#last + 1);
+    const id = `${String(this.#last).padStart(15, "0")}-${random(6)}`;
+    const action = { id, key: random(20), who: this.#who, method, path, body: stamp && !(stamp in body) ? { ...body, [stamp]: new Date(at).toISOString() } : body, label, station, at, faults: 0 };
+    this.kept = (await keep.set(`queue:${id}`, action)) !== undefined;
+    this.waiting.push(action);
+    const settled = new Promise((done) => this.#promises.set(id, done));
+    this.#changed();
+    this.send();
+    return Promise.race([settled, new Promise((done) => { setTimeout(() => done({ state: "waiting" }), patience); })]);
+  }
+
+  /** dismiss takes a refused action off the list. */
+  async dismiss(id) {
+    this.refused = this.refused.filter((action) => action.id !== id);
+    await keep.remove(`refused:${id}`);
+    this.#changed();
+  }
+
+  /** send tries now to send what waits; it is called by itself whenever that may help. */
+  send() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    return this.#running ??= this.#locked().finally(() => { this.#running = null; });
+  }
+
+  // Of several tabs one sends at a time, so that the order holds. Without TLS browsers have no locks: then the keys keep an
+  // action from being done twice.
+  #locked() {
+    if (!navigator.locks) return this.#drain();
+    return navigator.locks.request("tablet-queue", async () => {
+      if (this.kept) await this.#load(); // another tab may have sent some
+      await this.#drain();
+    });
+  }
+
+  async #load() {
+    const before = new Set(this.waiting.map((action) => action.id)); // what is added meanwhile stays
+    const mine = (list) => list.filter((action) => action.who === this.#who);
+    const [waiting, refused] = await Promise.all([keep.list("queue:"), keep.list("refused:")]);
+    const known = new Set(waiting.map((action) => action.id));
+    const added = this.waiting.filter((action) => !before.has(action.id) && !known.has(action.id));
+    this.waiting = [...mine(waiting), ...added];
+    this.refused = mine(refused);
+    this.others = known.size - mine(waiting).length;
+    for (const id of before) if (!known.has(id)) this.#settle(id, { state: "sent", answer: null }); // by another tab
+  }
+
+  async #drain() {
+    while (this.waiting.length > 0) {
+      const action = this.waiting[0];
+      let answer;
+      try {
+        answer = await this.#ask(action);
+      } catch (error) {
+        if (error.status === 401) {
+          this.signedOut = true;
+          return this.#changed();
+        }
+        if (!await this.#isRefused(action, error)) return this.#later(error.retryAfter);
+        await keep.set(`refused:${action.id}`, { ...action, error: plain(error) });
+        await this.#done(action, { state: "refused", error });
+        continue;
+      }
+      await this.#done(action, { state: "sent", answer });
+    }
+  }
+
+  async #ask({ method, path, body, key }) {
+    const sent = Date.now();
+    const { headers, body: answer } = await request(method, path, { body, headers: { "Idempotency-Key": key }, signal: AbortSignal.timeout(limit), signIn: false });
+    heard(headers.get("Date"), sent, Date.now());
+    this.signedOut = false;
+    return answer;
+  }
+
+  // isRefused tells whether an error is the last word on an action. A fault of the service is not, until it came often.
+  async #isRefused(action, error) {
+    if (!(error instanceof ApiError) || error.away || error.status === 429 || error.status === 408) return false;
+    if (error.status < 500) return true;
+    action.faults++;
+    await keep.set(`queue:${action.id}`, action);
+    return action.faults >= faults;
+  }
+
+  async #done(action, result) {
+    this.#attempt = 0;
+    this.waiting = this.waiting.filter((other) => other.id !== action.id);
+    if (result.state === "refused") this.refused.push({ ...action, error: plain(result.error) });
+    await keep.remove(`queue:${action.id}`);
+    this.#settle(action.id, result);
+    this.#changed();
+  }
+
+  #settle(id, result) {
+    this.#promises.get(id)?.(result);
+    this.#promises.delete(id);
+  }
+
+  #later(seconds) {
+    const pause = seconds || pauses[Math.min(this.#attempt++, pauses.length - 1)];
+    this.#timer = setTimeout(() => this.send(), pause * 1000);
+    this.#changed();
+  }
+
+  #changed() { this.dispatchEvent(new Event("change")); }
+}
+
+const plain = ({ status, code, message, details }) => ({ status, code, message, details });
+
+// random gives that many random bytes as text. (crypto.randomUUID is missing where there is no TLS.)
+const random = (bytes) => Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (b) => b.toString(16).padStart(2, "0")).join("");
+
+export const queue = new Queue();
