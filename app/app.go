@@ -24,6 +24,7 @@ import (
 	"opsmon/app/history"
 	"opsmon/app/httpapi"
 	"opsmon/app/issue"
+	"opsmon/app/message"
 	"opsmon/app/mqtt"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
@@ -53,6 +54,7 @@ type App struct {
 	corrections *correction.Service
 	schedules   *schedule.Service
 	tasks       *task.Service
+	messages    *message.Service
 	issues      *issue.Service
 	api         *httpapi.API
 	told        sync.Map // by account id, the number of the revision that watchers were told last
@@ -163,7 +165,7 @@ func (a *App) services() (err error) {
 	}
 	a.keeper = a.newKeeper()
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, MaxConnections: a.cfg.MaxConnections, Board: a.board, Corrections: a.corrections, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Board: a.board, Corrections: a.corrections, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,

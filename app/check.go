@@ -12,6 +12,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/issue"
+	"opsmon/app/message"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -48,6 +49,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		floor.Check(tx, known, report)
 		schedule.Check(tx, known, report)
 		task.Check(tx, known, report)
+		message.Check(tx, known, report)
 		return nil
 	})
 }

@@ -35,7 +35,7 @@ var who = map[string][]string{
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
 	"app/station":          {"kv", "schema/strictjson", "app/errdefs", "app/iso", "app/account", "app/audit", "app/auth", "app/calendar", "app/monitor", "app/oee", "app/energy"},
-	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/cron", "app/iso", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/history", "app/mqtt", "app/correction", "app/logbook"},
+	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/cron", "app/iso", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/message", "app/history", "app/mqtt", "app/correction", "app/logbook"},
 	"app/upgrade":          {"kv", "app/backup"},
 	"app/web":              {"assets"},
 	"app/web/accesstest":   {},                                                                  // tests alone
@@ -61,10 +61,11 @@ var who = map[string][]string{
 	"app/service/winetest": {},
 	"app/floor":            {"kv", "app/errdefs", "app/account", "app/audit", "app/calendar", "app/energy", "app/event", "app/history", "app/monitor", "app/oee", "app/signal", "app/station"},
 	"app/task":             {"kv", "app/errdefs", "app/account", "app/audit", "app/auth", "app/cron", "app/event", "app/floor", "app/monitor", "app/station"},
+	"app/message":          {"kv", "app/errdefs", "app/audit", "app/auth", "app/event", "app/floor"},
 	"app/correction":       {"kv", "app/errdefs", "app/account", "app/audit", "app/auth", "app/calendar", "app/monitor", "app/oee", "app/station", "app/floor"},
 	"app/floor/floortest":  {"kv", "kv/kvtest", "app/account", "app/auth", "app/audit", "app/event", "app/floor", "app/history", "app/signal", "app/station"},
 	"app/schedule":         {"kv", "app/errdefs", "app/audit", "app/auth", "app/calendar", "app/event", "app/floor", "app/monitor", "app/station"},
-	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/station", "app/floor", "app/correction", "app/schedule", "app/task", "app/mqtt", "app/transform", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade", "app/doctor", "app/logbook"},
+	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/station", "app/floor", "app/correction", "app/schedule", "app/task", "app/message", "app/mqtt", "app/transform", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade", "app/doctor", "app/logbook"},
 	"packaging/build":      {"app/service"},
 	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/simulate", "app/transform", "app/upgrade"},
 }

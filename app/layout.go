@@ -9,6 +9,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/issue"
+	"opsmon/app/message"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -35,11 +36,12 @@ import (
 //	schedule, scheduleAt, scheduleOpen, schedulePlan,              package schedule
 //	production, productionAt
 //	task, taskCurrent, taskText, taskStation                       package task
+//	message                                                        package message
 //
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), station.Buckets(), floor.Buckets(), schedule.Buckets(), task.Buckets())
+	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), station.Buckets(), floor.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with

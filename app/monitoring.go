@@ -12,6 +12,7 @@ import (
 	"opsmon/app/history"
 	"opsmon/app/httpapi"
 	"opsmon/app/issue"
+	"opsmon/app/message"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -56,6 +57,7 @@ func (a *App) monitoring() (err error) {
 	a.tasks = task.New(task.Config{
 		Store: a.store, Timelines: timelines, Log: a.log, Authorize: a.auth.Authorize,
 	})
+	a.messages = message.New(message.Config{Store: a.store, Authorize: a.auth.Authorize})
 	a.floor.Use(a.schedules, a.tasks, a.issues)
 	return nil
 }

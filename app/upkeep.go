@@ -74,6 +74,9 @@ func (a *App) upkeep(ctx context.Context) error {
 	if err := a.tasks.Sweep(ctx, now); err != nil {
 		return err
 	}
+	if err := a.messages.Sweep(ctx, now); err != nil {
+		return err
+	}
 	keep := audit.Retention{Age: time.Duration(a.cfg.AuditDays) * 24 * time.Hour, Max: audit.MaxRecords}
 	for _, account := range a.accounts.List(true) {
 		removed, more := 0, true

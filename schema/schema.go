@@ -55,6 +55,9 @@ const (
 	TaskComplete  Name = "task-complete"   // POST /task/{id}/complete
 	TaskListStart Name = "task-list-start" // POST /task-list/{code}/start
 
+	MessageCreate Name = "message-create" // POST /message
+	MessageDone   Name = "message-done"   // POST /message/{messageId}/done
+
 	CorrectionCreate Name = "correction-create" // POST /correction
 
 	Setup         Name = "setup"          // POST /setup
@@ -76,7 +79,7 @@ func Names() []Name {
 		TabletCreate, DeviceCreate, SignalBatch,
 		ScheduleWrite, ScheduleStart, ScheduleEnd, ScheduleMove, ScheduleQuick, ProductionCreate, ProductionUndo,
 		IssueCreate, IssueAcknowledge, IssueEstimate, IssueEscalate, IssueCause, IssueSplit, IssueExclude, StationOperator, StationAlert, CorrectionCreate,
-		TaskComplete, TaskListStart,
+		TaskComplete, TaskListStart, MessageCreate, MessageDone,
 		BackupVerify, BackupRestore, BackupSettings, Setup, AccountCreate}
 }
 

@@ -175,6 +175,23 @@ func (s *Service) ListTablets(p Principal) ([]Tablet, error) {
 	return list, err
 }
 
+// TabletName gives the name that the caller, a tablet, was paired with. Errors: NotFound for who is no tablet; the store's.
+func (s *Service) TabletName(p Principal) (name string, err error) {
+	err = s.store.View(func(tx *kv.Tx) error {
+		for item, err := range tablets.Scan(tx, kv.Under(tablets, p.AccountID)) {
+			if err != nil {
+				return err
+			}
+			if item.Value.Email == p.Email {
+				name = item.Value.Name
+				return nil
+			}
+		}
+		return errdefs.New(errdefs.NotFound, "there is no such tablet")
+	})
+	return name, err
+}
+
 // RevokeTablet takes a tablet away: its session and its pairing link end at once. Admins only. Errors: Forbidden,
 // NotFound, Conflict on an archived account.
 func (s *Service) RevokeTablet(p Principal, id string) error {

@@ -18,6 +18,7 @@ const (
 	Issue    Type = "issue"    // a stop or slow period began, changed or ended
 	Schedule Type = "schedule" // a schedule was made, changed, moved on or removed
 	Task     Type = "task"     // a task fell due, was completed or missed
+	Message  Type = "message"  // somebody left one for the next shift, or it is done
 	Account  Type = "account"  // the configuration has a new revision
 )
 

@@ -170,6 +170,9 @@ type profile struct {
 	Accounts []auth.Membership `json:"accounts"`
 	APIKey   string            `json:"apiKey"`
 	Account  profileAccount    `json:"account"`
+	// What a tablet is; others have what http-api.md says and no more.
+	TabletName   string   `json:"tabletName,omitempty"`
+	StationCodes []string `json:"stationCodes,omitzero"`
 }
 
 type profileAccount struct {
@@ -196,12 +199,17 @@ func getProfile(c *call) (reply, error) {
 		return reply{}, err
 	}
 	a := snap.Account
-	accounts := c.api.cfg.Auth.Memberships(c.p.Email)
-	if c.p.Tablet() { // it is of one account, with the role it was paired with
-		accounts = []auth.Membership{{Role: c.p.Role, AccountID: a.ID, Domain: a.Domain}}
-	}
-	return ok(profile{
-		session: sessionOf(c.p, a.FlagsOn()), Accounts: accounts, APIKey: c.key,
+	out := profile{
+		session: sessionOf(c.p, a.FlagsOn()), Accounts: c.api.cfg.Auth.Memberships(c.p.Email), APIKey: c.key,
 		Account: profileAccount{a.ID, a.Domain, a.FlagOn(account.EnableLostProductionCost), a.DashboardConfig()},
-	})
+	}
+	if c.p.Tablet() { // it is of one account, with the role it was paired with
+		out.Accounts = []auth.Membership{{Role: c.p.Role, AccountID: a.ID, Domain: a.Domain}}
+		name, err := c.api.cfg.Auth.TabletName(c.p)
+		if err != nil {
+			return reply{}, err
+		}
+		out.TabletName, out.StationCodes = name, append([]string{}, c.p.StationCodes...)
+	}
+	return ok(out)
 }

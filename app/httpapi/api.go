@@ -32,6 +32,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/issue"
 	"opsmon/app/logbook"
+	"opsmon/app/message"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -49,6 +50,7 @@ type Config struct {
 	Board       *station.Board
 	Issues      *issue.Service
 	Tasks       *task.Service
+	Messages    *message.Service
 	Corrections *correction.Service
 	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
 	Connections func(deviceID string) int

@@ -109,7 +109,7 @@ func (c *call) wanted(w *wanted) error {
 	for _, name := range parts(q.Get("types")) {
 		t := event.Type(name)
 		if !slices.Contains(eventTypes, t) {
-			return errdefs.InvalidField("types", "must be some of station, issue, schedule, task and account, with commas between them; it has %q", shorten(name))
+			return errdefs.InvalidField("types", "must be some of station, issue, schedule, task, message and account, with commas between them; it has %q", shorten(name))
 		}
 		w.types = append(w.types, t)
 	}
@@ -133,7 +133,7 @@ func (c *call) wanted(w *wanted) error {
 	return errdefs.InvalidField("plantcode", "names the plant %q, which this account does not have", shorten(w.plant))
 }
 
-var eventTypes = []event.Type{event.Station, event.Issue, event.Schedule, event.Task, event.Account}
+var eventTypes = []event.Type{event.Station, event.Issue, event.Schedule, event.Task, event.Message, event.Account}
 
 // parts reads a list with commas between its items; nil for an empty one.
 func parts(list string) []string {

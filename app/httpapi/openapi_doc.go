@@ -54,6 +54,7 @@ const tags = `[
 {"name": "Event", "description": "What changes, as it changes."},
 {"name": "Health Check", "description": "For load balancers and monitoring."},
 {"name": "Issue", "description": "Stops, slow periods and manual downtimes, and what people say of them."},
+{"name": "Message", "description": "What people at a station tell those who come after them."},
 {"name": "Monitoring", "description": "What stations did, and the figures made of it."},
 {"name": "OpenAPI", "description": "This description."},
 {"name": "Production", "description": "What operators enter by hand."},
@@ -111,6 +112,8 @@ const parameters = `{
 "action": {"description": "Only records of this action.", "schema": {"type": "string"}, "example": "manifest.apply"},
 "listTasks state": {"description": "Only those in these states, with commas between them.", "schema": {"type": "string"}, "example": "pending"},
 "taskId": {"description": "Identifier of the Task, as the list gives it.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1.mqwkm4g0.0"},
+"messageId": {"description": "Identifier of the message, as the list gives it.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1.mqwkm4g0.3"},
+"listMessages limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}, "example": 20},
 "taskListCode": {"description": "Code of the Task list.", "schema": {"type": "string", "minLength": 1}, "example": "CLEAN"},
 "stationcode": {"description": "Only what is about this station.", "schema": {"type": "string"}, "example": "PACK-1"},
 "archived": {"description": "What has left the manifest, too.", "schema": {"type": "boolean", "default": false}, "example": true},
@@ -153,6 +156,7 @@ const (
 	linkSample  = `{"link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817","expiresAt":"2026-11-20T08:30:30.123Z","email":"planner@acme.example","role":"member","account":"acme","from":"192.0.2.17"}`
 	taskSample  = `{"id":"PACK-1.mqwkm4g0.0","stationCode":"PACK-1","state":"pending","trigger":"cron","taskCode":"WALK","title":"Walk round the machine","description":null,"requireNotes":true,"taskListCode":"ROUND","taskListName":"Round","order":1,"scheduleId":null,` +
 		`"availableAt":"2026-11-20T07:30:00.000Z","deadlineAt":"2026-11-20T08:00:00.000Z","startedBy":null,"completedAt":null,"recordedAt":null,"completedBy":null,"note":null}`
+	messageSample = `{"id":"PACK-1.mqwkm4g0.3","stationCode":"PACK-1","text":"The feeder jams with the blue film, run it at 80 %","initials":"ABC","shiftName":"Early","at":"2026-11-20T13:50:00.000Z","recordedAt":"2026-11-20T13:50:00.212Z","doneAt":null,"doneBy":null,"doneRecordedAt":null}`
 	profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
 		`"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x","account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`
 )
@@ -536,9 +540,24 @@ var operations = map[string]operation{
 			"403: the station is not the caller's, or `enableTasks` is off. 404: no such list is available at the station. 409: the list has no Task on demand, or Tasks of an earlier start are pending.",
 		answer: "The Tasks, in their order.", body: schema.TaskListStart, form: formResult, gives: "StartedTaskList", sample: `{"tasks":[` + taskSample + `]}`, also: []int{404, 409, 503},
 	},
+	"GET /message": {
+		id: "listMessages", tag: "Message", summary: "List what people left for the next shift",
+		about:  "The newest first, done or not. A message is kept for 31 days, and of a station the newest 200.",
+		answer: "The messages.", form: formList, gives: "Message", sample: messageSample, also: []int{400, 503},
+	},
+	"POST /message": {
+		id: "postMessage", tag: "Message", summary: "Leave a message for the next shift", role: auth.Operator,
+		about:  "Whoever watches the station sees it at once, and who comes after until somebody says that it is done.\n\n403: the station is not the caller's.",
+		answer: "The message.", body: schema.MessageCreate, form: formResult, gives: "Message", sample: messageSample, also: []int{409, 503},
+	},
+	"POST /message/:messageId/done": {
+		id: "messageDone", tag: "Message", summary: "Say that a message is done", role: auth.Operator,
+		about:  "Who says so first counts: one that is done stays as it is, and the answer shows by whom.\n\n403: the station is not the caller's.",
+		answer: "The message as it is now.", body: schema.MessageDone, form: formResult, gives: "Message", sample: messageSample, also: []int{404, 409, 503},
+	},
 	"GET /events": {
 		id: "getEvents", tag: "Event", summary: "Follow what changes",
-		about: "Server-sent events, for as long as the client stays. Each has an `id`, one of the types `station` (what a station does, its counts and speed; of several in quick succession the newest alone), `issue`, `schedule`, `task` and `account` (a new revision of the configuration: its number, time, author and note; whatever stations were asked for), and as `data` what has changed, in the form that reading it has. A Task that the manifest no longer asks for is told once more, with the state `withdrawn`; where more than 20 Tasks of a station change at once, `data` is `{stationCode, changed}` and they are to be read anew. " +
+		about: "Server-sent events, for as long as the client stays. Each has an `id`, one of the types `station` (what a station does, its counts and speed; of several in quick succession the newest alone), `issue`, `schedule`, `task`, `message` (one was left for the next shift, or is done) and `account` (a new revision of the configuration: its number, time, author and note; whatever stations were asked for), and as `data` what has changed, in the form that reading it has. A Task that the manifest no longer asks for is told once more, with the state `withdrawn`; where more than 20 Tasks of a station change at once, `data` is `{stationCode, changed}` and they are to be read anew. " +
 			"A client that comes back with `Last-Event-ID` goes on where it was. The type `reset` tells that it has missed what is no longer known: read everything anew. A comment comes every 15 seconds when nothing else does.\n\n" +
 			"The stream ends after an hour, when the credential is revoked or expires, when the role behind it changes, and when the service stops: connect again. A client that does not read is cut off.\n\n429: too many streams are open with this credential. 503: too many are open in all.",
 		answer: "Events, until one side ends.", form: formEvents, also: []int{400, 429, 503},

@@ -236,7 +236,9 @@ const answerModels = `{
 	"type": {"description": "How the caller proved who it is.", "type": "string", "enum": ["session", "apiKey", "login", "device"]},
 	"accounts": {"description": "The accounts that the person belongs to.", "type": "array", "items": {"$ref": "#/components/schemas/Membership"}},
 	"apiKey": {"description": "The API key that the request came with; empty for a session.", "type": "string"},
-	"account": {"$ref": "#/components/schemas/ProfileAccount"}}},
+	"account": {"$ref": "#/components/schemas/ProfileAccount"},
+	"tabletName": {"description": "Of a tablet alone: the name that it was paired with.", "type": "string"},
+	"stationCodes": {"description": "Of a tablet alone: the stations that it is bound to.", "type": "array", "items": {"type": "string"}}}},
 "ProfileAccount": {"description": "The account in short.", "type": "object", "required": ["id", "domain", "enableLostProductionCost", "dashboardConfig"], "additionalProperties": false, "properties": {
 	"id": {"type": "string"}, "domain": {"type": "string"},
 	"enableLostProductionCost": {"description": "Whether the flag is on.", "type": "boolean"},
@@ -704,6 +706,15 @@ const answerModels = `{
 	"note": {"type": ["string", "null"]}}},
 "StartedTaskList": {"description": "What a start has made.", "type": "object", "required": ["tasks"], "additionalProperties": false, "properties": {
 	"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/TaskInstance"}}}},
+"Message": {"description": "What somebody at a station tells those who come after.", "type": "object", "required": ["id", "stationCode", "text", "initials", "shiftName", "at", "recordedAt", "doneAt", "doneBy", "doneRecordedAt"], "additionalProperties": false, "properties": {
+	"id": {"type": "string"}, "stationCode": {"type": "string"}, "text": {"type": "string"},
+	"initials": {"description": "Of who wrote it.", "type": "string"},
+	"shiftName": {"description": "Of the shift it was written in; null: out of shift, or it has no name.", "type": ["string", "null"]},
+	"at": {"description": "When it was written.", "$ref": "#/components/schemas/Moment"},
+	"recordedAt": {"description": "When it was told.", "$ref": "#/components/schemas/Moment"},
+	"doneAt": {"description": "Null: it is not done.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"doneBy": {"description": "Initials of who read it or saw to it.", "type": ["string", "null"]},
+	"doneRecordedAt": {"description": "When that was told.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}},
 "AuditRecord": {"description": "One change: who made it, with which credential, when, what and from where.", "type": "object", "required": ["seq", "at", "accountId", "actor", "action", "target", "detail"], "additionalProperties": false, "properties": {
 	"seq": {"description": "Of the account, from 1 without a gap.", "type": "integer", "minimum": 1},
 	"at": {"$ref": "#/components/schemas/Moment"},

@@ -259,7 +259,8 @@ func TestOpenAPIShapesOfTheSpecification(t *testing.T) {
 		{"Cursor", []string{"type", "timestamp", "value", "valueAgo"}, nil},
 		{"WarehouseConfig", []string{"host", "port", "username"}, nil},
 		{"Session", []string{"email", "exp", "userRole", "accountId", "role", "featureFlags", "type"}, nil},
-		{"Profile", []string{"email", "exp", "userRole", "accountId", "role", "featureFlags", "type", "accounts", "apiKey", "account"}, nil},
+		{"Profile", []string{"email", "exp", "userRole", "accountId", "role", "featureFlags", "type", "accounts", "apiKey", "account"},
+			[]string{"email", "exp", "userRole", "accountId", "role", "featureFlags", "type", "accounts", "apiKey", "account", "tabletName", "stationCodes"}}, // the last two for tablets alone
 		{"ProfileAccount", []string{"id", "domain", "enableLostProductionCost", "dashboardConfig"}, nil},
 		{"Membership", []string{"role", "accountId", "domain"}, nil},
 		{"InvalidInput", []string{"isSuccess", "errorCode"}, []string{"isSuccess", "errorCode", "errorMessage", "details"}},

@@ -26,6 +26,7 @@ import (
 	"opsmon/app/history"
 	"opsmon/app/issue"
 	"opsmon/app/logbook"
+	"opsmon/app/message"
 	"opsmon/app/schedule"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -94,6 +95,7 @@ type server struct {
 	issues    *issue.Service
 	board     *station.Board
 	tasks     *task.Service
+	messages  *message.Service
 	api       *API
 	http      *httptest.Server
 	client    *http.Client
@@ -130,7 +132,7 @@ func newServer(t testing.TB, o options) *server {
 	s := &server{t: t, secrets: map[string]bool{}, ready: func() error { return nil }, setupCode: "abcd-efgh-ijkl"}
 	s.store = kvtest.New(t, func(c *kv.Config) {
 		c.Clock = s.clock.now
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets(), issue.Buckets(), schedule.Buckets(), task.Buckets())
+		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets(), issue.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
 	})
 	log := slog.New(slog.NewTextHandler(&s.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.log != nil {
@@ -182,6 +184,7 @@ func newServer(t testing.TB, o options) *server {
 	s.must(nil, err)
 	s.tasks = task.New(task.Config{Store: s.store, Timelines: timelines, Log: log, Authorize: s.auth.Authorize})
 	s.issues = issue.New(issue.Config{Store: s.store, Authorize: s.auth.Authorize, Detail: s.floor.Detail, Clock: s.clock.now})
+	s.messages = message.New(message.Config{Store: s.store, Authorize: s.auth.Authorize})
 	s.floor.Use(s.schedules, s.tasks, s.issues)
 	t.Cleanup(s.floor.Close)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
@@ -194,7 +197,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
+		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Messages: s.messages, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
 		Corrections: correction.New(correction.Config{Accounts: s.accounts, Floor: s.floor, Authorize: s.auth.Authorize, Retention: signal.DefaultRetention, Clock: s.clock.now}),
 		Ready:       func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode:     func() string { return s.setupCode },

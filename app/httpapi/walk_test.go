@@ -96,6 +96,9 @@ var samples = map[string]sample{
 	"GET /task":                                          {make: plain("/task?limit=5&skip=0")},
 	"POST /task/:taskId/complete":                        {make: someTask, role: auth.Operator, foreign: 404},
 	"POST /task-list/:taskListCode/start":                {make: someTaskList, role: auth.Operator, foreign: 400},
+	"GET /message":                                       {make: plain("/message?plantcode=&limit=5")},
+	"POST /message":                                      {make: with("/message", `{"stationCode":"PACK-1","text":"Mind the feeder","initials":"ANN"}`), role: auth.Operator, foreign: 400},
+	"POST /message/:messageId/done":                      {make: someMessage, role: auth.Operator, foreign: 404},
 	"GET /events":                                        {make: plain("/events?types=station&stationcodes="), foreign: 200},
 	"GET /issue":                                         {make: plain("/issue?stationcodes=PACK-2&type=manual&open=false&uncaused=true"), foreign: 400},
 	"POST /issue":                                        {make: newDowntime, role: auth.Operator, foreign: 400},
@@ -200,6 +203,13 @@ func someTask(s *server, _ caller) ask {
 	made, err := s.startTasks("PACK-1")
 	s.must(nil, err)
 	return ask{path: "/task/" + made[0].ID + "/complete", body: `{"initials":"ANN","note":"done"}`}
+}
+
+// someMessage is a message that was left at PACK-1.
+func someMessage(s *server, _ caller) ask {
+	s.t.Helper()
+	made := s.do(ask{method: "POST", path: "/message", body: `{"stationCode":"PACK-1","text":"Mind the feeder","initials":"ANN"}`, key: s.roleKey(auth.Operator)}).want(s.t, 200)
+	return ask{path: "/message/" + made.text("result", "id") + "/done", body: `{"initials":"BOB"}`}
 }
 
 func someTaskList(s *server, _ caller) ask {

@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"opsmon/app/floor"
+	"opsmon/app/message"
+	"opsmon/schema"
+)
+
+// getMessages answers GET /message: what people left for the next shift.
+func getMessages(c *call) (reply, error) {
+	_, all, err := c.allStations()
+	if err != nil {
+		return reply{}, err
+	}
+	chosen, err := c.stationsOf(all)
+	if err != nil {
+		return reply{}, err
+	}
+	limit, _, err := c.page(100, 1000)
+	if err != nil {
+		return reply{}, err
+	}
+	codes := make([]string, len(chosen))
+	for i, s := range chosen {
+		codes[i] = s.Code
+	}
+	found, err := c.api.cfg.Messages.List(c.p.AccountID, codes, limit)
+	if err != nil {
+		return reply{}, err
+	}
+	return list(found, -1)
+}
+
+// postMessage answers POST /message.
+func postMessage(c *call) (reply, error) {
+	var in struct {
+		message.Input
+		At string `json:"at"`
+	}
+	err := c.decode(schema.MessageCreate, false, &in)
+	if err == nil {
+		in.Input.At, err = momentOf(in.At)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return c.once(func(w *floor.Work) (any, error) { return c.api.cfg.Messages.Post(w, c.p, in.Input) })
+}
+
+// messageDone answers POST /message/{messageId}/done.
+func messageDone(c *call) (reply, error) {
+	var in struct {
+		message.Settled
+		At string `json:"at"`
+	}
+	err := c.decode(schema.MessageDone, false, &in)
+	if err == nil {
+		in.Settled.At, err = momentOf(in.At)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return c.once(func(w *floor.Work) (any, error) {
+		return c.api.cfg.Messages.Done(w, c.p, c.params.ByName("messageId"), in.Settled)
+	})
+}

@@ -1,0 +1,156 @@
+// Package message keeps what the people at a station tell those who come after them (monitoring.md section 8): a few words
+// with initials, until somebody says that it is done.
+//
+// A message is never changed but for who has done it, and who was first counts: of two tablets that say so, both see the
+// one. It is kept for 31 days, and of a station the newest 200.
+//
+// The bucket tree:
+//
+//	message (account, (station, (written at ms, number))) -> what was written, and who has done it
+package message
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/kv"
+)
+
+// What is kept of a station.
+const (
+	maxAge  = 31 * 24 * time.Hour
+	maxKept = 200
+	// sweepStep is how many are removed in one transaction.
+	sweepStep = 1000
+)
+
+// record is a message as it is stored: a changed field needs a migration. Moments are Unix ms.
+type record struct {
+	Text     string `json:"text"`
+	Initials string `json:"initials"`
+	Shift    string `json:"shift,omitempty"` // the name of the one it was written in
+	Noted    int64  `json:"noted"`           // when it was told
+	Done     int64  `json:"done,omitempty"`  // 0: it is not
+	DoneBy   string `json:"doneBy,omitempty"`
+	DoneTold int64  `json:"doneTold,omitempty"`
+}
+
+type key = kv.Pair[string, kv.Pair[string, kv.Pair[uint64, uint64]]]
+
+var messages = kv.NewBucket("message", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.JSON[record]())
+
+// Buckets names the bucket of this room, for kv.Config.Buckets.
+func Buckets() []string { return []string{messages.Name()} }
+
+func keyOf(account, station string, at int64, number uint64) key {
+	return key{A: account, B: kv.Pair[string, kv.Pair[uint64, uint64]]{A: station, B: kv.Pair[uint64, uint64]{A: uint64(max(at, 0)), B: number}}}
+}
+
+// of is the range of a station's messages.
+func of(account, station string) kv.Range {
+	return messages.Between(keyOf(account, station, 0, 0), keyOf(account, station, 1<<62, 0))
+}
+
+// idOf is the public name: the station's code, the moment at which it was written and a number, both in base 36.
+func idOf(k key) string {
+	return k.B.A + "." + strconv.FormatUint(k.B.B.A, 36) + "." + strconv.FormatUint(k.B.B.B, 36)
+}
+
+// parseID gives the key that an id names; false for what is none.
+func parseID(account, id string) (key, bool) {
+	parts := strings.Split(id, ".")
+	if len(parts) != 3 || parts[0] == "" {
+		return key{}, false
+	}
+	at, err := strconv.ParseUint(parts[1], 36, 62)
+	number, errNumber := strconv.ParseUint(parts[2], 36, 64)
+	k := keyOf(account, parts[0], int64(at), number)
+	return k, err == nil && errNumber == nil && idOf(k) == id
+}
+
+// View is a message as answers and events carry it.
+type View struct {
+	ID             string      `json:"id"`
+	StationCode    string      `json:"stationCode"`
+	Text           string      `json:"text"`
+	Initials       string      `json:"initials"`
+	ShiftName      *string     `json:"shiftName"` // of the shift it was written in; null: out of shift, or it has no name
+	At             audit.Time  `json:"at"`
+	RecordedAt     audit.Time  `json:"recordedAt"` // when it was told
+	DoneAt         *audit.Time `json:"doneAt"`     // null: it is not done
+	DoneBy         *string     `json:"doneBy"`
+	DoneRecordedAt *audit.Time `json:"doneRecordedAt"`
+}
+
+func viewOf(k key, r record) *View {
+	v := &View{ID: idOf(k), StationCode: k.B.A, Text: r.Text, Initials: r.Initials, At: timeOf(int64(k.B.B.A)), RecordedAt: timeOf(r.Noted)}
+	if r.Shift != "" {
+		v.ShiftName = &r.Shift
+	}
+	if r.Done != 0 {
+		v.DoneBy, v.DoneAt, v.DoneRecordedAt = &r.DoneBy, new(timeOf(r.Done)), new(timeOf(r.DoneTold))
+	}
+	return v
+}
+
+func timeOf(ms int64) audit.Time { return audit.TimeOf(time.UnixMilli(ms)) }
+
+// Config is what New needs.
+type Config struct {
+	Store *kv.Store
+	// Authorize checks in the transaction of a change that the caller's credential still holds and has the role.
+	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
+}
+
+// Service is this room. Its methods may be called by many goroutines at once.
+type Service struct{ cfg Config }
+
+// New makes the room's Service. The caller calls Sweep.
+func New(cfg Config) *Service { return &Service{cfg} }
+
+// Sweep removes messages that are older than 31 days. now must be a time that can be believed. Errors are the store's.
+func (s *Service) Sweep(ctx context.Context, now time.Time) error {
+	oldest := uint64(max(now.Add(-maxAge).UnixMilli(), 0))
+	for more := true; more && ctx.Err() == nil; {
+		err := s.cfg.Store.Update(func(tx *kv.Tx) error {
+			removed := 0
+			for item, err := range messages.Scan(tx, kv.Range{}) {
+				if err != nil {
+					return err
+				}
+				if item.Key.B.B.A >= oldest {
+					continue
+				}
+				if removed++; removed > sweepStep {
+					break
+				}
+				if err := messages.Delete(tx, item.Key); err != nil {
+					return err
+				}
+			}
+			more = removed > sweepStep
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("remove old messages: %w", err)
+		}
+	}
+	return nil
+}
+
+// Check reads all that the room keeps, and reports what cannot be read or belongs to no account.
+func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
+	for item, err := range messages.Scan(tx, kv.Range{}) {
+		switch {
+		case err != nil:
+			report(fmt.Sprintf("message: %v", err))
+		case !known[item.Key.A]:
+			report(fmt.Sprintf("message %s: its account %s is not there", idOf(item.Key), item.Key.A))
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package message
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+	"opsmon/app/event"
+	"opsmon/app/floor"
+	"opsmon/kv"
+)
+
+// Input is a message to those who come after.
+type Input struct {
+	StationCode string `json:"stationCode"`
+	Text        string `json:"text"`     // at most 500 characters, which the caller has checked
+	Initials    string `json:"initials"` // 3 to 8 characters, which the caller has checked
+	At          *int64 `json:"-"`        // ms: when it was written; nil: now
+}
+
+// Post keeps a message, for an operator of its station. Errors: Invalid (stationCode, text, at); Forbidden.
+func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error) {
+	if err := s.allowed(w, p, in.StationCode); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(in.Text) == "" {
+		return nil, errdefs.InvalidField("text", "must have something to read in it")
+	}
+	at, err := floor.Moment("at", in.At, w.Now)
+	if err != nil {
+		return nil, err
+	}
+	st, err := w.StationAt(in.StationCode, at)
+	if errdefs.KindOf(err) == errdefs.NotFound {
+		return nil, errdefs.InvalidField("stationCode", "must be the code of a station; there is none of this code")
+	}
+	if err != nil {
+		return nil, err
+	}
+	number, err := messages.Next(w.Tx)
+	if err != nil {
+		return nil, err
+	}
+	shift, _, _ := st.Calendar.At(at)
+	k, r := keyOf(w.Account, in.StationCode, at, number), record{Text: in.Text, Initials: in.Initials, Shift: shift.Name, Noted: w.Now}
+	if err := messages.Put(w.Tx, k, r); err != nil {
+		return nil, fmt.Errorf("keep a message at %s: %w", in.StationCode, err)
+	}
+	if err := crowdOut(w, in.StationCode); err != nil {
+		return nil, err
+	}
+	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": in.Initials, "at": audit.Timestamp(timeOf(at).Time)})
+}
+
+// crowdOut removes a station's oldest messages where there are too many.
+func crowdOut(w *floor.Work, stationCode string) error {
+	kept := 0
+	for item, err := range messages.ScanDown(w.Tx, of(w.Account, stationCode)) {
+		if err != nil {
+			return err
+		}
+		if kept++; kept <= maxKept {
+			continue
+		}
+		if err := messages.Delete(w.Tx, item.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settled says that a message is done.
+type Settled struct {
+	Initials string `json:"initials"` // 3 to 8 characters, which the caller has checked
+	At       *int64 `json:"-"`        // ms: when that was; nil: now
+}
+
+// Done notes that a message is done, for an operator of its station. One that is done stays as it is. Errors: NotFound;
+// Forbidden; Invalid (at).
+func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (*View, error) {
+	k, ok := parseID(w.Account, id)
+	if !ok {
+		return nil, errNone
+	}
+	r, err := messages.Get(w.Tx, k)
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, errNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.allowed(w, p, k.B.A); err != nil {
+		return nil, err
+	}
+	at, err := floor.Moment("at", in.At, w.Now)
+	switch written := int64(k.B.B.A); {
+	case err != nil:
+		return nil, err
+	case r.Done != 0:
+		return viewOf(k, r), nil
+	case at < written:
+		return nil, errdefs.InvalidField("at", "must not be before the message was written, %s; it is %s", audit.Timestamp(timeOf(written).Time), audit.Timestamp(timeOf(at).Time))
+	}
+	r.Done, r.DoneBy, r.DoneTold = at, in.Initials, w.Now
+	if err := messages.Put(w.Tx, k, r); err != nil {
+		return nil, fmt.Errorf("keep that a message at %s is done: %w", k.B.A, err)
+	}
+	return s.told(w, p, k, r, "message.done", map[string]string{"initials": in.Initials, "at": audit.Timestamp(timeOf(at).Time)})
+}
+
+var errNone = errdefs.New(errdefs.NotFound, "there is no such message; they are kept for 31 days, and of a station the newest %d", maxKept)
+
+// allowed tells whether the caller may act at a station: Forbidden.
+func (s *Service) allowed(w *floor.Work, p auth.Principal, stationCode string) error {
+	if err := s.cfg.Authorize(w.Tx, p, auth.Operator); err != nil {
+		return err
+	}
+	if p.StationCodes != nil && !slices.Contains(p.StationCodes, stationCode) {
+		return errdefs.New(errdefs.Forbidden, "this tablet may not act on the station %s", stationCode)
+	}
+	return nil
+}
+
+// told records what was done with a message, has watchers told, and shows it.
+func (s *Service) told(w *floor.Work, p auth.Principal, k key, r record, action string, detail map[string]string) (*View, error) {
+	v := viewOf(k, r)
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	w.Publish(event.Event{Type: event.Message, Station: v.StationCode, Data: data})
+	detail["stationCode"] = v.StationCode
+	return v, audit.Put(w.Tx, w.Account, p.Actor(), action, v.ID, detail)
+}
+
+// List gives the newest messages of some stations, the newest first. Errors are the store's.
+func (s *Service) List(accountID string, stationCodes []string, limit int) ([]*View, error) {
+	list := []*View{}
+	err := s.cfg.Store.View(func(tx *kv.Tx) error {
+		for _, code := range stationCodes {
+			n := 0
+			for item, err := range messages.ScanDown(tx, of(accountID, code)) {
+				if err != nil {
+					return fmt.Errorf("read the messages of %s: %w", code, err)
+				}
+				if n++; n > limit {
+					break
+				}
+				list = append(list, viewOf(item.Key, item.Value))
+			}
+		}
+		return nil
+	})
+	slices.SortStableFunc(list, func(a, b *View) int {
+		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.StationCode, b.StationCode), b.RecordedAt.Compare(a.RecordedAt.Time))
+	})
+	return list[:min(limit, len(list))], err
+}
