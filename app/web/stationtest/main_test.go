@@ -1,0 +1,61 @@
+package stationtest_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"opsmon/app/demo"
+	"opsmon/app/web/webtest"
+)
+
+func TestMain(m *testing.M) { webtest.Main(m) }
+
+// alwaysOn is the demonstration's plant without shift patterns: it runs at every hour of every day.
+func alwaysOn(t *testing.T) []byte {
+	t.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal(demo.Manifest(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	without(doc)
+	account := doc["account"].(map[string]any)
+	account["enableLostProductionCost"], account["enableCycleTimeAnalysis"] = "on", "on"
+	b, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func without(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "shiftPatternCode")
+		for _, below := range v {
+			without(below)
+		}
+	case []any:
+		for _, below := range v {
+			without(below)
+		}
+	}
+}
+
+// floor opens a page of the floor of a plant that was played.
+func floor(t *testing.T, role, path, ready string) (*webtest.Service, *webtest.Tab) {
+	t.Helper()
+	s := webtest.Serve(t, webtest.Options{Manifest: alwaysOn(t), Simulated: true})
+	tab := webtest.Open(t, s.Base, webtest.Laptop)
+	s.SignIn(tab, role)
+	tab.Visit(path)
+	tab.Until(ready)
+	return s, tab
+}
+
+// with gives an expression in which the modules of assets/shared that are named stand as m[0], m[1] …; body gives its value.
+func with(modules, body string) string {
+	return `(async () => {
+		const from = document.querySelector("script[type=module]").src;
+		const m = await Promise.all(` + modules + `.map((path) => import(from.replace("floor/main.js", "shared/" + path))));
+		` + body + ` })()`
+}
