@@ -55,7 +55,7 @@ func floor(t *testing.T, role, path, ready string) (*webtest.Service, *webtest.T
 // with gives an expression in which the modules of assets/shared that are named stand as m[0], m[1] …; body gives its value.
 func with(modules, body string) string {
 	return `(async () => {
-		const from = document.querySelector("script[type=module]").src;
-		const m = await Promise.all(` + modules + `.map((path) => import(from.replace("floor/main.js", "shared/" + path))));
+		const shell = document.querySelector("script[type=module]").src;
+		const m = await Promise.all(` + modules + `.map((path) => import(shell.replace("floor/main.js", "shared/" + path))));
 		` + body + ` })()`
 }

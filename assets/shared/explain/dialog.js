@@ -10,7 +10,7 @@ import { evidence } from "./evidence.js";
 import { profiles } from "./rules.js";
 import { evidenceOf, paretoOf, partOf, rowsOf, scopeOf, single, stationOf, waysOf } from "./scope.js";
 import { addUp } from "./terms.js";
-import { amount, cell } from "./units.js";
+import { amount, bare, unitOf } from "./units.js";
 
 const wayNames = { station: "By station", month: "By month", day: "By day", hour: "By hour", minute: "By minute" };
 
@@ -97,7 +97,7 @@ const path = (state) => (state.levels.length < 2 ? nothing : html`<nav aria-labe
 // equation shows the figure with its terms: what is divided by what, and of OEE the product of three.
 function equation(state, { scope, whole }) {
   const { terms } = scope, currency = state.names.currency;
-  const term = (column) => html`<span class="term"><span class="amount">${cell(column, whole, currency)}</span> <span class="muted">${column.label}</span></span>`;
+  const term = (column) => html`<span class="term"><span class="amount">${amount(column.of(whole), column.unit, currency)}</span> <span class="muted">${column.label}</span></span>`;
   const fraction = ([a, b]) => html`<span class="fraction">${term(a)}<span class="divide" role="img" aria-label="divided by"></span>${term(b)}</span>`;
   const value = html`<strong class="value">${amount(terms.value(whole), terms.unit, currency)}</strong>`;
   if (scope.figure === "oee") {
@@ -122,15 +122,17 @@ const labelOf = (state, row, by, zone) => (by === "station" ? state.names.statio
 
 function parts(state, now, zone) {
   const { scope, by, rows } = now, { terms } = scope, currency = state.names.currency, ways = waysOf(scope);
-  const columns = [{ label: by === "station" ? "Station" : "From", text: (row) => labelOf(state, row, by, zone) }, ...terms.columns.map((column) => ({ label: column.label, numeric: true, text: column.of })), { label: terms.label, numeric: true, text: terms.value }];
+  const several = terms.columns.length > 1; // of one column alone the figure is its sum
+  const columns = [{ label: by === "station" ? "Station" : "From", text: (row) => labelOf(state, row, by, zone) }, ...[...terms.columns, ...(several ? [{ label: terms.label, unit: terms.unit, of: terms.value }] : [])].map((column) => ({ label: column.label, unit: unitOf(column.unit, currency), numeric: true, text: column.of }))];
+  const figureCell = (text) => (several ? html`<td class="numeric strong">${text}</td>` : nothing);
   const go = (row) => enter(state, partOf(scope, row, by), labelOf(state, row, by, zone));
   return html`<section class="stack" aria-label="What it is summed from">
     <div class="spread"><h3>What it is summed from</h3><span class="row">${ways.length > 1 ? html`<span class="segmented" role="group" aria-label="Taken apart">${ways.map((way) => html`<label><input type="radio" name="explain-by" .checked=${way === by} @change=${() => change(state, way)}><span>${wayNames[way]}</span></label>`)}</span>` : nothing}
       <button type="button" class="button small" @click=${() => saveTable(`${scope.figure}-${by}`, columns, rows)}>CSV</button></span></div>
     ${rows.length === 0 ? html`<p class="muted">Nothing is known of this time.</p>` : html`<div class="table-wrap parts" tabindex="0" role="region" aria-label=${`${terms.label} ${wayNames[by].toLowerCase()}`}><table class="table">
-      <thead><tr>${columns.map((column) => html`<th scope="col" class=${column.numeric ? "numeric" : ""}>${column.label}</th>`)}</tr></thead>
-      <tbody>${rows.map((row) => html`<tr><th scope="row"><button type="button" class="link" @click=${() => go(row)}><bdi>${labelOf(state, row, by, zone)}</bdi></button></th>${terms.columns.map((column) => html`<td class="numeric">${cell(column, row, currency)}</td>`)}<td class="numeric">${amount(terms.value(row), terms.unit, currency)}</td></tr>`)}</tbody>
-      ${now.sum ? html`<tfoot><tr><th scope="row">Sum</th>${now.sum.sums.map((sum, i) => html`<td class="numeric">${amount(sum, terms.columns[i].unit, currency)}</td>`)}<td class="numeric">${amount(now.sum.value, terms.unit, currency)}</td></tr></tfoot>` : nothing}</table></div>
+      <thead><tr>${columns.map((column) => html`<th scope="col" class=${column.numeric ? "numeric" : ""}>${column.label}${column.unit ? html` <span class="unit">${column.unit}</span>` : nothing}</th>`)}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr><th scope="row"><button type="button" class="link" @click=${() => go(row)}><bdi>${labelOf(state, row, by, zone)}</bdi></button></th>${terms.columns.map((column) => html`<td class="numeric">${bare(column.of(row), column.unit)}</td>`)}${figureCell(bare(terms.value(row), terms.unit))}</tr>`)}</tbody>
+      ${now.sum ? html`<tfoot><tr><th scope="row">Sum</th>${now.sum.sums.map((sum, i) => html`<td class="numeric">${bare(sum, terms.columns[i].unit)}</td>`)}${figureCell(bare(now.sum.value, terms.unit))}</tr></tfoot>` : nothing}</table></div>
       ${verdict(now, currency)}`}</section>`;
 }
 

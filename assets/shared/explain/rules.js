@@ -6,7 +6,7 @@ export const profiles = { default: "Default", iso22400: "ISO 22400", vorne: "Vor
 const known = "Time without data is in neither term.";
 
 const availability = {
-  default: { numerator: "Scheduled production without downtime", denominator: "Scheduled production", text: `The part of the scheduled production in which the station was not stopped. Downtime is a stop longer than the station's threshold, from where the stop began, and manual downtime. ${known}` },
+  default: { numerator: "Scheduled production without downtime", denominator: "Known scheduled production", text: `The part of the scheduled production in which the station was not stopped. Downtime is a stop longer than the station's threshold, from where the stop began, and manual downtime. ${known}` },
   iso22400: { numerator: "Producing and slow in scheduled production", denominator: "Planned busy time", text: `The actual production time as part of the planned busy time: scheduled production without stops whose reason is planned, with non-production schedules for set-up and changeover. Stops of any length outside production time count. ${known}` },
   vorne: { numerator: "Run time", denominator: "Planned production", text: `Run time is scheduled production without downtime. Planned production is scheduled production with set-ups, changeovers and planned stops, which count as stops. ${known}` },
   evocon: { numerator: "Producing and slow", denominator: "Shift without planned stops", text: `Producing and slow time as part of the shift. Non-production schedules are planned stops unless their reason is a set-up or a changeover, and so are stops whose reason is planned: they are taken off the shift. ${known}` },

@@ -17,7 +17,7 @@ export async function scopeOf({ figure, profile = "default", query = {}, row = {
   const { from, to, rangecode, ...given } = query;
   const place = placeOf(given, row);
   const scope = { figure, profile: terms.profile ?? profile, terms, place, keep: {} };
-  for (const name of Object.values(kinds)) if (row[name] !== undefined && row[name] !== null) scope.keep[name] = row[name];
+  if (terms.source === "oee") for (const name of Object.values(kinds)) if (row[name] !== undefined && row[name] !== null) scope.keep[name] = row[name];
   const { results: [whole] } = await get(`/oee${queryOf({ ...place, from, to, rangecode })}`); // its time is the one that was asked for
   scope.from = Math.max(ms(whole.startAt), row.startAt ? ms(row.startAt) : 0);
   scope.to = Math.min(ms(whole.endAt), row.endAt ? ms(row.endAt) : Infinity);

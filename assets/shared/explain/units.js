@@ -16,8 +16,15 @@ export function amount(value, unit, currency = "") {
   }
 }
 
-/** cell writes what a row has in a column. */
-export const cell = (column, row, currency) => amount(column.of(row), column.unit, currency);
+/** unitOf names a unit for the head of a column; below it stand bare numbers. */
+export const unitOf = (unit, currency) => ({ ratio: "%", ms: "h:min:s", money: currency ?? "" })[unit] ?? unit;
+
+/** bare writes a number as amount does, without its unit. */
+export function bare(value, unit) {
+  if (value === null || value === undefined) return "–";
+  if (unit === "ratio") return (value * 100).toFixed(2);
+  return unit === "ms" ? clock(value).slice(0, -2) : number(unit === "money" ? Math.round(value * 100) / 100 : value);
+}
 
 // clock writes milliseconds as hours, minutes and seconds, with all that they have: so that a column can be added up by hand.
 function clock(ms) {
