@@ -1,6 +1,9 @@
 package correction
 
 import (
+	"context"
+	"slices"
+
 	"opsmon/app/auth"
 	"opsmon/app/calendar"
 	"opsmon/app/errdefs"
@@ -41,8 +44,8 @@ type Preview struct {
 // maxEffects bounds a preview, in stations and days: each takes some hundredths of a second.
 const maxEffects = 200
 
-// Rehearse shows what a correction would do. Errors are those of Make.
-func (s *Service) Rehearse(p auth.Principal, in Input) (*Preview, error) {
+// Rehearse shows what a correction would do. Errors are those of Make, and ctx's.
+func (s *Service) Rehearse(ctx context.Context, p auth.Principal, in Input) (*Preview, error) {
 	if !p.Role.AtLeast(auth.Admin) {
 		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
 	}
@@ -50,20 +53,20 @@ func (s *Service) Rehearse(p auth.Principal, in Input) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.preview(p.AccountID, t, t.With(c), c)
+	return s.preview(ctx, p.AccountID, t, t.With(c), c)
 }
 
-// RehearseUndo shows what undoing a correction would do. Errors are those of Undo.
-func (s *Service) RehearseUndo(p auth.Principal, id string) (*Preview, error) {
+// RehearseUndo shows what undoing a correction would do. Errors are those of Undo, and ctx's.
+func (s *Service) RehearseUndo(ctx context.Context, p auth.Principal, id string) (*Preview, error) {
 	c, t, err := s.standing(p.AccountID, id)
 	if err != nil {
 		return nil, err
 	}
 	c.UndoneAt = s.cfg.Clock()
-	return s.preview(p.AccountID, t, t.With(c), c)
+	return s.preview(ctx, p.AccountID, t, t.With(c), c)
 }
 
-func (s *Service) preview(accountID string, is, would *station.Timeline, c station.Correction) (*Preview, error) {
+func (s *Service) preview(ctx context.Context, accountID string, is, would *station.Timeline, c station.Correction) (*Preview, error) {
 	preview := &Preview{Effects: []Effect{}, Complete: true}
 	now := s.cfg.Clock().UnixMilli()
 	for _, code := range c.StationCodes {
@@ -82,17 +85,17 @@ func (s *Service) preview(accountID string, is, would *station.Timeline, c stati
 			break
 		}
 		from, to := days[0].Start, days[len(days)-1].End
-		before, err := s.cfg.Floor.Rehearse(accountID, is, code, from, to)
+		before, err := s.cfg.Floor.Rehearse(ctx, accountID, is, code, from, to)
 		if err != nil {
 			return nil, err
 		}
-		after, err := s.cfg.Floor.Rehearse(accountID, would, code, from, to)
+		after, err := s.cfg.Floor.Rehearse(ctx, accountID, would, code, from, to)
 		if err != nil {
 			return nil, err
 		}
 		for _, day := range days {
 			preview.Effects = append(preview.Effects, Effect{
-				StationCode: code, Day: cal.ProductionDay(day.Start).String(), Before: figures(before, day), After: figures(after, day),
+				StationCode: code, Day: cal.ProductionDay(day.Start).String(), Before: figures(rowsOf(before.Rows, day)), After: figures(rowsOf(after.Rows, day)),
 			})
 		}
 	}
@@ -109,13 +112,16 @@ func calendarOf(t *station.Timeline, code string, from, to int64) (*calendar.Cal
 	return changes[0].Station.Calendar, nil
 }
 
-// figures adds up the rows of a day.
-func figures(rows []oee.Row, day calendar.Range) Figures {
+// rowsOf gives the rows of a day.
+func rowsOf(rows []oee.Row, day calendar.Range) []oee.Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r oee.Row) bool { return r.Start < day.Start || r.Start >= day.End })
+}
+
+// figures adds up rows.
+func figures(rows []oee.Row) Figures {
 	var terms oee.Terms
 	for i := range rows {
-		if at := rows[i].Start; at >= day.Start && at < day.End {
-			terms.Add(&rows[i].Terms)
-		}
+		terms.Add(&rows[i].Terms)
 	}
 	f := terms.Figures(oee.ProfileDefault)
 	out := Figures{

@@ -1,16 +1,9 @@
 package floor
 
 import (
-	"slices"
 	"time"
 
-	"opsmon/app/calendar"
 	"opsmon/app/errdefs"
-	"opsmon/app/history"
-	"opsmon/app/monitor"
-	"opsmon/app/oee"
-	"opsmon/app/station"
-	"opsmon/kv"
 )
 
 // Again has a station computed again from a moment on, ms, since what held there has changed for the past. It is noted in
@@ -76,60 +69,4 @@ func (w *Work) Reaches(at int64) error {
 	}
 	days := int64(w.o.f.cfg.Signals.Retention().Hours() / 24)
 	return errdefs.New(errdefs.Conflict, "signals are kept for %d days, now from %s on; what counts at %s cannot be computed again, and so not be changed", days, stampOf(oldest), stampOf(at))
-}
-
-// Rehearse computes what the sums of a station in [from, to), ms, whole minutes, would be, if what a timeline says had held
-// there. Nothing is kept of it. Errors: errdefs.NotFound, the store's.
-func (f *Floor) Rehearse(accountID string, t *station.Timeline, stationCode string, from, to int64) ([]oee.Row, error) {
-	o, err := f.owner(accountID)
-	if err != nil {
-		return nil, err
-	}
-	if err := o.wait(); err != nil {
-		return nil, err
-	}
-	now := f.now()
-	if to = min(to, now/minute*minute); to <= from {
-		return nil, nil
-	}
-	s, at, err := o.stateBefore(t, stationCode, from, now)
-	if err != nil {
-		return nil, err
-	}
-	// What comes after the end may still tell what the time before it was: a stop is registered when it has lasted long
-	// enough.
-	until := to
-	if last, err := t.StationAt(stationCode, to-1); err != nil {
-		return nil, err
-	} else if last != nil {
-		until = min(now, to+min(max(last.Monitor.UtilisationThreshold, last.Monitor.SlowThreshold), day)+10*minute)
-	}
-	var out monitor.Outputs
-	for start := at; start < until; start = start - start%day + day {
-		list, err := o.gather(t, stationCode, start, min(start-start%day+day, until), func() {})
-		if err != nil {
-			return nil, err
-		}
-		for i := range list {
-			if err := s.Apply(&list[i]); err != nil {
-				return nil, err
-			}
-		}
-		join(&out, s.Take())
-	}
-	v := s.View(until)
-	join(&out, v.Outputs)
-	issues := append(out.Issues, v.Open...)
-	issues = slices.DeleteFunc(issues, func(i monitor.Issue) bool { return i.Start >= to || i.End != 0 && i.End <= from })
-	out = history.Cut(out, from, to)
-	var findings []monitor.Finding
-	err = f.cfg.Store.View(func(tx *kv.Tx) (err error) {
-		findings, err = f.cfg.Findings(tx, accountID, stationCode, issues)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	rows, _, _, err := collect(t, stationCode, calendar.UnitHour, from, to, monitor.Explain(out.Segments, findings), out.Minutes)
-	return rows, err
 }

@@ -58,7 +58,7 @@ func postCorrection(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if dry {
-		return lookedAt(c.api.cfg.Corrections.Rehearse(c.p, in))
+		return lookedAt(c.api.cfg.Corrections.Rehearse(c.r.Context(), c.p, in))
 	}
 	return c.made(c.api.cfg.Corrections.Make(c.p, in))
 }
@@ -109,5 +109,5 @@ func postCorrectionUndo(c *call) (reply, error) {
 	if err := c.takeTurn(); err != nil {
 		return reply{}, err
 	}
-	return lookedAt(c.api.cfg.Corrections.RehearseUndo(c.p, id))
+	return lookedAt(c.api.cfg.Corrections.RehearseUndo(c.r.Context(), c.p, id))
 }

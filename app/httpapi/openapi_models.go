@@ -406,6 +406,21 @@ const answerModels = `{
 	"targetCount": {"description": "Units due, downtime subtracted.", "type": ["number", "null"]},
 	"availability": {"type": ["number", "null"]}, "performance": {"type": ["number", "null"]}, "quality": {"type": ["number", "null"]}, "oee": {"type": ["number", "null"]},
 	"coverage": {"description": "How much of the scheduled time there is data of.", "type": ["number", "null"]}}},
+"Tuning": {"description": "What was in force made of a stretch of time, and what other settings would have.", "type": "object", "required": ["before", "after"], "additionalProperties": false, "properties": {
+	"before": {"$ref": "#/components/schemas/Tuned"}, "after": {"$ref": "#/components/schemas/Tuned"}}},
+"Tuned": {"description": "Figures and stops of a stretch of time.", "type": "object", "required": ["figures", "stops"], "additionalProperties": false, "properties": {
+	"figures": {"$ref": "#/components/schemas/CorrectionFigures"}, "stops": {"$ref": "#/components/schemas/Lengths"}}},
+"Lengths": {"description": "Stretches of time by how long they are, as far as they lie in the range.", "type": "object", "required": ["count", "totalMs", "histogram"], "additionalProperties": false, "properties": {
+	"count": {"type": "integer", "minimum": 0}, "totalMs": {"type": "integer", "minimum": 0},
+	"histogram": {"description": "In order; each begins where the one before it ends.", "type": "array", "items": {"$ref": "#/components/schemas/LengthBin"}}}},
+"LengthBin": {"description": "Stretches of at least fromMs, and shorter than toMs.", "type": "object", "required": ["fromMs", "toMs", "count", "totalMs"], "additionalProperties": false, "properties": {
+	"fromMs": {"type": "integer", "minimum": 0}, "toMs": {"description": "null: and longer.", "type": ["integer", "null"]}, "count": {"type": "integer", "minimum": 0}, "totalMs": {"type": "integer", "minimum": 0}}},
+"Standstill": {"description": "How long a station stood in scheduled production.", "type": "object", "required": ["stationCode", "from", "to", "lengths", "complete", "stretches"], "additionalProperties": false, "properties": {
+	"stationCode": {"type": "string"}, "from": {"$ref": "#/components/schemas/Moment"}, "to": {"$ref": "#/components/schemas/Moment"},
+	"lengths": {"$ref": "#/components/schemas/Lengths"},
+	"complete": {"description": "Stretches are all, and not the longest alone.", "type": "boolean"},
+	"stretches": {"description": "In order of time.", "type": "array", "items": {"type": "object", "required": ["startAt", "endAt", "durationMs"], "additionalProperties": false, "properties": {
+		"startAt": {"$ref": "#/components/schemas/Moment"}, "endAt": {"$ref": "#/components/schemas/Moment"}, "durationMs": {"type": "integer", "minimum": 1}}}}}},
 "StationNote": {"description": "What is put up at a station.", "type": "object", "required": ["stationCode", "currentOperatorInitials", "alertMessage", "alertExpiresAt"], "additionalProperties": false, "properties": {
 	"stationCode": {"type": "string"},
 	"currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},

@@ -83,6 +83,8 @@ func (a *API) routes() []route {
 		{method: get, path: "/energy", handle: getEnergy, query: append(chosenBy(), "by")},
 		{method: get, path: "/pareto", handle: getPareto, query: chosenBy()},
 		{method: get, path: "/analysis/cycletime", handle: getCycleTimes, query: chosenBy()},
+		{method: get, path: "/analysis/standstill", handle: getStandstill, query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit"}},
+		{method: post, path: "/analysis/tuning", handle: postTuning, role: auth.Supervisor},
 		{method: get, path: "/cron", handle: getCron, query: []string{"pattern", "timezone", "count"}},
 		{method: get, path: "/export/:table", handle: getExport, query: append(chosenBy(), "resolution")},
 

@@ -67,6 +67,8 @@ var samples = map[string]sample{
 	"GET /pareto":                                        {make: plain("/pareto?stationcodes=PACK-1"), foreign: 400},
 	"GET /analysis/cycletime":                            {make: plain("/analysis/cycletime?stationcodes=PACK-2"), foreign: 400},
 	"GET /directory":                                     {make: plain("/directory")},
+	"GET /analysis/standstill":                           {make: plain("/analysis/standstill?stationcode=PACK-1&rangecode=today&limit=5"), foreign: 400},
+	"POST /analysis/tuning":                              {make: someTuning, role: auth.Supervisor, foreign: 400},
 	"GET /cron":                                          {make: plain("/cron?pattern=0+6+*+*+1-5&timezone=Europe/Lisbon&count=2")},
 	"GET /export/:table":                                 {make: plain("/export/windows?rangecode=today&stationcodes=PACK-1"), foreign: 400},
 	"GET /auth/profile":                                  {make: plain("/auth/profile")},
@@ -161,6 +163,10 @@ func (s *server) correctionOf() string {
 
 func newCorrection(s *server, _ caller) ask {
 	return ask{path: "/correction?dryrun=true", body: s.correctionOf()}
+}
+
+func someTuning(s *server, _ caller) ask {
+	return ask{path: "/analysis/tuning", body: s.correctionOf()}
 }
 
 func someCorrection(s *server, _ caller) ask {

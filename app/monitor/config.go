@@ -76,6 +76,7 @@ type Config struct {
 	DowntimeMode         DowntimeMode
 	UtilisationThreshold int64 // ms
 	SlowThreshold        int64 // ms
+	AnyStop              bool  // every standstill is a stop, however short: Bare
 	ForceShiftTime       bool  // shift time without a schedule is planned production (forceAllShiftTimeAsPlannedProduction)
 
 	ProductiveMode ProductiveMode
@@ -106,6 +107,19 @@ const (
 	// UnknownSKU is the SKU of units made without a schedule.
 	UnknownSKU = "UNKNOWN"
 )
+
+// Bare gives the configuration with its thresholds out of the way: every stretch of scheduled production in which the station's
+// detection sees no production is a stop, however short. Where productive signals hold on, they hold for a millisecond.
+// By production they last from one unit to the next. Detection that is off sees what it would by utilisation.
+func (c *Config) Bare() *Config {
+	bare := *c
+	bare.AnyStop = true
+	bare.HoldOn = min(c.HoldOn, 1)
+	if c.DowntimeMode == DowntimeOff {
+		bare.DowntimeMode = DowntimeUtilisation
+	}
+	return &bare
+}
 
 func (c *Config) aliveTimeout() int64 {
 	if c.AliveTimeout > 0 {

@@ -50,13 +50,16 @@ func (s *State) stopped(productive bool) (may bool, need int64) {
 	}
 	switch c.DowntimeMode {
 	case DowntimeProduction:
-		return true, s.ctx.UnitGap + 1 // longer than
+		may, need = true, s.ctx.UnitGap+1 // longer than
 	case DowntimeUtilisation:
-		return !productive, c.UtilisationThreshold
+		may, need = !productive, c.UtilisationThreshold
 	case DowntimeLineSpeed:
-		return s.speedKnown && !c.running(s.speed), c.UtilisationThreshold
+		may, need = s.speedKnown && !c.running(s.speed), c.UtilisationThreshold
 	}
-	return false, 0
+	if c.AnyStop {
+		need = 0
+	}
+	return may, need
 }
 
 // isSlow tells whether the machine runs, but under the share of its line speed target, where that matters.
@@ -75,7 +78,7 @@ func (s *State) refresh(unit bool) {
 
 	may, need := s.stopped(productive)
 	// What merely may become a stop for want of units is not disturbed by a machine that starts to run without making any.
-	over := s.broken || !may || unit || rising && (s.stop.registered || s.cfg.DowntimeMode != DowntimeProduction)
+	over := s.broken || !may || unit || rising && (s.stop.registered && !s.cfg.AnyStop || s.cfg.DowntimeMode != DowntimeProduction)
 	s.stop = s.track(s.stop, over, may, need, IssueStop)
 	slow := s.isSlow()
 	s.slow = s.track(s.slow, s.broken || !slow, slow, s.cfg.SlowThreshold, IssueSlow)

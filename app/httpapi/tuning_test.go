@@ -1,0 +1,59 @@
+package httpapi
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"opsmon/app/auth"
+)
+
+func TestTuning(t *testing.T) {
+	s := newServer(t, options{})
+	reader, supervisor := s.roleKey(auth.Readonly), s.roleKey(auth.Supervisor)
+	start := s.plant()
+	stand := func(query string, status int) *answer {
+		t.Helper()
+		return s.do(ask{method: "GET", path: "/analysis/standstill?stationcode=PACK-1&" + query, key: reader}).want(t, status)
+	}
+	at := func(after time.Duration) string { return moment(start.Add(after).UnixMilli()) }
+	// PACK-1 runs for an hour, and stands until the schedule ends. Units come at half a minute, and begin the time anew only while
+	// it stands.
+	holds(t, stand(rangeOf(start, 0, 3*time.Hour), 200), map[string]any{
+		"result.stationCode": "PACK-1", "result.from": at(0), "result.to": at(3 * time.Hour), "result.complete": true, "result.lengths.count": 1, "result.lengths.totalMs": 3600000,
+		"result.stretches.0.startAt": at(time.Hour), "result.stretches.0.endAt": at(2 * time.Hour), "result.stretches.0.durationMs": 3600000, "result.stretches.1": nil,
+	})
+	holds(t, stand(rangeOf(start, 90*time.Minute, 95*time.Minute), 200), map[string]any{"result.stretches.0.startAt": at(90 * time.Minute), "result.stretches.0.durationMs": 300000})
+	for bad, field := range map[string]string{rangeOf(start, -32*24*time.Hour, 0): "from", "rangecode=today&limit=10001": "limit", "": "from"} {
+		if a := stand(bad, 400); a.at("details", "0", "field") != field {
+			t.Errorf("%s: %s", bad, a.body)
+		}
+	}
+	tune := func(changes string, status int) *answer {
+		t.Helper()
+		body := `{"stationCodes":["PACK-1"],"from":"` + at(0) + `","to":"` + at(2*time.Hour) + `","changes":` + changes + `}`
+		return s.do(ask{method: "POST", path: "/analysis/tuning", key: supervisor, body: body}).want(t, status)
+	}
+	holds(t, tune(`{"station":{"utilisationDowntimeThreshold":3600001}}`, 200), map[string]any{
+		"result.before.figures.downtimeMs": 3600000, "result.before.figures.availability": 0.5, "result.before.stops.count": 1, "result.before.stops.totalMs": 3600000,
+		"result.after.figures.downtimeMs": 0, "result.after.figures.availability": 1, "result.after.stops.count": 0, "result.after.figures.targetCount": 180,
+	})
+	if a := tune(`{"station":{"utilisationDowntimeThreshold":-1}}`, 400); a.at("details", "0", "field") != "changes.station.utilisationDowntimeThreshold" {
+		t.Errorf("%s", a.body)
+	}
+	holds(t, s.do(ask{method: "GET", path: "/correction", key: s.roleKey(auth.Admin)}).want(t, 200), map[string]any{"paging.totalElements": 0})
+}
+
+func TestLongestOnes(t *testing.T) {
+	l := longestOnes{most: 3}
+	for i, length := range []int64{5, 1, 9, 9, 2, 7, 9, 9, 1} {
+		l.add(int64(i)*10, int64(i)*10+length)
+	}
+	var got []int64
+	for _, x := range l.shown() {
+		got = append(got, x.DurationMs)
+	}
+	if want := []int64{9, 9, 9}; !slices.Equal(got, want) || l.list[2].start != 60 {
+		t.Errorf("%v, the last of %d", got, l.list[2].start)
+	}
+}
