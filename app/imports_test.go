@@ -40,6 +40,7 @@ var who = map[string][]string{
 	"app/web":              {"assets"},
 	"app/web/accesstest":   {},                                                                  // tests alone
 	"app/web/configtest":   {},                                                                  // tests alone
+	"app/web/offlinetest":  {},                                                                  // tests alone
 	"app/web/consoletest":  {},                                                                  // tests alone
 	"app/web/entrytest":    {},                                                                  // tests alone
 	"app/web/liststest":    {},                                                                  // tests alone

@@ -179,6 +179,9 @@ func envelope(method, path string, a *answer) error {
 	if c := h.Get("Cache-Control"); c != "no-store" && c != "private, no-cache" {
 		return fmt.Errorf("Cache-Control is %q", c)
 	}
+	if at, err := strconv.ParseInt(h.Get("X-Time"), 10, 64); h.Get("Etag") == "" && h.Get("Content-Type") == "application/json" && (err != nil || at < 1e12) {
+		return fmt.Errorf("X-Time is %q", h.Get("X-Time"))
+	}
 	if a.status == http.StatusNoContent || a.status == http.StatusNotModified {
 		if len(a.raw) > 0 || h.Get("Content-Type") != "" || h.Get("Content-Length") != "" {
 			return errors.New("it has a body, or tells of one")

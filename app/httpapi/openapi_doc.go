@@ -67,7 +67,7 @@ const tags = `[
 const introduction = "The HTTP API of a plant's operations monitoring. Bodies are JSON. Every answer carries `isSuccess`; an error has an `errorCode` for programs and, but for 401, a sentence for people.\n\n" +
 	"Send an API key in the header `X-API-KEY`. Browsers that signed in send the cookie `session` instead. The roles are `admin`, `member`, `supervisor`, `operator` and `readonly`, highest first; a role may do what those below it may.\n\n" +
 	"`GET` answers `HEAD` too, but for `/auth/callback`. A path that does not exist is 404, a method that a path does not take is 405 with `Allow`. Bodies may have 1 MiB, manifests 32 MiB. " +
-	"A body that is not strict JSON, or has a property that is not known, is 400, and all problems are listed at once. Times are RFC 3339 in UTC with milliseconds."
+	"A body that is not strict JSON, or has a property that is not known, is 400, and all problems are listed at once. Times are RFC 3339 in UTC with milliseconds. Answers tell the service's time in `X-Time`, Unix milliseconds, for clients whose own clock is wrong."
 
 // parameters describes path and query parameters by name, or by operation and name where a name means different things.
 const parameters = `{

@@ -124,6 +124,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	if out.rep != nil {
 		return a.writeRepresentation(w, r, out.rep)
 	}
+	h["X-Time"] = []string{strconv.FormatInt(a.time(), 10)}
 	for _, kv := range out.header {
 		h.Set(kv[0], kv[1])
 	}
@@ -154,6 +155,15 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	w.WriteHeader(status)
 	a.send(w, body)
 	return status
+}
+
+// time gives the time by which the floor goes, ms. A tablet that was offline tells what it did in this time, whatever its own
+// clock shows.
+func (a *API) time() int64 {
+	if a.cfg.Floor == nil {
+		return time.Now().UnixMilli()
+	}
+	return a.cfg.Floor.Time()
 }
 
 // writeStream does a long operation and tells how it goes. A failure is told at the stream's end, in the form that the

@@ -1,5 +1,7 @@
 // What talks to the service. One way for every page: requests, their errors, and whether the service is there at all.
 
+import { heard } from "./clock.js";
+
 /** ApiError is an answer that is an error, or none at all (status 0). details: [{field, issue}]; retryAfter in seconds. */
 export class ApiError extends Error {
   constructor(status, code, message, details = [], retryAfter = 0) {
@@ -17,12 +19,14 @@ export class ApiError extends Error {
  */
 export async function request(method, path, { body, headers = {}, signal, signIn = true } = {}) {
   let response, content;
+  const sent = Date.now();
   try {
     response = await fetch(path, {
       method, signal, cache: "no-cache",
       headers: body === undefined ? headers : { "Content-Type": "application/json", ...headers },
       body: body === undefined ? undefined : typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body),
     });
+    heard(response.headers.get("X-Time"), sent, Date.now());
     content = await read(response);
   } catch (cause) {
     if (cause.name === "AbortError") throw cause;

@@ -4,7 +4,7 @@
 
 import { ApiError, request } from "../shared/api.js";
 import { keep } from "../shared/keep.js";
-import { heard, now } from "./clock.js";
+import { ahead, now, sure } from "../shared/clock.js";
 
 const patience = 2500; // ms that an action may be on its way before it is said to wait
 const limit = 15_000; // ms for an answer; on bad Wi-Fi none may ever come
@@ -45,10 +45,11 @@ class Queue extends EventTarget {
    * takes long, or {state: "refused", error}. stamp is the name of the field that the time goes into, "" for none.
    */
   async act({ method = "POST", path, body = {}, label, station, stamp = "at" }) {
-    const at = now();
+    const at = now(), device = Date.now();
     this.#last = Math.max(Date.now(), this.#last + 1);
     const id = `${String(this.#last).padStart(15, "0")}-${random(6)}`;
-    const action = { id, key: random(20), who: this.#who, method, path, body: stamp && !(stamp in body) ? { ...body, [stamp]: new Date(at).toISOString() } : body, label, station, at, faults: 0 };
+    const action = { id, key: random(20), who: this.#who, method, path, body, label, station, at, device, stamp: stamp in body ? "" : stamp, faults: 0 };
+    if (sure()) stampIt(action, at);
     this.kept = (await keep.set(`queue:${id}`, action)) !== undefined;
     this.waiting.push(action);
     const settled = new Promise((done) => this.#promises.set(id, done));
@@ -113,10 +114,14 @@ class Queue extends EventTarget {
     }
   }
 
-  async #ask({ method, path, body, key }) {
-    const sent = Date.now();
-    const { headers, body: answer } = await request(method, path, { body, headers: { "Idempotency-Key": key }, signal: AbortSignal.timeout(limit), signIn: false });
-    heard(headers.get("Date"), sent, Date.now());
+  async #ask(action) {
+    const signal = () => AbortSignal.timeout(limit);
+    if (action.stamp) { // it was done when nothing was heard of the service's clock yet
+      if (!sure()) await request("GET", "/health", { signal: signal() });
+      stampIt(action, action.device + ahead());
+      await keep.set(`queue:${action.id}`, action); // what is sent again must be the same
+    }
+    const { body: answer } = await request(action.method, action.path, { body: action.body, headers: { "Idempotency-Key": action.key }, signal: signal(), signIn: false });
     this.signedOut = false;
     return answer;
   }
@@ -151,6 +156,12 @@ class Queue extends EventTarget {
   }
 
   #changed() { this.dispatchEvent(new Event("change")); }
+}
+
+// stampIt writes the time into an action, once.
+function stampIt(action, at) {
+  if (action.stamp) action.body = { ...action.body, [action.stamp]: new Date(at).toISOString() };
+  Object.assign(action, { at, stamp: "" });
 }
 
 const plain = ({ status, code, message, details }) => ({ status, code, message, details });

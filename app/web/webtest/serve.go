@@ -30,6 +30,8 @@ type Options struct {
 	Empty bool
 	// Simulated plays the plant's last hours at once, and then goes on with the clock.
 	Simulated bool
+	// Clock is the service's, for a test that plays time itself; nil = the real one.
+	Clock *Clock
 	// Adjust changes the configuration; nil = as it is.
 	Adjust func(*app.Config)
 }
@@ -42,7 +44,10 @@ type Service struct {
 	SetupCode string // of an empty store
 	DataDir   string
 
-	t *testing.T
+	t     *testing.T
+	cfg   app.Config
+	clock *Clock
+	stop  func()
 }
 
 // Admin is the account's first administrator.
@@ -59,52 +64,64 @@ func Serve(t *testing.T, o Options) *Service {
 	if manifest == nil {
 		manifest = demo.Manifest()
 	}
-	var past clock
+	past := o.Clock
 	if o.Simulated {
-		past.set(time.Now().Add(-played).UnixMilli())
-		cfg.Clock, cfg.Signals.PerSecond = past.now, 1_000_000
+		past = new(Clock)
+		past.Set(time.Now().Add(-played).UnixMilli())
+		cfg.Signals.PerSecond = 1_000_000
+	}
+	if past != nil {
+		cfg.Clock = past.Now
 	}
 	if o.Adjust != nil {
 		o.Adjust(&cfg)
 	}
-	s := run(t, cfg)
+	s := &Service{DataDir: cfg.DataDir, t: t, cfg: cfg, clock: past}
+	s.run()
+	t.Cleanup(func() { s.stop() })
 	if !o.Empty {
 		var made struct{ AccountID, APIKey string }
 		s.callLocal("/local/init", map[string]any{"domain": domain, "email": Admin, "manifest": json.RawMessage(manifest)}, &made)
 		s.AccountID, s.Key = made.AccountID, made.APIKey
 	}
 	if o.Simulated {
-		s.play(manifest, &past)
+		s.play(manifest, past)
 	}
 	return s
 }
 
-// run runs a service until the test ends.
-func run(t *testing.T, cfg app.Config) *Service {
-	t.Helper()
-	h, err := app.NewHost(cfg, slog.New(slog.DiscardHandler))
+// run starts the service.
+func (s *Service) run() {
+	s.t.Helper()
+	h, err := app.NewHost(s.cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	started, ended := make(chan string, 1), make(chan error, 1)
 	go func() { ended <- h.Run(ctx, func(url string) { started <- url }) }()
-	t.Cleanup(func() {
+	s.stop = func() {
 		http.DefaultClient.CloseIdleConnections()
 		cancel()
 		if err := <-ended; err != nil {
-			t.Errorf("the service: %v", err)
+			s.t.Errorf("the service: %v", err)
 		}
-	})
+		s.stop = func() {}
+	}
 	select {
 	case base := <-started:
-		return &Service{Base: base, SetupCode: h.SetupCode(), DataDir: cfg.DataDir, t: t}
+		s.Base, s.SetupCode = base, h.SetupCode()
 	case err := <-ended:
 		ended <- nil
-		t.Fatalf("the service did not start: %v", err)
-		return nil
+		s.t.Fatalf("the service did not start: %v", err)
 	}
 }
+
+// Stop ends the service; Start starts it again on its store, at another address.
+func (s *Service) Stop() { s.stop() }
+
+// Start starts a service that was ended.
+func (s *Service) Start() { s.t.Helper(); s.run() }
 
 // Call asks the service's API as the administrator does, and reads the answer's result or results into what result
 // points at, unless that is nil. body is encoded as JSON, unless it is nil. It must succeed.
@@ -228,20 +245,22 @@ func (p *Tab) setCookie(c *http.Cookie) {
 // played is how much of the past a simulated plant has. A production day before today is in it.
 const played = 26 * time.Hour
 
-// clock is a simulated service's: that of what is played until it has caught up, and then the real one.
-type clock struct{ past atomic.Int64 }
+// Clock is a service's that a test sets: as long as it was not, the real one.
+type Clock struct{ at atomic.Int64 }
 
-func (c *clock) set(at int64) { c.past.Store(at) }
+// Set sets it to a moment, Unix ms, at which it stands until it is set again; 0 is the real time.
+func (c *Clock) Set(at int64) { c.at.Store(at) }
 
-func (c *clock) now() time.Time {
-	if past := c.past.Load(); past != 0 {
-		return time.UnixMilli(past)
+// Now gives what it shows.
+func (c *Clock) Now() time.Time {
+	if at := c.at.Load(); at != 0 {
+		return time.UnixMilli(at)
 	}
 	return time.Now()
 }
 
 // play plays the plant until the test ends; it comes back when what is played has caught up with the real time.
-func (s *Service) play(manifest []byte, past *clock) {
+func (s *Service) play(manifest []byte, past *Clock) {
 	s.t.Helper()
 	plant, err := simulate.ReadPlant(manifest)
 	if err != nil {
@@ -251,15 +270,15 @@ func (s *Service) play(manifest []byte, past *clock) {
 	caughtUp := make(chan struct{})
 	player := simulate.NewPlayer(simulate.PlayConfig{
 		Generator: simulate.New(plant, simulate.Config{Seed: 3, Interval: (20 * time.Second).Milliseconds(), TrueClocks: true}),
-		Send:      s.sender(client), From: past.now().UnixMilli(), Batch: 5000, Patience: time.Minute, Step: (100 * time.Second).Milliseconds(),
+		Send:      s.sender(client), From: past.Now().UnixMilli(), Batch: 5000, Patience: time.Minute, Step: (100 * time.Second).Milliseconds(),
 		Clock: func(at int64) {
 			switch {
-			case past.past.Load() == 0:
+			case past.at.Load() == 0:
 			case at > time.Now().Add(-2*time.Second).UnixMilli():
-				past.set(0)
+				past.Set(0)
 				close(caughtUp)
 			default:
-				past.set(at)
+				past.Set(at)
 			}
 		},
 	})

@@ -1,0 +1,221 @@
+package offlinetest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"opsmon/app/web/webtest"
+)
+
+func TestMain(m *testing.M) { webtest.Main(m) }
+
+// press is a plant of one press that people count at.
+func press(t *testing.T) []byte {
+	t.Helper()
+	doc := map[string]any{"version": "v1", "account": map[string]any{
+		"id": "demo", "domain": "demo.example", "durationFormat": "hours", "enableManualProduction": "on", "enableQuickScheduleStart": "on", "enableManualDowntime": "on",
+		"skus":    []any{map[string]any{"code": "CUP", "name": "Cup", "cycleTime": 6000, "allowUseInQuickSchedule": true}},
+		"reasons": []any{map[string]any{"code": "JAM", "name": "Jam"}},
+		"plants": []any{map[string]any{"code": "north", "name": "North", "timezone": "UTC", "dayStartHour": 6, "weekStartDay": 0, "stationGroups": []any{
+			map[string]any{"code": "presses", "name": "Presses", "stations": []any{map[string]any{"code": "PRESS-1", "name": "Press 1"}}}}}},
+	}}
+	b, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// wired is a tablet with a line to the service that can be cut. queue and clock are its modules, as the page has them.
+func wired(t *testing.T) (*webtest.Service, *webtest.Line, *webtest.Tab) {
+	t.Helper()
+	s := webtest.Serve(t, webtest.Options{Manifest: press(t)})
+	line := webtest.NewLine(t, s)
+	tab := webtest.Open(t, line.Base, webtest.TabletTall)
+	s.SignIn(tab, "supervisor")
+	open(tab)
+	tab.Until(`navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller !== null)`)
+	s.Call("POST", "/quick-schedule", map[string]any{"stationCode": "PRESS-1", "skuCode": "CUP", "initials": "ABC"}, nil)
+	return s, line, tab
+}
+
+// open opens the page and takes hold of its queue.
+func open(tab *webtest.Tab) {
+	tab.Visit("/tablet")
+	hold(tab)
+}
+
+func hold(tab *webtest.Tab) {
+	tab.Until(`document.querySelector('script[type="module"]')`)
+	tab.Eval(`import(new URL("queue.js", document.querySelector('script[type="module"]').src).href).then((m) => { globalThis.queue = m.queue; })`)
+	tab.Eval(`import(new URL("../shared/clock.js", document.querySelector('script[type="module"]').src).href).then((m) => { globalThis.clock = m; })`)
+}
+
+// count enters good units by the queue, and gives what came of it: sent, waiting or refused.
+func count(tab *webtest.Tab, good int) string {
+	return webtest.Eval[string](tab, fmt.Sprintf(`queue.act({ path: "/production", body: { stationCode: "PRESS-1", good: %d, initials: "ABC" }, label: "%d good", station: "PRESS-1" }).then((r) => r.state)`, good, good))
+}
+
+// entered gives the good units of each entry, in the order in which they came.
+func entered(s *webtest.Service) (good []int) {
+	var entries []struct {
+		Good       int
+		RecordedAt string
+	}
+	s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &entries)
+	slices.SortStableFunc(entries, func(a, b struct {
+		Good       int
+		RecordedAt string
+	}) int {
+		return strings.Compare(a.RecordedAt, b.RecordedAt)
+	})
+	for _, e := range entries {
+		good = append(good, e.Good)
+	}
+	return good
+}
+
+// What is done while the network is away waits, outlives a reload without the network, and arrives in order, once, with the
+// time at which it was done, also when the service was started anew meanwhile.
+func TestWhatIsDoneWithoutTheNetworkArrives(t *testing.T) {
+	s, line, tab := wired(t)
+	if got := count(tab, 1); got != "sent" {
+		t.Fatalf("with the network an action is %s", got)
+	}
+	line.Cut()
+	before := time.Now()
+	for _, good := range []int{2, 3} {
+		if got := count(tab, good); got != "waiting" {
+			t.Fatalf("without the network an action is %s", got)
+		}
+	}
+	after := time.Now()
+	tab.Visit("/tablet") // from what the browser keeps
+	hold(tab)
+	tab.Until(`queue.waiting.map((a) => a.label).join() === "2 good,3 good"`)
+	if got := count(tab, 4); got != "waiting" {
+		t.Fatalf("after a reload an action is %s", got)
+	}
+	if got := entered(s); !slices.Equal(got, []int{1}) {
+		t.Fatalf("something came through: %v", got)
+	}
+	s.Stop()
+	s.Start()
+	time.Sleep(1500 * time.Millisecond) // so that what is sent late has another time
+	line.Mend()
+	tab.Until(`queue.waiting.length === 0`)
+	if got := entered(s); !slices.Equal(got, []int{1, 2, 3, 4}) {
+		t.Errorf("entered: %v", got)
+	}
+	var entries []struct {
+		Good        int
+		EffectiveAt time.Time
+	}
+	s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &entries)
+	for _, e := range entries {
+		if (e.Good == 2 || e.Good == 3) && (e.EffectiveAt.Before(before.Add(-1100*time.Millisecond)) || e.EffectiveAt.After(after.Add(1100*time.Millisecond))) {
+			t.Errorf("%d good were entered at %v, done from %v to %v", e.Good, e.EffectiveAt, before, after)
+		}
+	}
+	tab.Clean()
+}
+
+// An answer that is lost does not make an action count twice.
+func TestAnAnswerThatIsLostCountsOnce(t *testing.T) {
+	s, line, tab := wired(t)
+	line.Swallow(2)
+	count(tab, 5)
+	tab.Until(`queue.waiting.length === 0`)
+	if got := entered(s); !slices.Equal(got, []int{5}) {
+		t.Errorf("entered: %v", got)
+	}
+}
+
+// What the service refuses is told, kept over a reload until somebody has seen it, and in nobody's way.
+func TestARefusedActionIsTold(t *testing.T) {
+	s, line, tab := wired(t)
+	line.Cut()
+	tab.Eval(`Promise.all([
+		queue.act({ path: "/production", body: { stationCode: "PRESS-1", reject: 1000, initials: "ABC" }, label: "1,000 rejected", station: "PRESS-1" }),
+		queue.act({ path: "/production", body: { stationCode: "PRESS-1", good: 6, initials: "ABC" }, label: "6 good", station: "PRESS-1" }),
+	])`)
+	line.Mend()
+	tab.Until(`queue.waiting.length === 0`)
+	if got := entered(s); !slices.Equal(got, []int{6}) {
+		t.Errorf("entered: %v", got)
+	}
+	open(tab)
+	tab.Until(`queue.refused.length === 1`)
+	got := webtest.Eval[string](tab, `((r) => r.label + ": " + r.error.status + " " + r.error.message)(queue.refused[0])`)
+	if !strings.HasPrefix(got, "1,000 rejected: 403 enableRejectProduction is off") {
+		t.Errorf("it tells %q", got)
+	}
+	tab.Eval(`queue.dismiss(queue.refused[0].id)`)
+	open(tab)
+	tab.Until(`queue.refused.length === 0`)
+}
+
+// Of somebody else's actions none is sent in another one's name.
+func TestActionsBelongToWhoDidThem(t *testing.T) {
+	s, line, tab := wired(t)
+	line.Cut()
+	count(tab, 7)
+	line.Mend()
+	s.SignIn(tab, "operator")
+	tab.Eval(`fetch("/auth/profile").then((a) => a.json()).then((a) => queue.open(a.result))`)
+	tab.Until(`queue.waiting.length === 0 && queue.others === 1`)
+	if got := entered(s); len(got) != 0 {
+		t.Errorf("entered: %v", got)
+	}
+	s.SignIn(tab, "supervisor")
+	open(tab)
+	tab.Until(`fetch("/production?rangecode=last7d").then((a) => a.json()).then((a) => a.results.length > 0)`)
+	if got := entered(s); !slices.Equal(got, []int{7}) {
+		t.Errorf("entered: %v", got)
+	}
+}
+
+// A tablet's own clock may be years off: what it does has the service's time.
+func TestATabletWithAWrongClock(t *testing.T) {
+	s, _, tab := wired(t)
+	tab.Eval(`(() => { const real = Date.now; Date.now = () => real() - 400 * 86400000; })()`)
+	tab.Eval(`fetch("/health").then((a) => clock.heard(a.headers.get("X-Time"), Date.now(), Date.now()))`) // as any answer does
+	if got := webtest.Eval[float64](tab, `Math.abs(clock.ahead() - 400 * 86400000)`); got > 3000 {
+		t.Fatalf("it is %v ms off", got)
+	}
+	if got := count(tab, 8); got != "sent" {
+		t.Fatalf("an action is %s: %s", got, webtest.Eval[string](tab, `JSON.stringify(queue.refused)`))
+	}
+	if got := entered(s); !slices.Contains(got, 8) {
+		t.Errorf("entered: %v", got)
+	}
+}
+
+// What was done before anything was heard of the service's clock, by a tablet whose own was wrong, has the service's time.
+func TestAWrongClockBeforeTheNetworkIsThere(t *testing.T) {
+	s, line, tab := wired(t)
+	line.Cut()
+	tab.Eval(`localStorage.clear()`)
+	open(tab)
+	tab.Eval(`(() => { const real = Date.now; Date.now = () => real() + 90 * 86400000; })()`)
+	before := time.Now()
+	if got := count(tab, 9); got != "waiting" {
+		t.Fatalf("without the network an action is %s", got)
+	}
+	after := time.Now()
+	time.Sleep(1200 * time.Millisecond)
+	line.Mend()
+	tab.Until(`queue.waiting.length === 0`)
+	var entries []struct {
+		Good        int
+		EffectiveAt time.Time
+	}
+	s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &entries)
+	if len(entries) != 1 || entries[0].Good != 9 || entries[0].EffectiveAt.Before(before.Add(-time.Second)) || entries[0].EffectiveAt.After(after) {
+		t.Errorf("%+v; done from %v to %v; refused: %s", entries, before, after, webtest.Eval[string](tab, `JSON.stringify(queue.refused)`))
+	}
+}
