@@ -39,6 +39,7 @@ var who = map[string][]string{
 	"app/upgrade":          {"kv", "app/backup"},
 	"app/web":              {"assets"},
 	"app/web/accesstest":   {},                                                                  // tests alone
+	"app/web/analysistest": {},                                                                  // tests alone
 	"app/web/configtest":   {},                                                                  // tests alone
 	"app/web/offlinetest":  {},                                                                  // tests alone
 	"app/web/consoletest":  {},                                                                  // tests alone

@@ -4,6 +4,7 @@ export const sections = [
   {
     pages: [
       { path: "", module: "floor", label: "Floor", role: "readonly" },
+      { path: "analysis", module: "analysis", label: "Analysis", role: "readonly" },
     ],
   },
 ];

@@ -18,6 +18,27 @@ export function duration(ms) {
   return parts.join(" ");
 }
 
+const largest = { months: 0, days: 1, hours: 2, minutes: 3 };
+const lengths = [["mo", 2592000000], ["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000]];
+
+/**
+ * lasted writes how long something took in all, in the two largest units that say something: "3 d 4 h", "12 min 30 s". format
+ * is the account's durationFormat, the largest unit that is used: months (of 30 days), days, hours or minutes. Null is "–".
+ */
+export function lasted(ms, format = "months") {
+  if (ms === null || ms === undefined) return "–";
+  if (ms < 0) return `−${lasted(-ms, format)}`;
+  if (ms === 0) return "0 min";
+  const units = lengths.slice(largest[format] ?? 0);
+  let at = units.findIndex(([, length]) => ms >= length);
+  if (at < 0 || at === units.length - 1) return `${number(Math.round(ms / 1000))} s`;
+  const [small, least] = units[at + 1], plain = small === "s" && ms >= 3600000;
+  const step = plain ? 60000 : least, rounded = Math.round(ms / step) * step;
+  if (at > 0 && rounded >= units[at - 1][1]) at--; // 59 min 59.9 s are an hour
+  const [large, most] = units[at], rest = Math.round((rounded % most) / units[at + 1][1]);
+  return `${number(Math.floor(rounded / most))} ${large}${rest > 0 && !plain ? ` ${rest} ${units[at + 1][0]}` : ""}`;
+}
+
 const spoken = {
   d: 86400000, day: 86400000, days: 86400000, h: 3600000, hour: 3600000, hours: 3600000, m: 60000, min: 60000, minute: 60000, minutes: 60000,
   s: 1000, sec: 1000, second: 1000, seconds: 1000, ms: 1,

@@ -22,7 +22,7 @@ export const color = (name) => getComputedStyle(document.documentElement).getPro
 /**
  * plot draws series over time into the element that it stands in: plot({data, series, options}). data is as uPlot takes it,
  * moments in ms first; series are [{label, color (the name of a variable), width, step, points, value(n)}]; options are more
- * of uPlot's. What is given anew is drawn anew. zone is the plant's time zone; zoom(from, to) is told in ms.
+ * of uPlot's. What is given anew is drawn anew. label(at) names the moments of the data, where these are days or longer. zone is the plant's time zone; zoom(from, to) is told in ms.
  */
 class Plot extends AsyncDirective {
   update(part, [given]) {
@@ -53,17 +53,17 @@ class Plot extends AsyncDirective {
   }
 
   settings() {
-    const { series, height = 220, zone = "UTC", zoom, options = {} } = this.given;
+    const { series, height = 220, zone = "UTC", zoom, label, options = {} } = this.given;
     const ink = color("muted"), line = color("line");
     const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
     return {
       width: this.box.clientWidth || 600, height, ms: 1, tzDate: (at) => uPlot.tzDate(new Date(at), zone),
       cursor: { drag: { setScale: !zoom, x: true, y: false }, ...options.cursor },
-      series: [{ value: (_, at) => (at === null ? "–" : time(at, { zone, date: false, seconds: true })) }, ...series.map((s) => ({
+      series: [{ value: (_, at) => (at === null ? "–" : label ? label(at) : time(at, { zone, date: false, seconds: true })) }, ...series.map((s) => ({
         label: s.label, stroke: color(s.color), width: s.width ?? 1.6, points: { show: Boolean(s.points) }, scale: s.scale ?? "y", spanGaps: false, dash: s.dash,
         fill: s.fill ? color(s.color) + "33" : undefined, paths: s.step ? uPlot.paths.stepped({ align: 1 }) : undefined, value: (_, n) => (n === null || n === undefined ? "–" : (s.value ?? number)(n)),
       }))],
-      axes: [{ ...axis, values: (_, moments, __, ___, step) => clock(moments, step, zone) }, { ...axis, size: 56, values: (_, all) => all.map((n) => number(n)) }, ...(options.axes ?? []).map((a) => ({ ...axis, ...a }))],
+      axes: [{ ...axis, ...(label ? { splits: (u) => some(u.data[0], u.width / 90), values: (_, moments) => moments.map(label) } : { values: (_, moments, __, ___, step) => clock(moments, step, zone) }) }, { ...axis, size: 56, values: (_, all) => all.map((n) => number(n)) }, ...(options.axes ?? []).map((a) => ({ ...axis, ...a }))],
       scales: { x: { time: true }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(high ?? 1, 1e-9) * 1.05] }, ...options.scales },
       hooks: { ...options.hooks, setSelect: zoom ? [(u) => { if (u.select.width > 4) zoom(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] : [] },
       plugins: options.plugins ?? [], legend: { live: true, ...options.legend },
@@ -84,6 +84,9 @@ class Plot extends AsyncDirective {
   }
 }
 
+// some gives so many of the moments at most, evenly.
+const some = (moments, most) => moments.filter((_, i) => i % Math.max(1, Math.ceil(moments.length / most)) === 0);
+
 // clock labels moments: hours within days, and the day where it is a new one. step is what lies between two, ms.
 function clock(moments, step, zone) {
   let before = "";
@@ -99,15 +102,16 @@ export const plot = directive(Plot);
 
 /**
  * figure frames a chart: its title, the chart, its numbers as a table that can be opened, and as CSV. columns are [{label,
- * text(row), numeric}] of rows; name is that of the file.
+ * text(row), numeric}] of rows; name is that of the file. cell(row) is what the table shows, where that is not what the file has;
+ * file are the file's columns where it has others.
  */
-export const figure = ({ title, chart, columns, rows, name, note = nothing }) => html`<figure class="card figure-card">
-  <figcaption class="spread"><h2>${title}</h2><button type="button" class="button small" @click=${() => saveTable(name, columns, rows)}>CSV</button></figcaption>
+export const figure = ({ title, chart, columns, rows, name, file = columns, note = nothing }) => html`<figure class="card figure-card">
+  <figcaption class="spread"><h2>${title}</h2><button type="button" class="button small" @click=${() => saveTable(name, file, rows)}>CSV</button></figcaption>
   ${note}${chart}
   <details class="numbers"><summary>Table</summary><div class="table-wrap" tabindex="0" role="region" aria-label=${title}><table class="table"><thead><tr>${columns.map((c) => html`<th scope="col" class=${c.numeric ? "numeric" : ""}>${c.label}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr>${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""}><span dir="auto">${shown(c, row)}</span></td>`)}</tr>`)}</tbody></table></div></details></figure>`;
 
-const shown = (column, row) => { const value = column.text(row); return value === null || value === undefined ? "–" : column.numeric && typeof value === "number" ? number(value) : value; };
+const shown = (column, row) => { if (column.cell) return column.cell(row); const value = column.text(row); return value === null || value === undefined ? "–" : column.numeric && typeof value === "number" ? number(value) : value; };
 
 /** saveTable gives rows to the person as a CSV file. */
 export function saveTable(name, columns, rows) {

@@ -62,9 +62,9 @@ export function scrollTo(box, i, height) {
  * table shows rows under columns; where there is little room, a table of more than three shows each row as a card. columns are [{name, label, cell(row), text(row), numeric, sort: false}] and lets them be ordered by text.
  * state is kept by the page: {by, down}; changed is called when it was changed. Everything else may be left out:
  * key(row), open(row) (what a click on a row does), empty (what stands there instead of no rows), selected (a Set of keys, with
- * select(keys) called at a change), caption, rowClass(row).
+ * select(keys) called at a change), caption, rowClass(row), most (how many rows are drawn).
  */
-export function table({ columns, rows, key = (row) => row.code, state = {}, changed, open, empty = "Nothing is here yet.", selected, select, caption, rowClass }) {
+export function table({ columns, rows, key = (row) => row.code, state = {}, changed, open, empty = "Nothing is here yet.", selected, select, caption, rowClass, most = rows.length }) {
   const by = columns.find((c) => c.name === state.by);
   const sorted = by ? rows.toSorted((a, b) => (state.down ? -1 : 1) * (by.numeric ? (by.text(a) ?? -Infinity) - (by.text(b) ?? -Infinity) : compare(by.text(a), by.text(b)))) : rows;
   const order = (c) => () => { Object.assign(state, { by: c.name, down: state.by === c.name && !state.down }); changed?.(); };
@@ -77,7 +77,7 @@ export function table({ columns, rows, key = (row) => row.code, state = {}, chan
       ${columns.map((c) => html`<th scope="col" class=${c.numeric ? "numeric" : ""} aria-sort=${state.by === c.name ? (state.down ? "descending" : "ascending") : nothing}>
         ${c.text && c.sort !== false && changed ? html`<button type="button" @click=${order(c)}>${c.label}<span aria-hidden="true">${state.by === c.name ? (state.down ? " ↓" : " ↑") : ""}</span></button>` : c.label}</th>`)}
     </tr></thead>
-    <tbody>${repeat(sorted, key, (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => { if (open && !e.target.closest("a, button, input, select, label")) open(row); }}>
+    <tbody>${repeat(sorted.slice(0, most), key, (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => { if (open && !e.target.closest("a, button, input, select, label")) open(row); }}>
       ${selected ? html`<td class="tick"><input type="checkbox" aria-label=${`Choose ${key(row)}`} .checked=${selected.has(key(row))} @change=${(e) => select(e.target.checked ? [...selected, key(row)] : [...selected].filter((k) => k !== key(row)))}></td>` : nothing}
       ${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""} data-label=${c.label}>${c.cell ? c.cell(row) : html`<span dir="auto">${c.text(row) ?? ""}</span>`}</td>`)}
     </tr>`)}</tbody></table></div>`;
