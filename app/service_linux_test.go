@@ -421,15 +421,15 @@ func TestMemory(t *testing.T) {
 			t.Fatalf("PUT /account/manifest: %d", status)
 		}
 	}
-	if kib := resident(t, p); kib > 40<<10 {
+	if kib := residentKiB(t, p); kib > 40<<10 {
 		t.Errorf("%d KiB are resident, more than 40 MiB", kib)
 	} else {
 		t.Logf("%.1f MiB resident", float64(kib)/1024)
 	}
 }
 
-// resident gives how much of a process is in memory, in KiB.
-func resident(t *testing.T, p *process) int {
+// residentKiB gives how much of a process is in memory.
+func residentKiB(t testing.TB, p *process) int {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
