@@ -7,7 +7,7 @@ import { pathText } from "../shared/document.js";
 import { ago, count } from "../shared/format.js";
 import { segmented } from "../shared/form.js";
 import { differenceList, showValue } from "./differences.js";
-import { hrefOf } from "./where.js";
+import { hrefOf, placeText } from "./where.js";
 
 /** changesBar shows what waits to be applied, and nothing when there is nothing. */
 export function changesBar(workspace, ctx) {
@@ -75,11 +75,11 @@ function reviewBody(workspace, ctx, state, control) {
   if (state.busy && !state.result) return html`<p class="muted" role="status">Checking …</p>`;
   if (!state.result) {
     return html`${error ?? nothing}${workspace.problems.size ? html`<div class="notice bad" role="alert"><strong>${count(workspace.problems.size, "problem")} must be mended first.</strong> Nothing was changed.</div>
-      <ul class="problems">${[...workspace.problems].map(([field, issue]) => html`<li><a href=${hrefOf(workspace, field)} @click=${() => control.close()}><code>${field || "the document"}</code></a> ${issue}</li>`)}</ul>` : nothing}`;
+      <ul class="problems">${[...workspace.problems].map(([field, issue]) => html`<li><a href=${hrefOf(workspace, field)} @click=${() => control.close()}><code>${placeText(workspace.doc, field) || "the document"}</code></a> ${issue}</li>`)}</ul>` : nothing}`;
   }
   const { changes, totalChanges, warnings } = state.result;
   return html`${error ?? nothing}
-    ${warnings.length ? html`<div class="notice wait"><strong>${count(warnings.length, "warning")}: it can be applied, but look at it.</strong><ul>${warnings.map((w) => html`<li><code>${w.field}</code> ${w.issue}</li>`)}</ul></div>` : nothing}
+    ${warnings.length ? html`<div class="notice wait"><strong>${count(warnings.length, "warning")}: it can be applied, but look at it.</strong><ul>${warnings.map((w) => html`<li><a href=${hrefOf(workspace, w.field)} @click=${() => control.close()}><code>${placeText(workspace.doc, w.field) || "the document"}</code></a> ${w.issue}</li>`)}</ul></div>` : nothing}
     ${differenceList(changes, totalChanges)}
     <div class="field"><label for="note">Note</label><input id="note" type="text" maxlength="200" dir="auto" autocomplete="off" .value=${state.note} @input=${(e) => { state.note = e.target.value; }} placeholder="Why, in a few words">
       <p class="hint">Shown beside the revision; at most 200 characters.</p></div>`;
@@ -111,6 +111,7 @@ const mergeBody = ({ theirs, changes, conflicts }, sides, control) => html`
   ${theirs.note ? html`<p class="muted" dir="auto">“${theirs.note}”</p>` : nothing}
   <h3>What ${theirs.author} changed</h3>${differenceList(changes, changes.length)}
   ${conflicts.length ? html`<h3>Changed by both of you</h3><p>Choose for each which one to keep.</p>
+    ${conflicts.length > 1 ? html`<p class="row">${[["mine", "Keep all of mine"], ["theirs", "Take all of theirs"]].map(([side, label]) => html`<button type="button" class="button small" @click=${() => { sides.fill(side); control.update(); }}>${label}</button>`)}</p>` : nothing}
     ${conflicts.map((c, i) => html`<div class="conflict"><code>${pathText(c.path)}</code>${c.order ? html` <span class="muted">the order</span>` : nothing}
       <dl>${[["Before", c.base], ["Yours", c.mine], [theirs.author, c.theirs]].map(([who, value]) => html`<div><dt dir="auto">${who}</dt><dd>${showValue(value, c.path.at(-1))}</dd></div>`)}</dl>
       ${segmented({ name: `c${i}`, label: pathText(c.path), value: sides[i], options: [{ value: "mine", label: "Keep mine" }, { value: "theirs", label: "Take theirs" }], change: (side) => { sides[i] = side; control.update(); } })}</div>`)}`

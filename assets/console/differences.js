@@ -39,5 +39,7 @@ export function showValue(value, name) {
   return html`<bdi>${wordOf(value)}</bdi>`;
 }
 
-// What was added or removed as a whole is told by its name, and whole on demand.
-const described = (value) => html`<details class="inline"><summary><bdi>${value.name ?? value.title ?? value.code ?? "…"}</bdi></summary><pre>${JSON.stringify(value, null, 2)}</pre></details>`;
+// What was added or removed as a whole is told by its name, and on demand by all that is set in it.
+const described = (value) => html`<details class="inline"><summary><bdi>${value.name ?? value.title ?? value.code ?? (Array.isArray(value) ? count(value.length, "entry", "entries") : "…")}</bdi></summary>${Array.isArray(value)
+  ? html`<ul>${value.map((one) => html`<li>${showValue(one)}</li>`)}</ul>`
+  : html`<dl class="facts">${Object.entries(value).filter(([, set]) => set !== null && set !== "inherit").map(([name, set]) => html`<dt>${labelOf(name)}</dt><dd>${showValue(set, name)}</dd>`)}</dl>`}</details>`;

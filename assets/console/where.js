@@ -1,6 +1,6 @@
 // Where in the console a field of the manifest is changed.
 
-import { getIn, parsePath } from "../shared/document.js";
+import { getIn, parsePath, pathText } from "../shared/document.js";
 import { terms } from "../shared/terms.js";
 
 // Lists that have a page, and the pages of their elements.
@@ -18,6 +18,16 @@ export function hrefOf(workspace, field) {
   if (!codes) return inManifest;
   const below = list === "plants" ? codes : codes.slice(-1);
   return [pages[list] ?? "/console/plants", ...below.map(encodeURIComponent)].join("/");
+}
+
+/** placeText tells a field's place to people: elements of lists by their code or name, plants[north].stationGroups[packing].name. */
+export function placeText(doc, field) {
+  const path = parsePath(field);
+  const named = path.map((step, i) => {
+    const element = typeof step === "number" ? getIn(doc, path.slice(0, i + 1)) : null;
+    return element ? { code: element.code ?? element.title ?? element.name ?? step } : step;
+  });
+  return pathText(named).replace(/^account\./, "");
 }
 
 // The first reason of a code in the tree, from top to bottom, which is the one that its page shows.

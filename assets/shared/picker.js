@@ -22,7 +22,7 @@ export function picker(f) {
       <span class="finder">
         <input id=${id} type="text" role="combobox" aria-expanded="false" aria-controls=${`${id}-list`} aria-autocomplete="list" autocomplete="off" placeholder=${f.placeholder ?? (f.value === null ? "Not set; find to add" : "Find to add")}
           aria-describedby=${f.described} @input=${(e) => find(e.target, f, add)} @focus=${(e) => find(e.target, f, add)} @keydown=${(e) => keys(e, f, add)} @blur=${(e) => hide(e.target)}>
-        <span class="finds" id=${`${id}-list`} role="listbox" hidden></span>
+        <span class="finds" id=${`${id}-list`} role="listbox" aria-label=${f.label} hidden></span>
       </span>
       ${f.value === null || f.single ? nothing : html`<button type="button" class="link" @click=${() => f.change(null)}>Not set</button>`}
       ${f.value === null && f.allowEmpty ? html`<button type="button" class="link" @click=${() => f.change([])}>None at all</button>` : nothing}`}

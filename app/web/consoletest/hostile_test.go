@@ -112,6 +112,8 @@ func TestHostileNamesInDialogs(t *testing.T) {
 			checkWidth(t, tab)
 			tab.Axe()
 			tab.Shot(fmt.Sprintf("hostile-merge-%d", view.Width))
+			button(tab, "dialog", "Take all of theirs")
+			tab.Until(`document.querySelectorAll("dialog .conflict input:checked").length === 2 && [...document.querySelectorAll("dialog .conflict input:checked")].every((i) => i.parentElement.textContent === "Take theirs")`)
 			tab.Clean()
 		})
 	}

@@ -44,7 +44,7 @@ function page(ctx, state) {
       <p>What a stop or planned time without production can be given. Which level offers which reasons is set at plants, groups and stations.</p></div>
     <div class="split">
       <section class="card stack"><input type="search" aria-label="Search reasons" placeholder="Search" .value=${state.search} @input=${(e) => { state.search = e.target.value; ctx.update(); }}>
-        ${rows.length ? html`<ul class="tree" role="tree" aria-label="Reasons" @dragover=${(e) => over(e, tools)} @drop=${(e) => drop(e, tools)} @dragend=${() => { state.drop = null; ctx.update(); }} @keydown=${(e) => keys(e, tools)}>
+        ${rows.length ? html`<ul class="reason-tree" role="tree" aria-label="Reasons" @dragover=${(e) => over(e, tools)} @drop=${(e) => drop(e, tools)} @dragend=${() => { state.drop = null; ctx.update(); }} @keydown=${(e) => keys(e, tools)}>
           ${rows.map((row) => treeRow(row, tools, rows))}</ul>` : html`<p class="empty">${state.search ? "Nothing is found." : "No reason is defined yet."}</p>`}
         ${workspace.readOnly ? nothing : html`<p class="muted small">Drag a reason to its place, or choose it and move it with the arrows below its name. With the keyboard: Alt and the arrow keys.</p>`}</section>
       ${state.path[0] === undefined ? html`<section class="card"><p class="muted">${count(every.length, "reason")}. Choose one to see or change it.</p></section>` : chosen ? detail(tools, chosen)

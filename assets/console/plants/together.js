@@ -47,12 +47,12 @@ const changed = (nodes, name, value) => (value === undefined ? [] : nodes).filte
 
 // The values that stations have, with how many have each, most first.
 function tally(nodes, name) {
-  const all = [];
+  const all = new Map(); // by what it is written as: descriptions may all differ
   for (const node of nodes) {
-    const value = valueOf(node, name), known = all.find((e) => isEqual(e.value, value));
-    if (known) known.n++; else all.push({ value, n: 1 });
+    const value = valueOf(node, name), text = JSON.stringify(value), known = all.get(text);
+    if (known) known.n++; else all.set(text, { value, n: 1 });
   }
-  return all.sort((a, b) => b.n - a.n);
+  return [...all.values()].sort((a, b) => b.n - a.n);
 }
 
 const stage = (ctx, page, name, value) => { page.bulk = new Map(page.bulk).set(name, value); ctx.update(); };
