@@ -47,6 +47,7 @@ var who = map[string][]string{
 	"app/web/liststest":    {},                                                                  // tests alone
 	"app/web/plantstest":   {},                                                                  // tests alone
 	"app/web/stationtest":  {},                                                                  // tests alone
+	"app/web/stopstest":    {},                                                                  // tests alone
 	"app/web/webtest":      {"app", "app/control", "app/demo", "app/simulate", "app/transform"}, // for tests alone
 	"app/control":          {},
 	"app/failpoint":        {},

@@ -5,6 +5,8 @@ export const sections = [
     pages: [
       { path: "", module: "floor", label: "Floor", role: "readonly" },
       { path: "analysis", module: "analysis", label: "Analysis", role: "readonly" },
+      { path: "stops", module: "stops", label: "Stops", role: "readonly" },
+      { path: "tasks", module: "tasks", label: "Tasks", role: "readonly" },
     ],
   },
 ];

@@ -7,6 +7,7 @@ import { live } from "../vendor/lit-html/directives/live.js";
 import { duration, hours, parseDuration, parseHours, parseNumber, weekDays } from "./format.js";
 import { terms, wordOf } from "./terms.js";
 import { picker } from "./picker.js";
+import { fromWall, toWall } from "./zone.js";
 
 /**
  * field shows one property. Everything but schema, value and change may be left out:
@@ -22,7 +23,7 @@ import { picker } from "./picker.js";
  *   options   [{value, label, hint}] for kinds that choose: "choice", "codes"
  *
  * Kinds: text, lines, number, integer, boolean, enum, choice, codes, duration (ms), clock and hours (decimal hours), hour,
- * weekStart, json. A kind of terms.js that names a list (stations, zone …) needs options.
+ * weekStart, moment (ISO 8601; zone is the plant's, step in s), json. A kind of terms.js that names a list (stations, zone …) needs options.
  */
 export function field(f) {
   const [label, known] = terms[f.name] ?? [f.name];
@@ -116,6 +117,8 @@ const controls = {
   codes: (f) => picker(f),
   password: (f) => html`<input id=${f.id} type="password" autocomplete="off" aria-describedby=${f.described} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
   date: (f) => html`<input id=${f.id} type="date" aria-describedby=${f.described} ?disabled=${f.disabled} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
+  moment: (f) => html`<input id=${f.id} type="datetime-local" step=${f.step ?? 60} aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?required=${f.required} ?disabled=${f.disabled}
+    .value=${live(toWall(f.value, f.zone, { seconds: (f.step ?? 60) < 60 }))} @change=${(e) => { const at = fromWall(e.target.value, f.zone); f.change(Number.isFinite(at) ? new Date(at).toISOString() : null); }}>`,
   lines: (f) => html`<textarea id=${f.id} rows="3" dir="auto" aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}
     .value=${held(f.value ?? "")} @input=${typing} @change=${(e) => { e.target.typing = false; f.change(e.target.value === "" ? null : e.target.value); }}></textarea>`,
   boolean: (f) => html`<label class="check"><input id=${f.id} type="checkbox" aria-describedby=${f.described} ?disabled=${f.disabled}

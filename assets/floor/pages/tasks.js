@@ -1,0 +1,127 @@
+// Tasks: what is due, what was missed and what is done, by station and list.
+
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { sentence } from "../../shared/dialog.js";
+import { directory } from "../../shared/directory.js";
+import { Followed } from "../../shared/followed.js";
+import { segmented } from "../../shared/form.js";
+import { count, matches, time } from "../../shared/format.js";
+import { live } from "../../shared/live.js";
+import { visible } from "../../shared/rows.js";
+import { addressOf, asked, readScope, scopeBar } from "../../shared/scope.js";
+import { style } from "../../shared/styles.js";
+import { now, spell, ticking } from "../../shared/ticks.js";
+import { complete, start } from "../tasks/actions.js";
+
+const height = 64; // px of a row
+const soon = 15 * 60000; // ms before a deadline from which on a Task is urgent
+const states = { due: "pending", missed: "missed", done: "completed" };
+
+export async function open(ctx) {
+  const [names, end] = await Promise.all([directory(), live.follow(), style(new URL("../tasks.css", import.meta.url))]);
+  const page = new Page(ctx, names);
+  const leave = page.begin();
+  return { title: "Tasks", render: () => page.render(), changed: (next) => page.readAddress(next), leave: () => { leave(); end(); } };
+}
+
+class Page {
+  constructor(ctx, names) {
+    Object.assign(this, { ctx, names });
+    this.tasks = new Followed("/task", () => this.update());
+  }
+
+  begin() {
+    const heard = (event) => this.tasks.heard(event.detail), anew = () => this.tasks.query && this.tasks.read();
+    live.addEventListener("task", heard);
+    live.addEventListener("reset", anew);
+    this.readAddress(this.ctx);
+    return () => { live.removeEventListener("task", heard); live.removeEventListener("reset", anew); this.tasks.stop(); };
+  }
+
+  readAddress({ query: q }) {
+    const before = this.asks;
+    this.scope = readScope(q);
+    this.state = states[q.get("state")] ? q.get("state") : "due";
+    this.filter = { list: q.get("list") ?? "", search: q.get("search") ?? "" };
+    const { rangecode, ...where } = asked(this.scope);
+    const query = { ...where, state: states[this.state], ...(this.state === "due" ? {} : { rangecode }) };
+    this.asks = JSON.stringify(query);
+    if (this.asks !== before) this.tasks.read(query);
+    else this.update();
+  }
+
+  update() {
+    const { list, search } = this.filter;
+    this.found = this.tasks.all.filter((t) => t.state === states[this.state] && (!list || t.taskListCode === list)
+      && (!search || matches(search, t.title, t.taskCode, t.taskListName ?? "", t.description ?? "", t.note ?? "", t.completedBy ?? "", this.names.station(t.stationCode).name, t.stationCode)));
+    this.rows = rowsOf(this.found, this.state, this.names);
+    this.ctx.update();
+  }
+
+  go(changed) {
+    const { scope = this.scope, ...rest } = changed;
+    this.ctx.navigate(addressOf(scope, { state: this.state === "due" ? "" : this.state, ...this.filter, ...rest }), { replace: true });
+  }
+
+  render() {
+    const lists = new Map(this.tasks.all.filter((t) => t.taskListCode).map((t) => [t.taskListCode, t.taskListName]));
+    if (this.filter.list && !lists.has(this.filter.list)) lists.set(this.filter.list, this.filter.list);
+    const one = this.scope.stations.length === 1 ? this.scope.stations[0] : undefined;
+    return html`<div class="page-head"><h1>Tasks</h1>${this.ctx.can("operator") ? html`<button type="button" class="button" @click=${async () => { const made = await start({ names: this.names, stationCode: one }); if (made?.length) { this.tasks.heard(made[0]); this.go({ state: "" }); } }}>Start a list</button>` : nothing}</div>
+      ${segmented({ name: "state", label: "Which Tasks", value: this.state, options: [["due", "Due"], ["missed", "Missed"], ["done", "Done"]].map(([value, label]) => ({ value, label })), change: (state) => this.go({ state: state === "due" ? "" : state }) })}
+      ${scopeBar({ scope: this.scope, directory: this.names, parts: this.state === "due" ? ["plant", "group", "stations"] : undefined, change: (scope) => this.go({ scope }), more: html`
+        <label class="scope-part"><span>List</span><select @change=${(e) => this.go({ list: ["", ...lists.keys()][e.target.selectedIndex] })}><option .selected=${!this.filter.list}>All lists</option>${[...lists].map(([code, name]) => html`<option .selected=${code === this.filter.list}>${name}</option>`)}</select></label>
+        <label class="scope-part"><span>Search</span><input type="search" .value=${this.filter.search} @input=${(e) => { clearTimeout(this.typing); this.typing = setTimeout(() => this.go({ search: e.target.value }), 250); }}></label>` })}
+      ${this.tasks.error ? html`<p class="notice bad" role="alert"><strong>The Tasks could not be read.</strong> ${(this.tasks.error.details ?? []).map((d) => sentence(`${d.field} ${d.issue}`)).join(" ") || sentence(this.tasks.error)} <button type="button" class="button small" @click=${() => this.tasks.read()}>Try again</button></p>` : nothing}
+      ${this.summary()}${this.list()}`;
+  }
+
+  summary() {
+    const left = this.tasks.total - this.tasks.all.length, urgent = (at) => this.found.filter((t) => t.deadlineAt && Date.parse(t.deadlineAt) - at < soon).length;
+    const words = { due: ["Task is due", "Tasks are due"], missed: ["Task was missed", "Tasks were missed"], done: ["Task is done", "Tasks are done"] }[this.state];
+    return html`<div class="spread"><p role="status">${this.tasks.loading && !this.tasks.all.length ? "Loading …" : html`<strong>${count(this.found.length, ...words)}</strong>${this.state === "due" && urgent(now()) ? html`, <strong class="urgent">${urgent(now())} within ${spell(soon)}</strong>` : nothing}`}</p>
+      ${!this.tasks.loading && left > 0 ? html`<span class="row"><span class="muted">${count(left, "earlier Task")} not read</span><button type="button" class="button small" @click=${() => this.tasks.more()}>Read more</button></span>` : nothing}</div>`;
+  }
+
+  list() {
+    const rows = this.rows;
+    if (!rows.length) return this.tasks.loading ? html`<p class="muted loading">Loading …</p>` : html`<p class="empty">${{ due: "Nothing is due.", missed: "Nothing was missed in this time.", done: "Nothing was done in this time." }[this.state]}${this.tasks.all.length ? " The filters leave others out." : ""}</p>`;
+    return html`<div class="tasks"><div class="rows tasks-rows" role="list" aria-label="Tasks">${visible({ count: rows.length, height, key: (i) => rows[i].id, row: (i) => (rows[i].head ? this.head(rows[i]) : this.row(rows[i].task)) })}</div></div>`;
+  }
+
+  head({ task, tasks }) {
+    return html`<div class="task-head" role="listitem"><h2><a href=${`/floor/station/${encodeURIComponent(task.stationCode)}`} dir="auto">${this.names.station(task.stationCode).name}</a></h2>
+      <span class="muted" dir="auto">${task.taskListName ?? "of the SKU"} · ${tasks}</span></div>`;
+  }
+
+  row(task) {
+    const zone = this.names.plantOf(task.stationCode)?.timezone, at = (moment) => time(moment, { zone }).replace(/ \d{4},/, ",");
+    const can = this.ctx.can("operator") && (task.state === "pending" || task.state === "missed" && now() - Date.parse(task.availableAt) < 24 * 3600000);
+    const act = async () => { const done = await complete(task, this.names); if (done?.id) this.tasks.take([done]); };
+    return html`<div class="task-row" role="listitem" data-task=${task.id}>
+      <span class="task-what"><span dir="auto" title=${task.title}>${task.title}</span><small class="muted" dir="auto" title=${task.description ?? ""}>${task.note ? `“${task.note}”` : task.description ?? task.taskCode}</small></span>
+      <span class="task-when">${task.state === "completed" ? html`<span class="mark ok">✓ <span dir="auto">${task.completedBy}</span></span><small class="muted">${at(task.completedAt)}</small>`
+        : task.state === "missed" ? html`<span class="mark bad">✗ missed</span><small class="muted">${at(task.deadlineAt)}</small>`
+        : task.deadlineAt ? html`<span>${ticking((t) => due(task, t))}</span><small class="muted">until ${at(task.deadlineAt)}</small>` : html`<span>${task.trigger === "schedule" ? "until the schedule ends" : "no deadline"}</span><small class="muted">since ${at(task.availableAt)}</small>`}</span>
+      <span class="task-do">${can ? html`<button type="button" class="button small" aria-label=${`Complete ${task.title}`} @click=${act}>${task.state === "missed" ? "It was done" : "Complete"}</button>` : nothing}${task.requireNotes && task.state === "pending" ? html`<small class="muted">needs notes</small>` : nothing}</span></div>`;
+  }
+}
+
+function due(task, at) {
+  const ms = Date.parse(task.deadlineAt) - at;
+  return html`<span class=${ms < soon ? "mark urgent" : "mark"}>${ms < soon ? "! " : ""}${ms > 0 ? `${spell(ms)} left` : "over"}</span>`;
+}
+
+// rowsOf puts a heading above the Tasks of each station and list. What is due stands in the order of its deadlines, of which the
+// first one of a list is the list's; the rest by when it was, the newest first.
+function rowsOf(tasks, state, names) {
+  const groups = new Map();
+  for (const task of tasks) {
+    const key = JSON.stringify([task.stationCode, task.taskListCode ?? "", state === "due" ? task.deadlineAt ?? task.scheduleId ?? "" : task.availableAt.slice(0, 16)]);
+    groups.set(key, [...(groups.get(key) ?? []), task]);
+  }
+  const when = (list) => (state === "due" ? Math.min(...list.map((t) => (t.deadlineAt ? Date.parse(t.deadlineAt) : Infinity))) : -Math.max(...list.map((t) => Date.parse(t.completedAt ?? t.deadlineAt ?? t.availableAt))));
+  const name = (list) => names.station(list[0].stationCode).name;
+  const sorted = [...groups].map(([key, list]) => ({ key, list, when: when(list) })).sort((a, b) => (a.when === b.when ? 0 : a.when - b.when) || (name(a.list) < name(b.list) ? -1 : 1));
+  return sorted.flatMap(({ key, list }) => [{ id: key, head: true, task: list[0], tasks: count(list.length, "Task") }, ...list.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0)).map((task) => ({ id: task.id, task }))]);
+}

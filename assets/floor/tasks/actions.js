@@ -1,0 +1,79 @@
+// What can be done with Tasks: complete them, and start a list that waits for nobody's clock.
+
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { post } from "../../shared/api.js";
+import { ask, clean } from "../../shared/ask.js";
+import { time } from "../../shared/format.js";
+import { openDialog, sentence, toast } from "../../shared/dialog.js";
+import { field } from "../../shared/form.js";
+import { stationOf } from "../stops/reasons.js";
+
+const remembered = "opsmon.initials";
+
+// The initials that were entered last on this device stay for the next Task.
+const initials = () => { try { return sessionStorage.getItem(remembered); } catch { return null; } };
+const remember = (text) => { try { sessionStorage.setItem(remembered, text); } catch { /* a browser without storage */ } };
+
+const initialsField = { name: "initials", label: "Initials", required: true, schema: {}, hint: "Of who did it, 3 to 8 characters.", refuse: (text) => (text.length >= 3 && text.length <= 8 ? "" : "Initials have 3 to 8 characters") };
+
+/** complete asks who did a Task, and for notes, which some need; it gives the Task as it is then. */
+export const complete = (task, names) => ask({
+  title: `Complete: ${task.title}`, action: "Complete", values: { initials: initials(), at: null },
+  intro: html`<span dir="auto">${names.station(task.stationCode).name}</span>${task.taskListName ? html`, <span dir="auto">${task.taskListName}</span>` : nothing}${task.description ? html`<br><span class="muted" dir="auto">${task.description}</span>` : nothing}`,
+  fields: () => [
+    initialsField,
+    { name: "note", label: task.requireNotes ? "Notes" : "Notes, if there is something to say", kind: "lines", required: task.requireNotes, schema: {}, hint: task.requireNotes ? "This Task cannot be completed without." : "" },
+    { name: "at", label: "Done at", kind: "moment", zone: names.plantOf(task.stationCode)?.timezone, schema: {}, hint: task.state === "missed" ? `Before ${time(task.deadlineAt, { zone: names.plantOf(task.stationCode)?.timezone })}, when it was missed, and at most 24 hours ago.` : "By the plant's clock, at most 24 hours ago. Empty: now." },
+  ],
+  send: async (values) => {
+    const { result } = await post(`/task/${encodeURIComponent(task.id)}/complete`, clean(values));
+    remember(values.initials);
+    return result;
+  },
+});
+
+/** start asks which on-demand list is to be started where, and gives the Tasks that it made. */
+export function start({ names, stationCode }) {
+  const state = { stationCode: stationCode ?? null, list: null, initials: initials(), station: null, problems: {}, error: null, busy: false };
+  return openDialog((control) => {
+    const look = async (code) => {
+      Object.assign(state, { stationCode: code, station: null, list: null, error: null });
+      control.update();
+      if (!code) return;
+      const station = await stationOf(code).catch((error) => { state.error = error; return null; });
+      if (state.stationCode !== code) return;
+      state.station = station;
+      state.list = lists(station).length === 1 ? lists(station)[0].code : null;
+      control.update();
+    };
+    if (state.stationCode && !state.asked) { state.asked = true; queueMicrotask(() => look(state.stationCode)); }
+    const off = state.station && state.station.flags.enableTasks?.value !== "on", on = lists(state.station);
+    const send = async () => {
+      document.activeElement?.blur?.();
+      Object.assign(state, { busy: true, error: null, problems: {} });
+      control.update();
+      try {
+        const { result } = await post(`/task-list/${encodeURIComponent(state.list)}/start`, { stationCode: state.stationCode, initials: state.initials ?? "" });
+        remember(state.initials);
+        toast("The list is started.");
+        control.close(result.tasks);
+      } catch (error) {
+        state.problems = Object.fromEntries((error.details ?? []).map((d) => [d.field, d.issue]));
+        Object.assign(state, { busy: false, error: Object.keys(state.problems).length ? null : error });
+        control.update();
+      }
+    };
+    return {
+      title: "Start a Task list",
+      body: html`${field({ name: "stationCode", label: "Station", kind: "choice", schema: {}, hint: "", id: "start-station", value: state.stationCode, placeholder: "Choose a station", problem: state.problems.stationCode, options: names.stations().map((s) => ({ value: s.code, label: s.name })), change: look })}
+        ${off ? html`<p class="notice wait" role="alert">Tasks are off at this station: ${state.station.flags.enableTasks?.from === "default" ? "no level of the configuration switches them on" : `the ${state.station.flags.enableTasks?.from} decides so`}.</p>` : nothing}
+        ${state.station && !off ? (on.length ? field({ name: "list", label: "Task list", kind: "choice", required: false, schema: {}, hint: on.find((l) => l.code === state.list)?.description ?? "", id: "start-list", placeholder: "Choose a list", value: state.list, options: on.map((l) => ({ value: l.code, label: `${l.name} (${l.tasks.length})` })), change: (list) => { state.list = list; control.update(); } }) : html`<p class="empty">No list of this station is started by hand.</p>`) : nothing}
+        ${field({ ...initialsField, hint: "Of who starts it, 3 to 8 characters.", id: "start-initials", value: state.initials, problem: state.problems.initials, change: (value) => { state.initials = value; control.update(); } })}
+        ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}`,
+      actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
+        <button type="button" class="button primary" ?disabled=${state.busy || !state.list || off} @click=${send}>Start the list</button>`,
+    };
+  });
+}
+
+const lists = (station) => (station?.taskLists ?? []).filter((list) => (list.trigger ?? list.tasks[0]?.trigger)?.type === "on_demand");
