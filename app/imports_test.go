@@ -46,6 +46,7 @@ var who = map[string][]string{
 	"app/web/entrytest":    {},                                                                  // tests alone
 	"app/web/liststest":    {},                                                                  // tests alone
 	"app/web/plantstest":   {},                                                                  // tests alone
+	"app/web/tablettest":   {},                                                                  // tests alone
 	"app/web/stationtest":  {},                                                                  // tests alone
 	"app/web/stopstest":    {},                                                                  // tests alone
 	"app/web/webtest":      {"app", "app/control", "app/demo", "app/simulate", "app/transform"}, // for tests alone

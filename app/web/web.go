@@ -150,9 +150,9 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 	"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// permissions turns off what the pages never use.
+// permissions turns off what the pages never use. The tablet's keeps its screen on.
 const permissions = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), " +
-	"microphone=(), midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=()"
+	"microphone=(), midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(self), serial=(), usb=()"
 
 // guard sets the headers that keep other sites out of the pages.
 func (w *Web) guard(h http.Header, r *http.Request) {

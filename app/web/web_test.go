@@ -79,7 +79,7 @@ func TestEveryAnswerKeepsOtherSitesOut(t *testing.T) {
 					t.Errorf("%s %s: %s is %q", method, target, name, h.Get(name))
 				}
 			}
-			if !strings.Contains(h.Get("Permissions-Policy"), "camera=()") {
+			if allowed := h.Get("Permissions-Policy"); !strings.Contains(allowed, "camera=()") || !strings.Contains(allowed, "screen-wake-lock=(self)") { // a tablet's screen stays on
 				t.Errorf("%s %s: Permissions-Policy is %q", method, target, h.Get("Permissions-Policy"))
 			}
 		}

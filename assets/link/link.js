@@ -1,6 +1,7 @@
 // The page behind a one-time link: BASE/link#TOKEN. The token is in the fragment, which no server and no referrer
 // sees, and it is used only when a person presses a button: scanners open links and even run scripts.
 import { el } from "../shared/dom.js";
+import { home } from "../shared/next.js";
 import { say, wait } from "../shared/words.js";
 
 const byId = (id) => document.getElementById(id);
@@ -110,7 +111,10 @@ here.addEventListener("click", () => use(
   false,
   () => {
     finish("ok", "You are signed in", "This browser is ready to use.", true);
-    location.replace("/floor"); // the link stays in no history
+    home().then((page) => {
+      document.querySelector("#onward a").href = page;
+      location.replace(page); // the link stays in no history
+    });
   },
 ));
 

@@ -14,3 +14,9 @@ export function nextPage(path) {
   // The path as the browser understands it: "/\t/evil.example" and "/.//evil.example" begin with two slashes there.
   return at.origin === location.origin && pages.test(at.pathname) ? at.href : home;
 }
+
+/** home gives the page on which whoever signed in just now starts: a tablet's, or the floor. */
+export async function home() {
+  const answer = await fetch("/auth/profile", { cache: "no-store" }).then((a) => a.json()).catch(() => null);
+  return answer?.result?.email?.startsWith("tablet:") ? "/tablet" : "/floor";
+}

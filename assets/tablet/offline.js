@@ -27,11 +27,11 @@ export async function install(idle) {
 }
 
 /**
- * recall reads from the service, and keeps it under who is asking; where the service is away it gives what was read last:
- * {body, at (ms), fresh}. It throws what get throws when there is nothing, or the service refuses.
+ * recall reads from the service, and keeps it under who is asking and what it is (the path, where that is always the same); where
+ * the service is away it gives what was read last: {body, at (ms), fresh}. It throws what get throws when there is nothing, or the service refuses.
  */
-export async function recall(path, who = "") {
-  const name = `read:${who}:${path}`;
+export async function recall(path, who = "", what = path) {
+  const name = `read:${who}:${what}`;
   try {
     const body = await get(path, { signal: AbortSignal.timeout(8000) });
     keep.set(name, { body, at: Date.now() });

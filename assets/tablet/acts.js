@@ -1,0 +1,112 @@
+// What the operator does: it goes to the queue, the page shows it as done, and what became of it is said. A control whose action
+// is on its way rests, so that nothing is done twice.
+
+import { connection } from "../shared/api.js";
+import { sentence } from "../shared/dialog.js";
+import { queue } from "./queue.js";
+import { effectOf } from "./shown.js";
+
+const settling = 4000; // ms that what was sent is shown as done, while the service tells what became of it
+const least = 400; // ms that a control rests at least
+const told = 8000; // ms that it stands there what was done
+
+/**
+ * Acts is an EventTarget: "change" when anything of it did. last is what was done last: {label, state, text}, state "sending",
+ * "sent", "waiting" or "refused"; null after a while.
+ */
+class Acts extends EventTarget {
+  last = null;
+  #resting = new Set();
+  #waited = new Map(); // what waited a moment ago, by id
+  #landing = []; // what was sent a moment ago
+  #due = new Map(); // by id: {run, good, bad, up}, the counts of a schedule from which on an entry is in them
+  #timer = 0;
+
+  constructor() {
+    super();
+    queue.addEventListener("change", () => this.#compare());
+  }
+
+  /** rests tells whether a control has an action on its way. */
+  rests(control) { return this.#resting.has(control); }
+
+  /**
+   * act does something by a control: {path, body, label, stamp} as the queue takes them, at a station (station.js) of which view
+   * is shown (shown.js). It gives what became of it, or undefined where the control rests.
+   */
+  async act(control, station, view, { path, body, label, stamp = "at" }) {
+    if (this.#resting.has(control)) return undefined;
+    this.#resting.add(control);
+    this.#say({ label, state: "sending" });
+    const began = Date.now();
+    const due = this.#dueOf(view.run, path, body), known = new Set(queue.waiting.map((action) => action.id));
+    const note = () => {
+      const mine = queue.waiting.find((action) => !known.has(action.id) && action.path === path && action.label === label);
+      if (!mine) return;
+      queue.removeEventListener("change", note);
+      this.#due.set(mine.id, due);
+    };
+    queue.addEventListener("change", note);
+    const sending = queue.act({ path, body, label, station: station.code, stamp });
+    const result = connection.up ? await sending : await Promise.race([sending, after(least).then(() => ({ state: "waiting" }))]);
+    queue.removeEventListener("change", note);
+    this.#say({ label, state: result.state, text: result.state === "refused" ? sentence(result.error) : "" });
+    if (path.startsWith("/production")) station.again("entries");
+    await after(Math.max(0, least - (Date.now() - began)));
+    this.#resting.delete(control);
+    this.#changed();
+    return result;
+  }
+
+  /** pending gives the actions that a station, as the service tells of it, is not known to have taken in, in their order. */
+  pending(station) {
+    const fresh = Date.now() - settling;
+    this.#landing = this.#landing.filter((action) => action.sentAt > fresh);
+    return [...this.#landing, ...queue.waiting].filter((action) => action.station === station.code && !this.#arrived(action, station.now));
+  }
+
+  // dueOf remembers what is counted, and what runs, when an action is taken in.
+  #dueOf(run, path, entry) {
+    if (path !== "/production" || !run) return { run: run?.id };
+    const { good, bad } = effectOf(entry, run.countedByHand);
+    return { run: run.id, good: run.goodCount + good, bad: run.badCount + bad, up: good + bad >= 0 };
+  }
+
+  // arrived tells whether what the service tells of a station has an action in it already.
+  #arrived(action, station) {
+    const due = this.#due.get(action.id), { path, body } = action;
+    if (path === "/production" && due?.good !== undefined) {
+      const run = station?.schedule;
+      return Boolean(run) && run.id === due.run && (due.up ? run.goodCount >= due.good && run.badCount >= due.bad : run.goodCount <= due.good && run.badCount >= due.bad);
+    }
+    if (!path.startsWith("/quick-schedule")) return false; // it can be done to what has it in it, and changes nothing
+    const run = body.skuCode ? station?.schedule : station?.nonProductionSchedule;
+    return Boolean(run) && run.skuCode === (body.skuCode ?? null) && run.reasonCode === (body.reasonCode ?? null) && (action.sentAt !== undefined || (due !== undefined && run.id !== due.run));
+  }
+
+  // compare finds what waited and does not any more: it was sent, or refused.
+  #compare() {
+    const waiting = new Map(queue.waiting.map((action) => [action.id, action]));
+    const refused = new Set(queue.refused.map((action) => action.id));
+    for (const [id, action] of this.#waited) {
+      if (waiting.has(id) || refused.has(id)) continue;
+      this.#landing.push({ ...action, sentAt: Date.now() });
+      setTimeout(() => { this.#due.delete(id); this.#changed(); }, settling + 50);
+    }
+    this.#waited = waiting;
+    this.#changed();
+  }
+
+  #say(what) {
+    clearTimeout(this.#timer);
+    this.last = what;
+    if (what.state !== "sending") this.#timer = setTimeout(() => { this.last = null; this.#changed(); }, told);
+    this.#changed();
+  }
+
+  #changed() { this.dispatchEvent(new Event("change")); }
+}
+
+const after = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+export const acts = new Acts();

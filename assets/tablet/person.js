@@ -1,0 +1,91 @@
+// Who works here, and at which stations: what this tablet remembers.
+
+import { post } from "../shared/api.js";
+import { now } from "../shared/clock.js";
+import { askInitials } from "./sheets.js";
+
+const longest = 14 * 3600_000; // ms that initials hold where no shift says when it ends
+const lately = 6; // initials and reasons that are offered again
+
+const read = (name) => {
+  try {
+    return JSON.parse(localStorage.getItem(name)) ?? null;
+  } catch {
+    return null; // nothing is kept in this browser, or what is kept is of somebody else's making
+  }
+};
+
+const write = (name, value) => {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch { /* it holds until the page is closed */ }
+  memory.set(name, value);
+};
+
+const memory = new Map(); // what is remembered where the browser keeps nothing
+const remembered = (name) => read(name) ?? memory.get(name) ?? null;
+
+/** addTo puts a text at the front of a short list that is remembered. */
+function addTo(name, text) {
+  write(name, [text, ...(remembered(name) ?? []).filter((other) => other !== text)].slice(0, lately));
+}
+
+/** Person remembers who works at which of the stations; who is whose the tablet is. */
+export class Person {
+  constructor(who) { this.who = who; }
+
+  #name(what, code) { return `tablet:${this.who}:${what}:${code}`; }
+
+  /** stations gives {codes, current} that were chosen. */
+  get stations() { return remembered(this.#name("stations", "")) ?? { codes: [], current: "" }; }
+
+  set stations(chosen) { write(this.#name("stations", ""), chosen); }
+
+  /** initials gives those of who works at a station (station.js) in the shift that goes on; "" for nobody. */
+  initials(station) {
+    const kept = remembered(this.#name("initials", station.code));
+    if (!kept?.initials) return "";
+    const shift = station.now?.shift;
+    const over = (kept.until && now() > kept.until) || now() > kept.at + longest || (shift && Date.parse(shift.startAt) > kept.at);
+    return over ? "" : kept.initials;
+  }
+
+  /** ask asks who works at a station, and tells all. It gives the initials, or "" where nobody said. */
+  async ask(station) {
+    const known = [...new Set([station.now?.currentOperatorInitials, ...(remembered(this.#name("known", "")) ?? [])].filter(Boolean))].slice(0, lately);
+    const initials = await askInitials({ known, current: this.initials(station) });
+    if (!initials) return "";
+    const until = station.now?.shift?.endAt;
+    write(this.#name("initials", station.code), { initials, at: now(), until: until ? Date.parse(until) : 0 });
+    addTo(this.#name("known", ""), initials);
+    this.tell(station);
+    return initials;
+  }
+
+  /** working gives the initials of who works at a station, and asks where nobody said yet. */
+  async working(station) { return this.initials(station) || this.ask(station); }
+
+  /**
+   * tell puts up at the station who works there, for all to see. It is no entry that must not be lost: what is entered has the
+   * initials in it, and it is told again when the network is back.
+   */
+  async tell(station) {
+    const initials = this.initials(station);
+    if (!initials || station.now?.currentOperatorInitials === initials) return;
+    await post(`/station/${encodeURIComponent(station.code)}/operator`, { initials }, { signIn: false }).catch(() => {});
+  }
+
+  /** leave forgets who works at a station. */
+  async leave(station) {
+    const mine = this.initials(station);
+    write(this.#name("initials", station.code), null);
+    memory.delete(this.#name("initials", station.code));
+    if (mine && station.now?.currentOperatorInitials === mine) await post(`/station/${encodeURIComponent(station.code)}/operator`, { initials: null }, { signIn: false }).catch(() => {});
+  }
+
+  /** reasons gives the codes of reasons that were given lately at a station, the last one first. */
+  reasons(code) { return remembered(this.#name("reasons", code)) ?? []; }
+
+  /** gave remembers a reason. */
+  gave(code, reason) { addTo(this.#name("reasons", code), reason); }
+}

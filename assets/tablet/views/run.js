@@ -1,0 +1,83 @@
+// What runs now, large, and what can be done to it.
+
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { duration, number, time } from "../../shared/format.js";
+import { percent, statusOf } from "../../shared/status.js";
+import { acts } from "../acts.js";
+import { now } from "../../shared/clock.js";
+import { entryText, minutes } from "../doing.js";
+
+/** run shows what runs. t: {station, doing, view, mayAct, go(page)}. */
+export const run = (t) => html`<div class="run">
+  <div class="run-now">${band(t)}${t.view.pause ? pause(t) : nothing}${t.view.run ? running(t) : idle(t)}${shift(t)}</div>
+  ${t.mayAct ? html`<div class="run-acts" role="group" aria-label="Actions">${actions(t)}</div>` : html`<p class="notice">You can look at this station. Only operators act on it.</p>`}
+</div>`;
+
+const clock = (t, at) => time(at, { zone: t.station.config?.plant.timezone, date: false });
+const lasting = (at) => duration(minutes(Math.max(0, now() - Date.parse(at)))) || "0 s";
+
+function band(t) {
+  const { view, doing } = t;
+  const status = statusOf(view.status), issue = view.manual ?? view.stop;
+  return html`<section class=${`band ${status.color}`} aria-label="Status">
+    <p class="band-status"><span class="sign" aria-hidden="true">${status.sign}</span><strong>${status.label}</strong>${issue?.waits ? waits : nothing}</p>
+    ${view.since ? html`<p class="band-since">since ${clock(t, view.since)} · <span class="lasting">${lasting(view.since)}</span></p>` : nothing}
+    ${issue ? html`<div class="band-reason">${issue.causeCode ? html`<span dir="auto">${doing.reasonName(issue.causeCode)}</span>` : html`<span>No reason given</span>`}
+      ${t.mayAct && issue.id ? html`<button type="button" class=${issue.causeCode ? "button large" : "button large primary"} data-do="reason" ?disabled=${acts.rests("reason")} @click=${() => doing.reason(issue)}>${issue.causeCode ? "Change the reason" : "Give the reason"}</button>` : nothing}</div>` : nothing}
+  </section>`;
+}
+
+/** waits marks what is done here and not known to the service. */
+export const waits = html`<span class="waits" title="Not sent yet">waiting</span>`;
+
+function running({ view, doing }) {
+  const r = view.run, ratio = r.plannedQuantity ? Math.min(1, r.goodCount / r.plannedQuantity) : null;
+  return html`<section class="card now" aria-label="Running">
+    <div class="now-what"><h2 dir="auto">${r.skuCode}</h2>${r.waits ? waits : nothing}
+      <p class="now-name" dir="auto">${doing.nameOf(r.skuCode)}</p>
+      ${r.workOrderReference ? html`<p class="now-order">Work order <strong dir="auto">${r.workOrderReference}</strong></p>` : nothing}</div>
+    <p class="now-count"><span class="good" data-value="good">${number(whole(r.goodCount))}</span>${r.plannedQuantity ? html` <span class="of">of ${number(r.plannedQuantity)}</span>` : html` <span class="of">good</span>`}</p>
+    ${ratio === null ? nothing : html`<div class="progress" role="img" aria-label=${`${percent(ratio, 0)} of the quantity`}><span class="bar" .style=${`inline-size: ${ratio * 100}%`}></span>${mark(r)}</div>`}
+    <dl class="facts">
+      <div><dt>Target by now</dt><dd data-value="target">${r.targetCount === null ? "–" : number(Math.round(r.targetCount))}</dd></div>
+      <div><dt>Scrap</dt><dd data-value="bad">${number(whole(r.badCount))}</dd></div>
+      ${r.expectedEndAt ? html`<div><dt>Ends about</dt><dd>${time(r.expectedEndAt, { date: Math.abs(Date.parse(r.expectedEndAt) - now()) > 20 * 3600_000 })}</dd></div>` : nothing}
+    </dl>
+  </section>`;
+}
+
+const whole = (n) => Math.round(n * 1000) / 1000;
+
+// mark shows on the bar where the count would be by now.
+const mark = (r) => (r.targetCount === null ? nothing : html`<span class="mark" title="Target by now" .style=${`inset-inline-start: ${Math.min(1, r.targetCount / r.plannedQuantity) * 100}%`}></span>`);
+
+const pause = ({ view, doing }) => html`<section class="card pause" aria-label="Not producing"><h2><span aria-hidden="true">◆</span> <span dir="auto">${doing.reasonName(view.pause.reasonCode)}</span></h2>${view.pause.waits ? waits : nothing}
+  ${view.run ? html`<p class="muted">${view.run.skuCode} pauses until this ends.</p>` : nothing}</section>`;
+
+const idle = ({ view, go }) => (view.pause ? nothing : html`<section class="card now none"><h2>Nothing runs</h2>
+  <p class="muted">${view.planned.length ? "Start what is planned next." : "Nothing is planned in the next days."}</p>
+  ${view.planned.length ? html`<button type="button" class="button large primary" data-do="go-next" @click=${() => go("next")}>See what is next</button>` : nothing}</section>`);
+
+function shift({ station }) {
+  const s = station.now?.shift;
+  if (!s) return html`<section class="card shift"><p class="muted">No shift goes on.</p></section>`;
+  const figure = (label, f) => html`<div><dt>${label}</dt><dd>${percent(f.value, 0)}</dd></div>`;
+  return html`<section class="card shift" aria-label="Shift so far">
+    <h2>${s.name ?? "Today"} <span class="muted">since ${time(s.startAt, { zone: station.config?.plant.timezone, date: false })}</span></h2>
+    <dl class="facts"><div class="oee"><dt>OEE</dt><dd data-value="oee">${percent(s.oee.value, 0)}</dd></div>${figure("Availability", s.availability)}${figure("Performance", s.performance)}${figure("Quality", s.quality)}
+      <div><dt>Good</dt><dd>${number(whole(s.goodCount))}</dd></div><div><dt>Scrap</dt><dd>${number(whole(s.badCount))}</dd></div></dl></section>`;
+}
+
+function actions({ station, doing, view }) {
+  const tile = (control, name, label, does, { kind = "", sign = "", sub = nothing, off = false } = {}) => html`<button type="button" class=${`act ${kind}`} data-do=${name} ?disabled=${off || acts.rests(control)} @click=${does}><span class="sign" aria-hidden="true">${sign}</span><span>${label}</span>${sub}</button>`;
+  const flag = (name) => station.flag(name), r = view.run, last = doing.lastEntry(view);
+  const ends = view.pause ?? r, ending = ends && doing.ending(ends);
+  return html`
+    ${flag("enableManualProduction") ? html`${tile("good", "good", "Good", () => doing.book("good"), { kind: "ok", sign: "+", off: !r })}${tile("bad", "bad", "Scrap", () => doing.book("bad"), { kind: "bad", sign: "✕", off: !r })}` : nothing}
+    ${flag("enableRejectProduction") ? tile("reject", "reject", "Reject", () => doing.book("reject"), { kind: "bad", sign: "↘", off: !r }) : nothing}
+    ${flag("enableProductionCorrection") ? tile("correct", "correct", "Correct", () => doing.correct(), { sign: "±", off: !r }) : nothing}
+    ${last ? tile("undo", "undo", "Take back", () => doing.undo(last), { sign: "↶", off: !last.id, sub: html`<small>${entryText(last)}${last.id ? "" : " – not sent yet"}</small>` }) : nothing}
+    ${ending && (ending.may || ending.waits) ? tile("end", "end", ending.move === "end" ? "End" : "Cut short", () => doing.end(ends), { sign: "■", off: ending.waits, sub: html`<small dir="auto">${ending.waits ? "not sent yet" : doing.whatOf(ends)}</small>` }) : nothing}
+    ${flag("enableQuickScheduleStart") ? tile("start", "quick", "Quick start", () => doing.quick(), { sign: "▶" }) : nothing}
+    ${view.manual ? tile("down", "up", "End downtime", () => doing.up(), { kind: "ok", sign: "✓" }) : flag("enableManualDowntime") ? tile("down", "down", "Downtime", () => doing.down(), { kind: "bad", sign: "!" }) : nothing}`;
+}
