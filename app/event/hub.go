@@ -45,9 +45,30 @@ type Hub struct {
 // ring holds an account's last events; that with sequence s of the ring's own count stands at s % keep.
 type ring struct {
 	events []Event
-	count  uint64        // of all that there ever were
-	gone   uint64        // sequence number up to which events are not remembered
-	news   chan struct{} // closed when there is more
+	count  uint64 // of all that there ever were
+	gone   uint64 // sequence number up to which events are not remembered
+
+	followers map[*Follower]struct{}
+}
+
+// Follower is woken when something happens that may be for it: a tablet that follows one station of many sleeps on.
+type Follower struct {
+	news     chan struct{}   // holds one while there is something
+	stations map[string]bool // nil: all
+}
+
+// News has something to take when there may be more events than when it was last taken.
+func (f *Follower) News() <-chan struct{} { return f.news }
+
+// wake tells of an event. A new configuration may concern any station.
+func (f *Follower) wake(e *Event) {
+	if f.stations != nil && !f.stations[e.Station] && e.Type != Account {
+		return
+	}
+	select {
+	case f.news <- struct{}{}:
+	default: // it is awake
+	}
 }
 
 // NewHub makes a Hub whose sequence starts after a number, such as the milliseconds of the moment, so that numbers of an
@@ -60,7 +81,7 @@ func (h *Hub) ring(account string) *ring {
 		if h.accounts == nil {
 			h.accounts = map[string]*ring{}
 		}
-		r = &ring{news: make(chan struct{}), gone: h.start}
+		r = &ring{gone: h.start, followers: map[*Follower]struct{}{}}
 		h.accounts[account] = r
 	}
 	return r
@@ -84,9 +105,33 @@ func (h *Hub) Tell(account string, of func(sequence uint64) Event) uint64 {
 		r.events[r.count%keep] = e
 	}
 	r.count++
-	close(r.news)
-	r.news = make(chan struct{})
+	for f := range r.followers {
+		f.wake(&e)
+	}
 	return e.Sequence
+}
+
+// Follow has somebody woken by an account's events: those about the stations given and new configurations, or nil = all. They
+// are read with Since. The caller calls Unfollow in the end.
+func (h *Hub) Follow(account string, stationCodes []string) *Follower {
+	f := &Follower{news: make(chan struct{}, 1)}
+	if stationCodes != nil {
+		f.stations = make(map[string]bool, len(stationCodes))
+		for _, code := range stationCodes {
+			f.stations[code] = true
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ring(account).followers[f] = struct{}{}
+	return f
+}
+
+// Unfollow ends what Follow began.
+func (h *Hub) Unfollow(account string, f *Follower) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.ring(account).followers, f)
 }
 
 // Last gives the sequence number of the latest event of any account.
@@ -97,8 +142,8 @@ func (h *Hub) Last() uint64 {
 }
 
 // Since gives the account's events after a sequence number, oldest first, at most the last few thousand. missed tells
-// that some after it are not remembered any more. more is closed when there is another one.
-func (h *Hub) Since(account string, after uint64) (list []Event, missed bool, more <-chan struct{}) {
+// that some after it are not remembered any more.
+func (h *Hub) Since(account string, after uint64) (list []Event, missed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.ring(account)
@@ -109,5 +154,5 @@ func (h *Hub) Since(account string, after uint64) (list []Event, missed bool, mo
 	for i := r.count - n; i < r.count; i++ {
 		list = append(list, r.events[i%keep])
 	}
-	return list, after < r.gone, r.news
+	return list, after < r.gone
 }

@@ -51,7 +51,7 @@ func TestASignalBecomesANumber(t *testing.T) {
 	if got.StatusCode != "productive" || got.Schedule == nil || got.Schedule.GoodCount != 30 || *got.Schedule.SKUCode != "BOWL" {
 		t.Errorf("after ten signals of three units the station is %+v, schedule %+v", got, got.Schedule)
 	}
-	if e, _, _ := r.Events.Since(floortest.Account, 0); len(e) == 0 || e[len(e)-1].Sequence != got.Sequence {
+	if e, _ := r.Events.Since(floortest.Account, 0); len(e) == 0 || e[len(e)-1].Sequence != got.Sequence {
 		t.Errorf("watchers were told %d times, and not last of what is shown (%d)", len(e), got.Sequence)
 	}
 	r.Pass(6*time.Minute, time.Second)

@@ -203,7 +203,7 @@ func TestTimeAloneIsToldOnceAMinute(t *testing.T) {
 	before := r.Events.Last()
 	r.Pass(3*time.Minute, time.Second)
 	told := map[string]int{}
-	list, _, _ := r.Events.Since(floortest.Account, before)
+	list, _ := r.Events.Since(floortest.Account, before)
 	for _, e := range list {
 		told[e.Station]++
 	}

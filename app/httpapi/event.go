@@ -248,26 +248,24 @@ func (s *stream) run(w http.ResponseWriter, r *http.Request) {
 	look, life := time.NewTicker(all.times.look), time.NewTimer(all.times.life)
 	defer look.Stop()
 	defer life.Stop()
+	news := all.hub.Follow(s.p.AccountID, s.want.codes)
+	defer all.hub.Unfollow(s.p.AccountID, news)
 	buf := fmt.Appendf(nil, "retry: %d\nid: %d\n\n", all.times.retry.Milliseconds(), s.seen)
 	if !s.send(w, buf) {
 		return
 	}
 	for {
-		var more <-chan struct{}
-		if buf, more = s.next(buf[:0]); len(buf) > 0 {
+		more, rest := news.News(), (<-chan time.Time)(nil)
+		if buf = s.next(buf[:0]); len(buf) > 0 {
 			if !s.holds() || !s.send(w, buf) {
 				return
 			}
-			more = nil // not before the pause is over
+			more, rest = nil, time.After(all.times.pause) // what happens meanwhile goes in one
 		}
 		if cap(buf) > 64<<10 {
 			buf = nil
 		}
 		for waiting := true; waiting; {
-			var rest <-chan time.Time
-			if more == nil {
-				rest = time.After(max(all.times.pause-time.Since(s.sent), 0))
-			}
 			select {
 			case <-r.Context().Done():
 				return
@@ -280,12 +278,21 @@ func (s *stream) run(w http.ResponseWriter, r *http.Request) {
 			case <-rest:
 				waiting = false
 			case <-look.C:
-				if !s.holds() || time.Since(s.sent) >= all.times.beat && !s.send(w, fmt.Appendf(nil, ": nothing new\nid: %d\n\n", s.seen)) {
+				if !s.holds() || time.Since(s.sent) >= all.times.beat && !s.beat(w) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// beat shows that the connection lives. What was left out counts as seen.
+func (s *stream) beat(w http.ResponseWriter) bool {
+	buf := s.next(nil)
+	if len(buf) == 0 {
+		buf = fmt.Appendf(nil, ": nothing new\nid: %d\n\n", s.seen)
+	}
+	return s.send(w, buf)
 }
 
 // holds tells whether the client may still have what it asked for: a credential with which another role or account has
@@ -307,15 +314,16 @@ func (s *stream) holds() bool {
 }
 
 // next appends what is new. What a station does is told by its newest event alone.
-func (s *stream) next(b []byte) (_ []byte, more <-chan struct{}) {
-	list, missed, more := s.api.streams.hub.Since(s.p.AccountID, s.seen)
+func (s *stream) next(b []byte) []byte {
+	list, missed := s.api.streams.hub.Since(s.p.AccountID, s.seen)
+	if len(list) > 0 {
+		s.seen = list[len(list)-1].Sequence
+	}
 	if s.lost || missed {
 		s.lost = false
-		if len(list) > 0 {
-			s.seen = list[len(list)-1].Sequence
-		}
-		return fmt.Appendf(b, "id: %d\nevent: reset\ndata: {}\n\n", s.seen), more
+		return fmt.Appendf(b, "id: %d\nevent: reset\ndata: {}\n\n", s.seen)
 	}
+	list = slices.DeleteFunc(list, func(e event.Event) bool { return !s.want.has(&e) })
 	newest := map[string]uint64{}
 	if len(list) > 1 {
 		for i := range list {
@@ -325,13 +333,11 @@ func (s *stream) next(b []byte) (_ []byte, more <-chan struct{}) {
 		}
 	}
 	for i := range list {
-		e := &list[i]
-		s.seen = e.Sequence
-		if s.want.has(e) && (e.Type != event.Station || newest[e.Station] <= e.Sequence) {
+		if e := &list[i]; e.Type != event.Station || newest[e.Station] <= e.Sequence {
 			b = appendEvent(b, e)
 		}
 	}
-	return b, more
+	return b
 }
 
 // appendEvent appends an event as the stream carries it.

@@ -237,18 +237,20 @@ func TestEventsResume(t *testing.T) {
 
 // What was left out counts as seen, so that a client of few events can resume as well.
 func TestEventsBeat(t *testing.T) {
-	s := newServer(t, options{})
-	quick(s)
-	s.api.streams.times.beat = 30 * time.Millisecond
-	l := s.listen(ask{path: "/events?types=task", key: s.roleKey(auth.Readonly)})
-	l.want("retry: 3000\nid: 1000\n")
-	l.want(": nothing new\nid: 1000\n")
-	s.happens(event.Issue, "PACK-1", "{}")
-	for deadline := time.Now().Add(5 * time.Second); ; {
-		if got := <-l.blocks; got == ": nothing new\nid: 1001\n" {
-			break
-		} else if got != ": nothing new\nid: 1000\n" || time.Now().After(deadline) {
-			t.Fatalf("got %q", got)
+	for _, query := range []string{"types=task", "stationcodes=PACK-2"} { // the second is not even woken
+		s := newServer(t, options{})
+		quick(s)
+		s.api.streams.times.beat = 30 * time.Millisecond
+		l := s.listen(ask{path: "/events?" + query, key: s.roleKey(auth.Readonly)})
+		l.want("retry: 3000\nid: 1000\n")
+		l.want(": nothing new\nid: 1000\n")
+		s.happens(event.Issue, "PACK-1", "{}")
+		for deadline := time.Now().Add(5 * time.Second); ; {
+			if got := <-l.blocks; got == ": nothing new\nid: 1001\n" {
+				break
+			} else if got != ": nothing new\nid: 1000\n" || time.Now().After(deadline) {
+				t.Fatalf("%s: got %q", query, got)
+			}
 		}
 	}
 }

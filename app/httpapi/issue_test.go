@@ -168,7 +168,7 @@ func TestStopOverHTTP(t *testing.T) {
 	}
 
 	// Watchers were told of each, and it is in the audit.
-	events, _, _ := s.events.Since("acme", 0)
+	events, _ := s.events.Since("acme", 0)
 	told := 0
 	for _, e := range events {
 		if e.Type == "issue" && strings.Contains(string(e.Data), `"parts"`) {

@@ -247,7 +247,7 @@ func TestAStopIsNamed(t *testing.T) {
 	w.want("09:00", "stop 08:10-08:30: 08:10 JAM person")
 	var told []string
 	shown := ""
-	news, _, _ := w.Events.Since(floortest.Account, 0)
+	news, _ := w.Events.Since(floortest.Account, 0)
 	for _, e := range news {
 		var i struct {
 			CauseCode, EndAt *string

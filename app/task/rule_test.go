@@ -600,7 +600,7 @@ func TestWatchersAreTold(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
 	last := p.Events.Last()
 	told := func() (lines []string) {
-		list, _, _ := p.Events.Since(works, last)
+		list, _ := p.Events.Since(works, last)
 		last = p.Events.Last()
 		for _, e := range list {
 			if e.Type != "task" || e.Station != "PRESS" {
