@@ -22,7 +22,9 @@ export const color = (name) => getComputedStyle(document.documentElement).getPro
 /**
  * plot draws series over time into the element that it stands in: plot({data, series, options}). data is as uPlot takes it,
  * moments in ms first; series are [{label, color (the name of a variable), width, step, points, value(n)}]; options are more
- * of uPlot's. What is given anew is drawn anew. label(at) names the moments of the data, where these are days or longer. zone is the plant's time zone; zoom(from, to) is told in ms.
+ * of uPlot's. What is given anew is drawn anew, and the same data is not. label(at) names the moments of the data, where these
+ * are days or longer. zone is the plant's time zone; zoom(from, to) is told in ms. x: [from, to] is the time that is shown, where
+ * it is not that of the data.
  */
 class Plot extends AsyncDirective {
   update(part, [given]) {
@@ -45,11 +47,17 @@ class Plot extends AsyncDirective {
   }
 
   draw() {
-    const { data, series, zone } = this.given;
+    const { data, series, zone, x } = this.given;
     const shape = JSON.stringify(series.map((s) => [s.label, s.color]));
-    if (this.chart && this.shape === shape && this.zone === zone) { this.chart.setData(data); return; }
-    this.destroy();
-    Object.assign(this, { shape, zone, chart: new uPlot(this.settings(), data, this.box) });
+    if (this.chart && this.shape === shape && this.zone === zone) {
+      if (this.data !== data) this.chart.setData(data, !x);
+      else if (!x || (x[0] === this.x[0] && x[1] === this.x[1])) return;
+    } else {
+      this.destroy();
+      Object.assign(this, { shape, zone, chart: new uPlot(this.settings(), data, this.box) });
+    }
+    Object.assign(this, { data, x });
+    if (x) this.chart.setScale("x", { min: x[0], max: x[1] });
   }
 
   settings() {
@@ -66,7 +74,7 @@ class Plot extends AsyncDirective {
       axes: [{ ...axis, ...(label ? { splits: (u) => some(u.data[0], u.width / 90), values: (_, moments) => moments.map(label) } : { values: (_, moments, __, ___, step) => clock(moments, step, zone) }) }, { ...axis, size: 56, values: (_, all) => all.map((n) => number(n)) }, ...(options.axes ?? []).map((a) => ({ ...axis, ...a }))],
       scales: { x: { time: true }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(high ?? 1, 1e-9) * 1.05] }, ...options.scales },
       hooks: { ...options.hooks, setSelect: zoom ? [(u) => { if (u.select.width > 4) zoom(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] : [] },
-      plugins: options.plugins ?? [], legend: { live: true, ...options.legend },
+      padding: options.padding, plugins: options.plugins ?? [], legend: { live: true, ...options.legend },
     };
   }
 
@@ -108,8 +116,26 @@ export const plot = directive(Plot);
 export const figure = ({ title, chart, columns, rows, name, file = columns, note = nothing }) => html`<figure class="card figure-card">
   <figcaption class="spread"><h2>${title}</h2><button type="button" class="button small" @click=${() => saveTable(name, file, rows)}>CSV</button></figcaption>
   ${note}${chart}
-  <details class="numbers"><summary>Table</summary><div class="table-wrap" tabindex="0" role="region" aria-label=${title}><table class="table"><thead><tr>${columns.map((c) => html`<th scope="col" class=${c.numeric ? "numeric" : ""}>${c.label}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr>${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""}><span dir="auto">${shown(c, row)}</span></td>`)}</tr>`)}</tbody></table></div></details></figure>`;
+  <details class="numbers"><summary>Table</summary>${whenOpen(() => html`<div class="table-wrap" tabindex="0" role="region" aria-label=${title}><table class="table"><thead><tr>${columns.map((c) => html`<th scope="col" class=${c.numeric ? "numeric" : ""}>${c.label}</th>`)}</tr></thead>
+    <tbody>${rows.map((row) => html`<tr>${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""}><span dir="auto">${shown(c, row)}</span></td>`)}</tr>`)}</tbody></table></div>`, rows.length <= small)}</details></figure>`;
+
+const small = 200; // rows of a table that is made before anybody opens it
+
+// whenOpen gives a template of what stands in details when they are open: a long table costs more than its chart.
+class WhenOpen extends AsyncDirective {
+  update(part, [template, always]) {
+    this.template = template;
+    if (!this.details) {
+      this.details = part.parentNode;
+      this.details.addEventListener("toggle", () => this.isConnected && this.setValue(this.details.open || this.always ? this.template() : nothing));
+    }
+    this.always = always;
+    return always || this.details.open ? template() : nothing;
+  }
+}
+
+/** whenOpen(template, always) stands in details and makes what they hold when they are opened. */
+export const whenOpen = directive(WhenOpen);
 
 const shown = (column, row) => { if (column.cell) return column.cell(row); const value = column.text(row); return value === null || value === undefined ? "–" : column.numeric && typeof value === "number" ? number(value) : value; };
 

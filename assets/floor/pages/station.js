@@ -1,0 +1,146 @@
+// A station: its time on a timeline, from a month to a minute, with what was made, and every figure of it.
+
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { keyed } from "../../vendor/lit-html/directives/keyed.js";
+import { directory } from "../../shared/directory.js";
+import { sentence } from "../../shared/dialog.js";
+import { live } from "../../shared/live.js";
+import { load as loadPlot } from "../../shared/plot.js";
+import { addressOf, ranges, rangeOf, rangeText } from "../../shared/scope.js";
+import { statusOf } from "../../shared/status.js";
+import { style } from "../../shared/styles.js";
+import { chart } from "../station/charts.js";
+import { cycles, legend, losses, tiles } from "../station/figures.js";
+import { alert, askAlert, head } from "../station/head.js";
+import { messages, schedules, stops, stretches } from "../station/lists.js";
+import { Page } from "../station/page.js";
+import { between } from "../station/range.js";
+import { stage } from "../station/stage.js";
+import { picked, sentenceOf } from "../station/words.js";
+
+export async function open(ctx) {
+  const [names] = await Promise.all([directory(), style(new URL("../station.css", import.meta.url))]);
+  loadPlot().catch(() => {}); // while the timeline is on its way
+  if (!ctx.path[0]) return chooser(ctx, names);
+  let page = await opened(ctx, names);
+  const view = { title: page.station?.name ?? ctx.path[0], render: () => keyed(page, render(page)), leave: () => page.leave(), changed: (now) => {
+    if (now.path[0] !== page.code) return again(now);
+    page.ctx = now;
+    page.profile = now.query.get("profile") || "default";
+    page.picked = null;
+    page.take(now.query.get("range") ?? "");
+  } };
+  async function again(now) { // another station takes the page over
+    page.leave();
+    try {
+      page = await opened(now, names);
+      view.title = page.station?.name ?? page.code;
+    } catch (error) {
+      page.error = error;
+    }
+    now.update();
+  }
+  return view;
+}
+
+async function opened(ctx, names) {
+  if (!ctx.path[0]) throw new Error("no station is named");
+  const page = new Page(ctx.path[0], names, ctx);
+  page.words = (at, item, plan) => sentenceOf(at, item, plan, page);
+  try {
+    await page.start();
+  } catch (error) {
+    page.leave();
+    throw error;
+  }
+  return page;
+}
+
+// chooser lists the stations, where none is named.
+async function chooser(ctx, names) {
+  const end = await live.follow();
+  live.addEventListener("stations", ctx.update);
+  const leave = () => { live.removeEventListener("stations", ctx.update); end(); };
+  return { title: "Station", leave, changed: (now) => { if (now.path[0]) location.reload(); }, render: () => html`<div class="page-head"><h1>Station</h1></div>
+    ${names.plants.map((plant) => plant.groups.map((group) => html`<section class="stack"><h2 dir="auto">${group.name}</h2><ul class="plain-list station-links">${group.stations.map(({ code, name }) => {
+      const station = live.stations.get(code), status = statusOf(station?.statusCode);
+      return html`<li><a href=${`/floor/station/${encodeURIComponent(code)}`} dir="auto">${name}</a> ${station ? html`<span class=${`status ${status.color}`}><span aria-hidden="true">${status.sign}</span> ${status.label}</span>` : nothing}</li>`;
+    })}</ul></section>`))}` };
+}
+
+const stopsAddress = (page) => (stop) => addressOf({ range: stop ? between(stop.start, stop.end) : page.view.text in ranges ? page.view.text : rangeOf(page.view.from, page.view.to), stations: [page.code] }, stop?.id ? { issue: stop.id } : {}, "/floor/stops");
+const plansAddress = (page, item) => addressOf({ range: item ? between(item.start, item.end) : page.view.text in ranges ? page.view.text : rangeOf(page.view.from, page.view.to), stations: [page.code] }, item ? { schedule: item.nonProductionScheduleId ?? item.scheduleId } : {}, "/floor/schedules");
+
+function render(page) {
+  const { station, names, zone, ctx } = page;
+  if (!station) return html`<section class="notice bad" role="alert"><strong>There is no station ${page.code}.</strong> It may have left the configuration. <a href="/floor/station">All stations</a></section>`;
+  const link = ([from, to]) => stopsAddress(page)({ start: from, end: to });
+  return html`<div class="page-head station-title"><h1 dir="auto">${station.name}</h1><span class="row">
+      <label class="inline-field"><span class="visually-hidden">Another station</span><select @change=${(e) => ctx.navigate(addressOf({ range: page.view.text in ranges || page.view.text.endsWith("/now") ? page.view.text : "" }, {}, `/floor/station/${encodeURIComponent(e.target.value)}`))}>${names.plants.flatMap((plant) => plant.groups.map((group) => html`<optgroup label=${group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === page.code}>${s.name}</option>`)}</optgroup>`))}</select></label>
+      ${ctx.can("supervisor") && !station.alertMessage ? html`<button type="button" class="button" @click=${() => askAlert(station)}>Put an alert up</button>` : nothing}</span></div>
+    ${alert({ station, zone, ctx })}
+    ${head({ station, names, zone, ctx, link })}
+    ${page.error ? html`<section class="notice bad" role="alert"><strong>This time cannot be shown.</strong> ${sentence(page.error)} <button type="button" class="button small" @click=${() => page.take(page.view.text)}>Try again</button></section>` : nothing}
+    ${timeline(page)}
+    ${figures(page)}
+    ${charts(page)}
+    ${lists(page)}`;
+}
+
+const ask = (page) => (figure) => () => ({ figure, profile: page.profile, query: { stationcodes: page.code, from: page.details.oee.startAt, to: page.details.oee.endAt } });
+
+function timeline(page) {
+  const { view, zone, names, picture, cursor, actions } = page;
+  return html`<section class="card timeline" aria-label="Timeline" @keydown=${(e) => keys(e, page)}>
+    <div class="spread"><h2>${page.view.text === "" ? page.station.shift?.name ? html`Shift <bdi>${page.station.shift.name}</bdi>` : "Timeline" : ranges[view.text] ?? "Timeline"} <span class="muted when">${rangeText(rangeOf(view.from, view.to), zone)}${view.follow ? html` · <span class="following">follows the clock</span>` : nothing}</span></h2>${controls(page)}</div>
+    <div class="ribbon" tabindex="0" role="group" aria-label=${`Timeline of ${page.station.name}. Plus and minus zoom, the arrows move, Home shows the shift. It stands as a table below.`} ${stage({ picture, cursor, actions })}>
+      <canvas aria-hidden="true"></canvas><div class="line" hidden></div><div class="chosen" hidden></div></div>
+    <p class="at-cursor" dir="auto"></p>
+    ${picked({ item: page.picked, zone, names, timeline: page.timeline, go: (from, to) => page.go(between(from, to)), close: () => { page.picked = null; page.ctx.update(); }, stopLink: stopsAddress(page), planLink: (item) => plansAddress(page, item) })}
+    ${legend(page.details?.oee, ask(page))}
+    ${stretches({ timeline: page.timeline, zone, names })}
+  </section>`;
+}
+
+function charts(page) {
+  const { view, zone, cursor } = page;
+  return html`<div class="charts">${page.charts.map((c) => chart(c, { from: view.from, to: view.to, zone, zoom: page.zoomTo ??= (from, to) => page.show(from, to, true), link: cursor, name: page.code }))}</div>`;
+}
+
+function controls(page) {
+  const { view } = page, last = (label, text) => html`<button type="button" class="button small" aria-pressed=${String(view.text === text)} @click=${() => page.go(text)}>${label}</button>`;
+  return html`<div class="controls" role="group" aria-label="Which time is shown">
+    <button type="button" class="button small" aria-label="The shift before" title="The shift before" @click=${() => page.step(-1)}>◀</button>
+    ${last("Shift", "")}
+    <button type="button" class="button small" aria-label="The shift after" title="The shift after" @click=${() => page.step(1)}>▶</button>
+    ${last("1 h", "PT60M/now")}${last("Day", "today")}${last("Week", "PT10080M/now")}${last("Month", "PT44640M/now")}
+    <button type="button" class="button small" aria-label="Zoom in" title="Zoom in (+)" @click=${() => page.zoom(0.5)}>+</button>
+    <button type="button" class="button small" aria-label="Zoom out" title="Zoom out (−)" @click=${() => page.zoom(2)}>−</button></div>`;
+}
+
+function keys(event, page) {
+  if (event.ctrlKey || event.altKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA|SUMMARY)$/.test(event.target.tagName)) return;
+  const far = event.shiftKey ? 1 : 0.25;
+  const action = { "+": () => page.zoom(0.5), "=": () => page.zoom(0.5), "-": () => page.zoom(2), ArrowLeft: () => page.move(-far), ArrowRight: () => page.move(far), Home: () => page.go(""), End: () => page.go("PT60M/now"), PageUp: () => page.step(-1), PageDown: () => page.step(1) }[event.key];
+  if (!action || (event.target.closest(".table-wrap") && event.key.startsWith("Arrow"))) return;
+  event.preventDefault();
+  action();
+}
+
+function figures(page) {
+  const { details, names, profile } = page;
+  return html`<section class="card figures" aria-label="Figures">${details ? tiles({ oee: details.oee, energy: details.energy, profile, change: (other) => page.choose(other), ask: ask(page), currency: names.currency }) : html`<p class="muted" role="status">Loading …</p>`}</section>`;
+}
+
+function lists(page) {
+  const { details, zone, names, view } = page, go = (from, to) => page.go(between(from, to));
+  if (!details) return nothing;
+  const left = page.messages.filter((m) => !m.doneAt || (Date.parse(m.at) >= view.from && Date.parse(m.at) <= view.to));
+  return html`<div class="station-columns">
+      ${stops({ list: page.stops, count: details.issueCount, zone, names, go, link: stopsAddress(page) })}
+      ${schedules({ timeline: page.timeline, zone, names, go, link: plansAddress(page) })}
+      ${losses({ oee: details.oee, ask: ask(page), currency: names.currency })}
+      ${messages({ list: left, zone })}
+      ${cycles(details.cycles, names)}
+    </div>`;
+}

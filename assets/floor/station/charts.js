@@ -1,0 +1,51 @@
+// The charts below the ribbon: counts, speed, time per unit and power, on the same time and with one cursor.
+
+import { html } from "../../vendor/lit-html/lit-html.js";
+import { time } from "../../shared/format.js";
+import { figure, plot } from "../../shared/plot.js";
+import { right } from "./ribbon.js";
+
+const round = (n) => (n === null ? null : Math.round(n * 1000) / 1000);
+
+/**
+ * chartsOf works out what the charts show of a timeline: [{name, title, unit, series: [{label, color, values (by row), …}],
+ * data (as plot takes it), starts}]. Those of which nothing is known are left out.
+ */
+export function chartsOf(timeline) {
+  const { from, to, stepMs, rows, good, bad, target } = timeline;
+  const starts = Array.from({ length: rows }, (_, i) => from + i * stepMs), length = (i) => Math.min(stepMs, to - starts[i]);
+  const per = (value) => starts.map((_, i) => round(value(i)));
+  const known = (values) => values.some((v) => v !== null);
+  // Scheduled production without downtime: what units took, and what they should have taken.
+  const run = (i) => Math.max(0, timeline.scheduledProduction[i] - timeline.classes.downtime[i] - timeline.classes.noData[i]);
+  const each = (units) => per((i) => (units(i) > 0 && run(i) > 0 ? run(i) / 1000 / units(i) : null));
+  const charts = [
+    { name: "speed", title: "Speed", unit: "", series: [{ label: "Speed", color: "speed", values: per((i) => timeline.lineSpeedAvg[i]) }, { label: "Target speed", color: "target", dash: [6, 4], values: timeline.lineSpeedTarget }] },
+    { name: "cycle", title: "Time per unit", unit: "s", series: [{ label: "Time per unit", color: "productive", values: each((i) => good[i] + bad[i]) }, { label: "Due by the rate", color: "target", dash: [6, 4], values: each((i) => target[i] ?? 0) }] },
+    { name: "power", title: "Power", unit: "kW", series: [{ label: "Power", color: "energy", fill: true, values: per((i) => (timeline.electricalKwh[i] === null ? null : timeline.electricalKwh[i] * 3600000 / length(i))) }] },
+  ].filter((c) => known(c.series[0].values));
+  for (const c of charts) { // a value holds for the whole of its row
+    c.series = c.series.filter((s) => known(s.values)).map((s) => ({ ...s, step: true }));
+    c.data = [[...starts, to], ...c.series.map((s) => [...s.values, s.values[rows - 1] ?? null])];
+  }
+  const counts = countsOf(timeline, starts.map((at, i) => at + length(i)));
+  return [counts, ...charts].map((c) => ({ ...c, starts, indices: starts.map((_, i) => i) }));
+}
+
+function countsOf({ from, good, bad, target }, ends) {
+  const sum = (values) => { let all = 0; return values.map((v) => round(all += v ?? 0)); };
+  const series = [{ label: "Good", color: "good", fill: true, values: sum(good) }, { label: "Bad", color: "reject", dash: [2, 3], values: sum(bad) }];
+  if (target.some((t) => t !== null)) series.push({ label: "Target", color: "target", dash: [6, 4], values: sum(target) });
+  return { name: "counts", title: "Counts against target", unit: "units", series, data: [[from, ...ends], ...series.map((s) => [0, ...s.values])] };
+}
+
+/** chart gives the template of a chart; view: {from, to, zone, zoom(from, to), link (cursor.js), name (of the file)}. */
+export function chart(c, { from, to, zone, zoom, link, name }) {
+  const unit = c.unit ? `, ${c.unit}` : "";
+  const series = c.series.map((s) => ({ ...s, value: (n) => `${round(n)} ${c.unit}`.trim() }));
+  return figure({
+    title: `${c.title}${unit}`, name: `${name}-${c.name}`, rows: c.indices,
+    chart: html`<div class="plot" data-chart=${c.name} role="img" aria-label=${`${c.title} over time; the numbers are in the table below`} ${plot({ data: c.data, series, zone, zoom, x: [from, to], height: 180, options: { padding: [8, right, 0, 0], hooks: link.hooks, cursor: { y: false } } })}></div>`,
+    columns: [{ label: "From", text: (i) => time(c.starts[i], { zone }) }, ...c.series.map((s) => ({ label: `${s.label}${unit}`, numeric: true, text: (i) => s.values[i] }))],
+  });
+}

@@ -1,0 +1,48 @@
+// The figures of the time that is shown: each can be asked how it comes about.
+
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { figureButton, figures } from "../../shared/explain.js";
+import { profiles } from "../../shared/explain/rules.js";
+import { duration, number } from "../../shared/format.js";
+import { percent } from "../../shared/status.js";
+import { kinds } from "./ribbon.js";
+
+const whole = (ms) => (ms === null || ms === undefined ? "–" : duration(Math.abs(ms) >= 60000 ? Math.round(ms / 1000) * 1000 : ms));
+const units = (n) => (n === null || n === undefined ? "–" : number(Math.round(n * 10) / 10));
+const money = (n, currency) => (n === null || n === undefined ? "–" : `${number(Math.round(n * 100) / 100)} ${currency ?? ""}`.trim());
+
+/** legend tells how much of the time was of each kind: what the ribbon shows, in words. */
+export function legend(oee, ask) {
+  const time = { productive: "productiveMs", slow: "slowMs", nonProduction: "scheduledNonProductionMs", idle: "idleMs", downtime: "downtimeMs", noData: "noDataMs", outOfShift: "outOfShiftMs" };
+  return html`<ul class="legend" aria-label="Time by kind">${Object.entries(time).map(([kind, name]) => html`<li><span class=${`letter ${kinds[kind].color}`} aria-hidden="true">${kinds[kind].letter}</span> ${kinds[kind].label}
+    ${oee ? html`${figureButton(whole(oee[name]), ask(name))} <span class="muted">${oee.totalMs > 0 ? percent(oee[name] / oee.totalMs) : ""}</span>` : nothing}</li>`)}</ul>`;
+}
+
+/** tiles are OEE and its parts, counts and energy. ask(figure) gives the spec of explain. */
+export function tiles({ oee, energy, profile, change, ask, currency }) {
+  if (!oee) return html`<p class="muted">Nothing is known of this time.</p>`;
+  const ratio = (name) => html`<div class=${name === "oee" ? "main" : ""}><dt>${figures[name]}</dt><dd>${figureButton(percent(oee[name].value), ask(name))}${oee[name].aboveOne ? html`<span class="note" title="Above 100 %: the rate is most likely too low">▲</span>` : nothing}</dd></div>`;
+  const tile = (name, text) => html`<div><dt>${figures[name]}</dt><dd>${figureButton(text, ask(name))}</dd></div>`;
+  return html`<div class="spread"><h2>Figures</h2><label class="inline-field"><span>Profile</span> <select @change=${(e) => change(e.target.value)}>${Object.entries(profiles).map(([code, label]) => html`<option value=${code} .selected=${code === profile}>${label}</option>`)}</select></label></div>
+    <dl class="tiles station-tiles">${["oee", "availability", "performance", "quality", "coverage"].map(ratio)}
+      ${tile("productionGoodCount", units(oee.productionGoodCount))}${tile("productionBadCount", units(oee.productionBadCount))}${tile("productionTargetCount", units(oee.productionTargetCount))}${tile("productionIdealCount", units(oee.productionIdealCount))}
+      ${tile("scheduledProductionMs", whole(oee.scheduledProductionMs))}${tile("downtimeMs", whole(oee.downtimeMs))}
+      ${energy && energy.electricalKwh !== null ? html`${tile("electricalKwh", `${units(energy.electricalKwh)} kWh`)}${energy.cost === null ? nothing : tile("cost", money(energy.cost, currency))}${energy.kwhPerUnit === null ? nothing : tile("kwhPerUnit", `${number(Math.round(energy.kwhPerUnit * 10000) / 10000)} kWh`)}` : nothing}</dl>`;
+}
+
+const lossNames = { schedule: "Not scheduled", plannedNonProduction: "Planned non-production", downtime: "Downtime", speed: "Speed", quality: "Quality" };
+
+/** losses is the table of where time and units went. */
+export function losses({ oee, ask, currency }) {
+  if (!oee) return nothing;
+  const priced = Object.values(oee.losses).some((loss) => loss.money !== null);
+  return html`<section class="card"><h2>Losses</h2><div class="table-wrap" tabindex="0" role="region" aria-label="Losses"><table class="table"><thead><tr><th scope="col">Loss</th><th scope="col" class="numeric">Time</th><th scope="col" class="numeric">Units</th>${priced ? html`<th scope="col" class="numeric">Money</th>` : nothing}</tr></thead>
+    <tbody>${Object.entries(lossNames).map(([name, label]) => html`<tr><th scope="row">${label}</th><td class="numeric">${figureButton(whole(oee.losses[name].ms), ask(`losses.${name}.ms`))}</td><td class="numeric">${oee.losses[name].units === null ? "–" : figureButton(units(oee.losses[name].units), ask(`losses.${name}.units`))}</td>${priced ? html`<td class="numeric">${figureButton(money(oee.losses[name].money, currency), ask(`losses.${name}.money`))}</td>` : nothing}</tr>`)}</tbody></table></div></section>`;
+}
+
+/** cycles is the table of cycle times by SKU; nothing where the flag is off. */
+export function cycles(list, names) {
+  if (!list?.length) return nothing;
+  return html`<section class="card"><h2>Cycle times</h2><div class="table-wrap" tabindex="0" role="region" aria-label="Cycle times"><table class="table"><thead><tr><th scope="col">SKU</th><th scope="col" class="numeric">Cycles</th><th scope="col" class="numeric">Specified</th><th scope="col" class="numeric">Median</th><th scope="col" class="numeric">Best 10 %</th><th scope="col" class="numeric">Spread</th></tr></thead>
+    <tbody>${list.map((c) => html`<tr><th scope="row" dir="auto">${names.sku(c.skuCode).name}</th><td class="numeric">${number(c.count)}</td>${[c.specifiedCycleMs, c.medianMs, c.best10PercentMs, c.spreadMs].map((ms) => html`<td class="numeric">${ms === null ? "–" : `${number(Math.round(ms / 10) / 100)} s`}</td>`)}</tr>`)}</tbody></table></div></section>`;
+}
