@@ -6,6 +6,7 @@ export const sections = [
       { path: "", module: "floor", label: "Floor", role: "readonly" },
       { path: "station", module: "station", label: "Station", role: "readonly" },
       { path: "analysis", module: "analysis", label: "Analysis", role: "readonly" },
+      { path: "schedules", module: "schedules", label: "Schedules", role: "readonly" },
       { path: "stops", module: "stops", label: "Stops", role: "readonly" },
       { path: "tasks", module: "tasks", label: "Tasks", role: "readonly" },
     ],

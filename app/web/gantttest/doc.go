@@ -1,0 +1,2 @@
+// Package gantttest tests in a browser, against the real service, the page on which schedules are planned and moved.
+package gantttest

@@ -1,0 +1,102 @@
+// What people change: each is one request with a key, so that it is done once however often it is sent, and the last change
+// can be taken back where the service allows.
+
+import { del, post } from "../../shared/api.js";
+import { nameOf } from "./bars.js";
+
+/** newKey gives a key for one write. */
+export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const iso = (at) => new Date(at).toISOString();
+const write = (path, body, key = newKey()) => post(path, body, { headers: { "Idempotency-Key": key } });
+
+/** fields are what people say of a schedule; POST /schedule takes them. */
+export const fields = ["stationCode", "kind", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity", "cycleTime", "unitsPerMinute", "unitsPerHour",
+  "lineSpeedTarget", "partsPerCycle", "autoStart", "autoEnd", "autoEndOnQuantityComplete", "extendShift", "note"];
+
+/** saidOf gives what was said of a schedule, without what was not. */
+export const saidOf = (s) => Object.fromEntries(fields.filter((name) => s[name] !== null && s[name] !== undefined && s[name] !== false).map((name) => [name, s[name]]));
+
+/** Writes changes schedules of a plan and tells changed() when there is another change to take back. */
+export class Writes {
+  last = null; // {text, back()}
+
+  constructor(plan, names, changed) { Object.assign(this, { plan, names, changed }); }
+
+  #done(answer, text, back) {
+    const s = answer ? this.plan.take(answer.result) : null;
+    this.last = back ? { text, back } : null;
+    this.changed();
+    return s;
+  }
+
+  /** bodyOf gives the request that brings a schedule to a place, {code, from, to}: [path, body]. */
+  bodyOf(s, place, mode) {
+    if (mode === "resize") {
+      if (s.plannedQuantity && !s.plannedEnd) return ["/schedule", { id: s.id, plannedQuantity: place.quantity ?? this.guess(s, place) }];
+      return ["/schedule", { id: s.id, plannedEndAt: iso(place.to) }];
+    }
+    return [`/schedule/${encodeURIComponent(s.id)}/move`, { plannedStartAt: iso(place.from), ...(place.code !== s.stationCode && { stationCode: place.code }) }];
+  }
+
+  /** guess gives about how many units a length of time means, by what the schedule's quantity takes. */
+  guess(s, place) {
+    const begin = s.actualStart ?? s.plannedStart, length = (s.expectedEnd ?? 0) - begin;
+    return length > 0 ? Math.max(1, Math.round((s.plannedQuantity * (place.to - begin)) / length)) : s.plannedQuantity;
+  }
+
+  /** try asks what would become of it: the schedule as it would be, or an error with the service's sentence. */
+  async try(s, place, mode, signal) {
+    if (mode === "resize" && s.plannedQuantity && !s.plannedEnd) { // how many units are that, over the shifts?
+      const asked = await post("/schedule?dryrun=true", { id: s.id, plannedQuantity: null, plannedEndAt: iso(place.to) }, { signal });
+      place.quantity = Math.max(1, Math.round(asked.result.expectedQuantity ?? this.guess(s, place)));
+    }
+    const [path, body] = this.bodyOf(s, place, mode);
+    return (await post(`${path}?dryrun=true`, body, { signal })).result;
+  }
+
+  /** place brings a schedule to a place. */
+  async place(s, place, mode) {
+    if (mode === "resize" && place.quantity === undefined && s.plannedQuantity && !s.plannedEnd) await this.try(s, place, mode);
+    const [path, body] = this.bodyOf(s, place, mode), answer = await write(path, body);
+    const name = nameOf(s, this.names);
+    if (mode === "resize") {
+      const before = "plannedQuantity" in body ? { plannedQuantity: s.plannedQuantity } : { plannedEndAt: s.plannedEndAt };
+      return this.#done(answer, `changing ${name}`, () => write("/schedule", { id: s.id, ...before }));
+    }
+    const before = { plannedStartAt: s.plannedStartAt, ...(s.plannedEndAt && { plannedEndAt: s.plannedEndAt }), ...(place.code !== s.stationCode && { stationCode: s.stationCode }) };
+    return this.#done(answer, `moving ${name}`, () => write(`/schedule/${encodeURIComponent(s.id)}/move`, before));
+  }
+
+  /** save makes a schedule, or changes the one that s is by what body says anew. */
+  async save(s, body) {
+    const answer = await write("/schedule", s ? { id: s.id, ...body } : body);
+    if (!s) return this.#done(answer, "planning", async () => { await del(`/schedule/${answer.result.id}`, { headers: { "Idempotency-Key": newKey() } }); return { result: { ...answer.result, state: "deleted", updatedAt: new Date().toISOString() } }; });
+    const before = Object.fromEntries(Object.keys(body).map((name) => [name, s[name] ?? null]));
+    return this.#done(answer, `changing ${nameOf(s, this.names)}`, () => write("/schedule", { id: s.id, ...before }));
+  }
+
+  /** start starts a planned schedule now; endRunning: what runs there ends. */
+  async start(s, endRunning) { return this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/start${endRunning ? "?endrunning=true" : ""}`, {})); }
+
+  /** end ends a running schedule now. */
+  async end(s) { return this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/end`, {})); }
+
+  /** remove deletes a planned schedule. It is taken back by planning the same anew. */
+  async remove(s) {
+    await del(`/schedule/${encodeURIComponent(s.id)}`, { headers: { "Idempotency-Key": newKey() } });
+    this.plan.take({ ...s, state: "deleted", updatedAt: new Date(Math.max(Date.now(), s.updated + 1)).toISOString() });
+    this.#done(null, `deleting ${nameOf(s, this.names)}`, () => write("/schedule", saidOf(s)));
+  }
+
+  /** undo takes the last change back. */
+  async undo() {
+    const { last } = this;
+    if (!last) return null;
+    const answer = await last.back();
+    this.last = null;
+    const s = answer?.result ? this.plan.take(answer.result) : null;
+    this.changed();
+    return s;
+  }
+}
