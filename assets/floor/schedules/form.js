@@ -4,7 +4,6 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { field, segmented } from "../../shared/form.js";
 import { live } from "../../shared/live.js";
 import { propertyOf } from "../../shared/schema.js";
-import { fromWall, toWall } from "../../shared/zone.js";
 
 /** rates are the ways to say how fast a schedule goes, of which it has one or none. */
 export const rates = ["cycleTime", "unitsPerMinute", "unitsPerHour"];
@@ -18,7 +17,7 @@ export const types = [{ value: "quantity", label: "Quantity" }, { value: "end", 
 export function formOf({ page, state, all, s }) {
   const { said, station, problems } = state, running = s?.state === "running", production = said.kind !== "nonProduction";
   const one = (name, more) => field({ schema: propertyOf(all, "ScheduleWrite", name), name, id: `schedule-${name}`, value: said[name] ?? null, problem: problems.get(name), change: (value) => state.change({ [name]: value }), ...more });
-  const moment = (name, label) => when(state, name, label, running && name === "plannedStartAt");
+  const moment = (name, label) => one(name, { label, kind: "moment", zone: state.zone, hint: `On the clock of ${state.zone}.`, disabled: running && name === "plannedStartAt", change: (at) => state.change(moved(said, name, at)) });
   const typesNow = production ? types : types.filter((t) => t.value === "end" || t.value === "continuous");
   return html`<div class="fields schedule-form">
     ${running ? nothing : html`<div class="wide row">${segmented({ name: "schedule-kind", label: "Kind", value: said.kind, options: [{ value: "production", label: "Production" }, { value: "nonProduction", label: "Non-production" }],
@@ -60,17 +59,8 @@ function setType(state, type) {
   state.change({});
 }
 
-// when asks for a moment on the plant's clock. A time that comes twice there keeps which of the two it was while it is not touched.
-function when(state, name, label, disabled) {
-  const { said, zone, problems } = state, id = `f-schedule-${name}`, at = said[name] ? Date.parse(said[name]) : NaN;
-  const change = (event) => {
-    const next = fromWall(event.target.value, zone);
-    if (!Number.isFinite(next)) return;
-    const more = { [name]: new Date(next).toISOString() };
-    if (name === "plannedStartAt" && said.plannedEndAt && Number.isFinite(at)) more.plannedEndAt = new Date(Date.parse(said.plannedEndAt) + next - at).toISOString();
-    state.change(more);
-  };
-  return html`<div class=${problems.has(name) ? "field bad" : "field"} data-field=${name}><label for=${id}>${label}</label>
-    <input id=${id} type="datetime-local" ?disabled=${disabled} aria-describedby=${`${id}-hint ${id}-problem`} .value=${Number.isFinite(at) ? toWall(at, zone, { seconds: false }) : ""} @change=${change}>
-    <p class="hint" id=${`${id}-hint`}>On the clock of ${zone}.</p><p class="problem" id=${`${id}-problem`}>${problems.get(name) ?? nothing}</p></div>`;
+// moved gives what a new time means: a planned end goes along with its start.
+function moved(said, name, at) {
+  if (name !== "plannedStartAt" || !at || !said.plannedStartAt || !said.plannedEndAt) return { [name]: at };
+  return { plannedStartAt: at, plannedEndAt: new Date(Date.parse(said.plannedEndAt) + Date.parse(at) - Date.parse(said.plannedStartAt)).toISOString() };
 }
