@@ -9,6 +9,7 @@ export const sections = [
       { path: "schedules", module: "schedules", label: "Schedules", role: "readonly" },
       { path: "stops", module: "stops", label: "Stops", role: "readonly" },
       { path: "tasks", module: "tasks", label: "Tasks", role: "readonly" },
+      { path: "corrections", module: "corrections", label: "Corrections", role: "admin" },
     ],
   },
 ];

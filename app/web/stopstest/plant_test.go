@@ -3,6 +3,7 @@ package stopstest_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,7 +24,7 @@ const manifest = `{"version": "v1", "account": {"id": "demo", "domain": "demo.ex
 	"taskLists": [{"code": "SAFETY", "name": "Safety walk", "trigger": {"type": "on_demand"}}, {"code": "SHIFT", "name": "Each minute", "trigger": {"type": "cron", "pattern": "* * * * *"}}],
 	"tasks": [{"code": "GUARDS", "title": "Test the guards", "requireNotes": true, "taskListCodes": [{"code": "SAFETY", "order": 1}]}, {"code": "WAYS", "title": "Walk the escape routes", "taskListCodes": [{"code": "SAFETY", "order": 2}]}, {"code": "LOOK", "title": "Look at the gauge", "taskListCodes": [{"code": "SHIFT", "order": 1}]}],
 	"skus": [{"code": "BOWL", "name": "Bowl", "unitsPerMinute": 10}],
-	"plants": [{"code": "mill", "name": "Mill", "timezone": "Asia/Tokyo", "dayStartHour": 0, "weekStartDay": 0, "enableManualDowntime": "on", "stationGroups": [{"code": "line", "name": "Line", "stations": [
+	"plants": [{"code": "mill", "name": "Mill", "timezone": "Asia/Tokyo", "dayStartHour": HOUR, "weekStartDay": 0, "enableManualDowntime": "on", "stationGroups": [{"code": "line", "name": "Line", "stations": [
 		{"code": "PRESS-1", "name": "Пресс 1", "downtimeDetectionMode": "utilisation", "utilisationDowntimeThreshold": 60000, "forceAllShiftTimeAsPlannedProduction": true},
 		{"code": "PRESS-2", "name": "Press 2", "downtimeDetectionMode": "utilisation", "utilisationDowntimeThreshold": 60000, "forceAllShiftTimeAsPlannedProduction": true, "excludeReasonCodes": ["BELT"]},
 		{"code": "HAND", "name": "Hand work", "enableManualDowntime": "off", "includeTaskListCodes": []}]}]}]}}`
@@ -42,7 +43,8 @@ func open(t *testing.T) *plant {
 	t.Helper()
 	var behind atomic.Int64
 	behind.Store(int64(past))
-	s := webtest.Serve(t, webtest.Options{Manifest: []byte(manifest), Adjust: func(c *app.Config) {
+	hour := (time.Now().UTC().Hour() + 9 + 12) % 24 // in Tokyo: the production day began about twelve hours ago
+	s := webtest.Serve(t, webtest.Options{Manifest: []byte(strings.ReplaceAll(manifest, "HOUR", strconv.Itoa(hour))), Adjust: func(c *app.Config) {
 		c.Clock = func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }
 	}})
 	behind.Store(0)

@@ -1,0 +1,89 @@
+package stopstest_test
+
+import (
+	"strings"
+	"testing"
+
+	"opsmon/app/web/webtest"
+)
+
+type task struct {
+	ID, TaskCode, State string
+	CompletedBy, Note   *string
+}
+
+func (p *plant) tasks(query string) (list []task) {
+	p.t.Helper()
+	p.Call("GET", "/task?limit=1000&stationcode=PRESS-1&"+query, nil, &list)
+	return list
+}
+
+// TestTasks are started on demand, completed with initials and notes, and told of live; what was missed stays so.
+func TestTasks(t *testing.T) {
+	p := open(t)
+	tab := p.page("operator", "/floor/tasks", `document.querySelector(".page-head .button")`)
+	tab.Until(`document.querySelector(".task-row")?.textContent.includes("Look at the gauge")`) // each minute's
+	tab.Axe()
+	button(tab, ".page-head", "Start a list")
+	choose(tab, "#f-start-station", "Hand work")
+	tab.Until(`document.querySelector("dialog .empty")?.textContent.includes("No list of this station")`)
+	choose(tab, "#f-start-station", "Пресс 1")
+	tab.Until(`document.querySelector("#f-start-list")`)
+	set(tab, "#f-start-initials", "ABC")
+	button(tab, "dialog footer", "Start the list")
+	gone(tab)
+	tab.Until(`[...document.querySelectorAll(".task-row")].some((r) => r.textContent.includes("Test the guards"))`)
+	tab.Shot("tasks")
+	row := func(title string) {
+		t.Helper()
+		find := `[...document.querySelectorAll(".task-row button")].find((b) => b.ariaLabel === "Complete ` + title + `")`
+		tab.Until(find)
+		tab.Eval(find + `.click()`)
+		tab.Until(`document.querySelector("#f-ask-initials")?.value === "ABC"`) // whoever was it last
+	}
+	row("Test the guards")
+	button(tab, "dialog footer", "Complete") // it needs notes: the browser says so
+	tab.Eval(`document.querySelector("#f-ask-note").required = false`)
+	set(tab, "#f-ask-note", "   ")
+	button(tab, "dialog footer", "Complete")
+	tab.Until(`document.querySelector("#f-ask-note-problem")?.textContent.includes("is required")`)
+	tab.Axe()
+	set(tab, "#f-ask-note", "защита на месте")
+	button(tab, "dialog footer", "Complete")
+	gone(tab)
+	tab.Until(`![...document.querySelectorAll(".task-row")].some((r) => r.textContent.includes("Test the guards"))`)
+	for _, done := range p.tasks("state=completed") {
+		if done.TaskCode != "GUARDS" || text(done.CompletedBy) != "ABC" || text(done.Note) != "защита на месте" {
+			t.Errorf("done is %+v", done)
+		}
+	}
+	// Somebody else completes the other one: it goes from here; and who was slower is told.
+	var ways task
+	for _, pending := range p.tasks("state=pending") {
+		if pending.TaskCode == "WAYS" {
+			ways = pending
+		}
+	}
+	row("Walk the escape routes")
+	p.Call("POST", "/task/"+ways.ID+"/complete", map[string]string{"initials": "XYZ"}, nil)
+	button(tab, "dialog footer", "Complete")
+	tab.Until(`document.querySelector("dialog .notice.bad")?.textContent.includes("was completed by XYZ")`)
+	button(tab, "dialog footer", "Cancel")
+	gone(tab)
+	tab.Until(`![...document.querySelectorAll(".task-row")].some((r) => r.textContent.includes("Walk the escape routes"))`)
+	tab.Visit("/floor/tasks?state=done&list=SAFETY&range=last7d")
+	tab.Until(`document.querySelectorAll(".task-row").length === 2`)
+	if got := tab.Text(".tasks"); !strings.Contains(got, "XYZ") || !strings.Contains(got, "защита на месте") || strings.Contains(got, "Look at the gauge") {
+		t.Errorf("done: %q", got)
+	}
+	tab.Clean()
+
+	reader := p.page("readonly", "/floor/tasks?state=missed&range=last7d", `document.querySelector("[role=status]")`, webtest.TabletTall)
+	reader.Until(`document.querySelector(".task-row .bad, .empty")`)
+	if webtest.Eval[bool](reader, `Boolean(document.querySelector(".task-row button, .page-head button"))`) {
+		t.Error("who reads alone is offered something to do")
+	}
+	reader.Media("prefers-color-scheme", "dark")
+	reader.Axe()
+	reader.Clean()
+}
