@@ -144,7 +144,7 @@ func (h *Host) current() *httpapi.API {
 // ServeHTTP serves the network: pages and the API.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
-	case h.web.Handles(path):
+	case h.web.Handles(r):
 		h.web.ServeHTTP(w, r)
 		return
 	case h.secure.handles(path):

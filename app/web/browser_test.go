@@ -69,7 +69,7 @@ func serve(t *testing.T, demo *web.DemoInfo) (base string, fake *fakeAPI) {
 	pages := newPages(t, web.Config{Version: "1.2.3", Demo: demo})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case pages.Handles(r.URL.Path):
+		case pages.Handles(r):
 			pages.ServeHTTP(w, r)
 		case r.URL.Path == "/openapi.json":
 			real.ServeHTTP(w, r)

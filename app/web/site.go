@@ -240,7 +240,7 @@ func (f *file) serve(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
 	tag := f.tag
 	if f.compressed != nil {
-		h.Set("Vary", "Accept-Encoding")
+		h.Add("Vary", "Accept-Encoding")
 		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
 			tag = f.compactTag
 		}

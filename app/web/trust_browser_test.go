@@ -57,7 +57,7 @@ func startAppliance(t *testing.T, dir string) *appliance {
 		switch {
 		case trust.Handles(r.URL.Path):
 			trust.ServeHTTP(w, r)
-		case pages.Handles(r.URL.Path):
+		case pages.Handles(r):
 			pages.ServeHTTP(w, r)
 		default: // the API
 			w.Header().Set("Content-Type", "application/json")

@@ -101,8 +101,13 @@ const (
 	iconFile   = "shared/icon.svg"
 )
 
-// Handles tells whether a path is this room's; every other one is the API's.
-func (w *Web) Handles(path string) bool {
+// Handles tells whether a request is this room's; every other one is the API's. At /tablet stand both: who asks for a page gets
+// that, and programs get the API.
+func (w *Web) Handles(r *http.Request) bool {
+	path := r.URL.Path
+	if pageAt(path) == tabletPath && fixed[path] == "" && path != workerPath {
+		return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	}
 	return path == rootPath || pageAt(path) != "" || fixed[path] != "" || strings.HasPrefix(path, assetsPath) || path == enterPath && w.cfg.Demo != nil
 }
 
@@ -140,6 +145,9 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rw.Header().Set("Cache-Control", cache)
+	if pageAt(r.URL.Path) == tabletPath {
+		rw.Header().Add("Vary", "Accept")
+	}
 	if r.URL.Path == workerPath {
 		rw.Header().Set("Service-Worker-Allowed", tabletPath) // which is above the folder that it stands in
 	}

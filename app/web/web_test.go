@@ -54,11 +54,26 @@ func ask(w *Web, method, target string, headers ...string) *httptest.ResponseRec
 func TestHandlesItsPathsAndNoOthers(t *testing.T) {
 	w := newWeb(t, Config{})
 	for at, want := range map[string]bool{
-		"/": true, "/signin": true, "/welcome": true, "/signin/enter": false, "/home": false, "/console": true, "/console/": true, "/console/task/7": true, "/consolex": false, "/floor": true, "/floor/station/A%2FB": true, "/floorx": false, "/tablet": true, "/tablet/x": true, "/tablet/worker.js": true, "/tablet/icon-192.png": true, "/tabletx": false, "/docs": true, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
+		"/": true, "/signin": true, "/welcome": true, "/signin/enter": false, "/home": false, "/console": true, "/console/": true, "/console/task/7": true, "/consolex": false, "/floor": true, "/floor/station/A%2FB": true, "/floorx": false, "/tablet": false, "/tablet/x": false, "/tablet/worker.js": true, "/tablet/icon-192.png": true, "/tabletx": false, "/docs": true, "/link": true, "/favicon.ico": true, "/assets/": true, "/assets/x/shared/app.css": true,
 		"/account": false, "/docs/": false, "/openapi.json": false, "/health": false, "/assets": false, "": false, "/link/x": false,
 	} {
-		if got := w.Handles(at); got != want {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.URL.Path = at
+		if got := w.Handles(r); got != want {
 			t.Errorf("Handles(%q) is %v", at, got)
+		}
+	}
+	for _, tt := range []struct {
+		method, at, accept string
+		want               bool
+	}{
+		{"GET", "/tablet", "text/html,application/xhtml+xml,*/*;q=0.8", true}, {"HEAD", "/tablet", "text/html", true}, {"GET", "/tablet/x", "text/html", true},
+		{"GET", "/tablet", "*/*", false}, {"GET", "/tablet", "application/json", false}, {"POST", "/tablet", "text/html", false}, {"DELETE", "/tablet/x", "text/html", false},
+	} {
+		r := httptest.NewRequest(tt.method, tt.at, nil)
+		r.Header.Set("Accept", tt.accept)
+		if got := w.Handles(r); got != tt.want {
+			t.Errorf("%s %s for %s: Handles is %v", tt.method, tt.at, tt.accept, got)
 		}
 	}
 }

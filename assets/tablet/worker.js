@@ -7,7 +7,7 @@ const name = `tablet-${version}`;
 addEventListener("install", (event) => {
   event.waitUntil((async () => {
     const kept = await caches.open(name);
-    await kept.addAll(files.map((file) => new Request(file, { cache: "reload", credentials: "same-origin" }))); // all or none
+    await kept.addAll(files.map((file) => new Request(file, { cache: "reload", headers: { Accept: "text/html,*/*" } }))); // all or none
     await skipWaiting();
   })());
 });
@@ -25,6 +25,6 @@ addEventListener("fetch", (event) => {
   const { request } = event, at = new URL(request.url);
   if (request.method !== "GET" || at.origin !== location.origin || files.length === 0) return;
   const page = request.mode === "navigate" && (at.pathname === "/tablet" || at.pathname === "/tablet/");
-  if (page) event.respondWith(caches.open(name).then((kept) => kept.match("/tablet")).then((answer) => answer ?? fetch(request)));
+  if (page) event.respondWith(caches.open(name).then((kept) => kept.match("/tablet", { ignoreVary: true })).then((answer) => answer ?? fetch(request)));
   else if (at.pathname.startsWith("/assets/")) event.respondWith(caches.match(request).then((answer) => answer ?? fetch(request)));
 });
