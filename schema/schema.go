@@ -27,7 +27,7 @@ const (
 	KeyCreate      Name = "key-create"      // POST /key
 	UserCreate     Name = "user-create"     // POST /user
 	UserUpdate     Name = "user-update"     // PUT /user/{email}
-	TabletCreate   Name = "tablet-create"   // POST /paired-tablet
+	TabletCreate   Name = "tablet-create"   // POST /tablet
 	BackupVerify   Name = "backup-verify"   // POST /backup/{name}/verify
 	BackupRestore  Name = "backup-restore"  // POST /backup/{name}/restore
 	BackupSettings Name = "backup-settings" // PUT /appliance/backup-settings

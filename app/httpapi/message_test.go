@@ -18,7 +18,7 @@ func (s *server) tablet(name string, stationCodes ...string) (session string) {
 	s.t.Helper()
 	codes, err := json.Marshal(stationCodes)
 	s.must(nil, err)
-	made := s.do(ask{method: "POST", path: "/paired-tablet", body: fmt.Sprintf(`{"name":%q,"role":"operator","stationCodes":%s}`, name, codes), key: s.roleKey(auth.Admin)}).want(s.t, 200)
+	made := s.do(ask{method: "POST", path: "/tablet", body: fmt.Sprintf(`{"name":%q,"role":"operator","stationCodes":%s}`, name, codes), key: s.roleKey(auth.Admin)}).want(s.t, 200)
 	_, token, found := strings.Cut(made.text("result", "link"), "#")
 	if !found {
 		s.t.Fatalf("no link in %s", made.body)

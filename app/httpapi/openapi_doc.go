@@ -492,19 +492,19 @@ var operations = map[string]operation{
 		about:  "For plants without mail: a link to hand over. An earlier link of the same request stops working. The link opens this account and no other.\n\n409: the account is archived.",
 		answer: "The link.", form: formResult, gives: "Link", sample: linkSample, also: []int{404, 409},
 	},
-	"GET /paired-tablet": {
+	"GET /tablet": {
 		id: "listTablets", tag: "Admin", summary: "List the tablets",
 		about:  "Also those that have not been paired yet.",
 		answer: "The tablets, by name.", form: formList, gives: "Tablet",
 		sample: `{"id":"w7p2m5x3c6zd","name":"Packing hall","email":"tablet:packing-hall@acme.example","role":"operator","stationCodes":["PACK-1","PACK-2"],"createdAt":"2026-11-20T08:15:30.123Z","pairedAt":null,"lastUsedAt":null}`,
 	},
-	"POST /paired-tablet": {
+	"POST /tablet": {
 		id: "pairTablet", tag: "Admin", summary: "Add a tablet",
 		about:  "Gives a one-time link to open on the tablet within 15 minutes. It is signed in there with its own identity, bound to its stations.\n\n409: another tablet has the name, or the account is archived.",
 		answer: "The tablet and its link.", body: schema.TabletCreate, form: formResult, gives: "TabletLink", location: true, also: []int{409},
 		sample: `{"id":"w7p2m5x3c6zd","link":"https://plant.example/link#opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","expiresAt":"2026-11-20T08:30:30.123Z"}`,
 	},
-	"DELETE /paired-tablet/:id": {
+	"DELETE /tablet/:id": {
 		id: "removeTablet", tag: "Admin", summary: "Remove a tablet",
 		about:  "Its session and its link end at once.\n\n409: the account is archived.",
 		answer: "Removed.", form: formEmpty, also: []int{404, 409},

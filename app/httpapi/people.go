@@ -149,7 +149,7 @@ func deleteUser(c *call) (reply, error) {
 	return reply{status: http.StatusNoContent}, nil
 }
 
-// getTablets answers GET /paired-tablet.
+// getTablets answers GET /tablet.
 func getTablets(c *call) (reply, error) {
 	tablets, err := c.api.cfg.Auth.ListTablets(c.p)
 	if err != nil {
@@ -158,7 +158,7 @@ func getTablets(c *call) (reply, error) {
 	return list(tablets, -1)
 }
 
-// postTablet answers POST /paired-tablet: a one-time link that pairs a tablet.
+// postTablet answers POST /tablet: a one-time link that pairs a tablet.
 func postTablet(c *call) (reply, error) {
 	var in struct {
 		Name         string    `json:"name"`
@@ -180,11 +180,11 @@ func postTablet(c *call) (reply, error) {
 		Link      string `json:"link"`
 		ExpiresAt string `json:"expiresAt"`
 	}{link.Tablet.ID, auth.LinkURL(c.api.cfg.BaseURL(), link.Token), audit.Timestamp(link.ExpiresAt)})
-	out.header = [][2]string{{"Location", "/paired-tablet/" + link.Tablet.ID}}
+	out.header = [][2]string{{"Location", "/tablet/" + link.Tablet.ID}}
 	return out, err
 }
 
-// deleteTablet answers DELETE /paired-tablet/{id}.
+// deleteTablet answers DELETE /tablet/{id}.
 func deleteTablet(c *call) (reply, error) {
 	if err := c.api.cfg.Auth.RevokeTablet(c.p, c.params.ByName("id")); err != nil {
 		return reply{}, err

@@ -495,7 +495,7 @@ func TestTablets(t *testing.T) {
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
 	pair := func(body string) *answer {
-		return s.do(ask{method: "POST", path: "/paired-tablet", body: body, key: admin})
+		return s.do(ask{method: "POST", path: "/tablet", body: body, key: admin})
 	}
 	pair(`{"name":"Hall 1","role":"operator","stationCodes":["PACK-1","NO-SUCH"]}`).wantDetail(t, "stationCodes[1]", "NO-SUCH")
 	pair(`{"name":"Hall 1","role":"admin","stationCodes":["PACK-1"]}`).wantDetail(t, "role", "operator")
@@ -511,10 +511,10 @@ func TestTablets(t *testing.T) {
 	s.do(ask{method: "POST", path: "/key", session: session}).want(t, 403)
 	s.do(ask{method: "POST", path: "/account", body: `{}`, session: session}).want(t, 403)
 	id := made.text("result", "id")
-	if made.header.Get("Location") != "/paired-tablet/"+id {
+	if made.header.Get("Location") != "/tablet/"+id {
 		t.Errorf("Location is %q", made.header.Get("Location"))
 	}
-	s.do(ask{method: "DELETE", path: "/paired-tablet/" + id, key: admin}).want(t, 204)
-	s.do(ask{method: "DELETE", path: "/paired-tablet/" + id, key: admin}).want(t, 404)
+	s.do(ask{method: "DELETE", path: "/tablet/" + id, key: admin}).want(t, 204)
+	s.do(ask{method: "DELETE", path: "/tablet/" + id, key: admin}).want(t, 404)
 	s.do(ask{method: "GET", path: "/auth/profile", session: session}).want(t, 401)
 }

@@ -87,9 +87,9 @@ var samples = map[string]sample{
 	"DELETE /user/:email":                                {make: someUser, role: auth.Admin, ok: 204, foreign: 404},
 	"GET /login-request":                                 {make: plain("/login-request"), role: auth.Admin},
 	"POST /login-request/:code/link":                     {make: pendingCode, role: auth.Admin, foreign: 404},
-	"GET /paired-tablet":                                 {make: plain("/paired-tablet"), role: auth.Admin},
-	"POST /paired-tablet":                                {make: newTablet, role: auth.Admin, foreign: 400},
-	"DELETE /paired-tablet/:id":                          {make: someTablet, role: auth.Admin, ok: 204, foreign: 404},
+	"GET /tablet":                                        {make: plain("/tablet"), role: auth.Admin},
+	"POST /tablet":                                       {make: newTablet, role: auth.Admin, foreign: 400},
+	"DELETE /tablet/:id":                                 {make: someTablet, role: auth.Admin, ok: 204, foreign: 404},
 	"GET /device":                                        {make: plain("/device"), role: auth.Admin},
 	"POST /device":                                       {make: newDevice, role: auth.Admin, foreign: 400},
 	"DELETE /device/:device":                             {make: someDevice, role: auth.Admin, ok: 204, foreign: 404},
@@ -175,14 +175,14 @@ func someCorrection(s *server, _ caller) ask {
 }
 
 func newTablet(s *server, _ caller) ask {
-	return ask{path: "/paired-tablet", body: `{"name":"T ` + s.address() + `","role":"operator","stationCodes":["PACK-1"]}`}
+	return ask{path: "/tablet", body: `{"name":"T ` + s.address() + `","role":"operator","stationCodes":["PACK-1"]}`}
 }
 
 func someTablet(s *server, _ caller) ask {
 	made, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: s.address(), StationCodes: []string{"PACK-1"}})
 	s.must(nil, err)
 	s.hide(made.Token)
-	return ask{path: "/paired-tablet/" + made.Tablet.ID}
+	return ask{path: "/tablet/" + made.Tablet.ID}
 }
 
 func newDevice(s *server, _ caller) ask {

@@ -1,13 +1,15 @@
 package tablettest_test
 
 import (
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"opsmon/app/web"
 	"opsmon/app/web/webtest"
 )
 
-// No page stands where the API has an operation.
+// No page stands in the way of a program that uses the API: at /tablet a person finds the page, and a program the list.
 func TestPagesHideNoOperation(t *testing.T) {
 	s := serve(t, nil)
 	pages, err := web.New(web.Config{})
@@ -16,13 +18,16 @@ func TestPagesHideNoOperation(t *testing.T) {
 	}
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
 	tab.Visit("/signin")
-	paths := webtest.Eval[[]string](tab, `fetch("/openapi.json").then((a) => a.json()).then((doc) => Object.keys(doc.paths))`)
-	if len(paths) < 50 {
-		t.Fatalf("%d paths", len(paths))
+	operations := webtest.Eval[[]string](tab, `fetch("/openapi.json").then((a) => a.json()).then((doc) => Object.entries(doc.paths).flatMap(([path, all]) => Object.keys(all).map((method) => method.toUpperCase() + " " + path)))`)
+	if len(operations) < 50 {
+		t.Fatalf("%d operations", len(operations))
 	}
-	for _, path := range paths {
-		if pages.Handles(path) {
-			t.Errorf("%s is a page and an operation", path)
+	for _, operation := range operations {
+		method, path, _ := strings.Cut(operation, " ")
+		r := httptest.NewRequest(method, strings.NewReplacer("{", "", "}", "").Replace(path), nil)
+		r.Header.Set("Accept", "*/*")
+		if pages.Handles(r) {
+			t.Errorf("%s is a page", operation)
 		}
 	}
 }

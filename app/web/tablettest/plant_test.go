@@ -62,7 +62,7 @@ func serve(t *testing.T, change func(account, group object)) *webtest.Service {
 // pair makes a tablet of stations, and gives the token of its link.
 func pair(s *webtest.Service, name string, stations ...string) (token string) {
 	var made struct{ Link string }
-	s.Call("POST", "/paired-tablet", object{"name": name, "role": "operator", "stationCodes": stations}, &made)
+	s.Call("POST", "/tablet", object{"name": name, "role": "operator", "stationCodes": stations}, &made)
 	_, token, _ = strings.Cut(made.Link, "#")
 	return token
 }

@@ -14,7 +14,7 @@ export async function open(ctx) {
   const all = await schemas();
   const add = async (list) => {
     const made = await list.run(() => ask({
-      title: "Pair a tablet", action: "Make the QR code", values: { role: "operator" }, send: (values) => post("/paired-tablet", values),
+      title: "Pair a tablet", action: "Make the QR code", values: { role: "operator" }, send: (values) => post("/tablet", values),
       intro: "The tablet signs in with a name of its own, and acts on the stations that it is given.",
       fields: () => [
         { name: "name", label: "Name", schema: propertyOf(all, "TabletCreate", "name"), required: true, autofocus: true },
@@ -29,12 +29,12 @@ export async function open(ctx) {
   };
   const revoke = (list, tablet) => list.run(async () => {
     if (!await confirm({ title: `Revoke ${tablet.name}?`, text: "It is signed out at once. What was entered on it stays.", action: "Revoke", danger: true })) return undefined;
-    await del(`/paired-tablet/${encodeURIComponent(tablet.id)}`);
+    await del(`/tablet/${encodeURIComponent(tablet.id)}`);
     return true;
   }, "The tablet is revoked.");
   return listPage(ctx, {
     title: "Tablets", empty: "No tablet was paired yet.", texts: (t) => [t.name, ...t.stationCodes], key: (t) => t.id, order: { by: "name" }, every: 10000,
-    load: async () => (await get("/paired-tablet")).results,
+    load: async () => (await get("/tablet")).results,
     head: (list) => html`<button type="button" class="button primary" @click=${() => add(list)}>Pair a tablet</button>`,
     columns: (list) => [
       { name: "name", label: "Tablet", text: (t) => t.name },
