@@ -3,12 +3,18 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/auth"
+	"opsmon/app/httpapi"
 	"opsmon/app/signal"
 )
 
@@ -39,12 +45,26 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-7*max(1, math.Abs(a)) 
 // aShift plays a shift of the example plant to a service, and gives its range as a query.
 func aShift(t *testing.T) (r *running, shift *shiftPlayed, span string) {
 	t.Helper()
-	r = serve(t, testConfig(t))
 	shift = &shiftPlayed{manifest: roundTheClock(t)}
 	shift.eventful(t)
-	if status := r.request(t, http.MethodPut, "/account/manifest", r.key, string(shift.manifest)); status != http.StatusOK {
-		t.Fatalf("PUT /account/manifest: %d", status)
+	cfg := testConfig(t)
+	a, err := Open(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
 	}
+	// The account begins with the plant: what is corrected, or tuned, lies in its past.
+	made, err := a.bootstrap(httpapi.BootstrapInput{Domain: "northgate.example", Email: "it@northgate.example", Manifest: shift.manifest, First: true, By: auth.Local("")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHost(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = run(t, h, made.APIKey)
 	x := &restless{key: r.key}
 	x.url.Store(&r.url)
 	for _, deeds := range shiftPhases {
@@ -74,13 +94,15 @@ func TestReadsOfAShiftAgree(t *testing.T) {
 		Results []struct{ StationCode string }
 	}
 	r.fetch(t, "/station", &stations)
-	busy := 0
+	busy, stood := 0, 0
 	for _, s := range stations.Results {
 		query := "stationcode=" + s.StationCode + "&" + span
 		if drawn(t, r, s.StationCode, query+"&points=37") {
 			busy++
 		}
 		byMinute(t, r, s.StationCode, span)
+		tuned(t, r, s.StationCode, shift)
+		stood += standstills(t, r, s.StationCode, query)
 		var sent struct {
 			Paging struct{ TotalElements int }
 		}
@@ -104,8 +126,8 @@ func TestReadsOfAShiftAgree(t *testing.T) {
 	if status := r.request(t, http.MethodGet, "/oee?by=minute&"+span, r.key, ""); len(stations.Results) < 5 || status != http.StatusBadRequest {
 		t.Errorf("by the minute for %d stations: %d", len(stations.Results), status)
 	}
-	if busy < 3 {
-		t.Errorf("only %d stations made anything", busy)
+	if busy < 3 || stood == 0 {
+		t.Errorf("%d stations made anything, and %d stops were found", busy, stood)
 	}
 }
 
@@ -241,4 +263,114 @@ func addTerms(sums map[string]float64, of map[string]any, path string, sign floa
 			}
 		}
 	}
+}
+
+// tuned holds what a look at settings that change nothing says against the figures.
+func tuned(t *testing.T, r *running, code string, shift *shiftPlayed) {
+	t.Helper()
+	from, to := time.UnixMilli(shift.from).UTC().Format(time.RFC3339), time.UnixMilli(shift.to).UTC().Format(time.RFC3339)
+	body := fmt.Sprintf(`{"stationCodes":[%q],"from":%q,"to":%q,"changes":{"station":{"idleCostPerMinute":3}}}`, code, from, to)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/analysis/tuning", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-KEY", r.key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	type side struct {
+		Figures struct {
+			ScheduledProductionMs, DowntimeMs, GoodCount, BadCount float64
+			Availability, Performance, Quality, OEE                *float64
+		}
+		Stops struct {
+			Count   int
+			TotalMs int64
+		}
+	}
+	var tuning struct{ Result struct{ Before, After side } }
+	if err := json.NewDecoder(resp.Body).Decode(&tuning); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("POST /analysis/tuning: %s, %v", resp.Status, err)
+	}
+	before := tuning.Result.Before
+	if diff := cmp.Diff(before, tuning.Result.After); diff != "" {
+		t.Errorf("%s: settings that change nothing do: %s", code, diff)
+	}
+	var oee struct {
+		Results []struct {
+			DowntimeMs                              float64
+			ProductionGoodCount, ProductionBadCount float64
+			Availability, OEE                       struct {
+				Value                  *float64
+				Numerator, Denominator float64
+			}
+		}
+	}
+	r.fetch(t, "/oee?stationcodes="+code+"&from="+from+"&to="+to, &oee)
+	want, f := oee.Results[0], before.Figures
+	if f.ScheduledProductionMs != want.Availability.Denominator || f.DowntimeMs != want.Availability.Denominator-want.Availability.Numerator ||
+		!near(f.GoodCount, want.ProductionGoodCount) || !near(f.BadCount, want.ProductionBadCount) || (f.OEE == nil) != (want.OEE.Value == nil) || f.OEE != nil && !near(*f.OEE, *want.OEE.Value) {
+		t.Errorf("%s: %+v, the figures are %+v", code, f, want)
+	}
+}
+
+// standstills holds a station's standstills against its stops: those that are long enough, and neither begin nor end with the
+// range, are the same. It gives how many there were.
+func standstills(t *testing.T, r *running, code, query string) (stops int) {
+	t.Helper()
+	var station struct {
+		Result struct {
+			Settings struct {
+				DowntimeDetectionMode        string
+				UtilisationDowntimeThreshold int64
+				ProductiveHoldOnTime         *int64
+			}
+		}
+	}
+	r.fetch(t, "/station/"+code, &station)
+	set := station.Result.Settings
+	if set.DowntimeDetectionMode != "utilisation" && set.DowntimeDetectionMode != "line_speed" || set.ProductiveHoldOnTime != nil && *set.ProductiveHoldOnTime > 0 {
+		return 0
+	}
+	var stood struct {
+		Result struct {
+			From, To  time.Time
+			Lengths   struct{ Count int }
+			Stretches []struct {
+				StartAt, EndAt time.Time
+				DurationMs     int64
+			}
+		}
+	}
+	r.fetch(t, "/analysis/standstill?"+query, &stood)
+	x := &stood.Result
+	if x.Lengths.Count != len(x.Stretches) {
+		t.Errorf("%s: %d of %d standstills", code, len(x.Stretches), x.Lengths.Count)
+	}
+	var got, want []time.Time
+	for _, s := range x.Stretches {
+		if s.DurationMs >= set.UtilisationDowntimeThreshold && s.StartAt.After(x.From) && s.EndAt.Before(x.To) {
+			got = append(got, s.StartAt, s.EndAt)
+		}
+	}
+	var issues struct {
+		Results []struct {
+			StartAt time.Time
+			EndAt   *time.Time
+		}
+	}
+	r.fetch(t, "/issue?type=stop&limit=1000&"+strings.Replace(query, "stationcode=", "stationcodes=", 1), &issues)
+	for _, i := range issues.Results {
+		if i.StartAt.After(x.From) && i.EndAt != nil && i.EndAt.Before(x.To) {
+			want = append(want, i.StartAt, *i.EndAt)
+		}
+	}
+	slices.SortFunc(want, time.Time.Compare)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: the stops, and the standstills of their length: %s", code, diff)
+	}
+	return len(want) / 2
 }

@@ -13,6 +13,9 @@ import (
 	"opsmon/kv"
 )
 
+// silence is how long after a moment it is known whether the station was alive then, ms, with some to spare.
+const silence = 10 * minute
+
 // Rehearsed is what would have come of a stretch of a station's time.
 type Rehearsed struct {
 	Rows  []oee.Row
@@ -35,7 +38,7 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 	if last, err := t.StationAt(stationCode, to-1); err != nil {
 		return nil, err
 	} else if last != nil {
-		until = min(now, to+min(max(last.Monitor.UtilisationThreshold, last.Monitor.SlowThreshold), day)+10*minute)
+		until = min(now, to+min(max(last.Monitor.UtilisationThreshold, last.Monitor.SlowThreshold), day)+silence)
 	}
 	var out monitor.Outputs
 	open, err := o.compute(ctx, t, stationCode, from, until, nil, func(part monitor.Outputs) { join(&out, part) })
@@ -150,7 +153,7 @@ func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, 
 			use(start, end)
 		}
 	}
-	open, err := o.compute(ctx, t, stationCode, from, to, (*monitor.Config).Bare, func(part monitor.Outputs) {
+	open, err := o.compute(ctx, t, stationCode, from, min(now, to+silence), (*monitor.Config).Bare, func(part monitor.Outputs) {
 		for i := range part.Issues {
 			one(&part.Issues[i])
 		}

@@ -431,9 +431,12 @@ func (s *Store) Detail(tx *kv.Tx, account, station string, from, to int64) (out 
 		if err != nil {
 			return monitor.Outputs{}, 0, broken(details.Name(), station, day, err)
 		}
-		kept := Cut(part, from, to)
-		out.Segments = Join(out.Segments, kept.Segments)
-		out.Minutes = append(out.Minutes, kept.Minutes...)
+		if kept := Cut(part, from, to); out.Segments == nil && out.Minutes == nil {
+			out.Segments, out.Minutes = kept.Segments, kept.Minutes // nobody else has them
+		} else {
+			out.Segments = Join(out.Segments, kept.Segments)
+			out.Minutes = append(out.Minutes, kept.Minutes...)
+		}
 		for i := range part.Issues {
 			if x := &part.Issues[i]; x.Start < to && x.End > from {
 				out.Issues = append(out.Issues, *x)

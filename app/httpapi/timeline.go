@@ -140,17 +140,19 @@ func getTimeline(c *call) (reply, error) {
 	return ok(timelineOf(a.Code, chart, final))
 }
 
-// chartDays is how many days a chart is made of at once: it bounds the memory that a year takes.
-const chartDays = 8
+// chartDays is how many days a chart is made of at once: what is kept by the day need not be joined for it, and a year takes no
+// more memory than a day.
+const chartDays = 1
 
 // chart reads what a station did, and up to when that is final.
 func (c *call) chart(ctx context.Context, a *asked, points int) (chart *monitor.Chart, final int64, err error) {
 	chart = monitor.NewChart(a.from, a.to, stepOf(a.to-a.from, points), mostPoints)
-	for at := a.from; at < a.to; at += chartDays * dayMs {
+	for at, next := a.from, int64(0); at < a.to; at = next {
+		next = min(a.to, at-mod(at, dayMs)+chartDays*dayMs) // as days are kept
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		d, err := c.api.cfg.Floor.Detail(c.p.AccountID, a.Code, at, min(a.to, at+chartDays*dayMs))
+		d, err := c.api.cfg.Floor.Detail(c.p.AccountID, a.Code, at, next)
 		if err != nil {
 			return nil, 0, err
 		}
