@@ -50,7 +50,7 @@ class Acts extends EventTarget {
     const sending = queue.act({ path, body, label, station: station.code, stamp });
     const result = connection.up ? await sending : await Promise.race([sending, after(least).then(() => ({ state: "waiting" }))]);
     queue.removeEventListener("change", note);
-    this.#say({ label, state: result.state, text: result.state === "refused" ? sentence(result.error) : "" });
+    this.#say({ label, state: result.state, text: result.state === "refused" ? refusal(result.error) : "" });
     if (path.startsWith("/production")) station.again("entries");
     await after(Math.max(0, least - (Date.now() - began)));
     this.#resting.delete(control);
@@ -105,6 +105,14 @@ class Acts extends EventTarget {
   }
 
   #changed() { this.dispatchEvent(new Event("change")); }
+}
+
+const fields = { causeCode: "The reason", reasonCode: "The reason", skuCode: "The SKU", initials: "The initials", note: "The notes", text: "The message", good: "Good", bad: "Scrap", reject: "The units", stationCode: "The station", at: "The time", endAt: "The end", plannedQuantity: "The quantity", workOrderReference: "The work order" };
+
+/** refusal says in a sentence why the service did not do something. */
+export function refusal(error) {
+  const known = (error.details ?? []).filter((d) => fields[d.field]);
+  return known.length ? known.map((d) => `${fields[d.field]} ${d.issue}.`).join(" ") : sentence(error);
 }
 
 const after = (ms) => new Promise((done) => { setTimeout(done, ms); });

@@ -25,10 +25,10 @@ export class Doing {
   /** nameOf gives the name of a SKU, or its code. */
   nameOf(skuCode) { return skuCode === "UNKNOWN" ? "Unknown SKU" : this.station.config?.skus.find((s) => s.code === skuCode)?.name ?? skuCode; }
 
-  /** reasonName gives the name of a reason, or its code. */
-  reasonName(code) {
+  /** reasonName gives the name of a reason of a tree, by default the station's, or its code. */
+  reasonName(code, tree = this.station.config?.reasons ?? []) {
     const find = (list) => { for (const r of list) { if (r.code === code) return r.name ?? r.code; const below = find(r.reasons); if (below) return below; } return null; };
-    return find(this.station.config?.reasons ?? []) ?? code;
+    return find(tree) ?? code;
   }
 
   /** whatOf says what a schedule is about. */
@@ -168,21 +168,22 @@ export class Doing {
 
   async reason(issue) {
     if (!issue.id || acts.rests("reason")) return;
-    const view = this.view;
+    const view = this.view, tree = this.station.config.reasons; // which may be another one by then
     const code = await askReason({
-      title: issue.type === "slow" ? "Why is it slow?" : "Why does it stand?", tree: this.station.config.reasons, kind: "downtime", recent: this.recent(view),
+      title: issue.type === "slow" ? "Why is it slow?" : "Why does it stand?", tree, kind: "downtime", recent: this.recent(view),
       intro: html`<p class="muted">Since ${time(issue.startAt, { zone: this.station.config.plant.timezone, date: false })}${issue.endAt ? `, for ${duration(minutes(issue.durationMs))}` : ""}${issue.causeCode ? html`; it is <strong>${this.reasonName(issue.causeCode)}</strong> so far` : nothing}.</p>`,
     });
     if (!code) return;
-    const done = await this.#do("reason", { path: `/issue/${at(issue.id)}/cause`, label: `Reason: ${this.reasonName(code)}`, body: { causeCode: code } });
+    const done = await this.#do("reason", { path: `/issue/${at(issue.id)}/cause`, label: `Reason: ${this.reasonName(code, tree)}`, body: { causeCode: code } });
     if (done && done.state !== "refused") this.person.gave(this.station.code, code);
   }
 
   async down() {
     if (acts.rests("down")) return;
-    const code = await askReason({ title: "Report downtime: why?", intro: html`<p class="muted">Nothing is counted until you end it.</p>`, tree: this.station.config.reasons, kind: "downtime", recent: this.recent(), none: "Not known yet" });
+    const tree = this.station.config.reasons;
+    const code = await askReason({ title: "Report downtime: why?", intro: html`<p class="muted">Nothing is counted until you end it.</p>`, tree, kind: "downtime", recent: this.recent(), none: "Not known yet" });
     if (code === undefined) return;
-    const done = await this.#do("down", { path: "/issue", label: code ? `Downtime: ${this.reasonName(code)}` : "Downtime", body: { stationCode: this.station.code, ...(code && { causeCode: code }) } });
+    const done = await this.#do("down", { path: "/issue", label: code ? `Downtime: ${this.reasonName(code, tree)}` : "Downtime", body: { stationCode: this.station.code, ...(code && { causeCode: code }) } });
     if (code && done && done.state !== "refused") this.person.gave(this.station.code, code);
   }
 

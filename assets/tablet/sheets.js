@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { openDialog } from "../shared/dialog.js";
-import { matches, number } from "../shared/format.js";
+import { count, matches, number } from "../shared/format.js";
 import { rest } from "./hands.js";
 
 /** sheet is openDialog of dialog.js for this page: what is tapped twice opens nothing twice. */
@@ -126,7 +126,7 @@ export function askReason({ title, intro = nothing, tree, kind, recent = [], non
     const found = search.trim() ? all.filter((r) => matches(search, r.path.join(" "), r.code)) : null;
     const pick = (reason) => html`<button type="button" class="tile" data-reason=${reason.code} title=${reason.description ?? nothing} @click=${() => close(reason.code)}>
       <span dir="auto">${reason.name ?? reason.code}</span>${reason.path?.length > 1 ? html`<small dir="auto">${reason.path.slice(0, -1).join(" › ")}</small>` : reason.description ? html`<small dir="auto">${reason.description}</small>` : nothing}</button>`;
-    const go = (reason) => html`<button type="button" class="tile more" data-reason=${reason.code} @click=${() => { way.push(reason); rest(); update(); }}><span dir="auto">${reason.name ?? reason.code}</span><small>${reason.reasons.filter((r) => some(r, kind)).length} below ›</small></button>`;
+    const go = (reason) => html`<button type="button" class="tile more" data-reason=${reason.code} @click=${() => { way.push(reason); rest(); update(); }}><span dir="auto">${reason.name ?? reason.code}</span><small>${count(reason.reasons.filter((r) => some(r, kind)).length, "reason")} ›</small></button>`;
     return {
       title,
       body: html`${intro}

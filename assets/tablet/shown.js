@@ -80,7 +80,7 @@ export function shown(station, actions) {
       if (found) effect(view, action, found[1] && decodeURIComponent(found[1]));
     }
   }
-  if (view.manual && !manual) Object.assign(view, { status: "manualDowntime", since: view.manual.startAt });
+  if (view.manual && !manual && view.status !== "disconnected") Object.assign(view, { status: "manualDowntime", since: view.manual.startAt });
   return view;
 }
 

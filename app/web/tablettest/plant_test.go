@@ -142,10 +142,10 @@ func (h hand) sound(t *testing.T, state string) {
 	h.Shot(state)
 }
 
-// plan plans a schedule of a SKU at a station, from now, and gives its id.
-func plan(s *webtest.Service, station, sku string, quantity int) string {
+// plan plans a schedule of a SKU at a station, in some minutes, and gives its id.
+func plan(s *webtest.Service, minutes int, station, sku string, quantity int) string {
 	var made struct{ ID string }
-	body := object{"stationCode": station, "skuCode": sku, "plannedStartAt": time.Now().Add(5 * time.Minute).UTC().Format(time.RFC3339), "workOrderReference": "WO-4711"}
+	body := object{"stationCode": station, "skuCode": sku, "plannedStartAt": time.Now().Add(time.Duration(minutes) * time.Minute).UTC().Format(time.RFC3339), "workOrderReference": "WO-4711"}
 	if quantity > 0 {
 		body["plannedQuantity"] = quantity
 	}

@@ -22,7 +22,7 @@ function band(t) {
   return html`<section class=${`band ${status.color}`} aria-label="Status">
     <p class="band-status"><span class="sign" aria-hidden="true">${status.sign}</span><strong>${status.label}</strong>${issue?.waits ? waits : nothing}</p>
     ${view.since ? html`<p class="band-since">since ${clock(t, view.since)} · <span class="lasting">${lasting(view.since)}</span></p>` : nothing}
-    ${issue ? html`<div class="band-reason">${issue.causeCode ? html`<span dir="auto">${doing.reasonName(issue.causeCode)}</span>` : html`<span>No reason given</span>`}
+    ${issue ? html`<div class="band-reason"><span>${view.manual && view.status !== "manualDowntime" ? html`<strong>■ Downtime since ${clock(t, view.manual.startAt)}:</strong> ` : nothing}${issue.causeCode ? html`<bdi>${doing.reasonName(issue.causeCode)}</bdi>` : "No reason given"}</span>
       ${t.mayAct && issue.id ? html`<button type="button" class=${issue.causeCode ? "button large" : "button large primary"} data-do="reason" ?disabled=${acts.rests("reason")} @click=${() => doing.reason(issue)}>${issue.causeCode ? "Change the reason" : "Give the reason"}</button>` : nothing}</div>` : nothing}
   </section>`;
 }
