@@ -160,3 +160,93 @@ func TestASignalIsToldAtOnce(t *testing.T) {
 		t.Error("nothing is told")
 	}
 }
+
+// TestTheShiftSoFarOverTheAPI: what GET /station shows of a shift is to the byte what GET /oee answers for its time: as it
+// goes on, after late signals, a change of the manifest and corrections.
+func TestTheShiftSoFarOverTheAPI(t *testing.T) {
+	s := newServer(t, options{})
+	key, member, admin := s.roleKey(auth.Readonly), s.roleKey(auth.Member), s.roleKey(auth.Admin)
+	begins := monday(t, s.clock.now()).AddDate(0, 0, 21) // an early shift that is to come
+	s.clock.advance(begins.Add(-2 * time.Minute).Sub(s.clock.now()))
+	s.must(nil, s.floor.Pass("acme"))
+	if a := s.do(ask{method: "GET", path: "/station?stationcodes=PACK-1", key: key}).want(t, 200); a.at("results", "0", "shift") != nil {
+		t.Errorf("before the shift there is %s", a.body)
+	}
+	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
+		_, err := w.Record("PACK-1", monitor.Input{At: w.Now, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "s1", SKU: "B2"}})
+		return err
+	}))
+	names := map[string]string{
+		"availability": "availability", "performance": "performance", "quality": "quality", "oee": "oee", "coverage": "coverage", "goodCount": "productionGoodCount", "badCount": "productionBadCount",
+		"idealCount": "productionIdealCount", "targetCount": "productionTargetCount", "scheduledProductionMs": "scheduledProductionMs", "downtimeMs": "downtimeMs", "productiveMs": "productiveMs",
+	}
+	compared := 0
+	same := func() (differs string) {
+		t.Helper()
+		var station struct {
+			Results []struct{ Shift map[string]json.RawMessage }
+		}
+		s.must(nil, json.Unmarshal(s.do(ask{method: "GET", path: "/station?stationcodes=PACK-1", key: key}).want(t, 200).body, &station))
+		shift := station.Results[0].Shift
+		if string(shift["startAt"]) == string(shift["until"]) {
+			return ""
+		}
+		if got, want := string(shift["name"])+string(shift["startAt"])+string(shift["endAt"]), fmt.Sprintf("%q%q%q", "Early", moment(begins.UnixMilli()), moment(begins.Add(8*time.Hour).UnixMilli())); got != want {
+			t.Fatalf("the shift is %s, want %s", got, want)
+		}
+		var oee struct{ Results []map[string]json.RawMessage }
+		path := "/oee?stationcodes=PACK-1&by=station&from=" + strings.Trim(string(shift["startAt"]), `"`) + "&to=" + strings.Trim(string(shift["until"]), `"`)
+		s.must(nil, json.Unmarshal(s.do(ask{method: "GET", path: path, key: key}).want(t, 200).body, &oee))
+		for ours, theirs := range names {
+			compared++
+			if a, b := string(shift[ours]), string(oee.Results[0][theirs]); a != b {
+				differs += fmt.Sprintf("%s is %s, and asked for %s; ", ours, a, b)
+			}
+		}
+		return differs
+	}
+	send := func(ago time.Duration, good, bad float64, productive bool) {
+		t.Helper()
+		x := signal.Signal{Account: "acme", Station: "PACK-1", Source: "device:acme/gw", At: s.clock.now().Add(-ago).UnixMilli(), Arrived: s.clock.now().UnixMilli()}
+		x.Set(signal.ProductionCompleteGood, good)
+		x.Set(signal.ProductionCompleteBad, bad)
+		if x.Set(signal.Productive, 0); productive {
+			x.Set(signal.Productive, 1)
+		}
+		_, err := s.signals.Append([]signal.Signal{x})
+		s.must(nil, err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for round := range 150 {
+		s.clock.advance(time.Duration(20+rng.IntN(120)) * time.Second)
+		switch {
+		case round%10 == 7:
+			send(time.Duration(rng.IntN(1800))*time.Second, 3, 1, true)
+		case rng.IntN(6) > 0:
+			send(0, float64(rng.IntN(4)), float64(rng.IntN(2)), rng.IntN(4) > 0)
+		}
+		switch round {
+		case 60:
+			s.do(ask{method: "PUT", path: "/account/manifest", key: member, body: strings.Replace(acme, `"unitsPerHour":90`, `"unitsPerHour":77.7`, 1)}).want(t, 200)
+		case 90:
+			s.do(ask{method: "POST", path: "/correction", key: admin, body: fmt.Sprintf(`{"stationCodes":["PACK-1"],"from":%q,"to":%q,"note":"n","changes":{"station":{"utilisationDowntimeThreshold":60000},"skus":[{"code":"B2","unitsPerHour":101}]}}`,
+				moment(begins.Add(20*time.Minute).UnixMilli()), moment(begins.Add(80*time.Minute).UnixMilli()))}).want(t, 200)
+		case 120:
+			s.do(ask{method: "POST", path: "/correction/1/undo", key: admin}).want(t, 200)
+		}
+		s.must(nil, s.floor.Pass("acme"))
+		differs := ""
+		for range 200 { // what came late is computed beside this
+			if differs = same(); differs == "" {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		if differs != "" {
+			t.Fatalf("round %d, at %v: %s", round, s.clock.now(), differs)
+		}
+	}
+	if compared < 1000 {
+		t.Errorf("%d figures were compared", compared)
+	}
+}
