@@ -33,6 +33,7 @@ const (
 // TLS: percent of a core (goal: 25) and resident MiB (goal: 100), and how many times that is of the least that net/http
 // needs to send as many bytes to as many clients. -benchtime 10x measures ten seconds.
 func BenchmarkTablets(b *testing.B) {
+	binary(b) // which takes its time
 	for _, protocol := range []string{"http/1.1", "h2"} {
 		b.Run(protocol, func(b *testing.B) {
 			seconds := max(b.N, 10)

@@ -356,12 +356,6 @@ func (o *owner) replan() error {
 	o.mu.Lock()
 	o.timeline, o.plan, o.lines = t, plan, lines
 	o.mu.Unlock()
-	for _, l := range lines { // what holds there for the past may be another
-		l.mu.Lock()
-		l.version++
-		l.touched = true
-		l.mu.Unlock()
-	}
 	// Archived stations count as such when rules have been told that they left, and not before.
 	o.leaveAt = 0
 	for _, code := range o.leave(left, now) {

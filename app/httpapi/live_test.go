@@ -231,6 +231,9 @@ func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 		case 90:
 			s.do(ask{method: "POST", path: "/correction", key: admin, body: fmt.Sprintf(`{"stationCodes":["PACK-1"],"from":%q,"to":%q,"note":"n","changes":{"station":{"utilisationDowntimeThreshold":60000},"skus":[{"code":"B2","unitsPerHour":101}]}}`,
 				moment(begins.Add(20*time.Minute).UnixMilli()), moment(begins.Add(80*time.Minute).UnixMilli()))}).want(t, 200)
+		case 105: // which nothing is computed again for
+			s.do(ask{method: "POST", path: "/correction", key: admin, body: fmt.Sprintf(`{"stationCodes":["PACK-1"],"from":%q,"to":%q,"note":"n","changes":{"reasons":[{"code":"BRK","oee":"planned"}]}}`,
+				moment(begins.Add(25*time.Minute).UnixMilli()), moment(begins.Add(71*time.Minute).UnixMilli()))}).want(t, 200)
 		case 120:
 			s.do(ask{method: "POST", path: "/correction/1/undo", key: admin}).want(t, 200)
 		}
