@@ -1,8 +1,8 @@
 // Lists of the manifest as tables: what is exported, and what an imported table makes of the draft. Nothing here draws.
 
+import { cellOf, columnsOf, headersOf, says, valueOf } from "../../shared/cells.js";
 import { asWritten, harmless, readTable, separatorOf, TableError, writeTable } from "../../shared/csv.js";
 import { getIn, parsePath, setIn } from "../../shared/document.js";
-import { cellOf, columnsOf, says, valueOf } from "./cells.js";
 import { kinds } from "./kinds.js";
 
 const rates = ["cycleTime", "unitsPerMinute", "unitsPerHour"];
@@ -20,8 +20,6 @@ export function exportList(name, schemas, doc, { comma = false } = {}) {
   return writeTable([columns.map((c) => c.header), ...rows], comma ? ";" : ",");
 }
 
-const fold = (text) => text.trim().toLowerCase().replace(/\s+/g, " ");
-
 /**
  * importList reads a table and gives {doc, rows, unknown, problems, missing}: the manifest that it makes, the same one while
  * there are problems; the row of each code; the columns that mean nothing here; what is wrong, [{row, column, issue}];
@@ -37,6 +35,7 @@ export function importList(name, schemas, doc, text, { remove = false } = {}) {
     return { doc, rows: new Map(), unknown: [], missing: 0, problems: [{ row: error.row, column: "", issue: error.message }] };
   }
   const { columns, unknown } = headersOf(table[0] ?? [], columnsFor(kind, schemas), problems);
+  if (!columns.some((c) => c?.name === "code")) problems.push({ row: 1, column: "Code", issue: "the first row must name the columns, and one of them must be Code" });
   const before = new Map(kind.elements(doc).map((e) => [e.item.code, e]));
   if (before.size < kind.elements(doc).length) problems.push({ row: 0, column: "", issue: `two ${kind.many} of the draft have one code; give each its own first` });
   const rows = problems.length ? [] : rowsOf(table, columns, before, problems);
@@ -46,18 +45,6 @@ export function importList(name, schemas, doc, text, { remove = false } = {}) {
   problems.sort((a, b) => a.row - b.row);
   const missing = [...before.keys()].filter((code) => !elements.has(code)).length;
   return { doc: problems.length ? doc : kind.rebuild(doc, elements, gone), rows: new Map(rows.map(({ code, row }) => [code, row])), unknown, missing, problems };
-}
-
-// Which column of the table is which; header cells that name none are told.
-function headersOf(header, known, problems) {
-  const unknown = [], columns = header.map((cell) => {
-    const column = known.find((c) => [c.header, c.label, ...(c.aliases ?? [])].some((name) => (c.kind !== "seconds" || name !== c.label) && fold(name ?? c.header) === fold(asWritten(cell))));
-    if (!column && cell.trim() !== "") unknown.push(cell.trim());
-    return column ?? null;
-  });
-  columns.forEach((c, i) => { if (c && columns.indexOf(c) !== i) problems.push({ row: 1, column: c.header, issue: "the column is there twice" }); });
-  if (!columns.some((c) => c?.name === "code")) problems.push({ row: 1, column: "Code", issue: "the first row must name the columns, and one of them must be Code" });
-  return { columns, unknown };
 }
 
 // The rows that are not empty: [{row: its number in the sheet, code, cells: Map of column -> text}].

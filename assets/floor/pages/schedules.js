@@ -159,6 +159,10 @@ class Page {
     planDialog(this, { stationCode: code, at }).catch((error) => toast(sentence(error), "bad"));
   }
 
+  table(what) {
+    return attempt(async () => (await import("../schedules/importing.js"))[what](this));
+  }
+
   set(zoom) {
     const middle = this.chart.left + zooms[this.zoom].span / 2;
     this.zoom = zoom;
@@ -173,7 +177,8 @@ class Page {
     this.count = this.plan.schedules.size;
     return html`<div class="page-head"><h1>Schedules</h1>
         <div class="row">${write ? html`<button type="button" class="button primary" @click=${() => this.make(null, null)}>Plan …</button>
-          <button type="button" class="button" ?disabled=${!this.writes.last} title=${this.writes.last ? `Takes back: ${this.writes.last.text}` : "Nothing to take back"} @click=${this.undo}>Undo</button>` : nothing}</div></div>
+          <button type="button" class="button" @click=${() => this.table("importSchedules")}>Import CSV …</button>
+          <button type="button" class="button" ?disabled=${!this.writes.last} title=${this.writes.last ? `Takes back: ${this.writes.last.text}` : "Nothing to take back"} @click=${this.undo}>Undo</button>` : nothing}<button type="button" class="button" @click=${() => this.table("exportSchedules")}>Export CSV</button></div></div>
       <div class="gantt-tools">
         ${segmented({ name: "zoom", label: "Zoom", value: this.zoom, options: Object.entries(zooms).map(([value, { label }]) => ({ value, label })), change: (zoom) => this.set(zoom) })}
         <div class="row steps"><button type="button" class="button" aria-label="Earlier" @click=${() => this.go(-1)}>‹</button>

@@ -63,7 +63,7 @@ function facts(page, s) {
     ${s.actualStart ? line("Ran", s.actualEnd ? spanText(s.actualStart, s.actualEnd, zone) : `since ${at(s.actualStartAt)}`) : nothing}
     ${s.state !== "completed" ? line("Expected end", at(s.expectedEndAt) || "not known: neither end nor quantity is given") : nothing}
     ${s.kind === "production" ? html`${line("Quantity", counts.quantity === null ? "" : `${number(Math.round(counts.quantity))} units${s.plannedQuantity ? "" : ", as end and rate imply"}`)}
-      ${line("Good", counts.good === null ? "" : `${number(counts.good)}${s.badCount ? `; bad ${number(s.badCount)}` : ""}`)}
+      ${line("Good", counts.good === null ? "" : `${number(Math.round(counts.good * 10) / 10)}${s.badCount ? `; bad ${number(Math.round(s.badCount * 10) / 10)}` : ""}`)}
       ${line("Rate", s.rate.unitsPerMinute ? `${number(Math.round(s.rate.unitsPerMinute * 1000) / 1000)} per minute, from ${s.rate.from === "implied" ? "quantity and end" : `the ${s.rate.from === "sku" ? "SKU" : s.rate.from}`}` : "")}` : nothing}
     ${line("By itself", [s.autoStart && "starts at its planned start", s.autoEnd && "ends at its end", s.autoEndOnQuantityComplete && "ends with its quantity", s.extendShift && "its time is shift time"].filter(Boolean).join("; "))}
     ${line("Note", s.note)}</dl>
@@ -116,7 +116,7 @@ export function bodyOf(state, s) {
   if (!said.plannedEndAt && !said.plannedQuantity) said.autoEnd = false;
   for (const name of rates) if (name !== state.rate) drop(name);
   const may = s?.state === "running" ? ["plannedQuantity", "plannedEndAt", "note"] : fields;
-  const same = (name) => (said[name] || null) === (s?.[name] || null) || (said[name] && s?.[name] && /At$/.test(name) && Date.parse(said[name]) === Date.parse(s[name]));
+  const same = (name) => (name === "autoEndOnQuantityComplete" ? (said[name] ?? null) === (s?.[name] ?? null) : (said[name] || null) === (s?.[name] || null) || (said[name] && s?.[name] && /At$/.test(name) && Date.parse(said[name]) === Date.parse(s[name])));
   return Object.fromEntries(may.filter((name) => (s ? !same(name) : said[name] !== null && said[name] !== undefined && said[name] !== "")).map((name) => [name, said[name] === undefined ? null : said[name]]));
 }
 

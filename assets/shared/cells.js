@@ -1,7 +1,8 @@
-// Cells of tables: what stands in one for a value of the manifest, and what a person means with it.
+// Cells of tables that are exported and imported: what stands in one for a value, and what a person means with it.
 
-import { labelOf, terms, wordOf } from "../../shared/terms.js";
-import { propertyOf } from "../../shared/schema.js";
+import { asWritten } from "./csv.js";
+import { labelOf, terms, wordOf } from "./terms.js";
+import { propertyOf } from "./schema.js";
 
 /** columnsOf gives the columns of an entity's properties, by its schema: [{name, header, aliases, schema, kind, required}]. */
 export function columnsOf(all, type) {
@@ -105,4 +106,17 @@ function limit(value, schema, kind) {
   if (length > schema.maxLength) return `must have ${schema.maxLength} characters or less, it has ${length}`;
   if (typeof value === "string" && length < schema.minLength) return `must have ${schema.minLength} characters or more`;
   return "";
+}
+
+const fold = (text) => text.trim().toLowerCase().replace(/\s+/g, " ");
+
+/** headersOf finds which column of a table is which: {columns: (column or null)[], unknown}; a column that is there twice is told in problems. */
+export function headersOf(header, known, problems) {
+  const unknown = [], columns = header.map((cell) => {
+    const column = known.find((c) => [c.header, c.label, ...(c.aliases ?? [])].some((name) => (c.kind !== "seconds" || name !== c.label) && fold(name ?? c.header) === fold(asWritten(cell))));
+    if (!column && cell.trim() !== "") unknown.push(cell.trim());
+    return column ?? null;
+  });
+  columns.forEach((c, i) => { if (c && columns.indexOf(c) !== i) problems.push({ row: 1, column: c.header, issue: "the column is there twice" }); });
+  return { columns, unknown };
 }
