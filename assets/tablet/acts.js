@@ -2,7 +2,9 @@
 // is on its way rests, so that nothing is done twice.
 
 import { connection } from "../shared/api.js";
+import { now } from "../shared/clock.js";
 import { sentence } from "../shared/dialog.js";
+import { time } from "../shared/format.js";
 import { queue } from "./queue.js";
 import { effectOf } from "./shown.js";
 
@@ -50,7 +52,7 @@ class Acts extends EventTarget {
     const sending = queue.act({ path, body, label, station: station.code, stamp });
     const result = connection.up ? await sending : await Promise.race([sending, after(least).then(() => ({ state: "waiting" }))]);
     queue.removeEventListener("change", note);
-    this.#say({ label, state: result.state, text: result.state === "refused" ? refusal(result.error) : "" });
+    this.#say({ label, state: result.state, text: result.state === "refused" ? refusal(result.error, station.config?.plant.timezone) : "" });
     if (path.startsWith("/production")) station.again("entries");
     await after(Math.max(0, least - (Date.now() - began)));
     this.#resting.delete(control);
@@ -109,10 +111,11 @@ class Acts extends EventTarget {
 
 const fields = { causeCode: "The reason", reasonCode: "The reason", skuCode: "The SKU", initials: "The initials", note: "The notes", text: "The message", good: "Good", bad: "Scrap", reject: "The units", stationCode: "The station", at: "The time", endAt: "The end", plannedQuantity: "The quantity", workOrderReference: "The work order" };
 
-/** refusal says in a sentence why the service did not do something. */
-export function refusal(error) {
+/** refusal says in a sentence why the service did not do something, with times by the clock of a zone. */
+export function refusal(error, zone) {
   const known = (error.details ?? []).filter((d) => fields[d.field]);
-  return known.length ? known.map((d) => `${fields[d.field]} ${d.issue}.`).join(" ") : sentence(error);
+  const said = known.length ? known.map((d) => `${fields[d.field]} ${d.issue}.`).join(" ") : sentence(error);
+  return said.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) => time(moment, { zone, date: now() - Date.parse(moment) > 20 * 3600_000 }));
 }
 
 const after = (ms) => new Promise((done) => { setTimeout(done, ms); });

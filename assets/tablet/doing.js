@@ -7,7 +7,7 @@ import { now } from "../shared/clock.js";
 import { shown } from "./shown.js";
 import { askReason, askText, keypad, reasonsOf, sheet, sure } from "./sheets.js";
 
-const at = (id) => encodeURIComponent(id);
+const at = (id) => (id.startsWith("@") ? id : encodeURIComponent(id)); // @ID is what an action will have made (queue.js)
 
 /** Doing are the actions at a station (station.js) of a person (person.js). */
 export class Doing {
@@ -67,19 +67,19 @@ export class Doing {
   }
 
   async undo(entry) {
-    if (!entry?.id || acts.rests("undo")) return;
+    if (acts.rests("undo")) return;
     const what = entryText(entry);
     if (await sure({ title: "Take back the last entry?", text: html`<p><strong>${what}</strong>, ${entry.initials}, ${time(entry.at, { zone: this.station.config?.plant.timezone, date: false })}. A counter-entry takes it back; both stay in the log.</p>`, action: `Take back ${what}` })) {
       await this.#do("undo", { path: `/production/${at(entry.id)}/undo`, label: `Took back ${what}` });
     }
   }
 
-  /** ending tells how a schedule that runs is ended now: {move: "end"|"cutShort", may, waits}; what has no id yet waits for it. */
+  /** ending tells how a schedule that runs is ended now: {move: "end"|"cutShort", may}. */
   ending(run) {
     const due = run.plannedEndAt ?? run.expectedEndAt;
     const over = due ? Date.parse(due) <= now() : run.plannedQuantity === null;
     const move = over || (run.plannedQuantity !== null && run.goodCount >= run.plannedQuantity) ? "end" : "cutShort";
-    return { move, waits: run.id.startsWith("quick:"), may: move === "end" || this.station.flag("enableScheduleCutShort") };
+    return { move, may: move === "end" || this.station.flag("enableScheduleCutShort") };
   }
 
   async end(run) {
@@ -167,7 +167,7 @@ export class Doing {
   }
 
   async reason(issue) {
-    if (!issue.id || acts.rests("reason")) return;
+    if (acts.rests("reason")) return;
     const view = this.view, tree = this.station.config.reasons; // which may be another one by then
     const code = await askReason({
       title: issue.type === "slow" ? "Why is it slow?" : "Why does it stand?", tree, kind: "downtime", recent: this.recent(view),

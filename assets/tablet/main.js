@@ -87,7 +87,7 @@ function state() {
 function told() {
   return html`
     ${queue.signedOut ? html`<div class="notice bad" role="alert"><strong>This tablet is signed out.</strong> What you do is kept, and sent when it is signed in again. <a class="button large" href="/signin?next=/tablet">Sign in</a></div>` : nothing}
-    ${queue.refused.map((a) => html`<div class="notice bad refused" role="alert" data-refused=${a.id}><div><strong>Not done: <span dir="auto">${a.label}</span></strong> (<bdi>${a.station}</bdi>, ${time(a.at, { date: false })}). ${refusal(a.error)}</div><button type="button" class="button large" data-do="dismiss" @click=${() => queue.dismiss(a.id)}>I have read it</button></div>`)}
+    ${queue.refused.map((a) => html`<div class="notice bad refused" role="alert" data-refused=${a.id}><div><strong>Not done: <span dir="auto">${a.label}</span></strong> (<bdi>${a.station}</bdi>, ${time(a.at, { date: false })}). ${refusal(a.error, station.config?.plant.timezone)}</div><button type="button" class="button large" data-do="dismiss" @click=${() => queue.dismiss(a.id)}>I have read it</button></div>`)}
     ${station.now?.alertMessage ? html`<div class="notice wait" role="alert"><strong>Alert:</strong> <span dir="auto">${station.now.alertMessage}</span></div>` : nothing}`;
 }
 

@@ -20,8 +20,8 @@ const flags = [
 
 // levelOf names the level that decided, as people there call it.
 const levelOf = (level, { plant, group, name }) => ({
-  account: html`for the whole account`, plant: html`for the plant <bdi>${plant.name}</bdi>`, group: html`for the group <bdi>${group.name}</bdi>`, station: html`for the station <bdi>${name}</bdi>`,
-}[level] ?? html`as it is where nobody switches it on`);
+  account: html`Off for the whole account.`, plant: html`Off for the plant <bdi>${plant.name}</bdi>.`, group: html`Off for the group <bdi>${group.name}</bdi>.`, station: html`Off for the station <bdi>${name}</bdi>.`,
+}[level] ?? html`No level has switched it on.`);
 
 /** switchedOff shows which controls are off, and which level switched each one off. */
 export function switchedOff(station) {
@@ -29,7 +29,7 @@ export function switchedOff(station) {
   return sheet(({ close }) => ({
     title: "What is switched off?",
     body: off.length === 0 ? html`<p>Nothing: all that a tablet can do is on at ${config.name}.</p>`
-      : html`<ul class="list off">${off.map(([name, label]) => html`<li class="entry" data-flag=${name}><div class="entry-text"><h3>${label}</h3><p class="muted">Off ${levelOf(config.flags[name]?.from, config)}.</p></div></li>`)}</ul>
+      : html`<ul class="list off">${off.map(([name, label]) => html`<li class="entry" data-flag=${name}><div class="entry-text"><h3>${label}</h3><p class="muted">${levelOf(config.flags[name]?.from, config)}</p></div></li>`)}</ul>
         <p class="muted">Whoever looks after the configuration can switch it on in the console.</p>`,
     actions: html`<button type="button" autofocus class="button large" @click=${() => close()}>Back</button>`,
   }));

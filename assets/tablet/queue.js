@@ -29,6 +29,7 @@ class Queue extends EventTarget {
   #timer = 0;
   #running = null;
   #promises = new Map(); // by id: what act promised
+  #made = new Map(); // by id of an action that was sent: id of what the service made of it
 
   /** open takes up what was left, of the person or tablet that a profile is of. */
   async open(profile) {
@@ -43,11 +44,13 @@ class Queue extends EventTarget {
   /**
    * act does something: it gives a promise of {state: "sent", answer} (the body of the answer), {state: "waiting"} when that
    * takes long, or {state: "refused", error}. stamp is the name of the field that the time goes into, "" for none.
+   * In a path @ID is what an action of that id makes, which has no id of the service's own before it is sent.
    */
   async act({ method = "POST", path, body = {}, label, station, stamp = "at" }) {
     const at = now(), device = Date.now();
     this.#last = Math.max(Date.now(), this.#last + 1);
     const id = `${String(this.#last).padStart(15, "0")}-${random(6)}`;
+    for (const [of, made] of this.#made) path = path.replace(`@${of}`, made);
     const action = { id, key: random(20), who: this.#who, method, path, body, label, station, at, device, stamp: stamp in body ? "" : stamp, faults: 0 };
     if (sure()) stampIt(action, at);
     this.kept = (await keep.set(`queue:${id}`, action)) !== undefined;
@@ -137,11 +140,23 @@ class Queue extends EventTarget {
 
   async #done(action, result) {
     this.#attempt = 0;
+    await this.#name(action.id, result.answer?.result?.id);
     this.waiting = this.waiting.filter((other) => other.id !== action.id);
     if (result.state === "refused") this.refused.push({ ...action, error: plain(result.error) });
     await keep.remove(`queue:${action.id}`);
     this.#settle(action.id, result);
     this.#changed();
+  }
+
+  // name gives actions that wait for what an action has made the id that it has by now. An action that is sent again, as its
+  // answer came to nobody, has the same answer.
+  async #name(id, made) {
+    if (!made) return;
+    this.#made.set(id, encodeURIComponent(made));
+    for (const action of this.waiting.filter((later) => later.path.includes(`@${id}`))) {
+      action.path = action.path.replace(`@${id}`, encodeURIComponent(made));
+      await keep.set(`queue:${action.id}`, action);
+    }
   }
 
   #settle(id, result) {

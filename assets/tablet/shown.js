@@ -1,9 +1,12 @@
 // What is shown: what the service told, and on top of it what was done here and is not known there yet, as if it had happened.
 
+const iso = (at) => new Date(at).toISOString();
+
+// What an action makes has no id of the service's yet: it is @ID of the action (queue.js).
 const effects = [
-  [/^\/production$/, (view, { body }) => {
+  [/^\/production$/, (view, { id, at, body }) => {
     const run = view.run;
-    view.entries.push({ id: "", at: body.at, good: body.good ?? 0, bad: body.bad ?? 0, reject: body.reject ?? 0, correction: Boolean(body.correction), initials: body.initials, waits: true });
+    view.entries.push({ id: `@${id}`, at: iso(at), good: body.good ?? 0, bad: body.bad ?? 0, reject: body.reject ?? 0, correction: Boolean(body.correction), initials: body.initials, waits: true });
     if (!run) return;
     const { good, bad } = effectOf(body, run.countedByHand);
     Object.assign(run, { goodCount: run.goodCount + good, badCount: run.badCount + bad, waits: true });
@@ -26,10 +29,10 @@ const effects = [
     if (view.run?.id === id) view.run = null;
     if (view.pause?.id === id) view.pause = null;
   }],
-  [/^\/quick-schedule$/, (view, { id, body }) => begin(view, { ...body, id: `quick:${id}` }, body.skuCode ? "production" : "nonProduction")],
-  [/^\/issue$/, (view, { body, at }) => {
-    if (body.endAt) view.manual = null;
-    else view.manual ??= { id: "", type: "manual", startAt: body.at ?? new Date(at).toISOString(), causeCode: body.causeCode ?? null, waits: true };
+  [/^\/quick-schedule$/, (view, { id, body }) => begin(view, { ...body, id: `@${id}` }, body.skuCode ? "production" : "nonProduction")],
+  [/^\/issue$/, (view, { id, at, body, stamp }) => {
+    if (body.endAt || stamp === "endAt") view.manual = null;
+    else view.manual ??= { id: `@${id}`, type: "manual", startAt: iso(at), causeCode: body.causeCode ?? null, waits: true };
   }],
   [/^\/issue\/([^/]+)\/cause$/, (view, { body }, id) => {
     for (const issue of [...view.issues, view.stop, view.manual]) if (issue?.id === id) Object.assign(issue, { causeCode: body.causeCode, uncausedMs: 0, waits: true });
@@ -38,10 +41,10 @@ const effects = [
     const task = view.tasks.find((t) => t.id === id);
     if (task) Object.assign(task, { state: "completed", completedBy: body.initials, waits: true });
   }],
-  [/^\/message$/, (view, { body }) => { view.messages.unshift({ id: "", text: body.text, initials: body.initials, at: body.at, shiftName: null, doneAt: null, waits: true }); }],
-  [/^\/message\/([^/]+)\/done$/, (view, { body }, id) => {
+  [/^\/message$/, (view, { id, at, body }) => { view.messages.unshift({ id: `@${id}`, text: body.text, initials: body.initials, at: iso(at), shiftName: null, doneAt: null, waits: true }); }],
+  [/^\/message\/([^/]+)\/done$/, (view, { at, body }, id) => {
     const message = view.messages.find((m) => m.id === id && !m.doneAt);
-    if (message) Object.assign(message, { doneAt: body.at, doneBy: body.initials, waits: true });
+    if (message) Object.assign(message, { doneAt: iso(at), doneBy: body.initials, waits: true });
   }],
   [/^\/task-list\/([^/]+)\/start$/, (view, _, code) => { view.started.add(code); }],
 ];

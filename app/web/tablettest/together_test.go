@@ -33,7 +33,7 @@ func TestWhatIsSwitchedOff(t *testing.T) {
 	h.sound(t, "menu")
 	h.in("[data-menu=off]")
 	h.sound(t, "off")
-	for flag, level := range map[string]string{"enableManualProduction": "Off for the group Packing.", "enableManualDowntime": "Off for the station Packer 1.", "enableTasks": "Off for the whole account.", "enableQuickScheduleStart": "Off as it is where nobody switches it on."} {
+	for flag, level := range map[string]string{"enableManualProduction": "Off for the group Packing.", "enableManualDowntime": "Off for the station Packer 1.", "enableTasks": "Off for the whole account.", "enableQuickScheduleStart": "No level has switched it on."} {
 		h.shows(fmt.Sprintf("dialog[open] [data-flag=%s]", flag), level)
 	}
 	h.in("footer button")

@@ -107,7 +107,7 @@ func (p *Tab) note(event any) {
 		p.problems = append(p.problems, fmt.Sprintf("console: %s %s", e.Type, strings.Join(said, " ")))
 	case *log.EventEntryAdded:
 		// An answer that is an error is noted by the browser as well; which ones there are, the tests decide.
-		if !strings.HasPrefix(e.Entry.Text, "Failed to load resource: the server responded") && !strings.Contains(e.Entry.Text, "net::ERR_CONNECTION") && !strings.Contains(e.Entry.Text, "net::ERR_EMPTY_RESPONSE") {
+		if !strings.HasPrefix(e.Entry.Text, "Failed to load resource: the server responded") && !strings.Contains(e.Entry.Text, "net::ERR_CONNECTION") && !strings.Contains(e.Entry.Text, "net::ERR_EMPTY_RESPONSE") && !strings.Contains(e.Entry.Text, "net::ERR_INCOMPLETE_CHUNKED_ENCODING") {
 			p.problems = append(p.problems, fmt.Sprintf("%s %s: %s", e.Entry.Source, e.Entry.Level, e.Entry.Text))
 		}
 	}

@@ -23,5 +23,5 @@ function item({ station, doing, mayAct }, m) {
   return html`<li class=${m.doneAt ? "entry done" : "entry"} data-message=${m.id}>
     <div class="entry-text"><p class="message" dir="auto">${m.text}</p>
       <p class="muted"><strong dir="auto">${m.initials}</strong> · ${at(m.at)}${m.shiftName ? html` · <span dir="auto">${m.shiftName}</span>` : nothing}${m.doneAt ? html` · done by <span dir="auto">${m.doneBy}</span>` : nothing} ${m.waits ? waits : nothing}</p></div>
-    ${mayAct && m.id && !m.doneAt ? html`<button type="button" class="button large" data-do="settle" ?disabled=${acts.rests(`message ${m.id}`)} @click=${() => doing.settle(m)}>Done</button>` : nothing}</li>`;
+    ${mayAct && !m.doneAt ? html`<button type="button" class="button large" data-do="settle" ?disabled=${acts.rests(`message ${m.id}`)} @click=${() => doing.settle(m)}>Done</button>` : nothing}</li>`;
 }

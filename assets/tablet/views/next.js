@@ -20,7 +20,7 @@ function item({ station, doing, mayAct }, s) {
   const runnable = s.kind === "nonProduction" || station.config.skus.some((k) => k.code === s.skuCode), away = s.stationCode !== station.code;
   return html`<li class="entry" data-schedule=${s.id}>
     <div class="entry-text"><h3 dir="auto">${s.kind === "production" ? s.skuCode : html`<span aria-hidden="true">◆</span> ${doing.reasonName(s.reasonCode)}`}</h3>
-      ${s.kind === "production" ? html`<p dir="auto">${doing.nameOf(s.skuCode)}</p>` : nothing}
+      ${s.kind === "production" && doing.nameOf(s.skuCode) !== s.skuCode ? html`<p dir="auto">${doing.nameOf(s.skuCode)}</p>` : nothing}
       <p class="muted">${time(s.plannedStartAt, { zone: station.config.plant.timezone, date: Math.abs(start - now()) > 20 * 3600_000 })}${late ? html` <strong class="late">late</strong>` : nothing}${s.plannedQuantity ? html` · ${number(s.plannedQuantity)} units` : nothing}${s.workOrderReference ? html` · <span dir="auto">${s.workOrderReference}</span>` : nothing}${away ? html` · <span dir="auto">${station.nameOf(s.stationCode)}</span>` : nothing}</p>
       ${runnable ? nothing : html`<p class="muted">It cannot run at this station.</p>`}</div>
     ${mayAct && runnable ? html`<button type="button" class="button large primary" data-do="start" ?disabled=${acts.rests("start")} @click=${() => doing.start(s)}>${away ? "Start here" : "Start"}</button>` : nothing}</li>`;

@@ -23,14 +23,14 @@ function band(t) {
     <p class="band-status"><span class="sign" aria-hidden="true">${status.sign}</span><strong>${status.label}</strong>${issue?.waits ? waits : nothing}</p>
     ${view.since ? html`<p class="band-since">since ${clock(t, view.since)} · <span class="lasting">${lasting(view.since)}</span></p>` : nothing}
     ${issue ? html`<div class="band-reason"><span>${view.manual && view.status !== "manualDowntime" ? html`<strong>■ Downtime since ${clock(t, view.manual.startAt)}:</strong> ` : nothing}${issue.causeCode ? html`<bdi>${doing.reasonName(issue.causeCode)}</bdi>` : "No reason given"}</span>
-      ${t.mayAct && issue.id ? html`<button type="button" class=${issue.causeCode ? "button large" : "button large primary"} data-do="reason" ?disabled=${acts.rests("reason")} @click=${() => doing.reason(issue)}>${issue.causeCode ? "Change the reason" : "Give the reason"}</button>` : nothing}</div>` : nothing}
+      ${t.mayAct ? html`<button type="button" class=${issue.causeCode ? "button large" : "button large primary"} data-do="reason" ?disabled=${acts.rests("reason")} @click=${() => doing.reason(issue)}>${issue.causeCode ? "Change the reason" : "Give the reason"}</button>` : nothing}</div>` : nothing}
   </section>`;
 }
 
 /** waits marks what is done here and not known to the service. */
 export const waits = html`<span class="waits" title="Not sent yet">waiting</span>`;
 
-function running({ view, doing }) {
+function running({ station, view, doing }) {
   const r = view.run, ratio = r.plannedQuantity ? Math.min(1, r.goodCount / r.plannedQuantity) : null;
   return html`<section class="card now" aria-label="Running">
     <div class="now-what"><h2 dir="auto">${r.skuCode}</h2>${r.waits ? waits : nothing}
@@ -41,7 +41,7 @@ function running({ view, doing }) {
     <dl class="facts">
       <div><dt>Target by now</dt><dd data-value="target">${r.targetCount === null ? "–" : number(Math.round(r.targetCount))}</dd></div>
       <div><dt>Scrap</dt><dd data-value="bad">${number(whole(r.badCount))}</dd></div>
-      ${r.expectedEndAt ? html`<div><dt>Ends about</dt><dd>${time(r.expectedEndAt, { date: Math.abs(Date.parse(r.expectedEndAt) - now()) > 20 * 3600_000 })}</dd></div>` : nothing}
+      ${r.expectedEndAt ? html`<div><dt>Ends about</dt><dd>${time(r.expectedEndAt, { zone: station.config?.plant.timezone, date: Math.abs(Date.parse(r.expectedEndAt) - now()) > 20 * 3600_000 })}</dd></div>` : nothing}
     </dl>
   </section>`;
 }
@@ -71,13 +71,13 @@ function shift({ station }) {
 function actions({ station, doing, view }) {
   const tile = (control, name, label, does, { kind = "", sign = "", sub = nothing, off = false } = {}) => html`<button type="button" class=${`act ${kind}`} data-do=${name} ?disabled=${off || acts.rests(control)} @click=${does}><span class="sign" aria-hidden="true">${sign}</span><span>${label}</span>${sub}</button>`;
   const flag = (name) => station.flag(name), r = view.run, last = doing.lastEntry(view);
-  const ends = view.pause ?? r, ending = ends && doing.ending(ends);
+  const none = r ? nothing : html`<small>nothing runs</small>`, ends = view.pause ?? r, ending = ends && doing.ending(ends);
   return html`
-    ${flag("enableManualProduction") ? html`${tile("good", "good", "Good", () => doing.book("good"), { kind: "ok", sign: "+", off: !r })}${tile("bad", "bad", "Scrap", () => doing.book("bad"), { kind: "bad", sign: "✕", off: !r })}` : nothing}
+    ${flag("enableManualProduction") ? html`${tile("good", "good", "Good", () => doing.book("good"), { kind: "ok", sign: "+", off: !r, sub: none })}${tile("bad", "bad", "Scrap", () => doing.book("bad"), { kind: "bad", sign: "✕", off: !r, sub: none })}` : nothing}
     ${flag("enableRejectProduction") ? tile("reject", "reject", "Reject", () => doing.book("reject"), { kind: "bad", sign: "↘", off: !r }) : nothing}
     ${flag("enableProductionCorrection") ? tile("correct", "correct", "Correct", () => doing.correct(), { sign: "±", off: !r }) : nothing}
-    ${last ? tile("undo", "undo", "Take back", () => doing.undo(last), { sign: "↶", off: !last.id, sub: html`<small>${entryText(last)}${last.id ? "" : " – not sent yet"}</small>` }) : nothing}
-    ${ending && (ending.may || ending.waits) ? tile("end", "end", ending.move === "end" ? "End" : "Cut short", () => doing.end(ends), { sign: "■", off: ending.waits, sub: html`<small dir="auto">${ending.waits ? "not sent yet" : doing.whatOf(ends)}</small>` }) : nothing}
+    ${last ? tile("undo", "undo", "Take back", () => doing.undo(last), { sign: "↶", sub: html`<small>${entryText(last)}</small>` }) : nothing}
+    ${ending?.may ? tile("end", "end", ending.move === "end" ? "End" : "Cut short", () => doing.end(ends), { sign: "■", sub: html`<small dir="auto">${doing.whatOf(ends)}</small>` }) : nothing}
     ${flag("enableQuickScheduleStart") ? tile("start", "quick", "Quick start", () => doing.quick(), { sign: "▶" }) : nothing}
     ${view.manual ? tile("down", "up", "End downtime", () => doing.up(), { kind: "ok", sign: "✓" }) : flag("enableManualDowntime") ? tile("down", "down", "Downtime", () => doing.down(), { kind: "bad", sign: "!" }) : nothing}`;
 }
