@@ -31,7 +31,8 @@ export function lasted(ms, format = "months") {
   if (ms === 0) return "0 min";
   const units = lengths.slice(largest[format] ?? 0);
   let at = units.findIndex(([, length]) => ms >= length);
-  if (at < 0 || at === units.length - 1) return `${number(Math.round(ms / 1000))} s`;
+  if (ms < 59500) return `${number(Math.round(ms / 1000))} s`;
+  if (at === units.length - 1) at--; // nearly a minute
   const [small, least] = units[at + 1], plain = small === "s" && ms >= 3600000;
   const step = plain ? 60000 : least, rounded = Math.round(ms / step) * step;
   if (at > 0 && rounded >= units[at - 1][1]) at--; // 59 min 59.9 s are an hour

@@ -42,8 +42,9 @@ class Plot extends AsyncDirective {
     this.sizes = new ResizeObserver(() => this.chart?.setSize({ width: this.box.clientWidth, height: this.given.height ?? 220 }));
     this.sizes.observe(this.box);
     this.scheme = matchMedia("(prefers-color-scheme: dark)");
+    this.paper = matchMedia("print");
     this.again = () => { this.destroy(); this.draw(); };
-    this.scheme.addEventListener("change", this.again);
+    for (const media of [this.scheme, this.paper]) media.addEventListener("change", this.again);
   }
 
   draw() {
@@ -74,7 +75,7 @@ class Plot extends AsyncDirective {
       axes: [{ ...axis, ...(label ? { splits: (u) => some(u.data[0], u.width / 90), values: (_, moments) => moments.map(label) } : { values: (_, moments, __, ___, step) => clock(moments, step, zone) }) }, { ...axis, size: 56, values: (_, all) => all.map((n) => number(n)) }, ...(options.axes ?? []).map((a) => ({ ...axis, ...a }))],
       scales: { x: { time: true }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(high ?? 1, 1e-9) * 1.05] }, ...options.scales },
       hooks: { ...options.hooks, setSelect: zoom ? [(u) => { if (u.select.width > 4) zoom(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] : [] },
-      padding: options.padding, plugins: options.plugins ?? [], legend: { live: true, ...options.legend },
+      padding: options.padding, plugins: options.plugins ?? [], legend: { live: true, markers: { width: (_, i) => Math.max(1, series[i - 1].width ?? 1.6), dash: (_, i) => lineOf(series[i - 1].dash) }, ...options.legend },
     };
   }
 
@@ -82,7 +83,7 @@ class Plot extends AsyncDirective {
 
   disconnected() {
     this.sizes?.disconnect();
-    this.scheme?.removeEventListener("change", this.again);
+    for (const media of [this.scheme, this.paper]) media?.removeEventListener("change", this.again);
     this.destroy();
   }
 
@@ -91,6 +92,9 @@ class Plot extends AsyncDirective {
     if (uPlot) this.draw();
   }
 }
+
+// lineOf names a line's dashes as borders do, so that lines are told apart without colour.
+const lineOf = (dash) => (!dash ? "solid" : dash[0] < 4 ? "dotted" : "dashed");
 
 // some gives so many of the moments at most, evenly.
 const some = (moments, most) => moments.filter((_, i) => i % Math.max(1, Math.ceil(moments.length / most)) === 0);
@@ -110,8 +114,8 @@ export const plot = directive(Plot);
 
 /**
  * figure frames a chart: its title, the chart, its numbers as a table that can be opened, and as CSV. columns are [{label,
- * text(row), numeric}] of rows; name is that of the file. cell(row) is what the table shows, where that is not what the file has;
- * file are the file's columns where it has others.
+ * text(row), numeric}] of rows; name is that of the file. cell(row) is what the table shows, where that is not what the file has,
+ * fileUnit the unit there; file are the file's columns where it has others.
  */
 export const figure = ({ title, chart, columns, rows, name, file = columns, note = nothing }) => html`<figure class="card figure-card">
   <figcaption class="spread"><h2>${title}</h2><button type="button" class="button small" @click=${() => saveTable(name, file, rows)}>CSV</button></figcaption>
@@ -142,7 +146,7 @@ const shown = (column, row) => { if (column.cell) return column.cell(row); const
 /** saveTable gives rows to the person as a CSV file. */
 export function saveTable(name, columns, rows) {
   const cell = (value) => harmless(value === null || value === undefined ? "" : String(value));
-  saveText(`${name}.csv`, writeTable([columns.map((c) => c.label), ...rows.map((row) => columns.map((c) => cell(c.text(row))))]), "text/csv");
+  saveText(`${name}.csv`, writeTable([columns.map((c) => (c.fileUnit ? `${c.label} (${c.fileUnit})` : c.label)), ...rows.map((row) => columns.map((c) => cell(c.text(row))))]), "text/csv");
 }
 
 /** saveText gives a text to the person as a file. */

@@ -62,6 +62,8 @@ func TestSimulated(t *testing.T) {
 		test func(*plant)
 	}{
 		{"OEE", testOEE}, {"OEE in a file", testOEEFile}, {"OEE over time", testOEEOverTime},
+		{"losses", testLosses}, {"causes", testPareto}, {"energy", testEnergy}, {"cycle times", testCycleTimes}, {"explained", testExplained},
+		{"address", testAddress}, {"keyboard", testKeyboard}, {"barriers", testBarriers}, {"print", testPrint}, {"print from the dark", testPrintDark}, {"pages", testPages},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tab := webtest.Open(t, s.Base, webtest.Laptop)

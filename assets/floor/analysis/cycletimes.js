@@ -1,7 +1,6 @@
 // How long cycles take, beside how long they are meant to take.
 
 import { html } from "../../vendor/lit-html/lit-html.js";
-import { sentence } from "../../shared/dialog.js";
 import { duration } from "../../shared/format.js";
 import { percent } from "../../shared/status.js";
 import { bar, mark } from "./bars.js";
@@ -24,7 +23,7 @@ const seconds = (ms) => (ms === null ? "–" : duration(Math.round(ms)));
 export function cycleTimes(page) {
   const { data, title } = page;
   if (data.refused) {
-    return html`<section class="notice"><strong>Cycle time analysis is off here</strong>${sentence(data.refused)} It can be switched on in the <a href="/console/account">console, under Account</a>.</section>`;
+    return html`<section class="notice"><strong>Cycle time analysis is off here</strong>Of the stations that are asked for: ${data.refused.message}. It can be switched on in the <a href="/console/account">console, under Account</a>.</section>`;
   }
   return html`<p class="small muted">The median is what half of the cycles took at most; a tenth took no longer than the best 10 %; the spread lies between the first and the third quartile. The bar goes from the best 10 % to the median; the upright line is what is specified, and the whole is twice that.</p>
     ${listing(page, { title, name: "cycle-times", rows: data.rows, columns: columnsOf(page), key: (row) => `${row.stationCode} ${row.skuCode}`, empty: "No cycles were measured in this time: cycles are counted by machines, while a schedule runs." })}`;

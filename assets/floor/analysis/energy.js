@@ -36,25 +36,25 @@ const figures = (currency) => [
 
 /** energy draws the view. */
 export function energy(page) {
-  const { data, names } = page, { currency } = names;
-  return html`<dl class="tiles">${figures(currency).map(({ name, label, unit, write }) => html`<div><dt>${label}</dt><dd>${write(data.all?.[name] ?? null)}${(data.all?.[name] ?? null) === null || name === "cost" ? nothing : html` <small>${unit}</small>`}</dd></div>`)}
-      <div><dt>Of the time known</dt><dd>${known(data.all)}</dd></div></dl>
+  const { data, names, ask } = page, { currency } = names;
+  return html`<dl class="tiles">${figures(currency).map(({ name, label, unit, write }) => html`<div><dt>${label}</dt><dd>${ask(name, write(data.all?.[name] ?? null))}${(data.all?.[name] ?? null) === null || name === "cost" ? nothing : html` <small>${unit}</small>`}</dd></div>`)}
+      <div><dt>Of the time known</dt><dd>${known(data.all, ask)}</dd></div></dl>
     <p class="small muted">“–” is not known: nothing was measured, or has no price or factor yet. It is not zero. A meter knows no schedules, so what it measured outside of production is not known either.</p>
     ${listing(page, { title: page.title, name: "energy", rows: data.rows, columns: columnsOf(page), empty: "Nothing is known of energy in this time." })}
     ${data.trend.length > 1 ? trend(page) : nothing}`;
 }
 
-const known = (row) => html`${share(row?.coverage.value)}${row?.coverage.aboveOne ? html`<span class="above" title=${causes[row.coverage.cause] ?? ""}>▲<span class="visually-hidden"> above 100 %: ${causes[row.coverage.cause]}</span></span>` : nothing}`;
+const known = (row, ask) => html`${ask("energyCoverage", share(row?.coverage.value), row)}${row?.coverage.aboveOne ? html`<span class="above" title=${causes[row.coverage.cause] ?? ""}>▲<span class="visually-hidden"> above 100 %: ${causes[row.coverage.cause]}</span></span>` : nothing}`;
 
-const columnsOf = ({ data, state, names, zone }) => {
+const columnsOf = ({ data, state, names, zone, ask }) => {
   const most = Math.max(1e-9, ...data.rows.map((row) => row.electricalKwh ?? 0));
   return [
     ...columnsBy(energyBy(state.by), names, zone),
     ...figures(names.currency).map(({ name, label, unit, write }) => ({
       name, label: unit ? `${label} (${unit})` : label, numeric: true, text: (row) => row[name],
-      cell: (row) => (name === "electricalKwh" && row[name] !== null ? html`<span class="ratio energy">${bar(parts(row, most))}<span class="ratio-value">${write(row[name])}</span></span>` : write(row[name])),
+      cell: (row) => (name === "electricalKwh" && row[name] !== null ? html`<span class="ratio energy">${bar(parts(row, most))}<span class="ratio-value">${ask(name, write(row[name]), row)}</span></span>` : row[name] === null ? "–" : ask(name, write(row[name]), row)),
     })),
-    { name: "known", label: "Known", numeric: true, text: (row) => row.coverage.value, cell: known },
+    { name: "known", label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => known(row, ask) },
   ];
 };
 
@@ -64,11 +64,11 @@ const parts = (row, most) => {
   return [{ from: 0, to: inside }, { from: inside, to: row.electricalKwh / most, hatched: true }];
 };
 
-function trend({ data, names, zone, file }) {
+function trend({ data, names, zone, file, ask }) {
   const { trend: rows, unit } = data;
   return figure({
     title: `Energy over time, by ${unit}`, name: file(`energy-by-${unit}`), rows,
-    columns: [...columnsBy([unit], names, zone), ...figures(names.currency).map(({ name, label, unit: of, write }) => ({ label: of ? `${label} (${of})` : label, numeric: true, text: (row) => row[name], cell: (row) => write(row[name]) })), { label: "Known", numeric: true, text: (row) => row.coverage.value, cell: known }],
+    columns: [...columnsBy([unit], names, zone), ...figures(names.currency).map(({ name, label, unit: of, write }) => ({ label: of ? `${label} (${of})` : label, numeric: true, text: (row) => row[name], cell: (row) => write(row[name]) })), { label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => known(row, ask) }],
     chart: html`<div class="plot" role="img" aria-label="Energy over time; the numbers are in the table below" ${plot({
       data: [rows.map((row) => Date.parse(row.startAt)), rows.map((row) => row.electricalKwh), rows.map((row) => row.outsideProductionKwh)], zone, label: tick(unit, zone), height: 240,
       series: [{ label: "Energy", color: "energy", points: true, fill: true, value: (n) => `${kwh(n)} kWh` }, { label: "Outside production", color: "muted", dash: [4, 4], points: true, value: (n) => `${kwh(n)} kWh` }],

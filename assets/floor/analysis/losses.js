@@ -19,25 +19,25 @@ const field = { time: "ms", units: "units", money: "money" };
 /** readLosses reads what the view shows. */
 export const readLosses = async (ask, { scope, state }) => ({ rows: (await ask("/oee", { ...scope, by: state.by })).results });
 
-/** steps gives the waterfall of a sum: [{label, value (null: not known), from, to, kind: whole, loss or rest}]. */
+/** steps gives the waterfall of a sum: [{label, value (null: not known), from, to, kind: whole, loss or rest, figure (what can be asked)}]. */
 export function steps(total, measure) {
   const list = [];
   let level = 0;
-  const whole = (label, value = level) => { level = value; list.push({ label, value, from: 0, to: value, kind: "whole" }); };
-  const lose = (label, value) => { list.push({ label, value, from: level - (value ?? 0), to: level, kind: "loss" }); level -= value ?? 0; };
-  const lost = (names) => { for (const { name, label } of losses.filter((l) => names.includes(l.name))) lose(label, total.losses[name][field[measure]]); };
+  const whole = (label, value = level, figure = "") => { level = value; list.push({ label, value, figure, from: 0, to: value, kind: "whole" }); };
+  const lose = (label, value, figure = "") => { list.push({ label, value, figure, from: level - (value ?? 0), to: level, kind: "loss" }); level -= value ?? 0; };
+  const lost = (names) => { for (const { name, label } of losses.filter((l) => names.includes(l.name))) lose(label, total.losses[name][field[measure]], `losses.${name}.${field[measure]}`); };
   if (measure === "time") {
-    whole("All time", total.totalMs);
-    lose("Out of shift", total.outOfShiftMs);
-    lose("No data", total.noDataMs - total.excludedMs);
-    if (total.excludedMs > 0) lose("Stops taken out of the figures", total.excludedMs);
+    whole("All time", total.totalMs, "totalMs");
+    lose("Out of shift", total.outOfShiftMs, "outOfShiftMs");
+    lose("No data", total.noDataMs - total.excludedMs, total.excludedMs > 0 ? "" : "noDataMs");
+    if (total.excludedMs > 0) lose("Stops taken out of the figures", total.excludedMs, "excludedMs");
     lost(["schedule", "plannedNonProduction"]);
     whole("Scheduled production");
     lost(["downtime"]);
     whole("Running");
     lost(["speed", "quality"]);
   } else {
-    whole("Due by the rate", total.productionIdealCount);
+    whole("Due by the rate", total.productionIdealCount, "productionIdealCount");
     lost(["downtime", "speed", "quality"]);
   }
   list.push({ label: "Good", value: level, from: 0, to: level, kind: "rest" });
@@ -50,7 +50,7 @@ export function moneySteps(total) {
   let level = 0;
   for (const { name, label } of losses) {
     const { money: value, moneyPartial } = total.losses[name];
-    list.push({ label, value, partial: moneyPartial, from: level, to: level + (value ?? 0), kind: "loss" });
+    list.push({ label, value, figure: `losses.${name}.money`, partial: moneyPartial, from: level, to: level + (value ?? 0), kind: "loss" });
     level += value ?? 0;
   }
   const known = list.filter((step) => step.value !== null);
@@ -72,9 +72,9 @@ const off = () => html`<section class="notice"><strong>Money is not known</stron
 
 const writer = (measure, names) => ({ time: (n) => lasted(n, names.durationFormat ?? "months"), units: (n) => amount(n), money: (n) => money(n, names.currency) })[measure];
 
-const atLeast = (step, text) => html`${step.partial && step.value !== null ? html`<span title="Something else that was lost has no price">at least </span>` : nothing}${text(step.value)}`;
+const atLeast = (step, text, ask, row) => html`${step.partial && step.value !== null ? html`<span title="Something else that was lost has no price">at least </span>` : nothing}${step.figure && step.value !== null ? ask(step.figure, text(step.value), row) : text(step.value)}`;
 
-function waterfall({ state, total, file }, list, text) {
+function waterfall({ state, total, file, ask }, list, text) {
   const { measure } = state, low = Math.min(0, ...list.map((s) => Math.min(s.from, s.to))), high = Math.max(1e-9, ...list.map((s) => Math.max(s.from, s.to)));
   const place = (n) => (n - low) / (high - low), first = measure === "money" ? list.at(-1).value : list[0].value;
   const of = (step) => (step.value === null || !first ? "–" : `${(step.value / first * 100).toFixed(1)} %`);
@@ -83,12 +83,12 @@ function waterfall({ state, total, file }, list, text) {
     title: `Losses in ${measure}`, name: file(`losses-in-${measure}`), rows, note: notes(measure, total, list),
     columns: [
       { label: "Step", text: (s) => s.label }, { label: "Kind", text: (s) => (s.gain ? "gain" : s.kind === "loss" ? "loss" : s.kind === "rest" ? "rest" : "sum") },
-      { label: { time: "Time (ms)", units: "Units", money: "Money" }[measure], numeric: true, text: (s) => s.value, cell: (s) => atLeast(s, text) },
+      { label: measures[measure], fileUnit: measure === "time" ? "ms" : "", numeric: true, text: (s) => s.value, cell: (s) => atLeast(s, text, ask) },
       { label: measure === "money" ? "Share of all that was lost" : "Share of the whole", numeric: true, text: (s) => (s.value === null || !first ? null : s.value / first), cell: of },
     ],
     chart: html`<ol class="waterfall">${rows.map((step) => html`<li class="step ${step.gain ? "gain" : step.kind}"><span class="step-name">${step.kind === "loss" ? html`<span aria-hidden="true">${step.gain ? "+" : "−"} </span>` : nothing}${step.label}${step.gain ? " (more than was due)" : ""}</span>
       ${bar([{ from: place(Math.min(step.from, step.to)), to: place(Math.max(step.from, step.to)), kind: step.kind, hatched: step.kind === "loss" }])}
-      <span class="step-value">${step.value === null ? "not known" : atLeast(step, text)}</span><span class="step-share">${of(step)}</span></li>`)}</ol>`,
+      <span class="step-value">${step.value === null ? "not known" : atLeast(step, text, ask)}</span><span class="step-share">${of(step)}</span></li>`)}</ol>`,
   });
 }
 
@@ -105,11 +105,11 @@ function notes(measure, total, list) {
 
 // The losses of each of what is chosen, in the same measure.
 function byRow(page, text) {
-  const { state, data, names, zone } = page, { measure } = state;
+  const { state, data, names, zone, ask } = page, { measure } = state;
   const value = (row, name) => row.losses[name][field[measure]];
   const columns = [
     ...columnsBy(state.by, names, zone),
-    ...losses.filter(({ name }) => measure !== "units" || !["schedule", "plannedNonProduction"].includes(name)).map(({ name, label }) => ({ name, label, numeric: true, text: (row) => value(row, name), cell: (row) => atLeast({ value: value(row, name), partial: measure === "money" && row.losses[name].moneyPartial }, text) })),
+    ...losses.filter(({ name }) => measure !== "units" || !["schedule", "plannedNonProduction"].includes(name)).map(({ name, label }) => ({ name, label, fileUnit: measure === "time" ? "ms" : "", numeric: true, text: (row) => value(row, name), cell: (row) => atLeast({ value: value(row, name), figure: `losses.${name}.${field[measure]}`, partial: measure === "money" && row.losses[name].moneyPartial }, text, ask, row) })),
   ];
   return listing(page, { title: page.title, name: `losses-in-${measure}`, rows: data.rows, columns });
 }

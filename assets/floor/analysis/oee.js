@@ -10,8 +10,8 @@ import { addressFor, dimensions, profiles } from "./state.js";
 
 /** ratios are the figures in the order in which they are shown, with the class that has their colour. */
 export const ratios = [
-  { name: "oee", label: "OEE", color: "accent", width: 2.4 }, { name: "availability", label: "Availability", color: "speed", dash: [8, 4] },
-  { name: "performance", label: "Performance", color: "slow", dash: [2, 3] }, { name: "quality", label: "Quality", color: "productive", dash: [12, 3, 2, 3] },
+  { name: "oee", label: "OEE", color: "accent", width: 3 }, { name: "availability", label: "Availability", color: "speed", dash: [8, 4] },
+  { name: "performance", label: "Performance", color: "slow", dash: [2, 3] }, { name: "quality", label: "Quality", color: "productive", width: 1 },
 ];
 
 /** trendBy says by what time a trend over a range is drawn that points can be told apart in; none of a few hours is asked for by months. */
@@ -38,16 +38,16 @@ export function oee(page) {
     ${data.trend.length > 1 ? trend(page, data.trend, data.unit) : nothing}`;
 }
 
-const ratioCell = (ratio, color) => (ratio.value === null || ratio.value === undefined ? html`<span title="Not known: there is nothing to divide by">–</span>` : html`<span class="ratio ${color}">
-  ${bar([{ from: 0, to: ratio.value }])}<span class="ratio-value">${percent(ratio.value)}</span>${ratio.aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[ratio.cause] ?? "the cause is not known"}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}</span>`);
+const ratioCell = (row, name, color, ask, ratio = row[name]) => (ratio.value === null || ratio.value === undefined ? html`<span title="Not known: there is nothing to divide by">–</span>` : html`<span class="ratio ${color}">
+  ${bar([{ from: 0, to: ratio.value }])}<span class="ratio-value">${ask(name, percent(ratio.value), row)}</span>${ratio.aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[ratio.cause] ?? "the cause is not known"}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}</span>`);
 
-function columnsOf({ state, names, zone }) {
+function columnsOf({ state, names, zone, ask }) {
   return [
     ...columnsBy(state.by, names, zone).map((c) => ({ ...c, cell: (row) => drill(row, c, state, names, zone) })),
-    ...ratios.map(({ name, label, color }) => ({ name, label, numeric: true, text: (row) => row[name].value, cell: (row) => ratioCell(row[name], color) })),
-    { name: "coverage", label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => (row.coverage.value < 1 && row.coverage.value !== null ? html`<span class="partly" title="The rest of the scheduled time has no data, and is in no figure">◔ ${share(row.coverage.value)}</span>` : share(row.coverage.value)) },
-    { name: "good", label: "Good units", numeric: true, text: (row) => row.productionGoodCount, cell: (row) => amount(row.productionGoodCount) },
-    { name: "bad", label: "Bad units", numeric: true, text: (row) => row.productionBadCount, cell: (row) => amount(row.productionBadCount) },
+    ...ratios.map(({ name, label, color }) => ({ name, label, numeric: true, text: (row) => row[name].value, cell: (row) => ratioCell(row, name, color, ask) })),
+    { name: "coverage", label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => (row.coverage.value < 1 && row.coverage.value !== null ? html`<span class="partly" title="The rest of the scheduled time has no data, and is in no figure">◔ ${ask("coverage", share(row.coverage.value), row)}</span>` : share(row.coverage.value)) },
+    { name: "good", label: "Good units", numeric: true, text: (row) => row.productionGoodCount, cell: (row) => ask("productionGoodCount", amount(row.productionGoodCount), row) },
+    { name: "bad", label: "Bad units", numeric: true, text: (row) => row.productionBadCount, cell: (row) => ask("productionBadCount", amount(row.productionBadCount), row) },
   ];
 }
 
@@ -73,7 +73,7 @@ const fileOf = (columns) => [...columns, { label: "Scheduled production ms", tex
 function warnings({ state, names, zone }, rows) {
   const above = rows.flatMap((row) => ratios.filter(({ name }) => name !== "oee" && row[name].aboveOne).map((ratio) => ({ row, ratio })));
   if (above.length === 0) return nothing;
-  return html`<section class="notice wait"><strong>Above 100 %</strong><ul class="plain-list tight">${above.slice(0, 20).map(({ row, ratio }) => html`<li><bdi>${state.by.map((d) => nameOf(row, d, names, zone)).join(", ")}</bdi>: ${ratio.label.toLowerCase()} ${percent(row[ratio.name].value)}. Most likely ${causes[row[ratio.name].cause] ?? "the rate or a count is wrong"}.</li>`)}
+  return html`<section class="notice wait"><strong>Above 100 %</strong><ul class="plain-list tight">${above.slice(0, 20).map(({ row, ratio }) => html`<li><bdi>${state.by.map((d) => nameOf(row, d, names, zone)).join(", ")}</bdi>: ${ratio.label.toLowerCase()} ${percent(row[ratio.name].value)} – ${causes[row[ratio.name].cause] ?? "a rate or a count is likely wrong"}.</li>`)}
     ${above.length > 20 ? html`<li>… and ${amount(above.length - 20)} more.</li>` : nothing}</ul></section>`;
 }
 

@@ -17,10 +17,10 @@ export async function earlier(ask, { scope, state, total }) {
 }
 
 /** sums draws them. */
-export function sums({ total, before }) {
-  return html`<dl class="tiles sums">${ratios.map(({ name, label, color }) => html`<div class="sum ${color}"><dt>${label}</dt><dd data-figure=${name}>${percent(total[name].value)}${total[name].aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[total[name].cause] ?? ""}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}${change(total[name].value, before?.[name].value, before)}</dd></div>`)}
-    <div><dt>Good units</dt><dd data-figure="good">${amount(total.productionGoodCount)}</dd></div><div><dt>Bad units</dt><dd data-figure="bad">${amount(total.productionBadCount)}</dd></div>
-    ${total.coverage.value === null || total.coverage.value < 1 ? html`<div><dt>Of scheduled time known</dt><dd data-figure="coverage" class=${total.coverage.value === null ? "" : "partly"}>${share(total.coverage.value)}</dd></div>` : nothing}</dl>`;
+export function sums({ total, before, ask }) {
+  return html`<dl class="tiles sums">${ratios.map(({ name, label, color }) => html`<div class="sum ${color}"><dt>${label}</dt><dd data-figure=${name}>${ask(name, percent(total[name].value))}${total[name].aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[total[name].cause] ?? ""}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}${change(total[name].value, before?.[name].value, before)}</dd></div>`)}
+    <div><dt>Good units</dt><dd data-figure="good">${ask("productionGoodCount", amount(total.productionGoodCount))}</dd></div><div><dt>Bad units</dt><dd data-figure="bad">${ask("productionBadCount", amount(total.productionBadCount))}</dd></div>
+    ${total.coverage.value === null || total.coverage.value < 1 ? html`<div><dt>Of scheduled time known</dt><dd data-figure="coverage" class=${total.coverage.value === null ? "" : "partly"}>${ask("coverage", share(total.coverage.value))}</dd></div>` : nothing}</dl>`;
 }
 
 // How many percentage points a ratio is above or below that of the time before.

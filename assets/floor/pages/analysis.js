@@ -4,6 +4,7 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { connection } from "../../shared/api.js";
 import { sentence, toast } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
+import { figureButton } from "../../shared/explain.js";
 import { count, time } from "../../shared/format.js";
 import { asked, rangeOf, ranges, scopeBar } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
@@ -93,11 +94,17 @@ class Page {
     const { state, total, data, before } = this.reader.data, view = views[state.view];
     const page = {
       state: { ...state, sort: this.state.sort, down: this.state.down }, total, data, before, names: this.names, zone: zoneOf(state, this.names), profile: this.ctx.profile, all: this.all, title: view.title(state),
-      go: (changes) => this.go(changes), file: (name) => this.file(name), showAll: () => { this.all = true; this.ctx.update(); },
+      go: (changes) => this.go(changes), ask: (figure, text, row) => this.ask(figure, text, row), file: (name) => this.file(name), showAll: () => { this.all = true; this.ctx.update(); },
     };
     const order = { by: page.state.sort, down: page.state.down };
     Object.assign(page, { order, sort: () => this.go({ sort: order.by, down: order.down }, true) });
     return html`<p class="muted span">${this.rangeText()}</p>${view.sums ? sums(page) : nothing}${view.show(page)}`;
+  }
+
+  // A figure that can be asked how it came about, of the very time that is shown; where plants' days differ, of the one that is named.
+  ask(figure, text, row) {
+    const { total, state } = this.reader.data, { rangecode, ...where } = asked(state.scope);
+    return figureButton(text, { figure, profile: state.profile, row, query: this.names.plants.length === 1 ? { ...where, from: total.startAt, to: total.endAt } : { ...where, rangecode } });
   }
 
   more() {
