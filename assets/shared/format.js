@@ -104,11 +104,17 @@ export const count = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one
 /** time writes a moment for people, in a time zone or the viewer's: "21 Nov 2026, 14:03". */
 export function time(at, { zone, seconds = false, date = true } = {}) {
   if (!at) return "";
-  return new Intl.DateTimeFormat("en-GB", {
-    ...(date && { day: "numeric", month: "short", year: "numeric" }), hour: "2-digit", minute: "2-digit",
-    ...(seconds && { second: "2-digit" }), timeZone: zone, hourCycle: "h23",
-  }).format(new Date(at));
+  const key = `${zone}/${seconds}/${date}`;
+  if (!clocks.has(key)) { // to make one costs a hundred times what it costs to use it
+    clocks.set(key, new Intl.DateTimeFormat("en-GB", {
+      ...(date && { day: "numeric", month: "short", year: "numeric" }), hour: "2-digit", minute: "2-digit",
+      ...(seconds && { second: "2-digit" }), timeZone: zone, hourCycle: "h23",
+    }));
+  }
+  return clocks.get(key).format(new Date(at));
 }
+
+const clocks = new Map();
 
 /** ago writes how long a moment is away: "just now", "5 min ago", "in 3 d". */
 export function ago(at, now = Date.now()) {

@@ -73,7 +73,7 @@ class Plot extends AsyncDirective {
         fill: s.fill ? color(s.color) + "33" : undefined, paths: s.step ? uPlot.paths.stepped({ align: 1 }) : undefined, value: (_, n) => (n === null || n === undefined ? "–" : (s.value ?? number)(n)),
       }))],
       axes: [{ ...axis, ...(label ? { splits: (u) => some(u.data[0], u.width / 90), values: (_, moments) => moments.map(label) } : { values: (_, moments, __, ___, step) => clock(moments, step, zone) }) }, { ...axis, size: 56, values: (_, all) => all.map((n) => number(n)) }, ...(options.axes ?? []).map((a) => ({ ...axis, ...a }))],
-      scales: { x: { time: true }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(high ?? 1, 1e-9) * 1.05] }, ...options.scales },
+      scales: { x: { time: true }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(high || 1, 1e-9) * 1.05] }, ...options.scales },
       hooks: { ...options.hooks, setSelect: zoom ? [(u) => { if (u.select.width > 4) zoom(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] : [] },
       padding: options.padding, plugins: options.plugins ?? [], legend: { live: true, markers: { width: (_, i) => Math.max(1, series[i - 1].width ?? 1.6), dash: (_, i) => lineOf(series[i - 1].dash) }, ...options.legend },
     };

@@ -11,13 +11,13 @@ import (
 func TestMain(m *testing.M) { webtest.Main(m) }
 
 // alwaysOn is the demonstration's plant without shift patterns: it runs at every hour of every day.
-func alwaysOn(t *testing.T) []byte {
+func alwaysOn(t *testing.T, change ...func(station map[string]any)) []byte {
 	t.Helper()
 	var doc map[string]any
 	if err := json.Unmarshal(demo.Manifest(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	without(doc)
+	everywhere(doc, change)
 	account := doc["account"].(map[string]any)
 	account["enableLostProductionCost"], account["enableCycleTimeAnalysis"] = "on", "on"
 	b, err := json.Marshal(doc)
@@ -27,16 +27,23 @@ func alwaysOn(t *testing.T) []byte {
 	return b
 }
 
-func without(v any) {
+// everywhere takes the shift patterns away, and changes each station.
+func everywhere(v any, change []func(station map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "shiftPatternCode")
+		stations, _ := v["stations"].([]any)
+		for _, station := range stations {
+			for _, do := range change {
+				do(station.(map[string]any))
+			}
+		}
 		for _, below := range v {
-			without(below)
+			everywhere(below, change)
 		}
 	case []any:
 		for _, below := range v {
-			without(below)
+			everywhere(below, change)
 		}
 	}
 }

@@ -1,7 +1,15 @@
 package stationtest_test
 
 import (
+	"fmt"
+	"net/url"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"opsmon/app/web/webtest"
 )
@@ -9,15 +17,190 @@ import (
 // isDrawn is true when the ribbon shows the time of the address and the figures stand below it.
 const isDrawn = `document.querySelector(".ribbon")?.dataset.drawn && document.querySelectorAll(".station-tiles .figure").length > 6 && document.querySelector(".u-over")`
 
-func TestAStationsPage(t *testing.T) {
-	_, tab := floor(t, "supervisor", "/floor/station/CAST-1", isDrawn)
-	for _, view := range []string{"station"} {
-		tab.Shot(view)
+// shown gives the time that the ribbon shows.
+func shown(tab *webtest.Tab) (from, to time.Time) {
+	var a, b float64
+	text := webtest.Eval[string](tab, `document.querySelector(".ribbon").dataset.drawn`)
+	if _, err := fmt.Sscanf(strings.Replace(text, "/", " ", 1), "%g %g", &a, &b); err != nil {
+		panic(err)
 	}
+	return time.UnixMilli(int64(a)), time.UnixMilli(int64(b))
+}
+
+// mouse moves, presses or releases the mouse at a part of the ribbon's width, from 0 to 1, and so many CSS px below its top.
+func mouse(tab *webtest.Tab, kind input.DispatchMouseEventType, part, y float64, change ...func(*input.DispatchMouseEventParams)) {
+	box := webtest.Eval[[]float64](tab, `(() => { document.querySelector(".ribbon").scrollIntoView({ block: "center" }); const b = document.querySelector(".ribbon").getBoundingClientRect(); return [b.left, b.top, b.width]; })()`)
+	p := input.DispatchMouseEventParams{Type: kind, X: box[0] + 56 + part*(box[2]-70), Y: box[1] + y}
+	if kind == input.DispatchMouseEventTypeMousePressed || kind == input.DispatchMouseEventTypeMouseReleased {
+		p.Button, p.ClickCount = input.MouseButtonLeft, 1
+	}
+	for _, do := range change {
+		do(&p)
+	}
+	if _, err := chromedp.Call(tab.Context(), input.DispatchMouseEvent, p); err != nil {
+		panic(err)
+	}
+}
+
+// TestTheTimelineIsZoomed: by buttons, keys, the wheel and a drag; the address shows the same; the way back works; what ends
+// now follows the clock.
+func TestTheTimelineIsZoomed(t *testing.T) {
+	s, tab := floor(t, "supervisor", "/floor/station/CAST-1", isDrawn)
+	tab.Shot("station")
 	tab.Axe()
-	tab.Media("prefers-color-scheme", "dark")
-	tab.Shot("station-dark")
-	tab.Axe()
+	spans := func(length time.Duration) {
+		t.Helper()
+		tab.Until(fmt.Sprintf(`(() => { const [a, b] = document.querySelector(".ribbon").dataset.drawn.split("/").map(Number); return Math.abs(b - a - %d) < 1000 && document.querySelector(".timeline [aria-busy=true]") === null; })()`, length.Milliseconds()))
+	}
+	button := func(text string) {
+		tab.Eval(fmt.Sprintf(`[...document.querySelectorAll(".controls button")].find((b) => b.textContent === %q).click()`, text))
+	}
+	button("1 h")
+	spans(time.Hour)
+	if got := webtest.Eval[string](tab, `new URLSearchParams(location.search).get("range")`); got != "PT60M/now" {
+		t.Errorf("the address has the range %s", got)
+	}
+	tab.Until(`document.querySelector(".following")`)
+	tab.Eval(`document.querySelector(".ribbon").focus()`)
+	tab.Press("+")
+	spans(30 * time.Minute)
+	for range 6 {
+		tab.Press("+")
+	}
+	spans(time.Minute) // no shorter
+	button("1 h")
+	spans(time.Hour)
+	tab.Eval(`document.querySelector(".ribbon").focus()`)
+	_, end := shown(tab)
+	tab.Press(kb.ArrowLeft)
+	tab.Until(`!document.querySelector(".following")`)
+	if _, to := shown(tab); end.Sub(to) < 14*time.Minute || end.Sub(to) > 16*time.Minute {
+		t.Errorf("an arrow moved the end by %v, want a quarter of an hour", end.Sub(to))
+	}
+	// A drag shows what lies below it, in whole minutes.
+	from, _ := shown(tab)
+	mouse(tab, input.DispatchMouseEventTypeMousePressed, .25, 40)
+	mouse(tab, input.DispatchMouseEventTypeMouseMoved, .4, 40, func(p *input.DispatchMouseEventParams) { p.Button = input.MouseButtonLeft })
+	mouse(tab, input.DispatchMouseEventTypeMouseReleased, .5, 40)
+	tab.Until(`(() => { const [a, b] = document.querySelector(".ribbon").dataset.drawn.split("/").map(Number); return b - a < 20 * 60000; })()`)
+	a, b := shown(tab)
+	if a.Sub(from) < 13*time.Minute || a.Sub(from) > 16*time.Minute || b.Sub(a) < 14*time.Minute || b.Sub(a) > 17*time.Minute {
+		t.Errorf("a drag over the second quarter of an hour from %v shows %v to %v", from, a, b)
+	}
+	// The link shows the same, elsewhere too.
+	link := webtest.Eval[string](tab, `location.pathname + location.search`)
+	beside := tab.Beside()
+	beside.Visit(link)
+	beside.Until(isDrawn)
+	if c, d := shown(beside); !c.Equal(a) || !d.Equal(b) {
+		t.Errorf("the link shows %v to %v, want %v to %v", c, d, a, b)
+	}
+	beside.Close()
+	tab.Eval(`history.back()`)
+	spans(time.Hour)
+	// The wheel zooms about the pointer: what is below it stays there.
+	from, _ = shown(tab)
+	mouse(tab, input.DispatchMouseEventTypeMouseWheel, .25, 40, func(p *input.DispatchMouseEventParams) { p.DeltaX, p.DeltaY = 1, -100 })
+	tab.Until(fmt.Sprintf(`Number(document.querySelector(".ribbon").dataset.drawn.split("/")[0]) > %d`, from.UnixMilli()))
+	c, d := shown(tab)
+	if at, was := c.Add(d.Sub(c)/4), from.Add(15*time.Minute); at.Sub(was).Abs() > 2*time.Minute || d.Sub(c) >= time.Hour {
+		t.Errorf("below the pointer is %v now, was %v; it shows %v", at, was, d.Sub(c))
+	}
+	button("Shift")
+	tab.Until(`!location.search && document.querySelector(".following")`)
+	_ = s
 	tab.Clean()
-	_ = webtest.Laptop
+}
+
+// TestAStationIsLookedAt: the cursor's words, a stretch that is clicked on, where it leads, another station, and figures.
+func TestAStationIsLookedAt(t *testing.T) {
+	s, tab := floor(t, "readonly", "/floor/station/CAST-1?range=today", isDrawn)
+	if webtest.Eval[bool](tab, `[...document.querySelectorAll("button")].some((b) => /alert|Change/.test(b.textContent))`) {
+		t.Error("who may only read is offered to change something")
+	}
+	mouse(tab, input.DispatchMouseEventTypeMouseMoved, .5, 40)
+	tab.Until(`/\d\d:\d\d/.test(document.querySelector(".at-cursor").textContent)`)
+	tab.Until(`!document.querySelector(".ribbon .line").hidden && [...document.querySelectorAll(".u-legend .u-value")].some((v) => /^\d/.test(v.textContent))`)
+	mouse(tab, input.DispatchMouseEventTypeMousePressed, .5, 40)
+	mouse(tab, input.DispatchMouseEventTypeMouseReleased, .5, 40)
+	tab.Until(`document.querySelector(".picked strong")`)
+	tab.Shot("picked")
+	tab.Axe()
+	// A stop leads to the page of stops, and onto the timeline.
+	var stops []struct{ ID, StartAt string }
+	s.Call("GET", "/issue?stationcodes=CAST-1&rangecode=today&type=stop", nil, &stops)
+	if len(stops) == 0 {
+		t.Skip("the plant had no stop at this station today")
+	}
+	tab.Until(`document.querySelector("[aria-label=Stops] tbody tr")`)
+	href := webtest.Eval[string](tab, `document.querySelector("[aria-label=Stops] tbody td a").getAttribute("href")`)
+	if at, err := url.Parse(href); err != nil || at.Path != "/floor/stops" || at.Query().Get("stations") != "CAST-1" || at.Query().Get("issue") == "" {
+		t.Errorf("a stop leads to %s", href)
+	}
+	tab.Click("[aria-label=Stops] tbody .link")
+	tab.Until(`new URLSearchParams(location.search).get("range").includes("Z/")`)
+	// The timeline as a table says the same to those who do not see it.
+	tab.Click(".timeline details summary")
+	tab.Until(`document.querySelectorAll(".timeline details tbody tr").length > 0`)
+	tab.Axe()
+	// A figure tells how it comes about, of just this time.
+	tab.Until(isDrawn)
+	tab.Click(".station-tiles .main .figure")
+	tab.Until(`document.querySelector(".explain[aria-busy=false] .equation")`)
+	tab.Until(`!document.querySelector(".explain .adds") || document.querySelector(".explain .adds").dataset.adds === "true"`)
+	if figure, tile := tab.Text(".explain .value"), tab.Text(".station-tiles .main .figure"); strings.Split(figure, ".")[0] != strings.Split(tile, ".")[0] {
+		t.Errorf("the dialog explains %s, the tile has %s", figure, tile)
+	}
+	tab.Press(kb.Escape)
+	tab.Eval(`(select => { select.value = "KILN-1"; select.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector(".station-title select"))`)
+	tab.Until(`location.pathname.endsWith("/KILN-1") && document.querySelector("[data-station=KILN-1]") && ` + isDrawn)
+	tab.Visit("/floor/station/NOBODY")
+	tab.Until(`document.querySelector("[role=alert]")?.textContent.includes("NOBODY")`)
+	tab.Visit("/floor/station")
+	tab.Until(`document.querySelectorAll(".station-links a").length > 5`)
+	tab.Axe()
+}
+
+// TestAnAlertIsPutUp: a supervisor puts it up and takes it down, and says who works there; all who look see it.
+func TestAnAlertIsPutUp(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: alwaysOn(t)})
+	tab := webtest.Open(t, s.Base, webtest.TabletTall)
+	s.SignIn(tab, "supervisor")
+	tab.Visit("/floor/station/CAST-1")
+	tab.Until(`document.querySelector(".ribbon")?.dataset.drawn`)
+	find := func(text string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll("main button, dialog footer button")].findLast((b) => b.textContent.trim() === %q)`, text)
+	}
+	press := func(text string) { tab.Until(find(text)); tab.Eval(find(text) + `.click()`) }
+	press("Put an alert up")
+	tab.Until(`document.querySelector("dialog textarea")`)
+	tab.Axe()
+	press("Put up")
+	tab.Until(`document.querySelector("dialog [role=alert]").textContent.trim() !== ""`) // refused, in the service's words
+	tab.Type("dialog textarea", "خطر: Mind the <b>step</b>")
+	press("Put up")
+	tab.Until(`!document.querySelector("dialog") && document.querySelector(".station-alert strong")?.textContent === "خطر: Mind the <b>step</b>"`)
+	press("Change")
+	tab.Until(`document.querySelector("dialog")`)
+	tab.Press(kb.Escape)
+	tab.Until(`!document.querySelector("dialog")`)
+	tab.Eval(`[...document.querySelectorAll(".station-head button")].find((b) => b.textContent === "Change").click()`)
+	tab.Until(`document.querySelector("dialog input")`)
+	tab.Type("dialog input", "AB")
+	press("Save")
+	tab.Until(`document.querySelector("dialog [role=alert]").textContent.includes("3")`)
+	tab.Type("dialog input", "ABC")
+	press("Save")
+	tab.Until(`!document.querySelector("dialog") && document.querySelector(".station-head").textContent.includes("ABC")`)
+	s.Call("POST", "/message", map[string]any{"stationCode": "CAST-1", "text": "The left mould sticks", "initials": "ABC"}, nil)
+	tab.Until(`document.querySelector(".station-columns").textContent.includes("The left mould sticks")`)
+	tab.Shot("station-tall")
+	tab.Axe()
+	press("Take down")
+	tab.Until(`!document.querySelector(".station-alert")`)
+	var station struct{ AlertMessage *string }
+	s.Call("GET", "/station/CAST-1", nil, &station)
+	if station.AlertMessage != nil {
+		t.Errorf("the alert is still up: %s", *station.AlertMessage)
+	}
 }

@@ -1,6 +1,7 @@
 // A station: its time on a timeline, from a month to a minute, with what was made, and every figure of it.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { guard } from "../../vendor/lit-html/directives/guard.js";
 import { keyed } from "../../vendor/lit-html/directives/keyed.js";
 import { directory } from "../../shared/directory.js";
 import { sentence } from "../../shared/dialog.js";
@@ -103,8 +104,8 @@ function timeline(page) {
 }
 
 function charts(page) {
-  const { view, zone, cursor } = page;
-  return html`<div class="charts">${page.charts.map((c) => chart(c, { from: view.from, to: view.to, zone, zoom: page.zoomTo ??= (from, to) => page.show(from, to, true), link: cursor, name: page.code }))}</div>`;
+  const { shown, zone, cursor } = page;
+  return html`<div class="charts">${guard([page.charts, shown], () => page.charts.map((c) => chart(c, { shown, zone, zoom: (from, to) => page.show(from, to, true), link: cursor, name: page.code })))}</div>`;
 }
 
 function controls(page) {
@@ -137,8 +138,8 @@ function lists(page) {
   if (!details) return nothing;
   const left = page.messages.filter((m) => !m.doneAt || (Date.parse(m.at) >= view.from && Date.parse(m.at) <= view.to));
   return html`<div class="station-columns">
-      ${stops({ list: page.stops, count: details.issueCount, zone, names, go, link: stopsAddress(page) })}
-      ${schedules({ timeline: page.timeline, zone, names, go, link: plansAddress(page) })}
+      ${guard([page.stops, details], () => stops({ list: page.stops, count: details.issueCount, zone, names, go, link: stopsAddress(page) }))}
+      ${guard([page.timeline], () => schedules({ timeline: page.timeline, zone, names, go, link: plansAddress(page) }))}
       ${losses({ oee: details.oee, ask: ask(page), currency: names.currency })}
       ${messages({ list: left, zone })}
       ${cycles(details.cycles, names)}

@@ -21,7 +21,7 @@ export function chartsOf(timeline) {
   const each = (units) => per((i) => (units(i) > 0 && run(i) > 0 ? run(i) / 1000 / units(i) : null));
   const charts = [
     { name: "speed", title: "Speed", unit: "", series: [{ label: "Speed", color: "speed", values: per((i) => timeline.lineSpeedAvg[i]) }, { label: "Target speed", color: "target", dash: [6, 4], values: timeline.lineSpeedTarget }] },
-    { name: "cycle", title: "Time per unit", unit: "s", series: [{ label: "Time per unit", color: "productive", values: each((i) => good[i] + bad[i]) }, { label: "Due by the rate", color: "target", dash: [6, 4], values: each((i) => target[i] ?? 0) }] },
+    { name: "cycle", title: "Time per unit", unit: "s", capped: true, series: [{ label: "Time per unit", color: "productive", values: each((i) => good[i] + bad[i]) }, { label: "Due by the rate", color: "target", dash: [6, 4], values: each((i) => target[i] ?? 0) }] },
     { name: "power", title: "Power", unit: "kW", series: [{ label: "Power", color: "energy", fill: true, values: per((i) => (timeline.electricalKwh[i] === null ? null : timeline.electricalKwh[i] * 3600000 / length(i))) }] },
   ].filter((c) => known(c.series[0].values));
   for (const c of charts) { // a value holds for the whole of its row
@@ -39,13 +39,19 @@ function countsOf({ from, good, bad, target }, ends) {
   return { name: "counts", title: "Counts against target", unit: "units", series, data: [[from, ...ends], ...series.map((s) => [0, ...s.values])] };
 }
 
-/** chart gives the template of a chart; view: {from, to, zone, zoom(from, to), link (cursor.js), name (of the file)}. */
-export function chart(c, { from, to, zone, zoom, link, name }) {
+// usual is what a chart shows in full, of values that stops make a hundred times as high here and there: thrice the 90th percentile.
+function usual(values) {
+  const sorted = values.filter((v) => v !== null).sort((a, b) => a - b);
+  return sorted.length ? sorted[Math.floor(sorted.length * 0.9)] * 3 : Infinity;
+}
+
+/** chart gives the template of a chart; view: {shown: [from, to], zone, zoom(from, to), link (cursor.js), name (of the file)}. */
+export function chart(c, { shown, zone, zoom, link, name }) {
   const unit = c.unit ? `, ${c.unit}` : "";
   const series = c.series.map((s) => ({ ...s, value: (n) => `${round(n)} ${c.unit}`.trim() }));
   return figure({
     title: `${c.title}${unit}`, name: `${name}-${c.name}`, rows: c.indices,
-    chart: html`<div class="plot" data-chart=${c.name} role="img" aria-label=${`${c.title} over time; the numbers are in the table below`} ${plot({ data: c.data, series, zone, zoom, x: [from, to], height: 180, options: { padding: [8, right, 0, 0], hooks: link.hooks, cursor: { y: false } } })}></div>`,
+    chart: html`<div class="plot" data-chart=${c.name} role="img" aria-label=${`${c.title} over time; the numbers are in the table below`} ${plot({ data: c.data, series, zone, zoom, x: shown, height: 150, options: { padding: [8, right, 0, 0], hooks: link.hooks, cursor: { y: false }, ...(c.capped && { scales: { y: { range: (chart, _, high) => [0, Math.min(high || 1, usual(chart.data[1])) * 1.05] } } }) } })}></div>`,
     columns: [{ label: "From", text: (i) => time(c.starts[i], { zone }) }, ...c.series.map((s) => ({ label: `${s.label}${unit}`, numeric: true, text: (i) => s.values[i] }))],
   });
 }

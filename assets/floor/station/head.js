@@ -53,7 +53,7 @@ export function askAlert(station) {
   return ask(state, "Put an alert up", html`All who look at the station see it, on its tablet too.`, () => html`
     <div class="field"><label for="alert-text">Message</label><textarea id="alert-text" rows="3" dir="auto" autofocus .value=${state.message} @input=${(e) => { state.message = e.target.value; }}></textarea></div>
     <div class="field"><label for="alert-hours">How long</label><select id="alert-hours" @change=${(e) => { state.hours = e.target.value; }}>${Object.entries(hours).map(([value, label]) => html`<option value=${value} .selected=${value === state.hours}>${label}</option>`)}</select></div>`,
-  "Put up", () => putAlert(station, state.message, state.hours ? new Date(Date.now() + Number(state.hours) * 3600000).toISOString() : null));
+  "Put up", () => putAlert(station, state.message, state.hours ? new Date(Date.now() + Number(state.hours) * 3600000).toISOString() : null), "The alert is up.");
 }
 
 /** askOperator asks for the initials of who works at the station. */
@@ -61,11 +61,11 @@ function askOperator(station) {
   const state = { initials: station.currentOperatorInitials ?? "", problem: "" };
   return ask(state, "Who works here", html`Initials of 3 to 8 characters; nothing where nobody does.`, () => html`
     <div class="field"><label for="operator-initials">Initials</label><input id="operator-initials" type="text" dir="auto" autocomplete="off" maxlength="8" autofocus .value=${state.initials} @input=${(e) => { state.initials = e.target.value; }}></div>`,
-  "Save", () => post(path(station, "operator"), { initials: state.initials.trim() || null }));
+  "Save", () => post(path(station, "operator"), { initials: state.initials.trim() || null }), "It is noted who works here.");
 }
 
 // ask opens a dialog with fields, and stays open with the service's own words where it refuses.
-function ask(state, title, hint, fields, action, send) {
+function ask(state, title, hint, fields, action, send, done) {
   return openDialog(({ close, update }) => {
     const go = async () => {
       try {
@@ -80,5 +80,5 @@ function ask(state, title, hint, fields, action, send) {
       title, body: html`<form class="stack" id="station-form" @submit=${(e) => { e.preventDefault(); go(); }}><p class="muted">${hint}</p>${fields()}<p class="bad" role="alert">${state.problem}</p></form>`,
       actions: html`<button type="button" class="button" @click=${() => close()}>Cancel</button><button type="submit" form="station-form" class="button primary">${action}</button>`,
     };
-  }).then((done) => done && toast("Done."));
+  }).then((sent) => sent && toast(done));
 }

@@ -44,7 +44,10 @@ export function zoomed(view, factor, limit, about = view.follow ? view.to : (vie
 export const moved = (view, part, limit) => placed(view.from + part * (view.to - view.from), view.to - view.from, limit, part > 0 ? view : { ...view, follow: false });
 
 function placed(from, length, limit, view) {
-  if (from + length < limit - (view.follow ? length / 100 : 0)) return rangeOf(...Object.values(whole(from, from + length)));
+  if (from + length < limit - (view.follow ? length / 100 : 0)) { // in whole minutes, of the same length
+    const start = Math.round(from / minute) * minute;
+    return rangeOf(start, start + Math.max(1, Math.round(length / minute)) * minute);
+  }
   return `PT${Math.max(1, Math.round(length / minute))}M/now`;
 }
 

@@ -6,7 +6,7 @@ import { classes } from "../../shared/status.js";
 import { ticks } from "./ticks.js";
 
 /** left and right are what the ribbon and the charts below leave free at their sides, CSS px, so that moments stand above each other. */
-export const left = 56, right = 14;
+export const left = 56, right = 20;
 
 /** lanes are where things stand, CSS px from the top: [top, height]. */
 export const lanes = { shift: [0, 18], time: [20, 52], plan: [76, 24], stops: [104, 24], axis: [130, 30] };

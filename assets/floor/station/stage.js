@@ -84,6 +84,7 @@ class Stage extends AsyncDirective {
     this.fingers.delete(event.pointerId);
     if (!finger || this.fingers.size) { this.begin = [...this.fingers.values()].map((f) => this.ribbon.at(f.at.x)); return; }
     const { actions } = this.given, moved = this.moved;
+    finger.at = this.place(event);
     this.moved = false;
     this.chosen.hidden = true;
     if (!moved) actions.pick(this.ribbon.at(this.inside(finger.at.x)), this.laneAt(finger.at.y));
