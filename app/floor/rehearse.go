@@ -13,8 +13,8 @@ import (
 	"opsmon/kv"
 )
 
-// silence is how long after a moment it is known whether the station was alive then, ms, with some to spare.
-const silence = 10 * minute
+// silence is how long after a moment it is known whether a station was alive then, ms, with as much to spare.
+func silence(c *monitor.Config) int64 { return 2 * max(c.AliveTimeout, monitor.DefaultAliveTimeout) }
 
 // Rehearsed is what would have come of a stretch of a station's time.
 type Rehearsed struct {
@@ -38,7 +38,7 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 	if last, err := t.StationAt(stationCode, to-1); err != nil {
 		return nil, err
 	} else if last != nil {
-		until = min(now, to+min(max(last.Monitor.UtilisationThreshold, last.Monitor.SlowThreshold), day)+silence)
+		until = min(now, to+min(max(last.Monitor.UtilisationThreshold, last.Monitor.SlowThreshold), day)+silence(last.Monitor))
 	}
 	var out monitor.Outputs
 	open, err := o.compute(ctx, t, stationCode, from, until, nil, func(part monitor.Outputs) { join(&out, part) })
@@ -153,7 +153,11 @@ func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, 
 			use(start, end)
 		}
 	}
-	open, err := o.compute(ctx, t, stationCode, from, min(now, to+silence), (*monitor.Config).Bare, func(part monitor.Outputs) {
+	last, err := configAt(t, stationCode, to-1, now)
+	if err != nil {
+		return err
+	}
+	open, err := o.compute(ctx, t, stationCode, from, min(now, to+silence(last.Monitor)), (*monitor.Config).Bare, func(part monitor.Outputs) {
 		for i := range part.Issues {
 			one(&part.Issues[i])
 		}

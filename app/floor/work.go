@@ -130,7 +130,14 @@ func (o *owner) update(fn func(w *Work) error) error {
 	if err != nil {
 		return err
 	}
-	now := w.Now
+	o.takeIn(w)
+	o.againNow(w)
+	o.tell(w)
+	return nil
+}
+
+// takeIn has the stations take in what a Work recorded and changed, after the commit.
+func (o *owner) takeIn(w *Work) {
 	for _, p := range w.inputs {
 		l := o.lines[p.station]
 		l.mu.Lock()
@@ -160,7 +167,11 @@ func (o *owner) update(fn func(w *Work) error) error {
 			l.mu.Unlock()
 		}
 	}
-	// Whoever did it sees what came of it.
+}
+
+// againNow computes the stations again that a Work made late, where that is soon done: whoever did it sees what came of it.
+func (o *owner) againNow(w *Work) {
+	now := w.Now
 	var late []*line
 	for _, p := range w.inputs {
 		if l := o.lines[p.station]; l.late != 0 && !slices.Contains(late, l) && !o.tooFar(o.timeline, l, now) {
@@ -177,21 +188,24 @@ func (o *owner) update(fn func(w *Work) error) error {
 			o.trouble("a station cannot be computed again; it is tried again", err)
 		}
 	}
+}
+
+// tell does what is to be done after a Work, and tells watchers of it.
+func (o *owner) tell(w *Work) {
 	for _, fn := range w.after {
 		fn()
 	}
 	for _, p := range w.inputs {
-		o.show(o.lines[p.station], now)
+		o.show(o.lines[p.station], w.Now)
 	}
 	for code := range w.sums {
 		if l := o.lines[code]; l != nil {
-			o.show(l, now)
+			o.show(l, w.Now)
 		}
 	}
 	for _, e := range w.events {
 		o.f.cfg.Events.Publish(o.account, e)
 	}
-	return nil
 }
 
 // Station gives a station with the configuration in force now. errdefs.NotFound.

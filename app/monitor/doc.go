@@ -11,8 +11,8 @@
 //  3. Out come Segments, Minutes and Issues. A Segment is a stretch of time in which nothing changes: its Context (shift,
 //     schedule, SKU, rate, manifest revision) and its Class. A Minute holds what was measured in one minute: units and
 //     kWh for each context, speed, signal strength, error codes.
-//  4. Windows lays both over each other: a row a minute. Package oee adds segments and minutes up to the terms of its
-//     ratios, and keeps the terms, so that a group or a year is a sum.
+//  4. Windows lays both over each other: a row a minute. A Chart does so in rows of any length, for drawing. Package oee adds
+//     segments and minutes up to the terms of its ratios, and keeps the terms, so that a group or a year is a sum.
 //
 // # The class of a millisecond
 //

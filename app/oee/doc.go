@@ -3,7 +3,7 @@
 //
 // # Terms
 //
-// Collect makes rows of a station's segments and minutes: one for each hour, shift and SKU, with the Terms that every
+// Collect makes rows of a station's segments and minutes: one for each hour (or minute), shift and SKU, with the Terms that every
 // figure is made of. Terms add up; so a group, a month or a plant is the sum of its rows' terms, and ratios are formed of
 // sums and never averaged. Rows are small and few, so they may be kept and a year be added up from them.
 //
