@@ -10,6 +10,7 @@ export const sections = [
       { path: "stops", module: "stops", label: "Stops", role: "readonly" },
       { path: "tasks", module: "tasks", label: "Tasks", role: "readonly" },
       { path: "corrections", module: "corrections", label: "Corrections", role: "admin" },
+      { path: "tuner", module: "tuner", label: "Threshold tuner", role: "supervisor" },
     ],
   },
 ];

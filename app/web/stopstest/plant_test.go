@@ -56,7 +56,8 @@ func (p *plant) ago(d time.Duration) string {
 	return p.now.Add(-d).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// runs lets a station produce but for some stops, each {begin, end} ago; one that ends 0 ago goes on. It waits until the API has them.
+// runs lets a station produce but for some stops, each {begin, end} ago; one that ends 0 ago goes on. It waits until the API has
+// those that are long enough.
 func (p *plant) runs(code string, stops ...[2]time.Duration) {
 	p.t.Helper()
 	var signals []string
@@ -76,6 +77,7 @@ func (p *plant) runs(code string, stops ...[2]time.Duration) {
 		}
 	}
 	p.Call("POST", "/signal", raw(`{"signals":[`+strings.Join(signals, ",")+`]}`), nil)
+	stops = slices.DeleteFunc(stops, func(s [2]time.Duration) bool { return s[0]-s[1] < time.Minute })
 	for range 200 {
 		if len(p.issues(code)) == len(stops) {
 			return
