@@ -101,9 +101,11 @@ export class Doing {
         ${elsewhere ? html`<div><dt>Planned at</dt><dd dir="auto">${this.station.nameOf(schedule.stationCode)}; it moves here</dd></div>` : nothing}
         ${schedule.note ? html`<div><dt>Note</dt><dd dir="auto">${schedule.note}</dd></div>` : nothing}</dl>
       ${this.#ends(running)}`;
-    if (!await sure({ title: `Start ${what}?`, text, action: running ? "End it and start" : "Start" })) return;
+    if (!await sure({ title: `Start ${what}?`, text, action: running ? "End it and start" : "Start", may: this.#mayEnd(running) })) return;
     await this.#do("start", { path: `/schedule/${at(schedule.id)}/start${running ? "?endrunning=true" : ""}`, label: `Started ${what}`, body: elsewhere ? { stationCode: this.station.code } : {} });
   }
+
+  #mayEnd(running) { return !running || this.ending(running).may; }
 
   #ends(running) {
     if (!running) return nothing;
@@ -136,7 +138,7 @@ export class Doing {
     const reasonCode = await askReason({ title: "Why is nothing made?", tree: this.station.config.reasons, kind: "non_production" });
     if (!reasonCode) return;
     const running = this.view.pause, name = this.reasonName(reasonCode);
-    if (!await sure({ title: `Start ${name}?`, text: html`<p>What is being made pauses until this ends.</p>${this.#ends(running)}`, action: "Start" })) return;
+    if (!await sure({ title: `Start ${name}?`, text: html`<p>What is being made pauses until this ends.</p>${this.#ends(running)}`, action: "Start", may: this.#mayEnd(running) })) return;
     await this.#do("start", { path: `/quick-schedule${running ? "?endrunning=true" : ""}`, label: `Started ${name}`, body: { stationCode: this.station.code, reasonCode } });
   }
 
@@ -150,7 +152,7 @@ export class Doing {
           <button type="button" class="tile wide" data-do="quantity" @click=${() => close("quantity")}>Quantity: ${plannedQuantity ? number(plannedQuantity) : "open"}<small>tap to set</small></button>
           <div class="field"><label for="f-order">Work order, if there is one</label><input id="f-order" maxlength="128" autocomplete="off" dir="auto" .value=${workOrderReference} @input=${(e) => { workOrderReference = e.target.value; update(); }}></div>
           ${this.#ends(running)}`,
-        actions: html`<button type="button" class="button large" @click=${() => close()}>Back</button><button type="button" autofocus class="button large primary" @click=${() => close("start")}>${running ? "End it and start" : "Start"}</button>`,
+        actions: html`<button type="button" class="button large" @click=${() => close()}>Back</button>${this.#mayEnd(running) ? html`<button type="button" autofocus class="button large primary" @click=${() => close("start")}>${running ? "End it and start" : "Start"}</button>` : nothing}`,
       }));
       if (!next) return;
       if (next === "start") break;

@@ -58,7 +58,7 @@ function draw() {
     <div class="t-told">${told()}</div>
     <main id="main" tabindex="-1" class=${`t-main page-${page.name}`} data-station=${station.code || nothing} data-sequence=${station.now?.sequence ?? nothing}>${content(page)}</main>
     ${station.config ? html`<nav class="t-nav" aria-label="Pages">${pages.filter((p) => !p.hidden?.()).map(tab(page))}</nav>` : nothing}
-    <p class=${`t-last ${acts.last?.state ?? "none"}`} role="status">${acts.last ? html`<span class="sign" aria-hidden="true">${{ sending: "…", sent: "✓", waiting: "⏳", refused: "✕" }[acts.last.state]}</span> <span dir="auto">${acts.last.label}</span> <span class="state-word">${words[acts.last.state]}</span>` : nothing}</p>`, root);
+    <p class=${`t-last ${acts.last?.state ?? "none"}`} role="status">${acts.last ? html`<span class="sign" aria-hidden="true">${{ sending: "…", sent: "✓", waiting: "↑", refused: "✕" }[acts.last.state]}</span> <span dir="auto">${acts.last.label}</span> <span class="state-word">${words[acts.last.state]}</span>` : nothing}</p>`, root);
 }
 
 const words = { sending: "– being sent", sent: "– done", waiting: "– kept, and sent when the service can be reached", refused: "– refused" };
@@ -80,13 +80,14 @@ function bar() {
 function state() {
   const n = queue.waiting.length;
   if (connection.up && n === 0) return html`<span class="t-state ok"><span aria-hidden="true">●</span> <span>live</span></span>`;
-  return html`<button type="button" class=${connection.up ? "t-state wait" : "t-state away"} data-do="waiting" @click=${showWaiting}><span aria-hidden="true">${connection.up ? "↑" : "✕"}</span> ${connection.up ? "" : "No network"}${n ? html`${connection.up ? nothing : " · "}<span data-value="waiting">${n}</span> to send` : nothing}</button>`;
+  return html`<button type="button" class=${connection.up ? "t-state wait" : "t-state away"} data-do="waiting" @click=${showWaiting}><span aria-hidden="true">${connection.up ? "↑" : "✕"}</span> ${connection.up ? "" : "Not connected"}${n ? html`${connection.up ? nothing : " · "}<span data-value="waiting">${n}</span> to send` : nothing}</button>`;
 }
 
 // told shows what must not be missed: what was refused stays until somebody has read it.
 function told() {
   return html`
     ${queue.signedOut ? html`<div class="notice bad" role="alert"><strong>This tablet is signed out.</strong> What you do is kept, and sent when it is signed in again. <a class="button large" href="/signin?next=/tablet">Sign in</a></div>` : nothing}
+    ${!queue.kept && queue.waiting.length ? html`<div class="notice bad" role="alert"><strong>This browser keeps nothing.</strong> Do not close the page until everything is sent.</div>` : nothing}
     ${queue.refused.map((a) => html`<div class="notice bad refused" role="alert" data-refused=${a.id}><div><strong>Not done: <span dir="auto">${a.label}</span></strong> (<bdi>${a.station}</bdi>, ${time(a.at, { date: false })}). ${refusal(a.error, station.config?.plant.timezone)}</div><button type="button" class="button large" data-do="dismiss" @click=${() => queue.dismiss(a.id)}>I have read it</button></div>`)}
     ${station.now?.alertMessage ? html`<div class="notice wait" role="alert"><strong>Alert:</strong> <span dir="auto">${station.now.alertMessage}</span></div>` : nothing}`;
 }
@@ -170,6 +171,9 @@ const asked = location.hash.slice(1);
 if (pages.some((p) => p.name === asked)) t.page = asked;
 for (const source of [station, acts, queue, connection]) source.addEventListener("change", update);
 connection.addEventListener("change", () => { if (connection.up && t.error?.away) begin(); else if (connection.up && t.person && station.config) t.person.tell(station); });
-setInterval(() => { if (document.visibilityState === "visible") update(); }, 1000); // how long things last
+setInterval(() => {
+  if (station.config) t.person.expire(station);
+  if (document.visibilityState === "visible") update(); // how long things last
+}, 1000);
 begin();
 install(() => !document.querySelector("dialog[open]") && queue.waiting.length === 0);

@@ -23,11 +23,17 @@ const write = (name, value) => {
 };
 
 const memory = new Map(); // what is remembered where the browser keeps nothing
-const remembered = (name) => read(name) ?? memory.get(name) ?? null;
+const remembered = (name) => (memory.has(name) ? memory.get(name) : read(name));
 
 /** addTo puts a text at the front of a short list that is remembered. */
 function addTo(name, text) {
   write(name, [text, ...(remembered(name) ?? []).filter((other) => other !== text)].slice(0, lately));
+}
+
+// over tells whether the shift is over in which somebody said who works at a station.
+function over({ at, until }, station) {
+  const shift = station.now?.shift;
+  return (until && now() > until) || now() > at + longest || (shift && Date.parse(shift.startAt) > at);
 }
 
 /** Person remembers who works at which of the stations; who is whose the tablet is. */
@@ -44,10 +50,13 @@ export class Person {
   /** initials gives those of who works at a station (station.js) in the shift that goes on; "" for nobody. */
   initials(station) {
     const kept = remembered(this.#name("initials", station.code));
-    if (!kept?.initials) return "";
-    const shift = station.now?.shift;
-    const over = (kept.until && now() > kept.until) || now() > kept.at + longest || (shift && Date.parse(shift.startAt) > kept.at);
-    return over ? "" : kept.initials;
+    return kept?.initials && !over(kept, station) ? kept.initials : "";
+  }
+
+  /** expire takes the initials down of who worked at a station in a shift that is over. */
+  expire(station) {
+    const kept = remembered(this.#name("initials", station.code));
+    if (kept?.initials && over(kept, station)) this.#forget(station, kept.initials);
   }
 
   /** ask asks who works at a station, and tells all. It gives the initials, or "" where nobody said. */
@@ -76,11 +85,12 @@ export class Person {
   }
 
   /** leave forgets who works at a station. */
-  async leave(station) {
-    const mine = this.initials(station);
+  leave(station) { return this.#forget(station, this.initials(station)); }
+
+  async #forget(station, initials) {
     write(this.#name("initials", station.code), null);
-    memory.delete(this.#name("initials", station.code));
-    if (mine && station.now?.currentOperatorInitials === mine) await post(`/station/${encodeURIComponent(station.code)}/operator`, { initials: null }, { signIn: false }).catch(() => {});
+    if (!initials || station.now?.currentOperatorInitials !== initials) return;
+    await post(`/station/${encodeURIComponent(station.code)}/operator`, { initials: null }, { signIn: false }).catch(() => {});
   }
 
   /** reasons gives the codes of reasons that were given lately at a station, the last one first. */

@@ -13,11 +13,11 @@ export async function sheet(content) {
   return value;
 }
 
-/** sure asks before something with consequences: true or false. */
-export const sure = ({ title, text, action, danger = false }) => sheet(({ close }) => ({
+/** sure asks before something with consequences: true or false. Where it may not be done it only tells. */
+export const sure = ({ title, text, action, danger = false, may = true }) => sheet(({ close }) => ({
   title, body: html`${text}`,
   actions: html`<button type="button" class="button large" @click=${() => close(false)}>Back</button>
-    <button type="button" autofocus class=${danger ? "button large danger" : "button large primary"} @click=${() => close(true)}>${action}</button>`,
+    ${may ? html`<button type="button" autofocus class=${danger ? "button large danger" : "button large primary"} @click=${() => close(true)}>${action}</button>` : nothing}`,
 })).then(Boolean);
 
 const most = 9; // digits

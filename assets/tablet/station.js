@@ -11,6 +11,7 @@ const hour = 3600_000; // ms
 const back = 12 * hour; // how far back stops and entries are shown: a shift and what was before it
 const week = 168 * hour;
 const pause = 250; // ms: events that come together are one reading
+const busy = 5000; // ms between readings of what changes all the time
 const iso = (at) => new Date(at).toISOString();
 
 // The lists: which path each is read from, and which events make it old.
@@ -85,10 +86,17 @@ export class Station extends EventTarget {
   /** nameOf gives the name of a station of the lane. */
   nameOf(code) { return live.stations.get(code)?.name ?? this.#siblings.find((s) => s.stationCode === code)?.name ?? code; }
 
-  /** again reads a list again, soon. */
-  again(name) {
+  /** again reads a list again, soon (in ms). */
+  again(name, soon = pause) {
     if (!lists[name] || this.#timers.has(name)) return;
-    this.#timers.set(name, setTimeout(() => { this.#timers.delete(name); this.#read(name); }, pause));
+    this.#timers.set(name, setTimeout(() => { this.#timers.delete(name); this.#read(name); }, soon));
+  }
+
+  // counted finds out what people have entered, where another count may be theirs; machines count all the time.
+  #counted(was, is) {
+    const good = was?.goodCount !== is?.goodCount, bad = was?.badCount !== is?.badCount;
+    if ((good || bad) && (was?.id !== is?.id || is?.countedByHand)) this.again("entries");
+    else if (bad) this.again("entries", busy);
   }
 
   /** beside reads what the tablet's other stations are, so that they can be shown without the network too. */
@@ -138,7 +146,7 @@ export class Station extends EventTarget {
     if (station && station !== this.now) {
       const was = this.now;
       this.now = station;
-      if (was?.schedule?.goodCount !== station.schedule?.goodCount || was?.schedule?.badCount !== station.schedule?.badCount) this.again("entries");
+      this.#counted(was?.schedule, station.schedule);
       for (const run of [station.schedule, station.nonProductionSchedule]) if (run && !this.running.has(run.id)) this.#details(run.id);
       if (Date.now() - this.#keptAt > 5000) {
         this.#keptAt = Date.now();

@@ -34,7 +34,7 @@ func TestWhatIsMadeAwayCanBeUndoneAndEndedAway(t *testing.T) {
 	h.do("good")
 	h.key("48")
 	h.shows("[data-value=good]", "48")
-	h.shows(".t-state.away", "No network · 4 to send")
+	h.shows(".t-state.away", "Not connected · 4 to send")
 	h.sound(t, "away")
 	h.do("waiting")
 	h.shows("dialog[open] h2", "4 actions wait to be sent")

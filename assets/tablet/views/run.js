@@ -1,6 +1,7 @@
 // What runs now, large, and what can be done to it.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { connection } from "../../shared/api.js";
 import { duration, number, time } from "../../shared/format.js";
 import { percent, statusOf } from "../../shared/status.js";
 import { acts } from "../acts.js";
@@ -21,7 +22,7 @@ function band(t) {
   const status = statusOf(view.status), issue = view.manual ?? view.stop;
   return html`<section class=${`band ${status.color}`} aria-label="Status">
     <p class="band-status"><span class="sign" aria-hidden="true">${status.sign}</span><strong>${status.label}</strong>${issue?.waits ? waits : nothing}</p>
-    ${view.since ? html`<p class="band-since">since ${clock(t, view.since)} · <span class="lasting">${lasting(view.since)}</span></p>` : nothing}
+    ${view.since ? html`<p class="band-since">${connection.up ? nothing : html`<span class="late">last known · </span>`}since ${clock(t, view.since)} · <span class="lasting">${lasting(view.since)}</span></p>` : nothing}
     ${issue ? html`<div class="band-reason"><span>${view.manual && view.status !== "manualDowntime" ? html`<strong>■ Downtime since ${clock(t, view.manual.startAt)}:</strong> ` : nothing}${issue.causeCode ? html`<bdi>${doing.reasonName(issue.causeCode)}</bdi>` : "No reason given"}</span>
       ${t.mayAct ? html`<button type="button" class=${issue.causeCode ? "button large" : "button large primary"} data-do="reason" ?disabled=${acts.rests("reason")} @click=${() => doing.reason(issue)}>${issue.causeCode ? "Change the reason" : "Give the reason"}</button>` : nothing}</div>` : nothing}
   </section>`;

@@ -13,10 +13,11 @@ export const onDemand = (station) => (station.config?.taskLists ?? []).filter((l
 export function tasks(t) {
   const { station, view, doing, mayAct } = t;
   if (!station.flag("enableTasks")) return html`<p class="empty">Tasks are switched off for this account.</p>`;
-  const lists = Map.groupBy ? [...Map.groupBy(view.tasks, (task) => task.taskListName ?? "")] : [["", view.tasks]];
+  const lists = new Map();
+  for (const task of view.tasks) lists.set(task.taskListName ?? "", [...(lists.get(task.taskListName ?? "") ?? []), task]);
   const demand = onDemand(station), busy = (code) => view.started.has(code) || view.tasks.some((task) => task.taskListCode === code && task.trigger === "on_demand" && task.state === "pending");
   return html`
-    ${station.tasks === null ? html`<p class="muted" role="status">Loading …</p>` : view.tasks.length === 0 ? html`<p class="empty">No Task waits here.</p>` : lists.map(([name, list]) => html`<h2 dir="auto">${name || "Of the SKU"}</h2><ul class="list">${list.map((task) => item(t, task))}</ul>`)}
+    ${station.tasks === null ? html`<p class="muted" role="status">Loading …</p>` : view.tasks.length === 0 ? html`<p class="empty">No Task waits here.</p>` : [...lists].map(([name, list]) => html`<h2 dir="auto">${name || "Of the SKU"}</h2><ul class="list">${list.map((task) => item(t, task))}</ul>`)}
     ${demand.length ? html`<h2>Start a list</h2><ul class="list">${demand.map((list) => html`<li class="entry" data-list=${list.code}>
       <div class="entry-text"><h3 dir="auto">${list.name}</h3>${list.description ? html`<p dir="auto">${list.description}</p>` : nothing}<p class="muted">${count(list.tasks.length, "Task")}${view.started.has(list.code) ? html` ${waits}` : busy(list.code) ? " · goes on" : ""}</p></div>
       ${mayAct ? html`<button type="button" class="button large" data-do="start-list" ?disabled=${busy(list.code) || acts.rests(`list ${list.code}`)} @click=${() => doing.startList(list)}>Start</button>` : nothing}</li>`)}</ul>` : nothing}`;
