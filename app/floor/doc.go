@@ -13,7 +13,10 @@
 //     It is recorded in the ledger, and after the commit the line takes it in like a signal.
 //  4. Once an hour what the base gave out goes to package history, together with the base itself. So a restart reads one
 //     state for each station and what came since.
-//  5. Detail, Rows and Now put together what is kept, what the base has given out since and what the live state shows.
+//  5. Detail and Rows put together what is kept, what the base has given out since and what the live state shows.
+//  6. What is shown of a station has a sequence number. The owner looks at a line when it took something in, and every two
+//     seconds; who asks for it in between looks as well, and tells the watchers. So a number stands for one value everywhere.
+//     The shift so far is in it: the sum of the rows that Rows gives, of which those of past hours are added up once.
 //
 // What came very late, or is corrected for a time long ago, is computed again in pieces, beside what is kept of the station,
 // with other work in between; when it has come up to now it takes that one's place, in one transaction. Until then figures

@@ -241,7 +241,7 @@ var operations = map[string]operation{
 	},
 	"GET /station": {
 		id: "listStations", tag: "Station", summary: "What the stations do now",
-		about:  "Each station (meters only where they are named) with its status and since when, the schedules that run with what they have counted, its speed, and the stops that go on. The sequence number grows with each change that `GET /events` tells; equal numbers show equal values. With `archived` those that have left the manifest come last, as they were then.",
+		about:  "Each station (meters only where they are named) with its status and since when, the schedules that run with what they have counted, its speed, the stops that go on, and the figures of the shift so far: to the last bit those that `GET /oee` gives by station from its `startAt` to `until`. The sequence number grows with each change that `GET /events` tells; equal numbers show equal values. With `archived` those that have left the manifest come last, as they were then.",
 		answer: "The stations, in the manifest's order.", form: formList, gives: "StationStatus", sample: statusSample, also: []int{400, 503},
 	},
 	"GET /station/:stationCode": {
