@@ -1,6 +1,7 @@
 package stationtest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ const floorIsThere = `document.querySelector("[data-station]")`
 // addUp walks down from figures of several kinds of rows, by every way, to the minutes, and gives what does not add up. A
 // request is made once: it is the same for all figures of a profile.
 const addUp = `
-	const [{ figures }, { profiles }, { scopeOf, waysOf, rowsOf, partOf }, { addUp }, { get, query }] = m;
+	const [{ figures }, { profiles }, { scopeOf, waysOf, rowsOf, partOf }, { addUp, near }, { get, query }] = m;
 	const asked = new Map(), ask = window.fetch;
 	window.fetch = async (path, options) => {
 		if (!asked.has(path)) asked.set(path, await ask(path, options));
@@ -25,18 +26,19 @@ const addUp = `
 	const stations = (await get("/station")).results.map((s) => s.stationCode);
 	const busy = (await get("/oee" + query({ from, to, by: "station" }))).results.sort((a, b) => b.productionGoodCount * b.downtimeMs - a.productionGoodCount * a.downtimeMs)[0].stationCode;
 	const specs = [{ query: { from, to } }, ...stations.map((code) => ({ query: { from, to, stationcodes: code } }))];
-	for (const by of ["sku", "group", "station,sku", "group,day"]) {
+	for (const by of rowsBy) {
 		const query_ = { from, to };
-		for (const row of (await get("/oee" + query({ ...query_, by }))).results.slice(0, 3)) specs.push({ query: query_, row });
+		for (const row of (await get("/oee" + query({ ...query_, by }))).results.filter((row) => !by.includes("shift") || row.shiftName).slice(0, 4)) specs.push({ query: query_, row });
 	}
 	const energetic = ["electricalKwh", "outsideProductionKwh", "cost", "co2", "kwhPerUnit", "kwhPerProductiveHour", "energyCoverage"]; // they know no profile and no SKU
 	const wrong = [], known = {}, levels = {};
 	let checked = 0;
-	async function walk(scope, name, depth) {
+	async function walk(scope, name, depth, row) {
 		for (const by of waysOf(scope)) {
 			levels[by] = (levels[by] ?? 0) + 1;
 			const [[whole], rows] = await Promise.all([rowsOf(scope), rowsOf(scope, by)]);
 			if (!whole) { if (rows.length) wrong.push(name + " has rows of nothing"); continue; }
+			if (row && scope.profile === "default" && scope.terms.source === "oee" && !near(scope.terms.value(whole), scope.terms.value(row))) wrong.push(name + " is " + scope.terms.value(row) + " on the page and " + scope.terms.value(whole) + " in its dialog");
 			const sum = addUp(scope.terms, scope.profile, whole, rows);
 			checked++;
 			if (sum.value !== null) known[scope.figure] = (known[scope.figure] ?? 0) + 1;
@@ -46,21 +48,23 @@ const addUp = `
 		}
 	}
 	for (const figure of Object.keys(figures)) {
-		if (figure.startsWith("pareto")) continue;
-		for (const profile of Object.keys(profiles)) for (const spec of specs) if (!energetic.includes(figure) || (profile === "default" && !spec.row?.skuCode)) await walk(await scopeOf({ figure, profile, ...spec }), figure + " " + profile + " " + JSON.stringify(spec), 0);
+		if (figure.startsWith("pareto") || (only.length && !only.includes(figure))) continue;
+		for (const profile of Object.keys(profiles)) for (const spec of specs) if (!energetic.includes(figure) || (profile === "default" && !spec.row?.skuCode)) await walk(await scopeOf({ figure, profile, ...spec }), figure + " " + profile + " " + JSON.stringify(spec), 0, spec.row);
 	}
-	const unknown = Object.keys(figures).filter((f) => !known[f] && !f.startsWith("pareto"));
+	const unknown = Object.keys(figures).filter((f) => !known[f] && !f.startsWith("pareto") && (!only.length || only.includes(f)));
 	return { wrong: wrong.slice(0, 10), amount: wrong.length, unknown, checked, levels, requests: asked.size };`
 
-// TestEveryFigureAddsUp: each figure of each profile, of the plant, of each station and of rows by SKU and group, is the
-// sum of its parts, from the whole down to the minute.
-func TestEveryFigureAddsUp(t *testing.T) {
-	_, tab := floor(t, "readonly", "/floor", floorIsThere)
-	got := webtest.Eval[struct {
-		Wrong, Unknown            []string
-		Amount, Checked, Requests int
-		Levels                    map[string]int
-	}](tab, with(`["explain.js", "explain/rules.js", "explain/scope.js", "explain/terms.js", "api.js"]`, addUp))
+// walked is what addUp gives.
+type walked struct {
+	Wrong, Unknown            []string
+	Amount, Checked, Requests int
+	Levels                    map[string]int
+}
+
+// walk takes figures apart, of the plant, of its stations and of rows by something; only are the figures, where not all.
+func walk(t *testing.T, tab *webtest.Tab, rowsBy, only string) walked {
+	t.Helper()
+	got := webtest.Eval[walked](tab, with(`["explain.js", "explain/rules.js", "explain/scope.js", "explain/terms.js", "api.js"]`, "const rowsBy = "+rowsBy+", only = "+only+";"+addUp))
 	t.Logf("%d sums checked, by %v, with %d requests", got.Checked, got.Levels, got.Requests)
 	for _, w := range got.Wrong {
 		t.Errorf("%s", w)
@@ -68,8 +72,23 @@ func TestEveryFigureAddsUp(t *testing.T) {
 	if got.Amount > len(got.Wrong) {
 		t.Errorf("and %d more", got.Amount-len(got.Wrong))
 	}
+	return got
+}
+
+// TestAnyFigureIsAsked asks for figures of a plant that was played.
+func TestAnyFigureIsAsked(t *testing.T) {
+	s, tab := floor(t, "readonly", "/floor", floorIsThere)
+	aFigureIsAsked(t, s, tab)
+	everyFigureAddsUp(t, tab)
+}
+
+// everyFigureAddsUp: each figure of each profile, of the plant, of each station and of rows by SKU and group, is the
+// sum of its parts, from the whole down to the minute.
+func everyFigureAddsUp(t *testing.T, tab *webtest.Tab) {
+	t.Helper()
+	got := walk(t, tab, `["sku", "group", "station,sku", "group,day"]`, `[]`)
 	for _, figure := range got.Unknown {
-		if figure != "losses.schedule.units" && figure != "losses.plannedNonProduction.units" && figure != "cost" && figure != "co2" {
+		if figure != "losses.schedule.units" && figure != "losses.plannedNonProduction.units" {
 			t.Errorf("%s is known nowhere: nothing was checked", figure)
 		}
 	}
@@ -81,9 +100,45 @@ func TestEveryFigureAddsUp(t *testing.T) {
 	tab.Clean()
 }
 
-// TestAFigureIsAsked: the dialog of a figure shows its terms, its rule and its rows, down to the signals, and by keyboard.
-func TestAFigureIsAsked(t *testing.T) {
-	s, tab := floor(t, "readonly", "/floor", floorIsThere)
+// TestAShiftAddsUp: what a row by shift is summed from, where shifts go on over midnight: they belong to the day in which
+// they start.
+func TestAShiftAddsUp(t *testing.T) {
+	var doc map[string]any
+	if err := json.Unmarshal(alwaysOn(t), &doc); err != nil {
+		t.Fatal(err)
+	}
+	account := doc["account"].(map[string]any)
+	var shifts []map[string]any
+	for day := range 7 {
+		for i, name := range []string{"Day", "Night"} {
+			shifts = append(shifts, map[string]any{"name": name, "startHour": 7 + 12*i, "duration": 12, "weekDay": fmt.Sprint(day + 1)})
+		}
+	}
+	account["shiftPatterns"] = append(account["shiftPatterns"].([]any), map[string]any{"code": "ROUND", "title": "Round the clock", "shifts": shifts})
+	for _, plant := range account["plants"].([]any) {
+		for _, group := range plant.(map[string]any)["stationGroups"].([]any) {
+			group.(map[string]any)["shiftPatternCode"] = "ROUND"
+		}
+	}
+	manifest, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := webtest.Serve(t, webtest.Options{Manifest: manifest, Simulated: true})
+	tab := webtest.Open(t, s.Base, webtest.Laptop)
+	s.SignIn(tab, "readonly")
+	tab.Visit("/floor")
+	tab.Until(floorIsThere)
+	got := walk(t, tab, `["shift", "shift,day", "station,shift"]`, `["oee", "availability", "downtimeMs", "productionGoodCount", "losses.speed.units"]`)
+	if len(got.Unknown) > 0 || got.Levels["hour"] == 0 {
+		t.Errorf("%v are known nowhere; taken apart by %v", got.Unknown, got.Levels)
+	}
+	tab.Clean()
+}
+
+// aFigureIsAsked: the dialog of a figure shows its terms, its rule and its rows, down to the signals, and by keyboard.
+func aFigureIsAsked(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
+	t.Helper()
 	var rows []struct {
 		StationCode         string
 		ProductionGoodCount float64
@@ -137,6 +192,26 @@ func TestAFigureIsAsked(t *testing.T) {
 		tab.Shot("explain-" + profile)
 		tab.Press(kb.Escape)
 		tab.Until(`!document.querySelector("dialog")`)
+	}
+	// A cause's share of the downtime: the line that is asked for stands among all.
+	var causes []struct {
+		CauseCode *string
+		Share     float64
+	}
+	s.Call("GET", "/pareto?"+span, nil, &causes)
+	if len(causes) > 0 {
+		code := "null"
+		if causes[0].CauseCode != nil {
+			code = fmt.Sprintf("%q", *causes[0].CauseCode)
+		}
+		tab.Eval(with(`["explain.js"]`, fmt.Sprintf(`m[0].explain({ figure: "paretoShare", row: { causeCode: %s }, query: { from: %q, to: %q } }); return true;`, code, now.Add(-5*time.Hour).Format(time.RFC3339), now.Add(-2*time.Hour).Format(time.RFC3339))))
+		tab.Until(`document.querySelector(".explain tr.mine")`)
+		if got, want := tab.Text(".explain .value"), fmt.Sprintf("%.2f %%", causes[0].Share*100); got != want {
+			t.Errorf("the share is %s, want %s", got, want)
+		}
+		tab.Shot("explain-pareto")
+		tab.Axe()
+		tab.Press(kb.Escape)
 	}
 	tab.Clean()
 }

@@ -17,10 +17,10 @@ const wayNames = { station: "By station", month: "By month", day: "By day", hour
 /** open opens the dialog of a figure, as explain.js has it, and gives a promise that it is closed. */
 export async function open(spec) {
   const [names] = await Promise.all([directory(), style(new URL("../explain.css", import.meta.url))]);
-  const state = { names, levels: [], loading: true, error: null };
+  const state = { names, levels: [], loading: true, error: null, cause: spec.row?.causeCode ?? null };
   const closed = openDialog((control) => {
     state.control = control;
-    return { title: titleOf(state, spec), body: bodyOf(state), actions: html`<button type="button" class="button" @click=${() => control.close()}>Close</button>` };
+    return { title: titleOf(state), body: bodyOf(state), actions: html`<button type="button" class="button" @click=${() => control.close()}>Close</button>` };
   }, { wide: true });
   begin(state, spec);
   return closed;
@@ -59,10 +59,10 @@ async function level(scope, label, by = waysOf(scope)[0] ?? "") {
 
 const zoneOf = (state, scope) => (scope.place.stationcodes ? state.names.plantOf([scope.place.stationcodes].flat().join().split(",")[0]) : state.names.plant(scope.place.plantcode || state.names.plants[0]?.code))?.timezone;
 
-function titleOf(state, spec) {
+function titleOf(state) {
   const scope = state.levels[0]?.scope;
   if (!scope) return "How a figure comes about";
-  return scope.terms.source === "pareto" ? html`${scope.terms.label}: <bdi>${causeName(state, spec.row?.causeCode)}</bdi>` : scope.terms.label;
+  return scope.terms.source === "pareto" ? html`${scope.terms.label}: <bdi>${causeName(state, state.cause)}</bdi>` : scope.terms.label;
 }
 
 function placeText(state, { place, keep }) {
@@ -85,7 +85,7 @@ function levelOf(state, now) {
   const { scope } = now, zone = zoneOf(state, scope);
   return html`
     ${path(state)}
-    <p class="muted">${placeText(state, scope)} · ${scope.from < scope.to ? span(scope.from, scope.to, zone) : html`nothing yet: the first minute is not over`}${scope.terms.source === "oee" && ["ratio"].includes(scope.terms.unit) && scope.figure !== "coverage" ? html` · profile <strong>${profiles[scope.profile]}</strong>` : nothing}</p>
+    <p class="muted">${placeText(state, scope)} · ${scope.from < scope.to ? span(scope.from, scope.to, zone) : html`nothing yet: the first minute is not over`}${scope.terms.source === "oee" && scope.terms.unit === "ratio" && scope.figure !== "coverage" ? html` · profile <strong>${profiles[scope.profile]}</strong>` : nothing}</p>
     ${now.causes ? causes(state, now) : now.whole ? [equation(state, now), notes(now.whole, scope)] : html`<p>Nothing is known of this time.</p>`}
     <p class="rule"><strong>Rule.</strong> ${scope.terms.rule.text}</p>
     ${now.by || waysOf(scope).length ? parts(state, now, zone) : nothing}
@@ -112,7 +112,7 @@ function notes(whole, scope) {
   const why = { rateTooLow: "It is above 100 %: more was made than the rate has as due. The rate is most likely too low.", negativeCount: "It is above 100 %: corrections or rejects made a count negative.", readingFromBefore: "It is above 100 %: a meter's first reading tells of time before as well." }[figure.cause];
   const unknown = scope.terms.value(whole) === null ? "It is not known: what it would be divided by is empty, or there is no rate, no price or no reading." : "";
   const partial = whole.coverage?.value !== null && whole.coverage?.value < 1 && scope.figure !== "coverage" ? `${amount(whole.coverage.value, "ratio")} of ${scope.terms.source === "energy" ? "the time" : "the scheduled production"} is known; the rest is in no figure.` : "";
-  const money = scope.figure.endsWith(".money") && scope.terms.rule && whole.losses?.[scope.figure.split(".")[1]]?.moneyPartial ? "It is the price of a part: something else that was lost has no price." : "";
+  const money = scope.figure.endsWith(".money") && whole.losses?.[scope.figure.split(".")[1]]?.moneyPartial ? "It is the price of a part: something else that was lost has no price." : "";
   return [why, unknown, partial, money].filter(Boolean).map((text) => html`<p class="notice wait">${text}</p>`);
 }
 
@@ -147,9 +147,11 @@ const causeName = (state, code) => (code ? state.names.reason(code).name : "No c
 
 // causes shows the downtime by cause: the share of one is its part of the sum.
 function causes(state, { scope, causes }) {
-  const total = causes.reduce((sum, line) => sum + line.downtimeMs, 0);
-  return html`<div class="table-wrap parts" tabindex="0" role="region" aria-label="Downtime by cause"><table class="table"><thead><tr><th scope="col">Cause</th><th scope="col" class="numeric">Stops</th><th scope="col" class="numeric">Downtime</th><th scope="col" class="numeric">Share</th></tr></thead>
-    <tbody>${causes.map((line) => html`<tr><th scope="row" dir="auto">${causeName(state, line.causeCode)}</th><td class="numeric">${number(line.count)}</td><td class="numeric">${amount(line.downtimeMs, "ms")}</td><td class="numeric">${amount(line.share, "ratio")}</td></tr>`)}</tbody>
+  const total = causes.reduce((sum, line) => sum + line.downtimeMs, 0), mine = causes.find((line) => line.causeCode === state.cause);
+  const term = (ms, label) => html`<span class="term"><span class="amount">${amount(ms, "ms")}</span> <span class="muted">${label}</span></span>`;
+  return html`${mine ? html`<div class="equation"><strong class="value">${scope.terms.unit === "ratio" ? amount(mine.share, "ratio") : amount(mine.downtimeMs, "ms")}</strong>${scope.terms.unit === "ratio" ? html` = <span class="fraction">${term(mine.downtimeMs, "Downtime of this cause")}<span class="divide" role="img" aria-label="divided by"></span>${term(total, "All downtime")}</span>` : nothing}</div>` : html`<p>There is no downtime of this cause in this time any more.</p>`}
+    <div class="table-wrap parts" tabindex="0" role="region" aria-label="Downtime by cause"><table class="table"><thead><tr><th scope="col">Cause</th><th scope="col" class="numeric">Stops</th><th scope="col" class="numeric">Downtime</th><th scope="col" class="numeric">Share</th></tr></thead>
+    <tbody>${causes.map((line) => html`<tr class=${line === mine ? "mine" : ""}><th scope="row" dir="auto">${causeName(state, line.causeCode)}</th><td class="numeric">${number(line.count)}</td><td class="numeric">${amount(line.downtimeMs, "ms")}</td><td class="numeric">${amount(line.share, "ratio")}</td></tr>`)}</tbody>
     <tfoot><tr><th scope="row">Sum</th><td class="numeric">${number(causes.reduce((sum, line) => sum + line.count, 0))}</td><td class="numeric">${amount(total, "ms")}</td><td class="numeric">${amount(causes.length ? causes.reduce((sum, line) => sum + line.share, 0) : null, "ratio")}</td></tr></tfoot></table></div>
     <p class="adds" data-adds="true"><span aria-hidden="true">✓</span> A cause's share is its downtime ÷ ${amount(total, "ms")}, the sum of all.</p>
     <p><a href=${`/floor/stops?${new URLSearchParams({ range: `${new Date(scope.from).toISOString()}/${new Date(scope.to).toISOString()}`, ...(scope.place.plantcode && { plant: scope.place.plantcode }), ...(scope.place.groupcode && { group: scope.place.groupcode }), ...(scope.place.stationcodes && { stations: [scope.place.stationcodes].flat().join() }) })}`}>The stops of this time</a></p>`;

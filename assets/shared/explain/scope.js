@@ -19,25 +19,23 @@ export async function scopeOf({ figure, profile = "default", query = {}, row = {
   const scope = { figure, profile: terms.profile ?? profile, terms, place, keep: {} };
   if (terms.source === "oee") for (const name of Object.values(kinds)) if (row[name] !== undefined && row[name] !== null) scope.keep[name] = row[name];
   const { results: [whole] } = await get(`/oee${queryOf({ ...place, from, to, rangecode })}`); // its time is the one that was asked for
-  scope.from = Math.max(ms(whole.startAt), row.startAt ? ms(row.startAt) : 0);
-  scope.to = Math.min(ms(whole.endAt), row.endAt ? ms(row.endAt) : Infinity);
-  if (scope.keep.shiftName && row.startAt && row.endAt && ms(row.startAt) > ms(whole.startAt)) await wholeShift(scope, ms(row.startAt), ms(whole.endAt));
-  return scope;
+  const asked = [ms(whole.startAt), ms(whole.endAt)], of = row.startAt && row.endAt ? [ms(row.startAt), ms(row.endAt)] : asked;
+  const bucket = of[0] !== asked[0] || of[1] !== asked[1];
+  const [first, last] = scope.keep.shiftName && bucket ? await shiftsOf(scope, ...of) : of;
+  return Object.assign(scope, { from: Math.max(asked[0], first), to: Math.min(asked[1], last) });
+}
+
+// shiftsOf gives the time of the shifts of a name that start within a day, a week or a month: the last may go on beyond it.
+async function shiftsOf({ place, keep }, start, end) {
+  const { results } = await get(`/station-window${queryOf({ ...place, from: iso(start), to: iso(end + day), resolution: "shift" })}`);
+  const shifts = results.filter((w) => w.shiftName === keep.shiftName && ms(w.windowStartAt) >= start && ms(w.windowStartAt) < end);
+  return shifts.length ? [Math.min(...shifts.map((w) => ms(w.windowStartAt))), Math.max(...shifts.map((w) => ms(w.windowEndAt)))] : [start, end];
 }
 
 const placeOf = (query, row) => {
   if (row.stationCode) return { stationcodes: row.stationCode, archived: query.archived };
   return { ...query, ...(row.plantCode && { plantcode: row.plantCode }), ...(row.groupCode && { groupcode: row.groupCode }) };
 };
-
-// A shift belongs to the day in which it starts, and may go on into the next one.
-async function wholeShift(scope, start, last) {
-  const { results } = await get(`/station-window${queryOf({ ...scope.place, from: iso(start), to: iso(Math.min(last, scope.to + day)), resolution: "shift" })}`);
-  const shifts = results.filter((w) => w.shiftName === scope.keep.shiftName && ms(w.windowStartAt) >= start && ms(w.windowStartAt) < scope.to);
-  if (!shifts.length) return;
-  scope.from = Math.min(...shifts.map((w) => ms(w.windowStartAt)));
-  scope.to = Math.max(...shifts.map((w) => ms(w.windowEndAt)));
-}
 
 /** single tells whether a scope is of one station. */
 export const single = (scope) => Boolean(scope.place.stationcodes) && [scope.place.stationcodes].flat().join().split(",").length === 1;
