@@ -51,6 +51,7 @@ type scheduleRecord struct {
 	LineSpeedTarget float64 `json:"lineSpeedTarget,omitempty"`
 	PartsPerCycle   float64 `json:"partsPerCycle,omitempty"`
 	ExtendShift     bool    `json:"extendShift,omitempty"`
+	WorkOrder       string  `json:"workOrderReference,omitempty"`
 }
 
 // entryRecord is a monitor.Entry as it is stored: a changed field needs a migration.
@@ -67,7 +68,7 @@ func newRecord(in *monitor.Input, now int64, by audit.Actor) (record, error) {
 	switch in.Kind {
 	case monitor.InputScheduleStart, monitor.InputScheduleChange:
 		s := &in.Schedule
-		r.Schedule = &scheduleRecord{s.ID, s.NonProduction, s.SKU, s.Reason, s.Quantity, s.CycleTime, s.UnitsPerMinute, s.UnitsPerHour, s.LineSpeedTarget, s.PartsPerCycle, s.ExtendShift}
+		r.Schedule = &scheduleRecord{s.ID, s.NonProduction, s.SKU, s.Reason, s.Quantity, s.CycleTime, s.UnitsPerMinute, s.UnitsPerHour, s.LineSpeedTarget, s.PartsPerCycle, s.ExtendShift, s.WorkOrder}
 	case monitor.InputEntry:
 		r.Entry = &entryRecord{in.Entry.Schedule, in.Entry.Good, in.Entry.Bad, in.Entry.Reject, in.Entry.Correction}
 	case monitor.InputScheduleEnd, monitor.InputQuantityEnd, monitor.InputManualStart, monitor.InputManualEnd, monitor.InputLink:
@@ -83,7 +84,7 @@ func (r *record) input(at int64) monitor.Input {
 		in.Schedule = monitor.Schedule{
 			ID: s.ID, NonProduction: s.NonProduction, SKU: s.SKU, Reason: s.Reason, Quantity: s.Quantity,
 			Rate:            monitor.Rate{CycleTime: s.CycleTime, UnitsPerMinute: s.UnitsPerMinute, UnitsPerHour: s.UnitsPerHour},
-			LineSpeedTarget: s.LineSpeedTarget, PartsPerCycle: s.PartsPerCycle, ExtendShift: s.ExtendShift,
+			LineSpeedTarget: s.LineSpeedTarget, PartsPerCycle: s.PartsPerCycle, ExtendShift: s.ExtendShift, WorkOrder: s.WorkOrder,
 		}
 	}
 	if e := r.Entry; e != nil {

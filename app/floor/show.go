@@ -39,6 +39,7 @@ type RunningStatus struct {
 	ID              string   `json:"id"`
 	SKUCode         *string  `json:"skuCode"`
 	ReasonCode      *string  `json:"reasonCode"`
+	WorkOrder       *string  `json:"workOrderReference"`
 	PlannedQuantity *float64 `json:"plannedQuantity"`
 	GoodCount       float64  `json:"goodCount"`
 	BadCount        float64  `json:"badCount"`
@@ -84,7 +85,7 @@ func statusOf(s *station.Station, v *monitor.View, note station.Note) Status {
 	}
 	for i := range v.Running {
 		r := &v.Running[i]
-		run := &RunningStatus{ID: r.ID, SKUCode: orNull(r.SKU), ReasonCode: orNull(r.Reason), PlannedQuantity: orNull(r.Quantity), GoodCount: float64(r.Good) / monitor.Micro, BadCount: float64(r.Bad) / monitor.Micro, CountedByHand: r.Manual}
+		run := &RunningStatus{ID: r.ID, SKUCode: orNull(r.SKU), ReasonCode: orNull(r.Reason), WorkOrder: orNull(r.WorkOrder), PlannedQuantity: orNull(r.Quantity), GoodCount: float64(r.Good) / monitor.Micro, BadCount: float64(r.Bad) / monitor.Micro, CountedByHand: r.Manual}
 		if r.NonProduction {
 			st.NonProduction = run
 			continue

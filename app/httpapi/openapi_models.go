@@ -376,8 +376,8 @@ const answerModels = `{
  "details": {"type": "array", "items": {"$ref": "#/components/schemas/Detail"}},
  "by": {"description": "E-mail address, or the credential.", "type": "string"},
  "from": {"description": "The network address.", "type": "string"}}},
-"RunningSchedule": {"description": "A schedule that runs.", "type": "object", "required": ["id", "skuCode", "reasonCode", "plannedQuantity", "goodCount", "badCount", "idealCount", "targetCount", "countedByHand"], "additionalProperties": false, "properties": {
- "id": {"type": "string"}, "skuCode": {"type": ["string", "null"]}, "reasonCode": {"type": ["string", "null"]}, "plannedQuantity": {"description": "Units; null: none planned.", "type": ["number", "null"]},
+"RunningSchedule": {"description": "A schedule that runs.", "type": "object", "required": ["id", "skuCode", "reasonCode", "workOrderReference", "plannedQuantity", "goodCount", "badCount", "idealCount", "targetCount", "countedByHand"], "additionalProperties": false, "properties": {
+ "id": {"type": "string"}, "skuCode": {"type": ["string", "null"]}, "reasonCode": {"type": ["string", "null"]}, "workOrderReference": {"type": ["string", "null"]}, "plannedQuantity": {"description": "Units; null: none planned.", "type": ["number", "null"]},
  "goodCount": {"description": "Units recorded so far.", "type": "number"}, "badCount": {"type": "number"},
  "idealCount": {"description": "Units due by the last full minute, by the rate in the schedule's known time; null: there is no rate.", "type": ["number", "null"]},
  "targetCount": {"description": "The same without downtime.", "type": ["number", "null"]},

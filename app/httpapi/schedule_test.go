@@ -279,6 +279,9 @@ func TestScheduleOverTheAPI(t *testing.T) {
 	if got.at("result", "goodCount") != 2.0 || got.at("result", "badCount") != 1.0 || got.text("result", "state") != "running" || got.text("result", "events", "1", "initials") != "klm" {
 		t.Errorf("running: %s", got.body)
 	}
+	if shown := s.do(ask{path: "/station?stationcodes=PACK-1", key: operator}).want(t, 200); shown.text("results", "0", "schedule", "workOrderReference") != "WO-1" {
+		t.Errorf("the station shows %s", shown.body)
+	}
 	refused := s.do(ask{method: "POST", path: "/schedule/" + id + "/end", key: operator}).want(t, 403)
 	if !strings.Contains(refused.text("errorMessage"), "enableScheduleCutShort") {
 		t.Errorf("a cut short: %s", refused.body)

@@ -9,7 +9,7 @@ import (
 )
 
 // version is of the encoding below; it changes with every field, and older ones are then computed again from the log.
-const version = 3
+const version = 4
 
 // ErrVersion says that a state was written by a program that keeps other fields: the station is to be computed again from
 // the log.
@@ -255,6 +255,7 @@ func (c *coder) schedule(d *Schedule) {
 	c.bits(&d.NonProduction, &d.ExtendShift)
 	c.text(&d.SKU)
 	c.text(&d.Reason)
+	c.text(&d.WorkOrder)
 	for _, f := range []*float64{&d.Quantity, &d.CycleTime, &d.UnitsPerMinute, &d.UnitsPerHour, &d.LineSpeedTarget, &d.PartsPerCycle} {
 		c.float(f)
 	}

@@ -119,7 +119,7 @@ func generate(seed uint64, days int) plan {
 	// Schedules follow each other, with gaps, and are interrupted.
 	for n, at := 0, p.from+between(0, 7200)*second; at < p.to; n++ {
 		id, end := fmt.Sprint("S", n), at+between(600, 18_000)*second
-		d := monitor.Schedule{ID: id, SKU: []string{"A", "A", "B", "N"}[r.IntN(4)], Quantity: float64(pick(0, 50, 200)), ExtendShift: chance(20)}
+		d := monitor.Schedule{ID: id, SKU: []string{"A", "A", "B", "N"}[r.IntN(4)], Quantity: float64(pick(0, 50, 200)), ExtendShift: chance(20), WorkOrder: []string{"", "WO-1"}[r.IntN(2)]}
 		add(monitor.Input{At: at, Kind: monitor.InputScheduleStart, Schedule: d})
 		add(monitor.Input{At: end, Kind: monitor.InputScheduleEnd, ID: id})
 		if chance(40) {

@@ -67,6 +67,7 @@ type Schedule struct {
 	LineSpeedTarget float64
 	PartsPerCycle   float64
 	ExtendShift     bool
+	WorkOrder       string // as people call it; it changes nothing
 }
 
 // Entry is what an operator entered by hand, in units. Good and Bad are negative in corrections alone.

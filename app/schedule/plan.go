@@ -46,7 +46,7 @@ func (f *Fields) outlook(st *station.Station, start int64) outlook {
 func (s *Schedule) machine(o outlook) monitor.Schedule {
 	m := monitor.Schedule{
 		ID: s.ID, NonProduction: s.Kind == NonProduction, SKU: s.SKUCode, Reason: s.ReasonCode, Quantity: s.PlannedQuantity,
-		Rate: s.override(), LineSpeedTarget: s.LineSpeedTarget, PartsPerCycle: s.PartsPerCycle, ExtendShift: s.ExtendShift,
+		Rate: s.override(), LineSpeedTarget: s.LineSpeedTarget, PartsPerCycle: s.PartsPerCycle, ExtendShift: s.ExtendShift, WorkOrder: s.WorkOrder,
 	}
 	if o.rateFrom == RateImplied {
 		m.Rate = monitor.Rate{UnitsPerMinute: o.rate}
