@@ -23,7 +23,7 @@ func TestAStreamEndsWithADeadClient(t *testing.T) {
 	defer c.Close()
 	fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: %s\r\nX-API-KEY: %s\r\n\r\n", s.http.Listener.Addr(), s.roleKey(auth.Readonly))
 	in := bufio.NewReader(c)
-	for line := ""; line != ": nothing new\n"; { // the stream has begun
+	for line := ""; line != "event: beat\n"; { // the stream has begun
 		line, err = in.ReadString('\n')
 		s.must(nil, err)
 	}

@@ -25,7 +25,7 @@ const (
 
 // streamTimes says how a stream of events goes on.
 type streamTimes struct {
-	beat  time.Duration // between comments that keep proxies from thinking the connection dead
+	beat  time.Duration // between events that keep clients and proxies from thinking the connection dead
 	look  time.Duration // between looks whether the credential still holds
 	pause time.Duration // between two packs of events: what happens meanwhile goes in one
 	taken time.Duration // for the client to take what is sent; more than beat, because HTTP/2 counts waiting as well
@@ -290,7 +290,7 @@ func (s *stream) run(w http.ResponseWriter, r *http.Request) {
 func (s *stream) beat(w http.ResponseWriter) bool {
 	buf := s.next(nil)
 	if len(buf) == 0 {
-		buf = fmt.Appendf(nil, ": nothing new\nid: %d\n\n", s.seen)
+		buf = fmt.Appendf(nil, "id: %d\nevent: beat\ndata: {}\n\n", s.seen)
 	}
 	return s.send(w, buf)
 }

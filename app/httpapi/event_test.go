@@ -243,12 +243,12 @@ func TestEventsBeat(t *testing.T) {
 		s.api.streams.times.beat = 30 * time.Millisecond
 		l := s.listen(ask{path: "/events?" + query, key: s.roleKey(auth.Readonly)})
 		l.want("retry: 3000\nid: 1000\n")
-		l.want(": nothing new\nid: 1000\n")
+		l.want("id: 1000\nevent: beat\ndata: {}\n")
 		s.happens(event.Issue, "PACK-1", "{}")
 		for deadline := time.Now().Add(5 * time.Second); ; {
-			if got := <-l.blocks; got == ": nothing new\nid: 1001\n" {
+			if got := <-l.blocks; got == "id: 1001\nevent: beat\ndata: {}\n" {
 				break
-			} else if got != ": nothing new\nid: 1000\n" || time.Now().After(deadline) {
+			} else if got != "id: 1000\nevent: beat\ndata: {}\n" || time.Now().After(deadline) {
 				t.Fatalf("%s: got %q", query, got)
 			}
 		}

@@ -112,7 +112,7 @@ class Connection extends EventTarget {
   async #ask() {
     this.#timer = 0;
     try {
-      const response = await fetch("/ready", { cache: "no-store" });
+      const response = await fetch("/ready", { cache: "no-store", signal: AbortSignal.timeout(10_000) }); // a dead network does not answer at all
       if (response.ok) return this.back();
       const body = await response.json().catch(() => null);
       this.#set(false, body?.errorMessage ?? "");

@@ -3,7 +3,9 @@
 
 import { connection, get, query } from "./api.js";
 
-const again = 10_000; // ms until a stream that was refused is asked for once more
+const again = 10_000; // ms until a stream that was refused is asked for once more, and between looks whether all is well
+const silence = 40_000; // ms without a word after which a stream is dead: the service says something every 15 s
+const grace = 8000; // ms that a stream may take to come back before what is shown counts as old
 
 /**
  * Live is an EventTarget. "stations": some have changed, told at most once per frame with their codes, a Set, as detail; a
@@ -21,6 +23,10 @@ class Live extends EventTarget {
   #timer = 0;
   #reading = null;
   #waiting = []; // events that came while everything was read
+  #whole = false; // everything was read since the stream is there
+  #watch = 0;
+  #heard = 0; // when the service last said something, ms
+  #lost = 0; // since when the stream is not there, ms; 0: it is
 
   /**
    * follow begins to follow; it gives a function that ends it. scope: {plantcode, stationcodes}, of which the last one asked
@@ -34,6 +40,7 @@ class Live extends EventTarget {
     if (this.#users === 1) {
       document.addEventListener("visibilitychange", this.#look);
       connection.addEventListener("change", this.#look);
+      this.#watch = setInterval(() => this.#mend(), again);
     }
     let ended = false;
     const end = () => {
@@ -42,6 +49,7 @@ class Live extends EventTarget {
       if (--this.#users > 0) return;
       document.removeEventListener("visibilitychange", this.#look);
       connection.removeEventListener("change", this.#look);
+      clearInterval(this.#watch);
       this.#close();
     };
     try {
@@ -51,6 +59,27 @@ class Live extends EventTarget {
       throw error;
     }
     return end;
+  }
+
+  /** oldSince gives since when, ms, what is shown may be old, as nothing is heard of the service; 0: it is not old. */
+  oldSince(now = Date.now()) {
+    if (!this.#heard) return 0; // nothing is shown yet
+    const silent = this.#lost ? now - this.#lost > grace : now - this.#heard > silence;
+    return silent ? this.#heard : 0;
+  }
+
+  // A connection may die without a word, and a reading may fail.
+  #mend() {
+    if (!this.#stream || !connection.up) return;
+    if (Date.now() - this.#heard > silence) {
+      connection.check();
+      this.#open().catch(() => {});
+    } else if (!this.#whole && !this.#reading) this.#read().catch(() => {});
+  }
+
+  #hear() {
+    this.#heard = Date.now();
+    this.#lost = 0;
   }
 
   // A page that nobody sees does not listen: over HTTP/1.1 a browser has six connections to a host, for all its tabs.
@@ -68,8 +97,10 @@ class Live extends EventTarget {
   // The stream is opened first, and what it tells meanwhile is taken after what is read: so nothing is missed.
   async #open() {
     this.#close();
+    this.#whole = false;
     const stream = new EventSource(`/events${query(this.#scope)}`);
     this.#stream = stream;
+    for (const type of ["open", "station", "issue", "schedule", "task", "message", "account", "reset", "beat"]) stream.addEventListener(type, () => this.#hear());
     stream.addEventListener("station", (event) => this.#take(event));
     for (const type of ["issue", "schedule", "task", "message", "account"]) {
       stream.addEventListener(type, (event) => {
@@ -83,6 +114,7 @@ class Live extends EventTarget {
     });
     stream.addEventListener("error", () => {
       if (stream !== this.#stream) return;
+      this.#lost ||= Date.now();
       connection.check();
       if (stream.readyState !== EventSource.CLOSED) return; // it tries again by itself, from where it was
       this.#close();
@@ -93,10 +125,12 @@ class Live extends EventTarget {
   }
 
   #read() {
+    this.#whole = false;
     const reading = this.#reading = (async () => {
       try {
         const { results } = await get(`/station${query(this.#scope)}`);
         if (reading !== this.#reading) return;
+        this.#whole = true;
         const before = this.stations;
         this.stations = new Map(results.map((station) => [station.stationCode, newer(before.get(station.stationCode), station)]));
         for (const code of [...before.keys(), ...this.stations.keys()]) this.#changed.add(code);
