@@ -45,6 +45,7 @@ var who = map[string][]string{
 	"app/web/consoletest":  {},                                                                  // tests alone
 	"app/web/entrytest":    {},                                                                  // tests alone
 	"app/web/gantttest":    {},                                                                  // tests alone
+	"app/web/floortest":    {},                                                                  // tests alone
 	"app/web/liststest":    {},                                                                  // tests alone
 	"app/web/plantstest":   {},                                                                  // tests alone
 	"app/web/tablettest":   {},                                                                  // tests alone

@@ -11,6 +11,7 @@ export const sections = [
       { path: "tasks", module: "tasks", label: "Tasks", role: "readonly" },
       { path: "corrections", module: "corrections", label: "Corrections", role: "admin" },
       { path: "tuner", module: "tuner", label: "Threshold tuner", role: "supervisor" },
+      { path: "wall", module: "wall", label: "Wall screen", role: "readonly", bare: true, hidden: true },
     ],
   },
 ];

@@ -1,23 +1,84 @@
-// The floor: what every station does now, by plant and group.
+// The floor: what every station does now, by plant and group. What is looked at stands in the address.
 
-import { html } from "../../vendor/lit-html/lit-html.js";
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { directory } from "../../shared/directory.js";
+import { segmented } from "../../shared/form.js";
 import { live } from "../../shared/live.js";
+import { addressOf, readScope, scopeBar } from "../../shared/scope.js";
 import { statusOf } from "../../shared/status.js";
+import { style } from "../../shared/styles.js";
+import { Board } from "../floor/board.js";
+import { countsBy, tally, troubles } from "../floor/facts.js";
+import { everySecond } from "../floor/ticking.js";
+
+const many = 40; // stations, from which on the dense view is the first one
 
 export async function open(ctx) {
-  const [names, end] = await Promise.all([directory(), live.follow()]);
-  live.addEventListener("stations", ctx.update);
-  const leave = () => { live.removeEventListener("stations", ctx.update); end(); };
-  return { title: "Floor", render: () => page(names), leave };
+  const [names, unfollow] = await Promise.all([directory(), live.follow(), style(new URL("../floor.css", import.meta.url))]);
+  const page = new Floor(ctx, names);
+  const stations = (event) => { if (page.board.change(event.detail)) ctx.update(); };
+  const account = () => directory().then((again) => page.look(page.ctx, again), () => {}); // the old names do until then
+  live.addEventListener("stations", stations);
+  live.addEventListener("account", account);
+  const stop = everySecond((now) => page.board.tick(now));
+  return {
+    title: "Floor", render: () => page.render(), changed: (now) => page.look(now),
+    leave: () => {
+      live.removeEventListener("stations", stations);
+      live.removeEventListener("account", account);
+      stop();
+      page.board.close();
+      unfollow();
+    },
+  };
 }
 
-const page = (names) => html`<div class="page-head"><h1>Floor</h1></div>
-  ${names.plants.map((plant) => plant.groups.map((group) => html`<section class="stack"><h2 dir="auto">${group.name}</h2>
-    <div class="cards">${group.stations.map(({ code }) => live.stations.get(code)).filter(Boolean).map(card)}</div></section>`))}`;
+class Floor {
+  board = new Board();
 
-function card(station) {
-  const status = statusOf(station.statusCode);
-  return html`<article class="card" data-station=${station.stationCode} data-sequence=${station.sequence}><h3 dir="auto">${station.name}</h3>
-    <p class="status ${status.color}"><span aria-hidden="true">${status.sign}</span> ${status.label}</p></article>`;
+  constructor(ctx, names) { this.look(ctx, names); }
+
+  // look takes what the address asks for, and the names when they are new.
+  look(ctx, names = this.names) {
+    const { plant, group } = readScope(ctx.query);
+    Object.assign(this, { ctx, names });
+    this.wanted = {
+      plant, group, status: (ctx.query.get("status") ?? "").split(",").filter(Boolean),
+      search: ctx.query.get("search") ?? "", sort: ctx.query.get("sort") ?? "", view: ctx.query.get("view") ?? "",
+    };
+    this.board.show(names, this.wanted);
+    ctx.update();
+  }
+
+  // go changes the address; what is typed does not fill the history.
+  go(changed, replace = false) {
+    const { status, search, sort, view, ...scope } = { ...this.wanted, ...changed };
+    this.ctx.navigate(addressOf(scope, { status, search, sort, view }), { replace });
+  }
+
+  get view() { return this.wanted.view || (live.stations.size > many ? "dense" : "large"); }
+
+  render() {
+    const { wanted, names, board } = this;
+    const wall = addressOf({ plant: wanted.plant, group: wanted.group }, {}, "/floor/wall");
+    return html`<div class="page-head floor-head"><h1>Floor</h1><p class="tally" id="tally">${tally(board.scope)}</p>
+        <div class="row">${segmented({ name: "view", label: "View", value: this.view, options: [{ value: "large", label: "Large" }, { value: "dense", label: "Dense" }], change: (view) => this.go({ view }, true) })}
+        ${segmented({ name: "order", label: "Order", value: wanted.sort, options: [{ value: "", label: "By group" }, { value: "trouble", label: "Trouble first" }], change: (sort) => this.go({ sort }, true) })}
+        <a class="button" href=${wall}>Wall screen</a></div></div>
+      <div class="floor-bar">${scopeBar({ scope: { plant: wanted.plant, group: wanted.group }, directory: names, parts: ["plant", "group"], change: ({ plant, group }) => this.go({ plant, group }), more: html`<label class="scope-part"><span>Search</span>
+        <input type="search" placeholder="Station, SKU, work order …" .value=${wanted.search} @input=${(e) => this.go({ search: e.target.value }, true)}></label>` })}
+        ${this.chips()}</div>
+      <div class=${`floor-board ${this.view}${wanted.sort === "trouble" ? " by-trouble" : ""}`}>${board.element}</div>`;
+  }
+
+  // chips choose by status, and count it.
+  chips() {
+    const counts = countsBy(this.board.scope), chosen = this.wanted.status;
+    const codes = [...troubles.filter((code) => counts.has(code) || chosen.includes(code)), ...chosen.filter((code) => !troubles.includes(code))];
+    const toggle = (code) => this.go({ status: chosen.includes(code) ? chosen.filter((c) => c !== code) : [...chosen, code] });
+    return html`<div class="status-chips" role="group" aria-label="Status">${codes.map((code) => {
+      const { label, sign, color } = statusOf(code);
+      return html`<button type="button" class=${`status-chip ${color}`} aria-pressed=${String(chosen.includes(code))} @click=${() => toggle(code)}><span class="sign" aria-hidden="true">${sign}</span> ${label} <b>${counts.get(code) ?? 0}</b></button>`;
+    })}${chosen.length ? html`<button type="button" class="link" @click=${() => this.go({ status: [] })}>All</button>` : nothing}</div>`;
+  }
 }

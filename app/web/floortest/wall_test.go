@@ -1,0 +1,67 @@
+package floortest_test
+
+import (
+	"testing"
+	"time"
+
+	"opsmon/app/web/webtest"
+)
+
+// The wall screen shows one group after the other, without anything around it, and hides the pointer.
+func TestTheWallCyclesThroughGroups(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: plant(30, 24)})
+	signals(s, time.Now(), produces(1), 0, 1, 2)
+	tab := open(t, s, "/floor/wall?every=3", webtest.Viewport{Width: 1920, Height: 1080})
+	title := func(want string) {
+		t.Helper()
+		tab.Until(`document.querySelector(".wall-head h1")?.textContent === "` + want + `"`)
+	}
+	title("Hall 0 1 of 2")
+	if n := webtest.Eval[int](tab, `document.querySelectorAll(".cell").length`); n != 12 {
+		t.Errorf("24 stations stand on two pages; on the first are %d", n)
+	}
+	if webtest.Eval[bool](tab, `Boolean(document.querySelector(".top, .menu")) || getComputedStyle(document.querySelector(".wall")).cursor !== "none"`) {
+		t.Error("something is around the stations")
+	}
+	if webtest.Eval[bool](tab, `(() => { const r = document.querySelector(".wall").getBoundingClientRect(), all = [...document.querySelectorAll(".cell")].map((e) => e.getBoundingClientRect()); return r.width !== innerWidth || all.some((c) => c.right > innerWidth || c.bottom > innerHeight || c.height < 200); })()`) {
+		t.Error("the stations do not fill the screen")
+	}
+	tab.Axe()
+	tab.Shot("wall")
+	title("Hall 0 2 of 2")
+	title("Hall 1")
+	title("Hall 0 1 of 2")
+	tab.Press(" ")
+	tab.Until(`document.querySelector(".wall.handled .wall-controls [aria-pressed=true]")`)
+	tab.Axe()
+	tab.Press("ArrowLeft")
+	tab.Visit("/floor/wall?group=g1&theme=light")
+	title("Hall 1")
+	tab.Axe()
+	tab.Shot("wall-light")
+	tab.Visit("/floor/wall?stations=S-29,S-1")
+	tab.Until(`[...document.querySelectorAll(".cell")].map((e) => e.dataset.station).join() === "S-1,S-29"`)
+	tab.Clean()
+}
+
+// A screen that nobody looks after says that what it shows is old, and begins anew when the service has another version.
+func TestTheWallTakesCareOfItself(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: plant(4, 4)})
+	tab := open(t, s, "/floor/wall", webtest.Laptop)
+	module := func(path string) string {
+		return `import(document.querySelector('script[type=module]').src.replace(/floor\/main\.js$/, "` + path + `"))`
+	}
+	tab.Eval(`(() => { const real = Date.now, at = real(); Date.now = () => real() + 41_000; })()`) // nothing came for so long
+	tab.Until(`document.querySelector(".wall.old .wall-old")?.textContent.includes("Connection lost since")`)
+	tab.Axe()
+	tab.Shot("wall-old")
+	signals(s, time.Now(), produces(1), 0)
+	tab.Until(`!document.querySelector(".wall-old") && ` + card(0, "[data-value=status]") + ` !== "No data"`)
+	if webtest.Eval[bool](tab, `(async () => { const { grown } = await `+module("floor/wall/upkeep.js")+`; return grown(300 * 2 ** 20, 0) || grown(200 * 2 ** 20, 2 ** 20) || grown(300 * 2 ** 20, 100 * 2 ** 20) || !grown(300 * 2 ** 20, 50 * 2 ** 20); })()`) {
+		t.Error("it begins anew for memory that has not grown, or not for memory that has")
+	}
+	tab.Eval(`(() => { window.same = true; window.fetch = ((real) => (path, more) => (path === "/floor/wall" ? Promise.resolve(new Response("<link href=/assets/other/shared/app.css>")) : real(path, more)))(fetch); })()`)
+	tab.Eval(`(async () => (await ` + module("shared/live.js") + `).live.dispatchEvent(new Event("reset")))()`)
+	tab.Until(`!window.same && document.querySelector(".cell")`)
+	tab.Clean()
+}

@@ -1,0 +1,108 @@
+// The cards of all stations that are shown, under the heads of their groups.
+
+import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
+import { repeat } from "../../vendor/lit-html/directives/repeat.js";
+import { compare, matches } from "../../shared/format.js";
+import { live } from "../../shared/live.js";
+import { Card } from "./card.js";
+import { factsOf, tally } from "./facts.js";
+
+const settle = 3000; // ms between two times that cards change their places by trouble, so that hands can keep up
+
+/** Board has the cards in its element; wanted is {plant, group, status: [], search, sort}. */
+export class Board {
+  element = Object.assign(document.createElement("div"), { className: "board" });
+  /** scope are the stations of the part of the plant that is looked at and of the search, of whatever status. */
+  scope = [];
+  #cards = new Map();
+  #names;
+  #wanted;
+  #ordered = 0;
+  #timer = 0;
+
+  /** show draws all anew. */
+  show(names, wanted) {
+    const renamed = names !== this.#names;
+    this.#names = names;
+    this.#wanted = wanted;
+    for (const code of this.#cards.keys()) if (!live.stations.has(code)) this.#cards.delete(code);
+    for (const station of live.stations.values()) {
+      const card = this.#cards.get(station.stationCode);
+      if (!card || renamed) this.#card(station).show(station, names);
+    }
+    this.#arrange();
+  }
+
+  /** change draws the stations that have changed; it tells whether some have come, gone or changed their status. */
+  change(codes) {
+    let moved = false;
+    for (const code of codes) {
+      const station = live.stations.get(code);
+      if (!station) moved = this.#cards.delete(code) || moved;
+      else if (this.#cards.get(code)?.station !== station) moved = this.#card(station).show(station, this.#names) || moved;
+    }
+    if (!moved && !this.#wanted.search) return false;
+    const wait = this.#wanted.sort === "trouble" ? this.#ordered + settle - Date.now() : 0;
+    if (wait <= 0) this.#arrange();
+    else this.#timer ||= setTimeout(() => this.#arrange(), wait);
+    return moved;
+  }
+
+  tick(now) { for (const card of this.#cards.values()) card.tick(now); }
+
+  close() { clearTimeout(this.#timer); }
+
+  #card(station) {
+    const code = station.stationCode;
+    if (!this.#cards.has(code)) this.#cards.set(code, new Card());
+    return this.#cards.get(code);
+  }
+
+  #arrange() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#ordered = Date.now();
+    const { plant, group, status, search, sort } = this.#wanted, names = this.#names;
+    this.scope = [...live.stations.values()].filter((s) => (!plant || s.plantCode === plant) && (!group || s.groupCode === group) && (!search || found(search, s, names)));
+    const shown = status.length ? this.scope.filter((s) => status.includes(s.statusCode)) : this.scope;
+    const focused = document.activeElement;
+    render(shown.length === 0 ? html`<p class="empty">${this.scope.length === 0 && live.stations.size === 0 ? "There is no station yet." : "No station is like that now."}</p>`
+      : sort === "trouble" ? this.#list(this.#byTrouble(shown)) : this.#groups(shown), this.element);
+    if (focused !== document.activeElement && this.element.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  #byTrouble(stations) {
+    const of = (s) => this.#cards.get(s.stationCode).trouble;
+    return [...stations].sort((a, b) => of(a) - of(b) || a.statusCodeUpdatedAt.localeCompare(b.statusCodeUpdatedAt) || compare(a.stationCode, b.stationCode));
+  }
+
+  #groups(shown) {
+    const by = byGroup(shown), whole = byGroup(this.scope);
+    const many = this.#names.plants.length > 1;
+    return html`${repeat(this.#names.plants.filter((plant) => shown.some((s) => s.plantCode === plant.code)), (plant) => plant.code, (plant) => {
+      const groups = plant.groups.map((group) => ({ group, key: keyOf(plant.code, group.code) })).filter(({ key }) => by.has(key));
+      return html`<section class="plant">${many ? html`<div class="plant-head"><h2 dir="auto">${plant.name}</h2><p class="tally">${tally(this.scope.filter((s) => s.plantCode === plant.code))}</p></div>` : nothing}
+        ${repeat(groups, ({ key }) => key, ({ group, key }) => html`<section class="group"><div class="group-head">${many ? html`<h3 dir="auto">${group.name}</h3>` : html`<h2 dir="auto">${group.name}</h2>`}
+          <p class="tally">${tally(whole.get(key))}</p></div>${this.#list(by.get(key))}</section>`)}</section>`;
+    })}`;
+  }
+
+  #list(stations) { return html`<ul class="stations" role="list">${repeat(stations, (s) => s.stationCode, (s) => this.#cards.get(s.stationCode).root)}</ul>`; }
+}
+
+const keyOf = (plantCode, groupCode) => JSON.stringify([plantCode, groupCode]);
+
+function byGroup(stations) {
+  const groups = new Map();
+  for (const station of stations) {
+    const key = keyOf(station.plantCode, station.groupCode);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(station);
+  }
+  return groups;
+}
+
+function found(search, station, names) {
+  const f = factsOf(station, names);
+  return matches(search, station.stationCode, f.name, f.product ?? "", f.order ?? "", f.operator ?? "", f.cause ?? "", f.alert ?? "");
+}

@@ -1,0 +1,31 @@
+// Times that go on by themselves. One timer serves all of a page.
+
+const listeners = new Set();
+let timer = 0;
+
+/** everySecond calls a function with the time, ms, now and at each full second; it gives a function that ends it. */
+export function everySecond(call) {
+  listeners.add(call);
+  call(Date.now());
+  timer ||= setTimeout(tick, 1000 - (Date.now() % 1000));
+  return () => {
+    listeners.delete(call);
+    if (listeners.size) return;
+    clearTimeout(timer);
+    timer = 0;
+  };
+}
+
+function tick() {
+  timer = setTimeout(tick, 1000 - (Date.now() % 1000));
+  const now = Date.now();
+  for (const call of listeners) call(now);
+}
+
+/** elapsed writes how long something goes on, short enough to be read from afar: "0:45", "12:05", "3 h 12 min", "15 h", "2 d 4 h". */
+export function elapsed(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000)), minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60);
+  if (hours === 0) return `${minutes}:${String(seconds % 60).padStart(2, "0")}`;
+  if (hours >= 10 && hours < 24) return `${hours} h`;
+  return hours < 24 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

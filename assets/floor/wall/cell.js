@@ -1,0 +1,47 @@
+// A station on the wall screen: few words, large. Its texts are those of the floor page.
+
+import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
+import { factsOf } from "../floor/facts.js";
+import { elapsed } from "../floor/ticking.js";
+
+/** Cell is the element of a station, root. */
+export class Cell {
+  root = document.createElement("li");
+  station = null;
+  #since = 0;
+  #clock = null;
+  #bar = null;
+
+  show(station, names) {
+    const facts = factsOf(station, names);
+    this.station = station;
+    this.root.className = `cell ${facts.status.color}`;
+    this.root.dataset.station = station.stationCode;
+    this.root.dataset.sequence = station.sequence;
+    render(cell(facts), this.root);
+    this.#since = Date.parse(facts.since);
+    this.#clock ??= this.root.querySelector("time");
+    this.#bar ??= this.root.querySelector(".cell-bar");
+    this.#bar.children[0].style.transform = `scaleX(${facts.filled})`;
+    this.#bar.children[1].style.transform = `translateX(${facts.expected * 100}%)`;
+    this.tick(Date.now());
+  }
+
+  tick(now) {
+    const text = elapsed(now - this.#since);
+    if (text !== this.#clock.textContent) this.#clock.textContent = text;
+  }
+}
+
+// long says how much smaller a line is written, so that it is read whole: characters of usual letters.
+const long = (text, most) => (text.length <= most ? "" : text.length <= most * 1.4 ? " long" : " longer");
+
+const cell = (f) => html`
+  <p class=${`cell-name${long(f.name, 14)}`} data-value="name" dir="auto">${f.name}</p>
+  <p class=${`cell-status${long(f.status.label, 10)}`}><span aria-hidden="true">${f.status.sign}</span> <span data-value="status">${f.status.label}</span></p>
+  <p class="cell-since"><time datetime=${f.since}></time>${f.oee === null || f.oee === "–" ? nothing : html`<span class="cell-oee">OEE <b data-value="oee">${f.oee}</b></span>`}</p>
+  <p class=${f.cause || f.alert ? "cell-cause" : "cell-product"}>${f.alert ? html`<span aria-hidden="true">⚑</span> <span data-value="alert" dir="auto">${f.alert}</span>`
+    : f.cause ? html`<span data-value="cause" dir="auto">${f.cause}</span>` : f.product ? html`<span data-value="product" dir="auto">${f.product}</span>` : nothing}</p>
+  <div class="cell-bar" aria-hidden="true" ?hidden=${f.good === null}><i></i><b ?hidden=${f.due === null}></b></div>
+  <p class="cell-figures">${f.good === null ? nothing : html`<span><b data-value="good">${f.good}</b>${f.planned === null ? nothing : html` of <span data-value="planned">${f.planned}</span>`}</span>`}
+    ${f.apart === null ? nothing : html`<span class="cell-apart" data-value="apart">${f.apart}</span>`}</p>`;
