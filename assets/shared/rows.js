@@ -62,15 +62,15 @@ export function scrollTo(box, i, height) {
  * table shows rows under columns; where there is little room, a table of more than three shows each row as a card. columns are [{name, label, cell(row), text(row), numeric, sort: false}] and lets them be ordered by text.
  * state is kept by the page: {by, down}; changed is called when it was changed. Everything else may be left out:
  * key(row), open(row) (what a click on a row does), empty (what stands there instead of no rows), selected (a Set of keys, with
- * select(keys) called at a change), caption, rowClass(row), most (how many rows are drawn).
+ * select(keys) called at a change), caption, rowClass(row), most (how many rows are drawn), stack (false: a table in any case, which is moved sideways).
  */
-export function table({ columns, rows, key = (row) => row.code, state = {}, changed, open, empty = "Nothing is here yet.", selected, select, caption, rowClass, most = rows.length }) {
+export function table({ columns, rows, key = (row) => row.code, state = {}, changed, open, empty = "Nothing is here yet.", selected, select, caption, rowClass, most = rows.length, stack = columns.length > 3 }) {
   const by = columns.find((c) => c.name === state.by);
   const sorted = by ? rows.toSorted((a, b) => (state.down ? -1 : 1) * (by.numeric ? (by.text(a) ?? -Infinity) - (by.text(b) ?? -Infinity) : compare(by.text(a), by.text(b)))) : rows;
   const order = (c) => () => { Object.assign(state, { by: c.name, down: state.by === c.name && !state.down }); changed?.(); };
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const all = selected && rows.every((row) => selected.has(key(row)));
-  return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class=${columns.length > 3 ? "table stacked" : "table"}>
+  return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class=${stack ? "table stacked" : "table"}>
     ${caption ? html`<caption class="visually-hidden">${caption}</caption>` : nothing}
     <thead><tr>
       ${selected ? html`<th class="tick"><input type="checkbox" aria-label="Choose all" .checked=${all} @change=${() => select(all ? [] : rows.map(key))}></th>` : nothing}

@@ -63,7 +63,7 @@ func TestSimulated(t *testing.T) {
 	}{
 		{"OEE", testOEE}, {"OEE in a file", testOEEFile}, {"OEE over time", testOEEOverTime},
 		{"losses", testLosses}, {"causes", testPareto}, {"energy", testEnergy}, {"cycle times", testCycleTimes}, {"explained", testExplained},
-		{"address", testAddress}, {"keyboard", testKeyboard}, {"barriers", testBarriers}, {"print", testPrint}, {"print from the dark", testPrintDark}, {"pages", testPages},
+		{"address", testAddress}, {"link", testLink}, {"time before", testBefore}, {"keyboard", testKeyboard}, {"barriers", testBarriers}, {"print", testPrint}, {"print from the dark", testPrintDark}, {"pages", testPages},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tab := webtest.Open(t, s.Base, webtest.Laptop)

@@ -1,8 +1,12 @@
 package analysistest_test
 
 import (
+	"fmt"
+	"math"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -45,6 +49,42 @@ func testAddress(p *plant) {
 	p.shown()
 	if got := p.Text(".listing h2"); got != "OEE by day" {
 		t.Errorf("an address of nothing shows %s", got)
+	}
+}
+
+// testLink: a link that is copied has the time that is shown, whatever its name will mean when it is opened.
+func testLink(p *plant) {
+	t := p.t
+	p.Visit("/floor/analysis?range=yesterday&by=group")
+	p.shown()
+	p.Eval(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } } })`)
+	span := p.Text(".results .span")
+	p.Click(".page-head button")
+	p.Until(`window.copied`)
+	p.Visit(strings.TrimPrefix(webtest.Eval[string](p.Tab, `window.copied`), p.Tab.Base))
+	p.shown()
+	if got := p.Text(".results .span"); "Yesterday: "+got != span || p.Text(".listing h2") != "OEE by group" {
+		t.Errorf("the link shows %s, not %s", got, span)
+	}
+}
+
+// testBefore: the sums are compared with those of as long a time before.
+func testBefore(p *plant) {
+	t := p.t
+	to := time.Now().UTC().Truncate(time.Minute).Add(-10 * time.Minute)
+	span := func(days int) string {
+		return url.QueryEscape(to.Add(-time.Hour).AddDate(0, 0, -days).Format(time.RFC3339) + "/" + to.AddDate(0, 0, -days).Format(time.RFC3339))
+	}
+	var now, then []result
+	p.same("/oee?rangecode="+span(0), &now, func() {
+		p.same("/oee?rangecode="+span(1), &then, func() { p.Visit("/floor/analysis?range=" + span(0)); p.shown() })
+	})
+	if now[0].Availability.Value == nil || then[0].Availability.Value == nil {
+		t.Fatal("nothing was scheduled then, so nothing is compared")
+	}
+	points := (*now[0].Availability.Value - *then[0].Availability.Value) * 100
+	if got := p.Text("[data-figure=availability] .change"); !strings.Contains(got, fmt.Sprintf(" %.1f ", math.Abs(points))) || !strings.Contains(got, "the same time a day earlier") {
+		t.Errorf("availability went by %g points, and it says %q", points, got)
 	}
 }
 
@@ -132,24 +172,24 @@ func TestOff(t *testing.T) {
 	p.Clean()
 }
 
-// TestManyRows: of 6,000 rows the first are drawn, until all are asked for; the file has all of them.
+// TestManyRows: of 1,200 rows the first are drawn, until all are asked for; the file has all of them.
 func TestManyRows(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
 	s.SignIn(tab, "readonly")
 	p := &plant{s, tab, t, "last7d", ""}
 	p.show("")
-	p.answer(`Array.from({ length: 6000 }, (_, i) => ` + made + `({ stationCode: "S-" + i % 200, startAt: new Date(1.7e12 + 86400000 * (i / 200 | 0)).toISOString(), endAt: new Date(1.7e12 + 86400000 * (i / 200 | 0) + 86400000).toISOString(), oee: { value: i / 6000, numerator: i / 6000, denominator: 1 } }))`)
+	p.answer(`Array.from({ length: 1200 }, (_, i) => ` + made + `({ stationCode: "S-" + i % 200, startAt: new Date(1.7e12 + 86400000 * (i / 200 | 0)).toISOString(), endAt: new Date(1.7e12 + 86400000 * (i / 200 | 0) + 86400000).toISOString(), oee: { value: i / 1199, numerator: i / 1199, denominator: 1 } }))`)
 	p.Eval(`((e) => { e.value = "day"; e.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector("select[name=and]"))`)
 	p.Until(`document.querySelectorAll(".listing tbody tr").length === 250`)
 	p.Click(".listing thead th:nth-child(3) button")
 	p.Click(".listing thead th:nth-child(3) button")
 	p.Until(`document.querySelector(".listing tbody td:nth-child(3)").innerText.startsWith("100.0")`)
-	if _, rows := p.file(".listing button.small"); len(rows) != 6001 {
+	if _, rows := p.file(".listing button.small"); len(rows) != 1201 {
 		t.Errorf("the file has %d rows", len(rows))
 	}
 	p.Eval(`[...document.querySelectorAll(".listing button")].find((b) => b.textContent === "Show all").click()`)
-	p.Until(`document.querySelectorAll(".listing tbody tr").length === 6000`)
+	p.Until(`document.querySelectorAll(".listing tbody tr").length === 1200`)
 	p.Clean()
 }
 

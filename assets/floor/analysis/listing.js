@@ -11,6 +11,6 @@ const first = 250;
 export function listing(page, { title, rows, columns, file = columns, name, key = keyOf, empty = "Nothing was scheduled or counted in this time. Choose another time or other stations." }) {
   const all = page.all || rows.length <= first;
   return html`<section class="card figure-card listing"><div class="spread"><h2>${title}</h2><button type="button" class="button small" @click=${() => saveTable(page.file(name), fileColumns(file), rows)}>CSV</button></div>
-    ${table({ columns, rows, key, state: page.order, most: all ? rows.length : first, changed: page.sort, caption: title, empty })}
+    ${table({ columns, rows, key, state: page.order, stack: false, most: all ? rows.length : first, changed: page.sort, caption: title, empty })}
     ${all ? nothing : html`<p class="row"><span>${first} of ${amount(rows.length)} rows are shown; the file has all.</span> <button type="button" class="button small" @click=${page.showAll}>Show all</button></p>`}</section>`;
 }

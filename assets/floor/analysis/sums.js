@@ -20,13 +20,16 @@ export async function earlier(ask, { scope, state, total }) {
 export function sums({ total, before, ask }) {
   return html`<dl class="tiles sums">${ratios.map(({ name, label, color }) => html`<div class="sum ${color}"><dt>${label}</dt><dd data-figure=${name}>${ask(name, percent(total[name].value))}${total[name].aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[total[name].cause] ?? ""}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}${change(total[name].value, before?.[name].value, before)}</dd></div>`)}
     <div><dt>Good units</dt><dd data-figure="good">${ask("productionGoodCount", amount(total.productionGoodCount))}</dd></div><div><dt>Bad units</dt><dd data-figure="bad">${ask("productionBadCount", amount(total.productionBadCount))}</dd></div>
-    ${total.coverage.value === null || total.coverage.value < 1 ? html`<div><dt>Of scheduled time known</dt><dd data-figure="coverage" class=${total.coverage.value === null ? "" : "partly"}>${ask("coverage", share(total.coverage.value))}</dd></div>` : nothing}</dl>`;
+    ${total.coverage.value === null || total.coverage.value < 1 ? html`<div><dt>Of scheduled time known</dt><dd data-figure="coverage" class=${total.coverage.value === null ? "" : "partly"}>${ask("coverage", share(total.coverage.value))}</dd></div>` : nothing}</dl>
+    ${before && ratios.some(({ name }) => (before[name].value ?? null) !== null && (total[name].value ?? null) !== null) ? html`<p class="small muted compared"><span aria-hidden="true">▲ ▼</span> percentage points above and below ${than(before)}.</p>` : nothing}`;
 }
+
+const than = ({ days }) => (days === 1 ? "the same time a day earlier" : `the same time ${days} days earlier`);
 
 // How many percentage points a ratio is above or below that of the time before.
 function change(now, then, before) {
   if ((now ?? null) === null || (then ?? null) === null) return nothing;
-  const points = (now - then) * 100, words = before.days === 1 ? "the same time a day earlier" : `the same time ${before.days} days earlier`;
+  const points = (now - then) * 100, words = than(before);
   const sign = Math.abs(points) < 0.05 ? "=" : points > 0 ? "▲" : "▼";
   return html`<small class="change" title=${`Compared with ${words}: ${percent(then)}`}><span aria-hidden="true">${sign}</span><span class="visually-hidden">${sign === "▲" ? "up" : sign === "▼" ? "down" : "no change"}</span> ${Math.abs(points).toFixed(1)} <span class="visually-hidden">points, compared with ${words}</span></small>`;
 }
