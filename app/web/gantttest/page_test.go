@@ -33,7 +33,7 @@ func plant(t *testing.T, stations int) []byte {
 		"plants": []object{{
 			"code": "north", "name": "North", "timezone": "Europe/Berlin", "dayStartHour": 6, "weekStartDay": 0,
 			"stationGroups": []object{
-				{"code": "packing", "name": "Packing", "enableScheduleStationFlexibility": "on", "stations": packing},
+				{"code": "packing", "name": "Packing", "enableScheduleStationFlexibility": "on", "enableScheduleCutShort": "on", "stations": packing},
 				{"code": "firing", "name": "Firing", "stations": []object{{"code": "KILN-1", "name": "Kiln 1"}, {"code": "KILN-2", "name": "Kiln 2"}}},
 			},
 		}},

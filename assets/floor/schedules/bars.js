@@ -2,7 +2,7 @@
 
 import { el } from "../../shared/dom.js";
 import { number } from "../../shared/format.js";
-import { clock, spanText } from "../../shared/zone.js";
+import { clock, dayName, spanText } from "../../shared/zone.js";
 import { spanOf } from "./plan.js";
 
 /** looks are what a schedule can be: a sign, a word, and the class of its bar. */
@@ -36,19 +36,18 @@ const units = ({ good, quantity }) => {
   return quantity === null ? `${number(Math.floor(good))} good` : `${number(Math.floor(good))} of ${number(Math.round(quantity))}`;
 };
 
-/** sentenceOf tells a schedule in words. */
+/** sentenceOf tells a schedule in words, which begin with what stands in its bar. */
 export function sentenceOf(s, { names, zone, now, station, others }) {
   const span = spanOf(s, now), look = looks[lookOf(s, now, others)];
-  const counts = s.kind === "production" ? units(countsOf(s, station)) : "";
-  const when = s.state === "running" ? `since ${spanText(span.from, null, zone).replace(", from ", ", ")}${span.known ? `, expected to end ${clock(span.to, zone)}` : ""}` : spanText(span.from, span.known ? span.to : null, zone);
-  return [nameOf(s, names), s.kind === "production" ? "" : "non-production", s.workOrderReference ? `work order ${s.workOrderReference}` : "", look.word.toLowerCase(), when, counts].filter(Boolean).join("; ");
+  const when = s.state === "running" ? `since ${dayName(span.from, zone)}, ${clock(span.from, zone)}` : spanText(span.from, span.known ? span.to : null, zone);
+  return [`${nameOf(s, names)} ${moreOf(s, countsOf(s, station), zone)}`.trim(), s.kind === "production" ? "" : "non-production", look.word.toLowerCase(), when].filter(Boolean).join("; ");
 }
 
 /** makeBar makes the element of a bar. */
 export function makeBar() {
-  const bar = el("div", { role: "button", tabindex: "-1" }, el("i", { class: "slot-fill" }), el("span", { class: "slot-text" }, el("b", { "aria-hidden": "true" }), el("bdi", null), el("small", null)));
+  const bar = el("div", { role: "button", tabindex: "-1" }, el("i", { class: "slot-fill" }), el("span", { class: "slot-text" }, el("bdi", null), " ", el("small", null)));
   [bar.fill, bar.words] = bar.children;
-  [bar.sign, bar.name, bar.more] = bar.words.children;
+  [bar.name, bar.more] = bar.words.children;
   return bar;
 }
 
@@ -65,7 +64,7 @@ export function drawBar(bar, s, place, about) {
   Object.assign(bar, { schedule: s, told });
   bar.dataset.id = s.id;
   bar.className = `slot ${s.kind} ${look}${spanOf(s, now).known ? "" : " open-ended"}${place.width < 34 ? " narrow" : ""}`;
-  bar.sign.textContent = s.kind === "production" ? looks[look].sign : `◆ ${looks[look].sign}`;
+  bar.words.dataset.sign = s.kind === "production" ? looks[look].sign : `◆ ${looks[look].sign}`;
   bar.name.textContent = nameOf(s, names);
   bar.more.textContent = moreOf(s, counts, zone);
   const part = s.kind === "production" && s.state === "running" && counts.quantity ? Math.min(1, (counts.good ?? 0) / counts.quantity) : 0;

@@ -94,6 +94,7 @@ export class Chart extends EventTarget {
   /** lay sets what is shown: rows, zone, and days of time that fit; at is the moment at the left edge. */
   lay({ rows = this.rows, zone = this.zone, span = this.span, at = this.left }) {
     Object.assign(this, { rows, zone, span });
+    const focus = this.element.contains(document.activeElement) ? document.activeElement.closest(".slot")?.dataset.id : null;
     this.element.style.setProperty("--rows", rows.length);
     for (const { element } of this.#drawn.values()) element.remove();
     this.#drawn.clear();
@@ -109,6 +110,7 @@ export class Chart extends EventTarget {
     this.element.style.setProperty("--production-top", `${lanes().production[0]}px`);
     this.element.scrollLeft = this.xOf(at);
     this.redraw();
+    if (focus) this.barOf(focus)?.focus({ preventScroll: true }); // its bar is another one now
     this.#settle();
   }
 
@@ -185,7 +187,7 @@ export class Chart extends EventTarget {
     this.nowLine.style.transform = `translateX(${this.xOf(this.now)}px)`;
     const wanted = new Set();
     for (let i = Math.max(0, (Math.floor(first / spare) - 1) * spare); i < Math.min(this.rows.length, (Math.ceil(last / spare) + 1) * spare); i++) wanted.add(i);
-    const kept = [this.held, document.activeElement?.closest?.(".gantt-row")?.dataset.station].map((code) => (code ? this.indexOf(code) : -1)).filter((i) => i >= 0);
+    const kept = [this.held, this.plan.schedules.get(this.#focus)?.stationCode, document.activeElement?.closest?.(".gantt-row")?.dataset.station].map((code) => (code ? this.indexOf(code) : -1)).filter((i) => i >= 0);
     for (const i of kept) wanted.add(i);
     const keys = new Set([...wanted].map((i) => keyOf(this.rows[i])));
     for (const [key, row] of this.#drawn) if (!keys.has(key)) { row.element.remove(); this.#drawn.delete(key); }
@@ -219,7 +221,7 @@ export class Chart extends EventTarget {
     const about = { now: this.now, names: this.names, zone: row.zone, station, others };
     for (const s of others) {
       const span = spanOf(s, this.now);
-      if (span.from >= this.seen.to || (span.to <= this.seen.from && s.id !== this.#focus)) continue;
+      if ((span.from >= this.seen.to || span.to <= this.seen.from) && s.id !== this.#focus) continue;
       seen.add(s.id);
       let bar = drawn.bars.get(s.id);
       if (!bar) {

@@ -11,7 +11,7 @@ import { say } from "../../shared/words.js";
 import { spanText } from "../../shared/zone.js";
 import { countsOf, lookOf, looks, nameOf } from "./bars.js";
 import { formOf, rates } from "./form.js";
-import { reasonsOf, stationOf } from "./rules.js";
+import { cuts, reasonsOf, stationOf } from "./rules.js";
 import { fields, saidOf } from "./writes.js";
 
 const rest = 300; // ms without a key until the service is asked
@@ -35,15 +35,18 @@ export async function planDialog(page, { stationCode, at }) {
 
 /** scheduleDialog shows a schedule and, to who may, what can be done with it. */
 export async function scheduleDialog(page, s) {
+  let asked = false;
   const answer = await openDialog((control) => {
-    const now = page.plan.schedules.get(s.id) ?? s, write = page.ctx.can("supervisor"), operate = write;
+    if (!asked) stationOf(s.stationCode).then(() => control.element.open && control.update(), () => {});
+    asked = true;
+    const now = page.plan.schedules.get(s.id) ?? s, write = page.ctx.can("supervisor"), whole = cuts(now);
     const act = (work) => async () => { if (await work(now)) control.close(); else control.update(); };
     return {
       title: nameOf(now, page.names),
-      body: facts(page, now),
+      body: html`${facts(page, now)}${write && whole ? html`<p class="notice">${whole}.</p>` : nothing}`,
       actions: html`${write && now.state === "planned" ? html`<button type="button" class="button danger" @click=${act(page.do.remove)}>Delete …</button>` : nothing}
-        ${operate && now.state === "planned" ? html`<button type="button" class="button" @click=${act(page.do.start)}>Start now</button>` : nothing}
-        ${operate && now.state === "running" ? html`<button type="button" class="button" @click=${act(page.do.end)}>${now.plannedEnd > Date.now() ? "Cut short …" : "End …"}</button>` : nothing}
+        ${write && now.state === "planned" ? html`<button type="button" class="button" @click=${act(page.do.start)}>Start now</button>` : nothing}
+        ${write && now.state === "running" ? html`<button type="button" class="button" ?disabled=${Boolean(whole)} @click=${act(page.do.end)}>${now.plannedEnd > Date.now() ? "Cut short …" : "End …"}</button>` : nothing}
         ${write && now.state !== "completed" ? html`<button type="button" class="button primary" @click=${() => control.close("edit")}>Change …</button>` : nothing}
         <button type="button" class="button" @click=${() => control.close()}>Close</button>`,
     };

@@ -66,7 +66,10 @@ export function keys(chart, carry, { allowed, open, remove, plan, say }) {
   }
 
   async function enter(s) {
-    if (!carry.now) return open(s);
+    if (!carry.now) { // once the key is let go: in the dialog it would press what has the focus there
+      addEventListener("keyup", () => open(s), { once: true });
+      return;
+    }
     const placed = await carry.drop();
     chart.reveal(placed ?? s)?.focus({ preventScroll: true });
   }

@@ -32,7 +32,7 @@ export function dragging(chart, carry, { allowed, open, plan }) {
     const { origin } = carry.now, at = contentAt(hold.event);
     hold.grab = chart.timeOf(at.x) - (mode === "resize" ? origin.to : origin.from);
     hold.length = origin.to - origin.from;
-    if (hold.touch) navigator.vibrate?.(15);
+    if (hold.touch && navigator.userActivation?.hasBeenActive) navigator.vibrate?.(15);
   }
 
   function place() {

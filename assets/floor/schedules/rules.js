@@ -23,7 +23,14 @@ export function stationOf(code) {
 /** isKnown tells whether stationOf has an answer already. */
 export const isKnown = (code) => known.has(code);
 
-const decided = (flag, name) => `“${labelOf(name)}” (${name}) is off: ${flag.from === "default" ? "no level switches it on" : `the ${flag.from} decides so`}`;
+/** decided says that a flag is off, and which level decided so. */
+export const decided = (flag, name) => `“${labelOf(name)}” (${name}) is off: ${flag.from === "default" ? "no level switches it on" : `the ${flag.from} decides so`}`;
+
+/** cuts gives the sentence why a running schedule may not be ended before its planned end; "" where it may, or where that is not known yet. */
+export function cuts(s) {
+  const flag = known.get(s.stationCode)?.flags.enableScheduleCutShort;
+  return s.state === "running" && s.plannedEnd > Date.now() && flag && flag.value !== "on" ? `It cannot be cut short: ${decided(flag, "enableScheduleCutShort")}` : "";
+}
 
 /** reasonsOf gives the reasons of a station that a non-production schedule can have: [{code, name, above}]. */
 export const reasonsOf = (station) => flat(station.reasons ?? []).filter((r) => !r.heading && (r.type ?? []).includes("non_production"));

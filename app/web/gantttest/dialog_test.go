@@ -1,0 +1,132 @@
+package gantttest_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"opsmon/app/web/webtest"
+)
+
+// button clicks on the button of a text below a selector.
+func (c *chart) button(below, text string) {
+	c.t.Helper()
+	find := `[...document.querySelectorAll("` + below + ` button")].find((b) => b.textContent.trim().startsWith(` + quote(text) + `) && !b.disabled)`
+	c.tab.Until(find)
+	c.tab.Eval(find + `.click()`)
+}
+
+// choose clicks on a choice of the dialog.
+func (c *chart) choose(label string) {
+	c.t.Helper()
+	c.tab.Eval(`[...document.querySelectorAll("dialog .segmented label")].find((l) => l.textContent.trim() === ` + quote(label) + `).click()`)
+}
+
+// enter sets a field of the dialog as somebody does who types and leaves it.
+func (c *chart) enter(name, value string) {
+	c.t.Helper()
+	c.tab.Eval(`(() => { const box = document.querySelector("#f-schedule-` + name + `"); box.value = ` + quote(value) + `; box.dispatchEvent(new Event("input", { bubbles: true })); box.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+}
+
+// TestASchedulesLife: planned in the dialog, of what the station can run alone; changed, started, cut short.
+func TestASchedulesLife(t *testing.T) {
+	c := serve(t)
+	other := c.plan("PACK-3", "BOWL", 60, nil)
+	c.open(webtest.Laptop, "supervisor")
+	c.tab.Until(bar(other.ID))
+	c.tab.Axe()
+	c.button(".page-head", "Plan")
+	c.tab.Until(`document.querySelector("dialog #f-schedule-stationCode")`)
+	c.enter("stationCode", webtest.Eval[string](c.tab, `String([...document.querySelector("#f-schedule-stationCode").options].find((o) => o.textContent.includes("PACK-3")).value)`))
+	c.tab.Until(`/SKUs that the station can run/.test(document.querySelector("dialog").textContent)`)
+	c.tab.Eval(`document.querySelector("#f-schedule-skuCode").focus()`)
+	c.tab.Until(`document.querySelectorAll("dialog .finds [role=option]").length === 2`)
+	if got := c.tab.Text("dialog .finds"); strings.Contains(got, "MUG") {
+		t.Errorf("a SKU is offered that the station may not run: %s", got)
+	}
+	c.tab.Press("PLATE")
+	c.tab.Press(kb.Enter)
+	c.tab.Until(`document.querySelector("dialog .chip")?.textContent.includes("PLATE")`)
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := func(minutes int) string { return c.at(minutes).In(berlin).Format("2006-01-02T15:04") }
+	c.enter("plannedStartAt", local(90))
+	c.enter("plannedQuantity", "300")
+	c.tab.Until(`/That is not possible.*the schedule ` + other.ID + ` is planned/.test(document.querySelector("dialog").textContent)`)
+	c.enter("plannedStartAt", local(240))
+	c.tab.Until(`/It would run .* 300 units at 5 per minute/.test(document.querySelector("dialog").textContent)`)
+	c.tab.Axe()
+	c.button("dialog footer", "Plan")
+	c.tab.Until(`!document.querySelector("dialog")`)
+	made := c.list()[1]
+	if *made.SkuCode != "PLATE" || *made.PlannedQuantity != 300 || !made.PlannedStartAt.Equal(c.at(240)) || made.PlannedEndAt != nil {
+		t.Fatalf("made is %+v", made)
+	}
+	c.tab.Until(`document.activeElement === ` + bar(made.ID))
+	c.tab.Press(kb.Enter)
+	c.button("dialog footer", "Change")
+	c.tab.Until(`document.querySelector("dialog #f-schedule-workOrderReference")`)
+	c.enter("workOrderReference", "WO-9")
+	c.choose("Quantity and end")
+	c.enter("plannedEndAt", local(300))
+	c.tab.Until(`/300 units at 5 per minute/.test(document.querySelector("dialog .notice.ok")?.textContent)`)
+	c.button("dialog footer", "Save")
+	c.eventually(made.ID, "changed", func(s schedule) bool {
+		return s.PlannedEndAt != nil && s.PlannedEndAt.Equal(c.at(300)) && *s.WorkOrderReference == "WO-9"
+	})
+	c.tab.Until(`!document.querySelector("dialog")`)
+
+	c.tab.Eval(bar(made.ID) + `.click()`)
+	c.button("dialog footer", "Start now")
+	c.eventually(made.ID, "running", func(s schedule) bool { return s.State == "running" })
+	c.tab.Until(`!document.querySelector("dialog")`)
+	c.visit(time.Now().Add(-2 * time.Hour))
+	c.tab.Until(bar(made.ID) + `?.classList.contains("running")`)
+	c.tab.Eval(bar(made.ID) + `.click()`)
+	c.button("dialog footer", "Cut short")
+	c.tab.Until(`document.querySelectorAll("dialog").length === 2`)
+	c.button("dialog:last-of-type footer", "Cut short")
+	c.eventually(made.ID, "completed", func(s schedule) bool { return s.State == "completed" })
+	c.tab.Until(`!document.querySelector("dialog") && ` + bar(made.ID) + `?.classList.contains("completed")`)
+	c.tab.Clean()
+}
+
+// TestWhatMayNotBeCutShort: the page says which flag keeps what runs from being ended early, and who decided so.
+func TestWhatMayNotBeCutShort(t *testing.T) {
+	c := serve(t)
+	a := c.plan("KILN-1", "BOWL", -60, object{"plannedEndAt": c.at(600)})
+	c.s.Call("POST", "/schedule/"+a.ID+"/start", object{}, nil)
+	c.begin = c.begin.Add(-6 * time.Hour)
+	c.open(webtest.Laptop, "supervisor")
+	c.tab.Until(bar(a.ID))
+	c.tab.Eval(bar(a.ID) + `.click()`)
+	c.tab.Until(`/“Cut schedules short” \(enableScheduleCutShort\) is off: no level switches it on/.test(document.querySelector("dialog")?.textContent) && [...document.querySelectorAll("dialog footer button")].find((b) => b.textContent.startsWith("Cut short")).disabled`)
+	c.tab.Clean()
+}
+
+// TestNonProductionIsPlanned: with the reasons of the station, and told apart by more than its colour.
+func TestNonProductionIsPlanned(t *testing.T) {
+	c := serve(t)
+	c.open(webtest.TabletTall, "supervisor")
+	c.button(".page-head", "Plan")
+	c.tab.Until(`/SKUs that the station can run/.test(document.querySelector("dialog")?.textContent)`)
+	c.choose("Non-production")
+	c.tab.Eval(`document.querySelector("#f-schedule-reasonCode").focus()`)
+	c.tab.Press("clean")
+	c.tab.Press(kb.Enter)
+	c.tab.Until(`/It would run/.test(document.querySelector("dialog").textContent)`)
+	c.tab.Axe()
+	c.button("dialog footer", "Plan")
+	c.tab.Until(`document.querySelector(".slot.nonProduction")?.querySelector(".slot-text").dataset.sign.includes("◆") && /Cleaning; non-production; planned/.test(document.querySelector(".slot.nonProduction").getAttribute("aria-label"))`)
+	c.tab.Media("prefers-color-scheme", "dark")
+	c.tab.Axe()
+	c.tab.Shot("tall")
+	if small := webtest.Eval[[]string](c.tab, `[...document.querySelectorAll("#main button, #main select, .slot")].filter((e) => e.getBoundingClientRect().height < 44).map((e) => e.className + e.textContent)`); len(small) > 0 {
+		t.Errorf("too small for a finger: %q", small)
+	}
+	c.tab.Clean()
+}
