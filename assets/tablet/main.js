@@ -97,6 +97,9 @@ function content(page) {
   if (error) {
     return html`<section class="notice bad" role="alert"><strong>This station cannot be shown.</strong> ${sentence(error)} <p><button type="button" class="button large" @click=${() => begin()}>Try again</button></p></section>`;
   }
+  if (t.person && t.codes.length === 0) {
+    return html`<section class="card now none"><h2>No station yet</h2><p class="muted">Choose the stations that this tablet stands at.</p><button type="button" class="button large primary" data-do="choose" @click=${choose}>Choose stations</button></section>`;
+  }
   if (!station.config || !t.view) return html`<p class="muted" role="status">Loading …</p>`;
   try {
     return page.show(t);

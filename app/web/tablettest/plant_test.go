@@ -82,7 +82,7 @@ func tablet(t *testing.T, s *webtest.Service, view webtest.Viewport, name string
 type hand struct{ *webtest.Tab }
 
 func (h hand) tap(selector string) {
-	h.Until(fmt.Sprintf(`(() => { const e = document.querySelector(%q); return e && !e.disabled && e.checkVisibility() && !document.body.hasAttribute("data-resting"); })()`, selector))
+	h.Until(fmt.Sprintf(`(() => { const e = document.querySelector(%q); const sheet = document.querySelector("dialog"); return e && !e.disabled && e.checkVisibility() && (!sheet || sheet.contains(e)) && !document.body.hasAttribute("data-resting"); })()`, selector))
 	h.Tab.Tap(selector)
 }
 

@@ -98,6 +98,38 @@ func TestStopsAndDowntime(t *testing.T) {
 	h.Clean()
 }
 
+// Where the machine counts, what is booked is kept beside its count: it is said before, and not shown as counted.
+func TestTheMachineCounts(t *testing.T) {
+	s := serve(t, nil)
+	s.Call("POST", "/quick-schedule", object{"stationCode": "PACK-1", "skuCode": "BK-1000", "plannedQuantity": 8, "initials": "ABC"}, nil)
+	signal(s, object{"productive": true, "productionCompleteGood": 4})
+	h := tablet(t, s, small8, "Packing", "PACK-1")
+	h.shows("[data-value=good]", "4")
+	h.do("good")
+	h.shows("dialog[open] .notice", "The machine counts here")
+	h.key("5")
+	h.am("KLM")
+	h.said("sent", "5 good")
+	h.shows("[data-do=undo]", "5 good")
+	h.do("bad")
+	h.key("1")
+	h.said("sent", "1 scrap")
+	h.shows("[data-value=bad]", "1")
+	if got := h.Text("[data-value=good]"); got != "4" {
+		t.Errorf("%s are counted", got)
+	}
+	h.do("reject") // of what is counted
+	h.shows("dialog[open] .entered-hint", "Of 4 good units.")
+	h.key("1")
+	h.shows("[data-value=good]", "3")
+	h.shows("[data-value=bad]", "2")
+	signal(s, object{"productionCompleteGood": 5})
+	h.shows("[data-value=good]", "8")
+	h.shows("[data-do=end]", "End") // by its quantity: it is no cut short any more
+	h.sound(t, "machine-small")
+	h.Clean()
+}
+
 // What nobody planned is started, also a break above it; a schedule of another station of the group moves here.
 func TestQuickStartAndTheGroup(t *testing.T) {
 	s := serve(t, nil)

@@ -64,7 +64,7 @@ function shift({ station }) {
   if (!s) return html`<section class="card shift"><p class="muted">No shift goes on.</p></section>`;
   const figure = (label, f) => html`<div><dt>${label}</dt><dd>${percent(f.value, 0)}</dd></div>`;
   return html`<section class="card shift" aria-label="Shift so far">
-    <h2>${s.name ?? "Today"} <span class="muted">since ${time(s.startAt, { zone: station.config?.plant.timezone, date: false })}</span></h2>
+    <h2>${s.name ?? "Today"} <span class="muted">${s.name ? "shift " : ""}since ${time(s.startAt, { zone: station.config?.plant.timezone, date: false })}</span></h2>
     <dl class="facts"><div class="oee"><dt>OEE</dt><dd data-value="oee">${percent(s.oee.value, 0)}</dd></div>${figure("Availability", s.availability)}${figure("Performance", s.performance)}${figure("Quality", s.quality)}
       <div><dt>Good</dt><dd>${number(whole(s.goodCount))}</dd></div><div><dt>Scrap</dt><dd>${number(whole(s.badCount))}</dd></div></dl></section>`;
 }
