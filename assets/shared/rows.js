@@ -9,6 +9,9 @@ import { compare } from "./format.js";
 /** Rows above and below the visible ones that are drawn too, so that scrolling shows no gaps. */
 const spare = 12;
 
+/** Rows that are printed: paper does not scroll. */
+const printed = 2000;
+
 /**
  * visible shows the rows of a list that scrolls by itself: visible({count, height, key(i), row(i)}), height in pixels of each
  * row. It stands inside an element with the class "rows", whose height is bounded and that scrolls.
@@ -23,24 +26,37 @@ class Visible extends AsyncDirective {
       this.scrolled = () => { if (this.from !== this.first()) this.setValue(this.show()); };
       box.addEventListener("scroll", this.scrolled, { passive: true });
       new ResizeObserver(() => this.isConnected && this.setValue(this.show())).observe(box);
+      this.listen();
     }
     return this.show();
   }
 
-  first() { return Math.max(0, Math.floor(this.box.scrollTop / this.list.height) - spare); }
+  listen() {
+    this.paper ??= (event) => { this.whole = event.type === "beforeprint"; this.setValue(this.show()); };
+    for (const type of ["beforeprint", "afterprint"]) addEventListener(type, this.paper);
+  }
+
+  first() { return this.whole ? 0 : Math.max(0, Math.floor(this.box.scrollTop / this.list.height) - spare); }
 
   show() {
     const { count, height, key, row } = this.list;
     this.from = Math.min(this.first(), Math.max(0, count - 1));
-    const to = Math.min(count, this.from + Math.ceil((this.box.clientHeight || 600) / height) + 2 * spare);
+    const to = Math.min(count, this.whole ? printed : this.from + Math.ceil((this.box.clientHeight || 600) / height) + 2 * spare);
     const all = Array.from({ length: Math.max(0, to - this.from) }, (_, i) => this.from + i);
     return html`<div class="rows-space" .hidden=${this.from === 0} ${space(this.from * height)}></div>
       ${repeat(all, key, row)}
       <div class="rows-space" .hidden=${to >= count} ${space((count - to) * height)}></div>`;
   }
 
-  disconnected() { this.box?.removeEventListener("scroll", this.scrolled); }
-  reconnected() { this.box?.addEventListener("scroll", this.scrolled, { passive: true }); }
+  disconnected() {
+    this.box?.removeEventListener("scroll", this.scrolled);
+    for (const type of ["beforeprint", "afterprint"]) removeEventListener(type, this.paper);
+  }
+
+  reconnected() {
+    this.box?.addEventListener("scroll", this.scrolled, { passive: true });
+    this.listen();
+  }
 }
 
 // The policy forbids style attributes in markup, so heights are set by script.

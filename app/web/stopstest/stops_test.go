@@ -41,16 +41,16 @@ func TestStopsAreFound(t *testing.T) {
 	}
 	tab.Axe()
 	tab.Shot("stops")
-	choose(tab, ".scope label:nth-of-type(5) select", "Breakdown") // with what is below it
+	choose(tab, ".scope label:nth-of-type(6) select", "Breakdown") // with what is below it
 	rows(tab, 1)
 	if got := tab.Text(".stop-row[data-issue]"); !strings.Contains(got, "Ремень порван") || !strings.Contains(got, "at the drive") || !strings.Contains(got, "3 min") {
 		t.Errorf("the row is %q", got)
 	}
-	choose(tab, ".scope label:nth-of-type(5) select", "Without a cause")
+	choose(tab, ".scope label:nth-of-type(6) select", "Without a cause")
 	rows(tab, 3)
 	set(tab, ".scope input:not([type=search])", "15 min")
 	rows(tab, 2)
-	choose(tab, ".scope label:nth-of-type(4) select", "Going on")
+	choose(tab, ".scope label:nth-of-type(5) select", "Going on")
 	rows(tab, 1)
 	tab.Until(`new URLSearchParams(location.search).get("atleast") === "15min" && location.search.includes("cause=none") && location.search.includes("open=true")`)
 	first := tab.Text(".stop-row[data-issue] .stop-length")
@@ -80,6 +80,41 @@ func TestStopsAreFound(t *testing.T) {
 	}
 	tab.Visit("/floor/stops?range=2026-01-01/2026-01-02&issue=" + short.ID)
 	tab.Until(`document.querySelector(".stop-one")?.textContent.includes("at the drive")`) // of another time than the list
+	tab.Visit("/floor/stops?uncaused=1&range=" + rangeOf(p))
+	rows(tab, 3)
+	tab.Visit("/floor/stops?range=2000-01-01/2026-01-02") // more than is kept, or may be asked for
+	tab.Until(`document.querySelector("#main .notice.bad")?.innerText.replace(/\s+/g, " ").includes("The stops could not be read. The time must")`)
+	tab.Clean()
+}
+
+// TestManyStops: however many there are, few are in the page; they are read in pages, to the end when somebody asks for it, and printed.
+func TestManyStops(t *testing.T) {
+	p := open(t)
+	tab := p.page("operator", "/floor/stops", `document.querySelector(".empty")`)
+	tab.Eval(`(() => { const ask = fetch; window.asked = []; window.fetch = (path, options) => {
+		if (!path.startsWith("/issue?")) return ask(path, options);
+		const at = new URL(path, location).searchParams, skip = Number(at.get("skip") ?? 0), total = 6200;
+		window.asked.push(skip);
+		const results = [...Array(Math.min(1000, total - skip))].map((_, i) => { const n = skip + i, start = Date.now() - (n + 1) * 60000, part = { startAt: new Date(start).toISOString(), endAt: new Date(start + 30000).toISOString(), durationMs: 30000, causeCode: n % 2 ? "JAM" : null, causeFrom: n % 2 ? "person" : null, excluded: false };
+			return { id: "PRESS-1.stop-" + start, type: "stop", stationCode: "PRESS-1", ...part, uncausedMs: n % 2 ? 0 : 30000, note: null, parts: [part], scheduleId: null, skuCode: null, acknowledged: null, estimate: null, escalation: null, orphaned: false, events: [] }; });
+		return Promise.resolve(Response.json({ isSuccess: true, results, paging: { totalElements: total } }));
+	}; })()`)
+	choose(tab, ".scope select", "Last 7 days")
+	tab.Until(`document.querySelector(".stops-sum p").textContent.startsWith("5,000 stops, 1 d 17 h 40 min, of which 20 h 50 min without a cause")`)
+	if got := webtest.Eval[string](tab, `window.asked.join(" ")`); got != "0 1000 2000 3000 4000" {
+		t.Errorf("it asked for %s", got)
+	}
+	button(tab, ".stops-sum", "Read more")
+	tab.Until(`document.querySelector(".stops-sum p").textContent.startsWith("6,200 stops")`)
+	if n := webtest.Eval[int](tab, `document.querySelectorAll(".stop-row").length`); n > 60 {
+		t.Errorf("%d rows are in the page", n)
+	}
+	tab.Eval(`document.querySelector(".stops-rows").scrollTop = 1e9`)
+	tab.Until(`document.querySelector("[data-row='6199']")`)
+	tab.Eval(`dispatchEvent(new Event("beforeprint"))`)
+	tab.Until(`document.querySelectorAll(".stop-row[data-issue]").length === 2000`)
+	tab.Eval(`dispatchEvent(new Event("afterprint"))`)
+	tab.Until(`document.querySelectorAll(".stop-row[data-issue]").length < 60`)
 	tab.Clean()
 }
 

@@ -50,6 +50,7 @@ class Page {
     this.scope = readScope(q);
     this.filter = { type: q.get("type") ?? "", open: q.get("open") ?? "", cause: q.get("cause")?.split(",").filter(Boolean) ?? [], atleast: parseDuration(q.get("atleast") ?? "") || 0, search: q.get("search") ?? "", order: q.get("order") ?? "" };
     this.id = q.get("issue") ?? "";
+    if (q.get("uncaused") === "1") this.filter.cause = [none];
     this.filter.uncaused = this.filter.cause.length === 1 && this.filter.cause[0] === none;
     this.asks = JSON.stringify([this.scope, this.filter.type, this.filter.open, this.filter.uncaused]);
     if (this.asks !== before) {
@@ -98,7 +99,7 @@ class Page {
         ${this.ctx.can("operator") ? html`<button type="button" class="button" @click=${() => this.manual()}>Manual downtime</button>` : nothing}
         <button type="button" class="button" ?disabled=${!this.found.length} @click=${() => this.save()}>CSV</button></div></div>
       ${scopeBar({ scope: this.scope, directory: this.names, change: (scope) => this.go({ scope }), more: this.filters() })}
-      ${this.stops.error ? html`<p class="notice bad" role="alert"><strong>The stops could not be read.</strong> ${(this.stops.error.details ?? []).map((d) => sentence(`${d.field} ${d.issue}`)).join(" ") || sentence(this.stops.error)} <button type="button" class="button small" @click=${() => this.stops.read()}>Try again</button></p>` : nothing}
+      ${this.stops.error ? html`<p class="notice bad" role="alert"><strong>The stops could not be read.</strong> ${(this.stops.error.details ?? []).map((d) => sentence(`${d.field === "rangecode" ? "the time" : d.field} ${d.issue}`)).join(" ") || sentence(this.stops.error)} <button type="button" class="button small" @click=${() => this.stops.read()}>Try again</button></p>` : nothing}
       <div class=${stop ? "stops with-one" : "stops"}>
         <section class="stops-list" aria-label="List of stops">${this.summary()}${this.list()}</section>
         ${stop ? one({ stop, all: this.stops.all, names: this.names, may: this.ctx.can, taken: (stops) => this.taken(stops), close: () => this.go({ issue: "" }) }) : nothing}
@@ -114,7 +115,8 @@ class Page {
     const causes = [["", "Any"], [none, "Without a cause"], ...reasons.map((r) => [r.code, `${"\u2003".repeat(depth(r))}${this.names.reason(r.code).name}`])];
     const cause = f.cause.join(",");
     if (!causes.some(([code]) => code === cause)) causes.push([cause, f.cause.length > 1 ? count(f.cause.length, "cause") : cause]);
-    return html`${part("Type", choose(f.type, [["", "All"], ["stop", "Stops"], ["slow", "Slow periods"], ["manual", "Manual downtime"]], (type) => set({ type })))}
+    return html`${part("Search", html`<input type="search" dir="auto" .value=${f.search} @input=${(e) => { clearTimeout(this.typing); this.typing = setTimeout(() => set({ search: e.target.value }), 250); }}>`)}
+      ${part("Type", choose(f.type, [["", "All"], ["stop", "Stops"], ["slow", "Slow periods"], ["manual", "Manual downtime"]], (type) => set({ type })))}
       ${part("State", choose(f.open, [["", "All"], ["true", "Going on"], ["false", "Ended"]], (open) => set({ open })))}
       ${part("Cause", choose(cause, causes, (to) => set({ cause: to })))}
       ${part("At least", html`<input type="text" size="8" placeholder="any length" .value=${f.atleast ? duration(f.atleast) : ""} @change=${(e) => {
@@ -122,8 +124,7 @@ class Page {
         e.target.setCustomValidity(Number.isNaN(ms) ? "Enter a length of time, such as 5 min or 1:30" : "");
         if (e.target.reportValidity()) set({ atleast: ms ? duration(ms).replaceAll(" ", "") : "" });
       }}>`)}
-      ${part("Order", choose(f.order, [["", "Latest first"], ["length", "Longest first"]], (order) => set({ order })))}
-      ${part("Search", html`<input type="search" .value=${f.search} @input=${(e) => { clearTimeout(this.typing); this.typing = setTimeout(() => set({ search: e.target.value }), 250); }}>`)}`;
+      ${part("Order", choose(f.order, [["", "Latest first"], ["length", "Longest first"]], (order) => set({ order })))}`;
   }
 
   summary() {
@@ -139,6 +140,7 @@ class Page {
 
   list() {
     const rows = this.found;
+    if (!rows.length && this.stops.error) return nothing;
     if (!rows.length) return this.stops.loading ? html`<p class="muted loading">Loading …</p>` : html`<p class="empty">${this.stops.all.length ? "No stop is left by these filters." : "There are no stops in this time."}</p>`;
     const may = this.ctx.can("operator"), all = may && rows.every((s) => this.chosen.has(s.id));
     return html`<div class="stops-table ${may ? "" : "readonly"}" role="table" aria-label="Stops" aria-rowcount=${rows.length + 1}>

@@ -72,7 +72,7 @@ class Page {
       ${scopeBar({ scope: this.scope, directory: this.names, parts: this.state === "due" ? ["plant", "group", "stations"] : undefined, change: (scope) => this.go({ scope }), more: html`
         <label class="scope-part"><span>List</span><select @change=${(e) => this.go({ list: ["", ...lists.keys()][e.target.selectedIndex] })}><option .selected=${!this.filter.list}>All lists</option>${[...lists].map(([code, name]) => html`<option .selected=${code === this.filter.list}>${name}</option>`)}</select></label>
         <label class="scope-part"><span>Search</span><input type="search" .value=${this.filter.search} @input=${(e) => { clearTimeout(this.typing); this.typing = setTimeout(() => this.go({ search: e.target.value }), 250); }}></label>` })}
-      ${this.tasks.error ? html`<p class="notice bad" role="alert"><strong>The Tasks could not be read.</strong> ${(this.tasks.error.details ?? []).map((d) => sentence(`${d.field} ${d.issue}`)).join(" ") || sentence(this.tasks.error)} <button type="button" class="button small" @click=${() => this.tasks.read()}>Try again</button></p>` : nothing}
+      ${this.tasks.error ? html`<p class="notice bad" role="alert"><strong>The Tasks could not be read.</strong> ${(this.tasks.error.details ?? []).map((d) => sentence(`${d.field === "rangecode" ? "the time" : d.field} ${d.issue}`)).join(" ") || sentence(this.tasks.error)} <button type="button" class="button small" @click=${() => this.tasks.read()}>Try again</button></p>` : nothing}
       ${this.summary()}${this.list()}`;
   }
 
@@ -85,6 +85,7 @@ class Page {
 
   list() {
     const rows = this.rows;
+    if (!rows.length && this.tasks.error) return nothing;
     if (!rows.length) return this.tasks.loading ? html`<p class="muted loading">Loading …</p>` : html`<p class="empty">${{ due: "Nothing is due.", missed: "Nothing was missed in this time.", done: "Nothing was done in this time." }[this.state]}${this.tasks.all.length ? " The filters leave others out." : ""}</p>`;
     return html`<div class="tasks"><div class="rows tasks-rows" role="list" aria-label="Tasks">${visible({ count: rows.length, height, key: (i) => rows[i].id, row: (i) => (rows[i].head ? this.head(rows[i]) : this.row(rows[i].task)) })}</div></div>`;
   }

@@ -19,7 +19,7 @@ export function one({ stop, all, names, may, taken, close }) {
   const cause = (part) => async () => taken(await giveCause({ stops: [stop], all, names, now: part ? part.causeCode : stop.causeCode, partStartAt: part?.startAt }) ?? []);
   return html`<aside class="card stop-one" aria-label="Stop" data-issue=${stop.id}>
     <div class="spread"><h2 class="status ${stop.type === "slow" ? "slow" : "stop"}"><span aria-hidden="true">${signs[stop.type]}</span> ${nouns[stop.type]}</h2>
-      <button type="button" class="icon-button" aria-label="Close this stop" @click=${close}>✕</button></div>
+      <button type="button" class="icon-button" aria-label="Back to the list" title="Back to the list" @click=${close}>✕</button></div>
     <p><a href=${`/floor/station/${encodeURIComponent(stop.stationCode)}`} dir="auto">${names.station(stop.stationCode).name}</a> <span class="muted">${stop.stationCode}</span></p>
     ${stop.orphaned ? html`<p class="notice wait">There is no such stop any more: signals that came late, or a correction, changed the station's time. This is what was said of it.</p>` : nothing}
     ${stop.excluded ? html`<p class="notice">It is out of the figures.</p>` : nothing}
@@ -29,7 +29,7 @@ export function one({ stop, all, names, may, taken, close }) {
       <dt>Cause</dt><dd dir="auto">${causeText(stop, names)}</dd>
       ${stop.parts.length > 1 && uncausedOf(stop) ? html`<dt>Without a cause</dt><dd>${open ? ticking((t) => spell(uncausedOf(stop, t))) : duration(uncausedOf(stop))}</dd>` : nothing}
       ${sku ? html`<dt>SKU</dt><dd dir="auto">${sku.name}</dd>` : nothing}
-      ${stop.scheduleId ? html`<dt>Schedule</dt><dd><a href=${`/floor/schedules?schedule=${encodeURIComponent(stop.scheduleId)}`}>${stop.scheduleId}</a></dd>` : nothing}
+      ${stop.scheduleId ? html`<dt>Schedule</dt><dd><a href=${`/floor/schedules?${new URLSearchParams({ stations: stop.stationCode, at: stop.startAt })}`}>${stop.scheduleId}</a></dd>` : nothing}
       ${stop.note ? html`<dt>Note</dt><dd dir="auto">${stop.note}</dd>` : nothing}
       ${stop.acknowledged ? html`<dt>Acknowledged</dt><dd>${at(stop.acknowledged.at)} by <span dir="auto">${stop.acknowledged.initials ?? stop.acknowledged.by}</span></dd>` : nothing}
       ${stop.estimate ? html`<dt>Expected end</dt><dd>${at(stop.estimate.expectedEndAt, { seconds: false })} ${open ? html`<span class="muted">(${ticking((t) => until(stop.estimate.expectedEndAt, t))})</span>` : nothing}</dd>` : nothing}
