@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
@@ -114,6 +115,14 @@ func TestAMonthIsDrawnAtOnce(t *testing.T) {
 	tab.SlowCPU(1)
 	tab.Until(`document.querySelector(".ribbon").dataset.drawn && document.querySelectorAll("[aria-label=Stops] tbody tr").length > 100`)
 	tab.Shot("month")
+	if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	tab.Until(`getComputedStyle(document.querySelector(".controls")).display === "none"`)
+	tab.Shot("month-print")
+	if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}); err != nil {
+		t.Fatal(err)
+	}
 	tab.Axe()
 	tab.Clean()
 }

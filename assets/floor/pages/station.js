@@ -98,7 +98,7 @@ function timeline(page) {
       <canvas aria-hidden="true"></canvas><div class="line" hidden></div><div class="chosen" hidden></div></div>
     <p class="at-cursor" dir="auto"></p>
     ${picked({ item: page.picked, zone, names, timeline: page.timeline, go: (from, to) => page.go(between(from, to)), close: () => { page.picked = null; page.ctx.update(); }, stopLink: stopsAddress(page), planLink: (item) => plansAddress(page, item) })}
-    ${legend(page.details?.oee, ask(page))}
+    ${legend(page.details?.oee, ask(page), page.details?.length)}
     ${stretches({ timeline: page.timeline, zone, names })}
   </section>`;
 }

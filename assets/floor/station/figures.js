@@ -7,15 +7,18 @@ import { duration, number } from "../../shared/format.js";
 import { percent } from "../../shared/status.js";
 import { kinds } from "./ribbon.js";
 
-const whole = (ms) => (ms === null || ms === undefined ? "–" : duration(Math.abs(ms) >= 60000 ? Math.round(ms / 1000) * 1000 : ms));
+// whole writes a time in whole minutes, one of less than an hour in seconds: the dialog has the rest.
+const whole = (ms) => { const unit = Math.abs(ms) >= 3600000 ? 60000 : Math.abs(ms) >= 60000 ? 1000 : 1; return ms === null || ms === undefined ? "–" : duration(Math.round(ms / unit) * unit); };
 const units = (n) => (n === null || n === undefined ? "–" : number(Math.round(n * 10) / 10));
 const money = (n, currency) => (n === null || n === undefined ? "–" : `${number(Math.round(n * 100) / 100)} ${currency ?? ""}`.trim());
 
-/** legend tells how much of the time was of each kind: what the ribbon shows, in words. */
-export function legend(oee, ask) {
+/** legend tells how much of the time was of each kind: what the ribbon shows, in words. length is that of the time, ms, of
+ * which some may be of before anything was known of the station. */
+export function legend(oee, ask, length) {
+  const before = oee ? length - oee.totalMs : 0;
   const time = { productive: "productiveMs", slow: "slowMs", nonProduction: "scheduledNonProductionMs", idle: "idleMs", downtime: "downtimeMs", noData: "noDataMs", outOfShift: "outOfShiftMs" };
   return html`<ul class="legend" aria-label="Time by kind">${Object.entries(time).map(([kind, name]) => html`<li><span class=${`letter ${kinds[kind].color}`} aria-hidden="true">${kinds[kind].letter}</span> ${kinds[kind].label}
-    ${oee ? html`${figureButton(whole(oee[name]), ask(name))} <span class="muted">${oee.totalMs > 0 ? percent(oee[name] / oee.totalMs) : ""}</span>` : nothing}</li>`)}</ul>`;
+    ${oee ? html`${figureButton(whole(oee[name]), ask(name))} <span class="muted">${oee.totalMs > 0 ? percent(oee[name] / oee.totalMs) : ""}</span>` : nothing}</li>`)}${before >= 60000 ? html`<li class="muted">${whole(before)} more are of before anything was known of the station</li>` : nothing}</ul>`;
 }
 
 /** tiles are OEE and its parts, counts and energy. ask(figure) gives the spec of explain. */

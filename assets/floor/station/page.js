@@ -151,6 +151,7 @@ export class Page {
       const span = view.text in ranges ? spanOf(view) : { from: new Date(view.from).toISOString(), to: new Date(Math.max(view.from + minute, Math.min(view.to, Date.now()))).toISOString() };
       const details = await detailsOf(this.code, span, this.profile, signal);
       if (signal.aborted) return;
+      details.length = this.timeline.to - this.timeline.from;
       Object.assign(this, { details, stops: stopsOf(details.issues, Date.now()) });
       this.draw();
     } catch (error) {
