@@ -289,7 +289,7 @@ func TestArchivedAccount(t *testing.T) {
 	for name, a := range asks {
 		a.key = admin
 		got := s.do(a)
-		if a.method == http.MethodGet {
+		if a.method == http.MethodGet || name == "POST /analysis/tuning" { // which only reckons
 			got.want(t, 200)
 		} else if got.status != 409 && !strings.Contains(a.path, "dryrun") {
 			t.Errorf("%s: %d on an archived account: %s", name, got.status, got.body)
