@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"opsmon/app/web/webtest"
@@ -128,5 +130,23 @@ func TestNonProductionIsPlanned(t *testing.T) {
 	if small := webtest.Eval[[]string](c.tab, `[...document.querySelectorAll("#main button, #main select, .slot")].filter((e) => e.getBoundingClientRect().height < 44).map((e) => e.className + e.textContent)`); len(small) > 0 {
 		t.Errorf("too small for a finger: %q", small)
 	}
+	c.tab.Clean()
+}
+
+// TestTheChartAsATable: what the chart shows can be read as a table, which is also what is printed.
+func TestTheChartAsATable(t *testing.T) {
+	c := serve(t)
+	a := c.plan("PACK-1", "PLATE", 60, object{"workOrderReference": "WO-1"})
+	c.plan("PACK-2", "BOWL", 60*40, nil) // beyond what is shown
+	c.open(webtest.Laptop, "readonly")
+	c.tab.Until(bar(a.ID))
+	c.tab.Eval(`dispatchEvent(new Event("beforeprint"))`)
+	c.tab.Until(`document.querySelectorAll(".gantt-table tbody tr").length === 1 && /Packing line 1.*Teller <groß> مكبس.*WO-1.*Planned.*1,200/s.test(document.querySelector(".gantt-table tbody").textContent)`)
+	c.tab.Axe()
+	if _, err := chromedp.Call(c.tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	c.tab.Until(`!document.querySelector(".gantt").checkVisibility() && document.querySelector(".gantt-table td").checkVisibility()`)
+	c.tab.Shot("print")
 	c.tab.Clean()
 }

@@ -12,6 +12,7 @@ import { actions } from "../schedules/actions.js";
 import { Carry } from "../schedules/carry.js";
 import { Chart } from "../schedules/chart.js";
 import { keys } from "../schedules/keys.js";
+import { listing } from "../schedules/listing.js";
 import { legend } from "../schedules/legend.js";
 import { Plan } from "../schedules/plan.js";
 import { dragging } from "../schedules/pointer.js";
@@ -30,6 +31,7 @@ export async function open(ctx) {
 
 class Page {
   told = "";
+  listing = false; // whether the table is open
 
   constructor(ctx, names) {
     Object.assign(this, { ctx, names });
@@ -47,7 +49,8 @@ class Page {
     live.addEventListener("reset", this.reset);
     live.addEventListener("account", this.reset);
     addEventListener("keydown", this.key);
-    this.plan.addEventListener("change", () => { if (this.count !== this.plan.schedules.size) ctx.update(); });
+    addEventListener("beforeprint", this.print);
+    this.plan.addEventListener("change", () => { if (this.listing || this.count !== this.plan.schedules.size) ctx.update(); });
     this.read(ctx.query);
     queueMicrotask(() => requestAnimationFrame(() => this.lay()));
   }
@@ -59,6 +62,7 @@ class Page {
     live.removeEventListener("reset", this.reset);
     live.removeEventListener("account", this.reset);
     removeEventListener("keydown", this.key);
+    removeEventListener("beforeprint", this.print);
     clearTimeout(this.timer);
   }
 
@@ -88,6 +92,7 @@ class Page {
   }
 
   lay() {
+    this.laid = true;
     this.chart.lay({ rows: this.rows(), zone: this.zone, span: zooms[this.zoom].span, at: this.at });
   }
 
@@ -135,6 +140,11 @@ class Page {
     if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.target.closest?.("input, textarea, select, dialog") || !this.writes.last) return;
     event.preventDefault();
     this.undo();
+  };
+
+  print = () => { // on paper it is a table
+    this.listing = true;
+    this.ctx.update();
   };
 
   say(text) {
@@ -189,7 +199,9 @@ class Page {
       </div>
       ${this.problem ? html`<section class="notice bad" role="alert"><strong>Not all schedules could be read.</strong> ${sentence(this.problem)} <button type="button" class="button small" @click=${() => this.load()}>Try again</button></section>` : nothing}
       ${this.chart.element}
+      ${this.chart.rows.length || !this.laid ? nothing : html`<p class="empty">No stations are here. Choose another group, or all stations.</p>`}
       <p class="visually-hidden" role="status" aria-live="polite">${this.told}</p>
+      ${listing(this)}
       ${legend({ zone, write, loading: this.plan.loading })}`;
   }
 }

@@ -95,7 +95,6 @@ export class Chart extends EventTarget {
   lay({ rows = this.rows, zone = this.zone, span = this.span, at = this.left }) {
     Object.assign(this, { rows, zone, span });
     const focus = this.element.contains(document.activeElement) ? document.activeElement.closest(".slot")?.dataset.id : null;
-    this.element.style.setProperty("--rows", rows.length);
     for (const { element } of this.#drawn.values()) element.remove();
     this.#drawn.clear();
     this.scale = this.width / span;
@@ -107,6 +106,7 @@ export class Chart extends EventTarget {
     const height = rows.reduce((top, row) => { this.#tops.push(top); return top + (row.code ? lanes().row : heading); }, 0);
     this.content.style.width = `${this.namesWidth + this.xOf(this.to)}px`;
     this.content.style.height = `${axis + height}px`;
+    this.element.style.setProperty("--whole", `${axis + height + 18}px`); // and a scroll bar
     this.element.style.setProperty("--production-top", `${lanes().production[0]}px`);
     this.element.scrollLeft = this.xOf(at);
     this.redraw();
@@ -117,6 +117,7 @@ export class Chart extends EventTarget {
   #relay = () => this.lay({});
 
   #resized() {
+    if (!this.element.clientWidth) return; // it is not shown, as on paper
     if (this.span && Math.abs(this.scale * this.span - this.width) > 1) this.lay({ at: this.left });
     else this.#later();
   }
@@ -145,7 +146,7 @@ export class Chart extends EventTarget {
 
   // settle: the hands rest. Near an end of the time that the content has, it gets more.
   #settle() {
-    if (!this.span || !this.element.isConnected) return;
+    if (!this.span || !this.element.clientWidth) return;
     const at = this.left, edge = this.span / 2;
     if (!this.held && (at < this.from + edge || this.right > this.to - edge)) return this.lay({ at });
     this.dispatchEvent(new Event("view"));

@@ -9,8 +9,8 @@ import { saveTable, saveText } from "../../shared/plot.js";
 import { schemas } from "../../shared/schema.js";
 import { spanText } from "../../shared/zone.js";
 import { nameOf } from "./bars.js";
-import { spanOf } from "./plan.js";
 import { exportTable } from "./table.js";
+import { shownIn } from "./listing.js";
 import { Import, forget, issueText, kept, write } from "./import.js";
 
 const shown = 200; // rows of the preview that are drawn
@@ -20,10 +20,8 @@ const rest = 300; // ms without a key until the table is read
 const comma = () => (1.5).toLocaleString(navigator.language).includes(",");
 
 /** exportSchedules gives the schedules that the chart shows to the person, as CSV. */
-export async function exportSchedules({ chart, plan, names }) {
-  const all = await schemas(), now = Date.now(), { left, right } = chart;
-  const list = chart.rows.filter((row) => row.code).flatMap((row) => plan.of(row.code)).filter((s) => { const { from, to } = spanOf(s, now); return from < right && to > left; });
-  saveText("schedules.csv", exportTable(all, list, (code) => names.plantOf(code).timezone, comma()), "text/csv;charset=utf-8");
+export async function exportSchedules(page) {
+  saveText("schedules.csv", exportTable(await schemas(), shownIn(page), (code) => page.names.plantOf(code).timezone, comma()), "text/csv;charset=utf-8");
 }
 
 /** importSchedules asks for a table and writes what it says. */

@@ -1,0 +1,35 @@
+// The same as the chart shows, as a table: for those who read rather than look, and for paper.
+
+import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { number } from "../../shared/format.js";
+import { live } from "../../shared/live.js";
+import { table } from "../../shared/rows.js";
+import { spanText } from "../../shared/zone.js";
+import { countsOf, lookOf, looks, nameOf } from "./bars.js";
+import { spanOf } from "./plan.js";
+
+/** Most rows of the table; of more, the chart's time or its stations want to be fewer. */
+const most = 500;
+
+/** shownIn gives the schedules that have time in what the chart shows, row by row. */
+export function shownIn({ chart, plan }) {
+  const now = Date.now(), { left, right } = chart;
+  return chart.rows.filter((row) => row.code).flatMap((row) => plan.of(row.code)).filter((s) => { const { from, to } = spanOf(s, now); return from < right && to > left; });
+}
+
+/** listing gives the table; page.listing tells whether it is open. */
+export function listing(page) {
+  const { names, plan } = page, now = Date.now(), all = page.listing ? shownIn(page) : [];
+  const columns = [
+    { name: "station", label: "Station", text: (s) => names.station(s.stationCode).name },
+    { name: "what", label: "SKU or reason", text: (s) => nameOf(s, names) },
+    { name: "order", label: "Work order", text: (s) => s.workOrderReference ?? "" },
+    { name: "state", label: "State", text: (s) => { const { sign, word } = looks[lookOf(s, now, plan.of(s.stationCode))]; return `${s.kind === "production" ? "" : "◆ "}${sign} ${word}`; } },
+    { name: "when", label: "When", text: (s) => { const { from, to, known } = spanOf(s, now); return spanText(from, known ? to : null, names.plantOf(s.stationCode).timezone); } },
+    { name: "good", label: "Good", numeric: true, text: (s) => (s.kind === "production" && s.state !== "planned" ? number(Math.floor(countsOf(s, live.stations.get(s.stationCode)).good ?? 0)) : "") },
+    { name: "quantity", label: "Quantity", numeric: true, text: (s) => { const { quantity } = countsOf(s); return s.kind === "production" && quantity ? number(Math.round(quantity)) : ""; } },
+  ];
+  return html`<details class="gantt-table" ?open=${page.listing} @toggle=${(e) => { if (page.listing !== e.target.open) { page.listing = e.target.open; page.ctx.update(); } }}><summary>As a table</summary>
+    ${page.listing ? html`${table({ columns, rows: all.slice(0, most), key: (s) => s.id, caption: "Schedules that the chart shows", empty: "No schedules have time in what the chart shows.", open: (s) => page.open(s) })}
+      ${all.length > most ? html`<p class="muted">${number(all.length - most)} more are not listed: show less time, or fewer stations.</p>` : nothing}` : nothing}</details>`;
+}
