@@ -118,6 +118,14 @@ func TestTheFloorShowsWhatStationsDo(t *testing.T) {
 	tab.Axe()
 	tab.Shot("floor-alert")
 
+	var message struct{ ID string }
+	s.Call("POST", "/message", object{"stationCode": "S-1", "text": "Watch the <i>feeder</i>", "initials": "KLM"}, &message)
+	tab.Until(`document.querySelector(".messages")?.textContent.includes("Watch the <i>feeder</i>")`)
+	tab.Axe()
+	tab.Shot("floor-message")
+	s.Call("POST", "/message/"+message.ID+"/done", object{"initials": "ABC"}, nil)
+	tab.Until(`!document.querySelector(".messages")`)
+
 	// A new configuration shows without anybody's doing: a name, a station more, one less.
 	changed := strings.NewReplacer(`"Machine 0"`, `"Press"`, `"S-5"`, `"S-99"`).Replace(string(plant(6, 3)))
 	s.Call("PUT", "/account/manifest", json.RawMessage(changed), nil)

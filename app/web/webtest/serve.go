@@ -30,6 +30,8 @@ type Options struct {
 	Empty bool
 	// Simulated plays the plant's last hours at once, and then goes on with the clock.
 	Simulated bool
+	// Before is called when the service is there and before the past is played, for what is to see it; nil: nothing.
+	Before func(*Service)
 	// Clock is the service's, for a test that plays time itself; nil = the real one.
 	Clock *Clock
 	// Adjust changes the configuration; nil = as it is.
@@ -83,6 +85,9 @@ func Serve(t *testing.T, o Options) *Service {
 		var made struct{ AccountID, APIKey string }
 		s.callLocal("/local/init", map[string]any{"domain": domain, "email": Admin, "manifest": json.RawMessage(manifest)}, &made)
 		s.AccountID, s.Key = made.AccountID, made.APIKey
+	}
+	if o.Before != nil {
+		o.Before(s)
 	}
 	if o.Simulated {
 		s.play(manifest, past)

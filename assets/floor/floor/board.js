@@ -15,6 +15,12 @@ export class Board {
   /** scope are the stations of the part of the plant that is looked at and of the search, of whatever status. */
   scope = [];
   #cards = new Map();
+
+  constructor() {
+    this.element.addEventListener("contentvisibilityautostatechange", (event) => this.#cards.get(event.target.dataset.station)?.hide(event.skipped));
+    addEventListener("beforeprint", this.#all);
+  }
+
   #names;
   #wanted;
   #ordered = 0;
@@ -50,7 +56,12 @@ export class Board {
 
   tick(now) { for (const card of this.#cards.values()) card.tick(now); }
 
-  close() { clearTimeout(this.#timer); }
+  close() {
+    clearTimeout(this.#timer);
+    removeEventListener("beforeprint", this.#all);
+  }
+
+  #all = () => { for (const card of this.#cards.values()) card.draw(); };
 
   #card(station) {
     const code = station.stationCode;

@@ -1,13 +1,15 @@
-// Times that go on by themselves. One timer serves all of a page.
+// Times that go on by themselves, by the service's clock. One timer serves all of a page.
+
+import { now } from "../../shared/clock.js";
 
 const listeners = new Set();
 let timer = 0;
 
-/** everySecond calls a function with the time, ms, now and at each full second; it gives a function that ends it. */
+/** everySecond calls a function with the service's time, ms, at once and at each full second; it gives a function that ends it. */
 export function everySecond(call) {
   listeners.add(call);
-  call(Date.now());
-  timer ||= setTimeout(tick, 1000 - (Date.now() % 1000));
+  call(now());
+  timer ||= setTimeout(tick, 1000 - (now() % 1000));
   return () => {
     listeners.delete(call);
     if (listeners.size) return;
@@ -17,9 +19,9 @@ export function everySecond(call) {
 }
 
 function tick() {
-  timer = setTimeout(tick, 1000 - (Date.now() % 1000));
-  const now = Date.now();
-  for (const call of listeners) call(now);
+  timer = setTimeout(tick, 1000 - (now() % 1000));
+  const at = now();
+  for (const call of listeners) call(at);
 }
 
 /** elapsed writes how long something goes on, short enough to be read from afar: "0:45", "12:05", "3 h 12 min", "15 h", "2 d 4 h". */

@@ -1,14 +1,17 @@
 // The floor: what every station does now, by plant and group. What is looked at stands in the address.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { ahead } from "../../shared/clock.js";
 import { directory } from "../../shared/directory.js";
 import { segmented } from "../../shared/form.js";
+import { time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { addressOf, readScope, scopeBar } from "../../shared/scope.js";
 import { statusOf } from "../../shared/status.js";
 import { style } from "../../shared/styles.js";
 import { Board } from "../floor/board.js";
 import { countsBy, tally, troubles } from "../floor/facts.js";
+import { Messages } from "../floor/messages.js";
 import { everySecond } from "../floor/ticking.js";
 
 const many = 40; // stations, from which on the dense view is the first one
@@ -20,7 +23,7 @@ export async function open(ctx) {
   const account = () => directory().then((again) => page.look(page.ctx, again), () => {}); // the old names do until then
   live.addEventListener("stations", stations);
   live.addEventListener("account", account);
-  const stop = everySecond((now) => page.board.tick(now));
+  const stop = everySecond((at) => page.tick(at));
   return {
     title: "Floor", render: () => page.render(), changed: (now) => page.look(now),
     leave: () => {
@@ -28,6 +31,7 @@ export async function open(ctx) {
       live.removeEventListener("account", account);
       stop();
       page.board.close();
+      page.messages.close();
       unfollow();
     },
   };
@@ -36,7 +40,19 @@ export async function open(ctx) {
 class Floor {
   board = new Board();
 
+  messages = new Messages(() => this.ctx.update());
+  #old = 0; // since when what is shown is old, ms; 0: it is not
+
   constructor(ctx, names) { this.look(ctx, names); }
+
+  tick(at) {
+    const old = live.oldSince();
+    if (old !== this.#old) {
+      this.#old = old;
+      this.ctx.update();
+    }
+    if (!old) this.board.tick(at); // what is not known does not go on
+  }
 
   // look takes what the address asks for, and the names when they are new.
   look(ctx, names = this.names) {
@@ -68,6 +84,8 @@ class Floor {
       <div class="floor-bar">${scopeBar({ scope: { plant: wanted.plant, group: wanted.group }, directory: names, parts: ["plant", "group"], change: ({ plant, group }) => this.go({ plant, group }), more: html`<label class="scope-part"><span>Search</span>
         <input type="search" placeholder="Station, SKU, work order …" .value=${wanted.search} @input=${(e) => this.go({ search: e.target.value }, true)}></label>` })}
         ${this.chips()}</div>
+      ${this.#old ? html`<p class="notice wait" role="alert"><strong>Connection lost since ${time(this.#old + ahead())}.</strong> What is shown is from then; it goes on by itself.</p>` : nothing}
+      ${this.messages.list(board.scope, names)}
       <div class=${`floor-board ${this.view}${wanted.sort === "trouble" ? " by-trouble" : ""}`}>${board.element}</div>`;
   }
 

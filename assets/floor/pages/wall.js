@@ -3,6 +3,7 @@
 
 import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
+import { ahead } from "../../shared/clock.js";
 import { directory } from "../../shared/directory.js";
 import { count, time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
@@ -66,18 +67,18 @@ class Wall {
     };
   }
 
-  tick(now) {
-    const old = live.oldSince(now);
+  tick(at) { // by the service's clock; a screen's own may be wrong
+    const old = live.oldSince();
     if (old !== this.#old) {
       this.#old = old;
       this.#draw();
     }
-    if (!old) for (const cell of this.#cells.values()) cell.tick(now); // what is not known does not go on
-    if (!this.#still && this.pages.length > 1 && now >= this.#until) this.#turn(this.#at + 1);
-    const clock = this.root.querySelector(".wall-clock"), text = time(now, { date: false, zone: this.page?.zone });
+    if (!old) for (const cell of this.#cells.values()) cell.tick(at); // what is not known does not go on
+    if (!this.#still && this.pages.length > 1 && Date.now() >= this.#until) this.#turn(this.#at + 1);
+    const clock = this.root.querySelector(".wall-clock"), text = time(at, { date: false, zone: this.page?.zone });
     if (clock.textContent !== text) clock.textContent = text;
     const age = this.root.querySelector(".wall-age");
-    if (age) age.textContent = elapsed(now - old);
+    if (age) age.textContent = elapsed(Date.now() - old);
   }
 
   // lay finds the stations and cuts them into pages.
@@ -132,7 +133,7 @@ class Wall {
         <p class="wall-clock"></p></header>
       ${page ? html`<ul class="wall-grid" role="list">${repeat(page.stations, (code) => code, (code) => this.#cells.get(code).root)}</ul>`
         : html`<p class="wall-empty">There is no station here. Plant, group and stations are chosen in the address.</p>`}
-      ${this.#old ? html`<p class="wall-old" role="alert"><strong>Connection lost since ${time(this.#old, { zone: page?.zone, date: Date.now() - this.#old > 12 * 3600000 })}</strong> What is shown is <span class="wall-age"></span> old.</p>` : nothing}
+      ${this.#old ? html`<p class="wall-old" role="alert"><strong>Connection lost since ${time(this.#old + ahead(), { zone: page?.zone, date: Date.now() - this.#old > 12 * 3600000 })}</strong> What is shown is <span class="wall-age"></span> old.</p>` : nothing}
       ${this.#controls(n)}`, this.root);
   }
 

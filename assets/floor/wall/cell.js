@@ -1,6 +1,7 @@
 // A station on the wall screen: few words, large. Its texts are those of the floor page.
 
 import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
+import { now } from "../../shared/clock.js";
 import { factsOf } from "../floor/facts.js";
 import { elapsed } from "../floor/ticking.js";
 
@@ -24,11 +25,11 @@ export class Cell {
     this.#bar ??= this.root.querySelector(".cell-bar");
     this.#bar.children[0].style.transform = `scaleX(${facts.filled})`;
     this.#bar.children[1].style.transform = `translateX(${facts.expected * 100}%)`;
-    this.tick(Date.now());
+    this.tick(now());
   }
 
-  tick(now) {
-    const text = elapsed(now - this.#since);
+  tick(at) {
+    const text = elapsed(at - this.#since);
     if (text !== this.#clock.textContent) this.#clock.textContent = text;
   }
 }

@@ -1,0 +1,78 @@
+package floortest_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"opsmon/app/web/webtest"
+)
+
+// watch notes what a page shows: the texts of each station at each sequence, and when a count was first seen, ms.
+const watch = `(async () => {
+	const live = await ` + live + `;
+	window.seen = {}; window.at = {};
+	const note = () => {
+		for (const e of document.querySelectorAll("[data-station]")) {
+			const texts = {};
+			for (const part of e.querySelectorAll("[data-value]")) texts[part.dataset.value] = part.textContent;
+			window.seen[e.dataset.station + " " + e.dataset.sequence] = texts;
+			window.at[e.dataset.station + " " + texts.good] ??= Date.now();
+		}
+	};
+	note();
+	live.addEventListener("stations", () => requestAnimationFrame(note));
+})()`
+
+// Whatever screen one looks at: the same station with the same sequence shows the same, and what a machine tells is there at
+// once.
+func TestAllScreensShowTheSame(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: plant(6, 3)})
+	now := time.Now()
+	for i := range 6 {
+		start(s, i, now.Add(-time.Minute), 100)
+	}
+	signals(s, now.Add(-time.Minute), produces(1), 0, 1, 2, 3, 4, 5)
+	tabs := []*webtest.Tab{open(t, s, "/floor", webtest.Laptop), open(t, s, "/floor/wall?together=true", webtest.Laptop), open(t, s, "/floor?view=dense&sort=trouble", webtest.TabletTall)}
+	for _, tab := range tabs {
+		tab.Until(card(5, "[data-value=good]") + ` === "1"`)
+		tab.Eval(watch)
+	}
+	var late []float64
+	for n := range 8 {
+		station := n % 6
+		sent := time.Now()
+		signals(s, sent, produces(1), station)
+		key := fmt.Sprintf(`window.at["S-%d %d"]`, station, 2+n/6)
+		for _, tab := range tabs {
+			tab.Until(key)
+			late = append(late, webtest.Eval[float64](tab, key)-float64(sent.UnixMilli()))
+		}
+	}
+	slices.Sort(late)
+	t.Logf("a signal was on a screen after %.0f ms in the middle, %.0f ms at most", late[len(late)/2], late[len(late)-1])
+	if late[len(late)/2] > 5000 { // a second on a computer with nothing else to do
+		t.Error("that is late")
+	}
+	all := map[string]map[string]string{} // texts by station and sequence
+	compared := 0
+	for i, tab := range tabs {
+		for at, texts := range webtest.Eval[map[string]map[string]string](tab, "window.seen") {
+			if all[at] == nil {
+				all[at] = map[string]string{}
+			}
+			for name, text := range texts {
+				if before, known := all[at][name]; !known {
+					all[at][name] = text
+				} else if compared++; before != text {
+					t.Errorf("%s of %s is %q on one screen and %q on %d", name, at, before, text, i)
+				}
+			}
+		}
+		tab.Clean()
+	}
+	if compared < 100 {
+		t.Errorf("only %d texts were compared", compared)
+	}
+}
