@@ -21,7 +21,7 @@ class Acts extends EventTarget {
   #resting = new Set();
   #waited = new Map(); // what waited a moment ago, by id
   #landing = []; // what was sent a moment ago
-  #due = new Map(); // by id: {run, good, bad, up}, the counts of a schedule from which on an entry is in them
+  #due = new Map(); // by id: {run, good, bad, up, upBad}, the counts of a schedule at which an entry is in them, and which way they go
   #timer = 0;
 
   constructor() {
@@ -41,7 +41,7 @@ class Acts extends EventTarget {
     this.#resting.add(control);
     this.#say({ label, state: "sending" });
     const began = Date.now();
-    const due = this.#dueOf(view.run, path, body), known = new Set(queue.waiting.map((action) => action.id));
+    const due = this.#dueOf(view, path, body), known = new Set(queue.waiting.map((action) => action.id));
     const note = () => {
       const mine = queue.waiting.find((action) => !known.has(action.id) && action.path === path && action.label === label);
       if (!mine) return;
@@ -60,27 +60,36 @@ class Acts extends EventTarget {
     return result;
   }
 
-  /** pending gives the actions that a station, as the service tells of it, is not known to have taken in, in their order. */
+  /**
+   * pending gives the actions that a station, as the service tells of it, is not known to have taken in, in their order. Entries
+   * have the schedule that ran (run), and are counted where the counts have them in them already.
+   */
   pending(station) {
     const fresh = Date.now() - settling;
     this.#landing = this.#landing.filter((action) => action.sentAt > fresh);
-    return [...this.#landing, ...queue.waiting].filter((action) => action.station === station.code && !this.#arrived(action, station.now));
+    return [...this.#landing, ...queue.waiting].filter((action) => action.station === station.code && !this.#runs(action, station.now))
+      .map((action) => ({ ...action, run: this.#due.get(action.id)?.run, counted: this.#counted(action, station.now) }));
   }
 
-  // dueOf remembers what is counted, and what runs, when an action is taken in.
-  #dueOf(run, path, entry) {
-    if (path !== "/production" || !run) return { run: run?.id };
-    const { good, bad } = effectOf(entry, run.countedByHand);
-    return { run: run.id, good: run.goodCount + good, bad: run.badCount + bad, up: good + bad >= 0 };
+  // dueOf tells what is counted, and what runs, when an action is taken in.
+  #dueOf({ run, entries }, path, body) {
+    const undone = /^\/production\/(.+)\/undo$/.exec(path)?.[1];
+    const entry = undone ? entries.find((e) => e.id === undone) : path === "/production" ? body : null;
+    if (!entry || !run) return { run: run?.id };
+    const { good, bad } = effectOf(entry, run.countedByHand), sign = undone ? -1 : 1;
+    return { run: run.id, good: run.goodCount + sign * good, bad: run.badCount + sign * bad, up: sign * good, upBad: sign * bad };
   }
 
-  // arrived tells whether what the service tells of a station has an action in it already.
-  #arrived(action, station) {
+  // counted tells whether the counts that the service tells have an entry in them already.
+  #counted({ id }, station) {
+    const due = this.#due.get(id), run = station?.schedule;
+    const there = (is, then, way) => way === 0 || (way > 0 ? is >= then : is <= then);
+    return due?.good !== undefined && run?.id === due.run && there(run.goodCount, due.good, due.up) && there(run.badCount, due.bad, due.upBad);
+  }
+
+  // runs tells whether what was started runs by what the service tells.
+  #runs(action, station) {
     const due = this.#due.get(action.id), { path, body } = action;
-    if (path === "/production" && due?.good !== undefined) {
-      const run = station?.schedule;
-      return Boolean(run) && run.id === due.run && (due.up ? run.goodCount >= due.good && run.badCount >= due.bad : run.goodCount <= due.good && run.badCount >= due.bad);
-    }
     if (!path.startsWith("/quick-schedule")) return false; // it can be done to what has it in it, and changes nothing
     const run = body.skuCode ? station?.schedule : station?.nonProductionSchedule;
     return Boolean(run) && run.skuCode === (body.skuCode ?? null) && run.reasonCode === (body.reasonCode ?? null) && (action.sentAt !== undefined || (due !== undefined && run.id !== due.run));

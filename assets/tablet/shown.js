@@ -4,18 +4,19 @@ const iso = (at) => new Date(at).toISOString();
 
 // What an action makes has no id of the service's yet: it is @ID of the action (queue.js).
 const effects = [
-  [/^\/production$/, (view, { id, at, body }) => {
-    const run = view.run;
+  [/^\/production$/, (view, { id, at, body, counted, run: ran }) => {
+    const run = counted || !same(view.run, ran) ? null : view.run;
+    if (view.entries.some((e) => Date.parse(e.at) === Date.parse(body.at) && e.initials === body.initials && e.good === (body.good ?? 0) && e.bad === (body.bad ?? 0) && e.reject === (body.reject ?? 0))) return; // it is there
     view.entries.push({ id: `@${id}`, at: iso(at), good: body.good ?? 0, bad: body.bad ?? 0, reject: body.reject ?? 0, correction: Boolean(body.correction), initials: body.initials, waits: true });
     if (!run) return;
     const { good, bad } = effectOf(body, run.countedByHand);
     Object.assign(run, { goodCount: run.goodCount + good, badCount: run.badCount + bad, waits: true });
   }],
-  [/^\/production\/([^/]+)\/undo$/, (view, _, id) => {
+  [/^\/production\/([^/]+)\/undo$/, (view, { counted, run: ran }, id) => {
     const entry = view.entries.find((e) => e.id === id && !e.undoneBy);
     if (!entry) return;
     entry.undoneBy = "waits";
-    if (!view.run || (entry.scheduleId && entry.scheduleId !== view.run.id)) return;
+    if (counted || !view.run || !same(view.run, ran) || (entry.scheduleId && entry.scheduleId !== view.run.id)) return;
     const { good, bad } = effectOf(entry, view.run.countedByHand);
     Object.assign(view.run, { goodCount: view.run.goodCount - good, badCount: view.run.badCount - bad, waits: true });
   }],
@@ -48,6 +49,9 @@ const effects = [
   }],
   [/^\/task-list\/([^/]+)\/start$/, (view, _, code) => { view.started.add(code); }],
 ];
+
+// same tells whether a schedule is the one that ran when something was entered, as far as is known.
+const same = (run, ran) => !ran || ran.startsWith("@") || run?.id === ran;
 
 /** effectOf gives what an entry adds to the counts of a schedule: {good, bad}. */
 export function effectOf({ good = 0, bad = 0, reject = 0, correction = false }, byHand) {

@@ -59,7 +59,6 @@ export class Station extends EventTarget {
   /** open shows another station; all are the codes of those that the tablet has. */
   async open(who, code, all) {
     const turn = ++this.#turn;
-    clearTimeout(this.#timers.get("again"));
     Object.assign(this, { code, config: null, now: live.stations.get(code) ?? null, running: new Map(), planned: null, issues: null, entries: null, tasks: null, messages: null, error: null });
     [this.#who, this.#all, this.#siblings] = [who, all, []];
     this.#changed();
@@ -88,8 +87,10 @@ export class Station extends EventTarget {
 
   /** again reads a list again, soon (in ms). */
   again(name, soon = pause) {
-    if (!lists[name] || this.#timers.has(name)) return;
-    this.#timers.set(name, setTimeout(() => { this.#timers.delete(name); this.#read(name); }, soon));
+    const timer = this.#timers.get(name), due = Date.now() + soon;
+    if (timer && timer.due <= due) return;
+    clearTimeout(timer?.id);
+    this.#timers.set(name, { due, id: setTimeout(() => { this.#timers.delete(name); this.#read(name); }, soon) });
   }
 
   // counted finds out what people have entered, where another count may be theirs; machines count all the time.

@@ -123,6 +123,7 @@ func TestTheMachineCounts(t *testing.T) {
 	h.key("1")
 	h.shows("[data-value=good]", "3")
 	h.shows("[data-value=bad]", "2")
+	h.shows("[data-do=undo]", "1 rejected")
 	signal(s, object{"productionCompleteGood": 5})
 	h.shows("[data-value=good]", "8")
 	h.shows("[data-do=end]", "End") // by its quantity: it is no cut short any more
