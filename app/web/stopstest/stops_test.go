@@ -199,8 +199,18 @@ func TestStopsAreSpokenOf(t *testing.T) {
 	button(tab, ".stops-sum", "Give the cause of 3 stops")
 	tab.Until(`document.querySelectorAll("dialog .reason").length === 4`) // Ремень порван is not at Press 2
 	tab.Eval(`[...document.querySelectorAll("dialog .reason")].find((r) => r.textContent.includes("Waiting for clay")).click()`)
+	tab.Eval(`(() => { const ask = fetch; window.fetch = (path, options) => { if (!path.includes("PRESS-2") || !path.endsWith("/cause")) return ask(path, options); window.fetch = ask; return Promise.resolve(Response.json({ isSuccess: false, errorCode: "conflict", errorMessage: "somebody was quicker" }, { status: 409 })); }; })()`)
 	button(tab, "dialog footer", "Give the cause")
+	tab.Until(`document.querySelector("dialog .notice.bad")?.innerText.replace(/\s+/g, " ").includes("1 stop is as before. Stop at Press 2")`)
+	if got := p.only("PRESS-2", other.ID); got.CauseCode != nil || !strings.Contains(tab.Text("dialog .notice.bad"), "Somebody was quicker.") {
+		t.Errorf("what was refused has the cause %s", text(got.CauseCode))
+	}
+	before := len(p.only("PRESS-1", old.ID).Events)
+	button(tab, "dialog footer", "Give the cause") // once more, to that one alone
 	gone(tab)
+	if n := len(p.only("PRESS-1", old.ID).Events); n != before {
+		t.Errorf("one that had its cause was given it again: %d events, before %d", n, before)
+	}
 	for _, i := range []issue{open, old, other} {
 		if got := p.only(i.StationCode, i.ID); text(got.CauseCode) != "NO-CLAY" {
 			t.Errorf("%s has the cause %s", i.ID, text(got.CauseCode))

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"opsmon/app/web/webtest"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 // tuned gives what the page shows of a figure: now, then.
@@ -53,6 +55,10 @@ func TestTuner(t *testing.T) {
 	tab.Until(`location.search.includes("threshold=5min")`)
 	tab.Axe()
 	tab.Shot("tuner")
+	tab.Click("[data-figure=availability] button.figure") // how the one of now came about
+	tab.Until(fmt.Sprintf(`document.querySelector("dialog[open] h2")?.textContent.includes("Availability") && document.querySelector("dialog[open]").textContent.includes("%.2f")`, 100*want.Before.Figures.Availability))
+	tab.Press(kb.Escape)
+	gone(tab)
 	set(tab, "#f-knob-hold", "20 min")
 	tab.Until(settled + ` && location.search.includes("hold=20min")`)
 	if got := tuned(tab, "Stops"); got != "2 0" {

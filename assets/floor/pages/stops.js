@@ -12,8 +12,9 @@ import { scrollTo, visible } from "../../shared/rows.js";
 import { addressOf, asked, readScope, scopeBar } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
 import { now, spell, ticking } from "../../shared/ticks.js";
-import { giveCause, lengthOf, nouns, recordManual } from "../stops/actions.js";
+import { giveCause, lengthOf, nouns } from "../stops/actions.js";
 import { found, none, sums, uncausedOf } from "../stops/data.js";
+import { recordManual } from "../stops/manual.js";
 import { causeText, one, signs } from "../stops/one.js";
 import { Refused } from "../stops/refused.js";
 

@@ -43,62 +43,104 @@ export function cutLongest(parts, end) {
 
 /** split asks how to cut a stop into parts, and gives the stop as it is then. */
 export async function split(stop, names) {
-  const reasons = flat((await stationOf(stop.stationCode)).reasons);
-  const zone = names.plantOf(stop.stationCode)?.timezone, opened = now();
-  const begin = Date.parse(stop.startAt), end = stop.endAt ? Date.parse(stop.endAt) : Math.max(opened, begin + 2 * shortest);
-  let parts = stop.parts.map((p) => ({ start: Date.parse(p.startAt), causeCode: p.causeCode }));
-  if (parts.length < 2) parts = cutLongest(parts, end);
-  const state = { note: null, error: null, problems: [], busy: false };
-  const endOf = (i) => parts[i + 1]?.start ?? end;
+  const splitter = new Splitter(stop, names, flat((await stationOf(stop.stationCode)).reasons));
   return openDialog((control) => {
-    const change = (next) => { parts = next; state.problems = []; control.update(); };
-    const submit = async () => {
-      document.activeElement?.blur?.();
-      Object.assign(state, { busy: true, error: null, problems: [] });
-      control.update();
-      try {
-        const body = { parts: parts.map((p, i) => clean({ startAt: i ? new Date(p.start).toISOString() : null, causeCode: p.causeCode })), ...clean({ note: state.note }) };
-        control.close((await post(`/issue/${encodeURIComponent(stop.id)}/split`, body)).result);
-      } catch (error) {
-        Object.assign(state, { busy: false, error });
-        control.update();
-      }
-    };
-    const cut = (i) => html`<button type="button" class="split-handle" role="slider" aria-label=${`Begin of part ${i + 1}`} aria-valuemin="0" aria-valuemax=${Math.round((end - begin) / 1000)} aria-valuenow=${Math.round((parts[i].start - begin) / 1000)}
-      aria-valuetext=${`${duration(parts[i].start - begin)} after the begin, ${time(parts[i].start, { zone, date: false, seconds: true })}`} data-cut=${i} ${place((parts[i].start - begin) / (end - begin))}
-      @keydown=${(e) => keys(e, i)} @pointerdown=${(e) => drag(e, i)}></button>`;
-    const keys = (e, i) => {
-      const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[e.key];
-      if (!by) return;
-      e.preventDefault();
-      change(moveCut(parts, i, parts[i].start + by * (e.shiftKey ? 1000 : 60000), end));
-    };
-    const drag = (e, i) => {
-      const bar = e.target.parentElement.getBoundingClientRect(), handle = e.target;
-      handle.setPointerCapture(e.pointerId);
-      const move = (ev) => change(moveCut(parts, i, begin + ((ev.clientX - bar.left) / bar.width) * (end - begin), end));
-      handle.addEventListener("pointermove", move);
-      handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), { once: true });
-    };
-    const line = (p, i) => {
-      const length = endOf(i) - p.start, last = i === parts.length - 1;
-      return html`<tr><th scope="row">${i + 1}</th>
-        <td>${i === 0 ? html`<span>${time(p.start, { zone, date: false, seconds: true })}</span>` : field({ name: "startAt", label: `Begin of part ${i + 1}`, kind: "moment", step: 1, zone, schema: {}, hint: "", id: `split-start-${i}`, value: new Date(p.start).toISOString(), change: (at) => at && change(moveCut(parts, i, Date.parse(at), end)) })}</td>
-        <td>${last && !stop.endAt ? html`<span>goes on, ${duration(length)} by now</span>` : field({ name: "length", label: `Length of part ${i + 1}`, kind: "duration", schema: {}, hint: "", id: `split-length-${i}`, value: length, change: (ms) => ms > 0 && change(last ? moveCut(parts, i, end - ms, end) : moveCut(parts, i + 1, p.start + ms, end)) })}</td>
-        <td>${field({ name: "causeCode", label: `Cause of part ${i + 1}`, kind: "choice", schema: {}, hint: "", placeholder: "Not known", id: `split-cause-${i}`, value: p.causeCode, options: reasons.map((r) => ({ value: r.code, label: [...r.path, r.name].join(" / ") })), change: (code) => change(parts.map((q, at) => (at === i ? { ...q, causeCode: code } : q))) })}</td>
-        <td><button type="button" class="icon-button" aria-label=${`Join part ${i + 1} to ${i ? "the one before" : "the next"}`} title="Join" ?disabled=${parts.length <= 2} @click=${() => change(i ? parts.filter((_, at) => at !== i) : [{ ...parts[1], start: begin }, ...parts.slice(2)])}>✕</button></td></tr>`;
-    };
-    return {
-      title: `Split: ${whatOf(stop, names)}`,
-      body: html`<p class="muted">Drag a handle, move it with the arrow keys (a minute; with Shift a second), or enter begin or length. The parts always make up the whole: <strong>${duration(end - begin)}</strong>${stop.endAt ? "" : " by now; the last one goes on"}.</p>
-        <div class="split-bar" role="group" aria-label="Parts over time">${parts.map((p, i) => html`<div class="split-part ${p.causeCode ? "" : "uncaused"}" ${place((p.start - begin) / (end - begin), (endOf(i) - p.start) / (end - begin))} title=${p.causeCode ? names.reason(p.causeCode).name : "No cause"}><span dir="auto">${p.causeCode ? names.reason(p.causeCode).name : "No cause"}</span></div>`)}${parts.slice(1).map((_, i) => cut(i + 1))}</div>
-        <div class="split-ends"><span>${time(begin, { zone, date: false, seconds: true })}</span><span>${stop.endAt ? time(end, { zone, date: false, seconds: true }) : "now"}</span></div>
-        <div class="table-wrap split-table"><table class="table"><thead><tr><th scope="col">Part</th><th scope="col">Begin</th><th scope="col">Length</th><th scope="col">Cause</th><th scope="col"><span class="visually-hidden">Join</span></th></tr></thead><tbody>${parts.map(line)}</tbody></table></div>
-        <div class="spread"><button type="button" class="button" ?disabled=${cutLongest(parts, end) === parts} @click=${() => change(cutLongest(parts, end))}>Another cut</button><span class="muted">${count(parts.length, "part")}</span></div>
-        ${field({ name: "note", label: "Note", kind: "lines", schema: {}, hint: "", id: "split-note", value: state.note, change: (v) => { state.note = v; } })}
-        ${state.error ? html`<div class="notice bad" role="alert">${state.error.details?.length ? html`<ul>${state.error.details.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul>` : sentence(state.error)}</div>` : nothing}`,
-      actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
-        <button type="button" class="button primary" ?disabled=${state.busy} @click=${submit}>${state.busy ? "Sending …" : "Split"}</button>`,
-    };
+    splitter.control = control;
+    return splitter.content();
   }, { wide: true });
+}
+
+class Splitter {
+  note = null;
+  error = null;
+  busy = false;
+
+  constructor(stop, names, reasons) {
+    Object.assign(this, { stop, names, reasons, zone: names.plantOf(stop.stationCode)?.timezone, begin: Date.parse(stop.startAt) });
+    this.end = stop.endAt ? Date.parse(stop.endAt) : Math.max(now(), this.begin + 2 * shortest);
+    this.parts = stop.parts.map((p) => ({ start: Date.parse(p.startAt), causeCode: p.causeCode }));
+    if (this.parts.length < 2) this.parts = cutLongest(this.parts, this.end);
+  }
+
+  change(parts) {
+    this.parts = parts;
+    this.control.update();
+  }
+
+  move(i, to) { this.change(moveCut(this.parts, i, to, this.end)); }
+
+  endOf(i) { return this.parts[i + 1]?.start ?? this.end; }
+
+  share(ms) { return ms / (this.end - this.begin); }
+
+  clock(at) { return time(at, { zone: this.zone, date: false, seconds: true }); }
+
+  nameOf(part) { return part.causeCode ? this.names.reason(part.causeCode).name : "No cause"; }
+
+  async send() {
+    document.activeElement?.blur?.();
+    Object.assign(this, { busy: true, error: null });
+    this.control.update();
+    try {
+      const parts = this.parts.map((p, i) => clean({ startAt: i ? new Date(p.start).toISOString() : null, causeCode: p.causeCode }));
+      this.control.close((await post(`/issue/${encodeURIComponent(this.stop.id)}/split`, { parts, ...clean({ note: this.note }) })).result);
+    } catch (error) {
+      Object.assign(this, { busy: false, error });
+      this.control.update();
+    }
+  }
+
+  content() {
+    const { stop, parts, error } = this, more = cutLongest(parts, this.end);
+    return {
+      title: `Split: ${whatOf(stop, this.names)}`,
+      body: html`<p class="muted">Drag a handle, move it with the arrow keys (a minute; with Shift a second), or enter begin or length. The parts always make up the whole: <strong>${duration(this.end - this.begin)}</strong>${stop.endAt ? "" : " by now; the last one goes on"}.</p>
+        ${this.bar()}
+        <div class="table-wrap split-table"><table class="table"><thead><tr><th scope="col">Part</th><th scope="col">Begin</th><th scope="col">Length</th><th scope="col">Cause</th><th scope="col"><span class="visually-hidden">Join</span></th></tr></thead><tbody>${parts.map((p, i) => this.line(p, i))}</tbody></table></div>
+        <div class="spread"><button type="button" class="button" ?disabled=${more === parts} @click=${() => this.change(more)}>Another cut</button><span class="muted">${count(parts.length, "part")}</span></div>
+        ${field({ name: "note", label: "Note", kind: "lines", schema: {}, hint: "", id: "split-note", value: this.note, change: (v) => { this.note = v; } })}
+        ${error ? html`<div class="notice bad" role="alert">${error.details?.length ? html`<ul>${error.details.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul>` : sentence(error)}</div>` : nothing}`,
+      actions: html`<button type="button" class="button" @click=${() => this.control.close()}>Cancel</button>
+        <button type="button" class="button primary" ?disabled=${this.busy} @click=${() => this.send()}>${this.busy ? "Sending …" : "Split"}</button>`,
+    };
+  }
+
+  bar() {
+    return html`<div class="split-bar" role="group" aria-label="Parts over time">
+        ${this.parts.map((p, i) => html`<div class="split-part ${p.causeCode ? "" : "uncaused"}" ${place(this.share(p.start - this.begin), this.share(this.endOf(i) - p.start))} title=${this.nameOf(p)}><span dir="auto">${this.nameOf(p)}</span></div>`)}
+        ${this.parts.slice(1).map((p, i) => this.handle(p, i + 1))}</div>
+      <div class="split-ends"><span>${this.clock(this.begin)}</span><span>${this.stop.endAt ? this.clock(this.end) : "now"}</span></div>`;
+  }
+
+  handle(part, i) {
+    const after = part.start - this.begin;
+    return html`<button type="button" class="split-handle" role="slider" aria-label=${`Begin of part ${i + 1}`} aria-valuemin="0" aria-valuemax=${Math.round((this.end - this.begin) / 1000)} aria-valuenow=${Math.round(after / 1000)}
+      aria-valuetext=${`${duration(after)} after the begin, ${this.clock(part.start)}`} data-cut=${i} ${place(this.share(after))} @keydown=${(e) => this.keys(e, i)} @pointerdown=${(e) => this.drag(e, i)}></button>`;
+  }
+
+  keys(event, i) {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    this.move(i, this.parts[i].start + by * (event.shiftKey ? 1000 : 60000));
+  }
+
+  drag(event, i) {
+    const handle = event.target, bar = handle.parentElement.getBoundingClientRect();
+    handle.setPointerCapture(event.pointerId);
+    const move = ({ clientX }) => this.move(i, this.begin + ((clientX - bar.left) / bar.width) * (this.end - this.begin));
+    handle.addEventListener("pointermove", move);
+    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), { once: true });
+  }
+
+  // A part as numbers. A length moves the cut at the part's end; that of the last one, the cut at its begin.
+  line(part, i) {
+    const { parts, end } = this, length = this.endOf(i) - part.start, last = i === parts.length - 1;
+    const cell = (name, label, more) => field({ name, label: `${label} of part ${i + 1}`, schema: {}, hint: "", ...more, id: `split-${name}-${i}` });
+    return html`<tr><th scope="row">${i + 1}</th>
+      <td>${i === 0 ? html`<span>${this.clock(part.start)}</span>` : cell("start", "Begin", { kind: "moment", step: 1, zone: this.zone, value: new Date(part.start).toISOString(), change: (at) => at && this.move(i, Date.parse(at)) })}</td>
+      <td>${last && !this.stop.endAt ? html`<span>goes on, ${duration(length)} by now</span>` : cell("length", "Length", { kind: "duration", value: length, change: (ms) => ms > 0 && (last ? this.move(i, end - ms) : this.move(i + 1, part.start + ms)) })}</td>
+      <td>${cell("cause", "Cause", { kind: "choice", placeholder: "Not known", value: part.causeCode, options: this.reasons.map((r) => ({ value: r.code, label: [...r.path, r.name].join(" / ") })), change: (code) => this.change(parts.map((q, at) => (at === i ? { ...q, causeCode: code } : q))) })}</td>
+      <td><button type="button" class="icon-button" aria-label=${`Join part ${i + 1} to ${i ? "the one before" : "the next"}`} title="Join" ?disabled=${parts.length <= 2} @click=${() => this.change(i ? parts.filter((_, at) => at !== i) : [{ ...parts[1], start: this.begin }, ...parts.slice(2)])}>✕</button></td></tr>`;
+  }
 }
