@@ -164,11 +164,59 @@ func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	tab.Press(kb.Escape)
 	tab.Eval(`(select => { select.value = "KILN-1"; select.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector(".station-title select"))`)
 	tab.Until(`location.pathname.endsWith("/KILN-1") && document.querySelector("[data-station=KILN-1]") && ` + isDrawn)
+	tab.Visit("/floor/station/METER-1") // it has no shift and makes nothing
+	tab.Until(isDrawn + ` && document.querySelector(".following") && document.querySelector("[data-chart=power]")`)
+	tab.Shot("meter")
+	tab.Clean()
 	tab.Visit("/floor/station/NOBODY")
 	tab.Until(`document.querySelector("[role=alert]")?.textContent.includes("NOBODY")`)
 	tab.Visit("/floor/station")
 	tab.Until(`document.querySelectorAll(".station-links a").length > 5`)
 	tab.Axe()
+}
+
+// touch puts fingers at parts of the ribbon's width.
+func touch(t *testing.T, tab *webtest.Tab, kind input.DispatchTouchEventType, parts ...float64) {
+	t.Helper()
+	box := webtest.Eval[[]float64](tab, `(() => { const b = document.querySelector(".ribbon").getBoundingClientRect(); return [b.left, b.top, b.width]; })()`)
+	p := input.DispatchTouchEventParams{Type: kind, TouchPoints: []*input.TouchPoint{}}
+	for i, part := range parts {
+		id := float64(i + 1)
+		p.TouchPoints = append(p.TouchPoints, &input.TouchPoint{X: box[0] + 56 + part*(box[2]-76), Y: box[1] + 40, ID: &id})
+	}
+	if _, err := chromedp.Call(tab.Context(), input.DispatchTouchEvent, p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fingersZoom: two fingers spread the time, and what was below each stays there; one moves it.
+func fingersZoom(t *testing.T, tab *webtest.Tab) {
+	t.Helper()
+	tab.Eval(`[...document.querySelectorAll(".controls button")].find((b) => b.textContent === "Week").click()`)
+	tab.Until(`document.querySelector(".ribbon").dataset.drawn.split("/").reduce((a, b) => b - a) === 7 * 86400000`)
+	tab.Eval(`document.querySelector(".ribbon").scrollIntoView({ block: "center" })`)
+	from, to := shown(tab)
+	touch(t, tab, input.DispatchTouchEventTypeTouchStart, .3, .5)
+	touch(t, tab, input.DispatchTouchEventTypeTouchMove, .25, .55)
+	touch(t, tab, input.DispatchTouchEventTypeTouchMove, .2, .6)
+	touch(t, tab, input.DispatchTouchEventTypeTouchEnd)
+	tab.Until(`document.querySelector(".ribbon").dataset.drawn.split("/").reduce((a, b) => b - a) < 4 * 86400000 && location.search.includes("Z%2F")`)
+	a, b := shown(tab)
+	week, half := to.Sub(from), b.Sub(a)
+	if half < week*45/100 || half > week*55/100 {
+		t.Errorf("fingers twice as far apart show %v of %v", half, week)
+	}
+	if was, is := from.Add(week*3/10), a.Add(half*2/10); was.Sub(is).Abs() > week/50 {
+		t.Errorf("below the first finger was %v and is %v", was, is)
+	}
+	touch(t, tab, input.DispatchTouchEventTypeTouchStart, .3)
+	touch(t, tab, input.DispatchTouchEventTypeTouchMove, .4)
+	touch(t, tab, input.DispatchTouchEventTypeTouchMove, .5)
+	touch(t, tab, input.DispatchTouchEventTypeTouchEnd)
+	tab.Until(fmt.Sprintf(`Number(document.querySelector(".ribbon").dataset.drawn.split("/")[0]) < %d`, a.UnixMilli()))
+	if c, d := shown(tab); (d.Sub(c)-half).Abs() > 5*time.Minute || (a.Sub(c)-half/5).Abs() > half/20 {
+		t.Errorf("one finger moved %v to %v by %v, and it shows %v", a, b, a.Sub(c), d.Sub(c))
+	}
 }
 
 // TestAnAlertIsPutUp: a supervisor puts it up and takes it down, and says who works there; all who look see it.
@@ -182,6 +230,7 @@ func TestAnAlertIsPutUp(t *testing.T) {
 		return fmt.Sprintf(`[...document.querySelectorAll("main button, dialog footer button")].findLast((b) => b.textContent.trim() === %q)`, text)
 	}
 	press := func(text string) { tab.Until(find(text)); tab.Eval(find(text) + `.click()`) }
+	fingersZoom(t, tab)
 	press("Put an alert up")
 	tab.Until(`document.querySelector("dialog textarea")`)
 	tab.Axe()

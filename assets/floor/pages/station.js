@@ -123,7 +123,7 @@ function keys(event, page) {
   if (event.ctrlKey || event.altKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA|SUMMARY)$/.test(event.target.tagName)) return;
   const far = event.shiftKey ? 1 : 0.25;
   const action = { "+": () => page.zoom(0.5), "=": () => page.zoom(0.5), "-": () => page.zoom(2), ArrowLeft: () => page.move(-far), ArrowRight: () => page.move(far), Home: () => page.go(""), End: () => page.go("PT60M/now"), PageUp: () => page.step(-1), PageDown: () => page.step(1) }[event.key];
-  if (!action || (event.target.closest(".table-wrap") && event.key.startsWith("Arrow"))) return;
+  if (!action || (event.key.length > 1 && !event.target.closest(".ribbon, .controls")) || (event.key.startsWith("Page") && !event.target.closest(".ribbon"))) return;
   event.preventDefault();
   action();
 }

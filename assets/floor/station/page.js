@@ -73,13 +73,14 @@ export class Page {
     const shift = this.station?.shift;
     if (shift) return [Date.parse(shift.startAt), shift.endAt ? Date.parse(shift.endAt) : now];
     const last = this.shifts?.at(-1);
-    return last ? [last.from, last.to] : [now - 8 * 60 * minute, now];
+    if (!last) return [now - 8 * 60 * minute, now];
+    return [last.from, last.to > now - 2 * minute ? now : last.to]; // of a meter, whose shifts have no figures and may go on
   }
 
   /** take shows the time of a range that stands in the address. */
   take(text) {
     const now = Date.now(), before = this.view, shift = this.shift(now);
-    this.view = readRange(text, now, shift, now < shift[1] || Boolean(this.station?.shift));
+    this.view = readRange(text, now, shift, now <= shift[1] || Boolean(this.station?.shift));
     if (this.view.from === null) Object.assign(this.view, before ? { from: before.from, to: before.to } : { from: shift[0], to: shift[1] });
     this.draw();
     this.load();
@@ -115,8 +116,7 @@ export class Page {
 
   /** step goes to the shift before, or after, the time that is shown. */
   async step(way) {
-    const now = Date.now();
-    this.shifts ??= await shiftsOf(this.code, now);
+    this.shifts = await shiftsOf(this.code, Date.now());
     const middle = (this.view.from + this.view.to) / 2, length = this.view.to - this.view.from;
     const found = way < 0 ? this.shifts.findLast((s) => s.to <= Math.max(this.view.from, middle - length / 4)) : this.shifts.find((s) => s.from >= middle + length / 4);
     if (found) this.go(between(found.from, found.to));
@@ -179,9 +179,10 @@ export class Page {
 
   // changed is told when the station's live values are others; a shift that has begun is shown.
   changed() {
-    if (this.view && !this.view.text) {
+    const now = this.station?.shift;
+    if (now && this.view && !this.view.text) {
       const [from, to] = this.shift(Date.now());
-      if (from !== this.view.from || (to !== this.view.to && this.station?.shift?.endAt)) return this.take("");
+      if (from !== this.view.from || (to !== this.view.to && now.endAt)) return this.take("");
     }
     this.ctx.update();
   }
@@ -193,7 +194,13 @@ export class Page {
   }
 
   refresh(ms) {
-    if (this.view?.follow) this.later("refresh", ms, () => document.visibilityState === "visible" && this.take(this.view.text));
+    if (!this.view?.follow) return;
+    this.later("refresh", ms, async () => {
+      if (document.visibilityState !== "visible") return;
+      const { view } = this;
+      if (!view.text && !this.station?.shift) this.shifts = await shiftsOf(this.code, Date.now()).catch(() => this.shifts);
+      if (view === this.view && !this.left) this.take(view.text);
+    });
   }
 
   /** draw makes a new picture of what is known, and the page with it. */
