@@ -201,6 +201,7 @@ func TestStopsAreSpokenOf(t *testing.T) {
 	tab.Eval(`[...document.querySelectorAll("dialog .reason")].find((r) => r.textContent.includes("Waiting for clay")).click()`)
 	tab.Eval(`(() => { const ask = fetch; window.fetch = (path, options) => { if (!path.includes("PRESS-2") || !path.endsWith("/cause")) return ask(path, options); window.fetch = ask; return Promise.resolve(Response.json({ isSuccess: false, errorCode: "conflict", errorMessage: "somebody was quicker" }, { status: 409 })); }; })()`)
 	button(tab, "dialog footer", "Give the cause")
+	tab.Until(`[...document.querySelectorAll("dialog footer button")].some((b) => b.textContent === "Give the cause" && !b.disabled)`) // all are sent
 	tab.Until(`document.querySelector("dialog .notice.bad")?.innerText.replace(/\s+/g, " ").includes("1 stop is as before. Stop at Press 2")`)
 	if got := p.only("PRESS-2", other.ID); got.CauseCode != nil || !strings.Contains(tab.Text("dialog .notice.bad"), "Somebody was quicker.") {
 		t.Errorf("what was refused has the cause %s", text(got.CauseCode))
