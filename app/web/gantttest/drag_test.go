@@ -66,6 +66,9 @@ func TestADropThatIsRefused(t *testing.T) {
 	} {
 		c.drag(refused.from, refused.to)
 		c.tab.Until(`document.querySelector(".ghost.refused .ghost-why")?.textContent.includes(` + quote(refused.why) + `)`)
+		if clash := webtest.Eval[int](c.tab, `document.querySelectorAll(".slot.clash").length`); (clash > 0) != strings.Contains(refused.why, "is planned there") {
+			t.Errorf("%d bars are shown to be in the way of what %s", clash, refused.why)
+		}
 		c.release(refused.to)
 		c.tab.Until(`[...document.querySelectorAll(".toast.bad")].some((t) => t.textContent.includes(` + quote(refused.why) + `))`)
 		c.tab.Until(`document.querySelector(".ghost").hidden`)

@@ -14,6 +14,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Carry {
   now = null; // what is carried
+  marked = []; // bars that are in its way
 
   /** chart and plan; writes; names; say(text) tells those who do not see it. */
   constructor({ chart, plan, writes, names, say }) {
@@ -64,11 +65,20 @@ export class Carry {
   look() {
     const { now } = this, { s, place } = now;
     now.problem = problemOf(s, place, { plan: this.plan, names: this.names, now: Date.now() });
+    this.mark(this.plan.clashes({ id: s.id, kind: s.kind, from: place.from, to: place.known ? place.to : place.from + 1 }, place.code));
     this.draw();
     clearTimeout(this.timer);
     this.asking?.abort();
     if (!isKnown(place.code)) stationOf(place.code).then(() => this.now === now && now.place === place && this.look(), () => {});
     this.timer = setTimeout(() => this.ask(now), rest);
+  }
+
+  // mark shows which bars are in the way.
+  mark(clashes) {
+    const bars = clashes.map((o) => this.chart.barOf(o.id)).filter(Boolean);
+    for (const bar of this.marked) if (!bars.includes(bar)) bar.classList.remove("clash");
+    for (const bar of bars) bar.classList.add("clash");
+    this.marked = bars;
   }
 
   async ask(now) {
@@ -151,6 +161,7 @@ export class Carry {
     clearTimeout(this.timer);
     this.asking?.abort();
     this.now = null;
+    this.mark([]);
     this.ghost.hidden = true;
     this.tip.hidden = false;
     chart.held = null;

@@ -30,6 +30,6 @@ export function listing(page) {
     { name: "quantity", label: "Quantity", numeric: true, text: (s) => { const { quantity } = countsOf(s); return s.kind === "production" && quantity ? number(Math.round(quantity)) : ""; } },
   ];
   return html`<details class="gantt-table" ?open=${page.listing} @toggle=${(e) => { if (page.listing !== e.target.open) { page.listing = e.target.open; page.ctx.update(); } }}><summary>As a table</summary>
-    ${page.listing ? html`${table({ columns, rows: all.slice(0, most), key: (s) => s.id, caption: "Schedules that the chart shows", empty: "No schedules have time in what the chart shows.", open: (s) => page.open(s) })}
+    ${page.listing ? html`<p class="muted small">${spanText(Math.round(page.chart.left), Math.round(page.chart.right), page.zone)}, on the clock of ${page.zone}.</p>${table({ columns, rows: all.slice(0, most), key: (s) => s.id, caption: "Schedules that the chart shows", empty: "No schedules have time in what the chart shows.", open: (s) => page.open(s) })}
       ${all.length > most ? html`<p class="muted">${number(all.length - most)} more are not listed: show less time, or fewer stations.</p>` : nothing}` : nothing}</details>`;
 }

@@ -3,7 +3,7 @@
 import { get, query } from "../../shared/api.js";
 import { asked } from "../../shared/scope.js";
 
-const day = 86400000, most = 7 * day, page = 1000; // ms, ms of one request, schedules of one answer
+const day = 86400000, most = 7 * day, page = 300; // ms, ms of one request, schedules of one answer: reading one holds no frame up for long
 
 /** ms of a time in an answer; null stays null. */
 const ms = (text) => (text ? Date.parse(text) : null);
