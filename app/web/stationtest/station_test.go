@@ -44,7 +44,7 @@ func mouse(tab *webtest.Tab, kind input.DispatchMouseEventType, part, y float64,
 
 // TestAStationsPage uses the page of a station that was played.
 func TestAStationsPage(t *testing.T) {
-	s, tab := floor(t, "supervisor", "/floor/station/CAST-1", isDrawn)
+	s, tab := floor(t, "supervisor", "/floor/station/CAST-1?range=PT300M/now", isDrawn)
 	theTimelineIsZoomed(t, tab)
 	tab = webtest.Open(t, s.Base, webtest.Laptop)
 	s.SignIn(tab, "readonly")
@@ -123,7 +123,13 @@ func theTimelineIsZoomed(t *testing.T, tab *webtest.Tab) {
 // aStationIsLookedAt: the cursor's words, a stretch that is clicked on, where it leads, another station, and figures.
 func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	t.Helper()
-	tab.Visit("/floor/station/CAST-1?range=today")
+	var stops []struct{ StationCode string }
+	s.Call("GET", fmt.Sprintf("/issue?type=stop&open=false&from=%s", time.Now().Add(-5*time.Hour).UTC().Format(time.RFC3339)), nil, &stops)
+	if len(stops) == 0 {
+		t.Fatal("the plant had no stop in five hours")
+	}
+	code := stops[0].StationCode
+	tab.Visit("/floor/station/" + code + "?range=PT300M/now")
 	tab.Until(isDrawn)
 	if webtest.Eval[bool](tab, `[...document.querySelectorAll("button")].some((b) => /alert|Change/.test(b.textContent))`) {
 		t.Error("who may only read is offered to change something")
@@ -137,14 +143,9 @@ func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	tab.Shot("picked")
 	tab.Axe()
 	// A stop leads to the page of stops, and onto the timeline.
-	var stops []struct{ ID, StartAt string }
-	s.Call("GET", "/issue?stationcodes=CAST-1&rangecode=today&type=stop", nil, &stops)
-	if len(stops) == 0 { // a production day that has just begun
-		return
-	}
 	tab.Until(`document.querySelector("[aria-label=Stops] tbody tr")`)
 	href := webtest.Eval[string](tab, `document.querySelector("[aria-label=Stops] tbody td a").getAttribute("href")`)
-	if at, err := url.Parse(href); err != nil || at.Path != "/floor/stops" || at.Query().Get("stations") != "CAST-1" || at.Query().Get("issue") == "" {
+	if at, err := url.Parse(href); err != nil || at.Path != "/floor/stops" || at.Query().Get("stations") != code || at.Query().Get("issue") == "" {
 		t.Errorf("a stop leads to %s", href)
 	}
 	tab.Click("[aria-label=Stops] tbody .link")
@@ -162,10 +163,21 @@ func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 		t.Errorf("the dialog explains %s, the tile has %s", figure, tile)
 	}
 	tab.Press(kb.Escape)
-	tab.Eval(`(select => { select.value = "KILN-1"; select.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector(".station-title select"))`)
-	tab.Until(`location.pathname.endsWith("/KILN-1") && document.querySelector("[data-station=KILN-1]") && ` + isDrawn)
+	tab.Eval(`(select => { select.value = "KILN-3"; select.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector(".station-title select"))`)
+	tab.Until(`location.pathname.endsWith("/KILN-3") && document.querySelector("[data-station=KILN-3]") && document.querySelector(".ribbon")?.dataset.drawn`)
 	tab.Visit("/floor/station/METER-1") // it has no shift and makes nothing
-	tab.Until(isDrawn + ` && document.querySelector(".following") && document.querySelector("[data-chart=power]")`)
+	tab.Until(`document.querySelector(".ribbon")?.dataset.drawn && document.querySelector(".following")`)
+	tab.Visit("/floor/station/METER-1?range=PT240M/now")
+	tab.Until(isDrawn + ` && document.querySelector("[data-chart=power]")`)
+	if webtest.Eval[bool](tab, `Boolean(document.querySelector("[data-chart=counts]"))`) {
+		t.Error("counts are drawn of a meter")
+	}
+	// Energy is taken apart down to the signals of an hour, which have the readings.
+	tab.Eval(`[...document.querySelectorAll(".station-tiles .figure")].find((b) => b.textContent.includes("kWh")).click()`)
+	tab.Until(`document.querySelector(".explain[aria-busy=false] .adds")?.dataset.adds === "true"`)
+	tab.Click(".explain tbody .link")
+	tab.Until(`document.querySelector(".explain[aria-busy=false] [aria-label=Signals] code")`)
+	tab.Press(kb.Escape)
 	tab.Shot("meter")
 	tab.Clean()
 	tab.Visit("/floor/station/NOBODY")

@@ -29,7 +29,8 @@ export function chartsOf(timeline) {
     c.data = [[...starts, to], ...c.series.map((s) => [...s.values, s.values[rows - 1] ?? null])];
   }
   const counts = countsOf(timeline, starts.map((at, i) => at + length(i)));
-  return [counts, ...charts].map((c) => ({ ...c, starts, indices: starts.map((_, i) => i) }));
+  const counted = counts.series.length > 2 || counts.series.some((s) => s.values.at(-1) > 0); // a meter makes nothing
+  return [...(counted || charts.length === 0 ? [counts] : []), ...charts].map((c) => ({ ...c, starts, indices: starts.map((_, i) => i) }));
 }
 
 function countsOf({ from, good, bad, target }, ends) {

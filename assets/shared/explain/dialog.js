@@ -12,6 +12,7 @@ import { evidenceOf, paretoOf, partOf, rowsOf, scopeOf, single, stationOf, waysO
 import { addUp } from "./terms.js";
 import { amount, bare, unitOf } from "./units.js";
 
+const longest = 3600000; // ms of which the signals are shown: of a figure that the minutes do not tell, such as energy
 const wayNames = { station: "By station", month: "By month", day: "By day", hour: "By hour", minute: "By minute" };
 
 /** open opens the dialog of a figure, as explain.js has it, and gives a promise that it is closed. */
@@ -51,7 +52,7 @@ async function level(scope, label, by = waysOf(scope)[0] ?? "") {
     const read = { scope, label, by, whole: null, rows: [], causes: null, minute: null, sum: null };
     if (scope.terms.source === "pareto") return { ...read, causes: await paretoOf(scope) };
     if (scope.from >= scope.to) return read;
-    const [[whole], rows, minute] = await Promise.all([rowsOf(scope), by ? rowsOf(scope, by) : [], by || !single(scope) ? null : evidenceOf(scope)]);
+    const [[whole], rows, minute] = await Promise.all([rowsOf(scope), by ? rowsOf(scope, by) : [], by || !single(scope) || scope.to - scope.from > longest ? null : evidenceOf(scope)]);
     Object.assign(read, { whole: whole ?? null, rows, minute, sum: whole && by ? addUp(scope.terms, scope.profile, whole, rows) : null });
     if (!read.sum || read.sum.adds || again > 0) return read;
   }
