@@ -1,7 +1,6 @@
 // What a list of the API gives, read page by page and read again, station by station, when an event says that something changed.
 
-import { query, request } from "./api.js";
-import { hear } from "./ticks.js";
+import { get, query } from "./api.js";
 
 /** Rows that one request gives, and that are read before somebody asks for more. */
 const page = 1000, atOnce = 5000;
@@ -44,9 +43,8 @@ export class Followed {
     this.changed();
     try {
       for (let total = Infinity; all.size < Math.min(total, this.#limit);) {
-        const { body, headers } = await request("GET", `${this.path}${query({ ...this.query, limit: page, skip: all.size })}`);
+        const body = await get(`${this.path}${query({ ...this.query, limit: page, skip: all.size })}`);
         if (turn !== this.#turn) return;
-        hear(headers);
         for (const row of body.results) all.set(row.id, row);
         total = body.results.length ? body.paging.totalElements : all.size;
         Object.assign(this, { all: [...all.values()], total: body.paging.totalElements });
@@ -76,9 +74,8 @@ export class Followed {
     const mine = asks.length ? codes.filter((code) => asks.includes(code)) : codes;
     if (!mine.length) return;
     try {
-      const { body, headers } = await request("GET", `${this.path}${query({ ...this.query, stationcodes: mine, limit: page })}`);
+      const body = await get(`${this.path}${query({ ...this.query, stationcodes: mine, limit: page })}`);
       if (turn !== this.#turn) return;
-      hear(headers);
       const others = this.all.filter((row) => !mine.includes(row.stationCode));
       this.total += others.length + body.results.length - this.all.length;
       this.all = [...others, ...body.results];

@@ -2,18 +2,8 @@
 
 import { AsyncDirective } from "../vendor/lit-html/async-directive.js";
 import { directive } from "../vendor/lit-html/directive.js";
+import { now } from "./clock.js";
 import { duration } from "./format.js";
-
-let ahead = 0; // ms that the service's clock is ahead of the viewer's
-
-/** now gives the moment by the service's clock, ms: a viewer's own may be wrong by hours. */
-export const now = () => Date.now() + ahead;
-
-/** hear takes the service's time from the headers of an answer. They tell whole seconds, so that less than two are not told apart. */
-export function hear(headers) {
-  const told = Date.parse(headers.get("Date") ?? "");
-  if (Number.isFinite(told)) ahead = Math.abs(told - Date.now()) < 2000 ? 0 : told - Date.now();
-}
 
 /** spell writes a length for a list: seconds below an hour, minutes above. */
 export const spell = (ms) => duration(ms < 3600000 ? Math.floor(ms / 1000) * 1000 : Math.floor(ms / 60000) * 60000);
@@ -49,5 +39,5 @@ class Ticking extends AsyncDirective {
   reconnected() { this.begin(); }
 }
 
-/** ticking shows what write(now) gives, each second anew. */
+/** ticking shows what write(now) gives, each second anew; now is the service's time, ms. */
 export const ticking = directive(Ticking);

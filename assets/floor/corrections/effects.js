@@ -1,6 +1,7 @@
 // What a correction would do to the figures: before, after and the difference, by station and production day, and in all.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { now } from "../../shared/clock.js";
 import { figureButton } from "../../shared/explain.js";
 import { count, duration, number } from "../../shared/format.js";
 import { percent } from "../../shared/status.js";
@@ -31,7 +32,7 @@ export function cell(column, before, after, query) {
 function dayOf({ stationCode, day }, names) {
   const { timezone, dayStartHour } = names.plantOf(stationCode), start = `T${String(dayStartHour).padStart(2, "0")}:00:00`;
   const next = new Date(Date.parse(`${day}T00:00:00Z`) + 86400000).toISOString().slice(0, 10);
-  return { stationcodes: stationCode, from: new Date(fromWall(day + start, timezone)).toISOString(), to: new Date(Math.min(Math.floor(Date.now() / 60000) * 60000, fromWall(next + start, timezone))).toISOString() };
+  return { stationcodes: stationCode, from: new Date(fromWall(day + start, timezone)).toISOString(), to: new Date(Math.min(Math.floor(now() / 60000) * 60000, fromWall(next + start, timezone))).toISOString() };
 }
 
 const differs = ({ before, after }) => columns.some((c) => before[c.name] !== after[c.name]);

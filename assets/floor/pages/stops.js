@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, query } from "../../shared/api.js";
+import { now } from "../../shared/clock.js";
 import { attempt, sentence } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
 import { count, duration, parseDuration, time } from "../../shared/format.js";
@@ -11,7 +12,7 @@ import { saveTable } from "../../shared/plot.js";
 import { scrollTo, visible } from "../../shared/rows.js";
 import { addressOf, asked, readScope, scopeBar } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
-import { now, spell, ticking } from "../../shared/ticks.js";
+import { spell, ticking } from "../../shared/ticks.js";
 import { giveCause, lengthOf, nouns } from "../stops/actions.js";
 import { found, none, sums, uncausedOf } from "../stops/data.js";
 import { recordManual } from "../stops/manual.js";

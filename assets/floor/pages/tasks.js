@@ -1,6 +1,7 @@
 // Tasks: what is due, what was missed and what is done, by station and list.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { now } from "../../shared/clock.js";
 import { sentence } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
 import { Followed } from "../../shared/followed.js";
@@ -10,7 +11,7 @@ import { live } from "../../shared/live.js";
 import { visible } from "../../shared/rows.js";
 import { addressOf, asked, readScope, scopeBar } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
-import { now, spell, ticking } from "../../shared/ticks.js";
+import { spell, ticking } from "../../shared/ticks.js";
 import { complete, start } from "../tasks/actions.js";
 
 const height = 64; // px of a row

@@ -3,10 +3,11 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { post } from "../../shared/api.js";
 import { ask, clean } from "../../shared/ask.js";
+import { now } from "../../shared/clock.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
 import { count, time } from "../../shared/format.js";
-import { now, spell } from "../../shared/ticks.js";
+import { spell } from "../../shared/ticks.js";
 import { chooser, recent, trees } from "./reasons.js";
 
 const words = { type: "string", maxLength: 1000 };

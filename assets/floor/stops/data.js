@@ -1,7 +1,7 @@
 // Stops as the page looks for them and adds them up. Nothing here draws.
 
+import { now } from "../../shared/clock.js";
 import { matches } from "../../shared/format.js";
-import { now } from "../../shared/ticks.js";
 import { lengthOf } from "./actions.js";
 
 /** withBelow gives the codes of a reason and of those below it. */

@@ -1,8 +1,9 @@
 // One stop: what is known of it, what can be done with it, and what was said.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { now } from "../../shared/clock.js";
 import { duration, time } from "../../shared/format.js";
-import { now, spell, ticking } from "../../shared/ticks.js";
+import { spell, ticking } from "../../shared/ticks.js";
 import { acknowledge, endManual, escalate, estimate, exclude, giveCause, lengthOf, lengthText, nouns } from "./actions.js";
 import { uncausedOf } from "./data.js";
 import { place, split } from "./split.js";

@@ -7,7 +7,7 @@ import { time } from "../../shared/format.js";
 
 const shown = 100;
 
-/** Refused is the section of refused writes; changed draws the page again. It is read when it is first opened. */
+/** Refused is the section of refused writes; changed draws the page again. It is read when it is opened. */
 export class Refused {
   rows = null;
   total = 0;
@@ -26,7 +26,7 @@ export class Refused {
   }
 
   show(zone) {
-    return html`<details class="card refused" @toggle=${(e) => { if (e.target.open && !this.rows) this.read(); }}><summary><h2>Refused writes</h2></summary>
+    return html`<details class="card refused" @toggle=${(e) => { if (e.target.open) this.read(); }}><summary><h2>Refused writes</h2></summary>
       <p class="muted">What tablets sent and the service refused. Who sent it may believe that it was done: tell them.</p>
       ${this.error ? html`<p class="notice bad" role="alert">${sentence(this.error)} <button type="button" class="button small" @click=${() => this.read()}>Try again</button></p>` : nothing}
       ${this.rows?.length === 0 ? html`<p class="empty">Nothing was refused.</p>` : nothing}

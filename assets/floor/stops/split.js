@@ -4,10 +4,10 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { Directive, directive } from "../../vendor/lit-html/directive.js";
 import { post } from "../../shared/api.js";
 import { clean } from "../../shared/ask.js";
+import { now } from "../../shared/clock.js";
 import { openDialog, sentence } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
 import { count, duration, time } from "../../shared/format.js";
-import { now } from "../../shared/ticks.js";
 import { whatOf } from "./actions.js";
 import { flat, stationOf } from "./reasons.js";
 
