@@ -134,6 +134,14 @@ func (h *Hub) Unfollow(account string, f *Follower) {
 	delete(h.ring(account).followers, f)
 }
 
+// Quiet gives the number up to which a follower has missed nothing: the latest of all, when nothing has come for it that it has
+// not taken; ok is false when something has.
+func (h *Hub) Quiet(f *Follower) (sequence uint64, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sequence, len(f.news) == 0
+}
+
 // Last gives the sequence number of the latest event of any account.
 func (h *Hub) Last() uint64 {
 	h.mu.Lock()

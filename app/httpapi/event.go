@@ -278,6 +278,11 @@ func (s *stream) run(w http.ResponseWriter, r *http.Request) {
 			case <-rest:
 				waiting = false
 			case <-look.C:
+				// Who sleeps on while others change has missed nothing of theirs, however much it was. (more is nil while what has
+				// been taken from news rests.)
+				if latest, quiet := all.hub.Quiet(news); quiet && more != nil {
+					s.seen = latest
+				}
 				if !s.holds() || time.Since(s.sent) >= all.times.beat && !s.beat(w) {
 					return
 				}

@@ -236,6 +236,22 @@ func TestEventsResume(t *testing.T) {
 }
 
 // What was left out counts as seen, so that a client of few events can resume as well.
+// Who follows a station that is quiet has missed nothing of it, however much happens at others before a sign of life is due.
+func TestEventsOfAQuietStation(t *testing.T) {
+	s := newServer(t, options{})
+	quick(s)
+	l := s.listen(ask{path: "/events?stationcodes=PACK-2", key: s.roleKey(auth.Readonly)})
+	l.want("retry: 3000\nid: 1000\n")
+	for range 3 {
+		for range 2000 { // of some thousand that are remembered
+			s.happens(event.Station, "PACK-1", "{}")
+		}
+		time.Sleep(10 * s.api.streams.times.look)
+	}
+	s.happens(event.Issue, "PACK-2", "{}")
+	l.want(frame(7001, event.Issue, "{}"))
+}
+
 func TestEventsBeat(t *testing.T) {
 	for _, query := range []string{"types=task", "stationcodes=PACK-2"} { // the second is not even woken
 		s := newServer(t, options{})

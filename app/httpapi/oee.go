@@ -207,7 +207,12 @@ func getOEE(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.long(x, longSums); err != nil {
+	if slices.Contains(by, oee.ByMinute) { // a row for each minute: few are a lot at once
+		err = c.turn()
+	} else {
+		err = c.long(x, longSums)
+	}
+	if err != nil {
 		return reply{}, err
 	}
 	sums := oee.NewSummer(by...)

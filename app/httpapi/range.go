@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"math"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +27,9 @@ func readRange(q url.Values, c *calendar.Calendar, now int64, most time.Duration
 		return r, false, errdefs.InvalidField("rangecode", "must not be given together with from and to")
 	case code != "":
 		if r, ok = c.Named(code, now); ok {
+			if r.End-r.Start > (most + clockChange).Milliseconds() {
+				return r, false, errdefs.InvalidField("rangecode", "must make a range of %s or less; %s has %s", lasting(most.Milliseconds()), code, lasting(r.End-r.Start))
+			}
 			return r, true, nil
 		}
 		first, last = "rangecode", "rangecode"
@@ -46,9 +51,21 @@ func readRange(q url.Values, c *calendar.Calendar, now int64, most time.Duration
 	case length <= 0:
 		return r, false, errdefs.InvalidField(last, "must be later than the beginning of the range, %s; it is %s", moment(r.Start), moment(r.End))
 	case length > most.Milliseconds():
-		return r, false, errdefs.InvalidField(first, "must make a range of %d days or less; it is one of %.1f", int(most/(24*time.Hour)), float64(length)/float64(24*time.Hour/time.Millisecond))
+		return r, false, errdefs.InvalidField(first, "must make a range of %s or less; it is one of %s", lasting(most.Milliseconds()), lasting(length))
 	}
 	return r, true, nil
+}
+
+// clockChange is how much longer than its days a range with a name may be.
+const clockChange = 2 * time.Hour
+
+// lasting writes the length of a range, ms, in days, or in hours when it has few.
+func lasting(ms int64) string {
+	unit, length := " days", float64(ms)/float64(dayMs)
+	if ms < 2*dayMs {
+		unit, length = " hours", length*24
+	}
+	return strconv.FormatFloat(math.Round(length*10)/10, 'f', -1, 64) + unit
 }
 
 // readMoment reads a time, or a date as the beginning or the end of its production day.

@@ -7,14 +7,28 @@ function open() {
   return (opening ??= new Promise((resolve) => {
     const asked = indexedDB.open("opsmon", 1);
     asked.onupgradeneeded = () => asked.result.createObjectStore("kept");
-    asked.onsuccess = () => resolve(asked.result);
+    asked.onsuccess = () => {
+      const db = asked.result, forget = () => { opening = undefined; };
+      db.onclose = forget; // the browser took it away; it is opened anew when it is needed
+      db.onversionchange = () => { forget(); db.close(); };
+      resolve(db);
+    };
     asked.onerror = asked.onblocked = () => resolve(null);
   }).catch(() => null));
 }
 
-async function run(mode, work) {
+async function run(mode, work, again = true) {
   const db = await open();
   if (!db) return undefined;
+  try {
+    return await attempt(db, mode, work);
+  } catch { // it is closing
+    opening = undefined;
+    return again ? run(mode, work, false) : undefined;
+  }
+}
+
+function attempt(db, mode, work) {
   return new Promise((resolve) => {
     const transaction = db.transaction("kept", mode, { durability: "strict" }); // on the disk, and not only on its way
     const asked = work(transaction.objectStore("kept"));
@@ -25,9 +39,13 @@ async function run(mode, work) {
 
 const below = (prefix) => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
-/** keep.list gives the values of all names that begin with a prefix, in the order of the names. set gives the name, or undefined when nothing was kept. */
+/**
+ * keep.list gives the values of all names that begin with a prefix, in the order of the names, or null when they cannot be read;
+ * clear removes them. set gives the name, or undefined when nothing was kept.
+ */
 export const keep = {
-  list: (prefix) => run("readonly", (store) => store.getAll(below(prefix))).then((all) => all ?? []),
+  list: (prefix) => run("readonly", (store) => store.getAll(below(prefix))).then((all) => all ?? null),
+  clear: (prefix) => run("readwrite", (store) => store.delete(below(prefix))),
   get: (name) => run("readonly", (store) => store.get(name)),
   set: (name, value) => run("readwrite", (store) => store.put(value, name)),
   remove: (name) => run("readwrite", (store) => store.delete(name)),

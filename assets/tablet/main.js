@@ -4,6 +4,7 @@ import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { connection, signOut } from "../shared/api.js";
 import { sentence } from "../shared/dialog.js";
 import { time } from "../shared/format.js";
+import { keep } from "../shared/keep.js";
 import { acts, refusal } from "./acts.js";
 import { Doing } from "./doing.js";
 import { mindHands, rest, stayAwake } from "./hands.js";
@@ -143,6 +144,7 @@ async function openMenu() {
 async function leave() {
   const n = queue.waiting.length;
   if (n && !await sure({ title: "Sign out?", text: html`<p><strong>${n} of your actions wait to be sent.</strong> They stay on this tablet, and go when you sign in here again.</p>`, action: "Sign out", danger: true })) return;
+  if (connection.up) await keep.clear("read:"); // what was read is nobody else's; signing out needs the network
   await signOut("POST", "/auth/logout");
 }
 

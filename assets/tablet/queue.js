@@ -14,30 +14,33 @@ const faults = 10; // attempts at one action that the service fails at (500), be
 /**
  * Queue is an EventTarget: "change" when any of these did. waiting and refused are arrays of actions {id, label, station, at
  * (ms), method, path, body}; refused ones have error {status, code, message, details}. signedOut tells that nobody takes them
- * until somebody signs in; kept is false where the browser keeps nothing, so that closing the page loses what waits; others is
- * how many actions wait that somebody else did in this browser.
+ * until who did them signs in; kept is false where the browser does not keep them, so that closing the page loses what waits; others
+ * is how many actions wait that somebody else did in this browser.
  */
 class Queue extends EventTarget {
   waiting = [];
   refused = [];
   signedOut = false;
-  kept = true;
   others = 0;
   #who = "";
   #last = 0;
   #attempt = 0;
   #timer = 0;
   #running = null;
+  #wanted = false;
   #promises = new Map(); // by id: what act promised
   #made = new Map(); // by id of an action that was sent: id of what the service made of it
 
+  /** kept tells whether the browser keeps what waits. */
+  get kept() { return this.waiting.every((action) => action.kept); }
+
   /** open takes up what was left, of the person or tablet that a profile is of. */
   async open(profile) {
-    this.#who = `${profile.accountId}/${profile.email}`;
+    if (!this.#who) addEventListener("online", () => this.send());
+    this.#who = whoIs(profile);
     this.signedOut = false;
     await this.#load();
     this.#changed();
-    addEventListener("online", () => this.send());
     this.send();
   }
 
@@ -51,9 +54,9 @@ class Queue extends EventTarget {
     this.#last = Math.max(Date.now(), this.#last + 1);
     const id = `${String(this.#last).padStart(15, "0")}-${random(6)}`;
     for (const [of, made] of this.#made) path = path.replace(`@${of}`, made);
-    const action = { id, key: random(20), who: this.#who, method, path, body, label, station, at, device, stamp: stamp in body ? "" : stamp, faults: 0 };
+    const action = { id, key: random(20), who: this.#who, method, path, body, label, station, at, device, stamp: stamp in body ? "" : stamp, faults: 0, kept: true };
     if (sure()) stampIt(action, at);
-    this.kept = (await keep.set(`queue:${id}`, action)) !== undefined;
+    action.kept = (await keep.set(`queue:${id}`, action)) !== undefined;
     this.waiting.push(action);
     const settled = new Promise((done) => this.#promises.set(id, done));
     this.#changed();
@@ -72,7 +75,19 @@ class Queue extends EventTarget {
   send() {
     clearTimeout(this.#timer);
     this.#timer = 0;
-    return this.#running ??= this.#locked().finally(() => { this.#running = null; });
+    this.#wanted = true;
+    return this.#running ??= this.#run();
+  }
+
+  async #run() {
+    try {
+      while (this.#wanted) { // what is done while others are on their way is in the next round
+        this.#wanted = false;
+        await this.#locked();
+      }
+    } finally {
+      this.#running = null;
+    }
   }
 
   // Of several tabs one sends at a time, so that the order holds. Without TLS browsers have no locks: then the keys keep an
@@ -80,7 +95,7 @@ class Queue extends EventTarget {
   #locked() {
     if (!navigator.locks) return this.#drain();
     return navigator.locks.request("tablet-queue", async () => {
-      if (this.kept) await this.#load(); // another tab may have sent some
+      await this.#load(); // another tab may have sent some
       await this.#drain();
     });
   }
@@ -89,19 +104,24 @@ class Queue extends EventTarget {
     const before = new Set(this.waiting.map((action) => action.id)); // what is added meanwhile stays
     const mine = (list) => list.filter((action) => action.who === this.#who);
     const [waiting, refused] = await Promise.all([keep.list("queue:"), keep.list("refused:")]);
+    if (!waiting || !refused) return; // the browser cannot tell: what is known here goes on
     const known = new Set(waiting.map((action) => action.id));
-    const added = this.waiting.filter((action) => !before.has(action.id) && !known.has(action.id));
-    this.waiting = [...mine(waiting), ...added];
+    const only = this.waiting.filter((action) => !known.has(action.id) && (!action.kept || !before.has(action.id)) && action.who === this.#who); // known here alone
+    this.waiting = [...mine(waiting), ...only].sort((a, b) => (a.id < b.id ? -1 : 1)); // as they were done
     this.refused = mine(refused);
     this.others = known.size - mine(waiting).length;
-    for (const id of before) if (!known.has(id)) this.#settle(id, { state: "sent", answer: null }); // by another tab
+    this.#last = waiting.reduce((last, action) => Math.max(last, parseInt(action.id, 10)), this.#last); // this device's clock may have been set back
+    const left = new Set(this.waiting.map((action) => action.id));
+    for (const id of before) if (!left.has(id) && !known.has(id)) this.#settle(id, { state: "sent", answer: null }); // by another tab
   }
 
   async #drain() {
-    while (this.waiting.length > 0) {
+    for (let mine = false; this.waiting.length > 0;) {
       const action = this.waiting[0];
       let answer;
       try {
+        mine ||= await this.#isMe();
+        if (!mine) return;
         answer = await this.#ask(action);
       } catch (error) {
         if (error.status === 401) {
@@ -115,6 +135,17 @@ class Queue extends EventTarget {
       }
       await this.#done(action, { state: "sent", answer });
     }
+  }
+
+  // isMe tells whether the service takes what is sent for that of whose it is: somebody else may have signed in beside.
+  async #isMe() {
+    const { body } = await request("GET", "/auth/profile", { signal: AbortSignal.timeout(limit), signIn: false });
+    const me = whoIs(body.result) === this.#who;
+    if (me !== !this.signedOut) {
+      this.signedOut = !me;
+      this.#changed();
+    }
+    return me;
   }
 
   async #ask(action) {
@@ -178,6 +209,8 @@ function stampIt(action, at) {
   if (action.stamp) action.body = { ...action.body, [action.stamp]: new Date(at).toISOString() };
   Object.assign(action, { at, stamp: "" });
 }
+
+const whoIs = (profile) => `${profile.accountId}/${profile.email}`;
 
 const plain = ({ status, code, message, details }) => ({ status, code, message, details });
 

@@ -39,7 +39,7 @@ func wired(t *testing.T) (*webtest.Service, *webtest.Line, *webtest.Tab) {
 	s.SignIn(tab, "supervisor")
 	open(tab)
 	tab.Until(`navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller !== null)`)
-	s.Call("POST", "/quick-schedule", map[string]any{"stationCode": "PRESS-1", "skuCode": "CUP", "initials": "ABC"}, nil)
+	s.Call("POST", "/quick-schedule", map[string]any{"stationCode": "PRESS-1", "skuCode": "CUP", "initials": "ABC", "at": time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)}, nil)
 	return s, line, tab
 }
 
@@ -166,6 +166,10 @@ func TestActionsBelongToWhoDidThem(t *testing.T) {
 	count(tab, 7)
 	line.Mend()
 	s.SignIn(tab, "operator")
+	tab.Eval(`queue.send()`) // the page does not know yet that somebody else has signed in beside it
+	if got := entered(s); len(got) != 0 || !webtest.Eval[bool](tab, `queue.signedOut && queue.waiting.length === 1`) {
+		t.Errorf("in another one's name was entered: %v", got)
+	}
 	tab.Eval(`fetch("/auth/profile").then((a) => a.json()).then((a) => queue.open(a.result))`)
 	tab.Until(`queue.waiting.length === 0 && queue.others === 1`)
 	if got := entered(s); len(got) != 0 {
@@ -175,6 +179,38 @@ func TestActionsBelongToWhoDidThem(t *testing.T) {
 	open(tab)
 	tab.Until(`fetch("/production?rangecode=last7d").then((a) => a.json()).then((a) => a.results.length > 0)`)
 	if got := entered(s); !slices.Equal(got, []int{7}) {
+		t.Errorf("entered: %v", got)
+	}
+}
+
+// Where the browser keeps nothing, or only some, nothing is lost as long as the page is open.
+func TestABrowserThatKeepsNothing(t *testing.T) {
+	s, line, tab := wired(t)
+	line.Cut()
+	count(tab, 10)
+	tab.Eval(`(() => { const put = IDBObjectStore.prototype.put; IDBObjectStore.prototype.put = function (...all) { if (globalThis.full) throw new DOMException("full", "QuotaExceededError"); return put.apply(this, all); }; globalThis.full = true; })()`)
+	count(tab, 11)
+	if webtest.Eval[bool](tab, `queue.kept`) {
+		t.Error("it does not say that it is not kept")
+	}
+	tab.Eval(`(() => { globalThis.full = false; })()`)
+	count(tab, 12)
+	tab.Eval(`fetch("/auth/profile").catch(() => {}).then(() => queue.send())`)
+	line.Mend()
+	tab.Until(`queue.waiting.length === 0`)
+	if got := entered(s); !slices.Equal(got, []int{10, 11, 12}) {
+		t.Errorf("entered: %v", got)
+	}
+}
+
+// What is done in quick succession, while earlier ones are on their way, goes without waiting for anything else.
+func TestManyActionsAtOnce(t *testing.T) {
+	s, _, tab := wired(t)
+	tab.Eval(`Promise.all(Array.from({ length: 12 }, (_, i) => new Promise((done) => { setTimeout(done, i * 7); }).then(() => queue.act({ path: "/production", body: { stationCode: "PRESS-1", good: 100 + i, initials: "ABC" }, label: String(i), station: "PRESS-1" }))))`)
+	tab.Until(`queue.waiting.length === 0`)
+	got := entered(s)
+	slices.Sort(got)
+	if len(got) != 12 || got[0] != 100 || got[11] != 111 {
 		t.Errorf("entered: %v", got)
 	}
 }
