@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"opsmon/app/web/webtest"
 )
 
@@ -34,7 +36,9 @@ func TestTheWallCyclesThroughGroups(t *testing.T) {
 	tab.Press(" ")
 	tab.Until(`document.querySelector(".wall.handled .wall-controls [aria-pressed=true]")`)
 	tab.Axe()
-	tab.Press("ArrowLeft")
+	before := tab.Text(".wall-head h1")
+	tab.Press(kb.ArrowLeft)
+	tab.Until(`document.querySelector(".wall-head h1").textContent !== "` + before + `"`)
 	tab.Visit("/floor/wall?group=g1&theme=light")
 	title("Hall 1")
 	tab.Axe()

@@ -78,7 +78,7 @@ export class Card {
 function bar(element, facts) {
   if (!element) return;
   set(element.children[0], `scaleX(${facts.filled})`);
-  set(element.children[1], `translateX(${facts.expected * 100}%)`);
+  set(element.children[1], `translateX(${Math.min(facts.expected, 0.99) * 100}%)`);
 }
 
 function set(element, transform) {

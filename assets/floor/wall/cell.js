@@ -24,7 +24,7 @@ export class Cell {
     this.#clock ??= this.root.querySelector("time");
     this.#bar ??= this.root.querySelector(".cell-bar");
     this.#bar.children[0].style.transform = `scaleX(${facts.filled})`;
-    this.#bar.children[1].style.transform = `translateX(${facts.expected * 100}%)`;
+    this.#bar.children[1].style.transform = `translateX(${Math.min(facts.expected, 0.99) * 100}%)`;
     this.tick(now());
   }
 
