@@ -54,7 +54,7 @@ export class Doing {
     if (!of) return;
     const { run } = this.view, counted = of === "good" ? run?.goodCount : run?.badCount, word = of === "good" ? "good" : "scrap";
     const n = await keypad({
-      title: `Correct ${word}`, signed: true, action: (value) => (value < 0 ? `${number(-value)} fewer` : `${number(value)} more`),
+      title: `Correct ${word}`, signed: true, action: (value, sign) => `${number(Math.abs(value))} ${sign < 0 ? "fewer" : "more"}`,
       hint: (value) => (run ? html`<p class="muted">${number(counted)} now, ${number(counted + value)} then.</p>` : nothing),
     });
     if (n) await this.#do("correct", { path: "/production", label: `Corrected ${word} by ${n < 0 ? "−" : "+"}${number(Math.abs(n))}`, body: { stationCode: this.station.code, [of]: n, correction: true } });

@@ -23,13 +23,13 @@ export const sure = ({ title, text, action, danger = false, may = true }) => she
 const most = 9; // digits
 
 /**
- * keypad asks for a number above 0: it gives it, or undefined. action(value) is what the key says that is pressed at the end, hint
+ * keypad asks for a number above 0: it gives it, or undefined. action(value, sign) is what the key says that is pressed at the end, hint
  * stands below the number; with none, an empty one can be given too, as null, by a key that says so.
  */
 export function keypad({ title, action, hint = () => nothing, none = "", signed = false }) {
   let text = "", sign = 1;
   return sheet(({ close, update, element }) => {
-    const value = () => sign * Number(text || 0);
+    const value = () => (sign * Number(text || 0)) || 0; // without −0
     const press = (key) => {
       if (key === "⌫") text = text.slice(0, -1);
       else if (key === "." && (text.includes(".") || text === "")) return;
@@ -57,7 +57,7 @@ export function keypad({ title, action, hint = () => nothing, none = "", signed 
           <button type="button" class="key" data-key=${key} aria-label=${key === "⌫" ? "Delete the last digit" : key === "." ? "Decimal point" : key} @click=${() => press(key)}>${key}</button>`)}</div>
       </div>`,
       actions: html`${none ? html`<button type="button" class="button large" @click=${() => close(null)}>${none}</button>` : nothing}
-        <button type="button" class="button large primary" data-do="done" ?disabled=${value() === 0} @click=${done}>${action(value())}</button>`,
+        <button type="button" class="button large primary" data-do="done" ?disabled=${value() === 0} @click=${done}>${action(value(), sign)}</button>`,
     };
   });
 }

@@ -52,6 +52,7 @@ func TestAShiftByTaps(t *testing.T) {
 	h.do("correct")
 	h.in("[data-of=good]")
 	h.in(".signs button:last-child")
+	h.shows("dialog[open] [data-do=done]", "0 fewer")
 	h.sound(t, "correct")
 	h.key("8")
 	h.shows("[data-value=good]", "40")
