@@ -59,11 +59,11 @@ export function drawBar(bar, s, place, about) {
     bar.style.left = `calc(var(--names) + ${place.x}px)`; // not by a transform: the text in it stays in view by where it is laid out
     bar.style.width = `${place.width}px`;
   }
-  const told = `${look} ${counts.good} ${place.width < 34} ${Math.floor(now / 60000)}`;
+  const told = `${look} ${counts.good} ${place.width < 34} ${place.width > 260} ${Math.floor(now / 60000)}`;
   if (bar.schedule === s && bar.told === told) return;
   Object.assign(bar, { schedule: s, told });
   bar.dataset.id = s.id;
-  bar.className = `slot ${s.kind} ${look}${spanOf(s, now).known ? "" : " open-ended"}${place.width < 34 ? " narrow" : ""}`;
+  bar.className = `slot ${s.kind} ${look}${spanOf(s, now).known ? "" : " open-ended"}${place.width < 34 ? " narrow" : place.width > 260 ? " wide" : ""}`;
   bar.words.dataset.sign = s.kind === "production" ? looks[look].sign : `◆ ${looks[look].sign}`;
   bar.name.textContent = nameOf(s, names);
   bar.more.textContent = moreOf(s, counts, zone);

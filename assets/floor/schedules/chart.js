@@ -42,7 +42,8 @@ export class Chart extends EventTarget {
     this.over = el("div", { class: "gantt-over" }, this.nowLine = el("i", { class: "gantt-now", "aria-hidden": "true" }));
     this.marks = el("div", { class: "gantt-marks" });
     this.axis = el("div", { class: "gantt-axis", "aria-hidden": "true" }, this.corner = el("div", { class: "gantt-corner" }), this.marks);
-    this.content = el("div", { class: "gantt-content" }, this.axis, this.lines, this.body, this.over);
+    this.column = el("div", { class: "gantt-column" }); // one for all names: each thing that is held while scrolling costs
+    this.content = el("div", { class: "gantt-content" }, this.axis, this.column, this.lines, this.body, this.over);
     this.element = el("div", { class: "gantt", role: "group", "aria-label": "Schedules by station", onscroll: () => this.#later() }, this.content);
     this.sizes = new ResizeObserver(() => this.#resized());
     this.sizes.observe(this.element);
@@ -95,7 +96,7 @@ export class Chart extends EventTarget {
   lay({ rows = this.rows, zone = this.zone, span = this.span, at = this.left }) {
     Object.assign(this, { rows, zone, span });
     const focus = this.element.contains(document.activeElement) ? document.activeElement.closest(".slot")?.dataset.id : null;
-    for (const { element } of this.#drawn.values()) element.remove();
+    for (const row of this.#drawn.values()) this.#remove(row);
     this.#drawn.clear();
     this.scale = this.width / span;
     const back = Math.max(7 * day, 2 * span);
@@ -191,7 +192,7 @@ export class Chart extends EventTarget {
     const kept = [this.held, this.plan.schedules.get(this.#focus)?.stationCode, document.activeElement?.closest?.(".gantt-row")?.dataset.station].map((code) => (code ? this.indexOf(code) : -1)).filter((i) => i >= 0);
     for (const i of kept) wanted.add(i);
     const keys = new Set([...wanted].map((i) => keyOf(this.rows[i])));
-    for (const [key, row] of this.#drawn) if (!keys.has(key)) { row.element.remove(); this.#drawn.delete(key); }
+    for (const [key, row] of this.#drawn) if (!keys.has(key)) { this.#remove(row); this.#drawn.delete(key); }
     for (const i of [...wanted].sort((a, b) => a - b)) this.#drawRow(i, newPart);
   }
 
@@ -199,7 +200,7 @@ export class Chart extends EventTarget {
     const { days, marks } = ticks(Math.max(this.from, this.seen.from), Math.min(this.to, this.seen.to), this.scale, this.zone);
     const at = (tick, name, text) => { const mark = el("span", { class: name }, text); mark.style.left = `${this.xOf(tick.at)}px`; return mark; };
     this.marks.replaceChildren(...days.map((d, i) => {
-      const mark = at(d, "gantt-day", el("span", null, d.text));
+      const mark = at(d, day * this.scale > this.width / 3 ? "gantt-day wide" : "gantt-day", el("span", null, d.text));
       mark.style.width = `${((days[i + 1]?.at ?? this.to) - d.at) * this.scale}px`;
       return mark;
     }), ...marks.map((m) => at(m, "gantt-hour", m.text)));
@@ -210,10 +211,11 @@ export class Chart extends EventTarget {
     const row = this.rows[index], key = keyOf(row);
     let drawn = this.#drawn.get(key);
     if (!drawn) {
-      drawn = { element: this.#makeRow(row), bars: new Map(), stale: true };
-      drawn.element.style.top = `${this.#tops[index]}px`;
+      drawn = { ...this.#makeRow(row), bars: new Map(), stale: true };
+      for (const part of [drawn.element, drawn.name]) part.style.top = `${this.#tops[index]}px`;
       this.#drawn.set(key, drawn);
       this.body.append(drawn.element);
+      this.column.append(drawn.name);
     }
     if (!row.code || !(drawn.stale || newPart)) return;
     drawn.stale = false;
@@ -237,15 +239,21 @@ export class Chart extends EventTarget {
     for (const [id, bar] of drawn.bars) if (!seen.has(id)) { bar.remove(); drawn.bars.delete(id); }
   }
 
+  #remove({ element, name }) {
+    element.remove();
+    name.remove();
+  }
+
   #makeRow(row) {
     if (!row.code) {
-      return el("div", { class: "gantt-row gantt-heading" }, el("div", { class: "gantt-name", role: "heading", "aria-level": "2" }, el("bdi", null, row.heading), row.note ? el("small", null, row.note) : null));
+      const name = el("div", { class: "gantt-name gantt-title", role: "heading", "aria-level": "2" }, el("bdi", null, row.heading), row.note ? el("small", null, row.note) : null);
+      return { element: el("div", { class: "gantt-row gantt-heading" }), name };
     }
-    const element = el("div", { class: "gantt-row", role: "group", "aria-label": row.name, "data-station": row.code },
-      el("div", { class: "gantt-name", title: `${row.name} (${row.code})` }, el("bdi", null, row.name), el("small", null, row.code)));
-    element.style.height = `${lanes().row}px`;
+    const name = el("div", { class: "gantt-name", title: `${row.name} (${row.code})` }, el("bdi", null, row.name), el("small", null, row.code));
+    const element = el("div", { class: "gantt-row", role: "group", "aria-label": row.name, "data-station": row.code });
+    for (const part of [element, name]) part.style.height = `${lanes().row}px`;
     if (row.pattern) element.style.backgroundImage = this.shades.get(`${row.pattern.code}\n${row.zone}`);
-    return element;
+    return { element, name };
   }
 
   // Tab leads to one bar of the chart: the one that had the focus last, else the first that is made.
