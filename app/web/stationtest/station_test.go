@@ -148,6 +148,7 @@ func aStationIsLookedAt(t *testing.T, s *webtest.Service, tab *webtest.Tab) {
 	if at, err := url.Parse(href); err != nil || at.Path != "/floor/stops" || at.Query().Get("stations") != code || at.Query().Get("issue") == "" {
 		t.Errorf("a stop leads to %s", href)
 	}
+	tab.Until(`document.querySelector('.station-columns a[href^="/floor/schedules?"]').search.includes("at=20")`)
 	tab.Click("[aria-label=Stops] tbody .link")
 	tab.Until(`new URLSearchParams(location.search).get("range").includes("Z/")`)
 	// The timeline as a table says the same to those who do not see it.

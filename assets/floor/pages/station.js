@@ -70,7 +70,7 @@ async function chooser(ctx, names) {
 }
 
 const stopsAddress = (page) => (stop) => addressOf({ range: stop ? between(stop.start, stop.end) : page.view.text in ranges ? page.view.text : rangeOf(page.view.from, page.view.to), stations: [page.code] }, stop?.id ? { issue: stop.id } : {}, "/floor/stops");
-const plansAddress = (page, item) => addressOf({ range: item ? between(item.start, item.end) : page.view.text in ranges ? page.view.text : rangeOf(page.view.from, page.view.to), stations: [page.code] }, item ? { schedule: item.nonProductionScheduleId ?? item.scheduleId } : {}, "/floor/schedules");
+const plansAddress = (page, item) => addressOf({ stations: [page.code], at: new Date(item?.start ?? page.view.from).toISOString() }, {}, "/floor/schedules");
 
 function render(page) {
   const { station, names, zone, ctx } = page;
