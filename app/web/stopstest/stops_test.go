@@ -128,6 +128,11 @@ func TestStopsAreSpokenOf(t *testing.T) {
 	rows(tab, 3)
 
 	stop(tab, old.ID)
+	tab.Axe()
+	tab.Media("prefers-color-scheme", "dark")
+	tab.Axe()
+	tab.Shot("stop-dark")
+	tab.Media("prefers-color-scheme", "light")
 	button(tab, ".stop-one", "Give the cause")
 	tab.Until(`document.querySelectorAll("dialog .reason").length === 5`)
 	tab.Axe()
