@@ -165,6 +165,9 @@ func TestTheFloorIsFiltered(t *testing.T) {
 	tab.Until(`document.querySelector(".station")?.dataset.station !== "S-1"`)
 	tab.Axe()
 	tab.Shot("floor-trouble")
+	tab.Media("prefers-color-scheme", "dark")
+	tab.Axe()
+	tab.Shot("floor-dark")
 	if got := webtest.Eval[string](tab, `document.querySelector('[data-station="S-3"] a').getAttribute("href")`); got != "/floor/station/S-3" {
 		t.Errorf("a card leads to %s", got)
 	}
