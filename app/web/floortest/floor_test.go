@@ -162,7 +162,7 @@ func TestTheFloorIsFiltered(t *testing.T) {
 	tab.Visit("/floor?sort=trouble&view=dense")
 	tab.Until(`document.querySelector(".station")?.dataset.station === "S-1" && document.querySelector(".dense.by-trouble")`)
 	signals(s, time.Now(), produces(1), 1)
-	tab.Until(`document.querySelector(".station")?.dataset.station !== "S-1"`)
+	tab.Until(`document.querySelector(".station")?.dataset.station !== "S-1" && document.querySelector("#tally").textContent.startsWith("3 of 9 producing")`)
 	tab.Axe()
 	tab.Shot("floor-trouble")
 	tab.Media("prefers-color-scheme", "dark")

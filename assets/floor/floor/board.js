@@ -39,7 +39,7 @@ export class Board {
     this.#arrange();
   }
 
-  /** change draws the stations that have changed; it tells whether some have come, gone or changed their status. */
+  /** change draws the stations that have changed; it tells whether some have come, gone or changed their status, or may be what is searched for. */
   change(codes) {
     let moved = false;
     for (const code of codes) {
@@ -48,10 +48,11 @@ export class Board {
       else if (this.#cards.get(code)?.station !== station) moved = this.#card(station).show(station, this.#names) || moved;
     }
     if (!moved && !this.#wanted.search) return false;
+    this.#choose();
     const wait = this.#wanted.sort === "trouble" ? this.#ordered + settle - Date.now() : 0;
     if (wait <= 0) this.#arrange();
     else this.#timer ||= setTimeout(() => this.#arrange(), wait);
-    return moved;
+    return true;
   }
 
   tick(now) { for (const card of this.#cards.values()) card.tick(now); }
@@ -73,13 +74,18 @@ export class Board {
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.#ordered = Date.now();
-    const { plant, group, status, search, sort } = this.#wanted, names = this.#names;
-    this.scope = [...live.stations.values()].filter((s) => (!plant || s.plantCode === plant) && (!group || s.groupCode === group) && (!search || found(search, s, names)));
+    this.#choose();
+    const { status, sort } = this.#wanted;
     const shown = status.length ? this.scope.filter((s) => status.includes(s.statusCode)) : this.scope;
     const focused = document.activeElement;
     render(shown.length === 0 ? html`<p class="empty">${this.scope.length === 0 && live.stations.size === 0 ? "There is no station yet." : "No station is like that now."}</p>`
       : sort === "trouble" ? this.#list(this.#byTrouble(shown)) : this.#groups(shown), this.element);
     if (focused !== document.activeElement && this.element.contains(focused)) focused.focus({ preventScroll: true });
+  }
+
+  #choose() {
+    const { plant, group, search } = this.#wanted;
+    this.scope = [...live.stations.values()].filter((s) => (!plant || s.plantCode === plant) && (!group || s.groupCode === group) && (!search || found(search, s, this.#names)));
   }
 
   #byTrouble(stations) {
