@@ -4,7 +4,10 @@
 
 const store = "clock";
 let low = -Infinity, high = Infinity; // ms that the service's clock is ahead of this one, at least and at most
-let heardNow = false, kept = NaN;
+let heardAt = NaN, kept = NaN; // heardAt: of skew() when the service was last heard
+
+// skew is constant as long as the device neither sleeps nor has its clock set, ms.
+const skew = () => Date.now() - performance.now();
 
 /** heard takes an answer's X-Time header, with when the request was sent and the answer came, ms by this device's clock. */
 export function heard(time, sent, came) {
@@ -13,7 +16,7 @@ export function heard(time, sent, came) {
   const [from, to] = [at - came, at - sent];
   if (from > high || to < low) [low, high] = [from, to]; // one of the clocks was set, or runs faster
   else [low, high] = [Math.max(low, from), Math.min(high, to)];
-  heardNow = true;
+  heardAt = skew();
   if (Math.abs(ahead() - kept) < 100) return;
   kept = ahead();
   try {
@@ -32,5 +35,20 @@ export const ahead = () => (Number.isFinite(low) ? Math.round((low + high) / 2) 
 /** now gives the service's time, ms, as well as it is known. */
 export const now = () => Date.now() + ahead();
 
-/** sure tells whether the service was heard since the page was opened: what is known from before may be of a clock that was set since. */
-export const sure = () => heardNow;
+/** sure tells whether the service was heard since the device's clock was last set, as far as a page can tell. */
+export const sure = () => Math.abs(skew() - heardAt) < 2000;
+
+/** moment notes when something is done, for whenAt to tell when that was by the service's clock, which nobody may know yet. */
+export const moment = () => ({ device: Date.now(), ran: performance.now(), life });
+
+const life = performance.timeOrigin, day = 86400_000;
+
+/**
+ * whenAt gives the service's time, ms, of a moment, once the service was heard. By the device's clock, unless that gives a time
+ * that cannot be: then it was set meanwhile, and how long the page has run tells.
+ */
+export function whenAt({ device, ran, life: then }) {
+  const at = device + ahead();
+  const known = at <= now() + 1000 && at > now() - day;
+  return known || then !== life ? at : now() - (performance.now() - ran);
+}

@@ -17,20 +17,20 @@ function open() {
   }).catch(() => null));
 }
 
-async function run(mode, work, again = true) {
+async function run(mode, work, durability = "relaxed", again = true) {
   const db = await open();
   if (!db) return undefined;
   try {
-    return await attempt(db, mode, work);
+    return await attempt(db, mode, work, durability);
   } catch { // it is closing
     opening = undefined;
-    return again ? run(mode, work, false) : undefined;
+    return again ? run(mode, work, durability, false) : undefined;
   }
 }
 
-function attempt(db, mode, work) {
+function attempt(db, mode, work, durability) {
   return new Promise((resolve) => {
-    const transaction = db.transaction("kept", mode, { durability: "strict" }); // on the disk, and not only on its way
+    const transaction = db.transaction("kept", mode, { durability });
     const asked = work(transaction.objectStore("kept"));
     transaction.oncomplete = () => resolve(asked.result);
     transaction.onerror = transaction.onabort = () => resolve(undefined);
@@ -41,12 +41,14 @@ const below = (prefix) => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
 /**
  * keep.list gives the values of all names that begin with a prefix, in the order of the names, or null when they cannot be read;
- * clear removes them. set gives the name, or undefined when nothing was kept.
+ * clear removes them. set gives the name, or undefined when nothing was kept; setSurely waits until it is on the disk, and not only
+ * on its way.
  */
 export const keep = {
   list: (prefix) => run("readonly", (store) => store.getAll(below(prefix))).then((all) => all ?? null),
   clear: (prefix) => run("readwrite", (store) => store.delete(below(prefix))),
   get: (name) => run("readonly", (store) => store.get(name)),
   set: (name, value) => run("readwrite", (store) => store.put(value, name)),
+  setSurely: (name, value) => run("readwrite", (store) => store.put(value, name), "strict"),
   remove: (name) => run("readwrite", (store) => store.delete(name)),
 };

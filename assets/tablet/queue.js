@@ -4,11 +4,12 @@
 
 import { ApiError, request } from "../shared/api.js";
 import { keep } from "../shared/keep.js";
-import { ahead, now, sure } from "../shared/clock.js";
+import { moment, now, sure, whenAt } from "../shared/clock.js";
 
 const patience = 2500; // ms that an action may be on its way before it is said to wait
 const limit = 15_000; // ms for an answer; on bad Wi-Fi none may ever come
 const pauses = [1, 2, 4, 8, 15]; // seconds between attempts
+const week = 7 * 86400_000; // ms
 const faults = 10; // attempts at one action that the service fails at (500), before it is put aside
 
 /**
@@ -23,13 +24,15 @@ class Queue extends EventTarget {
   signedOut = false;
   others = 0;
   #who = "";
+  #opened = null; // called when it is known whose actions these are
+  #known = new Promise((done) => { this.#opened = done; });
   #last = 0;
   #attempt = 0;
   #timer = 0;
   #running = null;
   #wanted = false;
   #promises = new Map(); // by id: what act promised
-  #made = new Map(); // by id of an action that was sent: id of what the service made of it
+  #made = new Map(); // by id of an action that was sent from here: id of what the service made of it
 
   /** kept tells whether the browser keeps what waits. */
   get kept() { return this.waiting.every((action) => action.kept); }
@@ -38,9 +41,11 @@ class Queue extends EventTarget {
   async open(profile) {
     if (!this.#who) addEventListener("online", () => this.send());
     this.#who = whoIs(profile);
+    this.#opened();
     this.signedOut = false;
     await this.#load();
     this.#changed();
+    for (const { id } of await keep.list("made:") ?? []) if (parseInt(id, 10) < Date.now() - week) keep.remove(`made:${id}`);
     this.send();
   }
 
@@ -50,13 +55,13 @@ class Queue extends EventTarget {
    * In a path @ID is what an action of that id makes, which has no id of the service's own before it is sent.
    */
   async act({ method = "POST", path, body = {}, label, station, stamp = "at" }) {
-    const at = now(), device = Date.now();
+    const at = now(), done = moment();
+    await this.#known;
     this.#last = Math.max(Date.now(), this.#last + 1);
     const id = `${String(this.#last).padStart(15, "0")}-${random(6)}`;
-    for (const [of, made] of this.#made) path = path.replace(`@${of}`, made);
-    const action = { id, key: random(20), who: this.#who, method, path, body, label, station, at, device, stamp: stamp in body ? "" : stamp, faults: 0, kept: true };
+    const action = { id, key: random(20), who: this.#who, method, path, body, label, station, at, moment: done, stamp: stamp in body ? "" : stamp, faults: 0, kept: true };
     if (sure()) stampIt(action, at);
-    action.kept = (await keep.set(`queue:${id}`, action)) !== undefined;
+    action.kept = (await keep.setSurely(`queue:${id}`, action)) !== undefined;
     this.waiting.push(action);
     const settled = new Promise((done) => this.#promises.set(id, done));
     this.#changed();
@@ -85,6 +90,8 @@ class Queue extends EventTarget {
         this.#wanted = false;
         await this.#locked();
       }
+    } catch { // a fault of the browser's: what waits is tried again
+      this.#later();
     } finally {
       this.#running = null;
     }
@@ -129,7 +136,7 @@ class Queue extends EventTarget {
           return this.#changed();
         }
         if (!await this.#isRefused(action, error)) return this.#later(error.retryAfter);
-        await keep.set(`refused:${action.id}`, { ...action, error: plain(error) });
+        await keep.setSurely(`refused:${action.id}`, { ...action, error: plain(error) });
         await this.#done(action, { state: "refused", error });
         continue;
       }
@@ -152,26 +159,29 @@ class Queue extends EventTarget {
     const signal = () => AbortSignal.timeout(limit);
     if (action.stamp) { // it was done when nothing was heard of the service's clock yet
       if (!sure()) await request("GET", "/health", { signal: signal() });
-      stampIt(action, action.device + ahead());
-      await keep.set(`queue:${action.id}`, action); // what is sent again must be the same
+      stampIt(action, whenAt(action.moment));
+      await keep.setSurely(`queue:${action.id}`, action); // what is sent again must be the same
     }
-    const { body: answer } = await request(action.method, action.path, { body: action.body, headers: { "Idempotency-Key": action.key }, signal: signal(), signIn: false });
-    this.signedOut = false;
+    const path = await this.#path(action);
+    const { headers, body: answer } = await request(action.method, path, { body: action.body, headers: { "Idempotency-Key": action.key }, signal: signal(), signIn: false });
+    if (!headers.get("X-Time")) throw new ApiError(0, "unreachable", "somebody else answers in the service's place"); // such as a guest network's page
     return answer;
   }
 
   // isRefused tells whether an error is the last word on an action. A fault of the service is not, until it came often.
   async #isRefused(action, error) {
-    if (!(error instanceof ApiError) || error.away || error.status === 429 || error.status === 408) return false;
+    if (!(error instanceof ApiError) || error.away || [408, 429, 504].includes(error.status)) return false;
     if (error.status < 500) return true;
     action.faults++;
-    await keep.set(`queue:${action.id}`, action);
+    await keep.setSurely(`queue:${action.id}`, action);
     return action.faults >= faults;
   }
 
   async #done(action, result) {
     this.#attempt = 0;
-    await this.#name(action.id, result.answer?.result?.id);
+    const made = result.answer?.result?.id;
+    if (made) this.#made.set(action.id, made);
+    if (made) await keep.setSurely(`made:${action.id}`, { id: action.id, made });
     this.waiting = this.waiting.filter((other) => other.id !== action.id);
     if (result.state === "refused") this.refused.push({ ...action, error: plain(result.error) });
     await keep.remove(`queue:${action.id}`);
@@ -179,15 +189,14 @@ class Queue extends EventTarget {
     this.#changed();
   }
 
-  // name gives actions that wait for what an action has made the id that it has by now. An action that is sent again, as its
-  // answer came to nobody, has the same answer.
-  async #name(id, made) {
-    if (!made) return;
-    this.#made.set(id, encodeURIComponent(made));
-    for (const action of this.waiting.filter((later) => later.path.includes(`@${id}`))) {
-      action.path = action.path.replace(`@${id}`, encodeURIComponent(made));
-      await keep.set(`queue:${action.id}`, action);
-    }
+  // path fills in the id of what an action before has made: @ID in the path of one that belongs to it. An action that is sent
+  // again, as its answer came to nobody, has the same answer.
+  async #path({ path }) {
+    const [, of] = /@(\d+-[0-9a-f]+)/.exec(path) ?? [];
+    if (!of) return path;
+    const made = this.#made.get(of) ?? (await keep.get(`made:${of}`))?.made;
+    if (!made) throw new ApiError(409, "conflict", "what this belongs to was not done");
+    return path.replace(`@${of}`, encodeURIComponent(made));
   }
 
   #settle(id, result) {

@@ -164,8 +164,8 @@ func TestActionsBelongToWhoDidThem(t *testing.T) {
 	s, line, tab := wired(t)
 	line.Cut()
 	count(tab, 7)
-	line.Mend()
 	s.SignIn(tab, "operator")
+	line.Mend()
 	tab.Eval(`queue.send()`) // the page does not know yet that somebody else has signed in beside it
 	if got := entered(s); len(got) != 0 || !webtest.Eval[bool](tab, `queue.signedOut && queue.waiting.length === 1`) {
 		t.Errorf("in another one's name was entered: %v", got)
@@ -212,6 +212,64 @@ func TestManyActionsAtOnce(t *testing.T) {
 	slices.Sort(got)
 	if len(got) != 12 || got[0] != 100 || got[11] != 111 {
 		t.Errorf("entered: %v", got)
+	}
+}
+
+// What belongs to something that is just being sent, or waits, gets its id when it goes; what belongs to something that was
+// refused is refused.
+func TestWhatBelongsToWhatWaits(t *testing.T) {
+	s, line, tab := wired(t)
+	const act = `queue.act({ path: %s, body: %s, label: "x", station: "PRESS-1" })`
+	entry := fmt.Sprintf(act, `"/production"`, `{ stationCode: "PRESS-1", good: 20, initials: "ABC" }`)
+	undo := fmt.Sprintf(act, "`/production/@${id}/undo`", `{ initials: "ABC" }`)
+	for i, network := range []bool{true, false} {
+		if !network {
+			line.Cut()
+		}
+		tab.Eval(`(async () => { const first = ` + entry + `; while (!queue.waiting.length) await new Promise((done) => { setTimeout(done); }); const id = queue.waiting[0].id; await Promise.all([first, ` + undo + `]); })()`)
+		line.Mend()
+		tab.Until(`queue.waiting.length === 0`)
+		var entries []struct{ UndoneBy *string }
+		s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &entries)
+		undone := 0
+		for _, e := range entries {
+			if e.UndoneBy != nil {
+				undone++
+			}
+		}
+		if len(entries) != 2*(i+1) || undone != i+1 {
+			t.Errorf("with a network that is there: %v: %d entries, %d taken back; refused: %s", network, len(entries), undone, webtest.Eval[string](tab, `JSON.stringify(queue.refused)`))
+		}
+	}
+	tab.Eval(`(async () => { const id = "000000000000001-abcdef"; await ` + undo + `; })()`)
+	tab.Until(`queue.refused.length === 1 && queue.refused[0].error.message.includes("was not done")`)
+}
+
+// A clock that is set right between an action and its sending, as that of a tablet with a flat battery is, does no harm.
+func TestAClockThatIsSetMeanwhile(t *testing.T) {
+	s, line, tab := wired(t)
+	line.Cut()
+	tab.Eval(`localStorage.clear()`)
+	open(tab)
+	tab.Eval(`(() => { const real = Date.now; globalThis.off = -20000 * 86400000; Date.now = () => real() + globalThis.off; })()`)
+	before := time.Now()
+	if got := count(tab, 30); got != "waiting" {
+		t.Fatalf("without the network an action is %s", got)
+	}
+	after := time.Now()
+	tab.Eval(`(() => { globalThis.off = 0; })()`)
+	time.Sleep(1200 * time.Millisecond)
+	line.Mend()
+	tab.Until(`queue.waiting.length === 0`)
+	var entries []struct {
+		Good        int
+		EffectiveAt time.Time
+	}
+	s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &entries)
+	if len(entries) != 1 || entries[0].EffectiveAt.Before(before.Add(-time.Second)) || entries[0].EffectiveAt.After(after) {
+		var all any
+		s.Call("GET", "/production?from=1970-01-02&to=1971-01-01", nil, &all)
+		t.Errorf("%+v; done from %v to %v; refused: %s %v", entries, before, after, webtest.Eval[string](tab, `JSON.stringify([queue.refused, queue.waiting, queue.others])`), all)
 	}
 }
 

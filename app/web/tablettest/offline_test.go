@@ -287,7 +287,7 @@ func stamp(at int64) string { return time.UnixMilli(at).UTC().Format(time.RFC333
 // A whole shift of an operator, with the network cut twice and the service started anew: in the end nothing is lost, nothing
 // is twice, and all figures are those of the same shift with a network that held.
 func TestAShiftWithoutTheNetwork(t *testing.T) {
-	from := (time.Now().UnixMilli()/hour - 10) * hour
+	from := time.Now().UTC().Truncate(24 * time.Hour).Add(-18 * time.Hour).UnixMilli() // yesterday at six: a shift within one day, whenever it is played
 	var calm, rough *shift
 	t.Run("calm", func(t *testing.T) { calm = startShift(t, from, false); calm.work(); calm.rest(t) })
 	t.Run("rough", func(t *testing.T) { rough = startShift(t, from, true); rough.work(); rough.rest(t) })
