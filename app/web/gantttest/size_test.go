@@ -72,10 +72,8 @@ func TestTwoHundredStationsAndAWeek(t *testing.T) {
 	c.drag(from, spot{from.X + 30, from.Y})
 	c.tab.Until(`!document.querySelector(".ghost").hidden`)
 	c.tab.Eval(record)
-	to := from
 	for i := range 60 {
-		to = spot{from.X + 30 + float64(3*i), from.Y + float64(2*(i%40))}
-		c.mouse(input.DispatchMouseEventTypeMouseMoved, to)
+		c.mouse(input.DispatchMouseEventTypeMouseMoved, spot{from.X + 30 + float64(3*i), from.Y + float64(2*(i%40))})
 	}
 	drag := webtest.Eval[frames](c.tab, `recorded()`)
 	t.Logf("dragging at 4x: %d frames, median %.1f ms, p95 %.1f ms, slowest %.1f ms", drag.Count, drag.Median, drag.P95, drag.Slowest)

@@ -79,6 +79,18 @@ func entered(s *webtest.Service) (good []int) {
 	return good
 }
 
+// entry is what somebody entered.
+type entry struct {
+	Good        int
+	EffectiveAt time.Time
+	UndoneBy    *string
+}
+
+func entries(s *webtest.Service) (list []entry) {
+	s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &list)
+	return list
+}
+
 // What is done while the network is away waits, outlives a reload without the network, and arrives in order, once, with the
 // time at which it was done, also when the service was started anew meanwhile.
 func TestWhatIsDoneWithoutTheNetworkArrives(t *testing.T) {
@@ -111,11 +123,7 @@ func TestWhatIsDoneWithoutTheNetworkArrives(t *testing.T) {
 	if got := entered(s); !slices.Equal(got, []int{1, 2, 3, 4}) {
 		t.Errorf("entered: %v", got)
 	}
-	var entries []struct {
-		Good        int
-		EffectiveAt time.Time
-	}
-	s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &entries)
+	entries := entries(s)
 	for _, e := range entries {
 		if (e.Good == 2 || e.Good == 3) && (e.EffectiveAt.Before(before.Add(-1100*time.Millisecond)) || e.EffectiveAt.After(after.Add(1100*time.Millisecond))) {
 			t.Errorf("%d good were entered at %v, done from %v to %v", e.Good, e.EffectiveAt, before, after)
@@ -229,8 +237,7 @@ func TestWhatBelongsToWhatWaits(t *testing.T) {
 		tab.Eval(`(async () => { const first = ` + entry + `; while (!queue.waiting.length) await new Promise((done) => { setTimeout(done); }); const id = queue.waiting[0].id; await Promise.all([first, ` + undo + `]); })()`)
 		line.Mend()
 		tab.Until(`queue.waiting.length === 0`)
-		var entries []struct{ UndoneBy *string }
-		s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &entries)
+		entries := entries(s)
 		undone := 0
 		for _, e := range entries {
 			if e.UndoneBy != nil {
@@ -261,15 +268,9 @@ func TestAClockThatIsSetMeanwhile(t *testing.T) {
 	time.Sleep(1200 * time.Millisecond)
 	line.Mend()
 	tab.Until(`queue.waiting.length === 0`)
-	var entries []struct {
-		Good        int
-		EffectiveAt time.Time
-	}
-	s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &entries)
+	entries := entries(s)
 	if len(entries) != 1 || entries[0].EffectiveAt.Before(before.Add(-time.Second)) || entries[0].EffectiveAt.After(after) {
-		var all any
-		s.Call("GET", "/production?from=1970-01-02&to=1971-01-01", nil, &all)
-		t.Errorf("%+v; done from %v to %v; refused: %s %v", entries, before, after, webtest.Eval[string](tab, `JSON.stringify([queue.refused, queue.waiting, queue.others])`), all)
+		t.Errorf("%+v; done from %v to %v; refused: %s", entries, before, after, webtest.Eval[string](tab, `JSON.stringify([queue.refused, queue.waiting, queue.others])`))
 	}
 }
 
@@ -304,11 +305,7 @@ func TestAWrongClockBeforeTheNetworkIsThere(t *testing.T) {
 	time.Sleep(1200 * time.Millisecond)
 	line.Mend()
 	tab.Until(`queue.waiting.length === 0`)
-	var entries []struct {
-		Good        int
-		EffectiveAt time.Time
-	}
-	s.Call("GET", "/production?rangecode=last7d&limit=100", nil, &entries)
+	entries := entries(s)
 	if len(entries) != 1 || entries[0].Good != 9 || entries[0].EffectiveAt.Before(before.Add(-time.Second)) || entries[0].EffectiveAt.After(after) {
 		t.Errorf("%+v; done from %v to %v; refused: %s", entries, before, after, webtest.Eval[string](tab, `JSON.stringify(queue.refused)`))
 	}
