@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"opsmon/app/web/webtest"
 )
 
@@ -133,4 +135,35 @@ func (c *chart) list() (all []schedule) {
 	c.t.Helper()
 	c.s.Call("GET", "/schedule?from="+c.at(0).Format(time.RFC3339)+"&to="+c.at(6000).Format(time.RFC3339), nil, &all)
 	return all
+}
+
+// TestWhatItMadeStays: a schedule that starts and ends while the page is open is shown with what it has made, also when it has
+// ended; what is not known is no 0, and every row of the table opens by keys.
+func TestWhatItMadeStays(t *testing.T) {
+	c := serve(t)
+	a := c.plan("PACK-1", "BOWL", 60, nil)
+	c.begin = c.begin.Add(-4 * time.Hour)
+	c.open(webtest.Laptop, "readonly")
+	c.tab.Eval(`document.querySelector(".gantt-table > summary").click()`)
+	c.tab.Until(bar(a.ID))
+	c.s.Call("POST", "/schedule/"+a.ID+"/start", object{"at": time.Now().Add(-10 * time.Minute).UTC()}, nil)
+	c.s.Call("POST", "/signal", object{"signals": []object{
+		{"stationCode": "PACK-1", "at": time.Now().Add(-9 * time.Minute).UTC(), "productive": true, "productionCompleteGood": 5},
+		{"stationCode": "PACK-1", "at": time.Now().Add(-8 * time.Minute).UTC(), "productive": true, "productionCompleteGood": 7},
+	}}, nil)
+	row := func(good string) string {
+		return bar(a.ID) + `?.textContent.includes("` + good + ` of 1,200") && [...document.querySelectorAll(".gantt-table tbody td")].some((cell) => cell.dataset.label === "Good" && cell.textContent.trim() === "` + good + `")`
+	}
+	c.tab.Until(bar(a.ID) + `?.classList.contains("running") && ` + row("12"))
+	c.s.Call("POST", "/schedule/"+a.ID+"/end", object{}, nil)
+	c.tab.Until(bar(a.ID) + `?.classList.contains("completed") && ` + row("12"))
+	if got := webtest.Eval[string](c.tab, module(`
+		const { goodOf } = await at("floor/schedules/bars.js");
+		return goodOf({ id: "a", kind: "production", state: "completed", goodCount: null, plannedQuantity: 5 }, undefined);`)); got != "–" {
+		t.Errorf("what is not known is %q", got)
+	}
+	c.tab.Eval(`document.querySelector(".gantt-table tbody button").focus()`)
+	c.tab.Press(kb.Enter)
+	c.tab.Until(`/Good12/.test(document.querySelector("dialog .facts")?.textContent.replace(/\s/g, ""))`)
+	c.tab.Clean()
 }

@@ -46,6 +46,7 @@ class Page {
     keys(this.chart, this.carry, hands);
     this.chart.addEventListener("view", () => this.viewed());
     live.addEventListener("schedule", this.event);
+    live.addEventListener("stations", this.counted);
     live.addEventListener("reset", this.reset);
     live.addEventListener("account", this.reset);
     addEventListener("keydown", this.key);
@@ -58,7 +59,9 @@ class Page {
   leave() {
     this.letGo();
     this.chart.leave();
+    this.plan.leave();
     live.removeEventListener("schedule", this.event);
+    live.removeEventListener("stations", this.counted);
     live.removeEventListener("reset", this.reset);
     live.removeEventListener("account", this.reset);
     removeEventListener("keydown", this.key);
@@ -130,7 +133,10 @@ class Page {
     this.ctx.update();
   }
 
-  event = (event) => this.plan.take(event.detail);
+  counted = () => { // bars follow by themselves, and the table once a second: it may be long
+    if (this.listing) this.timer ||= setTimeout(() => { this.timer = 0; this.ctx.update(); }, 1000);
+  };
+  event = (event) => this.plan.heard(event.detail);
   reset = async () => {
     this.names = this.chart.names = this.carry.names = this.writes.names = await directory().catch(() => this.names);
     this.plan.again();

@@ -30,6 +30,13 @@ export function countsOf(s, station) {
   return { good: s.state === "planned" ? null : now?.goodCount ?? s.goodCount, quantity: s.plannedQuantity ?? s.expectedQuantity };
 }
 
+/** goodOf tells the good units of a schedule, "–" where they are not known and "" where there can be none. */
+export function goodOf(s, station) {
+  if (s.kind !== "production" || s.state === "planned") return "";
+  const { good } = countsOf(s, station);
+  return good === null ? "–" : number(Math.floor(good));
+}
+
 const units = ({ good, quantity }) => {
   if (good === null && quantity === null) return "";
   if (good === null) return `${number(Math.round(quantity))} units`;

@@ -5,7 +5,7 @@ import { number } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { table } from "../../shared/rows.js";
 import { spanText } from "../../shared/zone.js";
-import { countsOf, lookOf, looks, nameOf } from "./bars.js";
+import { countsOf, goodOf, lookOf, looks, nameOf } from "./bars.js";
 import { spanOf } from "./plan.js";
 
 /** Most rows of the table; of more, the chart's time or its stations want to be fewer. */
@@ -22,11 +22,11 @@ export function listing(page) {
   const { names, plan } = page, now = Date.now(), all = page.listing ? shownIn(page) : [];
   const columns = [
     { name: "station", label: "Station", text: (s) => names.station(s.stationCode).name },
-    { name: "what", label: "SKU or reason", text: (s) => nameOf(s, names) },
+    { name: "what", label: "SKU or reason", cell: (s) => html`<button type="button" class="link" dir="auto" @click=${() => page.open(s)}>${nameOf(s, names)}</button>` },
     { name: "order", label: "Work order", text: (s) => s.workOrderReference ?? "" },
     { name: "state", label: "State", text: (s) => { const { sign, word } = looks[lookOf(s, now, plan.of(s.stationCode))]; return `${s.kind === "production" ? "" : "◆ "}${sign} ${word}`; } },
     { name: "when", label: "When", text: (s) => { const { from, to, known } = spanOf(s, now); return spanText(from, known ? to : null, names.plantOf(s.stationCode).timezone); } },
-    { name: "good", label: "Good", numeric: true, text: (s) => (s.kind === "production" && s.state !== "planned" ? number(Math.floor(countsOf(s, live.stations.get(s.stationCode)).good ?? 0)) : "") },
+    { name: "good", label: "Good", numeric: true, text: (s) => goodOf(s, live.stations.get(s.stationCode)) },
     { name: "quantity", label: "Quantity", numeric: true, text: (s) => { const { quantity } = countsOf(s); return s.kind === "production" && quantity ? number(Math.round(quantity)) : ""; } },
   ];
   return html`<details class="gantt-table" ?open=${page.listing} @toggle=${(e) => { if (page.listing !== e.target.open) { page.listing = e.target.open; page.ctx.update(); } }}><summary>As a table</summary>

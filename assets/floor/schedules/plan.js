@@ -4,6 +4,7 @@ import { get, query } from "../../shared/api.js";
 import { asked } from "../../shared/scope.js";
 
 const day = 86400000, most = 7 * day, page = 300; // ms, ms of one request, schedules of one answer: reading one holds no frame up for long
+const rest = 300, again = 5000; // ms after an event until a schedule is read, ms until what could not be read is tried once more
 
 /** ms of a time in an answer; null stays null. */
 const ms = (text) => (text ? Date.parse(text) : null);
@@ -34,6 +35,8 @@ export class Plan extends EventTarget {
   #scope = {};
   #had = null; // {from, to}: what was read
   #turn = 0;
+  #stale = new Set(); // ids of schedules whose counts an event did not tell
+  #timer = 0;
 
   /** about says what part of the plant it is about; what was read before is forgotten. */
   about(scope) {
@@ -110,11 +113,45 @@ export class Plan extends EventTarget {
     if (s.state === "deleted") {
       if (before) this.#drop(before, changed);
     } else {
-      if (before && s.goodCount === null) Object.assign(s, { goodCount: before.goodCount, badCount: before.badCount, otherCount: before.otherCount });
+      if (before?.state === s.state && s.goodCount === null) Object.assign(s, { goodCount: before.goodCount, badCount: before.badCount, otherCount: before.otherCount });
       this.#put(s, changed);
     }
     this.#tell(changed);
     return s;
+  }
+
+  /** heard brings in what an event says. It has no counts: a schedule that has started is read for them, soon. */
+  heard(event) {
+    const s = this.take(event);
+    if (s.state !== "running" && s.state !== "completed") return;
+    this.#stale.add(s.id);
+    if (!this.#timer) this.#timer = setTimeout(() => this.#recount(), rest);
+  }
+
+  async #recount() {
+    const ids = [...this.#stale];
+    let wait = rest;
+    this.#stale.clear();
+    for (const [i, id] of ids.entries()) {
+      try {
+        this.take((await get(`/schedule/${encodeURIComponent(id)}`)).result);
+      } catch (error) {
+        if (error.away || error.status === 429) {
+          for (const left of ids.slice(i)) this.#stale.add(left);
+          wait = again;
+          break;
+        }
+      }
+      if (!this.#timer) return; // the page was left
+    }
+    this.#timer = this.#stale.size && this.#timer ? setTimeout(() => this.#recount(), wait) : 0;
+  }
+
+  /** leave ends what goes on by itself. */
+  leave() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#stale.clear();
   }
 
   #put(s, changed) {
