@@ -1,6 +1,7 @@
 // What a page is about: a time and a part of the plant, kept in the page's address, so that a link shows the same.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { namedSpan } from "./days.js";
 import { openDialog } from "./dialog.js";
 import { count } from "./format.js";
 
@@ -43,6 +44,20 @@ export function rangeText(range, zone) {
   const bounds = boundsOf(range);
   if (!bounds) return ranges[range] ?? range;
   return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: zone, hourCycle: "h23" }).formatRange(...bounds);
+}
+
+/**
+ * spanText writes the time of a scope, as of a moment, on the clock of its plant. Of several plants with days of their own there
+ * is no one time that a name stands for: "" then.
+ */
+export function spanText(scope, directory, at) {
+  const plant = scope.stations.length ? directory.plantOf(scope.stations[0]) : directory.plants.find((p) => p.code === scope.plant) ?? directory.plants[0];
+  if (!plant) return "";
+  const alone = scope.plant || directory.plants.length === 1 || scope.stations.length > 0 && scope.stations.every((code) => directory.plantOf(code) === plant);
+  const span = boundsOf(scope.range) ?? (alone ? namedSpan(scope.range, plant, at) : null);
+  if (!span) return "";
+  const text = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: plant.timezone, hourCycle: "h23" }).formatRange(...span);
+  return `${text} (${plant.timezone})`;
 }
 
 /**

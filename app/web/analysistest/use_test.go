@@ -88,6 +88,34 @@ func testBefore(p *plant) {
 	}
 }
 
+// TestTimesBefore: what is compared with is the same time on the plant's clock, which in these weeks is set back or on.
+func TestTimesBefore(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{})
+	tab := webtest.Open(t, s.Base, webtest.Laptop)
+	s.SignIn(tab, "readonly")
+	tab.Visit("/floor/analysis")
+	tab.Until(`document.querySelector(".tabs")`)
+	for ask, want := range map[string]string{
+		`"today", "2026-10-26T06:00Z", "2026-10-26T14:00Z"`:                 "2026-10-25T06:00 2026-10-25T14:00 a day",
+		`"today", "2026-10-25T06:00Z", "2026-10-25T14:00Z"`:                 "2026-10-24T05:00 2026-10-24T13:00 a day",
+		`"2026-10-25/2026-10-26", "2026-10-24T23:00Z", "2026-10-26T00:00Z"`: "2026-10-23T23:00 2026-10-24T23:00 a day", // a day of 25 hours
+		`"week", "2026-11-16T06:00Z", "2026-11-16T10:00Z"`:                  "2026-11-09T06:00 2026-11-09T10:00 7 days",
+		`"last7d", "2026-10-24T05:00Z", "2026-10-31T06:00Z"`:                "2026-10-17T05:00 2026-10-24T05:00 7 days",
+		`"month", "2026-11-01T06:00Z", "2026-11-01T10:00Z"`:                 "2026-10-01T05:00 2026-10-01T09:00 a month",
+		`"month", "2026-11-01T06:00Z", "2026-12-01T06:00Z"`:                 "2026-10-01T05:00 2026-11-01T06:00 a month",
+		`"month", "2026-03-01T06:00Z", "2026-03-31T05:00Z"`:                 "2026-02-01T06:00 2026-03-01T06:00 a month",
+		`"2026-11-03/2026-11-05", "2026-11-03T06:00Z", "2026-11-05T06:00Z"`: "2026-11-01T06:00 2026-11-03T06:00 2 days",
+	} {
+		got := webtest.Eval[string](tab, `import(document.querySelector("script[type=module]").src.replace("main.js", "analysis/sums.js")).then(({ timeBefore }) => {
+			const [range, from, to] = [`+ask+`], found = timeBefore(range, [Date.parse(from), Date.parse(to)], { timezone: "Europe/Lisbon", dayStartHour: 6, weekStartDay: 0 });
+			return [found.from, found.to].map((at) => new Date(at).toISOString().slice(0, 16)).join(" ") + found.than.replace("the same time", "").replace(" earlier", "");
+		})`)
+		if got != want {
+			t.Errorf("%s is compared with %s, want %s", ask, got, want)
+		}
+	}
+}
+
 // testKeyboard: the tabs, the order of rows, a name and a figure are reached and used by keys alone.
 func testKeyboard(p *plant) {
 	p.show("")

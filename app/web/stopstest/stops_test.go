@@ -87,6 +87,61 @@ func TestStopsAreFound(t *testing.T) {
 	tab.Clean()
 }
 
+// TestTheDayTurns: a page that stays open is of the new day when it begins, and says of which time it is.
+func TestTheDayTurns(t *testing.T) {
+	p := open(t)
+	for path, list := range map[string]string{"/floor/stops": "/issue?", "/floor/tasks?state=done": "/task?"} {
+		tab := p.page("readonly", path, `document.querySelector(".empty") && document.querySelector(".span")?.textContent.includes("(Asia/Tokyo)")`)
+		span := tab.Text(".span")
+		tab.Eval(fmt.Sprintf(`import(document.querySelector("script[type=module]").src.replace("floor/main.js", "shared/clock.js")).then((clock) => {
+			const ask = fetch;
+			window.fetch = (path, options) => (path.startsWith(%q) ? new Promise((done) => { window.go = () => done(ask(path, options)); }) : ask(path, options));
+			clock.heard(Date.now() + 86400000, Date.now(), Date.now()); // what the service's clock shows
+		})`, list))
+		tab.Until(fmt.Sprintf(`window.go && document.querySelector(".span").textContent !== %q`, span))
+		tab.Eval(`window.go()`)
+		tab.Until(fmt.Sprintf(`document.querySelector(".empty") && document.querySelector(".span").textContent === %q`, span)) // it was told another time again
+		tab.Clean()
+	}
+}
+
+// TestAStopOfALink: it is being read, cannot be read or is not there; and the answer of a link that was left changes nothing.
+func TestAStopOfALink(t *testing.T) {
+	p := open(t)
+	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{120 * min, 117 * min})
+	stops := p.issues("PRESS-1")
+	tab := p.page("readonly", "/floor/stops?range=2026-01-01/2026-01-02", `document.querySelector(".empty")`)
+	follow := func(id string) {
+		t.Helper()
+		tab.Eval(fmt.Sprintf(`(() => { const a = Object.assign(document.createElement("a"), { href: "/floor/stops?range=2026-01-01/2026-01-02&issue=" + %q }); document.querySelector("#main").append(a); a.click(); a.remove(); })()`, id))
+	}
+	tab.Eval(`(() => { const ask = fetch; window.held = []; window.fetch = (path, options) => (path.includes("archived=true") ? new Promise((done) => window.held.push((answer) => done(answer ?? ask(path, options)))) : ask(path, options)); })()`)
+	follow(stops[0].ID)
+	tab.Until(`window.held.length === 1 && document.querySelector(".stop-one")?.textContent.includes("Loading")`)
+	follow(stops[1].ID)
+	tab.Until(`window.held.length === 2`)
+	tab.Eval(`window.held[1]()`)
+	tab.Until(fmt.Sprintf(`document.querySelector(".stop-one").dataset.issue === %q`, stops[1].ID))
+	webtest.Eval[bool](tab, `new Promise((done) => { window.held[0](); setTimeout(() => done(true), 200); })`)
+	if got := webtest.Eval[string](tab, `document.querySelector(".stop-one").dataset.issue ?? ""`); got != stops[1].ID {
+		t.Errorf("the answer of a link that was left shows %q", got)
+	}
+	follow(stops[0].ID)
+	tab.Until(`window.held.length === 3`)
+	tab.Eval(`window.held[2](Response.json({ isSuccess: false, errorCode: "internal", errorMessage: "the store is away" }, { status: 500 }))`)
+	tab.Until(`document.querySelector(".stop-one .bad")?.textContent.includes("The store is away.")`)
+	tab.Axe()
+	button(tab, ".stop-one", "Try again")
+	tab.Until(`window.held.length === 4`)
+	tab.Eval(`window.held[3]()`)
+	tab.Until(fmt.Sprintf(`document.querySelector(".stop-one").dataset.issue === %q`, stops[0].ID))
+	follow("PRESS-1.stop-1")
+	tab.Until(`window.held.length === 5`)
+	tab.Eval(`window.held[4]()`)
+	tab.Until(`document.querySelector(".stop-one").textContent.includes("There is no stop PRESS-1.stop-1")`)
+	tab.Clean()
+}
+
 // TestManyStops: however many there are, few are in the page; they are read in pages, to the end when somebody asks for it, and printed.
 func TestManyStops(t *testing.T) {
 	p := open(t)

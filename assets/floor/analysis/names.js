@@ -4,8 +4,11 @@ import { html } from "../../vendor/lit-html/lit-html.js";
 import { number, time } from "../../shared/format.js";
 import { dimensions } from "./state.js";
 
-/** zoneOf gives the time zone of what is shown: of its plant, else of the first. */
-export const zoneOf = (state, names) => (state.scope.plant ? names.plant(state.scope.plant) : names.plantOf(state.scope.stations[0]))?.timezone ?? "UTC";
+/** plantOf gives the plant whose clock what is shown goes by: its own, else the first. */
+export const plantOf = (state, names) => (state.scope.plant ? names.plant(state.scope.plant) : names.plantOf(state.scope.stations[0]));
+
+/** zoneOf gives its time zone. */
+export const zoneOf = (state, names) => plantOf(state, names)?.timezone ?? "UTC";
 
 const day = (at, zone, more) => new Intl.DateTimeFormat("en-GB", { timeZone: zone, ...more }).format(new Date(at));
 

@@ -1,19 +1,39 @@
 // The sums of all that is shown, above the rows, and how they were in the time before.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { daysBefore, namedSpan } from "../../shared/days.js";
 import { percent } from "../../shared/status.js";
+import { wallOf } from "../../shared/zone.js";
 import { amount, causes, share } from "./names.js";
 import { ratios } from "./oee.js";
 
-const day = 86400000;
+const day = 86400000; // ms
+const daysOf = { today: 1, yesterday: 1, week: 7, last7d: 7 };
 
-/** earlier reads the sum of the time before: as long, and as many whole days earlier as the range reaches over. */
-export async function earlier(ask, { scope, state, total }) {
-  const from = Date.parse(total.startAt), to = Date.parse(total.endAt), days = Math.max(1, Math.ceil((to - from) / day));
-  if (to <= from) return null;
-  const { rangecode, ...where } = scope, at = (ms) => new Date(ms - days * day).toISOString();
-  const { results } = await ask("/oee", { ...where, from: at(from), to: at(to), profile: state.profile });
-  return { ...results[0], days };
+/**
+ * timeBefore gives the time that a range is compared with, {from, to, than}, on a plant's clock: a day is compared with the day before,
+ * a week with the week before, a month with the month before as far as this one has come, and any other range with the same
+ * hours as many whole days earlier as it reaches over.
+ */
+export function timeBefore(range, [from, to], plant) {
+  const reach = (a, b) => (wallOf(b, plant.timezone) - wallOf(a, plant.timezone)) / day;
+  if (range === "month") {
+    const [begin, end] = namedSpan("month", plant, from), days = Math.round(reach(namedSpan("month", plant, begin - 1)[0], begin));
+    const [first, last] = daysBefore([from, to], days, plant);
+    return { from: first, to: to >= end ? begin : Math.min(begin, last), than: "the same time a month earlier" };
+  }
+  const days = daysOf[range] ?? Math.max(1, Math.ceil(reach(from, to))), [first, last] = daysBefore([from, to], days, plant);
+  return { from: first, to: last, than: days === 1 ? "the same time a day earlier" : `the same time ${days} days earlier` };
+}
+
+/** earlier reads the sum of the time before, and says what time that is: than. */
+export async function earlier(ask, { scope, state, total, plant }) {
+  const span = [Date.parse(total.startAt), Date.parse(total.endAt)];
+  if (!plant || span[1] <= span[0]) return null;
+  const { rangecode, ...where } = scope, { than, ...time } = timeBefore(rangecode, span, plant), [from, to] = [time.from, time.to].map((at) => new Date(at).toISOString());
+  if (from === to) return null;
+  const { results } = await ask("/oee", { ...where, from, to, profile: state.profile });
+  return { ...results[0], than };
 }
 
 /** sums draws them. */
@@ -21,15 +41,13 @@ export function sums({ total, before, ask }) {
   return html`<dl class="tiles sums">${ratios.map(({ name, label, color }) => html`<div class="sum ${color}"><dt>${label}</dt><dd data-figure=${name}>${ask(name, percent(total[name].value))}${total[name].aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[total[name].cause] ?? ""}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}${change(total[name].value, before?.[name].value, before)}</dd></div>`)}
     <div><dt>Good units</dt><dd data-figure="good">${ask("productionGoodCount", amount(total.productionGoodCount))}</dd></div><div><dt>Bad units</dt><dd data-figure="bad">${ask("productionBadCount", amount(total.productionBadCount))}</dd></div>
     ${total.coverage.value === null || total.coverage.value < 1 ? html`<div><dt>Of scheduled time known</dt><dd data-figure="coverage" class=${total.coverage.value === null ? "" : "partly"}>${ask("coverage", share(total.coverage.value))}</dd></div>` : nothing}</dl>
-    ${before && ratios.some(({ name }) => (before[name].value ?? null) !== null && (total[name].value ?? null) !== null) ? html`<p class="small muted compared"><span aria-hidden="true">▲ ▼</span> percentage points above and below ${than(before)}.</p>` : nothing}`;
+    ${before && ratios.some(({ name }) => (before[name].value ?? null) !== null && (total[name].value ?? null) !== null) ? html`<p class="small muted compared"><span aria-hidden="true">▲ ▼</span> percentage points above and below ${before.than}.</p>` : nothing}`;
 }
-
-const than = ({ days }) => (days === 1 ? "the same time a day earlier" : `the same time ${days} days earlier`);
 
 // How many percentage points a ratio is above or below that of the time before.
 function change(now, then, before) {
   if ((now ?? null) === null || (then ?? null) === null) return nothing;
-  const points = (now - then) * 100, words = than(before);
+  const points = (now - then) * 100, words = before.than;
   const sign = Math.abs(points) < 0.05 ? "=" : points > 0 ? "▲" : "▼";
   return html`<small class="change" title=${`Compared with ${words}: ${percent(then)}`}><span aria-hidden="true">${sign}</span><span class="visually-hidden">${sign === "▲" ? "up" : sign === "▼" ? "down" : "no change"}</span> ${Math.abs(points).toFixed(1)} <span class="visually-hidden">points, compared with ${words}</span></small>`;
 }

@@ -12,7 +12,7 @@ import { hatching } from "../analysis/bars.js";
 import { cycleTimes, readCycles } from "../analysis/cycletimes.js";
 import { energy, energyBy, readEnergy } from "../analysis/energy.js";
 import { loss, readLosses } from "../analysis/losses.js";
-import { zoneOf } from "../analysis/names.js";
+import { plantOf, zoneOf } from "../analysis/names.js";
 import { oee, readOEE } from "../analysis/oee.js";
 import { pareto, readPareto } from "../analysis/pareto.js";
 import { Reader } from "../analysis/reader.js";
@@ -71,7 +71,7 @@ class Page {
     const { state } = this, view = views[state.view], scope = asked(state.scope);
     return this.reader.read(async (ask) => {
       const total = (await ask("/oee", { ...scope, profile: state.profile })).results[0];
-      const [data, before] = await Promise.all([view.read(ask, { scope, state, total }), view.sums ? earlier(ask, { scope, state, total }) : null]);
+      const [data, before] = await Promise.all([view.read(ask, { scope, state, total }), view.sums ? earlier(ask, { scope, state, total, plant: plantOf(state, this.names) }) : null]);
       return { state, total, data, before };
     });
   }

@@ -3,6 +3,7 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, query } from "../../shared/api.js";
 import { now } from "../../shared/clock.js";
+import { turning } from "../../shared/days.js";
 import { attempt, sentence } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
 import { count, duration, parseDuration, time } from "../../shared/format.js";
@@ -10,7 +11,7 @@ import { Followed } from "../../shared/followed.js";
 import { live } from "../../shared/live.js";
 import { saveTable } from "../../shared/plot.js";
 import { scrollTo, visible } from "../../shared/rows.js";
-import { addressOf, asked, readScope, scopeBar } from "../../shared/scope.js";
+import { addressOf, asked, readScope, scopeBar, spanText } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
 import { spell, ticking } from "../../shared/ticks.js";
 import { giveCause, lengthOf, nouns } from "../stops/actions.js";
@@ -31,6 +32,9 @@ export async function open(ctx) {
 class Page {
   chosen = new Set();
   single = null; // the stop at the address, where the list does not have it
+  reading = false; // it is being read
+  unread = null; // the error with which that ended
+  #turn = 0;
 
   constructor(ctx, names) {
     Object.assign(this, { ctx, names });
@@ -43,8 +47,9 @@ class Page {
     const anew = () => this.stops.query && this.stops.read();
     live.addEventListener("issue", heard);
     live.addEventListener("reset", anew);
+    const end = turning(this.names.plants, now, anew); // the list is of other days then
     this.readAddress(this.ctx);
-    return () => { live.removeEventListener("issue", heard); live.removeEventListener("reset", anew); this.stops.stop(); };
+    return () => { end(); this.#turn++; clearTimeout(this.typing); live.removeEventListener("issue", heard); live.removeEventListener("reset", anew); this.stops.stop(); };
   }
 
   readAddress({ query: q }) {
@@ -63,11 +68,22 @@ class Page {
   }
 
   // readSingle gets the stop of the address from the service when the list does not have it: its id tells where and when.
+  // An answer that comes after another stop was asked for is not wanted any more.
   async readSingle() {
-    const [, stationcodes, , at] = /^(.+)\.(stop|slow|manual)-(\d+)$/.exec(this.id) ?? [];
-    if (!at || this.stops.all.some((s) => s.id === this.id)) { this.single = null; return; }
+    const turn = ++this.#turn, { id } = this, [, stationcodes, , at] = /^(.+)\.(stop|slow|manual)-(\d+)$/.exec(id) ?? [];
+    if (this.single?.id !== id) this.single = null;
+    Object.assign(this, { reading: false, unread: null });
+    if (!at || this.stops.all.some((s) => s.id === id)) return;
+    this.reading = true;
     const from = new Date(Number(at)).toISOString(), to = new Date(Number(at) + 60000).toISOString();
-    this.single = await get(`/issue${query({ stationcodes, from, to, archived: "true" })}`).then(({ results }) => results.find((s) => s.id === this.id) ?? null, () => null);
+    try {
+      const { results } = await get(`/issue${query({ stationcodes, from, to, archived: "true" })}`);
+      if (turn === this.#turn) this.single = results.find((s) => s.id === id) ?? null;
+    } catch (error) {
+      if (turn === this.#turn) this.unread = error;
+    }
+    if (turn !== this.#turn) return;
+    this.reading = false;
     this.ctx.update();
   }
 
@@ -101,13 +117,22 @@ class Page {
         ${this.ctx.can("operator") ? html`<button type="button" class="button" @click=${() => this.manual()}>Manual downtime</button>` : nothing}
         <button type="button" class="button" ?disabled=${!this.found.length} @click=${() => this.save()}>CSV</button></div></div>
       ${scopeBar({ scope: this.scope, directory: this.names, change: (scope) => this.go({ scope }), more: this.filters() })}
+      <p class="muted span">${spanText(this.scope, this.names, now())}</p>
       ${this.stops.error ? html`<p class="notice bad" role="alert"><strong>The stops could not be read.</strong> ${(this.stops.error.details ?? []).map((d) => sentence(`${d.field === "rangecode" ? "the time" : d.field} ${d.issue}`)).join(" ") || sentence(this.stops.error)} <button type="button" class="button small" @click=${() => this.stops.read()}>Try again</button></p>` : nothing}
       <div class=${stop ? "stops with-one" : "stops"}>
         <section class="stops-list" aria-label="List of stops">${this.summary()}${this.list()}</section>
         ${stop ? one({ stop, all: this.stops.all, names: this.names, may: this.ctx.can, taken: (stops) => this.taken(stops), close: () => this.go({ issue: "" }) }) : nothing}
-        ${this.id && !stop && !this.stops.loading ? html`<aside class="card stop-one" aria-label="Stop"><p>There is no stop ${this.id}.</p><button type="button" class="button" @click=${() => this.go({ issue: "" })}>Close</button></aside>` : nothing}
+        ${this.id && !stop && !this.stops.loading ? this.noStop() : nothing}
       </div>
       ${this.ctx.can("supervisor") ? this.refused.show(this.names.plants[0]?.timezone) : nothing}`;
+  }
+
+  // noStop stands where the stop of the address would be.
+  noStop() {
+    const close = html`<button type="button" class="button" @click=${() => this.go({ issue: "" })}>Close</button>`;
+    return html`<aside class="card stop-one" aria-label="Stop" aria-busy=${String(this.reading)}>${this.reading ? html`<p class="muted loading">Loading …</p>`
+      : this.unread ? html`<p class="notice bad" role="alert"><strong>The stop could not be read.</strong> ${sentence(this.unread)} <button type="button" class="button small" @click=${() => { this.readSingle(); this.ctx.update(); }}>Try again</button></p>`
+      : html`<p>There is no stop ${this.id}.</p>`}${close}</aside>`;
   }
 
   filters() {

@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { now } from "../../shared/clock.js";
+import { turning } from "../../shared/days.js";
 import { sentence } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
 import { Followed } from "../../shared/followed.js";
@@ -9,7 +10,7 @@ import { segmented } from "../../shared/form.js";
 import { count, matches, time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { visible } from "../../shared/rows.js";
-import { addressOf, asked, readScope, scopeBar } from "../../shared/scope.js";
+import { addressOf, asked, readScope, scopeBar, spanText } from "../../shared/scope.js";
 import { style } from "../../shared/styles.js";
 import { spell, ticking } from "../../shared/ticks.js";
 import { complete, start } from "../tasks/actions.js";
@@ -35,8 +36,9 @@ class Page {
     const heard = (event) => this.tasks.heard(event.detail), anew = () => this.tasks.query && this.tasks.read();
     live.addEventListener("task", heard);
     live.addEventListener("reset", anew);
+    const end = turning(this.names.plants, now, anew); // the list is of other days then
     this.readAddress(this.ctx);
-    return () => { live.removeEventListener("task", heard); live.removeEventListener("reset", anew); this.tasks.stop(); };
+    return () => { end(); clearTimeout(this.typing); live.removeEventListener("task", heard); live.removeEventListener("reset", anew); this.tasks.stop(); };
   }
 
   readAddress({ query: q }) {
@@ -73,6 +75,7 @@ class Page {
       ${scopeBar({ scope: this.scope, directory: this.names, parts: this.state === "due" ? ["plant", "group", "stations"] : undefined, change: (scope) => this.go({ scope }), more: html`
         <label class="scope-part"><span>List</span><select @change=${(e) => this.go({ list: ["", ...lists.keys()][e.target.selectedIndex] })}><option .selected=${!this.filter.list}>All lists</option>${[...lists].map(([code, name]) => html`<option .selected=${code === this.filter.list}>${name}</option>`)}</select></label>
         <label class="scope-part"><span>Search</span><input type="search" .value=${this.filter.search} @input=${(e) => { clearTimeout(this.typing); this.typing = setTimeout(() => this.go({ search: e.target.value }), 250); }}></label>` })}
+      ${this.state === "due" ? nothing : html`<p class="muted span">${spanText(this.scope, this.names, now())}</p>`}
       ${this.tasks.error ? html`<p class="notice bad" role="alert"><strong>The Tasks could not be read.</strong> ${(this.tasks.error.details ?? []).map((d) => sentence(`${d.field === "rangecode" ? "the time" : d.field} ${d.issue}`)).join(" ") || sentence(this.tasks.error)} <button type="button" class="button small" @click=${() => this.tasks.read()}>Try again</button></p>` : nothing}
       ${this.summary()}${this.list()}`;
   }

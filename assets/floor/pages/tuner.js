@@ -71,6 +71,7 @@ class Page {
     } catch (error) {
       if (at === this.at) this.error = error;
     }
+    if (at !== this.at) return;
     this.loading = false;
     this.ctx.update();
   }
@@ -104,7 +105,7 @@ class Page {
     if (this.turned) history.replaceState(null, "", this.address());
     try {
       const { result } = await post("/analysis/tuning", { stationCodes: [this.code], from, to, changes }, { signal: ask.signal });
-      Object.assign(this, { tuning: result, tuned: changes, error: null, problems: [], busy: false });
+      Object.assign(this, { tuning: result, tuned: JSON.stringify(changes), error: null, problems: [], busy: false });
     } catch (error) {
       if (ask.signal.aborted) return;
       Object.assign(this, { error, problems: error.details ?? [], busy: false });
@@ -167,8 +168,9 @@ class Page {
     const line = (label, a, b, write, change) => html`<tr><th scope="row">${label}</th><td class="numeric">${write(a)}</td><td class="numeric"><strong>${write(b)}</strong></td><td class="numeric">${a === b ? "" : change(b - a)}</td></tr>`;
     const signed = (write) => (d) => `${d > 0 ? "+" : "−"}${write(Math.abs(d))}`;
     const shown = columns.filter((c) => ["oee", "availability", "performance", "quality"].includes(c.name));
-    return html`<p role="status" class="tuner-status">${this.busy ? "Computing …" : this.differs ? "What these settings would have made of it." : "Move a slider to see what changes."}</p>
-      <div class=${this.busy ? "table-wrap old" : "table-wrap"}><table class="table tuned"><thead><tr><th scope="col"><span class="visually-hidden">Figure</span></th><th scope="col" class="numeric">Now</th><th scope="col" class="numeric">Then</th><th scope="col" class="numeric">Change</th></tr></thead><tbody>
+    const old = this.tuned !== JSON.stringify(this.changes); // of other settings than those that are shown
+    return html`<p role="status" class="tuner-status">${this.busy ? "Computing …" : old ? "This is of the settings before; the effect of these is not known." : this.differs ? "What these settings would have made of it." : "Move a slider to see what changes."}</p>
+      <div class=${this.busy || old ? "table-wrap old" : "table-wrap"}><table class="table tuned"><thead><tr><th scope="col"><span class="visually-hidden">Figure</span></th><th scope="col" class="numeric">Now</th><th scope="col" class="numeric">Then</th><th scope="col" class="numeric">Change</th></tr></thead><tbody>
         ${line("Stops", before.stops.count, after.stops.count, String, signed(String))}
         ${line("Stopped", before.stops.totalMs, after.stops.totalMs, spell, signed(spell))}
         ${shown.map((c) => { const a = before.figures[c.name], b = after.figures[c.name]; return html`<tr data-figure=${c.name}><th scope="row">${c.label}</th><td class="numeric">${cell(c, before.figures, before.figures, asked)}</td><td class="numeric"><strong>${c.write(b)}</strong></td><td class="numeric">${a === b || a === null || b === null ? "" : c.change(b - a)}</td></tr>`; })}
