@@ -89,3 +89,23 @@ func TestTuner(t *testing.T) {
 	reader := p.page("operator", "/floor/tuner", `document.querySelector("main .notice.bad")?.textContent.includes("for the role supervisor")`)
 	reader.Clean()
 }
+
+// TestTheEffectOfOtherSettings: what was computed of other settings is not shown as the effect of those that could not be.
+func TestTheEffectOfOtherSettings(t *testing.T) {
+	p := open(t)
+	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min})
+	tab := p.page("admin", "/floor/tuner?"+url.Values{"station": {"PRESS-1"}, "range": {p.ago(4*time.Hour) + "/" + p.ago(time.Hour)}}.Encode(), settled)
+	tab.Eval(`(() => { const ask = fetch; window.fetch = (path, options) => { if (path !== "/analysis/tuning") return ask(path, options); window.fetch = ask; return Promise.resolve(Response.json({ isSuccess: false, errorCode: "busy", errorMessage: "too much is asked" }, { status: 429 })); }; })()`)
+	set(tab, "#f-knob-threshold", "20 min")
+	tab.Until(`document.querySelector("#main .notice.bad")?.textContent.includes("Too much is asked.")`)
+	if got := tuned(tab, "Stops"); got != "1 –" || !strings.Contains(tab.Text(".tuner-status"), "is not known") {
+		t.Errorf("the effect that is not known is shown as %s", got)
+	}
+	tab.Axe()
+	set(tab, "#f-knob-threshold", "21 min")
+	tab.Until(settled + ` && !document.querySelector(".tuner-status").textContent.includes("not known")`)
+	if got := tuned(tab, "Stops"); got != "1 0" {
+		t.Errorf("the effect is %s", got)
+	}
+	tab.Clean()
+}

@@ -164,16 +164,16 @@ class Page {
   effect() {
     const t = this.tuning;
     if (!t) return html`<p role="status">${this.busy ? "Computing …" : nothing}</p>`;
-    const asked = { stationcodes: this.code, ...this.span() }, { before, after } = t;
-    const line = (label, a, b, write, change) => html`<tr><th scope="row">${label}</th><td class="numeric">${write(a)}</td><td class="numeric"><strong>${write(b)}</strong></td><td class="numeric">${a === b ? "" : change(b - a)}</td></tr>`;
+    const asked = { stationcodes: this.code, ...this.span() }, known = this.busy || this.tuned === JSON.stringify(this.changes); // not known: what was computed last is of other settings
+    const { before } = t, after = known ? t.after : null, then = (write, value) => (known ? write(value) : "–");
+    const line = (label, a, b, write, change) => html`<tr><th scope="row">${label}</th><td class="numeric">${write(a)}</td><td class="numeric"><strong>${then(write, b)}</strong></td><td class="numeric">${a === b || !known ? "" : change(b - a)}</td></tr>`;
     const signed = (write) => (d) => `${d > 0 ? "+" : "−"}${write(Math.abs(d))}`;
     const shown = columns.filter((c) => ["oee", "availability", "performance", "quality"].includes(c.name));
-    const old = this.tuned !== JSON.stringify(this.changes); // of other settings than those that are shown
-    return html`<p role="status" class="tuner-status">${this.busy ? "Computing …" : old ? "This is of the settings before; the effect of these is not known." : this.differs ? "What these settings would have made of it." : "Move a slider to see what changes."}</p>
-      <div class=${this.busy || old ? "table-wrap old" : "table-wrap"}><table class="table tuned"><thead><tr><th scope="col"><span class="visually-hidden">Figure</span></th><th scope="col" class="numeric">Now</th><th scope="col" class="numeric">Then</th><th scope="col" class="numeric">Change</th></tr></thead><tbody>
-        ${line("Stops", before.stops.count, after.stops.count, String, signed(String))}
-        ${line("Stopped", before.stops.totalMs, after.stops.totalMs, spell, signed(spell))}
-        ${shown.map((c) => { const a = before.figures[c.name], b = after.figures[c.name]; return html`<tr data-figure=${c.name}><th scope="row">${c.label}</th><td class="numeric">${cell(c, before.figures, before.figures, asked)}</td><td class="numeric"><strong>${c.write(b)}</strong></td><td class="numeric">${a === b || a === null || b === null ? "" : c.change(b - a)}</td></tr>`; })}
+    return html`<p role="status" class="tuner-status">${this.busy ? "Computing …" : !known ? "What these settings would have made of it is not known." : this.differs ? "What these settings would have made of it." : "Move a slider to see what changes."}</p>
+      <div class=${this.busy ? "table-wrap old" : "table-wrap"}><table class="table tuned"><thead><tr><th scope="col"><span class="visually-hidden">Figure</span></th><th scope="col" class="numeric">Now</th><th scope="col" class="numeric">Then</th><th scope="col" class="numeric">Change</th></tr></thead><tbody>
+        ${line("Stops", before.stops.count, after?.stops.count, String, signed(String))}
+        ${line("Stopped", before.stops.totalMs, after?.stops.totalMs, spell, signed(spell))}
+        ${shown.map((c) => { const a = before.figures[c.name], b = after?.figures[c.name] ?? null; return html`<tr data-figure=${c.name}><th scope="row">${c.label}</th><td class="numeric">${cell(c, before.figures, before.figures, asked)}</td><td class="numeric"><strong>${then(c.write, b)}</strong></td><td class="numeric">${a === b || a === null || b === null ? "" : c.change(b - a)}</td></tr>`; })}
       </tbody></table></div>
       <div class="row">${this.keeps()}</div>`;
   }
