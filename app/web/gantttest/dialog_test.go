@@ -150,3 +150,39 @@ func TestTheChartAsATable(t *testing.T) {
 	c.tab.Shot("print")
 	c.tab.Clean()
 }
+
+// TestAnAnswerIsLost: what is sent again since its answer was lost is done once, and an impatient hand takes one change back.
+func TestAnAnswerIsLost(t *testing.T) {
+	c := serve(t)
+	a := c.plan("PACK-1", "BOWL", 60, nil)
+	c.open(webtest.Laptop, "supervisor")
+	c.tab.Until(bar(a.ID))
+	c.tab.Eval(bar(a.ID) + `.click()`)
+	c.button("dialog footer", "Delete")
+	c.button("dialog:last-of-type footer", "Delete")
+	c.eventually(a.ID, "deleted", func(s schedule) bool { return s.State == "deleted" })
+	c.tab.Until(`!document.querySelector("dialog") && document.querySelector('.page-head button[title^="Takes back: deleting"]')`)
+	// Planning it again is answered, but nobody hears that.
+	c.tab.Eval(`(() => { const real = fetch; let lost = 0; window.sent = 0; window.fetch = async (path, options) => {
+		if (path !== "/schedule" || options?.method !== "POST") return real(path, options);
+		window.sent++;
+		if (lost++) return new Promise((done) => setTimeout(done, 300)).then(() => real(path, options));
+		await real(path, options);
+		throw new TypeError("no network");
+	}; })()`)
+	c.tab.Press("z", chromedp.ModifierCtrl)
+	c.tab.Until(`/does not answer/.test(document.querySelector(".toast.bad")?.textContent)`)
+	if got := c.list(); len(got) != 1 {
+		t.Fatalf("there are %d schedules", len(got))
+	}
+	c.tab.Press("z", chromedp.ModifierCtrl)
+	c.tab.Press("z", chromedp.ModifierCtrl)
+	c.tab.Until(`[...document.querySelectorAll(".toast")].some((toast) => /Taken back: deleting/.test(toast.textContent))`)
+	if got := c.list(); len(got) != 1 {
+		t.Errorf("there are %d schedules, not the one", len(got))
+	}
+	if got := webtest.Eval[int](c.tab, `window.sent`); got != 2 {
+		t.Errorf("it was sent %d times", got)
+	}
+	c.tab.Clean()
+}

@@ -159,6 +159,7 @@ class Page {
   }
 
   undo = () => attempt(async () => {
+    if (!this.writes.last) return;
     const { text } = this.writes.last;
     const s = await this.writes.undo();
     toast(`Taken back: ${text}.`);

@@ -3,10 +3,10 @@
 
 import { connection, get, post } from "../../shared/api.js";
 import { keep } from "../../shared/keep.js";
+import { newKey } from "../../shared/once.js";
 import { say } from "../../shared/words.js";
 import { spanText } from "../../shared/zone.js";
 import { bodyOfRow, columnOf, readSchedules } from "./table.js";
-import { newKey } from "./writes.js";
 
 const together = 4; // rows that are tried at the same time
 const name = "schedules-import"; // what is kept of an import that is under way

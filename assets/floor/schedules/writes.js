@@ -1,14 +1,13 @@
-// What people change: each is one request with a key, so that it is done once however often it is sent, and the last change
-// can be taken back where the service allows.
+// What people change: each is one write that is done once however often it is sent, and the last change can be taken back
+// where the service allows.
 
-import { del, post } from "../../shared/api.js";
+import { post } from "../../shared/api.js";
+import { once } from "../../shared/once.js";
 import { nameOf } from "./bars.js";
 
-/** newKey gives a key for one write. */
-export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-
 const iso = (at) => new Date(at).toISOString();
-const write = (path, body, key = newKey()) => post(path, body, { headers: { "Idempotency-Key": key } });
+const write = (path, body) => once("POST", path, body);
+const remove = (id) => once("DELETE", `/schedule/${encodeURIComponent(id)}`);
 
 /** fields are what people say of a schedule; POST /schedule takes them. */
 export const fields = ["stationCode", "kind", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity", "cycleTime", "unitsPerMinute", "unitsPerHour",
@@ -71,7 +70,7 @@ export class Writes {
   /** save makes a schedule, or changes the one that s is by what body says anew. */
   async save(s, body) {
     const answer = await write("/schedule", s ? { id: s.id, ...body } : body);
-    if (!s) return this.#done(answer, "planning", async () => { await del(`/schedule/${answer.result.id}`, { headers: { "Idempotency-Key": newKey() } }); return { result: { ...answer.result, state: "deleted", updatedAt: new Date().toISOString() } }; });
+    if (!s) return this.#done(answer, "planning", async () => { await remove(answer.result.id); return { result: { ...answer.result, state: "deleted", updatedAt: new Date().toISOString() } }; });
     const before = Object.fromEntries(Object.keys(body).map((name) => [name, s[name] ?? null]));
     return this.#done(answer, `changing ${nameOf(s, this.names)}`, () => write("/schedule", { id: s.id, ...before }));
   }
@@ -84,7 +83,7 @@ export class Writes {
 
   /** remove deletes a planned schedule. It is taken back by planning the same anew. */
   async remove(s) {
-    await del(`/schedule/${encodeURIComponent(s.id)}`, { headers: { "Idempotency-Key": newKey() } });
+    await remove(s.id);
     this.plan.take({ ...s, state: "deleted", updatedAt: new Date(Math.max(Date.now(), s.updated + 1)).toISOString() });
     this.#done(null, `deleting ${nameOf(s, this.names)}`, () => write("/schedule", saidOf(s)));
   }
@@ -93,8 +92,13 @@ export class Writes {
   async undo() {
     const { last } = this;
     if (!last) return null;
-    const answer = await last.back();
-    this.last = null;
+    this.last = null; // a second hand on the keys takes nothing back twice
+    this.changed();
+    const answer = await last.back().catch((error) => {
+      this.last ??= last;
+      this.changed();
+      throw error;
+    });
     const s = answer?.result ? this.plan.take(answer.result) : null;
     this.changed();
     return s;
