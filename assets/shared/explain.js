@@ -18,6 +18,7 @@ const losses = { schedule: "not scheduled", plannedNonProduction: "planned non-p
 /** figures are what can be asked, with what people call it. Names are those of the API's answers. */
 export const figures = {
   availability: "Availability", performance: "Performance", quality: "Quality", oee: "OEE", coverage: "Coverage",
+  "availability.denominator": "Known scheduled production", "availability.numerator": "Known scheduled production without downtime",
   totalMs: "Time", shiftMs: "Shift time", scheduledProductionMs: "Scheduled production", scheduledNonProductionMs: "Planned non-production", outOfShiftMs: "Out of shift",
   noDataMs: "No data", downtimeMs: "Stopped", slowMs: "Slow", productiveMs: "Producing", idleMs: "Idle", excludedMs: "Taken out of the figures",
   productionGoodCount: "Good", productionBadCount: "Bad", productionOtherCount: "Counted elsewhere", productionIdealCount: "Ideal count", productionTargetCount: "Target count",

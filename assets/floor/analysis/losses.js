@@ -32,9 +32,9 @@ export function steps(total, measure) {
     lose("No data", total.noDataMs - total.excludedMs, total.excludedMs > 0 ? "" : "noDataMs");
     if (total.excludedMs > 0) lose("Stops taken out of the figures", total.excludedMs, "excludedMs");
     lost(["schedule", "plannedNonProduction"]);
-    whole("Scheduled production");
+    whole("Known scheduled production", level, "availability.denominator");
     lost(["downtime"]);
-    whole("Running");
+    whole("Running", level, "availability.numerator");
     lost(["speed", "quality"]);
   } else {
     whole("Due by the rate", total.productionIdealCount, "productionIdealCount");

@@ -41,6 +41,11 @@ const times = {
   productionTargetCount: "Units due by the rate over known scheduled production without downtime.",
 };
 
+const terms = {
+  "availability.denominator": "Scheduled production as far as it is known: time without data, also of stops that people took out of the figures, is not in it.",
+  "availability.numerator": "What is known of scheduled production, without downtime.",
+};
+
 const lossOf = {
   schedule: "Shift time for which nothing was scheduled, as far as it is known.", plannedNonProduction: "The known time of non-production schedules.",
   downtime: "Downtime in scheduled production; in units, what was due meanwhile: ideal count − target count.",
@@ -61,6 +66,7 @@ const energy = {
  * unit, "ms" or "units".
  */
 export function rules(figure, profile = "default") {
+  if (figure in terms) return { text: terms[figure] };
   const [, loss, part] = figure.split(".");
   if (loss) return { text: part === "money" ? `${lossOf[loss]} ${priced}` : lossOf[loss] };
   switch (figure) {

@@ -30,6 +30,8 @@ function made(figure, profile) {
   switch (figure) {
     case "availability": case "quality": case "coverage":
       return { source: "oee", unit: "ratio", sign: "÷", columns: ratioColumns(figure, rule), make: (sums) => divide(...sums), value: (row) => row[figure].value };
+    case "availability.denominator": case "availability.numerator": // by the default profile, of which they are the terms
+      return { ...amount(figure), profile: "default" };
     case "performance":
       return { source: "oee", unit: "ratio", sign: "÷", columns: ratioColumns(figure, rule), make: performed, value: (row) => row.performance.value };
     case "oee":
@@ -56,7 +58,7 @@ function made(figure, profile) {
 // amount is a figure that is a sum by itself.
 function amount(figure) {
   const energy = { electricalKwh: "kWh", outsideProductionKwh: "kWh", cost: "money", co2: "CO₂" }[figure];
-  const unit = energy ?? (/ms$/i.test(figure) ? "ms" : figure.endsWith(".money") ? "money" : "units");
+  const unit = energy ?? (/ms$|^availability/i.test(figure) ? "ms" : figure.endsWith(".money") ? "money" : "units");
   const column = { label: figures[figure], unit, of: (row) => at(row, figure) };
   return { source: energy ? "energy" : "oee", unit, sign: "", columns: [column], make: ([sum], rows) => (known(rows, column) ? sum : null), value: column.of };
 }
