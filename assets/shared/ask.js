@@ -6,9 +6,10 @@ import { field } from "./form.js";
 
 /**
  * ask shows fields (see form.js; name, schema, …) for the values of one object, and sends it when the person is done. It gives
- * what send(values) gave, or undefined. fields is called with the values, so that one may depend on another.
+ * what send(values) gave, or undefined. fields is called with the values, so that one may depend on another. entered
+ * is that of openDialog.
  */
-export function ask({ title, intro, values = {}, fields, action = "Save", send }) {
+export function ask({ title, intro, values = {}, fields, action = "Save", send, entered }) {
   const state = { values: { ...values }, problems: {}, error: null, busy: false };
   return openDialog((control) => {
     const submit = async (event) => {
@@ -36,7 +37,7 @@ export function ask({ title, intro, values = {}, fields, action = "Save", send }
       actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
         <button type="submit" form="ask" class="button primary" ?disabled=${state.busy}>${state.busy ? "Sending …" : action}</button>`,
     };
-  });
+  }, { entered });
 }
 
 /** clean gives an object without what is null, for requests in which a field may be left out and not be null. */

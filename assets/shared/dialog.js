@@ -5,17 +5,28 @@ import { html, render, nothing } from "../vendor/lit-html/lit-html.js";
 
 /**
  * openDialog shows a dialog and gives a promise of what it is closed with; undefined when it is left. content gets
- * {close(value), update()} and gives {title, body, actions}; it is called again at each update.
+ * {close(value), update()} and gives {title, body, actions}; it is called again at each update. Where entered is given, the
+ * dialog asks before it is left without a value when something was typed in it, or entered() tells of something else.
  */
-export function openDialog(content, { wide = false } = {}) {
+export function openDialog(content, { wide = false, entered } = {}) {
   const before = document.activeElement;
   const dialog = document.createElement("dialog");
   dialog.className = wide ? "dialog wide" : "dialog";
   dialog.setAttribute("aria-labelledby", "dialog-title");
   document.body.append(dialog);
   return new Promise((done) => {
-    let value;
-    const control = { close: (given) => { value = given; dialog.close(); }, update: () => show(), element: dialog };
+    let value, typed = false;
+    const unsent = () => Boolean(entered) && (typed || entered());
+    const leave = async () => { if (await discard()) dialog.close(); };
+    const stay = (event) => { // Escape
+      if (event.defaultPrevented || event.target !== dialog && event.type === "cancel" || !unsent()) return;
+      event.preventDefault();
+      leave();
+    };
+    dialog.addEventListener("input", ({ target }) => { typed ||= target.matches("textarea, input:not([type=search])"); });
+    dialog.addEventListener("cancel", stay);
+    dialog.addEventListener("keydown", (event) => { if (event.key === "Escape") stay(event); }); // a second one would not be asked about
+    const control = { close: (given) => { if (given === undefined && unsent()) { leave(); return; } value = given; dialog.close(); }, update: () => show(), element: dialog };
     const show = () => {
       const { title, body, actions } = content(control);
       render(html`
@@ -36,6 +47,9 @@ export function openDialog(content, { wide = false } = {}) {
     dialog.querySelector("[autofocus]")?.focus();
   });
 }
+
+/** discard asks whether what was entered is to be thrown away, and gives a promise of true or false. */
+export const discard = () => confirm({ title: "Leave without sending?", text: "What you entered here is not sent, and is gone when you leave.", action: "Leave", danger: true });
 
 /** confirm asks before something that is hard to take back, and gives a promise of true or false. */
 export const confirm = ({ title, text, action = "Go on", danger = false }) => openDialog(({ close }) => ({

@@ -385,6 +385,34 @@ func TestManualDowntime(t *testing.T) {
 	tab.Clean()
 }
 
+// TestWhatWasTypedIsKept: a dialog in which something was typed asks before it is left, by every way out.
+func TestWhatWasTypedIsKept(t *testing.T) {
+	p := open(t)
+	tab := p.page("operator", "/floor/stops", `document.querySelector(".empty")`)
+	leave, typed := map[string]func(){
+		"Escape":     func() { tab.Press(kb.Escape) },
+		"the button": func() { button(tab, "dialog footer", "Cancel") },
+		"the cross":  func() { tab.Click(`dialog [aria-label="Close"]`) },
+	}, `document.querySelector("#f-manual-note").value === "am Antrieb"`
+	for _, out := range leave {
+		button(tab, ".page-head", "Manual downtime")
+		tab.Until(`document.querySelector("#f-manual-note")`)
+		out() // nothing was typed
+		gone(tab)
+		button(tab, ".page-head", "Manual downtime")
+		tab.Type("#f-manual-note", "am Antrieb")
+		out()
+		tab.Until(`document.querySelectorAll("dialog[open]").length === 2 && document.activeElement.textContent === "Leave"`)
+		tab.Press(kb.Escape)
+		tab.Until(`document.querySelectorAll("dialog[open]").length === 1 && ` + typed)
+		out()
+		tab.Until(`document.querySelectorAll("dialog[open]").length === 2`)
+		button(tab, "dialog:last-of-type footer", "Leave")
+		gone(tab)
+	}
+	tab.Clean()
+}
+
 // TestRefusedWrites of tablets are shown to supervisors, with the sentence.
 func TestRefusedWrites(t *testing.T) {
 	p := open(t)

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { post } from "../../shared/api.js";
-import { sentence, toast } from "../../shared/dialog.js";
+import { discard, sentence, toast } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
 import { stationOf } from "../stops/reasons.js";
 import { changeRow, changesOf, finished, kinds, newRow } from "./changes.js";
@@ -15,6 +15,7 @@ export class Maker {
   from = null;
   to = null;
   note = null;
+  touched = false; // something was entered by hand
   preview = null; // {effects, complete}; null: not looked at, or what is entered changed since
   error = null;
   problems = [];
@@ -40,7 +41,7 @@ export class Maker {
 
   edited = () => { // what was seen of the effect holds no more
     this.#look?.abort();
-    Object.assign(this, { preview: null, error: null, problems: [], busy: "" });
+    Object.assign(this, { touched: true, preview: null, error: null, problems: [], busy: "" });
     this.changed();
   };
 
@@ -72,7 +73,7 @@ export class Maker {
     const value = (name, more) => field({ schema: {}, hint: "", ...more, name, id: `correct-${name}`, value: this[name], problem: this.problem(name), change: (v) => { this[name] = v; this.edited(); } });
     const others = this.problems.filter((d) => !shown.has(d.field) && !d.field.startsWith("stationCodes") && !this.rows.some((r) => r.kind === "station" && d.field === `changes.station.${r.field}`));
     return html`<section class="card stack maker" aria-label="A new correction">
-      <div class="spread"><h2>A new correction</h2><button type="button" class="button" @click=${this.leave}>Leave it</button></div>
+      <div class="spread"><h2>A new correction</h2><button type="button" class="button" @click=${async () => { if (!this.touched || await discard()) this.leave(); }}>Leave it</button></div>
       <h3>1. Where and when</h3>
       ${field({ name: "stationCodes", label: "Stations", kind: "codes", schema: {}, hint: "", id: "correct-stations", value: this.stations, options: this.names.stations().map((s) => ({ value: s.code, label: s.name, hint: s.group?.name })), problem: this.problem("stationCodes"), change: (codes) => { this.stations = codes; this.edited(); this.know(); } })}
       <div class="fields">${value("from", { kind: "moment", label: "From", zone, hint: "By the plant's clock, whole minutes." })}${value("to", { kind: "moment", label: "Until", zone, hint: "Not in the future." })}</div>

@@ -16,6 +16,9 @@ const words = { type: "string", maxLength: 1000 };
 export const initials = { name: "initials", label: "Initials", schema: {}, hint: "3 to 8 characters. May stay empty: your e-mail address is kept." };
 export const note = (label = "Note", more = {}) => ({ name: "note", label, kind: "lines", schema: words, hint: "", ...more });
 
+/** typed is for dialogs in which nothing but what was typed is missed when it is gone. */
+export const typed = () => false;
+
 const send = async (stop, verb, body) => (await post(`/issue/${encodeURIComponent(stop.id)}/${verb}`, clean(body))).result;
 
 /** nouns are what the types of stops are called. */
@@ -34,7 +37,7 @@ export async function giveCause({ stops, all, names, partStartAt, now: was }) {
   return openDialog((control) => {
     giver.control = control;
     return giver.content();
-  }, { wide: true });
+  }, { wide: true, entered: typed });
 }
 
 class Giver {
@@ -88,11 +91,13 @@ const told = (error) => (error.details?.length ? error.details.map((d) => senten
 
 /** acknowledge says that somebody has seen a stop. */
 export const acknowledge = (stop, names) => ask({
+  entered: typed,
   title: `Acknowledge: ${whatOf(stop, names)}`, action: "Acknowledge", fields: () => [initials, note()], send: (values) => send(stop, "acknowledge", values),
 });
 
 /** estimate says when a stop is expected to end; what was said can be taken back. */
 export const estimate = (stop, names) => ask({
+  entered: typed,
   title: `Expected end: ${whatOf(stop, names)}`, action: "Save", values: { expectedEndAt: stop.estimate?.expectedEndAt ?? new Date(Math.ceil((now() + 900000) / 300000) * 300000).toISOString() },
   fields: () => [
     { name: "expectedEndAt", label: "It is expected to end", kind: "moment", zone: names.plantOf(stop.stationCode)?.timezone, schema: {}, hint: stop.estimate ? "By the plant's clock. Empty takes the estimate back." : "By the plant's clock." },
@@ -103,6 +108,7 @@ export const estimate = (stop, names) => ask({
 
 /** escalate takes a stop further up. */
 export const escalate = (stop, names) => ask({
+  entered: typed,
   title: `Escalate: ${whatOf(stop, names)}`, action: "Escalate", values: { level: Math.min(5, (stop.escalation?.level ?? 0) + 1) },
   fields: () => [
     { name: "level", label: "Level", kind: "choice", required: true, schema: {}, options: [1, 2, 3, 4, 5].map((value) => ({ value, label: `Level ${value}` })), hint: stop.escalation ? `It stands at level ${stop.escalation.level}.` : "1 is the first, 5 the highest." },
@@ -113,6 +119,7 @@ export const escalate = (stop, names) => ask({
 
 /** exclude takes a stop out of the figures, or back in. */
 export const exclude = (stop, names) => ask({
+  entered: typed,
   title: `${stop.excluded ? "Into the figures" : "Out of the figures"}: ${whatOf(stop, names)}`, action: stop.excluded ? "Let it count" : "Take it out",
   intro: stop.excluded ? "The stop counts again, from its start." : "The stop stays in the list and counts in no figure: its time is planned production without downtime.",
   fields: () => [note(stop.excluded ? "Note" : "Why", { required: !stop.excluded })],
@@ -121,6 +128,7 @@ export const exclude = (stop, names) => ask({
 
 /** endManual ends a manual downtime that goes on. */
 export const endManual = (stop, names) => ask({
+  entered: typed,
   title: `End: ${whatOf(stop, names)}`, action: "End it", values: { endAt: null },
   fields: () => [{ name: "endAt", label: "It ended", kind: "moment", step: 1, zone: names.plantOf(stop.stationCode)?.timezone, schema: {}, hint: "By the plant's clock. Empty: now." }, note(), initials],
   send: ({ endAt, ...rest }) => post("/issue", clean({ ...rest, stationCode: stop.stationCode, endAt: endAt ?? new Date(now()).toISOString() })).then(({ result }) => result),

@@ -5,7 +5,7 @@ import { post } from "../../shared/api.js";
 import { clean } from "../../shared/ask.js";
 import { openDialog, sentence } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
-import { initials, note } from "./actions.js";
+import { initials, note, typed } from "./actions.js";
 import { chooser, recent, stationOf, trees } from "./reasons.js";
 
 /** recordManual asks for a manual downtime, and gives it. stationCode may be left out; all: what the page shows, for what was given of late. */
@@ -14,7 +14,7 @@ export function recordManual({ names, stationCode, all }) {
   const answer = openDialog((control) => {
     manual.control = control;
     return manual.content();
-  }, { wide: true });
+  }, { wide: true, entered: typed });
   if (stationCode) manual.look(stationCode);
   return answer;
 }

@@ -47,11 +47,12 @@ export async function split(stop, names) {
   return openDialog((control) => {
     splitter.control = control;
     return splitter.content();
-  }, { wide: true });
+  }, { wide: true, entered: () => splitter.cut });
 }
 
 class Splitter {
   note = null;
+  cut = false; // by somebody
   error = null;
   busy = false;
 
@@ -63,7 +64,7 @@ class Splitter {
   }
 
   change(parts) {
-    this.parts = parts;
+    Object.assign(this, { parts, cut: true });
     this.control.update();
   }
 

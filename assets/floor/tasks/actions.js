@@ -6,6 +6,7 @@ import { ask, clean } from "../../shared/ask.js";
 import { time } from "../../shared/format.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
+import { typed } from "../stops/actions.js";
 import { stationOf } from "../stops/reasons.js";
 
 const remembered = "opsmon.initials";
@@ -18,6 +19,7 @@ const initialsField = { name: "initials", label: "Initials", required: true, sch
 
 /** complete asks who did a Task, and for notes, which some need; it gives the Task as it is then. */
 export const complete = (task, names) => ask({
+  entered: typed,
   title: `Complete: ${task.title}`, action: "Complete", values: { initials: initials(), at: null },
   intro: html`<span dir="auto">${names.station(task.stationCode).name}</span>${task.taskListName ? html`, <span dir="auto">${task.taskListName}</span>` : nothing}${task.description ? html`<br><span class="muted" dir="auto">${task.description}</span>` : nothing}`,
   fields: () => [
