@@ -339,7 +339,7 @@ var operations = map[string]operation{
 			"For a range of 24 hours at most `runs` has the classes to the millisecond as well.",
 		answer: "The columns.", form: formResult, gives: "Timeline", also: []int{400},
 		sample: `{"stationCode":"PACK-1","from":1795161600000,"to":1795161720000,"final":1795161660000,"stepMs":60000,"rows":2,"classes":{"productive":[60000,42000],"slow":[0,0],"downtime":[0,0],"idle":[0,18000],"noData":[0,0],"outOfShift":[0,0]},` +
-			`"scheduledProduction":[60000,60000],"scheduledNonProduction":{"total":[0,0],"productive":[0,0],"idle":[0,0]},"good":[58,40],"bad":[0,1],"ideal":[60,60],"target":[60,60],"lineSpeedAvg":[58.2,null],"lineSpeedTarget":[60,60],"electricalKwh":[0.08,null],` +
+			`"scheduledProduction":[60000,60000],"runTime":[60000,60000],"scheduledNonProduction":{"total":[0,0],"productive":[0,0],"idle":[0,0]},"good":[58,40],"bad":[0,1],"ideal":[60,60],"target":[60,60],"lineSpeedAvg":[58.2,null],"lineSpeedTarget":[60,60],"electricalKwh":[0.08,null],` +
 			`"schedules":[{"start":1795161600000,"end":1795161720000,"shiftName":"Early","scheduleId":"s7xk2v9m4q6w","skuCode":"BOWL","nonProductionScheduleId":null,"reasonCode":null}],` +
 			`"runs":[{"class":"productive","start":1795161600000,"end":1795161702000,"scheduled":"production","issueId":null,"causeCode":null,"excluded":false},{"class":"idle","start":1795161702000,"end":1795161720000,"scheduled":"production","issueId":null,"causeCode":null,"excluded":false}]}`,
 	},

@@ -663,7 +663,7 @@ const answerModels = `{
 	"value": {"description": "What it was about: a reason's code, a level, a moment, a number of parts.", "type": ["string", "null"]}, "note": {"type": ["string", "null"]}}},
 "DeviceToken": {"description": "A new device's token. It is shown once.", "type": "object", "required": ["id", "token"], "additionalProperties": false, "properties": {
 	"id": {"type": "string"}, "token": {"description": "Goes into X-API-KEY, or over MQTT into the password, with the id as user name.", "type": "string"}}},
-"Timeline": {"description": "What a station did, in columns for drawing. Times are Unix ms.", "type": "object", "required": ["stationCode", "from", "to", "final", "stepMs", "rows", "classes", "scheduledProduction", "scheduledNonProduction", "good", "bad", "ideal", "target", "lineSpeedAvg", "lineSpeedTarget", "electricalKwh", "schedules", "runs"], "additionalProperties": false, "properties": {
+"Timeline": {"description": "What a station did, in columns for drawing. Times are Unix ms.", "type": "object", "required": ["stationCode", "from", "to", "final", "stepMs", "rows", "classes", "scheduledProduction", "runTime", "scheduledNonProduction", "good", "bad", "ideal", "target", "lineSpeedAvg", "lineSpeedTarget", "electricalKwh", "schedules", "runs"], "additionalProperties": false, "properties": {
 	"stationCode": {"type": "string"}, "from": {"type": "integer"}, "to": {"description": "The last row ends here.", "type": "integer"},
 	"final": {"description": "What lies before it changes only when something comes late.", "type": "integer"},
 	"stepMs": {"description": "Length of a row, ms: row i begins at from + i x stepMs.", "type": "integer", "minimum": 60000},
@@ -672,6 +672,7 @@ const answerModels = `{
 		"productive": {"$ref": "#/components/schemas/IntegerColumn"}, "slow": {"$ref": "#/components/schemas/IntegerColumn"}, "downtime": {"$ref": "#/components/schemas/IntegerColumn"},
 		"idle": {"$ref": "#/components/schemas/IntegerColumn"}, "noData": {"$ref": "#/components/schemas/IntegerColumn"}, "outOfShift": {"$ref": "#/components/schemas/IntegerColumn"}}},
 	"scheduledProduction": {"$ref": "#/components/schemas/IntegerColumn"},
+	"runTime": {"description": "ms of scheduled production that are known, without downtime.", "$ref": "#/components/schemas/IntegerColumn"},
 	"scheduledNonProduction": {"description": "ms for which a non-production schedule ran, and how much of it is counted as productive and as idle: to be drawn as non-production.", "type": "object", "required": ["total", "productive", "idle"], "additionalProperties": false, "properties": {
 		"total": {"$ref": "#/components/schemas/IntegerColumn"}, "productive": {"$ref": "#/components/schemas/IntegerColumn"}, "idle": {"$ref": "#/components/schemas/IntegerColumn"}}},
 	"good": {"$ref": "#/components/schemas/Column"}, "bad": {"$ref": "#/components/schemas/Column"},

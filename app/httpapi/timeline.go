@@ -59,6 +59,7 @@ type timelineView struct {
 	Rows            int             `json:"rows"`
 	Classes         timelineClasses `json:"classes"`
 	Production      []int64         `json:"scheduledProduction"`
+	RunTime         []int64         `json:"runTime"` // scheduled production that is known, without downtime
 	NonProduction   timelinePaused  `json:"scheduledNonProduction"`
 	Good            column          `json:"good"`
 	Bad             column          `json:"bad"`
@@ -165,7 +166,7 @@ func (c *call) chart(ctx context.Context, a *asked, points int) (chart *monitor.
 
 func timelineOf(code string, c *monitor.Chart, final int64) *timelineView {
 	n := len(c.Rows)
-	times := make([]int64, 10*n) // all columns of times at once
+	times := make([]int64, 11*n) // all columns of times at once
 	next := func() []int64 {
 		column := times[:n:n]
 		times = times[n:]
@@ -174,7 +175,7 @@ func timelineOf(code string, c *monitor.Chart, final int64) *timelineView {
 	v := &timelineView{
 		StationCode: code, From: c.From, To: c.To, Final: final, StepMs: c.Step, Rows: n,
 		Classes:    timelineClasses{next(), next(), next(), next(), next(), next()},
-		Production: next(), NonProduction: timelinePaused{next(), next(), next()},
+		Production: next(), RunTime: next(), NonProduction: timelinePaused{next(), next(), next()},
 	}
 	for _, of := range []*column{&v.Good, &v.Bad, &v.Ideal, &v.Target, &v.LineSpeedAvg, &v.LineSpeedTarget, &v.ElectricalKwh} {
 		*of = make(column, n)
@@ -191,6 +192,7 @@ func (v *timelineView) row(i int, r *monitor.ChartRow) {
 	v.Classes.Productive[i], v.Classes.Slow[i], v.Classes.Downtime[i] = r.Was(monitor.Productive), r.Was(monitor.Slow), r.Was(monitor.Downtime)
 	v.Classes.Idle[i], v.Classes.NoData[i], v.Classes.OutOfShift[i] = r.Was(monitor.Idle), r.Was(monitor.NoData), r.Was(monitor.OutOfShift)
 	v.Production[i], v.NonProduction.Total[i] = r.Of(monitor.Production), r.Of(monitor.NonProduction)
+	v.RunTime[i] = r.Of(monitor.Production) - r.Times[monitor.Production][monitor.NoData] - r.Times[monitor.Production][monitor.Downtime]
 	v.NonProduction.Productive[i] = r.Times[monitor.NonProduction][monitor.Productive]
 	v.NonProduction.Idle[i] = r.Times[monitor.NonProduction][monitor.Idle]
 	v.Good[i], v.Bad[i] = units(r.Good), units(r.Bad)

@@ -22,7 +22,7 @@ func TestTimeline(t *testing.T) {
 	holds(t, get(rangeOf(start, -time.Hour, 2*time.Hour)+"&points=7"), map[string]any{
 		"result.stationCode": "PACK-1", "result.from": ms(-time.Hour), "result.to": ms(2 * time.Hour), "result.stepMs": 30 * 60000, "result.rows": 6,
 		"result.classes.outOfShift.1": 30 * 60000, "result.classes.productive.1": 0, "result.classes.productive.2": 30 * 60000, "result.classes.outOfShift.2": 0, "result.classes.downtime.4": 30 * 60000,
-		"result.scheduledProduction.1": 0, "result.scheduledProduction.2": 30 * 60000, "result.scheduledNonProduction.total.2": 0,
+		"result.scheduledProduction.1": 0, "result.runTime.1": 0, "result.runTime.2": 30 * 60000, "result.runTime.4": 0, "result.scheduledProduction.2": 30 * 60000, "result.scheduledNonProduction.total.2": 0,
 		"result.good.2": 60, "result.bad.2": 6, "result.ideal.1": nil, "result.ideal.2": 45, "result.target.2": 45, "result.target.4": 0,
 		"result.lineSpeedAvg.1": nil, "result.lineSpeedAvg.2": 60, "result.lineSpeedAvg.4": 50, "result.lineSpeedTarget.2": nil, "result.electricalKwh.1": nil, "result.electricalKwh.4": 3,
 	})

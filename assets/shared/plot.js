@@ -48,8 +48,8 @@ class Plot extends AsyncDirective {
   }
 
   draw() {
-    const { data, series, zone, x } = this.given;
-    const shape = JSON.stringify(series.map((s) => [s.label, s.color]));
+    const { data, series, zone, x, label, height } = this.given;
+    const shape = JSON.stringify([Boolean(label), height, series.map((s) => [s.label, s.color])]); // what else changes is looked up when it is drawn
     if (this.chart && this.shape === shape && this.zone === zone) {
       if (this.data !== data) this.chart.setData(data, !x);
       else if (!x || (x[0] === this.x[0] && x[1] === this.x[1])) return;
@@ -62,19 +62,19 @@ class Plot extends AsyncDirective {
   }
 
   settings() {
-    const { series, height = 220, zone = "UTC", zoom, label, options = {} } = this.given;
+    const { series, height = 220, zone = "UTC", zoom, label, options = {} } = this.given, given = () => this.given;
     const ink = color("muted"), line = color("line");
     const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
     return {
       width: this.box.clientWidth || 600, height, ms: 1, tzDate: (at) => uPlot.tzDate(new Date(at), zone),
       cursor: { drag: { setScale: !zoom, x: true, y: false }, ...options.cursor },
-      series: [{ value: (_, at) => (at === null ? "–" : label ? label(at) : time(at, { zone, date: false, seconds: true })) }, ...series.map((s) => ({
+      series: [{ value: (_, at) => (at === null ? "–" : label ? given().label(at) : time(at, { zone, date: false, seconds: true })) }, ...series.map((s, i) => ({
         label: s.label, stroke: color(s.color), width: s.width ?? 1.6, points: { show: Boolean(s.points) }, scale: s.scale ?? "y", spanGaps: false, dash: s.dash,
-        fill: s.fill ? color(s.color) + "33" : undefined, paths: s.step ? uPlot.paths.stepped({ align: 1 }) : undefined, value: (_, n) => (n === null || n === undefined ? "–" : (s.value ?? number)(n)),
+        fill: s.fill ? color(s.color) + "33" : undefined, paths: s.step ? uPlot.paths.stepped({ align: 1 }) : undefined, value: (_, n) => (n === null || n === undefined ? "–" : (given().series[i].value ?? number)(n)),
       }))],
-      axes: [{ ...axis, ...(label ? { splits: (u) => some(u.data[0], u.width / 90), values: (_, moments) => moments.map(label) } : { values: (_, moments, __, ___, step) => clock(moments, step, zone) }) }, { ...axis, size: 56, values: (_, all) => all.map((n) => number(n)) }, ...(options.axes ?? []).map((a) => ({ ...axis, ...a }))],
+      axes: [{ ...axis, ...(label ? { splits: (u) => some(u.data[0], u.width / 90), values: (_, moments) => moments.map(given().label) } : { values: (_, moments, __, ___, step) => clock(moments, step, zone) }) }, { ...axis, size: 56, values: (_, all) => all.map((n) => number(n)) }, ...(options.axes ?? []).map((a) => ({ ...axis, ...a }))],
       scales: { x: { time: true }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(high || 1, 1e-9) * 1.05] }, ...options.scales },
-      hooks: { ...options.hooks, setSelect: zoom ? [(u) => { if (u.select.width > 4) zoom(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] : [] },
+      hooks: { ...options.hooks, setSelect: zoom ? [(u) => { if (u.select.width > 4) given().zoom(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false); }] : [] },
       padding: options.padding, plugins: options.plugins ?? [], legend: { live: true, markers: { width: (_, i) => Math.max(1, series[i - 1].width ?? 1.6), dash: (_, i) => lineOf(series[i - 1].dash) }, ...options.legend },
     };
   }

@@ -57,10 +57,10 @@ func sendMonth(t *testing.T, s *webtest.Service, code string) {
 // the charts show that time, the frame included; and how much of it the answer was on its way.
 func zoomTime(tab *webtest.Tab, button string) (took, asked float64) {
 	times := webtest.Eval[[]float64](tab, fmt.Sprintf(`new Promise((done) => {
-		const marks = () => performance.getEntriesByName("station-drawn"), before = marks().length, start = performance.now();
+		const last = () => performance.getEntriesByName("station-drawn").at(-1)?.startTime ?? 0, before = last(), start = performance.now();
 		[...document.querySelectorAll(".controls button")].find((b) => b.textContent === %q).click();
 		const end = () => done([performance.now() - start, performance.getEntriesByName("station-read").at(-1).startTime - start]);
-		const look = () => (marks().length > before ? requestAnimationFrame(() => setTimeout(end)) : requestAnimationFrame(look));
+		const look = () => (last() > before ? requestAnimationFrame(() => setTimeout(end)) : requestAnimationFrame(look));
 		look();
 	})`, button))
 	return times[0], times[1]

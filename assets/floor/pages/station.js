@@ -23,36 +23,37 @@ export async function open(ctx) {
   const [names] = await Promise.all([directory(), style(new URL("../station.css", import.meta.url))]);
   loadPlot().catch(() => {}); // while the timeline is on its way
   if (!ctx.path[0]) return chooser(ctx, names);
-  let page = await opened(ctx, names);
-  const view = { title: page.station?.name ?? ctx.path[0], render: () => keyed(page, render(page)), leave: () => page.leave(), changed: (now) => {
-    if (now.path[0] !== page.code) return again(now);
+  let page = await opened(ctx, names), turn = 0;
+  if (page.failed) throw page.failed;
+  const view = { title: page.station?.name ?? ctx.path[0], render: () => keyed(page, render(page)), leave: () => { turn++; page.leave(); }, changed: (now) => {
+    if (!now.path[0]) return location.reload();
+    if (now.path[0] !== page.code || page.left) return again(now);
     page.ctx = now;
     page.profile = now.query.get("profile") || "default";
     page.picked = null;
     page.take(now.query.get("range") ?? "");
   } };
   async function again(now) { // another station takes the page over
+    const mine = ++turn;
     page.leave();
-    try {
-      page = await opened(now, names);
-      view.title = page.station?.name ?? page.code;
-    } catch (error) {
-      page.error = error;
-    }
+    const next = await opened(now, names);
+    if (mine !== turn) return next.leave(); // another one is wanted by now
+    page = next;
+    view.title = page.station?.name ?? page.code;
     now.update();
   }
   return view;
 }
 
+// opened gives the page of the station in the address; failed is why it cannot be shown.
 async function opened(ctx, names) {
-  if (!ctx.path[0]) throw new Error("no station is named");
   const page = new Page(ctx.path[0], names, ctx);
   page.words = (at, item, plan) => sentenceOf(at, item, plan, page);
   try {
     await page.start();
   } catch (error) {
     page.leave();
-    throw error;
+    page.failed = error;
   }
   return page;
 }
@@ -74,11 +75,13 @@ const plansAddress = (page, item) => addressOf({ stations: [page.code], at: new 
 
 function render(page) {
   const { station, names, zone, ctx } = page;
+  if (page.failed) return html`<section class="notice bad" role="alert"><strong>Station ${page.code} cannot be shown.</strong> ${sentence(page.failed)} <button type="button" class="button small" @click=${() => ctx.navigate(location.pathname + location.search, { replace: true })}>Try again</button></section>`;
+  if (page.left) return html`<p class="muted loading" role="status">Loading …</p>`; // another one is on its way
   if (!station) return html`<section class="notice bad" role="alert"><strong>There is no station ${page.code}.</strong> It may have left the configuration. <a href="/floor/station">All stations</a></section>`;
   const link = ([from, to]) => stopsAddress(page)({ start: from, end: to });
   return html`<div class="page-head station-title"><h1 dir="auto">${station.name}</h1><span class="row">
       <label class="inline-field"><span class="visually-hidden">Another station</span><select @change=${(e) => ctx.navigate(addressOf({ range: page.view.text in ranges || page.view.text.endsWith("/now") ? page.view.text : "" }, {}, `/floor/station/${encodeURIComponent(e.target.value)}`))}>${names.plants.flatMap((plant) => plant.groups.map((group) => html`<optgroup label=${group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === page.code}>${s.name}</option>`)}</optgroup>`))}</select></label>
-      ${ctx.can("supervisor") && !station.alertMessage ? html`<button type="button" class="button" @click=${() => askAlert(station)}>Put an alert up</button>` : nothing}</span></div>
+      ${ctx.can("supervisor") && !station.alertMessage ? html`<button type="button" class="button" @click=${() => askAlert(station, zone)}>Put an alert up</button>` : nothing}</span></div>
     ${alert({ station, zone, ctx })}
     ${head({ station, names, zone, ctx, link })}
     ${page.error ? html`<section class="notice bad" role="alert"><strong>This time cannot be shown.</strong> ${sentence(page.error)} <button type="button" class="button small" @click=${() => page.take(page.view.text)}>Try again</button></section>` : nothing}
@@ -138,7 +141,7 @@ function lists(page) {
   if (!details) return nothing;
   const left = page.messages.filter((m) => !m.doneAt || (Date.parse(m.at) >= view.from && Date.parse(m.at) <= view.to));
   return html`<div class="station-columns">
-      ${guard([page.stops, details], () => stops({ list: page.stops, count: details.issueCount, zone, names, go, link: stopsAddress(page) }))}
+      ${guard([page.stops, details], () => stops({ list: page.stops, more: details.issueCount > details.issues.length, zone, names, go, link: stopsAddress(page) }))}
       ${guard([page.timeline], () => schedules({ timeline: page.timeline, zone, names, go, link: plansAddress(page) }))}
       ${losses({ oee: details.oee, ask: ask(page), currency: names.currency })}
       ${messages({ list: left, zone })}

@@ -16,9 +16,8 @@ export function chartsOf(timeline) {
   const starts = Array.from({ length: rows }, (_, i) => from + i * stepMs), length = (i) => Math.min(stepMs, to - starts[i]);
   const per = (value) => starts.map((_, i) => round(value(i)));
   const known = (values) => values.some((v) => v !== null);
-  // Scheduled production without downtime: what units took, and what they should have taken.
-  const run = (i) => Math.max(0, timeline.scheduledProduction[i] - timeline.classes.downtime[i] - timeline.classes.noData[i]);
-  const each = (units) => per((i) => (units(i) > 0 && run(i) > 0 ? run(i) / 1000 / units(i) : null));
+  // What units took of the run time, and what they should have taken.
+  const each = (units) => per((i) => (units(i) > 0 && timeline.runTime[i] > 0 ? timeline.runTime[i] / 1000 / units(i) : null));
   const charts = [
     { name: "speed", title: "Speed", unit: "", series: [{ label: "Speed", color: "speed", values: per((i) => timeline.lineSpeedAvg[i]) }, { label: "Target speed", color: "target", dash: [6, 4], values: timeline.lineSpeedTarget }] },
     { name: "cycle", title: "Time per unit", unit: "s", capped: true, series: [{ label: "Time per unit", color: "productive", values: each((i) => good[i] + bad[i]) }, { label: "Due by the rate", color: "target", dash: [6, 4], values: each((i) => target[i] ?? 0) }] },

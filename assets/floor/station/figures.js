@@ -12,13 +12,15 @@ const whole = (ms) => { const unit = Math.abs(ms) >= 3600000 ? 60000 : Math.abs(
 const units = (n) => (n === null || n === undefined ? "–" : number(Math.round(n * 10) / 10));
 const money = (n, currency) => (n === null || n === undefined ? "–" : `${number(Math.round(n * 100) / 100)} ${currency ?? ""}`.trim());
 
-/** legend tells how much of the time was of each kind: what the ribbon shows, in words. length is that of the time, ms, of
- * which some may be of before anything was known of the station. */
+/** legend tells how much of the time was of each class: their shares make the whole. The time of non-production schedules is
+ * told beside them, as it is in them too, such as idle; the ribbon draws what of it was producing or idle by its own sign.
+ * length is that of the time, ms, of which some may be of before anything was known of the station. */
 export function legend(oee, ask, length) {
   const before = oee ? length - oee.totalMs : 0;
-  const time = { productive: "productiveMs", slow: "slowMs", nonProduction: "scheduledNonProductionMs", idle: "idleMs", downtime: "downtimeMs", noData: "noDataMs", outOfShift: "outOfShiftMs" };
-  return html`<ul class="legend" aria-label="Time by kind">${Object.entries(time).map(([kind, name]) => html`<li><span class=${`letter ${kinds[kind].color}`} aria-hidden="true">${kinds[kind].letter}</span> ${kinds[kind].label}
-    ${oee ? html`${figureButton(whole(oee[name]), ask(name))} <span class="muted">${oee.totalMs > 0 ? percent(oee[name] / oee.totalMs) : ""}</span>` : nothing}</li>`)}${before >= 60000 ? html`<li class="muted">${whole(before)} more are of before anything was known of the station</li>` : nothing}</ul>`;
+  const time = { productive: "productiveMs", slow: "slowMs", idle: "idleMs", downtime: "downtimeMs", noData: "noDataMs", outOfShift: "outOfShiftMs" };
+  const line = (kind, name, more) => html`<li><span class=${`letter ${kinds[kind].color}`} aria-hidden="true">${kinds[kind].letter}</span> ${kinds[kind].label} ${oee ? html`${figureButton(whole(oee[name]), ask(name))} ${more}` : nothing}</li>`;
+  return html`<ul class="legend" aria-label="Time by kind">${Object.entries(time).map(([kind, name]) => line(kind, name, html`<span class="muted share">${oee?.totalMs > 0 ? percent(oee[name] / oee.totalMs) : ""}</span>`))}
+    ${line("nonProduction", "scheduledNonProductionMs", html`<span class="muted">of the time above</span>`)}${before >= 60000 ? html`<li class="muted">${whole(before)} more are of before anything was known of the station</li>` : nothing}</ul>`;
 }
 
 /** tiles are OEE and its parts, counts and energy. ask(figure) gives the spec of explain. */

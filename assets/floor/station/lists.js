@@ -19,15 +19,15 @@ const clock = (at, zone) => time(at, { zone, seconds: true, date: false });
 const since = (start, zone) => `${day(zone).format(start)}, ${clock(start, zone)}`;
 const span = (start, end, zone) => html`<span class="when">${since(start, zone)} – ${day(zone).format(start) === day(zone).format(end) ? clock(end, zone) : since(end, zone)}</span>`;
 const long = (ms) => duration(ms >= 1000 ? Math.round(ms / 1000) * 1000 : ms);
-const table = (title, heads, rows, total) => html`<div class="table-wrap tall" tabindex="0" role="region" aria-label=${title}><table class="table"><thead><tr>${heads.map((h) => html`<th scope="col">${h}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
-  ${total > most ? html`<p class="muted">The last ${number(most)} of ${number(total)}; zoom in to see the others.</p>` : nothing}`;
+const table = (title, heads, rows, total, more = false) => html`<div class="table-wrap tall" tabindex="0" role="region" aria-label=${title}><table class="table"><thead><tr>${heads.map((h) => html`<th scope="col">${h}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
+  ${total > most || more ? html`<p class="muted">The last ${number(Math.min(most, total))} of ${more ? "more than " : ""}${number(total)}; zoom in to see the others.</p>` : nothing}`;
 
-/** stops lists the stops of a view with what leads to them. go(from, to) shows a time; link gives the address of stops. */
-export function stops({ list, count, zone, names, go, link }) {
+/** stops lists the stops of a view with what leads to them; more tells that there are others, which were not read. go(from, to) shows a time; link gives the address of stops. */
+export function stops({ list, more, zone, names, go, link }) {
   return html`<section class="card"><div class="spread"><h2>Stops</h2><a href=${link()}>Find stops, give causes</a></div>
     ${list.length === 0 ? html`<p class="muted">None in this time.</p>` : table("Stops", ["When", "How long", "Cause", ""], list.slice(-most).reverse().map((stop) => html`<tr><td>${stop.open ? html`${since(stop.start, zone)}, goes on` : span(stop.start, stop.end, zone)}</td><td>${long(stop.end - stop.start)}</td>
       <td><a href=${link(stop)}><bdi>${stop.cause ? names.reason(stop.cause).name : "No cause yet"}</bdi></a>${stop.type === "manual" ? html` <span class="muted">by hand</span>` : nothing}${stop.excluded ? html` <span class="muted">taken out of the figures</span>` : nothing}</td>
-      <td class="actions"><button type="button" class="link" @click=${() => go(stop.start, stop.end)}>Show<span class="visually-hidden"> on the timeline</span></button></td></tr>`), Math.max(count, list.length))}</section>`;
+      <td class="actions"><button type="button" class="link" @click=${() => go(stop.start, stop.end)}>Show<span class="visually-hidden"> on the timeline</span></button></td></tr>`), list.length, more)}</section>`;
 }
 
 /** schedules lists the schedules that ran. */

@@ -1,14 +1,16 @@
 // What the station's page knows and does: the time that it shows, what is read of it, and how it follows the clock.
 
+import { now as time } from "../../shared/clock.js";
 import { live } from "../../shared/live.js";
 import { addressOf, ranges } from "../../shared/scope.js";
 import { chartsOf } from "./charts.js";
 import { Cursor } from "./cursor.js";
 import { detailsOf, messagesOf, shiftsOf, spanOf, timelineOf } from "./data.js";
-import { between, minute, moved, readRange, zoomed } from "./range.js";
+import { between, minute, moved, placed, readRange, spread, zoomed } from "./range.js";
 import { stopsOf } from "./lists.js";
 
 const rest = 150; // ms that hands have to rest before the figures of a time are asked for
+const settled = 60; // ms that a wheel or a finger has to rest before its time stands in the address and is read
 const late = 2500; // ms after its end at which a minute is read
 
 export class Page {
@@ -43,7 +45,7 @@ export class Page {
     for (const type of ["issue", "schedule"]) this.listen(live, type, (event) => event.detail.stationCode === this.code && this.refresh(1000));
     this.listen(live, "message", (event) => event.detail.stationCode === this.code && this.readMessages());
     this.listen(live, "reset", () => this.refresh(0));
-    if (this.station && !this.station.shift) this.shifts = await shiftsOf(this.code, Date.now());
+    if (this.station && !this.station.shift) this.shifts = await shiftsOf(this.code, time());
     this.readMessages();
     this.take(this.ctx.query.get("range") ?? "");
     this.tick();
@@ -79,7 +81,7 @@ export class Page {
 
   /** take shows the time of a range that stands in the address. */
   take(text) {
-    const now = Date.now(), before = this.view, shift = this.shift(now);
+    const now = time(), before = this.view, shift = this.shift(now);
     this.view = readRange(text, now, shift, now <= shift[1] || Boolean(this.station?.shift));
     if (this.view.from === null) Object.assign(this.view, before ? { from: before.from, to: before.to } : { from: shift[0], to: shift[1] });
     this.draw();
@@ -100,23 +102,26 @@ export class Page {
   }
 
   zoom(factor, about, soon = false) {
-    const text = zoomed(this.view, factor, Date.now(), about);
-    this.go(text, { step: !soon });
+    if (!soon) return this.go(zoomed(this.view, factor, time(), about));
+    const now = time(), { follow } = this.view, [from, to] = spread(this.view, factor, now, about); // a wheel turns on, by less than minutes
+    this.view = { text: between(from, to), from, to, follow };
+    this.draw();
+    this.later("load", settled, () => this.go(placed(from, to - from, now, { follow }), { step: false }));
   }
 
-  move(part) { this.go(moved(this.view, part, Date.now())); }
+  move(part) { this.go(moved(this.view, part, time())); }
 
   // show shows a time while a hand moves it; done tells that it rests.
   show(from, to, done) {
-    if (done) return this.go(to > Date.now() - minute ? zoomed({ from, to: Date.now(), follow: true }, 1, Date.now()) : between(from, to));
+    if (done) return this.go(to > time() - minute ? zoomed({ from, to: time(), follow: true }, 1, time()) : between(from, to));
     this.view = { text: between(from, to), from, to, follow: false };
     this.draw();
-    this.later("load", 60, () => this.go(this.view.text, { step: false }));
+    this.later("load", settled, () => this.go(this.view.text, { step: false }));
   }
 
   /** step goes to the shift before, or after, the time that is shown. */
   async step(way) {
-    this.shifts = await shiftsOf(this.code, Date.now());
+    this.shifts = await shiftsOf(this.code, time());
     const middle = (this.view.from + this.view.to) / 2, length = this.view.to - this.view.from;
     const found = way < 0 ? this.shifts.findLast((s) => s.to <= Math.max(this.view.from, middle - length / 4)) : this.shifts.find((s) => s.from >= middle + length / 4);
     if (found) this.go(between(found.from, found.to));
@@ -133,6 +138,7 @@ export class Page {
       const points = Math.max(300, Math.min(1500, Math.round(document.querySelector(".ribbon")?.clientWidth ?? 1000)));
       const timeline = await timelineOf(this.code, view, points, abort.signal);
       if (abort.signal.aborted) return;
+      performance.clearMarks(); // the page may stay for weeks
       performance.mark("station-read");
       if (view.text in ranges) Object.assign(view, { from: timeline.from, to: Math.max(timeline.to, timeline.from + minute) });
       Object.assign(this, { timeline, charts: timeline.rows ? chartsOf(timeline) : [], shown: [view.from, view.to], loading: false, error: null });
@@ -148,11 +154,11 @@ export class Page {
 
   async readDetails(view, signal) {
     try {
-      const span = view.text in ranges ? spanOf(view) : { from: new Date(view.from).toISOString(), to: new Date(Math.max(view.from + minute, Math.min(view.to, Date.now()))).toISOString() };
+      const span = view.text in ranges ? spanOf(view) : { from: new Date(view.from).toISOString(), to: new Date(Math.max(view.from + minute, Math.min(view.to, time()))).toISOString() };
       const details = await detailsOf(this.code, span, this.profile, signal);
       if (signal.aborted) return;
       details.length = this.timeline.to - this.timeline.from;
-      Object.assign(this, { details, stops: stopsOf(details.issues, Date.now()) });
+      Object.assign(this, { details, stops: stopsOf(details.issues, time()) });
       this.draw();
     } catch (error) {
       if (signal.aborted || this.left) return;
@@ -181,7 +187,7 @@ export class Page {
   changed() {
     const now = this.station?.shift;
     if (now && this.view && !this.view.text) {
-      const [from, to] = this.shift(Date.now());
+      const [from, to] = this.shift(time());
       if (from !== this.view.from || (to !== this.view.to && now.endAt)) return this.take("");
     }
     this.ctx.update();
@@ -189,7 +195,7 @@ export class Page {
 
   // tick reads the next whole minute when it is over, while the time that is shown follows the clock.
   tick() {
-    const now = Date.now(), next = Math.ceil((now + 1) / minute) * minute + late - now;
+    const now = time(), next = Math.ceil((now + 1) / minute) * minute + late - now;
     this.later("tick", next > minute ? next - minute : next, () => { this.refresh(0); this.tick(); });
   }
 
@@ -198,14 +204,14 @@ export class Page {
     this.later("refresh", ms, async () => {
       if (document.visibilityState !== "visible") return;
       const { view } = this;
-      if (!view.text && !this.station?.shift) this.shifts = await shiftsOf(this.code, Date.now()).catch(() => this.shifts);
+      if (!view.text && !this.station?.shift) this.shifts = await shiftsOf(this.code, time()).catch(() => this.shifts);
       if (view === this.view && !this.left) this.take(view.text);
     });
   }
 
   /** draw makes a new picture of what is known, and the page with it. */
   draw() {
-    const { names, timeline, view, zone, stops } = this, now = Date.now();
+    const { names, timeline, view, zone, stops } = this, now = time();
     this.picture = {
       timeline, from: view.from, to: view.to, now, zone, stops: timeline?.runs ? stopsIn(timeline.runs) : stops,
       skuName: (code) => names.sku(code).name, reasonName: (code) => names.reason(code).name,

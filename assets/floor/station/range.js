@@ -36,14 +36,26 @@ const whole = (from, to) => ({ from: Math.floor(from / minute) * minute, to: Mat
  * on following, and one that reaches beyond limit, ms, ends there.
  */
 export function zoomed(view, factor, limit, about = view.follow ? view.to : (view.from + view.to) / 2) {
+  const [from, length] = scaled(view, factor, about);
+  return placed(from, length, limit, view);
+}
+
+function scaled(view, factor, about) {
   const length = clamp((view.to - view.from) * factor), part = (about - view.from) / (view.to - view.from);
-  return placed(about - part * length, length, limit, view);
+  return [about - part * length, length];
+}
+
+/** spread gives [from, to] of a time that is zoomed, to the millisecond: for hands that go on. */
+export function spread(view, factor, limit, about) {
+  const [from, length] = scaled(view, factor, about), to = Math.min(from + length, Math.max(limit, view.to));
+  return [to - length, to];
 }
 
 /** moved gives the range of a time that lies a part of its length later, or earlier. */
 export const moved = (view, part, limit) => placed(view.from + part * (view.to - view.from), view.to - view.from, limit, part > 0 ? view : { ...view, follow: false });
 
-function placed(from, length, limit, view) {
+/** placed gives the range of a time of a length, in whole minutes; view tells whether it followed the clock. */
+export function placed(from, length, limit, view) {
   if (from + length < limit - (view.follow ? length / 100 : 0)) { // in whole minutes, of the same length
     const start = Math.round(from / minute) * minute;
     return rangeOf(start, start + Math.max(1, Math.round(length / minute)) * minute);
