@@ -16,7 +16,7 @@ func getMessages(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	limit, _, err := c.page(100, 1000)
+	limit, err := number(c.r.URL.Query().Get("limit"), "limit", 100, 1, 1000)
 	if err != nil {
 		return reply{}, err
 	}

@@ -129,6 +129,16 @@ func TestMessagesAreBounded(t *testing.T) {
 	if n := left(); n != 201 {
 		t.Errorf("%d messages are kept, want 200 and 1", n)
 	}
+	newest := s.do(ask{method: "GET", path: "/message?stationcodes=PACK-1&limit=1000", key: key}).want(t, 200).at("results").([]any)
+	if text := newest[len(newest)-1].(map[string]any)["text"]; text != "3" {
+		t.Errorf("the oldest that is kept is %v, want the fourth", text)
+	}
+	few := s.do(ask{method: "GET", path: "/message?limit=3", key: key}).want(t, 200).at("results").([]any)
+	if all := s.do(ask{method: "GET", path: "/message?limit=1000", key: key}).want(t, 200).at("results").([]any); !cmp.Equal(few, all[:3]) {
+		t.Errorf("the newest three are %v", few)
+	}
+	late := fmt.Sprintf(`{"stationCode":"PACK-1","text":"late","initials":"ANN","at":%q}`, s.clock.now().Add(-time.Hour).UTC().Format(time.RFC3339))
+	s.do(ask{method: "POST", path: "/message", body: late, key: key}).want(t, 409)
 	for _, tt := range []struct {
 		days time.Duration
 		want int

@@ -24,7 +24,8 @@ type Input struct {
 	At          *int64 `json:"-"`        // ms: when it was written; nil: now
 }
 
-// Post keeps a message, for an operator of its station. Errors: Invalid (stationCode, text, at); Forbidden.
+// Post keeps a message, for an operator of its station. Errors: Invalid (stationCode, text, at); Forbidden; Conflict (it is older
+// than all that are kept).
 func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error) {
 	if err := s.allowed(w, p, in.StationCode); err != nil {
 		return nil, err
@@ -52,21 +53,24 @@ func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error)
 	if err := messages.Put(w.Tx, k, r); err != nil {
 		return nil, fmt.Errorf("keep a message at %s: %w", in.StationCode, err)
 	}
-	if err := crowdOut(w, in.StationCode); err != nil {
+	if err := crowdOut(w, k); err != nil {
 		return nil, err
 	}
 	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": in.Initials, "at": audit.Timestamp(timeOf(at).Time)})
 }
 
-// crowdOut removes a station's oldest messages where there are too many.
-func crowdOut(w *floor.Work, stationCode string) error {
+// crowdOut removes a station's oldest messages where a new one makes them too many. Conflict: the new one is the oldest.
+func crowdOut(w *floor.Work, k key) error {
 	kept := 0
-	for item, err := range messages.ScanDown(w.Tx, of(w.Account, stationCode)) {
+	for item, err := range messages.ScanDown(w.Tx, of(w.Account, k.B.A)) {
 		if err != nil {
 			return err
 		}
 		if kept++; kept <= maxKept {
 			continue
+		}
+		if item.Key == k {
+			return errdefs.New(errdefs.Conflict, "the station %s has %d messages that are newer, and no older ones are kept", k.B.A, maxKept)
 		}
 		if err := messages.Delete(w.Tx, item.Key); err != nil {
 			return err
@@ -152,13 +156,22 @@ func (s *Service) List(accountID string, stationCodes []string, limit int) ([]*V
 				if n++; n > limit {
 					break
 				}
-				list = append(list, viewOf(item.Key, item.Value))
+				if list = append(list, viewOf(item.Key, item.Value)); len(list) >= 2*limit { // memory is bounded by the limit, not by the plant
+					list = newest(list, limit)
+				}
 			}
 		}
 		return nil
 	})
+	return newest(list, limit), err
+}
+
+// newest puts the newest first, and gives so many of them.
+func newest(list []*View, limit int) []*View {
 	slices.SortStableFunc(list, func(a, b *View) int {
 		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.StationCode, b.StationCode), b.RecordedAt.Compare(a.RecordedAt.Time))
 	})
-	return list[:min(limit, len(list))], err
+	n := min(limit, len(list))
+	clear(list[n:])
+	return list[:n]
 }

@@ -15,7 +15,8 @@ export class ApiError extends Error {
 
 /**
  * request sends one request and gives {status, headers, body}; body is the parsed JSON, text for another content type,
- * null for none. Answers that are errors are thrown as ApiError. A 401 leads to the sign-in page and never comes back.
+ * null for none. Answers that are errors are thrown as ApiError. A 401 leads to the sign-in page and never comes back, but for
+ * a page that stays.
  */
 export async function request(method, path, { body, headers = {}, signal, signIn = true } = {}) {
   let response, content;
@@ -37,7 +38,8 @@ export async function request(method, path, { body, headers = {}, signal, signIn
     connection.back();
     return { status: response.status, headers: response.headers, body: content };
   }
-  if (response.status === 401 && signIn) {
+  if (response.status === 401 && signIn && stays) stays();
+  else if (response.status === 401 && signIn) {
     if (!parting) location.assign(`/signin?next=${encodeURIComponent(location.pathname + location.search)}`);
     return new Promise(() => {}); // the page goes away
   }
@@ -46,6 +48,11 @@ export async function request(method, path, { body, headers = {}, signal, signIn
   if (error.away) connection.lost();
   throw error;
 }
+
+let stays = null;
+
+/** stay keeps a page where it is when nobody is signed in any more: told is called instead of leading to the sign-in page. */
+export function stay(told) { stays = told; }
 
 let parting = false; // whoever signs out is led to where that is said, whatever else is refused meanwhile
 

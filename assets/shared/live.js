@@ -5,6 +5,7 @@ import { connection, get, query } from "./api.js";
 
 const again = 10_000; // ms until a stream that was refused is asked for once more, and between looks whether all is well
 const silence = 40_000; // ms without a word after which a stream is dead: the service says something every 15 s
+const patience = 20_000; // ms for a reading; on bad Wi-Fi no answer may ever come
 const grace = 8000; // ms that a stream may take to come back before what is shown counts as old
 
 /**
@@ -128,7 +129,7 @@ class Live extends EventTarget {
     this.#whole = false;
     const reading = this.#reading = (async () => {
       try {
-        const { results } = await get(`/station${query(this.#scope)}`);
+        const { results } = await get(`/station${query(this.#scope)}`, { signal: AbortSignal.timeout(patience) });
         if (reading !== this.#reading) return;
         this.#whole = true;
         const before = this.stations;

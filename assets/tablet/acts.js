@@ -40,7 +40,7 @@ class Acts extends EventTarget {
     if (this.#resting.has(control)) return undefined;
     this.#resting.add(control);
     this.#say({ label, state: "sending" });
-    const began = Date.now();
+    const began = performance.now();
     const due = this.#dueOf(view, path, body), known = new Set(queue.waiting.map((action) => action.id));
     const note = () => {
       const mine = queue.waiting.find((action) => !known.has(action.id) && action.path === path && action.label === label);
@@ -54,7 +54,7 @@ class Acts extends EventTarget {
     queue.removeEventListener("change", note);
     this.#say({ label, state: result.state, text: result.state === "refused" ? refusal(result.error, station.config?.plant.timezone) : "" });
     if (path.startsWith("/production")) station.again("entries");
-    await after(Math.max(0, least - (Date.now() - began)));
+    await after(Math.max(0, least - (performance.now() - began)));
     this.#resting.delete(control);
     this.#changed();
     return result;
@@ -65,7 +65,7 @@ class Acts extends EventTarget {
    * have the schedule that ran (run), and are counted where the counts have them in them already.
    */
   pending(station) {
-    const fresh = Date.now() - settling;
+    const fresh = performance.now() - settling;
     this.#landing = this.#landing.filter((action) => action.sentAt > fresh);
     return [...this.#landing, ...queue.waiting].filter((action) => action.station === station.code && !this.#runs(action, station.now))
       .map((action) => ({ ...action, run: this.#due.get(action.id)?.run, counted: this.#counted(action, station.now) }));
@@ -100,8 +100,9 @@ class Acts extends EventTarget {
     const waiting = new Map(queue.waiting.map((action) => [action.id, action]));
     const refused = new Set(queue.refused.map((action) => action.id));
     for (const [id, action] of this.#waited) {
-      if (waiting.has(id) || refused.has(id)) continue;
-      this.#landing.push({ ...action, sentAt: Date.now() });
+      if (waiting.has(id)) continue;
+      if (refused.has(id)) { this.#due.delete(id); continue; }
+      this.#landing.push({ ...action, sentAt: performance.now() }); // no time of day: that may be set meanwhile
       setTimeout(() => { this.#due.delete(id); this.#changed(); }, settling + 50);
     }
     this.#waited = waiting;

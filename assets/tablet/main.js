@@ -1,7 +1,7 @@
 // The operator's tablet: one station at a time, in controls for gloves, that works on without the network.
 
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
-import { connection, signOut } from "../shared/api.js";
+import { connection, signOut, stay } from "../shared/api.js";
 import { sentence } from "../shared/dialog.js";
 import { time } from "../shared/format.js";
 import { keep } from "../shared/keep.js";
@@ -9,7 +9,7 @@ import { acts, refusal } from "./acts.js";
 import { Doing } from "./doing.js";
 import { mindHands, rest, stayAwake } from "./hands.js";
 import { chooseStation, menu, pickStations, showWaiting, switchedOff } from "./menu.js";
-import { install, recall } from "./offline.js";
+import { install, recall, whose } from "./offline.js";
 import { Person } from "./person.js";
 import { queue } from "./queue.js";
 import { sure } from "./sheets.js";
@@ -80,6 +80,7 @@ function bar() {
 
 function state() {
   const n = queue.waiting.length;
+  if (connection.up && n === 0 && station.code && !station.followed) return html`<span class="t-state wait"><span aria-hidden="true">◌</span> <span>not up to date</span></span>`;
   if (connection.up && n === 0) return html`<span class="t-state ok"><span aria-hidden="true">●</span> <span>live</span></span>`;
   return html`<button type="button" class=${connection.up ? "t-state wait" : "t-state away"} data-do="waiting" @click=${showWaiting}><span aria-hidden="true">${connection.up ? "↑" : "✕"}</span> ${connection.up ? "" : "Not connected"}${n ? html`${connection.up ? nothing : " · "}<span data-value="waiting">${n}</span> to send` : nothing}</button>`;
 }
@@ -153,8 +154,7 @@ async function begin() {
   t.error = null;
   update();
   try {
-    const { body } = await recall("/auth/profile");
-    t.profile = body.result;
+    t.profile = await whose();
     t.mayAct = t.profile.role !== "readonly";
     t.person = new Person(`${t.profile.accountId}/${t.profile.email}`);
     t.doing = new Doing(station, t.person);
@@ -165,11 +165,16 @@ async function begin() {
     else await show(t.codes.includes(kept.current) ? kept.current : t.codes[0]);
     station.beside();
   } catch (error) {
+    if (error.status === 401) location.assign("/signin?next=/tablet");
     t.error = error;
   }
   update();
 }
 
+stay(() => { // who works here goes on, and what is done is kept; what was read is nobody's any more
+  keep.clear("read:");
+  queue.signOut();
+});
 mindHands();
 stayAwake();
 const asked = location.hash.slice(1);

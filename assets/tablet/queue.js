@@ -8,6 +8,7 @@ import { moment, now, sure, whenAt } from "../shared/clock.js";
 
 const patience = 2500; // ms that an action may be on its way before it is said to wait
 const limit = 15_000; // ms for an answer; on bad Wi-Fi none may ever come
+const out = 15; // seconds between looks whether who did what waits has signed in again, such as in another tab
 const pauses = [1, 2, 4, 8, 15]; // seconds between attempts
 const week = 7 * 86400_000; // ms
 const faults = 10; // attempts at one action that the service fails at (500), before it is put aside
@@ -69,6 +70,13 @@ class Queue extends EventTarget {
     return Promise.race([settled, new Promise((done) => { setTimeout(() => done({ state: "waiting" }), patience); })]);
   }
 
+  /** signOut says that nobody is signed in any more. */
+  signOut() {
+    if (this.signedOut) return;
+    this.signedOut = true;
+    this.#later(out);
+  }
+
   /** dismiss takes a refused action off the list. */
   async dismiss(id) {
     this.refused = this.refused.filter((action) => action.id !== id);
@@ -123,19 +131,20 @@ class Queue extends EventTarget {
   }
 
   async #drain() {
-    for (let mine = false; this.waiting.length > 0;) {
+    for (let mine = false; this.waiting.length > 0 || this.signedOut;) {
       const action = this.waiting[0];
       let answer;
       try {
         mine ||= await this.#isMe();
-        if (!mine) return;
+        if (!mine) return this.#later(out);
+        if (!action) return; // nothing waits but for whether they are back
         answer = await this.#ask(action);
       } catch (error) {
         if (error.status === 401) {
           this.signedOut = true;
-          return this.#changed();
+          return this.#later(out);
         }
-        if (!await this.#isRefused(action, error)) return this.#later(error.retryAfter);
+        if (!action || !await this.#isRefused(action, error)) return this.#later(error.retryAfter);
         await keep.setSurely(`refused:${action.id}`, { ...action, error: plain(error) });
         await this.#done(action, { state: "refused", error });
         continue;
@@ -205,6 +214,7 @@ class Queue extends EventTarget {
   }
 
   #later(seconds) {
+    clearTimeout(this.#timer);
     const pause = seconds || pauses[Math.min(this.#attempt++, pauses.length - 1)];
     this.#timer = setTimeout(() => this.send(), pause * 1000);
     this.#changed();

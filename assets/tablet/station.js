@@ -11,6 +11,7 @@ const hour = 3600_000; // ms
 const back = 12 * hour; // how far back stops and entries are shown: a shift and what was before it
 const week = 168 * hour;
 const pause = 250; // ms: events that come together are one reading
+const retry = 5000; // ms until what the service refused to tell is asked for once more
 const busy = 5000; // ms between readings of what changes all the time
 const iso = (at) => new Date(at).toISOString();
 
@@ -46,6 +47,7 @@ export class Station extends EventTarget {
   #end = null;
   #turn = 0;
   #keptAt = 0;
+  #retry = 0;
 
   constructor() {
     super();
@@ -75,6 +77,9 @@ export class Station extends EventTarget {
     this.#changed();
     if (this.config) await Promise.all([this.#follow(turn), this.#readLists()]);
   }
+
+  /** followed tells whether what is known of the station is as it is now. */
+  get followed() { return Boolean(this.#end) && live.oldSince() === 0; }
 
   /** flag tells whether a flag is on here. */
   flag(name) { return this.config?.flags[name]?.value === "on"; }
@@ -121,7 +126,10 @@ export class Station extends EventTarget {
       if (turn === this.#turn) this.#end = end;
       else end();
       this.#lived(new Set([this.code]));
-    } catch { /* the network is away: it is followed when it is back */ } finally { before?.(); }
+    } catch { // the network is away, and it is followed when it is back; or the service refuses for now, such as when it is busy
+      clearTimeout(this.#retry);
+      this.#retry = setTimeout(() => { if (turn === this.#turn && !this.#end && connection.up) this.#follow(turn); }, retry);
+    } finally { before?.(); }
   }
 
   async #refresh() {
@@ -148,7 +156,8 @@ export class Station extends EventTarget {
       const was = this.now;
       this.now = station;
       this.#counted(was?.schedule, station.schedule);
-      for (const run of [station.schedule, station.nonProductionSchedule]) if (run && !this.running.has(run.id)) this.#details(run.id);
+      for (const run of [was?.schedule, was?.nonProductionSchedule]) if (run && run.id !== station.schedule?.id && run.id !== station.nonProductionSchedule?.id) this.running.delete(run.id);
+      for (const kind of ["schedule", "nonProductionSchedule"]) if (station[kind] && !this.running.has(station[kind].id)) this.#details(station[kind].id, kind);
       if (Date.now() - this.#keptAt > 5000) {
         this.#keptAt = Date.now();
         keep.set(this.#name("now"), station);
@@ -157,9 +166,10 @@ export class Station extends EventTarget {
     this.#changed();
   }
 
-  async #details(id) { // what is planned of a schedule that runs
+  async #details(id, kind) { // what is planned of a schedule that runs
     try {
-      const { body } = await recall(`/schedule/${encodeURIComponent(id)}`, this.#who);
+      const { body } = await recall(`/schedule/${encodeURIComponent(id)}`, this.#who, `${kind}:${this.code}`); // the last one alone is kept
+      if (body.result.id !== id) return; // it was not read before the network went
       this.running.set(id, body.result);
       this.#changed();
     } catch { /* it is shown without */ }
@@ -167,7 +177,7 @@ export class Station extends EventTarget {
 
   #event(type, detail) {
     if (!this.config || !this.lane().includes(detail.stationCode)) return;
-    if (type === "schedule" && detail.state === "running") this.running.set(detail.id, detail);
+    if (type === "schedule" && detail.state === "running" && detail.stationCode === this.code) this.running.set(detail.id, detail);
     for (const [name, list] of Object.entries(lists)) if (list.of === type) this.again(name);
     this.#changed();
   }

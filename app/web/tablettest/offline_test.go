@@ -84,7 +84,7 @@ func (x *shift) till(minutes int64) {
 	}
 	player := simulate.NewPlayer(simulate.PlayConfig{
 		Generator: simulate.New(plant, simulate.Config{Seed: 5, Interval: 20_000, TrueClocks: true}), Send: x.send, From: x.at, Until: to, Stations: []string{"PACK-1"},
-		Step: 10 * minute, Patience: time.Minute, Clock: x.clock.Set, Only: func(e *simulate.Event) bool { return e.Act == nil },
+		Step: 100_000, Patience: time.Minute, Clock: x.clock.Set, Only: func(e *simulate.Event) bool { return e.Act == nil },
 	})
 	if err := player.Play(x.t.Context()); err != nil {
 		x.t.Fatal(err)
@@ -265,10 +265,13 @@ func (x *shift) figures() []string {
 	return lines
 }
 
-// rest waits until the figures come to rest, and keeps them.
+// rest waits until the figures come to rest, and keeps them. Time goes on meanwhile: what came after the clock had been set to
+// its time is late, and counts when time has passed.
 func (x *shift) rest(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(500 * time.Millisecond) {
+	for end, at := time.Now().Add(time.Minute), x.at; ; time.Sleep(1200 * time.Millisecond) { // the service looks each second
+		at += 10 * minute
+		x.clock.Set(at)
 		now := x.figures()
 		if cmp.Equal(now, x.told) {
 			break
