@@ -1,5 +1,5 @@
-// Package web serves the pages and their static files: the console, signing in, the first set-up, the page behind
-// one-time links (decisions.md section 4) and the API's documentation. They are whole in the binary: no page loads anything
+// Package web serves the pages and their static files: the console, the floor, the operators' tablet, signing in,
+// the first set-up, the page behind one-time links (decisions.md section 4) and the API's documentation. They are whole in the binary: no page loads anything
 // from another host.
 //
 // Static files stand under /assets/<hash>/, one hash over all of them, so that modules find each other by relative

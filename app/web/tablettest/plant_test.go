@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"opsmon/app/web/webtest"
 )
 
@@ -82,8 +84,29 @@ func tablet(t *testing.T, s *webtest.Service, view webtest.Viewport, name string
 type hand struct{ *webtest.Tab }
 
 func (h hand) tap(selector string) {
-	h.Until(fmt.Sprintf(`(() => { const e = document.querySelector(%q); const sheet = document.querySelector("dialog"); return e && !e.disabled && e.checkVisibility() && (!sheet || sheet.contains(e)) && !document.body.hasAttribute("data-resting"); })()`, selector))
-	h.Tab.Tap(selector)
+	for range 5 {
+		h.Until(fmt.Sprintf(`(() => {
+			const e = document.querySelector(%q), sheet = document.querySelector("dialog");
+			if (!e || e.disabled || !e.checkVisibility() || (sheet && !sheet.contains(e)) || document.body.hasAttribute("data-resting")) return false;
+			globalThis.tapped = false;
+			addEventListener("click", (event) => { globalThis.tapped ||= Boolean(event.target.closest?.(%[1]q)); }, { capture: true, once: true });
+			return true;
+		})()`, selector))
+		h.Tab.Tap(selector)
+		if h.tapped() {
+			return
+		}
+	}
+}
+
+// tapped tells whether the last tap was one. A browser that is slow takes a finger's coming and going for a long press, which
+// presses nothing.
+func (h hand) tapped() bool {
+	is, err := chromedp.Run(h.Context(), chromedp.Evaluate[bool](`new Promise((done) => {
+		const began = performance.now(), look = () => (globalThis.tapped !== false || performance.now() - began > 1500 ? done(globalThis.tapped !== false) : setTimeout(look, 10));
+		look();
+	})`, chromedp.EvalAwaitPromise))
+	return is || err != nil // it led away
 }
 
 // do taps a control by its name.
