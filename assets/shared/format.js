@@ -1,6 +1,6 @@
 // How values are written for people, and read from them.
 
-const units = [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000], ["ms", 1]];
+const spans = [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000], ["ms", 1]];
 
 /** duration writes milliseconds as people say them: "1 h 30 min", "45 s", "2.5 s", "0.62 s"; null as "". */
 export function duration(ms) {
@@ -10,7 +10,7 @@ export function duration(ms) {
   if (ms < 60000) return `${number(ms / 1000)} s`;
   const parts = [];
   ms = Math.round(ms / 100) * 100; // tenths of a second
-  for (const [unit, length] of units.slice(0, 4)) {
+  for (const [unit, length] of spans.slice(0, 4)) {
     const n = unit === "s" ? ms / 1000 : Math.floor(ms / length);
     if (n > 0) parts.push(`${n} ${unit}`);
     ms -= Math.floor(ms / length) * length;
@@ -89,6 +89,9 @@ const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
 /** number writes a number with thousands apart; null as "". */
 export const number = (n) => (n === null || n === undefined ? "" : plain.format(n));
 
+/** units writes a count of units, the same on every page: whole from a hundred on, with one decimal where it has one below. */
+export const units = (n) => (n === null || n === undefined ? "–" : number(Math.abs(n) >= 100 ? Math.round(n) : Math.round(n * 10) / 10));
+
 /** bytes writes a size: "4.2 MiB". */
 export function bytes(n) {
   if (n === null || n === undefined) return "";
@@ -121,7 +124,7 @@ export function ago(at, now = Date.now()) {
   if (!at) return "never";
   const distance = now - new Date(at).getTime();
   if (Math.abs(distance) < 10000) return "just now";
-  const [unit, length] = units.find(([, length]) => Math.abs(distance) >= length);
+  const [unit, length] = spans.find(([, length]) => Math.abs(distance) >= length);
   const text = `${Math.floor(Math.abs(distance) / length)} ${unit}`;
   return distance > 0 ? `${text} ago` : `in ${text}`;
 }

@@ -3,6 +3,7 @@ package floortest_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,4 +76,39 @@ func TestAllScreensShowTheSame(t *testing.T) {
 	if compared < 100 {
 		t.Errorf("only %d texts were compared", compared)
 	}
+}
+
+// A count has one text wherever it stands: as the pages of the floor, of the plan and of the tablet have it.
+func TestACountIsWrittenTheSame(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: plant(2, 2)})
+	began := time.Now().Add(-time.Minute)
+	for i := range 2 {
+		start(s, i, began, 200)
+	}
+	signals(s, began.Add(10*time.Second), produces(150.6), 0)
+	signals(s, began.Add(10*time.Second), produces(12.74), 1)
+	var made struct{ Link string }
+	s.Call("POST", "/tablet", object{"name": "Both", "role": "operator", "stationCodes": []string{"S-0"}}, &made)
+	tab := open(t, s, "/floor", webtest.Laptop)
+	for i, want := range []string{"151", "12.7"} {
+		is := card(i, "[data-value=good]") + fmt.Sprintf(" === %q", want)
+		for _, path := range []string{"/floor", "/floor/wall", fmt.Sprintf("/floor/station/S-%d", i)} {
+			tab.Visit(path)
+			tab.Until(is)
+		}
+		if got := webtest.Eval[string](tab, card(i, ".station-now ~ dl")); strings.Contains(got, "of the target") {
+			t.Errorf("the station's page has another kind of due: %s", got)
+		}
+		tab.Visit(fmt.Sprintf("/floor/schedules?stations=S-%d", i))
+		tab.Until(fmt.Sprintf(`document.querySelector(".slot small")?.textContent.includes("%s of 200")`, want))
+		tab.Eval(`document.querySelector(".slot").click()`)
+		tab.Until(fmt.Sprintf(`document.querySelector("dialog [data-value=good]")?.textContent === %q`, want))
+	}
+	tab.Clean()
+	tablet := webtest.Open(t, s.Base, webtest.TabletTall)
+	_, token, _ := strings.Cut(made.Link, "#")
+	tablet.Visit("/link#" + token)
+	tablet.Until(`document.getElementById("here")?.disabled === false`)
+	tablet.Tap("#here")
+	tablet.Until(`document.querySelector(".now-count [data-value=good]")?.textContent === "151"`)
 }

@@ -3,14 +3,13 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { now } from "../../shared/clock.js";
 import { figureButton } from "../../shared/explain.js";
-import { count, duration, number } from "../../shared/format.js";
+import { count, duration, units } from "../../shared/format.js";
 import { percent } from "../../shared/status.js";
 import { fromWall } from "../../shared/zone.js";
 
 const points = (d) => (Math.abs(d) < 0.0005 ? "< 0.1" : `${d > 0 ? "+" : "−"}${Math.abs(d * 100).toFixed(1)}`);
 const plus = (write) => (d) => `${d > 0 ? "+" : "−"}${write(Math.abs(d))}`;
 const whole = (ms) => duration(Math.round(ms / 1000) * 1000);
-const units = (n) => (n === null ? "–" : number(Math.round(n * 10) / 10));
 
 /** columns of figures: name, label, how it is written, how a difference is. */
 export const columns = [

@@ -1,6 +1,6 @@
 // What is told of a station, as texts: the same status with the same sequence gives the same texts on every screen.
 
-import { number } from "../../shared/format.js";
+import { number, units } from "../../shared/format.js";
 import { percent, statusOf } from "../../shared/status.js";
 
 /** troubles are the status codes by how much they want somebody, the worst first. */
@@ -17,9 +17,6 @@ export function troubleOf(station) {
   const issue = issueOf(station);
   return (at < 0 ? 2 : at) * 4 + (issue && !issue.causeCode ? 0 : 2) + (station.alertMessage ? 0 : 1);
 }
-
-/** units writes a count as people say it: whole from a hundred on, with one decimal where it has one below. */
-export const units = (n) => (n === null || n === undefined ? "–" : number(Math.abs(n) >= 100 ? Math.round(n) : Math.round(n * 10) / 10));
 
 /**
  * factsOf gives what is told of a station: {name, status (of statusOf), since, cause, uncaused, product, order, planned, good,

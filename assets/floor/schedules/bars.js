@@ -1,7 +1,7 @@
 // How a schedule is told: in a bar of the chart, and in words.
 
 import { el } from "../../shared/dom.js";
-import { number } from "../../shared/format.js";
+import { units } from "../../shared/format.js";
 import { clock, dayName, spanText } from "../../shared/zone.js";
 import { spanOf } from "./plan.js";
 
@@ -34,13 +34,13 @@ export function countsOf(s, station) {
 export function goodOf(s, station) {
   if (s.kind !== "production" || s.state === "planned") return "";
   const { good } = countsOf(s, station);
-  return good === null ? "–" : number(Math.floor(good));
+  return good === null ? "–" : units(good);
 }
 
-const units = ({ good, quantity }) => {
+const made = ({ good, quantity }) => {
   if (good === null && quantity === null) return "";
-  if (good === null) return `${number(Math.round(quantity))} units`;
-  return quantity === null ? `${number(Math.floor(good))} good` : `${number(Math.floor(good))} of ${number(Math.round(quantity))}`;
+  if (good === null) return `${units(quantity)} units`;
+  return quantity === null ? `${units(good)} good` : `${units(good)} of ${units(quantity)}`;
 };
 
 /** sentenceOf tells a schedule in words, which begin with what stands in its bar. */
@@ -82,5 +82,5 @@ export function drawBar(bar, s, place, about) {
 
 function moreOf(s, counts, zone) {
   const end = s.state === "running" && s.expectedEnd ? `ends ${clock(s.expectedEnd, zone)}` : "";
-  return [s.workOrderReference, s.kind === "production" ? units(counts) : "", end].filter(Boolean).join(" · ");
+  return [s.workOrderReference, s.kind === "production" ? made(counts) : "", end].filter(Boolean).join(" · ");
 }

@@ -4,7 +4,7 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { post } from "../../shared/api.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
-import { number, time } from "../../shared/format.js";
+import { number, time, units } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { schemas } from "../../shared/schema.js";
 import { say } from "../../shared/words.js";
@@ -65,8 +65,8 @@ function facts(page, s) {
     ${line("Work order", s.workOrderReference)}${line("Planned", spanText(s.plannedStart, s.plannedEnd, zone))}
     ${s.actualStart ? line("Ran", s.actualEnd ? spanText(s.actualStart, s.actualEnd, zone) : `since ${at(s.actualStartAt)}`) : nothing}
     ${s.state !== "completed" ? line("Expected end", at(s.expectedEndAt) || "not known: neither end nor quantity is given") : nothing}
-    ${s.kind === "production" ? html`${line("Quantity", counts.quantity === null ? "" : `${number(Math.round(counts.quantity))} units${s.plannedQuantity ? "" : ", as end and rate imply"}`)}
-      ${line("Good", counts.good === null ? "" : `${number(Math.round(counts.good * 10) / 10)}${s.badCount ? `; bad ${number(Math.round(s.badCount * 10) / 10)}` : ""}`)}
+    ${s.kind === "production" ? html`${line("Quantity", counts.quantity === null ? "" : html`<span data-value="planned">${units(counts.quantity)}</span> units${s.plannedQuantity ? "" : ", as end and rate imply"}`)}
+      ${line("Good", counts.good === null ? "" : html`<span data-value="good">${units(counts.good)}</span>${s.badCount ? html`; bad ${units(s.badCount)}` : nothing}`)}
       ${line("Rate", s.rate.unitsPerMinute ? `${number(Math.round(s.rate.unitsPerMinute * 1000) / 1000)} per minute, from ${s.rate.from === "implied" ? "quantity and end" : `the ${s.rate.from === "sku" ? "SKU" : s.rate.from}`}` : "")}` : nothing}
     ${line("By itself", [s.autoStart && "starts at its planned start", s.autoEnd && "ends at its end", s.autoEndOnQuantityComplete && "ends with its quantity", s.extendShift && "its time is shift time"].filter(Boolean).join("; "))}
     ${line("Note", s.note)}</dl>

@@ -1,7 +1,7 @@
 // The charts below the ribbon: counts, speed, time per unit and power, on the same time and with one cursor.
 
 import { html } from "../../vendor/lit-html/lit-html.js";
-import { time } from "../../shared/format.js";
+import { time, units } from "../../shared/format.js";
 import { figure, plot } from "../../shared/plot.js";
 import { right } from "./ribbon.js";
 
@@ -47,11 +47,12 @@ function usual(values) {
 
 /** chart gives the template of a chart; view: {shown: [from, to], zone, zoom(from, to), link (cursor.js), name (of the file)}. */
 export function chart(c, { shown, zone, zoom, link, name }) {
+  const counts = c.name === "counts";
   const unit = c.unit ? `, ${c.unit}` : "";
-  const series = c.series.map((s) => ({ ...s, value: (n) => `${round(n)} ${c.unit}`.trim() }));
+  const series = c.series.map((s) => ({ ...s, value: (n) => (counts ? units(n) : `${round(n)} ${c.unit}`.trim()) }));
   return figure({
     title: `${c.title}${unit}`, name: `${name}-${c.name}`, rows: c.indices,
     chart: html`<div class="plot" data-chart=${c.name} role="img" aria-label=${`${c.title} over time; the numbers are in the table below`} ${plot({ data: c.data, series, zone, zoom, x: shown, height: 150, options: { padding: [8, right, 0, 0], hooks: link.hooks, cursor: { y: false }, ...(c.capped && { scales: { y: { range: (chart, _, high) => [0, Math.min(high || 1, usual(chart.data[1])) * 1.05] } } }) } })}></div>`,
-    columns: [{ label: "From", text: (i) => time(c.starts[i], { zone }) }, ...c.series.map((s) => ({ label: `${s.label}${unit}`, numeric: true, text: (i) => s.values[i] }))],
+    columns: [{ label: "From", text: (i) => time(c.starts[i], { zone }) }, ...c.series.map((s) => ({ label: `${s.label}${unit}`, numeric: true, text: (i) => s.values[i], ...(counts && { cell: (i) => units(s.values[i]) }) }))],
   });
 }

@@ -3,13 +3,13 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { figureButton, figures } from "../../shared/explain.js";
 import { profiles } from "../../shared/explain/rules.js";
-import { duration, number } from "../../shared/format.js";
+import { duration, number, units } from "../../shared/format.js";
 import { percent } from "../../shared/status.js";
 import { kinds } from "./ribbon.js";
 
 // whole writes a time in whole minutes, one of less than an hour in seconds: the dialog has the rest.
 const whole = (ms) => { const unit = Math.abs(ms) >= 3600000 ? 60000 : Math.abs(ms) >= 60000 ? 1000 : 1; return ms === null || ms === undefined ? "–" : duration(Math.round(ms / unit) * unit); };
-const units = (n) => (n === null || n === undefined ? "–" : number(Math.round(n * 10) / 10));
+const tenths = (n) => (n === null || n === undefined ? "–" : number(Math.round(n * 10) / 10));
 const money = (n, currency) => (n === null || n === undefined ? "–" : `${number(Math.round(n * 100) / 100)} ${currency ?? ""}`.trim());
 
 /** legend tells how much of the time was of each class: their shares make the whole. The time of non-production schedules is
@@ -32,7 +32,7 @@ export function tiles({ oee, energy, profile, change, ask, currency }) {
     <dl class="tiles station-tiles">${["oee", "availability", "performance", "quality", "coverage"].map(ratio)}
       ${tile("productionGoodCount", units(oee.productionGoodCount))}${tile("productionBadCount", units(oee.productionBadCount))}${tile("productionTargetCount", units(oee.productionTargetCount))}${tile("productionIdealCount", units(oee.productionIdealCount))}
       ${tile("scheduledProductionMs", whole(oee.scheduledProductionMs))}${tile("downtimeMs", whole(oee.downtimeMs))}
-      ${energy && energy.electricalKwh !== null ? html`${tile("electricalKwh", `${units(energy.electricalKwh)} kWh`)}${energy.cost === null ? nothing : tile("cost", money(energy.cost, currency))}${energy.kwhPerUnit === null ? nothing : tile("kwhPerUnit", `${number(Math.round(energy.kwhPerUnit * 10000) / 10000)} kWh`)}` : nothing}</dl>`;
+      ${energy && energy.electricalKwh !== null ? html`${tile("electricalKwh", `${tenths(energy.electricalKwh)} kWh`)}${energy.cost === null ? nothing : tile("cost", money(energy.cost, currency))}${energy.kwhPerUnit === null ? nothing : tile("kwhPerUnit", `${number(Math.round(energy.kwhPerUnit * 10000) / 10000)} kWh`)}` : nothing}</dl>`;
 }
 
 const lossNames = { schedule: "Not scheduled", plannedNonProduction: "Planned non-production", downtime: "Downtime", speed: "Speed", quality: "Quality" };

@@ -7,6 +7,7 @@ import { now } from "../../shared/clock.js";
 import { attempt, toast } from "../../shared/dialog.js";
 import { duration, number, time } from "../../shared/format.js";
 import { percent, statusOf } from "../../shared/status.js";
+import { factsOf } from "../floor/facts.js";
 
 /** head gives the template; station is as GET /station gives it. */
 export function head({ station, names, zone, ctx, link }) {
@@ -17,7 +18,7 @@ export function head({ station, names, zone, ctx, link }) {
       ${station.issues.map((issue) => html`<p><a href=${link([Date.parse(issue.startAt), now()])}>${issue.type === "slow" ? "Slow" : "Stop"}: <bdi>${issue.causeCode ? names.reason(issue.causeCode).name : "no cause yet"}</bdi></a></p>`)}</div>
     <dl class="station-facts">
       <div class="wide"><dt>Runs</dt><dd>${running(station, names)}</dd></div>
-      ${station.schedule ? html`<div class="wide"><dt>Count</dt><dd>${progress(station.schedule)}</dd></div>` : nothing}
+      ${station.schedule ? html`<div class="wide"><dt>Count</dt><dd>${progress(station, names)}</dd></div>` : nothing}
       ${station.lineSpeed === null ? nothing : html`<div><dt>Speed</dt><dd>${number(Math.round(station.lineSpeed * 100) / 100)}${station.lineSpeedTarget ? html` <span class="muted">of ${number(station.lineSpeedTarget)}</span>` : nothing}</dd></div>`}
       <div><dt>Operator</dt><dd>${station.currentOperatorInitials ? html`<bdi>${station.currentOperatorInitials}</bdi>` : html`<span class="muted">Nobody</span>`} ${ctx.can("operator") ? html`<button type="button" class="link" @click=${() => askOperator(station)}>Change</button>` : nothing}</dd></div>
       <div><dt>Place</dt><dd><bdi>${place.plant?.name ?? station.plantCode}</bdi>, <bdi>${place.group?.name ?? station.groupCode}</bdi></dd></div>
@@ -39,10 +40,11 @@ function running(station, names) {
   return html`${paused ? html`<bdi>${names.reason(paused.reasonCode).name}</bdi>${run ? html` <span class="muted">pauses</span> ` : nothing}` : nothing}${run ? html`<bdi>${names.sku(run.skuCode).name}</bdi>` : nothing}`;
 }
 
-function progress({ goodCount, badCount, targetCount, plannedQuantity }) {
-  const of = plannedQuantity ?? targetCount;
-  return html`${number(Math.floor(goodCount))} good${badCount ? `, ${number(Math.floor(badCount))} bad` : ""}${targetCount === null ? nothing : html`, <span class=${goodCount + badCount < targetCount * 0.95 ? "behind" : ""}>${percent((goodCount + badCount) / (targetCount || 1), 0)} of the target of ${number(Math.floor(targetCount))} by now</span>`}
-    ${plannedQuantity ? html`<span class="bar-of"><meter min="0" max=${of} value=${Math.min(goodCount, of)} aria-label="Of the planned quantity"></meter> ${percent(goodCount / of, 0)} of ${number(plannedQuantity)}</span>` : nothing}`;
+// progress tells the counts as the floor's cards do.
+function progress(station, names) {
+  const { good, bad, due, apart, behind, planned, filled } = factsOf(station, names);
+  return html`<span data-value="good">${good}</span> good${bad === null ? nothing : html`, <span data-value="bad">${bad}</span> bad`}${due === null ? nothing : html`, <span class=${behind ? "behind" : ""} data-value="apart">${apart}</span> <span class="muted">(<span data-value="due">${due}</span> due by now)</span>`}
+    ${planned === null ? nothing : html`<span class="bar-of"><meter min="0" max="1" value=${filled} aria-label="Of the planned quantity"></meter> ${percent(filled, 0)} of <span data-value="planned">${planned}</span></span>`}`;
 }
 
 const path = (station, what) => `/station/${encodeURIComponent(station.stationCode)}/${what}`;

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { connection } from "../../shared/api.js";
-import { duration, number, time } from "../../shared/format.js";
+import { duration, time, units } from "../../shared/format.js";
 import { percent, statusOf } from "../../shared/status.js";
 import { acts } from "../acts.js";
 import { now } from "../../shared/clock.js";
@@ -37,17 +37,15 @@ function running({ station, view, doing }) {
     <div class="now-what"><h2 dir="auto">${r.skuCode}</h2>${r.waits ? waits : nothing}
       <p class="now-name" dir="auto">${doing.nameOf(r.skuCode)}</p>
       ${r.workOrderReference ? html`<p class="now-order">Work order <strong dir="auto">${r.workOrderReference}</strong></p>` : nothing}</div>
-    <p class="now-count"><span class="good" data-value="good">${number(whole(r.goodCount))}</span>${r.plannedQuantity ? html` <span class="of">of ${number(r.plannedQuantity)}</span>` : html` <span class="of">good</span>`}</p>
+    <p class="now-count"><span class="good" data-value="good">${units(r.goodCount)}</span>${r.plannedQuantity ? html` <span class="of">of ${units(r.plannedQuantity)}</span>` : html` <span class="of">good</span>`}</p>
     ${ratio === null ? nothing : html`<div class="progress" role="img" aria-label=${`${percent(ratio, 0)} of the quantity`}><span class="bar" .style=${`inline-size: ${ratio * 100}%`}></span>${mark(r)}</div>`}
     <dl class="facts">
-      <div><dt>Target by now</dt><dd data-value="target">${r.targetCount === null ? "–" : number(Math.round(r.targetCount))}</dd></div>
-      <div><dt>Scrap</dt><dd data-value="bad">${number(whole(r.badCount))}</dd></div>
+      <div><dt>Target by now</dt><dd data-value="target">${r.targetCount === null ? "–" : units(r.targetCount)}</dd></div>
+      <div><dt>Scrap</dt><dd data-value="bad">${units(r.badCount)}</dd></div>
       ${r.expectedEndAt ? html`<div><dt>Ends about</dt><dd>${time(r.expectedEndAt, { zone: station.config?.plant.timezone, date: Math.abs(Date.parse(r.expectedEndAt) - now()) > 20 * 3600_000 })}</dd></div>` : nothing}
     </dl>
   </section>`;
 }
-
-const whole = (n) => Math.round(n * 1000) / 1000;
 
 // mark shows on the bar where the count would be by now.
 const mark = (r) => (r.targetCount === null ? nothing : html`<span class="mark" title="Target by now" .style=${`inset-inline-start: ${Math.min(1, r.targetCount / r.plannedQuantity) * 100}%`}></span>`);
@@ -66,7 +64,7 @@ function shift({ station }) {
   return html`<section class="card shift" aria-label="Shift so far">
     <h2>${s.name ?? "Today"} <span class="muted">${s.name ? "shift " : ""}since ${time(s.startAt, { zone: station.config?.plant.timezone, date: false })}</span></h2>
     <dl class="facts"><div class="oee"><dt>OEE</dt><dd data-value="oee">${percent(s.oee.value, 0)}</dd></div>${figure("Availability", s.availability)}${figure("Performance", s.performance)}${figure("Quality", s.quality)}
-      <div><dt>Good</dt><dd>${number(whole(s.goodCount))}</dd></div><div><dt>Scrap</dt><dd>${number(whole(s.badCount))}</dd></div></dl></section>`;
+      <div><dt>Good</dt><dd>${units(s.goodCount)}</dd></div><div><dt>Scrap</dt><dd>${units(s.badCount)}</dd></div></dl></section>`;
 }
 
 function actions({ station, doing, view }) {
