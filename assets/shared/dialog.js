@@ -6,9 +6,9 @@ import { html, render, nothing } from "../vendor/lit-html/lit-html.js";
 /**
  * openDialog shows a dialog and gives a promise of what it is closed with; undefined when it is left. content gets
  * {close(value), update()} and gives {title, body, actions}; it is called again at each update. Where entered is given, the
- * dialog asks before it is left without a value when something was typed in it, or entered() tells of something else.
+ * dialog asks before it is left without a value when something was typed in it, or entered() tells of something else. Instead, unsaved() may give what confirm is to ask, or null.
  */
-export function openDialog(content, { wide = false, entered } = {}) {
+export function openDialog(content, { wide = false, entered, unsaved } = {}) {
   const before = document.activeElement;
   const dialog = document.createElement("dialog");
   dialog.className = wide ? "dialog wide" : "dialog";
@@ -16,16 +16,16 @@ export function openDialog(content, { wide = false, entered } = {}) {
   document.body.append(dialog);
   return new Promise((done) => {
     let value, typed = false;
-    const unsent = () => Boolean(entered) && (typed || entered());
-    const leave = async () => { if (await discard()) dialog.close(); };
-    const stay = (event) => { // Escape
-      if (event.defaultPrevented || event.target !== dialog && event.type === "cancel" || !unsent()) return;
+    const unsent = () => (unsaved ? unsaved() : Boolean(entered) && (typed || entered()));
+    const leave = async () => { if (await (unsaved ? confirm(unsaved()) : discard())) dialog.close(); };
+    const escape = (event) => { // by hand: the browser's own may close a question and what it asks about at once
+      if (event.defaultPrevented || event.isComposing || event.target !== dialog && event.type === "cancel") return;
       event.preventDefault();
-      leave();
+      control.close();
     };
     dialog.addEventListener("input", ({ target }) => { typed ||= target.matches("textarea, input:not([type=search])"); });
-    dialog.addEventListener("cancel", stay);
-    dialog.addEventListener("keydown", (event) => { if (event.key === "Escape") stay(event); }); // a second one would not be asked about
+    dialog.addEventListener("cancel", escape);
+    dialog.addEventListener("keydown", (event) => { if (event.key === "Escape") escape(event); });
     const control = { close: (given) => { if (given === undefined && unsent()) { leave(); return; } value = given; dialog.close(); }, update: () => show(), element: dialog };
     const show = () => {
       const { title, body, actions } = content(control);

@@ -186,3 +186,40 @@ func TestAnAnswerIsLost(t *testing.T) {
 	}
 	c.tab.Clean()
 }
+
+// TestWhatIsEnteredStays: a form is not left without a question, and whoever is signed out meanwhile finds it again.
+func TestWhatIsEnteredStays(t *testing.T) {
+	c := serve(t)
+	c.open(webtest.Laptop, "supervisor")
+	form := func() {
+		c.button(".page-head", "Plan")
+		c.tab.Until(`document.querySelector("dialog #f-schedule-workOrderReference")`)
+	}
+	form()
+	c.tab.Press(kb.Escape)
+	c.tab.Until(`!document.querySelector("dialog")`)
+	form()
+	c.tab.Eval(`document.querySelector("#f-schedule-workOrderReference").focus()`)
+	c.tab.Press("WO-5")
+	for range 2 {
+		c.tab.Press(kb.Escape)
+		c.tab.Until(`document.querySelector("dialog:last-of-type h2")?.textContent === "Leave without sending?"`)
+		c.tab.Press(kb.Escape)
+		c.tab.Until(`document.querySelectorAll("dialog").length === 1 && document.activeElement === document.querySelector("#f-schedule-workOrderReference")`)
+	}
+	c.tab.Eval(`fetch("/auth/logout", { method: "POST", headers: { "Content-Type": "application/json" } })`)
+	c.enter("note", "gone")
+	c.tab.Eval(`import(document.querySelector("script[type=module]").src.replace("floor/main.js", "shared/api.js")).then(({ get }) => { get("/station"); })`)
+	c.tab.Until(`location.pathname === "/signin"`)
+	c.s.SignIn(c.tab, "supervisor")
+	c.visit(c.begin)
+	c.tab.Until(`document.querySelector("dialog #f-schedule-workOrderReference")?.value === "WO-5" && document.querySelector("#f-schedule-note").value === "gone"`)
+	c.tab.Eval(`document.querySelector("dialog [aria-label=Close]").click()`)
+	c.button("dialog:last-of-type footer", "Leave")
+	c.tab.Until(`!document.querySelector("dialog")`)
+	c.visit(c.begin)
+	if webtest.Eval[bool](c.tab, `sessionStorage.length > 0`) {
+		t.Error("what was thrown away is kept")
+	}
+	c.tab.Clean()
+}

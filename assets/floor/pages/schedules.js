@@ -11,6 +11,7 @@ import { addDays, dayOf, fromWall, momentOf, toWall, wallOf } from "../../shared
 import { actions } from "../schedules/actions.js";
 import { Carry } from "../schedules/carry.js";
 import { Chart } from "../schedules/chart.js";
+import { draftOf } from "../schedules/draft.js";
 import { keys } from "../schedules/keys.js";
 import { listing } from "../schedules/listing.js";
 import { legend } from "../schedules/legend.js";
@@ -54,6 +55,7 @@ class Page {
     this.plan.addEventListener("change", () => { if (this.listing || this.count !== this.plan.schedules.size) ctx.update(); });
     this.read(ctx.query);
     queueMicrotask(() => requestAnimationFrame(() => this.lay()));
+    if (draftOf(ctx.profile) && ctx.can("supervisor")) this.goOn();
   }
 
   leave() {
@@ -143,7 +145,7 @@ class Page {
     this.lay();
   };
   key = (event) => {
-    if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.target.closest?.("input, textarea, select, dialog") || !this.writes.last) return;
+    if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.target.closest?.("input, textarea, select, dialog") || !(this.writes.last || this.writes.under)) return;
     event.preventDefault();
     this.undo();
   };
@@ -159,9 +161,9 @@ class Page {
   }
 
   undo = () => attempt(async () => {
-    if (!this.writes.last) return;
-    const { text } = this.writes.last;
-    const s = await this.writes.undo();
+    const done = await this.writes.undo();
+    if (!done) return;
+    const { text, s } = done;
     toast(`Taken back: ${text}.`);
     if (s && s.state !== "deleted") this.chart.reveal(s)?.focus({ preventScroll: true });
   });
@@ -169,6 +171,11 @@ class Page {
   async open(s) {
     const { scheduleDialog } = await import("../schedules/dialog.js");
     scheduleDialog(this, s).catch((error) => toast(sentence(error), "bad"));
+  }
+
+  async goOn() {
+    const { goOn } = await import("../schedules/dialog.js");
+    goOn(this).catch((error) => toast(sentence(error), "bad"));
   }
 
   async make(code, at) {

@@ -2,7 +2,7 @@
 // asked what would become of it.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { post } from "../../shared/api.js";
+import { get, post } from "../../shared/api.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
 import { number, time, units } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
@@ -10,6 +10,7 @@ import { schemas } from "../../shared/schema.js";
 import { say } from "../../shared/words.js";
 import { spanText } from "../../shared/zone.js";
 import { countsOf, lookOf, looks, nameOf } from "./bars.js";
+import { draftOf, dropDraft, keepDraft } from "./draft.js";
 import { formOf, rates } from "./form.js";
 import { cuts, reasonsOf, stationOf } from "./rules.js";
 import { fields, saidOf } from "./writes.js";
@@ -31,6 +32,15 @@ export async function planDialog(page, { stationCode, at }) {
   const made = await formDialog(page, { title: "Plan a schedule", said, s: null, type: "quantity", zone });
   if (made) page.chart.reveal(made)?.focus({ preventScroll: true });
   return made;
+}
+
+/** goOn opens the form again with what was entered when the page went away. */
+export async function goOn(page) {
+  const draft = draftOf(page.ctx.profile);
+  const s = draft?.id ? page.plan.take((await get(`/schedule/${encodeURIComponent(draft.id)}`)).result) : null;
+  dropDraft(page.ctx.profile);
+  if (!draft || (s && s.state !== "planned" && s.state !== "running")) return;
+  await formDialog(page, { title: s ? `Change ${nameOf(s, page.names)}` : "Plan a schedule", said: draft.said, s, type: draft.type, rate: draft.rate, zone: page.zone, entered: true });
 }
 
 /** scheduleDialog shows a schedule and, to who may, what can be done with it. */
@@ -74,22 +84,24 @@ function facts(page, s) {
 }
 
 // formDialog asks what a schedule is to be, and writes it.
-async function formDialog(page, { title, said, s, type, zone }) {
+async function formDialog(page, { title, said, s, type, zone, rate = rates.find((name) => said[name]) ?? "", entered = false }) {
   const all = await schemas();
-  const state = { said: { ...said }, type, zone, rate: rates.find((name) => said[name]) ?? "", problems: new Map(), refused: "", view: null, busy: false, station: null, turn: 0 };
+  const state = { said: { ...said }, type, zone, rate, problems: new Map(), refused: "", view: null, busy: false, station: null, turn: 0 };
+  const first = JSON.stringify(bodyOf(state, s)), { profile } = page.ctx;
   let done = null;
   await openDialog((control) => {
     state.update = control.update;
-    state.change = (more) => { Object.assign(state.said, more); examine(page, state, s); };
+    state.change = (more) => { Object.assign(state.said, more); keepDraft(profile, { id: s?.id, said: state.said, type: state.type, rate: state.rate }); examine(page, state, s); };
     if (state.at !== state.said.stationCode) turnTo(page, state, s);
     return {
       title,
       body: html`${formOf({ page, state, all, s })}${outcome(page, state)}`,
       actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
-        <button type="button" class="button primary" ?disabled=${state.busy} @click=${async () => { done = await save(page, state, s); if (done) control.close(); }}>${s ? "Save" : "Plan"}</button>`,
+        <button type="button" class="button primary" ?disabled=${state.busy} @click=${async () => { done = await save(page, state, s); if (done) control.close(true); }}>${s ? "Save" : "Plan"}</button>`,
     };
-  }, { wide: true });
+  }, { wide: true, entered: () => entered || JSON.stringify(bodyOf(state, s)) !== first });
   clearTimeout(state.timer);
+  dropDraft(profile);
   return done;
 }
 

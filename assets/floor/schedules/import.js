@@ -9,13 +9,14 @@ import { spanText } from "../../shared/zone.js";
 import { bodyOfRow, columnOf, readSchedules } from "./table.js";
 
 const together = 4; // rows that are tried at the same time
-const name = "schedules-import"; // what is kept of an import that is under way
+// nameOf names what is kept of a person's import that is under way.
+const nameOf = ({ accountId, email }) => `schedules-import:${accountId}:${email}`;
 
-/** kept gives the import that was broken off, or undefined: {id, file, rows: [{row, body, id, does}], results: []}. */
-export const kept = () => keep.get(name).catch(() => undefined);
+/** kept gives the import of a person that was broken off, or undefined: {id, file, rows: [{row, body, id, does}], results: []}. */
+export const kept = (profile) => keep.get(nameOf(profile)).catch(() => undefined);
 
 /** forget drops it. */
-export const forget = () => keep.remove(name).catch(() => {});
+export const forget = (profile) => keep.remove(nameOf(profile)).catch(() => {});
 
 /**
  * Import reads a table and finds out what each row does. rows: [{row, id, does, body, view, problems: [{row, column, issue}]}];
@@ -96,7 +97,8 @@ export class Import {
  * write writes the rows of a job that are left, one by one; told() after each. Where the service is away it waits. It gives
  * whether all are through; signal breaks it off.
  */
-export async function write(job, { told, plan, signal }) {
+export async function write(job, { told, plan, profile, signal }) {
+  const name = nameOf(profile);
   await keep.set(name, job).catch(() => {});
   while (job.results.length < job.rows.length && !signal.aborted) {
     const at = job.results.length, { row, body, does } = job.rows[at];
@@ -113,7 +115,7 @@ export async function write(job, { told, plan, signal }) {
     told();
   }
   if (job.results.length < job.rows.length) { await keep.set(name, job).catch(() => {}); return false; }
-  await forget();
+  await forget(profile);
   return true;
 }
 

@@ -26,14 +26,20 @@ export async function exportSchedules(page) {
 
 /** importSchedules asks for a table and writes what it says. */
 export async function importSchedules(page) {
-  const [all, broken] = await Promise.all([schemas(), kept()]);
+  const [all, broken] = await Promise.all([schemas(), kept(page.ctx.profile)]);
   const state = { text: "", file: "", found: null, problem: "", job: null, broken, writing: false, done: false, stop: new AbortController() };
   await openDialog((control) => {
     state.update = control.update;
     return { title: "Import schedules", body: state.job ? progress(state) : source(page, all, state), actions: buttons(page, state, control) };
-  }, { wide: true });
+  }, { wide: true, unsaved: () => unsaved(state) });
   state.found?.stop();
   state.stop.abort();
+}
+
+// unsaved gives what is asked before the dialog is left.
+function unsaved({ text, job, writing }) {
+  if (writing) return { title: "Stop the import?", text: `${job.results.length} of ${count(job.rows.length, "row")} are written. Import goes on with the others when you open it again.`, action: "Stop" };
+  return !job && text.trim() ? { title: "Leave the import?", text: "Nothing of the table is written yet.", action: "Leave" } : null;
 }
 
 function source(page, all, state) {
@@ -45,7 +51,7 @@ function source(page, all, state) {
   };
   const choose = (file) => file && readText(file).then((text) => read(text, file.name), (error) => { state.problem = sentence(error); state.update(); });
   return html`${state.broken ? html`<div class="notice wait"><strong>An import was broken off.</strong> ${state.broken.results.length} of ${count(state.broken.rows.length, "row")}${state.broken.file ? html` of <bdi>${state.broken.file}</bdi>` : nothing} are written. No row is written twice.
-      <div class="row"><button type="button" class="button small primary" @click=${() => run(page, state, state.broken)}>Go on</button><button type="button" class="button small" @click=${() => { forget(); state.broken = null; state.update(); }}>Leave it</button></div></div>` : nothing}
+      <div class="row"><button type="button" class="button small primary" @click=${() => run(page, state, state.broken)}>Go on</button><button type="button" class="button small" @click=${() => { forget(page.ctx.profile); state.broken = null; state.update(); }}>Leave it</button></div></div>` : nothing}
     <p class="muted">A row with the code of a schedule changes that one; a row without makes one. A column that is left out changes nothing, an empty cell clears the value. Times are those of the plant's clock. Export first to see the columns.</p>
     <div class="row"><label class="button">Choose a file<input type="file" class="visually-hidden" accept=".csv,.txt,.tsv,text/csv" aria-label="File to import" @change=${(e) => choose(e.target.files[0])}></label><bdi class="muted">${state.file}</bdi></div>
     <label class="stack">Or paste it here<textarea rows="4" spellcheck="false" dir="auto" aria-label="Table to import" @input=${(e) => read(e.target.value, "")}></textarea></label>
@@ -80,7 +86,7 @@ const more = (list) => (list.length > shown ? html`<p>… and ${list.length - sh
 async function run(page, state, job) {
   Object.assign(state, { job, broken: null, writing: true, stop: new AbortController() });
   state.update();
-  state.done = await write(job, { plan: page.plan, told: state.update, signal: state.stop.signal });
+  state.done = await write(job, { plan: page.plan, profile: page.ctx.profile, told: state.update, signal: state.stop.signal });
   state.writing = false;
   state.update();
 }

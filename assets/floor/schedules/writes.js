@@ -19,8 +19,15 @@ export const saidOf = (s) => Object.fromEntries(fields.filter((name) => s[name] 
 /** Writes changes schedules of a plan and tells changed() when there is another change to take back. */
 export class Writes {
   last = null; // {text, back()}
+  under = null; // a promise of the change that is under way
 
   constructor(plan, names, changed) { Object.assign(this, { plan, names, changed }); }
+
+  // change does what changes something; what takes it back is known when it is through.
+  #change(work) {
+    const under = this.under = work().finally(() => { if (this.under === under) this.under = null; });
+    return under;
+  }
 
   #done(answer, text, back) {
     const s = answer ? this.plan.take(answer.result) : null;
@@ -55,7 +62,9 @@ export class Writes {
   }
 
   /** place brings a schedule to a place. */
-  async place(s, place, mode) {
+  place(s, place, mode) { return this.#change(() => this.#place(s, place, mode)); }
+
+  async #place(s, place, mode) {
     if (mode === "resize" && place.quantity === undefined && s.plannedQuantity && !s.plannedEnd) await this.try(s, place, mode);
     const [path, body] = this.bodyOf(s, place, mode), answer = await write(path, body);
     const name = nameOf(s, this.names);
@@ -68,7 +77,9 @@ export class Writes {
   }
 
   /** save makes a schedule, or changes the one that s is by what body says anew. */
-  async save(s, body) {
+  save(s, body) { return this.#change(() => this.#save(s, body)); }
+
+  async #save(s, body) {
     const answer = await write("/schedule", s ? { id: s.id, ...body } : body);
     if (!s) return this.#done(answer, "planning", async () => { await remove(answer.result.id); return { result: { ...answer.result, state: "deleted", updatedAt: new Date().toISOString() } }; });
     const before = Object.fromEntries(Object.keys(body).map((name) => [name, s[name] ?? null]));
@@ -76,20 +87,23 @@ export class Writes {
   }
 
   /** start starts a planned schedule now; endRunning: what runs there ends. */
-  async start(s, endRunning) { return this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/start${endRunning ? "?endrunning=true" : ""}`, {})); }
+  start(s, endRunning) { return this.#change(async () => this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/start${endRunning ? "?endrunning=true" : ""}`, {}))); }
 
   /** end ends a running schedule now. */
-  async end(s) { return this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/end`, {})); }
+  end(s) { return this.#change(async () => this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/end`, {}))); }
 
   /** remove deletes a planned schedule. It is taken back by planning the same anew. */
-  async remove(s) {
+  remove(s) { return this.#change(() => this.#remove(s)); }
+
+  async #remove(s) {
     await remove(s.id);
     this.plan.take({ ...s, state: "deleted", updatedAt: new Date(Math.max(Date.now(), s.updated + 1)).toISOString() });
     this.#done(null, `deleting ${nameOf(s, this.names)}`, () => write("/schedule", saidOf(s)));
   }
 
-  /** undo takes the last change back. */
+  /** undo takes the last change back, also one that is under way. It gives {text, s}, or null where there is none. */
   async undo() {
+    await this.under?.catch(() => {});
     const { last } = this;
     if (!last) return null;
     this.last = null; // a second hand on the keys takes nothing back twice
@@ -101,6 +115,6 @@ export class Writes {
     });
     const s = answer?.result ? this.plan.take(answer.result) : null;
     this.changed();
-    return s;
+    return { text: last.text, s };
   }
 }
