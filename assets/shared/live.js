@@ -16,45 +16,35 @@ const grace = 8000; // ms that a stream may take to come back before what is sho
 class Live extends EventTarget {
   /** stations are the stations by code, in the manifest's order, as GET /station gives each. */
   stations = new Map();
-  #scope = {};
+  #scope = {}; // of which the stream tells
   #stream = null;
-  #users = 0;
+  #followers = []; // {scope}, in the order in which they came
   #changed = new Set();
   #frame = 0;
   #timer = 0;
   #reading = null;
   #waiting = []; // events that came while everything was read
   #whole = false; // everything was read since the stream is there
+  #due = false; // "reset" is to be told when everything is read
   #watch = 0;
   #heard = 0; // when the service last said something, ms
   #lost = 0; // since when the stream is not there, ms; 0: it is
 
   /**
-   * follow begins to follow; it gives a function that ends it. scope: {plantcode, stationcodes}, of which the last one asked
-   * for holds. The first reading is awaited.
+   * follow begins to follow; it gives a function that ends it. scope: {plantcode, stationcodes}, of which that of the last
+   * one who still follows holds. The first reading is awaited.
    */
   async follow(scope = {}) {
-    this.#users++;
-    const other = JSON.stringify(scope) !== JSON.stringify(this.#scope);
-    this.#scope = scope;
-    if (other) this.stations = new Map();
-    if (this.#users === 1) {
+    const follower = { scope };
+    if (this.#followers.push(follower) === 1) {
       document.addEventListener("visibilitychange", this.#look);
       connection.addEventListener("change", this.#look);
       this.#watch = setInterval(() => this.#mend(), again);
     }
-    let ended = false;
-    const end = () => {
-      if (ended) return;
-      ended = true;
-      if (--this.#users > 0) return;
-      document.removeEventListener("visibilitychange", this.#look);
-      connection.removeEventListener("change", this.#look);
-      clearInterval(this.#watch);
-      this.#close();
-    };
+    const end = () => this.#leave(follower);
     try {
-      if (other || !this.#stream) await this.#open();
+      if (!same(scope, this.#scope)) this.stations = new Map();
+      await this.#agree();
     } catch (error) {
       end();
       throw error;
@@ -62,9 +52,32 @@ class Live extends EventTarget {
     return end;
   }
 
+  #leave(follower) {
+    const at = this.#followers.indexOf(follower);
+    if (at < 0) return;
+    this.#followers.splice(at, 1);
+    if (this.#followers.length) {
+      this.#agree().catch(() => {}); // it is looked after, as any stream
+      return;
+    }
+    document.removeEventListener("visibilitychange", this.#look);
+    connection.removeEventListener("change", this.#look);
+    clearInterval(this.#watch);
+    this.#close();
+    this.#heard = this.#lost = 0;
+  }
+
+  // agree lets the stream tell what the last follower asks for, and waits until that is read.
+  async #agree() {
+    const { scope } = this.#followers.at(-1), other = !same(scope, this.#scope);
+    this.#scope = scope;
+    if (other || !this.#stream) return this.#open();
+    return this.#whole ? undefined : this.#reading ?? this.#read();
+  }
+
   /** oldSince gives since when, ms, what is shown may be old, as nothing is heard of the service; 0: it is not old. */
   oldSince(now = Date.now()) {
-    if (!this.#heard) return 0; // nothing is shown yet
+    if (!this.#heard) return 0; // nothing is shown, or nothing yet
     const silent = this.#lost ? now - this.#lost > grace : now - this.#heard > silence;
     return silent ? this.#heard : 0;
   }
@@ -99,6 +112,7 @@ class Live extends EventTarget {
   async #open() {
     this.#close();
     this.#whole = false;
+    this.#due = true;
     const stream = new EventSource(`/events${query(this.#scope)}`);
     this.#stream = stream;
     for (const type of ["open", "station", "issue", "schedule", "task", "message", "account", "reset", "beat"]) stream.addEventListener(type, () => this.#hear());
@@ -122,24 +136,25 @@ class Live extends EventTarget {
       this.#timer = setTimeout(this.#look, again);
     });
     await this.#read();
-    this.dispatchEvent(new Event("reset"));
   }
 
+  // read reads all stations; who waits for a reading that another one has overtaken waits for that.
   #read() {
     this.#whole = false;
     const reading = this.#reading = (async () => {
-      try {
-        const { results } = await get(`/station${query(this.#scope)}`, { signal: AbortSignal.timeout(patience) });
-        if (reading !== this.#reading) return;
-        this.#whole = true;
-        const before = this.stations;
-        this.stations = new Map(results.map((station) => [station.stationCode, newer(before.get(station.stationCode), station)]));
-        for (const code of [...before.keys(), ...this.stations.keys()]) this.#changed.add(code);
-      } finally {
-        if (reading === this.#reading) this.#reading = null;
-      }
+      const answer = await get(`/station${query(this.#scope)}`, { signal: AbortSignal.timeout(patience) }).catch((error) => ({ error }));
+      if (reading !== this.#reading) return this.#reading;
+      this.#reading = null;
+      if (answer.error) throw answer.error;
+      this.#whole = true;
+      const before = this.stations;
+      this.stations = new Map(answer.results.map((station) => [station.stationCode, newer(before.get(station.stationCode), station)]));
+      for (const code of [...before.keys(), ...this.stations.keys()]) this.#changed.add(code);
       for (const event of this.#waiting.splice(0)) this.#take(event);
       this.#tell();
+      if (!this.#due) return;
+      this.#due = false;
+      this.dispatchEvent(new Event("reset"));
     })();
     return reading;
   }
@@ -164,6 +179,7 @@ class Live extends EventTarget {
   }
 }
 
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const newer = (a, b) => (a && a.sequence > b.sequence ? a : b);
 
 export const live = new Live();

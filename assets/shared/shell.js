@@ -24,10 +24,10 @@ export const atLeast = (role, needed) => roles.indexOf(role) >= roles.indexOf(ne
 /**
  * openShell shows the page at the address and goes on from there. base is the path that its pages stand below ("/console"),
  * sections the table, load(module) imports a page's module; others are the menu's links to other shells, [{href, label}]. May
- * be left out: prepare(profile), awaited before a page is opened; extra, what ctx has more; foot(ctx), what stands below the
- * page; unsaved(), whether something is entered and not applied; save(), keeps it. It gives {profile, update, show}.
+ * be left out: prepare(profile), awaited before a page is opened; extra, what ctx has more; banner(), what stands above the
+ * page of a shell with a bar; foot(ctx), what stands below it; unsaved(), whether something is entered and not applied; save(), keeps it. It gives {profile, update, show}.
  */
-export function openShell({ base, title, sections, load, others = [], prepare = () => {}, extra = {}, foot = () => nothing, unsaved = () => false, save = async () => {} }) {
+export function openShell({ base, title, sections, load, others = [], prepare = () => {}, extra = {}, banner = () => nothing, foot = () => nothing, unsaved = () => false, save = async () => {} }) {
   const root = document.body.appendChild(Object.assign(document.createElement("div"), { id: "shell" }));
   const shell = { profile: null, page: null, path: [], view: null, error: null, menu: false, update, show };
   let drawn = false, turn = 0, at = "";
@@ -45,12 +45,12 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     render(shell.page?.bare ? html`${away()}<main id="main" tabindex="-1">${content()}</main>` : html`
       <a class="skip" href="#main">Skip to the content</a>
       <header class="top">
-        <button type="button" class="icon-button menu-button" aria-label="Menu" aria-expanded=${String(shell.menu)} aria-controls="menu" @click=${() => { shell.menu = !shell.menu; update(); }}>☰</button>
+        <button type="button" class="icon-button menu-button" aria-label="Menu" aria-expanded=${String(shell.menu)} aria-controls="menu" @click=${() => openMenu(!shell.menu)}>☰</button>
         <a class="brand" href=${base}><span>opsmon</span></a>
         <span class="account" dir="auto">${shell.profile?.accountId ?? ""}</span>
         ${shell.profile ? person(shell.profile) : nothing}
       </header>
-      ${away()}
+      <div class="banners">${away()}${banner()}</div>
       <div class="frame">
         ${menu()}
         <main id="main" tabindex="-1">${content()}</main>
@@ -80,6 +80,11 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     const open = document.querySelector(".person[open]");
     open?.removeAttribute("open");
     return Boolean(open);
+  }
+
+  function openMenu(open) { // over the page, on a small screen
+    shell.menu = open;
+    update();
   }
 
   const change = (accountId) => attempt(async () => {
@@ -149,6 +154,7 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
       if (!found) throw new Error("there is no page at this address");
       if (!atLeast(shell.profile.role, found.page.role)) throw new Error(`this page is for the role ${found.page.role}; yours is ${shell.profile.role}`);
       const [module] = await Promise.all([coming, prepare(shell.profile)]);
+      if (mine !== turn) return;
       const view = await module.open(context(found.path));
       if (mine === turn) shell.view = view;
       else view.leave?.();
@@ -178,6 +184,7 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
   // Links within the shell change the page without loading it anew.
   document.addEventListener("click", (event) => {
     if (!event.target.closest?.(".person")) closePerson();
+    if (shell.menu && !event.target.closest?.("#menu, .menu-button")) openMenu(false);
     const link = event.target.closest?.("a[href]");
     if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || link.target || link.hasAttribute("download")) return;
     const to = new URL(link.href);
@@ -187,7 +194,14 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     document.getElementById("main")?.focus({ preventScroll: true });
   });
   addEventListener("popstate", () => show());
-  addEventListener("keydown", (event) => { if (event.key === "Escape" && closePerson()) document.querySelector(".person summary").focus(); });
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    if (closePerson()) document.querySelector(".person summary").focus();
+    else if (shell.menu) {
+      openMenu(false);
+      document.querySelector(".menu-button").focus();
+    }
+  });
   connection.addEventListener("change", () => {
     update();
     if (connection.up && shell.error?.away) show();

@@ -29,7 +29,7 @@ func TestTheServiceStartsAgain(t *testing.T) {
 			tab.Until(card(0, "[data-value=status]") + ` === "Producing"`)
 		}
 	})
-	floor.Until(`[...document.querySelectorAll(".notice.wait")].some((e) => e.textContent.includes("Connection lost since"))`)
+	floor.Until(`document.querySelector(".banner.stale")?.textContent.includes("Connection lost since")`)
 	wall.Until(`document.querySelector(".wall.old .wall-old")?.textContent.includes("Connection lost since")`)
 	still := wall.Text(`[data-station="S-0"] time`)
 	floor.Axe()
@@ -42,7 +42,7 @@ func TestTheServiceStartsAgain(t *testing.T) {
 	s.Key = key
 	signals(s, time.Now(), produces(1), 1)
 	for _, tab := range []*webtest.Tab{floor, wall} {
-		tab.Until(`!document.querySelector(".wall-old, .notice.wait") && ` + card(1, "[data-value=status]") + ` === "Producing"`)
+		tab.Until(`!document.querySelector(".wall-old, .banner.stale") && ` + card(1, "[data-value=status]") + ` === "Producing"`)
 		tab.Clean()
 	}
 }

@@ -8,6 +8,7 @@ import { Card } from "./card.js";
 import { factsOf, tally } from "./facts.js";
 
 const settle = 3000; // ms between two times that cards change their places by trouble, so that hands can keep up
+const pause = 1000; // ms between two times that what changes is searched
 
 /** Board has the cards in its element; wanted is {plant, group, status: [], search, sort}. */
 export class Board {
@@ -16,20 +17,24 @@ export class Board {
   scope = [];
   #cards = new Map();
 
-  constructor() {
+  constructor(changed) {
+    this.#changed = changed;
     this.element.addEventListener("contentvisibilityautostatechange", (event) => this.#cards.get(event.target.dataset.station)?.hide(event.skipped));
     addEventListener("beforeprint", this.#all);
   }
 
+  #changed;
   #names;
+  #version = 0; // of the names that cards show
   #wanted;
   #ordered = 0;
   #timer = 0;
 
   /** show draws all anew. */
   show(names, wanted) {
-    const renamed = names !== this.#names;
+    const renamed = names.version !== this.#version;
     this.#names = names;
+    this.#version = names.version;
     this.#wanted = wanted;
     for (const code of this.#cards.keys()) if (!live.stations.has(code)) this.#cards.delete(code);
     for (const station of live.stations.values()) {
@@ -39,7 +44,10 @@ export class Board {
     this.#arrange();
   }
 
-  /** change draws the stations that have changed; it tells whether some have come, gone or changed their status, or may be what is searched for. */
+  /**
+   * change draws the stations that have changed; it tells whether some have come, gone or changed their status, or may be what
+   * is searched for. Where that shows later, changed of the constructor is called.
+   */
   change(codes) {
     let moved = false;
     for (const code of codes) {
@@ -47,12 +55,13 @@ export class Board {
       if (!station) moved = this.#cards.delete(code) || moved;
       else if (this.#cards.get(code)?.station !== station) moved = this.#card(station).show(station, this.#names) || moved;
     }
-    if (!moved && !this.#wanted.search) return false;
-    this.#choose();
-    const wait = this.#wanted.sort === "trouble" ? this.#ordered + settle - Date.now() : 0;
+    const { search, sort } = this.#wanted;
+    if (!moved && !search) return false;
+    if (!search) this.#choose();
+    const wait = this.#ordered + (sort === "trouble" ? settle : search ? pause : 0) - Date.now();
     if (wait <= 0) this.#arrange();
-    else this.#timer ||= setTimeout(() => this.#arrange(), wait);
-    return true;
+    else this.#timer ||= setTimeout(() => { this.#arrange(); this.#changed(); }, wait);
+    return !search || wait <= 0;
   }
 
   tick(now) { for (const card of this.#cards.values()) card.tick(now); }
@@ -94,14 +103,11 @@ export class Board {
   }
 
   #groups(shown) {
-    const by = byGroup(shown), whole = byGroup(this.scope);
-    const many = this.#names.plants.length > 1;
-    return html`${repeat(this.#names.plants.filter((plant) => shown.some((s) => s.plantCode === plant.code)), (plant) => plant.code, (plant) => {
-      const groups = plant.groups.map((group) => ({ group, key: keyOf(plant.code, group.code) })).filter(({ key }) => by.has(key));
-      return html`<section class="plant">${many ? html`<div class="plant-head"><h2 dir="auto">${plant.name}</h2><p class="tally">${tally(this.scope.filter((s) => s.plantCode === plant.code))}</p></div>` : nothing}
-        ${repeat(groups, ({ key }) => key, ({ group, key }) => html`<section class="group"><div class="group-head">${many ? html`<h3 dir="auto">${group.name}</h3>` : html`<h2 dir="auto">${group.name}</h2>`}
-          <p class="tally">${tally(whole.get(key))}</p></div>${this.#list(by.get(key))}</section>`)}</section>`;
-    })}`;
+    const whole = byGroup(this.scope), many = this.#names.plants.length > 1;
+    return html`${repeat(this.#names.byGroup(shown), ({ plant }) => plant.code, ({ plant, groups }) => html`<section class="plant">
+        ${many ? html`<div class="plant-head"><h2 dir="auto">${plant.name}</h2><p class="tally">${tally(this.scope.filter((s) => s.plantCode === plant.code))}</p></div>` : nothing}
+        ${repeat(groups, ({ group }) => group.code, ({ group, stations }) => html`<section class="group"><div class="group-head">${many ? html`<h3 dir="auto">${group.name}</h3>` : html`<h2 dir="auto">${group.name}</h2>`}
+          <p class="tally">${tally(whole.get(keyOf(plant.code, group.code)))}</p></div>${this.#list(stations)}</section>`)}</section>`)}`;
   }
 
   #list(stations) { return html`<ul class="stations" role="list">${repeat(stations, (s) => s.stationCode, (s) => this.#cards.get(s.stationCode).root)}</ul>`; }

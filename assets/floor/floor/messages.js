@@ -5,9 +5,13 @@ import { get } from "../../shared/api.js";
 import { count, time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 
+const patience = 10_000; // ms until what could not be read is asked for once more
+
 /** Messages follows them; changed is called when there are others. */
 export class Messages {
   #open = [];
+  #heard = []; // since the last reading has begun
+  #timer = 0;
   #changed;
 
   constructor(changed) {
@@ -20,20 +24,34 @@ export class Messages {
   close() {
     live.removeEventListener("message", this.#take);
     live.removeEventListener("reset", this.#read);
+    clearTimeout(this.#timer);
+    this.#heard = null;
   }
 
   #read = async () => {
-    const { results } = await get("/message?limit=200").catch(() => ({ results: null })); // a reset comes when the service is back
-    if (!results) return;
+    const heard = this.#heard = []; // what is told meanwhile: the answer may be of before
+    clearTimeout(this.#timer);
+    const { results } = await get("/message?limit=1000").catch(() => ({ results: null })); // as many as one request gives, with those that are done
+    if (heard !== this.#heard) return; // another reading has begun, or the page was left
+    if (!results) {
+      this.#timer = setTimeout(this.#read, patience);
+      return;
+    }
     this.#open = results.filter((message) => !message.doneAt);
+    for (const message of heard) this.#put(message);
     this.#changed();
   };
 
   #take = ({ detail }) => {
-    this.#open = this.#open.filter((message) => message.id !== detail.id);
-    if (!detail.doneAt) this.#open.unshift(detail);
+    this.#heard.push(detail);
+    this.#put(detail);
     this.#changed();
   };
+
+  #put(message) {
+    this.#open = this.#open.filter((other) => other.id !== message.id);
+    if (!message.doneAt) this.#open.unshift(message);
+  }
 
   /** list shows those of some stations. */
   list(stations, names) {

@@ -1,10 +1,8 @@
 // The floor: what every station does now, by plant and group. What is looked at stands in the address.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { ahead } from "../../shared/clock.js";
-import { directory } from "../../shared/directory.js";
+import { directory, renamed } from "../../shared/directory.js";
 import { segmented } from "../../shared/form.js";
-import { time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { addressOf, readScope, scopeBar } from "../../shared/scope.js";
 import { statusOf } from "../../shared/status.js";
@@ -20,15 +18,15 @@ export async function open(ctx) {
   const [names, unfollow] = await Promise.all([directory(), live.follow(), style(new URL("../floor.css", import.meta.url))]);
   const page = new Floor(ctx, names);
   const stations = (event) => { if (page.board.change(event.detail)) ctx.update(); };
-  const account = () => directory().then((again) => page.look(page.ctx, again), () => {}); // the old names do until then
+  const again = () => page.look(page.ctx);
   live.addEventListener("stations", stations);
-  live.addEventListener("account", account);
+  renamed.addEventListener("change", again);
   const stop = everySecond((at) => page.tick(at));
   return {
     title: "Floor", render: () => page.render(), changed: (now) => page.look(now),
     leave: () => {
       live.removeEventListener("stations", stations);
-      live.removeEventListener("account", account);
+      renamed.removeEventListener("change", again);
       stop();
       page.board.close();
       page.messages.close();
@@ -38,31 +36,27 @@ export async function open(ctx) {
 }
 
 class Floor {
-  board = new Board();
-
+  board = new Board(() => this.ctx.update());
   messages = new Messages(() => this.ctx.update());
-  #old = 0; // since when what is shown is old, ms; 0: it is not
 
-  constructor(ctx, names) { this.look(ctx, names); }
-
-  tick(at) {
-    const old = live.oldSince();
-    if (old !== this.#old) {
-      this.#old = old;
-      this.ctx.update();
-    }
-    if (!old) this.board.tick(at); // what is not known does not go on
+  constructor(ctx, names) {
+    this.names = names;
+    this.look(ctx);
   }
 
-  // look takes what the address asks for, and the names when they are new.
-  look(ctx, names = this.names) {
+  tick(at) {
+    if (!live.oldSince()) this.board.tick(at); // what is not known does not go on
+  }
+
+  // look takes what the address asks for, and other names.
+  look(ctx) {
     const { plant, group } = readScope(ctx.query);
-    Object.assign(this, { ctx, names });
+    this.ctx = ctx;
     this.wanted = {
       plant, group, status: (ctx.query.get("status") ?? "").split(",").filter(Boolean),
       search: ctx.query.get("search") ?? "", sort: ctx.query.get("sort") ?? "", view: ctx.query.get("view") ?? "",
     };
-    this.board.show(names, this.wanted);
+    this.board.show(this.names, this.wanted);
     ctx.update();
   }
 
@@ -84,7 +78,6 @@ class Floor {
       <div class="floor-bar">${scopeBar({ scope: { plant: wanted.plant, group: wanted.group }, directory: names, parts: ["plant", "group"], change: ({ plant, group }) => this.go({ plant, group }), more: html`<label class="scope-part"><span>Search</span>
         <input type="search" placeholder="Station, SKU, work order …" .value=${wanted.search} @input=${(e) => this.go({ search: e.target.value }, true)}></label>` })}
         ${this.chips()}</div>
-      ${this.#old ? html`<p class="notice wait" role="alert"><strong>Connection lost since ${time(this.#old + ahead())}.</strong> What is shown is from then; it goes on by itself.</p>` : nothing}
       ${this.messages.list(board.scope, names)}
       <div class=${`floor-board ${this.view}${wanted.sort === "trouble" ? " by-trouble" : ""}`}>${board.element}</div>`;
   }

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { attempt, sentence, toast } from "../../shared/dialog.js";
-import { directory } from "../../shared/directory.js";
+import { directory, renamed } from "../../shared/directory.js";
 import { segmented } from "../../shared/form.js";
 import { live } from "../../shared/live.js";
 import { addressOf, readScope, scopeBar } from "../../shared/scope.js";
@@ -50,6 +50,7 @@ class Page {
     live.addEventListener("stations", this.counted);
     live.addEventListener("reset", this.reset);
     live.addEventListener("account", this.reset);
+    renamed.addEventListener("change", this.named);
     addEventListener("keydown", this.key);
     addEventListener("beforeprint", this.print);
     this.plan.addEventListener("change", () => { if (this.listing || this.count !== this.plan.schedules.size) ctx.update(); });
@@ -66,6 +67,7 @@ class Page {
     live.removeEventListener("stations", this.counted);
     live.removeEventListener("reset", this.reset);
     live.removeEventListener("account", this.reset);
+    renamed.removeEventListener("change", this.named);
     removeEventListener("keydown", this.key);
     removeEventListener("beforeprint", this.print);
     clearTimeout(this.timer);
@@ -139,11 +141,11 @@ class Page {
     if (this.listing) this.timer ||= setTimeout(() => { this.timer = 0; this.ctx.update(); }, 1000);
   };
   event = (event) => this.plan.heard(event.detail);
-  reset = async () => {
-    this.names = this.chart.names = this.carry.names = this.writes.names = await directory().catch(() => this.names);
+  reset = () => {
     this.plan.again();
     this.lay();
   };
+  named = () => this.lay();
   key = (event) => {
     if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.target.closest?.("input, textarea, select, dialog") || !(this.writes.last || this.writes.under)) return;
     event.preventDefault();

@@ -64,7 +64,7 @@ async function chooser(ctx, names) {
   live.addEventListener("stations", ctx.update);
   const leave = () => { live.removeEventListener("stations", ctx.update); end(); };
   return { title: "Station", leave, changed: (now) => { if (now.path[0]) location.reload(); }, render: () => html`<div class="page-head"><h1>Station</h1></div>
-    ${names.plants.map((plant) => plant.groups.map((group) => html`<section class="stack"><h2 dir="auto">${group.name}</h2><ul class="plain-list station-links">${group.stations.map(({ code, name }) => {
+    ${names.plants.map((plant) => plant.groups.map((group) => html`<section class="stack"><h2>${names.plants.length > 1 ? html`<bdi>${plant.name}</bdi> · ` : nothing}<bdi>${group.name}</bdi></h2><ul class="plain-list station-links">${group.stations.map(({ code, name }) => {
       const station = live.stations.get(code), status = statusOf(station?.statusCode);
       return html`<li><a href=${`/floor/station/${encodeURIComponent(code)}`} dir="auto">${name}</a> ${station ? html`<span class=${`status ${status.color}`}><span aria-hidden="true">${status.sign}</span> ${status.label}</span>` : nothing}</li>`;
     })}</ul></section>`))}` };
@@ -80,7 +80,7 @@ function render(page) {
   if (!station) return html`<section class="notice bad" role="alert"><strong>There is no station ${page.code}.</strong> It may have left the configuration. <a href="/floor/station">All stations</a></section>`;
   const link = ([from, to]) => stopsAddress(page)({ start: from, end: to });
   return html`<div class="page-head station-title"><h1 dir="auto">${station.name}</h1><span class="row">
-      <label class="inline-field"><span class="visually-hidden">Another station</span><select @change=${(e) => ctx.navigate(addressOf({ range: page.view.text in ranges || page.view.text.endsWith("/now") ? page.view.text : "" }, {}, `/floor/station/${encodeURIComponent(e.target.value)}`))}>${names.plants.flatMap((plant) => plant.groups.map((group) => html`<optgroup label=${group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === page.code}>${s.name}</option>`)}</optgroup>`))}</select></label>
+      <label class="inline-field"><span class="visually-hidden">Another station</span><select @change=${(e) => ctx.navigate(addressOf({ range: page.view.text in ranges || page.view.text.endsWith("/now") ? page.view.text : "" }, {}, `/floor/station/${encodeURIComponent(e.target.value)}`))}>${names.plants.flatMap((plant) => plant.groups.map((group) => html`<optgroup label=${names.plants.length > 1 ? `${plant.name} · ${group.name}` : group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === page.code}>${s.name}</option>`)}</optgroup>`))}</select></label>
       ${ctx.can("supervisor") && !station.alertMessage ? html`<button type="button" class="button" @click=${() => askAlert(station, zone)}>Put an alert up</button>` : nothing}</span></div>
     ${alert({ station, zone, ctx })}
     ${head({ station, names, zone, ctx, link })}

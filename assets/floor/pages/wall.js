@@ -4,7 +4,7 @@
 import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { ahead } from "../../shared/clock.js";
-import { directory } from "../../shared/directory.js";
+import { directory, renamed } from "../../shared/directory.js";
 import { count, time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { addressOf, readScope } from "../../shared/scope.js";
@@ -34,10 +34,13 @@ class Wall {
   #old = 0;
   #hands = 0;
 
-  constructor(ctx, names) { this.look(ctx, names); }
+  constructor(ctx, names) {
+    this.names = names;
+    this.look(ctx);
+  }
 
-  look(ctx, names = this.names) {
-    Object.assign(this, { ctx, names, scope: readScope(ctx.query) });
+  look(ctx) {
+    Object.assign(this, { ctx, scope: readScope(ctx.query) });
     this.every = Math.max(shortest, Number(ctx.query.get("every")) || usual) * 1000;
     this.together = ctx.query.get("together") === "true" || this.scope.stations.length > 0;
     this.root.classList.toggle("light", ctx.query.get("theme") === "light");
@@ -49,17 +52,17 @@ class Wall {
   // begin listens; it gives a function that ends it.
   begin() {
     const stations = ({ detail }) => this.#change(detail);
-    const account = () => directory().then((names) => this.look(this.ctx, names), () => {}); // the old names do until then
+    const again = () => this.look(this.ctx);
     const hand = () => this.#awake();
     const fit = new ResizeObserver(() => this.#fit());
     live.addEventListener("stations", stations);
-    live.addEventListener("account", account);
+    renamed.addEventListener("change", again);
     for (const type of ["pointermove", "pointerdown", "keydown"]) document.addEventListener(type, hand);
     document.addEventListener("keydown", this.#key);
     fit.observe(this.root);
     return () => {
       live.removeEventListener("stations", stations);
-      live.removeEventListener("account", account);
+      renamed.removeEventListener("change", again);
       for (const type of ["pointermove", "pointerdown", "keydown"]) document.removeEventListener(type, hand);
       document.removeEventListener("keydown", this.#key);
       clearTimeout(this.#hands);
@@ -84,10 +87,10 @@ class Wall {
   // lay finds the stations and cuts them into pages.
   #lay() {
     const { plant, group, stations } = this.scope;
-    const groups = this.names.plants.filter((p) => !plant || p.code === plant).flatMap((p) => p.groups.filter((g) => !group || g.code === group).map((g) => ({
-      plant: p.name, title: this.names.plants.length > 1 ? `${p.name} · ${g.name}` : g.name, zone: p.timezone,
-      stations: g.stations.map((s) => s.code).filter((code) => live.stations.has(code) && (stations.length === 0 || stations.includes(code))),
-    }))).filter((g) => g.stations.length);
+    const here = [...live.stations.values()].filter((s) => (!plant || s.plantCode === plant) && (!group || s.groupCode === group) && (stations.length === 0 || stations.includes(s.stationCode)));
+    const groups = this.names.byGroup(here).flatMap(({ plant: p, groups: all }) => all.map((g) => ({
+      plant: p.name, title: this.names.plants.length > 1 ? `${p.name} · ${g.group.name}` : g.group.name, zone: p.timezone, stations: g.stations.map((s) => s.stationCode),
+    })));
     this.pages = pagesOf(groups, this.together);
     for (const page of this.pages) page.zone = groups.find((g) => g.stations.includes(page.stations[0])).zone;
     this.laid = [...live.stations.keys()].join();

@@ -11,6 +11,10 @@ const back = 86400000; // ms that a start may lie back
 
 const coming = new Map(), known = new Map();
 live.addEventListener("account", () => { coming.clear(); known.clear(); });
+live.addEventListener("reset", () => { // they may be other by now; what was known does until then
+  coming.clear();
+  for (const code of known.keys()) stationOf(code).catch(() => {});
+});
 
 /** stationOf gives what holds at a station, as GET /station/{code} does; asked once for each. */
 export function stationOf(code) {

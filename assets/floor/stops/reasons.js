@@ -8,7 +8,7 @@ import { live as floor } from "../../shared/live.js";
 
 const stations = new Map();
 
-floor.addEventListener("account", () => stations.clear());
+for (const type of ["account", "reset"]) floor.addEventListener(type, () => stations.clear());
 
 /** stationOf gives a station's configuration as GET /station/CODE does: reasons, flags, taskLists … It is read once. */
 export function stationOf(code) {
