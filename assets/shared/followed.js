@@ -8,6 +8,9 @@ const page = 1000, atOnce = 5000;
 /** Milliseconds that events are waited for before stations are read again: what changes is often told more than once. */
 const pause = 400;
 
+/** Milliseconds until what could not be read is asked for once more. */
+const patience = 5000;
+
 /**
  * Followed holds what GET path gives: all, rows that have an id and a stationCode; total, how many there are; loading, error.
  * changed is called when any of it is other than before.
@@ -21,6 +24,7 @@ export class Followed {
   #limit = atOnce;
   #dirty = new Set();
   #timer = 0;
+  #stopped = false;
 
   constructor(path, changed) { Object.assign(this, { path, changed }); }
 
@@ -38,22 +42,29 @@ export class Followed {
   }
 
   async #load() {
-    const turn = ++this.#turn, all = new Map();
+    const turn = ++this.#turn;
     Object.assign(this, { loading: true, error: null });
     this.changed();
     try {
-      for (let total = Infinity; all.size < Math.min(total, this.#limit);) {
-        const body = await get(`${this.path}${query({ ...this.query, limit: page, skip: all.size })}`);
-        if (turn !== this.#turn) return;
-        for (const row of body.results) all.set(row.id, row);
-        total = body.results.length ? body.paging.totalElements : all.size;
-        Object.assign(this, { all: [...all.values()], total: body.paging.totalElements });
-        this.changed();
-      }
+      await this.#pages(this.query, turn, (all, total) => { Object.assign(this, { all, total }); this.changed(); });
     } catch (error) {
       if (turn === this.#turn) this.error = error;
     } finally {
       if (turn === this.#turn) { this.loading = false; this.changed(); }
+    }
+  }
+
+  // pages reads what there is, page by page, and tells after each what it has. It counts what came and not what it has: while
+  // it reads, new rows push others into the next page, where they come once more.
+  async #pages(values, turn, tell) {
+    const all = new Map();
+    for (let skip = 0, total = Infinity; skip < Math.min(total, this.#limit);) {
+      const body = await get(`${this.path}${query({ ...values, limit: page, skip })}`);
+      if (turn !== this.#turn) return;
+      for (const row of body.results) all.set(row.id, row);
+      skip += body.results.length;
+      total = body.results.length ? body.paging.totalElements : skip;
+      tell([...all.values()], body.paging.totalElements);
     }
   }
 
@@ -63,26 +74,33 @@ export class Followed {
     this.#timer ||= setTimeout(() => this.#again(), pause);
   }
 
+  // again reads stations anew, one time after the other, so that what is older comes never over what is newer. While all is
+  // read it waits: that may be of before the event.
   async #again() {
-    if (this.loading) { // what it reads may be of before the event
-      this.#timer = setTimeout(() => this.#again(), pause);
-      return;
-    }
-    const codes = [...this.#dirty], asks = this.query.stationcodes ?? [], turn = this.#turn;
+    const turn = this.#turn, wait = this.loading ? pause : await this.#stations(turn);
+    this.#timer = this.#dirty.size && !this.#stopped ? setTimeout(() => this.#again(), wait) : 0;
+  }
+
+  // stations reads those that an event was of; it gives how long to wait until what came meanwhile is read.
+  async #stations(turn) {
+    const asks = this.query.stationcodes ?? [], codes = [...this.#dirty].filter((code) => !asks.length || asks.includes(code));
     this.#dirty.clear();
-    this.#timer = 0;
-    const mine = asks.length ? codes.filter((code) => asks.includes(code)) : codes;
-    if (!mine.length) return;
+    if (!codes.length) return pause;
     try {
-      const body = await get(`${this.path}${query({ ...this.query, stationcodes: mine, limit: page })}`);
-      if (turn !== this.#turn) return;
-      const others = this.all.filter((row) => !mine.includes(row.stationCode));
-      this.total += others.length + body.results.length - this.all.length;
-      this.all = [...others, ...body.results];
+      let rows = [];
+      await this.#pages({ ...this.query, stationcodes: codes }, turn, (all) => { rows = all; });
+      const partly = this.total > this.all.length; // then nobody knows how many of these were not read
+      const { paging } = partly ? await get(`${this.path}${query({ ...this.query, limit: 1 })}`) : {};
+      if (turn !== this.#turn) return pause;
+      const all = [...this.all.filter((row) => !codes.includes(row.stationCode)), ...rows];
+      Object.assign(this, { all, total: paging?.totalElements ?? all.length });
       this.changed();
     } catch (error) {
-      if (!error.away && error.status !== 400) console.warn(error); // 400: the station is not among those asked for
+      if (turn !== this.#turn || error.status === 400) return pause; // 400: the station is not among those asked for
+      for (const code of codes) this.#dirty.add(code);
+      return Math.max(patience, error.retryAfter * 1000);
     }
+    return pause;
   }
 
   /** take puts rows as an action left them in the place of what they were. */
@@ -95,6 +113,7 @@ export class Followed {
 
   stop() {
     this.#turn++;
+    this.#stopped = true;
     clearTimeout(this.#timer);
   }
 }

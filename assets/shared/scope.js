@@ -1,9 +1,12 @@
 // What a page is about: a time and a part of the plant, kept in the page's address, so that a link shows the same.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { live } from "../vendor/lit-html/directives/live.js";
+import { now } from "./clock.js";
 import { namedSpan } from "./days.js";
 import { openDialog } from "./dialog.js";
 import { count } from "./format.js";
+import { fromWall, toWall } from "./zone.js";
 
 /** ranges are the times that have a name (rangecode in the API). Any other one is "FROM/TO" in ISO 8601. */
 export const ranges = { today: "Today", yesterday: "Yesterday", week: "This week", last7d: "Last 7 days", month: "This month" };
@@ -70,7 +73,7 @@ export function scopeBar({ scope, directory, change, parts = names, more = nothi
   const choose = (label, value, options, all, to) => html`<label class="scope-part"><span>${label}</span>
     <select @change=${(e) => to(e.target.value)}><option value="" .selected=${value === ""}>${all}</option>${options.map((o) => html`<option value=${o.code} .selected=${o.code === value}>${o.name}</option>`)}</select></label>`;
   return html`<div class="scope" role="group" aria-label="What is shown">
-    ${parts.includes("range") ? rangePart(scope, set, plant?.timezone ?? directory.plants[0]?.timezone) : nothing}
+    ${parts.includes("range") ? rangePart(scope, set, plant?.timezone ?? directory.plants[0]?.timezone ?? "UTC") : nothing}
     ${parts.includes("plant") && directory.plants.length > 1 ? choose("Plant", scope.plant, directory.plants, "All plants", (code) => set({ plant: code, group: "", stations: [] })) : nothing}
     ${parts.includes("group") && plant ? choose("Group", scope.group, plant.groups, "All groups", (code) => set({ group: code, stations: [] })) : nothing}
     ${parts.includes("stations") ? html`<div class="scope-part"><span>Stations</span><button type="button" class="button" @click=${() => pick(scope, directory).then((stations) => stations && set({ stations }))}>
@@ -79,25 +82,26 @@ export function scopeBar({ scope, directory, change, parts = names, more = nothi
 }
 
 const rangePart = (scope, set, zone) => html`<label class="scope-part"><span>Time</span><select @change=${async (e) => {
-  if (e.target.value !== "other") return set({ range: e.target.value });
-  const range = await askRange(scope.range);
-  e.target.value = range ? "other" : scope.range in ranges ? scope.range : "other";
+  const select = e.target;
+  if (select.value !== "other") return set({ range: select.value });
+  const range = await askRange(scope.range, zone);
+  select.value = scope.range; // until the page has taken another one
   if (range) set({ range });
-}}>${Object.entries(ranges).map(([code, label]) => html`<option value=${code} .selected=${code === scope.range}>${label}</option>`)}
-  ${scope.range in ranges ? nothing : html`<option value=${scope.range} .selected=${true}>${rangeText(scope.range, zone)}</option>`}<option value="other">Other …</option></select></label>`;
+}}>${Object.entries(ranges).map(([code, label]) => html`<option value=${code} .selected=${live(code === scope.range)}>${label}</option>`)}
+  ${scope.range in ranges ? nothing : html`<option value=${scope.range} .selected=${live(true)}>${rangeText(scope.range, zone)}</option>`}<option value="other">Other …</option></select></label>`;
 
-// Times are asked in the viewer's zone, which is the plant's on a plant's own network.
-function askRange(range) {
-  const local = (ms) => { const at = new Date(ms - new Date(ms).getTimezoneOffset() * 60000); return at.toISOString().slice(0, 16); };
-  const [from, to] = boundsOf(range) ?? [Date.now() - 8 * 3600000, Date.now()];
-  const state = { from: local(from), to: local(to), problem: "" };
+// askRange asks for times on the clock of a zone, that of the plant.
+function askRange(range, zone) {
+  const [from, to] = boundsOf(range) ?? [now() - 8 * 3600000, now()];
+  const state = { from: toWall(from, zone, { seconds: false }), to: toWall(to, zone, { seconds: false }), problem: "" };
   return openDialog(({ close, update }) => ({
     title: "From when to when",
     body: html`<div class="fields">${["from", "to"].map((name) => html`<div class="field"><label for=${`range-${name}`}>${name === "from" ? "From" : "To"}</label>
       <input id=${`range-${name}`} type="datetime-local" .value=${state[name]} @input=${(e) => { state[name] = e.target.value; }}></div>`)}</div>
+      <p class="muted">On the clock of ${zone}.</p>
       <p class="problem bad" role="alert">${state.problem}</p>`,
     actions: html`<button type="button" class="button" @click=${() => close()}>Cancel</button><button type="button" class="button primary" @click=${() => {
-      const [a, b] = [new Date(state.from).getTime(), new Date(state.to).getTime()];
+      const [a, b] = [fromWall(state.from, zone), fromWall(state.to, zone)];
       if (!(a < b)) { state.problem = "The end must come after the begin."; return update(); }
       close(rangeOf(a, b));
     }}>Show</button>`,
