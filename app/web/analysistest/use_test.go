@@ -71,7 +71,11 @@ func testLink(p *plant) {
 // testBefore: the sums are compared with those of as long a time before.
 func testBefore(p *plant) {
 	t := p.t
-	to := time.Now().UTC().Truncate(time.Minute).Add(-10 * time.Minute)
+	lisbon, err := time.LoadLocation("Europe/Lisbon") // of the plant
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := time.Now().In(lisbon).Truncate(time.Minute).Add(-10 * time.Minute)
 	span := func(days int) string {
 		return url.QueryEscape(to.Add(-time.Hour).AddDate(0, 0, -days).Format(time.RFC3339) + "/" + to.AddDate(0, 0, -days).Format(time.RFC3339))
 	}
