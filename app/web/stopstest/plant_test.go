@@ -39,12 +39,18 @@ type plant struct {
 	now time.Time // a whole minute, a little ago
 }
 
-func open(t *testing.T) *plant {
+// open starts it. connected are stations whose silence means that they stand, so that a stop of theirs goes on however long the
+// test takes.
+func open(t *testing.T, connected ...string) *plant {
 	t.Helper()
 	var behind atomic.Int64
 	behind.Store(int64(past))
 	hour := (time.Now().UTC().Hour() + 9 + 12) % 24 // in Tokyo: the production day began about twelve hours ago
-	s := webtest.Serve(t, webtest.Options{Manifest: []byte(strings.ReplaceAll(manifest, "HOUR", strconv.Itoa(hour))), Adjust: func(c *app.Config) {
+	doc := strings.ReplaceAll(manifest, "HOUR", strconv.Itoa(hour))
+	for _, code := range connected {
+		doc = strings.Replace(doc, `{"code": "`+code+`",`, `{"code": "`+code+`", "enableAlwaysConnected": "on",`, 1)
+	}
+	s := webtest.Serve(t, webtest.Options{Manifest: []byte(doc), Adjust: func(c *app.Config) {
 		c.Clock = func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) }
 	}})
 	behind.Store(0)

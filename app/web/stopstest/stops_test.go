@@ -29,7 +29,7 @@ func rangeOf(p *plant) string { return p.ago(past) + "/" + p.ago(-time.Hour) }
 
 // TestStopsAreFound: every filter stands in the address, and a link shows the same.
 func TestStopsAreFound(t *testing.T) {
-	p := open(t)
+	p := open(t, "PRESS-2")
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{120 * min, 117 * min})
 	p.runs("PRESS-2", [2]time.Duration{100 * min, 60 * min}, [2]time.Duration{20 * min, 0})
 	short := p.issues("PRESS-1")[0]
@@ -175,7 +175,7 @@ func TestManyStops(t *testing.T) {
 
 // TestStopsAreSpokenOf goes through everything that can be said of a stop, and looks at what the API has then.
 func TestStopsAreSpokenOf(t *testing.T) {
-	p := open(t)
+	p := open(t, "PRESS-1")
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{15 * min, 0})
 	p.runs("PRESS-2", [2]time.Duration{100 * min, 60 * min})
 	open, old, other := p.issues("PRESS-1")[0], p.issues("PRESS-1")[1], p.issues("PRESS-2")[0]
