@@ -1,7 +1,7 @@
 // Manual downtime: it is started, or one that is over is recorded.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { post } from "../../shared/api.js";
+import { once } from "../../shared/once.js";
 import { clean } from "../../shared/ask.js";
 import { openDialog, sentence } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
@@ -54,7 +54,7 @@ class Manual {
     this.control.update();
     const { stationCode, startAt, endAt } = this;
     try {
-      this.control.close((await post("/issue", clean({ stationCode, causeCode: this.state.reason, initials: this.initials, note: this.note, ...(this.over ? { startAt, endAt } : {}) }))).result);
+      this.control.close((await once("POST", "/issue", clean({ stationCode, causeCode: this.state.reason, initials: this.initials, note: this.note, ...(this.over ? { startAt, endAt } : {}) }))).result);
     } catch (error) {
       this.problems = Object.fromEntries((error.details ?? []).map((d) => [d.field, d.issue]));
       Object.assign(this, { busy: false, error: Object.keys(this.problems).length ? null : error });

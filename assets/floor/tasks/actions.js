@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { post } from "../../shared/api.js";
+import { once } from "../../shared/once.js";
 import { ask, clean } from "../../shared/ask.js";
 import { time } from "../../shared/format.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
@@ -55,7 +56,7 @@ export function start({ names, stationCode }) {
       Object.assign(state, { busy: true, error: null, problems: {} });
       control.update();
       try {
-        const { result } = await post(`/task-list/${encodeURIComponent(state.list)}/start`, { stationCode: state.stationCode, initials: state.initials ?? "" });
+        const { result } = await once("POST", `/task-list/${encodeURIComponent(state.list)}/start`, { stationCode: state.stationCode, initials: state.initials ?? "" });
         remember(state.initials);
         toast("The list is started.");
         control.close(result.tasks);
