@@ -1,9 +1,11 @@
 package web
 
 import (
+	"io/fs"
 	"net/http"
 	"os"
-	"path"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -27,16 +29,17 @@ func TestTheWorkerKeepsAllOfTheTablet(t *testing.T) {
 			needed = append(needed, at)
 		}
 	}
-	own, err := os.ReadDir("../../assets/tablet")
+	err := filepath.WalkDir("../../assets/tablet", func(at string, _ fs.DirEntry, err error) error {
+		if e := filepath.Ext(at); (e == ".js" || e == ".css") && filepath.Base(at) != "worker.js" {
+			needed = append(needed, assetsPath+w.site.hash+"/"+strings.TrimPrefix(filepath.ToSlash(at), "../../assets/"))
+			needed = append(needed, importsOf(t, w.site.hash, at)...)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range own {
-		if e := path.Ext(f.Name()); (e == ".js" || e == ".css") && f.Name() != "worker.js" {
-			needed = append(needed, assetsPath+w.site.hash+"/tablet/"+f.Name())
-		}
-	}
-	if len(needed) < 12 {
+	if len(needed) < 20 {
 		t.Fatalf("the page asks for %q alone", needed)
 	}
 	for _, at := range needed {
@@ -51,4 +54,21 @@ func TestTheWorkerKeepsAllOfTheTablet(t *testing.T) {
 	if head, _, _ := strings.Cut(ask(dev, "GET", workerPath).Body.String(), "\n"); !strings.HasSuffix(head, "files = [];") {
 		t.Errorf("where files change all the time, it keeps %s", head)
 	}
+}
+
+// importsOf gives the addresses of what a module asks for by relative paths.
+func importsOf(t *testing.T, hash, file string) (found []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^import .*from "(\.[^"]+)";$`).FindAllSubmatch(text, -1) {
+		at, err := filepath.Rel("../../assets", filepath.Join(filepath.Dir(file), string(m[1])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, assetsPath+hash+"/"+filepath.ToSlash(at))
+	}
+	return found
 }

@@ -60,10 +60,11 @@ export class Doing {
     if (n) await this.#do("correct", { path: "/production", label: `Corrected ${word} by ${n < 0 ? "−" : "+"}${number(Math.abs(n))}`, body: { stationCode: this.station.code, [of]: n, correction: true } });
   }
 
-  /** lastEntry gives the entry of the running schedule that can be taken back: the latest. */
+  /** lastEntry gives the entry of the running schedule that can be taken back: the latest, where it may be entered. */
   lastEntry(view = this.view) {
-    const entries = view.entries.filter((e) => !e.undoes && !e.undoneBy && (e.waits || !view.run || e.scheduleId === view.run.id));
-    return entries.at(-1) ?? null;
+    const last = view.run && view.entries.filter((e) => !e.undoes && !e.undoneBy && (e.waits || e.scheduleId === view.run.id)).at(-1);
+    if (!last) return null;
+    return this.station.flag(last.correction ? "enableProductionCorrection" : last.reject ? "enableRejectProduction" : "enableManualProduction") ? last : null;
   }
 
   async undo(entry) {

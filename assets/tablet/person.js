@@ -38,6 +38,8 @@ function over({ at, until }, station) {
 
 /** Person remembers who works at which of the stations; who is whose the tablet is. */
 export class Person {
+  #leaving = false;
+
   constructor(who) { this.who = who; }
 
   #name(what, code) { return `tablet:${this.who}:${what}:${code}`; }
@@ -57,6 +59,7 @@ export class Person {
   expire(station) {
     const kept = remembered(this.#name("initials", station.code));
     if (kept?.initials && over(kept, station)) this.#forget(station, kept.initials);
+    else if (kept?.leaves) this.#takeDown(station, kept.leaves);
   }
 
   /** ask asks who works at a station, and tells all. It gives the initials, or "" where nobody said. */
@@ -87,10 +90,22 @@ export class Person {
   /** leave forgets who works at a station. */
   leave(station) { return this.#forget(station, this.initials(station)); }
 
-  async #forget(station, initials) {
-    write(this.#name("initials", station.code), null);
-    if (!initials || station.now?.currentOperatorInitials !== initials) return;
-    await post(`/station/${encodeURIComponent(station.code)}/operator`, { initials: null }, { signIn: false }).catch(() => {});
+  #forget(station, initials) {
+    write(this.#name("initials", station.code), initials ? { leaves: initials } : null);
+    return this.#takeDown(station, initials);
+  }
+
+  // takeDown takes initials down at the station, where they are up still; without the network when it is back (expire).
+  async #takeDown(station, initials) {
+    if (this.#leaving || !initials || !station.followed) return;
+    const name = this.#name("initials", station.code);
+    this.#leaving = true;
+    try {
+      if (station.now?.currentOperatorInitials === initials) await post(`/station/${encodeURIComponent(station.code)}/operator`, { initials: null }, { signIn: false });
+    } catch (error) {
+      if (error.away || error.status === 401 || error.status === 429) return;
+    } finally { this.#leaving = false; }
+    if (remembered(name)?.leaves === initials) write(name, null); // and nobody said meanwhile who works here
   }
 
   /** reasons gives the codes of reasons that were given lately at a station, the last one first. */

@@ -9,6 +9,7 @@ import (
 // Without the network all goes on: what is done is shown and marked, also to what has no id of the service's own yet, outlives
 // a reload, and is what the service has in the end.
 func TestWhatIsMadeAwayCanBeUndoneAndEndedAway(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	line := webtest.NewLine(t, s)
 	h := hand{webtest.Open(t, line.Base, webtest.TabletTall)}
@@ -62,7 +63,7 @@ func TestWhatIsMadeAwayCanBeUndoneAndEndedAway(t *testing.T) {
 		SkuCode, State string
 		GoodCount      float64
 	}
-	s.Call("GET", "/schedule?stationcodes=PACK-1", nil, &schedules)
+	s.Call("GET", "/schedule?stationcodes=PACK-1&rangecode=last7d", nil, &schedules)
 	if len(schedules) != 1 || schedules[0].State != "completed" || schedules[0].GoodCount != 48 {
 		t.Errorf("schedules: %v", schedules)
 	}

@@ -11,6 +11,7 @@ import (
 
 // Who works at a station is known until the shift ends, or somebody else says so; then the station says nobody.
 func TestInitialsHoldForTheShift(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
 	h.do("who")
@@ -46,11 +47,25 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	h.Eval(`(() => { const name = Object.keys(localStorage).find((k) => k.includes(":initials:")); localStorage.setItem(name, JSON.stringify({ initials: "KLM", at: Date.now() - 40 * 3600000, until: 0 })); })()`)
 	h.Visit("/tablet")
 	h.shows(".t-who", "Who works here?")
+	// Who leaves while the network is away is taken down when it is back.
+	h.do("who")
+	h.am("LEA")
+	h.Until(`fetch("/station?stationcodes=PACK-1").then((a) => a.json()).then((a) => a.results[0].currentOperatorInitials === "LEA")`)
+	h.Eval(`(() => { const real = fetch; window.away = true; window.fetch = (at, how) => (window.away && String(at).endsWith("/operator") ? Promise.reject(new TypeError("away")) : real(at, how)); })()`)
+	h.do("menu")
+	h.in("[data-menu=leave]")
+	h.shows(".t-who", "Who works here?")
+	if got := works(); got != "LEA" {
+		t.Errorf("%q works there", got)
+	}
+	h.Eval(`window.away = false`)
+	h.Until(`fetch("/station?stationcodes=PACK-1").then((a) => a.json()).then((a) => a.results[0].currentOperatorInitials === null)`)
 	h.Clean()
 }
 
 // The pages' policy lets the screen be kept awake, and the page asks for it.
 func TestTheScreenStaysOn(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
 	source := `{ const real = WakeLock.prototype.request; window.locks = []; WakeLock.prototype.request = function (kind) { const asked = real.call(this, kind); window.locks.push(asked); return asked; }; }`
@@ -62,5 +77,48 @@ func TestTheScreenStaysOn(t *testing.T) {
 	if held := webtest.Eval[string](h.Tab, `window.locks.length === 1 && window.locks[0].then((l) => l.type + " " + l.released, (e) => e.name + ": " + e.message)`); held != "screen false" {
 		t.Errorf("the lock is %s", held)
 	}
+	h.Clean()
+}
+
+// A session that ends while somebody works leads nobody away: what is done is kept, and what was read is gone from the browser.
+func TestASessionThatEnds(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.Call("POST", "/quick-schedule", object{"stationCode": "PACK-1", "skuCode": "BK-1000", "initials": "ABC"}, nil)
+	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
+	h.shows(".now h2", "BK-1000")
+	h.Eval(`fetch("/auth/logout", { method: "POST", headers: { "Content-Type": "application/json" } })`)
+	h.do("good")
+	h.key("5")
+	h.am("KLM")
+	h.shows(".t-told", "This tablet is signed out")
+	h.shows("[data-value=good]", "5")
+	h.shows(".t-state", "1 to send")
+	h.Until(`new Promise((done) => {
+		const asked = indexedDB.open("opsmon");
+		asked.onsuccess = () => { const names = asked.result.transaction("kept").objectStore("kept").getAllKeys(); names.onsuccess = () => { asked.result.close(); done(names.result.some((n) => n.startsWith("queue:")) && !names.result.some((n) => n.startsWith("read:"))); }; };
+	})`)
+	if at := webtest.Eval[string](h.Tab, `location.pathname`); at != "/tablet" {
+		t.Errorf("the page is at %s", at)
+	}
+	s.SignIn(h.Tab, "operator")
+	h.Visit("/tablet")
+	h.shows("dialog[open] h2", "Which stations does this tablet stand at?") // somebody else's
+	h.Clean()
+}
+
+// While the service refuses to tell what a station does, the page does not say that it is live, and asks again.
+func TestAReadingThatIsRefused(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
+	source := `{ const real = fetch; window.busy = true; window.fetch = (at, how) => (window.busy && String(at).startsWith("/station?stationcodes") ? Promise.resolve(new Response("{}", { status: 429, headers: { "Content-Type": "application/json" } })) : real(at, how)); }`
+	if _, err := chromedp.Call(h.Context(), page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: source}); err != nil {
+		t.Fatal(err)
+	}
+	h.Visit("/tablet")
+	h.shows(".t-state.wait", "not up to date")
+	h.Eval(`window.busy = false`)
+	h.shows(".t-state.ok", "live")
 	h.Clean()
 }

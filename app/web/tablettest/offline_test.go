@@ -291,9 +291,12 @@ func stamp(at int64) string { return time.UnixMilli(at).UTC().Format(time.RFC333
 // is twice, and all figures are those of the same shift with a network that held.
 func TestAShiftWithoutTheNetwork(t *testing.T) {
 	from := time.Now().UTC().Truncate(24 * time.Hour).Add(-18 * time.Hour).UnixMilli() // yesterday at six: a shift within one day, whenever it is played
+	t.Parallel()
 	var calm, rough *shift
-	t.Run("calm", func(t *testing.T) { calm = startShift(t, from, false); calm.work(); calm.rest(t) })
-	t.Run("rough", func(t *testing.T) { rough = startShift(t, from, true); rough.work(); rough.rest(t) })
+	t.Run("played", func(t *testing.T) {
+		t.Run("calm", func(t *testing.T) { t.Parallel(); calm = startShift(t, from, false); calm.work(); calm.rest(t) })
+		t.Run("rough", func(t *testing.T) { t.Parallel(); rough = startShift(t, from, true); rough.work(); rough.rest(t) })
+	})
 	if t.Failed() || calm == nil || rough == nil { // one alone was asked for
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 // No page stands in the way of a program that uses the API: at /tablet a person finds the page, and a program the list.
 func TestPagesHideNoOperation(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	pages, err := web.New(web.Config{})
 	if err != nil {

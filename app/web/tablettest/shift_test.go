@@ -8,6 +8,7 @@ import (
 
 // An operator's shift, tap by tap: what is pressed is in the service, and what the service knows is on the screen.
 func TestAShiftByTaps(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	id := plan(s, 5, "PACK-1", "BK-1000", 100)
 	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")

@@ -39,6 +39,7 @@ func cause(t *testing.T, s *webtest.Service, of string) string {
 
 // A stop gets its reason in two taps, from the recent ones or from the tree; downtime is reported, and ends.
 func TestStopsAndDowntime(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	s.Call("POST", "/quick-schedule", object{"stationCode": "PACK-1", "skuCode": "BK-1000", "initials": "ABC"}, nil)
 	signal(s, object{"productive": true})
@@ -100,6 +101,7 @@ func TestStopsAndDowntime(t *testing.T) {
 
 // Where the machine counts, what is booked is kept beside its count: it is said before, and not shown as counted.
 func TestTheMachineCounts(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	s.Call("POST", "/quick-schedule", object{"stationCode": "PACK-1", "skuCode": "BK-1000", "plannedQuantity": 8, "initials": "ABC"}, nil)
 	signal(s, object{"productive": true, "productionCompleteGood": 4})
@@ -128,11 +130,14 @@ func TestTheMachineCounts(t *testing.T) {
 	h.shows("[data-value=good]", "8")
 	h.shows("[data-do=end]", "End") // by its quantity: it is no cut short any more
 	h.sound(t, "machine-small")
+	s.Call("POST", "/account", object{"enableRejectProduction": "off"}, nil)
+	h.lacks("[data-do=undo]") // who may not reject may not take that back either
 	h.Clean()
 }
 
 // What nobody planned is started, also a break above it; a schedule of another station of the group moves here.
 func TestQuickStartAndTheGroup(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	other := plan(s, 30, "PACK-2", "BK-500", 0)
 	plan(s, 5, "PACK-2", "CAKE", 10)
@@ -182,6 +187,7 @@ func TestQuickStartAndTheGroup(t *testing.T) {
 
 // Tasks are ticked off, with notes where they need them; a list is started by hand; messages are left, read and done.
 func TestTasksAndMessages(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	s.Call("POST", "/quick-schedule", object{"stationCode": "PACK-1", "skuCode": "BK-1000", "initials": "ABC"}, nil)
 	s.Call("POST", "/message", object{"stationCode": "PACK-1", "text": "The feeder jams: run it at 80 %", "initials": "ABC"}, nil)

@@ -11,6 +11,7 @@ import (
 
 // Each control is there only where its flag is on, and a list says which level switched it off.
 func TestWhatIsSwitchedOff(t *testing.T) {
+	t.Parallel()
 	s := serve(t, func(account, group object) {
 		for _, name := range flags {
 			delete(account, name)
@@ -45,6 +46,7 @@ func TestWhatIsSwitchedOff(t *testing.T) {
 
 // Two tablets at one station see at once what the other does.
 func TestTwoTabletsAtOneStation(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	plan(s, 5, "PACK-1", "BK-1000", 100)
 	a, b := tablet(t, s, webtest.TabletTall, "A", "PACK-1"), tablet(t, s, webtest.TabletWide, "B", "PACK-1", "PACK-2")
@@ -95,6 +97,7 @@ func (h hand) peek(name string) {
 
 // What the service refuses is told with its words, until it was read, and is not shown as done.
 func TestARefusedActionIsTold(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	s.Call("POST", "/quick-schedule", object{"stationCode": "PACK-1", "skuCode": "BK-1000", "initials": "ABC"}, nil)
 	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
@@ -145,7 +148,7 @@ func TestHandsInGloves(t *testing.T) {
 	h.shows("[data-value=good]", "49")
 	h.lacks("dialog[open]")
 	var entries []struct{ Good float64 }
-	if s.Call("GET", "/production?stationcodes=PACK-1", nil, &entries); len(entries) != 2 {
+	if s.Call("GET", "/production?stationcodes=PACK-1&rangecode=last7d", nil, &entries); len(entries) != 2 {
 		t.Errorf("%d entries: %v", len(entries), entries)
 	}
 	styles := webtest.Eval[string](h.Tab, `[getComputedStyle(document.body).userSelect, getComputedStyle(document.querySelector(".act")).touchAction, getComputedStyle(document.documentElement).overscrollBehaviorY, getComputedStyle(document.body).overscrollBehaviorY].join()`)
@@ -160,6 +163,7 @@ func TestHandsInGloves(t *testing.T) {
 
 // Somebody who signed in chooses the stations once; who only reads sees no control. A session that lands elsewhere is not a tablet's.
 func TestPeopleAtATablet(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	h := hand{webtest.Open(t, s.Base, small8)}
 	s.SignIn(h.Tab, "operator")
