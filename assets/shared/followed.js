@@ -55,15 +55,16 @@ export class Followed {
   }
 
   // pages reads what there is, page by page, and tells after each what it has. It counts what came and not what it has: while
-  // it reads, new rows push others into the next page, where they come once more.
+  // it reads, new rows push others into the next page, where they come once more; a page of nothing else is the last one.
   async #pages(values, turn, tell) {
     const all = new Map();
     for (let skip = 0, total = Infinity; skip < Math.min(total, this.#limit);) {
       const body = await get(`${this.path}${query({ ...values, limit: page, skip })}`);
       if (turn !== this.#turn) return;
+      const before = all.size;
       for (const row of body.results) all.set(row.id, row);
       skip += body.results.length;
-      total = body.results.length ? body.paging.totalElements : skip;
+      total = all.size > before ? body.paging.totalElements : skip;
       tell([...all.values()], body.paging.totalElements);
     }
   }

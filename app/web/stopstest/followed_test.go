@@ -1,0 +1,40 @@
+package stopstest_test
+
+import (
+	"testing"
+)
+
+// A list that grows while its pages are read comes to an end; stations are read again to their last row, one time after the
+// other, and once more where that failed.
+func TestAListIsFollowed(t *testing.T) {
+	p := open(t)
+	tab := p.page("operator", "/floor/stops", `document.querySelector(".empty")`)
+	tab.Eval(`(async () => {
+		const { Followed } = await import(document.querySelector("script[type=module]").src.replace("floor/main.js", "shared/followed.js"));
+		const rows = [...Array(2500)].map((_, i) => ({ id: "r" + i, stationCode: "PRESS-1", value: 1 })), real = fetch;
+		Object.assign(window, { grows: true, asked: [], failing: 0, under: 0, most: 0 });
+		window.fetch = async (path, how) => {
+			if (!path.startsWith("/issue?")) return real(path, how);
+			const q = new URL(path, location).searchParams, skip = Number(q.get("skip") ?? 0);
+			if (window.asked.push(skip) > 50) throw new Error("it asks without end");
+			window.most = Math.max(window.most, ++window.under);
+			const results = rows.slice(skip, skip + Number(q.get("limit")));
+			if (window.grows) rows.unshift({ id: "n" + rows.length, stationCode: "PRESS-1", value: 1 });
+			await new Promise((done) => { setTimeout(done, window.slow ?? 0); });
+			window.under--;
+			if (window.failing-- > 0) return Response.json({ errorMessage: "later" }, { status: 429 });
+			return Response.json({ isSuccess: true, results, paging: { totalElements: rows.length } });
+		};
+		const list = window.list = new Followed("/issue", () => {});
+		await list.read({});
+		window.first = [list.loading, String(list.error), list.all.length, window.asked.join(" ")].join("; ");
+		Object.assign(window, { grows: false, slow: 700, failing: 1, most: 0 });
+		for (const row of rows) row.value = 2;
+		list.heard(rows[0]);
+		setTimeout(() => list.heard(rows[0]), 900);
+	})()`)
+	tab.Until(`window.first === "false; null; 2500; 0 1000 2000 2502"`)
+	tab.Until(`list.all.length === 2504 && list.total === 2504 && list.all.every((row) => row.value === 2) && window.most === 1`)
+	tab.Eval(`list.stop()`)
+	tab.Clean()
+}
