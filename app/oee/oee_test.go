@@ -243,6 +243,23 @@ func TestMoneyOfAPart(t *testing.T) {
 	}
 }
 
+// TestUnitsThatCountNowhere: units of the other source, under a rate, do not make known what has no rate.
+func TestUnitsThatCountNowhere(t *testing.T) {
+	l := &line{at: day + 6*hour}
+	l.add(60, noRate, productive)
+	rated := &monitor.Context{SKU: "A", UnitsPerMinute: 1} // outside of any shift
+	minutes := []monitor.Minute{{Start: day + 6*hour, Parts: []monitor.Part{{Ctx: rated, Other: 5 * monitor.Micro}}}}
+	terms := total(oee.Collect(config(), day, day+24*hour, l.segments, minutes))
+	if got := terms.Figures(oee.ProfileISO22400).P; got.Known {
+		t.Errorf("performance is %+v, and no unit was made under a rate", got)
+	}
+	minutes[0].Parts[0].Good = monitor.Micro
+	terms = total(oee.Collect(config(), day, day+24*hour, l.segments, minutes))
+	if got := terms.Figures(oee.ProfileISO22400).P; !got.Known {
+		t.Errorf("performance is %+v, and a unit was made under a rate", got)
+	}
+}
+
 // TestExcluded takes the jam of 40 minutes out of the figures: it is in no loss and no Pareto list, and its time is told.
 func TestExcluded(t *testing.T) {
 	l := shift()

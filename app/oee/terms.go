@@ -198,7 +198,7 @@ func (x *collector) minute(m *monitor.Minute) {
 		r.Good += p.Good
 		r.Bad += p.Bad
 		r.Other += p.Other
-		if rate := p.Ctx.UnitsPerMinute; rate > 0 {
+		if rate := p.Ctx.UnitsPerMinute; rate > 0 && (p.Good != 0 || p.Bad != 0) { // those of the other source count nowhere
 			r.HasRate = true
 			r.All += p.Good + p.Bad
 			r.IdealTime += float64(p.Good+p.Bad) / monitor.Micro * 60_000 / rate
