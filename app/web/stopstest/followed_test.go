@@ -38,3 +38,25 @@ func TestAListIsFollowed(t *testing.T) {
 	tab.Eval(`list.stop()`)
 	tab.Clean()
 }
+
+// A time is asked for on the plant's clock, whatever the viewer's, and the choice says what is shown, also when it was called off.
+func TestATimeIsAskedOnThePlantsClock(t *testing.T) {
+	p := open(t)
+	tab := p.page("operator", "/floor/stops", `document.querySelector(".empty")`)
+	const chosen = `document.querySelector(".scope select").value`
+	for _, from := range []string{"06:00", "07:00"} { // one after the other, of which neither has a name
+		choose(tab, ".scope select", "Other …")
+		tab.Until(`document.querySelector("dialog[open]")?.textContent.includes("On the clock of Asia/Tokyo")`)
+		set(tab, "#range-from", "2026-02-03T"+from)
+		set(tab, "#range-to", "2026-02-03T14:00")
+		button(tab, "dialog", "Show")
+		gone(tab)
+		want := "2026-02-02T2" + map[string]string{"06:00": "1", "07:00": "2"}[from] + ":00:00.000Z/2026-02-03T05:00:00.000Z"
+		tab.Until(`new URLSearchParams(location.search).get("range") === "` + want + `" && ` + chosen + ` === "` + want + `"`)
+	}
+	choose(tab, ".scope select", "Other …")
+	button(tab, "dialog", "Cancel")
+	gone(tab)
+	tab.Until(chosen + `.startsWith("2026-02-02T22:00")`)
+	tab.Clean()
+}
