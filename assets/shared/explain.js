@@ -7,6 +7,7 @@
 //   profile  that of GET /oee; left out, it is the default one
 //   query    what the page asked the API: {plantcode, groupcode, stationcodes, from, to or rangecode, archived}
 //   row      the result that the figure stands in, where it is one of several: its place, SKU, shift and time narrow the query
+//   value    the figure as the page shows it, where row does not have it: the dialog tells when it is another by now
 //
 // The figure of a station's shift so far is that of {stationcodes: code, from: shift.startAt, to: shift.until}.
 

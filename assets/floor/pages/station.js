@@ -91,7 +91,13 @@ function render(page) {
     ${lists(page)}`;
 }
 
-const ask = (page) => (figure) => () => ({ figure, profile: page.profile, query: { stationcodes: page.code, from: page.details.oee.startAt, to: page.details.oee.endAt } });
+const ask = (page) => (figure) => () => {
+  const { oee, energy } = page.details;
+  return { figure, profile: page.profile, value: shownOf(figure, oee, energy), query: { stationcodes: page.code, from: oee.startAt, to: oee.endAt } };
+};
+
+// shownOf gives a figure of what was read: a ratio has its terms beside its value.
+const shownOf = (figure, oee, energy) => { const found = figure.split(".").reduce((value, name) => value?.[name], figure in oee || figure.includes(".") ? oee : energy); return found?.value === undefined ? found : found.value; };
 
 function timeline(page) {
   const { view, zone, names, picture, cursor, actions } = page;

@@ -9,7 +9,7 @@ import { style } from "../styles.js";
 import { evidence } from "./evidence.js";
 import { profiles } from "./rules.js";
 import { evidenceOf, paretoOf, partOf, rowsOf, scopeOf, single, stationOf, waysOf } from "./scope.js";
-import { addUp } from "./terms.js";
+import { addUp, near } from "./terms.js";
 import { amount, bare, unitOf } from "./units.js";
 
 const longest = 3600000; // ms of which the signals are shown: of a figure that the minutes do not tell, such as energy
@@ -18,7 +18,7 @@ const wayNames = { station: "By station", month: "By month", day: "By day", hour
 /** open opens the dialog of a figure, as explain.js has it, and gives a promise that it is closed. */
 export async function open(spec) {
   const [names] = await Promise.all([directory(), style(new URL("../explain.css", import.meta.url))]);
-  const state = { names, levels: [], loading: true, error: null, cause: spec.row?.causeCode ?? null };
+  const state = { names, levels: [], loading: true, error: null, turn: 0, cause: spec.row?.causeCode ?? null };
   const closed = openDialog((control) => {
     state.control = control;
     return { title: titleOf(state), body: bodyOf(state), actions: html`<button type="button" class="button" @click=${() => control.close()}>Close</button>` };
@@ -28,20 +28,27 @@ export async function open(spec) {
 }
 
 // begin shows the whole; enter goes into a part of it, and leave back up to a level.
-const begin = (state, spec) => during(state, async () => { state.levels = [await level(await scopeOf(spec), "")]; });
-const enter = (state, scope, label) => during(state, async () => { state.levels = [...state.levels, await level(scope, label)]; });
-const change = (state, by) => during(state, async () => { state.levels = [...state.levels.slice(0, -1), await level(last(state).scope, last(state).label, by)]; });
-const leave = (state, to) => { state.levels = state.levels.slice(0, to + 1); state.error = null; state.control.update(); };
+const begin = (state, spec) => during(state, async () => { const scope = await scopeOf(spec); return [{ ...await level(scope, ""), shown: shownOf(spec, scope) }]; });
+const enter = (state, scope, label) => during(state, async () => [...state.levels, await level(scope, label)]);
+const change = (state, by) => during(state, async () => { const { scope, label, shown } = last(state); return [...state.levels.slice(0, -1), { ...await level(scope, label, by), shown }]; });
+const leave = (state, to) => during(state, () => state.levels.slice(0, to + 1));
 const last = (state) => state.levels[state.levels.length - 1];
 
+// shownOf gives the figure as the page had it; undefined where the spec does not tell.
+const shownOf = ({ figure, row, value }, { terms }) => (value !== undefined ? value : row && terms.source !== "pareto" && figure.split(".")[0] in row ? terms.value(row) : undefined);
+
+// during shows the levels that work gives, unless something else was asked for meanwhile.
 async function during(state, work) {
+  const mine = ++state.turn;
   Object.assign(state, { loading: true, error: null });
   state.control.update();
   try {
-    await work();
+    const levels = await work();
+    if (mine === state.turn) state.levels = levels;
   } catch (error) {
-    state.error = error;
+    if (mine === state.turn) state.error = error;
   }
+  if (mine !== state.turn) return;
   state.loading = false;
   state.control.update();
 }
@@ -87,7 +94,7 @@ function levelOf(state, now) {
   return html`
     ${path(state)}
     <p class="muted">${placeText(state, scope)} · ${scope.from < scope.to ? span(scope.from, scope.to, zone) : html`nothing yet: the first minute is not over`}${scope.terms.source === "oee" && scope.terms.unit === "ratio" && scope.figure !== "coverage" ? html` · profile <strong>${profiles[scope.profile]}</strong>` : nothing}</p>
-    ${now.causes ? causes(state, now) : now.whole ? [equation(state, now), notes(now.whole, scope)] : html`<p>Nothing is known of this time.</p>`}
+    ${now.causes ? causes(state, now) : now.whole ? [equation(state, now), other(state, now), notes(now.whole, scope)] : html`<p>Nothing is known of this time.</p>`}
     <p class="rule"><strong>Rule.</strong> ${scope.terms.rule.text}</p>
     ${now.by || waysOf(scope).length ? parts(state, now, zone) : nothing}
     ${now.minute ? evidence(now.minute, scope, zone, state.names) : nothing}`;
@@ -106,6 +113,12 @@ function equation(state, { scope, whole }) {
   }
   if (terms.columns.length === 1) return html`<div class="equation">${value}</div>`;
   return html`<div class="equation">${value} = ${terms.sign === "÷" ? fraction(terms.columns) : html`${term(terms.columns[0])} − ${term(terms.columns[1])}`}</div>`;
+}
+
+// other tells that the figure is not the one that was asked about: the page has read it earlier.
+function other({ names }, { scope: { terms }, whole, shown }) {
+  if (shown === undefined || near(shown, terms.value(whole))) return nothing;
+  return html`<p class="notice wait" data-other>The page shows ${amount(shown, terms.unit, names.currency)}: something has come in since it was read. What stands here is of now.</p>`;
 }
 
 function notes(whole, scope) {
