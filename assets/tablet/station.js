@@ -134,17 +134,17 @@ export class Station extends EventTarget {
 
   async #refresh() {
     if (!this.code) return;
-    if (!this.config || !this.#end) { await this.open(this.#who, this.code, this.#all); return; }
+    if (!this.config) { await this.open(this.#who, this.code, this.#all); return; }
     const turn = this.#turn;
     try {
       const { body } = await recall(`/station/${encodeURIComponent(this.code)}`, this.#who);
       if (turn !== this.#turn) return;
       const flexible = this.flag("enableScheduleStationFlexibility");
       this.config = body.result;
-      if (flexible !== this.flag("enableScheduleStationFlexibility")) { await this.#family(); await this.#follow(turn); }
+      if (!this.#end || flexible !== this.flag("enableScheduleStationFlexibility")) { await this.#family(); await this.#follow(turn); }
       this.#readLists();
     } catch (error) { // such as a station that has left the manifest
-      if (turn === this.#turn && !error.away) this.error = error;
+      if (turn === this.#turn && !error.away && error.status !== 401) this.error = error; // who is signed out works on
     }
     this.#changed();
   }

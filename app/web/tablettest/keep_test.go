@@ -98,6 +98,10 @@ func TestASessionThatEnds(t *testing.T) {
 		const asked = indexedDB.open("opsmon");
 		asked.onsuccess = () => { const names = asked.result.transaction("kept").objectStore("kept").getAllKeys(); names.onsuccess = () => { asked.result.close(); done(names.result.some((n) => n.startsWith("queue:")) && !names.result.some((n) => n.startsWith("read:"))); }; };
 	})`)
+	s.Call("POST", "/account", object{"enableRejectProduction": "off"}, nil) // the page is told, and cannot read what changed
+	h.do("bad")
+	h.key("1")
+	h.shows(".t-state", "2 to send")
 	if at := webtest.Eval[string](h.Tab, `location.pathname`); at != "/tablet" {
 		t.Errorf("the page is at %s", at)
 	}
