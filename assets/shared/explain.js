@@ -13,8 +13,7 @@
 
 import { html } from "../vendor/lit-html/lit-html.js";
 import { attempt } from "./dialog.js";
-
-const losses = { schedule: "not scheduled", plannedNonProduction: "planned non-production", downtime: "downtime", speed: "speed", quality: "quality" };
+import { lossNames } from "./losses.js";
 
 /** figures are what can be asked, with what people call it. Names are those of the API's answers. */
 export const figures = {
@@ -23,7 +22,7 @@ export const figures = {
   totalMs: "Time", shiftMs: "Shift time", scheduledProductionMs: "Scheduled production", scheduledNonProductionMs: "Planned non-production", outOfShiftMs: "Out of shift",
   noDataMs: "No data", downtimeMs: "Stopped", slowMs: "Slow", productiveMs: "Producing", idleMs: "Idle", excludedMs: "Taken out of the figures",
   productionGoodCount: "Good", productionBadCount: "Bad", productionOtherCount: "Counted elsewhere", productionIdealCount: "Ideal count", productionTargetCount: "Target count",
-  ...Object.fromEntries(Object.entries(losses).flatMap(([name, label]) => [["ms", "time"], ["units", "units"], ["money", "money"]].map(([part, of]) => [`losses.${name}.${part}`, `Lost ${of}: ${label}`]))),
+  ...Object.fromEntries(Object.entries(lossNames).flatMap(([name, label]) => [["ms", "time"], ["units", "units"], ["money", "money"]].map(([part, of]) => [`losses.${name}.${part}`, `Lost ${of}: ${label.toLowerCase()}`]))),
   electricalKwh: "Energy", outsideProductionKwh: "Energy outside production", cost: "Energy cost", co2: "CO₂", kwhPerUnit: "Energy per unit", kwhPerProductiveHour: "Energy per productive hour",
   energyCoverage: "Coverage of energy", paretoShare: "Share of downtime", paretoMs: "Downtime of a cause",
 };

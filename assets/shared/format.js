@@ -89,6 +89,12 @@ const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
 /** number writes a number with thousands apart; null as "". */
 export const number = (n) => (n === null || n === undefined ? "" : plain.format(n));
 
+/** money writes an amount in a currency, the same on every page; null is "–". */
+export function money(n, currency, digits = 2) {
+  if (n === null || n === undefined) return "–";
+  return new Intl.NumberFormat("en", { ...(currency ? { style: "currency", currency } : {}), maximumFractionDigits: digits, minimumFractionDigits: digits }).format(n);
+}
+
 /** units writes a count of units, the same on every page: whole from a hundred on, with one decimal where it has one below. */
 export const units = (n) => (n === null || n === undefined ? "–" : number(Math.abs(n) >= 100 ? Math.round(n) : Math.round(n * 10) / 10));
 

@@ -1,10 +1,11 @@
 // Electricity: how much, for how much, and what for.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { money } from "../../shared/format.js";
 import { figure, plot } from "../../shared/plot.js";
 import { bar } from "./bars.js";
 import { listing } from "./listing.js";
-import { amount, causes, columnsBy, money, share, tick } from "./names.js";
+import { amount, causes, columnsBy, share, tick } from "./names.js";
 import { trendBy } from "./oee.js";
 import { dimensions } from "./state.js";
 

@@ -1,18 +1,16 @@
 // Losses: from all of the time, or from all that was due, down to what was good.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { lasted } from "../../shared/format.js";
+import { lasted, money } from "../../shared/format.js";
+import { lossNames } from "../../shared/losses.js";
 import { figure } from "../../shared/plot.js";
 import { segmented } from "../../shared/form.js";
 import { bar } from "./bars.js";
 import { listing } from "./listing.js";
-import { amount, columnsBy, money } from "./names.js";
+import { amount, columnsBy } from "./names.js";
 import { measures } from "./state.js";
 
-const losses = [
-  { name: "schedule", label: "Not scheduled" }, { name: "plannedNonProduction", label: "Planned non-production" }, { name: "downtime", label: "Downtime" },
-  { name: "speed", label: "Speed" }, { name: "quality", label: "Quality" },
-];
+const losses = Object.entries(lossNames).map(([name, label]) => ({ name, label }));
 
 const field = { time: "ms", units: "units", money: "money" };
 
@@ -70,7 +68,7 @@ export function loss(page) {
 
 const off = () => html`<section class="notice"><strong>Money is not known</strong>The cost of lost production is off for this account (enableLostProductionCost, decided by the account). It can be switched on in the <a href="/console/account">console, under Account</a>; what was lost before then has no price.</section>`;
 
-const writer = (measure, names) => ({ time: (n) => lasted(n, names.durationFormat ?? "months"), units: (n) => amount(n), money: (n) => money(n, names.currency) })[measure];
+const writer = (measure, names) => ({ time: (n) => lasted(n, names.durationFormat ?? "months"), units: (n) => amount(n), money: (n) => money(n, names.currency, 0) })[measure];
 
 const atLeast = (step, text, ask, row) => html`${step.partial && step.value !== null ? html`<span title="Something else that was lost has no price">at least </span>` : nothing}${step.figure && step.value !== null ? ask(step.figure, text(step.value), row) : text(step.value)}`;
 

@@ -45,12 +45,6 @@ export const share = (ratio) => (ratio === null || ratio === undefined ? "–" :
 /** amount writes a number to some places; null is "–". */
 export const amount = (n, digits = 0) => (n === null || n === undefined ? "–" : number(Number(n.toFixed(digits))));
 
-/** money writes an amount in the account's currency; null is "–". */
-export function money(n, currency, digits = 0) {
-  if (n === null || n === undefined) return "–";
-  return currency ? new Intl.NumberFormat("en", { style: "currency", currency, maximumFractionDigits: digits, minimumFractionDigits: digits }).format(n) : amount(n, digits);
-}
-
 /** causes say what most likely puts a ratio above 1. */
 export const causes = {
   rateTooLow: "more was made than the rate has as due: the rate of the schedule, SKU or station is likely too low",

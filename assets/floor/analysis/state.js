@@ -1,5 +1,6 @@
 // What the page of analyses shows, kept in its address: a link shows the same.
 
+import { profiles as profileNames } from "../../shared/explain/rules.js";
 import { addressOf, readScope } from "../../shared/scope.js";
 
 /** dimensions are what figures can be added up by; those with a time can only be asked for alone or beside one without. */
@@ -14,16 +15,16 @@ export const measures = { time: "Time", units: "Units", money: "Money" };
 /** profiles are the ways to make A, P and Q (monitoring.md section 7), each in a sentence. */
 export const profiles = {
   default: {
-    name: "Default", sentence: "Availability is scheduled production without downtime, as a share of scheduled production; performance is units made, of those due while it was not down; quality is the good share of the units.",
+    name: profileNames.default, sentence: "Availability is scheduled production without downtime, as a share of scheduled production; performance is units made, of those due while it was not down; quality is the good share of the units.",
   },
   iso22400: {
-    name: "ISO 22400", sentence: "Availability is the time that really produced, as a share of the planned busy time, which set-up and changeover belong to and planned stops do not; performance is the ideal time of all units, of the time that produced.",
+    name: profileNames.iso22400, sentence: "Availability is the time that really produced, as a share of the planned busy time, which set-up and changeover belong to and planned stops do not; performance is the ideal time of all units, of the time that produced.",
   },
   vorne: {
-    name: "Vorne", sentence: "Availability is run time as a share of planned production, where changeovers, set-ups and planned stops count as stops; performance is the ideal time of all units, of run time.",
+    name: profileNames.vorne, sentence: "Availability is run time as a share of planned production, where changeovers, set-ups and planned stops count as stops; performance is the ideal time of all units, of run time.",
   },
   evocon: {
-    name: "Evocon", sentence: "Availability is time producing, slowly or not, as a share of shift time without planned stops; performance is the share of that time which was not slow. No rate is needed.",
+    name: profileNames.evocon, sentence: "Availability is time producing, slowly or not, as a share of shift time without planned stops; performance is the share of that time which was not slow. No rate is needed.",
   },
 };
 

@@ -3,14 +3,14 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { figureButton, figures } from "../../shared/explain.js";
 import { profiles } from "../../shared/explain/rules.js";
-import { duration, number, units } from "../../shared/format.js";
+import { duration, money, number, units } from "../../shared/format.js";
+import { lossNames } from "../../shared/losses.js";
 import { percent } from "../../shared/status.js";
 import { kinds } from "./ribbon.js";
 
 // whole writes a time in whole minutes, one of less than an hour in seconds: the dialog has the rest.
 const whole = (ms) => { const unit = Math.abs(ms) >= 3600000 ? 60000 : Math.abs(ms) >= 60000 ? 1000 : 1; return ms === null || ms === undefined ? "–" : duration(Math.round(ms / unit) * unit); };
 const tenths = (n) => (n === null || n === undefined ? "–" : number(Math.round(n * 10) / 10));
-const money = (n, currency) => (n === null || n === undefined ? "–" : `${number(Math.round(n * 100) / 100)} ${currency ?? ""}`.trim());
 
 /** legend tells how much of the time was of each class: their shares make the whole. The time of non-production schedules is
  * told beside them, as it is in them too, such as idle; the ribbon draws what of it was producing or idle by its own sign.
@@ -34,8 +34,6 @@ export function tiles({ oee, energy, profile, change, ask, currency }) {
       ${tile("scheduledProductionMs", whole(oee.scheduledProductionMs))}${tile("downtimeMs", whole(oee.downtimeMs))}
       ${energy && energy.electricalKwh !== null ? html`${tile("electricalKwh", `${tenths(energy.electricalKwh)} kWh`)}${energy.cost === null ? nothing : tile("cost", money(energy.cost, currency))}${energy.kwhPerUnit === null ? nothing : tile("kwhPerUnit", `${number(Math.round(energy.kwhPerUnit * 10000) / 10000)} kWh`)}` : nothing}</dl>`;
 }
-
-const lossNames = { schedule: "Not scheduled", plannedNonProduction: "Planned non-production", downtime: "Downtime", speed: "Speed", quality: "Quality" };
 
 /** losses is the table of where time and units went. */
 export function losses({ oee, ask, currency }) {

@@ -1,6 +1,6 @@
 // How figures and their terms are written in the dialog: each with its unit, to the last digit that counts.
 
-import { number } from "../format.js";
+import { money, number } from "../format.js";
 import { percent } from "../status.js";
 
 /** amount writes a number of a unit: ratio, ms, units, money, kWh or CO₂; null is "–", which is told apart from 0. */
@@ -9,7 +9,7 @@ export function amount(value, unit, currency = "") {
   switch (unit) {
     case "ratio": return percent(value, 2);
     case "ms": return clock(value);
-    case "money": return `${number(Math.round(value * 100) / 100)} ${currency ?? ""}`.trim();
+    case "money": return money(value, currency);
     case "units": return `${number(value)} ${value === 1 ? "unit" : "units"}`;
     case "CO₂": return number(value);
     default: return `${number(value)} ${unit}`;
