@@ -35,6 +35,7 @@ func (c *chart) enter(name, value string) {
 // TestASchedulesLife: planned in the dialog, of what the station can run alone; changed, started, cut short.
 func TestASchedulesLife(t *testing.T) {
 	c := serve(t)
+	berlin := c.steady()
 	other := c.plan("PACK-3", "BOWL", 60, nil)
 	c.open(webtest.Laptop, "supervisor")
 	c.tab.Until(bar(other.ID))
@@ -51,10 +52,6 @@ func TestASchedulesLife(t *testing.T) {
 	c.tab.Press("PLATE")
 	c.tab.Press(kb.Enter)
 	c.tab.Until(`document.querySelector("dialog .chip")?.textContent.includes("PLATE")`)
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
 	local := func(minutes int) string { return c.at(minutes).In(berlin).Format("2006-01-02T15:04") }
 	c.enter("plannedStartAt", local(90))
 	c.enter("plannedQuantity", "300")

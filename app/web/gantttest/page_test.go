@@ -69,6 +69,21 @@ func serve(t *testing.T) *chart {
 	return &chart{t: t, s: webtest.Serve(t, webtest.Options{Manifest: plant(t, 3)}), begin: time.Now().Truncate(time.Hour).Add(3 * time.Hour)}
 }
 
+// steady puts the begin a day off where the plant's clock is changed within hours of it: some of its times are two moments.
+// It gives the plant's zone.
+func (c *chart) steady() *time.Location {
+	c.t.Helper()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_, before := c.at(-2 * 60).In(berlin).Zone()
+	if _, after := c.at(14 * 60).In(berlin).Zone(); before != after {
+		c.begin = c.begin.Add(24 * time.Hour)
+	}
+	return berlin
+}
+
 // open opens the page for a role, with the chart's begin at its left edge.
 func (c *chart) open(view webtest.Viewport, role string) {
 	c.t.Helper()
@@ -149,7 +164,7 @@ func (c *chart) release(at spot) {
 func (c *chart) eventually(id, what string, is func(schedule) bool) schedule {
 	c.t.Helper()
 	var got schedule
-	for range 100 {
+	for range 300 {
 		if got = c.get(id); is(got) {
 			return got
 		}

@@ -43,7 +43,7 @@ const record = `(() => {
 // long frames take is logged: it is a matter of the machine.
 func TestTwoHundredStationsAndAWeek(t *testing.T) {
 	c := &chart{t: t, s: webtest.Serve(t, webtest.Options{Manifest: plant(t, 198)}), begin: time.Now().Truncate(time.Hour).Add(3 * time.Hour)}
-	c.fill(198, 14)
+	c.fill(198, 14, 4)
 	a := c.plan("PACK-1", "BOWL", -90, nil)
 	c.open(webtest.Laptop, "supervisor")
 	c.tab.SlowCPU(4)
@@ -83,16 +83,20 @@ func TestTwoHundredStationsAndAWeek(t *testing.T) {
 	c.tab.Clean()
 }
 
-// fill plans some schedules for each station, half a day apart.
-func (c *chart) fill(stations, each int) {
+// fill plans a week of schedules for each station: many for the first 40, half a day apart, and some for the others.
+func (c *chart) fill(stations, many, some int) {
 	c.t.Helper()
 	var wait sync.WaitGroup
 	failed := make(chan string, 8)
 	for worker := range 8 {
 		wait.Go(func() {
 			for i := worker; i < stations; i += 8 {
+				each := some
+				if i < 40 {
+					each = many
+				}
 				for n := range each {
-					body, _ := json.Marshal(object{"stationCode": fmt.Sprintf("PACK-%d", i+1), "skuCode": "BOWL", "plannedQuantity": 1200 + 60*(i%10), "plannedStartAt": c.at(180 + 720*n + 7*(i%30)), "workOrderReference": fmt.Sprintf("WO-%d-%d", i, n)})
+					body, _ := json.Marshal(object{"stationCode": fmt.Sprintf("PACK-%d", i+1), "skuCode": "BOWL", "plannedQuantity": 1200 + 60*(i%10), "plannedStartAt": c.at(180 + 720*(many-1)/(each-1)*n + 7*(i%30)), "workOrderReference": fmt.Sprintf("WO-%d-%d", i, n)})
 					request, _ := http.NewRequest("POST", c.s.Base+"/schedule", bytes.NewReader(body))
 					request.Header.Set("X-API-KEY", c.s.Key)
 					request.Header.Set("Content-Type", "application/json")

@@ -70,13 +70,10 @@ func TestTheTableIsReadAsItIsWritten(t *testing.T) {
 // it is taken; then each row is written once, also when the import is broken off and goes on.
 func TestATableIsImported(t *testing.T) {
 	c := serve(t)
+	berlin := c.steady()
 	a := c.plan("PACK-1", "BOWL", 60, nil)
 	c.open(webtest.Laptop, "supervisor")
 	c.tab.Until(bar(a.ID))
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
 	local := func(minutes int) string { return c.at(minutes).In(berlin).Format("2006-01-02 15:04") }
 	text := strings.Join([]string{
 		"Schedule,Station,SKU,Work order,Start,Quantity,Colour",
