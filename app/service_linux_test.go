@@ -244,8 +244,16 @@ func TestFullDisk(t *testing.T) {
 	if status := p.status(http.MethodGet, "/account", key, ""); status != http.StatusOK {
 		t.Errorf("a read on a full disk: %d", status)
 	}
-	if _, stderr, status := command(t, "user", "add", "new@northgate.example", "--role", "member", "--data-dir", dir); status != 1 || !strings.Contains(stderr, "full") {
-		t.Errorf("a command on a full disk: status %d, %s", status, stderr)
+	// A small change may still find room that was given back within the file.
+	for i := 0; ; i++ {
+		_, stderr, status := command(t, "user", "add", fmt.Sprintf("new%d@northgate.example", i), "--role", "member", "--data-dir", dir)
+		if status == 0 && i < 20 {
+			continue
+		}
+		if status != 1 || !strings.Contains(stderr, "full") {
+			t.Errorf("a command on a full disk: status %d, %s", status, stderr)
+		}
+		break
 	}
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,11 @@ const store = "clock";
 let low = -Infinity, high = Infinity; // ms that the service's clock is ahead of this one, at least and at most
 let heardAt = NaN, kept = NaN; // heardAt: of skew() when the service was last heard
 
+let remembered = false;
+
+/** remember keeps what is known of the service's clock in the browser, for a page that is opened without the network. */
+export const remember = () => { remembered = true; };
+
 // skew is constant as long as the device neither sleeps nor has its clock set, ms.
 const skew = () => Date.now() - performance.now();
 
@@ -17,7 +22,7 @@ export function heard(time, sent, came) {
   if (from > high || to < low) [low, high] = [from, to]; // one of the clocks was set, or runs faster
   else [low, high] = [Math.max(low, from), Math.min(high, to)];
   heardAt = skew();
-  if (Math.abs(ahead() - kept) < 100) return;
+  if (!remembered || Math.abs(ahead() - kept) < 100) return;
   kept = ahead();
   try {
     localStorage.setItem(store, JSON.stringify([low, high]));

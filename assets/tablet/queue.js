@@ -4,7 +4,7 @@
 
 import { ApiError, request } from "../shared/api.js";
 import { keep } from "../shared/keep.js";
-import { moment, now, sure, whenAt } from "../shared/clock.js";
+import { moment, now, remember, sure, whenAt } from "../shared/clock.js";
 
 const patience = 2500; // ms that an action may be on its way before it is said to wait
 const limit = 15_000; // ms for an answer; on bad Wi-Fi none may ever come
@@ -42,6 +42,7 @@ class Queue extends EventTarget {
   async open(profile) {
     if (!this.#who) addEventListener("online", () => this.send());
     this.#who = whoIs(profile);
+    remember();
     this.#opened();
     this.signedOut = false;
     await this.#load();

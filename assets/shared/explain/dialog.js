@@ -8,7 +8,7 @@ import { saveTable } from "../plot.js";
 import { style } from "../styles.js";
 import { evidence } from "./evidence.js";
 import { profiles } from "./rules.js";
-import { evidenceOf, paretoOf, partOf, rowsOf, scopeOf, single, stationOf, waysOf } from "./scope.js";
+import { evidenceOf, paretoOf, partOf, rowsOf, scopeOf, single, waysOf } from "./scope.js";
 import { addUp, near } from "./terms.js";
 import { amount, bare, unitOf } from "./units.js";
 
