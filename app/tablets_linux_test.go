@@ -34,7 +34,11 @@ const (
 // needs to send as many bytes to as many clients. -benchtime 10x measures ten seconds.
 func BenchmarkTablets(b *testing.B) {
 	binary(b) // which takes its time
-	for _, protocol := range []string{"http/1.1", "h2"} {
+	protocols := []string{"http/1.1", "h2"}
+	if testing.Short() {
+		protocols = protocols[1:] // what browsers speak over TLS
+	}
+	for _, protocol := range protocols {
 		b.Run(protocol, func(b *testing.B) {
 			seconds := max(b.N, 10)
 			floorCPU, floorMemory := followed(b, bareService(b), protocol, seconds, func(int) (string, string) { return "/", "" }, nil)
