@@ -16,7 +16,7 @@ function dayAt(at, plant) {
 }
 
 /** nextDay gives the moment after another one at which a production day begins at one of some plants, ms; Infinity without plants. */
-export const nextDay = (plants, at) => Math.min(Infinity, ...plants.map((plant) => beginOf(dayAt(at, plant) + 1, plant)));
+const nextDay = (plants, at) => Math.min(Infinity, ...plants.map((plant) => beginOf(dayAt(at, plant) + 1, plant)));
 
 /** namedSpan gives the [from, to] of a range that has a name at a plant, as of a moment; null where it has none. */
 export function namedSpan(range, plant, at) {

@@ -2,7 +2,7 @@
 // alone. The colours are variables in floor.css, by the names given here.
 
 /** statuses are what a station can be (monitoring.md section 3): label, sign, and the class of time whose colour it has. */
-export const statuses = {
+const statuses = {
   disconnected: { label: "No data", sign: "?", color: "nodata" },
   manualDowntime: { label: "Manual downtime", sign: "■", color: "stop" },
   downtime: { label: "Stopped", sign: "■", color: "stop" },

@@ -13,7 +13,7 @@ const formatOf = (zone) => {
 };
 
 /** offsetAt gives how far the clock of a zone is ahead of UTC at a moment, ms. */
-export function offsetAt(at, zone) {
+function offsetAt(at, zone) {
   const slot = Math.floor(at / quarter), known = offsets.get(zone) ?? offsets.set(zone, new Map()).get(zone);
   if (!known.has(slot)) {
     const part = Object.fromEntries(formatOf(zone).formatToParts(slot * quarter).map((p) => [p.type, Number(p.value)]));

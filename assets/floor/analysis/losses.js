@@ -43,7 +43,7 @@ export function steps(total, measure) {
 }
 
 /** moneySteps gives the losses one upon the other, and what they come to. */
-export function moneySteps(total) {
+function moneySteps(total) {
   const list = [];
   let level = 0;
   for (const { name, label } of losses) {

@@ -15,7 +15,7 @@ const uncaused = "No cause given";
 export const readPareto = async (ask, { scope }) => ({ bars: (await ask("/pareto", scope)).results });
 
 /** grouped adds bars up by the reason that stands above all others of theirs. */
-export function grouped(bars, names) {
+function grouped(bars, names) {
   const sums = new Map(), all = bars.reduce((sum, b) => sum + b.downtimeMs, 0);
   for (const b of bars) {
     const code = b.causeCode === null ? null : topOf(b.causeCode, names);

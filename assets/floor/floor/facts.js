@@ -9,7 +9,7 @@ export const troubles = ["downtime", "manualDowntime", "disconnected", "slow", "
 const ofStatus = { downtime: "stop", manualDowntime: "manual", slow: "slow" };
 
 /** issueOf gives the stop or slow period that goes on and that the status tells of, else another one, else undefined. */
-export const issueOf = (station) => station.issues.find((i) => i.type === ofStatus[station.statusCode]) ?? station.issues.find((i) => i.type !== "slow") ?? station.issues[0];
+const issueOf = (station) => station.issues.find((i) => i.type === ofStatus[station.statusCode]) ?? station.issues.find((i) => i.type !== "slow") ?? station.issues[0];
 
 /** troubleOf is less the more a station wants somebody: of two that stand, the one without a cause or with an alert. */
 export function troubleOf(station) {

@@ -22,7 +22,7 @@ const moves = { create: "Planned", change: "Changed", start: "Started", autoStar
   stationLeft: "Ended: the station left", delete: "Deleted", correction: "Taken up again", move: "Moved", notStarted: "Could not start", maximumReached: "Most units reached" };
 
 /** typeOf names which of quantity and end a schedule has. */
-export const typeOf = (said) => (said.plannedQuantity ? (said.plannedEndAt ? "both" : "quantity") : said.plannedEndAt ? "end" : "continuous");
+const typeOf = (said) => (said.plannedQuantity ? (said.plannedEndAt ? "both" : "quantity") : said.plannedEndAt ? "end" : "continuous");
 
 /** planDialog plans a schedule; stationCode and at (ms) may be null. It gives the schedule, or undefined. */
 export async function planDialog(page, { stationCode, at }) {

@@ -19,9 +19,6 @@ export function shiftsOf(pattern, from, to, zone) {
   return all.sort((a, b) => a.from - b.from);
 }
 
-/** shiftAt gives the shift at a moment, undefined out of shift. Of two that overlap, the later one has the time. */
-export const shiftAt = (pattern, at, zone) => shiftsOf(pattern, at, at + 1, zone).at(-1);
-
 /**
  * shading writes the shifts of a pattern as the stops of a gradient from one moment to another, in percent: time out of shift
  * is shaded, and a line stands where a shift begins. One gradient serves all rows that follow the pattern.

@@ -182,7 +182,7 @@ export class Ribbon {
 }
 
 /** joined makes one of stretches that follow each other and are the same. */
-export function joined(list, same) {
+function joined(list, same) {
   const out = [];
   for (const item of list) {
     const before = out[out.length - 1];

@@ -5,7 +5,7 @@ import { matches } from "../../shared/format.js";
 import { lengthOf } from "./actions.js";
 
 /** withBelow gives the codes of a reason and of those below it. */
-export function withBelow(names, code) {
+function withBelow(names, code) {
   const codes = new Set([code]);
   for (const reason of names.reasons) if (codes.has(reason.parent)) codes.add(reason.code); // each stands before those below it
   return codes;

@@ -26,14 +26,14 @@ class Place extends Directive {
 export const place = directive(Place);
 
 /** moveCut gives parts [{start, causeCode}] with the start of part i at another moment, ms: between its neighbours, on whole seconds after the begin. */
-export function moveCut(parts, i, to, end) {
+function moveCut(parts, i, to, end) {
   const low = parts[i - 1].start + shortest, high = (parts[i + 1]?.start ?? end) - shortest;
   const snapped = parts[0].start + Math.round((to - parts[0].start) / second) * second;
   return parts.map((p, at) => (at === i ? { ...p, start: Math.min(high, Math.max(low, snapped)) } : p));
 }
 
 /** cutLongest gives parts with the longest one halved; the same where none can be. */
-export function cutLongest(parts, end) {
+function cutLongest(parts, end) {
   const length = (i) => (parts[i + 1]?.start ?? end) - parts[i].start;
   const i = parts.map((_, at) => at).reduce((a, b) => (length(b) > length(a) ? b : a));
   if (length(i) < 2 * shortest || parts.length >= mostParts) return parts;

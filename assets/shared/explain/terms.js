@@ -77,7 +77,7 @@ function product([a, b, c, d, e, f], rows, profile) {
 }
 
 /** sumsOf adds the columns up over rows. */
-export const sumsOf = (columns, rows) => columns.map((column) => rows.reduce((sum, row) => sum + (column.of(row) ?? 0), 0));
+const sumsOf = (columns, rows) => columns.map((column) => rows.reduce((sum, row) => sum + (column.of(row) ?? 0), 0));
 
 /** near tells whether two numbers are the same but for the last digits of floating point; null is near null alone. */
 export const near = (a, b) => (a === null || b === null ? a === b : Math.abs(a - b) <= 1e-7 * Math.max(1, Math.abs(a), Math.abs(b)));

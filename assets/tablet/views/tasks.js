@@ -7,7 +7,7 @@ import { now } from "../../shared/clock.js";
 import { waits } from "./run.js";
 
 /** onDemand gives the Task lists of a station that are started by hand. */
-export const onDemand = (station) => (station.config?.taskLists ?? []).filter((list) => list.tasks.some((task) => (list.trigger ?? task.trigger)?.type === "on_demand"));
+const onDemand = (station) => (station.config?.taskLists ?? []).filter((list) => list.tasks.some((task) => (list.trigger ?? task.trigger)?.type === "on_demand"));
 
 /** tasks shows them. */
 export function tasks(t) {
