@@ -203,13 +203,25 @@ func (f *fixture) checkBooks() {
 	err := f.store.View(func(tx *kv.Tx) error {
 		written := map[string]bool{}
 		for _, account := range []string{plantA, plantB} {
-			page, err := audit.List(tx, account, audit.Query{Limit: 1_000_000})
-			list, total := page.Records, page.Total
-			if err != nil || total != len(list) {
-				f.t.Errorf("audit lists %d records of %d: %v", len(list), total, err)
+			first, err := audit.List(tx, account, audit.Query{Limit: audit.Piece})
+			if err != nil {
+				return err
 			}
-			for _, r := range list {
-				written[r.Action+" "+r.Target] = true
+			listed := 0
+			for page := first; ; {
+				for _, r := range page.Records {
+					written[r.Action+" "+r.Target] = true
+				}
+				listed += len(page.Records)
+				if page.Next == 0 {
+					break
+				}
+				if page, err = audit.List(tx, account, audit.Query{Limit: audit.Piece, Before: page.Next}); err != nil {
+					return err
+				}
+			}
+			if listed != first.Total {
+				f.t.Errorf("audit lists %d records of %d", listed, first.Total)
 			}
 		}
 		for item := range keys.Scan(tx, kv.Range{}) {
