@@ -12,11 +12,31 @@ const spare = 12;
 /** Rows that are printed: paper does not scroll. */
 const printed = 2000;
 
+/** Rows of a table that are drawn at first, and again whenever its end comes near. */
+const portion = 250;
+
+/** How near, in pixels. */
+const near = "1500px";
+
+// Printable draws the whole list for paper: this.whole is true meanwhile.
+class Printable extends AsyncDirective {
+  listen() {
+    this.paper ??= (event) => { this.whole = event.type === "beforeprint"; this.setValue(this.show()); };
+    for (const type of ["beforeprint", "afterprint"]) addEventListener(type, this.paper);
+  }
+
+  disconnected() {
+    for (const type of ["beforeprint", "afterprint"]) removeEventListener(type, this.paper);
+  }
+
+  reconnected() { this.listen(); }
+}
+
 /**
  * visible shows the rows of a list that scrolls by itself: visible({count, height, key(i), row(i)}), height in pixels of each
  * row. It stands inside an element with the class "rows", whose height is bounded and that scrolls.
  */
-class Visible extends AsyncDirective {
+class Visible extends Printable {
   update(part, [list]) {
     this.list = list;
     const box = part.parentNode;
@@ -29,11 +49,6 @@ class Visible extends AsyncDirective {
       this.listen();
     }
     return this.show();
-  }
-
-  listen() {
-    this.paper ??= (event) => { this.whole = event.type === "beforeprint"; this.setValue(this.show()); };
-    for (const type of ["beforeprint", "afterprint"]) addEventListener(type, this.paper);
   }
 
   first() { return this.whole ? 0 : Math.max(0, Math.floor(this.box.scrollTop / this.list.height) - spare); }
@@ -50,14 +65,57 @@ class Visible extends AsyncDirective {
 
   disconnected() {
     this.box?.removeEventListener("scroll", this.scrolled);
-    for (const type of ["beforeprint", "afterprint"]) removeEventListener(type, this.paper);
+    super.disconnected();
   }
 
   reconnected() {
     this.box?.addEventListener("scroll", this.scrolled, { passive: true });
-    this.listen();
+    super.reconnected();
   }
 }
+
+// Growing draws the rows of a table as far as somebody has scrolled, so that a key typed in a search draws few of many.
+class Growing extends Printable {
+  drawn = portion;
+
+  update(part, [list]) {
+    this.list = list;
+    if (!this.body) {
+      this.body = part.parentNode;
+      this.end = new IntersectionObserver((seen) => { if (seen.some((e) => e.isIntersecting)) this.grow(); }, { rootMargin: near });
+      this.listen();
+    }
+    if (this.drawn > portion && scrollY < innerHeight) this.drawn = portion;
+    return this.show();
+  }
+
+  grow() {
+    this.drawn += portion;
+    this.setValue(this.show());
+  }
+
+  show() {
+    const { rows, key, row } = this.list;
+    queueMicrotask(() => this.watch());
+    return repeat(rows.slice(0, this.whole ? Math.max(printed, this.drawn) : this.drawn), key, row);
+  }
+
+  watch() {
+    this.end.disconnect();
+    if (this.isConnected && this.drawn < this.list.rows.length) this.end.observe(this.body.lastElementChild);
+  }
+
+  disconnected() {
+    super.disconnected();
+    this.end?.disconnect();
+  }
+
+  reconnected() {
+    super.reconnected();
+    this.watch();
+  }
+}
+const growing = directive(Growing);
 
 // The policy forbids style attributes in markup, so heights are set by script.
 class Space extends AsyncDirective {
@@ -75,26 +133,26 @@ export function scrollTo(box, i, height) {
 }
 
 /**
- * table shows rows under columns; where there is little room, a table of more than three shows each row as a card. columns are [{name, label, cell(row), text(row), numeric, sort: false}] and lets them be ordered by text.
+ * table shows rows under columns; where there is little room, a table of more than three shows each row as a card. columns are [{name, label, cell(row), text(row), numeric, sort: false}] and lets them be ordered by text. Of very many rows the first are drawn, and more as somebody scrolls.
  * state is kept by the page: {by, down}; changed is called when it was changed. Everything else may be left out:
- * key(row), open(row) (what a click on a row does), empty (what stands there instead of no rows), selected (a Set of keys, with
- * select(keys) called at a change), caption, rowClass(row), most (how many rows are drawn), stack (false: a table in any case, which is moved sideways).
+ * key(row), open(row) (what a click on a row does, which the link in its first cell does for the keyboard), empty (what stands there instead of no rows), selected (a Set of keys, with
+ * select(keys) called at a change), caption, rowClass(row), stack (false: a table in any case, which is moved sideways).
  */
-export function table({ columns, rows, key = (row) => row.code, state = {}, changed, open, empty = "Nothing is here yet.", selected, select, caption, rowClass, most = rows.length, stack = columns.length > 3 }) {
+export function table({ columns, rows, key = (row) => row.code, state = {}, changed, open, empty = "Nothing is here yet.", selected, select, caption, rowClass, stack = columns.length > 3 }) {
   const by = columns.find((c) => c.name === state.by);
   const sorted = by ? rows.toSorted((a, b) => (state.down ? -1 : 1) * (by.numeric ? (by.text(a) ?? -Infinity) - (by.text(b) ?? -Infinity) : compare(by.text(a), by.text(b)))) : rows;
   const order = (c) => () => { Object.assign(state, { by: c.name, down: state.by === c.name && !state.down }); changed?.(); };
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const all = selected && rows.every((row) => selected.has(key(row)));
-  return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class=${stack ? "table stacked" : "table"}>
+  return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class=${stack ? "table stacked" : "table"} aria-rowcount=${rows.length > portion ? rows.length + 1 : nothing}>
     ${caption ? html`<caption class="visually-hidden">${caption}</caption>` : nothing}
     <thead><tr>
       ${selected ? html`<th class="tick"><input type="checkbox" aria-label="Choose all" .checked=${all} @change=${() => select(all ? [] : rows.map(key))}></th>` : nothing}
       ${columns.map((c) => html`<th scope="col" class=${c.numeric ? "numeric" : ""} aria-sort=${state.by === c.name ? (state.down ? "descending" : "ascending") : nothing}>
         ${c.text && c.sort !== false && changed ? html`<button type="button" @click=${order(c)}>${c.label}<span aria-hidden="true">${state.by === c.name ? (state.down ? " ↓" : " ↑") : ""}</span></button>` : c.label}</th>`)}
     </tr></thead>
-    <tbody>${repeat(sorted.slice(0, most), key, (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => { if (open && !e.target.closest("a, button, input, select, label")) open(row); }}>
+    <tbody>${growing({ rows: sorted, key, row: (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => { if (open && !e.target.closest("a, button, input, select, label")) open(row); }}>
       ${selected ? html`<td class="tick"><input type="checkbox" aria-label=${`Choose ${key(row)}`} .checked=${selected.has(key(row))} @change=${(e) => select(e.target.checked ? [...selected, key(row)] : [...selected].filter((k) => k !== key(row)))}></td>` : nothing}
       ${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""} data-label=${c.label}>${c.cell ? c.cell(row) : html`<span dir="auto">${c.text(row) ?? ""}</span>`}</td>`)}
-    </tr>`)}</tbody></table></div>`;
+    </tr>` })}</tbody></table></div>`;
 }

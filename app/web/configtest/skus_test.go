@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"opsmon/app/web/webtest"
 )
 
 func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
@@ -44,5 +46,23 @@ func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
 	tab.Until(`document.querySelectorAll(".table tbody tr").length === 1 && document.querySelector(".table tbody").textContent.includes("PACK-2")`)
 	account := apply(s, tab)
 	same(t, "the SKU", account["skus"].([]any)[1], `{"code":"A-4","cycleTime":90000,"name":"Cake","stationCodes":["PACK-2"]}`)
+
+	// Of very many the first are drawn, and more as somebody scrolls; each is opened by keys.
+	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, skus: Array.from({ length: 600 }, (_, i) => ({ code: "N" + i, name: "Many", cycleTime: 1000 })) } }))`))
+	tab.Type("#main .search", "many")
+	tab.Until(`document.querySelectorAll(".table tbody tr").length === 250`)
+	tab.Until(`(scrollTo(0, document.body.scrollHeight), document.querySelectorAll(".table tbody tr").length === 600)`)
+	tab.Type("#main .search", "N599")
+	tab.Until(`document.querySelectorAll(".table tbody tr").length === 1`)
+	for range 20 {
+		if tab.Press(kb.Tab); webtest.Eval[bool](tab, `document.activeElement.matches("tbody a")`) {
+			break
+		}
+	}
+	if outline := webtest.Eval[string](tab, `getComputedStyle(document.activeElement).outlineStyle`); outline != "solid" {
+		t.Errorf("the focus of a row is shown by an outline that is %s", outline)
+	}
+	tab.Press(kb.Enter)
+	tab.Until(`location.pathname === "/console/skus/N599" && document.querySelector("h1").textContent === "Many"`)
 	tab.Clean()
 }

@@ -62,7 +62,6 @@ class Page {
     const before = addressFor({ ...this.state, sort: "" }), view = this.state.view;
     Object.assign(this, { ctx, state: readState(ctx.query, views) });
     if (before === addressFor({ ...this.state, sort: "" })) return; // another order of the same
-    this.all = false;
     if (view !== this.state.view) this.reader.data = null;
     this.read();
   }
@@ -93,8 +92,8 @@ class Page {
   results() {
     const { state, total, data, before } = this.reader.data, view = views[state.view];
     const page = {
-      state: { ...state, sort: this.state.sort, down: this.state.down }, total, data, before, names: this.names, zone: zoneOf(state, this.names), profile: this.ctx.profile, all: this.all, title: view.title(state),
-      go: (changes) => this.go(changes), ask: (figure, text, row) => this.ask(figure, text, row), file: (name) => this.file(name), showAll: () => { this.all = true; this.ctx.update(); },
+      state: { ...state, sort: this.state.sort, down: this.state.down }, total, data, before, names: this.names, zone: zoneOf(state, this.names), profile: this.ctx.profile, title: view.title(state),
+      go: (changes) => this.go(changes), ask: (figure, text, row) => this.ask(figure, text, row), file: (name) => this.file(name),
     };
     const order = { by: page.state.sort, down: page.state.down };
     Object.assign(page, { order, sort: () => this.go({ sort: order.by, down: order.down }, true) });
