@@ -204,6 +204,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 	if err != nil {
 		out = failed(err)
 	}
+	if c.other {
+		out.header = append(out.header, [2]string{forHeader, url.PathEscape(c.p.AccountID + "/" + c.p.Email)})
+	}
 	if c.p.RenewCookie && out.status != http.StatusUnauthorized {
 		if cookie, err := r.Cookie(sessionCookie); err == nil {
 			out.cookies = append(out.cookies, a.sessionCookie(cookie.Value))
@@ -338,6 +341,9 @@ func (a *API) identify(c *call) error {
 			return err
 		}
 	}
+	if err := c.meant(); err != nil {
+		return err
+	}
 	if c.p.Type == auth.TypeDevice {
 		if c.route.devices {
 			return nil
@@ -346,6 +352,22 @@ func (a *API) identify(c *call) error {
 	}
 	if !c.p.Role.AtLeast(c.route.role) {
 		return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", c.route.role, c.p.Role)
+	}
+	return nil
+}
+
+// forHeader names whom a request is meant for, as ACCOUNT/EMAIL, percent-encoded; in an answer that refuses it, who asked.
+const forHeader = "X-For"
+
+// meant refuses a request that is meant for somebody else than who asks: on a tablet that several people use, another one may
+// have signed in since the page looked who it is, and what one did must not be done in the other's name.
+func (c *call) meant() error {
+	is := c.p.AccountID + "/" + c.p.Email
+	for _, value := range c.r.Header[forHeader] {
+		if whom, err := url.PathUnescape(value); err != nil || whom != is {
+			c.other = true
+			return errdefs.New(errdefs.Conflict, "this request is meant for %s, and %s is signed in; nothing was done", shorten(value), is)
+		}
 	}
 	return nil
 }

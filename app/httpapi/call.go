@@ -37,6 +37,7 @@ type call struct {
 	p      auth.Principal // zero on routes that need no credential
 	key    string         // the API key that came with the request, "" with a session
 	sent   []byte         // the body of a write of the floor, once it was read
+	other  bool           // it is meant for somebody else than who asks
 
 	releases []func() // given back when the handler has returned
 }

@@ -187,7 +187,7 @@ func statusesOf(op operation, rt *route) []int {
 		all = append(all, http.StatusNotModified)
 	}
 	if rt.access == keyed {
-		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests)
 	}
 	if rt.method != http.MethodGet {
 		all = append(all, http.StatusBadRequest)
@@ -365,7 +365,7 @@ const errorTexts = `{
 "Forbidden": ["The caller may not do this, or the request comes from another site.", {"isSuccess":false,"errorCode":"forbidden","errorMessage":"this needs the role admin; yours is member"}],
 "NotFound": ["There is no such thing.", {"isSuccess":false,"errorCode":"notFound","errorMessage":"there is no station with this code"}],
 "MethodNotAllowed": ["The path does not take this method.", {"isSuccess":false,"errorCode":"methodNotAllowed","errorMessage":"this path takes the methods GET, POST"}],
-"Conflict": ["It clashes with the present state.", {"isSuccess":false,"errorCode":"conflict","errorMessage":"the configuration has changed since you read it: it is now at revision 4; read it again and repeat your change"}],
+"Conflict": ["It clashes with the present state, or the header ` + "`X-For`" + ` names somebody else than who asks.", {"isSuccess":false,"errorCode":"conflict","errorMessage":"the configuration has changed since you read it: it is now at revision 4; read it again and repeat your change"}],
 "PayloadTooLarge": ["The body is too large.", {"isSuccess":false,"errorCode":"payloadTooLarge","errorMessage":"the body must be 1 MiB or smaller"}],
 "TooManyRequests": ["Too many attempts; a right credential still works.", {"isSuccess":false,"errorCode":"tooManyRequests","errorMessage":"too many wrong credentials came from your address; wait before you try again"}],
 "InternalServerError": ["Something went wrong that should not have.", {"isSuccess":false,"errorCode":"internalServerError","errorMessage":"something went wrong here that should not have"}],

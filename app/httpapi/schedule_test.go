@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -167,6 +168,41 @@ func TestRefusedWrites(t *testing.T) {
 	if got := keys(); got != "k3 k2 " {
 		t.Errorf("after one was accepted, kept are %s", got)
 	}
+}
+
+// What is meant for somebody else than who asks is not done, whatever it is, and not kept either.
+func TestWhatIsMeantForSomebodyElse(t *testing.T) {
+	s := newServer(t, options{})
+	operator, member, reader := s.session("acme", mailOf(auth.Operator)), s.session("acme", mailOf(auth.Member)), s.session("acme", mailOf(auth.Readonly))
+	s.running()
+	meant := func(whom string) ask {
+		return ask{method: "POST", path: "/production", body: `{"stationCode":"PACK-1","good":5,"initials":"abc"}`, session: member, header: map[string]string{"Idempotency-Key": "k1", "X-For": whom}}
+	}
+	whom := "acme/" + mailOf(auth.Operator)
+	a := s.do(meant(whom)).want(t, 409)
+	if is, _ := url.PathUnescape(a.header.Get("X-For")); is != "acme/"+mailOf(auth.Member) || !strings.Contains(a.text("errorMessage"), whom) || !strings.Contains(a.text("errorMessage"), mailOf(auth.Member)) {
+		t.Errorf("it tells %s", a.body)
+	}
+	for _, wrong := range []string{"", "acme", "ACME/" + mailOf(auth.Member), "else/" + mailOf(auth.Member), mailOf(auth.Member), "%zz"} {
+		s.do(meant(wrong)).want(t, 409)
+	}
+	if a := s.do(ask{method: "POST", path: "/production", body: `{}`, session: member, header: map[string]string{"X-For": "acme/" + mailOf(auth.Member)}}).want(t, 400); a.header.Get("X-For") != "" {
+		t.Error("an answer to whom it was meant for names another")
+	}
+	for _, rt := range s.routes {
+		if rt.access == keyed {
+			s.do(ask{method: rt.method, path: strings.ReplaceAll(rt.path, ":", ""), session: reader, header: map[string]string{"X-For": whom}}).want(t, 409)
+		}
+	}
+	for _, list := range []string{"/production?rangecode=today", "/refused"} {
+		if got := s.do(ask{path: list, session: member}).want(t, 200); len(got.at("results").([]any)) != 0 {
+			t.Errorf("%s has %s", list, got.body)
+		}
+	}
+	mine := meant("acme/" + url.PathEscape(mailOf(auth.Operator)))
+	mine.session = operator
+	s.do(mine).want(t, 200)
+	s.do(ask{path: "/auth/profile", key: s.roleKey(auth.Operator), header: map[string]string{"X-For": whom}}).want(t, 200)
 }
 
 // Two tablets start a schedule each at the same station: one wins, the other is told which runs.

@@ -2,11 +2,14 @@
 
 import { heard } from "./clock.js";
 
-/** ApiError is an answer that is an error, or none at all (status 0). details: [{field, issue}]; retryAfter in seconds. */
+/**
+ * ApiError is an answer that is an error, or none at all (status 0). details: [{field, issue}]; retryAfter in seconds; other tells
+ * that somebody else is signed in than the request was meant for (its header X-For).
+ */
 export class ApiError extends Error {
-  constructor(status, code, message, details = [], retryAfter = 0) {
+  constructor(status, code, message, details = [], retryAfter = 0, other = false) {
     super(message);
-    Object.assign(this, { status, code, details, retryAfter });
+    Object.assign(this, { status, code, details, retryAfter, other });
   }
 
   /** away tells that the service could not be reached or is not ready, so that trying again later makes sense. */
@@ -44,7 +47,7 @@ export async function request(method, path, { body, headers = {}, signal, signIn
     return new Promise(() => {}); // the page goes away
   }
   const error = new ApiError(response.status, content?.errorCode ?? "unknown", content?.errorMessage ?? messages[response.status] ?? `the service answered ${response.status}`,
-    content?.details ?? [], Number(response.headers.get("Retry-After")) || 0);
+    content?.details ?? [], Number(response.headers.get("Retry-After")) || 0, response.headers.has("X-For"));
   if (error.away) connection.lost();
   throw error;
 }

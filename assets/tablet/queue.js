@@ -141,7 +141,7 @@ class Queue extends EventTarget {
         if (!action) return; // nothing waits but for whether they are back
         answer = await this.#ask(action);
       } catch (error) {
-        if (error.status === 401) {
+        if (error.status === 401 || error.other) { // such as when another one has signed in since isMe
           this.signedOut = true;
           return this.#later(out);
         }
@@ -173,7 +173,7 @@ class Queue extends EventTarget {
       await keep.setSurely(`queue:${action.id}`, action); // what is sent again must be the same
     }
     const path = await this.#path(action);
-    const { headers, body: answer } = await request(action.method, path, { body: action.body, headers: { "Idempotency-Key": action.key }, signal: signal(), signIn: false });
+    const { headers, body: answer } = await request(action.method, path, { body: action.body, headers: { "Idempotency-Key": action.key, "X-For": encodeURI(action.who) }, signal: signal(), signIn: false });
     if (!headers.get("X-Time")) throw new ApiError(0, "unreachable", "somebody else answers in the service's place"); // such as a guest network's page
     return answer;
   }

@@ -178,6 +178,16 @@ func TestActionsBelongToWhoDidThem(t *testing.T) {
 	if got := entered(s); len(got) != 0 || !webtest.Eval[bool](tab, `queue.signedOut && queue.waiting.length === 1`) {
 		t.Errorf("in another one's name was entered: %v", got)
 	}
+	// They sign in at the moment between the queue's look at whose it is and its sending.
+	s.SignIn(tab, "supervisor")
+	tab.Eval(`(() => { const real = fetch, gate = new Promise((done) => { globalThis.go = done; }); globalThis.fetch = async (at, how) => { const answer = await real(at, how); if (at === "/auth/profile") { globalThis.looked = true; await gate; } return answer; }; queue.send(); })()`)
+	tab.Until(`globalThis.looked`)
+	s.SignIn(tab, "member")
+	tab.Eval(`globalThis.go()`)
+	tab.Until(`queue.signedOut && queue.waiting.length === 1 || queue.refused.length > 0 || queue.waiting.length === 0`)
+	if got := entered(s); len(got) != 0 || webtest.Eval[bool](tab, `queue.refused.length > 0`) {
+		t.Errorf("in the name of who has just signed in was entered %v, refused: %s", got, webtest.Eval[string](tab, `JSON.stringify(queue.refused)`))
+	}
 	tab.Eval(`fetch("/auth/profile").then((a) => a.json()).then((a) => queue.open(a.result))`)
 	tab.Until(`queue.waiting.length === 0 && queue.others === 1`)
 	if got := entered(s); len(got) != 0 {
