@@ -20,11 +20,19 @@ func getMessages(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	var open *bool
+	if values := c.r.URL.Query(); values.Has("open") {
+		wanted, err := truth("open", values.Get("open"))
+		if err != nil {
+			return reply{}, err
+		}
+		open = &wanted
+	}
 	codes := make([]string, len(chosen))
 	for i, s := range chosen {
 		codes[i] = s.Code
 	}
-	found, err := c.api.cfg.Messages.List(c.p.AccountID, codes, limit)
+	found, err := c.api.cfg.Messages.List(c.p.AccountID, codes, open, limit)
 	if err != nil {
 		return reply{}, err
 	}

@@ -71,6 +71,12 @@ func TestMessages(t *testing.T) {
 	if told := <-seen.blocks; !strings.Contains(told, `"doneBy":"CYD"`) {
 		t.Errorf("told is %s", told)
 	}
+	for query, want := range map[string][]string{"?open=true": {b}, "?open=false": {a}, "?open=true&limit=1": {b}, "?open=false&limit=1": {a}, "?open=true&stationcodes=PACK-1": nil, "": {b, a}} {
+		if diff := cmp.Diff(want, list(query)); diff != "" {
+			t.Errorf("GET /message%s (-want +got):\n%s", query, diff)
+		}
+	}
+	s.do(ask{method: "GET", path: "/message?open=yes", key: reader}).wantDetail(t, "open", "must be true or false")
 	late := s.do(ask{method: "POST", path: path, body: `{"initials":"DAN","at":"` + moment(now-1800_000) + `"}`, session: one}).want(t, 200)
 	if late.text("result", "doneBy") != "CYD" {
 		t.Errorf("it was done twice: %s", late.body)

@@ -82,7 +82,7 @@ const parameters = `{
 "scheduleId": {"description": "Identifier of the schedule.", "schema": {"type": "string", "minLength": 1}, "example": "q4m2x7c3w6zd"},
 "issueId": {"description": "Identifier of the stop, as the list and the station's windows give it.", "schema": {"type": "string", "minLength": 1}, "example": "PACK-1.stop-1795680930000"},
 "type": {"description": "Only issues of these types, with commas between them.", "schema": {"type": "string"}, "example": "stop,manual"},
-"open": {"description": "Only those that go on, or only those that have ended.", "schema": {"type": "boolean"}, "example": true},
+"open": {"description": "Only those that go on, or only those that have ended; of messages, that are not done, or are.", "schema": {"type": "boolean"}, "example": true},
 "uncaused": {"description": "Only those of which some time has no cause.", "schema": {"type": "boolean", "default": false}, "example": true},
 "entryId": {"description": "Identifier of the operator's entry.", "schema": {"type": "string", "minLength": 1}, "example": "b7n4t6r3y5hj"},
 "state": {"description": "Only schedules in this state; without it, all but those that were deleted.", "schema": {"type": "string", "enum": ["planned", "running", "completed", "deleted"]}, "example": "running"},
@@ -559,7 +559,7 @@ var operations = map[string]operation{
 	},
 	"GET /message": {
 		id: "listMessages", tag: "Message", summary: "List what people left for the next shift",
-		about:  "The newest first, done or not. A message is kept for 31 days, and of a station the newest 200.",
+		about:  "The newest first, done or not; with `open=true` those that nobody has done yet. A message is kept for 31 days, and of a station the newest 200.",
 		answer: "The messages.", form: formList, gives: "Message", sample: messageSample, also: []int{400, 503},
 	},
 	"POST /message": {

@@ -121,7 +121,7 @@ func (a *API) routes() []route {
 		{method: get, path: "/task", handle: getTasks, query: append(chosenBy(), "stationcode", "state", "limit", "skip")},
 		{method: post, path: "/task/:taskId/complete", handle: completeTask, role: auth.Operator, once: true},
 		{method: post, path: "/task-list/:taskListCode/start", handle: startTaskList, role: auth.Operator, once: true},
-		{method: get, path: "/message", handle: getMessages, query: []string{"plantcode", "groupcode", "stationcodes", "archived", "limit"}},
+		{method: get, path: "/message", handle: getMessages, query: []string{"plantcode", "groupcode", "stationcodes", "archived", "open", "limit"}},
 		{method: post, path: "/message", handle: postMessage, role: auth.Operator, once: true},
 		{method: post, path: "/message/:messageId/done", handle: messageDone, role: auth.Operator, once: true},
 		{method: get, path: "/events", handle: getEvents, query: []string{"types", "stationcodes", "plantcode"}},

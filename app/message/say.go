@@ -143,15 +143,19 @@ func (s *Service) told(w *floor.Work, p auth.Principal, k key, r record, action 
 	return v, audit.Put(w.Tx, w.Account, p.Actor(), action, v.ID, detail)
 }
 
-// List gives the newest messages of some stations, the newest first. Errors are the store's.
-func (s *Service) List(accountID string, stationCodes []string, limit int) ([]*View, error) {
+// List gives the newest messages of some stations, the newest first: of open only those that are not done, or those that are;
+// nil: all. Errors are the store's.
+func (s *Service) List(accountID string, stationCodes []string, open *bool, limit int) ([]*View, error) {
 	list := []*View{}
 	err := s.cfg.Store.View(func(tx *kv.Tx) error {
 		for _, code := range stationCodes {
 			n := 0
-			for item, err := range messages.ScanDown(tx, of(accountID, code)) {
+			for item, err := range messages.ScanDown(tx, of(accountID, code)) { // at most maxKept
 				if err != nil {
 					return fmt.Errorf("read the messages of %s: %w", code, err)
+				}
+				if open != nil && *open != (item.Value.Done == 0) {
+					continue
 				}
 				if n++; n > limit {
 					break

@@ -61,7 +61,10 @@
 //     deltas come first. What is left, what manual downtime and the maximum keep from counting, and an entry for a schedule
 //     that does not run at its moment, is Unapplied: it is kept beside the counts of its minute, is in no sum, and later
 //     units do not make up for it. A minute holds what was told in it, so its own units may be fewer than none where units
-//     of earlier minutes were rejected; the sums of its schedule up to it are not.
+//     of earlier minutes were rejected; the sums of its schedule up to it are not. To take them from the minutes in which they
+//     were made would change minutes that are final, of shifts and days that have ended, by an input that is not late, and a
+//     state would have to hold each minute of a schedule, however long it runs. Who knows when they were made gives the entry
+//     that moment.
 //   - Energy comes from the best that a station ever sent: meter, then intervals, then power over time. A difference belongs
 //     to the minute of the later reading. Beside energy stands the time that it is of: what nobody measured is not known, and
 //     is no 0 (Part.KWhMs).

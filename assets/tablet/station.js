@@ -21,7 +21,7 @@ const lists = {
   issues: { of: "issue", path: (s) => `/issue${query({ stationcodes: s.code, from: iso(now() - back), to: iso(now() + hour), limit: 200 })}` },
   entries: { of: "station", path: (s) => `/production${query({ stationcodes: s.code, from: iso(now() - back), to: iso(now() + hour), limit: 1000 })}` },
   tasks: { of: "task", path: (s) => (s.flag("enableTasks") ? `/task${query({ stationcode: s.code, state: "pending", limit: 500 })}` : "") },
-  messages: { of: "message", path: (s) => `/message${query({ stationcodes: s.code, limit: 50 })}` },
+  messages: { of: "message", path: (s) => `/message${query({ stationcodes: s.code, limit: 200 })}` }, // all that are kept of a station: one that waits is not left out
 };
 
 /**

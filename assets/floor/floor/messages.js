@@ -31,13 +31,13 @@ export class Messages {
   #read = async () => {
     const heard = this.#heard = []; // what is told meanwhile: the answer may be of before
     clearTimeout(this.#timer);
-    const { results } = await get("/message?limit=1000").catch(() => ({ results: null })); // as many as one request gives, with those that are done
+    const { results } = await get("/message?open=true&limit=1000").catch(() => ({ results: null })); // as many as one request gives
     if (heard !== this.#heard) return; // another reading has begun, or the page was left
     if (!results) {
       this.#timer = setTimeout(this.#read, patience);
       return;
     }
-    this.#open = results.filter((message) => !message.doneAt);
+    this.#open = results;
     for (const message of heard) this.#put(message);
     this.#changed();
   };

@@ -22,8 +22,8 @@ export async function detailsOf(code, span, profile, signal) {
   return { oee: oee.results[0] ?? null, energy: energy.results[0] ?? null, issues: issues.results, issueCount: issues.paging?.totalElements ?? issues.results.length, cycles: cycles?.results ?? null };
 }
 
-/** messagesOf reads what people left for the next shift. */
-export const messagesOf = async (code) => (await get(`/message${query({ stationcodes: code, limit: 50 })}`)).results;
+/** messagesOf reads what people left for the next shift: all that is kept of a station, so that none that waits is left out. */
+export const messagesOf = async (code) => (await get(`/message${query({ stationcodes: code, limit: 200 })}`)).results;
 
 /** shiftsOf reads the shifts of the last week, in order: [{name, from, to}]; none where the station follows no pattern. */
 export async function shiftsOf(code, now) {
