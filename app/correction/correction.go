@@ -99,53 +99,37 @@ func (s *Service) List(accountID string, limit, skip int) ([]Correction, int, er
 }
 
 // Make makes a correction, for admins: from then on the stations are computed again from its start, as other work leaves
-// time. Errors: Invalid, Forbidden, Conflict on an archived account.
-func (s *Service) Make(p auth.Principal, in Input) (*Correction, error) {
-	c, t, err := s.checked(p, in)
-	if err != nil {
-		return nil, err
-	}
-	err = s.do(p, &c, t, func(w *floor.Work) (err error) {
+// time. A request that came before with its key gives the correction that was made then. Errors: Invalid, Forbidden, Conflict
+// on an archived account, or as Floor.Once's.
+func (s *Service) Make(p auth.Principal, r floor.Request, in Input) (*Correction, error) {
+	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.checked(p, in) }, func(w *floor.Work, c *station.Correction) (err error) {
 		c.CreatedAt = w.Tx.Now()
-		if c, err = station.AddCorrection(w.Tx, w.Account, c); err != nil {
+		if *c, err = station.AddCorrection(w.Tx, w.Account, *c); err != nil {
 			return err
 		}
 		return audit.Put(w.Tx, w.Account, p.Actor(), "correction.make", strconv.FormatUint(c.Number, 10), map[string]string{
 			"stations": strconv.Itoa(len(c.StationCodes)), "from": stamp(c.From), "to": stamp(c.To), "note": c.Note,
 		})
 	})
-	if err != nil {
-		return nil, err
-	}
-	made := shown(&c)
-	return &made, nil
 }
 
-// Undo undoes a correction, for admins. Errors: Forbidden, NotFound, Conflict for one that is undone already, for one of a
-// time whose signals are not kept any more, and on an archived account.
-func (s *Service) Undo(p auth.Principal, id string) (*Correction, error) {
-	c, t, err := s.standing(p.AccountID, id)
-	if err != nil {
-		return nil, err
-	}
-	number := c.Number
-	err = s.do(p, &c, t, func(w *floor.Work) (err error) {
-		if c, err = station.GetCorrection(w.Tx, w.Account, number); err != nil {
+// Undo undoes a correction, for admins; once for a key, as Make. Errors: Forbidden, NotFound, Conflict for one that is undone
+// already, for one of a time whose signals are not kept any more, and on an archived account, or as Floor.Once's.
+func (s *Service) Undo(p auth.Principal, r floor.Request, id string) (*Correction, error) {
+	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.standing(p.AccountID, id) }, func(w *floor.Work, c *station.Correction) error {
+		number := c.Number
+		now, err := station.GetCorrection(w.Tx, w.Account, number)
+		if err != nil {
 			return fmt.Errorf("read correction %d: %w", number, err)
 		}
-		if !c.UndoneAt.IsZero() {
-			return undone(&c)
+		if !now.UndoneAt.IsZero() {
+			return undone(&now)
 		}
-		if c, err = station.UndoCorrection(w.Tx, w.Account, c, author(p)); err != nil {
+		if *c, err = station.UndoCorrection(w.Tx, w.Account, now, author(p)); err != nil {
 			return err
 		}
 		return audit.Put(w.Tx, w.Account, p.Actor(), "correction.undo", id, nil)
 	})
-	if err != nil {
-		return nil, err
-	}
-	made := shown(&c)
-	return &made, nil
 }
 
 // patience is how long the answer to a correction waits for the figures to follow.
@@ -186,34 +170,55 @@ func (s *Service) oldest() int64 {
 	return s.cfg.Clock().Add(24*time.Hour - s.cfg.Retention).UnixMilli()
 }
 
-// do stores what fn makes of a correction, and has its stations computed again.
-func (s *Service) do(p auth.Principal, c *station.Correction, t *station.Timeline, fn func(w *floor.Work) error) error {
+// once stores what change makes of the correction that begin gives, and has its stations computed again. What was done before
+// under the same key is not begun: what it began from may be another by now.
+func (s *Service) once(p auth.Principal, r floor.Request, begin func() (station.Correction, *station.Timeline, error), change func(w *floor.Work, c *station.Correction) error) (*Correction, error) {
 	if !p.Role.AtLeast(auth.Admin) {
-		return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
+		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
 	}
-	return s.cfg.Floor.Do(p.AccountID, func(w *floor.Work) error {
+	answer, done, err := s.cfg.Floor.Answered(p.AccountID, p.Actor(), r)
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		c, t, err := begin()
+		if err != nil {
+			return nil, err
+		}
+		if answer, err = s.store(p, r, &c, t, change); err != nil {
+			return nil, err
+		}
+	}
+	made := new(Correction)
+	return made, json.Unmarshal(answer.Body, made)
+}
+
+// store does it in a transaction. The answer is the correction.
+func (s *Service) store(p auth.Principal, r floor.Request, c *station.Correction, t *station.Timeline, change func(w *floor.Work, c *station.Correction) error) (floor.Answer, error) {
+	return s.cfg.Floor.Once(p.AccountID, p.Actor(), r, func(w *floor.Work) (answer floor.Answer, err error) {
 		if s.cfg.Authorize != nil {
 			if err := s.cfg.Authorize(w.Tx, p, auth.Admin); err != nil {
-				return err
+				return answer, err
 			}
 		}
 		snap, err := s.cfg.Accounts.Get(p.AccountID)
 		if err != nil {
-			return err
+			return answer, err
 		}
 		if snap.Account.ArchivedAt != nil {
-			return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", p.AccountID)
+			return answer, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", p.AccountID)
 		}
-		if err := fn(w); err != nil {
-			return err
+		if err := change(w, c); err != nil {
+			return answer, err
 		}
 		for _, code := range c.StationCodes {
 			if err := w.Again(code, c.From); err != nil {
-				return err
+				return answer, err
 			}
 		}
 		w.After(func() { t.Correct(*c) })
-		return nil
+		answer.Body, err = json.Marshal(shown(c))
+		return answer, err
 	})
 }
 

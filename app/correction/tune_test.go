@@ -8,6 +8,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/floor"
 	"opsmon/app/floor/floortest"
 	"opsmon/app/signal"
 )
@@ -95,7 +96,7 @@ func TestStandstills(t *testing.T) {
 		r.Send(floortest.Signal("PRESS", floortest.At(40*time.Minute), map[signal.Field]float64{signal.Productive: 0}),
 			floortest.Signal("PRESS", floortest.At(40*time.Minute+2*time.Second), map[signal.Field]float64{signal.Productive: 1}))
 		r.Pass(time.Minute, 0)
-		if _, err := s.Make(person(auth.Admin), input(t, 0, 2*time.Hour, `{"station":{`+tt.settings+`}}`, "PRESS")); err != nil {
+		if _, err := s.Make(person(auth.Admin), floor.Request{}, input(t, 0, 2*time.Hour, `{"station":{`+tt.settings+`}}`, "PRESS")); err != nil {
 			t.Fatal(err)
 		}
 		var got []time.Duration

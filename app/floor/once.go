@@ -118,20 +118,13 @@ func (f *Floor) Once(accountID string, by audit.Actor, r Request, fn func(w *Wor
 			answer, err = fn(w)
 			return err
 		}
+		old, done, err := answered(w.Tx, accountID, by, r, w.Now)
+		if err != nil || done {
+			answer = old
+			return err
+		}
 		k := onceKey(accountID, by, r.Key)
-		old, err := onces.Get(w.Tx, k)
-		switch {
-		case err == nil && old.At > w.Now-keptOnce:
-			if !bytes.Equal(old.Ask, r.Ask[:]) {
-				return errdefs.New(errdefs.Conflict, "another request came with this Idempotency-Key at %s; a new request needs a new key", stampOf(old.At))
-			}
-			answer = old.Answer
-			return nil
-		case err == nil:
-			if err := onceAges.Delete(w.Tx, ageKey(old.At, k)); err != nil {
-				return err
-			}
-		case !errors.Is(err, kv.ErrNotFound):
+		if err := forgetOnce(w.Tx, k); err != nil { // one of longer ago
 			return err
 		}
 		if answer, err = fn(w); err != nil {
@@ -146,6 +139,47 @@ func (f *Floor) Once(accountID string, by audit.Actor, r Request, fn func(w *Wor
 		return onces.Put(w.Tx, k, onceRecord{At: w.Now, Ask: r.Ask[:], Answer: answer})
 	})
 	return answer, err
+}
+
+// Answered gives the answer to a request that was done, as Once would: for who has to find out a lot before it can be done.
+func (f *Floor) Answered(accountID string, by audit.Actor, r Request) (answer Answer, done bool, err error) {
+	err = f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		answer, done, err = answered(tx, accountID, by, r, f.now())
+		return err
+	})
+	return answer, done, err
+}
+
+// answered looks a request up by its key, if it has one. Conflict: the key came with another.
+func answered(tx *kv.Tx, accountID string, by audit.Actor, r Request, now int64) (Answer, bool, error) {
+	if r.Key == "" {
+		return Answer{}, false, nil
+	}
+	switch old, err := onces.Get(tx, onceKey(accountID, by, r.Key)); {
+	case errors.Is(err, kv.ErrNotFound) || err == nil && old.At <= now-keptOnce:
+		return Answer{}, false, nil
+	case err != nil:
+		return Answer{}, false, err
+	case !bytes.Equal(old.Ask, r.Ask[:]):
+		return Answer{}, false, errdefs.New(errdefs.Conflict, "another request came with this Idempotency-Key at %s; a new request needs a new key", stampOf(old.At))
+	default:
+		return old.Answer, true, nil
+	}
+}
+
+// forgetOnce forgets a request that was done, if there is one.
+func forgetOnce(tx *kv.Tx, k keyKey) error {
+	old, err := onces.Get(tx, k)
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := onceAges.Delete(tx, ageKey(old.At, k)); err != nil {
+		return err
+	}
+	return onces.Delete(tx, k)
 }
 
 func ageKey(at int64, k keyKey) kv.Pair[uint64, keyKey] {

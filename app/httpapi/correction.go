@@ -15,7 +15,7 @@ type correctionResult struct {
 	Computing  []string               `json:"computing"`  // stations whose figures do not follow yet
 }
 
-// made answers with a correction that is stored, when the figures follow it, or says of which stations they do not yet.
+// made answers with a correction that is stored, by this request or the same one before, when the figures follow it, or says of which stations they do not yet.
 func (c *call) made(made *correction.Correction, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -54,13 +54,17 @@ func postCorrection(c *call) (reply, error) {
 		return reply{}, err
 	}
 	in := correctionInput(body)
+	request, err := c.named()
+	if err != nil {
+		return reply{}, err
+	}
 	if err := c.takeTurn(); err != nil { // it reads manifests, and a look computes days
 		return reply{}, err
 	}
 	if dry {
 		return lookedAt(c.api.cfg.Corrections.Rehearse(c.r.Context(), c.p, in))
 	}
-	return c.made(c.api.cfg.Corrections.Make(c.p, in))
+	return c.made(c.api.cfg.Corrections.Make(c.p, request, in))
 }
 
 // correctionInput reads a body that the schema has passed. Its changes stay as they are, so that null is told from what
@@ -102,9 +106,13 @@ func postCorrectionUndo(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	request, err := c.named()
+	if err != nil {
+		return reply{}, err
+	}
 	id := c.params.ByName("correctionId")
 	if !dry {
-		return c.made(c.api.cfg.Corrections.Undo(c.p, id))
+		return c.made(c.api.cfg.Corrections.Undo(c.p, request, id))
 	}
 	if err := c.takeTurn(); err != nil {
 		return reply{}, err

@@ -3,6 +3,9 @@ package httpapi
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/auth"
 )
@@ -48,4 +51,42 @@ func TestCorrections(t *testing.T) {
 	}
 	s.do(ask{method: "POST", path: "/correction?dryrun=maybe", key: admin, body: body}).want(t, 400)
 	s.do(ask{method: "POST", path: "/correction?dry-run=true", key: admin, body: body}).want(t, 400)
+}
+
+// A correction whose answer was lost is sent again with its key: it is made once, and undone once.
+func TestACorrectionIsMadeOnce(t *testing.T) {
+	s := newServer(t, options{})
+	body, admin := s.correctionOf(), s.roleKey(auth.Admin)
+	send := func(key, path, body string) *answer {
+		t.Helper()
+		return s.do(ask{method: "POST", path: path, key: admin, body: body, header: map[string]string{"Idempotency-Key": key}})
+	}
+	total := func() any {
+		t.Helper()
+		return s.do(ask{method: "GET", path: "/correction", key: admin}).want(t, 200).at("paging", "totalElements")
+	}
+	send("make", "/correction?dryrun=true", body).want(t, 200) // uses no key up
+	first := send("make", "/correction", body).want(t, 200)
+	s.clock.advance(time.Minute)
+	again := send("make", "/correction", body).want(t, 200)
+	same := func(a, b *answer) bool { return cmp.Equal(a.at("result", "correction"), b.at("result", "correction")) }
+	if !same(again, first) || again.header.Get("Location") != "/correction/1" || total() != 1.0 {
+		t.Errorf("of %v corrections the first is %s, the same one again %s", total(), first.body, again.body)
+	}
+	send("make", "/correction", strings.Replace(body, `"n"`, `"m"`, 1)).want(t, 409)
+	send("a b", "/correction", body).wantDetail(t, "Idempotency-Key", "printable")
+	if total() != 1.0 {
+		t.Errorf("what was refused is among %v corrections", total())
+	}
+	undone := send("undo", "/correction/1/undo", "").want(t, 200)
+	if again := send("undo", "/correction/1/undo", "").want(t, 200); !same(again, undone) || again.at("result", "correction", "undoneAt") == nil {
+		t.Errorf("undone is %s, and again %s", undone.body, again.body)
+	}
+	send("undo-2", "/correction/1/undo", "").want(t, 409)
+	if again := send("make", "/correction", body).want(t, 200); !same(again, first) || total() != 1.0 {
+		t.Errorf("made again once it is undone: %s", again.body)
+	}
+	if made := send("", "/correction", body); made.status == 200 {
+		t.Errorf("an empty key passes: %s", made.body)
+	}
 }

@@ -57,17 +57,10 @@ func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, erro
 	if err := c.writable(); err != nil {
 		return reply{}, err
 	}
-	key, err := c.idempotencyKey()
+	request, err := c.named()
 	if err != nil {
 		return reply{}, err
 	}
-	request := floor.Request{Key: key}
-	hash := sha256.New()
-	for _, part := range []string{c.r.Method, c.r.URL.RequestURI(), string(c.sent)} {
-		hash.Write([]byte(part))
-		hash.Write([]byte{0})
-	}
-	hash.Sum(request.Ask[:0])
 	answer, err := c.api.cfg.Floor.Once(c.p.AccountID, c.p.Actor(), request, func(w *floor.Work) (floor.Answer, error) {
 		result, err := fn(w)
 		if err != nil || result == nil {
@@ -77,6 +70,20 @@ func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, erro
 		return floor.Answer{Status: 200, Body: out.body}, err
 	})
 	return reply{status: answer.Status, body: answer.Body}, err
+}
+
+// named gives the request's name, by which it is known when it comes again, and a hash of all that it asks for. The body has
+// been read.
+func (c *call) named() (floor.Request, error) {
+	key, err := c.idempotencyKey()
+	request := floor.Request{Key: key}
+	hash := sha256.New()
+	for _, part := range []string{c.r.Method, c.r.URL.RequestURI(), string(c.sent)} {
+		hash.Write([]byte(part))
+		hash.Write([]byte{0})
+	}
+	hash.Sum(request.Ask[:0])
+	return request, err
 }
 
 // idempotencyKey reads the header; "" when there is none.

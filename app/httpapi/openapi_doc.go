@@ -630,12 +630,12 @@ var operations = map[string]operation{
 	"POST /correction": {
 		id: "makeCorrection", tag: "Admin", summary: "Correct what held at stations in the past", body: schema.CorrectionCreate,
 		about: "Changes thresholds, shifts, rates, SKUs or reasons for a stretch of the past, whatever the manifest said then. Signals, schedules and what people entered stay; what follows from them is computed again. The answer comes when the figures follow, or after two seconds: `computing` names the stations that take longer, whose figures are as before until they are through, and the cursor `windows` of the account lies before that time. Where corrections overlap, the newest has the last word for each field.\n\n" +
-			"With `dryrun` nothing is stored, and the answer shows OEE, by the default profile, of each station and production day that it touches, before and after; of more than 200 the first.\n\n409: the account is archived.",
+			"With `dryrun` nothing is stored, and the answer shows OEE, by the default profile, of each station and production day that it touches, before and after; of more than 200 the first. Sent again with its `Idempotency-Key` it is not made twice: the answer is the correction as it was made, and `computing` is as of now.\n\n409: the account is archived, or the key came with another request.",
 		answer: "The correction, or with `dryrun` what it would do.", form: formResult, gives: "CorrectionResult", sample: effectSample, also: []int{409, 503},
 	},
 	"POST /correction/:correctionId/undo": {
 		id: "undoCorrection", tag: "Admin", summary: "Undo a correction",
-		about:  "The figures become what they would be without it. It stays in the list. With `dryrun` the answer shows what that would do.\n\n409: it was undone before, or is of a time whose signals are not kept any more.",
+		about:  "The figures become what they would be without it. It stays in the list. With `dryrun` the answer shows what that would do. Sent again with its `Idempotency-Key` it has the same answer.\n\n409: it was undone before, the key came with another request, or it is of a time whose signals are not kept any more.",
 		answer: "The correction, or with `dryrun` what undoing it would do.", form: formResult, gives: "CorrectionResult", sample: effectSample, also: []int{400, 404, 409, 503},
 	},
 	"GET /appliance": {

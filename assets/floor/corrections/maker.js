@@ -4,6 +4,7 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { post } from "../../shared/api.js";
 import { discard, sentence, toast } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
+import { once } from "../../shared/once.js";
 import { stationOf } from "../stops/reasons.js";
 import { changeRow, changesOf, finished, kinds, newRow } from "./changes.js";
 import { effects } from "./effects.js";
@@ -55,7 +56,7 @@ export class Maker {
     Object.assign(this, { busy: dry ? "look" : "make", error: null, problems: [] });
     this.changed();
     try {
-      const { result } = await post(`/correction${dry ? "?dryrun=true" : ""}`, this.body(), dry ? { signal: look.signal } : {});
+      const { result } = dry ? await post("/correction?dryrun=true", this.body(), { signal: look.signal }) : await once("POST", "/correction", this.body());
       this.busy = "";
       if (!dry) { toast("The correction is made."); return this.made(result); }
       this.preview = result;

@@ -6,6 +6,7 @@ import { openDialog, sentence, toast } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
 import { count, time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
+import { once } from "../../shared/once.js";
 import { table } from "../../shared/rows.js";
 import { schemas } from "../../shared/schema.js";
 import { style } from "../../shared/styles.js";
@@ -89,7 +90,7 @@ class Page {
         Object.assign(state, { busy: true, error: null });
         control.update();
         try {
-          control.close((await post(path)).result);
+          control.close((await once("POST", path)).result);
         } catch (error) {
           Object.assign(state, { busy: false, error });
           control.update();
