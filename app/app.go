@@ -170,7 +170,7 @@ func (a *App) services() (err error) {
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,
 		Backups: httpapi.Backups{
-			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.scheduled, Keeper: a.keeper, Source: a.backupConfig, Clock: a.cfg.Clock, Note: a.note,
+			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.scheduled, Keeper: a.keeper, Source: a.backupConfig, Prepare: a.makeBackupDir, Clock: a.cfg.Clock, Note: a.note,
 			HandOver: func(path string) error { return handOver(a.cfg.DataDir, path) },
 		},
 	}

@@ -98,18 +98,24 @@ func (a *App) changeBackups(values map[string]string, by audit.Actor) error {
 	return nil
 }
 
-// backupConfig says what goes into a backup now, with the passphrase that is configured. It makes the folder for backups
-// unless another one is configured: that may be a share that is not mounted, and backups into its mount point help nobody.
+// makeBackupDir makes the folder for backups unless another one is configured: that may be a share that is not mounted, and
+// backups into its mount point help nobody.
+func (a *App) makeBackupDir() error {
+	if a.cfg.Backup.Dir != "" {
+		return nil
+	}
+	dir := a.cfg.BackupDir()
+	return errors.Join(backup.Folder(dir).Make(), handOver(a.cfg.DataDir, dir))
+}
+
+// backupConfig says what goes into a backup now, with the passphrase that is configured. It makes the folder for backups.
 func (a *App) backupConfig() (backup.Config, error) {
 	cfg := backup.Config{
 		Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock,
 		SecretSettings: secretSettings, MinFreePercent: freePercent,
 	}
-	if a.cfg.Backup.Dir == "" {
-		dir := a.cfg.BackupDir()
-		if err := errors.Join(backup.Folder(dir).Make(), handOver(a.cfg.DataDir, dir)); err != nil {
-			return cfg, err
-		}
+	if err := a.makeBackupDir(); err != nil {
+		return cfg, err
 	}
 	var err error
 	if cfg.Files, err = keyFiles(a.cfg.DataDir); err != nil {

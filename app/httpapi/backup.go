@@ -139,6 +139,9 @@ func putBackup(c *call) (reply, error) {
 	name := c.params.ByName("name")
 	path, err := b.Folder.UploadPath(name)
 	if err == nil {
+		err = b.Prepare()
+	}
+	if err == nil {
 		err = b.Folder.Ready()
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 // Backups is what operations on backups need.
 type Backups struct {
 	Folder    backup.Folder                                                         // that backups are kept in
+	Prepare   func() error                                                          // makes the folder, where it is the service's own
 	Scheduled func() bool                                                           // the service makes backups by itself
 	Scratch   string                                                                // directory for files that have not become anything yet
 	Keeper    *backup.Keeper                                                        // of scheduled ones

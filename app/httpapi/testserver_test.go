@@ -193,7 +193,7 @@ func newServer(t testing.TB, o options) *server {
 	s.api = New(Config{
 		Restorer: s.restorer,
 		Backups: Backups{
-			Folder: s.folder, Scheduled: func() bool { return true }, Scratch: t.TempDir(), Source: source, Clock: s.clock.now, Note: s.note,
+			Folder: s.folder, Scheduled: func() bool { return true }, Scratch: t.TempDir(), Source: source, Prepare: func() error { return nil }, Clock: s.clock.now, Note: s.note,
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},

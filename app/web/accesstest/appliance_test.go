@@ -2,6 +2,7 @@ package accesstest_test
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -215,5 +216,44 @@ func TestEncryptedBackups(t *testing.T) {
 	tab.Type("#f-ask-passphrase", "correct horse battery staple")
 	button(tab, "dialog footer", "Verify")
 	says(tab, "dialog h2", "whole")
+	tab.Clean()
+	_, body := ask(t, s, s.Key, "GET", "/backup/"+name, nil)
+	restoreElsewhere(t, s, name, body)
+}
+
+// restoreElsewhere puts an encrypted backup of a service back on another one, which does not know its passphrase.
+func restoreElsewhere(t *testing.T, from *webtest.Service, name, body string) {
+	t.Helper()
+	s := webtest.Serve(t, webtest.Options{})
+	s.Call("POST", "/user", map[string]string{"email": "later@demo.example", "role": "member"}, nil)
+	tab := open(t, s, "admin", "/console/backups")
+	bring(tab, strings.Replace(name, ".", " (1).", 1), `Uint8Array.from(atob("`+base64.StdEncoding.EncodeToString([]byte(body))+`"), (c) => c.charCodeAt(0))`)
+	told(tab, "is here")
+	name = made(tab)
+	button(tab, "#main tbody", "Restore "+name)
+	tab.Type("#f-ask-confirm", name)
+	if kind := webtest.Eval[string](tab, `document.querySelector("#f-ask-passphrase").type`); kind != "password" {
+		t.Errorf("the passphrase is typed into a field of the type %s", kind)
+	}
+	refused := func(passphrase, sentence string) {
+		t.Helper()
+		tab.Type("#f-ask-passphrase", passphrase)
+		button(tab, "dialog footer", "Restore")
+		tab.Until(fmt.Sprintf(`document.querySelector('dialog .field[data-field="passphrase"].bad .problem')?.textContent.includes(%q)`, sentence))
+	}
+	refused("", "is encrypted")
+	refused("another passphrase, as long", "does not fit")
+	looks(tab, "backups-restore-encrypted", false)
+	tab.Type("#f-ask-passphrase", "correct horse battery staple")
+	button(tab, "dialog footer", "Restore")
+	tab.Until(`location.pathname === "/signin" && document.querySelector("#email")`)
+	s.Key = from.Key // everything is as it was there
+	s.SignIn(tab, "admin")
+	visit(tab, "/console/backups")
+	says(tab, "#main .notice.ok", name+" was restored")
+	var users []struct{ Email string }
+	if s.Call("GET", "/user", nil, &users); len(users) != 1 {
+		t.Errorf("after the restore there are %v", users)
+	}
 	tab.Clean()
 }

@@ -110,15 +110,23 @@ async function make({ ctx, state, load, again }) {
   await load().catch(() => {});
 }
 
+// nameFor gives the name that a file gets here: those of this machine's own backups are kept for them, and a browser numbers
+// what is downloaded twice: "manual-… (1).backup".
+function nameFor(file) {
+  const plain = file.replace(/[^\w.-]+/g, "-").replace(/-+(?=\.backup$)/, "");
+  return /^(app|manual)-/.test(plain) ? `brought-${plain}` : plain;
+}
+
 async function bring({ ctx, state, load }, input) {
   const file = input.files[0];
   input.value = "";
   if (!file) return;
+  const name = nameFor(file.name);
   state.sending = `${file.name} (${bytes(file.size)})`;
   ctx.update();
   try {
-    await request("PUT", `/backup/${encodeURIComponent(file.name)}`, { body: file, headers: { "Content-Type": "application/octet-stream" } });
-    toast(`${file.name} is here. Verify it before you rely on it.`);
+    await request("PUT", `/backup/${encodeURIComponent(name)}`, { body: file, headers: { "Content-Type": "application/octet-stream" } });
+    toast(`${name} is here. Verify it before you rely on it.`);
   } catch (error) {
     toast(sentence(error), "bad");
   }
