@@ -122,3 +122,58 @@ func TestADeviceThatConnectsAnewLeavesNoRecords(t *testing.T) {
 		t.Errorf("the station that it left is %s, the other one %s", b, a)
 	}
 }
+
+// TestShortAbsencesOfADeviceAreForgotten: a device goes for three minutes and comes for one and a half, for seven hours, and once it is
+// away for ten minutes. Of its connections only that stays, and what lies over a full hour; what was counted live is what comes of
+// the ledger, wherever it is begun, and who is connected is known.
+func TestShortAbsencesOfADeviceAreForgotten(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	link := func(up bool, stays time.Duration) {
+		t.Helper()
+		r.Floor.Linked(floortest.Account, "works/gateway", []string{press}, r.Now().UnixMilli(), up)
+		r.Pass(stays, 30*time.Second)
+	}
+	r.Floor.Linked(floortest.Account, "works/other", []string{"PACK"}, r.Now().UnixMilli(), true)
+	link(true, time.Minute)
+	before := ledgerOf(t, r)
+	for i := range 90 {
+		away := 3 * time.Minute
+		if i == 40 {
+			away = 10 * time.Minute
+		}
+		link(false, away)
+		link(true, 90*time.Second)
+	}
+	r.Pass(time.Hour, time.Minute)
+	// Ten minutes are an end and a beginning, and so may be each of seven full hours.
+	if n := ledgerOf(t, r) - before; n < 2 || n > 2+2*7 {
+		t.Errorf("a device that came 90 times left %d records", n)
+	}
+	from, to := floortest.At(0), r.Now().UnixMilli()/60_000*60_000
+	live := figuresOf(t, r, press, from, to)
+	silent := int64(0)
+	for _, g := range live.Segments {
+		if !g.Known {
+			silent += g.End - g.Start
+		}
+	}
+	if silent != 10*60_000 {
+		t.Errorf("nothing is known of %d s, want the ten minutes", silent/1000)
+	}
+	for from := 7*time.Hour + 30*time.Minute; from >= 0; from -= 30 * time.Minute { // from each state that is kept, and from nothing
+		if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error { return w.Again(press, floortest.At(from)) }); err != nil {
+			t.Fatal(err)
+		}
+		untilComputed(t, r, nil)
+		if diff := cmp.Diff(live, figuresOf(t, r, press, floortest.At(0), to)); diff != "" {
+			t.Errorf("from %v on (-live +from the ledger): %.1500s", from, diff)
+		}
+	}
+	checked(t, r)
+	r.Pass(20*time.Minute, time.Minute)
+	for _, code := range []string{press, "PACK"} {
+		if st := status(t, r, code); !st.IsAlive {
+			t.Errorf("at %s a connection that is there is none any more", code)
+		}
+	}
+}

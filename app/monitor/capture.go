@@ -116,7 +116,7 @@ func (s *State) electrical(g *Signal) {
 		s.kwSent, s.kwSentAt = true, s.now
 	}
 	// Differences tell the power only while the machine does not send it itself.
-	derive := !s.kwSent || s.now-s.kwSentAt >= s.cfg.aliveTimeout()
+	derive := !s.kwSent || s.now-s.kwSentAt >= s.cfg.SilentAfter()
 	if g.Has&HasKwhInterval != 0 {
 		if s.energy < energyInterval {
 			s.flush()

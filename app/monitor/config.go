@@ -121,7 +121,8 @@ func (c *Config) Bare() *Config {
 	return &bare
 }
 
-func (c *Config) aliveTimeout() int64 {
+// SilentAfter is how long the station may be silent before nothing is known of it, ms.
+func (c *Config) SilentAfter() int64 {
 	if c.AliveTimeout > 0 {
 		return c.AliveTimeout
 	}

@@ -182,7 +182,7 @@ func (s *State) exempt() bool { return s.cfg.SchedulingOnly || len(s.links) > 0 
 
 // checkSilence decides about the time since the last sign of life, at a moment up to which none has come.
 func (s *State) checkSilence(at int64) {
-	if at-s.lastSign < s.cfg.aliveTimeout() {
+	if at-s.lastSign < s.cfg.SilentAfter() {
 		return
 	}
 	s.goSilent()
