@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"opsmon/kv"
 )
 
 // Raw gives the floors that benchmarks of durable writes are held against: a bare bbolt database with its default
@@ -37,4 +39,21 @@ func Raw(t testing.TB) (update, batch func(value []byte) error) {
 		}
 	}
 	return put(db.Update), put(db.Batch)
+}
+
+// Lengths gives how many bytes the values of a bucket have whose keys are numbers, in their order: what a floor is to store.
+func Lengths(t testing.TB, s *kv.Store, bucket string) (list []int) {
+	t.Helper()
+	if err := s.View(func(tx *kv.Tx) error {
+		for item, err := range kv.NewBucket(bucket, kv.Uint64, kv.Raw).Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			list = append(list, len(item.Value))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
