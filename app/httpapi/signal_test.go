@@ -3,12 +3,14 @@ package httpapi
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/signal"
 )
 
 // A device sends for its own stations and can do nothing else, until it is revoked.
@@ -117,5 +119,36 @@ func TestFloodOfSignals(t *testing.T) {
 	}
 	if n := strings.Count(s.logged.String(), "sends more than it may"); n != 1 {
 		t.Errorf("it was logged %d times, want once a minute", n)
+	}
+}
+
+// TestOutcomesReply: what became of signals is answered as any list is.
+func TestOutcomesReply(t *testing.T) {
+	outcomes := []signal.Outcome{{Index: 0, Accepted: true}, {Index: 7, Issue: "names \"<é\u2028&>\"\n"}, {Index: 12345, Accepted: true, Issue: "twice"}}
+	for n := range len(outcomes) + 1 {
+		want, err := list(outcomes[:n], -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := outcomesReply(outcomes[:n])
+		if err != nil || string(got.body) != string(want.body) {
+			t.Errorf("%d outcomes are %s (%v), not %s", n, got.body, err, want.body)
+		}
+	}
+}
+
+// TestOneOf: few questions or many, the answers are the same.
+func TestOneOf(t *testing.T) {
+	if oneOf(nil, 1) != nil || oneOf(nil, setPays) != nil {
+		t.Error("no list lets nothing be")
+	}
+	for _, times := range []int{1, setPays - 1, setPays, 10_000} {
+		for _, codes := range [][]string{{}, {"A", "B"}} {
+			for _, code := range []string{"A", "B", "C", ""} {
+				if is := oneOf(codes, times)(code); is != slices.Contains(codes, code) {
+					t.Errorf("%q of %q, asked %d times: %t", code, codes, times, is)
+				}
+			}
+		}
 	}
 }

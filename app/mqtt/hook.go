@@ -189,7 +189,7 @@ func (b *Broker) judge(s *sender, pk *packets.Packet) (object any, why no) {
 	if station == "" {
 		return nil, no{signal.CauseForeign, "the topic is none that signals come with, such as v1/" + s.account + "/signals/STATION"}
 	}
-	if s.stations != nil && !s.mine[station] {
+	if !s.maySend(station) {
 		return nil, no{signal.CauseForeign, "the topic names a station that is not one of this device's"}
 	}
 	return objectOf(pk.Payload, station)

@@ -82,6 +82,29 @@ func (p *packer) column(list []Signal, of func(*Signal) uint64) {
 	}
 }
 
+// textColumn is column for a string. Strings are compared where that tells as much as their index, which costs more.
+func (p *packer) textColumn(list []Signal, of func(*Signal) *string) {
+	first, same := *of(&list[0]), true
+	for i := range list {
+		if same = *of(&list[i]) == first; !same {
+			break
+		}
+	}
+	last, index := first, p.index(first)
+	if same {
+		p.uvarint(0)
+		p.uvarint(index)
+		return
+	}
+	p.uvarint(1)
+	for i := range list {
+		if s := *of(&list[i]); s != last {
+			last, index = s, p.index(s)
+		}
+		p.uvarint(index)
+	}
+}
+
 // texts are the columns of strings, in their order.
 var texts = []func(*Signal) *string{
 	func(s *Signal) *string { return &s.Account }, func(s *Signal) *string { return &s.Station }, func(s *Signal) *string { return &s.Source },
@@ -94,7 +117,7 @@ func pack(list []Signal, compress bool) []byte {
 	var columns packer
 	columns.indexes = p.indexes
 	for _, text := range texts {
-		columns.column(list, func(s *Signal) uint64 { return columns.index(*text(s)) })
+		columns.textColumn(list, text)
 	}
 	p.uvarint(uint64(len(list)))
 	p.uvarint(uint64(len(columns.strings)))

@@ -1,7 +1,6 @@
 package signal
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -44,7 +43,7 @@ type Config struct {
 	Log       *slog.Logger
 	Retention time.Duration // 0 = DefaultRetention
 	Rate      int           // signals a second that one sender may send; 0 = DefaultRate
-	// Appended is told what was stored, after it is durable; nil = nobody. It must not wait, nor keep the list, nor call
+	// Appended is told what was stored, after it is durable; nil = nobody. It must not wait, nor keep or change the list, nor call
 	// the Log: who is told of a signal and who reads the log see it at the same moment.
 	Appended func([]Signal)
 }
@@ -56,7 +55,7 @@ type Log struct {
 	// mu is held for writing while what is in the tail changes, and for reading from the moment that a reader copies the
 	// tail to the moment that its view of the store is fixed: so no signal is seen twice or not at all.
 	mu   sync.RWMutex
-	last map[place][]tailed
+	last map[place]*[]tailed
 	size int
 
 	// opened is the number of the last batch when the log was opened, and told how many there have been since of which
@@ -93,7 +92,7 @@ func NewLog(cfg Config) (*Log, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	l := &Log{cfg: cfg, last: map[place][]tailed{}, senders: senders{seen: map[senderKey]*sender{}}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
+	l := &Log{cfg: cfg, last: map[place]*[]tailed{}, senders: senders{seen: map[senderKey]*sender{}}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
 	err := cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range tail.Scan(tx, kv.Range{}) {
 			if err != nil {
@@ -118,14 +117,26 @@ func NewLog(cfg Config) (*Log, error) {
 	return l, err
 }
 
-// note adds a stored batch to the tail. The caller holds mu, or nobody else has the log yet.
+// note adds a stored batch to the tail, which keeps the list. The caller holds mu, or nobody else has the log yet.
 func (l *Log) note(batch uint64, list []Signal) {
-	list = slices.Clone(list) // the caller may use its own again
 	for i := range list {
 		at := place{list[i].Account, list[i].Station}
-		l.last[at] = append(l.last[at], tailed{&list[i], batch})
+		of := l.last[at]
+		if of == nil {
+			of = new([]tailed)
+			l.last[at] = of
+		}
+		*of = append(*of, tailed{&list[i], batch})
 	}
 	l.size += len(list)
+}
+
+// tailOf gives the signals of a station that are in the tail, as they came. The caller holds mu.
+func (l *Log) tailOf(account, station string) []tailed {
+	if of := l.last[place{account, station}]; of != nil {
+		return *of
+	}
+	return nil
 }
 
 // idOf names a signal that has an id.
@@ -145,12 +156,18 @@ func idOf(s *Signal) [32]byte {
 // its account, station, time and arrival. Errors: the store's; kv.ErrFull among them; one that is Unavailable while
 // the tail is too long.
 func (l *Log) Append(list []Signal) (duplicate []bool, err error) {
+	return l.keep(slices.Clone(list)) // the caller may use its own again
+}
+
+// keep is Append for a list that nobody else uses any more.
+func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
 	if l.Tail() >= longestTail {
 		return nil, errTail
 	}
+	packed := pack(list, false) // before the transaction, which others may wait for
 	var kept []Signal
 	var batch uint64
 	err = l.cfg.Store.Update(func(tx *kv.Tx) error {
@@ -158,16 +175,12 @@ func (l *Log) Append(list []Signal) (duplicate []bool, err error) {
 		if err := l.known(tx, list, duplicate); err != nil {
 			return err
 		}
+		value := packed
 		if slices.Contains(duplicate, true) {
-			kept = nil
-			for i := range list {
-				if !duplicate[i] {
-					kept = append(kept, list[i])
-				}
+			if kept = without(list, duplicate); len(kept) == 0 {
+				return nil
 			}
-		}
-		if len(kept) == 0 {
-			return nil
+			value = pack(kept, false)
 		}
 		var err error
 		if batch, err = tail.Next(tx); err != nil {
@@ -176,7 +189,7 @@ func (l *Log) Append(list []Signal) (duplicate []bool, err error) {
 		if err := markLate(tx, kept); err != nil {
 			return err
 		}
-		return tail.Put(tx, batch, pack(kept, false))
+		return tail.Put(tx, batch, value)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store signals: %w", err)
@@ -199,6 +212,16 @@ func (l *Log) Append(list []Signal) (duplicate []bool, err error) {
 		}
 	}
 	return duplicate, nil
+}
+
+// without gives those that are no duplicates.
+func without(list []Signal, duplicate []bool) (kept []Signal) {
+	for i := range list {
+		if !duplicate[i] {
+			kept = append(kept, list[i])
+		}
+	}
+	return kept
 }
 
 // known finds the signals that came before, and remembers the ids of the others.
@@ -248,7 +271,7 @@ func (l *Log) OfThen(account, station string, from, to int64, held func()) ([]Si
 	defer release()
 	sorted := true
 	err := l.cfg.Store.View(func(tx *kv.Tx) error {
-		for _, s := range l.last[place{account, station}] {
+		for _, s := range l.tailOf(account, station) {
 			if s.At >= from && s.At < to {
 				list, sorted = append(list, *s.Signal), false
 			}
@@ -300,278 +323,4 @@ func (l *Log) Tail() int {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.size
-}
-
-// Pack moves the tail to its parts. Errors: the store's; what is not moved stays in the tail.
-func (l *Log) Pack() error {
-	l.packing.Lock()
-	defer l.packing.Unlock()
-	// The batches that are moved are those in memory: one that is stored and not there yet waits for the next time.
-	type dayPart struct {
-		place
-		day int64
-	}
-	batches := map[uint64]bool{}
-	groups := map[dayPart][]Signal{}
-	l.mu.RLock()
-	for at, list := range l.last {
-		for _, s := range list {
-			batches[s.batch] = true
-			k := dayPart{at, Day(s.At)}
-			groups[k] = append(groups[k], *s.Signal)
-		}
-	}
-	l.mu.RUnlock()
-	if len(groups) == 0 {
-		return nil
-	}
-	packed := make(map[dayPart][]byte, len(groups))
-	for k, list := range groups {
-		Sort(list)
-		packed[k] = pack(list, true)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err := l.cfg.Store.Update(func(tx *kv.Tx) error {
-		for k, b := range packed {
-			next, err := nextPart(tx, k.account, k.station, k.day)
-			if err != nil {
-				return err
-			}
-			if err := parts.Put(tx, partOf(k.account, k.station, k.day, next), b); err != nil {
-				return err
-			}
-			if next > 0 {
-				if err := open.Put(tx, openOf(k.account, k.station, k.day), nil); err != nil {
-					return err
-				}
-			}
-		}
-		for batch := range batches {
-			if err := tail.Delete(tx, batch); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("pack signals: %w", err)
-	}
-	for at, list := range l.last {
-		left := slices.DeleteFunc(list, func(s tailed) bool { return batches[s.batch] })
-		l.size -= len(list) - len(left)
-		if len(left) == 0 {
-			delete(l.last, at)
-		} else {
-			l.last[at] = left
-		}
-	}
-	return nil
-}
-
-func nextPart(tx *kv.Tx, account, station string, day int64) (uint64, error) {
-	for item, err := range parts.ScanDown(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
-		return item.Key.B.B.B + 1, err
-	}
-	return 0, nil
-}
-
-type openKey = kv.Pair[string, kv.Pair[string, uint64]]
-
-func openOf(account, station string, day int64) openKey {
-	return openKey{A: account, B: kv.Pair[string, uint64]{A: station, B: uint64(day) ^ 1<<63}}
-}
-
-// Merge joins the parts of each day before the one given into one. Errors: the store's, ctx's.
-func (l *Log) Merge(ctx context.Context, before int64) error {
-	l.packing.Lock()
-	defer l.packing.Unlock()
-	var days []openKey
-	err := l.cfg.Store.View(func(tx *kv.Tx) error {
-		for item, err := range open.Scan(tx, kv.Range{}) {
-			if err != nil {
-				return err
-			}
-			if int64(item.Key.B.B^1<<63) < before {
-				days = append(days, item.Key)
-			}
-		}
-		return nil
-	})
-	for _, k := range days {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			break
-		}
-		err = l.merge(k)
-	}
-	if err != nil {
-		return fmt.Errorf("merge signals: %w", err)
-	}
-	return nil
-}
-
-// merge joins one day's parts. Only who holds packing changes parts, so they are read outside of the transaction.
-func (l *Log) merge(k openKey) error {
-	account, station, day := k.A, k.B.A, int64(k.B.B^1<<63)
-	var list []Signal
-	var keys []partKey
-	err := l.cfg.Store.View(func(tx *kv.Tx) error {
-		for item, err := range parts.Scan(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
-			if err != nil {
-				return err
-			}
-			more, err := readPart(item)
-			if err != nil {
-				return err
-			}
-			list, keys = append(list, more...), append(keys, item.Key)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	Sort(list)
-	var joined []byte
-	if len(list) > 0 {
-		joined = pack(list, true)
-	}
-	return l.cfg.Store.Update(func(tx *kv.Tx) error {
-		if joined != nil {
-			// The first part's name is used anew, so that a day's parts never have a gap below them.
-			if err := parts.Put(tx, keys[0], joined); err != nil {
-				return err
-			}
-			for _, gone := range keys[1:] {
-				if err := parts.Delete(tx, gone); err != nil {
-					return err
-				}
-			}
-		}
-		return open.Delete(tx, k)
-	})
-}
-
-// sweepBatch is how many records one transaction of Sweep removes.
-const sweepBatch = 1000
-
-// Sweep removes the parts of days that ended before the retention, and ids that have served. Errors: the store's, ctx's.
-func (l *Log) Sweep(ctx context.Context) error {
-	l.packing.Lock()
-	defer l.packing.Unlock()
-	now := l.cfg.Clock()
-	if err := l.sweepParts(ctx, Day(now.Add(-l.cfg.Retention).UnixMilli())); err != nil {
-		return fmt.Errorf("remove old signals: %w", err)
-	}
-	if err := l.sweepIDs(ctx, now.Add(-idMemory).UnixMilli()); err != nil {
-		return fmt.Errorf("remove old ids of signals: %w", err)
-	}
-	if err := l.sweepSenders(ctx, now.Add(-l.cfg.Retention).UnixMilli()); err != nil {
-		return fmt.Errorf("remove senders of long ago: %w", err)
-	}
-	return nil
-}
-
-// sweepParts removes days below the first that is kept, station by station.
-func (l *Log) sweepParts(ctx context.Context, first int64) error {
-	from := kv.Range{}
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var at partKey
-		found := false
-		var old []partKey
-		err := l.cfg.Store.View(func(tx *kv.Tx) error {
-			for item, err := range parts.Scan(tx, from) {
-				if err != nil {
-					return err
-				}
-				if !found {
-					found, at = true, item.Key
-				}
-				if item.Key.A != at.A || item.Key.B.A != at.B.A || dayOf(item.Key) >= first || len(old) == sweepBatch {
-					return nil
-				}
-				old = append(old, item.Key)
-			}
-			return nil
-		})
-		if err != nil || !found {
-			return err
-		}
-		if len(old) > 0 {
-			err := l.cfg.Store.Update(func(tx *kv.Tx) error {
-				for _, k := range old {
-					if err := parts.Delete(tx, k); err != nil {
-						return err
-					}
-					if err := open.Delete(tx, openOf(k.A, k.B.A, dayOf(k))); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		if len(old) < sweepBatch { // this station is done; the next one's name is larger
-			from = parts.From(partOf(at.A, at.B.A+"\x00", -1<<63, 0))
-		}
-	}
-}
-
-func (l *Log) sweepIDs(ctx context.Context, before int64) error {
-	from := kv.Range{}
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var old [][32]byte
-		var last [32]byte
-		seen := 0
-		err := l.cfg.Store.View(func(tx *kv.Tx) error {
-			for item, err := range ids.Scan(tx, from) {
-				if err != nil {
-					return err
-				}
-				if item.Value < before {
-					old = append(old, item.Key)
-				}
-				if last = item.Key; len(old) == sweepBatch {
-					seen++
-					return nil
-				}
-				if seen++; seen == 100*sweepBatch { // a long view keeps room from being used again
-					return nil
-				}
-			}
-			seen = 0
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if len(old) > 0 {
-			err := l.cfg.Store.Update(func(tx *kv.Tx) error {
-				for _, id := range old {
-					if err := ids.Delete(tx, id); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		if seen == 0 {
-			return nil
-		}
-		from = ids.From(last)
-	}
 }

@@ -167,8 +167,12 @@ func (q *scanner) value(s *Signal, p property) bool {
 	return len(text) <= maxErrorCode
 }
 
-// longestQuick is how many characters a number has at most.
-const longestQuick = 24
+// longestQuick is how many characters a number has at most, and longestExact how many digits one has that is below 2^53 for
+// certain when they are read as a whole number.
+const (
+	longestQuick = 24
+	longestExact = 15
+)
 
 func (q *scanner) number(r *rule) (float64, bool) {
 	q.space()
@@ -181,11 +185,11 @@ func (q *scanner) number(r *rule) (float64, bool) {
 		q.pos += len("false")
 		return 0, true
 	}
-	end := 0
+	end, all := 0, uint64(0) // all is the number that the digits make without the point
 	digits := func() int {
 		from := end
-		for end < len(rest) && '0' <= rest[end] && rest[end] <= '9' {
-			end++
+		for ; end < len(rest) && '0' <= rest[end] && rest[end] <= '9'; end++ {
+			all = all*10 + uint64(rest[end]-'0')
 		}
 		return end - from
 	}
@@ -193,19 +197,33 @@ func (q *scanner) number(r *rule) (float64, bool) {
 		end++
 	}
 	first := end
-	whole := digits()
+	whole, places := digits(), 0
 	if whole == 0 || whole > 1 && rest[first] == '0' {
 		return 0, false
 	}
 	if end < len(rest) && rest[end] == '.' {
-		if end++; digits() == 0 {
+		end++
+		if places = digits(); places == 0 {
 			return 0, false
 		}
 	}
 	if end > longestQuick { // what follows a number, such as an exponent, is nothing that may follow a value
 		return 0, false
 	}
-	n, err := strconv.ParseFloat(string(rest[:end]), 64)
+	n, err := nearest(rest[:end], all, whole+places, places)
 	q.pos += end
 	return n + 0, err == nil && n <= largest && n >= max(r.least, -largest) && (!r.flag || n == 0 || n == 1) // -0 becomes 0
+}
+
+// nearest gives the number nearest to a text of so many digits, the last of them decimal places; all is what they make without
+// the point. Of two whole numbers below 2^53 the quotient is the nearest one; of any other text strconv finds it.
+func nearest(text []byte, all uint64, digits, places int) (float64, error) {
+	if digits > longestExact || places >= len(powers) {
+		return strconv.ParseFloat(string(text), 64)
+	}
+	n := float64(all) / powers[places]
+	if text[0] == '-' {
+		n = -n
+	}
+	return n, nil
 }

@@ -2,6 +2,8 @@ package signal
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -109,6 +111,11 @@ func TestQuickReadsAsRead(t *testing.T) {
 		check(text, false, MQTT, taken)
 	}
 	check(`{"production_complete":1}`, false, HTTP, false)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 1000 { // every digit of a number counts
+		n := rnd.Float64() * math.Pow10(rnd.IntN(10))
+		check(fmt.Sprintf(`{"lineSpeed":%.*f,"rssi":-%.*f}`, rnd.IntN(8), n, rnd.IntN(4), n), false, HTTP, true)
+	}
 }
 
 // FuzzQuick: whatever is read the quick way, the strict way reads as the same.

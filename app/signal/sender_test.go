@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,7 +14,11 @@ import (
 )
 
 func northgate(source string, stations ...string) Sender {
-	return Sender{Account: "northgate", Source: source, Stations: stations, Known: func(code string) bool { return code != "GONE" }}
+	s := Sender{Account: "northgate", Source: source, Known: func(code string) bool { return code != "GONE" }}
+	if stations != nil {
+		s.Mine = func(code string) bool { return slices.Contains(stations, code) }
+	}
+	return s
 }
 
 func object(pairs ...any) map[string]any {

@@ -66,6 +66,7 @@ type lateKey = kv.Pair[string, string]
 // markLate marks the stations that a signal is stored for after its time was settled.
 func markLate(tx *kv.Tx, list []Signal) error {
 	account, upTo := "", int64(math.MinInt64)
+	earliest := map[lateKey]int64{} // a station is marked once, however many of its signals are late
 	for i := range list {
 		s := &list[i]
 		if s.Account != account {
@@ -81,17 +82,20 @@ func markLate(tx *kv.Tx, list []Signal) error {
 			continue
 		}
 		k := lateKey{A: s.Account, B: s.Station}
+		if at, there := earliest[k]; !there || s.At < at {
+			earliest[k] = s.At
+		}
+	}
+	for k, at := range earliest {
 		old, err := late.Get(tx, k)
-		switch {
-		case errors.Is(err, kv.ErrNotFound):
-			old = math.MaxInt64
-		case err != nil:
+		if err != nil && !errors.Is(err, kv.ErrNotFound) {
 			return err
 		}
-		if s.At < old {
-			if err := late.Put(tx, k, s.At); err != nil {
-				return err
-			}
+		if err == nil && old <= at {
+			continue
+		}
+		if err := late.Put(tx, k, at); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -117,7 +121,7 @@ func Accounted(tx *kv.Tx, account, station string) error {
 // First gives the earliest UTC day for which there are signals of a station; ok is false when there are none.
 func (l *Log) First(account, station string) (day int64, ok bool, err error) {
 	l.mu.RLock()
-	for _, s := range l.last[place{account, station}] {
+	for _, s := range l.tailOf(account, station) {
 		if d := Day(s.At); !ok || d < day {
 			day, ok = d, true
 		}
@@ -172,7 +176,7 @@ func (l *Log) LastArrival(tx *kv.Tx, account string) (int64, error) {
 // Last gives the latest UTC day for which there are signals of a station; ok is false when there are none.
 func (l *Log) Last(account, station string) (day int64, ok bool, err error) {
 	l.mu.RLock()
-	for _, s := range l.last[place{account, station}] {
+	for _, s := range l.tailOf(account, station) {
 		if d := Day(s.At); !ok || d > day {
 			day, ok = d, true
 		}

@@ -53,7 +53,7 @@ func TestASignalOfASettledTimeIsMarked(t *testing.T) {
 	if at, ok := lateOf(t, l, "A"); ok {
 		t.Errorf("a signal at the settled moment is late: %d", at)
 	}
-	add(one("A", 4000), one("A", 3000), one("B", 4999))
+	add(one("A", 4000), one("A", 3000), one("B", 4999), one("A", 4500))
 	add(one("A", 3500))
 	for station, want := range map[string]int64{"A": 3000, "B": 4999} {
 		if at, ok := lateOf(t, l, station); !ok || at != want {

@@ -2,7 +2,6 @@ package signal
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -14,10 +13,10 @@ const aheadLimit = 2 * time.Minute
 
 // Sender is who sends signals.
 type Sender struct {
-	Account  string
-	Source   string                 // the credential: "device:<id>", "key:<id>"
-	Stations []string               // those that it may send for; nil = every station of the account
-	Known    func(code string) bool // whether the account has a station of that code
+	Account string
+	Source  string                 // the credential: "device:<id>", "key:<id>"
+	Mine    func(code string) bool // whether it may send for a station of that code; nil = for every one of the account
+	Known   func(code string) bool // whether the account has a station of that code
 }
 
 // Outcome says of one signal whether it was taken.
@@ -71,8 +70,11 @@ func (l *Log) TakeAll(parcels []Parcel) ([][]Outcome, error) {
 		for i, v := range p.Objects {
 			out := &all[n][i]
 			out.Index = i
-			s, ahead, refusal := l.read(&p.From, v, p.Style, now)
+			list = append(list, Signal{})
+			s := &list[len(list)-1]
+			ahead, refusal := l.read(&p.From, v, p.Style, now, s)
 			if refusal.issue != "" {
+				list = list[:len(list)-1]
 				out.Issue, out.Cause = refusal.issue, refusal.cause
 				sum.refuse(out)
 				continue
@@ -85,10 +87,10 @@ func (l *Log) TakeAll(parcels []Parcel) ([][]Outcome, error) {
 			}
 			out.Accepted = true
 			sum.accepted++
-			list, places = append(list, s), append(places, position{n, i})
+			places = append(places, position{n, i})
 		}
 	}
-	duplicate, err := l.Append(list)
+	duplicate, err := l.keep(list)
 	if err != nil {
 		return nil, err
 	}
@@ -124,27 +126,27 @@ func refuse(cause Cause, format string, args ...any) refusal {
 	return refusal{cause, fmt.Sprintf(format, args...)}
 }
 
-// read makes a signal of what a sender sent. ahead is by how many ms its time is in the future.
-func (l *Log) read(from *Sender, v any, style Style, now int64) (s Signal, ahead int64, no refusal) {
+// read makes the signal s of what a sender sent. ahead is by how many ms its time is in the future.
+func (l *Log) read(from *Sender, v any, style Style, now int64, s *Signal) (ahead int64, no refusal) {
 	switch v := v.(type) {
 	case *Signal:
-		s = *v
+		*s = *v
 	case map[string]any:
 		issue := ""
-		if s, issue = Read(v, style); issue != "" {
-			return s, 0, refusal{CauseValue, issue}
+		if *s, issue = Read(v, style); issue != "" {
+			return 0, refusal{CauseValue, issue}
 		}
 	default:
-		return s, 0, refuse(CauseMalformed, "must be an object")
+		return 0, refuse(CauseMalformed, "must be an object")
 	}
 	s.Account, s.Source, s.Arrived = from.Account, from.Source, now
 	switch {
 	case s.Station == "":
-		return s, 0, refuse(CauseStation, "stationCode must be given")
-	case from.Stations != nil && !slices.Contains(from.Stations, s.Station):
-		return s, 0, refuse(CauseForeign, "stationCode names the station %q, which is not one of this device's", shorten(s.Station))
+		return 0, refuse(CauseStation, "stationCode must be given")
+	case from.Mine != nil && !from.Mine(s.Station):
+		return 0, refuse(CauseForeign, "stationCode names the station %q, which is not one of this device's", shorten(s.Station))
 	case !from.Known(s.Station):
-		return s, 0, refuse(CauseStation, "stationCode names the station %q, which the account does not have", shorten(s.Station))
+		return 0, refuse(CauseStation, "stationCode names the station %q, which the account does not have", shorten(s.Station))
 	}
 	switch oldest := now - l.cfg.Retention.Milliseconds(); {
 	case s.At == 0:
@@ -154,7 +156,7 @@ func (l *Log) read(from *Sender, v any, style Style, now int64) (s Signal, ahead
 			s.At, s.ClockCorrected = now, true
 		}
 	case s.At < oldest:
-		return s, 0, refuse(CauseOld, "at is older than the %d days that signals are kept", int(l.cfg.Retention.Hours()/24))
+		return 0, refuse(CauseOld, "at is older than the %d days that signals are kept", int(l.cfg.Retention.Hours()/24))
 	}
-	return s, ahead, refusal{}
+	return ahead, refusal{}
 }

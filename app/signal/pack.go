@@ -1,0 +1,296 @@
+package signal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"opsmon/kv"
+)
+
+// dayPart is what one part is of.
+type dayPart struct {
+	place
+	day int64
+}
+
+// Pack moves the tail to its parts. Errors: the store's; what is not moved stays in the tail.
+func (l *Log) Pack() error {
+	l.packing.Lock()
+	defer l.packing.Unlock()
+	packed, batches := l.packTail()
+	if len(packed) == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.cfg.Store.Update(func(tx *kv.Tx) error {
+		for k, b := range packed {
+			if err := addPart(tx, k, b); err != nil {
+				return err
+			}
+		}
+		for batch := range batches {
+			if err := tail.Delete(tx, batch); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("pack signals: %w", err)
+	}
+	for at, of := range l.last {
+		all := len(*of)
+		*of = slices.DeleteFunc(*of, func(s tailed) bool { return batches[s.batch] })
+		l.size -= all - len(*of)
+		if len(*of) == 0 {
+			delete(l.last, at)
+		}
+	}
+	return nil
+}
+
+// packTail gives the parts that the tail makes, and the batches that they are of: those in memory. One that is stored and not
+// there yet waits for the next time.
+func (l *Log) packTail() (packed map[dayPart][]byte, batches map[uint64]bool) {
+	packed, batches = map[dayPart][]byte{}, map[uint64]bool{}
+	stations := map[place][]tailed{}
+	l.mu.RLock()
+	for at, of := range l.last {
+		stations[at] = slices.Clone(*of)
+	}
+	l.mu.RUnlock()
+	var list []Signal // those of one day, used again
+	for at, of := range stations {
+		slices.SortFunc(of, func(a, b tailed) int { return Compare(a.Signal, b.Signal) }) // by time first, so a day's are together
+		for i, s := range of {
+			batches[s.batch] = true
+			list = append(list, *s.Signal)
+			if day := Day(s.At); i == len(of)-1 || Day(of[i+1].At) != day {
+				packed[dayPart{at, day}] = pack(list, true)
+				list = list[:0]
+			}
+		}
+	}
+	return packed, batches
+}
+
+// addPart adds a part to those of its day.
+func addPart(tx *kv.Tx, k dayPart, packed []byte) error {
+	next, err := nextPart(tx, k.account, k.station, k.day)
+	if err != nil {
+		return err
+	}
+	if err := parts.Put(tx, partOf(k.account, k.station, k.day, next), packed); err != nil || next == 0 {
+		return err
+	}
+	return open.Put(tx, openOf(k.account, k.station, k.day), nil)
+}
+
+func nextPart(tx *kv.Tx, account, station string, day int64) (uint64, error) {
+	for item, err := range parts.ScanDown(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
+		return item.Key.B.B.B + 1, err
+	}
+	return 0, nil
+}
+
+type openKey = kv.Pair[string, kv.Pair[string, uint64]]
+
+func openOf(account, station string, day int64) openKey {
+	return openKey{A: account, B: kv.Pair[string, uint64]{A: station, B: uint64(day) ^ 1<<63}}
+}
+
+// Merge joins the parts of each day before the one given into one. Errors: the store's, ctx's.
+func (l *Log) Merge(ctx context.Context, before int64) error {
+	l.packing.Lock()
+	defer l.packing.Unlock()
+	var days []openKey
+	err := l.cfg.Store.View(func(tx *kv.Tx) error {
+		for item, err := range open.Scan(tx, kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			if int64(item.Key.B.B^1<<63) < before {
+				days = append(days, item.Key)
+			}
+		}
+		return nil
+	})
+	for _, k := range days {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			break
+		}
+		err = l.merge(k)
+	}
+	if err != nil {
+		return fmt.Errorf("merge signals: %w", err)
+	}
+	return nil
+}
+
+// merge joins one day's parts. Only who holds packing changes parts, so they are read outside of the transaction.
+func (l *Log) merge(k openKey) error {
+	account, station, day := k.A, k.B.A, int64(k.B.B^1<<63)
+	var list []Signal
+	var keys []partKey
+	err := l.cfg.Store.View(func(tx *kv.Tx) error {
+		for item, err := range parts.Scan(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
+			if err != nil {
+				return err
+			}
+			more, err := readPart(item)
+			if err != nil {
+				return err
+			}
+			list, keys = append(list, more...), append(keys, item.Key)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	Sort(list)
+	var joined []byte
+	if len(list) > 0 {
+		joined = pack(list, true)
+	}
+	return l.cfg.Store.Update(func(tx *kv.Tx) error {
+		if joined != nil {
+			// The first part's name is used anew, so that a day's parts never have a gap below them.
+			if err := parts.Put(tx, keys[0], joined); err != nil {
+				return err
+			}
+			for _, gone := range keys[1:] {
+				if err := parts.Delete(tx, gone); err != nil {
+					return err
+				}
+			}
+		}
+		return open.Delete(tx, k)
+	})
+}
+
+// sweepBatch is how many records one transaction of Sweep removes.
+const sweepBatch = 1000
+
+// Sweep removes the parts of days that ended before the retention, and ids that have served. Errors: the store's, ctx's.
+func (l *Log) Sweep(ctx context.Context) error {
+	l.packing.Lock()
+	defer l.packing.Unlock()
+	now := l.cfg.Clock()
+	if err := l.sweepParts(ctx, Day(now.Add(-l.cfg.Retention).UnixMilli())); err != nil {
+		return fmt.Errorf("remove old signals: %w", err)
+	}
+	if err := l.sweepIDs(ctx, now.Add(-idMemory).UnixMilli()); err != nil {
+		return fmt.Errorf("remove old ids of signals: %w", err)
+	}
+	if err := l.sweepSenders(ctx, now.Add(-l.cfg.Retention).UnixMilli()); err != nil {
+		return fmt.Errorf("remove senders of long ago: %w", err)
+	}
+	return nil
+}
+
+// sweepParts removes days below the first that is kept, station by station.
+func (l *Log) sweepParts(ctx context.Context, first int64) error {
+	from := kv.Range{}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var at partKey
+		found := false
+		var old []partKey
+		err := l.cfg.Store.View(func(tx *kv.Tx) error {
+			for item, err := range parts.Scan(tx, from) {
+				if err != nil {
+					return err
+				}
+				if !found {
+					found, at = true, item.Key
+				}
+				if item.Key.A != at.A || item.Key.B.A != at.B.A || dayOf(item.Key) >= first || len(old) == sweepBatch {
+					return nil
+				}
+				old = append(old, item.Key)
+			}
+			return nil
+		})
+		if err != nil || !found {
+			return err
+		}
+		if len(old) > 0 {
+			err := l.cfg.Store.Update(func(tx *kv.Tx) error {
+				for _, k := range old {
+					if err := parts.Delete(tx, k); err != nil {
+						return err
+					}
+					if err := open.Delete(tx, openOf(k.A, k.B.A, dayOf(k))); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if len(old) < sweepBatch { // this station is done; the next one's name is larger
+			from = parts.From(partOf(at.A, at.B.A+"\x00", -1<<63, 0))
+		}
+	}
+}
+
+func (l *Log) sweepIDs(ctx context.Context, before int64) error {
+	from := kv.Range{}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var old [][32]byte
+		var last [32]byte
+		seen := 0
+		err := l.cfg.Store.View(func(tx *kv.Tx) error {
+			for item, err := range ids.Scan(tx, from) {
+				if err != nil {
+					return err
+				}
+				if item.Value < before {
+					old = append(old, item.Key)
+				}
+				if last = item.Key; len(old) == sweepBatch {
+					seen++
+					return nil
+				}
+				if seen++; seen == 100*sweepBatch { // a long view keeps room from being used again
+					return nil
+				}
+			}
+			seen = 0
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(old) > 0 {
+			err := l.cfg.Store.Update(func(tx *kv.Tx) error {
+				for _, id := range old {
+					if err := ids.Delete(tx, id); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if seen == 0 {
+			return nil
+		}
+		from = ids.From(last)
+	}
+}
