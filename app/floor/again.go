@@ -35,7 +35,7 @@ func (o *owner) catchUp(now int64) {
 		}
 	}
 	o.deepen(now)
-	if took := time.Since(started); took > 10*time.Millisecond {
+	if took := o.since(started); took > 10*time.Millisecond {
 		o.rest = now + took.Milliseconds()
 	}
 }
@@ -222,13 +222,16 @@ func (l *line) take(a *anew, now int64) {
 	l.redone, l.touched = now, true
 }
 
+// tellingTime is about how long it takes until what was just stored has been told.
+const tellingTime = 2 * time.Millisecond
+
 // once runs a transaction that goes well only when all that is stored has been told; the third time it must.
 func (o *owner) once(fn func(tx *kv.Tx, must bool) error) error {
 	err := errNotNow
 	for try := 1; errors.Is(err, errNotNow); try++ {
 		err = o.f.cfg.Store.Update(func(tx *kv.Tx) error { return fn(tx, try == 3) })
 		if errors.Is(err, errNotNow) {
-			time.Sleep(2 * time.Millisecond) // what was just stored is being told
+			o.pause(tellingTime) // what was just stored is being told
 		}
 	}
 	return err

@@ -183,7 +183,7 @@ func (o *owner) rework(t *station.Timeline, l *line, now int64) (done bool, err 
 		}
 	}
 	if errors.Is(err, errNotNow) {
-		time.Sleep(2 * time.Millisecond) // what was just stored is being told
+		o.pause(tellingTime) // what was just stored is being told
 		return false, nil
 	}
 	if err != nil && !o.ends() {

@@ -1,5 +1,16 @@
 package floor
 
+import "time"
+
+// Takes has the owner of an account believe that what it computes again takes so long. Real time passes as it does.
+func (f *Floor) Takes(accountID string, d time.Duration) error {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return err
+	}
+	return o.do(func() { o.since = func(time.Time) time.Duration { return d } })
+}
+
 // Told tells how many events of a station are remembered as told.
 func (f *Floor) Told(accountID, stationCode string) int {
 	o, err := f.owner(accountID)

@@ -72,3 +72,39 @@ func TestAFullHourDoesNotTakeBackWhatIsKept(t *testing.T) {
 		t.Errorf("%d millionths of units were counted, want 10 units", units)
 	}
 }
+
+// TestComputingAgainLeavesTimeForOtherWork: what was computed again for 400 ms is followed by as long a time in which no station
+// is, so that the owner does what else there is.
+func TestComputingAgainLeavesTimeForOtherWork(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	takes := func(d time.Duration) {
+		t.Helper()
+		if err := r.Floor.Takes(floortest.Account, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	takes(0)
+	r.Pass(2*time.Hour, 10*time.Minute)
+	takes(400 * time.Millisecond)
+	late := func(stationCode string) {
+		t.Helper()
+		r.Send(floortest.Signal(stationCode, floortest.At(time.Hour), map[signal.Field]float64{signal.ProductionCompleteGood: 5}))
+	}
+	late("PRESS")
+	if n := health(r).Late; n != 0 {
+		t.Fatalf("%d stations are late: the first one is computed again at once", n)
+	}
+	late("PACK")
+	for _, step := range []struct {
+		wait time.Duration
+		late int
+	}{{0, 1}, {399 * time.Millisecond, 1}, {time.Millisecond, 0}} {
+		r.Pause(step.wait)
+		if err := r.Floor.Pass(floortest.Account); err != nil {
+			t.Fatal(err)
+		}
+		if n := health(r).Late; n != step.late {
+			t.Errorf("%v later %d stations are late, want %d", step.wait, n, step.late)
+		}
+	}
+}

@@ -52,12 +52,16 @@ type owner struct {
 	ticked int64        // ms, when time last passed
 	kept   atomic.Int64 // ms, the hour up to which lines were last kept
 	rest   int64        // ms: lines do not go back before it, so that the rest of the work gets its turn
+
+	pause func(time.Duration)                   // time.Sleep, but in tests
+	since func(started time.Time) time.Duration // time.Since, but in tests
 }
 
 func newOwner(f *Floor, account string) *owner {
 	return &owner{
 		f: f, account: account, calls: make(chan func()), hints: make(chan struct{}, 1), quit: make(chan struct{}), loaded: make(chan struct{}),
 		lines: map[string]*line{}, faults: map[fault]int64{}, stirred: map[*line]bool{},
+		pause: time.Sleep, since: time.Since,
 	}
 }
 
