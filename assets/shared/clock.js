@@ -8,8 +8,23 @@ let heardAt = NaN, kept = NaN; // heardAt: of skew() when the service was last h
 
 let remembered = false;
 
-/** remember keeps what is known of the service's clock in the browser, for a page that is opened without the network. */
-export const remember = () => { remembered = true; };
+/**
+ * remember keeps what is known of the service's clock in the browser, for a page that is opened without the network, and what
+ * this device's clock has shown last: one that shows less then was set back.
+ */
+export function remember() {
+  if (!remembered) setInterval(write, minute);
+  remembered = true;
+}
+
+const minute = 60_000;
+
+function write() {
+  if (!remembered || !Number.isFinite(low)) return;
+  try {
+    localStorage.setItem(store, JSON.stringify([low, high, Date.now()]));
+  } catch { /* it is learnt again */ }
+}
 
 // skew is constant as long as the device neither sleeps nor has its clock set, ms.
 const skew = () => Date.now() - performance.now();
@@ -24,14 +39,14 @@ export function heard(time, sent, came) {
   heardAt = skew();
   if (!remembered || Math.abs(ahead() - kept) < 100) return;
   kept = ahead();
-  try {
-    localStorage.setItem(store, JSON.stringify([low, high]));
-  } catch { /* it is learnt again */ }
+  write();
 }
+
+const near = 5000; // ms: as long as a clock goes wrong by itself, and an answer may take
 
 try {
   const before = JSON.parse(localStorage.getItem(store));
-  if (Array.isArray(before) && before.every(Number.isFinite)) [low, high] = before;
+  if (Array.isArray(before) && before.every(Number.isFinite) && !(Date.now() < before[2] - near)) [low, high] = before;
 } catch { /* nothing was kept */ }
 
 /** ahead gives how many ms the service's clock is ahead of this device's; 0 as long as nothing is known. */
@@ -44,16 +59,24 @@ export const now = () => Date.now() + ahead();
 export const sure = () => Math.abs(skew() - heardAt) < 2000;
 
 /** moment notes when something is done, for whenAt to tell when that was by the service's clock, which nobody may know yet. */
-export const moment = () => ({ device: Date.now(), ran: performance.now(), life });
+export function moment() {
+  write();
+  return { device: Date.now(), ran: performance.now(), life, ahead: Number.isFinite(low) ? ahead() : null };
+}
 
 const life = performance.timeOrigin, day = 86400_000;
 
 /**
- * whenAt gives the service's time, ms, of a moment, once the service was heard. By the device's clock, unless that gives a time
- * that cannot be: then it was set meanwhile, and how long the page has run tells.
+ * whenAt gives the service's time of a moment, once the service was heard: {at (ms), sure}. Three ways lead to it: this device's
+ * clock with what was known then of the service's; the same clock with what is known now; and how long the page has run since,
+ * which nobody can set, but which does not go on everywhere while the device sleeps, so that it may only be too late. When the
+ * last agrees with another, or, after a reload, the others with each other, the time is sure. Else the clock was set meanwhile,
+ * or the device slept, and at is what is likely.
  */
-export function whenAt({ device, ran, life: then }) {
-  const at = device + ahead();
-  const known = at <= now() + 1000 && at > now() - day;
-  return known || then !== life ? at : now() - (performance.now() - ran);
+export function whenAt({ device, ran, life: then, ahead: before = null }) {
+  const counted = then === life ? now() - (performance.now() - ran) : NaN, latest = Number.isNaN(counted) ? now() : counted;
+  const [first, second] = [before === null ? NaN : device + before, device + ahead()].map((at) => (at <= latest + near && at > now() - day ? at : NaN));
+  const agree = (a, b) => Math.abs(a - b) < near; // never with what is not known, or cannot be
+  for (const at of [second, first]) if (agree(at, counted)) return { at, sure: true };
+  return { at: [first, second, latest].find((at) => !Number.isNaN(at)), sure: Number.isNaN(counted) && agree(first, second) };
 }

@@ -85,12 +85,13 @@ function state() {
   return html`<button type="button" class=${connection.up ? "t-state wait" : "t-state away"} data-do="waiting" @click=${showWaiting}><span aria-hidden="true">${connection.up ? "↑" : "✕"}</span> ${connection.up ? "" : "Not connected"}${n ? html`${connection.up ? nothing : " · "}<span data-value="waiting">${n}</span> to send` : nothing}</button>`;
 }
 
-// told shows what must not be missed: what was refused stays until somebody has read it.
+// told shows what must not be missed: what was refused, or may have a wrong time, stays until somebody has read it.
 function told() {
   return html`
     ${queue.signedOut ? html`<div class="notice bad" role="alert"><strong>This tablet is signed out.</strong> What you do is kept, and sent when it is signed in again. <a class="button large" href="/signin?next=/tablet">Sign in</a></div>` : nothing}
     ${!queue.kept && queue.waiting.length ? html`<div class="notice bad" role="alert"><strong>This browser keeps nothing.</strong> Do not close the page until everything is sent.</div>` : nothing}
     ${queue.refused.map((a) => html`<div class="notice bad refused" role="alert" data-refused=${a.id}><div><strong>Not done: <span dir="auto">${a.label}</span></strong> (<bdi>${a.station}</bdi>, ${time(a.at, { date: false })}). ${refusal(a.error, station.config?.plant.timezone)}</div><button type="button" class="button large" data-do="dismiss" @click=${() => queue.dismiss(a.id)}>I have read it</button></div>`)}
+    ${queue.unsure.map((a) => html`<div class="notice wait refused" role="alert" data-unsure=${a.id}><div><strong>The time may be wrong: <span dir="auto">${a.label}</span></strong> (<bdi>${a.station}</bdi>). It stands at ${time(a.at, { zone: station.config?.plant.timezone })}, but this tablet's clock was set, or stood still, before it was sent. If that is not when it was, tell your supervisor.</div><button type="button" class="button large" data-do="dismiss" @click=${() => queue.dismiss(a.id)}>I have read it</button></div>`)}
     ${station.now?.alertMessage ? html`<div class="notice wait" role="alert"><strong>Alert:</strong> <span dir="auto">${station.now.alertMessage}</span></div>` : nothing}`;
 }
 

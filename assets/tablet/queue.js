@@ -11,17 +11,20 @@ const limit = 15_000; // ms for an answer; on bad Wi-Fi none may ever come
 const out = 15; // seconds between looks whether who did what waits has signed in again, such as in another tab
 const pauses = [1, 2, 4, 8, 15]; // seconds between attempts
 const week = 7 * 86400_000; // ms
+const most = 200; // ids that are at hand; the browser keeps those of a week
 const faults = 10; // attempts at one action that the service fails at (500), before it is put aside
 
 /**
  * Queue is an EventTarget: "change" when any of these did. waiting and refused are arrays of actions {id, label, station, at
- * (ms), method, path, body}; refused ones have error {status, code, message, details}. signedOut tells that nobody takes them
+ * (ms), method, path, body}; refused ones have error {status, code, message, details}; unsure ones were sent with a time that may
+ * be wrong, as this device's clock was set after they were done. signedOut tells that nobody takes them
  * until who did them signs in; kept is false where the browser does not keep them, so that closing the page loses what waits; others
  * is how many actions wait that somebody else did in this browser.
  */
 class Queue extends EventTarget {
   waiting = [];
   refused = [];
+  unsure = [];
   signedOut = false;
   others = 0;
   #who = "";
@@ -43,12 +46,18 @@ class Queue extends EventTarget {
     if (!this.#who) addEventListener("online", () => this.send());
     this.#who = whoIs(profile);
     remember();
-    this.#opened();
     this.signedOut = false;
     await this.#load();
+    this.#opened(); // what is done from here on comes after what was left, whatever this device's clock shows
     this.#changed();
-    for (const { id } of await keep.list("made:") ?? []) if (parseInt(id, 10) < Date.now() - week) keep.remove(`made:${id}`);
+    await this.#forget();
     this.send();
+  }
+
+  // forget lets go of what was made long ago: a page may stay open for months.
+  async #forget() {
+    for (const id of [...this.#made.keys()].slice(0, -most / 2)) this.#made.delete(id);
+    for (const { id } of await keep.list("made:") ?? []) if (parseInt(id, 10) < Date.now() - week) keep.remove(`made:${id}`);
   }
 
   /**
@@ -78,10 +87,12 @@ class Queue extends EventTarget {
     this.#later(out);
   }
 
-  /** dismiss takes a refused action off the list. */
+  /** dismiss takes an action off the lists of what was refused and what is unsure. */
   async dismiss(id) {
-    this.refused = this.refused.filter((action) => action.id !== id);
-    await keep.remove(`refused:${id}`);
+    for (const list of ["refused", "unsure"]) {
+      await keep.remove(`${list}:${id}`);
+      this[list] = this[list].filter((action) => action.id !== id);
+    }
     this.#changed();
   }
 
@@ -119,12 +130,12 @@ class Queue extends EventTarget {
   async #load() {
     const before = new Set(this.waiting.map((action) => action.id)); // what is added meanwhile stays
     const mine = (list) => list.filter((action) => action.who === this.#who);
-    const [waiting, refused] = await Promise.all([keep.list("queue:"), keep.list("refused:")]);
-    if (!waiting || !refused) return; // the browser cannot tell: what is known here goes on
+    const [waiting, refused, unsure] = await Promise.all(["queue:", "refused:", "unsure:"].map(keep.list));
+    if (!waiting || !refused || !unsure) return; // the browser cannot tell: what is known here goes on
     const known = new Set(waiting.map((action) => action.id));
     const only = this.waiting.filter((action) => !known.has(action.id) && (!action.kept || !before.has(action.id)) && action.who === this.#who); // known here alone
     this.waiting = [...mine(waiting), ...only].sort((a, b) => (a.id < b.id ? -1 : 1)); // as they were done
-    this.refused = mine(refused);
+    [this.refused, this.unsure] = [mine(refused), mine(unsure)];
     this.others = known.size - mine(waiting).length;
     this.#last = waiting.reduce((last, action) => Math.max(last, parseInt(action.id, 10)), this.#last); // this device's clock may have been set back
     const left = new Set(this.waiting.map((action) => action.id));
@@ -169,7 +180,9 @@ class Queue extends EventTarget {
     const signal = () => AbortSignal.timeout(limit);
     if (action.stamp) { // it was done when nothing was heard of the service's clock yet
       if (!sure()) await request("GET", "/health", { signal: signal() });
-      stampIt(action, whenAt(action.moment));
+      const when = whenAt(action.moment);
+      stampIt(action, when.at);
+      action.unsure = !when.sure;
       await keep.setSurely(`queue:${action.id}`, action); // what is sent again must be the same
     }
     const path = await this.#path(action);
@@ -192,6 +205,11 @@ class Queue extends EventTarget {
     const made = result.answer?.result?.id;
     if (made) this.#made.set(action.id, made);
     if (made) await keep.setSurely(`made:${action.id}`, { id: action.id, made });
+    if (this.#made.size > most) await this.#forget();
+    if (action.unsure && result.state === "sent") {
+      this.unsure.push(action);
+      await keep.setSurely(`unsure:${action.id}`, action);
+    }
     this.waiting = this.waiting.filter((other) => other.id !== action.id);
     if (result.state === "refused") this.refused.push({ ...action, error: plain(result.error) });
     await keep.remove(`queue:${action.id}`);

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
 	"opsmon/app/web/webtest"
 )
 
@@ -282,6 +285,62 @@ func TestAClockThatIsSetMeanwhile(t *testing.T) {
 	if len(entries) != 1 || entries[0].EffectiveAt.Before(before.Add(-time.Second)) || entries[0].EffectiveAt.After(after) {
 		t.Errorf("%+v; done from %v to %v; refused: %s", entries, before, after, webtest.Eval[string](tab, `JSON.stringify([queue.refused, queue.waiting, queue.others])`))
 	}
+	// A clock that was right is set two hours on after an action, in a page that has not heard of the service yet.
+	line.Cut()
+	open(tab)
+	before = time.Now()
+	count(tab, 31)
+	after = time.Now()
+	tab.Eval(`(() => { const real = Date.now; Date.now = () => real() + 2 * 3600000; })()`)
+	line.Mend()
+	tab.Until(`queue.waiting.length === 0`)
+	if at := effective(s, 31); at.Before(before.Add(-time.Second)) || at.After(after.Add(time.Second)) {
+		t.Errorf("it was at %v; done from %v to %v", at, before, after)
+	}
+	if unsure := webtest.Eval[string](tab, `queue.unsure.map((a) => a.label).join()`); unsure != "30 good" { // a page that slept would look the same
+		t.Errorf("unsure: %s", unsure)
+	}
+}
+
+// effective gives when an entry of that many good units was, as it is booked.
+func effective(s *webtest.Service, good int) time.Time {
+	for _, e := range entries(s) {
+		if e.Good == good {
+			return e.EffectiveAt
+		}
+	}
+	return time.Time{}
+}
+
+// Where a reload lies between an action and its sending, and the clock was set, nothing can tell for sure when it was: it goes
+// with the likely time, and the operator is told until they have read it.
+func TestAClockThatIsSetBackOverAReload(t *testing.T) {
+	s, line, tab := wired(t)
+	line.Cut()
+	open(tab)
+	at := map[int]time.Time{40: time.Now()}
+	count(tab, 40)
+	if _, err := chromedp.Call(tab.Context(), page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `{ const real = Date.now; Date.now = () => real() - 2 * 3600000; }`}); err != nil {
+		t.Fatal(err)
+	}
+	open(tab)
+	at[41] = time.Now()
+	count(tab, 41)
+	open(tab)
+	tab.Until(`queue.waiting.map((a) => a.label).join() === "40 good,41 good"`)
+	line.Mend()
+	tab.Until(`queue.waiting.length === 0`)
+	for good, was := range at {
+		if got := effective(s, good); got.Sub(was).Abs() > 10*time.Second {
+			t.Errorf("%d good were entered at %v, done at %v; refused: %s", good, got, was, webtest.Eval[string](tab, `JSON.stringify(queue.refused)`))
+		}
+	}
+	tab.Until(`document.querySelectorAll("[data-unsure]").length === 2 && document.querySelector(".t-told").textContent.includes("The time may be wrong: 41 good")`)
+	tab.Axe()
+	tab.Eval(`document.querySelector("[data-unsure] [data-do=dismiss]").click()`)
+	tab.Until(`document.querySelectorAll("[data-unsure]").length === 1`)
+	open(tab)
+	tab.Until(`queue.unsure.length === 1`)
 }
 
 // A tablet's own clock may be years off: what it does has the service's time.
