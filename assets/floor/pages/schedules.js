@@ -1,6 +1,7 @@
 // Schedules: what is planned, what runs and what was made, as a chart of stations over time.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { now as present } from "../../shared/clock.js";
 import { attempt, sentence, toast } from "../../shared/dialog.js";
 import { directory, renamed } from "../../shared/directory.js";
 import { segmented } from "../../shared/form.js";
@@ -78,7 +79,7 @@ class Page {
     this.zoom = query.get("zoom") in zooms ? query.get("zoom") : "day";
     this.zone = (this.names.plants.find((p) => p.code === this.scope.plant) ?? this.names.plants[0])?.timezone ?? "UTC";
     const at = Date.parse(query.get("at") ?? "");
-    this.at = Number.isFinite(at) ? at : this.begin(Date.now());
+    this.at = Number.isFinite(at) ? at : this.begin(present());
     this.plan.about(this.scope);
   }
 
@@ -208,7 +209,7 @@ class Page {
       <div class="gantt-tools">
         ${segmented({ name: "zoom", label: "Zoom", value: this.zoom, options: Object.entries(zooms).map(([value, { label }]) => ({ value, label })), change: (zoom) => this.set(zoom) })}
         <div class="row steps"><button type="button" class="button" aria-label="Earlier" @click=${() => this.go(-1)}>‹</button>
-          <button type="button" class="button" @click=${() => this.chart.show(this.begin(Date.now()))}>Now</button>
+          <button type="button" class="button" @click=${() => this.chart.show(this.begin(present()))}>Now</button>
           <button type="button" class="button" aria-label="Later" @click=${() => this.go(1)}>›</button>
           <input type="datetime-local" aria-label=${`Go to, on the clock of ${zone}`} .value=${toWall(this.at, zone, { seconds: false })} @change=${(e) => { const at = fromWall(e.target.value, zone); if (Number.isFinite(at)) this.chart.show(at); }}></div>
         ${scopeBar({ scope, directory: names, parts: ["plant", "group", "stations"], change: (next) => this.ctx.navigate(addressOf({ ...next, range: "" }, { zoom: this.zoom, at: new Date(this.at).toISOString() })) })}

@@ -1,6 +1,7 @@
 // What is done with a schedule beside moving it: start, end, cut short, delete, each asked where it is hard to take back.
 
 import { ApiError } from "../../shared/api.js";
+import { now as present } from "../../shared/clock.js";
 import { attempt, confirm, sentence, toast } from "../../shared/dialog.js";
 import { nameOf } from "./bars.js";
 
@@ -21,7 +22,7 @@ export function actions(writes, names) {
   }
 
   async function end(s) {
-    const short = s.plannedEnd !== null && s.plannedEnd > Date.now();
+    const short = s.plannedEnd !== null && s.plannedEnd > present();
     if (!await confirm({ title: short ? "Cut the schedule short?" : "End the schedule?", text: `${told(s)} ends now.${short ? " That is before its planned end." : ""} What it has made stays counted.`, action: short ? "Cut short" : "End now" })) return false;
     if (await attempt(async () => { await writes.end(s); return true; }) !== true) return false;
     toast(`Ended: ${told(s)}.`);

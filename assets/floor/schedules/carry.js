@@ -1,6 +1,7 @@
 // A schedule in the hand, of a mouse, a finger or the keyboard: where it would lie is shown, with what speaks against it, and
 // nothing is written until it is put down. What is refused glides back and says why.
 
+import { now as present } from "../../shared/clock.js";
 import { el } from "../../shared/dom.js";
 import { sentence, toast } from "../../shared/dialog.js";
 import { number } from "../../shared/format.js";
@@ -38,7 +39,7 @@ export class Carry {
   /** begin takes a schedule up. */
   begin(s, mode) {
     this.cancel();
-    const span = spanOf(s, Date.now());
+    const span = spanOf(s, present());
     const place = { code: s.stationCode, from: span.from, to: span.to, known: span.known };
     this.now = { s, mode, origin: place, place, problem: "", turn: 0 };
     stationOf(s.stationCode).catch(() => {});
@@ -64,7 +65,7 @@ export class Carry {
   // look says what the page itself can tell, and asks the service when the hand rests.
   look() {
     const { now } = this, { s, place } = now;
-    now.problem = problemOf(s, place, { plan: this.plan, names: this.names, now: Date.now() });
+    now.problem = problemOf(s, place, { plan: this.plan, names: this.names, now: present() });
     this.mark(this.plan.clashes({ id: s.id, kind: s.kind, from: place.from, to: place.known ? place.to : place.from + 1 }, place.code));
     this.draw();
     clearTimeout(this.timer);

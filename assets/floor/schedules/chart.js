@@ -1,6 +1,7 @@
 // The chart itself: rows of stations over time. Only the rows and the time that can be seen are in the page, whatever there is;
 // names and axis are held by the browser while it scrolls.
 
+import { now as present } from "../../shared/clock.js";
 import { el } from "../../shared/dom.js";
 import { live } from "../../shared/live.js";
 import { drawBar, makeBar } from "./bars.js";
@@ -185,7 +186,7 @@ export class Chart extends EventTarget {
     const newPart = this.part !== part || this.partFrom !== this.from || this.partScale !== this.scale;
     if (newPart) this.#drawAxis();
     Object.assign(this, { part, partFrom: this.from, partScale: this.scale });
-    this.now = Date.now();
+    this.now = present();
     this.nowLine.style.transform = `translateX(${this.xOf(this.now)}px)`;
     const wanted = new Set();
     for (let i = Math.max(0, (Math.floor(first / spare) - 1) * spare); i < Math.min(this.rows.length, (Math.ceil(last / spare) + 1) * spare); i++) wanted.add(i);
@@ -273,7 +274,7 @@ export class Chart extends EventTarget {
 
   /** reveal scrolls so that a schedule can be seen, and gives its bar. */
   reveal(s) {
-    const { from, to } = spanOf(s, Date.now()), index = this.indexOf(s.stationCode), box = this.element;
+    const { from, to } = spanOf(s, present()), index = this.indexOf(s.stationCode), box = this.element;
     if (index < 0) return null;
     if (from < this.from + this.span / 2 || to > this.to - this.span / 2) this.lay({ at: from - this.span / 4 });
     if (to > this.right || from < this.left) box.scrollLeft = this.xOf(to > this.right && to - from < this.span ? to - this.span * 0.9 : from - this.span * 0.1);

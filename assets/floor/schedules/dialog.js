@@ -3,6 +3,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, post } from "../../shared/api.js";
+import { now as present } from "../../shared/clock.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
 import { number, time, units } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
@@ -27,7 +28,7 @@ const typeOf = (said) => (said.plannedQuantity ? (said.plannedEndAt ? "both" : "
 /** planDialog plans a schedule; stationCode and at (ms) may be null. It gives the schedule, or undefined. */
 export async function planDialog(page, { stationCode, at }) {
   const { zone } = page, station = stationCode ?? page.chart.rows.find((row) => row.code)?.code ?? "";
-  const begin = at ?? Math.ceil(Date.now() / (6 * step)) * 6 * step;
+  const begin = at ?? Math.ceil(present() / (6 * step)) * 6 * step;
   const said = { stationCode: station, kind: "production", plannedStartAt: new Date(begin).toISOString(), autoStart: false };
   const made = await formDialog(page, { title: "Plan a schedule", said, s: null, type: "quantity", zone });
   if (made) page.chart.reveal(made)?.focus({ preventScroll: true });
@@ -56,7 +57,7 @@ export async function scheduleDialog(page, s) {
       body: html`${facts(page, now)}${write && whole ? html`<p class="notice">${whole}.</p>` : nothing}`,
       actions: html`${write && now.state === "planned" ? html`<button type="button" class="button danger" @click=${act(page.do.remove)}>Delete …</button>` : nothing}
         ${write && now.state === "planned" ? html`<button type="button" class="button" @click=${act(page.do.start)}>Start now</button>` : nothing}
-        ${write && now.state === "running" ? html`<button type="button" class="button" ?disabled=${Boolean(whole)} @click=${act(page.do.end)}>${now.plannedEnd > Date.now() ? "Cut short …" : "End …"}</button>` : nothing}
+        ${write && now.state === "running" ? html`<button type="button" class="button" ?disabled=${Boolean(whole)} @click=${act(page.do.end)}>${now.plannedEnd > present() ? "Cut short …" : "End …"}</button>` : nothing}
         ${write && now.state !== "completed" ? html`<button type="button" class="button primary" @click=${() => control.close("edit")}>Change …</button>` : nothing}
         <button type="button" class="button" @click=${() => control.close()}>Close</button>`,
     };
@@ -67,7 +68,7 @@ export async function scheduleDialog(page, s) {
 }
 
 function facts(page, s) {
-  const { names } = page, zone = names.plantOf(s.stationCode).timezone, look = looks[lookOf(s, Date.now(), page.plan.of(s.stationCode))];
+  const { names } = page, zone = names.plantOf(s.stationCode).timezone, look = looks[lookOf(s, present(), page.plan.of(s.stationCode))];
   const station = live.stations.get(s.stationCode), counts = countsOf(s, station), at = (text) => (text ? time(text, { zone }) : "");
   const line = (label, value) => (value ? html`<dt>${label}</dt><dd dir="auto">${value}</dd>` : nothing);
   return html`<dl class="facts" data-station=${s.stationCode} data-sequence=${station?.sequence ?? ""}>

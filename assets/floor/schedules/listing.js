@@ -1,6 +1,7 @@
 // The same as the chart shows, as a table: for those who read rather than look, and for paper.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { now as present } from "../../shared/clock.js";
 import { number, units } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { table } from "../../shared/rows.js";
@@ -13,13 +14,13 @@ const most = 500;
 
 /** shownIn gives the schedules that have time in what the chart shows, row by row. */
 export function shownIn({ chart, plan }) {
-  const now = Date.now(), { left, right } = chart;
+  const now = present(), { left, right } = chart;
   return chart.rows.filter((row) => row.code).flatMap((row) => plan.of(row.code)).filter((s) => { const { from, to } = spanOf(s, now); return from < right && to > left; });
 }
 
 /** listing gives the table; page.listing tells whether it is open. */
 export function listing(page) {
-  const { names, plan } = page, now = Date.now(), all = page.listing ? shownIn(page) : [];
+  const { names, plan } = page, now = present(), all = page.listing ? shownIn(page) : [];
   const columns = [
     { name: "station", label: "Station", text: (s) => names.station(s.stationCode).name },
     { name: "what", label: "SKU or reason", cell: (s) => html`<button type="button" class="link" dir="auto" @click=${() => page.open(s)}>${nameOf(s, names)}</button>` },

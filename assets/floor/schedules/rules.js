@@ -1,6 +1,7 @@
 // What may be done with a schedule, as far as a page can tell; the service has the last word.
 
 import { get } from "../../shared/api.js";
+import { now as present } from "../../shared/clock.js";
 import { live } from "../../shared/live.js";
 import { labelOf } from "../../shared/terms.js";
 import { spanText } from "../../shared/zone.js";
@@ -33,7 +34,7 @@ export const decided = (flag, name) => `“${labelOf(name)}” (${name}) is off:
 /** cuts gives the sentence why a running schedule may not be ended before its planned end; "" where it may, or where that is not known yet. */
 export function cuts(s) {
   const flag = known.get(s.stationCode)?.flags.enableScheduleCutShort;
-  return s.state === "running" && s.plannedEnd > Date.now() && flag && flag.value !== "on" ? `It cannot be cut short: ${decided(flag, "enableScheduleCutShort")}` : "";
+  return s.state === "running" && s.plannedEnd > present() && flag && flag.value !== "on" ? `It cannot be cut short: ${decided(flag, "enableScheduleCutShort")}` : "";
 }
 
 /** reasonsOf gives the reasons of a station that a non-production schedule can have: [{code, name, above}]. */

@@ -2,6 +2,7 @@
 // where the service allows.
 
 import { post } from "../../shared/api.js";
+import { now as present } from "../../shared/clock.js";
 import { once } from "../../shared/once.js";
 import { nameOf } from "./bars.js";
 
@@ -81,7 +82,7 @@ export class Writes {
 
   async #save(s, body) {
     const answer = await write("/schedule", s ? { id: s.id, ...body } : body);
-    if (!s) return this.#done(answer, "planning", async () => { await remove(answer.result.id); return { result: { ...answer.result, state: "deleted", updatedAt: new Date().toISOString() } }; });
+    if (!s) return this.#done(answer, "planning", async () => { await remove(answer.result.id); return { result: { ...answer.result, state: "deleted", updatedAt: new Date(present()).toISOString() } }; });
     const before = Object.fromEntries(Object.keys(body).map((name) => [name, s[name] ?? null]));
     return this.#done(answer, `changing ${nameOf(s, this.names)}`, () => write("/schedule", { id: s.id, ...before }));
   }
@@ -97,7 +98,7 @@ export class Writes {
 
   async #remove(s) {
     await remove(s.id);
-    this.plan.take({ ...s, state: "deleted", updatedAt: new Date(Math.max(Date.now(), s.updated + 1)).toISOString() });
+    this.plan.take({ ...s, state: "deleted", updatedAt: new Date(Math.max(present(), s.updated + 1)).toISOString() });
     this.#done(null, `deleting ${nameOf(s, this.names)}`, () => write("/schedule", saidOf(s)));
   }
 
