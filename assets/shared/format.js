@@ -84,10 +84,15 @@ export function parseHours(text) {
   return text.trim() === "" ? NaN : Number(text.replace(",", "."));
 }
 
-const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
+const short = /^-?\d{1,3}(\.\d{1,3})?$/; // what is written the same without the tables of languages, which take long to load
+let plain;
 
 /** number writes a number with thousands apart; null as "". */
-export const number = (n) => (n === null || n === undefined ? "" : plain.format(n));
+export function number(n) {
+  if (n === null || n === undefined) return "";
+  const text = String(n);
+  return short.test(text) ? text : (plain ??= new Intl.NumberFormat("en", { maximumFractionDigits: 3 })).format(n);
+}
 
 /** money writes an amount in a currency, the same on every page; null is "–". */
 export function money(n, currency, digits = 2) {
@@ -137,10 +142,10 @@ export function ago(at, now = Date.now()) {
 
 export const weekDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-const order = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+let order;
 
 /** compare orders text as people expect it: "CAST-2" before "CAST-10". */
-export const compare = (a, b) => order.compare(a ?? "", b ?? "");
+export const compare = (a, b) => (order ??= new Intl.Collator("en", { numeric: true, sensitivity: "base" })).compare(a ?? "", b ?? "");
 
 /** matches tells whether all words of what is searched for stand in one of the texts, without regard to case and accents. */
 export function matches(search, ...texts) {

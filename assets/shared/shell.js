@@ -163,6 +163,7 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     }
     if (mine !== turn) return;
     update();
+    if (mine === 1) return; // the browser has begun at the top, or goes on where a page was that is loaded again
     if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }

@@ -9,6 +9,10 @@ import { factsOf, tally } from "./facts.js";
 
 const settle = 3000; // ms between two times that cards change their places by trouble, so that hands can keep up
 const pause = 1000; // ms between two times that what changes is searched
+const atOnce = 40; // cards that are drawn before the page is shown; about as many are in view
+const margin = "20%"; // of the window's height, above and below, where cards count as seen: content-visibility takes far more
+const atATime = 10; // cards that are drawn afterwards without a pause for what else there is to do
+const unseen = 60; // s after which a card that nobody sees is drawn again, for those who search or read the page otherwise
 
 /** Board has the cards in its element; wanted is {plant, group, status: [], search, sort}. */
 export class Board {
@@ -19,7 +23,7 @@ export class Board {
 
   constructor(changed) {
     this.#changed = changed;
-    this.element.addEventListener("contentvisibilityautostatechange", (event) => this.#cards.get(event.target.dataset.station)?.hide(event.skipped));
+    this.element.addEventListener("pointerover", (event) => this.#cards.get(event.target.closest("[data-station]")?.dataset.station)?.point());
     addEventListener("beforeprint", this.#all);
   }
 
@@ -29,6 +33,9 @@ export class Board {
   #wanted;
   #ordered = 0;
   #timer = 0;
+  #filling = 0;
+  #turn = [].values();
+  #eye = new IntersectionObserver((seen) => { for (const { target, isIntersecting } of seen) this.#cards.get(target.dataset.station)?.hide(!isIntersecting); }, { rootMargin: margin });
 
   /** show draws all anew. */
   show(names, wanted) {
@@ -36,7 +43,7 @@ export class Board {
     this.#names = names;
     this.#version = names.version;
     this.#wanted = wanted;
-    for (const code of this.#cards.keys()) if (!live.stations.has(code)) this.#cards.delete(code);
+    for (const code of this.#cards.keys()) if (!live.stations.has(code)) this.#drop(code);
     for (const station of live.stations.values()) {
       const card = this.#cards.get(station.stationCode);
       if (!card || renamed) this.#card(station).show(station, names);
@@ -52,7 +59,7 @@ export class Board {
     let moved = false;
     for (const code of codes) {
       const station = live.stations.get(code);
-      if (!station) moved = this.#cards.delete(code) || moved;
+      if (!station) moved = this.#drop(code) || moved;
       else if (this.#cards.get(code)?.station !== station) moved = this.#card(station).show(station, this.#names) || moved;
     }
     const { search, sort } = this.#wanted;
@@ -64,10 +71,36 @@ export class Board {
     return !search || wait <= 0;
   }
 
-  tick(now) { for (const card of this.#cards.values()) card.tick(now); }
+  tick(now) {
+    for (const card of this.#cards.values()) card.tick(now);
+    this.#draw(this.#cards.size / unseen);
+  }
+
+  // draw draws some cards, in turn.
+  #draw(count) {
+    for (; count > 0; count--) {
+      let next = this.#turn.next();
+      if (next.done) next = (this.#turn = this.#cards.values()).next();
+      next.value?.draw();
+    }
+  }
+
+  // fill draws the cards that were never drawn, the first ones at once.
+  #fill(shown) {
+    clearTimeout(this.#filling);
+    const missing = shown.map((s) => this.#cards.get(s.stationCode)).filter((card) => !card.drawn);
+    const some = (count) => { for (const card of missing.splice(0, count)) card.draw(); };
+    const rest = () => {
+      if (missing.length) this.#filling = setTimeout(() => { some(atATime); rest(); });
+    };
+    some(atOnce);
+    rest();
+  }
 
   close() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#filling);
+    this.#eye.disconnect();
     removeEventListener("beforeprint", this.#all);
   }
 
@@ -75,8 +108,17 @@ export class Board {
 
   #card(station) {
     const code = station.stationCode;
-    if (!this.#cards.has(code)) this.#cards.set(code, new Card());
+    if (!this.#cards.has(code)) {
+      this.#cards.set(code, new Card(code));
+      this.#eye.observe(this.#cards.get(code).root);
+    }
     return this.#cards.get(code);
+  }
+
+  #drop(code) {
+    const card = this.#cards.get(code);
+    if (card) this.#eye.unobserve(card.root);
+    return this.#cards.delete(code);
   }
 
   #arrange() {
@@ -86,9 +128,11 @@ export class Board {
     this.#choose();
     const { status, sort } = this.#wanted;
     const shown = status.length ? this.scope.filter((s) => status.includes(s.statusCode)) : this.scope;
+    const sorted = sort === "trouble" ? this.#byTrouble(shown) : shown;
+    this.#fill(sorted);
     const focused = document.activeElement;
     render(shown.length === 0 ? html`<p class="empty">${this.scope.length === 0 && live.stations.size === 0 ? "There is no station yet." : "No station is like that now."}</p>`
-      : sort === "trouble" ? this.#list(this.#byTrouble(shown)) : this.#groups(shown), this.element);
+      : sort === "trouble" ? this.#list(sorted) : this.#groups(sorted), this.element);
     if (focused !== document.activeElement && this.element.contains(focused)) focused.focus({ preventScroll: true });
   }
 

@@ -1,26 +1,27 @@
 // A station's card. It is drawn again when its station has changed, and of that only what is another text; the time that its
-// status lasts goes on without drawing. A card out of view is drawn every ten seconds, and when it comes into view.
+// status lasts goes on without drawing. A card out of view is drawn when it comes into view, and now and then before.
 
 import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
 import { now } from "../../shared/clock.js";
 import { time } from "../../shared/format.js";
+import { statusOf } from "../../shared/status.js";
+import { draw } from "./bar.js";
 import { factsOf, troubleOf } from "./facts.js";
 import { elapsed } from "./ticking.js";
 
-const unseen = 10_000; // ms between two drawings of a card that nobody sees
-
 /** Card is the element of a station, root, and what it was drawn from, station. */
 export class Card {
-  root = document.createElement("li");
+  root = Object.assign(document.createElement("li"), { className: "station" });
   station = null;
   trouble = 0;
   #names = null;
-  #hidden = false;
+  #hidden = true; // until it is seen
   #stale = false;
-  #drawn = 0; // when, ms
   #since = 0;
   #clock = null;
   #shown = "";
+
+  constructor(code) { this.root.dataset.station = code; }
 
   /** show takes what a station does; it tells whether the place of the card among others may have changed by it. */
   show(station, names) {
@@ -29,6 +30,8 @@ export class Card {
     Object.assign(this, { station, trouble });
     this.#names = names;
     this.#stale = true;
+    const looks = `station ${statusOf(station.statusCode).color}${station.alertMessage ? " alerted" : ""}`; // an alert makes it taller
+    if (this.root.className !== looks) this.root.className = looks;
     if (!this.#hidden) this.draw();
     return moved;
   }
@@ -39,6 +42,9 @@ export class Card {
     if (!hidden) this.draw();
   }
 
+  /** drawn tells whether it was ever drawn. */
+  get drawn() { return this.#clock !== null; }
+
   /** draw shows what was taken. */
   draw() {
     if (this.#stale) this.#draw(this.station, this.#names);
@@ -48,23 +54,24 @@ export class Card {
   #draw(station, names) {
     const facts = factsOf(station, names);
     this.#stale = false;
-    this.#drawn = Date.now();
-    const looks = `station ${facts.status.color}${facts.alert ? " alerted" : ""}`;
-    if (this.root.className !== looks) this.root.className = looks;
-    this.root.dataset.station = station.stationCode;
     this.root.dataset.sequence = station.sequence;
     render(card(station, facts, names), this.root);
     this.#clock ??= this.root.querySelector("time");
     this.#since = Date.parse(facts.since);
-    bar(this.root.querySelector(".count-bar"), facts);
+    const bar = this.root.querySelector(".count-bar");
+    if (bar) draw(bar, facts);
     this.#tell(now());
   }
 
-  /** tick lets the time go on, ms. */
-  tick(at) {
-    if (!this.#hidden) this.#tell(at);
-    else if (Date.now() - this.#drawn > unseen) this.draw();
+  /** point tells since when, for who points at the card: to write a time for the first time takes as long as ten cards. */
+  point() {
+    if (!this.drawn) return;
+    const { stationCode, statusCodeUpdatedAt } = this.station;
+    this.#clock.title = `since ${time(statusCodeUpdatedAt, { zone: this.#names.plantOf(stationCode)?.timezone })}`;
   }
+
+  /** tick lets the time go on, ms. */
+  tick(at) { if (!this.#hidden) this.#tell(at); }
 
   #tell(at) {
     const text = elapsed(at - this.#since);
@@ -74,28 +81,17 @@ export class Card {
   }
 }
 
-// bar draws how far the count is, and where it should be by now, without a new layout. (The policy forbids styles in markup.)
-function bar(element, facts) {
-  if (!element) return;
-  set(element.children[0], `scaleX(${facts.filled})`);
-  set(element.children[1], `translateX(${Math.min(facts.expected, 0.99) * 100}%)`);
-}
-
-function set(element, transform) {
-  if (element.style.transform !== transform) element.style.transform = transform;
-}
-
 const value = (name, text, more = "") => html`<span data-value=${name} class=${more || nothing} dir="auto">${text}</span>`;
 
 const card = (station, f, names) => html`
   <div class="station-head"><a class="station-name" data-value="name" dir="auto" title=${f.name} href=${`/floor/station/${encodeURIComponent(station.stationCode)}`}>${f.name}</a>
     <span class="station-group" dir="auto">${names.group(station.plantCode, station.groupCode).name}</span>
     ${f.operator ? html`<span class="operator" data-value="operator" dir="auto" title="Operator">${f.operator}</span>` : nothing}</div>
-  <p class="station-status"><span aria-hidden="true" class="sign">${f.status.sign}</span> <span class="word" data-value="status">${f.status.label}</span><time datetime=${f.since} title=${`since ${time(f.since, { zone: names.plantOf(station.stationCode)?.timezone })}`}></time></p>
+  <p class="station-status"><span aria-hidden="true" class="sign">${f.status.sign}</span> <span class="word" data-value="status">${f.status.label}</span><time datetime=${f.since}></time></p>
   ${f.cause ? html`<p class=${f.uncaused ? "cause missing" : "cause"} title=${f.cause}>${value("cause", f.cause)}</p>` : nothing}
   <p class="product" title=${f.product ?? nothing}>${f.product ? value("product", f.product) : html`<span class="muted">No schedule</span>`}</p>
   <p class="order-line">${f.order ? html`<span class="order" title="Work order" data-value="order" dir="auto">${f.order}</span>` : nothing}${f.speed === null ? nothing : html`<span class="speed">Speed <span data-value="speed">${f.speed}</span></span>`}</p>
-  ${f.good === null ? html`<p class="counts muted"></p>` : html`<div class=${f.behind ? "count-bar behind" : "count-bar"} aria-hidden="true"><i></i><b ?hidden=${f.due === null}></b></div>
+  ${f.good === null ? html`<p class="counts muted"></p>` : html`<div class=${`count-bar${f.behind ? " behind" : ""}${f.due === null ? " endless" : ""}`} aria-hidden="true"></div>
     <p class="counts"><span class="good"><b data-value="good">${f.good}</b>${f.planned !== null ? html` of <span data-value="planned">${f.planned}</span>` : f.due !== null ? html` of <span data-value="due">${f.due}</span> due` : nothing}</span>
       ${f.apart === null ? nothing : html`<span class=${f.behind ? "apart behind" : "apart"} data-value="apart" title=${`${f.due} were due by now`}>${f.apart}</span>`}</p>`}
   <p class="figures">${f.oee === null ? html`<span class="muted">No shift now</span>` : html`<span class="oee"><abbr title="OEE of the shift so far">OEE</abbr> <b data-value="oee">${f.oee}</b></span>

@@ -2,6 +2,7 @@
 
 import { html, nothing, render } from "../../vendor/lit-html/lit-html.js";
 import { now } from "../../shared/clock.js";
+import { draw } from "../floor/bar.js";
 import { factsOf } from "../floor/facts.js";
 import { elapsed } from "../floor/ticking.js";
 
@@ -23,8 +24,7 @@ export class Cell {
     this.#since = Date.parse(facts.since);
     this.#clock ??= this.root.querySelector("time");
     this.#bar ??= this.root.querySelector(".cell-bar");
-    this.#bar.children[0].style.transform = `scaleX(${facts.filled})`;
-    this.#bar.children[1].style.transform = `translateX(${Math.min(facts.expected, 0.99) * 100}%)`;
+    draw(this.#bar, facts);
     this.tick(now());
   }
 
@@ -43,6 +43,6 @@ const cell = (f) => html`
   <p class="cell-since"><time datetime=${f.since}></time>${f.oee === null || f.oee === "–" ? nothing : html`<span class="cell-oee">OEE <b data-value="oee">${f.oee}</b></span>`}</p>
   <p class=${f.cause || f.alert ? "cell-cause" : "cell-product"}>${f.alert ? html`<span aria-hidden="true">⚑</span> <span data-value="alert" dir="auto">${f.alert}</span>`
     : f.cause ? html`<span data-value="cause" dir="auto">${f.cause}</span>` : f.product ? html`<span data-value="product" dir="auto">${f.product}</span>` : nothing}</p>
-  <div class="cell-bar" aria-hidden="true" ?hidden=${f.good === null}><i></i><b ?hidden=${f.due === null}></b></div>
+  <div class=${f.due === null ? "cell-bar endless" : "cell-bar"} aria-hidden="true" ?hidden=${f.good === null}></div>
   <p class="cell-figures">${f.good === null ? nothing : html`<span><b data-value="good">${f.good}</b>${f.planned === null ? nothing : html` of <span data-value="planned">${f.planned}</span>`}</span>`}
     ${f.apart === null ? nothing : html`<span class="cell-apart" data-value="apart">${f.apart}</span>`}</p>`;
