@@ -1,36 +1,46 @@
 // What is kept in this browser: values of any size under a name, in IndexedDB. Where the browser has none (private windows of
 // some) everything works, and nothing is kept.
 
-let opening;
+/** How long opening may take, ms. Storage that hangs is done without until it answers. */
+const patience = 2000;
+
+let db = null, opening = null, late = false; // late: what is being opened has taken longer than that
 
 function open() {
-  return (opening ??= new Promise((resolve) => {
+  if (db || late) return db;
+  opening ??= connect().finally(() => { opening = null; late = false; }); // one that failed is tried again at the next use
+  const mine = opening;
+  return Promise.race([mine, new Promise((done) => { setTimeout(() => { late ||= opening === mine; done(null); }, patience); })]);
+}
+
+function connect() {
+  return new Promise((resolve) => {
     const asked = indexedDB.open("opsmon", 1);
     asked.onupgradeneeded = () => asked.result.createObjectStore("kept");
     asked.onsuccess = () => {
-      const db = asked.result, forget = () => { opening = undefined; };
-      db.onclose = forget; // the browser took it away; it is opened anew when it is needed
-      db.onversionchange = () => { forget(); db.close(); };
-      resolve(db);
+      const mine = asked.result, forget = () => { if (db === mine) db = null; };
+      mine.onclose = forget; // the browser took it away; it is opened anew when it is needed
+      mine.onversionchange = () => { forget(); mine.close(); };
+      resolve((db = mine));
     };
-    asked.onerror = asked.onblocked = () => resolve(null);
-  }).catch(() => null));
+    asked.onerror = () => resolve(null);
+  }).catch(() => null);
 }
 
 async function run(mode, work, durability = "relaxed", again = true) {
-  const db = await open();
-  if (!db) return undefined;
+  const here = await open();
+  if (!here) return undefined;
   try {
-    return await attempt(db, mode, work, durability);
+    return await attempt(here, mode, work, durability);
   } catch { // it is closing
-    opening = undefined;
+    if (db === here) db = null;
     return again ? run(mode, work, durability, false) : undefined;
   }
 }
 
-function attempt(db, mode, work, durability) {
+function attempt(here, mode, work, durability) {
   return new Promise((resolve) => {
-    const transaction = db.transaction("kept", mode, { durability });
+    const transaction = here.transaction("kept", mode, { durability });
     const asked = work(transaction.objectStore("kept"));
     transaction.oncomplete = () => resolve(asked.result);
     transaction.onerror = transaction.onabort = () => resolve(undefined);

@@ -3,6 +3,7 @@ package consoletest_test
 import (
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"opsmon/app/web/webtest"
@@ -130,5 +131,44 @@ func TestUndoAndRedo(t *testing.T) {
 	tab.Eval(`document.querySelector("dialog footer .button").focus()`)
 	tab.Press("z", chromedp.ModifierCtrl)
 	wantNames(t, tab, "A Apricot,B Baguette,C Cake")
+	tab.Clean()
+}
+
+// Storage that fails at first is tried again, and storage that does not answer keeps nobody waiting: what is changed is kept
+// as soon as it does.
+func TestStorageThatFailsOrHangs(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	tab := webtest.Open(t, s.Base, webtest.Laptop)
+	s.SignIn(tab, "admin")
+	if _, err := chromedp.Call(tab.Context(), page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `(() => {
+		const real = IDBFactory.prototype.open;
+		IDBFactory.prototype.open = function (...all) {
+			const asked = {}, now = () => {
+				IDBFactory.prototype.open = real;
+				const request = real.apply(this, all);
+				for (const name of ["onupgradeneeded", "onsuccess", "onerror"]) request[name] = (event) => asked[name]?.(event);
+				Object.defineProperty(asked, "result", { get: () => request.result });
+			};
+			if (location.search === "?hangs") window.answer = now;
+			else { IDBFactory.prototype.open = real; setTimeout(() => asked.onerror()); }
+			return asked;
+		};
+	})()`}); err != nil {
+		t.Fatal(err)
+	}
+	tab.Visit("/console/skus")
+	tab.Until(`document.querySelector("main h1")`)
+	edit := workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, currency: "CHF" + Math.random() } }))`)
+	tab.Eval(edit)
+	tab.Until(kept)
+
+	tab.Eval(workspace(`w.discard()`))
+	tab.Until(notKept)
+	tab.Visit("/console/skus?hangs")
+	tab.Until(`document.querySelector("main h1")`)
+	tab.Eval(edit)
+	tab.Until(workspace(`w.dirty`))
+	tab.Eval(`window.answer()`)
+	tab.Until(workspace(`(w.edit((doc) => ({ ...doc, account: { ...doc.account, currency: "SEK" } })), w.save().then(() => ` + kept + `))`))
 	tab.Clean()
 }
