@@ -22,6 +22,7 @@ type Status struct {
 	StatusCodeUpdatedAt string         `json:"statusCodeUpdatedAt"`
 	IsAlive             bool           `json:"isAlive"`
 	OperatorInitials    *string        `json:"currentOperatorInitials"` // null: nobody
+	OperatorSince       *string        `json:"currentOperatorSince"`    // when that was said last
 	AlertMessage        *string        `json:"alertMessage"`            // null: none
 	AlertExpiresAt      *string        `json:"alertExpiresAt"`          // null: it stays
 	LineSpeed           *float64       `json:"lineSpeed"`               // shown speed; null: not known
@@ -77,6 +78,9 @@ func statusOf(s *station.Station, v *monitor.View, note station.Note) Status {
 		LineSpeedTarget: orNull(s.Monitor.LineSpeedTarget), Issues: []IssueStatus{}, Archived: s.Archived,
 	}
 	st.OperatorInitials, st.AlertMessage = orNull(note.OperatorInitials), orNull(note.AlertMessage)
+	if note.OperatorInitials != "" {
+		st.OperatorSince = orNull(Instant(note.OperatorSince))
+	}
 	if note.AlertExpiresAt != 0 {
 		st.AlertExpiresAt = orNull(Instant(note.AlertExpiresAt))
 	}

@@ -13,6 +13,7 @@ import (
 type noteLine struct {
 	StationCode      string      `json:"stationCode"`
 	OperatorInitials *string     `json:"currentOperatorInitials"` // null: nobody
+	OperatorSince    *audit.Time `json:"currentOperatorSince"`    // when that was said last
 	AlertMessage     *string     `json:"alertMessage"`            // null: none
 	AlertExpiresAt   *audit.Time `json:"alertExpiresAt"`          // null: it stays until it is taken down
 }
@@ -22,7 +23,10 @@ func (c *call) putUp(n station.Note, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(noteLine{c.params.ByName("stationCode"), textOrNil(n.OperatorInitials), textOrNil(n.AlertMessage), momentOrNil(n.AlertExpiresAt)})
+	if n.OperatorInitials == "" {
+		n.OperatorSince = 0
+	}
+	return ok(noteLine{c.params.ByName("stationCode"), textOrNil(n.OperatorInitials), momentOrNil(n.OperatorSince), textOrNil(n.AlertMessage), momentOrNil(n.AlertExpiresAt)})
 }
 
 func textOrNil(s string) *string {

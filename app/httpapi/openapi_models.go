@@ -274,12 +274,13 @@ const answerModels = `{
 	"from": {"type": "integer", "minimum": 1}, "to": {"type": "integer", "minimum": 1},
 	"totalChanges": {"description": "How many changes there are in all.", "type": "integer", "minimum": 0},
 	"changes": {"description": "The first 1,000 changes.", "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Change"}}}},
-"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "shift", "archived", "sequence"], "additionalProperties": false, "properties": {
+"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "currentOperatorSince", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "shift", "archived", "sequence"], "additionalProperties": false, "properties": {
  "stationCode": {"type": "string"}, "name": {"type": "string"}, "plantCode": {"type": "string"}, "groupCode": {"type": "string"},
  "statusCode": {"description": "The first of these that fits.", "type": "string", "enum": ["disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"]},
  "statusCodeUpdatedAt": {"description": "Since when.", "type": "string", "format": "date-time"},
  "isAlive": {"description": "There was a sign of life lately.", "type": "boolean"},
  "currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},
+ "currentOperatorSince": {"description": "When that was said last; null: nobody.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
  "alertMessage": {"description": "What all should see; null: nothing.", "type": ["string", "null"]},
  "alertExpiresAt": {"description": "Until when it is shown; null: until it is taken down.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
  "lineSpeed": {"description": "The shown speed; null: not known.", "type": ["number", "null"]},
@@ -421,9 +422,10 @@ const answerModels = `{
 	"complete": {"description": "Stretches are all, and not the longest alone.", "type": "boolean"},
 	"stretches": {"description": "In order of time.", "type": "array", "items": {"type": "object", "required": ["startAt", "endAt", "durationMs"], "additionalProperties": false, "properties": {
 		"startAt": {"$ref": "#/components/schemas/Moment"}, "endAt": {"$ref": "#/components/schemas/Moment"}, "durationMs": {"type": "integer", "minimum": 1}}}}}},
-"StationNote": {"description": "What is put up at a station.", "type": "object", "required": ["stationCode", "currentOperatorInitials", "alertMessage", "alertExpiresAt"], "additionalProperties": false, "properties": {
+"StationNote": {"description": "What is put up at a station.", "type": "object", "required": ["stationCode", "currentOperatorInitials", "currentOperatorSince", "alertMessage", "alertExpiresAt"], "additionalProperties": false, "properties": {
 	"stationCode": {"type": "string"},
 	"currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},
+	"currentOperatorSince": {"description": "When that was said last; null: nobody.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"alertMessage": {"description": "What all should see; null: nothing.", "type": ["string", "null"]},
 	"alertExpiresAt": {"description": "Until when it is shown; null: until it is taken down.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}},
 "StationWindow": {"description": "What a station did in a stretch of time.", "type": "object", "required": ["stationCode", "windowStartAt", "windowEndAt", "totalMs", "shiftMs", "scheduledProductionMs", "scheduledNonProductionMs", "outOfShiftMs", "noDataMs", "downtimeMs", "slowMs", "productiveMs", "idleMs", "downtimeSince", "productionGoodCount", "productionBadCount", "productionIdealCount", "productionTargetCount", "lineSpeedAvg", "lineSpeedTarget", "electricalKwh", "electricalKnownMs", "rssiAvg", "isAlive", "scheduleIds", "issueIds", "reasonCodes", "errorCodes", "skuCode", "manifestRevision", "shiftName"], "additionalProperties": false, "properties": {

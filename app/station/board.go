@@ -24,8 +24,8 @@ var boards = kv.NewBucket("stationBoard", kv.PairOf(kv.String, kv.String), kv.JS
 // Unix ms. It is stored as JSON: a changed field needs a migration.
 type Note struct {
 	OperatorInitials string `json:"operatorInitials,omitempty"` // "" is nobody
-	OperatorSince    int64  `json:"operatorSince,omitempty"`
-	AlertMessage     string `json:"alertMessage,omitempty"` // "" is none
+	OperatorSince    int64  `json:"operatorSince,omitempty"`    // when it was said last
+	AlertMessage     string `json:"alertMessage,omitempty"`     // "" is none
 	AlertSince       int64  `json:"alertSince,omitempty"`
 	AlertExpiresAt   int64  `json:"alertExpiresAt,omitempty"` // 0: it stays until somebody takes it down
 }
@@ -97,7 +97,8 @@ func (b *Board) Of(accountID, stationCode string, now int64) Note {
 	return b.notes[kv.Pair[string, string]{A: accountID, B: stationCode}].expired(now)
 }
 
-// SetOperator says who works at a station; nil is nobody. Operators may say so of the stations that they are bound to.
+// SetOperator says who works at a station; nil is nobody. Who says the same again says it anew: of two tablets at a station the
+// one that said it before has nothing up there any more, and nothing to take down. Operators may say so of the stations that they are bound to.
 // Errors: Invalid (initials), Forbidden, NotFound, Conflict on an archived account.
 func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *string) (Note, error) {
 	text := ""
@@ -111,7 +112,7 @@ func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *stri
 		}
 	}
 	return b.change(p, auth.Operator, stationCode, "station.operator", func(n *Note, now int64) map[string]string {
-		if n.OperatorInitials == text {
+		if n.OperatorInitials == text && text == "" {
 			return nil
 		}
 		n.OperatorInitials, n.OperatorSince = text, now

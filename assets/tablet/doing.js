@@ -1,12 +1,13 @@
 // The actions of a station, each with the words that stand for it. Every one asks who does it where nobody said yet.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { count, duration, number, time } from "../shared/format.js";
+import { count, duration, number, time, units } from "../shared/format.js";
 import { acts } from "./acts.js";
 import { now } from "../shared/clock.js";
 import { shown } from "./shown.js";
 import { askReason, askText, keypad, reasonsOf, sheet, sure } from "./sheets.js";
 
+const goods = (n) => `${units(n)} ${n === 1 ? "good unit" : "good units"}`; // what is typed is told to the last digit, and what was counted as everywhere
 const at = (id) => (id.startsWith("@") ? id : encodeURIComponent(id)); // @ID is what an action will have made (queue.js)
 
 /** Doing are the actions at a station (station.js) of a person (person.js). */
@@ -39,7 +40,7 @@ export class Doing {
     if (acts.rests(kind)) return;
     const { run } = this.view;
     const hint = kind === "good" && run && !run.countedByHand ? html`<p class="notice wait">The machine counts here. What you book is kept beside its count, and not added.</p>`
-      : kind === "reject" && run ? html`<p class="muted">Of ${count(run.goodCount, "good unit")}.</p>` : nothing;
+      : kind === "reject" && run ? html`<p class="muted">Of ${goods(run.goodCount)}.</p>` : nothing;
     const n = await keypad({ title: words[0], action: (value) => (value ? words[1](value) : words[1](0)), hint: () => hint });
     if (n) await this.#do(kind, { path: "/production", label: `${number(n)} ${words[2]}`, body: { stationCode: this.station.code, [kind]: n } });
   }
@@ -55,7 +56,7 @@ export class Doing {
     const { run } = this.view, counted = of === "good" ? run?.goodCount : run?.badCount, word = of === "good" ? "good" : "scrap";
     const n = await keypad({
       title: `Correct ${word}`, signed: true, action: (value, sign) => `${number(Math.abs(value))} ${sign < 0 ? "fewer" : "more"}`,
-      hint: (value) => (run ? html`<p class="muted">${number(counted)} now, ${number(counted + value)} then.</p>` : nothing),
+      hint: (value) => (run ? html`<p class="muted">${units(counted)} now, ${units(counted + value)} then.</p>` : nothing),
     });
     if (n) await this.#do("correct", { path: "/production", label: `Corrected ${word} by ${n < 0 ? "−" : "+"}${number(Math.abs(n))}`, body: { stationCode: this.station.code, [of]: n, correction: true } });
   }
@@ -87,7 +88,7 @@ export class Doing {
     if (acts.rests("end")) return;
     const { move } = this.ending(run), what = this.whatOf(run), short = move === "cutShort";
     const left = run.plannedQuantity !== null && run.plannedQuantity !== undefined ? Math.max(0, run.plannedQuantity - run.goodCount) : 0;
-    if (await sure({ title: short ? `Cut ${what} short?` : `End ${what}?`, text: html`<p>${run.skuCode ? html`${count(run.goodCount, "good unit")}${run.plannedQuantity ? html` of ${number(run.plannedQuantity)}` : nothing}.` : nothing} ${short ? html`<strong>It ends before its planned end${left ? `, ${number(left)} short` : ""}.</strong>` : nothing}</p>`, action: short ? "Cut short" : "End", danger: short })) {
+    if (await sure({ title: short ? `Cut ${what} short?` : `End ${what}?`, text: html`<p>${run.skuCode ? html`${goods(run.goodCount)}${run.plannedQuantity ? html` of ${units(run.plannedQuantity)}` : nothing}.` : nothing} ${short ? html`<strong>It ends before its planned end${left ? `, ${units(left)} short` : ""}.</strong>` : nothing}</p>`, action: short ? "Cut short" : "End", danger: short })) {
       await this.#do("end", { path: `/schedule/${at(run.id)}/end`, label: `${short ? "Cut short" : "Ended"}: ${what}` });
     }
   }
@@ -98,7 +99,7 @@ export class Doing {
     const text = html`
       <dl class="facts">${schedule.skuCode ? html`<div><dt>SKU</dt><dd dir="auto">${schedule.skuCode} · ${this.nameOf(schedule.skuCode)}</dd></div>` : nothing}
         ${schedule.workOrderReference ? html`<div><dt>Work order</dt><dd dir="auto">${schedule.workOrderReference}</dd></div>` : nothing}
-        ${schedule.plannedQuantity ? html`<div><dt>Quantity</dt><dd>${number(schedule.plannedQuantity)}</dd></div>` : nothing}
+        ${schedule.plannedQuantity ? html`<div><dt>Quantity</dt><dd>${units(schedule.plannedQuantity)}</dd></div>` : nothing}
         ${elsewhere ? html`<div><dt>Planned at</dt><dd dir="auto">${this.station.nameOf(schedule.stationCode)}; it moves here</dd></div>` : nothing}
         ${schedule.note ? html`<div><dt>Note</dt><dd dir="auto">${schedule.note}</dd></div>` : nothing}</dl>
       ${this.#ends(running)}`;

@@ -58,8 +58,8 @@ export class Person {
   /** expire takes the initials down of who worked at a station in a shift that is over. */
   expire(station) {
     const kept = remembered(this.#name("initials", station.code));
-    if (kept?.initials && over(kept, station)) this.#forget(station, kept.initials);
-    else if (kept?.leaves) this.#takeDown(station, kept.leaves);
+    if (kept?.initials && over(kept, station)) this.#forget(station, kept);
+    else if (kept?.leaves) this.#takeDown(station, kept);
   }
 
   /** ask asks who works at a station, and tells all. It gives the initials, or "" where nobody said. */
@@ -70,7 +70,7 @@ export class Person {
     const until = station.now?.shift?.endAt;
     write(this.#name("initials", station.code), { initials, at: now(), until: until ? Date.parse(until) : 0 });
     addTo(this.#name("known", ""), initials);
-    this.tell(station);
+    this.tell(station, true);
     return initials;
   }
 
@@ -78,34 +78,43 @@ export class Person {
   async working(station) { return this.initials(station) || this.ask(station); }
 
   /**
-   * tell puts up at the station who works there, for all to see. It is no entry that must not be lost: what is entered has the
-   * initials in it, and it is told again when the network is back.
+   * tell puts up at the station who works there, for all to see: anew, or where it is not up. It is no entry that must not be
+   * lost: what is entered has the initials in it, and it is told again when the network is back.
    */
-  async tell(station) {
-    const initials = this.initials(station);
-    if (!initials || station.now?.currentOperatorInitials === initials) return;
-    await post(`/station/${encodeURIComponent(station.code)}/operator`, { initials }, { signIn: false }).catch(() => {});
+  async tell(station, anew = false) {
+    const name = this.#name("initials", station.code), initials = this.initials(station);
+    if (!initials || (!anew && remembered(name).since && station.now?.currentOperatorInitials === initials)) return;
+    try {
+      const { result } = await this.#putUp(station, initials), kept = remembered(name);
+      if (kept?.initials === initials) write(name, { ...kept, since: result.currentOperatorSince });
+    } catch { /* it is told again */ }
+  }
+
+  #putUp({ code }, initials) {
+    return post(`/station/${encodeURIComponent(code)}/operator`, { initials }, { signIn: false, headers: { "X-For": encodeURI(this.who) } });
   }
 
   /** leave forgets who works at a station. */
-  leave(station) { return this.#forget(station, this.initials(station)); }
+  leave(station) { return this.#forget(station, remembered(this.#name("initials", station.code))); }
 
-  #forget(station, initials) {
-    write(this.#name("initials", station.code), initials ? { leaves: initials } : null);
-    return this.#takeDown(station, initials);
+  #forget(station, kept) {
+    const left = kept?.initials ? { leaves: kept.initials, since: kept.since } : null;
+    write(this.#name("initials", station.code), left);
+    return this.#takeDown(station, left);
   }
 
-  // takeDown takes initials down at the station, where they are up still; without the network when it is back (expire).
-  async #takeDown(station, initials) {
-    if (this.#leaving || !initials || !station.followed) return;
-    const name = this.#name("initials", station.code);
+  // takeDown takes initials down at the station, where they are up still as this tablet put them up: who has said since that they
+  // work there, on another tablet, does. Without the network it is done when that is back (expire).
+  async #takeDown(station, left) {
+    if (this.#leaving || !left || !station.followed) return;
+    const name = this.#name("initials", station.code), { currentOperatorInitials: is, currentOperatorSince: since } = station.now ?? {};
     this.#leaving = true;
     try {
-      if (station.now?.currentOperatorInitials === initials) await post(`/station/${encodeURIComponent(station.code)}/operator`, { initials: null }, { signIn: false });
+      if (is === left.leaves && since === left.since) await this.#putUp(station, null);
     } catch (error) {
-      if (error.away || error.status === 401 || error.status === 429) return;
+      if (error.away || error.other || error.status === 401 || error.status === 429) return;
     } finally { this.#leaving = false; }
-    if (remembered(name)?.leaves === initials) write(name, null); // and nobody said meanwhile who works here
+    if (remembered(name)?.leaves === left.leaves) write(name, null); // and nobody said meanwhile who works here
   }
 
   /** reasons gives the codes of reasons that were given lately at a station, the last one first. */

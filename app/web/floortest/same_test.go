@@ -111,4 +111,5 @@ func TestACountIsWrittenTheSame(t *testing.T) {
 	tablet.Until(`document.getElementById("here")?.disabled === false`)
 	tablet.Tap("#here")
 	tablet.Until(`document.querySelector(".now-count [data-value=good]")?.textContent === "151"`)
+	tablet.Until(`fetch("/station?stationcodes=S-0").then((a) => a.json()).then(({ results: [s] }) => { const due = Math.min(s.schedule.idealCount, 200); return document.querySelector("[data-value=due]")?.textContent === String(due >= 100 ? Math.round(due) : Math.round(due * 10) / 10); })`)
 }

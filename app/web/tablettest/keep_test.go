@@ -38,8 +38,24 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	h.shows(`dialog[open] .tile[aria-pressed="true"]`, "ÅSE")
 	h.in(".tile:not([aria-pressed=true])")
 	h.shows(".t-who", "KLM")
+	// On another tablet they said the same since: when the shift is over here, it stays.
+	told := `JSON.parse(localStorage.getItem(Object.keys(localStorage).find((k) => k.includes(":initials:")))).since`
+	h.Until(told + ` !== undefined`)
+	s.Call("POST", "/station/PACK-1/operator", object{"initials": "KLM"}, nil)
+	ended := `(() => { const name = Object.keys(localStorage).find((k) => k.includes(":initials:")), kept = JSON.parse(localStorage.getItem(name)); localStorage.setItem(name, JSON.stringify({ ...kept, until: Date.now() - 1000 })); })()`
+	h.Eval(ended)
+	h.Visit("/tablet")
+	h.shows(".t-who", "Who works here?")
+	h.Until(`localStorage.getItem(Object.keys(localStorage).find((k) => k.includes(":initials:"))) === "null"`) // it has looked
+	if got := works(); got != "KLM" {
+		t.Errorf("what was said on another tablet is taken down: %q works there", got)
+	}
+	h.do("who")
+	h.in(".tile")
+	h.shows(".t-who", "KLM")
+	h.Until(told + ` !== undefined`)
 	// The shift ended a second ago.
-	h.Eval(`(() => { const name = Object.keys(localStorage).find((k) => k.includes(":initials:")), kept = JSON.parse(localStorage.getItem(name)); localStorage.setItem(name, JSON.stringify({ ...kept, until: Date.now() - 1000 })); })()`)
+	h.Eval(ended)
 	h.Visit("/tablet")
 	h.shows(".t-who", "Who works here?")
 	h.Until(`fetch("/station?stationcodes=PACK-1").then((a) => a.json()).then((a) => a.results[0].currentOperatorInitials === null)`)

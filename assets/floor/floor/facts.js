@@ -47,7 +47,8 @@ export function factsOf(station, names) {
 
 const hundredths = ({ value }) => (value === null ? "–" : String(Math.round(value * 100)));
 
-function countsOf(run) {
+/** countsOf gives what factsOf tells of the counts of a schedule that runs; null: none does. */
+export function countsOf(run) {
   if (!run) return { good: null, planned: null, bad: null, due: null, apart: null, behind: false, filled: 0, expected: 0 };
   const goal = run.plannedQuantity ?? run.idealCount ?? 0, due = run.idealCount === null ? null : run.plannedQuantity === null ? run.idealCount : Math.min(run.idealCount, run.plannedQuantity);
   const apart = due === null ? null : Math.round(run.goodCount - due);

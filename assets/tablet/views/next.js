@@ -1,7 +1,7 @@
 // What is planned: here, and where schedules may change the station, at the others of the group.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { number, time } from "../../shared/format.js";
+import { number, time, units } from "../../shared/format.js";
 import { acts } from "../acts.js";
 import { now } from "../../shared/clock.js";
 
@@ -21,7 +21,7 @@ function item({ station, doing, mayAct }, s) {
   return html`<li class="entry" data-schedule=${s.id}>
     <div class="entry-text"><h3 dir="auto">${s.kind === "production" ? s.skuCode : html`<span aria-hidden="true">◆</span> ${doing.reasonName(s.reasonCode)}`}</h3>
       ${s.kind === "production" && doing.nameOf(s.skuCode) !== s.skuCode ? html`<p dir="auto">${doing.nameOf(s.skuCode)}</p>` : nothing}
-      <p class="muted">${time(s.plannedStartAt, { zone: station.config.plant.timezone, date: Math.abs(start - now()) > 20 * 3600_000 })}${late ? html` <strong class="late">late</strong>` : nothing}${s.plannedQuantity ? html` · ${number(s.plannedQuantity)} units` : nothing}${s.workOrderReference ? html` · <span dir="auto">${s.workOrderReference}</span>` : nothing}${away ? html` · <span dir="auto">${station.nameOf(s.stationCode)}</span>` : nothing}</p>
+      <p class="muted">${time(s.plannedStartAt, { zone: station.config.plant.timezone, date: Math.abs(start - now()) > 20 * 3600_000 })}${late ? html` <strong class="late">late</strong>` : nothing}${s.plannedQuantity ? html` · ${units(s.plannedQuantity)} units` : nothing}${s.workOrderReference ? html` · <span dir="auto">${s.workOrderReference}</span>` : nothing}${away ? html` · <span dir="auto">${station.nameOf(s.stationCode)}</span>` : nothing}</p>
       ${runnable ? nothing : html`<p class="muted">It cannot run at this station.</p>`}</div>
     ${mayAct && runnable ? html`<button type="button" class="button large primary" data-do="start" ?disabled=${acts.rests("start")} @click=${() => doing.start(s)}>${away ? "Start here" : "Start"}</button>` : nothing}</li>`;
 }

@@ -4,6 +4,7 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { connection } from "../../shared/api.js";
 import { duration, time, units } from "../../shared/format.js";
 import { percent, statusOf } from "../../shared/status.js";
+import { countsOf } from "../../floor/floor/facts.js";
 import { acts } from "../acts.js";
 import { now } from "../../shared/clock.js";
 import { entryText, minutes } from "../doing.js";
@@ -32,23 +33,20 @@ function band(t) {
 export const waits = html`<span class="waits" title="Not sent yet">waiting</span>`;
 
 function running({ station, view, doing }) {
-  const r = view.run, ratio = r.plannedQuantity ? Math.min(1, r.goodCount / r.plannedQuantity) : null;
+  const r = view.run, { due, expected, filled } = countsOf(r);
   return html`<section class="card now" aria-label="Running">
     <div class="now-what"><h2 dir="auto">${r.skuCode}</h2>${r.waits ? waits : nothing}
       <p class="now-name" dir="auto">${doing.nameOf(r.skuCode)}</p>
       ${r.workOrderReference ? html`<p class="now-order">Work order <strong dir="auto">${r.workOrderReference}</strong></p>` : nothing}</div>
     <p class="now-count"><span class="good" data-value="good">${units(r.goodCount)}</span>${r.plannedQuantity ? html` <span class="of">of ${units(r.plannedQuantity)}</span>` : html` <span class="of">good</span>`}</p>
-    ${ratio === null ? nothing : html`<div class="progress" role="img" aria-label=${`${percent(ratio, 0)} of the quantity`}><span class="bar" .style=${`inline-size: ${ratio * 100}%`}></span>${mark(r)}</div>`}
+    ${r.plannedQuantity ? html`<div class="progress" role="img" aria-label=${`${percent(filled, 0)} of the quantity`}><span class="bar" .style=${`inline-size: ${filled * 100}%`}></span>${due === null ? nothing : html`<span class="mark" title="Due by now" .style=${`inset-inline-start: ${expected * 100}%`}></span>`}</div>` : nothing}
     <dl class="facts">
-      <div><dt>Target by now</dt><dd data-value="target">${r.targetCount === null ? "–" : units(r.targetCount)}</dd></div>
+      <div><dt>Due by now</dt><dd data-value="due">${due ?? "–"}</dd></div>
       <div><dt>Scrap</dt><dd data-value="bad">${units(r.badCount)}</dd></div>
       ${r.expectedEndAt ? html`<div><dt>Ends about</dt><dd>${time(r.expectedEndAt, { zone: station.config?.plant.timezone, date: Math.abs(Date.parse(r.expectedEndAt) - now()) > 20 * 3600_000 })}</dd></div>` : nothing}
     </dl>
   </section>`;
 }
-
-// mark shows on the bar where the count would be by now.
-const mark = (r) => (r.targetCount === null ? nothing : html`<span class="mark" title="Target by now" .style=${`inset-inline-start: ${Math.min(1, r.targetCount / r.plannedQuantity) * 100}%`}></span>`);
 
 const pause = ({ view, doing }) => html`<section class="card pause" aria-label="Not producing"><h2><span aria-hidden="true">◆</span> <span dir="auto">${doing.reasonName(view.pause.reasonCode)}</span></h2>${view.pause.waits ? waits : nothing}
   ${view.run ? html`<p class="muted">${view.run.skuCode} pauses until this ends.</p>` : nothing}</section>`;
