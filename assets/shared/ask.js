@@ -7,9 +7,9 @@ import { field } from "./form.js";
 /**
  * ask shows fields (see form.js; name, schema, …) for the values of one object, and sends it when the person is done. It gives
  * what send(values) gave, or undefined. fields is called with the values, so that one may depend on another. entered
- * is that of openDialog.
+ * is that of openDialog; changed(values) is called when one of them was changed.
  */
-export function ask({ title, intro, values = {}, fields, action = "Save", send, entered }) {
+export function ask({ title, intro, values = {}, fields, action = "Save", send, entered, changed }) {
   const state = { values: { ...values }, problems: {}, error: null, busy: false };
   return openDialog((control) => {
     const submit = async (event) => {
@@ -32,7 +32,7 @@ export function ask({ title, intro, values = {}, fields, action = "Save", send, 
     return {
       title,
       body: html`<form id="ask" class="stack" novalidate @submit=${submit}>${intro ? html`<p>${intro}</p>` : nothing}
-        ${fields(state.values).map((f) => field({ ...f, id: `ask-${f.name}`, value: state.values[f.name], problem: state.problems[f.name], change: (value) => { state.values[f.name] = value; control.update(); } }))}
+        ${fields(state.values).map((f) => field({ ...f, id: `ask-${f.name}`, value: state.values[f.name], problem: state.problems[f.name], change: (value) => { state.values[f.name] = value; changed?.(state.values); control.update(); } }))}
         ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}</form>`,
       actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
         <button type="submit" form="ask" class="button primary" ?disabled=${state.busy}>${state.busy ? "Sending …" : action}</button>`,

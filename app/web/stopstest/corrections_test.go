@@ -36,7 +36,9 @@ func TestCorrections(t *testing.T) {
 	button(tab, ".maker", "+ Station setting")
 	choose(tab, "#f-field-0", "Shortest stop that is downtime")
 	tab.Until(`document.querySelector(".change")?.textContent.includes("Now: 1 min")`)
-	set(tab, "#f-value-0", "5 min")
+	tab.Type("#f-value-0", "5 min")
+	p.signInAgain(tab, "admin") // what was entered stays
+	tab.Until(`document.querySelector("#f-value-0")?.value === "5 min"`)
 	tab.Axe()
 	button(tab, ".maker", "Look at the effect")
 	tab.Until(`document.querySelector(".effects tbody tr")`)

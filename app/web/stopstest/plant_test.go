@@ -183,3 +183,14 @@ func text(s *string) string {
 	}
 	return *s
 }
+
+// signInAgain ends the session that a page has, lets the page find that out, and brings its person back to it.
+func (p *plant) signInAgain(tab *webtest.Tab, role string) {
+	p.t.Helper()
+	tab.Eval(`fetch("/auth/logout", { method: "POST", headers: { "Content-Type": "application/json" } })`)
+	at := webtest.Eval[string](tab, `location.pathname + location.search`)
+	tab.Eval(`import(document.querySelector("script[type=module]").src.replace("floor/main.js", "shared/api.js")).then(({ get }) => { get("/station"); })`)
+	tab.Until(`location.pathname === "/signin" && new URLSearchParams(location.search).get("next") === ` + strconv.Quote(at))
+	p.SignIn(tab, role)
+	tab.Visit(at)
+}

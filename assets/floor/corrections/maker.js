@@ -3,13 +3,17 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { post } from "../../shared/api.js";
 import { discard, sentence, toast } from "../../shared/dialog.js";
+import { draftOf, dropDraft, forms, keepDraft } from "../../shared/draft.js";
 import { field } from "../../shared/form.js";
 import { once } from "../../shared/once.js";
 import { stationOf } from "../stops/reasons.js";
 import { changeRow, changesOf, finished, kinds, newRow } from "./changes.js";
 import { effects } from "./effects.js";
 
-/** Maker is the form of a new correction. made(result) is called when it is made, leave() when it is given up, changed() to draw again. */
+/**
+ * Maker is the form of a new correction. made(result) is called when it is made, leave() when it is given up, changed() to draw
+ * again. What profile's person has entered at the same address and neither made nor given up stands in it again.
+ */
 export class Maker {
   rows = [];
   stations = null;
@@ -24,13 +28,20 @@ export class Maker {
   settings = null; // of the first station, for what holds now
   #look = null;
 
-  constructor({ names, schemas, query, made, leave, changed }) {
-    Object.assign(this, { names, schemas, made, leave, changed });
+  constructor({ names, schemas, profile, query, made, leave, changed }) {
+    Object.assign(this, { names, schemas, profile, made, leave, changed, address: String(query) });
     const stations = query.get("stations");
     Object.assign(this, { stations: stations ? stations.split(",") : null, from: moment(query.get("from")), to: moment(query.get("to")) });
     for (const [name, value] of Object.entries(read(query.get("station")))) if (schemas.CorrectedStation.properties[name]) this.rows.push({ ...newRow("station"), field: name, value, unset: value === null });
     for (const [code, fields] of Object.entries(read(query.get("skus")))) for (const [name, value] of Object.entries(fields)) this.rows.push({ ...newRow("skus"), code, field: name, value, unset: value === null });
+    const draft = draftOf(forms.correction, profile);
+    if (draft?.address === this.address) Object.assign(this, draft.entered, { touched: true });
     this.know();
+  }
+
+  keep() {
+    const { address, rows, stations, from, to, note } = this;
+    keepDraft(forms.correction, this.profile, { address, entered: { rows, stations, from, to, note } });
   }
 
   async know() {
@@ -43,6 +54,7 @@ export class Maker {
   edited = () => { // what was seen of the effect holds no more
     this.#look?.abort();
     Object.assign(this, { touched: true, preview: null, error: null, problems: [], busy: "" });
+    this.keep();
     this.changed();
   };
 
@@ -58,7 +70,7 @@ export class Maker {
     try {
       const { result } = dry ? await post("/correction?dryrun=true", this.body(), { signal: look.signal }) : await once("POST", "/correction", this.body());
       this.busy = "";
-      if (!dry) { toast("The correction is made."); return this.made(result); }
+      if (!dry) { toast("The correction is made."); dropDraft(forms.correction, this.profile); return this.made(result); }
       this.preview = result;
     } catch (error) {
       if (error.name === "AbortError") return undefined;
@@ -74,7 +86,7 @@ export class Maker {
     const value = (name, more) => field({ schema: {}, hint: "", ...more, name, id: `correct-${name}`, value: this[name], problem: this.problem(name), change: (v) => { this[name] = v; this.edited(); } });
     const others = this.problems.filter((d) => !shown.has(d.field) && !d.field.startsWith("stationCodes") && !this.rows.some((r) => r.kind === "station" && d.field === `changes.station.${r.field}`));
     return html`<section class="card stack maker" aria-label="A new correction">
-      <div class="spread"><h2>A new correction</h2><button type="button" class="button" @click=${async () => { if (!this.touched || await discard()) this.leave(); }}>Leave it</button></div>
+      <div class="spread"><h2>A new correction</h2><button type="button" class="button" @click=${async () => { if (this.touched && !await discard()) return; dropDraft(forms.correction, this.profile); this.leave(); }}>Leave it</button></div>
       <h3>1. Where and when</h3>
       ${field({ name: "stationCodes", label: "Stations", kind: "codes", schema: {}, hint: "", id: "correct-stations", value: this.stations, options: this.names.stations().map((s) => ({ value: s.code, label: s.name, hint: s.group?.name })), problem: this.problem("stationCodes"), change: (codes) => { this.stations = codes; this.edited(); this.know(); } })}
       <div class="fields">${value("from", { kind: "moment", label: "From", zone, hint: "By the plant's clock, whole minutes." })}${value("to", { kind: "moment", label: "Until", zone, hint: "Not in the future." })}</div>
@@ -91,7 +103,7 @@ export class Maker {
       ${this.error && (others.length || !this.problems.length) ? html`<div class="notice bad" role="alert">${others.length ? html`<ul>${others.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul>` : sentence(this.error)}</div>` : nothing}
       ${this.preview ? html`${effects(this.preview, this.names)}
         <h3>4. Make it</h3>
-        ${field({ name: "note", label: "Why", kind: "lines", schema: {}, hint: "Up to 200 characters; it stands in the list and in the audit.", id: "correct-note", value: this.note, problem: this.problem("note"), change: (v) => { this.note = v; this.changed(); } })}
+        ${field({ name: "note", label: "Why", kind: "lines", schema: {}, hint: "Up to 200 characters; it stands in the list and in the audit.", id: "correct-note", value: this.note, problem: this.problem("note"), change: (v) => { this.note = v; this.keep(); this.changed(); } })}
         <div class="row"><button type="button" class="button primary" ?disabled=${Boolean(this.busy)} @click=${() => this.send(false)}>${this.busy === "make" ? "Making it …" : "Make the correction"}</button><span class="muted">It can be undone.</span></div>` : nothing}
     </section>`;
   }

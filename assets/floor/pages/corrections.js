@@ -35,7 +35,7 @@ class Page {
 
   readAddress({ query: q }) {
     if (!q.has("new")) this.maker = null;
-    else this.maker ??= new Maker({ names: this.names, schemas: this.schemas, query: q, changed: this.ctx.update, leave: () => this.ctx.navigate("/floor/corrections"), made: (result) => this.made(result) });
+    else this.maker ??= new Maker({ names: this.names, schemas: this.schemas, profile: this.ctx.profile, query: q, changed: this.ctx.update, leave: () => this.ctx.navigate("/floor/corrections"), made: (result) => this.made(result) });
     this.ctx.update();
   }
 

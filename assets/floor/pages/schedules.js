@@ -4,6 +4,7 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { now as present } from "../../shared/clock.js";
 import { attempt, sentence, toast } from "../../shared/dialog.js";
 import { directory, renamed } from "../../shared/directory.js";
+import { draftOf, forms } from "../../shared/draft.js";
 import { segmented } from "../../shared/form.js";
 import { live } from "../../shared/live.js";
 import { addressOf, readScope, scopeBar } from "../../shared/scope.js";
@@ -12,7 +13,6 @@ import { addDays, dayOf, fromWall, momentOf, toWall, wallOf } from "../../shared
 import { actions } from "../schedules/actions.js";
 import { Carry } from "../schedules/carry.js";
 import { Chart } from "../schedules/chart.js";
-import { draftOf } from "../schedules/draft.js";
 import { keys } from "../schedules/keys.js";
 import { listing } from "../schedules/listing.js";
 import { legend } from "../schedules/legend.js";
@@ -57,7 +57,7 @@ class Page {
     this.plan.addEventListener("change", () => { if (this.listing || this.count !== this.plan.schedules.size) ctx.update(); });
     this.read(ctx.query);
     queueMicrotask(() => requestAnimationFrame(() => this.lay()));
-    if (draftOf(ctx.profile) && ctx.can("supervisor")) this.goOn();
+    if (draftOf(forms.schedule, ctx.profile) && ctx.can("supervisor")) this.goOn();
   }
 
   leave() {

@@ -5,6 +5,7 @@ import { now } from "../../shared/clock.js";
 import { turning } from "../../shared/days.js";
 import { sentence } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
+import { draftOf, forms } from "../../shared/draft.js";
 import { Followed } from "../../shared/followed.js";
 import { segmented } from "../../shared/form.js";
 import { count, matches, time } from "../../shared/format.js";
@@ -38,7 +39,26 @@ class Page {
     live.addEventListener("reset", anew);
     const end = turning(this.names.plants, now, anew); // the list is of other days then
     this.readAddress(this.ctx);
+    this.goOn();
     return () => { end(); clearTimeout(this.typing); live.removeEventListener("task", heard); live.removeEventListener("reset", anew); this.tasks.stop(); };
+  }
+
+  // goOn opens a form again with what was entered when the page went away.
+  goOn() {
+    const { profile } = this.ctx, task = draftOf(forms.task, profile), list = draftOf(forms.list, profile);
+    if (!this.ctx.can("operator")) return;
+    if (task) this.complete(task.task, task.values);
+    else if (list) this.start({ entered: list });
+  }
+
+  async complete(task, entered) {
+    const done = await complete(task, this.names, this.ctx.profile, entered);
+    if (done?.id) this.tasks.take([done]);
+  }
+
+  async start(from) {
+    const made = await start({ names: this.names, profile: this.ctx.profile, ...from });
+    if (made?.length) { this.tasks.heard(made[0]); this.go({ state: "" }); }
   }
 
   readAddress({ query: q }) {
@@ -70,7 +90,7 @@ class Page {
     const lists = new Map(this.tasks.all.filter((t) => t.taskListCode).map((t) => [t.taskListCode, t.taskListName]));
     if (this.filter.list && !lists.has(this.filter.list)) lists.set(this.filter.list, this.filter.list);
     const one = this.scope.stations.length === 1 ? this.scope.stations[0] : undefined;
-    return html`<div class="page-head"><h1>Tasks</h1>${this.ctx.can("operator") ? html`<button type="button" class="button" @click=${async () => { const made = await start({ names: this.names, stationCode: one }); if (made?.length) { this.tasks.heard(made[0]); this.go({ state: "" }); } }}>Start a list</button>` : nothing}</div>
+    return html`<div class="page-head"><h1>Tasks</h1>${this.ctx.can("operator") ? html`<button type="button" class="button" @click=${() => this.start({ stationCode: one })}>Start a list</button>` : nothing}</div>
       ${segmented({ name: "state", label: "Which Tasks", value: this.state, options: [["due", "Due"], ["missed", "Missed"], ["done", "Done"]].map(([value, label]) => ({ value, label })), change: (state) => this.go({ state: state === "due" ? "" : state }) })}
       ${scopeBar({ scope: this.scope, directory: this.names, parts: this.state === "due" ? ["plant", "group", "stations"] : undefined, change: (scope) => this.go({ scope }), more: html`
         <label class="scope-part"><span>List</span><select @change=${(e) => this.go({ list: ["", ...lists.keys()][e.target.selectedIndex] })}><option .selected=${!this.filter.list}>All lists</option>${[...lists].map(([code, name]) => html`<option .selected=${code === this.filter.list}>${name}</option>`)}</select></label>
@@ -102,13 +122,12 @@ class Page {
   row(task) {
     const zone = this.names.plantOf(task.stationCode)?.timezone, at = (moment) => time(moment, { zone }).replace(/ \d{4},/, ",");
     const can = this.ctx.can("operator") && (task.state === "pending" || task.state === "missed" && now() - Date.parse(task.availableAt) < 24 * 3600000);
-    const act = async () => { const done = await complete(task, this.names); if (done?.id) this.tasks.take([done]); };
     return html`<div class="task-row" role="listitem" data-task=${task.id}>
       <span class="task-what"><span dir="auto" title=${task.title}>${task.title}</span><small class="muted" dir="auto" title=${task.description ?? ""}>${task.note ? `“${task.note}”` : task.description ?? task.taskCode}</small></span>
       <span class="task-when">${task.state === "completed" ? html`<span class="mark ok">✓ <span dir="auto">${task.completedBy}</span></span><small class="muted">${at(task.completedAt)}</small>`
         : task.state === "missed" ? html`<span class="mark bad">✗ missed</span><small class="muted">${at(task.deadlineAt)}</small>`
         : task.deadlineAt ? html`<span>${ticking((t) => due(task, t))}</span><small class="muted">until ${at(task.deadlineAt)}</small>` : html`<span>${task.trigger === "schedule" ? "until the schedule ends" : "no deadline"}</span><small class="muted">since ${at(task.availableAt)}</small>`}</span>
-      <span class="task-do">${can ? html`<button type="button" class="button small" aria-label=${`Complete ${task.title}`} @click=${act}>${task.state === "missed" ? "It was done" : "Complete"}</button>` : nothing}${task.requireNotes && task.state === "pending" ? html`<small class="muted">needs notes</small>` : nothing}</span></div>`;
+      <span class="task-do">${can ? html`<button type="button" class="button small" aria-label=${`Complete ${task.title}`} @click=${() => this.complete(task)}>${task.state === "missed" ? "It was done" : "Complete"}</button>` : nothing}${task.requireNotes && task.state === "pending" ? html`<small class="muted">needs notes</small>` : nothing}</span></div>`;
   }
 }
 

@@ -5,13 +5,13 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, post } from "../../shared/api.js";
 import { now as present } from "../../shared/clock.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
+import { draftOf, dropDraft, forms, keepDraft } from "../../shared/draft.js";
 import { number, time, units } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { schemas } from "../../shared/schema.js";
 import { say } from "../../shared/words.js";
 import { spanText } from "../../shared/zone.js";
 import { countsOf, lookOf, looks, nameOf } from "./bars.js";
-import { draftOf, dropDraft, keepDraft } from "./draft.js";
 import { formOf, rates } from "./form.js";
 import { cuts, reasonsOf, stationOf } from "./rules.js";
 import { fields, saidOf } from "./writes.js";
@@ -37,9 +37,9 @@ export async function planDialog(page, { stationCode, at }) {
 
 /** goOn opens the form again with what was entered when the page went away. */
 export async function goOn(page) {
-  const draft = draftOf(page.ctx.profile);
+  const draft = draftOf(forms.schedule, page.ctx.profile);
   const s = draft?.id ? page.plan.take((await get(`/schedule/${encodeURIComponent(draft.id)}`)).result) : null;
-  dropDraft(page.ctx.profile);
+  dropDraft(forms.schedule, page.ctx.profile);
   if (!draft || (s && s.state !== "planned" && s.state !== "running")) return;
   await formDialog(page, { title: s ? `Change ${nameOf(s, page.names)}` : "Plan a schedule", said: draft.said, s, type: draft.type, rate: draft.rate, zone: page.zone, entered: true });
 }
@@ -92,7 +92,7 @@ async function formDialog(page, { title, said, s, type, zone, rate = rates.find(
   let done = null;
   await openDialog((control) => {
     state.update = control.update;
-    state.change = (more) => { Object.assign(state.said, more); keepDraft(profile, { id: s?.id, said: state.said, type: state.type, rate: state.rate }); examine(page, state, s); };
+    state.change = (more) => { Object.assign(state.said, more); keepDraft(forms.schedule, profile, { id: s?.id, said: state.said, type: state.type, rate: state.rate }); examine(page, state, s); };
     if (state.at !== state.said.stationCode) turnTo(page, state, s);
     return {
       title,
@@ -102,7 +102,7 @@ async function formDialog(page, { title, said, s, type, zone, rate = rates.find(
     };
   }, { wide: true, entered: () => entered || JSON.stringify(bodyOf(state, s)) !== first });
   clearTimeout(state.timer);
-  dropDraft(profile);
+  dropDraft(forms.schedule, profile);
   return done;
 }
 

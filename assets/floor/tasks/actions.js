@@ -6,8 +6,8 @@ import { once } from "../../shared/once.js";
 import { ask, clean } from "../../shared/ask.js";
 import { time } from "../../shared/format.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
+import { dropDraft, forms, keepDraft } from "../../shared/draft.js";
 import { field } from "../../shared/form.js";
-import { typed } from "../stops/actions.js";
 import { stationOf } from "../stops/reasons.js";
 
 const remembered = "opsmon.initials";
@@ -18,10 +18,13 @@ const remember = (text) => { try { sessionStorage.setItem(remembered, text); } c
 
 const initialsField = { name: "initials", label: "Initials", required: true, schema: {}, hint: "Of who did it, 3 to 8 characters.", refuse: (text) => (text.length >= 3 && text.length <= 8 ? "" : "Initials have 3 to 8 characters") };
 
-/** complete asks who did a Task, and for notes, which some need; it gives the Task as it is then. */
-export const complete = (task, names) => ask({
-  entered: typed,
-  title: `Complete: ${task.title}`, action: "Complete", values: { initials: initials(), at: null },
+/**
+ * complete asks who did a Task, and for notes, which some need; it gives the Task as it is then. entered is what was entered
+ * before, when the page went away, as draft.js has kept it.
+ */
+export const complete = (task, names, profile, entered = null) => ask({
+  entered: () => Boolean(entered), changed: (values) => keepDraft(forms.task, profile, { task, values }),
+  title: `Complete: ${task.title}`, action: "Complete", values: entered ?? { initials: initials(), at: null },
   intro: html`<span dir="auto">${names.station(task.stationCode).name}</span>${task.taskListName ? html`, <span dir="auto">${task.taskListName}</span>` : nothing}${task.description ? html`<br><span class="muted" dir="auto">${task.description}</span>` : nothing}`,
   fields: () => [
     initialsField,
@@ -33,23 +36,24 @@ export const complete = (task, names) => ask({
     remember(values.initials);
     return result;
   },
-});
+}).finally(() => dropDraft(forms.task, profile));
 
-/** start asks which on-demand list is to be started where, and gives the Tasks that it made. */
-export function start({ names, stationCode }) {
-  const state = { stationCode: stationCode ?? null, list: null, initials: initials(), station: null, problems: {}, error: null, busy: false };
+/** start asks which on-demand list is to be started where, and gives the Tasks that it made. entered is that of complete. */
+export function start({ names, profile, stationCode, entered = null }) {
+  const state = { stationCode: stationCode ?? null, list: null, initials: initials(), ...entered, station: null, problems: {}, error: null, busy: false };
+  const changed = () => keepDraft(forms.list, profile, { stationCode: state.stationCode, list: state.list, initials: state.initials });
   return openDialog((control) => {
-    const look = async (code) => {
-      Object.assign(state, { stationCode: code, station: null, list: null, error: null });
+    const look = async (code, list = null) => {
+      Object.assign(state, { stationCode: code, station: null, list, error: null });
       control.update();
       if (!code) return;
       const station = await stationOf(code).catch((error) => { state.error = error; return null; });
       if (state.stationCode !== code) return;
       state.station = station;
-      state.list = lists(station).length === 1 ? lists(station)[0].code : null;
+      state.list = lists(station).length === 1 ? lists(station)[0].code : list;
       control.update();
     };
-    if (state.stationCode && !state.asked) { state.asked = true; queueMicrotask(() => look(state.stationCode)); }
+    if (state.stationCode && !state.asked) { state.asked = true; queueMicrotask(() => look(state.stationCode, state.list)); }
     const off = state.station && state.station.flags.enableTasks?.value !== "on", on = lists(state.station);
     const send = async () => {
       document.activeElement?.blur?.();
@@ -68,15 +72,15 @@ export function start({ names, stationCode }) {
     };
     return {
       title: "Start a Task list",
-      body: html`${field({ name: "stationCode", label: "Station", kind: "choice", schema: {}, hint: "", id: "start-station", value: state.stationCode, placeholder: "Choose a station", problem: state.problems.stationCode, options: names.stations().map((s) => ({ value: s.code, label: s.name })), change: look })}
+      body: html`${field({ name: "stationCode", label: "Station", kind: "choice", schema: {}, hint: "", id: "start-station", value: state.stationCode, placeholder: "Choose a station", problem: state.problems.stationCode, options: names.stations().map((s) => ({ value: s.code, label: s.name })), change: (code) => { look(code); changed(); } })}
         ${off ? html`<p class="notice wait" role="alert">Tasks are off at this station: ${state.station.flags.enableTasks?.from === "default" ? "no level of the configuration switches them on" : `the ${state.station.flags.enableTasks?.from} decides so`}.</p>` : nothing}
-        ${state.station && !off ? (on.length ? field({ name: "list", label: "Task list", kind: "choice", required: false, schema: {}, hint: on.find((l) => l.code === state.list)?.description ?? "", id: "start-list", placeholder: "Choose a list", value: state.list, options: on.map((l) => ({ value: l.code, label: `${l.name} (${l.tasks.length})` })), change: (list) => { state.list = list; control.update(); } }) : html`<p class="empty">No list of this station is started by hand.</p>`) : nothing}
-        ${field({ ...initialsField, hint: "Of who starts it, 3 to 8 characters.", id: "start-initials", value: state.initials, problem: state.problems.initials, change: (value) => { state.initials = value; control.update(); } })}
+        ${state.station && !off ? (on.length ? field({ name: "list", label: "Task list", kind: "choice", required: false, schema: {}, hint: on.find((l) => l.code === state.list)?.description ?? "", id: "start-list", placeholder: "Choose a list", value: state.list, options: on.map((l) => ({ value: l.code, label: `${l.name} (${l.tasks.length})` })), change: (list) => { state.list = list; changed(); control.update(); } }) : html`<p class="empty">No list of this station is started by hand.</p>`) : nothing}
+        ${field({ ...initialsField, hint: "Of who starts it, 3 to 8 characters.", id: "start-initials", value: state.initials, problem: state.problems.initials, change: (value) => { state.initials = value; changed(); control.update(); } })}
         ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}`,
       actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
         <button type="button" class="button primary" ?disabled=${state.busy || !state.list || off} @click=${send}>Start the list</button>`,
     };
-  });
+  }).finally(() => dropDraft(forms.list, profile));
 }
 
 const lists = (station) => (station?.taskLists ?? []).filter((list) => (list.trigger ?? list.tasks[0]?.trigger)?.type === "on_demand");
