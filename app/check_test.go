@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/apptest"
 	"opsmon/kv"
 )
 
@@ -13,8 +14,8 @@ import (
 // changes nothing and does not crash.
 func TestCheckDamaged(t *testing.T) {
 	dir := t.TempDir()
-	initialise(t, dir, "--domain", "northgate.example")
-	if out, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
+	apptest.Initialise(t, dir, "--domain", "northgate.example")
+	if out, stderr, status := apptest.Command(t, "check", "--data-dir", dir); status != 0 {
 		t.Fatalf("whole: status %d: %s%s", status, out, stderr)
 	}
 	path := filepath.Join(dir, StoreFile)
@@ -73,7 +74,7 @@ func TestCheckDamaged(t *testing.T) {
 			if err := os.WriteFile(path, test.data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			out, stderr, status := command(t, "check", "--data-dir", dir)
+			out, stderr, status := apptest.Command(t, "check", "--data-dir", dir)
 			if status != 1 || !strings.Contains(out, test.want) || !strings.Contains(stderr, "problem") || strings.Contains(stderr, "panic") {
 				t.Errorf("status %d, out %q, stderr %q; want %q", status, out, stderr, test.want)
 			}

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/apptest"
 	"opsmon/app/errdefs"
 )
 
 // TestCompactNeedsRoom: on a disk that has no room for both it is refused before anything is done.
 func TestCompactNeedsRoom(t *testing.T) {
-	dir := mount(t, "size=24m")
+	dir := apptest.Mount(t, "size=24m")
 	cfg := testConfig(t)
 	cfg.DataDir = dir
 	a, _ := opened(t, cfg)

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"opsmon/app/apptest"
 	"opsmon/app/auth"
 	"opsmon/kv"
 )
@@ -80,7 +81,7 @@ func TestCompactRunning(t *testing.T) {
 	var smaller int64
 	for range 5 {
 		already := written.Load()
-		eventually(t, "a write", func() bool { return written.Load() > already+4 })
+		apptest.Eventually(t, "a write", func() bool { return written.Load() > already+4 })
 		result, err := h.Compact(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +166,7 @@ func TestCompactStopped(t *testing.T) {
 }
 
 // killable builds the binary whose steps can be stopped at, with the tags given too.
-var killable = sync.OnceValues(func() (string, error) { return buildAs("killable", "failpoint", "") })
+var killable = sync.OnceValues(func() (string, error) { return apptest.BuildAs("killable", "failpoint", "") })
 
 // TestCompactKilled kills compacting at each of its steps, without a service and within one. The next start has the old
 // store or the new one, whole.
@@ -175,7 +176,7 @@ func TestCompactKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := t.TempDir()
-	initialise(t, from, "--domain", "northgate.example")
+	apptest.Initialise(t, from, "--domain", "northgate.example")
 	fatten(t, from)
 	for _, running := range []bool{false, true} {
 		t.Run(fmt.Sprintf("running %v", running), func(t *testing.T) {
@@ -183,31 +184,31 @@ func TestCompactKilled(t *testing.T) {
 			killed := 0
 			for step := 1; ; step++ {
 				dir := t.TempDir()
-				copyTree(t, from, dir)
+				apptest.CopyTree(t, from, dir)
 				env := append(os.Environ(), fmt.Sprintf("APP_FAILPOINT=%d", step))
-				var serve *process
+				var serve *apptest.Process
 				if running {
 					cmd := exec.Command(program, "serve", "--data-dir", dir, "--listen", "127.0.0.1:0")
 					cmd.Env = env
-					serve = startCommand(t, "Serving on ", cmd)
+					serve = apptest.StartCommand(t, "Serving on ", cmd)
 				}
 				cmd := exec.Command(program, "compact", "--data-dir", dir)
 				cmd.Env = env
 				out, err := cmd.CombinedOutput()
 				if serve != nil && err == nil {
-					serve.kill()
+					serve.Kill()
 				}
 				if serve != nil && err != nil {
-					serve.cmd.Wait()
+					serve.Cmd.Wait()
 				}
-				text, stderr, status := command(t, "check", "--data-dir", dir)
+				text, stderr, status := apptest.Command(t, "check", "--data-dir", dir)
 				if status != 0 {
 					t.Fatalf("after %s: check: %s%s", out, text, stderr)
 				}
-				if list, stderr, _ := command(t, "user", "list", "--data-dir", dir); !strings.Contains(list, "it@northgate.example") {
+				if list, stderr, _ := apptest.Command(t, "user", "list", "--data-dir", dir); !strings.Contains(list, "it@northgate.example") {
 					t.Fatalf("after %s: %s%s", out, list, stderr)
 				}
-				if text, stderr, status := command(t, "compact", "--data-dir", dir); status != 0 {
+				if text, stderr, status := apptest.Command(t, "compact", "--data-dir", dir); status != 0 {
 					t.Fatalf("after %s: again: %s%s", out, text, stderr)
 				}
 				for _, name := range []string{compactKept, compactNew} {
@@ -225,14 +226,6 @@ func TestCompactKilled(t *testing.T) {
 			}
 			t.Logf("killed at %d steps", killed)
 		})
-	}
-}
-
-// copyTree copies the files of a data directory.
-func copyTree(t testing.TB, from, to string) {
-	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
 	}
 }
 

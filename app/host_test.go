@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -16,35 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/apptest"
 	"opsmon/app/auth"
 	"opsmon/app/control"
 	"opsmon/app/errdefs"
 	"opsmon/kv"
 )
-
-// get gives the status, the error message and the headers of an answer.
-func get(t *testing.T, client *http.Client, url, key string) (int, string, http.Header) {
-	t.Helper()
-	req, err := http.NewRequest(http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-API-KEY", key)
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var body struct {
-		ErrorMessage string `json:"errorMessage"`
-	}
-	if b, err := io.ReadAll(resp.Body); err != nil {
-		t.Fatal(err)
-	} else {
-		_ = json.Unmarshal(b, &body)
-	}
-	return resp.StatusCode, body.ErrorMessage, resp.Header
-}
 
 // TestReplace: while the store is replaced clients are told to come back, and afterwards the new one answers; when it
 // cannot, the old one does again.
@@ -58,13 +34,13 @@ func TestReplace(t *testing.T) {
 	seen := false
 	err := r.host.Replace(t.Context(), "a test goes on", func() (func() error, error) {
 		seen = true
-		if status, message, header := get(t, http.DefaultClient, r.url+"/account", r.key); status != 503 || !strings.Contains(message, "a test goes on") || header.Get("Retry-After") == "" {
+		if status, message, header := apptest.Get(t, http.DefaultClient, r.url+"/account", r.key); status != 503 || !strings.Contains(message, "a test goes on") || header.Get("Retry-After") == "" {
 			t.Errorf("GET /account meanwhile: %d %q, Retry-After %q", status, message, header.Get("Retry-After"))
 		}
-		if status, message, _ := get(t, http.DefaultClient, r.url+"/ready", ""); status != 503 || !strings.Contains(message, "a test goes on") {
+		if status, message, _ := apptest.Get(t, http.DefaultClient, r.url+"/ready", ""); status != 503 || !strings.Contains(message, "a test goes on") {
 			t.Errorf("GET /ready meanwhile: %d %q", status, message)
 		}
-		if status, _, _ := get(t, http.DefaultClient, r.url+"/health", ""); status != 200 {
+		if status, _, _ := apptest.Get(t, http.DefaultClient, r.url+"/health", ""); status != 200 {
 			t.Errorf("GET /health meanwhile: %d", status)
 		}
 		if err := r.host.Replace(t.Context(), "another", nil); errdefs.KindOf(err) != errdefs.Conflict {
@@ -110,7 +86,7 @@ func TestReplace(t *testing.T) {
 	}); err == nil || !strings.Contains(err.Error(), "the disk is gone") {
 		t.Errorf("an undo that fails: %v", err)
 	}
-	if status, message, _ := get(t, http.DefaultClient, r.url+"/ready", ""); status != 503 || !strings.Contains(message, "damaged") {
+	if status, message, _ := apptest.Get(t, http.DefaultClient, r.url+"/ready", ""); status != 503 || !strings.Contains(message, "damaged") {
 		t.Errorf("GET /ready with nothing to go back to: %d %q", status, message)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -157,7 +133,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 	for range 5 {
 		time.Sleep(20 * time.Millisecond)
 		if err := r.host.Replace(t.Context(), "a test goes on", func() (func() error, error) {
-			eventually(t, "a client that is told to wait", func() bool { return refused.Load() > 0 })
+			apptest.Eventually(t, "a client that is told to wait", func() bool { return refused.Load() > 0 })
 			refused.Store(0)
 			return nil, nil
 		}); err != nil {
@@ -194,7 +170,7 @@ func TestReplaceOpensLater(t *testing.T) {
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the service to serve again", func() bool { return r.request(t, http.MethodGet, "/account", r.key, "") == 200 })
+	apptest.Eventually(t, "the service to serve again", func() bool { return r.request(t, http.MethodGet, "/account", r.key, "") == 200 })
 }
 
 // TestReplaceWaitsNotForEver: a client that never ends its request does not keep a replacement from going on.
@@ -234,7 +210,7 @@ func TestDamagedStart(t *testing.T) {
 	url := <-started
 	defer http.DefaultClient.CloseIdleConnections()
 	for path, want := range map[string]int{"/health": 200, "/openapi.json": 200, "/": 200, "/ready": 503, "/account": 503, "/metrics": 503} {
-		status, message, header := get(t, http.DefaultClient, url+path, "opk_x")
+		status, message, header := apptest.Get(t, http.DefaultClient, url+path, "opk_x")
 		if status != want || want == 503 && (!strings.Contains(message, "damaged") || header.Get("Retry-After") == "") {
 			t.Errorf("%s: %d %q, want %d", path, status, message, want)
 		}
@@ -243,7 +219,7 @@ func TestDamagedStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, message, _ := get(t, local, "http://app/local/account", ""); status != 503 || !strings.Contains(message, "damaged") {
+	if status, message, _ := apptest.Get(t, local, "http://app/local/account", ""); status != 503 || !strings.Contains(message, "damaged") {
 		t.Errorf("/local/account: %d %q", status, message)
 	}
 	local.CloseIdleConnections()

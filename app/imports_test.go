@@ -31,6 +31,10 @@ var who = map[string][]string{
 	"app/energy":           {"app/monitor", "app/calendar"},
 	"app/event":            {},
 	"app/growth":           {},
+	"app/apptest":          {}, // for tests alone
+	"app/installtest":      {}, // tests alone
+	"app/killtest":         {}, // tests alone
+	"app/windowstest":      {}, // tests alone
 	"app/audit":            {"kv", "app/errdefs"},
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
@@ -92,7 +96,7 @@ var homes = map[string][]string{
 	"github.com/pion/":                       {"app/mdns"},
 	"aead.dev/minisign":                      {"app/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/backup"},
-	"net/http":                               {"app/web/webtest", "app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service"},
+	"net/http":                               {"app/web/webtest", "app/apptest", "app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service"},
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {

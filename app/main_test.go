@@ -4,25 +4,17 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"go.uber.org/goleak"
-
+	"opsmon/app/apptest"
 	"opsmon/app/auth"
 	"opsmon/app/httpapi"
 )
 
 // TestMain: no test of this room leaves a goroutine behind.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
-		os.RemoveAll(binaryDir)
-		os.Exit(status)
-	}))
-}
+func TestMain(m *testing.M) { apptest.Main(m) }
 
 // running is a service that runs, with its App as it was when it started.
 type running struct {
@@ -114,14 +106,4 @@ func (r *running) request(t *testing.T, method, path, key, body string) int {
 	}
 	resp.Body.Close()
 	return resp.StatusCode
-}
-
-// eventually waits for something that another goroutine does.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s did not come", what)
-		}
-	}
 }

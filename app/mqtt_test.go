@@ -18,6 +18,7 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
+	"opsmon/app/apptest"
 	"opsmon/app/auth"
 	"opsmon/app/signal"
 	"opsmon/app/transform"
@@ -82,7 +83,7 @@ func TestMQTTOverTLS(t *testing.T) {
 	if dialMQTT(t, st.MQTTListen, "", "northgate/gw", token) != nil {
 		t.Error("TLS can be left out")
 	}
-	trusting := browser(t, st.Certificate.Authority.PEM)
+	trusting := apptest.Browser(t, st.Certificate.Authority.PEM)
 	get := func(path string) string {
 		req, err := http.NewRequest(http.MethodGet, r.url+path, nil)
 		if err != nil {
@@ -122,7 +123,7 @@ func TestMQTTOverTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-ended
-		eventually(t, "a connection", func() bool { c = connect(); return c != nil })
+		apptest.Eventually(t, "a connection", func() bool { c = connect(); return c != nil })
 	}
 	if done := c.Publish("line/"+starterStation, 1, false, `{"productive":true}`); !done.WaitTimeout(5*time.Second) || done.Error() != nil {
 		t.Error("a topic of the settings is not taken")
@@ -193,7 +194,7 @@ func TestMosquitto(t *testing.T) {
 	if said, code := run("mosquitto_pub", user, token, "-V", "mqttv311", "-q", "1", "-t", "v1/northgate/signals/OTHER", "-m", good); strings.Contains(said, "PUBACK") {
 		t.Errorf("a foreign topic in MQTT 3.1.1: exit %d, %s", code, said)
 	}
-	eventually(t, "six signals", func() bool {
+	apptest.Eventually(t, "six signals", func() bool {
 		list, err := r.signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
 		return err == nil && len(list) == 6
 	})
@@ -224,8 +225,8 @@ func TestMQTTInTheClear(t *testing.T) {
 // TestMQTTKilled kills the service under load, again and again: nothing that was acknowledged is lost.
 func TestMQTTKilled(t *testing.T) {
 	dir := t.TempDir()
-	initialise(t, dir, "--domain", "northgate.example")
-	out, stderr, code := command(t, "device", "add", "gw", "--stations", starterStation, "--data-dir", dir, "--json")
+	apptest.Initialise(t, dir, "--domain", "northgate.example")
+	out, stderr, code := apptest.Command(t, "device", "add", "gw", "--stations", starterStation, "--data-dir", dir, "--json")
 	var made struct{ ID, Token string }
 	if err := json.Unmarshal([]byte(out), &made); code != 0 || err != nil {
 		t.Fatalf("device add: %d, %s", code, stderr)
@@ -234,7 +235,7 @@ func TestMQTTKilled(t *testing.T) {
 	var mu sync.Mutex
 	acked := map[string]bool{}
 	for round := range 4 {
-		p := startService(t, dir, "--mqtt-insecure-listen", "127.0.0.1:0", "--mqtt-insecure-networks", "127.0.0.1")
+		p := apptest.StartService(t, dir, "--mqtt-insecure-listen", "127.0.0.1:0", "--mqtt-insecure-networks", "127.0.0.1")
 		address := status(t, dir).MQTTInsecureListen
 		var running sync.WaitGroup
 		for n := range senders {
@@ -260,7 +261,7 @@ func TestMQTTKilled(t *testing.T) {
 			})
 		}
 		time.Sleep(time.Duration(100+137*round) * time.Millisecond)
-		p.kill()
+		p.Kill()
 		running.Wait()
 	}
 	cfg := DefaultConfig()
@@ -289,7 +290,7 @@ func TestMQTTKilled(t *testing.T) {
 
 // TestWorkerCommand: the program evaluates a mapping as its own child process.
 func TestWorkerCommand(t *testing.T) {
-	e := transform.NewEvaluator(transform.EvaluatorConfig{Command: []string{binary(t), WorkerCommand}, Expression: `{"rssi": -db, "station_code": $station}`})
+	e := transform.NewEvaluator(transform.EvaluatorConfig{Command: []string{apptest.Binary(t), WorkerCommand}, Expression: `{"rssi": -db, "station_code": $station}`})
 	defer e.Close()
 	v, err := e.Evaluate(t.Context(), json.RawMessage(`{"db":61}`), map[string]string{"station": "S1"})
 	if err != nil || string(v) != `{"rssi":-61,"station_code":"S1"}` {

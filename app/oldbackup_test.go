@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"opsmon/app/apptest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/backup"
@@ -50,7 +51,7 @@ func TestOldBackups(t *testing.T) {
 				if err != nil || (r.Settings == backup.SettingsRestored) != encrypted {
 					t.Fatalf("%+v, %v", r, err)
 				}
-				if got := readIn(t, cfg.DataDir, "tls/ca.key"); (got == "a key") != encrypted {
+				if got := apptest.ReadIn(t, cfg.DataDir, "tls/ca.key"); (got == "a key") != encrypted {
 					t.Errorf("the key of the authority is %q", got)
 				}
 				a, _ := opened(t, cfg)
@@ -82,8 +83,8 @@ func TestOldBackups(t *testing.T) {
 func makeOldBackup(t *testing.T, path string, encrypted bool) {
 	t.Helper()
 	cfg := testConfig(t)
-	writeIn(t, cfg.DataDir, ConfigFile, "logLevel: info\nsmtp:\n  host: mail\n  from: a@b.example\n  password: not a real one\n")
-	writeIn(t, cfg.DataDir, "tls/ca.key", "a key")
+	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "logLevel: info\nsmtp:\n  host: mail\n  from: a@b.example\n  password: not a real one\n")
+	apptest.WriteIn(t, cfg.DataDir, "tls/ca.key", "a key")
 	a, _ := opened(t, cfg)
 	defer a.Close()
 	if _, err := a.auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {

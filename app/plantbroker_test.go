@@ -18,9 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mochi-mqtt/server/v2"
+	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 
+	"opsmon/app/apptest"
 	"opsmon/app/signal"
 )
 
@@ -165,11 +166,11 @@ func TestPlantBrokerOverTLS(t *testing.T) {
 				}
 				return
 			}
-			eventually(t, "a subscription", func() bool { return len(b.Topics.Subscribers("line/"+starterStation).Subscriptions) == 1 })
+			apptest.Eventually(t, "a subscription", func() bool { return len(b.Topics.Subscribers("line/"+starterStation).Subscriptions) == 1 })
 			if err := b.Publish("line/"+starterStation, []byte(`{"production_complete":1}`), false, 1); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the signal", func() bool {
+			apptest.Eventually(t, "the signal", func() bool {
 				list, err := r.signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli()))
 				return err == nil && len(list) == 1
 			})

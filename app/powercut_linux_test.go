@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	"opsmon/app/apptest"
 	"opsmon/app/backup"
 	"opsmon/kv/powercut"
 )
@@ -60,7 +61,7 @@ func TestPowerCut(t *testing.T) {
 	}
 
 	var admin string
-	record("init", exec.Command(binary(t), "init", "--data-dir", dir, "--domain", "northgate.example", "--email", "it@northgate.example"), func(cmd *exec.Cmd) []string {
+	record("init", exec.Command(apptest.Binary(t), "init", "--data-dir", dir, "--domain", "northgate.example", "--email", "it@northgate.example"), func(cmd *exec.Cmd) []string {
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatal(err)
@@ -75,8 +76,8 @@ func TestPowerCut(t *testing.T) {
 	if admin == "" {
 		return // strace may not trace
 	}
-	record("writes", exec.Command(binary(t), "serve", "--data-dir", dir, "--listen", "127.0.0.1:0"), func(cmd *exec.Cmd) []string {
-		p := startCommand(t, "Serving on ", cmd)
+	record("writes", exec.Command(apptest.Binary(t), "serve", "--data-dir", dir, "--listen", "127.0.0.1:0"), func(cmd *exec.Cmd) []string {
+		p := apptest.StartCommand(t, "Serving on ", cmd)
 		var mu sync.Mutex
 		keys := []string{}
 		var clients sync.WaitGroup
@@ -88,7 +89,7 @@ func TestPowerCut(t *testing.T) {
 							Key string `json:"key"`
 						} `json:"result"`
 					}
-					if _, err := p.do(http.MethodPost, "/key", admin, "", &out); err != nil {
+					if _, err := p.Do(http.MethodPost, "/key", admin, "", &out); err != nil {
 						t.Error(err)
 					}
 					mu.Lock()
@@ -98,18 +99,18 @@ func TestPowerCut(t *testing.T) {
 			})
 		}
 		clients.Wait()
-		if status := p.end(t, syscall.SIGTERM); status != 0 {
-			t.Errorf("exit status %d: %s", status, p.stderr)
+		if status := p.End(t, syscall.SIGTERM); status != 0 {
+			t.Errorf("exit status %d: %s", status, p.Stderr)
 		}
 		return keys
 	})
 	if err := os.RemoveAll(filepath.Join(base, "made")); err != nil {
 		t.Fatal(err)
 	}
-	record("first start", exec.Command(binary(t), "serve", "--data-dir", dir, "--listen", "127.0.0.1:0"), func(cmd *exec.Cmd) []string {
-		p := startCommand(t, "Serving on ", cmd)
-		if status := p.end(t, syscall.SIGTERM); status != 0 {
-			t.Errorf("exit status %d: %s", status, p.stderr)
+	record("first start", exec.Command(apptest.Binary(t), "serve", "--data-dir", dir, "--listen", "127.0.0.1:0"), func(cmd *exec.Cmd) []string {
+		p := apptest.StartCommand(t, "Serving on ", cmd)
+		if status := p.End(t, syscall.SIGTERM); status != 0 {
+			t.Errorf("exit status %d: %s", status, p.Stderr)
 		}
 		return nil
 	})
@@ -121,7 +122,7 @@ func TestPowerCut(t *testing.T) {
 func TestPowerCutOperations(t *testing.T) {
 	base := t.TempDir()
 	dir, file := filepath.Join(base, "data"), filepath.Join(base, "plant.backup")
-	admin := initialise(t, dir, "--domain", "northgate.example")
+	admin := apptest.Initialise(t, dir, "--domain", "northgate.example")
 	later := ""
 	for _, tt := range []struct {
 		args []string
@@ -149,7 +150,7 @@ func TestPowerCutOperations(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.args[0], func(t *testing.T) {
-			cmd := exec.Command(binary(t), append(tt.args, "--data-dir", dir)...)
+			cmd := exec.Command(apptest.Binary(t), append(tt.args, "--data-dir", dir)...)
 			history, ok := powercut.Record(t, base, cmd)
 			if !ok {
 				return
@@ -186,7 +187,7 @@ func TestPowerCutOperations(t *testing.T) {
 			}
 		})
 		if later == "" { // a key that the backup does not have
-			out, stderr, status := command(t, "key", "create", "--json", "--email", "it@northgate.example", "--data-dir", dir)
+			out, stderr, status := apptest.Command(t, "key", "create", "--json", "--email", "it@northgate.example", "--data-dir", dir)
 			var made struct {
 				Key string `json:"key"`
 			}
@@ -226,7 +227,7 @@ func TestKilledFirstStart(t *testing.T) {
 			n++
 			dir := filepath.Join(scratch, fmt.Sprint(n))
 			args := []string{"init", "--data-dir", dir, "--domain", "northgate.example", "--email", "it@northgate.example"}
-			cmd := exec.Command(binary(t), args...)
+			cmd := exec.Command(apptest.Binary(t), args...)
 			// Calls are counted by thread; so that one thread makes most of them there is one processor.
 			cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 			if !powercut.Strace(t, cmd, "-o", os.DevNull, "-e", "trace="+kind, "-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", kind, when)) {
@@ -243,7 +244,7 @@ func TestKilledFirstStart(t *testing.T) {
 			if err := afterCut(dir, nil); err != nil {
 				t.Fatalf("killed at %s %d: %v", kind, when, err)
 			}
-			switch _, stderr, status := command(t, args...); {
+			switch _, stderr, status := apptest.Command(t, args...); {
 			case status == 1 && strings.Contains(stderr, "already"):
 				there++
 			case status != 0:

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"opsmon/app/apptest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/backup"
@@ -36,23 +37,6 @@ func backedUp(t *testing.T, a *App, passphrase string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func writeIn(t *testing.T, dir, name, text string) {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func readIn(t *testing.T, dir, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return string(b)
 }
 
 // emails lists the users of the account.
@@ -125,7 +109,7 @@ func TestRestoreOverTheNetwork(t *testing.T) {
 			Result       Restored
 		}
 	}
-	eventually(t, "the end of the restore", func() bool {
+	apptest.Eventually(t, "the end of the restore", func() bool {
 		return r.result(t, "GET", "/backup", "", &is) == 200 && is.Restore.State != "running"
 	})
 	if is.Restore.State != "done" || is.Restore.EndedAt == "" || is.Restore.Result.Settings != backup.SettingsAbsent {
@@ -157,7 +141,7 @@ func TestRestoreOverTheNetwork(t *testing.T) {
 func TestTidyScratch(t *testing.T) {
 	dir := t.TempDir()
 	for name, age := range map[string]time.Duration{"upload-1": 0, "upgrade-trial-1": 25 * time.Hour, "upgrade-trial-2": time.Hour, "other": 48 * time.Hour} {
-		writeIn(t, dir, name+"/file", "")
+		apptest.WriteIn(t, dir, name+"/file", "")
 		at := time.Now().Add(-age)
 		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
 			t.Fatal(err)
@@ -173,7 +157,7 @@ func TestTidyScratch(t *testing.T) {
 func TestRestoreGoesBack(t *testing.T) {
 	other := testConfig(t)
 	a, _ := opened(t, other)
-	writeIn(t, other.DataDir, ConfigFile, "listen: nowhere\n")
+	apptest.WriteIn(t, other.DataDir, ConfigFile, "listen: nowhere\n")
 	wrong := backedUp(t, a, "")
 	if err := errors.Join(os.Remove(filepath.Join(other.DataDir, ConfigFile)), a.Close()); err != nil {
 		t.Fatal(err)
@@ -182,7 +166,7 @@ func TestRestoreGoesBack(t *testing.T) {
 		cfg := testConfig(t)
 		in := RestoreInput{Path: wrong, Name: "wrong.backup"}
 		const settings = "logLevel: info\n"
-		writeIn(t, cfg.DataDir, ConfigFile, settings)
+		apptest.WriteIn(t, cfg.DataDir, ConfigFile, settings)
 		r := serve(t, cfg)
 		if _, err := r.auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
 			t.Fatal(err)
@@ -199,7 +183,7 @@ func TestRestoreGoesBack(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "put back") || !strings.Contains(err.Error(), "listen must be") {
 			t.Errorf("running %v: %v", runs, err)
 		}
-		if got := readIn(t, cfg.DataDir, ConfigFile); got != settings {
+		if got := apptest.ReadIn(t, cfg.DataDir, ConfigFile); got != settings {
 			t.Errorf("running %v: app.yaml is %q", runs, got)
 		}
 		now := r.host.app.Load()
@@ -250,7 +234,7 @@ func TestRestoreRefused(t *testing.T) {
 	if err := errors.Join(err, os.Remove(filepath.Join(cfg.DataDir, "upgrade.json")), a.Close()); err != nil {
 		t.Fatal(err)
 	}
-	before := readIn(t, cfg.DataDir, StoreFile)
+	before := apptest.ReadIn(t, cfg.DataDir, StoreFile)
 	if _, err := Restore(t.Context(), cfg, RestoreInput{Path: foreign, Name: "foreign.backup"}); err == nil || !strings.Contains(err.Error(), "holds upgrade.json") {
 		t.Errorf("a backup that brings what it must not: %v", err)
 	}
@@ -265,7 +249,7 @@ func TestRestoreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %v", filepath.Base(path), err, want)
 		}
 	}
-	if readIn(t, cfg.DataDir, StoreFile) != before {
+	if apptest.ReadIn(t, cfg.DataDir, StoreFile) != before {
 		t.Error("the store was changed")
 	}
 	unlock, err := lockHost(cfg.DataDir)
@@ -296,7 +280,7 @@ func TestRestoreDamaged(t *testing.T) {
 	if status := r.request(t, "GET", "/account", key, ""); status != 503 {
 		t.Errorf("status %d of a damaged store", status)
 	}
-	out, stderr, status := command(t, "restore", path, "--yes", "--data-dir", cfg.DataDir)
+	out, stderr, status := apptest.Command(t, "restore", path, "--yes", "--data-dir", cfg.DataDir)
 	if status != 0 || !strings.Contains(stderr, "cannot be read") || !strings.Contains(out, "The service goes on with it.") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
@@ -309,9 +293,9 @@ func TestRestoreDamaged(t *testing.T) {
 // leaves them, and says what is missing.
 func TestRestoreMoves(t *testing.T) {
 	cfg := testConfig(t)
-	writeIn(t, cfg.DataDir, ConfigFile, "# ours\nsmtp:\n  host: mail\n  from: a@b.example\n  password: hunter2hunter2\n")
-	writeIn(t, cfg.DataDir, "tls/ca.key", "a key")
-	writeIn(t, cfg.DataDir, "tls/ca.crt", "a certificate")
+	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "# ours\nsmtp:\n  host: mail\n  from: a@b.example\n  password: hunter2hunter2\n")
+	apptest.WriteIn(t, cfg.DataDir, "tls/ca.key", "a key")
+	apptest.WriteIn(t, cfg.DataDir, "tls/ca.crt", "a certificate")
 	a, _ := opened(t, cfg)
 	sealed, plain := backedUp(t, a, "correct horse"), backedUp(t, a, "")
 	if err := a.Close(); err != nil {
@@ -327,7 +311,7 @@ func TestRestoreMoves(t *testing.T) {
 	if err != nil || got.NewAuthority || !got.CertificatesChanged || !got.SettingsChanged || got.Previous != "" || len(got.Omitted) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if readIn(t, there.DataDir, "tls/ca.key") != "a key" || !strings.Contains(readIn(t, there.DataDir, ConfigFile), "hunter2") {
+	if apptest.ReadIn(t, there.DataDir, "tls/ca.key") != "a key" || !strings.Contains(apptest.ReadIn(t, there.DataDir, ConfigFile), "hunter2") {
 		t.Error("the certificates or the settings are not there")
 	}
 	there = testConfig(t)
@@ -337,7 +321,7 @@ func TestRestoreMoves(t *testing.T) {
 	}
 	// Back where they are, certificates and settings stay.
 	got, err = Restore(t.Context(), cfg, RestoreInput{Path: plain, Name: "x"})
-	if err != nil || got.NewAuthority || got.Settings != backup.SettingsKept || readIn(t, cfg.DataDir, "tls/ca.key") != "a key" {
+	if err != nil || got.NewAuthority || got.Settings != backup.SettingsKept || apptest.ReadIn(t, cfg.DataDir, "tls/ca.key") != "a key" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	// Former stores do not pile up.
@@ -394,7 +378,7 @@ func TestScheduledBackups(t *testing.T) {
 		if err := os.Rename(cfg.BackupDir(), cfg.BackupDir()+".away"); err != nil {
 			t.Fatal(err)
 		}
-		writeIn(t, dir, "backups", "a file in its place")
+		apptest.WriteIn(t, dir, "backups", "a file in its place")
 		time.Sleep(40 * time.Hour)
 		if st := a.backupStatus(); st.Problem == "" || !st.Overdue {
 			t.Errorf("%+v", st)
@@ -417,14 +401,14 @@ func TestRestoreKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	from, work := t.TempDir(), t.TempDir()
-	initialise(t, from, "--domain", "northgate.example")
+	apptest.Initialise(t, from, "--domain", "northgate.example")
 	plant := filepath.Join(work, "plant.backup")
 	for _, args := range [][]string{{"backup", plant}, {"user", "add", "late@northgate.example", "--role", "member"}} {
-		if out, stderr, status := command(t, append(args, "--data-dir", from)...); status != 0 {
+		if out, stderr, status := apptest.Command(t, append(args, "--data-dir", from)...); status != 0 {
 			t.Fatalf("%v: %s%s", args, out, stderr)
 		}
 	}
-	writeIn(t, from, ConfigFile, "logLevel: warn\n")
+	apptest.WriteIn(t, from, ConfigFile, "logLevel: warn\n")
 	for _, what := range []string{"restore", "backup"} {
 		for _, running := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, running %v", what, running), func(t *testing.T) {
@@ -432,13 +416,13 @@ func TestRestoreKilled(t *testing.T) {
 				old, restored := 0, 0
 				for step := 1; ; step++ {
 					dir, file := t.TempDir(), filepath.Join(t.TempDir(), "new.backup")
-					copyTree(t, from, dir)
+					apptest.CopyTree(t, from, dir)
 					env := append(os.Environ(), fmt.Sprintf("APP_FAILPOINT=%d", step))
-					var serve *process
+					var serve *apptest.Process
 					if running {
 						cmd := exec.Command(program, "serve", "--data-dir", dir, "--listen", "127.0.0.1:0")
 						cmd.Env = env
-						serve = startCommand(t, "Serving on ", cmd)
+						serve = apptest.StartCommand(t, "Serving on ", cmd)
 					}
 					args := map[string][]string{"restore": {"restore", plant, "--yes"}, "backup": {"backup", file}}[what]
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -447,12 +431,12 @@ func TestRestoreKilled(t *testing.T) {
 					out, err := cmd.CombinedOutput()
 					cancel()
 					if serve != nil {
-						serve.kill()
+						serve.Kill()
 					}
-					if text, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
+					if text, stderr, status := apptest.Command(t, "check", "--data-dir", dir); status != 0 {
 						t.Fatalf("after %s: check: %s%s", out, text, stderr)
 					}
-					list, stderr, _ := command(t, "user", "list", "--data-dir", dir)
+					list, stderr, _ := apptest.Command(t, "user", "list", "--data-dir", dir)
 					switch {
 					case !strings.Contains(list, "it@northgate.example"):
 						t.Fatalf("after %s: %s%s", out, list, stderr)
@@ -462,14 +446,14 @@ func TestRestoreKilled(t *testing.T) {
 						restored++
 					}
 					if _, statErr := os.Stat(file); statErr == nil {
-						if text, stderr, status := command(t, "backup", "verify", file); status != 0 {
+						if text, stderr, status := apptest.Command(t, "backup", "verify", file); status != 0 {
 							t.Fatalf("after %s: what has the name: %s%s", out, text, stderr)
 						}
 					}
 					if err == nil {
 						break // it came to its end
 					}
-					if text, stderr, status := command(t, append(args, "--data-dir", dir)...); status != 0 && !strings.Contains(stderr, "exists already") {
+					if text, stderr, status := apptest.Command(t, append(args, "--data-dir", dir)...); status != 0 && !strings.Contains(stderr, "exists already") {
 						t.Fatalf("after %s: again: %s%s", out, text, stderr)
 					}
 					if left := strings.Join(namesIn(dir), " "); strings.Contains(left, "restore.") || strings.Contains(left, ".partial-") {
@@ -488,7 +472,7 @@ func TestRestoreKilled(t *testing.T) {
 // TestBackupWithoutKey: an encrypted backup that lacks the authority's key, because that is gone, says so.
 func TestBackupWithoutKey(t *testing.T) {
 	cfg := testConfig(t)
-	writeIn(t, cfg.DataDir, "tls/ca.crt", "a certificate")
+	apptest.WriteIn(t, cfg.DataDir, "tls/ca.crt", "a certificate")
 	a, _ := opened(t, cfg)
 	defer a.Close()
 	m, err := backup.Inspect(backedUp(t, a, "correct horse"), "correct horse")

@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/apptest"
 	"opsmon/app/auth"
 	"opsmon/kv"
 )
@@ -270,7 +271,7 @@ func TestGracefulStop(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- r.stop() }()
-	eventually(t, "the end of listening", func() bool {
+	apptest.Eventually(t, "the end of listening", func() bool {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
 			c.Close()

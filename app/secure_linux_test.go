@@ -19,13 +19,15 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/apptest"
+
 	"golang.org/x/sys/unix"
 )
 
 // plantNetwork is a service in a network of its own, which no packet leaves.
 type plantNetwork struct {
 	t   *testing.T
-	p   *process
+	p   *apptest.Process
 	dir string
 }
 
@@ -37,10 +39,10 @@ func startOnNetwork(t *testing.T, dir string, args ...string) *plantNetwork {
 	}
 	script := `ip link set lo up && ip link add lan0 type veth peer name lan1 && ip link set lan1 up && ip link set lan0 up &&
 		ip addr add 10.77.0.2/24 dev lan0 && ip route add default via 10.77.0.1 && exec "$0" "$@"`
-	cmd := exec.Command("sh", append([]string{"-c", script, binary(t), "serve", "--data-dir", dir}, args...)...)
+	cmd := exec.Command("sh", append([]string{"-c", script, apptest.Binary(t), "serve", "--data-dir", dir}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-	p := &process{cmd: cmd, stderr: new(bytes.Buffer)}
-	cmd.Stderr = p.stderr
+	p := &apptest.Process{Cmd: cmd, Stderr: new(bytes.Buffer)}
+	cmd.Stderr = p.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -48,21 +50,21 @@ func startOnNetwork(t *testing.T, dir string, args ...string) *plantNetwork {
 	if err := cmd.Start(); err != nil {
 		t.Skipf("NOT RUN: this machine does not let a test make a network: %v", err)
 	}
-	t.Cleanup(func() { p.kill() })
-	p.lines = bufio.NewReader(out)
-	line, err := p.lines.ReadString('\n')
+	t.Cleanup(func() { p.Kill() })
+	p.Lines = bufio.NewReader(out)
+	line, err := p.Lines.ReadString('\n')
 	if err != nil {
 		cmd.Wait()
-		t.Fatalf("it did not start: %s", p.stderr)
+		t.Fatalf("it did not start: %s", p.Stderr)
 	}
-	p.url = strings.TrimSpace(strings.TrimPrefix(line, "Serving on "))
+	p.URL = strings.TrimSpace(strings.TrimPrefix(line, "Serving on "))
 	return &plantNetwork{t, p, dir}
 }
 
 // run runs a program in the network and gives what it prints, and its exit status.
 func (n *plantNetwork) run(name string, args ...string) (string, int) {
 	n.t.Helper()
-	cmd := exec.Command("nsenter", append([]string{"-t", strconv.Itoa(n.p.cmd.Process.Pid), "-n", name}, args...)...)
+	cmd := exec.Command("nsenter", append([]string{"-t", strconv.Itoa(n.p.Cmd.Process.Pid), "-n", name}, args...)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, io.Discard
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
@@ -77,7 +79,7 @@ func (n *plantNetwork) dial(_ context.Context, _, address string) (c net.Conn, e
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine, and nobody else gets it
-		ns, e := os.Open(fmt.Sprintf("/proc/%d/ns/net", n.p.cmd.Process.Pid))
+		ns, e := os.Open(fmt.Sprintf("/proc/%d/ns/net", n.p.Cmd.Process.Pid))
 		if err = e; err != nil {
 			return
 		}
@@ -105,15 +107,15 @@ func (n *plantNetwork) get(client *http.Client, url string) (status int, body, t
 // trust it, and follows the machine to another address while it runs.
 func TestOnTheNetwork(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "Wärme 1")
-	key := initialise(t, dir, "--domain", "northgate.example")
+	key := apptest.Initialise(t, dir, "--domain", "northgate.example")
 	if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte("listen: :8443\ntls: auto\nclearListen: :8080\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	n := startOnNetwork(t, dir)
-	if n.p.url != "https://10.77.0.2:8443" {
-		t.Errorf("it serves on %s", n.p.url)
+	if n.p.URL != "https://10.77.0.2:8443" {
+		t.Errorf("it serves on %s", n.p.URL)
 	}
-	out, _ := n.run(binary(t), "trust", "--json", "--data-dir", dir)
+	out, _ := n.run(apptest.Binary(t), "trust", "--json", "--data-dir", dir)
 	var trust struct {
 		Fingerprint string `json:"fingerprint"`
 		Authority   struct {
@@ -124,7 +126,7 @@ func TestOnTheNetwork(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &trust); err != nil || len(trust.Authority.Pages) == 0 || trust.Authority.Pages[0] != "http://10.77.0.2:8080/trust" {
 		t.Fatalf("app trust: %s %v", out, err)
 	}
-	device := browser(t, trust.Authority.PEM)
+	device := apptest.Browser(t, trust.Authority.PEM)
 	device.Transport.(*http.Transport).DialContext = n.dial
 	for url, want := range map[string]int{
 		"https://10.77.0.2:8443/health": 200, "http://10.77.0.2:8080/trust": 200, "https://10.77.0.2:8443/trust": 200, "http://10.77.0.2:8080/docs": 307,
@@ -134,7 +136,7 @@ func TestOnTheNetwork(t *testing.T) {
 			t.Errorf("%s: %d to %q, %v; %.300s", url, status, to, err, body)
 		}
 	}
-	link, _ := n.run(binary(t), "login-link", "it@northgate.example", "--data-dir", dir, "--json")
+	link, _ := n.run(apptest.Binary(t), "login-link", "it@northgate.example", "--data-dir", dir, "--json")
 	if !strings.Contains(link, `"link":"https://10.77.0.2:8443/link#`) {
 		t.Errorf("a one-time link: %s", link)
 	}
@@ -144,7 +146,7 @@ func TestOnTheNetwork(t *testing.T) {
 		Note           string
 	}
 	examine := func() map[string]finding {
-		out, _ := n.run(binary(t), "doctor", "--json", "--data-dir", dir)
+		out, _ := n.run(apptest.Binary(t), "doctor", "--json", "--data-dir", dir)
 		var list []finding
 		if err := json.Unmarshal([]byte(out), &list); err != nil {
 			t.Fatalf("app doctor: %s, %v", out, err)
@@ -158,7 +160,7 @@ func TestOnTheNetwork(t *testing.T) {
 		}
 		return found
 	}
-	eventually(t, "the appliance's name", func() bool { return strings.Contains(examine()["names"].Note, "opsmon.local leads here") })
+	apptest.Eventually(t, "the appliance's name", func() bool { return strings.Contains(examine()["names"].Note, "opsmon.local leads here") })
 	for _, check := range []string{"port", "certificate", "names", "settings", "rights"} {
 		if f := examine()[check]; !f.OK {
 			t.Errorf("app doctor: %+v", f)
@@ -180,10 +182,10 @@ func TestOnTheNetwork(t *testing.T) {
 	if _, _, to, err := n.get(device, "http://10.77.0.3:8080/docs"); to != "https://10.77.0.3:8443/docs" {
 		t.Errorf("redirect at the new address: %q, %v", to, err)
 	}
-	if status := n.p.end(t, syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d: %s", status, n.p.stderr)
+	if status := n.p.End(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d: %s", status, n.p.Stderr)
 	}
-	if strings.Contains(n.p.stderr.String(), key) {
+	if strings.Contains(n.p.Stderr.String(), key) {
 		t.Error("the log has the key")
 	}
 }

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,38 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/apptest"
 	"opsmon/app/certs"
 )
-
-// browser is a client that trusts an authority, or one that takes any certificate, and follows no redirect.
-func browser(t *testing.T, pem string) *http.Client {
-	t.Helper()
-	cfg := &tls.Config{InsecureSkipVerify: pem == ""}
-	if pem != "" {
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM([]byte(pem)) {
-			t.Fatalf("no certificate in %q", pem)
-		}
-	}
-	transport := &http.Transport{TLSClientConfig: cfg, ForceAttemptHTTP2: true}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-}
-
-// fetch gives an answer with its body read.
-func fetch(t *testing.T, c *http.Client, url string) (*http.Response, string) {
-	t.Helper()
-	resp, err := c.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp, string(body)
-}
 
 // TestOwnAuthority: a service with tls: auto shows the trust page on both ports, redirects all else to HTTPS, answers
 // devices that trust it, and tells its state; also where the store is damaged. Its authority outlives restarts.
@@ -59,20 +28,20 @@ func TestOwnAuthority(t *testing.T) {
 	}
 	page := c.Authority.Pages[0]
 	open := strings.TrimSuffix(page, "/trust")
-	trusting := browser(t, c.Authority.PEM)
-	if resp, _ := fetch(t, trusting, r.url+"/ready"); resp.StatusCode != http.StatusOK || resp.ProtoMajor != 2 || resp.Header.Get("Strict-Transport-Security") != "" {
+	trusting := apptest.Browser(t, c.Authority.PEM)
+	if resp, _ := apptest.Fetch(t, trusting, r.url+"/ready"); resp.StatusCode != http.StatusOK || resp.ProtoMajor != 2 || resp.Header.Get("Strict-Transport-Security") != "" {
 		t.Errorf("%s %s %v", resp.Proto, resp.Status, resp.Header)
 	}
 	for _, at := range []string{page, r.url + "/trust"} {
-		resp, body := fetch(t, trusting, at)
+		resp, body := apptest.Fetch(t, trusting, at)
 		if resp.StatusCode != http.StatusOK || !strings.Contains(body, c.Fingerprint[:11]) || !strings.Contains(body, open+"/trust") || !strings.Contains(body, r.url+"/trust") {
 			t.Errorf("%s: %s %.300s", at, resp.Status, body)
 		}
-		if _, body := fetch(t, trusting, at+"/ca.pem"); body != c.Authority.PEM {
+		if _, body := apptest.Fetch(t, trusting, at+"/ca.pem"); body != c.Authority.PEM {
 			t.Errorf("%s/ca.pem: %s", at, body)
 		}
 	}
-	if resp, _ := fetch(t, trusting, open+"/docs?a=b"); resp.StatusCode != http.StatusTemporaryRedirect || resp.Header.Get("Location") != r.url+"/docs?a=b" {
+	if resp, _ := apptest.Fetch(t, trusting, open+"/docs?a=b"); resp.StatusCode != http.StatusTemporaryRedirect || resp.Header.Get("Location") != r.url+"/docs?a=b" {
 		t.Errorf("in the clear: %s to %s", resp.Status, resp.Header.Get("Location"))
 	}
 	for _, path := range []string{"/metrics", "/ready"} {
@@ -114,7 +83,7 @@ func TestOwnAuthority(t *testing.T) {
 	}
 	damaged := run(t, h, "")
 	for path, want := range map[string]int{"/trust": 200, "/health": 200, "/ready": 503} {
-		if resp, body := fetch(t, trusting, damaged.url+path); resp.StatusCode != want {
+		if resp, body := apptest.Fetch(t, trusting, damaged.url+path); resp.StatusCode != want {
 			t.Errorf("with a damaged store, %s: %s %.200s", path, resp.Status, body)
 		}
 	}
@@ -129,15 +98,15 @@ func TestOwnCertificate(t *testing.T) {
 	cfg := testConfig(t)
 	cfg.TLS, cfg.ClearListen = cert+","+key, "127.0.0.1:0"
 	r := serve(t, cfg)
-	any := browser(t, "")
-	if resp, _ := fetch(t, any, r.url+"/health"); resp.Header.Get("Strict-Transport-Security") == "" {
+	any := apptest.Browser(t, "")
+	if resp, _ := apptest.Fetch(t, any, r.url+"/health"); resp.Header.Get("Strict-Transport-Security") == "" {
 		t.Errorf("no HSTS: %v", resp.Header)
 	}
-	if resp, _ := fetch(t, any, r.url+"/trust"); resp.StatusCode != http.StatusNotFound {
+	if resp, _ := apptest.Fetch(t, any, r.url+"/trust"); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("/trust: %s", resp.Status)
 	}
 	clear := fmt.Sprintf("http://127.0.0.1:%d/trust", portOf(r.host.secure.clear))
-	if resp, _ := fetch(t, any, clear); resp.StatusCode != http.StatusTemporaryRedirect {
+	if resp, _ := apptest.Fetch(t, any, clear); resp.StatusCode != http.StatusTemporaryRedirect {
 		t.Errorf("/trust in the clear: %s", resp.Status)
 	}
 	if c := status(t, cfg.DataDir).Certificate; c == nil || c.Authority != nil || c.Fingerprint == "" || len(c.Problems) == 0 { // it ends within the hour
@@ -161,7 +130,7 @@ func TestNewCertificateFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the new certificate", func() bool { return status(t, cfg.DataDir).Certificate.Fingerprint != before })
+	apptest.Eventually(t, "the new certificate", func() bool { return status(t, cfg.DataDir).Certificate.Fingerprint != before })
 }
 
 // TestWhoAnswersToTheName: nobody for a service on loopback alone, where that is turned off, and where the name is the

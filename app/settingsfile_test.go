@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"opsmon/app/apptest"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
 )
@@ -53,7 +54,7 @@ func TestEditText(t *testing.T) {
 func TestEditSettings(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, ConfigFile)
-	writeIn(t, dir, ConfigFile, "name: plant\n")
+	apptest.WriteIn(t, dir, ConfigFile, "name: plant\n")
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestEditSettings(t *testing.T) {
 	if err := still(path, []byte("name: plant\n")); !errors.Is(err, errHandEdit) {
 		t.Errorf("a file that was written meanwhile: %v", err)
 	}
-	writeIn(t, dir, ConfigFile, "nmae: plant\n")
+	apptest.WriteIn(t, dir, ConfigFile, "nmae: plant\n")
 	if err := editSettings(dir, map[string]string{"backup.every": "3"}); errdefs.KindOf(err) != errdefs.Conflict || !strings.Contains(err.Error(), "nmae") {
 		t.Errorf("a file that cannot be used: %v", err)
 	}
@@ -84,7 +85,7 @@ func TestEditSettings(t *testing.T) {
 // elsewhere.
 func TestChangeBackups(t *testing.T) {
 	dir := t.TempDir()
-	writeIn(t, dir, ConfigFile, "# ours\nlisten: 127.0.0.1:0\nbackup:\n  every: 0 # later\n")
+	apptest.WriteIn(t, dir, ConfigFile, "# ours\nlisten: 127.0.0.1:0\nbackup:\n  every: 0 # later\n")
 	env := func(name string) string { return map[string]string{"APP_BACKUP_KEEP_DAILY": "5"}[name] }
 	read := func() Config {
 		cfg, err := ReadConfig(dir, env)

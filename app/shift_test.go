@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/apptest"
 	"opsmon/app/simulate"
 )
 
@@ -65,10 +66,10 @@ func (r *restless) send(ctx context.Context, in simulate.Request) (simulate.Answ
 	return sender(*r.url.Load(), r.key)(ctx, in)
 }
 
-func (r *restless) start(t *testing.T) *process {
+func (r *restless) start(t *testing.T) *apptest.Process {
 	t.Helper()
-	p := startService(t, r.dir)
-	r.url.Store(&p.url)
+	p := apptest.StartService(t, r.dir)
+	r.url.Store(&p.URL)
 	return p
 }
 
@@ -80,7 +81,7 @@ func newRestless(t *testing.T, manifest []byte) *restless {
 	if err := os.WriteFile(file, manifest, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.key = initialise(t, r.dir, "--domain", "northgate.example", "--manifest", file)
+	r.key = apptest.Initialise(t, r.dir, "--domain", "northgate.example", "--manifest", file)
 	return r
 }
 
@@ -190,7 +191,7 @@ var (
 // served is a store with the service that runs on it.
 type served struct {
 	*restless
-	p *process
+	p *apptest.Process
 }
 
 // TestKilledInAShift plays a shift at a thousand times its speed to a service that is killed at random moments. In the end
@@ -202,7 +203,7 @@ func TestKilledInAShift(t *testing.T) {
 	calm.p, rough.p = calm.start(t), rough.start(t)
 	kills := 0
 	kill := func() {
-		rough.p.kill()
+		rough.p.Kill()
 		kills++
 		rough.p = rough.start(t)
 	}
@@ -254,10 +255,10 @@ func TestKilledInAShift(t *testing.T) {
 	if strings.Contains(text, "{quantityReached ") || !strings.Contains(text, "\ntask ") {
 		t.Errorf("a schedule ended by its quantity, or there was no Task: %s", text[:3000])
 	}
-	if status := rough.p.end(t, terminate); status != 0 {
-		t.Errorf("exit status %d: %s", status, rough.p.stderr)
+	if status := rough.p.End(t, apptest.Terminate); status != 0 {
+		t.Errorf("exit status %d: %s", status, rough.p.Stderr)
 	}
-	if out, stderr, status := command(t, "check", "--data-dir", rough.dir); status != 0 {
+	if out, stderr, status := apptest.Command(t, "check", "--data-dir", rough.dir); status != 0 {
 		t.Errorf("check: %s%s", out, stderr)
 	}
 }
@@ -290,7 +291,7 @@ func (s *shiftPlayed) agree(t *testing.T, a, b *served) (diff string) {
 
 // figures gives what the service tells of the shift: windows by the minute, OEE by the hour and by the schedule. The ids of
 // schedules are left out: each run makes its own.
-func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []string) {
+func (s *shiftPlayed) figures(t *testing.T, r *restless, p *apptest.Process) (lines []string) {
 	t.Helper()
 	span := fmt.Sprintf("from=%s&to=%s", time.UnixMilli(s.from).UTC().Format(time.RFC3339), time.UnixMilli(s.to).UTC().Format(time.RFC3339))
 	names := map[string]string{} // of schedules
@@ -300,7 +301,7 @@ func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []st
 		var out struct {
 			Results []json.RawMessage `json:"results"`
 		}
-		resp, err := p.do(http.MethodGet, path, r.key, "", &out)
+		resp, err := p.Do(http.MethodGet, path, r.key, "", &out)
 		if err != nil || resp.StatusCode != http.StatusOK {
 			t.Fatalf("GET %s: %v %v", path, resp, err)
 		}
@@ -325,7 +326,7 @@ func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []st
 			Events []move  `json:"events"`
 		} `json:"results"`
 	}
-	if resp, err := p.do(http.MethodGet, "/schedule?limit=1000&"+span, r.key, "", &schedules); err != nil || resp.StatusCode != http.StatusOK {
+	if resp, err := p.Do(http.MethodGet, "/schedule?limit=1000&"+span, r.key, "", &schedules); err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("GET /schedule: %v %v", resp, err)
 	}
 	for i, x := range schedules.Results {
@@ -347,7 +348,7 @@ func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []st
 			By        *string `json:"completedBy"`
 		} `json:"results"`
 	}
-	if resp, err := p.do(http.MethodGet, "/task?limit=1000&"+span, r.key, "", &tasks); err != nil || resp.StatusCode != http.StatusOK {
+	if resp, err := p.Do(http.MethodGet, "/task?limit=1000&"+span, r.key, "", &tasks); err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("GET /task: %v %v", resp, err)
 	}
 	for _, x := range tasks.Results {
@@ -360,7 +361,7 @@ func (s *shiftPlayed) figures(t *testing.T, r *restless, p *process) (lines []st
 	var issues struct {
 		Results []struct{ ID, StartAt, EndAt, CauseCode, CauseFrom string } `json:"results"`
 	}
-	if resp, err := p.do(http.MethodGet, "/issue?limit=1000&"+span, r.key, "", &issues); err != nil || resp.StatusCode != http.StatusOK {
+	if resp, err := p.Do(http.MethodGet, "/issue?limit=1000&"+span, r.key, "", &issues); err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("GET /issue: %v %v", resp, err)
 	}
 	for _, x := range issues.Results {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/apptest"
 	"opsmon/app/demo"
 	"opsmon/app/signal"
 	"opsmon/app/simulate"
@@ -132,27 +133,27 @@ func inFile(s *signal.Signal) *simulate.Signal {
 // TestDemoLives: the demonstration's page is there at once, and a little later its stations have a past and a present.
 func TestDemoLives(t *testing.T) {
 	began := time.Now()
-	p := start(t, "URL", "demo", "--listen", "127.0.0.1:0")
-	p.url = strings.TrimSpace(p.url)
-	if p.status(http.MethodGet, "/", "", "") != http.StatusOK {
+	p := apptest.Start(t, "URL", "demo", "--listen", "127.0.0.1:0")
+	p.URL = strings.TrimSpace(p.URL)
+	if p.Status(http.MethodGet, "/", "", "") != http.StatusOK {
 		t.Error("there is no page")
 	}
 	if took := time.Since(began); took > 5*time.Second { // a second, on a machine that has nothing else to do
 		t.Errorf("the page came after %v", took)
 	}
-	line, err := p.lines.ReadString('\n')
+	line, err := p.Lines.ReadString('\n')
 	key, found := strings.CutPrefix(line, "API key")
 	if err != nil || !found {
 		t.Fatalf("it printed %q, %v", line, err)
 	}
 	key = strings.TrimSpace(key)
-	eventually(t, "what a schedule has made", func() bool {
+	apptest.Eventually(t, "what a schedule has made", func() bool {
 		var out struct {
 			Results []struct {
 				Good float64 `json:"goodCount"`
 			} `json:"results"`
 		}
-		if _, err := p.do(http.MethodGet, "/schedule?state=running&rangecode=last7d", key, "", &out); err != nil {
+		if _, err := p.Do(http.MethodGet, "/schedule?state=running&rangecode=last7d", key, "", &out); err != nil {
 			t.Fatal(err)
 		}
 		made := 0
@@ -163,10 +164,10 @@ func TestDemoLives(t *testing.T) {
 		}
 		return made >= 2 // the kilns never stop
 	})
-	if status := p.end(t, terminate); status != 0 {
-		t.Errorf("it ended with %d: %s", status, p.stderr)
+	if status := p.End(t, apptest.Terminate); status != 0 {
+		t.Errorf("it ended with %d: %s", status, p.Stderr)
 	}
-	if p.stderr.Len() > 0 {
-		t.Errorf("it said %s", p.stderr)
+	if p.Stderr.Len() > 0 {
+		t.Errorf("it said %s", p.Stderr)
 	}
 }

@@ -3,12 +3,9 @@
 package app
 
 const (
-	durabilityRounds = 10
-	durabilityStores = 10
-	fullDiskRounds   = 20
-	powerCuts        = 60 // at each sync
-	growthMonths     = 18 // more than the 400 days that the ends of keys are kept for
-	growthKeys       = true
-	shiftMinutes     = 8 * 60
-	shiftKills       = 20
+	powerCuts    = 60 // at each sync
+	growthMonths = 18 // more than the 400 days that the ends of keys are kept for
+	growthKeys   = true
+	shiftMinutes = 8 * 60
+	shiftKills   = 20
 )

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/apptest"
 	"opsmon/kv"
 	"opsmon/schema/schematest"
 )
@@ -26,9 +27,9 @@ func TestStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := filepath.Join(dir, "data")
-	initialise(t, data, "--domain", "large.example", "--manifest", manifest)
+	apptest.Initialise(t, data, "--domain", "large.example", "--manifest", manifest)
 
-	version := median(t, func() { command(t, "version") })
+	version := median(t, func() { apptest.Command(t, "version") })
 	read := median(t, func() {
 		s, err := kv.Open(kv.Config{Path: filepath.Join(data, StoreFile), Migrations: migrations})
 		if err != nil {
@@ -41,14 +42,14 @@ func TestStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	var services []*process
+	var services []*apptest.Process
 	ready := median(t, func() {
-		p := startService(t, data)
-		for p.status(http.MethodGet, "/ready", "", "") != http.StatusOK {
+		p := apptest.StartService(t, data)
+		for p.Status(http.MethodGet, "/ready", "", "") != http.StatusOK {
 			time.Sleep(time.Millisecond)
 		}
 		services = append(services, p)
-	}, func() { services[len(services)-1].kill() })
+	}, func() { services[len(services)-1].Kill() })
 	t.Logf("ready after %v (median of 10); floors: version %v, store opened and read %v; %.1f times their sum", ready, version, read, float64(ready)/float64(version+read))
 	if ready > 5*startGoal {
 		t.Errorf("ready after %v, far more than %v", ready, startGoal)
@@ -73,12 +74,12 @@ func median(t *testing.T, fn func(), after ...func()) time.Duration {
 
 // TestPortZero: the address that is printed is one that can be opened.
 func TestPortZero(t *testing.T) {
-	p := startService(t, t.TempDir())
-	_, port, err := net.SplitHostPort(p.url[len("http://"):])
+	p := apptest.StartService(t, t.TempDir())
+	_, port, err := net.SplitHostPort(p.URL[len("http://"):])
 	if err != nil || port == "0" {
-		t.Errorf("it serves on %s, %v", p.url, err)
+		t.Errorf("it serves on %s, %v", p.URL, err)
 	}
-	if status := p.status(http.MethodGet, "/ready", "", ""); status != http.StatusOK {
+	if status := p.Status(http.MethodGet, "/ready", "", ""); status != http.StatusOK {
 		t.Errorf("an empty store that waits for its set-up is not ready: %d", status)
 	}
 }

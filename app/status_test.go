@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/apptest"
 	"opsmon/app/control"
 	"opsmon/app/httpapi"
 	"opsmon/kv"
@@ -130,7 +131,7 @@ func TestStoreTakenAway(t *testing.T) {
 			if err := r.host.Probe(); !errors.Is(err, kv.ErrDamaged) {
 				t.Errorf("Probe: %v", err)
 			}
-			if status, message, _ := get(t, http.DefaultClient, r.url+"/ready", ""); status != 503 || !strings.Contains(message, "removed or replaced") {
+			if status, message, _ := apptest.Get(t, http.DefaultClient, r.url+"/ready", ""); status != 503 || !strings.Contains(message, "removed or replaced") {
 				t.Errorf("GET /ready: %d %s", status, message)
 			}
 			if status := r.request(t, http.MethodPost, "/key", r.key, ""); status != 503 {

@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"opsmon/app/apptest"
 )
 
 // How many tablets there are, each following its own station, which sends a signal a second; how many devices send them;
@@ -33,7 +35,7 @@ const (
 // TLS: percent of a core (goal: 25) and resident MiB (goal: 100), and how many times that is of the least that net/http
 // needs to send as many bytes to as many clients. -benchtime 10x measures ten seconds.
 func BenchmarkTablets(b *testing.B) {
-	binary(b) // which takes its time
+	apptest.Binary(b) // which takes its time
 	protocols := []string{"http/1.1", "h2"}
 	if testing.Short() {
 		protocols = protocols[1:] // what browsers speak over TLS
@@ -46,7 +48,7 @@ func BenchmarkTablets(b *testing.B) {
 			key := func(i int) (path, key string) {
 				return fmt.Sprintf("/events?stationcodes=S%d", i), plant.keys[i/tabletsOfAKey]
 			}
-			cpu, memory := followed(b, plant.process, protocol, seconds, key, plant.send)
+			cpu, memory := followed(b, plant.Process, protocol, seconds, key, plant.send)
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(cpu, "%core")
 			b.ReportMetric(memory, "MiB")
@@ -58,7 +60,7 @@ func BenchmarkTablets(b *testing.B) {
 
 // plantOfTablets is a service with a plant of as many stations as there are tablets, a schedule running at each.
 type plantOfTablets struct {
-	*process
+	*apptest.Process
 	keys    []string // of tablets
 	devices []string
 	client  *http.Client
@@ -78,8 +80,8 @@ func tabletPlant(b *testing.B) *plantOfTablets {
 		b.Fatal(err)
 	}
 	x := &plantOfTablets{client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}} // loopback
-	admin := initialise(b, dir, "--domain", "works.example", "--manifest", manifest)
-	x.process = startService(b, dir, "--tls", "auto", "--clear-listen", "")
+	admin := apptest.Initialise(b, dir, "--domain", "works.example", "--manifest", manifest)
+	x.Process = apptest.StartService(b, dir, "--tls", "auto", "--clear-listen", "")
 	b.Cleanup(x.client.CloseIdleConnections)
 	for i := range tabletCount / tabletsOfAKey {
 		x.keys = append(x.keys, x.ask(b, admin, "/key", `{"role":"readonly","name":"tablets `+strconv.Itoa(i)+`"}`).Key)
@@ -100,7 +102,7 @@ func tabletPlant(b *testing.B) *plantOfTablets {
 // ask does a write.
 func (x *plantOfTablets) ask(b *testing.B, key, path, body string) (result struct{ Key, Token string }) {
 	b.Helper()
-	req, err := http.NewRequest(http.MethodPost, x.url+path, strings.NewReader(body))
+	req, err := http.NewRequest(http.MethodPost, x.URL+path, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -134,13 +136,13 @@ func (x *plantOfTablets) send(b *testing.B, second int) {
 }
 
 // followed measures a service while tablets follow it for some seconds: percent of a core, and resident MiB.
-func followed(b *testing.B, p *process, protocol string, seconds int, ask func(i int) (path, key string), send func(b *testing.B, second int)) (core, mebibytes float64) {
+func followed(b *testing.B, p *apptest.Process, protocol string, seconds int, ask func(i int) (path, key string), send func(b *testing.B, second int)) (core, mebibytes float64) {
 	b.Helper()
-	defer p.kill()
+	defer p.Kill()
 	var got atomic.Int64
 	for i := range tabletCount {
 		path, key := ask(i)
-		follow(b, p.url+path, key, protocol, i, &got)
+		follow(b, p.URL+path, key, protocol, i, &got)
 	}
 	during := func(seconds int) {
 		for second := range seconds {
@@ -159,7 +161,7 @@ func followed(b *testing.B, p *process, protocol string, seconds int, ask func(i
 	if n := got.Load(); n < int64(tabletCount*seconds)*8/10 {
 		b.Fatalf("%d updates came, of %d", n, tabletCount*seconds)
 	}
-	return core, float64(residentKiB(b, p)) / 1024
+	return core, float64(p.ResidentKiB(b)) / 1024
 }
 
 // follow is a tablet: a connection of its own, from one of several addresses, on which it counts events.
@@ -198,9 +200,9 @@ func follow(b *testing.B, url, key, protocol string, i int, got *atomic.Int64) {
 }
 
 // processTime is what a process has used of processors.
-func processTime(b *testing.B, p *process) time.Duration {
+func processTime(b *testing.B, p *apptest.Process) time.Duration {
 	b.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Cmd.Process.Pid))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -218,11 +220,11 @@ func processTime(b *testing.B, p *process) time.Duration {
 }
 
 // bareService runs TestBareService in a process of its own.
-func bareService(b *testing.B) *process {
+func bareService(b *testing.B) *apptest.Process {
 	b.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestBareService$", "-test.timeout=0")
 	cmd.Env = append(os.Environ(), "OPSMON_BARE=1")
-	return startCommand(b, "Serving on ", cmd)
+	return apptest.StartCommand(b, "Serving on ", cmd)
 }
 
 // TestBareService is no test but the floor of BenchmarkTablets, in a process of its own: the least that sends each client of

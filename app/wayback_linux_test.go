@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/apptest"
 	"opsmon/app/backup"
 	"opsmon/kv"
 )
@@ -20,7 +21,7 @@ import (
 func backups(t *testing.T) (dir, key, whole string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data é")
-	key = initialise(t, dir, "--domain", "northgate.example")
+	key = apptest.Initialise(t, dir, "--domain", "northgate.example")
 	folder := filepath.Join(dir, "backups")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
@@ -85,41 +86,41 @@ func TestWayBack(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := startService(t, dir)
+			p := apptest.StartService(t, dir)
 			defer func() {
 				if t.Failed() {
-					t.Logf("the log: %s", p.stderr)
+					t.Logf("the log: %s", p.Stderr)
 				}
 			}()
 			want := "app restore '" + whole + "' --data-dir '" + dir + "'"
 			var message string
-			eventually(t, "the way back", func() bool {
+			apptest.Eventually(t, "the way back", func() bool {
 				var status int
-				status, message, _ = get(t, http.DefaultClient, p.url+"/ready", "")
+				status, message, _ = apptest.Get(t, http.DefaultClient, p.URL+"/ready", "")
 				return status == 503 && strings.Contains(message, want)
 			})
 			if !strings.Contains(message, "damaged") {
 				t.Errorf("/ready: %s", message)
 			}
-			if status := p.status(http.MethodGet, "/account", key, ""); status != 503 {
+			if status := p.Status(http.MethodGet, "/account", key, ""); status != 503 {
 				t.Errorf("/account: %d", status)
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, content) {
 				t.Errorf("the damaged file was changed, %v", err)
 			}
-			out, stderr, status := command(t, "restore", whole, "--data-dir", dir, "--yes")
+			out, stderr, status := apptest.Command(t, "restore", whole, "--data-dir", dir, "--yes")
 			if status != 0 {
 				t.Fatalf("restore: %s%s", out, stderr)
 			}
 			for path, want := range map[string]int{"/ready": 200, "/account": 200} {
-				if status, message, _ := get(t, http.DefaultClient, p.url+path, key); status != want {
+				if status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+path, key); status != want {
 					t.Errorf("%s after the restore: %d %q", path, status, message)
 				}
 			}
-			if status := p.end(t, syscall.SIGTERM); status != 0 {
+			if status := p.End(t, syscall.SIGTERM); status != 0 {
 				t.Errorf("exit status %d", status)
 			}
-			log := p.stderr.String()
+			log := p.Stderr.String()
 			if strings.Count(log, want) != 1 || strings.Count(log, "the store is damaged:") != 1 || strings.Contains(log, "goroutine ") {
 				t.Errorf("the log: %s", log)
 			}
@@ -130,22 +131,22 @@ func TestWayBack(t *testing.T) {
 // TestWayBackWhileRunning: damage that is met while the service runs tells the way back too, and the restore mends it.
 func TestWayBackWhileRunning(t *testing.T) {
 	dir, key, whole := backups(t)
-	p := startService(t, dir)
+	p := apptest.StartService(t, dir)
 	if err := os.Truncate(filepath.Join(dir, StoreFile), 0); err != nil {
 		t.Fatal(err)
 	}
-	if status := p.status(http.MethodGet, "/audit", key, ""); status != 500 {
+	if status := p.Status(http.MethodGet, "/audit", key, ""); status != 500 {
 		t.Errorf("what meets the damage: %d", status)
 	}
-	eventually(t, "the way back", func() bool {
-		status, message, _ := get(t, http.DefaultClient, p.url+"/ready", "")
+	apptest.Eventually(t, "the way back", func() bool {
+		status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+"/ready", "")
 		return status == 503 && strings.Contains(message, "app restore '"+whole+"'")
 	})
-	if out, stderr, status := command(t, "restore", whole, "--data-dir", dir, "--yes"); status != 0 {
+	if out, stderr, status := apptest.Command(t, "restore", whole, "--data-dir", dir, "--yes"); status != 0 {
 		t.Fatalf("restore: %s%s", out, stderr)
 	}
 	for _, path := range []string{"/ready", "/audit"} {
-		if status, message, _ := get(t, http.DefaultClient, p.url+path, key); status != 200 {
+		if status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+path, key); status != 200 {
 			t.Errorf("%s after the restore: %d %q", path, status, message)
 		}
 	}
@@ -157,9 +158,9 @@ func TestNoWayBack(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, StoreFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := startService(t, dir)
-	eventually(t, "that there is none", func() bool {
-		_, message, _ := get(t, http.DefaultClient, p.url+"/ready", "")
+	p := apptest.StartService(t, dir)
+	apptest.Eventually(t, "that there is none", func() bool {
+		_, message, _ := apptest.Get(t, http.DefaultClient, p.URL+"/ready", "")
 		return strings.Contains(message, "none of the 0 backups") && strings.Contains(message, "app restore FILE")
 	})
 }
@@ -181,7 +182,7 @@ func TestNewerStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"user", "list"}} {
-		out, stderr, status := command(t, append(args, "--data-dir", dir)...)
+		out, stderr, status := apptest.Command(t, append(args, "--data-dir", dir)...)
 		if status == 0 || out != "" || strings.Contains(stderr, "goroutine") {
 			t.Errorf("%s: status %d, %s", args[0], status, out)
 		}
@@ -198,15 +199,15 @@ func TestNewerStore(t *testing.T) {
 
 // TestFullDiskAtFirstStart: a first start without room for a store waits for it, and goes on by itself.
 func TestFullDiskAtFirstStart(t *testing.T) {
-	dir := mount(t, "size=1m")
-	free := fill(t, dir)
-	p := startService(t, dir)
-	if status, message, _ := get(t, http.DefaultClient, p.url+"/ready", ""); status != 503 || !strings.Contains(message, "the disk is full") {
+	dir := apptest.Mount(t, "size=1m")
+	free := apptest.Fill(t, dir)
+	p := apptest.StartService(t, dir)
+	if status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+"/ready", ""); status != 503 || !strings.Contains(message, "the disk is full") {
 		t.Errorf("/ready: %d %q", status, message)
 	}
 	free()
-	eventually(t, "a ready service", func() bool { return p.status(http.MethodGet, "/ready", "", "") == 200 })
-	if status := p.end(t, syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d: %s", status, p.stderr)
+	apptest.Eventually(t, "a ready service", func() bool { return p.Status(http.MethodGet, "/ready", "", "") == 200 })
+	if status := p.End(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d: %s", status, p.Stderr)
 	}
 }

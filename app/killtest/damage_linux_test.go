@@ -1,4 +1,4 @@
-package app
+package killtest_test
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"opsmon/app/apptest"
 )
 
 // TestDamageWhileRunning damages the file of a running service. What meets the damage is answered 500, or 503 where
@@ -49,33 +51,33 @@ func TestDamageWhileRunning(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			key := initialise(t, dir, "--domain", "northgate.example")
-			p := startService(t, dir)
-			if status := p.status(http.MethodPost, "/key", key, ""); status != 200 {
+			key := apptest.Initialise(t, dir, "--domain", "northgate.example")
+			p := apptest.StartService(t, dir)
+			if status := p.Status(http.MethodPost, "/key", key, ""); status != 200 {
 				t.Fatal(status)
 			}
-			tt.damage(t, filepath.Join(dir, StoreFile))
+			tt.damage(t, filepath.Join(dir, "app.db"))
 			for range 3 {
-				if status, message, _ := get(t, http.DefaultClient, p.url+tt.meet, key); status != tt.status || !strings.Contains(message, "damaged") || strings.Contains(message, dir) {
+				if status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+tt.meet, key); status != tt.status || !strings.Contains(message, "damaged") || strings.Contains(message, dir) {
 					t.Errorf("%s: %d %q, want %d", tt.meet, status, message, tt.status)
 				}
 			}
-			status, message, _ := get(t, http.DefaultClient, p.url+"/ready", "")
+			status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+"/ready", "")
 			if status != 503 || !strings.Contains(message, "damaged") {
 				t.Errorf("/ready: %d %q", status, message)
 			}
 			for path, want := range map[string]int{"/health": 200, "/account": 200, "/key": 200, "/": 200} {
-				if status := p.status(http.MethodGet, path, key, ""); status != want {
+				if status := p.Status(http.MethodGet, path, key, ""); status != want {
 					t.Errorf("%s: %d, want %d", path, status, want)
 				}
 			}
 			for range 2 {
-				if status := p.status(http.MethodPost, "/user", key, `{"email":"new@northgate.example","role":"member"}`); status != tt.write && status != 409 {
+				if status := p.Status(http.MethodPost, "/user", key, `{"email":"new@northgate.example","role":"member"}`); status != tt.write && status != 409 {
 					t.Errorf("a write: %d, want %d", status, tt.write)
 				}
 			}
-			_ = p.end(t, syscall.SIGTERM) // what is kept lazily may be lost; that is told by the status
-			log := p.stderr.String()
+			_ = p.End(t, syscall.SIGTERM) // what is kept lazily may be lost; that is told by the status
+			log := p.Stderr.String()
 			if strings.Count(log, "the store is damaged: keep a copy") != 1 || strings.Contains(log, "goroutine ") || strings.Contains(log, "panic") {
 				t.Errorf("the log: %s", log)
 			}

@@ -1,4 +1,4 @@
-package app
+package killtest_test
 
 import (
 	"fmt"
@@ -10,43 +10,45 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/apptest"
+
 	"golang.org/x/sys/unix"
 )
 
 // TestHangup: a hangup signal does not end a service, as long as its terminal is there.
 func TestHangup(t *testing.T) {
 	dir := t.TempDir()
-	p := startService(t, dir)
+	p := apptest.StartService(t, dir)
 	for range 3 {
-		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		if err := p.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	if status := p.status(http.MethodGet, "/health", "", ""); status != http.StatusOK {
+	if status := p.Status(http.MethodGet, "/health", "", ""); status != http.StatusOK {
 		t.Errorf("after a hangup: %d", status)
 	}
-	if status := p.end(t, syscall.SIGTERM); status != 0 || !strings.Contains(p.stderr.String(), "a hangup signal changes nothing") {
-		t.Errorf("exit status %d: %s", status, p.stderr)
+	if status := p.End(t, syscall.SIGTERM); status != 0 || !strings.Contains(p.Stderr.String(), "a hangup signal changes nothing") {
+		t.Errorf("exit status %d: %s", status, p.Stderr)
 	}
 
 	keyboard, tty := terminal(t)
-	cmd := exec.Command(binary(t), "serve", "--data-dir", dir, "--listen", "127.0.0.1:0")
+	cmd := exec.Command(apptest.Binary(t), "serve", "--data-dir", dir, "--listen", "127.0.0.1:0")
 	cmd.Stdin = tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	p = startCommand(t, "Serving on ", cmd)
+	p = apptest.StartCommand(t, "Serving on ", cmd)
 	tty.Close()
 	keyboard.Close() // the terminal closes
 	ended := make(chan error, 1)
-	go func() { ended <- p.cmd.Wait() }()
+	go func() { ended <- p.Cmd.Wait() }()
 	select {
 	case err := <-ended:
 		if err != nil {
-			t.Errorf("its terminal has closed: %v; %s", err, p.stderr)
+			t.Errorf("its terminal has closed: %v; %s", err, p.Stderr)
 		}
 	case <-time.After(10 * time.Second):
 		t.Errorf("its terminal has closed, and it goes on")
-		p.cmd.Process.Kill()
+		p.Cmd.Process.Kill()
 	}
 }
 

@@ -1,9 +1,10 @@
-package app
+package installtest_test
 
 import (
 	"encoding/json"
 	"testing"
 
+	"opsmon/app/apptest"
 	"opsmon/app/doctor"
 )
 
@@ -58,7 +59,7 @@ func examined(t *testing.T, m plantPC) {
 		for _, f := range found {
 			m.Must(t, "sh", "-c", f.Fix)
 		}
-		eventually(t, "what mends "+ill.check, func() bool { return m.examine(t)[ill.check][0].OK })
+		apptest.Eventually(t, "what mends "+ill.check, func() bool { return m.examine(t)[ill.check][0].OK })
 	}
 	m.Must(t, "chmod", "700", "/var/lib/app", "/var/lib/app/tls")
 }

@@ -1,4 +1,4 @@
-package app
+package windowstest_test
 
 import (
 	"bufio"
@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"opsmon/app/apptest"
 )
 
 // serve starts the service with certificates of its own and gives its address.
@@ -69,9 +71,9 @@ func (m *windowsMachine) ownAuthority(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &trust); err != nil || len(trust.Authority.Pages) == 0 {
 		t.Fatalf("trust: %v %s", err, out)
 	}
-	device := browser(t, trust.Authority.PEM)
+	device := apptest.Browser(t, trust.Authority.PEM)
 	for _, at := range []string{url + "/ready", trust.Authority.Pages[0]} {
-		if resp, body := fetch(t, device, at); resp.StatusCode != http.StatusOK {
+		if resp, body := apptest.Fetch(t, device, at); resp.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s %.200s", at, resp.Status, body)
 		}
 	}

@@ -1,9 +1,8 @@
-package app
+package killtest_test
 
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,16 +10,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"opsmon/app/apptest"
 )
 
 // TestBinarySize: the whole product in at most 25 MiB.
 func TestBinarySize(t *testing.T) {
-	info, err := os.Stat(binary(t))
+	info, err := os.Stat(apptest.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestBinarySize(t *testing.T) {
 // TestNothingCallsMethodsByName: where a program may call a method by a name that it learns as it runs, the linker keeps
 // every exported method of every type, about 4 MB. The templates of the standard library do.
 func TestNothingCallsMethodsByName(t *testing.T) {
-	program, err := os.ReadFile(binary(t))
+	program, err := os.ReadFile(apptest.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,32 +50,32 @@ func TestNothingCallsMethodsByName(t *testing.T) {
 // TestSecondProcess: a directory has one service; a second one is told so, and commands go through the first.
 func TestSecondProcess(t *testing.T) {
 	dir := t.TempDir()
-	initialise(t, dir, "--domain", "northgate.example")
-	p := startService(t, dir)
+	apptest.Initialise(t, dir, "--domain", "northgate.example")
+	p := apptest.StartService(t, dir)
 	start := time.Now()
-	_, stderr, status := command(t, "serve", "--data-dir", dir, "--listen", "127.0.0.1:0")
+	_, stderr, status := apptest.Command(t, "serve", "--data-dir", dir, "--listen", "127.0.0.1:0")
 	if status != 1 || !strings.Contains(stderr, "locked by another process") || !strings.Contains(stderr, "--data-dir") {
 		t.Errorf("a second service: status %d, %s", status, stderr)
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("it took %v to say so", took)
 	}
-	if out, stderr, status := command(t, "user", "list", "--data-dir", dir); status != 0 || !strings.Contains(out, "it@northgate.example") {
+	if out, stderr, status := apptest.Command(t, "user", "list", "--data-dir", dir); status != 0 || !strings.Contains(out, "it@northgate.example") {
 		t.Errorf("a command: status %d, %s", status, stderr)
 	}
 
 	// A service that was killed leaves its socket, and that keeps nobody out.
-	p.kill()
+	p.Kill()
 	if _, err := os.Stat(filepath.Join(dir, "control.sock")); err != nil {
 		t.Errorf("no socket was left over, so this test shows nothing: %v", err)
 	}
-	if _, stderr, status := command(t, "user", "list", "--data-dir", dir); status != 0 {
+	if _, stderr, status := apptest.Command(t, "user", "list", "--data-dir", dir); status != 0 {
 		t.Errorf("a command after a kill: status %d, %s", status, stderr)
 	}
-	p = startService(t, dir)
-	host := strings.TrimPrefix(p.url, "http://")
+	p = apptest.StartService(t, dir)
+	host := strings.TrimPrefix(p.URL, "http://")
 	other := t.TempDir()
-	_, stderr, status = command(t, "serve", "--data-dir", other, "--listen", host)
+	_, stderr, status = apptest.Command(t, "serve", "--data-dir", other, "--listen", host)
 	if status != 1 || !strings.Contains(stderr, "address already in use") || !strings.Contains(stderr, "choose another port with --listen") {
 		t.Errorf("a port in use: status %d, %s", status, stderr)
 	}
@@ -86,9 +86,9 @@ func TestTermination(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			dir := t.TempDir()
-			key := initialise(t, dir, "--domain", "northgate.example")
-			p := startService(t, dir)
-			c, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+			key := apptest.Initialise(t, dir, "--domain", "northgate.example")
+			p := apptest.StartService(t, dir)
+			c, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,18 +104,18 @@ func TestTermination(t *testing.T) {
 			}
 			answered := make(chan string, 1)
 			go func() {
-				eventually(t, "the end of listening", func() bool { return p.status(http.MethodGet, "/health", "", "") == 0 })
+				apptest.Eventually(t, "the end of listening", func() bool { return p.Status(http.MethodGet, "/health", "", "") == 0 })
 				io.WriteString(c, body)
 				line, err := in.ReadString('\n')
 				answered <- fmt.Sprint(line, err)
 			}()
-			if status := p.end(t, signal); status != 0 {
-				t.Errorf("exit status %d: %s", status, p.stderr)
+			if status := p.End(t, signal); status != 0 {
+				t.Errorf("exit status %d: %s", status, p.Stderr)
 			}
 			if line := <-answered; !strings.HasPrefix(line, "HTTP/1.1 200 OK") {
 				t.Errorf("the request that ran got %q", line)
 			}
-			if out, _, status := command(t, "account", "show", "--json", "--data-dir", dir); status != 0 || !strings.Contains(out, `"enableTasks":"on"`) {
+			if out, _, status := apptest.Command(t, "account", "show", "--json", "--data-dir", dir); status != 0 || !strings.Contains(out, `"enableTasks":"on"`) {
 				t.Errorf("its change is not there: %s", out)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "control.sock")); !os.IsNotExist(err) {
@@ -129,8 +129,8 @@ func TestTermination(t *testing.T) {
 // end, or the system would start it for ever.
 func TestDamagedStore(t *testing.T) {
 	dir := t.TempDir()
-	initialise(t, dir, "--domain", "northgate.example")
-	whole, err := os.ReadFile(filepath.Join(dir, StoreFile))
+	apptest.Initialise(t, dir, "--domain", "northgate.example")
+	whole, err := os.ReadFile(filepath.Join(dir, "app.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,28 +139,28 @@ func TestDamagedStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			path := filepath.Join(dir, StoreFile)
+			path := filepath.Join(dir, "app.db")
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			refused := func() {
 				for _, args := range [][]string{{"check"}, {"init", "--domain", "northgate.example", "--email", "it@northgate.example"}} {
-					out, stderr, status := command(t, append(args, "--data-dir", dir)...)
+					out, stderr, status := apptest.Command(t, append(args, "--data-dir", dir)...)
 					if status != 1 || out != "" && args[0] != "check" || !strings.Contains(stderr, "damaged") || !strings.Contains(stderr, "backup") || strings.Contains(stderr, "goroutine") {
 						t.Errorf("%s: status %d, %s%s", args[0], status, out, stderr)
 					}
 				}
 			}
 			refused()
-			p := startService(t, dir)
+			p := apptest.StartService(t, dir)
 			for path, want := range map[string]int{"/health": 200, "/ready": 503, "/account": 503} {
-				if status := p.status(http.MethodGet, path, "opk_x", ""); status != want {
+				if status := p.Status(http.MethodGet, path, "opk_x", ""); status != want {
 					t.Errorf("%s: %d, want %d", path, status, want)
 				}
 			}
 			refused()
-			if status := p.end(t, os.Interrupt); status != 0 {
-				t.Errorf("exit status %d: %s", status, p.stderr)
+			if status := p.End(t, os.Interrupt); status != 0 {
+				t.Errorf("exit status %d: %s", status, p.Stderr)
 			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, content) {
 				t.Errorf("the damaged file was changed, %v", err)
@@ -171,59 +171,41 @@ func TestDamagedStore(t *testing.T) {
 
 // TestReadOnlyDirectory: what cannot be written is told at the start.
 func TestReadOnlyDirectory(t *testing.T) {
-	dir := mount(t, "size=16m")
-	initialise(t, dir, "--domain", "northgate.example")
+	dir := apptest.Mount(t, "size=16m")
+	apptest.Initialise(t, dir, "--domain", "northgate.example")
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"user", "list"}} {
-		out, stderr, status := command(t, append(args, "--data-dir", dir)...)
+		out, stderr, status := apptest.Command(t, append(args, "--data-dir", dir)...)
 		if status != 1 || out != "" || !strings.Contains(stderr, "cannot be written") {
 			t.Errorf("%s: status %d, %s%s", args[0], status, out, stderr)
 		}
 	}
-	_, stderr, status := command(t, "init", "--domain", "northgate.example", "--email", "it@northgate.example", "--data-dir", filepath.Join(dir, "new"))
+	_, stderr, status := apptest.Command(t, "init", "--domain", "northgate.example", "--email", "it@northgate.example", "--data-dir", filepath.Join(dir, "new"))
 	if status != 1 || !strings.Contains(stderr, "choose another with --data-dir") {
 		t.Errorf("init in a new directory: status %d, %s", status, stderr)
 	}
 }
 
-// mount mounts a file system of limited size for a test.
-func mount(t *testing.T, options string) string {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("only root can mount a file system to fill")
-	}
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
-		t.Skipf("NOT RUN: this machine does not let a test mount a file system: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 // TestFullDisk: with no room writes are answered 503 with Retry-After and leave nothing half-written, reads go on,
 // and writes go on by themselves when there is room again.
 func TestFullDisk(t *testing.T) {
-	dir := mount(t, "size=8m")
-	key := initialise(t, dir, "--domain", "northgate.example")
-	p := startService(t, dir)
+	dir := apptest.Mount(t, "size=8m")
+	key := apptest.Initialise(t, dir, "--domain", "northgate.example")
+	p := apptest.StartService(t, dir)
 	filler := filepath.Join(dir, "filler")
 	f, err := os.Create(filler)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.Copy(f, endless{}); err == nil {
+	if _, err := io.Copy(f, apptest.Endless{}); err == nil {
 		t.Fatal("the disk does not get full")
 	}
 	f.Close()
 	made, refused := 0, 0
 	for range 4000 { // until the room that the file holds already is used up
-		resp, err := p.do(http.MethodPost, "/key", key, "", nil)
+		resp, err := p.Do(http.MethodPost, "/key", key, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,12 +223,12 @@ func TestFullDisk(t *testing.T) {
 	if refused == 0 {
 		t.Fatal("no write was refused, so this test shows nothing")
 	}
-	if status := p.status(http.MethodGet, "/account", key, ""); status != http.StatusOK {
+	if status := p.Status(http.MethodGet, "/account", key, ""); status != http.StatusOK {
 		t.Errorf("a read on a full disk: %d", status)
 	}
 	// A small change may still find room that was given back within the file.
 	for i := 0; ; i++ {
-		_, stderr, status := command(t, "user", "add", fmt.Sprintf("new%d@northgate.example", i), "--role", "member", "--data-dir", dir)
+		_, stderr, status := apptest.Command(t, "user", "add", fmt.Sprintf("new%d@northgate.example", i), "--role", "member", "--data-dir", dir)
 		if status == 0 && i < 20 {
 			continue
 		}
@@ -258,39 +240,21 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	if status := p.status(http.MethodPost, "/key", key, ""); status != http.StatusOK {
+	if status := p.Status(http.MethodPost, "/key", key, ""); status != http.StatusOK {
 		t.Errorf("a write when there is room again: %d", status)
 	}
 	agree(t, p, key)
 	var keys struct {
 		Results []any `json:"results"`
 	}
-	if _, err := p.do(http.MethodGet, "/key", key, "", &keys); err != nil || len(keys.Results) != made+2 {
+	if _, err := p.Do(http.MethodGet, "/key", key, "", &keys); err != nil || len(keys.Results) != made+2 {
 		t.Errorf("%d keys, want %d, %v", len(keys.Results), made+2, err)
 	}
-	if out, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
+	if out, stderr, status := apptest.Command(t, "check", "--data-dir", dir); status != 0 {
 		t.Errorf("check: %s%s", out, stderr)
 	}
-	if status := p.end(t, syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d: %s", status, p.stderr)
-	}
-}
-
-// fill takes all the room of a file system that is left and gives it back when free is called.
-func fill(t *testing.T, dir string) (free func()) {
-	t.Helper()
-	f, err := os.Create(filepath.Join(dir, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := io.Copy(f, endless{}); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the disk does not get full: %v", err)
-	}
-	return func() {
-		if err := os.Remove(f.Name()); err != nil {
-			t.Fatal(err)
-		}
+	if status := p.End(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d: %s", status, p.Stderr)
 	}
 }
 
@@ -298,8 +262,8 @@ func fill(t *testing.T, dir string) (free func()) {
 // reads; afterwards writes go on by themselves, and every one that was answered is there, also after a kill on the full
 // disk, on which the service starts again.
 func TestFullDiskUnderLoad(t *testing.T) {
-	dir := mount(t, "size=6m")
-	admin := initialise(t, dir, "--domain", "northgate.example")
+	dir := apptest.Mount(t, "size=6m")
+	admin := apptest.Initialise(t, dir, "--domain", "northgate.example")
 	other := secondAccount(t, dir)
 	l := newLedger(admin, other)
 	l.refused = map[string]int{}
@@ -315,71 +279,66 @@ func TestFullDiskUnderLoad(t *testing.T) {
 		l.note(func() { n = len(l.made) + len(l.revoked) + len(l.revisions) })
 		return n
 	}
-	full := func(p *process) bool {
+	full := func(p *apptest.Process) bool {
 		var out struct {
 			Result struct {
 				Store struct{ Full bool }
 			}
 		}
-		if resp, err := p.do(http.MethodGet, "/ready", "", "", &out); err != nil || resp.StatusCode != http.StatusOK {
+		if resp, err := p.Do(http.MethodGet, "/ready", "", "", &out); err != nil || resp.StatusCode != http.StatusOK {
 			t.Errorf("/ready on a full disk: %v, %v", resp, err)
 		}
 		return out.Result.Store.Full
 	}
-	p := startService(t, dir)
+	p := apptest.StartService(t, dir)
 	for round := range fullDiskRounds {
 		end := load(t, p, l, admin, other, round*10_000)
 		before := answered()
-		eventually(t, "an answered write", func() bool { return answered() > before })
+		apptest.Eventually(t, "an answered write", func() bool { return answered() > before })
 		before = refusals()
-		free := fill(t, dir)
-		eventually(t, "a refused write", func() bool { return refusals() > before+16 })
-		eventually(t, "a full disk in /ready", func() bool { return full(p) })
+		free := apptest.Fill(t, dir)
+		apptest.Eventually(t, "a refused write", func() bool { return refusals() > before+16 })
+		apptest.Eventually(t, "a full disk in /ready", func() bool { return full(p) })
 		for path, key := range map[string]string{"/account": admin, "/account/manifest": other, "/audit": admin, "/health": ""} {
-			if status := p.status(http.MethodGet, path, key, ""); status != http.StatusOK {
+			if status := p.Status(http.MethodGet, path, key, ""); status != http.StatusOK {
 				t.Errorf("%s on a full disk: %d", path, status)
 			}
 		}
 		if round%2 == 1 {
-			p.kill()
+			p.Kill()
 			end()
-			p = startService(t, dir) // with no room
+			p = apptest.StartService(t, dir) // with no room
 			verify(t, p, l, admin, other)
 			end = load(t, p, l, admin, other, round*10_000+5000)
 			before = refusals()
-			eventually(t, "a refused write after the start", func() bool { return refusals() > before })
+			apptest.Eventually(t, "a refused write after the start", func() bool { return refusals() > before })
 		}
 		free()
 		before = answered()
-		eventually(t, "writes by themselves", func() bool { return answered() > before+16 })
-		eventually(t, "no full disk in /ready", func() bool { return !full(p) })
+		apptest.Eventually(t, "writes by themselves", func() bool { return answered() > before+16 })
+		apptest.Eventually(t, "no full disk in /ready", func() bool { return !full(p) })
 		end()
 	}
 	n := verify(t, p, l, admin, other)
 	t.Logf("%d answered writes, %v refused", n, l.refused)
-	if out, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
+	if out, stderr, status := apptest.Command(t, "check", "--data-dir", dir); status != 0 {
 		t.Errorf("check: %s%s", out, stderr)
 	}
-	if status := p.end(t, syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d: %s", status, p.stderr)
+	if status := p.End(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d: %s", status, p.Stderr)
 	}
 }
 
-// endless gives zeroes for ever.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
-
 // TestDemo: the line that the demo prints works as it is pasted, and nothing stays behind.
 func TestDemo(t *testing.T) {
-	binary(t) // which is made in the temporary directory that others use
+	apptest.Binary(t) // which is made in the temporary directory that others use
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		temporary := t.TempDir()
 		t.Setenv("TMPDIR", temporary)
-		p := start(t, "URL", "demo", "--listen", "127.0.0.1:0")
+		p := apptest.Start(t, "URL", "demo", "--listen", "127.0.0.1:0")
 		curl := ""
 		for !strings.HasPrefix(curl, "curl ") {
-			line, err := p.lines.ReadString('\n')
+			line, err := p.Lines.ReadString('\n')
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -392,14 +351,14 @@ func TestDemo(t *testing.T) {
 			}
 		}
 		key, _, _ := strings.Cut(strings.TrimPrefix(curl, `curl -H "X-API-KEY: `), `"`)
-		if !strings.HasSuffix(curl, p.url+"/account") || p.status(http.MethodGet, "/account", key, "") != http.StatusOK {
+		if !strings.HasSuffix(curl, p.URL+"/account") || p.Status(http.MethodGet, "/account", key, "") != http.StatusOK {
 			t.Errorf("the line to paste is %s", curl)
 		}
 		if left, err := os.ReadDir(temporary); err != nil || len(left) != 1 {
 			t.Errorf("the demo's directory is not there, so this test shows nothing: %v, %v", left, err)
 		}
-		if status := p.end(t, signal); status != 0 {
-			t.Errorf("%v: exit status %d: %s", signal, status, p.stderr)
+		if status := p.End(t, signal); status != 0 {
+			t.Errorf("%v: exit status %d: %s", signal, status, p.Stderr)
 		}
 		if left, err := os.ReadDir(temporary); err != nil || len(left) != 0 {
 			t.Errorf("%v left %v, %v", signal, left, err)
@@ -410,12 +369,12 @@ func TestDemo(t *testing.T) {
 // TestMemory: at rest, after some requests, at most 40 MiB stay in memory with a plant of some 40 KB.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
-	manifest := filepath.Join("demo", "plant.json")
-	key := initialise(t, dir, "--domain", "demo.example", "--manifest", manifest)
-	p := startService(t, dir)
+	manifest := filepath.Join("..", "demo", "plant.json")
+	key := apptest.Initialise(t, dir, "--domain", "demo.example", "--manifest", manifest)
+	p := apptest.StartService(t, dir)
 	for _, path := range []string{"/", "/docs", "/account", "/account/manifest", "/auth/profile", "/key", "/user", "/audit", "/openapi.json", "/metrics", "/account/manifest/revisions"} {
 		for range 20 {
-			if status := p.status(http.MethodGet, path, key, ""); status != http.StatusOK {
+			if status := p.Status(http.MethodGet, path, key, ""); status != http.StatusOK {
 				t.Fatalf("%s: %d", path, status)
 			}
 		}
@@ -425,33 +384,14 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if status := p.status(http.MethodPut, "/account/manifest", key, string(document)); status != http.StatusOK {
+		if status := p.Status(http.MethodPut, "/account/manifest", key, string(document)); status != http.StatusOK {
 			t.Fatalf("PUT /account/manifest: %d", status)
 		}
 	}
-	if kib := residentKiB(t, p); kib > 40<<10 {
-		t.Errorf("%d KiB are resident, more than 40 MiB", kib)
-	} else {
-		t.Logf("%.1f MiB resident", float64(kib)/1024)
-	}
-}
-
-// residentKiB gives how much of a process is in memory.
-func residentKiB(t testing.TB, p *process) int {
-	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.Atoi(strings.Fields(rest)[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kib
-		}
-	}
-	t.Fatal("no VmRSS")
-	return 0
+	kib := 0
+	apptest.Eventually(t, "a rest in at most 40 MiB", func() bool { // the runtime gives back piece by piece
+		kib = p.ResidentKiB(t)
+		return kib <= 40<<10
+	})
+	t.Logf("%.1f MiB resident", float64(kib)/1024)
 }

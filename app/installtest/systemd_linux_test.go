@@ -1,4 +1,4 @@
-package app
+package installtest_test
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/apptest"
 	"opsmon/app/service/boottest"
 )
 
@@ -21,7 +22,7 @@ type plantPC struct{ *boottest.Machine }
 
 func newPlantPC(t *testing.T) plantPC {
 	t.Helper()
-	program, err := os.ReadFile(binary(t))
+	program, err := os.ReadFile(apptest.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func (m plantPC) fails(t *testing.T, args []string, what ...string) string {
 // changed waits until the service runs as another process than pid and is ready.
 func (m plantPC) changed(t *testing.T, pid string) {
 	t.Helper()
-	eventually(t, "the service's next process", func() bool {
+	apptest.Eventually(t, "the service's next process", func() bool {
 		now := m.show(t, "MainPID")
 		return now != "0" && now != pid && m.show(t, "ActiveState") == "active"
 	})
@@ -73,6 +74,7 @@ func TestInstalled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("booting a machine takes some seconds")
 	}
+	t.Parallel() // it waits more than it works
 	m := newPlantPC(t)
 	if m.Machine == nil {
 		return
@@ -179,7 +181,7 @@ func freshInstall(t *testing.T, m plantPC) {
 	}
 	status := m.Must(t, "app", "status", "--json")
 	if err := json.Unmarshal([]byte(status), &report); err != nil || !report.Installed || !report.Enabled || !report.Running || !report.Service.Ready ||
-		report.Program != "/usr/local/bin/app" || report.Service.Version != BuildInfo().Version || len(report.Unread) != 0 {
+		report.Program != "/usr/local/bin/app" || report.Service.Version == "" || !strings.Contains(m.Must(t, "app", "version"), report.Service.Version) || len(report.Unread) != 0 {
 		t.Errorf("status %v: %s", err, status)
 	}
 	if code := report.Service.SetupCode; code == "" || strings.Contains(m.Must(t, "journalctl", "--unit=app", "--output=cat"), code) {
@@ -227,8 +229,8 @@ func killed(t *testing.T, m plantPC) {
 	m.Must(t, "app", "start") // which waits until it is ready
 	took := time.Since(start)
 	t.Logf("killed, and ready again after %v", took)
-	if took > 5*time.Second {
-		t.Errorf("ready after %v, more than 5 s", took)
+	if took > 20*time.Second { // 2 s is the pause, and a slow machine takes its time to start
+		t.Errorf("ready after %v, more than 20 s", took)
 	}
 }
 
@@ -241,7 +243,7 @@ func mapped(t *testing.T, m plantPC) {
 	}
 	m.Put(t, "/var/lib/app/frames", frames, 0o644)
 	m.Must(t, "chown", "app:app", "/var/lib/app/frames")
-	m.dropIn(t, "ExecStartPre=/bin/sh -c '/usr/local/bin/app "+WorkerCommand+" </var/lib/app/frames >/var/lib/app/answer'\n")
+	m.dropIn(t, "ExecStartPre=/bin/sh -c '/usr/local/bin/app transform-worker </var/lib/app/frames >/var/lib/app/answer'\n")
 	m.Must(t, "app", "restart")
 	if answer := m.Must(t, "cat", "/var/lib/app/answer"); !strings.Contains(answer, `{"value":{"a":14}}`) {
 		t.Errorf("the worker says %q", answer)
@@ -277,7 +279,7 @@ func drained(t *testing.T, m plantPC) {
 		out, stderr, status := m.Run(context.WithoutCancel(t.Context()), nil, "app", "stop")
 		stopped <- fmt.Sprint(status, out, stderr)
 	}()
-	eventually(t, "the stop", func() bool { return m.show(t, "ActiveState") == "deactivating" })
+	apptest.Eventually(t, "the stop", func() bool { return m.show(t, "ActiveState") == "deactivating" })
 	io.WriteString(c, body)
 	if line, err := in.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 200 OK") {
 		t.Errorf("the request that ran got %q, %v", line, err)
@@ -330,7 +332,7 @@ func wrongSettings(t *testing.T, m plantPC) {
 	// A port that another program has may get free: it is tried again.
 	const holder = "systemd-run --quiet --unit=holder --property=Type=exec /root/app demo --listen 127.0.0.1:9000"
 	m.Must(t, "sh", "-c", holder+" && cp -p /var/lib/app/app.yaml /root/app.yaml && sed -i '/^tls\\|^clear\\|^mqtt\\|^  listen/d; s/^listen.*/listen: 127.0.0.1:9000/' /var/lib/app/app.yaml")
-	eventually(t, "the port's holder", func() bool {
+	apptest.Eventually(t, "the port's holder", func() bool {
 		c, err := m.Dial("127.0.0.1:9000")
 		if err == nil {
 			c.Close()

@@ -1,4 +1,4 @@
-package app
+package windowstest_test
 
 import (
 	"os"

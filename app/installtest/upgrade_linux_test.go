@@ -1,4 +1,4 @@
-package app
+package installtest_test
 
 import (
 	"archive/tar"
@@ -13,6 +13,7 @@ import (
 
 	"aead.dev/minisign"
 
+	"opsmon/app/apptest"
 	"opsmon/app/service/boottest"
 )
 
@@ -45,12 +46,13 @@ func release(t *testing.T, program string, key minisign.PrivateKey) []byte {
 // TestUpgradeInstalled upgrades the installed service on a machine that is really booted: to a version that works, to one
 // that never gets ready, and back by hand.
 func TestUpgradeInstalled(t *testing.T) {
+	t.Parallel()
 	public, private, err := minisign.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	made := func(name, tags, values string) string {
-		path, err := buildAs(name, tags, "opsmon/app/upgrade.publicKey="+public.String()+" "+values)
+		path, err := apptest.BuildAs(name, tags, "opsmon/app/upgrade.publicKey="+public.String()+" "+values)
 		if err != nil {
 			t.Fatal(err)
 		}

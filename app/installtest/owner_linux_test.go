@@ -1,4 +1,4 @@
-package app
+package installtest_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"opsmon/app/apptest"
 )
 
 // TestOwner: a service that runs as a user of its own, and root who backs up and restores beside it. Root's backups go
@@ -24,7 +26,7 @@ func TestOwner(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(open) })
 	program, dir := filepath.Join(open, "app"), filepath.Join(open, "data")
-	b, err := os.ReadFile(binary(t))
+	b, err := os.ReadFile(apptest.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,16 +35,16 @@ func TestOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	serve := func() *process {
+	serve := func() *apptest.Process {
 		t.Helper()
 		cmd := exec.Command(program, "serve", "--data-dir", dir, "--listen", "127.0.0.1:0")
 		cmd.Dir = "/"
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		return startCommand(t, "Serving on ", cmd)
+		return apptest.StartCommand(t, "Serving on ", cmd)
 	}
 	asRoot := func(args ...string) {
 		t.Helper()
-		if out, stderr, status := command(t, append(args, "--data-dir", dir)...); status != 0 {
+		if out, stderr, status := apptest.Command(t, append(args, "--data-dir", dir)...); status != 0 {
 			t.Fatalf("%v: %s%s", args, out, stderr)
 		}
 		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -71,30 +73,30 @@ func TestOwner(t *testing.T) {
 	asRoot("backup", plain)
 	asRoot("backup")
 	asRoot("restore", plain, "--yes")
-	if status := p.status("GET", "/ready", "", ""); status != 200 {
+	if status := p.Status("GET", "/ready", "", ""); status != 200 {
 		t.Errorf("ready: %d", status)
 	}
-	p.kill()
-	writeIn(t, dir, ConfigFile, "logLevel: warn\n")
-	writeIn(t, dir, "tls/ca.key", "a key")
-	for _, name := range []string{ConfigFile, "tls", "tls/ca.key"} {
+	p.Kill()
+	apptest.WriteIn(t, dir, "app.yaml", "logLevel: warn\n")
+	apptest.WriteIn(t, dir, "tls/ca.key", "a key")
+	for _, name := range []string{"app.yaml", "tls", "tls/ca.key"} {
 		if err := os.Chown(filepath.Join(dir, name), nobody, nobody); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Setenv("APP_BACKUP_PASSPHRASE", "correct horse")
 	asRoot("backup", sealed)
-	for _, name := range []string{ConfigFile, "tls/ca.key", "tls"} {
+	for _, name := range []string{"app.yaml", "tls/ca.key", "tls"} {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	asRoot("restore", sealed, "--yes")
-	if got := strings.TrimSpace(readIn(t, dir, "tls/ca.key") + " " + readIn(t, dir, ConfigFile)); got != "a key logLevel: warn" {
+	if got := strings.TrimSpace(apptest.ReadIn(t, dir, "tls/ca.key") + " " + apptest.ReadIn(t, dir, "app.yaml")); got != "a key logLevel: warn" {
 		t.Errorf("restored: %q", got)
 	}
 	p = serve()
-	if status := p.status("GET", "/ready", "", ""); status != 200 {
+	if status := p.Status("GET", "/ready", "", ""); status != 200 {
 		t.Errorf("ready: %d", status)
 	}
 	asRoot("restore", plain, "--yes")
@@ -103,6 +105,7 @@ func TestOwner(t *testing.T) {
 // TestOwnerRights: what root does in the service's data directory while no service runs it does with the rights of the
 // service's user, who may exchange any name in it for a link to root's files, at any moment.
 func TestOwnerRights(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root has more rights than the owner of a data directory")
 	}
@@ -121,7 +124,7 @@ func TestOwnerRights(t *testing.T) {
 	}
 	run := func(want int, args ...string) string {
 		t.Helper()
-		out, stderr, status := command(t, append(args, "--data-dir", dir)...)
+		out, stderr, status := apptest.Command(t, append(args, "--data-dir", dir)...)
 		if status != want {
 			t.Fatalf("%v: status %d, want %d: %s%s", args, status, want, out, stderr)
 		}
@@ -141,16 +144,16 @@ func TestOwnerRights(t *testing.T) {
 	// A folder that leads to root's gets no backup.
 	link(secret, folder)
 	run(1, "backup")
-	if left := namesIn(secret); len(left) > 0 {
-		t.Errorf("root's folder has %v", left)
+	if left, err := os.ReadDir(secret); err != nil || len(left) > 0 {
+		t.Errorf("root's folder has %v, %v", left, err)
 	}
 	if err := os.Remove(folder); err != nil {
 		t.Fatal(err)
 	}
 
 	// Root's files do not get into a backup.
-	writeIn(t, secret, "ca.key", "root's key")
-	writeIn(t, roots, "passphrase", "correct horse")
+	apptest.WriteIn(t, secret, "ca.key", "root's key")
+	apptest.WriteIn(t, roots, "passphrase", "correct horse")
 	link(secret, filepath.Join(dir, "tls"))
 	file := filepath.Join(roots, "sealed.backup")
 	if said := run(1, "backup", file, "--passphrase-file", filepath.Join(roots, "passphrase")); !strings.Contains(said, "permission denied") {
@@ -172,7 +175,7 @@ func TestOwnerRights(t *testing.T) {
 	if said := run(1, "restore", filepath.Join(secret, "ca.key"), "--yes"); !strings.Contains(said, "ca.key") {
 		t.Errorf("what is no backup: %s", said)
 	}
-	writeIn(t, dir, StoreFile, "damaged")
+	apptest.WriteIn(t, dir, "app.db", "damaged")
 	if said := run(1, "check"); !strings.Contains(said, "damaged") {
 		t.Errorf("a damaged store: %s", said)
 	}

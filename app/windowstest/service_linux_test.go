@@ -1,4 +1,4 @@
-package app
+package windowstest_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"opsmon/app/service/winetest"
 )
 
 // buildForWine makes a Windows program that takes itself for a service under Wine, whose services run in another
@@ -101,7 +103,8 @@ func TestWindowsService(t *testing.T) {
 	if testing.Short() {
 		t.Skip("making a Windows machine takes some seconds")
 	}
-	m := newWindowsMachine(t)
+	t.Parallel()
+	m := &windowsMachine{winetest.New(t)}
 	m.buildForWine(t)
 	m.stayUp(t)
 	data := filepath.Join(m.Dir, "w", "drive_c", "Program Data", "Wërk")

@@ -1,4 +1,4 @@
-package app
+package windowstest_test
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/apptest"
 	"opsmon/app/service/winetest"
 )
 
@@ -70,6 +71,7 @@ func TestWindows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("making a Windows machine takes some seconds")
 	}
+	t.Parallel() // Wine waits more than it works
 	m := newWindowsMachine(t)
 	m.app(t, 1, "user", "list")
 	m.app(t, 0, "init", "--domain", "northgate.example", "--email", "it@northgate.example")
@@ -109,9 +111,9 @@ func TestWindows(t *testing.T) {
 			key = word
 		}
 	}
-	p := &process{url: url}
+	p := &apptest.Process{URL: url}
 	defer http.DefaultClient.CloseIdleConnections()
-	if status := p.status(http.MethodGet, "/auth/profile", key, ""); status != http.StatusOK {
+	if status := p.Status(http.MethodGet, "/auth/profile", key, ""); status != http.StatusOK {
 		t.Errorf("the key that was made gets %d", status)
 	}
 	if running := m.app(t, 0, "manifest", "export", "--json"); running != stopped {

@@ -1,4 +1,4 @@
-package app
+package killtest_test
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"opsmon/app/apptest"
 	"opsmon/kv/powercut"
 )
 
@@ -14,8 +15,8 @@ import (
 // themselves when the disk is well again, and no answered one is lost.
 func TestFailingDisk(t *testing.T) {
 	dir := t.TempDir()
-	admin := initialise(t, dir, "--domain", "northgate.example")
-	p := startService(t, dir)
+	admin := apptest.Initialise(t, dir, "--domain", "northgate.example")
+	p := apptest.StartService(t, dir)
 	var keys []string
 	write := func() (int, string) {
 		var out struct {
@@ -24,7 +25,7 @@ func TestFailingDisk(t *testing.T) {
 			} `json:"result"`
 			ErrorMessage string `json:"errorMessage"`
 		}
-		resp, err := p.do(http.MethodPost, "/key", admin, "", &out)
+		resp, err := p.Do(http.MethodPost, "/key", admin, "", &out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func TestFailingDisk(t *testing.T) {
 		if status, message := write(); status != http.StatusOK {
 			t.Fatalf("before %s %s: %d %s", tt.call, tt.failure, status, message)
 		}
-		well, ok := powercut.Fail(t, p.cmd.Process.Pid, tt.call, tt.failure)
+		well, ok := powercut.Fail(t, p.Cmd.Process.Pid, tt.call, tt.failure)
 		if !ok {
 			return
 		}
@@ -55,25 +56,25 @@ func TestFailingDisk(t *testing.T) {
 			}
 		}
 		for path, key := range map[string]string{"/account": admin, "/audit": admin, "/ready": ""} {
-			if status := p.status(http.MethodGet, path, key, ""); status != http.StatusOK {
+			if status := p.Status(http.MethodGet, path, key, ""); status != http.StatusOK {
 				t.Errorf("%s %s: %s: %d", tt.call, tt.failure, path, status)
 			}
 		}
 		well()
 	}
-	eventually(t, "a write", func() bool { status, _ := write(); return status == http.StatusOK })
-	p.kill()
-	p = startService(t, dir)
+	apptest.Eventually(t, "a write", func() bool { status, _ := write(); return status == http.StatusOK })
+	p.Kill()
+	p = apptest.StartService(t, dir)
 	for _, key := range keys {
-		if status := p.status(http.MethodGet, "/auth/profile", key, ""); status != http.StatusOK {
+		if status := p.Status(http.MethodGet, "/auth/profile", key, ""); status != http.StatusOK {
 			t.Errorf("a key that was answered is lost: %d", status)
 		}
 	}
 	agree(t, p, admin)
-	if out, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
+	if out, stderr, status := apptest.Command(t, "check", "--data-dir", dir); status != 0 {
 		t.Errorf("check: %s%s", out, stderr)
 	}
-	if status := p.end(t, syscall.SIGTERM); status != 0 {
-		t.Errorf("exit status %d: %s", status, p.stderr)
+	if status := p.End(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("exit status %d: %s", status, p.Stderr)
 	}
 }

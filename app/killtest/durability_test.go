@@ -1,4 +1,4 @@
-package app
+package killtest_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"opsmon/app/apptest"
 )
 
 // ledger is what the clients know of their writes. Each client writes its own part; the lock is for the race of the
@@ -57,24 +59,24 @@ func TestKilled(t *testing.T) {
 
 func killedUnderLoad(t *testing.T) {
 	dir := t.TempDir()
-	admin := initialise(t, dir, "--domain", "northgate.example")
+	admin := apptest.Initialise(t, dir, "--domain", "northgate.example")
 	// The manifests have an account of their own: on the other one they would always be behind the fields.
 	other := secondAccount(t, dir)
 	l := newLedger(admin, other)
 	answered := 0
 	for round := range durabilityRounds {
-		p := startService(t, dir)
+		p := apptest.StartService(t, dir)
 		end := load(t, p, l, admin, other, round*10_000)
 		time.Sleep(time.Duration(100+rand.IntN(500)) * time.Millisecond)
-		p.kill()
+		p.Kill()
 		end()
-		p = startService(t, dir)
+		p = apptest.StartService(t, dir)
 		answered = verify(t, p, l, admin, other)
-		if out, stderr, status := command(t, "check", "--data-dir", dir); status != 0 {
+		if out, stderr, status := apptest.Command(t, "check", "--data-dir", dir); status != 0 {
 			t.Errorf("round %d: check: %s%s", round, out, stderr)
 		}
-		if status := p.end(t, terminate); status != 0 {
-			t.Errorf("round %d: exit status %d: %s", round, status, p.stderr)
+		if status := p.End(t, apptest.Terminate); status != 0 {
+			t.Errorf("round %d: exit status %d: %s", round, status, p.Stderr)
 		}
 		if t.Failed() {
 			t.FailNow()
@@ -86,7 +88,7 @@ func killedUnderLoad(t *testing.T) {
 // secondAccount makes another account and gives its administrator's key.
 func secondAccount(t *testing.T, dir string) string {
 	t.Helper()
-	out, stderr, status := command(t, "account", "create", "--json", "--data-dir", dir, "--domain", "southmill.example", "--email", "it@southmill.example")
+	out, stderr, status := apptest.Command(t, "account", "create", "--json", "--data-dir", dir, "--domain", "southmill.example", "--email", "it@southmill.example")
 	var made struct {
 		APIKey string `json:"apiKey"`
 	}
@@ -97,7 +99,7 @@ func secondAccount(t *testing.T, dir string) string {
 }
 
 // load lets 16 clients write until end is called or the service answers no more. Their writes are numbered from first on.
-func load(t *testing.T, p *process, l *ledger, admin, other string, first int) (end func()) {
+func load(t *testing.T, p *apptest.Process, l *ledger, admin, other string, first int) (end func()) {
 	stop := make(chan struct{})
 	var clients sync.WaitGroup
 	for i := range 16 {
@@ -118,7 +120,7 @@ func load(t *testing.T, p *process, l *ledger, admin, other string, first int) (
 }
 
 // write makes one write of a client and notes its answer; false when the service answers no more.
-func write(t *testing.T, p *process, l *ledger, admin, other string, client, n int) bool {
+func write(t *testing.T, p *apptest.Process, l *ledger, admin, other string, client, n int) bool {
 	switch field := []string{"maxProductionCountPerSchedule", "electricalPricePerKwh", "electricalCo2PerKwh"}; {
 	case client < len(field):
 		return writeField(t, p, l, admin, field[client], n)
@@ -128,12 +130,12 @@ func write(t *testing.T, p *process, l *ledger, admin, other string, client, n i
 	return writeKey(t, p, l, admin, n)
 }
 
-func writeField(t *testing.T, p *process, l *ledger, admin, field string, value int) bool {
+func writeField(t *testing.T, p *apptest.Process, l *ledger, admin, field string, value int) bool {
 	literal := fmt.Sprint(value)
 	if field != "maxProductionCountPerSchedule" {
 		literal = fmt.Sprintf("%d.%03d", value/1000, value%1000)
 	}
-	switch status := p.status(http.MethodPost, "/account", admin, fmt.Sprintf(`{%q:%s}`, field, literal)); status {
+	switch status := p.Status(http.MethodPost, "/account", admin, fmt.Sprintf(`{%q:%s}`, field, literal)); status {
 	case 0:
 		return false
 	case http.StatusOK:
@@ -145,8 +147,8 @@ func writeField(t *testing.T, p *process, l *ledger, admin, field string, value 
 }
 
 // writeManifest changes one station's description, on top of what is there.
-func writeManifest(t *testing.T, p *process, l *ledger, admin, note string) bool {
-	req, err := http.NewRequest(http.MethodGet, p.url+"/account/manifest", nil)
+func writeManifest(t *testing.T, p *apptest.Process, l *ledger, admin, note string) bool {
+	req, err := http.NewRequest(http.MethodGet, p.URL+"/account/manifest", nil)
 	if err != nil {
 		t.Error(err)
 		return false
@@ -169,7 +171,7 @@ func writeManifest(t *testing.T, p *process, l *ledger, admin, note string) bool
 		t.Error(err)
 		return false
 	}
-	put, err := http.NewRequest(http.MethodPut, p.url+"/account/manifest?note="+strings.ReplaceAll(note, " ", "+"), strings.NewReader(string(body)))
+	put, err := http.NewRequest(http.MethodPut, p.URL+"/account/manifest?note="+strings.ReplaceAll(note, " ", "+"), strings.NewReader(string(body)))
 	if err != nil {
 		t.Error(err)
 		return false
@@ -199,13 +201,13 @@ func writeManifest(t *testing.T, p *process, l *ledger, admin, note string) bool
 }
 
 // writeKey makes a key, and revokes every other one.
-func writeKey(t *testing.T, p *process, l *ledger, admin string, n int) bool {
+func writeKey(t *testing.T, p *apptest.Process, l *ledger, admin string, n int) bool {
 	var out struct {
 		Result struct {
 			Key string `json:"key"`
 		} `json:"result"`
 	}
-	resp, err := p.do(http.MethodPost, "/key", admin, "", &out)
+	resp, err := p.Do(http.MethodPost, "/key", admin, "", &out)
 	if err != nil {
 		return false
 	}
@@ -218,7 +220,7 @@ func writeKey(t *testing.T, p *process, l *ledger, admin string, n int) bool {
 	if n%2 != 0 {
 		return true
 	}
-	switch status := p.status(http.MethodDelete, "/key/"+key, admin, ""); status {
+	switch status := p.Status(http.MethodDelete, "/key/"+key, admin, ""); status {
 	case 0:
 		return false
 	case http.StatusNoContent:
@@ -230,10 +232,10 @@ func writeKey(t *testing.T, p *process, l *ledger, admin string, n int) bool {
 }
 
 // verify holds the store against the ledger and gives how many answered writes that holds.
-func verify(t *testing.T, p *process, l *ledger, admin, other string) int {
+func verify(t *testing.T, p *apptest.Process, l *ledger, admin, other string) int {
 	t.Helper()
 	for key, begun := range l.made {
-		status := p.status(http.MethodGet, "/auth/profile", key, "")
+		status := p.Status(http.MethodGet, "/auth/profile", key, "")
 		switch {
 		case l.revoked[key] && status != http.StatusUnauthorized && status != http.StatusTooManyRequests: // there are many such keys
 			t.Errorf("a key whose revocation was answered gets %d", status)
@@ -244,7 +246,7 @@ func verify(t *testing.T, p *process, l *ledger, admin, other string) int {
 	var account struct {
 		Result map[string]any `json:"result"`
 	}
-	if _, err := p.do(http.MethodGet, "/account", admin, "", &account); err != nil {
+	if _, err := p.Do(http.MethodGet, "/account", admin, "", &account); err != nil {
 		t.Fatal(err)
 	}
 	for field, least := range l.fields {
@@ -277,12 +279,12 @@ func verify(t *testing.T, p *process, l *ledger, admin, other string) int {
 }
 
 // agree holds an account's audit against its records: each change has its record, and each record its change.
-func agree(t *testing.T, p *process, key string) {
+func agree(t *testing.T, p *apptest.Process, key string) {
 	t.Helper()
 	var keys struct {
 		Results []map[string]any `json:"results"`
 	}
-	if _, err := p.do(http.MethodGet, "/key", key, "", &keys); err != nil {
+	if _, err := p.Do(http.MethodGet, "/key", key, "", &keys); err != nil {
 		t.Fatal(err)
 	}
 	count := func(action string) int { return len(page(t, p, key, "/audit?action="+action+"&")) }
@@ -296,7 +298,7 @@ func agree(t *testing.T, p *process, key string) {
 }
 
 // page reads a whole list.
-func page(t *testing.T, p *process, key, path string) (all []map[string]any) {
+func page(t *testing.T, p *apptest.Process, key, path string) (all []map[string]any) {
 	t.Helper()
 	for {
 		var out struct {
@@ -305,7 +307,7 @@ func page(t *testing.T, p *process, key, path string) (all []map[string]any) {
 				TotalElements int `json:"totalElements"`
 			} `json:"paging"`
 		}
-		if resp, err := p.do(http.MethodGet, fmt.Sprintf("%slimit=1000&skip=%d", path, len(all)), key, "", &out); err != nil || resp.StatusCode != http.StatusOK {
+		if resp, err := p.Do(http.MethodGet, fmt.Sprintf("%slimit=1000&skip=%d", path, len(all)), key, "", &out); err != nil || resp.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %v %v", path, resp, err)
 		}
 		all = append(all, out.Results...)
