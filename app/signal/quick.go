@@ -12,7 +12,10 @@ import (
 // objects are for a Parcel.
 func QuickBatch(body []byte) (objects []any, ok bool) {
 	q := scanner{in: body, style: HTTP, stations: map[string]string{}}
-	if name, ok := q.member(); !ok || string(name) != "signals" || !q.take('[') {
+	if !q.take('{') {
+		return nil, false
+	}
+	if name, ok := q.name(); !ok || string(name) != "signals" || !q.take('[') {
 		return nil, false
 	}
 	list := make([]Signal, 0, min(bytes.Count(body, []byte("{")), MaxBatch))
@@ -51,7 +54,7 @@ type scanner struct {
 }
 
 type named struct {
-	name string
+	text string // the name in quotes, and the colon
 	property
 }
 
@@ -91,14 +94,6 @@ func (q *scanner) text() ([]byte, bool) {
 	return nil, false
 }
 
-// member reads the beginning of an object and the name of its first property.
-func (q *scanner) member() (name []byte, ok bool) {
-	if !q.take('{') {
-		return nil, false
-	}
-	return q.name()
-}
-
 // name reads the name of a property and the colon after it.
 func (q *scanner) name() (name []byte, ok bool) {
 	name, ok = q.text()
@@ -106,32 +101,37 @@ func (q *scanner) name() (name []byte, ok bool) {
 }
 
 func (q *scanner) object(s *Signal) bool {
-	name, ok := q.member()
-	for i, seen := 0, uint32(0); ok; i++ {
-		p, known := q.property(i, name)
-		if bit := uint32(1) << p.field; !known || seen&bit != 0 {
-			return false
-		} else {
-			seen |= bit
-		}
-		if ok = q.value(s, p); !ok {
+	if !q.take('{') {
+		return false
+	}
+	for i, seen := 0, uint32(0); ; i++ {
+		p, ok := q.property(i)
+		bit := uint32(1) << p.field
+		if !ok || seen&bit != 0 || !q.value(s, p) {
 			return false
 		}
+		seen |= bit
 		if !q.take(',') {
 			return q.take('}') && (s.Mask != 0 || s.ErrorCode != "")
 		}
-		name, ok = q.name()
 	}
-	return false
 }
 
-func (q *scanner) property(i int, name []byte) (property, bool) {
-	if i < len(q.order) && q.order[i].name == string(name) {
-		return q.order[i].property, true
+// property reads the name of an object's property, by its place, and the colon after it.
+func (q *scanner) property(i int) (property, bool) {
+	if i < len(q.order) && q.space() {
+		if n := &q.order[i]; len(q.in)-q.pos >= len(n.text) && string(q.in[q.pos:q.pos+len(n.text)]) == n.text {
+			q.pos += len(n.text)
+			return n.property, true
+		}
+	}
+	name, ok := q.name()
+	if !ok {
+		return property{}, false
 	}
 	p, ok := properties[q.style][string(name)]
 	if ok && i == len(q.order) && q.stations != nil {
-		q.order = append(q.order, named{string(name), p})
+		q.order = append(q.order, named{`"` + string(name) + `":`, p})
 	}
 	return p, ok
 }
