@@ -30,7 +30,7 @@ func plant(stations, size int) []byte {
 	b, err := json.Marshal(object{"version": "v1", "account": object{"id": "demo", "domain": "demo.example", "enableQuickScheduleStart": "on",
 		"skus":    []object{{"code": "A", "name": "Apple crate", "unitsPerMinute": 60, "allowUseInQuickSchedule": true}},
 		"reasons": []object{{"code": "JAM", "name": "Jam at the infeed"}},
-		"plants":  []object{{"code": "big", "name": "Big works", "timezone": "Europe/Berlin", "dayStartHour": 0, "weekStartDay": 0, "stationGroups": groups}}}})
+		"plants":  []object{{"code": "big", "name": "Big works", "timezone": "Europe/Berlin", "dayStartHour": webtest.DayStart("Europe/Berlin"), "weekStartDay": 0, "stationGroups": groups}}}})
 	if err != nil {
 		panic(err)
 	}

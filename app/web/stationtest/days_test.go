@@ -12,10 +12,10 @@ import (
 func twoWorks(t *testing.T) []byte {
 	t.Helper()
 	type object = map[string]any
-	works := func(code, zone, station string) object {
-		return object{"code": code, "name": code, "timezone": zone, "dayStartHour": 0, "weekStartDay": 0, "stationGroups": []object{{"code": "g-" + code, "name": "Hall", "stations": []object{{"code": station, "name": station}}}}}
+	works := func(code, zone, station string, hours int) object { // its day began so many hours before the usual one
+		return object{"code": code, "name": code, "timezone": zone, "dayStartHour": (webtest.DayStart(zone) + 24 - hours) % 24, "weekStartDay": 0, "stationGroups": []object{{"code": "g-" + code, "name": "Hall", "stations": []object{{"code": station, "name": station}}}}}
 	}
-	b, err := json.Marshal(object{"version": "v1", "account": object{"id": "demo", "domain": "demo.example", "plants": []object{works("near", "Europe/London", "N-1"), works("far", "Asia/Tokyo", "F-1")}}})
+	b, err := json.Marshal(object{"version": "v1", "account": object{"id": "demo", "domain": "demo.example", "plants": []object{works("near", "Europe/London", "N-1", 0), works("far", "Asia/Tokyo", "F-1", 9)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,8 @@ import (
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// alwaysOn is the demonstration's plant without shift patterns: it runs at every hour of every day.
+// alwaysOn is the demonstration's plant without shift patterns: it runs at every hour of every day, and its day is as old
+// whenever a test runs.
 func alwaysOn(t *testing.T, change ...func(station map[string]any)) []byte {
 	t.Helper()
 	var doc map[string]any
@@ -32,6 +33,9 @@ func everywhere(v any, change []func(station map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "shiftPatternCode")
+		if zone, is := v["timezone"].(string); is {
+			v["dayStartHour"] = webtest.DayStart(zone)
+		}
 		stations, _ := v["stations"].([]any)
 		for _, station := range stations {
 			for _, do := range change {

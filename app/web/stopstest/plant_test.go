@@ -45,8 +45,7 @@ func open(t *testing.T, connected ...string) *plant {
 	t.Helper()
 	var behind atomic.Int64
 	behind.Store(int64(past))
-	hour := (time.Now().UTC().Hour() + 9 + 12) % 24 // in Tokyo: the production day began about twelve hours ago
-	doc := strings.ReplaceAll(manifest, "HOUR", strconv.Itoa(hour))
+	doc := strings.ReplaceAll(manifest, "HOUR", strconv.Itoa(webtest.DayStart("Asia/Tokyo")))
 	for _, code := range connected {
 		doc = strings.Replace(doc, `{"code": "`+code+`",`, `{"code": "`+code+`", "enableAlwaysConnected": "on",`, 1)
 	}

@@ -43,6 +43,7 @@ func counted() []byte {
 	return plant(func(account, group object) {
 		group["stations"].([]object)[0]["downtimeDetectionMode"] = "production"
 		delete(account, "enableManualProduction")
+		account["plants"].([]object)[0]["dayStartHour"] = 0 // the shift that is played is of one day
 		for _, sku := range account["skus"].([]object) {
 			sku["unitsPerMinute"], sku["downtimeDurationThresholdMultiplier"] = 6, 12
 		}

@@ -40,7 +40,7 @@ func plant(change func(account, group object)) []byte {
 			{"code": "belt", "title": "Wipe the belt", "taskListCodes": []object{{"code": "clean", "order": 1}}},
 		},
 		"skus": []object{{"code": "BK-1000", "name": "Bread, 1 kg", "unitsPerMinute": 60, "allowUseInQuickSchedule": true}, {"code": "BK-500", "name": "Bread, 500 g", "unitsPerMinute": 60}, {"code": "CAKE", "name": "Cake", "unitsPerMinute": 30, "stationCodes": []string{"PACK-2"}}},
-		"plants": []object{{"code": "leeds", "name": "Leeds bakery", "timezone": "Europe/London", "dayStartHour": 0, "weekStartDay": 0,
+		"plants": []object{{"code": "leeds", "name": "Leeds bakery", "timezone": "Europe/London", "dayStartHour": webtest.DayStart("Europe/London"), "weekStartDay": 0,
 			"stationGroups": []object{group, {"code": "mixing", "name": "Mixing", "stations": []object{{"code": "MIX-1", "name": "Mixer 1"}}}}}},
 	}
 	for _, name := range flags {

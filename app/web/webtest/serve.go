@@ -250,6 +250,16 @@ func (p *Tab) setCookie(c *http.Cookie) {
 // played is how much of the past a simulated plant has. A production day before today is in it.
 const played = 26 * time.Hour
 
+// DayStart gives a dayStartHour for a plant of a time zone: with it the production day has gone on for about twelve hours, and
+// goes on for as long, whatever the time is when a test runs.
+func DayStart(zone string) int {
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		panic(err)
+	}
+	return (time.Now().In(place).Hour() + 12) % 24
+}
+
 // Clock is a service's that a test sets: as long as it was not, the real one.
 type Clock struct{ at atomic.Int64 }
 
