@@ -366,12 +366,27 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestMemory: at rest, after some requests, at most 40 MiB stay in memory with a plant of some 40 KB.
+// TestMemory: at rest, after some requests, at most 40 MiB stay in memory with a plant of some 40 KB. When the runtime collects
+// garbage decides over 2 MiB, so a service that has more is tried once more, and again.
 func TestMemory(t *testing.T) {
+	kib := 0
+	for try := 0; try < 3 && (try == 0 || kib > 40<<10); try++ {
+		kib = residentAfterRequests(t)
+		t.Logf("%.1f MiB resident", float64(kib)/1024)
+	}
+	if kib > 40<<10 {
+		t.Errorf("%d KiB are resident, more than 40 MiB", kib)
+	}
+}
+
+// residentAfterRequests gives how much of a new service stays in memory after some requests.
+func residentAfterRequests(t *testing.T) (kib int) {
+	t.Helper()
 	dir := t.TempDir()
 	manifest := filepath.Join("..", "demo", "plant.json")
 	key := apptest.Initialise(t, dir, "--domain", "demo.example", "--manifest", manifest)
 	p := apptest.StartService(t, dir)
+	defer p.Kill()
 	for _, path := range []string{"/", "/docs", "/account", "/account/manifest", "/auth/profile", "/key", "/user", "/audit", "/openapi.json", "/metrics", "/account/manifest/revisions"} {
 		for range 20 {
 			if status := p.Status(http.MethodGet, path, key, ""); status != http.StatusOK {
@@ -388,10 +403,5 @@ func TestMemory(t *testing.T) {
 			t.Fatalf("PUT /account/manifest: %d", status)
 		}
 	}
-	kib := 0
-	apptest.Eventually(t, "a rest in at most 40 MiB", func() bool { // the runtime gives back piece by piece
-		kib = p.ResidentKiB(t)
-		return kib <= 40<<10
-	})
-	t.Logf("%.1f MiB resident", float64(kib)/1024)
+	return p.ResidentKiB(t)
 }
