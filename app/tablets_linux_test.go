@@ -43,6 +43,9 @@ func BenchmarkTablets(b *testing.B) {
 	for _, protocol := range protocols {
 		b.Run(protocol, func(b *testing.B) {
 			seconds := max(b.N, 10)
+			if testing.Short() {
+				seconds = 3
+			}
 			floorCPU, floorMemory := followed(b, bareService(b), protocol, seconds, func(int) (string, string) { return "/", "" }, nil)
 			plant := tabletPlant(b)
 			key := func(i int) (path, key string) {

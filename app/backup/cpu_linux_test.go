@@ -13,7 +13,11 @@ import (
 // the store's file, in the program and in the system. On a busy machine it is steadier than how long a backup takes.
 func BenchmarkProcessorTime(b *testing.B) {
 	s := openStore(b, b.TempDir())
-	for n := uint64(0); s.Size() < 256<<20; n += 50_000 {
+	size := int64(256 << 20)
+	if testing.Short() {
+		size = 64 << 20
+	}
+	for n := uint64(0); s.Size() < size; n += 50_000 {
 		fill(b, s, n, 50_000)
 	}
 	for _, c := range []struct {
