@@ -4,6 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { AsyncDirective } from "../vendor/lit-html/async-directive.js";
 import { directive } from "../vendor/lit-html/directive.js";
 import { repeat } from "../vendor/lit-html/directives/repeat.js";
+import { brief } from "./brief.js";
 import { compare } from "./format.js";
 
 /** Rows above and below the visible ones that are drawn too, so that scrolling shows no gaps. */
@@ -153,6 +154,6 @@ export function table({ columns, rows, key = (row) => row.code, state = {}, chan
     </tr></thead>
     <tbody>${growing({ rows: sorted, key, row: (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => { if (open && !e.target.closest("a, button, input, select, label")) open(row); }}>
       ${selected ? html`<td class="tick"><input type="checkbox" aria-label=${`Choose ${key(row)}`} .checked=${selected.has(key(row))} @change=${(e) => select(e.target.checked ? [...selected, key(row)] : [...selected].filter((k) => k !== key(row)))}></td>` : nothing}
-      ${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""} data-label=${c.label}>${c.cell ? c.cell(row) : html`<span dir="auto">${c.text(row) ?? ""}</span>`}</td>`)}
+      ${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""} data-label=${c.label}>${c.cell ? c.cell(row) : brief(c.text(row))}</td>`)}
     </tr>` })}</tbody></table></div>`;
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
 	"opsmon/app/web/webtest"
 )
 
@@ -74,9 +77,13 @@ func TestHostileNamesOnEveryPage(t *testing.T) {
 				tab.Visit("/console/" + path)
 				tab.Until(`document.querySelector("main h1") && !document.querySelector("main .loading")`)
 				checkWidth(t, tab)
+				checkHeight(t, tab)
 				for _, scheme := range []string{"dark", "light"} {
 					tab.Media("prefers-color-scheme", scheme)
 					tab.Axe()
+				}
+				if view == webtest.Laptop {
+					checkPaper(t, tab)
 				}
 				tab.Shot(fmt.Sprintf("hostile-%d-%s", view.Width, strings.NewReplacer("/", "_", "%", "").Replace(path)))
 				if links := webtest.Eval[[]string](tab, `[...document.querySelectorAll("a[href], form[action], iframe, object, embed")].map((e) => e.href ?? e.action ?? e.tagName).filter((h) => !/^https?:|^blob:/.test(h))`); len(links) > 0 {
@@ -120,6 +127,14 @@ func TestHostileNamesInDialogs(t *testing.T) {
 	ann.Clean()
 }
 
+// checkHeight checks that a name of four thousand letters takes a few lines at most: in headings, lists, chips and rows of tables.
+func checkHeight(t *testing.T, tab *webtest.Tab) {
+	t.Helper()
+	if tall := webtest.Eval[[]string](tab, `[...document.querySelectorAll("main :is(h1, h2, td, li, .chip, .crumbs)")].filter((e) => e.getBoundingClientRect().height > 180 && !e.querySelector("input, textarea, select, li, dl")).slice(0, 3).map((e) => Math.round(e.getBoundingClientRect().height) + " " + e.outerHTML.slice(0, 160))`); len(tall) > 0 {
+		t.Errorf("%s has what is too high: %s", webtest.Eval[string](tab, "location.pathname"), strings.Join(tall, "\n"))
+	}
+}
+
 // checkWidth checks that nothing is wider than the screen, or lies outside of it.
 func checkWidth(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
@@ -131,4 +146,25 @@ func checkWidth(t *testing.T, tab *webtest.Tab) {
 	})()`); len(wide) > 0 {
 		t.Errorf("%s is too wide: %s", webtest.Eval[string](tab, "location.pathname"), strings.Join(wide, "\n"))
 	}
+}
+
+// checkPaper checks what is printed on A4: the page alone, without what is pressed, and nothing wider than the paper.
+func checkPaper(t *testing.T, tab *webtest.Tab) {
+	t.Helper()
+	tab.Do(chromedp.EmulateViewport(718, 1000))
+	medium := func(name string) {
+		if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	medium("print")
+	if wrong := webtest.Eval[[]string](tab, `(() => {
+		const all = [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() && !e.closest(".visually-hidden"));
+		const short = (e) => e.outerHTML.slice(0, 120), wide = (e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".week");
+		return [...all.filter((e) => e.matches(".top, .menu, .changes, .button, button") && !e.closest("th")), ...all.filter(wide)].slice(0, 3).map(short);
+	})()`); len(wrong) > 0 {
+		t.Errorf("%s prints what it should not, or what is too wide: %s", webtest.Eval[string](tab, "location.pathname"), strings.Join(wrong, "\n"))
+	}
+	medium("")
+	tab.Do(chromedp.EmulateViewport(webtest.Laptop.Width, webtest.Laptop.Height))
 }

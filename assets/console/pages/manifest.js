@@ -58,7 +58,7 @@ const page = (tools, mount) => {
       <p>The whole configuration. What you change here is seen on the other pages at once, and counts when you apply it.</p></div>
     ${state.broken ? html`<p class="notice bad" role="alert"><strong>This text is ${state.shape ? "no manifest" : "not valid JSON"}, so it does not count yet.</strong> ${state.broken} It is kept in this browser.</p>` : nothing}
     <div class="editor" ${ref(mount)} @dragover=${(e) => e.preventDefault()} @drop=${(e) => { if (e.dataTransfer.files[0] && !workspace.readOnly) { e.preventDefault(); offer(tools, e.dataTransfer.files[0]); } }}></div>
-    <p class="muted small">Ctrl+Space completes, Ctrl+F finds, Ctrl+Shift+M lists the problems; Escape and then Tab leaves the editor.</p>`;
+    <p class="muted small no-print">Ctrl+Space completes, Ctrl+F finds, Ctrl+Shift+M lists the problems; Escape and then Tab leaves the editor.</p>`;
 };
 
 // The text may have megabytes: it is taken out of the editor when the hands rest.

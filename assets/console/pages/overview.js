@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get } from "../../shared/api.js";
+import { brief } from "../../shared/brief.js";
 import { sentence } from "../../shared/dialog.js";
 import { ago, count, number, time } from "../../shared/format.js";
 import { warnings } from "./appliance.js";
@@ -44,7 +45,7 @@ function page(ctx, { revisions, appliance, failed }) {
         SKU: account.skus?.length, "Shift pattern": account.shiftPatterns?.length, Reason: reasons(account.reasons), Task: account.tasks?.length, "Task list": account.taskLists?.length,
       })}</section>
       <section class="card stack"><div class="spread"><h2>Changed lately</h2><a href="/console/revisions">All revisions</a></div>
-        <ul class="plain-list">${revisions.map((r) => html`<li><a href=${`/console/revisions/${r.revision}`}>Revision ${r.revision}</a> <span dir="auto">${r.note}</span><br>
+        <ul class="plain-list">${revisions.map((r) => html`<li><a href=${`/console/revisions/${r.revision}`}>Revision ${r.revision}</a> ${brief(r.note)}<br>
           <span class="muted small"><span dir="auto">${r.author}</span>, <time datetime=${r.createdAt} title=${time(r.createdAt, { seconds: true })}>${ago(r.createdAt)}</time></span></li>`)}</ul></section>
       ${appliance ? machine(appliance) : nothing}
     </div>`;
@@ -54,7 +55,7 @@ const tiles = (counts) => html`<dl class="tiles">${Object.entries(counts).map(([
 
 const reasons = (list) => (list ?? []).reduce((sum, reason) => sum + 1 + reasons(reason.reasons), 0);
 
-const plantCard = (plant) => html`<section class="card stack"><div class="spread"><h2 dir="auto"><a href=${`/console/plants/${encodeURIComponent(plant.code)}`}>${plant.name}</a></h2><span class="muted">${plant.timezone}</span></div>
+const plantCard = (plant) => html`<section class="card stack"><div class="spread"><h2 dir="auto"><a href=${`/console/plants/${encodeURIComponent(plant.code)}`}>${brief(plant.name)}</a></h2><span class="muted">${plant.timezone}</span></div>
   ${tiles({ Group: plant.stationGroups.length, Station: plant.stationGroups.reduce((sum, group) => sum + group.stations.length, 0) })}</section>`;
 
 const machine = (now) => html`<section class="card stack"><div class="spread"><h2>Appliance</h2><a href="/console/appliance">Details</a></div>

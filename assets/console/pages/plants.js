@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { connection, get } from "../../shared/api.js";
+import { brief, cut } from "../../shared/brief.js";
 import { sentence } from "../../shared/dialog.js";
 import { ago, count, number } from "../../shared/format.js";
 import { schemas } from "../../shared/schema.js";
@@ -112,14 +113,14 @@ class Page {
     return html`<div class="page-head"><h1>Plants and stations</h1><span class="row">${listButtons(ctx, "stations")}${ctx.workspace.readOnly ? nothing : html`<button type="button" class="button primary" @click=${() => addPlant(ctx, this)}>Add a plant</button>`}</span>
         <p>${count(stations.length, "station")} in ${count(plants.length, "plant")}${limit ? `; the limit is ${number(limit)}` : ""}. Choose one in the tree to see and change it.</p></div>
       ${limit && stations.length > limit ? html`<p class="notice wait">There are more stations than the limit of ${number(limit)}: this cannot be applied.</p>` : nothing}
-      <div class="cards">${plants.map((plant) => html`<section class="card stack"><div class="spread"><h2><a href=${plant.href}><bdi>${plant.name}</bdi></a></h2><span class="muted">${plant.item.timezone}</span></div>
-        <ul class="plain-list">${plant.children.map((group) => html`<li class="spread"><a href=${group.href}><bdi>${group.name}</bdi></a> <span class="muted">${count(group.children.length, "station")}</span></li>`)}</ul></section>`)}</div>`;
+      <div class="cards">${plants.map((plant) => html`<section class="card stack"><div class="spread"><h2><a href=${plant.href}>${brief(plant.name)}</a></h2><span class="muted">${plant.item.timezone}</span></div>
+        <ul class="plain-list">${plant.children.map((group) => html`<li class="spread"><a href=${group.href}>${brief(group.name)}</a> <span class="muted">${count(group.children.length, "station")}</span></li>`)}</ul></section>`)}</div>`;
   }
 
   #head(node) {
     const change = changeOf(node, indexOf(this.ctx.workspace.base)), problems = this.ctx.workspace.problemsBelow(node.path);
-    return html`<nav class="crumbs" aria-label="Where this is"><a href="/console/plants">All plants</a>${[node.plant, node.group].filter(Boolean).map((n) => html` <span aria-hidden="true">›</span> <a href=${n.href}><bdi>${n.name}</bdi></a>`)}</nav>
-      <div class="page-head"><div class="node-title"><h1 dir="auto">${node.name}</h1>
+    return html`<nav class="crumbs" aria-label="Where this is"><a href="/console/plants">All plants</a>${[node.plant, node.group].filter(Boolean).map((n) => html` <span aria-hidden="true">›</span> <a href=${n.href}><bdi>${cut(n.name)}</bdi></a>`)}</nav>
+      <div class="page-head"><div class="node-title"><h1 dir="auto">${brief(node.name)}</h1>
         <span class="row"><code>${node.code}</code>
           ${isMeter(node) ? html`<span class="tag">Energy meter only</span>` : nothing}${isScheduling(node) ? html`<span class="tag">Scheduling only</span>` : nothing}
           ${change ? html`<span class="tag wait">${change === "new" ? "New" : change === "moved" ? "Moved" : "Changed"}, not applied</span>` : nothing}
@@ -152,7 +153,7 @@ class Page {
   }
 
   #children(node) {
-    const one = (child) => html`<li class="spread"><span><a href=${child.href}><bdi>${child.name}</bdi></a> <span class="muted">${child.code}</span></span><span class="muted small">${child.children ? count(child.children.length, "station") : isMeter(child) ? "meter" : isScheduling(child) ? "scheduling only" : ""}</span></li>`;
+    const one = (child) => html`<li class="spread"><span><a href=${child.href}>${brief(child.name)}</a> <span class="muted">${child.code}</span></span><span class="muted small">${child.children ? count(child.children.length, "station") : isMeter(child) ? "meter" : isScheduling(child) ? "scheduling only" : ""}</span></li>`;
     return html`<details class="card stations-of"><summary><strong>${node.kind === "plant" ? count(node.children.length, "group") : count(node.children.length, "station")}</strong></summary>
       <ul class="plain-list">${node.children.slice(0, 200).map(one)}</ul>${node.children.length > 200 ? html`<p class="muted small">and ${number(node.children.length - 200)} more, in the tree</p>` : nothing}</details>`;
   }

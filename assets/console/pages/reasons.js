@@ -1,6 +1,7 @@
 // Reasons: a tree that is put in order by dragging or with the keyboard, and one reason at a time to change.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { brief } from "../../shared/brief.js";
 import { confirm } from "../../shared/dialog.js";
 import { getIn, insertIn, setIn, updateIn } from "../../shared/document.js";
 import { count, matches } from "../../shared/format.js";
@@ -46,7 +47,7 @@ function page(ctx, state) {
       <section class="card stack"><input type="search" aria-label="Search reasons" placeholder="Search" .value=${state.search} @input=${(e) => { state.search = e.target.value; ctx.update(); }}>
         ${rows.length ? html`<ul class="reason-tree" role="tree" aria-label="Reasons" @dragover=${(e) => over(e, tools)} @drop=${(e) => drop(e, tools)} @dragend=${() => { state.drop = null; ctx.update(); }} @keydown=${(e) => keys(e, tools)}>
           ${rows.map((row) => treeRow(row, tools, rows))}</ul>` : html`<p class="empty">${state.search ? "Nothing is found." : "No reason is defined yet."}</p>`}
-        ${workspace.readOnly ? nothing : html`<p class="muted small">Drag a reason to its place, or choose it and move it with the arrows below its name. With the keyboard: Alt and the arrow keys.</p>`}</section>
+        ${workspace.readOnly ? nothing : html`<p class="muted small no-print">Drag a reason to its place, or choose it and move it with the arrows below its name. With the keyboard: Alt and the arrow keys.</p>`}</section>
       ${state.path[0] === undefined ? html`<section class="card"><p class="muted">${count(every.length, "reason")}. Choose one to see or change it.</p></section>` : chosen ? detail(tools, chosen)
         : html`<section class="card"><p class="empty">There is no reason of the code <bdi>${state.path[0]}</bdi>.</p></section>`}
     </div>`;
@@ -60,9 +61,9 @@ function treeRow({ reason, place, type }, { ctx, state }, rows) {
       aria-selected=${String(chosen)} aria-expanded=${below ? String(!closed) : nothing} data-code=${reason.code} data-depth=${Math.min(place.length, 8)} draggable=${ctx.workspace.readOnly ? "false" : "true"}
       @dragstart=${(e) => { e.dataTransfer.setData("text/plain", reason.code); e.dataTransfer.effectAllowed = "move"; state.dragged = reason.code; }} @click=${() => ctx.navigate(href(reason.code))}>
     <button type="button" class="twist" tabindex="-1" aria-hidden="true" ?disabled=${!below} @click=${(e) => { e.stopPropagation(); toggle(state, reason.code); ctx.update(); }}>${below ? (closed ? "▸" : "▾") : ""}</button>
-    <span class="tree-name" dir="auto">${reason.name ?? reason.code}</span><code class="muted small">${reason.code}</code>
+    <span class="tree-name">${brief(reason.name ?? reason.code)}</span><code class="muted small">${reason.code}</code>
     ${problems ? html`<span class="state bad small">${count(problems, "problem")}</span>` : nothing}
-    <span class="muted small tree-type">${(type ?? ["downtime", "non_production"]).length === 2 ? "" : wordOf(type[0])}${reason.oee ? ` · ${wordOf(reason.oee)}` : ""}</span></li>`;
+    <span class="muted small tree-type">${[type?.length === 1 && wordOf(type[0]), reason.oee && wordOf(reason.oee)].filter(Boolean).join(" · ")}</span></li>`;
 }
 
 const toggle = (state, code) => { if (!state.closed.delete(code)) state.closed.add(code); };
@@ -144,7 +145,7 @@ function shift(key, tools, { place, parents }) {
 // moves are buttons that do what Alt and the arrow keys do, for screens without a keyboard.
 function moves(tools, row) {
   const name = row.reason.name ?? row.reason.code, arrows = [["ArrowUp", "↑", "up"], ["ArrowDown", "↓", "down"], ["ArrowLeft", "←", "out of the one above it"], ["ArrowRight", "→", "into the one before it"]];
-  return html`<div class="row" role="group" aria-label="Its place in the tree">${arrows.map(([key, sign, where]) => {
+  return html`<div class="row no-print" role="group" aria-label="Its place in the tree">${arrows.map(([key, sign, where]) => {
     const go = shift(key, tools, row);
     return html`<button type="button" class="icon-button" title=${`Move ${where}`} aria-label=${`Move ${name} ${where}`} ?disabled=${!go} @click=${go}>${sign}</button>`;
   })}</div>`;
@@ -172,10 +173,10 @@ function detail(tools, { reason, place, parents, type }) {
   };
   const kinds = ["downtime", "non_production"].map((value) => ({ value, label: wordOf(value) }));
   const inherited = parents.length && !reason.type ? ` Not set: as the reason above it${type ? ` (${type.map(wordOf).join(" and ")})` : ""}.` : " Not set: both.";
-  return html`<section class="card stack"><div class="spread"><h2 dir="auto">${reason.name ?? reason.code}</h2>
+  return html`<section class="card stack"><div class="spread"><h2 dir="auto">${brief(reason.name ?? reason.code)}</h2>
       ${workspace.readOnly ? nothing : html`<div class="row"><button type="button" class="button small" @click=${() => { state.closed.delete(reason.code); add(tools, [...place, reason.reasons?.length ?? 0]); }}>Add below it</button><button type="button" class="button small" @click=${remove}>Remove</button></div>`}</div>
     ${workspace.readOnly ? nothing : moves(tools, { reason, place, parents })}
-    ${parents.length ? html`<p class="muted small">${parents.map((p) => html`<a href=${href(p.code)}><bdi>${p.name ?? p.code}</bdi></a> › `)}</p>` : nothing}
+    ${parents.length ? html`<p class="muted small">${parents.map((p) => html`<a href=${href(p.code)}><bdi>${brief(p.name ?? p.code)}</bdi></a> › `)}</p>` : nothing}
     ${entityFields(ctx, tools.state.all, "Reason", path, [codeField(reason.code, every.map((row) => row.reason), rename), "name", "description"])}
     ${field({ name: "type", id: "reason-type", schema: propertyOf(state.all, "Reason", "type"), hint: `${propertyOf(state.all, "Reason", "type").description}${inherited}`, value: reason.type, options: kinds, disabled: workspace.readOnly, problem: workspace.problem([...path, "type"]), change: (value) => workspace.edit((doc) => setIn(doc, [...path, "type"], value?.length ? value : undefined)) })}
     ${entityFields(ctx, state.all, "Reason", path, ["oee"])}</section>`;

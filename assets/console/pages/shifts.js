@@ -1,6 +1,7 @@
 // Shift patterns: weeks of shifts, drawn and changed by dragging, with the exact times below.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { brief } from "../../shared/brief.js";
 import { confirm } from "../../shared/dialog.js";
 import { getIn, insertIn, setIn, updateIn } from "../../shared/document.js";
 import { compare, count, hours, number, weekDays } from "../../shared/format.js";
@@ -36,7 +37,7 @@ const listing = (ctx, patterns) => html`
   <div class="page-head"><h1>Shift patterns</h1>${ctx.workspace.readOnly ? nothing : html`<button type="button" class="button primary" @click=${() => add(ctx, patterns)}>Add a shift pattern</button>`}
     <p>A group or a station that follows none is always in shift.</p></div>
   ${patterns.length === 0 ? html`<p class="empty">No shift pattern is defined yet.</p>` : nothing}
-  <div class="patterns">${patterns.map((p) => html`<section class="card stack"><div class="spread"><h2 dir="auto"><a href=${`/console/shifts/${encodeURIComponent(p.code)}`}>${p.title || p.code}</a></h2><code class="muted">${p.code}</code></div>
+  <div class="patterns">${patterns.map((p) => html`<section class="card stack"><div class="spread"><h2 dir="auto"><a href=${`/console/shifts/${encodeURIComponent(p.code)}`}>${brief(p.title || p.code)}</a></h2><code class="muted">${p.code}</code></div>
     ${week({ shifts: p.shifts, open: () => ctx.navigate(`/console/shifts/${encodeURIComponent(p.code)}`) })}
     <p class="muted">${count(p.shifts.length, "shift")}, ${perWeek(p)} a week. Followed by ${count(usedBy(ctx.workspace.doc, p.code).length, "group or station", "groups and stations")}.</p></section>`)}</div>`;
 
@@ -61,7 +62,7 @@ function one(ctx, all, state, pattern, at) {
     ctx.navigate("/console/shifts");
   };
   return html`
-    <div class="page-head"><div><a href="/console/shifts">Shift patterns</a><h1 dir="auto">${pattern.title || pattern.code}</h1></div>
+    <div class="page-head"><div><a href="/console/shifts">Shift patterns</a><h1 dir="auto">${brief(pattern.title || pattern.code)}</h1></div>
       ${workspace.readOnly ? nothing : html`<div class="row"><button type="button" class="button" @click=${() => add(ctx, workspace.doc.account.shiftPatterns, pattern)}>Duplicate</button><button type="button" class="button" @click=${remove}>Remove</button></div>`}</div>
     <section class="card stack">${entityFields(ctx, all, "ShiftPattern", path, [codeField(pattern.code, workspace.doc.account.shiftPatterns, rename), "title"])}</section>
     <section class="card stack"><div class="spread"><h2>The week</h2><span class="muted">${perWeek(pattern)} a week</span></div>
@@ -69,10 +70,10 @@ function one(ctx, all, state, pattern, at) {
         shifts: pattern.shifts, chosen: state.chosen, open: (i) => { state.chosen = i; ctx.update(); queueMicrotask(() => document.getElementById(`shift-${i}`)?.scrollIntoView({ block: "nearest" })); },
         ...(!workspace.readOnly && { change: (i, shift) => edit((shifts) => shifts.with(i, shift)), add: (shift) => edit((shifts) => [...shifts, shift]) }),
       })}
-      ${workspace.readOnly ? nothing : html`<p class="muted small">Drag a shift to another time or day, its end to make it longer or shorter; a double click adds one. With the keyboard: arrows move, Shift with arrows changes the length.</p>
+      ${workspace.readOnly ? nothing : html`<p class="muted small no-print">Drag a shift to another time or day, its end to make it longer or shorter; a double click adds one. With the keyboard: arrows move, Shift with arrows changes the length.</p>
         <div class="row"><button type="button" class="button" @click=${() => edit(copyMonday)}>Monday's shifts on Tuesday to Friday</button></div>`}</section>
     <section class="card stack"><h2>Times</h2>${times(ctx, all, state, pattern, path, edit)}</section>
-    <section class="card stack"><h2>Followed by</h2>${users.length ? html`<p class="row">${users.map((u) => html`<a class="chip plain" href=${u.href}><bdi>${u.label}</bdi></a>`)}</p>` : html`<p class="muted">No group or station follows it.</p>`}</section>`;
+    <section class="card stack"><h2>Followed by</h2>${users.length ? html`<p class="row">${users.map((u) => html`<a class="chip plain" href=${u.href}>${brief(u.label)}</a>`)}</p>` : html`<p class="muted">No group or station follows it.</p>`}</section>`;
 }
 
 // What refers to a pattern keeps referring to it under its new code.

@@ -1,6 +1,7 @@
 // SKUs: a table of all, and one of them at a time.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { brief } from "../../shared/brief.js";
 import { confirm } from "../../shared/dialog.js";
 import { insertIn, isEqual, setIn } from "../../shared/document.js";
 import { duration, matches, number } from "../../shared/format.js";
@@ -40,7 +41,7 @@ function listing(ctx, state, skus) {
       open: (sku) => ctx.navigate(`/console/skus/${encodeURIComponent(sku.code)}`),
       selected: workspace.readOnly ? undefined : state.chosen, select: (keys) => { state.chosen = new Set(keys); ctx.update(); },
       columns: [
-        { name: "code", label: "Code", text: (sku) => sku.code, cell: (sku) => html`<a href=${`/console/skus/${encodeURIComponent(sku.code)}`}><bdi>${sku.code}</bdi></a> ${mark(workspace, before.get(sku.code), sku, [...list, index.get(sku)])}` },
+        { name: "code", label: "Code", text: (sku) => sku.code, cell: (sku) => html`<a href=${`/console/skus/${encodeURIComponent(sku.code)}`}>${brief(sku.code)}</a> ${mark(workspace, before.get(sku.code), sku, [...list, index.get(sku)])}` },
         { name: "name", label: "Name", text: (sku) => sku.name },
         { name: "rate", label: "Rate", text: rate },
         { name: "partsPerCycle", label: "Parts per cycle", numeric: true, text: (sku) => sku.partsPerCycle, cell: (sku) => number(sku.partsPerCycle ?? 1) },
@@ -91,7 +92,7 @@ function one(ctx, all, sku, at) {
     ctx.navigate(`/console/skus/${encodeURIComponent(code)}`, { replace: true });
   };
   return html`
-    <div class="page-head"><div><a href="/console/skus">SKUs</a><h1 dir="auto">${sku.name || sku.code}</h1></div>
+    <div class="page-head"><div><a href="/console/skus">SKUs</a><h1 dir="auto">${brief(sku.name || sku.code)}</h1></div>
       ${workspace.readOnly ? nothing : html`<div class="row">
         <button type="button" class="button" @click=${() => add(ctx, workspace.doc.account.skus, sku)}>Duplicate</button>
         <button type="button" class="button" @click=${async () => {

@@ -1,6 +1,7 @@
 // Features: flags that are on, off, or as the level above has them.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { cut } from "../../shared/brief.js";
 import { segmented } from "../../shared/form.js";
 import { propertyOf } from "../../shared/schema.js";
 import { labelOf, wordOf } from "../../shared/terms.js";
@@ -17,7 +18,7 @@ export const ownFlag = (item, name) => (item?.[name] === "on" || item?.[name] ==
 /** inheritedFlag tells in words what a flag is where a node says nothing of it. */
 export function inheritedFlag(node, name, account) {
   const { value, from, node: at } = flagOf(node.above, name, groupFlags.includes(name) ? null : account);
-  return { value, text: from === "default" ? `${wordOf(value)} by default` : from === "account" ? `${wordOf(value)} from the account` : `${wordOf(value)} from ${from} ${at.name}` };
+  return { value, text: from === "default" ? `${wordOf(value)} by default` : from === "account" ? `${wordOf(value)} from the account` : `${wordOf(value)} from ${from} ${cut(at.name)}` };
 }
 
 /** flagsForm shows the flags that can be set at a node. */

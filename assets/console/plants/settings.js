@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { keyed } from "../../vendor/lit-html/directives/keyed.js";
+import { cut } from "../../shared/brief.js";
 import { propertyOf } from "../../shared/schema.js";
 import { labelOf } from "../../shared/terms.js";
 import { stationOptions } from "../choices.js";
@@ -58,7 +59,7 @@ function placeholder({ node, account }, name) {
   if (name === "forceAllShiftTimeAsPlannedProduction") return "Not set: no";
   if (name !== "shiftPatternCode") return undefined;
   const code = node.kind === "station" ? node.group.item.shiftPatternCode : null;
-  return code ? `Not set: inherits ${account.shiftPatterns?.find((p) => p.code === code)?.title ?? code}` : "Not set: always in shift";
+  return code ? `Not set: inherits ${cut(account.shiftPatterns?.find((p) => p.code === code)?.title ?? code)}` : "Not set: always in shift";
 }
 
 // What a field means, and what holds while it is not set.
@@ -68,11 +69,11 @@ function hintOf(at, name, schema) {
   if (name === "idleCostPerMinute" && account.currency) hint = hint.replace("in account currency", `in ${account.currency}`);
   if (silent[name] && !set) hint += ` ${silent[name]}`;
   if (name.startsWith("include") && !set) hint += ` ${inherited(node, name)}`;
-  if (name === "shiftPatternCode" && !set && node.kind === "station") hint += ` ${node.group.item.shiftPatternCode ? `Not set: inherits ${node.group.item.shiftPatternCode} from group ${node.group.name}.` : `Group ${node.group.name} has none either: it is always in shift.`}`;
+  if (name === "shiftPatternCode" && !set && node.kind === "station") hint += ` ${node.group.item.shiftPatternCode ? `Not set: inherits ${node.group.item.shiftPatternCode} from group ${cut(node.group.name)}.` : `Group ${cut(node.group.name)} has none either: it is always in shift.`}`;
   return hint;
 }
 
 function inherited(node, name) {
-  for (let at = node.above; at; at = at.above) if (Array.isArray(at.item?.[name])) return `Not set, it has what ${at.kind} ${at.name} has.`;
+  for (let at = node.above; at; at = at.above) if (Array.isArray(at.item?.[name])) return `Not set, it has what ${at.kind} ${cut(at.name)} has.`;
   return "Not set, it has what the level above has.";
 }

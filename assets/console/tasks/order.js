@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
+import { brief } from "../../shared/brief.js";
 import { updateIn } from "../../shared/document.js";
 import { number } from "../../shared/format.js";
 
@@ -47,8 +48,8 @@ export function inOrder({ ctx, state }, code, inside, href) {
   return html`<ol class="ordered">${repeat(inside, (t) => t.code, (t, i) => html`<li tabindex="0" draggable=${workspace.readOnly ? "false" : "true"} class=${state.over === i ? "over" : ""} @keydown=${(e) => keys(e, i)}
       @dragstart=${(e) => { state.dragged = i; e.dataTransfer.setData("text/plain", t.code); }} @dragover=${(e) => { if (state.dragged === undefined) return; e.preventDefault(); if (state.over !== i) { state.over = i; ctx.update(); } }}
       @dragend=${() => { Object.assign(state, { dragged: undefined, over: undefined }); ctx.update(); }} @drop=${(e) => { e.preventDefault(); move(state.dragged, i); Object.assign(state, { dragged: undefined, over: undefined }); ctx.update(); }}>
-      <span class="muted order">${number(entry(t, code).order)}</span><a href=${href(t.code)} dir="auto">${t.title || t.code}</a><code class="muted small">${t.code}</code>
+      <span class="muted order">${number(entry(t, code).order)}</span><a href=${href(t.code)} >${brief(t.title || t.code)}</a><code class="muted small">${t.code}</code>
       ${workspace.readOnly ? nothing : html`<span class="row actions"><button type="button" class="icon-button" aria-label=${`Move ${t.title} up`} ?disabled=${i === 0} @click=${() => move(i, i - 1)}>↑</button><button type="button" class="icon-button" aria-label=${`Move ${t.title} down`} ?disabled=${i === codes.length - 1} @click=${() => move(i, i + 1)}>↓</button>
         <button type="button" class="icon-button" aria-label=${`Take ${t.title} out of the list`} @click=${() => leave(t)}>✕</button></span>`}</li>`)}</ol>
-    ${workspace.readOnly ? nothing : html`<p class="muted small">Drag to put them in order; with the keyboard: Alt and the arrow keys.</p>`}`;
+    ${workspace.readOnly ? nothing : html`<p class="muted small no-print">Drag to put them in order; with the keyboard: Alt and the arrow keys.</p>`}`;
 }
