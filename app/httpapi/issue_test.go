@@ -93,6 +93,7 @@ func TestStopOverHTTP(t *testing.T) {
 	}
 	text(s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"PACK-1"}`}), 403, "enableManualDowntime is off at station PACK-1: the station decides so")
 	s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"PACK-9"}`}).wantDetail(t, "stationCode", "must be a station of the account")
+	s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"KWH-1"}`}).wantDetail(t, "stationCode", "must be a station that produces; KWH-1 is an energy meter")
 	send(`"productive":true`)
 	made := s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"PACK-2","causeCode":"BRK","initials":"ABC","note":"a fuse"}`, header: map[string]string{"Idempotency-Key": "k1"}}).want(t, 200)
 	again := s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"PACK-2","causeCode":"BRK","initials":"ABC","note":"a fuse"}`, header: map[string]string{"Idempotency-Key": "k1"}}).want(t, 200)

@@ -588,7 +588,7 @@ var operations = map[string]operation{
 	},
 	"POST /issue": {
 		id: "manualDowntime", tag: "Issue", summary: "Start, end or record a manual downtime",
-		about: "Without `endAt` one starts, at `startAt` or now. With `endAt` alone the one that goes on ends. With both, one that is over is recorded, up to 24 hours back, by a supervisor up to 31 days. Nothing counts while it lasts.\n\n" +
+		about: "Without `endAt` one starts, at `startAt` or now. With `endAt` alone the one that goes on ends. With both, one that is over is recorded, up to 24 hours back, by a supervisor up to 31 days. Nothing counts while it lasts. An energy meter has none.\n\n" +
 			"403: the flag `enableManualDowntime` is off at the station; the sentence names the level that decided. 409: one goes on already or none does, or the time overlaps another.",
 		answer: "The downtime as it is now.", body: schema.IssueCreate, form: formResult, gives: "Issue", sample: issueSample, also: []int{409, 503},
 	},

@@ -8,6 +8,7 @@ import (
 	"opsmon/app/errdefs"
 	"opsmon/app/floor"
 	"opsmon/app/monitor"
+	"opsmon/app/station"
 	"opsmon/kv"
 )
 
@@ -48,7 +49,7 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	if err != nil {
 		return nil, err
 	}
-	if err := st.Refuse(FlagManual); err != nil && (open == 0 || in.EndAt == nil) {
+	if err := mayStop(st); err != nil && (open == 0 || in.EndAt == nil) {
 		return nil, err // one that goes on can be ended: nothing counts until then
 	}
 	start, end := who.At, int64(0)
@@ -81,6 +82,15 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 		return m.end(open, end)
 	}
 	return m.whole(start, end)
+}
+
+// mayStop tells whether manual downtime can be said of a station: Invalid for an energy meter, which produces nothing;
+// Forbidden where the flag is off.
+func mayStop(st *station.Station) error {
+	if st.Monitor.MeterOnly {
+		return errdefs.InvalidField("stationCode", "must be a station that produces; %s is an energy meter", st.Code)
+	}
+	return st.Refuse(FlagManual)
 }
 
 // manual is one request on its way.
