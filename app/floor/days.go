@@ -71,7 +71,11 @@ func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *s
 		}
 		if through = max(through, first); through < last {
 			// The sums of a day are missing, as something late came for it: its hours, and then on.
-			next := min(last, hourOf((history.Day(through)+1)*day).Start)
+			next := hourOf((history.Day(through) + 1) * day).Start
+			if next <= through { // in zones that are half an hour off, an hour lies over each midnight of UTC
+				next = hourOf((history.Day(through) + 2) * day).Start
+			}
+			next = min(last, next)
 			if err := byHour(through, next); err != nil {
 				return err
 			}

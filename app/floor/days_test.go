@@ -3,6 +3,7 @@ package floor_test
 import (
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"testing"
 	"time"
 
@@ -18,7 +19,14 @@ import (
 // TestDaysAddUpAsRowsDo: over days that are kept, the one that goes on, and one that something late came for, Days gives
 // what Rows gives, by everything that is not shorter than a day.
 func TestDaysAddUpAsRowsDo(t *testing.T) {
-	r := floortest.New(t, floortest.Manifest).Open(nil)
+	t.Run("hours", func(t *testing.T) { daysAddUpAsRowsDo(t, floortest.Manifest, 30) })
+	t.Run("half hours", func(t *testing.T) { // hours that lie over midnight
+		daysAddUpAsRowsDo(t, regexp.MustCompile(`"timezone": *"[^"]*"`).ReplaceAllString(floortest.Manifest, `"timezone":"Asia/Kolkata"`), 5)
+	})
+}
+
+func daysAddUpAsRowsDo(t *testing.T, manifest string, ranges int) {
+	r := floortest.New(t, manifest).Open(nil)
 	random := rand.New(rand.NewPCG(1, 2))
 	codes := []string{press, "PACK"}
 	for i, code := range codes {
@@ -51,10 +59,10 @@ func TestDaysAddUpAsRowsDo(t *testing.T) {
 		}
 	}
 	for round := range 2 {
-		for i := range 30 {
+		for i := range ranges {
 			from := floortest.At(time.Duration(random.IntN(6*24*60)) * time.Minute)
 			to := from + int64(1+random.IntN(6*24*60))*60_000
-			whole := i == 0 && round == 0 // production days, each of which is kept
+			whole := manifest == floortest.Manifest && i == 0 && round == 0 // production days, each of which is kept
 			if whole {
 				from, to = floortest.At(22*time.Hour), floortest.At(118*time.Hour)
 			}
