@@ -312,12 +312,12 @@ var operations = map[string]operation{
 		id: "enterProduction", tag: "Production", summary: "Enter units by hand",
 		about: "Good and bad units that were made (enableManualProduction), good units that turned out bad (enableRejectProduction), or a correction of a count by a difference (enableProductionCorrection; of a schedule that has ended enableHistoricalCorrection, for admins). " +
 			"A schedule's good count has one source: where the machine counts, good units that are entered are shown and not added.\n\n" +
-			"403: the flag is off at the station. 409: no production schedule ran then, a total would be negative, the schedule would have more units than one may, manual downtime is active, or the signals of that time are not kept any more.",
+			"403: the flag is off at the station. 409: no production schedule ran then, a total would be negative then or at a later moment, the schedule would have more units than one may, manual downtime is active, or the signals of that time are not kept any more.",
 		answer: "The entry.", body: schema.ProductionCreate, form: formResult, gives: "ProductionEntry", sample: entrySample, also: []int{404, 409},
 	},
 	"POST /production/:entryId/undo": {
 		id: "undoProduction", tag: "Production", summary: "Take an entry back",
-		about:  "By a counter-entry; both stay in the list. Who may enter it may take it back while the schedule runs, then an admin.\n\n403: the flag is off. 409: it was taken back before, a total would be negative, or the signals of its time are not kept any more.",
+		about:  "By a counter-entry; both stay in the list. Who may enter it may take it back while the schedule runs, then an admin.\n\n403: the flag is off. 409: it was taken back before, a total would be negative at some moment, or the signals of its time are not kept any more.",
 		answer: "The counter-entry.", body: schema.ProductionUndo, form: formResult, gives: "ProductionEntry", sample: entrySample, also: []int{404, 409},
 	},
 	"GET /refused": {

@@ -245,8 +245,8 @@ type standing struct {
 	adds   bool // good units that are entered are added, and not only shown
 }
 
-// adds tells whether the totals of a schedule stay possible with an entry: not negative where it counts nor in the end, and
-// new units not past the maximum. Conflict.
+// adds tells whether the totals of a schedule stay possible with an entry: not negative where it counts nor at any moment
+// after it, and new units not past the maximum. Conflict.
 func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
 	list, err := a.standings(sched, e)
 	if err != nil {
@@ -306,8 +306,8 @@ func (a *act) lacks(sched *Schedule, e *Entry) error {
 	return nil
 }
 
-// standings gives what an entry meets where it counts and in the end: of a running schedule by what the machine shows, of
-// one that has ended by its minutes.
+// standings gives what an entry meets where it counts, where totals fell after it, and in the end: of a running schedule by
+// what the machine shows, of one that has ended by its minutes.
 func (a *act) standings(sched *Schedule, e *Entry) (list []standing, err error) {
 	if sched.State == Completed {
 		d, err := a.w.Detail(sched.StationCode, minuteOf(sched.Start), minuteOf(sched.End)+minute)
@@ -322,7 +322,7 @@ func (a *act) standings(sched *Schedule, e *Entry) (list []standing, err error) 
 		was.manual = slices.ContainsFunc(d.Issues, func(i monitor.Issue) bool {
 			return i.Type == monitor.IssueManual && i.Start <= e.Effective && (i.End == 0 || e.Effective < i.End)
 		})
-		return []standing{was}, nil
+		return was.before(d.Minutes, sched.ID, e.Effective), nil
 	}
 	for _, moment := range []int64{e.Effective, a.w.Now} {
 		v, err := a.w.ViewAt(sched.StationCode, moment)
@@ -337,7 +337,31 @@ func (a *act) standings(sched *Schedule, e *Entry) (list []standing, err error) 
 		}
 		list = append(list, was)
 	}
-	return list, nil
+	if minuteOf(e.Effective) == minuteOf(a.w.Now) {
+		return list, nil
+	}
+	d, err := a.w.Detail(sched.StationCode, minuteOf(e.Effective), minuteOf(a.w.Now)+minute)
+	if err != nil {
+		return nil, err
+	}
+	return append(list[:1], list[1].before(d.Minutes, sched.ID, e.Effective)...), nil
+}
+
+// before gives what stands in the end, and at the ends of those minutes before, from a moment on, in which a total fell:
+// nowhere else is less left of it.
+func (was standing) before(minutes []monitor.Minute, id string, from int64) []standing {
+	list := []standing{was}
+	for i := len(minutes) - 1; i >= 0 && minutes[i].Start >= minuteOf(from); i-- {
+		c := sums(minutes[i : i+1])[id]
+		if c == nil {
+			continue
+		}
+		if c.Good < 0 || c.Bad < 0 {
+			list = append(list, standing{Count: was.Count, at: minutes[i].Start + minute - 1, adds: was.adds})
+		}
+		was.Good, was.Bad = was.Good-c.Good, was.Bad-c.Bad
+	}
+	return list
 }
 
 func units(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

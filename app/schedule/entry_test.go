@@ -85,6 +85,39 @@ func TestEntries(t *testing.T) {
 	}
 }
 
+// What is told late of earlier, or taken back, leaves enough for what was rejected after it, also where the end has enough.
+func TestEntryBeforeAReject(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		p := newPlant(t)
+		v := p.make(input("08:00"))
+		p.must(p.start(v.ID, schedule.StartInput{}))
+		p.until("08:10")
+		first, err := p.enter(schedule.EntryInput{Good: 5})
+		p.must(first, err)
+		p.until("08:20")
+		p.must(p.enter(schedule.EntryInput{Reject: 4}))
+		p.until("08:30")
+		p.must(p.enter(schedule.EntryInput{Good: 9}))
+		p.until("08:40")
+		if ended {
+			p.must(p.end(v.ID, ""))
+		}
+		less := func(n float64) error {
+			_, err := do(p, func(w *floor.Work) (any, error) {
+				return p.s.Enter(w, person(auth.Admin), schedule.EntryInput{StationCode: "PRESS", ScheduleID: v.ID, At: moment("08:15"), Good: -n, Correction: true, Initials: "abc"})
+			})
+			return err
+		}
+		refused(t, less(2), errdefs.Conflict, "1 good and 4 bad units", "negative")
+		_, err = p.undo(first.ID, auth.Admin)
+		refused(t, err, errdefs.Conflict, "1 good and 4 bad units", "negative")
+		p.must(nil, less(1))
+		if got := p.get(v.ID); *got.Good != 9 || *got.Bad != 4 || *got.Unapplied != 0 {
+			t.Errorf("ended %t: %v good, %v bad, %d unapplied", ended, *got.Good, *got.Bad, *got.Unapplied)
+		}
+	}
+}
+
 // An entry that was a mistake does not make operators the source of the count for good.
 func TestUndoneEntryIsNoSource(t *testing.T) {
 	p := newPlant(t)
