@@ -138,7 +138,7 @@ func TestDemoLives(t *testing.T) {
 	if p.Status(http.MethodGet, "/", "", "") != http.StatusOK {
 		t.Error("there is no page")
 	}
-	if took := time.Since(began); took > 5*time.Second { // a second, on a machine that has nothing else to do
+	if took := time.Since(began); took > 20*time.Second { // a second, on a machine that has nothing else to do
 		t.Errorf("the page came after %v", took)
 	}
 	line, err := p.Lines.ReadString('\n')

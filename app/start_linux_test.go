@@ -15,7 +15,7 @@ import (
 )
 
 // startGoal is how long a start with the largest manifest may take on the reference machine. The test itself only
-// fails at five times that: other machines are slower, and busy ones slower still.
+// fails at five times that, and at ten times its floors: other machines are slower, and busy ones slower still.
 const startGoal = 150 * time.Millisecond
 
 // TestStart measures the time from the start of the process until GET /ready answers 200, with 10,000 stations in
@@ -51,7 +51,7 @@ func TestStart(t *testing.T) {
 		services = append(services, p)
 	}, func() { services[len(services)-1].Kill() })
 	t.Logf("ready after %v (median of 10); floors: version %v, store opened and read %v; %.1f times their sum", ready, version, read, float64(ready)/float64(version+read))
-	if ready > 5*startGoal {
+	if ready > 5*startGoal && ready > 10*(version+read) {
 		t.Errorf("ready after %v, far more than %v", ready, startGoal)
 	}
 }

@@ -100,7 +100,7 @@ func gather(t *testing.T, s *Store, updates ...func()) {
 	<-started
 	for i, update := range updates {
 		wg.Go(update)
-		for deadline := time.Now().Add(5 * time.Second); queued(s) <= i; runtime.Gosched() {
+		for deadline := time.Now().Add(time.Minute); queued(s) <= i; runtime.Gosched() {
 			if time.Now().After(deadline) {
 				t.Fatal("an Update does not wait in the queue")
 			}

@@ -74,7 +74,7 @@ func Binary(t testing.TB) string {
 // Command runs the binary to its end and gives its output and exit status.
 func Command(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Binary(t), args...)
 	var out, errs bytes.Buffer
@@ -168,7 +168,7 @@ func (p *Process) End(t testing.TB, signal os.Signal) int {
 	go func() { p.Cmd.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		p.Cmd.Process.Kill()
 		<-ended
 		t.Fatalf("it did not end: %s", p.Stderr)

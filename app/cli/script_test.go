@@ -222,7 +222,7 @@ func TestUnfinishedInputCanBeStopped(t *testing.T) {
 		if err == nil {
 			t.Error("it ended well, and it had no input")
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		cmd.Process.Kill()
 		t.Error("it did not end on an interrupt")
 	}

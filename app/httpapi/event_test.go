@@ -82,7 +82,7 @@ func (l *listener) want(want string) {
 		if got != want {
 			l.t.Fatalf("got\n%swant\n%s", got, want)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		l.t.Fatalf("nothing came; want\n%s", want)
 	}
 }

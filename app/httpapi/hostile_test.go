@@ -298,10 +298,10 @@ func TestClientThatNeverReads(t *testing.T) {
 	fmt.Fprintf(c, "GET /account HTTP/1.1\r\nHost: x\r\nX-Never: 1\r\nX-API-KEY: %s\r\n\r\n", key)
 	select {
 	case took := <-ended: // a minute and a second for each 64 KiB: 220 s, here 0.22 s
-		if took < 200*time.Millisecond || took > 2*time.Second {
+		if took < 200*time.Millisecond || took > 20*time.Second {
 			t.Errorf("it was cut off after %v", took)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the answer is still waiting")
 	}
 	s.alive()

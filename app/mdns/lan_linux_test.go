@@ -198,7 +198,7 @@ func (p *player) say(line string) {
 // hear waits for a line with a text in it.
 func (p *player) hear(text string) string {
 	p.t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(time.Minute)
 	var heard []string
 	for {
 		select {

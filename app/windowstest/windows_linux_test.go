@@ -47,7 +47,7 @@ func (m *windowsMachine) command(ctx context.Context, args ...string) *exec.Cmd 
 func (m *windowsMachine) app(t *testing.T, status int, args ...string) string {
 	t.Helper()
 	for try := 1; ; try++ {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		cmd := m.command(ctx, args...)
 		var out, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &stderr

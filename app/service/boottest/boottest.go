@@ -131,7 +131,7 @@ func boot(t *testing.T, m *Machine) *Machine {
 			<-ended
 		}
 	})
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			ended <- err
@@ -170,9 +170,9 @@ func child(pid int) int {
 }
 
 // Run runs a program on the machine as its root and gives what it wrote and its exit status, -1 when it did not end by
-// itself. It has a minute.
+// itself. It has three minutes.
 func (m *Machine) Run(ctx context.Context, stdin []byte, args ...string) (stdout, stderr string, status int) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "nsenter", append([]string{"--target", strconv.Itoa(m.leader), "--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wdns=/", "--"}, args...)...)
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=/root"}

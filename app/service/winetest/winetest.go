@@ -100,7 +100,7 @@ func (m *Machine) Path(name string) string {
 }
 
 // limit is how long a program may take that Run runs. Wine's installer takes most of a minute on a busy machine.
-const limit = 100 * time.Second
+const limit = 5 * time.Minute
 
 // Run runs a program of this machine, such as Wine with one of Windows, on the Windows machine's files. What it prints is
 // dropped, and goes to no pipe: Wine's server, which stays behind, would hold that open.
