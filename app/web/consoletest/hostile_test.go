@@ -68,7 +68,7 @@ func TestHostileNamesOnEveryPage(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: hostile()})
 	var made object
 	s.Call("POST", "/account", object{"currency": "USD"}, &made)
-	paths := []string{"skus/JS", "skus/%3Cscript%3E", "shifts/%3Cs%3E", "reasons/%3Cr%3E", "plants/ppp", "plants/ppp/%3Ci%3E%22", "plants/ppp/%3Ci%3E%22/S0", "revisions/2"}
+	paths := []string{"skus/JS", "skus/%3Cscript%3E", "shifts/%3Cs%3E", "reasons/%3Cr%3E", "plants/ppp", "plants/ppp/%3Ci%3E%22", "plants/ppp/%3Ci%3E%22/S0", "plants/ppp/%3Ci%3E%22/S0?view=resolved", "plants/ppp/%3Ci%3E%22/S0?view=compare&with=S1", "tasks/%3Ct%3E", "tasks/list/%3Cl%3E", "revisions/2"}
 	for _, view := range []webtest.Viewport{webtest.Laptop, webtest.TabletTall} {
 		t.Run(fmt.Sprint(view.Width), func(t *testing.T) {
 			tab := webtest.Open(t, s.Base, view)
@@ -85,7 +85,7 @@ func TestHostileNamesOnEveryPage(t *testing.T) {
 				if view == webtest.Laptop {
 					checkPaper(t, tab)
 				}
-				tab.Shot(fmt.Sprintf("hostile-%d-%s", view.Width, strings.NewReplacer("/", "_", "%", "").Replace(path)))
+				tab.Shot(fmt.Sprintf("hostile-%d-%s", view.Width, strings.NewReplacer("/", "_", "%", "", "?", "_").Replace(path)))
 				if links := webtest.Eval[[]string](tab, `[...document.querySelectorAll("a[href], form[action], iframe, object, embed")].map((e) => e.href ?? e.action ?? e.tagName).filter((h) => !/^https?:|^blob:/.test(h))`); len(links) > 0 {
 					t.Errorf("%s has live links %v", path, links)
 				}
@@ -131,7 +131,7 @@ func TestHostileNamesInDialogs(t *testing.T) {
 func checkHeight(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	if tall := webtest.Eval[[]string](tab, `[...document.querySelectorAll("main :is(h1, h2, td, li, .chip, .crumbs)")].filter((e) => e.getBoundingClientRect().height > 180 && !e.querySelector("input, textarea, select, li, dl")).slice(0, 3).map((e) => Math.round(e.getBoundingClientRect().height) + " " + e.outerHTML.slice(0, 160))`); len(tall) > 0 {
-		t.Errorf("%s has what is too high: %s", webtest.Eval[string](tab, "location.pathname"), strings.Join(tall, "\n"))
+		t.Errorf("%s has what is too high: %s", webtest.Eval[string](tab, "location.pathname + location.search"), strings.Join(tall, "\n"))
 	}
 }
 
@@ -144,7 +144,7 @@ func checkWidth(t *testing.T, tab *webtest.Tab) {
 		const out = [...at.querySelectorAll("*")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e.parentElement));
 		return [...(wide > 0 ? ["the page by " + wide] : []), ...out.slice(0, 3).map((e) => e.outerHTML.slice(0, 120)), ...(at.scrollWidth > at.clientWidth + 1 ? ["what scrolls sideways: " + at.tagName] : [])];
 	})()`); len(wide) > 0 {
-		t.Errorf("%s is too wide: %s", webtest.Eval[string](tab, "location.pathname"), strings.Join(wide, "\n"))
+		t.Errorf("%s is too wide: %s", webtest.Eval[string](tab, "location.pathname + location.search"), strings.Join(wide, "\n"))
 	}
 }
 
@@ -163,7 +163,7 @@ func checkPaper(t *testing.T, tab *webtest.Tab) {
 		const short = (e) => e.outerHTML.slice(0, 120), wide = (e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".week");
 		return [...all.filter((e) => e.matches(".top, .menu, .changes, .button, button") && !e.closest("th")), ...all.filter(wide)].slice(0, 3).map(short);
 	})()`); len(wrong) > 0 {
-		t.Errorf("%s prints what it should not, or what is too wide: %s", webtest.Eval[string](tab, "location.pathname"), strings.Join(wrong, "\n"))
+		t.Errorf("%s prints what it should not, or what is too wide: %s", webtest.Eval[string](tab, "location.pathname + location.search"), strings.Join(wrong, "\n"))
 	}
 	medium("")
 	tab.Do(chromedp.EmulateViewport(webtest.Laptop.Width, webtest.Laptop.Height))

@@ -1,6 +1,7 @@
 // Two stations side by side: settings, features, reasons, Task lists and SKUs, with what differs marked and copied on demand.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { brief, cut } from "../../shared/brief.js";
 import { isEqual } from "../../shared/document.js";
 import { toast } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
@@ -37,7 +38,7 @@ function rowsOf(node, other, account) {
   const a = resolve(node, account), b = resolve(other, account), own = (item, name) => item[name] ?? null;
   const codes = (list) => list.flatMap((r) => [...(r.heading ? [] : [r.code]), ...codes(r.reasons ?? [])]);
   const flag = ({ value, from }) => html`${wordOf(value)} <span class="muted small">${levelWord(from)}</span>`;
-  const settings = [...copied, "description"].map((name) => ({ group: "Settings", name, label: labelOf(name), a: own(node.item, name), b: own(other.item, name), show: (v) => showValue(v, name), take: copied.has(name) }));
+  const settings = [...copied, "description"].map((name) => ({ group: "Settings", name, label: labelOf(name), a: own(node.item, name), b: own(other.item, name), show: (v) => (name === "description" && v ? brief(v) : showValue(v, name)), take: copied.has(name) }));
   const flags = [...levelFlags, ...groupFlags].map((name) => ({ group: "Features", name, label: labelOf(name), a: a.flags[name], b: b.flags[name], show: flag, take: ownFlag(node.item, name) !== ownFlag(other.item, name) }));
   const set = (label, x, y) => ({ group: "What holds", name: label, label, a: x, b: y, set: true });
   return [...settings, ...flags,
@@ -59,7 +60,7 @@ function tables(ctx, page, node, other) {
   const tick = (name, on) => { const next = new Set(page.take); if (on) next.add(name); else next.delete(name); page.take = next; ctx.update(); };
   return html`<div class="spread"><p role="status">${differ.length ? count(differ.length, "difference") : "There is no difference."}</p>
       ${all.length ? html`<span class="row"><button type="button" class="button" @click=${() => { page.take = new Set(ticked.length === all.length ? [] : all); ctx.update(); }}>${ticked.length === all.length ? "Tick none" : "Tick all"}</button>
-        <button type="button" class="button primary" ?disabled=${ticked.length === 0} @click=${() => take(ctx, page, node, other, ticked)}>Copy ${ticked.length || ""} from <bdi>${other.name}</bdi></button></span>` : nothing}</div>
+        <button type="button" class="button primary" ?disabled=${ticked.length === 0} @click=${() => take(ctx, page, node, other, ticked)}>Copy ${ticked.length || ""} from <bdi>${cut(other.name)}</bdi></button></span>` : nothing}</div>
     ${shown.length ? html`<div class="table-wrap" tabindex="0" role="region" aria-label="Comparison"><table class="table compare">
       <thead><tr><th scope="col" class="tick"><span class="visually-hidden">Copy</span></th><th scope="col">What</th><th scope="col"><bdi>${node.name}</bdi></th><th scope="col"><bdi>${other.name}</bdi></th></tr></thead>
       ${["Settings", "Features", "What holds"].map((group) => html`<tbody>${shown.some((r) => r.group === group) ? html`<tr><th scope="rowgroup" colspan="4" class="group">${group}</th></tr>` : nothing}

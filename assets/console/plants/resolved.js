@@ -1,6 +1,7 @@
 // What holds at a station: in force now, as the service says, and after the draft is applied.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { brief } from "../../shared/brief.js";
 import { isEqual } from "../../shared/document.js";
 import { count, matches } from "../../shared/format.js";
 import { labelOf, wordOf } from "../../shared/terms.js";
@@ -49,7 +50,7 @@ function flagTable(now, after) {
 }
 
 function patterns(now, after) {
-  const one = (pattern) => (pattern ? html`<p><strong dir="auto">${pattern.title}</strong> <span class="muted">(${pattern.code}, from the ${pattern.from})</span></p>${week({ shifts: pattern.shifts })}` : html`<p>None: it is always in shift.</p>`);
+  const one = (pattern) => (pattern ? html`<p><strong>${brief(pattern.title)}</strong> <span class="muted">(${pattern.code}, from the ${pattern.from})</span></p>${week({ shifts: pattern.shifts })}` : html`<p>None: it is always in shift.</p>`);
   const before = now.shiftPattern, next = after && !isEqual(strip(after.shiftPattern), strip(before)) ? after.shiftPattern : undefined;
   return html`${one(before)}${next === undefined ? nothing : html`<div class="after stack"><p><ins>After applying:</ins></p>${one(next)}</div>`}`;
 }
@@ -72,13 +73,13 @@ function listed(now, after, show, empty) {
 
 const triggerText = (trigger) => (!trigger ? "" : trigger.type === "cron" ? `${trigger.pattern} (cron)` : wordOf(trigger.type));
 
-const taskList = (list, mark, next) => html`<strong dir="auto">${list.name}</strong> <span class="muted">${list.code}${list.trigger ? `, ${triggerText(list.trigger)}` : ""}</span>${markText[mark]}
-  ${list.tasks.length ? html`<ol class="tasks">${merged(list.tasks, mark === "" && next ? next.tasks : null).map(({ item, mark: m }) => html`<li><span dir="auto">${item.title}</span>${item.requireNotes ? html` <span class="muted small">notes required</span>` : nothing}${markText[m]}</li>`)}</ol>` : html`<p class="muted small">No Tasks are in it.</p>`}`;
+const taskList = (list, mark, next) => html`<strong>${brief(list.name)}</strong> <span class="muted">${list.code}${list.trigger ? `, ${triggerText(list.trigger)}` : ""}</span>${markText[mark]}
+  ${list.tasks.length ? html`<ol class="tasks">${merged(list.tasks, mark === "" && next ? next.tasks : null).map(({ item, mark: m }) => html`<li>${brief(item.title)}${item.requireNotes ? html` <span class="muted small">notes required</span>` : nothing}${markText[m]}</li>`)}</ol>` : html`<p class="muted small">No Tasks are in it.</p>`}`;
 
 function reasonTree(now, after) {
   const all = merged(now, after);
   if (all.length === 0) return html`<p class="muted">None</p>`;
-  return html`<ul class="reasons">${all.map(({ item, next, mark }) => html`<li><span class=${item.heading ? "muted" : ""} dir="auto">${item.name ?? item.code}</span> <span class="muted small">${item.code}${item.heading ? ", heading only" : ""}</span>${markText[mark]}
+  return html`<ul class="reasons">${all.map(({ item, next, mark }) => html`<li><span class=${item.heading ? "muted" : ""}>${brief(item.name ?? item.code)}</span> <span class="muted small">${item.code}${item.heading ? ", heading only" : ""}</span>${markText[mark]}
     ${item.reasons.length || next?.reasons.length ? reasonTree(item.reasons, mark === "" && next ? next.reasons : null) : nothing}</li>`)}</ul>`;
 }
 
@@ -88,6 +89,6 @@ function skuList(ctx, page, now, after) {
   const all = merged(now, after), found = all.filter(({ item }) => matches(page.skuSearch, item.code, item.name));
   return html`<p class="muted">${count(now.length, "SKU")}${after ? ` now, ${after.length} after applying` : ""}</p>
     ${all.length > 12 ? html`<input type="search" aria-label="Find a SKU" placeholder="Find a SKU" .value=${page.skuSearch} @input=${(e) => { page.skuSearch = e.target.value; ctx.update(); }}>` : nothing}
-    <ul class="sku-list">${found.slice(0, skusShown).map(({ item, mark }) => html`<li><a href=${`/console/skus/${encodeURIComponent(item.code)}`}><bdi>${item.code}</bdi></a> <span dir="auto">${item.name}</span>${markText[mark]}</li>`)}</ul>
+    <ul class="sku-list">${found.slice(0, skusShown).map(({ item, mark }) => html`<li><a href=${`/console/skus/${encodeURIComponent(item.code)}`}><bdi>${item.code}</bdi></a> ${brief(item.name)}${markText[mark]}</li>`)}</ul>
     ${found.length > skusShown ? html`<p class="muted small">${found.length - skusShown} more: search to narrow down.</p>` : nothing}`;
 }
