@@ -252,7 +252,7 @@ var operations = map[string]operation{
 	},
 	"POST /station/:stationCode/operator": {
 		id: "setOperator", tag: "Station", summary: "Say who works at a station", role: auth.Operator, body: schema.StationOperator,
-		about:  "The initials show at the station until others are told, or null. A tablet says so of its own stations.",
+		about:  "The initials show at the station until others are told, or null. A tablet says so of its own stations. Nobody works at an energy meter: 400.",
 		answer: "What is put up at the station.", form: formResult, gives: "StationNote", sample: noteSample, also: []int{404, 409},
 	},
 	"POST /station/:stationCode/alert": {
@@ -542,7 +542,7 @@ var operations = map[string]operation{
 	"GET /task": {
 		id: "listTasks", tag: "Task", summary: "List what operators have to do, or had",
 		about: "A Task of a list, each time it falls due at a station. With `state=pending` and no range all that is pending, by its deadline; otherwise those that became available in the range, which is the last seven days when none is given, the newest first. " +
-			"A range may have 400 days for one station and 31 for several.\n\nOnly where `enableTasks` is on are Tasks made. What was completed or missed is kept for 400 days, and of a station the newest 10,000.",
+			"A range may have 400 days for one station and 31 for several.\n\nOnly where `enableTasks` is on are Tasks made, and never at energy meters. When that goes off, what is pending of schedules that run, and of lists that were started, stays until it can be completed again, or is missed at its schedule's end. What was completed or missed is kept for 400 days, and of a station the newest 10,000.",
 		answer: "A page of Tasks.", form: formPage, gives: "TaskInstance", sample: taskSample, also: []int{400, 503},
 	},
 	"POST /task/:taskId/complete": {

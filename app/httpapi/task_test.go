@@ -113,6 +113,7 @@ func TestTaskListsOverTheAPI(t *testing.T) {
 	s.do(ask{method: "POST", path: "/task-list/start-up/start", body: body, key: operator}).want(t, 409)
 	s.do(ask{method: "POST", path: "/task-list/nothing/start", body: body, key: operator}).want(t, 404)
 	s.do(ask{method: "POST", path: "/task-list/clean/start", body: `{"stationCode":"PACK-9","initials":"ANN"}`, key: operator}).wantDetail(t, "stationCode", "there is none")
+	s.do(ask{method: "POST", path: "/task-list/clean/start", body: strings.Replace(body, "PACK-1", "KWH-1", 1), key: operator}).wantDetail(t, "stationCode", "energy meter")
 
 	// A tablet acts on its own stations.
 	made1, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: "line 2", StationCodes: []string{"PACK-2"}})
@@ -125,9 +126,11 @@ func TestTaskListsOverTheAPI(t *testing.T) {
 
 	s.do(ask{method: "POST", path: "/account", body: `{"enableTasks":"off"}`, key: s.roleKey(auth.Member)}).want(t, 200)
 	eventually(t, func() bool { // the floor follows at once, but by itself
-		got := s.do(ask{method: "POST", path: "/task-list/clean/start", body: strings.Replace(body, "PACK-1", "KWH-1", 1), key: operator})
+		got := s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, key: operator})
 		return got.status == 403 && strings.Contains(got.text("errorMessage"), "enableTasks") && strings.Contains(got.text("errorMessage"), "account")
 	})
+	pending := s.do(ask{method: "GET", path: "/task?stationcode=PACK-1&state=pending", key: operator}).want(t, 200)
+	s.do(ask{method: "POST", path: "/task/" + pending.text("results", "0", "id") + "/complete", body: `{"initials":"ANN"}`, key: operator}).want(t, 403)
 }
 
 // A tablet that did not get its answer sends a write again; one that was refused is kept for a supervisor.

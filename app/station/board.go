@@ -99,7 +99,7 @@ func (b *Board) Of(accountID, stationCode string, now int64) Note {
 
 // SetOperator says who works at a station; nil is nobody. Who says the same again says it anew: of two tablets at a station the
 // one that said it before has nothing up there any more, and nothing to take down. Operators may say so of the stations that they are bound to.
-// Errors: Invalid (initials), Forbidden, NotFound, Conflict on an archived account.
+// Errors: Invalid (initials; stationCode of an energy meter), Forbidden, NotFound, Conflict on an archived account.
 func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *string) (Note, error) {
 	text := ""
 	if initials != nil {
@@ -111,13 +111,36 @@ func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *stri
 			return Note{}, errdefs.InvalidField("initials", "%s", issue)
 		}
 	}
-	return b.change(p, auth.Operator, stationCode, "station.operator", func(n *Note, now int64) map[string]string {
+	var meter error
+	n, err := b.change(p, auth.Operator, stationCode, "station.operator", func(n *Note, now int64) map[string]string {
 		if n.OperatorInitials == text && text == "" {
 			return nil
+		}
+		if text != "" {
+			if meter = b.staffed(p.AccountID, stationCode); meter != nil {
+				return nil
+			}
 		}
 		n.OperatorInitials, n.OperatorSince = text, now
 		return map[string]string{"initials": text}
 	})
+	if meter != nil {
+		return Note{}, meter
+	}
+	return n, err
+}
+
+// staffed tells whether somebody can work at a station: Invalid for an energy meter.
+func (b *Board) staffed(accountID, stationCode string) error {
+	snap, err := b.cfg.Accounts.Get(accountID)
+	if err != nil {
+		return err
+	}
+	st, err := snap.Resolve(stationCode)
+	if err == nil && st.Flags[account.EnableMeterOnly.String()].Value == "on" {
+		return errdefs.InvalidField("stationCode", "must be a station that somebody works at; %s is an energy meter", stationCode)
+	}
+	return err
 }
 
 // SetAlert puts a message up at a station, until a moment or, nil, until it is taken down; a nil message takes it down.

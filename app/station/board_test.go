@@ -107,7 +107,7 @@ func TestBoard(t *testing.T) {
 
 // TestBoardRefuses says what cannot be put up, by whom and where; and that nothing is then.
 func TestBoardRefuses(t *testing.T) {
-	h := newHouse(t, small)
+	h := newHouse(t, edit(t, small, `plants[0].stationGroups[1].enableMeterOnly = "on"`))
 	b := h.board(func(string, string) { t.Error("something changed") })
 	soon, past, far, unset := start.Add(h1), start, start.Add(367*24*h1), time.UnixMilli(0)
 	for _, c := range []struct {
@@ -119,6 +119,8 @@ func TestBoardRefuses(t *testing.T) {
 	}{
 		{as(auth.Readonly), "PRESS-1", "ABC", errdefs.Forbidden, "this needs the role operator; yours is readonly"},
 		{as(auth.Operator, "PRESS-2"), "PRESS-1", "ABC", errdefs.Forbidden, "this tablet may not act on the station PRESS-1"},
+		{as(auth.Operator), "WELD-1", "ABC", errdefs.Invalid, "stationCode must be a station that somebody works at; WELD-1 is an energy meter"},
+		{as(auth.Operator, "PRESS-1"), "WELD-1", "ABC", errdefs.Forbidden, "this tablet may not act on the station WELD-1"},
 		{as(auth.Operator), "PRESS-9", "ABC", errdefs.NotFound, "there is no station with this code"},
 		{as(auth.Operator), "PRESS-1", "AB", errdefs.Invalid, "initials must be 3 to 8 characters; it has 2"},
 		{as(auth.Operator), "PRESS-1", "ABCDEFGHÄ", errdefs.Invalid, "initials must be 3 to 8 characters; it has 9"},

@@ -39,8 +39,20 @@ type timer struct {
 }
 
 // asksOf gives what a station asks of its operators, in the order of lists and Tasks; nothing where enableTasks is off.
-func asksOf(s *station.Station) (asks []ask) {
-	if on, _ := s.Flag(flag); !on || s.Archived {
+func asksOf(s *station.Station) []ask {
+	if on, _ := s.Flag(flag); !on {
+		return nil
+	}
+	return listed(s)
+}
+
+// hasTasks tells whether there can be Tasks at a station: not at one that left the manifest, nor at an energy meter, which
+// nobody works at.
+func hasTasks(s *station.Station) bool { return !s.Archived && !s.Monitor.MeterOnly }
+
+// listed gives the Tasks of a station's lists, in their order, whether or not enableTasks is on.
+func listed(s *station.Station) (asks []ask) {
+	if !hasTasks(s) {
 		return nil
 	}
 	for i := range s.TaskLists {

@@ -18,9 +18,13 @@
 // # Time and configuration
 //
 // What holds is what the manifest said at the moment itself: at the start of a schedule, at a fire. An Instance keeps the
-// words with which it was made. A pending one is withdrawn when the manifest no longer asks for it: enableTasks goes off,
-// the list is not available at the station any more, the Task is not in it, its trigger is of another type, or its
-// pattern does not fire at that deadline. It is then as if it had never been; what was completed or missed stays.
+// words with which it was made. A pending one is withdrawn when the manifest no longer asks for it: the list is not
+// available at the station any more, the Task is not in it, its trigger is of another type, or its pattern does not fire at
+// that deadline. It is then as if it had never been; what was completed or missed stays.
+//
+// While enableTasks is off nothing falls due and nothing can be completed. What began before, with a schedule or by hand,
+// stays pending: it can be done again when the flag is on again, and the end of its schedule misses it. A fire that comes
+// while the flag is off is none, and its Task is withdrawn; that comes back when the flag is on again before the fire.
 //
 // After a pause of the service its fires are gone through with the manifests of their time, and what nobody could see is
 // missed. That goes back 31 days at most, and is the newest 1,000 fires of a pattern, the newest 5,000 Instances of a

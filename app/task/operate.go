@@ -29,8 +29,8 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 		return nil, err
 	}
 	k, ok := parseID(w.Account, id)
-	if !ok || !instances.Has(w.Tx, k) {
-		return nil, errdefs.New(errdefs.NotFound, "there is no such Task; a pending one that the manifest no longer asks for is gone")
+	if !ok {
+		return nil, errNoTask
 	}
 	t, err := s.begin(w, k.B.A)
 	if err != nil {
@@ -39,8 +39,11 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 	if err := bound(p, t.code); err != nil {
 		return nil, err
 	}
-	if err := t.refuse(); err != nil {
+	if err := t.refuse(); err != nil { // before it is looked for: a Task may have gone with the flag since it was listed
 		return nil, err
+	}
+	if !instances.Has(w.Tx, k) {
+		return nil, errNoTask
 	}
 	at, err := floor.Moment("at", in.At, w.Now)
 	if err != nil {
@@ -70,6 +73,8 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 	t.tell()
 	return i.view(), nil
 }
+
+var errNoTask = errdefs.New(errdefs.NotFound, "there is no such Task; a pending one that the manifest no longer asks for is gone")
 
 // one gives an Instance: the one among the current ones, where it is.
 func (t *turn) one(k key) (*instance, error) {
@@ -137,6 +142,9 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in Lis
 	st, err := w.Station(in.StationCode)
 	if errdefs.KindOf(err) == errdefs.NotFound {
 		return nil, errdefs.InvalidField("stationCode", "must be the code of a station; there is none of this code")
+	}
+	if err == nil && st.Monitor.MeterOnly {
+		return nil, errdefs.InvalidField("stationCode", "must be a station that somebody works at; %s is an energy meter", st.Code)
 	}
 	if err == nil {
 		err = st.Refuse(flag)

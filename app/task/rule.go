@@ -131,7 +131,7 @@ func (t *turn) pass(st *station.Station) error {
 			return err
 		}
 	}
-	if err := t.withdraw(t.wanted(asks)); err != nil {
+	if err := t.withdraw(t.wanted(st)); err != nil {
 		return err
 	}
 	if err := t.open(asks); err != nil {
@@ -229,31 +229,25 @@ func (t *turn) find(text *Text, deadline int64) *instance {
 	return t.cron[fireOf{text.TaskCode, text.ListCode, deadline}]
 }
 
-// wanted gives the test of whether a pending Instance is still asked for.
-func (t *turn) wanted(asks []ask) func(*instance) bool {
+// wanted gives the test of whether a pending Instance is still asked for. What began while enableTasks was on stays when
+// that goes off, as nothing falls due anew: only of a fire to come it is asked whether it is on.
+func (t *turn) wanted(st *station.Station) func(*instance) bool {
+	asks := listed(st)
+	on, _ := st.Flag(flag)
 	byName := make(map[fireOf]*ask, len(asks))
 	for k := range asks {
 		byName[fireOf{task: asks[k].text.TaskCode, list: asks[k].text.ListCode}] = &asks[k]
 	}
 	return func(i *instance) bool {
-		if i.text.ListCode == "" { // of a SKU: while Tasks are on, and there is such a Task
-			return t.on() && len(t.skuTasks([]string{i.text.TaskCode})) > 0
+		if i.text.ListCode == "" { // of a SKU: while there is such a Task
+			return hasTasks(st) && len(t.skuTasks([]string{i.text.TaskCode})) > 0
 		}
 		a := byName[fireOf{task: i.text.TaskCode, list: i.text.ListCode}]
 		if a == nil || a.text.Trigger != i.text.Trigger {
 			return false
 		}
-		return a.text.Trigger != OnCron || i.Deadline > t.w.Now && a.fires(i.Deadline)
+		return a.text.Trigger != OnCron || on && i.Deadline > t.w.Now && a.fires(i.Deadline)
 	}
-}
-
-func (t *turn) on() bool {
-	st := t.w.Plan().Of(t.code)
-	if st == nil {
-		return false
-	}
-	on, _ := st.Flag(flag)
-	return on
 }
 
 // withdraw removes the pending Instances that are not wanted, and lets go of what was completed before its deadline and

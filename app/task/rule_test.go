@@ -381,29 +381,56 @@ func TestATaskInTwoLists(t *testing.T) {
 
 func TestTasksAreOff(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)
-	p.start("PRESS", "s1", "BOWL", floortest.At(0))
-	check := p.pending("PRESS", "CHECK")
+	p.apply(`"value":0.5`, `"taskCodes":["WIPE"],"value":0.5`) // of BOWL
+	p.Pass(100*time.Minute, 10*time.Minute)
+	p.start("PRESS", "s1", "BOWL", floortest.At(100*time.Minute))
+	p.must(p.startList("PACK", "CLEAN"))
+	began := []string{"ROUND/WALK pending 02T09:30 02T10:00", "START/CHECK pending 02T09:40 -", "WIPE pending 02T09:40 -"}
+	p.want("PRESS", began...)
+	check, walk := p.pending("PRESS", "CHECK"), p.pending("PRESS", "WALK")
 	p.apply(`"enableTasks":"on"`, `"enableTasks":"off"`)
-	p.want("PRESS")
-	_, err := p.complete(check.ID, Completion{})
-	p.wantKind(err, errdefs.NotFound, "no longer asks for is gone")
-	err = p.startList("PRESS", "CLEAN")
+	p.want("PRESS", began[1:]...)
+	for _, id := range []string{check.ID, walk.ID} { // the second is gone, and was listed just before
+		_, err := p.complete(id, Completion{Note: "x"})
+		p.wantKind(err, errdefs.Forbidden, "enableTasks")
+	}
+	err := p.startList("PRESS", "CLEAN")
 	p.wantKind(err, errdefs.Forbidden, "enableTasks")
 	p.wantKind(err, errdefs.Forbidden, "account")
-	p.Pass(4*time.Hour, 10*time.Minute)
-	p.start("PRESS", "s2", "BOWL", floortest.At(4*time.Hour))
-	p.want("PRESS")
 	p.apply(`"enableTasks":"off"`, `"enableTasks":"on"`)
-	p.want("PRESS") // what fell due meanwhile was not asked for
-	p.Pass(2*time.Hour, 10*time.Minute)
-	p.want("PRESS", "ROUND/WALK missed 02T13:30 02T14:00")
+	p.want("PRESS", began...) // as if it had never been off
 	p.apply(`"enableTasks":"on"`, `"enableTasks":"off"`)
-	p.want("PRESS", "ROUND/WALK missed 02T13:30 02T14:00")
-	at := ms(t, "2026-03-02T13:45:00Z")
-	list, _, err := p.tasks.List(works, Query{Stations: []string{"PRESS"}, From: 0, To: forever, Limit: 10})
+	p.open()
+	p.Pass(140*time.Minute, 10*time.Minute) // 12:00: over two fires
+	p.start("PRESS-2", "s2", "BOWL", floortest.At(4*time.Hour))
+	p.want("PRESS-2")
+	p.apply(`"enableTasks":"off"`, `"enableTasks":"on"`)
+	p.want("PRESS-2") // what fell due meanwhile was not asked for
+	p.want("PRESS", began[1:]...)
+	_, err = p.complete(check.ID, Completion{})
 	p.must(err)
-	_, err = p.complete(list[0].ID, Completion{At: &at, Note: "x"})
+	p.apply(`"enableTasks":"on"`, `"enableTasks":"off"`)
+	p.end("PRESS", "s1", floortest.At(4*time.Hour))
+	p.want("PRESS", "START/CHECK completed 02T09:40 -", "WIPE missed 02T09:40 02T12:00")
+	p.want("PACK", "CLEAN/WIPE pending 02T09:40 -")
+	at := floortest.At(3 * time.Hour)
+	list, _, err := p.tasks.List(works, Query{Stations: []string{"PRESS"}, States: []State{Missed}, From: 0, To: forever, Limit: 10})
+	p.must(err)
+	_, err = p.complete(list[0].ID, Completion{At: &at})
 	p.wantKind(err, errdefs.Forbidden, "enableTasks")
+}
+
+// An energy meter has no Tasks, and those of a station that becomes one are withdrawn.
+func TestNoTasksAtAMeter(t *testing.T) {
+	p := newPlant(t, floortest.Manifest)
+	p.Pass(100*time.Minute, 10*time.Minute) // 9:40
+	p.must(p.startList("PACK", "CLEAN"))
+	p.want("PACK", "ROUND/WALK pending 02T09:30 02T10:00", "CLEAN/WIPE pending 02T09:40 -")
+	p.apply(`"code":"PACK","name"`, `"code":"PACK","enableMeterOnly":"on","name"`)
+	p.want("PACK")
+	p.wantKind(p.startList("PACK", "CLEAN"), errdefs.Invalid, "stationCode must be a station that somebody works at; PACK is an energy meter")
+	p.Pass(3*time.Hour, 10*time.Minute)
+	p.want("PACK")
 }
 
 func TestAManifestChangesWhileTasksArePending(t *testing.T) {
@@ -623,11 +650,10 @@ func TestWatchersAreTold(t *testing.T) {
 	_, err := p.complete(p.pending("PRESS", "CHECK").ID, Completion{})
 	p.must(err)
 	p.must(p.startList("PRESS", "CLEAN"))
-	p.apply(`"enableTasks":"on"`, `"enableTasks":"off"`)
+	p.apply(`"includeTaskListCodes":["START","ROUND","CLEAN"]`, `"includeTaskListCodes":["START","ROUND"]`)
 	if diff := gocmp.Diff([]string{"START/CHECK completed 02T08:00 -", "CLEAN/WIPE pending 02T08:00 -", "CLEAN/WIPE withdrawn 02T08:00 -"}, told()); diff != "" {
 		t.Error(diff)
 	}
-	p.apply(`"enableTasks":"off"`, `"enableTasks":"on"`)
 	p.off(72 * time.Hour)
 	p.open()
 	last = 0

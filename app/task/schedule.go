@@ -60,7 +60,7 @@ func (t *turn) scheduleStarts(in monitor.Input) error {
 	if err != nil {
 		return err
 	}
-	if on, _ := st.Flag(flag); !on || st.Archived {
+	if on, _ := st.Flag(flag); !on || !hasTasks(st) {
 		return nil
 	}
 	var wanted []Text
@@ -130,7 +130,7 @@ func (t *turn) scheduleRunsOn(id string, end int64) error {
 	if err != nil {
 		return err
 	}
-	wanted := t.wanted(asksOf(st))
+	wanted := t.wanted(st)
 	var missed []key
 	for item, err := range instances.Scan(t.w.Tx, during(t.w.Account, t.code, 0, end+1)) {
 		if err != nil {
