@@ -44,7 +44,7 @@ func (a *App) monitoring() (err error) {
 	a.floor = floor.New(floor.Config{
 		Store: a.store, Accounts: a.accounts, Signals: a.signals, History: a.history, Events: a.events, Clock: a.cfg.Clock, Log: a.log,
 		Notes:     a.board.Of,
-		Timelines: timelines, Findings: issue.Findings,
+		Timelines: timelines, Findings: issue.Findings, Issue: issue.Told,
 	})
 	a.issues = issue.New(issue.Config{Store: a.store, Authorize: a.auth.Authorize, Detail: a.floor.Detail, Clock: a.cfg.Clock, Retention: cmp.Or(days(a.cfg.Windows.Days), history.DefaultRetention)})
 	a.corrections = correction.New(correction.Config{

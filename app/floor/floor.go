@@ -44,6 +44,8 @@ type Config struct {
 	Timelines *station.Timelines
 	// Findings gives what people found about issues of a station, which are whole (End 0: it goes on); nil = nothing.
 	Findings func(tx *kv.Tx, accountID, stationCode string, issues []monitor.Issue) ([]monitor.Finding, error)
+	// Issue gives an issue as its event carries it at a moment, ms; nil = those that the engine finds are not told.
+	Issue func(tx *kv.Tx, accountID, stationCode string, i monitor.Issue, now int64) ([]byte, error)
 	// Notes gives what is put up at a station at a moment, ms; nil = nothing.
 	Notes func(accountID, stationCode string, now int64) station.Note
 	Clock func() time.Time // nil = time.Now

@@ -33,21 +33,21 @@ type line struct {
 	version uint64          // counts up when what is kept changes
 	fresh   monitor.Outputs // what live gave out beyond that
 
-	gap     int64                  // from here on the log has more than the line knows, ms; 0: no
-	retry   int64                  // a line that could not be computed is not tried before then, ms
-	late    int64                  // the earliest moment that is to be computed again, ms; 0: none
-	redone  int64                  // when it was last computed again, ms
-	deep    int64                  // the same as late of what lies further back than deepAfter
-	deepAt  int64                  // when it was last computed again from that far back, ms
-	anew    *rework                // that is being done; nil: not
-	lost    bool                   // what was kept of it was dropped, and is to be computed again
-	entered bool                   // people told of what makes it late: it is not served before it is computed
-	told    map[fact]bool          // the engine's events since baseAt that rules have been told
-	touched bool                   // it took something in since it was last shown
-	upsets  uint64                 // counts up when something came out of order
-	shown   shown                  // as watchers know it
-	seenAt  int64                  // when it was last looked at, ms
-	open    map[string]IssueStatus // issues that watchers know as open
+	gap     int64                    // from here on the log has more than the line knows, ms; 0: no
+	retry   int64                    // a line that could not be computed is not tried before then, ms
+	late    int64                    // the earliest moment that is to be computed again, ms; 0: none
+	redone  int64                    // when it was last computed again, ms
+	deep    int64                    // the same as late of what lies further back than deepAfter
+	deepAt  int64                    // when it was last computed again from that far back, ms
+	anew    *rework                  // that is being done; nil: not
+	lost    bool                     // what was kept of it was dropped, and is to be computed again
+	entered bool                     // people told of what makes it late: it is not served before it is computed
+	told    map[fact]bool            // the engine's events since baseAt that rules have been told
+	touched bool                     // it took something in since it was last shown
+	upsets  uint64                   // counts up when something came out of order
+	shown   shown                    // as watchers know it
+	seenAt  int64                    // when it was last looked at, ms
+	open    map[string]monitor.Issue // issues that watchers know as open, but for manual downtime
 
 	showing sync.Mutex // held, without mu, while what is shown changes
 	soFar   soFar      // the shift that goes on; under showing

@@ -157,6 +157,7 @@ func (o *owner) look(t *station.Timeline, l *line, s *station.Station, now int64
 	if err != nil || !ok {
 		return err
 	}
+	open := slices.Clone(g.Open) // as the engine has them
 	if err := o.name(l.code, g.Open, now); err != nil {
 		o.trouble("what people said of a stop that goes on cannot be read", err)
 	}
@@ -175,9 +176,9 @@ func (o *owner) look(t *station.Timeline, l *line, s *station.Station, now int64
 	if string(body) == string(was) {
 		return nil
 	}
-	began, ended := l.differ(&g.View, st.Issues)
+	news := l.differ(&g.View, open)
 	if was == nil { // nothing changed: it is seen for the first time since the start
-		st.Sequence, began, ended = o.f.cfg.Events.Last(), nil, nil
+		st.Sequence, news = o.f.cfg.Events.Last(), nil
 	} else {
 		st.Sequence = o.f.cfg.Events.Tell(o.account, func(sequence uint64) event.Event {
 			data := strconv.AppendUint(slices.Clip(body), sequence, 10)
@@ -187,11 +188,7 @@ func (o *owner) look(t *station.Timeline, l *line, s *station.Station, now int64
 	l.mu.Lock()
 	l.shown = shown{Status: st, text: body}
 	l.mu.Unlock()
-	for _, i := range append(began, ended...) {
-		if body, err := json.Marshal(i); err == nil {
-			o.f.cfg.Events.Publish(o.account, event.Event{At: now, Type: event.Issue, Station: l.code, Data: body})
-		}
-	}
+	o.tellIssues(l.code, news, g.Now)
 	return nil
 }
 
@@ -229,39 +226,54 @@ func (o *owner) name(code string, open []monitor.Issue, now int64) error {
 	})
 }
 
-// issueNews tells that an issue began or ended.
-type issueNews struct {
-	IssueStatus
-	StationCode string  `json:"stationCode"`
-	EndAt       *string `json:"endAt"` // null: it goes on
-}
-
-// differ compares the issues that go on with those that watchers know of. The caller holds showing.
-func (l *line) differ(v *monitor.View, open []IssueStatus) (began, ended []issueNews) {
+// differ compares the issues that go on with those that watchers know of, and gives those that began or ended since. Manual
+// downtime is left out: who says that it begins or ends tells of it. The caller holds showing.
+func (l *line) differ(v *monitor.View, open []monitor.Issue) (news []monitor.Issue) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was := l.open
-	l.open = map[string]IssueStatus{}
+	l.open = map[string]monitor.Issue{}
 	for _, i := range open {
-		l.open[i.ID] = i
-		if _, known := was[i.ID]; !known {
-			began = append(began, issueNews{i, l.code, nil})
+		if i.Type == monitor.IssueManual {
+			continue
 		}
-		delete(was, i.ID)
+		id := IssueID(l.code, &i)
+		l.open[id] = i
+		if _, known := was[id]; !known {
+			news = append(news, i)
+		}
+		delete(was, id)
 	}
 	for id, i := range was {
-		end := Instant(v.Now)
+		i.End = v.Now
 		for _, list := range [][]monitor.Issue{l.settled.Issues, l.fresh.Issues, v.Issues} {
 			for k := range list {
 				if IssueID(l.code, &list[k]) == id {
-					end = Instant(list[k].End)
-					if i.CauseCode == nil { // else people's word, or the machine's that was known
-						i.CauseCode = orNull(list[k].Cause)
-					}
+					i = list[k]
 				}
 			}
 		}
-		ended = append(ended, issueNews{i, l.code, &end})
+		news = append(news, i)
 	}
-	return began, ended
+	return news
+}
+
+// tellIssues tells watchers of issues that began or ended.
+func (o *owner) tellIssues(code string, news []monitor.Issue, now int64) {
+	if len(news) == 0 || o.f.cfg.Issue == nil {
+		return
+	}
+	err := o.f.cfg.Store.View(func(tx *kv.Tx) error {
+		for _, i := range news {
+			data, err := o.f.cfg.Issue(tx, o.account, code, i, now)
+			if err != nil {
+				return err
+			}
+			o.f.cfg.Events.Publish(o.account, event.Event{At: now, Type: event.Issue, Station: code, Data: data})
+		}
+		return nil
+	})
+	if err != nil {
+		o.trouble("a stop that began or ended is not told to who watches", err)
+	}
 }

@@ -178,7 +178,7 @@ func newServer(t testing.TB, o options) *server {
 	s.floor = floor.New(floor.Config{
 		Notes: s.board.Of,
 		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
-		Timelines: timelines, Findings: issue.Findings,
+		Timelines: timelines, Findings: issue.Findings, Issue: issue.Told,
 	})
 	s.schedules, err = schedule.New(schedule.Config{Store: s.store, Authorize: s.auth.Authorize, Floor: s.floor})
 	s.must(nil, err)

@@ -62,6 +62,19 @@ func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]mon
 	return out, nil
 }
 
+// Told gives an issue that began or ended at a moment, ms, as its event carries it: in the form that reading it has, with what
+// people said of it. The issue is whole. Errors are the store's.
+func Told(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byte, error) {
+	list := []monitor.Issue{i}
+	from, to := extent(list)
+	said, err := about(tx, account, station, from, to)
+	if err != nil {
+		return nil, err
+	}
+	of, _ := Follow(list, said)
+	return json.Marshal(show(station, &of[0], now))
+}
+
 // extent gives the time that issues lie in; far ahead where one goes on.
 func extent(issues []monitor.Issue) (from, to int64) {
 	from = math.MaxInt64

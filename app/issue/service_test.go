@@ -60,7 +60,7 @@ func (w *works) open() {
 			return nil
 		},
 	})
-	w.Open(func(c *floor.Config) { c.Findings = Findings }, w.Service)
+	w.Open(func(c *floor.Config) { c.Findings, c.Issue = Findings, Told }, w.Service)
 }
 
 func person(role auth.Role) auth.Principal {
@@ -250,16 +250,15 @@ func TestAStopIsNamed(t *testing.T) {
 	news, _ := w.Events.Since(floortest.Account, 0)
 	for _, e := range news {
 		var i struct {
-			CauseCode, EndAt *string
-			Issues           []struct{ CauseCode *string }
-			Events           []any
+			View
+			Issues []struct{ CauseCode *string }
 		}
 		if err := json.Unmarshal(e.Data, &i); err != nil {
 			t.Fatal(err)
 		}
 		switch {
 		case e.Type == event.Issue:
-			told = append(told, fmt.Sprint("issue ", i.CauseCode != nil, i.EndAt != nil, len(i.Events)))
+			told = append(told, fmt.Sprint("issue ", i.CauseCode != nil, i.EndAt != nil, len(i.Events), " ", i.DurationMs/minute, i.UncausedMs/minute, len(i.Parts)))
 		case len(i.Issues) > 0:
 			if now := fmt.Sprint("station ", i.Issues[0].CauseCode != nil); now != shown { // its counts change as well
 				told, shown = append(told, now), now
@@ -267,7 +266,7 @@ func TestAStopIsNamed(t *testing.T) {
 		}
 	}
 	// It begins, is named, and ends; the station tells of it as well, without what makes no difference.
-	if diff := cmp.Diff([]string{"station false", "issue false false 0", "station true", "issue true false 1", "issue true true 0"}, told); diff != "" {
+	if diff := cmp.Diff([]string{"station false", "issue false false 0 2 2 1", "station true", "issue true false 1 10 0 1", "issue true true 1 20 0 1"}, told); diff != "" {
 		t.Error(diff)
 	}
 	if got, want := w.figures("09:00"), "A 40/60, known 60 of 60, setup 0"; got != want {
