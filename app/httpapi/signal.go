@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"log/slog"
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -164,7 +165,7 @@ func signalsOf(body []byte) (objects []any, err error) {
 	if err != nil {
 		return nil, invalidJSON(err)
 	}
-	if err := check(schema.SignalBatch, v); err != nil {
+	if err := check(schema.SignalBatch, ofObjects(v)); err != nil {
 		return nil, err
 	}
 	objects, _ = v.(map[string]any)["signals"].([]any)
@@ -172,6 +173,25 @@ func signalsOf(body []byte) (objects []any, err error) {
 		return nil, errdefs.InvalidField("signals", "must have %d items or fewer; it has %d", signal.MaxBatch, n)
 	}
 	return objects, nil
+}
+
+// ofObjects gives a batch with an object in the place of each item that is none: the log refuses those alone, and the rest of
+// the body is judged as ever.
+func ofObjects(batch any) any {
+	none := func(item any) bool { _, is := item.(map[string]any); return !is }
+	body, _ := batch.(map[string]any)
+	items, _ := body["signals"].([]any)
+	if !slices.ContainsFunc(items, none) {
+		return batch
+	}
+	body, items = maps.Clone(body), slices.Clone(items)
+	for i := range items {
+		if none(items[i]) {
+			items[i] = map[string]any{}
+		}
+	}
+	body["signals"] = items
+	return body
 }
 
 // deviceLine is a device with what is known of it. What it did is kept through restarts, written once a minute.

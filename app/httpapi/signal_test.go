@@ -77,13 +77,24 @@ func TestSignalBatch(t *testing.T) {
 	}
 	s.do(ask{method: "POST", path: "/signal", key: key, body: many(10_001)}).wantDetail(t, "signals", "must have 10000 items or fewer; it has 10001")
 	s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[]}`}).wantDetail(t, "signals", "must have at least 1 item")
-	s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[1]}`}).want(t, 400)
 	s.do(ask{method: "POST", path: "/signal", key: key, body: `{}`}).wantDetail(t, "signals", "is required")
 	if s.signals.Tail() != 0 {
 		t.Errorf("%d signals were taken", s.signals.Tail())
 	}
-	got := s.do(ask{method: "POST", path: "/signal", key: key, body: many(10_000)}).want(t, 200)
-	if got.at("results", "9999", "accepted") != true || s.signals.Tail() != 10_000 {
+	for i, item := range []string{"1", "null", `"A"`, "[{}]", "true"} { // an item that is no object is refused alone
+		got := s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[` + item + `,{"stationCode":"PACK-1","rssi":-60}]}`}).want(t, 200)
+		if got.at("results", "0", "accepted") != false || got.text("results", "0", "issue") != "must be an object" || got.at("results", "1", "accepted") != true || s.signals.Tail() != i+1 {
+			t.Errorf("%s beside a good one: %s", item, got.body)
+		}
+	}
+	s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[1],"more":1}`}).wantDetail(t, "more", "is not a known field")
+	got := s.do(ask{method: "POST", path: "/signal", key: key, body: `{"signals":[1]}`}).want(t, 200)
+	if got.at("results", "0", "accepted") != false {
+		t.Errorf("nothing but a number: %s", got.body)
+	}
+	before := s.signals.Tail()
+	got = s.do(ask{method: "POST", path: "/signal", key: key, body: many(10_000)}).want(t, 200)
+	if got.at("results", "9999", "accepted") != true || s.signals.Tail() != before+10_000 {
 		t.Errorf("%d of 10,000 signals were taken", s.signals.Tail())
 	}
 }
