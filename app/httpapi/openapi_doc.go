@@ -322,7 +322,7 @@ var operations = map[string]operation{
 	},
 	"GET /refused": {
 		id: "listRefused", tag: "Admin", summary: "List writes of the floor that were refused",
-		about:  "Those that came with an `Idempotency-Key`, the latest first: what a tablet sent that had been offline, and nobody saw refused. One that is accepted in the end is not in the list any more.",
+		about:  "Those that came with an `Idempotency-Key`, the latest first: what a tablet sent that had been offline, and nobody saw refused. Without the key only the answer tells of a refusal: nothing would show that the same was accepted later. One that is accepted in the end is not in the list any more.",
 		answer: "A page of requests.", form: formPage, gives: "RefusedRequest", also: []int{400},
 		sample: `{"key":"5f0c1b9e-7d1a","firstAt":"2026-11-20T08:15:30.123Z","lastAt":"2026-11-20T08:15:31.200Z","times":2,"method":"POST","path":"/schedule/q4m2x7c3w6zd/start","body":"{\"at\":\"2026-11-20T06:00:00Z\"}","status":409,"errorMessage":"at PACK-1 the schedule m5k2q7x3c6wd is running since 2026-11-20T05:58:12.000Z; end it first, or start with endrunning=true","details":[],"by":"tablet:line 1@acme.example","from":"192.0.2.17"}`,
 	},
@@ -619,7 +619,7 @@ var operations = map[string]operation{
 	},
 	"POST /issue/:issueId/exclude": {
 		id: "excludeIssue", tag: "Issue", summary: "Take a stop out of the figures, or back in",
-		about:  "Its time then is in no numerator and no denominator, as time without data is, and coverage tells of it. Its windows stay what they are. 409: it is so already, or is a slow period, in which units were made.",
+		about:  "Its time then is in no numerator and no denominator, as time without data is: `excludedMs` of `GET /oee` tells how much, while `coverage` stays as it is, since there is data of it. Its windows stay what they are. 409: it is so already, or is a slow period, in which units were made.",
 		answer: "The stop as it is now.", body: schema.IssueExclude, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
 	},
 	"GET /correction": {

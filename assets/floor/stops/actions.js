@@ -121,7 +121,7 @@ export const escalate = (stop, names) => ask({
 export const exclude = (stop, names) => ask({
   entered: typed,
   title: `${stop.excluded ? "Into the figures" : "Out of the figures"}: ${whatOf(stop, names)}`, action: stop.excluded ? "Let it count" : "Take it out",
-  intro: stop.excluded ? "The stop counts again, from its start." : "The stop stays in the list and counts in no figure: its time is planned production without downtime.",
+  intro: stop.excluded ? "The stop counts again, from its start." : "The stop stays in the list and counts in no figure: its time is left out, as time without data is.",
   fields: () => [note(stop.excluded ? "Note" : "Why", { required: !stop.excluded })],
   send: (values) => send(stop, "exclude", { ...values, excluded: !stop.excluded }),
 });
