@@ -125,13 +125,16 @@ func (s *Service) begin(w *floor.Work, stationCode string) (*turn, error) {
 
 // pass goes through the time since the station was last gone through, up to now.
 func (t *turn) pass(st *station.Station) error {
-	asks := asksOf(st)
+	all, asks := listed(st), []ask(nil)
+	if on, _ := st.Flag(flag); on {
+		asks = all
+	}
 	if t.w.Now > t.rec.Through {
 		if err := t.miss(asks); err != nil {
 			return err
 		}
 	}
-	if err := t.withdraw(t.wanted(st)); err != nil {
+	if err := t.withdraw(t.wanted(st, all)); err != nil {
 		return err
 	}
 	if err := t.open(asks); err != nil {
@@ -229,10 +232,9 @@ func (t *turn) find(text *Text, deadline int64) *instance {
 	return t.cron[fireOf{text.TaskCode, text.ListCode, deadline}]
 }
 
-// wanted gives the test of whether a pending Instance is still asked for. What began while enableTasks was on stays when
+// wanted gives the test of whether a pending Instance is still asked for, by what is listed at its station. What began while enableTasks was on stays when
 // that goes off, as nothing falls due anew: only of a fire to come it is asked whether it is on.
-func (t *turn) wanted(st *station.Station) func(*instance) bool {
-	asks := listed(st)
+func (t *turn) wanted(st *station.Station, asks []ask) func(*instance) bool {
 	on, _ := st.Flag(flag)
 	byName := make(map[fireOf]*ask, len(asks))
 	for k := range asks {

@@ -130,7 +130,7 @@ func (t *turn) scheduleRunsOn(id string, end int64) error {
 	if err != nil {
 		return err
 	}
-	wanted := t.wanted(st)
+	wanted := t.wanted(st, listed(st))
 	var missed []key
 	for item, err := range instances.Scan(t.w.Tx, during(t.w.Account, t.code, 0, end+1)) {
 		if err != nil {
