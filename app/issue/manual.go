@@ -49,27 +49,13 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	if err != nil {
 		return nil, err
 	}
-	if err := mayStop(st); err != nil && (open == 0 || in.EndAt == nil) {
+	ends := open != 0 && in.EndAt != nil && (in.StartAt == nil || in.StartAt.UnixMilli() == open)
+	if err := mayStop(st); err != nil && !ends {
 		return nil, err // one that goes on can be ended: nothing counts until then
 	}
-	start, end := who.At, int64(0)
-	if in.StartAt != nil {
-		if start, err = m.past("startAt", in.StartAt); err != nil {
-			return nil, err
-		}
-	}
-	if in.EndAt != nil {
-		if end, err = m.past("endAt", in.EndAt); err != nil {
-			return nil, err
-		}
-	}
-	for _, at := range []int64{start, end} {
-		if at == 0 || at == open { // what goes on can be ended, however long it has
-			continue
-		}
-		if err := w.Reaches(at); err != nil {
-			return nil, err
-		}
+	start, end, err := m.times(open)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case end == 0 && open != 0:
@@ -100,6 +86,31 @@ type manual struct {
 	who   Speaker
 	in    CreateInput
 	cause string
+}
+
+// times gives the start, which is when it is said where none is given, and the end, 0 where none is, while one goes on since
+// open (0: none).
+func (m *manual) times(open int64) (start, end int64, err error) {
+	start = m.who.At
+	if m.in.StartAt != nil {
+		if start, err = m.past("startAt", m.in.StartAt); err != nil {
+			return 0, 0, err
+		}
+	}
+	if m.in.EndAt != nil {
+		if end, err = m.past("endAt", m.in.EndAt); err != nil {
+			return 0, 0, err
+		}
+	}
+	for _, at := range []int64{start, end} {
+		if at == 0 || at == open { // what goes on can be ended, however long it has
+			continue
+		}
+		if err := m.w.Reaches(at); err != nil {
+			return 0, 0, err
+		}
+	}
+	return start, end, nil
 }
 
 // past reads a moment of a downtime: not ahead, and not too long ago for who tells.

@@ -450,6 +450,42 @@ func TestManual(t *testing.T) {
 	refused(errdefs.Conflict, "the station PRESS is not in the manifest any more", v, err)
 }
 
+// Where manual downtime is off, or the station became an energy meter, while one goes on, that one can be ended; an earlier one
+// cannot be recorded, and none begins.
+func TestManualDowntimeThatGoesOnWhereNoneMayBegin(t *testing.T) {
+	for _, c := range []struct{ name, from, to, text string }{
+		{"off", `"enableManualDowntime":"on"`, `"enableManualDowntime":"off"`, "enableManualDowntime"},
+		{"a meter", `{"code":"PRESS","name":"Press",`, `{"code":"PRESS","name":"Press","enableMeterOnly":"on",`, "PRESS is an energy meter"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorks(t)
+			manual := func(from, to string) (*View, error) {
+				in := CreateInput{StationCode: press}
+				for text, into := range map[string]**audit.Time{from: &in.StartAt, to: &in.EndAt} {
+					if text != "" {
+						at := audit.TimeOf(w.at(text))
+						*into = &at
+					}
+				}
+				return w.do(func(f *floor.Work) (*View, error) { return w.Manual(f, person(auth.Operator), in) })
+			}
+			w.until("08:30")
+			w.must(manual("08:20", ""))
+			_, err := w.Accounts.Apply(auth.Local(floortest.Account), account.ApplyInput{Raw: []byte(strings.Replace(floortest.Manifest, c.from, c.to, 1))})
+			w.must(nil, err)
+			w.Rig.Floor.Changed(floortest.Account)
+			w.until("08:40")
+			if _, err := manual("08:05", "08:10"); err == nil || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("an earlier one: %v", err)
+			}
+			w.must(manual("08:20", "08:35"))
+			if _, err := manual("", ""); err == nil || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("a new one: %v", err)
+			}
+		})
+	}
+}
+
 // What a tablet says late was said when it was said: it does not replace what was said since, and not before the stop began.
 func TestALateWord(t *testing.T) {
 	w := newWorks(t)
