@@ -170,33 +170,43 @@ func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 	packed := pack(list, false) // before the transaction, which others may wait for
 	var kept []Signal
 	var batch uint64
-	err = l.cfg.Store.Update(func(tx *kv.Tx) error {
-		kept, duplicate, batch = list, make([]bool, len(list)), 0
-		if err := l.known(tx, list, duplicate); err != nil {
-			return err
-		}
-		value := packed
-		if slices.Contains(duplicate, true) {
-			if kept = without(list, duplicate); len(kept) == 0 {
-				return nil
-			}
-			value = pack(kept, false)
-		}
-		var err error
-		if batch, err = tail.Next(tx); err != nil {
-			return err
-		}
-		if err := markLate(tx, kept); err != nil {
-			return err
-		}
-		return tail.Put(tx, batch, value)
+	err = l.cfg.Store.Update(func(tx *kv.Tx) (err error) {
+		kept, batch, duplicate, err = l.put(tx, list, packed)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store signals: %w", err)
 	}
-	if len(kept) == 0 {
-		return duplicate, nil
+	if len(kept) > 0 {
+		l.tell(batch, kept)
 	}
+	return duplicate, nil
+}
+
+// put stores a batch, which packed is of, without those that came before. kept is what was stored.
+func (l *Log) put(tx *kv.Tx, list []Signal, packed []byte) (kept []Signal, batch uint64, duplicate []bool, err error) {
+	duplicate = make([]bool, len(list))
+	if err := l.known(tx, list, duplicate); err != nil {
+		return nil, 0, nil, err
+	}
+	kept = list
+	if slices.Contains(duplicate, true) {
+		if kept = without(list, duplicate); len(kept) == 0 {
+			return nil, 0, duplicate, nil
+		}
+		packed = pack(kept, false)
+	}
+	if batch, err = tail.Next(tx); err != nil {
+		return nil, 0, nil, err
+	}
+	if err := markLate(tx, kept); err != nil {
+		return nil, 0, nil, err
+	}
+	return kept, batch, duplicate, tail.Put(tx, batch, packed)
+}
+
+// tell adds a stored batch to the tail and says so.
+func (l *Log) tell(batch uint64, kept []Signal) {
 	l.mu.Lock()
 	l.note(batch, kept)
 	long := l.size >= longTail
@@ -211,7 +221,6 @@ func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 		default: // Run knows
 		}
 	}
-	return duplicate, nil
 }
 
 // without gives those that are no duplicates.

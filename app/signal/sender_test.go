@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -179,6 +180,35 @@ func TestAdmit(t *testing.T) {
 			t.Errorf("after 30,000 messages at once the next waits %s, want a second", waits)
 		}
 	})
+}
+
+// TestRefusedTakesNoMemory: a batch of which nearly all was refused leaves no more in memory than what was accepted.
+func TestRefusedTakesNoMemory(t *testing.T) {
+	r := newRig(t)
+	gw := northgate("device:northgate/gw")
+	known, gone := &Signal{Station: "F0"}, &Signal{Station: "GONE"}
+	known.Set(RSSI, -60)
+	gone.Set(RSSI, -60)
+	objects := make([]any, MaxBatch)
+	for i := range objects {
+		objects[i] = gone
+	}
+	objects[MaxBatch/2] = known
+	heap := func() int {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc) >> 20
+	}
+	before := heap()
+	const requests = 20 // their rooms would be 40 MiB
+	for range requests {
+		_, err := r.Take(gw, objects, HTTP)
+		r.must(err)
+	}
+	if held := heap() - before; held > 10 || r.Tail() != requests {
+		t.Errorf("%d accepted signals hold %d MiB", r.Tail(), held)
+	}
 }
 
 // TestTakeAll: what several senders sent is stored as one batch, and each is told of its own.

@@ -2,6 +2,7 @@ package signal
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -55,56 +56,72 @@ func (l *Log) Take(from Sender, objects []any, style Style) ([]Outcome, error) {
 
 // TakeAll is Take for what several senders sent: all that is accepted is stored together, with one sync.
 func (l *Log) TakeAll(parcels []Parcel) ([][]Outcome, error) {
-	now := l.cfg.Clock().UnixMilli()
 	total := 0
 	for i := range parcels {
 		total += len(parcels[i].Objects)
 	}
-	type position struct{ parcel, object int }
-	all := make([][]Outcome, len(parcels))
-	list, places := make([]Signal, 0, total), make([]position, 0, total)
-	sums := make([]summary, len(parcels))
+	t := taking{now: l.cfg.Clock().UnixMilli(), list: make([]Signal, 0, total), told: make([]told, 0, total)}
+	all, sums := make([][]Outcome, len(parcels)), make([]summary, len(parcels))
 	for n := range parcels {
-		p, sum := &parcels[n], &sums[n]
-		all[n] = make([]Outcome, len(p.Objects))
-		for i, v := range p.Objects {
-			out := &all[n][i]
-			out.Index = i
-			list = append(list, Signal{})
-			s := &list[len(list)-1]
-			ahead, refusal := l.read(&p.From, v, p.Style, now, s)
-			if refusal.issue != "" {
-				list = list[:len(list)-1]
-				out.Issue, out.Cause = refusal.issue, refusal.cause
-				sum.refuse(out)
-				continue
-			}
-			sum.ahead = max(sum.ahead, ahead)
-			sum.timed = sum.timed || s.At != now
-			if s.ClockCorrected {
-				out.Issue = fmt.Sprintf("at is %d seconds in the future: a clock is wrong; it was taken at its arrival", ahead/1000)
-				sum.corrected++
-			}
-			out.Accepted = true
-			sum.accepted++
-			places = append(places, position{n, i})
-		}
+		all[n] = l.takeParcel(&t, &parcels[n], &sums[n])
 	}
-	duplicate, err := l.keep(list)
+	if len(t.list) < total {
+		t.list = slices.Clone(t.list) // it stays in the tail, and the room for what was refused is not to
+	}
+	duplicate, err := l.keep(t.list)
 	if err != nil {
 		return nil, err
 	}
 	for i, twice := range duplicate {
 		if twice {
-			at := places[i]
-			all[at.parcel][at.object].Issue = "the id came before; the signal counts once"
-			sums[at.parcel].repeated++
+			t.told[i].outcome.Issue = "the id came before; the signal counts once"
+			t.told[i].sum.repeated++
 		}
 	}
 	for n := range parcels {
-		l.noteSender(&parcels[n].From, now, &sums[n])
+		l.noteSender(&parcels[n].From, t.now, &sums[n])
 	}
 	return all, nil
+}
+
+// taking is what is being taken: what is accepted, and by the same places where it is told.
+type taking struct {
+	now  int64 // ms
+	list []Signal
+	told []told
+}
+
+type told struct {
+	outcome *Outcome
+	sum     *summary
+}
+
+// takeParcel reads what one sender sent, and says of each what becomes of it; whether its id came before is not known yet.
+func (l *Log) takeParcel(t *taking, p *Parcel, sum *summary) []Outcome {
+	outcomes := make([]Outcome, len(p.Objects))
+	for i, v := range p.Objects {
+		out := &outcomes[i]
+		out.Index = i
+		t.list = append(t.list, Signal{})
+		s := &t.list[len(t.list)-1]
+		ahead, refusal := l.read(&p.From, v, p.Style, t.now, s)
+		if refusal.issue != "" {
+			t.list = t.list[:len(t.list)-1]
+			out.Issue, out.Cause = refusal.issue, refusal.cause
+			sum.refuse(out)
+			continue
+		}
+		sum.ahead = max(sum.ahead, ahead)
+		sum.timed = sum.timed || s.At != t.now
+		if s.ClockCorrected {
+			out.Issue = fmt.Sprintf("at is %d seconds in the future: a clock is wrong; it was taken at its arrival", ahead/1000)
+			sum.corrected++
+		}
+		out.Accepted = true
+		sum.accepted++
+		t.told = append(t.told, told{out, sum})
+	}
+	return outcomes
 }
 
 func (s *summary) refuse(out *Outcome) {
