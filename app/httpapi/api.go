@@ -364,7 +364,11 @@ const forHeader = "X-For"
 func (c *call) meant() error {
 	is := c.p.AccountID + "/" + c.p.Email
 	for _, value := range c.r.Header[forHeader] {
-		if whom, err := url.PathUnescape(value); err != nil || whom != is {
+		whom, err := url.PathUnescape(value)
+		if account, email, _ := strings.Cut(whom, "/"); err != nil || account == "" || email == "" {
+			return errdefs.InvalidField(forHeader, "must be an accountId and an email with a slash between them, percent-encoded; it is %s", shorten(value))
+		}
+		if whom != is {
 			c.other = true
 			return errdefs.New(errdefs.Conflict, "this request is meant for %s, and %s is signed in; nothing was done", shorten(value), is)
 		}

@@ -90,3 +90,22 @@ func TestACorrectionIsMadeOnce(t *testing.T) {
 		t.Errorf("an empty key passes: %s", made.body)
 	}
 }
+
+// What was refused is kept for supervisors where the floor sent it; who corrects saw the answer, and supervisors do not correct.
+func TestARefusedCorrectionIsNotKept(t *testing.T) {
+	s := newServer(t, options{})
+	body, supervisor := s.correctionOf(), s.roleKey(auth.Supervisor)
+	for _, ask := range []ask{
+		{method: "POST", path: "/correction", key: s.roleKey(auth.Admin), body: `{}`},
+		{method: "POST", path: "/correction", key: s.roleKey(auth.Operator), body: body},
+		{method: "POST", path: "/correction/7/undo", key: s.roleKey(auth.Admin)},
+	} {
+		ask.header = map[string]string{"Idempotency-Key": "k"}
+		if a := s.do(ask); a.status < 400 || a.status > 499 {
+			t.Errorf("%s is answered %d", ask.path, a.status)
+		}
+	}
+	if kept := s.do(ask{path: "/refused", key: supervisor}).want(t, 200); kept.at("paging", "totalElements") != 0.0 {
+		t.Errorf("kept are %s", kept.body)
+	}
+}

@@ -107,7 +107,7 @@ func (c *call) idempotencyKey() (string, error) {
 // have been offline for hours, and a supervisor wants to know (monitoring.md section 4).
 func (c *call) keepRefused(refused error) {
 	status := statuses[errdefs.KindOf(refused)].status
-	if !c.route.once || c.other || status < 400 || status > 499 || status == 401 || !c.p.Role.AtLeast(auth.Operator) {
+	if !c.route.once || c.route.desk || c.other || status < 400 || status > 499 || status == 401 || !c.p.Role.AtLeast(auth.Operator) {
 		return
 	}
 	if dry, _ := c.dryRun(); dry { // nobody meant to do it

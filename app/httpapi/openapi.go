@@ -61,7 +61,7 @@ func describe(routes []route) []byte {
 		"security", parse(`[{"ApiKeyAuth":[]}]`),
 		"tags", parse(tags),
 		"paths", paths,
-		"components", obj("schemas", schemas, "responses", errorResponses(), "headers", parse(headers), "securitySchemes", parse(securitySchemes)),
+		"components", obj("schemas", schemas, "parameters", parse(sharedParameters), "responses", errorResponses(), "headers", parse(headers), "securitySchemes", parse(securitySchemes)),
 	))
 	if err != nil {
 		panic("httpapi: openapi: " + err.Error())
@@ -161,10 +161,25 @@ func (d *describer) takes(op operation, rt *route) []any {
 		out = append(out, parse(`{"name": "If-Match", "in": "header", "description": "The entity tag that you read: 409 when the configuration has another revision by now.", "schema": {"type": "string"}}`))
 	}
 	if rt.once {
-		out = append(out, parse(`{"name": "Idempotency-Key", "in": "header", "description": "Names the request: sent again by the same API key, person or tablet with the same key and content within seven days it is not done again, and has the same answer. One that is refused is listed at GET /refused.", "schema": {"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]+$"}, "example": "5f0c1b9e-7d1a"}`))
+		key := parse(onceParameter).(object)
+		if !rt.desk {
+			key = key.with("description", key.get("description").(string)+" One that is refused is listed at GET /refused.")
+		}
+		out = append(out, key)
+	}
+	if rt.access == keyed {
+		out = append(out, obj("$ref", "#/components/parameters/For"))
 	}
 	return out
 }
+
+const onceParameter = `{"name": "Idempotency-Key", "in": "header", "description": "Names the request: sent again by the same API key, person or tablet with the same key and content within seven days it is not done again, and has the same answer.",
+"schema": {"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[!-~]+$"}, "example": "5f0c1b9e-7d1a"}`
+
+// sharedParameters are those of many operations.
+const sharedParameters = `{
+"For": {"name": "X-For", "in": "header", "description": "Whom the request is meant for: the ` + "`accountId` and the `email`" + ` of a profile with a slash between them, percent-encoded. Where another one asks it is 409, and nothing is done.", "schema": {"type": "string", "pattern": "^[^/]+/.+$"}, "example": "acme/operator@acme.example"}
+}`
 
 func (d *describer) title(name schema.Name) string {
 	return parse(string(schema.JSON(name))).(object).get("title").(string)
@@ -187,7 +202,7 @@ func statusesOf(op operation, rt *route) []int {
 		all = append(all, http.StatusNotModified)
 	}
 	if rt.access == keyed {
-		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests)
+		all = append(all, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusTooManyRequests)
 	}
 	if rt.method != http.MethodGet {
 		all = append(all, http.StatusBadRequest)
@@ -349,6 +364,7 @@ const securitySchemes = `{
 
 const headers = `{
 "ETag": {"description": "Strong entity tag of the answer.", "required": true, "schema": {"type": "string"}},
+"For": {"description": "Who asks, where the request's ` + "`X-For`" + ` names another: the account and the e-mail address with a slash between them, percent-encoded.", "schema": {"type": "string"}},
 "Location": {"description": "Path of what was made.", "required": true, "schema": {"type": "string"}},
 "RetryAfter": {"description": "Seconds to wait before the next attempt.", "required": true, "schema": {"type": "integer", "minimum": 1}}
 }`
@@ -381,6 +397,8 @@ func errorResponses() object {
 		switch m.name {
 		case "TooManyRequests", "Unavailable":
 			answer = append(answer, member{"headers", obj("Retry-After", obj("$ref", "#/components/headers/RetryAfter"))})
+		case "Conflict":
+			answer = append(answer, member{"headers", obj(forHeader, obj("$ref", "#/components/headers/For"))})
 		case "MethodNotAllowed":
 			answer = append(answer, member{"headers", parse(`{"Allow": {"description": "The methods that the path takes.", "required": true, "schema": {"type": "string"}}}`)})
 		}

@@ -136,6 +136,9 @@ func TestOpenAPIHasEveryRouteAndNothingElse(t *testing.T) {
 	table := (&API{}).routes()
 	for i := range table {
 		routes = append(routes, table[i].method+" "+pathTemplate(table[i].path))
+		if op := doc.Paths.Find(pathTemplate(table[i].path)).GetOperation(table[i].method); table[i].access == keyed && op.Parameters.GetByInAndName("header", forHeader) == nil {
+			t.Errorf("%s lacks the header %s", routes[i], forHeader)
+		}
 	}
 	ids := map[string]string{}
 	for path, item := range doc.Paths.Map() {
@@ -156,6 +159,9 @@ func TestOpenAPIHasEveryRouteAndNothingElse(t *testing.T) {
 	}
 	for _, list := range [][]string{routes, documented, texts} {
 		slices.Sort(list)
+	}
+	if doc.Components.Responses["Conflict"].Value.Headers[forHeader] == nil {
+		t.Errorf("409 lacks the header %s", forHeader)
 	}
 	if diff := cmp.Diff(routes, documented); diff != "" {
 		t.Errorf("routes and document differ:\n%s", diff)

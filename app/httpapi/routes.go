@@ -24,7 +24,8 @@ type route struct {
 	query        []string // parameters that it takes
 	limit        int64    // of the body, in bytes; 0 = bodyLimit
 	noHead       bool     // GET that changes something
-	once         bool     // a write of the floor: takes an idempotency key, and is kept when it is refused
+	once         bool     // takes an idempotency key: a write of the floor, which is kept when it is refused, unless it is desk
+	desk         bool     // no write of the floor: who sends it sees the answer, and nobody else is told when it is refused
 	bearer       bool     // takes the key as a bearer token too
 	devices      bool     // devices may use it too
 	anyAccount   bool     // a local operation that is about no account
@@ -134,8 +135,8 @@ func (a *API) routes() []route {
 		{method: post, path: "/issue/:issueId/split", handle: splitIssue, role: auth.Operator, once: true},
 		{method: post, path: "/issue/:issueId/exclude", handle: excludeIssue, role: auth.Supervisor, once: true},
 		{method: get, path: "/correction", handle: getCorrections, role: auth.Admin, query: []string{"limit", "skip"}},
-		{method: post, path: "/correction", handle: postCorrection, role: auth.Admin, once: true, query: []string{"dryrun"}},
-		{method: post, path: "/correction/:correctionId/undo", handle: postCorrectionUndo, role: auth.Admin, once: true, query: []string{"dryrun"}},
+		{method: post, path: "/correction", handle: postCorrection, role: auth.Admin, once: true, desk: true, query: []string{"dryrun"}},
+		{method: post, path: "/correction/:correctionId/undo", handle: postCorrectionUndo, role: auth.Admin, once: true, desk: true, query: []string{"dryrun"}},
 		{method: get, path: "/appliance", handle: getAppliance, role: auth.Admin},
 		{method: put, path: "/appliance/backup-settings", handle: putBackupSettings, role: auth.Admin},
 		{method: get, path: "/appliance/log", handle: getLog, role: auth.Admin, query: []string{"level", "before", "limit"}},

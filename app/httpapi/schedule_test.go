@@ -183,15 +183,24 @@ func TestWhatIsMeantForSomebodyElse(t *testing.T) {
 	if is, _ := url.PathUnescape(a.header.Get("X-For")); is != "acme/"+mailOf(auth.Member) || !strings.Contains(a.text("errorMessage"), whom) || !strings.Contains(a.text("errorMessage"), mailOf(auth.Member)) {
 		t.Errorf("it tells %s", a.body)
 	}
-	for _, wrong := range []string{"", "acme", "ACME/" + mailOf(auth.Member), "else/" + mailOf(auth.Member), mailOf(auth.Member), "%zz"} {
-		s.do(meant(wrong)).want(t, 409)
+	for _, other := range []string{"ACME/" + mailOf(auth.Member), "else/" + mailOf(auth.Member)} {
+		s.do(meant(other)).want(t, 409)
+	}
+	for _, wrong := range []string{"", "acme", "/", "acme/", "/" + mailOf(auth.Member), mailOf(auth.Member), "%zz"} { // names nobody: no client waits for whom it names
+		a := s.do(ask{path: "/auth/profile", session: member, header: map[string]string{"X-For": wrong}}).want(t, 400)
+		if a.wantDetail(t, "X-For", "must be an accountId and an email"); a.header.Get("X-For") != "" {
+			t.Errorf("an answer to %q names who asks", wrong)
+		}
 	}
 	if a := s.do(ask{method: "POST", path: "/production", body: `{}`, session: member, header: map[string]string{"X-For": "acme/" + mailOf(auth.Member)}}).want(t, 400); a.header.Get("X-For") != "" {
 		t.Error("an answer to whom it was meant for names another")
 	}
 	for _, rt := range s.routes {
 		if rt.access == keyed {
-			s.do(ask{method: rt.method, path: strings.ReplaceAll(rt.path, ":", ""), session: reader, header: map[string]string{"X-For": whom}}).want(t, 409)
+			a := ask{method: rt.method, path: strings.ReplaceAll(rt.path, ":", ""), session: reader, header: map[string]string{"X-For": whom}}
+			s.do(a).want(t, 409)
+			a.header = map[string]string{"X-For": "%zz"}
+			s.do(a).want(t, 400)
 		}
 	}
 	for _, list := range []string{"/production?rangecode=today", "/refused"} {
