@@ -51,7 +51,7 @@ const below = (prefix) => IDBKeyRange.bound(prefix, `${prefix}\uffff`);
 
 /**
  * keep.list gives the values of all names that begin with a prefix, in the order of the names, or null when they cannot be read;
- * clear removes them. set gives the name, or undefined when nothing was kept; setSurely waits until it is on the disk, and not only
+ * clear removes them. set gives the name and remove 0, or undefined when it was not done; setSurely waits until it is on the disk, and not only
  * on its way.
  */
 export const keep = {
@@ -60,5 +60,5 @@ export const keep = {
   get: (name) => run("readonly", (store) => store.get(name)),
   set: (name, value) => run("readwrite", (store) => store.put(value, name)),
   setSurely: (name, value) => run("readwrite", (store) => store.put(value, name), "strict"),
-  remove: (name) => run("readwrite", (store) => store.delete(name)),
+  remove: (name) => run("readwrite", (store) => { store.delete(name); return store.count(name); }),
 };

@@ -34,7 +34,8 @@ class Workspace extends EventTarget {
   readOnly = true;
   #etag = "";
   #key = "";
-  #kept = {}; // the base and the draft that this browser keeps, as far as this tab knows
+  #kept = {}; // the base and the draft that this browser keeps, as far as this tab knows; with failed where it did not
+  #again = 0;
   #channel = null;
   #heavy = false; // keeping the draft takes longer than a frame
   #placed = null; // the draft that the paths of problems and warnings are of
@@ -165,16 +166,19 @@ class Workspace extends EventTarget {
     }, 400);
   }
 
-  /** save keeps the draft in this browser, and tells this person's other tabs. */
+  /** save keeps the draft in this browser, and tells this person's other tabs. Storage that fails is tried again. */
   async save() {
-    const { base, doc, revision } = this;
-    if (this.readOnly || (doc === this.#kept.doc && base === this.#kept.base)) return;
-    this.#kept = { base, doc };
+    const { base, doc, revision } = this, { failed = 0, ...last } = this.#kept, told = doc === last.doc && base === last.base;
+    if (this.readOnly || (told && !failed)) return;
+    const mine = (this.#kept = { base, doc });
     const draft = { base, doc, revision, etag: this.#etag }, from = performance.now();
     const kept = this.dirty ? keep.set(this.#key, draft) : keep.remove(this.#key);
-    this.#channel?.postMessage(draft);
+    if (!told) this.#channel?.postMessage(draft);
     this.#heavy = performance.now() - from > 16;
-    await kept;
+    if ((await kept) !== undefined || this.#kept !== mine) return;
+    mine.failed = Math.min(60_000, failed * 2 || 1000); // ms until it is tried again
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.save(), mine.failed);
   }
 
   /**
