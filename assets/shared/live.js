@@ -6,12 +6,12 @@ import { connection, get, query } from "./api.js";
 const again = 10_000; // ms until a stream that was refused is asked for once more, and between looks whether all is well
 const silence = 40_000; // ms without a word after which a stream is dead: the service says something every 15 s
 const patience = 20_000; // ms for a reading; on bad Wi-Fi no answer may ever come
-const pause = 200; // ms at least between two times that changes are told: each costs a page a layout
 const grace = 8000; // ms that a stream may take to come back before what is shown counts as old
 
 /**
- * Live is an EventTarget. "stations": some have changed, told at most five times a second with their codes, a Set, as
- * detail; a whole reading tells all of them. "issue", "schedule", "task", "message" and "account": one such event, its data as detail.
+ * Live is an EventTarget. "stations": some have changed, told at most once per frame with their codes, a Set, as detail (the
+ * service sends what changes in a quarter of a second together); a whole reading tells all of them. "issue", "schedule",
+ * "task", "message" and "account": one such event, its data as detail.
  * "reset": what was read of anything but stations may be old by now.
  */
 class Live extends EventTarget {
@@ -22,8 +22,6 @@ class Live extends EventTarget {
   #followers = []; // {scope}, in the order in which they came
   #changed = new Set();
   #frame = 0;
-  #pause = 0; // a timer
-  #told = 0; // when changes were told last, ms
   #timer = 0;
   #reading = null;
   #waiting = []; // events that came while everything was read
@@ -173,15 +171,8 @@ class Live extends EventTarget {
   }
 
   #tell() {
-    if (this.#frame || this.#pause) return;
-    const wait = this.#told + pause - performance.now();
-    if (wait > 0) {
-      this.#pause = setTimeout(() => { this.#pause = 0; this.#tell(); }, wait);
-      return;
-    }
-    this.#frame = requestAnimationFrame(() => {
+    this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
-      this.#told = performance.now();
       const codes = this.#changed;
       this.#changed = new Set();
       if (codes.size) this.dispatchEvent(new CustomEvent("stations", { detail: codes }));

@@ -50,8 +50,8 @@ const bare = `(() => {
 	});
 })()`
 
-// counts notes how many changes of stations a page hears of.
-const counts = `(async () => { const live = await ` + live + `; window.changed = 0; live.addEventListener("stations", (e) => { window.changed += e.detail.size; }); })()`
+// counts notes how many changes of stations a page hears of, and how often.
+const counts = `(async () => { const live = await ` + live + `; window.changed = window.told = 0; live.addEventListener("stations", (e) => { window.changed += e.detail.size; window.told++; }); })()`
 
 // work is what a page cost over some seconds.
 type work struct {
@@ -151,6 +151,29 @@ func tell(s *webtest.Service, seconds int) {
 			time.Sleep(time.Until(next))
 		}
 	}
+}
+
+// Stations that change at any moment are told of together, five times a second: each telling costs a layout.
+func TestChangesAreToldTogether(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: plant(12, 12)})
+	for i := range 12 {
+		start(s, i, time.Now().Add(-time.Minute), 1000)
+	}
+	tab := open(t, s, "/floor", webtest.Laptop)
+	tab.Until(live + `.then((l) => [...l.stations.values()].filter((s) => s.schedule).length === 12)`)
+	tab.Eval(counts)
+	began := time.Now()
+	for i := range 72 {
+		signals(s, time.Now(), produces(1), i%12)
+		time.Sleep(40 * time.Millisecond)
+	}
+	told, changed := webtest.Eval[float64](tab, "window.told"), webtest.Eval[float64](tab, "window.changed")
+	took := time.Since(began).Seconds()
+	if t.Logf("%.0f changes were told in %.0f times, in %.1f s", changed, told, took); told > 5*took+2 || changed < 24 {
+		t.Errorf("%.0f changes were told in %.0f times, in %.1f s; five times a second are enough", changed, told, took)
+	}
+	tab.Until(`[...document.querySelectorAll("[data-value=good]")].every((e) => e.textContent === "6")`)
+	tab.Clean()
 }
 
 // every lists all stations.

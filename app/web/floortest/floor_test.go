@@ -154,6 +154,16 @@ func TestTheFloorIsFiltered(t *testing.T) {
 	shown("S-1")
 	tab.Eval(`document.querySelector(".status-chip.idle, .status-chip.productive").focus()`)
 	tab.Until(`location.search === "?status=downtime"`)
+
+	// A card that comes back shows what is, in the very task in which it does.
+	signals(s, time.Now(), stands, 7)
+	signals(s, time.Now().Add(time.Second/10), produces(1), 7)
+	start(s, 7, time.Now(), 1000)
+	tab.Until(live + `.then((l) => l.stations.get("S-7").schedule)`)
+	tab.Eval(`document.querySelector(".status-chip.stop").click()`)
+	if got := webtest.Eval[string](tab, `Promise.resolve().then(() => `+card(7, "[data-value=product]")+`)`); got != "Apple crate" {
+		t.Errorf("a card that comes back shows %q", got)
+	}
 	tab.Visit("/floor?group=g1&search=machine%204")
 	shown("S-4")
 	tab.Type(`input[type=search]`, "hall nothing")

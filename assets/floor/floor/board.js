@@ -23,7 +23,7 @@ export class Board {
 
   constructor(changed) {
     this.#changed = changed;
-    this.element.addEventListener("pointerover", (event) => this.#cards.get(event.target.closest("[data-station]")?.dataset.station)?.point());
+    for (const type of ["pointerover", "focusin"]) this.element.addEventListener(type, (event) => this.#cards.get(event.target.closest("[data-station]")?.dataset.station)?.point());
     addEventListener("beforeprint", this.#all);
   }
 
@@ -85,10 +85,10 @@ export class Board {
     }
   }
 
-  // fill draws the cards that were never drawn, the first ones at once.
+  // fill draws the cards that are to be shown and are not as they should be, the first ones at once.
   #fill(shown) {
     clearTimeout(this.#filling);
-    const missing = shown.map((s) => this.#cards.get(s.stationCode)).filter((card) => !card.drawn);
+    const missing = shown.map((s) => this.#cards.get(s.stationCode)).filter((card) => card.old);
     const some = (count) => { for (const card of missing.splice(0, count)) card.draw(); };
     const rest = () => {
       if (missing.length) this.#filling = setTimeout(() => { some(atATime); rest(); });
@@ -125,6 +125,9 @@ export class Board {
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.#ordered = Date.now();
+    for (const station of live.stations.values()) { // what has come is told a moment later
+      if (this.#cards.get(station.stationCode)?.station !== station) this.#card(station).show(station, this.#names);
+    }
     this.#choose();
     const { status, sort } = this.#wanted;
     const shown = status.length ? this.scope.filter((s) => status.includes(s.statusCode)) : this.scope;

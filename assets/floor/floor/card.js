@@ -45,6 +45,9 @@ export class Card {
   /** drawn tells whether it was ever drawn. */
   get drawn() { return this.#clock !== null; }
 
+  /** old tells whether it shows what was, and nobody can have seen that yet. */
+  get old() { return this.#stale && (!this.drawn || !this.root.isConnected); }
+
   /** draw shows what was taken. */
   draw() {
     if (this.#stale) this.#draw(this.station, this.#names);
@@ -57,13 +60,14 @@ export class Card {
     this.root.dataset.sequence = station.sequence;
     render(card(station, facts, names), this.root);
     this.#clock ??= this.root.querySelector("time");
+    if (this.#since !== Date.parse(facts.since)) this.#clock.title = ""; // it was of another status
     this.#since = Date.parse(facts.since);
     const bar = this.root.querySelector(".count-bar");
     if (bar) draw(bar, facts);
     this.#tell(now());
   }
 
-  /** point tells since when, for who points at the card: to write a time for the first time takes as long as ten cards. */
+  /** point tells since when, for who points at the card or comes to it: to write a time for the first time takes as long as ten cards. */
   point() {
     if (!this.drawn) return;
     const { stationCode, statusCodeUpdatedAt } = this.station;

@@ -121,6 +121,7 @@ class Wall {
 
   #cell(code) {
     const station = live.stations.get(code);
+    if (!station) return; // it went, which is told a moment later
     if (!this.#cells.has(code)) this.#cells.set(code, new Cell());
     const cell = this.#cells.get(code);
     if (cell.station !== station) cell.show(station, this.names);
@@ -134,7 +135,7 @@ class Wall {
         <p class="wall-tally">${page ? tally(page.stations.map((code) => live.stations.get(code)).filter(Boolean)) : nothing}</p>
         ${n > 1 ? html`<p class="wall-dots" aria-label=${`Page ${this.#at + 1} of ${n}`} role="img">${n <= 24 ? this.pages.map((_, i) => html`<i class=${i === this.#at ? "here" : ""}></i>`) : `${this.#at + 1} / ${n}`}</p>` : nothing}
         <p class="wall-clock"></p></header>
-      ${page ? html`<ul class="wall-grid" role="list">${repeat(page.stations, (code) => code, (code) => this.#cells.get(code).root)}</ul>`
+      ${page ? html`<ul class="wall-grid" role="list">${repeat(page.stations, (code) => code, (code) => this.#cells.get(code)?.root)}</ul>`
         : html`<p class="wall-empty">There is no station here. Plant, group and stations are chosen in the address.</p>`}
       ${this.#old ? html`<p class="wall-old" role="alert"><strong>Connection lost since ${time(this.#old + ahead(), { zone: page?.zone, date: Date.now() - this.#old > 12 * 3600000 })}</strong> What is shown is <span class="wall-age"></span> old.</p>` : nothing}
       ${this.#controls(n)}`, this.root);
