@@ -35,5 +35,5 @@
 //	scheduleOpen   (account, (station, id)) -> state, end and begin: those planned or running
 //	schedulePlan   (account, (station, (SKU, planned start ms))) -> id: of production schedules that are not deleted
 //	production     (account, id) -> Entry
-//	productionAt   (account, (station, (at ms, id))) -> ""
+//	productionAt   (account, (station, (at ms, id))) -> the id of its schedule
 package schedule

@@ -89,7 +89,7 @@ func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryV
 		return nil, err
 	}
 	e := Entry{
-		ID: newID(), StationCode: in.StationCode, At: a.at, Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction,
+		ID: entryID(w.Now), StationCode: in.StationCode, At: a.at, Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction,
 		Initials: in.Initials, Note: in.Note, Recorded: w.Now, By: a.by,
 	}
 	sched, err := a.entryFor(&e, in.ScheduleID, in.At != nil)
@@ -237,139 +237,12 @@ func (s *Schedule) last() int64 {
 	return max(s.End-1, s.Start)
 }
 
-// standing is what an entry meets at a moment.
-type standing struct {
-	Count
-	at     int64
-	manual bool // manual downtime is active
-	adds   bool // good units that are entered are added, and not only shown
-}
-
-// adds tells whether the totals of a schedule stay possible with an entry: not negative where it counts nor at any moment
-// after it, and new units not past the maximum. Conflict.
-func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
-	list, err := a.standings(sched, e)
-	if err != nil {
-		return err
-	}
-	for _, was := range list {
-		fresh := !e.Correction && (e.Good != 0 || e.Bad != 0)
-		if was.manual && fresh && was.at == e.Effective {
-			return errdefs.New(errdefs.Conflict, "at %s manual downtime was active at %s; nothing counts while it is", st.Code, stamp(was.at))
-		}
-		good, bad := was.effect(e)
-		if err := was.with(sched, good, bad); err != nil {
-			return err
-		}
-		if most := st.Monitor.MaxUnits; fresh && most > 0 && good+bad > 0 && was.Good+was.Bad+good+bad > float64(most) {
-			return errdefs.New(errdefs.Conflict, "the schedule %s has %s units; maxProductionCountPerSchedule allows %d", sched.ID, units(was.Good+was.Bad), most)
-		}
-	}
-	return nil
-}
-
-// effect is what an entry adds to good and bad.
-func (was *standing) effect(e *Entry) (good, bad float64) {
-	good, bad = e.Good, e.Bad
-	if !e.Correction && !was.adds {
-		good = 0
-	}
-	return good - e.Reject, bad + e.Reject
-}
-
-// with refuses totals below zero: Conflict.
-func (was *standing) with(sched *Schedule, good, bad float64) error {
-	const rounding = 1e-6 // units: what is counted is whole millionths
-	if was.Good+good < -rounding || was.Bad+bad < -rounding {
-		return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(was.Good), units(was.Bad), stamp(was.at))
-	}
-	return nil
-}
-
-// lacks tells whether the totals of a schedule stay possible without an entry: only what of it counts is taken back. Conflict.
-func (a *act) lacks(sched *Schedule, e *Entry) error {
-	list, err := a.standings(sched, e)
-	if err != nil {
-		return err
-	}
-	d, err := a.w.Detail(e.StationCode, minuteOf(e.Effective), minuteOf(e.Effective)+minute)
-	if err != nil {
-		return err
-	}
-	left := unapplied(d.Minutes)[e.ID]
-	for _, was := range list {
-		good, bad := was.effect(e)
-		if err := was.with(sched, left.Good-good, left.Bad-bad); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// standings gives what an entry meets where it counts, where totals fell after it, and in the end: of a running schedule by
-// what the machine shows, of one that has ended by its minutes.
-func (a *act) standings(sched *Schedule, e *Entry) (list []standing, err error) {
-	if sched.State == Completed {
-		d, err := a.w.Detail(sched.StationCode, minuteOf(sched.Start), minuteOf(sched.End)+minute)
-		if err != nil {
-			return nil, err
-		}
-		c := sums(d.Minutes)[sched.ID]
-		was := standing{at: e.Effective, adds: true}
-		if c != nil {
-			was.Count, was.adds = *c, c.Other == 0
-		}
-		was.manual = slices.ContainsFunc(d.Issues, func(i monitor.Issue) bool {
-			return i.Type == monitor.IssueManual && i.Start <= e.Effective && (i.End == 0 || e.Effective < i.End)
-		})
-		return was.before(d.Minutes, sched.ID, e.Effective), nil
-	}
-	for _, moment := range []int64{e.Effective, a.w.Now} {
-		v, err := a.w.ViewAt(sched.StationCode, moment)
-		if err != nil {
-			return nil, err
-		}
-		was := standing{at: moment, adds: true, manual: slices.ContainsFunc(v.Open, func(i monitor.Issue) bool { return i.Type == monitor.IssueManual })}
-		for i := range v.Running {
-			if r := &v.Running[i]; r.ID == sched.ID {
-				was.Count, was.adds = *countOf(r.Good, r.Bad, 0), r.Manual
-			}
-		}
-		list = append(list, was)
-	}
-	if minuteOf(e.Effective) == minuteOf(a.w.Now) {
-		return list, nil
-	}
-	d, err := a.w.Detail(sched.StationCode, minuteOf(e.Effective), minuteOf(a.w.Now)+minute)
-	if err != nil {
-		return nil, err
-	}
-	return append(list[:1], list[1].before(d.Minutes, sched.ID, e.Effective)...), nil
-}
-
-// before gives what stands in the end, and at the ends of those minutes before, from a moment on, in which a total fell:
-// nowhere else is less left of it.
-func (was standing) before(minutes []monitor.Minute, id string, from int64) []standing {
-	list := []standing{was}
-	for i := len(minutes) - 1; i >= 0 && minutes[i].Start >= minuteOf(from); i-- {
-		c := sums(minutes[i : i+1])[id]
-		if c == nil {
-			continue
-		}
-		if c.Good < 0 || c.Bad < 0 {
-			list = append(list, standing{Count: was.Count, at: minutes[i].Start + minute - 1, adds: was.adds})
-		}
-		was.Good, was.Bad = was.Good-c.Good, was.Bad-c.Bad
-	}
-	return list
-}
-
 func units(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // keep stores an entry with its audit record.
 func (a *act) keep(old, e *Entry, action string) error {
 	if old == nil {
-		if err := entriesAt.Put(a.w.Tx, e.key(a.w.Account), nil); err != nil {
+		if err := entriesAt.Put(a.w.Tx, e.key(a.w.Account), []byte(e.ScheduleID)); err != nil {
 			return err
 		}
 		detail := map[string]string{
@@ -411,7 +284,7 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 		return nil, err
 	}
 	counter := Entry{
-		ID: newID(), StationCode: old.StationCode, ScheduleID: old.ScheduleID, At: a.at, Effective: old.Effective,
+		ID: entryID(w.Now), StationCode: old.StationCode, ScheduleID: old.ScheduleID, At: a.at, Effective: old.Effective,
 		Good: -old.Good, Bad: -old.Bad, Reject: -old.Reject, Correction: old.Correction,
 		Initials: in.Initials, Note: in.Note, Undoes: old.ID, Recorded: w.Now, By: a.by,
 	}
@@ -458,18 +331,30 @@ func (a *act) mayUndo(p auth.Principal, old *Entry) error {
 // latestEntry gives when the latest of a schedule's entries counts that do so from a moment on, ms; 0 for none. Such ones
 // would be left behind by an end at that moment.
 func (a *act) latestEntry(sched *Schedule, from int64) (latest int64, err error) {
+	list, err := a.counting(sched, from)
+	for _, e := range list {
+		latest = max(latest, e.Effective)
+	}
+	return latest, err
+}
+
+// counting gives the entries of a schedule that count from a moment on, ms, and were not taken back.
+func (a *act) counting(sched *Schedule, from int64) (list []*Entry, err error) {
 	at := func(ms int64) entryKey { return (&Entry{StationCode: sched.StationCode, At: ms}).key(a.w.Account) }
 	for item, err := range entriesAt.Scan(a.w.Tx, entriesAt.Between(at(from), at(a.w.Now+1))) {
 		if err != nil {
-			return 0, fmt.Errorf("read the entries of %s: %w", sched.StationCode, err)
+			return nil, fmt.Errorf("read the entries of %s: %w", sched.StationCode, err)
+		}
+		if string(item.Value) != sched.ID {
+			continue
 		}
 		e, err := entries.Get(a.w.Tx, idKey{A: a.w.Account, B: item.Key.B.B.B})
 		if err != nil {
-			return 0, fmt.Errorf("read entry %s: %w", item.Key.B.B.B, err)
+			return nil, fmt.Errorf("read entry %s: %w", item.Key.B.B.B, err)
 		}
-		if e.ScheduleID == sched.ID && e.Effective >= from && e.UndoneBy == "" && e.Undoes == "" {
-			latest = max(latest, e.Effective)
+		if e.Effective >= from && e.UndoneBy == "" && e.Undoes == "" {
+			list = append(list, &e)
 		}
 	}
-	return latest, nil
+	return list, nil
 }

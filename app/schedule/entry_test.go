@@ -96,7 +96,7 @@ func TestEntryBeforeAReject(t *testing.T) {
 		p.must(first, err)
 		p.until("08:20")
 		p.must(p.enter(schedule.EntryInput{Reject: 4}))
-		p.until("08:30")
+		p.until("08:20:20") // in the same minute
 		p.must(p.enter(schedule.EntryInput{Good: 9}))
 		p.until("08:40")
 		if ended {
@@ -113,6 +113,36 @@ func TestEntryBeforeAReject(t *testing.T) {
 		refused(t, err, errdefs.Conflict, "1 good and 4 bad units", "negative")
 		p.must(nil, less(1))
 		if got := p.get(v.ID); *got.Good != 9 || *got.Bad != 4 || *got.Unapplied != 0 {
+			t.Errorf("ended %t: %v good, %v bad, %d unapplied", ended, *got.Good, *got.Bad, *got.Unapplied)
+		}
+	}
+}
+
+// What is entered in a pause counts at one moment, in the order in which it was entered.
+func TestEntriesOfOneMoment(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		p := newPlant(t)
+		v, n := p.make(input("08:00")), p.make(pause("08:10"))
+		p.must(p.start(v.ID, schedule.StartInput{}))
+		p.until("08:10")
+		p.must(p.start(n.ID, schedule.StartInput{}))
+		var first *schedule.EntryView
+		for i, in := range []schedule.EntryInput{{Good: 5}, {Reject: 4}, {Good: 9}, {Reject: 2}, {Good: 1}} {
+			p.Pass(time.Second, 0)
+			e, err := p.enter(in)
+			p.must(e, err)
+			if i == 0 {
+				first = e
+			}
+		}
+		p.until("08:20")
+		if ended {
+			p.must(p.end(n.ID, ""))
+			p.must(p.end(v.ID, ""))
+		}
+		_, err := p.undo(first.ID, auth.Admin)
+		refused(t, err, errdefs.Conflict, "1 good and 4 bad units", "negative")
+		if got := p.get(v.ID); *got.Good != 9 || *got.Bad != 6 || *got.Unapplied != 0 {
 			t.Errorf("ended %t: %v good, %v bad, %d unapplied", ended, *got.Good, *got.Bad, *got.Unapplied)
 		}
 	}

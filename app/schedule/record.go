@@ -3,6 +3,7 @@ package schedule
 import (
 	"crypto/rand"
 	"encoding/base32"
+	"encoding/binary"
 	"strings"
 
 	"opsmon/app/audit"
@@ -163,4 +164,13 @@ func newID() string {
 	var data [8]byte
 	rand.Read(data[:])
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(data[:]))[:12]
+}
+
+// entryID is an id of an operator's entry: when it was recorded, ms, and 40 random bits. It sorts by time, since entries
+// that count at one moment do so in the order of their ids: a reject finds what was entered before it.
+func entryID(now int64) string {
+	data := binary.BigEndian.AppendUint64(nil, uint64(now))[2:]
+	data = append(data, make([]byte, 5)...)
+	rand.Read(data[6:])
+	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(data))
 }

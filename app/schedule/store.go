@@ -300,7 +300,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		if !schedules.Has(tx, idKey{A: item.Key.A, B: e.ScheduleID}) {
 			note("operator's entry %s: its schedule %s is not there", item.Key.B, e.ScheduleID)
 		}
-		if !entriesAt.Has(tx, e.key(item.Key.A)) {
+		if of, err := entriesAt.Get(tx, e.key(item.Key.A)); err != nil || string(of) != e.ScheduleID {
 			note("operator's entry %s: its place in the list is not there", item.Key.B)
 		}
 		count++
