@@ -3,15 +3,13 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { AsyncDirective } from "../vendor/lit-html/async-directive.js";
 import { directive } from "../vendor/lit-html/directive.js";
+import { createRef, ref } from "../vendor/lit-html/directives/ref.js";
 import { repeat } from "../vendor/lit-html/directives/repeat.js";
 import { brief } from "./brief.js";
-import { compare } from "./format.js";
+import { compare, count, number } from "./format.js";
 
 /** Rows above and below the visible ones that are drawn too, so that scrolling shows no gaps. */
 const spare = 12;
-
-/** Rows that are printed: paper does not scroll. */
-const printed = 2000;
 
 /** Rows of a table that are drawn at first, and again whenever its end comes near. */
 const portion = 250;
@@ -19,7 +17,7 @@ const portion = 250;
 /** How near, in pixels. */
 const near = "1500px";
 
-// Printable draws the whole list for paper: this.whole is true meanwhile.
+// Printable draws the whole list for paper, which does not scroll: this.whole is true meanwhile.
 class Printable extends AsyncDirective {
   listen() {
     this.paper ??= (event) => { this.whole = event.type === "beforeprint"; this.setValue(this.show()); };
@@ -57,7 +55,7 @@ class Visible extends Printable {
   show() {
     const { count, height, key, row } = this.list;
     this.from = Math.min(this.first(), Math.max(0, count - 1));
-    const to = Math.min(count, this.whole ? printed : this.from + Math.ceil((this.box.clientHeight || 600) / height) + 2 * spare);
+    const to = this.whole ? count : Math.min(count, this.from + Math.ceil((this.box.clientHeight || 600) / height) + 2 * spare);
     const all = Array.from({ length: Math.max(0, to - this.from) }, (_, i) => this.from + i);
     return html`<div class="rows-space" .hidden=${this.from === 0} ${space(this.from * height)}></div>
       ${repeat(all, key, row)}
@@ -75,35 +73,42 @@ class Visible extends Printable {
   }
 }
 
-// Growing draws the rows of a table as far as somebody has scrolled, so that a key typed in a search draws few of many.
+// Growing draws the rows of a table as far as somebody has scrolled, so that a key typed in a search draws few of many. What is
+// not drawn is told below the table, as the browser's own search does not find it.
 class Growing extends Printable {
-  drawn = portion;
+  drawn = portion; // Infinity once somebody asked for all
+  body = createRef();
 
   update(part, [list]) {
     this.list = list;
-    if (!this.body) {
-      this.body = part.parentNode;
-      this.end = new IntersectionObserver((seen) => { if (seen.some((e) => e.isIntersecting)) this.grow(); }, { rootMargin: near });
+    if (!this.end) {
+      this.end = new IntersectionObserver((seen) => { if (seen.some((e) => e.isIntersecting)) this.draw(this.drawn + portion); }, { rootMargin: near });
       this.listen();
     }
-    if (this.drawn > portion && scrollY < innerHeight) this.drawn = portion;
+    if (Number.isFinite(this.drawn) && scrollY < innerHeight) this.drawn = portion;
     return this.show();
   }
 
-  grow() {
-    this.drawn += portion;
+  draw(rows) {
+    this.drawn = rows;
     this.setValue(this.show());
   }
 
   show() {
-    const { rows, key, row } = this.list;
+    const { rows, key, row, around } = this.list, drawn = this.whole ? Infinity : this.drawn;
     queueMicrotask(() => this.watch());
-    return repeat(rows.slice(0, this.whole ? Math.max(printed, this.drawn) : this.drawn), key, row);
+    return html`${around(repeat(rows.slice(0, drawn), key, row), ref(this.body))}${drawn < rows.length ? html`<p class="table-rest">
+      <span>${number(drawn)} of ${count(rows.length, "row")} are shown.</span> <button type="button" class="button small" @click=${() => this.all()}>Show all</button></p>` : nothing}`;
+  }
+
+  all() {
+    this.draw(Infinity);
+    this.body.value.closest("[tabindex]").focus({ preventScroll: true }); // the button is gone
   }
 
   watch() {
     this.end.disconnect();
-    if (this.isConnected && this.drawn < this.list.rows.length) this.end.observe(this.body.lastElementChild);
+    if (this.isConnected && this.drawn < this.list.rows.length) this.end.observe(this.body.value.lastElementChild);
   }
 
   disconnected() {
@@ -134,7 +139,7 @@ export function scrollTo(box, i, height) {
 }
 
 /**
- * table shows rows under columns; where there is little room, a table of more than three shows each row as a card. columns are [{name, label, cell(row), text(row), numeric, sort: false}] and lets them be ordered by text. Of very many rows the first are drawn, and more as somebody scrolls.
+ * table shows rows under columns; where there is little room, a table of more than three shows each row as a card. columns are [{name, label, cell(row), text(row), numeric, sort: false}] and lets them be ordered by text. Of very many rows the first are drawn, and more as somebody scrolls the page: it does not stand in a box that scrolls by itself.
  * state is kept by the page: {by, down}; changed is called when it was changed. Everything else may be left out:
  * key(row), open(row) (what a click on a row does, which the link in its first cell does for the keyboard), empty (what stands there instead of no rows), selected (a Set of keys, with
  * select(keys) called at a change), caption, rowClass(row), stack (false: a table in any case, which is moved sideways).
@@ -145,15 +150,16 @@ export function table({ columns, rows, key = (row) => row.code, state = {}, chan
   const order = (c) => () => { Object.assign(state, { by: c.name, down: state.by === c.name && !state.down }); changed?.(); };
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const all = selected && rows.every((row) => selected.has(key(row)));
-  return html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class=${stack ? "table stacked" : "table"} aria-rowcount=${rows.length > portion ? rows.length + 1 : nothing}>
+  const around = (drawn, body) => html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class=${stack ? "table stacked" : "table"}>
     ${caption ? html`<caption class="visually-hidden">${caption}</caption>` : nothing}
     <thead><tr>
       ${selected ? html`<th class="tick"><input type="checkbox" aria-label="Choose all" .checked=${all} @change=${() => select(all ? [] : rows.map(key))}></th>` : nothing}
       ${columns.map((c) => html`<th scope="col" class=${c.numeric ? "numeric" : ""} aria-sort=${state.by === c.name ? (state.down ? "descending" : "ascending") : nothing}>
         ${c.text && c.sort !== false && changed ? html`<button type="button" @click=${order(c)}>${c.label}<span aria-hidden="true">${state.by === c.name ? (state.down ? " ↓" : " ↑") : ""}</span></button>` : c.label}</th>`)}
     </tr></thead>
-    <tbody>${growing({ rows: sorted, key, row: (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => { if (open && !e.target.closest("a, button, input, select, label")) open(row); }}>
+    <tbody ${body}>${drawn}</tbody></table></div>`;
+  return growing({ rows: sorted, key, around, row: (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => { if (open && !e.target.closest("a, button, input, select, label")) open(row); }}>
       ${selected ? html`<td class="tick"><input type="checkbox" aria-label=${`Choose ${key(row)}`} .checked=${selected.has(key(row))} @change=${(e) => select(e.target.checked ? [...selected, key(row)] : [...selected].filter((k) => k !== key(row)))}></td>` : nothing}
       ${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""} data-label=${c.label}>${c.cell ? c.cell(row) : brief(c.text(row))}</td>`)}
-    </tr>` })}</tbody></table></div>`;
+    </tr>` });
 }

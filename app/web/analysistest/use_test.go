@@ -204,7 +204,8 @@ func TestOff(t *testing.T) {
 	p.Clean()
 }
 
-// TestManyRows: of 1,200 rows the first are drawn, and more as somebody scrolls; the file has all of them.
+// TestManyRows: of 1,200 rows the first are drawn, which a line at the foot tells, and more as somebody scrolls; the file has all
+// of them.
 func TestManyRows(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
@@ -220,6 +221,8 @@ func TestManyRows(t *testing.T) {
 	if _, rows := p.file(".listing button.small"); len(rows) != 1201 {
 		t.Errorf("the file has %d rows", len(rows))
 	}
+	p.Eval(`scrollTo(0, document.body.scrollHeight / 2)`)
+	p.Until(`(scrollTo(0, document.body.scrollHeight / 2), (([line]) => line.bottom <= innerHeight && line.bottom > innerHeight - 100)(document.querySelector(".table-rest").getClientRects()))`)
 	p.Until(`(scrollTo(0, document.body.scrollHeight), document.querySelectorAll(".listing tbody tr").length === 1200)`)
 	p.Clean()
 }

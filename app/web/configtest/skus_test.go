@@ -1,6 +1,7 @@
 package configtest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -50,8 +51,20 @@ func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
 	// Of very many the first are drawn, and more as somebody scrolls; each is opened by keys.
 	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, skus: Array.from({ length: 600 }, (_, i) => ({ code: "N" + i, name: "Many", cycleTime: 1000 })) } }))`))
 	tab.Type("#main .search", "many")
-	tab.Until(`document.querySelectorAll(".table tbody tr").length === 250`)
-	tab.Until(`(scrollTo(0, document.body.scrollHeight), document.querySelectorAll(".table tbody tr").length === 600)`)
+	const rows = `document.querySelectorAll(".table tbody tr").length`
+	tab.Until(rows + ` === 250`)
+	if got := tab.Text(".table-rest"); !strings.Contains(got, "250 of 600 rows") {
+		t.Errorf("below the table stands %q", got)
+	}
+	if got := webtest.Eval[string](tab, `["beforeprint", "afterprint"].map((type) => (dispatchEvent(new Event(type)), `+rows+`)).join()`); got != "600,250" {
+		t.Errorf("on paper, and afterwards, the table has %s rows", got)
+	}
+	tab.Until(`(scrollTo(0, document.body.scrollHeight), document.querySelectorAll(".table tbody tr").length === 600 && !document.querySelector(".table-rest"))`)
+	tab.Eval(`scrollTo(0, 0)`)
+	tab.Type("#main .search", "N")
+	tab.Until(rows + ` === 250`)
+	tab.Click(".table-rest button")
+	tab.Until(rows + ` === 600 && document.activeElement.matches(".table-wrap")`)
 	tab.Type("#main .search", "N599")
 	tab.Until(`document.querySelectorAll(".table tbody tr").length === 1`)
 	for range 20 {

@@ -2,15 +2,12 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { now as present } from "../../shared/clock.js";
-import { number, units } from "../../shared/format.js";
+import { units } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { table } from "../../shared/rows.js";
 import { spanText } from "../../shared/zone.js";
 import { countsOf, goodOf, lookOf, looks, nameOf } from "./bars.js";
 import { spanOf } from "./plan.js";
-
-/** Most rows of the table; of more, the chart's time or its stations want to be fewer. */
-const most = 500;
 
 /** shownIn gives the schedules that have time in what the chart shows, row by row. */
 export function shownIn({ chart, plan }) {
@@ -31,6 +28,5 @@ export function listing(page) {
     { name: "quantity", label: "Quantity", numeric: true, text: (s) => { const { quantity } = countsOf(s); return s.kind === "production" && quantity ? units(quantity) : ""; } },
   ];
   return html`<details class="gantt-table" ?open=${page.listing} @toggle=${(e) => { if (page.listing !== e.target.open) { page.listing = e.target.open; page.ctx.update(); } }}><summary>As a table</summary>
-    ${page.listing ? html`<p class="muted small">${spanText(Math.round(page.chart.left), Math.round(page.chart.right), page.zone)}, on the clock of ${page.zone}.</p>${table({ columns, rows: all.slice(0, most), key: (s) => s.id, caption: "Schedules that the chart shows", empty: "No schedules have time in what the chart shows.", open: (s) => page.open(s) })}
-      ${all.length > most ? html`<p class="muted">${number(all.length - most)} more are not listed: show less time, or fewer stations.</p>` : nothing}` : nothing}</details>`;
+    ${page.listing ? html`<p class="muted small">${spanText(Math.round(page.chart.left), Math.round(page.chart.right), page.zone)}, on the clock of ${page.zone}.</p>${table({ columns, rows: all, key: (s) => s.id, caption: "Schedules that the chart shows", empty: "No schedules have time in what the chart shows.", open: (s) => page.open(s) })}` : nothing}</details>`;
 }
