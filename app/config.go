@@ -77,10 +77,11 @@ type Backup struct {
 	PassphraseFile string `yaml:"passphraseFile"` // encrypts them; its first line is the passphrase
 }
 
-// Signals says how long what machines send is kept, and how much one of them may send.
+// Signals says how long what machines send is kept, how much one of them may send, and how long it may be silent.
 type Signals struct {
-	Days      int `yaml:"days"`      // how long signals are kept as they came
-	PerSecond int `yaml:"perSecond"` // signals that one device may send; twice as many at once
+	Days         int `yaml:"days"`         // how long signals are kept as they came
+	PerSecond    int `yaml:"perSecond"`    // signals that one device may send; twice as many at once
+	AliveMinutes int `yaml:"aliveMinutes"` // without a sign of life after which a station is disconnected
 }
 
 // Windows says how long what is computed from signals is kept.
@@ -114,7 +115,7 @@ func DefaultConfig() Config {
 		Listen: "127.0.0.1:8080", TLS: "off", Name: certs.DefaultName, MDNS: true,
 		LogLevel: "info", MaxConnections: 1024, AuditDays: 400, SMTP: SMTP{Port: 587, TLS: "starttls"},
 		Backup:  Backup{At: "01:30", Every: 1, KeepDaily: 7, KeepWeekly: 4, KeepMonthly: 6},
-		Signals: Signals{Days: 400, PerSecond: signal.DefaultRate},
+		Signals: Signals{Days: 400, PerSecond: signal.DefaultRate, AliveMinutes: 5},
 		Windows: Windows{Days: 3653},
 		MQTT:    MQTT{MaxConnections: mqtt.DefaultConnections, MaxPerDevice: mqtt.DefaultPerDevice},
 		origins: map[string]string{},
@@ -442,7 +443,8 @@ func (c Config) checkSignals() error {
 		name                string
 		value, least, limit int
 	}{
-		{"signals.days", c.Signals.Days, 8, 36500}, {"signals.perSecond", c.Signals.PerSecond, 10, 10_000_000}, {"windows.days", c.Windows.Days, 30, 36500},
+		{"signals.days", c.Signals.Days, 8, 36500}, {"signals.perSecond", c.Signals.PerSecond, 10, 10_000_000},
+		{"signals.aliveMinutes", c.Signals.AliveMinutes, 1, 60}, {"windows.days", c.Windows.Days, 30, 36500},
 	} {
 		if setting.value < setting.least || setting.value > setting.limit {
 			return c.wrong(setting.name, "must be from %d to %d; it is %d", setting.least, setting.limit, setting.value)

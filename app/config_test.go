@@ -41,7 +41,7 @@ func TestConfigOrder(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, field)
 		}
 	}
-	if len(want.settings()) != 42 {
+	if len(want.settings()) != 43 {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
@@ -127,6 +127,8 @@ func TestConfigWrong(t *testing.T) {
 		{file: "mqtt:\n  maxPerDevice: 0", want: "{} line 2: mqtt.maxPerDevice must be from 1 to mqtt.maxConnections, which is 4096; it is 0"},
 		{file: "signals:\n  days: 7", want: "{} line 2: signals.days must be from 8 to 36500; it is 7"},
 		{file: "signals:\n  perSecond: 9", want: "{} line 2: signals.perSecond must be from 10 to 10000000; it is 9"},
+		{file: "signals:\n  aliveMinutes: 0", want: "{} line 2: signals.aliveMinutes must be from 1 to 60; it is 0"},
+		{environment: map[string]string{"APP_SIGNALS_ALIVE_MINUTES": "61"}, want: "APP_SIGNALS_ALIVE_MINUTES: signals.aliveMinutes must be from 1 to 60; it is 61"},
 		{file: "windows:\n  days: 399", want: "{} line 2: windows.days must be as many as signals.days or more, which is 400; it is 399"},
 		{file: "auditDays: 29", want: "{} line 1: auditDays must be from 30 to 36500; it is 29"},
 		{environment: map[string]string{"APP_AUDIT_DAYS": "36501"}, want: "APP_AUDIT_DAYS: auditDays must be from 30 to 36500; it is 36501"},
@@ -219,5 +221,24 @@ func TestBaseURL(t *testing.T) {
 	}
 	if !(Config{URL: "https://a.example", TLS: "off"}).secure() || (Config{URL: "http://a.example", TLS: "off"}).secure() || !(Config{TLS: "a,b"}).secure() {
 		t.Error("secure is what people's connections are")
+	}
+}
+
+// How long a station may be silent is what is set, at every station.
+func TestAliveMinutesHoldAtStations(t *testing.T) {
+	for set, want := range map[int]int64{DefaultConfig().Signals.AliveMinutes: 300_000, 12: 720_000} {
+		cfg := testConfig(t)
+		cfg.Signals.AliveMinutes = set
+		a, _ := opened(t, cfg)
+		plan, err := a.floor.Plan("northgate")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Of(starterStation).Monitor.SilentAfter(); got != want {
+			t.Errorf("of %d minutes a station has %d ms, want %d", set, got, want)
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

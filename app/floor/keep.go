@@ -139,11 +139,6 @@ func (o *owner) keepLine(tx *kv.Tx, l *line, at int64) (int64, error) {
 	if err := o.f.cfg.History.PutState(tx, o.account, l.code, at, l.base.Encode()); err != nil {
 		return 0, err
 	}
-	if s := o.plan.Of(l.code); s != nil {
-		if err := foldLinks(tx, o.account, l.code, at, s.Monitor.SilentAfter()); err != nil {
-			return 0, err
-		}
-	}
 	return to, o.sums(tx, o.timeline, l.code, l.code, from, to)
 }
 

@@ -2,7 +2,6 @@ package floor
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"slices"
 
@@ -17,8 +16,9 @@ var links = kv.NewBucket("ledgerLink", kv.PairOf(kv.String, kv.PairOf(kv.String,
 type linkKey = kv.Pair[string, kv.Pair[string, string]]
 
 // linkGrace is how long a device may be away and come back as if it had not been, ms: one whose radio is bad connects anew
-// again and again, and each time would be two records of each of its stations for good. A station is silent after minutes only.
-const linkGrace = minute
+// again and again, and each time would be two records of each of its stations for good. No station is silent before that,
+// whatever is set now or later: what is computed again lacks nothing.
+const linkGrace = monitor.LeastAliveTimeout
 
 // linked is a connection that began or ended.
 type linked struct {
@@ -106,39 +106,6 @@ func (w *Work) link(code, device string, at int64, up bool) error {
 		return links.Put(w.Tx, k, at)
 	}
 	return links.Delete(w.Tx, k)
-}
-
-// foldLinks forgets the ends and beginnings of connections of the day before a moment between which nobody could be silent: a
-// device that was away for a shorter time than that changes no figure, and one whose radio is bad would leave hundreds of records
-// a day. States are kept at full hours, and hold who is connected: so both must lie in one hour. States that are in memory
-// have taken them in.
-func foldLinks(tx *kv.Tx, account, code string, at, silent int64) error {
-	away := map[string]placeKey{} // by device, the end of its connection
-	var idle []placeKey
-	for item, err := range ledger.Scan(tx, ledger.Between(ledgerKey(account, code, at-day, 0), ledgerKey(account, code, at, 0))) {
-		if err != nil {
-			return fmt.Errorf("read the connections of %s: %w", code, err)
-		}
-		r := &item.Value
-		if r.Kind != uint8(monitor.InputLink) || r.Cancelled != 0 {
-			continue
-		}
-		ended, gone := away[r.Source]
-		delete(away, r.Source)
-		from, to := ended.B.B.A, item.Key.B.B.A
-		switch {
-		case r.Up && gone && from/hour == to/hour && to-from < uint64(silent):
-			idle = append(idle, ended, item.Key)
-		case !r.Up && !gone: // of two ends the clock was set back between neither is known to be one
-			away[r.Source] = item.Key
-		}
-	}
-	for _, k := range idle {
-		if err := ledger.Delete(tx, k); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // heard is the last moment, ms, at which something is known to have come before the start; 0 when that cannot be told.

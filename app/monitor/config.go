@@ -65,7 +65,7 @@ type Config struct {
 	Revision int64 // of the manifest; 0 is none
 	Calendar *calendar.Calendar
 
-	AliveTimeout    int64 // ms of silence after which a station is disconnected; 0: 5 minutes
+	AliveTimeout    int64 // ms of silence after which a station is disconnected, LeastAliveTimeout or more; 0: DefaultAliveTimeout
 	AlwaysConnected bool
 	SchedulingOnly  bool // no capture, never disconnected
 	MeterOnly       bool // electrical signals alone
@@ -96,8 +96,10 @@ type Config struct {
 
 const (
 	minute = 60_000 // ms
-	// DefaultAliveTimeout is how long a station may be silent, ms (monitoring.md section 3).
+	// DefaultAliveTimeout is how long a station may be silent where nothing else is set, ms (monitoring.md section 3); the
+	// least is what can be set (signals.aliveMinutes).
 	DefaultAliveTimeout = 5 * minute
+	LeastAliveTimeout   = minute
 	// slowPercent of the line speed target is the speed under which a station runs slowly.
 	slowPercent = 80
 	// longest is more than any threshold that can pass, ms; it keeps sums of times from running over.

@@ -25,8 +25,8 @@
 //
 // Two things are found out after the fact, and both are kept apart from what is settled.
 //
-// Silence. A station is disconnected when nothing came for five minutes, and no data then runs from the last sign of
-// life. So a state settles up to the last sign of life and no further; inputs that are none wait. The next sign, or the
+// Silence. A station is disconnected when nothing came for five minutes (Config.AliveTimeout), and no data then runs from the
+// last sign of life. So a state settles up to the last sign of life and no further; inputs that are none wait. The next sign, or the
 // end of the five minutes, decides how the time between is gone through: once, and rightly. View goes through it on a
 // copy, taking the station to be alive.
 //

@@ -42,7 +42,7 @@ func (p *Plan) Of(code string) *Station { return p.byCode[code] }
 
 // Options are what the appliance, and no manifest, says of all stations.
 type Options struct {
-	AliveTimeout int64 // ms of silence after which a station is disconnected; 0: 5 minutes
+	AliveTimeout int64 // ms of silence after which a station is disconnected; 0: monitor.DefaultAliveTimeout
 }
 
 // Resolve makes the plan of a manifest, which must not change any more. It is an error when the manifest is not one that

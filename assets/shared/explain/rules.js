@@ -28,7 +28,7 @@ const times = {
   scheduledProductionMs: "Time in shift for which a production schedule ran and none of non-production above it; with “force all shift time as planned production” any shift time without a schedule.",
   scheduledNonProductionMs: "Time in shift for which a non-production schedule ran.",
   outOfShiftMs: "Time outside the station's shifts. Each millisecond has one class, the first that fits: out of shift, no data, stopped, slow, producing, idle.",
-  noDataMs: "Time in shift of which nothing is known: no sign of life came for five minutes. It runs from the last sign of life, and is never a stop.",
+  noDataMs: "Time in shift of which nothing is known: no sign of life came for five minutes, or as long as signals.aliveMinutes says. It runs from the last sign of life, and is never a stop.",
   downtimeMs: "Stopped in scheduled production for longer than the station's threshold, from where the stop began to the next unit or productive moment, or the end of schedule or shift; and manual downtime.",
   slowMs: "The shown speed was under 80 % of the line speed target for at least the station's slow threshold.",
   productiveMs: "The station was productive, by its productive signal, its power or its speed as it is set up, and neither stopped nor slow.",
