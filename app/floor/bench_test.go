@@ -53,7 +53,7 @@ func second(b *testing.B, n int) []growth.Measured {
 	for i := range settle {
 		second(i)
 	}
-	store, _ := kvtest.Raw(b)
+	store := kvtest.Raw(b, 1)
 	var ours, floor time.Duration
 	i := 0
 	for b.Loop() {

@@ -272,13 +272,9 @@ func storing(b *testing.B, connections int, request string, parts ...[]byte) map
 		})
 		return repeat(connections, func() func() error { return newWire(b, handler, request, 200).do })
 	}
-	update, batch := kvtest.Raw(b)
-	raw := func() error { return update(whole) }
-	if connections > 1 {
-		raw = func() error { return batch(whole) }
-	}
+	raw := kvtest.Raw(b, connections)
 	return map[string][]func() error{
-		"ratio_bbolt": repeat(connections, func() func() error { return raw }),
+		"ratio_bbolt": repeat(connections, func() func() error { return func() error { return raw(whole) } }),
 		"ratio_store": repeat(connections, func() func() error { return one }),
 		"ratio_http":  behind(one),
 		"ratio_parts": behind(apart),

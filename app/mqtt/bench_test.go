@@ -64,7 +64,7 @@ func publishing(b *testing.B, stations int) []growth.Measured {
 	}
 	flood(b, ours, messages, 1000)
 	r.must(r.signals.Pack())
-	update, _ := kvtest.Raw(b)
+	update := kvtest.Raw(b, 1)
 	var rates, floors, raws []float64
 	for b.Loop() {
 		rates = append(rates, benchTurn/flood(b, ours, messages, benchTurn).Seconds())
@@ -123,7 +123,7 @@ func newRawServer(b *testing.B) (address string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	update, _ := kvtest.Raw(b)
+	update := kvtest.Raw(b, 1)
 	queue := make(chan net.Conn, queued)
 	var running sync.WaitGroup
 	running.Go(func() {
