@@ -54,9 +54,20 @@ func TestTasks(t *testing.T) {
 	tab.Type("#f-ask-note", "защита на месте")
 	p.signInAgain(tab, "operator")
 	tab.Until(`document.querySelector("#f-ask-note")?.value === "защита на месте" && document.querySelector("#f-ask-initials").value === "ABC"`)
+	// Who goes to another page and back with the browser's keys finds the same form, and no second one.
+	set(tab, "#f-ask-note", "защита стоит на месте")
+	tab.Eval(`document.querySelector("#menu a[href='/floor/stops']").click()`)
+	tab.Until(`document.querySelector("h1")?.textContent === "Stops"`)
+	tab.Eval(`history.back()`)
+	tab.Until(`document.querySelector(".task-row") && document.querySelector("#f-ask-note")?.value === "защита стоит на месте"`)
+	if n := webtest.Eval[int](tab, `document.querySelectorAll("dialog").length`); n != 1 {
+		t.Errorf("%d forms are open", n)
+	}
+	set(tab, "#f-ask-note", "защита на месте")
 	button(tab, "dialog footer", "Complete")
 	gone(tab)
-	if left := webtest.Eval[int](tab, `Object.keys(sessionStorage).filter((k) => k.includes("-form:")).length`); left > 0 {
+	const forms = `Object.keys(sessionStorage).filter((k) => k.includes("-form:")).length`
+	if left := webtest.Eval[int](tab, forms); left > 0 {
 		t.Errorf("%d forms are kept when they are sent", left)
 	}
 	tab.Until(`![...document.querySelectorAll(".task-row")].some((r) => r.textContent.includes("Test the guards"))`)
@@ -76,7 +87,9 @@ func TestTasks(t *testing.T) {
 	p.Call("POST", "/task/"+ways.ID+"/complete", map[string]string{"initials": "XYZ"}, nil)
 	button(tab, "dialog footer", "Complete")
 	tab.Until(`document.querySelector("dialog .notice.bad")?.textContent.includes("was completed by XYZ")`)
-	button(tab, "dialog footer", "Cancel")
+	set(tab, "#f-ask-note", "all of them")
+	tab.Visit("/floor/tasks") // what is done is not asked for again
+	tab.Until(`document.querySelector(".task-row") && ` + forms + ` === 0`)
 	gone(tab)
 	tab.Until(`![...document.querySelectorAll(".task-row")].some((r) => r.textContent.includes("Walk the escape routes"))`)
 	tab.Visit("/floor/tasks?state=done&list=SAFETY&range=last7d")

@@ -1,11 +1,12 @@
 // Tasks: what is due, what was missed and what is done, by station and list.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { get } from "../../shared/api.js";
 import { now } from "../../shared/clock.js";
 import { turning } from "../../shared/days.js";
 import { sentence } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
-import { draftOf, forms } from "../../shared/draft.js";
+import { draftOf, dropDraft, forms } from "../../shared/draft.js";
 import { Followed } from "../../shared/followed.js";
 import { segmented } from "../../shared/form.js";
 import { count, matches, time } from "../../shared/format.js";
@@ -40,15 +41,18 @@ class Page {
     const end = turning(this.names.plants, now, anew); // the list is of other days then
     this.readAddress(this.ctx);
     this.goOn();
-    return () => { end(); clearTimeout(this.typing); live.removeEventListener("task", heard); live.removeEventListener("reset", anew); this.tasks.stop(); };
+    return () => { this.left = true; end(); clearTimeout(this.typing); live.removeEventListener("task", heard); live.removeEventListener("reset", anew); this.tasks.stop(); };
   }
 
-  // goOn opens a form again with what was entered when the page went away.
-  goOn() {
+  // goOn opens a form again with what was entered when the page went away, unless it stands there still.
+  async goOn() {
     const { profile } = this.ctx, task = draftOf(forms.task, profile), list = draftOf(forms.list, profile);
-    if (!this.ctx.can("operator")) return;
-    if (task) this.complete(task.task, task.values);
-    else if (list) this.start({ entered: list });
+    if (!this.ctx.can("operator") || !(task || list)) return;
+    const now = task && await stateOf(task.task);
+    if (this.left || document.querySelector("dialog[open]")) return;
+    if (now === "pending" || now === "missed") this.complete(task.task, task.values);
+    else if (task) dropDraft(forms.task, profile);
+    else this.start({ entered: list });
   }
 
   async complete(task, entered) {
@@ -129,6 +133,12 @@ class Page {
         : task.deadlineAt ? html`<span>${ticking((t) => due(task, t))}</span><small class="muted">until ${at(task.deadlineAt)}</small>` : html`<span>${task.trigger === "schedule" ? "until the schedule ends" : "no deadline"}</span><small class="muted">since ${at(task.availableAt)}</small>`}</span>
       <span class="task-do">${can ? html`<button type="button" class="button small" aria-label=${`Complete ${task.title}`} @click=${() => this.complete(task)}>${task.state === "missed" ? "It was done" : "Complete"}</button>` : nothing}${task.requireNotes && task.state === "pending" ? html`<small class="muted">needs notes</small>` : nothing}</span></div>`;
   }
+}
+
+// stateOf asks what became of a Task that was not completed when it was seen last. Where nobody answers it is as it was.
+async function stateOf({ id, stationCode, availableAt, state }) {
+  const to = new Date(Date.parse(availableAt) + 1000).toISOString();
+  return get(`/task?${new URLSearchParams({ stationcode: stationCode, from: availableAt, to, limit: 1000 })}`).then(({ results }) => results.find((t) => t.id === id)?.state ?? "gone", () => state);
 }
 
 function due(task, at) {

@@ -35,10 +35,11 @@ export async function planDialog(page, { stationCode, at }) {
   return made;
 }
 
-/** goOn opens the form again with what was entered when the page went away. */
+/** goOn opens the form again with what was entered when the page went away, unless it stands there still. */
 export async function goOn(page) {
   const draft = draftOf(forms.schedule, page.ctx.profile);
   const s = draft?.id ? page.plan.take((await get(`/schedule/${encodeURIComponent(draft.id)}`)).result) : null;
+  if (document.querySelector("dialog[open]")) return;
   dropDraft(forms.schedule, page.ctx.profile);
   if (!draft || (s && s.state !== "planned" && s.state !== "running")) return;
   await formDialog(page, { title: s ? `Change ${nameOf(s, page.names)}` : "Plan a schedule", said: draft.said, s, type: draft.type, rate: draft.rate, zone: page.zone, entered: true });
