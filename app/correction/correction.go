@@ -12,6 +12,7 @@
 package correction
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -76,12 +77,35 @@ type Correction struct {
 func shown(c *station.Correction) Correction {
 	s := Correction{
 		ID: strconv.FormatUint(c.Number, 10), CreatedAt: audit.TimeOf(c.CreatedAt), Author: c.Author, Note: c.Note, StationCodes: c.StationCodes,
-		From: audit.TimeOf(time.UnixMilli(c.From)), To: audit.TimeOf(time.UnixMilli(c.To)), Changes: c.Changes, UndoneAt: audit.TimeOrNil(c.UndoneAt),
+		From: audit.TimeOf(time.UnixMilli(c.From)), To: audit.TimeOf(time.UnixMilli(c.To)), Changes: letters(c.Changes), UndoneAt: audit.TimeOrNil(c.UndoneAt),
 	}
 	if s.UndoneAt != nil {
 		s.UndoneBy = &c.UndoneBy
 	}
 	return s
+}
+
+// letters gives JSON without the escapes for HTML that encoding/json adds when it is stored.
+func letters(stored json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(stored))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return stored
+	}
+	if plain, err := encode(v); err == nil {
+		return plain
+	}
+	return stored
+}
+
+// encode gives v as JSON without those escapes.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // List gives the corrections of an account, newest first, and how many there are. Errors: errdefs.NotFound, the store's.
@@ -217,7 +241,7 @@ func (s *Service) store(p auth.Principal, r floor.Request, c *station.Correction
 			}
 		}
 		w.After(func() { t.Correct(*c) })
-		answer.Body, err = json.Marshal(shown(c))
+		answer.Body, err = encode(shown(c))
 		return answer, err
 	})
 }

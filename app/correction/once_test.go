@@ -1,6 +1,7 @@
 package correction
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -78,4 +79,36 @@ func TestACorrectionIsMadeOnceByTwoAtOnce(t *testing.T) {
 	if list, total, err := s.List(floortest.Account, 10, 0); err != nil || total != 1 || list[0].UndoneAt == nil {
 		t.Errorf("there are %d corrections: %+v, %v", total, list, err)
 	}
+}
+
+// TestChangesAreShownAsTheyWereSent: letter by letter, by who makes a correction, makes it again, undoes it and lists it, also when it
+// comes from the store.
+func TestChangesAreShownAsTheyWereSent(t *testing.T) {
+	r, s := newPlant(t)
+	const changes = `{"shiftPatterns":[{"code":"early","shifts":[{"name":"<Früh> & \"spät\" \\u003c","weekDay":"1","startTime":"06:00","duration":28800000}]}]}`
+	in := input(t, 0, time.Hour, changes, "PACK")
+	check := func(what string, c *Correction, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(what, err)
+		}
+		if got := string(c.Changes); !strings.Contains(got, `"<Früh> & \"spät\" \\u003c"`) {
+			t.Errorf("%s shows %s", what, got)
+		}
+	}
+	listed := func(what string) {
+		t.Helper()
+		list, _, err := s.List(floortest.Account, 1, 0)
+		check(what, &list[0], err)
+	}
+	for _, what := range []string{"made", "made again"} {
+		c, err := s.Make(person(auth.Admin), floor.Request{Key: "k"}, in)
+		check(what, c, err)
+	}
+	listed("the list")
+	r.Reopen()
+	s = New(Config{Accounts: r.Accounts, Floor: r.Floor, Retention: 30 * 24 * time.Hour, Clock: r.Now})
+	listed("the list after a restart")
+	c, err := s.Undo(person(auth.Admin), floor.Request{}, "1")
+	check("undone", c, err)
 }
