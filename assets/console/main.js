@@ -12,7 +12,7 @@ const shell = openShell({
   extra: { workspace },
   prepare: (profile) => workspace.open(profile),
   foot: (ctx) => (workspace.doc ? changesBar(workspace, ctx) : null),
-  unsaved: () => workspace.dirty, save: () => workspace.save(),
+  unsaved: () => workspace.dirty, save: async () => { if (workspace.doc) await workspace.save(); },
 });
 
 addEventListener("keydown", (event) => {
@@ -54,17 +54,7 @@ document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "visible") workspace.look().catch(() => {});
   else workspace.doc && workspace.save();
 });
-// What is being typed counts when its box is left, and a page that is left is left with all its boxes. Of the two events the
-// first leaves time to write, and the second comes everywhere.
-function leave() {
-  document.activeElement?.blur?.();
-  if (workspace.doc) workspace.save();
-}
-addEventListener("beforeunload", leave);
-addEventListener("pagehide", () => {
-  leave();
-  events?.close();
-});
+addEventListener("pagehide", () => events?.close());
 addEventListener("pageshow", (event) => { if (event.persisted) listen(); });
 
 shell.show().then(listen);

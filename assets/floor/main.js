@@ -17,7 +17,6 @@ const shell = openShell({
   banner: () => (old ? html`<div class="banner wait stale" role="alert"><strong>Connection lost since ${time(old + ahead())}.</strong> What is shown is from then; it goes on by itself.</div>` : nothing),
 });
 shell.show();
-addEventListener("beforeunload", () => document.activeElement?.blur?.()); // what is being typed counts when its box is left
 renamed.addEventListener("change", shell.update);
 everySecond(() => {
   if (live.oldSince() === old) return;

@@ -195,6 +195,9 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     document.getElementById("main")?.focus({ preventScroll: true });
   });
   addEventListener("popstate", () => show());
+  // What is being typed counts when its box is left, and a page that is left is left with all its boxes. Of the two events the
+  // first leaves time to write, and the second comes everywhere.
+  for (const type of ["beforeunload", "pagehide"]) addEventListener(type, () => { document.activeElement?.blur?.(); save(); });
   addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.defaultPrevented) return;
     if (closePerson()) document.querySelector(".person summary").focus();

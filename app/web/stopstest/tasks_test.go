@@ -50,8 +50,13 @@ func TestTasks(t *testing.T) {
 	button(tab, "dialog footer", "Complete")
 	tab.Until(`document.querySelector("#f-ask-note-problem")?.textContent.includes("is required")`)
 	tab.Axe()
-	// Whoever is signed out meanwhile finds what was entered, the box that was not left too.
+	// Whoever is signed out meanwhile finds what was entered, the box that was not left too; and where the browser tells only
+	// that the page is hidden.
 	tab.Type("#f-ask-note", "защита на месте")
+	tab.Eval(`dispatchEvent(new Event("pagehide"))`)
+	if webtest.Eval[bool](tab, `document.activeElement.matches("#f-ask-note")`) {
+		t.Error("what is typed when the page is hidden is not told")
+	}
 	p.signInAgain(tab, "operator")
 	tab.Until(`document.querySelector("#f-ask-note")?.value === "защита на месте" && document.querySelector("#f-ask-initials").value === "ABC"`)
 	// Who goes to another page and back with the browser's keys finds the same form, and no second one.
