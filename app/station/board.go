@@ -25,6 +25,7 @@ var boards = kv.NewBucket("stationBoard", kv.PairOf(kv.String, kv.String), kv.JS
 type Note struct {
 	OperatorInitials string `json:"operatorInitials,omitempty"` // "" is nobody
 	OperatorSince    int64  `json:"operatorSince,omitempty"`    // when it was said last
+	OperatorBy       string `json:"operatorBy,omitempty"`       // the credential that said it
 	AlertMessage     string `json:"alertMessage,omitempty"`     // "" is none
 	AlertSince       int64  `json:"alertSince,omitempty"`
 	AlertExpiresAt   int64  `json:"alertExpiresAt,omitempty"` // 0: it stays until somebody takes it down
@@ -43,6 +44,7 @@ const (
 	minInitials, maxInitials = 3, 8 // characters
 	maxAlert                 = 280  // characters
 	maxAlertTime             = 366 * 24 * time.Hour
+	saidAgain                = 60_000 // ms within which the same initials from the same tablet are nothing new
 )
 
 // BoardConfig is what NewBoard needs.
@@ -98,7 +100,8 @@ func (b *Board) Of(accountID, stationCode string, now int64) Note {
 }
 
 // SetOperator says who works at a station; nil is nobody. Who says the same again says it anew: of two tablets at a station the
-// one that said it before has nothing up there any more, and nothing to take down. Operators may say so of the stations that they are bound to.
+// one that said it before has nothing up there any more, and nothing to take down. The same one says nothing new within a minute.
+// Operators may say so of the stations that they are bound to.
 // Errors: Invalid (initials; stationCode of an energy meter), Forbidden, NotFound, Conflict on an archived account.
 func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *string) (Note, error) {
 	text := ""
@@ -111,9 +114,9 @@ func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *stri
 			return Note{}, errdefs.InvalidField("initials", "%s", issue)
 		}
 	}
-	var meter error
+	meter, by := error(nil), p.Actor().Credential
 	n, err := b.change(p, auth.Operator, stationCode, "station.operator", func(n *Note, now int64) map[string]string {
-		if n.OperatorInitials == text && text == "" {
+		if n.OperatorInitials == text && (text == "" || n.OperatorBy == by && now >= n.OperatorSince && now-n.OperatorSince < saidAgain) {
 			return nil
 		}
 		if text != "" {
@@ -121,7 +124,10 @@ func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *stri
 				return nil
 			}
 		}
-		n.OperatorInitials, n.OperatorSince = text, now
+		n.OperatorInitials, n.OperatorSince, n.OperatorBy = text, now, by
+		if text == "" {
+			n.OperatorBy = ""
+		}
 		return map[string]string{"initials": text}
 	})
 	if meter != nil {

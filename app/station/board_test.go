@@ -55,12 +55,12 @@ func TestBoard(t *testing.T) {
 		return b.SetAlert(as(auth.Supervisor), "PRESS-1", message, until)
 	}
 	n, err := operator(1, new("ABC"))
-	step(1, Note{OperatorInitials: "ABC", OperatorSince: ms(1)}, n, err)
+	step(1, Note{OperatorInitials: "ABC", OperatorBy: "session:s1", OperatorSince: ms(1)}, n, err)
 	n, err = operator(h1, new("ABC")) // the same again: said anew
-	step(h1, Note{OperatorInitials: "ABC", OperatorSince: ms(h1)}, n, err)
+	step(h1, Note{OperatorInitials: "ABC", OperatorBy: "session:s1", OperatorSince: ms(h1)}, n, err)
 	until := start.Add(3 * h1)
 	n, err = alert(2*h1, new("Mind the <step>"), &until)
-	step(2*h1, Note{OperatorInitials: "ABC", OperatorSince: ms(h1), AlertMessage: "Mind the <step>", AlertSince: ms(2 * h1), AlertExpiresAt: ms(3 * h1)}, n, err)
+	step(2*h1, Note{OperatorInitials: "ABC", OperatorBy: "session:s1", OperatorSince: ms(h1), AlertMessage: "Mind the <step>", AlertSince: ms(2 * h1), AlertExpiresAt: ms(3 * h1)}, n, err)
 	for after, want := range map[time.Duration]string{3*h1 - time.Millisecond: "Mind the <step>", 3 * h1: ""} {
 		if got := b.Of("millbrook", "PRESS-1", ms(after)).AlertMessage; got != want {
 			t.Errorf("after %v the alert is %q, want %q", after, got, want)
@@ -102,6 +102,33 @@ func TestBoard(t *testing.T) {
 	}
 	if got := b.Of("millbrook", "PRESS-2", ms(2*h1)); got != (Note{}) {
 		t.Errorf("another station shows %+v", got)
+	}
+}
+
+// TestTheSameInitialsAgain: a tablet whose answers are lost says who works there again and again. Within a minute that is nothing new;
+// from another tablet it is, which takes it down by that moment.
+func TestTheSameInitialsAgain(t *testing.T) {
+	h := newHouse(t, small)
+	told := 0
+	b := h.board(func(string, string) { told++ })
+	for _, c := range []struct {
+		after    time.Duration
+		session  string
+		initials string
+		since    time.Duration
+		told     int
+	}{
+		{0, "s1", "ABC", 0, 1}, {time.Second, "s1", "ABC", 0, 1}, {time.Minute - time.Millisecond, "s1", "ABC", 0, 1}, {time.Minute, "s1", "ABC", time.Minute, 2},
+		{61 * time.Second, "s1", "DEF", 61 * time.Second, 3}, {62 * time.Second, "s2", "DEF", 62 * time.Second, 4}, {63 * time.Second, "s2", "DEF", 62 * time.Second, 4},
+		{64 * time.Second, "s1", "DEF", 64 * time.Second, 5}, {60 * time.Second, "s1", "DEF", 60 * time.Second, 6}, // the clock was set back
+	} {
+		h.clock.set(c.after)
+		p := as(auth.Operator)
+		p.SessionID = c.session
+		n, err := b.SetOperator(p, "PRESS-1", &c.initials)
+		if err != nil || n.OperatorInitials != c.initials || n.OperatorSince != ms(c.since) || told != c.told {
+			t.Errorf("%v %s says %s: %+v, told %d times, %v", c.after, c.session, c.initials, n, told, err)
+		}
 	}
 }
 
