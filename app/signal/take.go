@@ -65,8 +65,8 @@ func (l *Log) TakeAll(parcels []Parcel) ([][]Outcome, error) {
 	for n := range parcels {
 		all[n] = l.takeParcel(&t, &parcels[n], &sums[n])
 	}
-	if len(t.list) < total {
-		t.list = slices.Clone(t.list) // it stays in the tail, and the room for what was refused is not to
+	if len(t.list) < total-total/4 {
+		t.list = slices.Clone(t.list) // it stays in the tail, and the room for what was refused, if it is much, is not to
 	}
 	duplicate, err := l.keep(t.list)
 	if err != nil {
