@@ -48,6 +48,14 @@ func TestSKUsAreAddedRatedAndRemoved(t *testing.T) {
 	account := apply(s, tab)
 	same(t, "the SKU", account["skus"].([]any)[1], `{"code":"A-4","cycleTime":90000,"name":"Cake","stationCodes":["PACK-2"]}`)
 
+	// A name that is written from the right stands where the others do, however long it is.
+	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, skus: [3, 50, 200].map((n) => ({ code: "R" + n, name: "خبز ".repeat(n / 3), cycleTime: 1000 })) } }))`))
+	tab.Type("#main .search", "خبز")
+	tab.Until(`document.querySelectorAll(".table tbody tr").length === 3`)
+	if n := webtest.Eval[int](tab, `new Set([...document.querySelectorAll("tbody td:nth-child(3) span")].map((e) => { const text = document.createRange(); text.selectNodeContents(e); return text.getClientRects()[0].left; })).size`); n != 1 {
+		t.Errorf("three names begin at %d places", n)
+	}
+
 	// Of very many the first are drawn, and more as somebody scrolls; each is opened by keys.
 	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, skus: Array.from({ length: 600 }, (_, i) => ({ code: "N" + i, name: "Many", cycleTime: 1000 })) } }))`))
 	tab.Type("#main .search", "many")

@@ -64,6 +64,11 @@ func TestNumbersAndDurations(t *testing.T) {
 	if want := "12000, 12000, 0.5, 0.125, NaN, NaN, 1500, NaN, NaN, 2 min, 1 min 30 s, 1 h, 1 min 15.5 s"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
+	// What is cut has more characters than fit, as people count them.
+	got = webtest.Eval[string](tab, `import(document.querySelector('link[rel="stylesheet"]').href.replace("app.css", "brief.js")).then(({ cut }) => ["𞤀".repeat(35), "e\u0301".repeat(60), "e\u0301".repeat(61), "x".repeat(61)].map((text) => cut(text) === text ? "whole" : cut(text).length).join())`)
+	if want := "whole,whole,119,60"; got != want {
+		t.Errorf("cut gives %s, not %s", got, want)
+	}
 	// Values of a difference have their units.
 	got = webtest.Eval[string](tab, `import(document.querySelector('link[rel="stylesheet"]').href.replace("shared/app.css", "console/differences.js")).then((d) => [["dayStartHour", 6], ["weekStartDay", 0], ["duration", 7.5], ["cycleTime", 90000]].map(([name, value]) => d.showValue(value, name)).map((v) => v.values?.[0] ?? v).join(", "))`)
 	if want := "06:00, Monday, 7 h 30 min, 1 min 30 s"; got != want {

@@ -55,7 +55,7 @@ const tiles = (counts) => html`<dl class="tiles">${Object.entries(counts).map(([
 
 const reasons = (list) => (list ?? []).reduce((sum, reason) => sum + 1 + reasons(reason.reasons), 0);
 
-const plantCard = (plant) => html`<section class="card stack"><div class="spread"><h2 dir="auto"><a href=${`/console/plants/${encodeURIComponent(plant.code)}`}>${brief(plant.name)}</a></h2><span class="muted">${plant.timezone}</span></div>
+const plantCard = (plant) => html`<section class="card stack"><div class="spread"><h2><a href=${`/console/plants/${encodeURIComponent(plant.code)}`}>${brief(plant.name)}</a></h2><span class="muted">${plant.timezone}</span></div>
   ${tiles({ Group: plant.stationGroups.length, Station: plant.stationGroups.reduce((sum, group) => sum + group.stations.length, 0) })}</section>`;
 
 const machine = (now) => html`<section class="card stack"><div class="spread"><h2>Appliance</h2><a href="/console/appliance">Details</a></div>

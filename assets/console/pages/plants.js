@@ -119,8 +119,8 @@ class Page {
 
   #head(node) {
     const change = changeOf(node, indexOf(this.ctx.workspace.base)), problems = this.ctx.workspace.problemsBelow(node.path);
-    return html`<nav class="crumbs" aria-label="Where this is"><a href="/console/plants">All plants</a>${[node.plant, node.group].filter(Boolean).map((n) => html` <span aria-hidden="true">›</span> <a href=${n.href}><bdi>${cut(n.name)}</bdi></a>`)}</nav>
-      <div class="page-head"><div class="node-title"><h1 dir="auto">${brief(node.name)}</h1>
+    return html`<nav class="crumbs" aria-label="Where this is"><a href="/console/plants">All plants</a>${[node.plant, node.group].filter(Boolean).map((n) => html` <span aria-hidden="true">›</span> <a href=${n.href}><bdi title=${n.name}>${cut(n.name)}</bdi></a>`)}</nav>
+      <div class="page-head"><div class="node-title"><h1>${brief(node.name)}</h1>
         <span class="row"><code>${node.code}</code>
           ${isMeter(node) ? html`<span class="tag">Energy meter only</span>` : nothing}${isScheduling(node) ? html`<span class="tag">Scheduling only</span>` : nothing}
           ${change ? html`<span class="tag wait">${change === "new" ? "New" : change === "moved" ? "Moved" : "Changed"}, not applied</span>` : nothing}

@@ -173,10 +173,10 @@ function detail(tools, { reason, place, parents, type }) {
   };
   const kinds = ["downtime", "non_production"].map((value) => ({ value, label: wordOf(value) }));
   const inherited = parents.length && !reason.type ? ` Not set: as the reason above it${type ? ` (${type.map(wordOf).join(" and ")})` : ""}.` : " Not set: both.";
-  return html`<section class="card stack"><div class="spread"><h2 dir="auto">${brief(reason.name ?? reason.code)}</h2>
+  return html`<section class="card stack"><div class="spread"><h2>${brief(reason.name ?? reason.code)}</h2>
       ${workspace.readOnly ? nothing : html`<div class="row"><button type="button" class="button small" @click=${() => { state.closed.delete(reason.code); add(tools, [...place, reason.reasons?.length ?? 0]); }}>Add below it</button><button type="button" class="button small" @click=${remove}>Remove</button></div>`}</div>
     ${workspace.readOnly ? nothing : moves(tools, { reason, place, parents })}
-    ${parents.length ? html`<p class="muted small">${parents.map((p) => html`<a href=${href(p.code)}><bdi>${brief(p.name ?? p.code)}</bdi></a> › `)}</p>` : nothing}
+    ${parents.length ? html`<p class="muted small">${parents.map((p) => html`<a href=${href(p.code)}>${brief(p.name ?? p.code)}</a> › `)}</p>` : nothing}
     ${entityFields(ctx, tools.state.all, "Reason", path, [codeField(reason.code, every.map((row) => row.reason), rename), "name", "description"])}
     ${field({ name: "type", id: "reason-type", schema: propertyOf(state.all, "Reason", "type"), hint: `${propertyOf(state.all, "Reason", "type").description}${inherited}`, value: reason.type, options: kinds, disabled: workspace.readOnly, problem: workspace.problem([...path, "type"]), change: (value) => workspace.edit((doc) => setIn(doc, [...path, "type"], value?.length ? value : undefined)) })}
     ${entityFields(ctx, state.all, "Reason", path, ["oee"])}</section>`;

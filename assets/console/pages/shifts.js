@@ -37,7 +37,7 @@ const listing = (ctx, patterns) => html`
   <div class="page-head"><h1>Shift patterns</h1>${ctx.workspace.readOnly ? nothing : html`<button type="button" class="button primary" @click=${() => add(ctx, patterns)}>Add a shift pattern</button>`}
     <p>A group or a station that follows none is always in shift.</p></div>
   ${patterns.length === 0 ? html`<p class="empty">No shift pattern is defined yet.</p>` : nothing}
-  <div class="patterns">${patterns.map((p) => html`<section class="card stack"><div class="spread"><h2 dir="auto"><a href=${`/console/shifts/${encodeURIComponent(p.code)}`}>${brief(p.title || p.code)}</a></h2><code class="muted">${p.code}</code></div>
+  <div class="patterns">${patterns.map((p) => html`<section class="card stack"><div class="spread"><h2><a href=${`/console/shifts/${encodeURIComponent(p.code)}`}>${brief(p.title || p.code)}</a></h2><code class="muted">${p.code}</code></div>
     ${week({ shifts: p.shifts, open: () => ctx.navigate(`/console/shifts/${encodeURIComponent(p.code)}`) })}
     <p class="muted">${count(p.shifts.length, "shift")}, ${perWeek(p)} a week. Followed by ${count(usedBy(ctx.workspace.doc, p.code).length, "group or station", "groups and stations")}.</p></section>`)}</div>`;
 
@@ -62,7 +62,7 @@ function one(ctx, all, state, pattern, at) {
     ctx.navigate("/console/shifts");
   };
   return html`
-    <div class="page-head"><div><a href="/console/shifts">Shift patterns</a><h1 dir="auto">${brief(pattern.title || pattern.code)}</h1></div>
+    <div class="page-head"><div><a href="/console/shifts">Shift patterns</a><h1>${brief(pattern.title || pattern.code)}</h1></div>
       ${workspace.readOnly ? nothing : html`<div class="row"><button type="button" class="button" @click=${() => add(ctx, workspace.doc.account.shiftPatterns, pattern)}>Duplicate</button><button type="button" class="button" @click=${remove}>Remove</button></div>`}</div>
     <section class="card stack">${entityFields(ctx, all, "ShiftPattern", path, [codeField(pattern.code, workspace.doc.account.shiftPatterns, rename), "title"])}</section>
     <section class="card stack"><div class="spread"><h2>The week</h2><span class="muted">${perWeek(pattern)} a week</span></div>

@@ -92,7 +92,7 @@ function one(ctx, all, sku, at) {
     ctx.navigate(`/console/skus/${encodeURIComponent(code)}`, { replace: true });
   };
   return html`
-    <div class="page-head"><div><a href="/console/skus">SKUs</a><h1 dir="auto">${brief(sku.name || sku.code)}</h1></div>
+    <div class="page-head"><div><a href="/console/skus">SKUs</a><h1>${brief(sku.name || sku.code)}</h1></div>
       ${workspace.readOnly ? nothing : html`<div class="row">
         <button type="button" class="button" @click=${() => add(ctx, workspace.doc.account.skus, sku)}>Duplicate</button>
         <button type="button" class="button" @click=${async () => {

@@ -40,7 +40,7 @@ function listing({ ctx, state }) {
     ${table({
       rows: (account.taskLists ?? []).filter(found), state: state.lists, changed: ctx.update, caption: "Task lists", empty: "No Task list is defined yet.", open: (l) => ctx.navigate(listHref(l.code)),
       columns: [
-        { name: "name", label: "Name", text: (l) => l.name, cell: (l) => html`<a href=${listHref(l.code)} >${brief(l.name || l.code)}</a>` },
+        { name: "name", label: "Name", text: (l) => l.name, cell: (l) => html`<a href=${listHref(l.code)}>${brief(l.name || l.code)}</a>` },
         { name: "code", label: "Code", text: (l) => l.code },
         { name: "trigger", label: "Comes up", text: (l) => triggerWords(ctx, l.trigger) },
         { name: "tasks", label: "Tasks", numeric: true, text: (l) => ordered(account.tasks, l.code).length },
@@ -50,7 +50,7 @@ function listing({ ctx, state }) {
     ${table({
       rows: (account.tasks ?? []).filter(found), state: state.tasks, changed: ctx.update, caption: "Tasks", empty: "No Task is defined yet.", open: (t) => ctx.navigate(taskHref(t.code)),
       columns: [
-        { name: "title", label: "Title", text: (t) => t.title, cell: (t) => html`<a href=${taskHref(t.code)} >${brief(t.title || t.code)}</a>` },
+        { name: "title", label: "Title", text: (t) => t.title, cell: (t) => html`<a href=${taskHref(t.code)}>${brief(t.title || t.code)}</a>` },
         { name: "code", label: "Code", text: (t) => t.code },
         { name: "lists", label: "In the lists", text: (t) => (t.taskListCodes ?? []).map((l) => nameOf.get(l.code) ?? l.code).join(", ") },
         { name: "notes", label: "Notes", text: (t) => (t.requireNotes ? "required" : "") },
@@ -76,7 +76,7 @@ function addList(ctx) {
 }
 
 function head({ ctx }, title, { duplicate, remove }) {
-  return html`<div class="page-head"><div><a href="/console/tasks">Tasks</a><h1 dir="auto">${brief(title)}</h1></div>
+  return html`<div class="page-head"><div><a href="/console/tasks">Tasks</a><h1>${brief(title)}</h1></div>
     ${ctx.workspace.readOnly ? nothing : html`<div class="row">${duplicate ? html`<button type="button" class="button" @click=${duplicate}>Duplicate</button>` : nothing}<button type="button" class="button" @click=${remove}>Remove</button></div>`}</div>`;
 }
 
@@ -98,7 +98,7 @@ function oneTask(tools, task, at) {
     ${appears(account, task) ? nothing : html`<p class="notice wait">It is in no list and of no SKU, so it appears nowhere.</p>`}
     <section class="card stack"><h2>What it is</h2>${entityFields(ctx, all, "Task", path, [codeField(task.code, account.tasks, rename), "title", "description", "requireNotes"])}</section>
     <section class="card stack"><h2>Comes up</h2>
-      ${wins.length ? html`<p class="muted">${wins.length === inLists.length ? "Its lists say" : "These lists say"} when: ${wins.map((list) => html`<a href=${listHref(list.code)}><bdi>${brief(list.name)}</bdi></a> (${triggerWords(ctx, list.trigger)})`)}. Its own trigger counts where its list has none.</p>` : nothing}
+      ${wins.length ? html`<p class="muted">${wins.length === inLists.length ? "Its lists say" : "These lists say"} when: ${wins.map((list) => html`<a href=${listHref(list.code)}>${brief(list.name)}</a> (${triggerWords(ctx, list.trigger)})`)}. Its own trigger counts where its list has none.</p>` : nothing}
       ${trigger(tools, "Task", path, task.trigger, { optional: true })}</section>
     <section class="card stack"><h2>In the lists</h2>
       ${entityFields(ctx, all, "Task", path, [["taskListCodes", {

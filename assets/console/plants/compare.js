@@ -60,7 +60,7 @@ function tables(ctx, page, node, other) {
   const tick = (name, on) => { const next = new Set(page.take); if (on) next.add(name); else next.delete(name); page.take = next; ctx.update(); };
   return html`<div class="spread"><p role="status">${differ.length ? count(differ.length, "difference") : "There is no difference."}</p>
       ${all.length ? html`<span class="row"><button type="button" class="button" @click=${() => { page.take = new Set(ticked.length === all.length ? [] : all); ctx.update(); }}>${ticked.length === all.length ? "Tick none" : "Tick all"}</button>
-        <button type="button" class="button primary" ?disabled=${ticked.length === 0} @click=${() => take(ctx, page, node, other, ticked)}>Copy ${ticked.length || ""} from <bdi>${cut(other.name)}</bdi></button></span>` : nothing}</div>
+        <button type="button" class="button primary" ?disabled=${ticked.length === 0} @click=${() => take(ctx, page, node, other, ticked)}>Copy ${ticked.length || ""} from <bdi title=${other.name}>${cut(other.name)}</bdi></button></span>` : nothing}</div>
     ${shown.length ? html`<div class="table-wrap" tabindex="0" role="region" aria-label="Comparison"><table class="table compare">
       <thead><tr><th scope="col" class="tick"><span class="visually-hidden">Copy</span></th><th scope="col">What</th><th scope="col"><bdi>${node.name}</bdi></th><th scope="col"><bdi>${other.name}</bdi></th></tr></thead>
       ${["Settings", "Features", "What holds"].map((group) => html`<tbody>${shown.some((r) => r.group === group) ? html`<tr><th scope="rowgroup" colspan="4" class="group">${group}</th></tr>` : nothing}
