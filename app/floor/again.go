@@ -30,7 +30,7 @@ func (o *owner) catchUp(now int64) {
 	}
 	for batch := range lateBatches(late, now) {
 		o.tryAgain(o.timeline, now, batch)
-		if time.Since(started) > time.Second || o.ends() {
+		if o.since(started) > time.Second || o.ends() {
 			break
 		}
 	}

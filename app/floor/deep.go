@@ -145,7 +145,7 @@ func (o *owner) deepen(now int64) {
 		if err != nil && !o.ends() {
 			o.trouble("the station "+next.code+" cannot be computed again; it is tried again", err)
 		}
-		if done || err != nil || time.Since(started) > turnTime {
+		if done || err != nil || o.since(started) > turnTime {
 			return
 		}
 	}

@@ -108,6 +108,25 @@ func TestWhatComesVeryLateIsComputedInPieces(t *testing.T) {
 	}
 }
 
+// TestAPieceThatTakesLongIsTheLastOfItsTurn: days are computed in the turn in which it is seen where they take no time, and each in a turn of its
+// own where it takes longer than a turn may.
+func TestAPieceThatTakesLongIsTheLastOfItsTurn(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	weeks(t, r, 12)
+	for _, c := range []struct {
+		takes       time.Duration
+		least, most int
+	}{{0, 0, 1}, {400 * time.Millisecond, 8, 20}} {
+		if err := r.Floor.Takes(floortest.Account, c.takes); err != nil {
+			t.Fatal(err)
+		}
+		r.Send(floortest.Signal(press, floortest.At(24*time.Hour+7*time.Minute), units(70)))
+		if n := untilComputed(t, r, func() { r.Pause(time.Hour) }); n < c.least || n > c.most {
+			t.Errorf("pieces that take %v are computed in %d turns, want %d to %d", c.takes, n, c.least, c.most)
+		}
+	}
+}
+
 // TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing: at whatever piece the process ends, it goes on from there, and with
 // whatever comes meanwhile, before and behind where it has got, the figures are what the log gives.
 func TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing(t *testing.T) {
