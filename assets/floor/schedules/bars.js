@@ -24,8 +24,8 @@ export function lookOf(s, now, others) {
 /** nameOf gives what a schedule makes, or why it does not. */
 export const nameOf = (s, names) => (s.kind === "production" ? names.sku(s.skuCode).name : names.reason(s.reasonCode).name);
 
-/** countsOf gives {good, quantity} of a schedule as far as they are known; station is what live.js knows of it. */
-export function countsOf(s, station) {
+/** amountsOf gives {good, quantity} of a schedule as far as they are known; station is what live.js knows of it. */
+export function amountsOf(s, station) {
   const now = station?.schedule?.id === s.id ? station.schedule : null;
   return { good: s.state === "planned" ? null : now?.goodCount ?? s.goodCount, quantity: s.plannedQuantity ?? s.expectedQuantity };
 }
@@ -33,7 +33,7 @@ export function countsOf(s, station) {
 /** goodOf tells the good units of a schedule, "–" where they are not known and "" where there can be none. */
 export function goodOf(s, station) {
   if (s.kind !== "production" || s.state === "planned") return "";
-  const { good } = countsOf(s, station);
+  const { good } = amountsOf(s, station);
   return good === null ? "–" : units(good);
 }
 
@@ -47,7 +47,7 @@ const made = ({ good, quantity }) => {
 export function sentenceOf(s, { names, zone, now, station, others }) {
   const span = spanOf(s, now), look = looks[lookOf(s, now, others)];
   const when = s.state === "running" ? `since ${dayName(span.from, zone)}, ${clock(span.from, zone)}` : spanText(span.from, span.known ? span.to : null, zone);
-  return [`${nameOf(s, names)} ${moreOf(s, countsOf(s, station), zone)}`.trim(), s.kind === "production" ? "" : "non-production", look.word.toLowerCase(), when].filter(Boolean).join("; ");
+  return [`${nameOf(s, names)} ${moreOf(s, amountsOf(s, station), zone)}`.trim(), s.kind === "production" ? "" : "non-production", look.word.toLowerCase(), when].filter(Boolean).join("; ");
 }
 
 /** makeBar makes the element of a bar. */
@@ -60,7 +60,7 @@ export function makeBar() {
 
 /** drawBar brings a bar up to date. place is {x, width} in pixels; what has not changed is not touched. */
 export function drawBar(bar, s, place, about) {
-  const { now, names, zone, station, others } = about, look = lookOf(s, now, others), counts = countsOf(s, station);
+  const { now, names, zone, station, others } = about, look = lookOf(s, now, others), counts = amountsOf(s, station);
   if (bar.x !== place.x || bar.width !== place.width) {
     Object.assign(bar, place);
     bar.style.left = `calc(var(--names) + ${place.x}px)`; // not by a transform: the text in it stays in view by where it is laid out

@@ -11,7 +11,7 @@ import { live } from "../../shared/live.js";
 import { schemas } from "../../shared/schema.js";
 import { say } from "../../shared/words.js";
 import { spanText } from "../../shared/zone.js";
-import { countsOf, lookOf, looks, nameOf } from "./bars.js";
+import { amountsOf, lookOf, looks, nameOf } from "./bars.js";
 import { formOf, rates } from "./form.js";
 import { cuts, reasonsOf, stationOf } from "./rules.js";
 import { fields, saidOf } from "./writes.js";
@@ -70,7 +70,7 @@ export async function scheduleDialog(page, s) {
 
 function facts(page, s) {
   const { names } = page, zone = names.plantOf(s.stationCode).timezone, look = looks[lookOf(s, present(), page.plan.of(s.stationCode))];
-  const station = live.stations.get(s.stationCode), counts = countsOf(s, station), at = (text) => (text ? time(text, { zone }) : "");
+  const station = live.stations.get(s.stationCode), counts = amountsOf(s, station), at = (text) => (text ? time(text, { zone }) : "");
   const line = (label, value) => (value ? html`<dt>${label}</dt><dd dir="auto">${value}</dd>` : nothing);
   return html`<dl class="facts" data-station=${s.stationCode} data-sequence=${station?.sequence ?? ""}>
     ${line("State", `${look.sign} ${look.word}`)}${line("Station", names.station(s.stationCode).name)}${line(s.kind === "production" ? "SKU" : "Reason", `${nameOf(s, names)} (${s.skuCode ?? s.reasonCode})`)}
@@ -97,7 +97,7 @@ async function formDialog(page, { title, said, s, type, zone, rate = rates.find(
     if (state.at !== state.said.stationCode) turnTo(page, state, s);
     return {
       title,
-      body: html`${formOf({ page, state, all, s })}${outcome(page, state)}`,
+      body: html`${formOf({ page, state, all, s })}${outcome(state)}`,
       actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
         <button type="button" class="button primary" ?disabled=${state.busy} @click=${async () => { done = await save(page, state, s); if (done) control.close(true); }}>${s ? "Save" : "Plan"}</button>`,
     };
@@ -163,7 +163,7 @@ function told(state, error) {
   state.refused = state.problems.size ? "" : sentence(error);
 }
 
-function outcome({ names }, { view, refused, zone, problems }) {
+function outcome({ view, refused, zone, problems }) {
   const text = !view ? "" : `It would run ${spanText(Date.parse(view.plannedStartAt), view.expectedEndAt ? Date.parse(view.expectedEndAt) : null, zone)}${view.expectedQuantity ? `, ${number(Math.round(view.expectedQuantity))} units` : ""}${view.rate.unitsPerMinute ? ` at ${number(Math.round(view.rate.unitsPerMinute * 1000) / 1000)} per minute` : ""}.`;
   return html`<div aria-live="polite">${refused ? html`<p class="notice bad"><strong>That is not possible.</strong> ${refused}</p>` : problems.size ? html`<p class="notice bad">Look at the fields that are marked.</p>` : text ? html`<p class="notice ok">${text}</p>` : nothing}</div>`;
 }

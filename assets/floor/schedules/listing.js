@@ -6,7 +6,7 @@ import { units } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
 import { table } from "../../shared/rows.js";
 import { spanText } from "../../shared/zone.js";
-import { countsOf, goodOf, lookOf, looks, nameOf } from "./bars.js";
+import { amountsOf, goodOf, lookOf, looks, nameOf } from "./bars.js";
 import { spanOf } from "./plan.js";
 
 /** shownIn gives the schedules that have time in what the chart shows, row by row. */
@@ -25,7 +25,7 @@ export function listing(page) {
     { name: "state", label: "State", text: (s) => { const { sign, word } = looks[lookOf(s, now, plan.of(s.stationCode))]; return `${s.kind === "production" ? "" : "◆ "}${sign} ${word}`; } },
     { name: "when", label: "When", text: (s) => { const { from, to, known } = spanOf(s, now); return spanText(from, known ? to : null, names.plantOf(s.stationCode).timezone); } },
     { name: "good", label: "Good", numeric: true, text: (s) => goodOf(s, live.stations.get(s.stationCode)) },
-    { name: "quantity", label: "Quantity", numeric: true, text: (s) => { const { quantity } = countsOf(s); return s.kind === "production" && quantity ? units(quantity) : ""; } },
+    { name: "quantity", label: "Quantity", numeric: true, text: (s) => { const { quantity } = amountsOf(s); return s.kind === "production" && quantity ? units(quantity) : ""; } },
   ];
   return html`<details class="gantt-table" ?open=${page.listing} @toggle=${(e) => { if (page.listing !== e.target.open) { page.listing = e.target.open; page.ctx.update(); } }}><summary>As a table</summary>
     ${page.listing ? html`<p class="muted small">${spanText(Math.round(page.chart.left), Math.round(page.chart.right), page.zone)}, on the clock of ${page.zone}.</p>${table({ columns, rows: all, key: (s) => s.id, caption: "Schedules that the chart shows", empty: "No schedules have time in what the chart shows.", open: (s) => page.open(s) })}` : nothing}</details>`;
