@@ -104,6 +104,7 @@ func TestBackups(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{})
 	tab := open(t, s, "admin", "/console/backups")
 	tab.Until(`document.querySelector("#main .empty")`)
+	brought(t, tab)
 	button(tab, ".page-head", "Back up now")
 	told(tab, "is made and verified")
 	name := made(tab)
@@ -140,6 +141,20 @@ func TestBackups(t *testing.T) {
 func made(tab *webtest.Tab) string {
 	tab.Until(`document.querySelector("#main tbody a[download]")`)
 	return webtest.Eval[string](tab, `document.querySelector("#main tbody a[download]").download`)
+}
+
+// brought checks the names that files get: in any script, as browsers number them, and beside those that are there.
+func brought(t *testing.T, tab *webtest.Tab) {
+	t.Helper()
+	for file, want := range map[string]string{
+		"north.backup": "north-2.backup", "south.backup": "south.backup", "south (12).backup": "south.backup", "south.backup(1)": "south.backup", "South": "South.backup", "NORTH.BACKUP": "NORTH-2.backup",
+		"app-2026-03-01.backup(1)": "brought-app-2026-03-01.backup", "manual-2026-03-01 (2).backup": "brought-manual-2026-03-01.backup", "резерв.backup": "brought-2026-03-01.backup", ".backup": "brought-2026-03-01.backup",
+		"Завод north.backup": "north-2.backup", "Évora, 2.backup": "Evora-2.backup", "..backup.backup": "backup.backup", strings.Repeat("n", 200): strings.Repeat("n", 100) + ".backup",
+	} {
+		if got := webtest.Eval[string](tab, fmt.Sprintf(`import(document.querySelector("script[type=module]").src.replace("main.js", "pages/backups.js")).then((page) => page.nameFor(%q, ["north.backup"], "2026-03-01"))`, file)); got != want {
+			t.Errorf("%s is kept as %s, not %s", file, got, want)
+		}
+	}
 }
 
 // bring gives a file to the page; blob is an expression of what is in it.

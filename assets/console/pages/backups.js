@@ -110,18 +110,28 @@ async function make({ ctx, state, load, again }) {
   await load().catch(() => {});
 }
 
-// nameFor gives the name that a file gets here: those of this machine's own backups are kept for them, and a browser numbers
-// what is downloaded twice: "manual-… (1).backup".
-function nameFor(file) {
-  const plain = file.replace(/[^\w.-]+/g, "-").replace(/-+(?=\.backup$)/, "");
-  return /^(app|manual)-/.test(plain) ? `brought-${plain}` : plain;
+const longest = 100; // characters of a name, which has 128 with what is put before and behind it
+
+/**
+ * nameFor gives the name that a file gets here, of the letters that one may have: those of this machine's own backups are kept
+ * for them, a browser numbers what is downloaded twice ("… (1).backup", "….backup(1)"), and what is in the folder stays. day is
+ * that of a file whose name has no such letter.
+ */
+export function nameFor(file, taken, day) {
+  const stem = file.replace(/\s*\(\d+\)(?=(\.backup)?$)/i, "").replace(/\.backup$/i, "");
+  const left = stem.normalize("NFD").replace(/\p{M}+/gu, "").replace(/[^\w.-]+/g, "-").slice(0, longest).replace(/^[.-]+|[.-]+$/g, "");
+  const plain = !left || /^(app|manual)-/.test(left) ? `brought-${left || day}` : left;
+  for (let n = 1; ; n++) {
+    const name = `${plain}${n > 1 ? `-${n}` : ""}.backup`;
+    if (!taken.some((other) => other.toLowerCase() === name.toLowerCase())) return name;
+  }
 }
 
 async function bring({ ctx, state, load }, input) {
   const file = input.files[0];
   input.value = "";
   if (!file) return;
-  const name = nameFor(file.name);
+  const name = nameFor(file.name, state.overview.backups.map((b) => b.name), new Date().toLocaleDateString("sv")); // 2026-03-01
   state.sending = `${file.name} (${bytes(file.size)})`;
   ctx.update();
   try {
