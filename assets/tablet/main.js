@@ -181,6 +181,7 @@ stayAwake();
 const asked = location.hash.slice(1);
 if (pages.some((p) => p.name === asked)) t.page = asked;
 for (const source of [station, acts, queue, connection]) source.addEventListener("change", update);
+station.addEventListener("follow", () => t.person.tell(station)); // where no answer told so before the page was left
 connection.addEventListener("change", () => { if (connection.up && t.error?.away) begin(); else if (connection.up && t.person && station.config) t.person.tell(station); });
 setInterval(() => {
   if (station.config) t.person.expire(station);

@@ -38,6 +38,7 @@ function over({ at, until }, station) {
 
 /** Person remembers who works at which of the stations; who is whose the tablet is. */
 export class Person {
+  #telling = null; // a promise, while what somebody said is on its way
   #leaving = false;
 
   constructor(who) { this.who = who; }
@@ -78,16 +79,20 @@ export class Person {
   async working(station) { return this.initials(station) || this.ask(station); }
 
   /**
-   * tell puts up at the station who works there, for all to see: anew, or where it is not up. It is no entry that must not be
-   * lost: what is entered has the initials in it, and it is told again when the network is back.
+   * tell puts up at the station who works there, for all to see: anew, or where it is not up and nobody has said since, on another
+   * tablet, that they work there. It is no entry that must not be lost: what is entered has the initials in it, and it is told
+   * again when the network is back.
    */
   async tell(station, anew = false) {
     const name = this.#name("initials", station.code), initials = this.initials(station);
-    if (!initials || (!anew && remembered(name).since && station.now?.currentOperatorInitials === initials)) return;
-    try {
-      const { result } = await this.#putUp(station, initials), kept = remembered(name);
-      if (kept?.initials === initials) write(name, { ...kept, since: result.currentOperatorSince });
-    } catch { /* it is told again */ }
+    if (!initials) return;
+    const { since } = remembered(name), { currentOperatorInitials: is, currentOperatorSince: said } = station.now ?? {};
+    if (!anew && since && (is === initials || said > since)) return;
+    this.#telling = this.#putUp(station, initials).then(({ result }) => {
+      const kept = remembered(name);
+      if ((kept?.initials ?? kept?.leaves) === initials) write(name, { ...kept, since: result.currentOperatorSince });
+    }).catch(() => {}); // it is told again
+    await this.#telling;
   }
 
   #putUp({ code }, initials) {
@@ -103,18 +108,21 @@ export class Person {
     return this.#takeDown(station, left);
   }
 
-  // takeDown takes initials down at the station, where they are up still as this tablet put them up: who has said since that they
-  // work there, on another tablet, does. Without the network it is done when that is back (expire).
+  // takeDown takes initials down at the station, as long as nobody has said since this tablet put them up that they work there, on
+  // another tablet; what this one has put up may be newer than what it was told of the station. Where no answer said when it put
+  // them up, they are its own when they are up. Without the network it is done when that is back (expire).
   async #takeDown(station, left) {
     if (this.#leaving || !left || !station.followed) return;
-    const name = this.#name("initials", station.code), { currentOperatorInitials: is, currentOperatorSince: since } = station.now ?? {};
+    const name = this.#name("initials", station.code), waits = () => remembered(name)?.leaves === left.leaves; // nobody said meanwhile who works here
     this.#leaving = true;
     try {
-      if (is === left.leaves && since === left.since) await this.#putUp(station, null);
+      await this.#telling;
+      const { since } = remembered(name) ?? {}, { currentOperatorInitials: is, currentOperatorSince: said } = station.now ?? {};
+      if (waits() && (since ? !(said > since) : is === left.leaves)) await this.#putUp(station, null);
     } catch (error) {
       if (error.away || error.other || error.status === 401 || error.status === 429) return;
     } finally { this.#leaving = false; }
-    if (remembered(name)?.leaves === left.leaves) write(name, null); // and nobody said meanwhile who works here
+    if (waits()) write(name, null);
   }
 
   /** reasons gives the codes of reasons that were given lately at a station, the last one first. */

@@ -25,9 +25,9 @@ const lists = {
 };
 
 /**
- * Station is an EventTarget: "change" when anything of it may have. config is GET /station/{code}; now is the station of GET
- * /station; running are schedules that run, by id; planned, issues, entries, tasks and messages are lists as the service gives them, null
- * as long as they are not known; error is why nothing is known.
+ * Station is an EventTarget: "change" when anything of it may have, "follow" when it begins to be followed. config is
+ * GET /station/{code}; now is the station of GET /station; running are schedules that run, by id; planned, issues, entries, tasks and
+ * messages are lists as the service gives them, null as long as they are not known; error is why nothing is known.
  */
 export class Station extends EventTarget {
   code = "";
@@ -126,6 +126,7 @@ export class Station extends EventTarget {
       if (turn === this.#turn) this.#end = end;
       else end();
       this.#lived(new Set([this.code]));
+      if (turn === this.#turn) this.dispatchEvent(new Event("follow"));
     } catch { // the network is away, and it is followed when it is back; or the service refuses for now, such as when it is busy
       clearTimeout(this.#retry);
       this.#retry = setTimeout(() => { if (turn === this.#turn && !this.#end && connection.up) this.#follow(turn); }, retry);

@@ -17,8 +17,13 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	h.do("who")
 	h.am("KLM")
 	h.shows(".t-who", "KLM")
+	told := `JSON.parse(localStorage.getItem(Object.keys(localStorage).find((k) => k.includes(":initials:")))).since`
+	h.Until(told + ` !== undefined`)
+	unsaid := `(() => { const name = Object.keys(localStorage).find((k) => k.includes(":initials:")); localStorage.setItem(name, JSON.stringify({ ...JSON.parse(localStorage.getItem(name)), since: undefined })); })()`
+	h.Eval(unsaid) // as of a page that was left before the answer came
 	h.Visit("/tablet")
 	h.shows(".t-who", "KLM")
+	h.Until(told + ` !== undefined`)
 	works := func() string {
 		var stations []struct {
 			CurrentOperatorInitials *string
@@ -39,8 +44,14 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	h.in(".tile:not([aria-pressed=true])")
 	h.shows(".t-who", "KLM")
 	// On another tablet they said the same since: when the shift is over here, it stays.
-	told := `JSON.parse(localStorage.getItem(Object.keys(localStorage).find((k) => k.includes(":initials:")))).since`
 	h.Until(told + ` !== undefined`)
+	s.Call("POST", "/station/PACK-1/operator", object{"initials": "ABC"}, nil)
+	h.Visit("/tablet")
+	h.shows(".t-state", "live")
+	h.Eval(`fetch("/health")`)
+	if got := works(); got != "ABC" {
+		t.Errorf("over what was said on another tablet is put up what was said here before: %q works there", got)
+	}
 	s.Call("POST", "/station/PACK-1/operator", object{"initials": "KLM"}, nil)
 	ended := `(() => { const name = Object.keys(localStorage).find((k) => k.includes(":initials:")), kept = JSON.parse(localStorage.getItem(name)); localStorage.setItem(name, JSON.stringify({ ...kept, until: Date.now() - 1000 })); })()`
 	h.Eval(ended)
@@ -54,8 +65,9 @@ func TestInitialsHoldForTheShift(t *testing.T) {
 	h.in(".tile")
 	h.shows(".t-who", "KLM")
 	h.Until(told + ` !== undefined`)
-	// The shift ended a second ago.
+	// The shift ended a second ago, and no answer had told when it was put up.
 	h.Eval(ended)
+	h.Eval(unsaid)
 	h.Visit("/tablet")
 	h.shows(".t-who", "Who works here?")
 	h.Until(`fetch("/station?stationcodes=PACK-1").then((a) => a.json()).then((a) => a.results[0].currentOperatorInitials === null)`)
