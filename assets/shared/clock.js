@@ -5,6 +5,7 @@
 const store = "clock";
 let low = -Infinity, high = Infinity; // ms that the service's clock is ahead of this one, at least and at most
 let heardAt = NaN, kept = NaN; // heardAt: of skew() when the service was last heard
+let mark = -Infinity; // the latest that this device's clock has shown since the service was heard, ms
 
 let remembered = false;
 
@@ -21,8 +22,13 @@ const minute = 60_000;
 
 function write() {
   if (!remembered || !Number.isFinite(low)) return;
+  if (Date.now() < mark - near) { // it was set back, and nothing is known until the service is heard
+    [low, high] = [-Infinity, Infinity];
+    return;
+  }
+  mark = Math.max(mark, Date.now());
   try {
-    localStorage.setItem(store, JSON.stringify([low, high, Date.now()]));
+    localStorage.setItem(store, JSON.stringify([low, high, mark]));
   } catch { /* it is learnt again */ }
 }
 
@@ -36,7 +42,7 @@ export function heard(time, sent, came) {
   const [from, to] = [at - came, at - sent];
   if (from > high || to < low) [low, high] = [from, to]; // one of the clocks was set, or runs faster
   else [low, high] = [Math.max(low, from), Math.min(high, to)];
-  heardAt = skew();
+  [heardAt, mark] = [skew(), came];
   if (!remembered || Math.abs(ahead() - kept) < 100) return;
   kept = ahead();
   write();
@@ -46,7 +52,7 @@ const near = 5000; // ms: as long as a clock goes wrong by itself, and an answer
 
 try {
   const before = JSON.parse(localStorage.getItem(store));
-  if (Array.isArray(before) && before.every(Number.isFinite) && !(Date.now() < before[2] - near)) [low, high] = before;
+  if (Array.isArray(before) && before.every(Number.isFinite) && !(Date.now() < before[2] - near)) [low, high, mark] = before;
 } catch { /* nothing was kept */ }
 
 /** ahead gives how many ms the service's clock is ahead of this device's; 0 as long as nothing is known. */
@@ -68,15 +74,15 @@ const life = performance.timeOrigin, day = 86400_000;
 
 /**
  * whenAt gives the service's time of a moment, once the service was heard: {at (ms), sure}. Three ways lead to it: this device's
- * clock with what was known then of the service's; the same clock with what is known now; and how long the page has run since,
- * which nobody can set, but which does not go on everywhere while the device sleeps, so that it may only be too late. When the
- * last agrees with another, or, after a reload, the others with each other, the time is sure. Else the clock was set meanwhile,
- * or the device slept, and at is what is likely.
+ * clock with what was known then of the service's (first); the same clock with what is known now (second); and how long the page
+ * has run since (counted), which nobody can set, but which does not go on everywhere while the device sleeps, so that it may be
+ * too late, never too early, and which is not known after a reload. What any two agree on is sure, however long ago that is. Else
+ * the clock was set meanwhile, and at is what is likely: what the device's clock tells of the last day, or the latest it can be.
  */
 export function whenAt({ device, ran, life: then, ahead: before = null }) {
   const counted = then === life ? now() - (performance.now() - ran) : NaN, latest = Number.isNaN(counted) ? now() : counted;
-  const [first, second] = [before === null ? NaN : device + before, device + ahead()].map((at) => (at <= latest + near && at > now() - day ? at : NaN));
+  const [first, second] = [before === null ? NaN : device + before, device + ahead()].map((at) => (at <= latest + near ? at : NaN));
   const agree = (a, b) => Math.abs(a - b) < near; // never with what is not known, or cannot be
-  for (const at of [second, first]) if (agree(at, counted)) return { at, sure: true };
-  return { at: [first, second, latest].find((at) => !Number.isNaN(at)), sure: Number.isNaN(counted) && agree(first, second) };
+  for (const [at, other] of [[second, counted], [first, counted], [second, first]]) if (agree(at, other)) return { at, sure: true };
+  return { at: [first, second].find((at) => at > now() - day) ?? latest, sure: false };
 }

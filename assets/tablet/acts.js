@@ -49,10 +49,11 @@ class Acts extends EventTarget {
       this.#due.set(mine.id, due);
     };
     queue.addEventListener("change", note);
-    const sending = queue.act({ path, body, label, station: station.code, stamp });
+    const zone = station.config?.plant.timezone;
+    const sending = queue.act({ path, body, label, station: station.code, zone, stamp });
     const result = connection.up ? await sending : await Promise.race([sending, after(least).then(() => ({ state: "waiting" }))]);
     queue.removeEventListener("change", note);
-    this.#say({ label, state: result.state, text: result.state === "refused" ? refusal(result.error, station.config?.plant.timezone) : "" });
+    this.#say({ label, state: result.state, text: result.state === "refused" ? refusal(result.error, zone) : "" });
     if (path.startsWith("/production")) station.again("entries");
     await after(Math.max(0, least - (performance.now() - began)));
     this.#resting.delete(control);

@@ -15,10 +15,10 @@ const most = 200; // ids that are at hand; the browser keeps those of a week
 const faults = 10; // attempts at one action that the service fails at (500), before it is put aside
 
 /**
- * Queue is an EventTarget: "change" when any of these did. waiting and refused are arrays of actions {id, label, station, at
- * (ms), method, path, body}; refused ones have error {status, code, message, details}; unsure ones were sent with a time that may
- * be wrong, as this device's clock was set after they were done. signedOut tells that nobody takes them
- * until who did them signs in; kept is false where the browser does not keep them, so that closing the page loses what waits; others
+ * Queue is an EventTarget: "change" when any of these did. waiting and refused are arrays of actions {id, label, station, zone
+ * (the station's), at (ms), method, path, body}; refused ones have error {status, code, message, details}; unsure ones were sent
+ * with a time that may be wrong, as this device's clock was set after they were done. signedOut tells that nobody takes them until
+ * who did them signs in; kept is false where the browser does not keep them, so that closing the page loses what waits; others
  * is how many actions wait that somebody else did in this browser.
  */
 class Queue extends EventTarget {
@@ -30,6 +30,7 @@ class Queue extends EventTarget {
   #who = "";
   #opened = null; // called when it is known whose actions these are
   #known = new Promise((done) => { this.#opened = done; });
+  #loaded = false; // what was left is known
   #last = 0;
   #attempt = 0;
   #timer = 0;
@@ -46,7 +47,7 @@ class Queue extends EventTarget {
     if (!this.#who) addEventListener("online", () => this.send());
     this.#who = whoIs(profile);
     remember();
-    this.signedOut = false;
+    this.signedOut = this.#loaded = false;
     await this.#load();
     this.#opened(); // what is done from here on comes after what was left, whatever this device's clock shows
     this.#changed();
@@ -65,12 +66,12 @@ class Queue extends EventTarget {
    * takes long, or {state: "refused", error}. stamp is the name of the field that the time goes into, "" for none.
    * In a path @ID is what an action of that id makes, which has no id of the service's own before it is sent.
    */
-  async act({ method = "POST", path, body = {}, label, station, stamp = "at" }) {
+  async act({ method = "POST", path, body = {}, label, station, zone, stamp = "at" }) {
     const at = now(), done = moment();
     await this.#known;
     this.#last = Math.max(Date.now(), this.#last + 1);
     const id = `${String(this.#last).padStart(15, "0")}-${random(6)}`;
-    const action = { id, key: random(20), who: this.#who, method, path, body, label, station, at, moment: done, stamp: stamp in body ? "" : stamp, faults: 0, kept: true };
+    const action = { id, key: random(20), who: this.#who, method, path, body, label, station, zone, at, moment: done, stamp: stamp in body ? "" : stamp, faults: 0, kept: true };
     if (sure()) stampIt(action, at);
     action.kept = (await keep.setSurely(`queue:${id}`, action)) !== undefined;
     this.waiting.push(action);
@@ -120,18 +121,22 @@ class Queue extends EventTarget {
   // Of several tabs one sends at a time, so that the order holds. Without TLS browsers have no locks: then the keys keep an
   // action from being done twice.
   #locked() {
-    if (!navigator.locks) return this.#drain();
-    return navigator.locks.request("tablet-queue", async () => {
+    const all = async () => {
       await this.#load(); // another tab may have sent some
       await this.#drain();
-    });
+    };
+    return navigator.locks ? navigator.locks.request("tablet-queue", all) : all();
   }
 
   async #load() {
     const before = new Set(this.waiting.map((action) => action.id)); // what is added meanwhile stays
     const mine = (list) => list.filter((action) => action.who === this.#who);
     const [waiting, refused, unsure] = await Promise.all(["queue:", "refused:", "unsure:"].map(keep.list));
-    if (!waiting || !refused || !unsure) return; // the browser cannot tell: what is known here goes on
+    if (!waiting || !refused || !unsure) { // the browser cannot tell, or not yet: what is known here goes on
+      if (!this.#loaded) this.#later();
+      return;
+    }
+    this.#loaded = true;
     const known = new Set(waiting.map((action) => action.id));
     const only = this.waiting.filter((action) => !known.has(action.id) && (!action.kept || !before.has(action.id)) && action.who === this.#who); // known here alone
     this.waiting = [...mine(waiting), ...only].sort((a, b) => (a.id < b.id ? -1 : 1)); // as they were done
