@@ -3,7 +3,6 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { ref } from "../../vendor/lit-html/directives/ref.js";
 import { get, query, request } from "../../shared/api.js";
-import { brief } from "../../shared/brief.js";
 import { attempt, openDialog, sentence, toast } from "../../shared/dialog.js";
 import { ago, count, time } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
@@ -79,7 +78,7 @@ function one({ ctx, state }) {
         ${n !== now && other !== now ? html`<a class="button" href=${href(n, now)}>Compare with now</a>` : nothing}
         <a class="button" href=${`/account/manifest/revisions/${n}`} download=${`${ctx.profile.accountId}-revision-${n}.json`}>Download</a>
         ${n !== now && !ctx.workspace.readOnly ? html`<button type="button" class="button primary" @click=${() => attempt(() => restore(ctx, n))}>Restore</button>` : nothing}</div>
-      <p><span dir="auto">${about.author}</span>, ${time(about.createdAt)} (${ago(about.createdAt)})${about.note ? html`: ${brief(about.note)}` : nothing}</p></div>
+      <p><span dir="auto">${about.author}</span>, ${time(about.createdAt)} (${ago(about.createdAt)})${about.note ? html`: <span class="wrap" dir="auto">${about.note}</span>` : nothing}</p></div>
     <section class="card stack"><h2>${other > 0 ? `From revision ${other} to revision ${n}` : "The first one"}</h2>${changes ? differenceList(changes.changes, changes.totalChanges) : html`<p class="muted">There was nothing before it.</p>`}</section>
     <section class="card stack"><div class="spread"><h2>Document</h2>${state.one.document ? nothing : html`<button type="button" class="button small" @click=${() => attempt(() => show(ctx, state.one))}>Show it${other > 0 ? ", with the differences" : ""}</button>`}</div>
       ${state.one.document ? html`<div class="editor" ${ref((host) => host && mount(host, state.one))}></div>` : nothing}</section>`;
