@@ -10,6 +10,7 @@ import { keep } from "./keep.js";
 const quickCheck = 1 << 20;
 
 const undoSteps = 100;
+const tab = Math.random(); // tells this tab from others
 
 /**
  * Workspace is an EventTarget: "change" when anything of it changed.
@@ -82,13 +83,19 @@ class Workspace extends EventTarget {
     this.#channel.addEventListener("message", ({ data }) => this.#receive(data));
   }
 
-  // Another tab of the same person has kept the draft: this one follows. What was changed here and not kept yet, in a part of
-  // a second, is brought together with it.
+  // Another tab of the same person has changed the draft: this one follows. What was changed here meanwhile, which that tab did
+  // not know, is brought together with it; the other does the same, and both must come to the same draft.
   #receive(draft) {
     if (this.#applying) return setTimeout(() => this.#receive(draft), 200);
-    const { doc, base } = this.#kept, mine = this.doc, moved = draft.etag !== this.#etag;
-    this.#start({ ...draft, doc: mine === doc ? draft.doc : shared(merge(doc ?? base, mine, draft.doc).merged, draft.base) });
-    this.#kept = { base: draft.base, doc: draft.doc };
+    const mine = this.doc, theirs = draft.doc, moved = draft.etag !== this.#etag;
+    let doc = theirs;
+    if (!isEqual(mine, draft.before)) {
+      const [one, other] = tab < draft.tab ? [mine, theirs] : [theirs, mine]; // of two that changed the same one has its way, in both
+      const { merged } = merge(draft.before, one, other);
+      if (!isEqual(merged, theirs)) doc = shared(merged, draft.base);
+    }
+    this.#start({ ...draft, doc });
+    this.#kept = { base: draft.base, doc: theirs };
     this.#redo = [];
     this.#undo = moved ? [] : [...this.#undo, mine].slice(-undoSteps);
     if (moved) Object.assign(this, { theirs: null, merged: null });
@@ -173,7 +180,7 @@ class Workspace extends EventTarget {
     const mine = (this.#kept = { base, doc });
     const draft = { base, doc, revision, etag: this.#etag }, from = performance.now();
     const kept = this.dirty ? keep.set(this.#key, draft) : keep.remove(this.#key);
-    if (!told) this.#channel?.postMessage(draft);
+    if (!told) this.#channel?.postMessage({ ...draft, tab, before: last.doc ?? base }); // as one, so that what they have in common is sent once
     this.#heavy = performance.now() - from > 16;
     if ((await kept) !== undefined || this.#kept !== mine) return;
     mine.failed = Math.min(60_000, failed * 2 || 1000); // ms until it is tried again

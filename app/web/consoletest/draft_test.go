@@ -2,6 +2,7 @@ package consoletest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -83,14 +84,32 @@ func TestTabsOfOnePersonHaveOneDraft(t *testing.T) {
 	set := func(tab *webtest.Tab, at, name string) {
 		tab.Eval(workspace(`w.edit((d) => ({ ...d, account: { ...d.account, skus: d.account.skus.with(` + at + `, { ...d.account.skus[` + at + `], name: "` + name + `" }) } }))`))
 	}
-	// Both at the same moment, before either is kept.
-	done := make(chan bool)
-	go func() { set(two, "1", "Baguette"); close(done) }()
-	set(one, "2", "Crumble")
-	<-done
+	// Both at the same moment, before either hears of the other; and the same thing, of which both keep the same.
+	both := func(do func(tab *webtest.Tab)) {
+		done := make(chan bool)
+		go func() { do(two); close(done) }()
+		do(one)
+		<-done
+	}
+	both(func(tab *webtest.Tab) {
+		tab.Eval(`(() => { const send = BroadcastChannel.prototype.postMessage; BroadcastChannel.prototype.postMessage = function (m) { setTimeout(() => send.call(this, m), 1000); }; })()`)
+	})
+	both(func(tab *webtest.Tab) {
+		set(tab, map[*webtest.Tab]string{one: "2", two: "1"}[tab], map[*webtest.Tab]string{one: "Crumble", two: "Baguette"}[tab])
+	})
 	for _, tab := range []*webtest.Tab{one, two} {
 		wantNames(t, tab, "A Apricot,B Baguette,C Crumble")
 	}
+	both(func(tab *webtest.Tab) {
+		set(tab, "0", map[*webtest.Tab]string{one: "Almond", two: "Anise"}[tab])
+	})
+	first := workspace(`w.doc.account.skus[0].name`)
+	time.Sleep(2500 * time.Millisecond) // until both have heard of each other, and again
+	if a, b := webtest.Eval[string](one, first), webtest.Eval[string](two, first); a != b || a == "Apricot" {
+		t.Errorf("one tab has %s, the other %s", a, b)
+	}
+	set(one, "0", "Apricot")
+	wantNames(t, two, "A Apricot,B Baguette,C Crumble")
 	two.Visit("/docs") // a page that was only looked at takes nothing with it
 	one.Do(chromedp.Reload())
 	wantNames(t, one, "A Apricot,B Baguette,C Crumble")
