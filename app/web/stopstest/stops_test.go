@@ -167,7 +167,7 @@ func TestManyStops(t *testing.T) {
 	tab.Eval(`document.querySelector(".stops-rows").scrollTop = 1e9`)
 	tab.Until(`document.querySelector("[data-row='6199']")`)
 	tab.Eval(`dispatchEvent(new Event("beforeprint"))`)
-	tab.Until(`document.querySelectorAll(".stop-row[data-issue]").length === 2000`)
+	tab.Until(`document.querySelectorAll(".stop-row[data-issue]").length === 6200`)
 	tab.Eval(`dispatchEvent(new Event("afterprint"))`)
 	tab.Until(`document.querySelectorAll(".stop-row[data-issue]").length < 60`)
 	tab.Clean()
