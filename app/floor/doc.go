@@ -33,8 +33,7 @@
 // The bucket tree:
 //
 //	ledger     (account, (station, (at ms, number))) -> what happened there, by whom: for as long as signals are kept, and
-//	           as what goes on began. Of connections what tells of silence: the end and the beginning of one with less than that
-//	           between them, in one hour, go when that hour is kept
+//	           as what goes on began
 //	ledgerLink (account, (station, device)) -> since when, ms: the live connections that there are
 //	ledgerLate (account, station) -> earliest moment, ms, from which it is to be computed again
 //	ledgerAgain (account, station) -> since when the station is being computed again, in pieces, beside what is kept of it

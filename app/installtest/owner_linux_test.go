@@ -13,18 +13,26 @@ import (
 	"opsmon/app/apptest"
 )
 
-// TestOwner: a service that runs as a user of its own, and root who backs up and restores beside it. Root's backups go
-// where the service may not write, and everything in the data directory stays the service's own.
-func TestOwner(t *testing.T) {
+const nobody = 65534 // the user that is not root
+
+// publicDir gives a folder that others may look into, unlike into a test's own. Only root can act as others, and have more rights.
+func publicDir(t *testing.T) string {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can run a service as another user")
 	}
-	const nobody = 65534
-	open, err := os.MkdirTemp("", "app-owner-") // others may look into it, unlike into a test's own
+	dir, err := os.MkdirTemp("", "app-owner-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(open) })
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// TestOwner: a service that runs as a user of its own, and root who backs up and restores beside it. Root's backups go
+// where the service may not write, and everything in the data directory stays the service's own.
+func TestOwner(t *testing.T) {
+	open := publicDir(t)
 	program, dir := filepath.Join(open, "app"), filepath.Join(open, "data")
 	b, err := os.ReadFile(apptest.Binary(t))
 	if err != nil {
@@ -106,15 +114,7 @@ func TestOwner(t *testing.T) {
 // service's user, who may exchange any name in it for a link to root's files, at any moment.
 func TestOwnerRights(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root has more rights than the owner of a data directory")
-	}
-	const nobody = 65534
-	open, err := os.MkdirTemp("", "app-owner-") // others may look into it, unlike into a test's own
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(open) })
+	open := publicDir(t)
 	dir, roots := filepath.Join(open, "data"), t.TempDir()
 	secret, folder := filepath.Join(roots, "secret"), filepath.Join(dir, "backups")
 	for _, err := range []error{os.Chmod(open, 0o755), os.Mkdir(dir, 0o700), os.Chown(dir, nobody, nobody), os.Mkdir(secret, 0o700)} {
@@ -181,7 +181,7 @@ func TestOwnerRights(t *testing.T) {
 	}
 	run(0, "restore", file, "--yes", "--passphrase-file", filepath.Join(roots, "passphrase"))
 	run(0, "check")
-	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

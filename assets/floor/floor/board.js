@@ -43,10 +43,10 @@ export class Board {
     this.#names = names;
     this.#version = names.version;
     this.#wanted = wanted;
-    for (const code of this.#cards.keys()) if (!live.stations.has(code)) this.#drop(code);
-    for (const station of live.stations.values()) {
-      const card = this.#cards.get(station.stationCode);
-      if (!card || renamed) this.#card(station).show(station, names);
+    for (const [code, card] of this.#cards) {
+      const station = live.stations.get(code);
+      if (!station) this.#drop(code);
+      else if (renamed) card.show(station, names);
     }
     this.#arrange();
   }
