@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"opsmon/app/web/webtest"
@@ -159,7 +158,7 @@ func TestStorageThatFailsOrHangs(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
 	tab := webtest.Open(t, s.Base, webtest.Laptop)
 	s.SignIn(tab, "admin")
-	if _, err := chromedp.Call(tab.Context(), page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `(() => {
+	tab.Before(`(() => {
 		const real = IDBFactory.prototype.open;
 		IDBFactory.prototype.open = function (...all) {
 			const asked = {}, now = () => {
@@ -172,9 +171,7 @@ func TestStorageThatFailsOrHangs(t *testing.T) {
 			else { IDBFactory.prototype.open = real; setTimeout(() => asked.onerror()); }
 			return asked;
 		};
-	})()`}); err != nil {
-		t.Fatal(err)
-	}
+	})()`)
 	tab.Visit("/console/skus")
 	tab.Until(`document.querySelector("main h1")`)
 	edit := workspace(`w.edit((doc) => ({ ...doc, account: { ...doc.account, currency: "CHF" + Math.random() } }))`)

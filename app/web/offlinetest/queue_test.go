@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/chromedp"
-
 	"opsmon/app/web/webtest"
 )
 
@@ -73,9 +70,7 @@ func leave(tab *webtest.Tab, good int) {
 func sets(t *testing.T, tab *webtest.Tab) {
 	t.Helper()
 	source := `{ const real = Date.now, off = Number(sessionStorage.off ?? 0); Date.now = () => real() + off; }`
-	if _, err := chromedp.Call(tab.Context(), page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: source}); err != nil {
-		t.Fatal(err)
-	}
+	tab.Before(source)
 }
 
 // entered gives the good units of each entry, in the order in which they came.
@@ -260,9 +255,7 @@ func TestABrowserThatKeepsNothing(t *testing.T) {
 		globalThis.hangs = true;
 		IDBDatabase.prototype.transaction = function (...all) { return globalThis.hangs ? { objectStore: () => never } : real.apply(this, all); };
 	}`
-	if _, err := chromedp.Call(tab.Context(), page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: hangs}); err != nil {
-		t.Fatal(err)
-	}
+	tab.Before(hangs)
 	open(tab)
 	count(tab, 14)
 	tab.Until(`queue.waiting.length === 0`)

@@ -161,8 +161,8 @@ func button(tab *webtest.Tab, below, text string) {
 	tab.Eval(find + `.click()`)
 }
 
-// gone waits until no dialog is open.
-func gone(tab *webtest.Tab) { tab.Until(`!document.querySelector("dialog[open]")`) }
+// gone waits until no dialog is there: one that is closed goes a moment later, and with it what was kept of it.
+func gone(tab *webtest.Tab) { tab.Until(`!document.querySelector("dialog")`) }
 
 // set gives a control a value as a person does who then leaves it.
 func set(tab *webtest.Tab, selector, value string) {

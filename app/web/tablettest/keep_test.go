@@ -3,9 +3,6 @@ package tablettest_test
 import (
 	"testing"
 
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/chromedp"
-
 	"opsmon/app/web/webtest"
 )
 
@@ -97,9 +94,7 @@ func TestTheScreenStaysOn(t *testing.T) {
 	s := serve(t, nil)
 	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
 	source := `{ const real = WakeLock.prototype.request; window.locks = []; WakeLock.prototype.request = function (kind) { const asked = real.call(this, kind); window.locks.push(asked); return asked; }; }`
-	if _, err := chromedp.Call(h.Context(), page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: source}); err != nil {
-		t.Fatal(err)
-	}
+	h.Before(source)
 	h.Visit("/tablet")
 	h.shows("h1", "Packer 1")
 	if held := webtest.Eval[string](h.Tab, `window.locks.length === 1 && window.locks[0].then((l) => l.type + " " + l.released, (e) => e.name + ": " + e.message)`); held != "screen false" {
@@ -145,9 +140,7 @@ func TestAReadingThatIsRefused(t *testing.T) {
 	s := serve(t, nil)
 	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
 	source := `{ const real = fetch; window.busy = true; window.fetch = (at, how) => (window.busy && String(at).startsWith("/station?stationcodes") ? Promise.resolve(new Response("{}", { status: 429, headers: { "Content-Type": "application/json" } })) : real(at, how)); }`
-	if _, err := chromedp.Call(h.Context(), page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: source}); err != nil {
-		t.Fatal(err)
-	}
+	h.Before(source)
 	h.Visit("/tablet")
 	h.shows(".t-state.wait", "not up to date")
 	h.Eval(`window.busy = false`)

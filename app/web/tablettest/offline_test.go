@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/simulate"
@@ -59,12 +57,10 @@ func startShift(t *testing.T, from int64, rough bool) *shift {
 	x.line = webtest.NewLine(t, x.s)
 	x.h = hand{webtest.Open(t, x.line.Base, webtest.TabletTall)}
 	// The tablet's clock is the test's too; it stands in the page's storage, so that a page that is loaded anew has it.
-	if _, err := chromedp.Call(x.h.Context(), page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `{
+	x.h.Before(`{
 		const real = Date.now;
 		Date.now = () => { try { return Number(localStorage.getItem("played")) || real(); } catch { return real(); } };
-	}`}); err != nil {
-		t.Fatal(err)
-	}
+	}`)
 	x.h.Visit("/signin")
 	x.h.Eval(fmt.Sprintf(`localStorage.setItem("played", "%d")`, from))
 	x.h.Visit("/link#" + pair(x.s, "Packing", "PACK-1"))
@@ -185,7 +181,7 @@ func (x *shift) work() {
 	x.till(200)
 	h.page("tasks")
 	h.do("complete")
-	h.Until(`!document.querySelector("dialog[open]")`)
+	h.Until(`!document.querySelector("dialog")`)
 	x.did("Done: ")
 	h.page("run")
 

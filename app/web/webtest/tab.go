@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -236,6 +237,14 @@ func (p *Tab) Shot(name string) {
 		err = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600)
 	}
 	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Before runs a script in each page that is visited from now on, before any of the page's own.
+func (p *Tab) Before(script string) {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -66,7 +66,7 @@ export function drawBar(bar, s, place, about) {
     bar.style.left = `calc(var(--names) + ${place.x}px)`; // not by a transform: the text in it stays in view by where it is laid out
     bar.style.width = `${place.width}px`;
   }
-  const told = `${look} ${counts.good} ${place.width < 34} ${place.width > 260} ${Math.floor(now / 60000)}`;
+  const told = `${look} ${counts.good} ${place.width < 34} ${place.width > 260}`;
   if (bar.schedule === s && bar.told === told) return;
   Object.assign(bar, { schedule: s, told });
   bar.dataset.id = s.id;

@@ -221,7 +221,8 @@ export class Chart extends EventTarget {
     if (!row.code || !(drawn.stale || newPart)) return;
     drawn.stale = false;
     const station = live.stations.get(row.code), others = this.plan.of(row.code), seen = new Set();
-    drawn.element.dataset.sequence = station?.sequence ?? "";
+    const sequence = String(station?.sequence ?? "");
+    if (drawn.element.dataset.sequence !== sequence) drawn.element.dataset.sequence = sequence;
     const about = { now: this.now, names: this.names, zone: row.zone, station, others };
     for (const s of others) {
       const span = spanOf(s, this.now);
@@ -235,7 +236,8 @@ export class Chart extends EventTarget {
       }
       const x = this.xOf(span.from), width = Math.max(3, (span.to - span.from) * this.scale);
       drawBar(bar, s, { x, width }, about);
-      bar.tabIndex = s.id === this.#focus || (!this.#focus && this.#first(bar)) ? 0 : -1;
+      const stop = s.id === this.#focus || (!this.#focus && this.#first(bar)) ? 0 : -1;
+      if (bar.tabIndex !== stop) bar.tabIndex = stop;
     }
     for (const [id, bar] of drawn.bars) if (!seen.has(id)) { bar.remove(); drawn.bars.delete(id); }
   }
