@@ -119,7 +119,9 @@ func theTimelineIsZoomed(t *testing.T, tab *webtest.Tab) {
 	if at, was := c.Add(d.Sub(c)/4), from.Add(15*time.Minute); at.Sub(was).Abs() > 2*time.Minute || d.Sub(c) >= time.Hour {
 		t.Errorf("below the pointer is %v now, was %v; it shows %v", at, was, d.Sub(c))
 	}
-	button("Shift")
+	// What is pressed while a wheel still turns holds when it rests.
+	tab.Eval(`document.querySelector(".ribbon").dispatchEvent(new WheelEvent("wheel", { deltaX: 1, deltaY: -100, clientX: 600, bubbles: true, cancelable: true })), [...document.querySelectorAll(".controls button")].find((b) => b.textContent === "Shift").click()`)
+	tab.Eval(`new Promise((rest) => setTimeout(rest, 1000))`)
 	tab.Until(`!location.search && document.querySelector(".following")`)
 	tab.Clean()
 }

@@ -66,8 +66,13 @@ export class Page {
 
   // later does something once, so many ms after it was last wanted.
   later(name, ms, work) {
+    this.drop(name);
+    this.#timers[name] = setTimeout(() => { delete this.#timers[name]; work(); }, ms);
+  }
+
+  drop(name) {
     clearTimeout(this.#timers[name]);
-    this.#timers[name] = setTimeout(work, ms);
+    delete this.#timers[name];
   }
 
   /** shift gives [start, end] of the shift that is shown without a range: the one that goes on, else the last, else eight hours. */
@@ -81,6 +86,7 @@ export class Page {
 
   /** take shows the time of a range that stands in the address. */
   take(text) {
+    this.drop("load"); // of a hand that moved the time before
     const now = time(), before = this.view, shift = this.shift(now);
     this.view = readRange(text, now, shift, now <= shift[1] || Boolean(this.station?.shift));
     if (this.view.from === null) Object.assign(this.view, before ? { from: before.from, to: before.to } : { from: shift[0], to: shift[1] });
@@ -205,7 +211,7 @@ export class Page {
       if (document.visibilityState !== "visible") return;
       const { view } = this;
       if (!view.text && !this.station?.shift) this.shifts = await shiftsOf(this.code, time()).catch(() => this.shifts);
-      if (view === this.view && !this.left) this.take(view.text);
+      if (view === this.view && !this.left && !this.#timers.load) this.take(view.text);
     });
   }
 
