@@ -23,14 +23,14 @@ type frames struct {
 }
 
 // record gives an expression that begins to note frames, and what is changed in the rows, but for
-// classes, which tell what is in the way.
+// classes, which tell what is in the way, and for numbers of news of a station, which come when they come.
 const record = `(() => {
 	const times = [], wrong = new Set();
 	let last = performance.now(), on = true;
 	const note = (now) => { times.push(now - last); last = now; if (on) requestAnimationFrame(note); };
 	requestAnimationFrame(note);
-	const watch = new MutationObserver((list) => { for (const m of list) if (m.attributeName !== "class") wrong.add(m.type + " of " + m.target.className); });
-	if (window.watched) watch.observe(document.querySelector(".gantt-rows"), { subtree: true, childList: true, attributes: true, characterData: true });
+	const watch = new MutationObserver((list) => { for (const m of list) if (m.attributeName !== "class" && (m.attributeName !== "data-sequence" || m.oldValue === m.target.dataset.sequence)) wrong.add((m.attributeName ?? m.type) + " of " + m.target.className); });
+	if (window.watched) watch.observe(document.querySelector(".gantt-rows"), { subtree: true, childList: true, attributes: true, attributeOldValue: true, characterData: true });
 	window.recorded = () => {
 		on = false;
 		watch.disconnect();
