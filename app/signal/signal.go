@@ -110,7 +110,10 @@ func floorDiv(a, b int64) int64 {
 // Compare is the order in which signals of one station are evaluated: by time and then by what they say, never by when
 // they came, so that the same signals give the same figures in whatever order they arrive.
 func Compare(a, b *Signal) int {
-	if c := cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Source, b.Source), strings.Compare(a.ID, b.ID),
+	if a.At != b.At { // nearly always
+		return cmp.Compare(a.At, b.At)
+	}
+	if c := cmp.Or(strings.Compare(a.Source, b.Source), strings.Compare(a.ID, b.ID),
 		strings.Compare(a.ErrorCode, b.ErrorCode), cmp.Compare(a.Mask, b.Mask)); c != 0 {
 		return c
 	}

@@ -16,10 +16,10 @@ import (
 // most of what it takes.
 const batchDelay = 200 * time.Microsecond
 
-// Raw gives the floor that benchmarks of durable writes are held against: a bare bbolt database, to which each call appends a
-// value. One writer does it by an Update; more of them by a Batch, which begins when all are in it: what they write at once is
+// Raw gives the floor that benchmarks of durable writes are held against: a bare bbolt database, to which each call appends
+// values, each by its own Put, in one transaction. One writer does it by an Update; more of them by a Batch, which begins when all are in it: what they write at once is
 // stored with one sync, as by the service. It is closed when the test ends.
-func Raw(t testing.TB, writers int) func(value []byte) error {
+func Raw(t testing.TB, writers int) func(values ...[]byte) error {
 	t.Helper()
 	db, err := bbolt.Open(filepath.Join(t.TempDir(), "raw.db"), 0o600, nil)
 	if err != nil {
@@ -43,9 +43,17 @@ func Raw(t testing.TB, writers int) func(value []byte) error {
 	if writers > 1 {
 		write = db.Batch
 	}
-	return func(value []byte) error {
-		key := binary.BigEndian.AppendUint64(nil, next.Add(1))
-		return write(func(tx *bbolt.Tx) error { return tx.Bucket(bucket).Put(key, value) })
+	return func(values ...[]byte) error {
+		last := next.Add(uint64(len(values)))
+		return write(func(tx *bbolt.Tx) error {
+			b := tx.Bucket(bucket)
+			for i, value := range values {
+				if err := b.Put(binary.BigEndian.AppendUint64(nil, last-uint64(len(values)-1-i)), value); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
 }
 
