@@ -19,7 +19,7 @@ func (a *App) signalGauges() []httpapi.Gauge {
 		{Name: "app_signals_clock_corrected_total", Help: "Accepted signals whose time was more than two minutes in the future.", Value: float64(c.Corrected), Total: true},
 		{Name: "app_signals_throttled_total", Help: "Batches and messages that were refused for now, or made to wait, since one device sent too many.", Value: float64(c.Throttled), Total: true},
 		{Name: "app_signals_waiting", Help: "Signals that are stored and not packed yet.", Value: float64(a.signals.Tail())},
-		{Name: "app_devices_clock_ahead", Help: "Devices whose clock was more than two minutes ahead when they last sent.", Value: float64(c.Skewed)},
+		{Name: "app_devices_clock_ahead", Help: "Devices whose clock was more than two minutes ahead when they last told a time.", Value: float64(c.Skewed)},
 	}
 	for _, cause := range signal.Causes() {
 		list = append(list, httpapi.Gauge{

@@ -265,9 +265,10 @@ func describe(w io.Writer, m backup.Manifest) {
 	}
 }
 
-// notable are the buckets that mean something to people.
+// notable are the buckets that mean something to people. Signals are packed, and are told by the windows that come of them.
 var notable = []struct{ bucket, what string }{
 	{"account", "accounts"}, {"revision", "revisions of configurations"}, {"authUser", "users"}, {"authKey", "API keys"}, {"authTablet", "tablets"}, {"authDevice", "devices"}, {"audit", "audit records"},
+	{"historyDetail", "station days of windows"}, {"schedule", "schedules"}, {"production", "entries of operators"}, {"issue", "stops that people spoke of"}, {"task", "Tasks"}, {"message", "messages"}, {"correction", "corrections"},
 }
 
 // size writes a number of bytes for people.

@@ -631,7 +631,7 @@ const answerModels = `{
 	"refused": {"description": "Signals refused.", "type": "integer", "minimum": 0},
 	"throttled": {"description": "Batches and messages that were refused for now or made to wait, since it sent too many.", "type": "integer", "minimum": 0},
 	"signalsPerSecond": {"description": "Signals a second, over the last minute or so.", "type": "number", "minimum": 0},
-	"clockAheadMs": {"description": "By how many milliseconds its clock was ahead when it last sent.", "type": "integer", "minimum": 0},
+	"clockAheadMs": {"description": "By how many milliseconds its clock was ahead when it last told a time.", "type": "integer", "minimum": 0},
 	"lastIssue": {"description": "What was last wrong with a signal of it. Null: nothing yet.", "type": ["string", "null"]},
 	"lastIssueAt": {"description": "When that was. Null: not yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"connections": {"description": "Its connections over MQTT that are open now.", "type": "integer", "minimum": 0}}},

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"log/slog"
 	"maps"
 	"math"
@@ -28,11 +29,7 @@ func postSignal(c *call) (reply, error) {
 		return reply{}, &errdefs.Error{Kind: errdefs.TooMany, Message: "more signals come from this credential than it may send; send the same again after the time in Retry-After", RetryAfter: wait}
 	}
 	defer func() { done(sent) }()
-	b, err := c.bytes()
-	if err != nil {
-		return reply{}, err
-	}
-	objects, err := signalsOf(b)
+	objects, err := c.batch()
 	if err != nil {
 		return reply{}, err
 	}
@@ -55,6 +52,19 @@ func postSignal(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return outcomesReply(outcomes)
+}
+
+// batch reads the body as signals. One that is none is counted, and shown with the device that sent it, as it is over MQTT.
+func (c *call) batch() (objects []any, err error) {
+	b, err := c.bytes()
+	if err == nil {
+		objects, err = signalsOf(b)
+	}
+	var e *errdefs.Error
+	if errors.As(err, &e) && (e.Kind == errdefs.Invalid || e.Kind == errdefs.TooLarge) {
+		c.api.cfg.Signals.NoteRefused(signal.Sender{Account: c.p.AccountID, Source: c.p.Actor().Credential}, signal.CauseMalformed, e.Message, 1)
+	}
+	return objects, err
 }
 
 // outcomesReply is list for what became of signals, at a fraction of its price: there may be ten thousand.

@@ -50,7 +50,7 @@ func TestDevicesSendSignals(t *testing.T) {
 	}
 
 	list := s.do(ask{path: "/device", key: admin}).want(t, 200)
-	if list.at("results", "0", "accepted") != 4.0 || list.at("results", "0", "refused") != 4.0 || list.at("results", "0", "lastSeenAt") == nil || list.at("results", "0", "clockAheadMs").(float64) < 1e12 {
+	if list.at("results", "0", "accepted") != 4.0 || list.at("results", "0", "refused") != 5.0 || list.at("results", "0", "lastSeenAt") == nil || list.at("results", "0", "clockAheadMs").(float64) < 1e12 {
 		t.Errorf("the device is shown as %s", list.body)
 	}
 
@@ -96,6 +96,40 @@ func TestSignalBatch(t *testing.T) {
 	got = s.do(ask{method: "POST", path: "/signal", key: key, body: many(10_000)}).want(t, 200)
 	if got.at("results", "9999", "accepted") != true || s.signals.Tail() != before+10_000 {
 		t.Errorf("%d of 10,000 signals were taken", s.signals.Tail())
+	}
+}
+
+// A body that is no batch is refused as a whole, counted, and shown with the device that sent it; what was good before and
+// after it stays.
+func TestMalformedSignalBodies(t *testing.T) {
+	s := newServer(t, options{})
+	_, token := s.device("PACK-1")
+	good := ask{method: "POST", path: "/signal", key: token, body: `{"signals":[{"stationCode":"PACK-1","rssi":-60}]}`}
+	s.do(good).want(t, 200)
+	refused := uint64(0)
+	for _, tt := range []struct{ body, issue string }{
+		{"nonsense", "line 1, column 1"}, {`{"signals":[{"stationCode":"PACK-1","rssi":NaN}]}`, "line 1, column 44"}, {`{"signals":[{"stationCode":"PACK-1","rssi":1e999}]}`, "exponent beyond 400"},
+		{"", "is empty"}, {"[]", "must be an object"}, {`{"signals":{}}`, "signals must be a list"}, {`{"signals":[]}`, "at least 1 item"}, {`{"signals":[{"stationCode":"PACK-1","rssi":-60}],"more":1}`, "more is not a known field"},
+		{`{"signals":[` + strings.Repeat(" ", signalLimit) + `]}`, "4 MiB"},
+	} {
+		bad := good
+		bad.body = tt.body
+		got := s.do(bad)
+		if got.status != 400 && got.status != 413 {
+			t.Errorf("%.60s: %d", tt.body, got.status)
+		}
+		refused++
+		line := s.do(ask{path: "/device", key: s.roleKey(auth.Admin)}).want(t, 200)
+		if issue, _ := line.at("results", "0", "lastIssue").(string); !strings.Contains(issue, tt.issue) || line.at("results", "0", "refused") != float64(refused) || line.at("results", "0", "accepted") != 1.0 {
+			t.Errorf("after %.60s the device is shown as %s", tt.body, line.body)
+		}
+		if n := s.signals.Counts().Refused[signal.CauseMalformed]; n != refused {
+			t.Errorf("after %.60s %d are counted as malformed, want %d", tt.body, n, refused)
+		}
+	}
+	s.do(good).want(t, 200)
+	if s.signals.Tail() != 2 {
+		t.Errorf("%d signals are kept, want 2", s.signals.Tail())
 	}
 }
 

@@ -25,6 +25,9 @@ const (
 // skewAlarm is how far a sender's clock may be ahead before it is told (monitoring.md section 2).
 const skewAlarm = aheadLimit
 
+// skewKept is for how long what a sender's clock was ahead is believed, when it sends on and tells no time any more.
+const skewKept = 10 * time.Minute
+
 // flushEvery is how often what is known of senders is written, and tellEvery how often a flood of one of them is logged.
 const (
 	flushEvery = time.Minute
@@ -37,7 +40,7 @@ type Seen struct {
 	Accepted  uint64  // signals that count
 	Refused   uint64  // signals that do not, for what is wrong with them
 	Throttled uint64  // batches and messages that were refused for now, or made to wait, since there were too many
-	AheadMs   int64   // by how much its clock was ahead when it last sent; 0 when it was not noticeably
+	AheadMs   int64   // by how much its clock was ahead when it last told a time; 0 when it was not noticeably
 	Issue     string  // what was last wrong with a signal of it; "" = nothing yet
 	IssueAt   int64   // when that was, ms
 	Rate      float64 // signals a second, over the last minute or so
@@ -63,6 +66,7 @@ type senderKey = kv.Pair[string, string]
 type sender struct {
 	Seen
 	rateAt  int64 // when Seen.Rate was right, ms
+	timedAt int64 // when Seen.AheadMs was right, ms
 	dirty   bool
 	working int
 	told    time.Time // when it was last logged that there were too many
@@ -77,7 +81,7 @@ type Counts struct {
 	Corrected uint64           // accepted ones whose time was too far in the future
 	Refused   map[Cause]uint64 // by why
 	Throttled uint64           // batches and messages that were refused for now, or made to wait
-	Skewed    int              // senders whose clock was more than two minutes ahead when they last sent
+	Skewed    int              // senders whose clock was more than two minutes ahead when they last told a time
 }
 
 // Cause says why a signal was refused, for metrics.
@@ -176,7 +180,10 @@ func (l *Log) noteSender(from *Sender, now int64, sum *summary) {
 	l.senders.mu.Lock()
 	s := l.senders.of(from.Account, from.Source)
 	s.Rate, s.rateAt = decayed(s.Rate, now-s.rateAt)+float64(sum.accepted+sum.refused)*1000/rateMs, now
-	s.LastAt, s.AheadMs, s.dirty = now, sum.ahead, true
+	s.LastAt, s.dirty = now, true
+	if sum.timed || now-s.timedAt > skewKept.Milliseconds() {
+		s.AheadMs, s.timedAt = sum.ahead, now
+	}
 	s.Accepted += uint64(sum.accepted)
 	s.Refused += uint64(sum.refused)
 	if sum.issue != "" {

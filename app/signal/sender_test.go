@@ -117,6 +117,39 @@ func TestSkewIsToldOnce(t *testing.T) {
 	}
 }
 
+// TestWhatTellsNoTimeSaysNothingOfAClock: a clock that is ahead stays told while the sender also sends what has no time, or
+// what is refused, and not for ever when it tells no time any more.
+func TestWhatTellsNoTimeSaysNothingOfAClock(t *testing.T) {
+	r := newRig(t)
+	gw := northgate("device:northgate/gw")
+	take := func(properties ...any) {
+		_, err := r.Take(gw, []any{object(append([]any{"stationCode", "F0", "productive", true}, properties...)...)}, HTTP)
+		r.must(err)
+	}
+	ahead := func(when string, want int64, skewed int) {
+		t.Helper()
+		if got := r.Seen("northgate", gw.Source).AheadMs; got != want || r.Counts().Skewed != skewed {
+			t.Errorf("%s its clock is %d ms ahead, want %d; %d are skewed, want %d", when, got, want, r.Counts().Skewed, skewed)
+		}
+	}
+	take("at", "2026-11-19T00:03:00Z")
+	ahead("at first", 3*60_000, 1)
+	take()
+	ahead("after a heartbeat without a time", 3*60_000, 1)
+	r.NoteRefused(gw, CauseMalformed, "not JSON", 1)
+	ahead("after nonsense", 3*60_000, 1)
+	r.now.Add(10 * 60_000)
+	take()
+	ahead("ten minutes on", 3*60_000, 1)
+	r.now.Add(1)
+	take()
+	ahead("later", 0, 0)
+	take("at", "2026-11-19T00:30:00Z")
+	ahead("with a time again", 30*60_000-10*60_000-1, 1)
+	take("at", "2026-11-19T00:01:00Z")
+	ahead("set right", 0, 0)
+}
+
 // TestAdmit: a sender that keeps to its rate is never held up; one that floods is, until the time it is told, and nobody
 // else is.
 func TestAdmit(t *testing.T) {

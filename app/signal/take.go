@@ -112,7 +112,7 @@ func (l *Log) takeParcel(t *taking, p *Parcel, sum *summary) []Outcome {
 			continue
 		}
 		sum.ahead = max(sum.ahead, ahead)
-		sum.timed = sum.timed || s.At != t.now
+		sum.timed = sum.timed || s.At != t.now || s.ClockCorrected
 		if s.ClockCorrected {
 			out.Issue = fmt.Sprintf("at is %d seconds in the future: a clock is wrong; it was taken at its arrival", ahead/1000)
 			sum.corrected++
