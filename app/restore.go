@@ -194,6 +194,12 @@ func (r *restore) swap() (undo func() error, err error) {
 			r.result.NewAuthority = r.result.NewAuthority || errors.Is(err, os.ErrNotExist)
 		}
 	}
+	r.result.Missing = []string{}
+	if cfg, err := ReadConfig(dir, os.Getenv); err == nil {
+		for _, file := range cfg.Missing() {
+			r.result.Missing = append(r.result.Missing, file.Path)
+		}
+	}
 	r.result.CertificatesChanged = slices.ContainsFunc(m.Entries, func(e backup.Entry) bool { return strings.HasPrefix(e.Name, CertificateDir+"/") })
 	return swapped.Undo, nil
 }

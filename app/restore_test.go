@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -293,7 +294,8 @@ func TestRestoreDamaged(t *testing.T) {
 // leaves them, and says what is missing.
 func TestRestoreMoves(t *testing.T) {
 	cfg := testConfig(t)
-	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "# ours\nsmtp:\n  host: mail\n  from: a@b.example\n  password: hunter2hunter2\n")
+	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "# ours\ntls: plant.crt,/nowhere/plant.key\nsmtp:\n  host: mail\n  from: a@b.example\n  password: hunter2hunter2\n"+
+		"backup:\n  passphraseFile: secret.txt\nplantBroker:\n  url: mqtts://broker.plant.example\n  topics: line/+\n  ca: broker-ca.pem\n  passwordFile: broker.password\n")
 	apptest.WriteIn(t, cfg.DataDir, "tls/ca.key", "a key")
 	apptest.WriteIn(t, cfg.DataDir, "tls/ca.crt", "a certificate")
 	a, _ := opened(t, cfg)
@@ -310,6 +312,11 @@ func TestRestoreMoves(t *testing.T) {
 	got, err := Restore(t.Context(), there, RestoreInput{Path: sealed, Name: "x", Passphrase: "correct horse"})
 	if err != nil || got.NewAuthority || !got.CertificatesChanged || !got.SettingsChanged || got.Previous != "" || len(got.Omitted) != 0 {
 		t.Errorf("%+v, %v", got, err)
+	}
+	// Files that the settings name are in no backup, so they are told.
+	in := func(name string) string { return filepath.Join(there.DataDir, name) }
+	if want := []string{in("plant.crt"), "/nowhere/plant.key", in("secret.txt"), in("broker-ca.pem"), in("broker.password")}; !slices.Equal(got.Missing, want) {
+		t.Errorf("missing: %q, want %q", got.Missing, want)
 	}
 	if apptest.ReadIn(t, there.DataDir, "tls/ca.key") != "a key" || !strings.Contains(apptest.ReadIn(t, there.DataDir, ConfigFile), "hunter2") {
 		t.Error("the certificates or the settings are not there")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"opsmon/kv"
 )
@@ -34,17 +35,16 @@ type Error struct {
 
 // Error implements error. It reads like a path: "verify plant.backup: app.db: damaged: the checksum does not match".
 func (e *Error) Error() string {
-	text := e.Op
-	if e.Part != "" {
-		text += ": " + e.Part
+	var path []string
+	for _, name := range []string{e.Op, e.Part} {
+		if name != "" {
+			path = append(path, name)
+		}
 	}
-	if e.Kind != nil {
-		text += ": " + e.Kind.Error()
+	for _, err := range e.Unwrap() {
+		path = append(path, err.Error())
 	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	return text
+	return strings.Join(path, ": ")
 }
 
 // Unwrap gives the kind and the cause.

@@ -35,7 +35,8 @@ func (e *env) backup() *cobra.Command {
 meanwhile. Without FILE it is put into the service's own folder for backups. FILE may be a directory, which gets a file
 with a dated name, or - for standard output.
 
-Private keys (of the certificate authority) and passwords go into encrypted backups only.`,
+Private keys (of the certificate authority) and the password in app.yaml go into encrypted backups only. Files that app.yaml
+names are in none.`,
 		Example: `  app backup
   app backup /mnt/usb/plant.backup --encrypt
   app backup - --passphrase-file secret.txt > plant.backup`,

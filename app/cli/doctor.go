@@ -68,6 +68,11 @@ func (e *env) subject() (*doctor.Subject, error) {
 		s.Listen, s.ClearListen = cfg.Listen, cfg.ClearListen
 		s.More = mqttPorts(cfg.MQTT.Listen, cfg.MQTT.InsecureListen())
 		s.Hosts = cfg.Hosts()
+		for _, file := range cfg.Missing() {
+			if file.Setting != "tls" { // the check of the certificate tells of those
+				s.Missing = append(s.Missing, file.Err)
+			}
+		}
 	}
 	s.Name, s.MDNS, s.StoreVersion = cfg.Name, cfg.MDNS, app.StoreVersion()
 

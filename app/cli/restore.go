@@ -81,7 +81,7 @@ func (e *env) confirmRestore(ctx context.Context, file string, m backup.Manifest
 		fmt.Fprintf(w, "\n")
 		rows := lost(has, had)
 		table(w, "WHAT\tIN THE BACKUP\tNOW", len(rows), func(i int) []any { return rows[i][:] })
-		fmt.Fprintf(w, "\nAll that was changed after the backup will be lost. The present store of %s is kept beside it.\n", e.dataDir)
+		fmt.Fprintf(w, "\nAll that was changed and all that came of machines after the backup will be lost. The present store of %s is kept beside it.\n", e.dataDir)
 	}
 	if yes {
 		return nil
@@ -178,6 +178,9 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 		fmt.Fprintf(w, "app.yaml is the one that was here: the backup's lacks %s.\n", list(r.Omitted))
 	case backup.SettingsRedacted:
 		fmt.Fprintf(w, "app.yaml came with the backup, which lacks %s: set what is needed again.\n", list(r.Omitted))
+	}
+	if len(r.Missing) > 0 {
+		fmt.Fprintf(w, "app.yaml names files that are in no backup and not here: bring %s before the next start.\n", list(r.Missing))
 	}
 	switch {
 	case r.NewAuthority:

@@ -60,12 +60,16 @@ func (e *exam) unready(found []Finding) []Finding {
 	return append(found, wrong("the service is not ready: "+e.Ready.Error(), "see what it logged: "+e.logs()))
 }
 
-// settings looks whether app.yaml and the environment can be used.
+// settings looks whether app.yaml and the environment can be used, and whether the files are there that they name.
 func (e *exam) settings(context.Context) []Finding {
 	if e.Settings != nil {
 		return []Finding{wrong(e.Settings.Error(), "mend that setting in "+filepath.Join(e.DataDir, "app.yaml")+", then: app restart")}
 	}
-	return well(filepath.Join(e.DataDir, "app.yaml") + " and the environment")
+	var found []Finding
+	for _, err := range e.Missing {
+		found = append(found, wrong(err.Error(), "bring that file, or name another in "+filepath.Join(e.DataDir, "app.yaml")+"; then: app restart"))
+	}
+	return orWell(found, filepath.Join(e.DataDir, "app.yaml")+" and the environment")
 }
 
 // soon is how long before a certificate's end that end counts as a problem. Those of the appliance's own authority are
@@ -76,6 +80,9 @@ const soon = 14 * 24 * time.Hour
 func (e *exam) certificate(context.Context) []Finding {
 	c := e.Certificate
 	if c == nil {
+		if e.Listen == "" {
+			return well(settingsWrong)
+		}
 		if beyond(e.Listen) {
 			return []Finding{wrong("TLS is off, and the service listens beyond this machine: everybody on the network can read keys and sessions", "set in app.yaml: tls: auto, then: app restart")}
 		}

@@ -31,8 +31,9 @@ type Port struct {
 // Subject is the appliance that is looked at: what its settings say, and what it says itself where it runs.
 type Subject struct {
 	DataDir  string
-	Command  string // what to call app with, --data-dir included: "app --data-dir /srv/app"
-	Settings error  // what is wrong with the settings; nil = nothing
+	Command  string  // what to call app with, --data-dir included: "app --data-dir /srv/app"
+	Settings error   // what is wrong with the settings; nil = nothing
+	Missing  []error // what is wrong with the files that they name
 
 	Listen      string // address and port; "" = not known
 	ClearListen string // of the port in the clear; "" = none

@@ -143,6 +143,9 @@ func TestIll(t *testing.T) {
 		{"a newer store", func(p *patient) { stopped(p); p.StoreVersion = 2 }, "store", "it has version 3", "app rollback", "service"},
 		{"a full disk", func(p *patient) { p.Subject.Store.Full = true }, "store", "found the disk full", "free some room", ""},
 
+		{"a file of the settings", func(p *patient) {
+			p.Missing = []error{errors.New("app.yaml line 5: plantBroker.ca names broker-ca.pem, which cannot be read")}
+		}, "settings", "broker-ca.pem", "bring that file", ""},
 		{"settings", func(p *patient) { p.Settings = errors.New("app.yaml line 3: listen must be"); p.Listen = "" }, "settings", "app.yaml line 3", "/var/lib/app/app.yaml", ""},
 
 		{"nobody can connect", func(p *patient) { p.Dial = func(context.Context, string) error { return syscall.ECONNREFUSED } }, "port", "nothing can connect to it at 127.0.0.1:8443", "app restart", ""},
@@ -210,6 +213,10 @@ func TestIll(t *testing.T) {
 			p.tools["netsh advfirewall firewall show rule name="+service.FirewallRule] = "Port: 8080\r\n"
 		}, "firewall", "lets clients in to port 8443", `add rule name="app, manufacturing operations monitoring" dir=in action=allow protocol=TCP localport=8443`, ""},
 
+		{"for devices alone", func(p *patient) {
+			p.Listen, p.ClearListen, p.Certificate.Addrs, p.More = "127.0.0.1:8080", "", nil, []Port{{"mqtt.listen", ":8883"}}
+			p.tools["ufw status"] = "Status: active\n22/tcp ALLOW Anywhere\n"
+		}, "firewall", "ufw is active and lets nobody in to port 8883/tcp", "ufw allow 8883/tcp", ""},
 		{"empty battery", func(p *patient) {
 			p.Clock = func() time.Time { return today.AddDate(-5, 0, 0) }
 			for i := range p.files {
@@ -313,6 +320,8 @@ func TestNotLookedAt(t *testing.T) {
 			p.Service = func() (service.State, error) { return service.State{}, service.ErrUnsupported }
 		}, "service", "not looked at"},
 		{"for this machine alone", func(p *patient) { p.Listen, p.ClearListen = "127.0.0.1:8080", "" }, "firewall", "this machine alone"},
+		{"wrong settings", func(p *patient) { p.Running, p.Settings, p.Listen, p.Certificate = false, errors.New("x"), "", nil }, "certificate", "the settings are wrong"},
+		{"wrong settings, and a firewall", func(p *patient) { p.Running, p.Settings, p.Listen, p.Certificate = false, errors.New("x"), "", nil }, "firewall", "the settings are wrong"},
 		{"for this machine alone, without TLS", func(p *patient) { p.Listen, p.ClearListen, p.Certificate = "127.0.0.1:8080", "", nil }, "certificate", "TLS is off"},
 		{"no rights to ask", func(p *patient) { p.tools["nft list ruleset"] = "!Operation not permitted (you must be root)\n" }, "firewall", "answers the administrator alone"},
 		{"ufw lets in", func(p *patient) {

@@ -16,10 +16,13 @@ import (
 	"opsmon/app/service"
 )
 
+// settingsWrong is said of what only right settings tell.
+const settingsWrong = "not looked at: the settings are wrong"
+
 // port looks whether clients can connect, or whether the service could listen if it ran.
 func (e *exam) port(ctx context.Context) []Finding {
 	if e.Listen == "" {
-		return well("not looked at: the settings are wrong")
+		return well(settingsWrong)
 	}
 	if !e.Running {
 		return e.free(ctx)
@@ -29,7 +32,7 @@ func (e *exam) port(ctx context.Context) []Finding {
 		look = "ipconfig"
 	}
 	var found []Finding
-	if beyond(e.Listen) && lan == "" {
+	if e.outside() && lan == "" {
 		found = append(found, wrong("this machine has no address on a network, so no other reaches the service", "connect it to the plant's network ("+look+" shows its interfaces)"))
 	}
 	for _, p := range e.ports() {
@@ -64,6 +67,11 @@ func (e *exam) ports() (list []Port) {
 		}
 	}
 	return list
+}
+
+// outside tells whether other machines are to reach any of them.
+func (e *exam) outside() bool {
+	return slices.ContainsFunc(e.ports(), func(p Port) bool { return beyond(p.Listen) })
 }
 
 // lan gives the first address of the machine on a network, "" where it is on none.
@@ -127,7 +135,10 @@ func (o opening) String() string { return fmt.Sprintf("%d/%s", o.port, o.proto) 
 
 // firewall looks whether one of the usual firewalls keeps clients out.
 func (e *exam) firewall(ctx context.Context) []Finding {
-	if !beyond(e.Listen) {
+	if e.Listen == "" {
+		return well(settingsWrong)
+	}
+	if !e.outside() {
 		return well("not looked at: the service is for this machine alone")
 	}
 	var needed []opening
@@ -136,7 +147,7 @@ func (e *exam) firewall(ctx context.Context) []Finding {
 			needed = append(needed, opening{n, "tcp"})
 		}
 	}
-	if e.MDNS {
+	if e.MDNS && beyond(e.Listen) {
 		needed = append(needed, opening{5353, "udp"})
 	}
 	if e.OS == "windows" {

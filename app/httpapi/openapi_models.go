@@ -773,14 +773,15 @@ const answerModels = `{
 	"endedAt": {"description": "Null while it goes on.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"error": {"description": "Why it failed; what was there before is in its place. Empty when it did not fail.", "type": "string"},
 	"result": {"description": "What it has changed; null unless it is done.", "anyOf": [{"$ref": "#/components/schemas/Restored"}, {"type": "null"}]}}},
-"Restored": {"description": "What a restore has changed.", "type": "object", "required": ["madeAt", "app", "previous", "settings", "settingsChanged", "certificatesChanged", "newAuthority", "omitted"], "additionalProperties": false, "properties": {
+"Restored": {"description": "What a restore has changed.", "type": "object", "required": ["madeAt", "app", "previous", "settings", "settingsChanged", "certificatesChanged", "newAuthority", "omitted", "missing"], "additionalProperties": false, "properties": {
 	"madeAt": {"$ref": "#/components/schemas/Moment"}, "app": {"description": "Version of the program that made the backup.", "type": "string"},
 	"previous": {"description": "Path of the store that was there before; empty when there was none.", "type": "string"},
 	"settings": {"description": "What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's lacks secrets; the backup's without its secrets, since none was here.", "type": "string", "enum": ["absent", "restored", "kept", "redacted"]},
 	"settingsChanged": {"description": "The settings are others than before. They hold from the next start.", "type": "boolean"},
 	"certificatesChanged": {"description": "The certificate authority came with the backup.", "type": "boolean"},
 	"newAuthority": {"description": "The backup lacks the keys of the certificate authority and there are none here: a new one is made.", "type": "boolean"},
-	"omitted": {"description": "Secrets that were left out of the backup.", "type": "array", "items": {"type": "string"}}}},
+	"omitted": {"description": "Secrets that were left out of the backup.", "type": "array", "items": {"type": "string"}},
+	"missing": {"description": "Paths of files that the settings name and that are not here: they are in no backup.", "type": "array", "items": {"type": "string"}}}},
 "SetupResult": {"description": "The first account. The key is shown once.", "type": "object", "required": ["accountId", "email", "apiKey"], "additionalProperties": false, "properties": {
 	"accountId": {"type": "string"}, "email": {"description": "The first admin.", "type": "string"},
 	"apiKey": {"description": "An admin's API key; empty where signIn asked for a session, which is in the cookie.", "type": "string"}}},

@@ -46,4 +46,5 @@ type RestoreResult struct {
 	CertificatesChanged bool            `json:"certificatesChanged"` // those of the certificate authority came with the backup
 	NewAuthority        bool            `json:"newAuthority"`        // its keys were left out and there are none: a new one is made
 	Omitted             []string        `json:"omitted"`             // secrets that were left out of the backup
+	Missing             []string        `json:"missing"`             // paths of files that the settings name, which are in no backup and not here
 }
