@@ -143,7 +143,7 @@ func exportTasks(c *call, x *choice) (*table, error) {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Stations: []string{s.Code}, From: from, To: min(s.end, from+31*dayMs), Limit: math.MaxInt32})
+				views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.end, from+31*dayMs)}}, Limit: math.MaxInt32})
 				if err != nil {
 					return err
 				}

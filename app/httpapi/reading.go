@@ -118,13 +118,15 @@ func (c *call) over(chosen []*station.Station, most time.Duration, fallback stri
 		r, _ = days.Named(fallback, now)
 		return r, nil
 	}
-	// A request is looked at whatever it is about; from here on that is only done again for plants with other days.
-	r, err := read(calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC}))
-	if err != nil {
-		return nil, err
+	if len(chosen) == 0 { // a request is looked at whatever it is about
+		if _, err := read(calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})); err != nil {
+			return nil, err
+		}
 	}
+	var r calendar.Range
 	for i, s := range chosen {
 		if i == 0 || s.Plant != chosen[i-1].Plant || s.Archived != chosen[i-1].Archived {
+			var err error
 			if r, err = read(s.Calendar); err != nil {
 				return nil, err
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"opsmon/app/calendar"
 	"opsmon/app/errdefs"
 	"opsmon/app/floor"
 	"opsmon/app/station"
@@ -20,7 +21,7 @@ const (
 
 // getTasks answers GET /task (monitoring.md section 5).
 func getTasks(c *call) (reply, error) {
-	plan, all, err := c.allStations()
+	_, all, err := c.allStations()
 	if err != nil {
 		return reply{}, err
 	}
@@ -31,10 +32,11 @@ func getTasks(c *call) (reply, error) {
 	if err := c.taskStates(&q); err != nil {
 		return reply{}, err
 	}
-	if err := c.taskStations(&q, all); err != nil {
+	chosen, err := c.taskStations(all)
+	if err != nil {
 		return reply{}, err
 	}
-	if err := c.taskRange(&q, plan); err != nil {
+	if err := c.taskRanges(&q, chosen); err != nil {
 		return reply{}, err
 	}
 	results, total, err := c.api.cfg.Tasks.List(c.p.AccountID, q)
@@ -55,39 +57,36 @@ func (c *call) taskStates(q *task.Query) error {
 	return nil
 }
 
-func (c *call) taskStations(q *task.Query, all []*station.Station) error {
+func (c *call) taskStations(all []*station.Station) ([]*station.Station, error) {
 	chosen, err := c.stationsOf(all)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if code := c.r.URL.Query().Get("stationcode"); code != "" {
 		if chosen = slices.DeleteFunc(slices.Clone(chosen), func(s *station.Station) bool { return s.Code != code }); len(chosen) == 0 {
-			return errdefs.InvalidField("stationcode", "names the station %q, which is not among those that are asked for", shorten(code))
+			return nil, errdefs.InvalidField("stationcode", "names the station %q, which is not among those that are asked for", shorten(code))
 		}
 	}
-	for _, s := range chosen {
-		q.Stations = append(q.Stations, s.Code)
-	}
-	return nil
+	return chosen, nil
 }
 
-func (c *call) taskRange(q *task.Query, plan *station.Plan) error {
+// taskRanges reads which time of each station is asked for; a day is that of its own plant.
+func (c *call) taskRanges(q *task.Query, chosen []*station.Station) error {
 	most := tasksOfSeveral
-	if len(q.Stations) == 1 {
+	if len(chosen) == 1 {
 		most = tasksOfOne
 	}
 	now := c.api.cfg.Floor.Time()
-	r, given, err := readRange(c.r.URL.Query(), plan.Plants[0].Calendar, now, most)
-	if err != nil {
-		return err
-	}
-	switch {
-	case given:
-		q.From, q.To = r.Start, r.End
-	case len(q.States) == 1 && q.States[0] == task.Pending:
-		q.Whole = true
-	default:
-		q.From, q.To = now-tasksUsually.Milliseconds(), now+1
+	for _, s := range chosen {
+		r, given, err := readRange(c.r.URL.Query(), s.Calendar, now, most)
+		if err != nil {
+			return err
+		}
+		if !given {
+			r = calendar.Range{Start: now - tasksUsually.Milliseconds(), End: now + 1}
+			q.Whole = len(q.States) == 1 && q.States[0] == task.Pending
+		}
+		q.Where = append(q.Where, task.Where{StationCode: s.Code, From: r.Start, To: r.End})
 	}
 	return nil
 }

@@ -101,6 +101,43 @@ func TestTasksOfArchivedStations(t *testing.T) {
 	}
 }
 
+// A date is the production day of each station's own plant, in every list.
+func TestDaysAreThoseOfTheStationsPlant(t *testing.T) {
+	s := newServer(t, options{})
+	now := s.clock.now().UTC()
+	evening := now.Truncate(24 * time.Hour).Add(20 * time.Hour)
+	if evening.Before(now) {
+		evening = evening.Add(24 * time.Hour)
+	}
+	s.clock.advance(evening.Sub(now)) // 05:00 of the next day in Tokyo, and 21:00 or 22:00 in Berlin
+	reader := s.roleKey(auth.Readonly)
+	two := strings.TrimSuffix(acme, "]}}") + `,{"code":"east","name":"East","timezone":"Asia/Tokyo","dayStartHour":0,"weekStartDay":0,"stationGroups":[{"code":"wrapping","name":"Wrapping","stations":[{"code":"WRAP-1","name":"Wrapper"}]}]}]}}`
+	s.do(ask{method: "PUT", path: "/account/manifest", body: two, key: s.roleKey(auth.Member)}).want(t, 200)
+	eventually(t, func() bool {
+		return s.do(ask{path: "/task?stationcode=WRAP-1", key: reader}).status == 200
+	})
+	for _, code := range []string{"PACK-1", "WRAP-1"} {
+		_, err := s.startTasks(code)
+		s.must(nil, err)
+	}
+	date := evening.Format(time.DateOnly)
+	next := evening.Add(24 * time.Hour).Format(time.DateOnly)
+	for query, want := range map[string]float64{
+		"stationcode=PACK-1&from=" + date + "&to=" + date: 1, "stationcode=PACK-1&from=" + next + "&to=" + next: 0,
+		"stationcode=WRAP-1&from=" + date + "&to=" + date: 0, "stationcode=WRAP-1&from=" + next + "&to=" + next: 1,
+		"stationcode=PACK-1&rangecode=today": 1, "stationcode=WRAP-1&rangecode=today": 1, "rangecode=today": 2, "from=" + next + "&to=" + next: 1,
+	} {
+		if got := s.do(ask{path: "/task?" + query, key: reader}).want(t, 200); got.at("paging", "totalElements") != want {
+			t.Errorf("GET /task?%s: %v Tasks, want %v", query, got.at("paging", "totalElements"), want)
+		}
+	}
+	// The 19th ends in Berlin at 05:00 UTC of the 20th.
+	for _, path := range []string{"/issue", "/station-window", "/pareto", "/oee", "/energy", "/schedule", "/production", "/task"} {
+		s.do(ask{path: path + "?plantcode=north&from=2026-11-20T03:00:00Z&to=2026-11-19", key: reader}).want(t, 200)
+		s.do(ask{path: path + "?plantcode=north&from=2026-11-20T05:00:00Z&to=2026-11-19", key: reader}).wantDetail(t, "to", "later than the beginning of the range, 2026-11-20T05:00:00.000Z; it is 2026-11-20T05:00:00.000Z")
+	}
+}
+
 func TestTaskListsOverTheAPI(t *testing.T) {
 	s := newServer(t, options{})
 	operator := s.roleKey(auth.Operator)

@@ -235,7 +235,7 @@ func (s *server) startTasks(stationCode string) (made []*task.View, err error) {
 // finishTasks completes all that is pending at a station.
 func (s *server) finishTasks(stationCode string) {
 	s.t.Helper()
-	pending, _, err := s.tasks.List("acme", task.Query{Stations: []string{stationCode}, Whole: true, Limit: 100})
+	pending, _, err := s.tasks.List("acme", task.Query{Where: []task.Where{{StationCode: stationCode}}, Whole: true, Limit: 100})
 	s.must(nil, err)
 	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
 		for _, v := range pending {

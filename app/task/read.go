@@ -69,12 +69,17 @@ func timeOrNil(ms int64) *audit.Time {
 
 // Query says which Tasks are wanted.
 type Query struct {
-	Stations []string // codes
-	States   []State  // none: all
-	From, To int64    // ms: those that became available in [From, To)
-	// Whole leaves From and To out: all that is pending. Then States must be Pending alone.
+	Where  []Where
+	States []State // none: all
+	// Whole leaves the time out: all that is pending. Then States must be Pending alone.
 	Whole       bool
 	Limit, Skip int
+}
+
+// Where is a station, and those of its Tasks that became available in [From, To), ms.
+type Where struct {
+	StationCode string
+	From, To    int64
 }
 
 // maxListed is how many Tasks a list is made of at most, before limit and skip.
@@ -106,9 +111,9 @@ func (s *Service) List(accountID string, q Query) (list []*View, total int, err 
 
 func (q *Query) find(tx *kv.Tx, accountID string) (found []instance, err error) {
 	r := newReader(tx, accountID)
-	for _, code := range q.Stations {
+	for _, w := range q.Where {
 		if q.Whole {
-			current, err := r.current(code)
+			current, err := r.current(w.StationCode)
 			if err != nil {
 				return nil, err
 			}
@@ -119,9 +124,9 @@ func (q *Query) find(tx *kv.Tx, accountID string) (found []instance, err error) 
 			}
 			continue
 		}
-		for item, err := range instances.Scan(tx, during(accountID, code, q.From, q.To)) {
+		for item, err := range instances.Scan(tx, during(accountID, w.StationCode, w.From, w.To)) {
 			if err != nil {
-				return nil, fmt.Errorf("read the Tasks of %s: %w", code, err)
+				return nil, fmt.Errorf("read the Tasks of %s: %w", w.StationCode, err)
 			}
 			if len(q.States) > 0 && !slices.Contains(q.States, item.Value.State) {
 				continue

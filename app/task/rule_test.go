@@ -102,7 +102,7 @@ func (p *plant) apply(old, new string) {
 // all tells of every Instance of a station in the order in which they became available: list/Task, state, from, deadline.
 func (p *plant) all(station string) (lines []string) {
 	p.t.Helper()
-	list, _, err := p.tasks.List(works, Query{Stations: []string{station}, From: 0, To: forever, Limit: 100_000})
+	list, _, err := p.tasks.List(works, Query{Where: []Where{{station, 0, forever}}, Limit: 100_000})
 	p.must(err)
 	slices.SortFunc(list, func(a, b *View) int {
 		return cmp.Or(a.AvailableAt.Compare(b.AvailableAt.Time), cmp.Compare(line(a), line(b)))
@@ -152,7 +152,7 @@ func (p *plant) end(station, id string, at int64) {
 // pending gives the only pending Instance of a Task.
 func (p *plant) pending(station, task string) *View {
 	p.t.Helper()
-	list, _, err := p.tasks.List(works, Query{Stations: []string{station}, Whole: true, Limit: 1000})
+	list, _, err := p.tasks.List(works, Query{Where: []Where{{StationCode: station}}, Whole: true, Limit: 1000})
 	p.must(err)
 	var found *View
 	for _, v := range list {
@@ -367,7 +367,7 @@ func TestATaskInTwoLists(t *testing.T) {
 	p.Pass(90*time.Minute, time.Minute)
 	p.want("PRESS", "CLEAN/WIPE pending 02T08:00 -", "START/CHECK pending 02T08:00 -", "START/WIPE pending 02T08:00 -",
 		"ROUND/WALK pending 02T09:30 02T10:00", "ROUND/WIPE pending 02T09:30 02T10:00")
-	list, total, err := p.tasks.List(works, Query{Stations: []string{"PRESS", "PACK"}, Whole: true, Limit: 3, Skip: 0})
+	list, total, err := p.tasks.List(works, Query{Where: []Where{{StationCode: "PRESS"}, {StationCode: "PACK"}}, Whole: true, Limit: 3, Skip: 0})
 	p.must(err)
 	var got []string
 	for _, v := range list {
@@ -414,7 +414,7 @@ func TestTasksAreOff(t *testing.T) {
 	p.want("PRESS", "START/CHECK completed 02T09:40 -", "WIPE missed 02T09:40 02T12:00")
 	p.want("PACK", "CLEAN/WIPE pending 02T09:40 -")
 	at := floortest.At(3 * time.Hour)
-	list, _, err := p.tasks.List(works, Query{Stations: []string{"PRESS"}, States: []State{Missed}, From: 0, To: forever, Limit: 10})
+	list, _, err := p.tasks.List(works, Query{Where: []Where{{"PRESS", 0, forever}}, States: []State{Missed}, Limit: 10})
 	p.must(err)
 	_, err = p.complete(list[0].ID, Completion{At: &at})
 	p.wantKind(err, errdefs.Forbidden, "enableTasks")
@@ -504,7 +504,7 @@ func TestAfterTheServiceWasOff(t *testing.T) {
 	p.want("PRESS", append(want, "ROUND/WALK pending 02T15:30 02T16:00")...)
 	// A tablet was there all the time.
 	at := ms(t, "2026-03-02T11:45:00Z")
-	list, _, err := p.tasks.List(works, Query{Stations: []string{"PRESS"}, States: []State{Missed}, From: 0, To: forever, Limit: 10})
+	list, _, err := p.tasks.List(works, Query{Where: []Where{{"PRESS", 0, forever}}, States: []State{Missed}, Limit: 10})
 	p.must(err)
 	_, err = p.complete(list[1].ID, Completion{At: &at, Note: "done"})
 	p.must(err)
