@@ -19,6 +19,7 @@ type oracle struct {
 	productive  []bool
 	rising      []bool
 	speed       []float64 // NaN: not known
+	power       []float64 // kW; NaN: not known
 	shift       []int     // 0: none; one number for each shift
 	schedule    []string  // production and not paused
 	paused      []string  // non-production
@@ -208,7 +209,8 @@ func (o *oracle) production() {
 			}
 		}
 	}
-	power, on := make([]float64, o.n), make([]bool, o.n)
+	on := make([]bool, o.n)
+	o.power = make([]float64, o.n)
 	p, v, n := math.NaN(), math.NaN(), false
 	for t := range o.n {
 		if x, ok := powers[t]; ok {
@@ -220,13 +222,13 @@ func (o *oracle) production() {
 		if x, ok := ons[t]; ok {
 			n = x
 		}
-		power[t], o.speed[t], on[t] = p, v, n
+		o.power[t], o.speed[t], on[t] = p, v, n
 	}
 	for t := range o.n {
 		switch {
 		case c.SchedulingOnly:
 		case c.ProductiveMode == monitor.ProductiveElectrical:
-			o.productive[t] = power[t] > 0 && power[t] >= c.StoppedKw
+			o.productive[t] = o.power[t] > 0 && o.power[t] >= c.StoppedKw
 		case c.ProductiveMode == monitor.ProductiveLineSpeed:
 			o.productive[t] = o.runs(t)
 		case c.HoldOn == 0:
@@ -611,6 +613,7 @@ func (o *oracle) compare(t *testing.T, v monitor.View) {
 	}
 	near("good without a schedule", good[""], unknownGood)
 	near("bad without a schedule", bad[""], unknownBad)
+	o.compareWindows(t, v)
 	o.compareIssues(t, v)
 	o.compareOEE(t, v)
 }
