@@ -106,9 +106,9 @@ func flood(b *testing.B, all []*bare, messages [][]byte, total int) time.Duratio
 	for i, c := range all {
 		running.Go(func() {
 			sent, acked := 0, 0
-			ack := make([]byte, 4)
+			ack, out := make([]byte, 4), []byte(nil)
 			for acked < each {
-				var out []byte
+				out = out[:0]
 				for ; sent < each && sent-acked < benchWindow; sent++ {
 					out = append(out, messages[(i+sent)%len(messages)]...)
 				}
