@@ -51,7 +51,10 @@ func (a *App) monitoring() (err error) {
 	a.corrections = correction.New(correction.Config{
 		Accounts: a.accounts, Floor: a.floor, Authorize: a.auth.Authorize, Retention: days(a.cfg.Signals.Days), Clock: a.cfg.Clock,
 	})
-	a.schedules, err = schedule.New(schedule.Config{Store: a.store, Log: a.log, Authorize: a.auth.Authorize, Floor: a.floor})
+	a.schedules, err = schedule.New(schedule.Config{
+		Store: a.store, Log: a.log, Authorize: a.auth.Authorize, Floor: a.floor,
+		Retention: cmp.Or(days(a.cfg.Windows.Days), history.DefaultRetention), Late: cmp.Or(days(a.cfg.Signals.Days), signal.DefaultRetention),
+	})
 	if err != nil {
 		return err
 	}

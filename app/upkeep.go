@@ -43,40 +43,28 @@ func (a *App) keepUp(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if err := a.upkeep(ctx); err != nil {
+		if err := a.upkeep(ctx); err != nil && ctx.Err() == nil {
 			a.log.Error("what has had its time was not removed", slog.Any("error", err))
 		}
 	}
 }
 
-// upkeep removes what has had its time: expired sessions, links and keys, signals, what stations did, keys of
-// requests that were done, and audit records past their retention.
+// upkeep removes what has had its time: expired sessions, links and keys, signals, what stations did, what people did and
+// said, keys of requests that were done, and audit records past their retention. What one room cannot remove keeps no other
+// from it.
 func (a *App) upkeep(ctx context.Context) error {
 	now, believed, err := a.believe()
 	if err != nil || !believed {
 		return err
 	}
-	if err := a.auth.Sweep(now); err != nil {
-		return err
-	}
-	if err := a.signals.Sweep(ctx); err != nil {
-		return err
-	}
-	if err := a.history.Sweep(ctx); err != nil {
-		return err
-	}
-	if err := a.floor.Sweep(); err != nil {
-		return err
-	}
-	if err := a.issues.Sweep(ctx); err != nil {
-		return err
-	}
-	if err := a.tasks.Sweep(ctx, now); err != nil {
-		return err
-	}
-	if err := a.messages.Sweep(ctx, now); err != nil {
-		return err
-	}
+	return errors.Join(
+		a.auth.Sweep(now), a.signals.Sweep(ctx), a.history.Sweep(ctx), a.floor.Sweep(), a.issues.Sweep(ctx),
+		a.schedules.Sweep(ctx, now), a.tasks.Sweep(ctx, now), a.messages.Sweep(ctx, now), a.trimAudit(ctx, now),
+	)
+}
+
+// trimAudit removes the audit records of all accounts that are past their retention.
+func (a *App) trimAudit(ctx context.Context, now time.Time) error {
 	keep := audit.Retention{Age: time.Duration(a.cfg.AuditDays) * 24 * time.Hour, Max: audit.MaxRecords}
 	for _, account := range a.accounts.List(true) {
 		removed, more := 0, true

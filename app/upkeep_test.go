@@ -118,6 +118,30 @@ func TestUpkeep(t *testing.T) {
 	}
 }
 
+// TestUpkeepGoesOn: a record that cannot be read keeps its own room's from being removed, is told, and holds up no other.
+func TestUpkeepGoesOn(t *testing.T) {
+	h := newHousehold(t)
+	h.signIn()
+	all := h.audited()
+	at := kv.NewBucket("scheduleAt", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.String)))), kv.Raw)
+	if err := h.store.Update(func(tx *kv.Tx) error {
+		var k kv.Pair[string, kv.Pair[string, kv.Pair[string, kv.Pair[uint64, string]]]]
+		k.A, k.B.A, k.B.B.A, k.B.B.B.B = "northgate", "PRESS", "production", "s1"
+		return at.Put(tx, k, []byte("?"))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range 31 * 24 {
+		h.now = h.now.Add(time.Hour)
+		if err := h.upkeep(t.Context()); err == nil || !strings.Contains(err.Error(), "schedule s1 cannot be read") {
+			t.Fatalf("upkeep: %v", err)
+		}
+	}
+	if n := h.audited(); n != 1 {
+		t.Errorf("%d of %d audit records are left", n, all)
+	}
+}
+
 // TestUpkeepClockJumps: by a clock that jumps ahead nothing is removed until it has run on for a day, restarts included;
 // by one that goes back nothing is at all.
 func TestUpkeepClockJumps(t *testing.T) {

@@ -28,6 +28,8 @@
 //     rule. Entries show what of them does not count, and schedules how many such entries they have; taking one back takes
 //     back what counts of it.
 //
+// Sweep removes what was over longer ago than figures are kept.
+//
 // The bucket tree:
 //
 //	schedule       (account, id) -> Schedule

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -23,6 +24,9 @@ type Config struct {
 	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
 	Floor     Floor
 	Log       *slog.Logger // nil = none
+
+	Retention time.Duration // after which Sweep removes what is over; 0 = never
+	Late      time.Duration // for how long after its end a schedule may get entries: as long as signals are kept
 }
 
 // Floor is what is read of the stations. Tests have their floor anew after a restart.
