@@ -12,10 +12,14 @@ const size = 200, every = 5000; // lines; milliseconds
 const levels = { error: "state bad", warn: "state wait", info: "state", debug: "state" };
 
 export async function open(ctx) {
-  const state = { rows: [], level: "info", more: true, turn: 0 };
+  const state = { rows: [], level: "info", more: true, turn: 0, older: false };
   const load = async (before) => {
     const mine = ++state.turn;
-    const { results } = await get(`/appliance/log${query({ limit: size, level: state.level, before })}`);
+    state.older = Boolean(before);
+    const { results } = await get(`/appliance/log${query({ limit: size, level: state.level, before })}`).catch((error) => {
+      if (mine === state.turn) state.older = state.rows.length > size;
+      throw error;
+    });
     if (mine !== state.turn) return;
     state.rows = before ? [...state.rows, ...results] : results;
     state.more = results.length === size;
@@ -23,7 +27,7 @@ export async function open(ctx) {
   };
   const choose = (level) => { state.level = level; attempt(() => load()); };
   // New lines come by themselves, until somebody looks at older ones.
-  const timer = setInterval(() => { if (document.visibilityState === "visible" && state.rows.length <= size) load().catch(() => {}); }, every);
+  const timer = setInterval(() => { if (document.visibilityState === "visible" && !state.older) load().catch(() => {}); }, every);
   await load();
   return { title: "Log", render: () => page(state, load, choose), leave: () => clearInterval(timer) };
 }
