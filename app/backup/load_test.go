@@ -53,7 +53,8 @@ func writers(t testing.TB, s *kv.Store, n uint64) (stop func() []time.Duration) 
 func percentile(sorted []time.Duration, p int) time.Duration { return sorted[len(sorted)*p/100] }
 
 // TestUnderLoad backs up while 64 goroutines write: no write fails, none waits for the whole backup, and what is restored
-// is one moment of what was written.
+// is one moment of what was written. The backup is to a slow disk: where one takes no longer than the machine keeps a write
+// waiting anyhow, nothing would be told.
 func TestUnderLoad(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
@@ -65,9 +66,14 @@ func TestUnderLoad(t *testing.T) {
 	var backups []time.Duration
 	path := filepath.Join(t.TempDir(), "plant.backup")
 	stop = writers(t, s, 64)
-	for range 3 {
+	slow := func(step string) {
+		if step == "synced" {
+			time.Sleep(150 * time.Millisecond)
+		}
+	}
+	for range 2 {
 		start := time.Now()
-		if _, err := Create(t.Context(), Config{Store: s, Overwrite: true}, path); err != nil {
+		if _, err := Create(t.Context(), Config{Store: s, Overwrite: true, step: slow}, path); err != nil {
 			t.Fatal(err)
 		}
 		backups = append(backups, time.Since(start))
@@ -77,7 +83,7 @@ func TestUnderLoad(t *testing.T) {
 	t.Logf("store of %d MB; %d writes without a backup: median %v, p99 %v, at most %v; %d with: median %v, p99 %v, at most %v; a backup took %v",
 		s.Size()>>20, len(without), percentile(without, 50), percentile(without, 99), without[len(without)-1],
 		len(with), percentile(with, 50), percentile(with, 99), slowest, backups)
-	if shortest := slices.Min(backups); slowest > shortest*9/10 {
+	if shortest := slices.Min(backups); slowest > shortest/2 {
 		t.Errorf("a write took %v while a backup took %v", slowest, shortest)
 	}
 
