@@ -367,7 +367,8 @@ func TestThisMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, mode := range map[string]os.FileMode{"app.db": 0o604, "app.yaml": 0o600, "control.sock": 0o600, "tls/ca.key": 0o600} {
+	for name, mode := range map[string]os.FileMode{"app.db": 0o604, "app.yaml": 0o600, "control.sock": 0o600, "tls/ca.key": 0o600, "tls/ca.crt": 0o644,
+		"app.db.before-restore-20261120T081500Z": 0o604, "app.yaml.failed-restore-20261120T081500Z": 0o604, "tls/ca.key.before-restore-20261120T081500Z": 0o604} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, mode); err != nil {
 			t.Fatal(err)
 		}
@@ -384,7 +385,14 @@ func TestThisMachine(t *testing.T) {
 		}
 		names[filepath.ToSlash(rel)] = f
 	}
-	if len(found) != 5 || found[0].Path != dir || !names["app.db"].Secret || !names["tls/ca.key"].Secret || names["tls/ca.key"].Others || names["app.db"].Owner != found[0].Owner || time.Since(names["app.db"].Modified) > time.Minute {
+	for name, want := range map[string]bool{
+		"app.db.before-restore-20261120T081500Z": true, "app.yaml.failed-restore-20261120T081500Z": true, "tls/ca.key.before-restore-20261120T081500Z": true, "tls/ca.crt": false,
+	} {
+		if names[name].Secret != want {
+			t.Errorf("%s is secret: %v", name, !want)
+		}
+	}
+	if len(found) != 9 || found[0].Path != dir || !names["app.db"].Secret || !names["tls/ca.key"].Secret || names["tls/ca.key"].Others || names["app.db"].Owner != found[0].Owner || time.Since(names["app.db"].Modified) > time.Minute {
 		t.Errorf("%+v", found)
 	}
 	if m.OS != "windows" && !names["app.db"].Others {

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"opsmon/app/backup"
@@ -91,7 +93,7 @@ func state() (service.State, error) {
 }
 
 // files lists the data directory and what is in it and in its folder of certificates. Which files are secret is known
-// by their names: the store and its copies, the settings, which may hold a password, and keys.
+// by their names: the store, the settings, which may hold a password, and keys.
 func files(dir string) ([]File, error) {
 	first, err := file(dir, false)
 	if err != nil {
@@ -111,7 +113,7 @@ func files(dir string) ([]File, error) {
 			if name == "control.sock" { // who answers there looks at who comes
 				continue
 			}
-			f, err := file(filepath.Join(folder, name), name == "app.yaml" || name == certs.CAKeyFile || filepath.Ext(name) == ".db")
+			f, err := file(filepath.Join(folder, name), secret(name))
 			if os.IsNotExist(err) {
 				continue // gone meanwhile
 			}
@@ -125,4 +127,9 @@ func files(dir string) ([]File, error) {
 		}
 	}
 	return list, nil
+}
+
+// secret tells whether a file is, by its name: those that a restore has kept are called as what they were, with more behind it.
+func secret(name string) bool {
+	return filepath.Ext(name) == ".db" || slices.ContainsFunc([]string{"app.db", "app.yaml", certs.CAKeyFile}, func(of string) bool { return strings.HasPrefix(name, of) })
 }
