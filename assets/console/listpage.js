@@ -16,11 +16,14 @@ import { table } from "../shared/rows.js";
  *   every       milliseconds after which it is loaded again while the page is looked at; 0 = never
  */
 export async function listPage(ctx, { title, intro, caption, empty, load, texts, columns, key, head, order = {}, every = 0 }) {
+  let turn = 0;
   const list = {
     rows: await load(), search: "",
     update: ctx.update,
     async reload() {
-      list.rows = await load();
+      const mine = ++turn, rows = await load();
+      if (mine !== turn) return; // somebody asked again meanwhile
+      list.rows = rows;
       ctx.update();
     },
     /** run does something, says that it is done (done: a sentence, or what makes one of the answer), and loads the list again; what goes wrong is told. */
