@@ -1,0 +1,61 @@
+package floor
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"opsmon/kv"
+	"opsmon/kv/kvtest"
+)
+
+// TestCheckFindsDamage damages what is kept of the floor in each way that the check tells.
+func TestCheckFindsDamage(t *testing.T) {
+	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
+	type pair = kv.Pair[string, string]
+	two, three := kv.PairOf(kv.String, kv.String), kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String))
+	four := kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64)))
+	press := func(account string) pair { return pair{A: account, B: "PRESS"} }
+	entry := func(account string) placeKey {
+		return placeKey{A: account, B: kv.Pair[string, kv.Pair[uint64, uint64]]{A: "PRESS", B: kv.Pair[uint64, uint64]{A: 1, B: 1}}}
+	}
+	linked := kv.Pair[string, pair]{A: "zoo", B: pair{A: "PRESS", B: "gw"}}
+	asked := func(account string) keyKey { return keyKey{A: account, B: pair{A: "ann", B: "key"}} }
+	damaged := []byte("damaged")
+	for _, tt := range []struct {
+		do   func(tx *kv.Tx) error
+		want []string
+	}{
+		{func(tx *kv.Tx) error {
+			return errors.Join(ledger.Put(tx, entry("works"), record{}), lates.Put(tx, press("works"), 1), anews.Put(tx, press("works"), reworkRecord{}))
+		}, nil},
+		{func(tx *kv.Tx) error { return kv.NewBucket("ledger", four, kv.Raw).Put(tx, entry("works"), damaged) }, []string{"the ledger: "}},
+		{func(tx *kv.Tx) error { return ledger.Put(tx, entry("zoo"), record{}) }, []string{`the ledger has an entry at PRESS of the account "zoo"`}},
+		{func(tx *kv.Tx) error { return kv.NewBucket("ledgerLink", three, kv.Raw).Put(tx, linked, damaged) }, []string{"the live connections: "}},
+		{func(tx *kv.Tx) error { return links.Put(tx, linked, 1) }, []string{`a live connection names the account "zoo"`}},
+		{func(tx *kv.Tx) error { return kv.NewBucket("ledgerLate", two, kv.Raw).Put(tx, press("works"), damaged) }, []string{"the marks of late entries: "}},
+		{func(tx *kv.Tx) error { return lates.Put(tx, press("zoo"), 1) }, []string{`a mark of a late entry names the account "zoo"`}},
+		{func(tx *kv.Tx) error {
+			return kv.NewBucket("ledgerAgain", two, kv.Raw).Put(tx, press("works"), damaged)
+		}, []string{"stations that are being computed again: "}},
+		{func(tx *kv.Tx) error { return anews.Put(tx, press("zoo"), reworkRecord{}) }, []string{`a station that is being computed again is of the account "zoo"`}},
+		{func(tx *kv.Tx) error { return kv.NewBucket("once", three, kv.Raw).Put(tx, asked("works"), damaged) }, []string{"a request that was done: "}},
+		{func(tx *kv.Tx) error { return onces.Put(tx, asked("zoo"), onceRecord{}) }, []string{`a request that was done is of the account "zoo"`, "a request that was done has no place", "0 places in the order of age for 1 requests that were done"}},
+		{func(tx *kv.Tx) error { return kv.NewBucket("refused", three, kv.Raw).Put(tx, asked("works"), damaged) }, []string{"a request that was refused: "}},
+		{func(tx *kv.Tx) error { return refusals.Put(tx, asked("zoo"), Refused{}) }, []string{`a request that was refused is of the account "zoo"`, "a request that was refused has no place", "0 places in the order of age for 1 requests that were refused"}},
+	} {
+		var found []string
+		undo := errors.New("as it was")
+		err := store.Update(func(tx *kv.Tx) error {
+			if err := tt.do(tx); err != nil {
+				return err
+			}
+			Check(tx, map[string]bool{"works": true}, func(problem string) { found = append(found, problem) })
+			return undo
+		})
+		if !errors.Is(err, undo) || !slices.EqualFunc(found, tt.want, strings.HasPrefix) {
+			t.Errorf("found %q (%v), want %q", found, err, tt.want)
+		}
+	}
+}
