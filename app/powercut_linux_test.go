@@ -17,14 +17,17 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"opsmon/app/apptest"
 	"opsmon/app/backup"
+	"opsmon/app/signal"
 	"opsmon/kv/powercut"
 )
 
 // TestPowerCut cuts the power, and kills the real binary, at every step of its first start, of making the first account,
-// and of writes by many clients. Whatever is left, it starts, is whole, and has every key that anybody was told.
+// and of writes by many clients. Whatever is left, it starts, is whole, and has every key that anybody was told, and every
+// signal that was acknowledged.
 func TestPowerCut(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "made", "data")
@@ -54,9 +57,9 @@ func TestPowerCut(t *testing.T) {
 		}
 		h.Kills(try)
 		h.PowerCuts(powerCuts, rand.New(rand.NewPCG(rand.Uint64(), 1)))(try)
-		t.Logf("%s: %d cuts, up to %d keys were told", what, n, told)
+		t.Logf("%s: %d cuts, up to %d keys and signals were told", what, n, told)
 		if told != len(keys) || n < 20 {
-			t.Errorf("%s: of %d keys %d are in the record, with %d cuts", what, len(keys), told, n)
+			t.Errorf("%s: of %d keys and signals %d are in the record, with %d cuts", what, len(keys), told, n)
 		}
 	}
 
@@ -81,7 +84,20 @@ func TestPowerCut(t *testing.T) {
 		var mu sync.Mutex
 		keys := []string{}
 		var clients sync.WaitGroup
-		for range 4 {
+		for n := range 4 {
+			clients.Go(func() {
+				for i := range 6 {
+					// What is refused for its station is told by that station's name: so the record shows when the other was.
+					id := fmt.Sprintf("%s%d-%d-", signalPrefix, n, i)
+					body := fmt.Sprintf(`{"signals":[{"stationCode":%q,"id":%q,"productionCompleteGood":1},{"stationCode":%q,"rssi":-60}]}`, starterStation, id, id)
+					if resp, err := p.Do(http.MethodPost, "/signal", admin, body, nil); err != nil || resp.StatusCode != http.StatusOK {
+						t.Errorf("POST /signal: %v, %v", resp, err)
+					}
+					mu.Lock()
+					keys = append(keys, id)
+					mu.Unlock()
+				}
+			})
 			clients.Go(func() {
 				for range 3 {
 					var out struct {
@@ -199,7 +215,10 @@ func TestPowerCutOperations(t *testing.T) {
 	}
 }
 
-// afterCut starts on what is left of a data directory, which must be whole and know the keys.
+// signalPrefix begins the ids of signals among the keys that are to be there after a cut.
+const signalPrefix = "signal-"
+
+// afterCut starts on what is left of a data directory, which must be whole and know the keys, and the signals of such ids.
 func afterCut(dir string, keys []string) error {
 	cfg := DefaultConfig()
 	cfg.DataDir = dir
@@ -208,7 +227,23 @@ func afterCut(dir string, keys []string) error {
 		return err
 	}
 	defer a.Close()
+	stored := map[string]bool{}
+	for _, day := range []int64{-1, 0} { // it may have been before midnight
+		list, err := a.signals.Of("northgate", starterStation, signal.Day(time.Now().UnixMilli())+day)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			stored[list[i].ID] = true
+		}
+	}
 	for _, key := range keys {
+		if strings.HasPrefix(key, signalPrefix) {
+			if !stored[key] {
+				return fmt.Errorf("the signal %s was acknowledged and is lost", key)
+			}
+			continue
+		}
 		if _, err := a.auth.AuthenticateKey(key); err != nil {
 			return fmt.Errorf("a key that was told is lost: %w", err)
 		}
