@@ -39,6 +39,16 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 				report("the appliance's own record has no id")
 			}
 		}
+		for _, err := range pulse.Scan(tx, kv.Range{}) {
+			if err != nil {
+				report(fmt.Sprintf("the last sign of life: %v", err))
+			}
+		}
+		for _, err := range clocks.Scan(tx, kv.Range{}) {
+			if err != nil {
+				report(fmt.Sprintf("what is known of the clock: %v", err))
+			}
+		}
 		known := account.Check(tx, now, report)
 		auth.Check(tx, known, report)
 		audit.Check(tx, known, report)

@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"opsmon/app/apptest"
 	"opsmon/kv"
+	"opsmon/kv/kvtest"
 )
 
 // TestCheckDamaged damages a store in every way that can be told apart, and sees that the command says what is wrong,
@@ -79,5 +81,23 @@ func TestCheckDamaged(t *testing.T) {
 				t.Errorf("status %d, out %q, stderr %q; want %q", status, out, stderr, test.want)
 			}
 		})
+	}
+}
+
+// TestCheckReadsEveryBucket: rubbish in any bucket is reported, so that none is forgotten when one is added.
+func TestCheckReadsEveryBucket(t *testing.T) {
+	for _, name := range buckets() {
+		store := kvtest.New(t, func(c *kv.Config) { c.Buckets = buckets() })
+		rubbish := kv.NewBucket(name, kv.String, kv.Raw)
+		if err := store.Update(func(tx *kv.Tx) error { return rubbish.Put(tx, "rubbish", []byte("rubbish")) }); err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		if err := checkRecords(store, time.Now(), func(string) { found++ }); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if found == 0 {
+			t.Errorf("rubbish in the bucket %s goes unnoticed", name)
+		}
 	}
 }

@@ -137,6 +137,11 @@ func sweep[K any](ctx context.Context, store *kv.Store, b *kv.Bucket[K, []byte],
 // Check reads everything and reports what cannot be read and what does not agree. known has the ids of all accounts.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	c := checker{tx, known, report}
+	for _, err := range formats.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("the format of the history: %v", err))
+		}
+	}
 	for item, err := range details.Scan(tx, kv.Range{}) {
 		if c.fine("history", item.Key.A, err) {
 			c.detail(item)
