@@ -41,12 +41,12 @@ type packing struct {
 
 // newPacking begins a backup, which shares its parts when there is a pool.
 func newPacking(cfg Config, with *pool) (p *packing, err error) {
-	p = &packing{cfg: cfg, turns: newShortTurns(), pool: with}
+	p = &packing{cfg: cfg, turns: newTurns(), pool: with}
 	p.progress = progress{report: cfg.Progress, total: 2 * cfg.Store.Size()} // taken out, checked
 	p.header = Header{Format: format, App: cfg.Version, Store: cfg.Store.Version(), MadeAt: cfg.Clock().UTC().Truncate(time.Second), Encrypted: cfg.Passphrase != ""}
 	way := packedS2
 	if with != nil {
-		way, p.key, p.turns = packedZstd, with.key, newTurns() // it has no short steps
+		way, p.key = packedZstd, with.key
 	}
 	if p.codec, err = newCodec(way); err != nil {
 		return nil, err
@@ -371,20 +371,28 @@ func (c *checker) part(done packed) error {
 	}
 	p.turns.take()
 	defer p.turns.give()
-	stored := p.buffers.sized(int(done.known.Size))
-	if _, err := c.back.ReadAt(stored, done.offset); err != nil {
-		return failed(entry.Name, err)
+	sum := c.sum
+	if p.pool != nil {
+		sum = sha256.New() // of this part alone, which is its name
 	}
-	if crc32.Checksum(stored, castagnoli) != done.crc {
+	stored, crc := p.buffers.sized(int(done.known.Size)), uint32(0)
+	for from := 0; from < len(stored); from += stepSize { // all that is to be done with a piece while it is in a cache
+		piece := stored[from:min(from+stepSize, len(stored))]
+		if _, err := c.back.ReadAt(piece, done.offset+int64(from)); err != nil {
+			return failed(entry.Name, err)
+		}
+		crc = crc32.Update(crc, castagnoli, piece)
+		sum.Write(piece)
+		step()
+	}
+	if crc != done.crc {
 		return errLying(entry.Name)
 	}
+	p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: hex.EncodeToString(sum.Sum(nil))})
 	if p.pool != nil {
-		p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: sum256hex(stored)})
 		p.buffers.put(stored)
 		return nil
 	}
-	add(c.sum, stored)
-	p.table.Parts = append(p.table.Parts, part{Size: done.known.Size, SHA256: hex.EncodeToString(c.sum.Sum(nil))})
 	return c.content(entry.Name, stored, done.entry == 0)
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"runtime"
 	"slices"
@@ -71,15 +70,12 @@ func pipeline[In, Out any](ctx context.Context, next func() (In, error), work fu
 	return failed
 }
 
-// turns keeps the work of a backup from taking every processor, so that writers find one free. What holds a turn takes a
-// millisecond or a few.
+// turns keeps the work of a backup from taking every processor, so that writers find one free. With as many turns as
+// processors a backup would be no faster while many write: its work in short steps, after each of which whoever waits goes
+// first, would have to wait the more.
 type turns chan struct{}
 
 func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)-1)) }
-
-// newShortTurns is for work in steps of a fraction of a millisecond, after each of which whoever waits goes first: writers
-// soon find a processor where there are two of them, and both are at work.
-func newShortTurns() turns { return make(turns, max(min(2, runtime.GOMAXPROCS(0)), cap(newTurns()))) }
 
 func (t turns) take() {
 	t <- struct{}{}
@@ -94,16 +90,6 @@ const stepSize = 128 << 10
 // step ends a step of work. Who waits for a processor is served before it goes on. Without this, a goroutine of a backup
 // that wakes another one, which takes over its processor, and so on, would keep writers waiting for tens of milliseconds.
 func step() { runtime.Gosched() }
-
-// add adds bytes to a checksum in steps.
-func add(sum hash.Hash, b []byte) {
-	for len(b) > stepSize {
-		sum.Write(b[:stepSize])
-		b = b[stepSize:]
-		step()
-	}
-	sum.Write(b)
-}
 
 // buffers are used again, because a backup needs many large ones for a short time. They are kept until it ends: a sync.Pool
 // gives them up at every collection, and new ones bring the next collection on.
