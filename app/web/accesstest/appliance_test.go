@@ -224,6 +224,9 @@ func TestEncryptedBackups(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := webtest.Serve(t, webtest.Options{Adjust: func(c *app.Config) { c.Backup.PassphraseFile = secret }})
+	if err := os.WriteFile(filepath.Join(s.DataDir, app.ConfigFile), fmt.Appendf(nil, "backup:\n  passphraseFile: %q\n", secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tab := open(t, s, "admin", "/console/backups")
 	button(tab, ".page-head", "Back up now")
 	told(tab, "is made and verified")
@@ -239,11 +242,15 @@ func TestEncryptedBackups(t *testing.T) {
 	says(tab, "dialog h2", "whole")
 	tab.Clean()
 	_, body := ask(t, s, s.Key, "GET", "/backup/"+name, nil)
-	restoreElsewhere(t, s, name, body)
+	if err := os.Remove(secret); err != nil {
+		t.Fatal(err)
+	}
+	restoreElsewhere(t, s, name, body, secret)
 }
 
-// restoreElsewhere puts an encrypted backup of a service back on another one, which does not know its passphrase.
-func restoreElsewhere(t *testing.T, from *webtest.Service, name, body string) {
+// restoreElsewhere puts an encrypted backup of a service back on another one, which does not know its passphrase and lacks a
+// file that its settings name.
+func restoreElsewhere(t *testing.T, from *webtest.Service, name, body, missing string) {
 	t.Helper()
 	s := webtest.Serve(t, webtest.Options{})
 	s.Call("POST", "/user", map[string]string{"email": "later@demo.example", "role": "member"}, nil)
@@ -272,6 +279,7 @@ func restoreElsewhere(t *testing.T, from *webtest.Service, name, body string) {
 	s.SignIn(tab, "admin")
 	visit(tab, "/console/backups")
 	says(tab, "#main .notice.ok", name+" was restored")
+	says(tab, "#main .notice.ok li", missing)
 	var users []struct{ Email string }
 	if s.Call("GET", "/user", nil, &users); len(users) != 1 {
 		t.Errorf("after the restore there are %v", users)

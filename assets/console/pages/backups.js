@@ -203,5 +203,6 @@ function restoreNotice(last) {
   if (last.error) return html`<div class="notice bad" role="alert"><strong>Restoring ${last.name} failed.</strong> ${sentence({ message: last.error })} What was there before is in its place.</div>`;
   if (!last.endedAt) return html`<div class="notice wait" role="status"><strong>${last.name} is being restored.</strong> Begun ${ago(last.startedAt)}.</div>`;
   return html`<div class="notice ok"><strong>${last.name} was restored</strong> ${ago(last.endedAt)}. The store has the state of ${time(last.result?.madeAt)}.
-    ${last.result?.newAuthority ? "The certificate authority is a new one: devices must trust it again (page /trust)." : nothing}</div>`;
+    ${last.result?.newAuthority ? "The certificate authority is a new one: devices must trust it again (page /trust)." : nothing}
+    ${last.result?.missing.length ? html`<p>app.yaml names files that are in no backup and not on this machine. Bring them before the next start:</p><ul>${last.result.missing.map((path) => html`<li><code class="wrap">${path}</code></li>`)}</ul>` : nothing}</div>`;
 }
