@@ -3,7 +3,6 @@
 package app
 
 import (
-	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,14 +25,7 @@ func TestGrowthOfAPlant(t *testing.T) {
 	cfg.Signals.Days, cfg.Windows.Days, cfg.AuditDays, cfg.Signals.PerSecond, cfg.Backup.Every = 8, 30, 30, 10_000_000, 0
 	cfg.Clock = func() time.Time { return time.UnixMilli(clock.Load()).UTC() }
 	r := serve(t, cfg)
-	manifest := examplePlant(t)
-	if status := r.request(t, http.MethodPut, "/account/manifest", r.key, string(manifest)); status != http.StatusOK {
-		t.Fatalf("PUT /account/manifest: %d", status)
-	}
-	plant, err := simulate.ReadPlant(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plant := r.plant(t)
 	var sizes []int64 // of what is held, by tens of days
 	tidied := from
 	player := simulate.NewPlayer(simulate.PlayConfig{

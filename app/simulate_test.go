@@ -58,9 +58,9 @@ func examplePlant(t *testing.T) []byte {
 	return b
 }
 
-// TestReplayedSignalsAreInTheLog: a file that was written by one is, replayed, the same signals in the log.
-func TestReplayedSignalsAreInTheLog(t *testing.T) {
-	r := serve(t, testConfig(t))
+// plant puts the example plant into a service's account.
+func (r *running) plant(t *testing.T) *simulate.Plant {
+	t.Helper()
 	manifest := examplePlant(t)
 	if status := r.request(t, http.MethodPut, "/account/manifest", r.key, string(manifest)); status != http.StatusOK {
 		t.Fatalf("PUT /account/manifest: %d", status)
@@ -69,6 +69,13 @@ func TestReplayedSignalsAreInTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return plant
+}
+
+// TestReplayedSignalsAreInTheLog: a file that was written by one is, replayed, the same signals in the log.
+func TestReplayedSignalsAreInTheLog(t *testing.T) {
+	r := serve(t, testConfig(t))
+	plant := r.plant(t)
 	const hour = 3_600_000
 	from := time.Now().UnixMilli()/hour*hour - 4*hour
 	events, err := simulate.New(plant, simulate.Config{Seed: 8, IDs: true}).Events(nil, from, from+3*hour)

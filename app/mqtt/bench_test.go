@@ -26,9 +26,10 @@ const (
 
 // BenchmarkGrowthPublish sends signals with QoS 1 from 100 connections and waits for all acknowledgements. The first floor
 // stores the same payloads in a bare bbolt, a Put each, in the very batches that came of it. The second puts the few bytes
-// alone that the log makes of each batch: less than anything can do that has to make them. The third is a bare server that reads the same bytes from as many connections, gathers them as the intake does, stores as many bytes in
-// a bare bbolt with each batch, and then acknowledges. The clients run on
-// the same processors. Goals: 10,000 signals/s, and half of the first floor.
+// alone that the log makes of each batch: less than anything can do that has to make them. The third is a bare server that
+// reads the same bytes from as many connections, gathers them as the intake does, stores as many bytes in a bare bbolt with
+// each batch, and then acknowledges. The clients run on the same processors. Goals: 10,000 signals/s, and half of the first
+// floor.
 func BenchmarkGrowthPublish(b *testing.B) {
 	growth.Table(b, []growth.Figure{
 		{What: "signals in over MQTT with QoS 1 from 100 connections, signals/s", Floor: "raw bbolt storing the same bytes in the same batches, a Put for each signal"},

@@ -17,8 +17,8 @@ import (
 const batchDelay = 200 * time.Microsecond
 
 // Raw gives the floor that benchmarks of durable writes are held against: a bare bbolt database, to which each call appends
-// values, each by its own Put, in one transaction. One writer does it by an Update; more of them by a Batch, which begins when all are in it: what they write at once is
-// stored with one sync, as by the service. It is closed when the test ends.
+// values, each by its own Put, in one transaction. One writer does it by an Update; more of them by a Batch, which begins when
+// all are in it: what they write at once is stored with one sync, as by the service. It is closed when the test ends.
 func Raw(t testing.TB, writers int) func(values ...[]byte) error {
 	t.Helper()
 	db, err := bbolt.Open(filepath.Join(t.TempDir(), "raw.db"), 0o600, nil)
