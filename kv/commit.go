@@ -217,7 +217,7 @@ func (s *Store) finish(sh *shared) error {
 	if panicked {
 		// bbolt's list of free pages may have lost some: nothing more is written with it.
 		s.rollback(sh.bolt)
-		s.refuse(err)
+		s.refuseDamaged(err)
 	} else if s.visible(id) {
 		// The last sync failed. The change can be read, but whether it is on the disk nobody knows, and asking again
 		// does not help: the system may have dropped what it could not write.

@@ -24,7 +24,7 @@ func (s *Store) note(err error) {
 		return
 	}
 	if errors.As(err, new(fault)) {
-		s.refuse(&Error{Op: "write store " + s.path, Kind: ErrReadOnly, Err: fmt.Errorf("it is damaged, and what is written could be lost: %w", err)})
+		s.refuseDamaged(err)
 	}
 	s.mu.Lock()
 	first := s.damage == nil
@@ -36,6 +36,11 @@ func (s *Store) note(err error) {
 	if first && tell != nil {
 		tell(err)
 	}
+}
+
+// refuseDamaged answers every later write with ErrReadOnly, for the damage err.
+func (s *Store) refuseDamaged(err error) {
+	s.refuse(&Error{Op: "write store " + s.path, Kind: ErrReadOnly, Err: fmt.Errorf("it is damaged, and what is written could be lost: %w", err)})
 }
 
 // Full tells whether the last write found the disk full.

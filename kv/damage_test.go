@@ -31,6 +31,13 @@ func TestDamageMet(t *testing.T) {
 		{"the tree, written", clearPages, func(s *Store) error {
 			return s.Update(func(tx *Tx) error { return blobs.Put(tx, 1, nil) })
 		}, false},
+		{"the tree, kept", func([]byte) {}, func(s *Store) error {
+			return s.Update(func(tx *Tx) error {
+				err := blobs.Put(tx, 1, nil)
+				damage(t, s.Path(), clearPages) // after all has been read that this asks for
+				return err
+			})
+		}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var told []error
@@ -43,19 +50,7 @@ func TestDamageMet(t *testing.T) {
 			if err := s.Update(func(tx *Tx) error { return blobs.Put(tx, 1, value) }); err != nil {
 				t.Fatal(err)
 			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tt.damage(data)
-			f, err := os.OpenFile(path, os.O_WRONLY, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := f.WriteAt(data, 0); err != nil { // not anew: the same file stays mapped
-				t.Fatal(err)
-			}
-			f.Close()
+			damage(t, path, tt.damage)
 			hurt := tt.name != "nothing"
 			for range 2 {
 				if err := tt.meet(s); hurt != errors.Is(err, ErrDamaged) && !(hurt && !tt.writes && errors.Is(err, ErrReadOnly)) {
@@ -76,6 +71,24 @@ func TestDamageMet(t *testing.T) {
 				t.Errorf("Writable: %v", err)
 			}
 		})
+	}
+}
+
+// damage changes what is in the file of an open store.
+func damage(t *testing.T, path string, change func(data []byte)) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(data)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(data, 0); err != nil { // not anew: the same file stays mapped
+		t.Fatal(err)
 	}
 }
 

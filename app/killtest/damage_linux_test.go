@@ -85,20 +85,28 @@ func TestDamageWhileRunning(t *testing.T) {
 	}
 }
 
-// overwrite changes bytes in a file that others have open.
+// overwrite changes bytes in a file that others have open. It writes no others: the service may have changed them meanwhile.
 func overwrite(t *testing.T, path string, change func(b []byte)) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	was := bytes.Clone(b)
 	change(b)
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.WriteAt(b, 0); err != nil {
-		t.Fatal(err)
+	for from := 0; from < len(b); from++ {
+		to := from
+		for to < len(b) && b[to] != was[to] {
+			to++
+		}
+		if _, err := f.WriteAt(b[from:to], int64(from)); err != nil {
+			t.Fatal(err)
+		}
+		from = to
 	}
 }
