@@ -113,7 +113,14 @@ func bare(t *testing.T, root string) {
 func boot(t *testing.T, m *Machine) *Machine {
 	t.Helper()
 	var console bytes.Buffer
-	container := exec.Command("systemd-nspawn", "--quiet", "--directory="+m.Root, "--register=no", "--keep-unit", "--boot", "--private-network", "--console=pipe")
+	groups, err := controlGroups(t)
+	if err != nil {
+		return refused(t, fmt.Sprintf("make control groups: %v", err))
+	}
+	container := exec.Command("sh", "-ec", `for group; do echo $$ >"$group/cgroup.procs"; done
+		exec systemd-nspawn --quiet --directory="$ROOT" --register=no --keep-unit --boot --private-network --console=pipe`, "sh")
+	container.Args = append(container.Args, groups...)
+	container.Env = append(os.Environ(), "ROOT="+m.Root)
 	container.Stdout, container.Stderr, container.WaitDelay = &console, &console, 5*time.Second
 	if err := container.Start(); err != nil {
 		t.Fatal(err)
@@ -141,6 +148,7 @@ func boot(t *testing.T, m *Machine) *Machine {
 		if m.leader == 0 {
 			m.leader = child(container.Process.Pid)
 		} else if out, _, _ := m.Run(t.Context(), nil, "systemctl", "is-system-running"); strings.Contains(out, "running") || strings.Contains(out, "degraded") {
+			alone(t, m, groups)
 			return m
 		}
 		if time.Now().After(end) {
@@ -150,6 +158,20 @@ func boot(t *testing.T, m *Machine) *Machine {
 				return refused(t, "systemd: "+console.String())
 			}
 			t.Fatalf("the machine did not start: %s", &console)
+		}
+	}
+}
+
+// alone makes sure that no other machine has the control groups of this one.
+func alone(t *testing.T, m *Machine, groups []string) {
+	t.Helper()
+	now, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", m.leader))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range groups {
+		if !strings.Contains(string(now), "/"+filepath.Base(group)+"/") {
+			t.Fatalf("the machine is not in its control group %s: %s", group, now)
 		}
 	}
 }
