@@ -58,7 +58,7 @@ func (a *App) upkeep(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(
-		a.auth.Sweep(now), a.signals.Sweep(ctx), a.history.Sweep(ctx), a.floor.Sweep(), a.issues.Sweep(ctx),
+		a.auth.Sweep(now), a.signals.Sweep(ctx), a.history.Sweep(ctx), a.floor.Sweep(ctx), a.issues.Sweep(ctx),
 		a.schedules.Sweep(ctx, now), a.tasks.Sweep(ctx, now), a.messages.Sweep(ctx, now), a.trimAudit(ctx, now),
 	)
 }

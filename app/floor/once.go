@@ -2,8 +2,10 @@ package floor
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -182,9 +184,10 @@ func forgetOnce(tx *kv.Tx, k keyKey) error {
 	return onces.Delete(tx, k)
 }
 
-func ageKey(at int64, k keyKey) kv.Pair[uint64, keyKey] {
-	return kv.Pair[uint64, keyKey]{A: uint64(max(at, 0)), B: k}
-}
+// onceAge is when a request was done, ms, and its key.
+type onceAge = kv.Pair[uint64, keyKey]
+
+func ageKey(at int64, k keyKey) onceAge { return onceAge{A: uint64(max(at, 0)), B: k} }
 
 type refusalKey = kv.Pair[string, kv.Pair[uint64, kv.Pair[string, string]]]
 
@@ -264,52 +267,26 @@ func (f *Floor) Refusals(accountID string, limit, skip int) (list []Refused, tot
 	return list, total, err
 }
 
-// sweepBatch is how many records one transaction of Sweep removes.
-const sweepBatch = 1000
-
 // Sweep forgets the keys of requests that are older than seven days, what was refused more than 30 days ago, and what the
-// ledger has of a time from which nothing is computed any more. Errors are the store's.
-func (f *Floor) Sweep() error {
+// ledger has of a time from which nothing is computed any more. Errors: the store's, ctx's.
+func (f *Floor) Sweep(ctx context.Context) error {
 	now := f.now()
-	if err := f.prune(now); err != nil {
+	if err := f.prune(ctx, now); err != nil {
 		return fmt.Errorf("forget what happened at stations long ago: %w", err)
 	}
-	for more := true; more; {
-		err := f.cfg.Store.Update(func(tx *kv.Tx) error {
-			n := 0
-			for item, err := range onceAges.Scan(tx, onceAges.Before(ageKey(now-keptOnce, keyKey{}))) {
-				if err != nil {
-					return err
-				}
-				if n++; n > sweepBatch {
-					break
-				}
-				if err := onceAges.Delete(tx, item.Key); err != nil {
-					return err
-				}
-				if err := onces.Delete(tx, item.Key.B); err != nil {
-					return err
-				}
-			}
-			more = n > sweepBatch
-			if more {
-				return nil
-			}
-			for item, err := range refusalAges.Scan(tx, kv.Range{}) {
-				if err != nil {
-					return err
-				}
-				if int64(item.Key.B.A) < now-keptRefused {
-					if err := unrefuse(tx, keyKey{A: item.Key.A, B: item.Key.B.B}); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("forget old requests: %w", err)
-		}
+	if _, err := onceAges.Sweep(ctx, f.cfg.Store, kv.Sweeper[onceAge]{
+		Keep:   func(k onceAge) bool { return int64(k.A) >= now-keptOnce },
+		Next:   func(onceAge) onceAge { return ageKey(math.MaxInt64, keyKey{}) },
+		Remove: func(tx *kv.Tx, k onceAge) error { return forgetOnce(tx, k.B) },
+	}); err != nil {
+		return fmt.Errorf("forget old requests: %w", err)
+	}
+	if _, err := refusalAges.Sweep(ctx, f.cfg.Store, kv.Sweeper[refusalKey]{
+		Keep:   func(k refusalKey) bool { return int64(k.B.A) >= now-keptRefused },
+		Next:   func(k refusalKey) refusalKey { return refusalAge(math.MaxInt64, keyKey{A: k.A}) },
+		Remove: func(tx *kv.Tx, k refusalKey) error { return unrefuse(tx, keyKey{A: k.A, B: k.B.B}) },
+	}); err != nil {
+		return fmt.Errorf("forget requests that were refused: %w", err)
 	}
 	return nil
 }

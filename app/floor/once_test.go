@@ -81,7 +81,7 @@ func TestOnce(t *testing.T) {
 	expect("k", "one", "4", 5)
 	checked(t, r)
 	r.Pass(7*24*time.Hour+time.Millisecond, 0)
-	if err := r.Floor.Sweep(); err != nil {
+	if err := r.Floor.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	checked(t, r)
@@ -189,7 +189,7 @@ func TestRefused(t *testing.T) {
 	}
 	checked(t, r)
 	r.Pass(31*24*time.Hour, 0)
-	if err := r.Floor.Sweep(); err != nil {
+	if err := r.Floor.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := keys(); got != "0" {

@@ -1,6 +1,7 @@
 package floor
 
 import (
+	"context"
 	"math"
 
 	"opsmon/app/monitor"
@@ -10,11 +11,14 @@ import (
 // prune removes what the ledger has of the time before the state from which the first signals that are kept are computed on:
 // nothing reads it any more. What goes on from there stays: schedules that run then, with all that happened since they
 // started, a manual downtime, and connections that are there.
-func (f *Floor) prune(now int64) error {
+func (f *Floor) prune(ctx context.Context, now int64) error {
 	oldest := now - f.cfg.Signals.Retention().Milliseconds()
 	oldest -= oldest % day
 	from := kv.Range{}
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		var k placeKey
 		found := false
 		err := f.cfg.Store.View(func(tx *kv.Tx) error {
@@ -43,6 +47,9 @@ func (f *Floor) prune(now int64) error {
 	}
 }
 
+// pruneBatch is how many records one transaction of pruneStation removes.
+const pruneBatch = 1000
+
 // pruneStation removes some of what is no longer needed of a station; more tells that there is more.
 func (f *Floor) pruneStation(tx *kv.Tx, account, station string, oldest int64) (more bool, err error) {
 	at, state, err := f.cfg.History.StateBefore(tx, account, station, oldest+1)
@@ -61,7 +68,7 @@ func (f *Floor) pruneStation(tx *kv.Tx, account, station string, oldest int64) (
 		if going.links[item.Value.Source] == item.Key.B.B.B && item.Value.Kind == uint8(monitor.InputLink) {
 			continue
 		}
-		if n++; n > sweepBatch {
+		if n++; n > pruneBatch {
 			return true, nil
 		}
 		if err := ledger.Delete(tx, item.Key); err != nil {

@@ -1,6 +1,7 @@
 package floor_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -60,8 +61,8 @@ func TestTheLedgerIsPrunedWithTheSignals(t *testing.T) {
 	if err := r.Signals.Pack(); err != nil {
 		t.Fatal(err)
 	}
-	for _, sweep := range []func() error{func() error { return r.Signals.Sweep(t.Context()) }, func() error { return r.History.Sweep(t.Context()) }, r.Floor.Sweep, r.Floor.Sweep} {
-		if err := sweep(); err != nil {
+	for _, sweep := range []func(context.Context) error{r.Signals.Sweep, r.History.Sweep, r.Floor.Sweep, r.Floor.Sweep} {
+		if err := sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

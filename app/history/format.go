@@ -45,6 +45,9 @@ func (s *Store) renew() error {
 	return s.cfg.Store.Update(func(tx *kv.Tx) error { return formats.Put(tx, formatKey, format) })
 }
 
+// dropBatch is how many values one transaction of dropAll removes.
+const dropBatch = 500
+
 // dropAll drops detail, issues and sums, and notes from when on each station lacks them.
 func (s *Store) dropAll(found int64) error {
 	count, first := 0, int64(0)
@@ -56,7 +59,7 @@ func (s *Store) dropAll(found int64) error {
 					if err != nil && !errors.Is(err, kv.ErrDamaged) {
 						return err
 					}
-					if n++; n > sweepBatch {
+					if n++; n > dropBatch {
 						break
 					}
 					if b == details && !isBeside(item.Key.B.A) { // what is beside a station is made anew with it
@@ -72,7 +75,7 @@ func (s *Store) dropAll(found int64) error {
 						return err
 					}
 				}
-				more = n > sweepBatch
+				more = n > dropBatch
 				return nil
 			})
 			if err != nil {

@@ -12,9 +12,6 @@ import (
 	"opsmon/kv"
 )
 
-// sweepBatch is how many values one transaction of Sweep removes.
-const sweepBatch = 500
-
 // hourly is for how long the states of each hour are kept.
 const hourly = 48 * time.Hour
 
@@ -23,10 +20,10 @@ const hourly = 48 * time.Hour
 func (s *Store) Sweep(ctx context.Context) error {
 	now := s.cfg.Clock()
 	first := Day(now.Add(-s.cfg.Retention).UnixMilli())
+	olderDay := kv.Sweeper[dayKey]{Keep: func(k dayKey) bool { return numberOf(k) >= first }, Next: nextStation}
 	old := 0
-	all := func(k []dayKey) []dayKey { return k }
 	for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
-		n, err := sweep(ctx, s.cfg.Store, b, sweeper[dayKey]{nextStation, func(k dayKey) bool { return numberOf(k) >= first }, sweepBatch, all})
+		n, err := b.Sweep(ctx, s.cfg.Store, olderDay)
 		if err != nil {
 			return fmt.Errorf("remove old history: %w", err)
 		}
@@ -34,13 +31,15 @@ func (s *Store) Sweep(ctx context.Context) error {
 			old = n
 		}
 	}
-	if _, err := sweep(ctx, s.cfg.Store, issues, sweeper[issueKey]{nextIssues, func(k issueKey) bool { return Day(endOf(k)) >= first }, sweepBatch,
-		func(k []issueKey) []issueKey { return k }}); err != nil {
+	if _, err := issues.Sweep(ctx, s.cfg.Store, kv.Sweeper[issueKey]{
+		Keep: func(k issueKey) bool { return Day(endOf(k)) >= first },
+		Next: func(k issueKey) issueKey {
+			return issueKeyOf(k.A, k.B.A, monitor.IssueType(k.B.B.A+1), math.MinInt64)
+		},
+	}); err != nil {
 		return fmt.Errorf("remove old issues: %w", err)
 	}
-	if _, err := sweep(ctx, s.cfg.Store, states, sweeper[dayKey]{nextStation, func(dayKey) bool { return false }, math.MaxInt, func(k []dayKey) []dayKey {
-		return thin(k, now.Add(-s.cfg.Signals).UnixMilli(), now.Add(-hourly).UnixMilli())
-	}}); err != nil {
+	if err := s.thinStates(ctx, now.Add(-s.cfg.Signals).UnixMilli(), now.Add(-hourly).UnixMilli()); err != nil {
 		return fmt.Errorf("remove old states: %w", err)
 	}
 	if old > 0 {
@@ -52,9 +51,50 @@ func (s *Store) Sweep(ctx context.Context) error {
 // nextStation is the first key of whatever comes after a station's.
 func nextStation(k dayKey) dayKey { return keyOf(k.A, k.B.A+"\x00", math.MinInt64) }
 
-// nextIssues is the first key of whatever comes after those of a station and type.
-func nextIssues(k issueKey) issueKey {
-	return issueKeyOf(k.A, k.B.A, monitor.IssueType(k.B.B.A+1), math.MinInt64)
+// thinStates removes the states that are not needed any more, station by station.
+func (s *Store) thinStates(ctx context.Context, oldest, recent int64) error {
+	for from := (kv.Range{}); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var group []dayKey
+		err := s.cfg.Store.View(func(tx *kv.Tx) (err error) {
+			group, err = firstStation(tx, from)
+			return err
+		})
+		if err != nil || len(group) == 0 {
+			return err
+		}
+		if gone := thin(group, oldest, recent); len(gone) > 0 {
+			if err := s.cfg.Store.Update(func(tx *kv.Tx) error { return deleteStates(tx, gone) }); err != nil {
+				return err
+			}
+		}
+		from = states.From(nextStation(group[0]))
+	}
+}
+
+// firstStation gives the states of the first station in a range.
+func firstStation(tx *kv.Tx, from kv.Range) (group []dayKey, err error) {
+	for item, err := range states.Scan(tx, from) {
+		if err != nil {
+			return nil, err
+		}
+		if len(group) > 0 && (item.Key.A != group[0].A || item.Key.B.A != group[0].B.A) {
+			break
+		}
+		group = append(group, item.Key)
+	}
+	return group, nil
+}
+
+func deleteStates(tx *kv.Tx, keys []dayKey) error {
+	for _, k := range keys {
+		if err := states.Delete(tx, k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // thin gives those of a station's states, in order, that are not needed: all but the last of those up to the first day that is
@@ -68,70 +108,6 @@ func thin(group []dayKey, oldest, recent int64) (gone []dayKey) {
 		}
 	}
 	return gone
-}
-
-// sweeper says what is to go of a bucket whose keys come in groups.
-type sweeper[K any] struct {
-	next func(K) K     // the first key after a key's group
-	stop func(K) bool  // this key and those after it in the group stay
-	most int           // how many keys are looked at, at a time
-	gone func([]K) []K // which of those before go
-}
-
-// sweep goes through the groups of keys of a bucket.
-func sweep[K any](ctx context.Context, store *kv.Store, b *kv.Bucket[K, []byte], s sweeper[K]) (removed int, err error) {
-	from := kv.Range{}
-	for {
-		if err := ctx.Err(); err != nil {
-			return removed, err
-		}
-		var first []K
-		var group []K
-		err := store.View(func(tx *kv.Tx) error {
-			for item, err := range b.Scan(tx, from) {
-				if err != nil {
-					return err
-				}
-				first = append(first, item.Key)
-				break
-			}
-			if len(first) == 0 {
-				return nil
-			}
-			for item, err := range b.Scan(tx, b.Between(first[0], s.next(first[0]))) {
-				if err != nil {
-					return err
-				}
-				if s.stop(item.Key) {
-					break
-				}
-				if group = append(group, item.Key); len(group) == s.most {
-					break
-				}
-			}
-			return nil
-		})
-		if err != nil || len(first) == 0 {
-			return removed, err
-		}
-		if len(group) > 0 {
-			gone := s.gone(group)
-			if err := store.Update(func(tx *kv.Tx) error {
-				for _, k := range gone {
-					if err := b.Delete(tx, k); err != nil {
-						return err
-					}
-				}
-				return nil
-			}); err != nil {
-				return removed, err
-			}
-			removed += len(gone)
-		}
-		if len(group) < s.most { // this group is done
-			from = b.From(s.next(first[0]))
-		}
-	}
 }
 
 // Check reads everything and reports what cannot be read and what does not agree. known has the ids of all accounts.

@@ -124,10 +124,11 @@ func TestCheck(t *testing.T) {
 
 // TestSweep removes what ended before the retention, in batches, and nothing that goes on or reaches into it.
 func TestSweep(t *testing.T) {
+	const batch = 1000
 	s := store(t)
 	now := time.UnixMilli(day).Add(400 * 24 * time.Hour)
 	if err := s.Update(func(tx *kv.Tx) error {
-		for i := range int64(2*sweepBatch + 10) {
+		for i := range int64(2*batch + 10) {
 			if err := put(tx, "acme", "A", &Record{Type: monitor.IssueStop, Start: day + i*minute, Until: day + i*minute + 1000}); err != nil {
 				return err
 			}
@@ -152,7 +153,7 @@ func TestSweep(t *testing.T) {
 	for _, tt := range []struct {
 		retention time.Duration
 		want      int
-	}{{0, 2*sweepBatch + 12}, {500 * 24 * time.Hour, 2*sweepBatch + 12}, {400*24*time.Hour - 10*time.Minute, 2*sweepBatch + 2}, {time.Hour, 2}} {
+	}{{0, 2*batch + 12}, {500 * 24 * time.Hour, 2*batch + 12}, {400*24*time.Hour - 10*time.Minute, 2*batch + 2}, {time.Hour, 2}} {
 		if err := New(Config{Store: s, Clock: func() time.Time { return now }, Retention: tt.retention}).Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}

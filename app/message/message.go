@@ -25,8 +25,6 @@ import (
 const (
 	maxAge  = 31 * 24 * time.Hour
 	maxKept = 200
-	// sweepStep is how many are removed in one transaction.
-	sweepStep = 1000
 )
 
 // record is a message as it is stored: a changed field needs a migration. Moments are Unix ms.
@@ -116,29 +114,11 @@ func New(cfg Config) *Service { return &Service{cfg} }
 // Sweep removes messages that are older than 31 days. now must be a time that can be believed. Errors are the store's.
 func (s *Service) Sweep(ctx context.Context, now time.Time) error {
 	oldest := uint64(max(now.Add(-maxAge).UnixMilli(), 0))
-	for more := true; more && ctx.Err() == nil; {
-		err := s.cfg.Store.Update(func(tx *kv.Tx) error {
-			removed := 0
-			for item, err := range messages.Scan(tx, kv.Range{}) {
-				if err != nil {
-					return err
-				}
-				if item.Key.B.B.A >= oldest {
-					continue
-				}
-				if removed++; removed > sweepStep {
-					break
-				}
-				if err := messages.Delete(tx, item.Key); err != nil {
-					return err
-				}
-			}
-			more = removed > sweepStep
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("remove old messages: %w", err)
-		}
+	if _, err := messages.Sweep(ctx, s.cfg.Store, kv.Sweeper[key]{
+		Keep: func(k key) bool { return k.B.B.A >= oldest },
+		Next: func(k key) key { return keyOf(k.A, k.B.A+"\x00", 0, 0) },
+	}); err != nil {
+		return fmt.Errorf("remove old messages: %w", err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // TestSweepInSteps removes more than one transaction does, of several stations, and nothing that is newer.
 func TestSweepInSteps(t *testing.T) {
 	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
-	const before = 2*sweepStep + 10
+	const before = 2010
 	at := func(station string, ms int) *Entry {
 		return &Entry{ID: fmt.Sprint(station, ms), StationCode: station, At: int64(ms), ScheduleID: "s"}
 	}

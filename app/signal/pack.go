@@ -2,7 +2,9 @@ package signal
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"opsmon/kv"
@@ -194,54 +196,16 @@ func (l *Log) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// sweepParts removes days below the first that is kept, station by station.
+// sweepParts removes days below the first that is kept.
 func (l *Log) sweepParts(ctx context.Context, first int64) error {
-	from := kv.Range{}
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var at partKey
-		found := false
-		var old []partKey
-		err := l.cfg.Store.View(func(tx *kv.Tx) error {
-			for item, err := range parts.Scan(tx, from) {
-				if err != nil {
-					return err
-				}
-				if !found {
-					found, at = true, item.Key
-				}
-				if item.Key.A != at.A || item.Key.B.A != at.B.A || dayOf(item.Key) >= first || len(old) == sweepBatch {
-					return nil
-				}
-				old = append(old, item.Key)
-			}
-			return nil
-		})
-		if err != nil || !found {
-			return err
-		}
-		if len(old) > 0 {
-			err := l.cfg.Store.Update(func(tx *kv.Tx) error {
-				for _, k := range old {
-					if err := parts.Delete(tx, k); err != nil {
-						return err
-					}
-					if err := open.Delete(tx, openOf(k.A, k.B.A, dayOf(k))); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		if len(old) < sweepBatch { // this station is done; the next one's name is larger
-			from = parts.From(partOf(at.A, at.B.A+"\x00", -1<<63, 0))
-		}
-	}
+	_, err := parts.Sweep(ctx, l.cfg.Store, kv.Sweeper[partKey]{
+		Keep: func(k partKey) bool { return dayOf(k) >= first },
+		Next: func(k partKey) partKey { return partOf(k.A, k.B.A+"\x00", math.MinInt64, 0) },
+		Remove: func(tx *kv.Tx, k partKey) error {
+			return errors.Join(parts.Delete(tx, k), open.Delete(tx, openOf(k.A, k.B.A, dayOf(k))))
+		},
+	})
+	return err
 }
 
 func (l *Log) sweepIDs(ctx context.Context, before int64) error {
