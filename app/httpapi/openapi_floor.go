@@ -1,0 +1,467 @@
+package httpapi
+
+import (
+	"opsmon/app/auth"
+	"opsmon/schema"
+)
+
+// floorOperations are about what stations do now, what they are to do, and what people and machines say of it.
+var floorOperations = map[string]operation{
+	"GET /station": {
+		id: "listStations", tag: "Station", summary: "What the stations do now",
+		about:  "Each station (meters only where they are named) with its status and since when, the schedules that run with what they have counted, its speed, the stops that go on, and the figures of the shift so far: to the last bit those that `GET /oee` gives by station from its `startAt` to `until`. The sequence number grows with each change that `GET /events` tells; equal numbers show equal values. With `archived` those that have left the manifest come last, as they were then.",
+		answer: "The stations, in the manifest's order.", form: formList, gives: "StationStatus", sample: statusSample, also: []int{400, 503},
+	},
+	"GET /station/:stationCode": {
+		id: "getStation", tag: "Station", summary: "Read what holds at a station",
+		about:  "The station's configuration with everything that it takes from its group, its plant and the account: every flag with the level that decided it, reasons, Task lists with their Tasks, the shift pattern, the SKUs it can run, and its own settings with their defaults filled in. Beside it, what the station does now, who works there and what alert is up; null where that is not known, or not yet.",
+		answer: "The resolved configuration.", form: formResult, gives: "StationConfiguration", also: []int{404},
+	},
+	"POST /station/:stationCode/operator": {
+		id: "setOperator", tag: "Station", summary: "Say who works at a station", role: auth.Operator, body: schema.StationOperator,
+		about:  "The initials show at the station until others are told, or null. A tablet says so of its own stations. Nobody works at an energy meter: 400.",
+		answer: "What is put up at the station.", form: formResult, gives: "StationNote", sample: noteSample, also: []int{404, 409},
+	},
+	"POST /station/:stationCode/alert": {
+		id: "setAlert", tag: "Station", summary: "Put an alert up at a station", role: auth.Supervisor, body: schema.StationAlert,
+		about:  "A message that all should see who look at the station, until it expires or is taken down with null. There is one at a time: a new one takes the place of the one before.",
+		answer: "What is put up at the station.", form: formResult, gives: "StationNote", sample: noteSample, also: []int{404, 409},
+	},
+
+	"GET /schedule": {
+		id: "listSchedules", tag: "Schedule", summary: "List schedules",
+		about:  "Those that have time in the range, by their begin; without a range, in today's production day. A planned schedule without a known end is a moment. Counts change while signals come late.",
+		answer: "A page of schedules.", form: formPage, gives: "Schedule", sample: scheduleSample, also: []int{400},
+	},
+	"POST /schedule": {
+		id: "writeSchedule", tag: "Schedule", summary: "Make or change a schedule",
+		about: "Without `id` a schedule is made. With it, what is given changes: wholly of a planned one, quantity, end and note of a running one.\n\n" +
+			"With `dryrun=true` all is checked as for real, and answered as it would be: nothing is stored, no idempotency key is used up, and a refusal is not listed.\n\n" +
+			"403: it has its own partsPerCycle, or goes to another station, and the flag for that is off. 409: it overlaps another of its kind, one of the same SKU and planned start is there, or it has ended.",
+		answer: "The schedule as it is now.", body: schema.ScheduleWrite, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
+	},
+	"GET /schedule/:scheduleId": {
+		id: "getSchedule", tag: "Schedule", summary: "Read a schedule",
+		answer: "The schedule.", form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404},
+	},
+	"DELETE /schedule/:scheduleId": {
+		id: "deleteSchedule", tag: "Schedule", summary: "Delete a planned schedule",
+		about:  "Also a success when it was deleted before. 409: it has started.",
+		answer: "Deleted.", form: formEmpty, also: []int{404, 409},
+	},
+	"POST /schedule/:scheduleId/start": {
+		id: "startSchedule", tag: "Schedule", summary: "Start a schedule",
+		about: "One production and one non-production schedule run at a station at a time; a non-production one pauses the production one. The body may be left out.\n\n" +
+			"403: another station, or a correction, and the flag for that is off; or an operator would cut short what runs. 409: another of its kind runs, which the message names, or ran then; or it is not planned any more.",
+		answer: "The schedule, running.", body: schema.ScheduleStart, optional: true, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
+	},
+	"POST /schedule/:scheduleId/end": {
+		id: "endSchedule", tag: "Schedule", summary: "End a schedule",
+		about:  "Before its planned end this is a cut short. The body may be left out.\n\n403: it is a cut short, and enableScheduleCutShort is off. 409: it does not run.",
+		answer: "The schedule, completed.", body: schema.ScheduleEnd, optional: true, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
+	},
+	"POST /schedule/:scheduleId/move": {
+		id: "moveSchedule", tag: "Schedule", summary: "Move a planned schedule",
+		about:  "To another station where enableDragBetweenStationsOnGantt is on, or within the group where enableScheduleStationFlexibility is; or to another time. A planned end moves along with the start. With `dryrun=true` it is only checked, as for `POST /schedule`.\n\n409: as for `POST /schedule`, or it has started.",
+		answer: "The schedule as it is now.", body: schema.ScheduleMove, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{404, 409},
+	},
+	"POST /quick-schedule": {
+		id: "quickSchedule", tag: "Schedule", summary: "Start a schedule that nobody planned",
+		about:  "Of a SKU with allowUseInQuickSchedule, or of a reason for non-production.\n\n403: enableQuickScheduleStart is off at the station. 409: another of its kind runs.",
+		answer: "The schedule, running.", body: schema.ScheduleQuick, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{409},
+	},
+	"GET /production": {
+		id: "listProduction", tag: "Production", summary: "List what operators entered",
+		about:  "Those in the range, by time; without a range, in today's production day. None is ever changed: one that was wrong is taken back by another. What later facts (a late batch, manual downtime entered over it) left no room for is shown as unapplied, and is in no total.",
+		answer: "A page of entries.", form: formPage, gives: "ProductionEntry", sample: entrySample, also: []int{400},
+	},
+	"POST /production": {
+		id: "enterProduction", tag: "Production", summary: "Enter units by hand",
+		about: "Good and bad units that were made (enableManualProduction), good units that turned out bad (enableRejectProduction), or a correction of a count by a difference (enableProductionCorrection; of a schedule that has ended enableHistoricalCorrection, for admins). " +
+			"A schedule's good count has one source: where the machine counts, good units that are entered are shown and not added.\n\n" +
+			"403: the flag is off at the station. 409: no production schedule ran then, a total would be negative then or at a later moment, the schedule would have more units than one may, manual downtime is active, or the signals of that time are not kept any more.",
+		answer: "The entry.", body: schema.ProductionCreate, form: formResult, gives: "ProductionEntry", sample: entrySample, also: []int{404, 409},
+	},
+	"POST /production/:entryId/undo": {
+		id: "undoProduction", tag: "Production", summary: "Take an entry back",
+		about:  "By a counter-entry; both stay in the list. Who may enter it may take it back while the schedule runs, then an admin.\n\n403: the flag is off. 409: it was taken back before, a total would be negative at some moment, or the signals of its time are not kept any more.",
+		answer: "The counter-entry.", body: schema.ProductionUndo, form: formResult, gives: "ProductionEntry", sample: entrySample, also: []int{404, 409},
+	},
+	"GET /refused": {
+		id: "listRefused", tag: "Admin", summary: "List writes of the floor that were refused",
+		about:  "Those that came with an `Idempotency-Key`, the latest first: what a tablet sent that had been offline, and nobody saw refused. Without the key only the answer tells of a refusal: nothing would show that the same was accepted later. One that is accepted in the end is not in the list any more.",
+		answer: "A page of requests.", form: formPage, gives: "RefusedRequest", also: []int{400},
+		sample: `{"key":"5f0c1b9e-7d1a","firstAt":"2026-11-20T08:15:30.123Z","lastAt":"2026-11-20T08:15:31.200Z","times":2,"method":"POST","path":"/schedule/q4m2x7c3w6zd/start","body":"{\"at\":\"2026-11-20T06:00:00Z\"}","status":409,"errorMessage":"at PACK-1 the schedule m5k2q7x3c6wd is running since 2026-11-20T05:58:12.000Z; end it first, or start with endrunning=true","details":[],"by":"tablet:line 1@acme.example","from":"192.0.2.17"}`,
+	},
+
+	"GET /signal": {
+		id: "listSignals", tag: "Signal", summary: "List what was sent of a station",
+		about:  "Every signal that was taken, as it is kept, the oldest first. A range may have a day: 25 hours where the clock goes back.",
+		answer: "A page of signals.", form: formPage, gives: "SignalLine", also: []int{400},
+		sample: `{"at":"2026-11-20T08:15:30.123Z","arrivedAt":"2026-11-20T08:15:30.320Z","source":"device:acme/press-gateway","id":"81723","clockCorrected":false,"values":{"productive":true,"productionCountGood":48211,"electricalKw":4.2}}`,
+	},
+	"POST /signal": {
+		id: "sendSignals", tag: "Signal", summary: "Send signals of machines",
+		about:  "For devices, members and admins. What is accepted is durable when this is answered. A signal that cannot be taken does no harm to the others: what is no object, an unknown station, a wrong value, a time before what is kept. One that is more than two minutes in the future is taken at its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived. 429: more signals come from this credential than it may send; send the same again after `Retry-After`.",
+		answer: "What became of each signal.", body: schema.SignalBatch, form: formList, gives: "SignalOutcome", also: []int{409},
+		sample: `{"index":0,"accepted":true,"issue":""}`,
+	},
+	"GET /task": {
+		id: "listTasks", tag: "Task", summary: "List what operators have to do, or had",
+		about: "A Task of a list, each time it falls due at a station. With `state=pending` and no range all that is pending, by its deadline; otherwise those that became available in the range, which is the last seven days when none is given, the newest first. " +
+			"A range may have 400 days for one station and 31 for several.\n\nOnly where `enableTasks` is on are Tasks made, and never at energy meters. When that goes off, what is pending of schedules that run, and of lists that were started, stays until it can be completed again, or is missed at its schedule's end. What was completed or missed is kept for 400 days, and of a station the newest 10,000.",
+		answer: "A page of Tasks.", form: formPage, gives: "TaskInstance", sample: taskSample, also: []int{400, 503},
+	},
+	"POST /task/:taskId/complete": {
+		id: "completeTask", tag: "Task", summary: "Say that a Task is done", role: auth.Operator,
+		about: "At the stations that the caller may act on. What was missed can be completed with an `at` before its deadline, up to 24 hours back: a tablet that was offline sends it late.\n\n" +
+			"403: the station is not the caller's, or `enableTasks` is off. 409: it was completed before, or missed.",
+		answer: "The Task as it is now.", body: schema.TaskComplete, form: formResult, gives: "TaskInstance", sample: taskSample, also: []int{404, 409, 503},
+	},
+	"POST /task-list/:taskListCode/start": {
+		id: "startTaskList", tag: "Task", summary: "Start a Task list that is on demand", role: auth.Operator,
+		about: "Its Tasks on demand are pending from then on, until they are completed: they have no deadline.\n\n" +
+			"403: the station is not the caller's, or `enableTasks` is off. 404: no such list is available at the station. 409: the list has no Task on demand, or Tasks of an earlier start are pending.",
+		answer: "The Tasks, in their order.", body: schema.TaskListStart, form: formResult, gives: "StartedTaskList", sample: `{"tasks":[` + taskSample + `]}`, also: []int{404, 409, 503},
+	},
+	"GET /message": {
+		id: "listMessages", tag: "Message", summary: "List what people left for the next shift",
+		about:  "The newest first, done or not; with `open=true` those that nobody has done yet. A message is kept for 31 days, and of a station the newest 200.",
+		answer: "The messages.", form: formList, gives: "Message", sample: messageSample, also: []int{400, 503},
+	},
+	"POST /message": {
+		id: "postMessage", tag: "Message", summary: "Leave a message for the next shift", role: auth.Operator,
+		about:  "Whoever watches the station sees it at once, and who comes after until somebody says that it is done.\n\n403: the station is not the caller's.",
+		answer: "The message.", body: schema.MessageCreate, form: formResult, gives: "Message", sample: messageSample, also: []int{409, 503},
+	},
+	"POST /message/:messageId/done": {
+		id: "messageDone", tag: "Message", summary: "Say that a message is done", role: auth.Operator,
+		about:  "Who says so first counts: one that is done stays as it is, and the answer shows by whom.\n\n403: the station is not the caller's.",
+		answer: "The message as it is now.", body: schema.MessageDone, form: formResult, gives: "Message", sample: messageSample, also: []int{404, 409, 503},
+	},
+	"GET /events": {
+		id: "getEvents", tag: "Event", summary: "Follow what changes",
+		about: "Server-sent events, for as long as the client stays. Each has an `id`, one of the types `station` (what a station does, its counts and speed; of several in quick succession the newest alone), `issue`, `schedule`, `task`, `message` (one was left for the next shift, or is done) and `account` (a new revision of the configuration: its number, time, author and note; whatever stations were asked for), and as `data` what has changed, in the form that reading it has. A Task that the manifest no longer asks for is told once more, with the state `withdrawn`; where more than 20 Tasks of a station change at once, `data` is `{stationCode, changed}` and they are to be read anew. " +
+			"A client that comes back with `Last-Event-ID` goes on where it was. The type `reset` tells that it has missed what is no longer known: read everything anew. The type `beat` comes every 15 seconds when nothing else does: who hears nothing for much longer has lost the connection.\n\n" +
+			"The stream ends after an hour, when the credential is revoked or expires, when the role behind it changes, and when the service stops: connect again. A client that does not read is cut off.\n\n429: too many streams are open with this credential. 503: too many are open in all.",
+		answer: "Events, until one side ends.", form: formEvents, also: []int{400, 429, 503},
+		sample: "retry: 3000\nid: 1763626530123\n\nid: 1763626530124\nevent: station\ndata: {\"stationCode\":\"PACK-1\"}\n\n",
+	},
+	"GET /issue": {
+		id: "listIssues", tag: "Issue", summary: "List stops, slow periods and manual downtimes",
+		about: "Those that have time in the range, whole, the latest first; without a range, in today's production day. The engine finds them, and finds them again when late signals come; what people said of one follows it: to the stop that has its name or lies nearest to its time, to both where it is two now. " +
+			"What fits none any more is listed with `orphaned`. The parts of each have its time exactly, and `uncausedMs` is the time that nobody has named a cause of.",
+		answer: "A page of stops.", form: formPage, gives: "Issue", sample: issueSample, also: []int{400, 503},
+	},
+	"POST /issue": {
+		id: "manualDowntime", tag: "Issue", summary: "Start, end or record a manual downtime",
+		about: "Without `endAt` one starts, at `startAt` or now. With `endAt` alone the one that goes on ends. With both, one that is over is recorded, up to 24 hours back, by a supervisor up to 31 days. Nothing counts while it lasts. An energy meter has none.\n\n" +
+			"403: the flag `enableManualDowntime` is off at the station; the sentence names the level that decided. 409: one goes on already or none does, or the time overlaps another.",
+		answer: "The downtime as it is now.", body: schema.IssueCreate, form: formResult, gives: "Issue", sample: issueSample, also: []int{409, 503},
+	},
+	"POST /issue/:issueId/acknowledge": {
+		id: "acknowledgeIssue", tag: "Issue", summary: "Say that somebody has seen a stop",
+		about:  "The body may be left out but by a tablet, which has to tell initials. 409: somebody said so before.",
+		answer: "The stop as it is now.", body: schema.IssueAcknowledge, optional: true, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/estimate": {
+		id: "estimateIssue", tag: "Issue", summary: "Say when a stop is expected to end",
+		about:  "409: it has ended.",
+		answer: "The stop as it is now.", body: schema.IssueEstimate, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/escalate": {
+		id: "escalateIssue", tag: "Issue", summary: "Take a stop further up",
+		about:  "With a level from 1 to 5. 409: 200 events are kept of the stop, and no more.",
+		answer: "The stop as it is now.", body: schema.IssueEscalate, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/cause": {
+		id: "nameIssue", tag: "Issue", summary: "Say what caused a stop",
+		about:  "A reason that is available at the station, is for downtime and is no heading; null takes back what people said. Of a stop that goes on, too. `partStartAt` names one part of a stop that is split. Figures follow at once.",
+		answer: "The stop as it is now.", body: schema.IssueCause, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/split": {
+		id: "splitIssue", tag: "Issue", summary: "Cut a stop into parts",
+		about:  "In place of the parts that it had. Figures follow at once.",
+		answer: "The stop as it is now.", body: schema.IssueSplit, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+	"POST /issue/:issueId/exclude": {
+		id: "excludeIssue", tag: "Issue", summary: "Take a stop out of the figures, or back in",
+		about:  "Its time then is in no numerator and no denominator, as time without data is: `excludedMs` of `GET /oee` tells how much, while `coverage` stays as it is, since there is data of it. Its windows stay what they are. 409: it is so already, or is a slow period, in which units were made.",
+		answer: "The stop as it is now.", body: schema.IssueExclude, form: formResult, gives: "Issue", sample: issueSample, also: []int{404, 409, 503},
+	},
+}
+
+const (
+	statusSample = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing","statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","isAlive":true,"currentOperatorInitials":"ABC","currentOperatorSince":"2026-11-20T06:02:11.000Z","alertMessage":null,"alertExpiresAt":null,"lineSpeed":null,"lineSpeedTarget":null,` +
+		`"schedule":{"id":"s7xk2v9m4q6w","skuCode":"BOWL","reasonCode":null,"workOrderReference":"WO-20417","plannedQuantity":4800,"goodCount":1212,"badCount":7,"idealCount":1350.5,"targetCount":1275,"countedByHand":false},"nonProductionSchedule":null,"issues":[{"id":"PACK-1.stop-1795680930000","type":"stop","startAt":"2026-11-20T08:15:30.000Z","causeCode":null}],"shift":` + soFarSample + `,"archived":false,"sequence":41827}`
+	soFarSample = `{"name":"Early","startAt":"2026-11-20T06:00:00.000Z","endAt":"2026-11-20T14:00:00.000Z","until":"2026-11-20T08:15:00.000Z","availability":{"value":0.944,"numerator":7647000,"denominator":8100000},"performance":{"value":0.956,"numerator":1219,"denominator":1275},` +
+		`"quality":{"value":0.994,"numerator":1212,"denominator":1219},"oee":{"value":0.897,"numerator":0.897,"denominator":1},"coverage":{"value":1,"numerator":8100000,"denominator":8100000},` +
+		`"goodCount":1212,"badCount":7,"idealCount":1350.5,"targetCount":1275,"scheduledProductionMs":8100000,"downtimeMs":453000,"productiveMs":7380000}`
+	noteSample = `{"stationCode":"PACK-1","currentOperatorInitials":"ABC","currentOperatorSince":"2026-11-20T06:02:11.000Z","alertMessage":"Maintenance at 14:00","alertExpiresAt":"2026-11-20T14:00:00.000Z"}`
+	taskSample = `{"id":"PACK-1.mqwkm4g0.0","stationCode":"PACK-1","state":"pending","trigger":"cron","taskCode":"WALK","title":"Walk round the machine","description":null,"requireNotes":true,"taskListCode":"ROUND","taskListName":"Round","order":1,"scheduleId":null,` +
+		`"availableAt":"2026-11-20T07:30:00.000Z","deadlineAt":"2026-11-20T08:00:00.000Z","startedBy":null,"completedAt":null,"recordedAt":null,"completedBy":null,"note":null}`
+	messageSample = `{"id":"PACK-1.mqwkm4g0.3","stationCode":"PACK-1","text":"The feeder jams with the blue film, run it at 80 %","initials":"ABC","shiftName":"Early","at":"2026-11-20T13:50:00.000Z","recordedAt":"2026-11-20T13:50:00.212Z","doneAt":null,"doneBy":null,"doneRecordedAt":null}`
+)
+
+// issueSample is the example of a stop with what was said of it.
+const issueSample = `{"id":"PACK-1.stop-1795680930000","type":"stop","stationCode":"PACK-1","startAt":"2026-11-20T08:15:30.000Z","endAt":"2026-11-20T08:45:30.000Z","durationMs":1800000,"causeCode":null,"causeFrom":null,"uncausedMs":600000,"note":"a fuse",` +
+	`"parts":[{"startAt":"2026-11-20T08:15:30.000Z","endAt":"2026-11-20T08:35:30.000Z","durationMs":1200000,"causeCode":"BRK-E","causeFrom":"person","excluded":false},{"startAt":"2026-11-20T08:35:30.000Z","endAt":"2026-11-20T08:45:30.000Z","durationMs":600000,"causeCode":null,"causeFrom":null,"excluded":false}],` +
+	`"scheduleId":"q4m2x7c3w6zd","skuCode":"BK-1000","excluded":false,"acknowledged":{"at":"2026-11-20T08:18:02.000Z","by":"tablet:line 1@acme.example","initials":"KLM"},"estimate":null,"escalation":{"level":1,"note":"the fitter is called","at":"2026-11-20T08:20:00.000Z","by":"tablet:line 1@acme.example"},"orphaned":false,` +
+	`"events":[{"at":"2026-11-20T08:18:02.000Z","recordedAt":"2026-11-20T08:18:02.114Z","by":"tablet:line 1@acme.example","initials":"KLM","action":"acknowledge","value":null,"note":null}]}`
+
+// scheduleSample and entrySample are examples of answers about schedules.
+const (
+	scheduleSample = `{"id":"q4m2x7c3w6zd","stationCode":"PACK-1","kind":"production","type":"fixedQuantity","state":"running","paused":false,"skuCode":"BK-1000","reasonCode":null,"workOrderReference":"WO-20417",` +
+		`"plannedStartAt":"2026-11-20T06:00:00.000Z","plannedEndAt":null,"plannedQuantity":4800,"cycleTime":null,"unitsPerMinute":null,"unitsPerHour":null,"lineSpeedTarget":null,"partsPerCycle":null,` +
+		`"autoStart":true,"autoEnd":false,"autoEndOnQuantityComplete":true,"extendShift":false,"note":null,"expectedEndAt":"2026-11-20T07:36:00.000Z","expectedQuantity":4800,"rate":{"unitsPerMinute":50,"from":"sku"},` +
+		`"actualStartAt":"2026-11-20T06:00:00.000Z","actualEndAt":null,"goodCount":1311,"badCount":9,"otherCount":0,"unappliedEntries":0,` +
+		`"events":[{"move":"create","at":"2026-11-19T15:12:04.551Z","recordedAt":"2026-11-19T15:12:04.551Z","by":"planner@acme.example","initials":null,"note":null},{"move":"autoStart","at":"2026-11-20T06:00:00.000Z","recordedAt":"2026-11-20T06:00:00.412Z","by":"service","initials":null,"note":null}],` +
+		`"createdAt":"2026-11-19T15:12:04.551Z","updatedAt":"2026-11-20T06:00:00.412Z"}`
+	entrySample = `{"id":"b7n4t6r3y5hj","stationCode":"PACK-1","scheduleId":"q4m2x7c3w6zd","at":"2026-11-20T06:41:00.000Z","effectiveAt":"2026-11-20T06:41:00.000Z","good":48,"bad":2,"reject":0,"correction":false,"initials":"KLM","note":null,"undoes":null,"undoneBy":null,"unapplied":null,"recordedAt":"2026-11-20T06:41:00.203Z","by":"tablet:line 1@acme.example"}`
+)
+
+// stationSample is the example of a station's configuration, without its flags and settings.
+const stationSample = `{"code":"PACK-1","name":"Packer 1","plant":{"code":"leeds","name":"Leeds","timezone":"Europe/London"},"group":{"code":"packing","name":"Packing"},"currentOperatorInitials":"ABC","statusCode":"productive","statusCodeUpdatedAt":"2026-11-20T08:15:30.123Z","alertMessage":null,"alertExpiresAt":null,` +
+	`"flags":{},"reasons":[{"code":"BRK","name":"Breakdown","description":null,"type":["downtime"],"oee":null,"heading":false,"reasons":[]}],` +
+	`"taskLists":[{"code":"START","name":"Before the first piece","description":null,"trigger":{"type":"schedule"},"tasks":[{"code":"CHECK","title":"Check the mould","description":null,"requireNotes":false,"order":1,"trigger":null}]}],` +
+	`"shiftPattern":{"code":"day","title":"Day shift","shifts":[{"name":"Day","startHour":6,"duration":8,"weekDay":"1"}],"from":"group"},"skus":[{"code":"BK-1000","name":"Bread, 1 kg","allowUseInQuickSchedule":true}],"settings":{}}`
+
+// floorModels are of stations as they are now, schedules and what operators enter.
+const floorModels = `{
+"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "currentOperatorSince", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "shift", "archived", "sequence"], "additionalProperties": false, "properties": {
+ "stationCode": {"type": "string"}, "name": {"type": "string"}, "plantCode": {"type": "string"}, "groupCode": {"type": "string"},
+ "statusCode": {"description": "The first of these that fits.", "type": "string", "enum": ["disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"]},
+ "statusCodeUpdatedAt": {"description": "Since when.", "type": "string", "format": "date-time"},
+ "isAlive": {"description": "There was a sign of life lately.", "type": "boolean"},
+ "currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},
+ "currentOperatorSince": {"description": "When that was said last; null: nobody.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+ "alertMessage": {"description": "What all should see; null: nothing.", "type": ["string", "null"]},
+ "alertExpiresAt": {"description": "Until when it is shown; null: until it is taken down.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+ "lineSpeed": {"description": "The shown speed; null: not known.", "type": ["number", "null"]},
+ "lineSpeedTarget": {"description": "The schedule's, else the SKU's, else the station's.", "type": ["number", "null"]},
+ "schedule": {"description": "The production schedule that runs.", "anyOf": [{"$ref": "#/components/schemas/RunningSchedule"}, {"type": "null"}]},
+ "nonProductionSchedule": {"description": "The non-production schedule that runs, and pauses the other.", "anyOf": [{"$ref": "#/components/schemas/RunningSchedule"}, {"type": "null"}]},
+ "issues": {"description": "The stops and slow periods that go on.", "type": "array", "items": {"$ref": "#/components/schemas/OpenIssue"}},
+ "shift": {"description": "The shift that goes on, so far; null: out of shift, or nothing is captured there.", "anyOf": [{"$ref": "#/components/schemas/ShiftSoFar"}, {"type": "null"}]},
+ "archived": {"description": "It has left the manifest, and this is how it was last.", "type": "boolean"},
+ "sequence": {"description": "Grows with each change; the same one shows the same everywhere.", "type": "integer", "minimum": 0}}},
+"ShiftSoFar": {"description": "The shift that goes on, or the production day of a station without a pattern, up to the last whole minute: the figures that GET /oee gives by station and the default profile from startAt to until.", "type": "object", "required": ["name", "startAt", "endAt", "until", "availability", "performance", "quality", "oee", "coverage", "goodCount", "badCount", "idealCount", "targetCount", "scheduledProductionMs", "downtimeMs", "productiveMs"], "additionalProperties": false, "properties": {
+ "name": {"description": "Null: it has none.", "type": ["string", "null"]},
+ "startAt": {"$ref": "#/components/schemas/Moment"},
+ "endAt": {"description": "Null: its time is over, and a schedule extends it.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+ "until": {"description": "The end of the last whole minute in it.", "$ref": "#/components/schemas/Moment"},
+ "availability": {"$ref": "#/components/schemas/Ratio"},
+ "performance": {"$ref": "#/components/schemas/Ratio"},
+ "quality": {"$ref": "#/components/schemas/Ratio"},
+ "oee": {"$ref": "#/components/schemas/Ratio"},
+ "coverage": {"$ref": "#/components/schemas/Ratio"},
+ "goodCount": {"type": "number"}, "badCount": {"type": "number"},
+ "idealCount": {"description": "Units due by the rate in known scheduled production; null: there is no rate.", "type": ["number", "null"]},
+ "targetCount": {"description": "The same without downtime.", "type": ["number", "null"]},
+ "scheduledProductionMs": {"type": "integer"}, "downtimeMs": {"type": "integer"}, "productiveMs": {"type": "integer"}}},
+"Schedule": {"description": "A schedule, and how far it has got.", "type": "object", "required": ["id", "stationCode", "kind", "type", "state", "paused", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity", "cycleTime", "unitsPerMinute", "unitsPerHour", "lineSpeedTarget", "partsPerCycle", "autoStart", "autoEnd", "autoEndOnQuantityComplete", "extendShift", "note", "expectedEndAt", "expectedQuantity", "rate", "actualStartAt", "actualEndAt", "goodCount", "badCount", "otherCount", "unappliedEntries", "events", "createdAt", "updatedAt"], "additionalProperties": false, "properties": {
+ "id": {"description": "Empty of one that dryrun did not make.", "type": "string"},
+ "stationCode": {"type": "string"},
+ "kind": {"type": "string", "enum": ["production", "nonProduction"]},
+ "type": {"description": "Which of quantity and end were given.", "type": "string", "enum": ["continuous", "fixedQuantity", "fixedEnd", "fixedQuantityAndEnd"]},
+ "state": {"type": "string", "enum": ["planned", "running", "completed", "deleted"]},
+ "paused": {"description": "A non-production schedule runs above it.", "type": "boolean"},
+ "skuCode": {"type": ["string", "null"]},
+ "reasonCode": {"type": ["string", "null"]},
+ "workOrderReference": {"type": ["string", "null"]},
+ "plannedStartAt": {"$ref": "#/components/schemas/Moment"},
+ "plannedEndAt": {"anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}], "description": "As it was given."},
+ "plannedQuantity": {"description": "As it was given.", "type": ["number", "null"]},
+ "cycleTime": {"description": "As it was given.", "type": ["number", "null"]},
+ "unitsPerMinute": {"description": "As it was given.", "type": ["number", "null"]},
+ "unitsPerHour": {"description": "As it was given.", "type": ["number", "null"]},
+ "lineSpeedTarget": {"description": "As it was given.", "type": ["number", "null"]},
+ "partsPerCycle": {"description": "As it was given.", "type": ["number", "null"]},
+ "autoStart": {"type": "boolean"},
+ "autoEnd": {"type": "boolean"},
+ "autoEndOnQuantityComplete": {"description": "Null: as the account says.", "type": ["boolean", "null"]},
+ "extendShift": {"type": "boolean"},
+ "note": {"type": ["string", "null"]},
+ "expectedEndAt": {"anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}], "description": "Given, or as quantity and rate imply over shift time."},
+ "expectedQuantity": {"description": "Given, or as end and rate imply over shift time.", "type": ["number", "null"]},
+ "rate": {"description": "The effective rate.", "type": "object", "required": ["unitsPerMinute", "from"], "additionalProperties": false, "properties": {"unitsPerMinute": {"type": ["number", "null"]}, "from": {"description": "implied: by quantity and end.", "type": ["string", "null"], "enum": ["implied", "schedule", "sku", "station", null]}}},
+ "actualStartAt": {"anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+ "actualEndAt": {"anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+ "goodCount": {"description": "Units recorded; null: not known yet.", "type": ["number", "null"]},
+ "badCount": {"type": ["number", "null"]},
+ "otherCount": {"description": "Good units of the source that is not the schedule's: shown, not added.", "type": ["number", "null"]},
+ "unappliedEntries": {"description": "Operators' entries that do not count in full, as later facts left no room for them; GET /production shows which.", "type": ["integer", "null"], "minimum": 0},
+ "events": {"description": "Its moves, in order.", "type": "array", "items": {"$ref": "#/components/schemas/ScheduleEvent"}},
+ "createdAt": {"$ref": "#/components/schemas/Moment"},
+ "updatedAt": {"$ref": "#/components/schemas/Moment"}}},
+"ScheduleEvent": {"description": "A move of a schedule.", "type": "object", "required": ["move", "at", "recordedAt", "by", "initials", "note"], "additionalProperties": false, "properties": {
+ "move": {"type": "string", "enum": ["create", "change", "start", "autoStart", "end", "cutShort", "autoEnd", "quantityReached", "replaced", "stationLeft", "delete", "correction", "move", "notStarted", "maximumReached"]},
+ "at": {"$ref": "#/components/schemas/Moment", "description": "When it took effect."},
+ "recordedAt": {"$ref": "#/components/schemas/Moment"},
+ "by": {"description": "E-mail address, or the credential; service for what went by itself.", "type": "string"},
+ "initials": {"type": ["string", "null"]},
+ "note": {"type": ["string", "null"]}}},
+"ProductionEntry": {"description": "What an operator entered.", "type": "object", "required": ["id", "stationCode", "scheduleId", "at", "effectiveAt", "good", "bad", "reject", "correction", "initials", "note", "undoes", "undoneBy", "unapplied", "recordedAt", "by"], "additionalProperties": false, "properties": {
+ "id": {"type": "string"},
+ "stationCode": {"type": "string"},
+ "scheduleId": {"type": "string"},
+ "at": {"$ref": "#/components/schemas/Moment"},
+ "effectiveAt": {"$ref": "#/components/schemas/Moment", "description": "Where it counts: before a pause, or the end of the schedule."},
+ "good": {"type": "number"},
+ "bad": {"type": "number"},
+ "reject": {"description": "Good units that turned out bad.", "type": "number"},
+ "correction": {"type": "boolean"},
+ "initials": {"type": "string"},
+ "note": {"type": ["string", "null"]},
+ "undoes": {"description": "The entry that it takes back.", "type": ["string", "null"]},
+ "undoneBy": {"description": "The entry that took it back.", "type": ["string", "null"]},
+ "unapplied": {"description": "What of it is missing from the counts, in units and signed as the entry is, as later facts left no room for it: no total falls below zero. Null: it counts in full.", "type": ["object", "null"], "required": ["good", "bad"], "additionalProperties": false, "properties": {"good": {"type": "number"}, "bad": {"type": "number"}}},
+ "recordedAt": {"$ref": "#/components/schemas/Moment"},
+ "by": {"type": "string"}}},
+"RefusedRequest": {"description": "A write of the floor that was refused.", "type": "object", "required": ["key", "firstAt", "lastAt", "times", "method", "path", "body", "status", "errorMessage", "details", "by", "from"], "additionalProperties": false, "properties": {
+ "key": {"description": "Its idempotency key.", "type": "string"},
+ "firstAt": {"$ref": "#/components/schemas/Moment"},
+ "lastAt": {"$ref": "#/components/schemas/Moment"},
+ "times": {"description": "How often it came.", "type": "integer", "minimum": 1},
+ "method": {"type": "string"},
+ "path": {"type": "string"},
+ "body": {"description": "The first 4 KiB.", "type": "string"},
+ "status": {"type": "integer"},
+ "errorMessage": {"type": "string"},
+ "details": {"type": "array", "items": {"$ref": "#/components/schemas/Detail"}},
+ "by": {"description": "E-mail address, or the credential.", "type": "string"},
+ "from": {"description": "The network address.", "type": "string"}}},
+"RunningSchedule": {"description": "A schedule that runs.", "type": "object", "required": ["id", "skuCode", "reasonCode", "workOrderReference", "plannedQuantity", "goodCount", "badCount", "idealCount", "targetCount", "countedByHand"], "additionalProperties": false, "properties": {
+ "id": {"type": "string"}, "skuCode": {"type": ["string", "null"]}, "reasonCode": {"type": ["string", "null"]}, "workOrderReference": {"type": ["string", "null"]}, "plannedQuantity": {"description": "Units; null: none planned.", "type": ["number", "null"]},
+ "goodCount": {"description": "Units recorded so far.", "type": "number"}, "badCount": {"type": "number"},
+ "idealCount": {"description": "Units due by the last full minute, by the rate in the schedule's known time; null: there is no rate.", "type": ["number", "null"]},
+ "targetCount": {"description": "The same without downtime.", "type": ["number", "null"]},
+ "countedByHand": {"description": "Good units that operators enter are counted; otherwise the machine counts, and what they enter is kept and not added.", "type": "boolean"}}},
+"OpenIssue": {"description": "A stop, slow period or manual downtime that goes on.", "type": "object", "required": ["id", "type", "startAt", "causeCode"], "additionalProperties": false, "properties": {
+ "id": {"type": "string"}, "type": {"type": "string", "enum": ["stop", "slow", "manual"]}, "startAt": {"type": "string", "format": "date-time"}, "causeCode": {"description": "Null: not known.", "type": ["string", "null"]}}}
+}`
+
+// noteModels are of what is put up at a station.
+const noteModels = `{
+"StationNote": {"description": "What is put up at a station.", "type": "object", "required": ["stationCode", "currentOperatorInitials", "currentOperatorSince", "alertMessage", "alertExpiresAt"], "additionalProperties": false, "properties": {
+	"stationCode": {"type": "string"},
+	"currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},
+	"currentOperatorSince": {"description": "When that was said last; null: nobody.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"alertMessage": {"description": "What all should see; null: nothing.", "type": ["string", "null"]},
+	"alertExpiresAt": {"description": "Until when it is shown; null: until it is taken down.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}}
+}`
+
+// stationModels are of what holds at a station.
+const stationModels = `{
+"StationConfiguration": {"description": "What holds at a station, and which level decided it.", "type": "object", "required": ["code", "name", "plant", "group", "flags", "reasons", "taskLists", "shiftPattern", "skus", "settings", "currentOperatorInitials", "statusCode", "statusCodeUpdatedAt", "alertMessage", "alertExpiresAt"], "additionalProperties": false, "properties": {
+	"currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},
+	"alertMessage": {"description": "What all should see; null: nothing.", "type": ["string", "null"]},
+	"alertExpiresAt": {"description": "Until when it is shown; null: until it is taken down.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"statusCode": {"description": "What it does, as the list of stations tells; null: not known yet.", "type": ["string", "null"]},
+	"statusCodeUpdatedAt": {"description": "Since when.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"code": {"description": "Code of the station.", "type": "string"},
+	"name": {"description": "Name of the station.", "type": "string"},
+	"plant": {"$ref": "#/components/schemas/StationPlant"},
+	"group": {"$ref": "#/components/schemas/Ref", "description": "The station's group."},
+	"flags": {"$ref": "#/components/schemas/StationFlags"},
+	"reasons": {"description": "The reasons that may be used here, as a tree.", "type": "array", "items": {"$ref": "#/components/schemas/StationReason"}},
+	"taskLists": {"description": "The Task lists that are available here.", "type": "array", "items": {"$ref": "#/components/schemas/StationTaskList"}},
+	"shiftPattern": {"description": "The shift pattern in force; null when there is none.", "anyOf": [{"$ref": "#/components/schemas/StationShiftPattern"}, {"type": "null"}]},
+	"skus": {"description": "The SKUs that the station can run.", "type": "array", "items": {"$ref": "#/components/schemas/StationSku"}},
+	"settings": {"$ref": "#/components/schemas/StationSettings"}}},
+"StationPlant": {"description": "The plant of a station.", "type": "object", "required": ["code", "name", "timezone"], "additionalProperties": false, "properties": {
+	"code": {"type": "string"}, "name": {"type": "string"},
+	"timezone": {"description": "IANA name of the time zone.", "type": "string"}}},
+"FlagDecision": {"description": "A resolved flag and the level that decided it.", "type": "object", "required": ["value", "from"], "additionalProperties": false, "properties": {
+	"value": {"type": "string", "enum": ["on", "off"]},
+	"from": {"description": "default: no level said anything.", "type": "string", "enum": ["station", "group", "plant", "account", "default"]}}},
+"StationReason": {"description": "A reason that may be used at a station, or the heading of some that may.", "type": "object", "required": ["code", "name", "description", "type", "oee", "heading", "reasons"], "additionalProperties": false, "properties": {
+	"code": {"type": "string"}, "name": {"type": ["string", "null"]}, "description": {"type": ["string", "null"]},
+	"type": {"description": "What the reason can be given to.", "type": ["array", "null"], "items": {"type": "string", "enum": ["downtime", "non_production"]}},
+	"oee": {"description": "How OEE counts the time.", "type": ["string", "null"], "enum": ["setup", "changeover", "planned", null]},
+	"heading": {"description": "It stands here for its children only and cannot be chosen.", "type": "boolean"},
+	"reasons": {"type": "array", "items": {"$ref": "#/components/schemas/StationReason"}}}},
+"StationTaskList": {"description": "A Task list with its Tasks in order.", "type": "object", "required": ["code", "name", "description", "trigger", "tasks"], "additionalProperties": false, "properties": {
+	"code": {"type": "string"}, "name": {"type": "string"}, "description": {"type": ["string", "null"]},
+	"trigger": {"anyOf": [{"$ref": "#/components/schemas/Trigger"}, {"type": "null"}]},
+	"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/StationTask"}}}},
+"StationTask": {"description": "A Task as it stands in one list.", "type": "object", "required": ["code", "title", "description", "requireNotes", "order", "trigger"], "additionalProperties": false, "properties": {
+	"code": {"type": "string"}, "title": {"type": "string"}, "description": {"type": ["string", "null"]},
+	"requireNotes": {"type": "boolean"},
+	"order": {"description": "Its place in the list; null when the manifest gives none.", "type": ["number", "null"]},
+	"trigger": {"description": "The Task's own; it applies where the list has none.", "anyOf": [{"$ref": "#/components/schemas/Trigger"}, {"type": "null"}]}}}
+}`
+
+// issueModels are of stops and slow periods, with what was said of them.
+const issueModels = `{
+"Issue": {"description": "A stop, a slow period or a manual downtime, with what people said of it.", "type": "object", "required": ["id", "type", "stationCode", "startAt", "endAt", "durationMs", "causeCode", "causeFrom", "uncausedMs", "note", "parts", "scheduleId", "skuCode", "excluded", "acknowledged", "estimate", "escalation", "orphaned", "events"], "additionalProperties": false, "properties": {
+	"id": {"description": "Names it within the account. Late signals may give it another one; the old one is understood.", "type": "string"},
+	"type": {"type": "string", "enum": ["stop", "slow", "manual"]}, "stationCode": {"type": "string"},
+	"startAt": {"$ref": "#/components/schemas/Moment"},
+	"endAt": {"description": "Null: it goes on.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"durationMs": {"description": "Milliseconds so far.", "type": "integer", "minimum": 0},
+	"causeCode": {"description": "A reason's code. Null: nobody knows, or its parts differ.", "type": ["string", "null"]},
+	"causeFrom": {"description": "Who named it: people's word comes before the machine's.", "enum": ["person", "machine", null]},
+	"uncausedMs": {"description": "Milliseconds that nobody has named a cause of.", "type": "integer", "minimum": 0},
+	"note": {"type": ["string", "null"]},
+	"parts": {"description": "In order; together they have its time exactly.", "type": "array", "items": {"$ref": "#/components/schemas/IssuePartNow"}},
+	"scheduleId": {"description": "The production schedule that ran when it began.", "type": ["string", "null"]},
+	"skuCode": {"type": ["string", "null"]},
+	"excluded": {"description": "Some of it is out of the figures.", "type": "boolean"},
+	"acknowledged": {"description": "Who has seen it. Null: nobody said so.", "anyOf": [{"type": "object", "required": ["at", "by", "initials"], "additionalProperties": false, "properties": {"at": {"$ref": "#/components/schemas/Moment"}, "by": {"type": "string"}, "initials": {"type": ["string", "null"]}}}, {"type": "null"}]},
+	"estimate": {"description": "When it is expected to end.", "anyOf": [{"type": "object", "required": ["expectedEndAt", "at", "by"], "additionalProperties": false, "properties": {"expectedEndAt": {"$ref": "#/components/schemas/Moment"}, "at": {"$ref": "#/components/schemas/Moment"}, "by": {"type": "string"}}}, {"type": "null"}]},
+	"escalation": {"description": "How far up it was taken.", "anyOf": [{"type": "object", "required": ["level", "note", "at", "by"], "additionalProperties": false, "properties": {"level": {"type": "integer", "minimum": 1, "maximum": 5}, "note": {"type": ["string", "null"]}, "at": {"$ref": "#/components/schemas/Moment"}, "by": {"type": "string"}}}, {"type": "null"}]},
+	"orphaned": {"description": "There is no such stop any more, since late signals came; this is what was said of it.", "type": "boolean"},
+	"events": {"description": "What was said and done, in the order in which it was heard.", "type": "array", "items": {"$ref": "#/components/schemas/IssueEvent"}}}},
+"IssuePartNow": {"description": "A part of a stop that has one cause.", "type": "object", "required": ["startAt", "endAt", "durationMs", "causeCode", "causeFrom", "excluded"], "additionalProperties": false, "properties": {
+	"startAt": {"$ref": "#/components/schemas/Moment"}, "endAt": {"description": "Null: it goes on.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"durationMs": {"type": "integer", "minimum": 0}, "causeCode": {"description": "Null: uncaused.", "type": ["string", "null"]},
+	"causeFrom": {"enum": ["person", "machine", null]}, "excluded": {"description": "It is in no figure.", "type": "boolean"}}},
+"IssueEvent": {"description": "What was said of a stop, or done.", "type": "object", "required": ["at", "recordedAt", "by", "initials", "action", "value", "note"], "additionalProperties": false, "properties": {
+	"at": {"description": "When it was said.", "$ref": "#/components/schemas/Moment"}, "recordedAt": {"description": "When the service heard of it.", "$ref": "#/components/schemas/Moment"},
+	"by": {"description": "E-mail address, or credential.", "type": "string"}, "initials": {"type": ["string", "null"]},
+	"action": {"type": "string", "enum": ["start", "end", "acknowledge", "estimate", "escalate", "cause", "split", "exclude", "include"]},
+	"value": {"description": "What it was about: a reason's code, a level, a moment, a number of parts.", "type": ["string", "null"]}, "note": {"type": ["string", "null"]}}}
+}`
+
+// saidModels are of signals, Tasks and messages.
+const saidModels = `{
+"SignalLine": {"description": "A signal as it is kept.", "type": "object", "required": ["at", "arrivedAt", "source", "id", "clockCorrected", "values"], "additionalProperties": false, "properties": {
+	"at": {"$ref": "#/components/schemas/Moment"}, "arrivedAt": {"$ref": "#/components/schemas/Moment"},
+	"source": {"description": "The credential that it came with.", "type": "string"},
+	"id": {"description": "The sender's own; null: it gave none.", "type": ["string", "null"]},
+	"clockCorrected": {"description": "Its own time was too far in the future: it was taken at its arrival.", "type": "boolean"},
+	"values": {"description": "What it tells, by the names of POST /signal.", "type": "object", "additionalProperties": {"type": ["number", "boolean", "string"]}}}},
+"SignalOutcome": {"description": "What became of one signal.", "type": "object", "required": ["index", "accepted", "issue"], "additionalProperties": false, "properties": {
+	"index": {"description": "Its place in what was sent, from 0.", "type": "integer", "minimum": 0},
+	"accepted": {"description": "It counts. One whose id came before does, once.", "type": "boolean"},
+	"issue": {"description": "Why not, or what was done to it; empty when there is nothing to say.", "type": "string"}}},
+"TaskInstance": {"description": "A Task of a list, one time that it fell due at a station. Its words are those with which it was made.", "type": "object", "required": ["id", "stationCode", "state", "trigger", "taskCode", "title", "description", "requireNotes", "taskListCode", "taskListName", "order", "scheduleId", "availableAt", "deadlineAt", "startedBy", "completedAt", "recordedAt", "completedBy", "note"], "additionalProperties": false, "properties": {
+	"id": {"type": "string"}, "stationCode": {"type": "string"},
+	"state": {"type": "string", "enum": ["pending", "completed", "missed"]},
+	"trigger": {"description": "What made it due: the list's trigger, or the Task's own where the list has none.", "type": "string", "enum": ["schedule", "cron", "on_demand"]},
+	"taskCode": {"type": "string"}, "title": {"type": "string"}, "description": {"type": ["string", "null"]},
+	"requireNotes": {"description": "It can be completed with a note only.", "type": "boolean"},
+	"taskListCode": {"description": "Null: the SKU of the schedule names the Task.", "type": ["string", "null"]},
+	"taskListName": {"type": ["string", "null"]},
+	"order": {"description": "Its place in the list.", "type": ["number", "null"]},
+	"scheduleId": {"description": "The schedule that it fell due with.", "type": ["string", "null"]},
+	"availableAt": {"description": "Since when it could be done.", "$ref": "#/components/schemas/Moment"},
+	"deadlineAt": {"description": "The fire of the pattern, or when the schedule ended; null: none yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"startedBy": {"description": "Initials of who started the list.", "type": ["string", "null"]},
+	"completedAt": {"description": "Null: not yet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"recordedAt": {"description": "When the completion was sent.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"completedBy": {"description": "Initials.", "type": ["string", "null"]},
+	"note": {"type": ["string", "null"]}}},
+"StartedTaskList": {"description": "What a start has made.", "type": "object", "required": ["tasks"], "additionalProperties": false, "properties": {
+	"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/TaskInstance"}}}},
+"Message": {"description": "What somebody at a station tells those who come after.", "type": "object", "required": ["id", "stationCode", "text", "initials", "shiftName", "at", "recordedAt", "doneAt", "doneBy", "doneRecordedAt"], "additionalProperties": false, "properties": {
+	"id": {"type": "string"}, "stationCode": {"type": "string"}, "text": {"type": "string"},
+	"initials": {"description": "Of who wrote it.", "type": "string"},
+	"shiftName": {"description": "Of the shift it was written in; null: out of shift, or it has no name.", "type": ["string", "null"]},
+	"at": {"description": "When it was written.", "$ref": "#/components/schemas/Moment"},
+	"recordedAt": {"description": "When it was told.", "$ref": "#/components/schemas/Moment"},
+	"doneAt": {"description": "Null: it is not done.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+	"doneBy": {"description": "Initials of who read it or saw to it.", "type": ["string", "null"]},
+	"doneRecordedAt": {"description": "When that was told.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}}
+}`

@@ -1,0 +1,196 @@
+package httpapi
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"opsmon/schema"
+)
+
+// componentPrefix is where the document keeps its schemas.
+const componentPrefix = "#/components/schemas/"
+
+func ref(name string) object { return obj("$ref", componentPrefix+name) }
+
+// renamed are definitions whose name in a schema file is taken by something else here.
+var renamed = map[schema.Name]map[string]string{
+	schema.Manifest: {"Account": "ManifestAccount"},
+}
+
+// components makes the document's schemas: those that requests are checked against, and those of answers. What
+// answers share with the manifest is taken from it, so that there is one place for each field.
+func components() object {
+	out := object{}
+	for _, name := range schema.Names() {
+		if name == schema.AccountCreate {
+			continue // of the local command line only
+		}
+		out = embedded(out, name)
+	}
+	account := accountFields(out.object("ManifestAccount"))
+	out = append(out,
+		member{"Account", accountAnswer(account)},
+		member{"UpdatedAccount", strict("The account without its manifest and cursors.", account, []any{"id", "domain"})},
+	)
+	for _, models := range answerModels {
+		out = append(out, parse(models).(object)...)
+	}
+	pattern := out.object("ShiftPattern").object("properties")
+	out = append(out,
+		member{"StationShiftPattern", strict("The shift pattern in force and the level that names it.",
+			pattern.with("from", parse(`{"description":"The level that names the pattern.","type":"string","enum":["station","group"]}`)), nil)},
+		member{"StationFlags", stationFlags(out)},
+		member{"StationSettings", strict("The station's own fields with their defaults filled in.", stationSettings(out.object("Station")), nil)},
+	)
+	return out
+}
+
+// strict makes a closed object schema; required nil = every property.
+func strict(description string, properties object, required []any) object {
+	if required == nil {
+		required = properties.names()
+	}
+	return obj("description", description, "type", "object", "required", required, "additionalProperties", false, "properties", properties)
+}
+
+// embedded adds a schema file and its definitions to the components. Files may share a definition that says the same.
+func embedded(out object, name schema.Name) object {
+	file := parse(string(schema.JSON(name))).(object)
+	title := file.get("title").(string)
+	names := map[string]string{}
+	for _, d := range file.object("$defs") {
+		names[d.name] = d.name
+		if other := renamed[name][d.name]; other != "" {
+			names[d.name] = other
+		}
+	}
+	add := func(as string, s object) {
+		s = publish(s, names).(object)
+		if was := out.object(as); was == nil {
+			out = append(out, member{as, s})
+		} else if !reflect.DeepEqual(was.without(isDescription), s.without(isDescription)) {
+			panic(fmt.Sprintf("httpapi: two schemas are called %s", as))
+		}
+	}
+	add(title, file)
+	for _, d := range file.object("$defs") {
+		add(names[d.name], d.value.(object))
+	}
+	return out
+}
+
+func isDescription(name string) bool { return name == "description" }
+
+// publish turns a schema of a file into one of the document: references lead to the components, what only the
+// validator reads is left out. readOnly goes too: a document that was read may be sent back as it is, and `id` and
+// `domain` must be.
+func publish(v any, names map[string]string) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = publish(v[i], names)
+		}
+		return out
+	case object:
+		out := make(object, 0, len(v)+1)
+		for _, m := range v {
+			switch m.name {
+			case "$schema", "$id", "$defs", "examples", "title", "x-sentence":
+				if _, property := m.value.(object); !property || m.name == "$defs" {
+					continue
+				}
+			case "readOnly":
+				continue
+			case "$ref":
+				name := strings.TrimPrefix(m.value.(string), "#/$defs/")
+				out = append(out, member{"$ref", componentPrefix + names[name]})
+				continue
+			case "enum", "const":
+				if v.get("type") == nil {
+					out = append(out, member{"type", typesOf(m.value)})
+				}
+			case "allOf":
+				if choice, discriminator := chosen(publish(m.value, names).([]any)); choice != nil {
+					out = append(out, member{"oneOf", choice}, member{"discriminator", discriminator})
+					continue
+				}
+			}
+			out = append(out, member{m.name, publish(m.value, names)})
+		}
+		return out
+	}
+	return v
+}
+
+// typesOf names the types of a constant or of an enumeration's values, which are all text or null: generators of
+// clients ask for them.
+func typesOf(value any) any {
+	if values, _ := value.([]any); slices.Contains(values, nil) {
+		return []any{"string", "null"}
+	}
+	return "string"
+}
+
+// chosen reads a list of {if: property is a constant, then: $ref} as a choice between what the $refs lead to, which
+// every OpenAPI tool understands; nil when it is something else.
+func chosen(list []any) (choice []any, discriminator object) {
+	var property string
+	mapping := object{}
+	for _, one := range list {
+		then := one.(object).object("then")
+		for _, p := range one.(object).object("if").object("properties") {
+			property = p.name
+			mapping = append(mapping, member{p.value.(object).get("const").(string), then.get("$ref")})
+		}
+		choice = append(choice, then)
+	}
+	if len(mapping) != len(list) {
+		return nil, nil
+	}
+	return choice, obj("propertyName", property, "mapping", mapping)
+}
+
+// accountFields are the fields of http-api.md section 2.1 that an answer carries, from id to enableAlwaysConnected.
+func accountFields(manifest object) object {
+	return manifest.object("properties").without(func(name string) bool {
+		return slices.Contains([]string{"shiftPatterns", "reasons", "tasks", "taskLists", "skus", "plants"}, name)
+	})
+}
+
+// accountAnswer is the result of GET /account.
+func accountAnswer(account object) object {
+	account = append(account, parse(`{
+		"cursors": {"description": "How far each stage of the monitoring has got.", "type": "array", "items": {"$ref": "#/components/schemas/Cursor"}},
+		"warehouseConfig": {"$ref": "#/components/schemas/WarehouseConfig", "description": "Access to the data warehouse; only there when one is attached."},
+		"manifest": {"$ref": "#/components/schemas/Manifest"}
+	}`).(object)...)
+	return strict("The account with its whole configuration. Fields that are not set are null.", account, []any{"id", "domain", "manifest"})
+}
+
+// stationFlags has every feature flag of section 2.2 with its resolved value.
+func stationFlags(all object) object {
+	flags := object{}
+	for _, level := range []string{"ManifestAccount", "Station"} {
+		for _, p := range all.object(level).object("properties") {
+			if strings.HasPrefix(p.name, "enable") && flags.get(p.name) == nil {
+				flags = append(flags, member{p.name, obj("$ref", componentPrefix+"FlagDecision", "description", p.value.(object).get("description"))})
+			}
+		}
+	}
+	return strict("Every feature flag as it is at the station.", flags, nil)
+}
+
+// stationSettings are a station's own fields without what is shown resolved and what the system keeps.
+func stationSettings(station object) object {
+	return station.object("properties").without(func(name string) bool {
+		switch name {
+		case "code", "name", "currentOperatorInitials", "statusCode", "statusCodeUpdatedAt", "alertMessage", "alertExpiresAt",
+			"createdAt", "updatedAt", "archivedAt":
+			return true
+		}
+		return strings.HasPrefix(name, "enable") || strings.HasPrefix(name, "include") || strings.HasPrefix(name, "exclude")
+	})
+}
