@@ -137,6 +137,23 @@ func pack(list []Signal, compress bool) []byte {
 		}
 		return 0
 	})
+	p.times(list)
+	for f := range fieldCount {
+		if masks&(1<<f) != 0 {
+			p.numbers(list, f)
+		}
+	}
+	if !compress {
+		return append([]byte{formatPlain}, p.b...)
+	}
+	enc := encoders.Get().(*zstd.Encoder)
+	defer encoders.Put(enc)
+	first, end := span(list)
+	return enc.EncodeAll(p.b, binary.AppendVarint(binary.AppendVarint([]byte{formatZstd}, first), end))
+}
+
+// times writes when the signals were made, by how the steps between them change, and how late they arrived.
+func (p *packer) times(list []Signal) {
 	var last, step, lag int64
 	for i := range list {
 		now := list[i].At - last
@@ -151,18 +168,6 @@ func pack(list []Signal, compress bool) []byte {
 		p.varint(now - lag)
 		lag = now
 	}
-	for f := range fieldCount {
-		if masks&(1<<f) != 0 {
-			p.numbers(list, f)
-		}
-	}
-	if !compress {
-		return append([]byte{formatPlain}, p.b...)
-	}
-	enc := encoders.Get().(*zstd.Encoder)
-	defer encoders.Put(enc)
-	first, end := span(list)
-	return enc.EncodeAll(p.b, binary.AppendVarint(binary.AppendVarint([]byte{formatZstd}, first), end))
 }
 
 // span gives the times of the earliest and the latest of signals, ms.
@@ -292,31 +297,47 @@ func unpack(stored []byte) ([]Signal, error) {
 	switch stored[0] {
 	case formatPlain:
 	case formatZstd:
-		if first, latest = u.varint(), u.varint(); !u.ok {
-			return nil, errBroken
-		}
-		dec := decoders.Get().(*zstd.Decoder)
-		defer decoders.Put(dec)
-		var err error
-		if u.b, err = dec.DecodeAll(u.b, nil); err != nil {
-			return nil, fmt.Errorf("%w: %w", errBroken, err)
+		first, latest = u.varint(), u.varint()
+		if err := u.decompress(); err != nil {
+			return nil, err
 		}
 	default:
 		return nil, fmt.Errorf("%w: the format is %d", errBroken, stored[0])
 	}
+	list := u.signals()
+	if !u.ok || len(u.b) > 0 {
+		return nil, errBroken
+	}
+	if f, l := span(list); stored[0] == formatZstd && (f != first || l != latest) {
+		return nil, errBroken
+	}
+	return list, nil
+}
+
+// decompress puts what is left into its plain form.
+func (u *unpacker) decompress() (err error) {
+	if !u.ok {
+		return errBroken
+	}
+	dec := decoders.Get().(*zstd.Decoder)
+	defer decoders.Put(dec)
+	if u.b, err = dec.DecodeAll(u.b, nil); err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return nil
+}
+
+func (u *unpacker) signals() []Signal {
 	count := u.uvarint()
 	// Every signal takes two bytes at least: its time and its arrival.
 	if count == 0 || count > maxCount || count > uint64(len(u.b)) {
-		return nil, errBroken
+		u.ok = false
+		return nil
 	}
 	n := int(count)
-	words := u.uvarint()
-	if words > uint64(len(u.b)) {
-		return nil, errBroken
-	}
-	dictionary := make([]string, words+1)
-	for i := 1; i < len(dictionary) && u.ok; i++ {
-		dictionary[i] = string(u.take(u.uvarint()))
+	dictionary := u.dictionary()
+	if !u.ok {
+		return nil
 	}
 	list := make([]Signal, n)
 	for _, text := range texts {
@@ -337,8 +358,33 @@ func unpack(stored []byte) ([]Signal, error) {
 		masks |= list[i].Mask
 	})
 	u.column(n, func(i int, v uint64) { list[i].ClockCorrected = v == 1 })
+	u.times(list)
+	for f := range fieldCount {
+		if u.ok && masks&(1<<f) != 0 {
+			u.numbers(list, f)
+		}
+	}
+	return list
+}
+
+// dictionary reads the texts that columns name by number; 0 is the empty one.
+func (u *unpacker) dictionary() []string {
+	words := u.uvarint()
+	if words > uint64(len(u.b)) {
+		u.ok = false
+		return nil
+	}
+	dictionary := make([]string, words+1)
+	for i := 1; i < len(dictionary) && u.ok; i++ {
+		dictionary[i] = string(u.take(u.uvarint()))
+	}
+	return dictionary
+}
+
+// times reads when the signals were made and when they arrived.
+func (u *unpacker) times(list []Signal) {
 	var last, step, lag int64
-	for i := 0; i < n && u.ok; i++ {
+	for i := 0; i < len(list) && u.ok; i++ {
 		step += u.varint()
 		last += step
 		list[i].At = last
@@ -346,22 +392,10 @@ func unpack(stored []byte) ([]Signal, error) {
 			step = 0
 		}
 	}
-	for i := 0; i < n && u.ok; i++ {
+	for i := 0; i < len(list) && u.ok; i++ {
 		lag += u.varint()
 		list[i].Arrived = list[i].At + lag
 	}
-	for f := range fieldCount {
-		if u.ok && masks&(1<<f) != 0 {
-			u.numbers(list, f)
-		}
-	}
-	if !u.ok || len(u.b) > 0 {
-		return nil, errBroken
-	}
-	if f, l := span(list); stored[0] == formatZstd && (f != first || l != latest) {
-		return nil, errBroken
-	}
-	return list, nil
 }
 
 // decoders refuse to make much of little: a part is one station's day.

@@ -49,63 +49,15 @@ func (l *Log) Run(ctx context.Context) {
 
 // Check reads every signal and reports what cannot be read and what does not agree. known has the ids of all accounts.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
-	account := func(id string) {
-		if !known[id] {
-			report(fmt.Sprintf("signals: their account %s is not there", id))
-		}
-	}
-	for item, err := range tail.Scan(tx, kv.Range{}) {
-		var list []Signal
-		if err == nil {
-			list, err = unpack(item.Value)
-		}
-		if err != nil {
-			report(fmt.Sprintf("the tail of the signals: batch %d: %v", item.Key, err))
-		}
-		for i := range list {
-			account(list[i].Account)
-		}
-	}
-	for item, err := range parts.Scan(tx, kv.Range{}) {
-		if err != nil {
-			report(fmt.Sprintf("signals: %v", err))
-			continue
-		}
-		account(item.Key.A)
-		list, err := readPart(item)
-		if err != nil {
-			report(fmt.Sprintf("signals: %v", err))
-		}
-		for i := range list {
-			if s := &list[i]; s.Account != item.Key.A || s.Station != item.Key.B.A || Day(s.At) != dayOf(item.Key) {
-				report(fmt.Sprintf("signals of %s on day %d: one of %s is among them", item.Key.B.A, dayOf(item.Key), s.Station))
-				break
-			}
-		}
-	}
-	for item, err := range open.Scan(tx, kv.Range{}) {
-		if err != nil {
-			report(fmt.Sprintf("days of signals to merge: %v", err))
-			continue
-		}
-		day := int64(item.Key.B.B ^ 1<<63)
-		if next, err := nextPart(tx, item.Key.A, item.Key.B.A, day); err == nil && next == 0 {
-			report(fmt.Sprintf("days of signals to merge: %s has none on day %d", item.Key.B.A, day))
-		}
-	}
+	c := checker{tx, known, report}
+	c.tail()
+	c.parts()
+	c.open()
 	for item, err := range settled.Scan(tx, kv.Range{}) {
-		if err != nil {
-			report(fmt.Sprintf("up to when signals are settled: %v", err))
-			continue
-		}
-		account(item.Key)
+		c.fine("up to when signals are settled", item.Key, err)
 	}
 	for item, err := range late.Scan(tx, kv.Range{}) {
-		if err != nil {
-			report(fmt.Sprintf("the marks of late signals: %v", err))
-			continue
-		}
-		account(item.Key.A)
+		c.fine("the marks of late signals", item.Key.A, err)
 	}
 	for _, err := range ids.Scan(tx, kv.Range{}) {
 		if err != nil {
@@ -113,10 +65,76 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 		}
 	}
 	for item, err := range sendersKept.Scan(tx, kv.Range{}) {
+		c.fine("senders of signals", item.Key.A, err)
+	}
+}
+
+type checker struct {
+	tx     *kv.Tx
+	known  map[string]bool
+	report func(string)
+}
+
+// fine tells whether an item could be read; it reports that, and an account that is not there.
+func (c *checker) fine(what, account string, err error) bool {
+	if err != nil {
+		c.report(fmt.Sprintf("%s: %v", what, err))
+		return false
+	}
+	c.account(account)
+	return true
+}
+
+func (c *checker) account(id string) {
+	if !c.known[id] {
+		c.report(fmt.Sprintf("signals: their account %s is not there", id))
+	}
+}
+
+func (c *checker) tail() {
+	for item, err := range tail.Scan(c.tx, kv.Range{}) {
+		var list []Signal
+		if err == nil {
+			list, err = unpack(item.Value)
+		}
 		if err != nil {
-			report(fmt.Sprintf("senders of signals: %v", err))
+			c.report(fmt.Sprintf("the tail of the signals: batch %d: %v", item.Key, err))
+		}
+		for i := range list {
+			c.account(list[i].Account)
+		}
+	}
+}
+
+// parts reports signals that are kept as another station's, or another day's.
+func (c *checker) parts() {
+	for item, err := range parts.Scan(c.tx, kv.Range{}) {
+		if !c.fine("signals", item.Key.A, err) {
 			continue
 		}
-		account(item.Key.A)
+		list, err := readPart(item)
+		if err != nil {
+			c.report(fmt.Sprintf("signals: %v", err))
+		}
+		for i := range list {
+			if s := &list[i]; s.Account != item.Key.A || s.Station != item.Key.B.A || Day(s.At) != dayOf(item.Key) {
+				c.report(fmt.Sprintf("signals of %s on day %d: one of %s is among them", item.Key.B.A, dayOf(item.Key), s.Station))
+				break
+			}
+		}
+	}
+}
+
+// open reports days to merge that have no parts.
+func (c *checker) open() {
+	for item, err := range open.Scan(c.tx, kv.Range{}) {
+		if err != nil {
+			c.report(fmt.Sprintf("days of signals to merge: %v", err))
+			continue
+		}
+		day := int64(item.Key.B.B ^ 1<<63)
+		if next, err := nextPart(c.tx, item.Key.A, item.Key.B.A, day); err == nil && next == 0 {
+			c.report(fmt.Sprintf("days of signals to merge: %s has none on day %d", item.Key.B.A, day))
+		}
 	}
 }

@@ -264,50 +264,24 @@ func (l *Log) Of(account, station string, day int64) ([]Signal, error) {
 }
 
 // OfThen gives the signals of a station of [from, to), ms, which lies in one UTC day. It is for who is told by Appended as
-// well: held is called at the moment that the answer is for, so that each
-// signal is either in the answer and was told before, or is told after it. held must not wait, nor call the Log.
+// well: held is called at the moment that the answer is for, so that each signal is either in the answer and was told
+// before, or is told after it. held must not wait, nor call the Log.
 func (l *Log) OfThen(account, station string, from, to int64, held func()) ([]Signal, error) {
-	day := Day(from)
-	var list []Signal
 	l.mu.RLock()
-	locked := true
-	release := func() {
-		if locked {
-			locked = false
-			l.mu.RUnlock()
-		}
-	}
+	release := sync.OnceFunc(l.mu.RUnlock)
 	defer release()
-	sorted := true
-	err := l.cfg.Store.View(func(tx *kv.Tx) error {
+	var list []Signal
+	var sorted bool
+	err := l.cfg.Store.View(func(tx *kv.Tx) (err error) {
 		for _, s := range l.tailOf(account, station) {
 			if s.At >= from && s.At < to {
-				list, sorted = append(list, *s.Signal), false
+				list = append(list, *s.Signal)
 			}
 		}
 		held()
 		release()
-		for item, err := range parts.Scan(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
-			if err != nil {
-				return err
-			}
-			if outside(item.Value, from, to) {
-				continue
-			}
-			more, err := readPart(item)
-			if err != nil {
-				return err
-			}
-			if f, l := span(more); f < from || l >= to {
-				more = slices.DeleteFunc(more, func(s Signal) bool { return s.At < from || s.At >= to })
-			}
-			if len(list) == 0 {
-				list = more
-				continue
-			}
-			list, sorted = append(list, more...), false
-		}
-		return nil
+		list, sorted, err = appendParts(list, tx, account, station, from, to)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read signals of %s: %w", station, err)
@@ -316,6 +290,33 @@ func (l *Log) OfThen(account, station string, from, to int64, held func()) ([]Si
 		Sort(list)
 	}
 	return list, nil
+}
+
+// appendParts adds what the parts of a day have of [from, to) to a list; sorted tells that all of it came from one part.
+func appendParts(list []Signal, tx *kv.Tx, account, station string, from, to int64) (_ []Signal, sorted bool, err error) {
+	sorted = len(list) == 0
+	day := Day(from)
+	for item, err := range parts.Scan(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
+		if err != nil {
+			return nil, false, err
+		}
+		if outside(item.Value, from, to) {
+			continue
+		}
+		more, err := readPart(item)
+		if err != nil {
+			return nil, false, err
+		}
+		if f, l := span(more); f < from || l >= to {
+			more = slices.DeleteFunc(more, func(s Signal) bool { return s.At < from || s.At >= to })
+		}
+		if len(list) == 0 {
+			list = more
+			continue
+		}
+		list, sorted = append(list, more...), false
+	}
+	return list, sorted, nil
 }
 
 func readPart(item kv.Item[partKey, []byte]) ([]Signal, error) {

@@ -176,7 +176,7 @@ func (l *Log) merge(k openKey) error {
 	})
 }
 
-// sweepBatch is how many records one transaction of Sweep removes.
+// sweepBatch is how many ids one transaction of Sweep removes.
 const sweepBatch = 1000
 
 // Sweep removes the parts of days that ended before the retention, and ids that have served. Errors: the store's, ctx's.
@@ -208,53 +208,53 @@ func (l *Log) sweepParts(ctx context.Context, first int64) error {
 	return err
 }
 
+// sweepIDs removes the ids that came before a moment, ms.
 func (l *Log) sweepIDs(ctx context.Context, before int64) error {
-	from := kv.Range{}
-	for {
+	for r, more := (kv.Range{}), true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var old [][32]byte
-		var last [32]byte
-		seen := 0
-		err := l.cfg.Store.View(func(tx *kv.Tx) error {
-			for item, err := range ids.Scan(tx, from) {
-				if err != nil {
-					return err
-				}
-				if item.Value < before {
-					old = append(old, item.Key)
-				}
-				if last = item.Key; len(old) == sweepBatch {
-					seen++
-					return nil
-				}
-				if seen++; seen == 100*sweepBatch { // a long view keeps room from being used again
-					return nil
-				}
-			}
-			seen = 0
-			return nil
-		})
-		if err != nil {
+		var rest kv.Range
+		if err := l.cfg.Store.View(func(tx *kv.Tx) (err error) {
+			old, rest, more, err = idsBefore(tx, before, r)
+			return err
+		}); err != nil {
 			return err
 		}
 		if len(old) > 0 {
-			err := l.cfg.Store.Update(func(tx *kv.Tx) error {
-				for _, id := range old {
-					if err := ids.Delete(tx, id); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
+			if err := l.cfg.Store.Update(func(tx *kv.Tx) error { return deleteIDs(tx, old) }); err != nil {
 				return err
 			}
 		}
-		if seen == 0 {
-			return nil
-		}
-		from = ids.From(last)
+		r = rest
 	}
+	return nil
+}
+
+// idsBefore finds some of a range's ids that came before a moment, ms; with more, the range goes on with rest. They lie in
+// the order of their hashes, so all have to be looked at.
+func idsBefore(tx *kv.Tx, before int64, r kv.Range) (old [][32]byte, rest kv.Range, more bool, err error) {
+	seen := 0
+	for item, err := range ids.Scan(tx, r) {
+		if err != nil {
+			return nil, r, false, err
+		}
+		if seen++; len(old) == sweepBatch || seen > 100*sweepBatch { // a long view keeps room from being used again
+			return old, ids.From(item.Key), true, nil
+		}
+		if item.Value < before {
+			old = append(old, item.Key)
+		}
+	}
+	return old, r, false, nil
+}
+
+func deleteIDs(tx *kv.Tx, list [][32]byte) error {
+	for _, id := range list {
+		if err := ids.Delete(tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
