@@ -67,7 +67,7 @@ var floorOperations = map[string]operation{
 	},
 	"POST /quick-schedule": {
 		id: "quickSchedule", tag: "Schedule", summary: "Start a schedule that nobody planned",
-		about:  "Of a SKU with allowUseInQuickSchedule, or of a reason for non-production.\n\n403: enableQuickScheduleStart is off at the station. 409: another of its kind runs.",
+		about:  "Of a SKU with allowUseInQuickSchedule, or of a reason for non-production. A tablet has to tell initials.\n\n403: enableQuickScheduleStart is off at the station. 409: another of its kind runs.",
 		answer: "The schedule, running.", body: schema.ScheduleQuick, form: formResult, gives: "Schedule", sample: scheduleSample, also: []int{409},
 	},
 	"GET /production": {

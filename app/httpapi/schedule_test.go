@@ -245,7 +245,13 @@ func TestTabletsAndSchedules(t *testing.T) {
 	tablet := s.hide(grant.Session)
 	s.do(ask{method: "POST", path: "/quick-schedule", body: quickly, session: tablet}).want(t, 403)
 	s.do(ask{method: "POST", path: "/schedule/" + s.planned().ID + "/start", session: tablet}).want(t, 403)
+	// A tablet is nobody's own and has to tell initials; a person is known.
+	nameless := s.do(ask{method: "POST", path: "/quick-schedule", body: `{"stationCode":"PACK-2","skuCode":"B2"}`, session: tablet}).want(t, 400)
+	if nameless.text("details", "0", "field") != "initials" {
+		t.Errorf("a tablet without initials: %s", nameless.body)
+	}
 	s.do(ask{method: "POST", path: "/quick-schedule", body: strings.Replace(quickly, "PACK-1", "PACK-2", 1), session: tablet}).want(t, 200)
+	s.do(ask{method: "POST", path: "/quick-schedule", body: `{"stationCode":"PACK-1","skuCode":"B2"}`, key: s.roleKey(auth.Operator)}).want(t, 200)
 }
 
 func TestBadSchedules(t *testing.T) {

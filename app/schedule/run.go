@@ -208,28 +208,22 @@ type QuickInput struct {
 	EndRunning      bool    `json:"-"`
 }
 
-// Quick makes a schedule and starts it. For an operator of the station. Errors: Invalid by field; Forbidden where
-// enableQuickScheduleStart is off; Conflict that names the schedule that runs.
+// Quick makes a schedule and starts it. For an operator of the station; a tablet has to tell initials. Errors: Invalid by
+// field; Forbidden where enableQuickScheduleStart is off; Conflict that names the schedule that runs.
 func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, error) {
 	a, err := s.act(w, p, auth.Operator, in.StationCode, in.At)
 	if err != nil {
 		return nil, err
+	}
+	if p.Tablet() && in.Initials == "" {
+		return nil, errdefs.InvalidField("initials", "must be given: a tablet is nobody's own")
 	}
 	a.initials = in.Initials
 	st, err := a.find(in.StationCode)
 	if err != nil {
 		return nil, err
 	}
-	f := Fields{
-		StationCode: in.StationCode, SKUCode: in.SKUCode, ReasonCode: in.ReasonCode, Kind: Production, WorkOrder: in.WorkOrder,
-		PlannedStart: a.at, PlannedQuantity: in.PlannedQuantity, Note: in.Note,
-	}
-	if in.PlannedEnd != nil {
-		f.PlannedEnd = int64(*in.PlannedEnd)
-	}
-	if in.SKUCode == "" && in.ReasonCode != "" {
-		f.Kind = NonProduction
-	}
+	f := in.fields(a.at)
 	if st != nil {
 		if err := st.Refuse("enableQuickScheduleStart"); err != nil {
 			return nil, err
@@ -261,4 +255,19 @@ func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, 
 		return nil, err
 	}
 	return a.view(next)
+}
+
+// fields gives the plan of what starts at a moment, ms.
+func (in *QuickInput) fields(at int64) Fields {
+	f := Fields{
+		StationCode: in.StationCode, SKUCode: in.SKUCode, ReasonCode: in.ReasonCode, Kind: Production, WorkOrder: in.WorkOrder,
+		PlannedStart: at, PlannedQuantity: in.PlannedQuantity, Note: in.Note,
+	}
+	if in.PlannedEnd != nil {
+		f.PlannedEnd = int64(*in.PlannedEnd)
+	}
+	if in.SKUCode == "" && in.ReasonCode != "" {
+		f.Kind = NonProduction
+	}
+	return f
 }
