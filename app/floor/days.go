@@ -46,15 +46,7 @@ func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *s
 		}
 		return use(s, rows, used)
 	}
-	hourOf := func(at int64) calendar.Range { return s.Calendar.Bucket(at, calendar.UnitHour) }
-	l.mu.Lock()
-	kept := min(to, l.through)
-	l.mu.Unlock()
-	first := from
-	if h := hourOf(from); h.Start < from {
-		first = h.End
-	}
-	last := hourOf(history.Day(kept) * day).Start
+	first, last := o.wholeHours(l, s, from, to)
 	if last-first < fewDays {
 		if from >= to {
 			return use(s, nil, nil)
@@ -69,21 +61,37 @@ func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *s
 		if err != nil {
 			return err
 		}
-		if through = max(through, first); through < last {
+		if first = max(through, first); first < last {
 			// The sums of a day are missing, as something late came for it: its hours, and then on.
-			next := hourOf((history.Day(through) + 1) * day).Start
-			if next <= through { // in zones that are half an hour off, an hour lies over each midnight of UTC
-				next = hourOf((history.Day(through) + 2) * day).Start
-			}
-			next = min(last, next)
-			if err := byHour(through, next); err != nil {
+			next := min(last, hourAfterDay(s, first))
+			if err := byHour(first, next); err != nil {
 				return err
 			}
-			through = next
+			first = next
 		}
-		first = through
 	}
 	return byHour(last, to)
+}
+
+// wholeHours is what of [from, to) lies in whole hours and in UTC days that are kept.
+func (o *owner) wholeHours(l *line, s *station.Station, from, to int64) (first, last int64) {
+	l.mu.Lock()
+	kept := min(to, l.through)
+	l.mu.Unlock()
+	first = from
+	if h := s.Calendar.Bucket(from, calendar.UnitHour); h.Start < from {
+		first = h.End
+	}
+	return first, s.Calendar.Bucket(history.Day(kept)*day, calendar.UnitHour).Start
+}
+
+// hourAfterDay is where the first hour after a moment begins that begins in or over a midnight of UTC.
+func hourAfterDay(s *station.Station, at int64) int64 {
+	next := s.Calendar.Bucket((history.Day(at)+1)*day, calendar.UnitHour).Start
+	if next <= at { // in zones that are half an hour off, an hour lies over each midnight of UTC
+		next = s.Calendar.Bucket((history.Day(at)+2)*day, calendar.UnitHour).Start
+	}
+	return next
 }
 
 // wholeDays gives the sums by day of [from, to), as far as they are kept without a gap, and how far that is.

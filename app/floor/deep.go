@@ -270,17 +270,8 @@ func (o *owner) stage(t *station.Timeline, l *line, end, now int64) error {
 	if err != nil {
 		return err
 	}
-	next := nextState(x.at, now)
-	for i := range list {
-		for ; next <= list[i].At; next = nextState(next, now) {
-			x.keep(next)
-		}
-		if err := x.base.Apply(&list[i]); err != nil {
-			return err
-		}
-	}
-	for ; next <= end; next = nextState(next, now) {
-		x.keep(next)
+	if err := x.run(list, end, now); err != nil {
+		return err
 	}
 	a := &anew{line: l, since: x.Since, replayed: x.replayed}
 	a.at = end
@@ -315,6 +306,23 @@ func (o *owner) stage(t *station.Timeline, l *line, end, now int64) error {
 	x.out.Events = nil
 	if a.unsure != 0 {
 		l.goBack(a.unsure)
+	}
+	return nil
+}
+
+// run takes a line's inputs in up to a moment, and keeps its states on the way.
+func (x *rework) run(list []monitor.Input, end, now int64) error {
+	next := nextState(x.at, now)
+	for i := range list {
+		for ; next <= list[i].At; next = nextState(next, now) {
+			x.keep(next)
+		}
+		if err := x.base.Apply(&list[i]); err != nil {
+			return err
+		}
+	}
+	for ; next <= end; next = nextState(next, now) {
+		x.keep(next)
 	}
 	return nil
 }

@@ -43,6 +43,33 @@ func (f *Floor) Linked(accountID, device string, stationCodes []string, at int64
 
 // takeLinks records the connections that began and ended: an end when the device has been away for a while.
 func (o *owner) takeLinks() {
+	due := o.dueLinks()
+	if len(due) == 0 {
+		return
+	}
+	err := o.update(func(w *Work) error {
+		for _, l := range due {
+			for _, code := range l.stations {
+				if w.o.lines[code] == nil {
+					continue
+				}
+				if err := w.link(code, l.device, min(l.at, w.Now), l.up); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		o.trouble("connections of devices are not counted as signs of life yet; it is tried again", err)
+		o.arrivals.Lock()
+		o.arrivals.links = append(due, o.arrivals.links...)
+		o.arrivals.Unlock()
+	}
+}
+
+// dueLinks takes what came of connections, and gives what is to be recorded now, in order.
+func (o *owner) dueLinks() []linked {
 	o.arrivals.Lock()
 	list := o.arrivals.links
 	o.arrivals.links = nil
@@ -68,29 +95,8 @@ func (o *owner) takeLinks() {
 		due = append(due, e)
 		return true
 	})
-	if len(due) == 0 {
-		return
-	}
 	slices.SortStableFunc(due, func(a, b linked) int { return cmp.Compare(a.at, b.at) })
-	err := o.update(func(w *Work) error {
-		for _, l := range due {
-			for _, code := range l.stations {
-				if w.o.lines[code] == nil {
-					continue
-				}
-				if err := w.link(code, l.device, min(l.at, w.Now), l.up); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		o.trouble("connections of devices are not counted as signs of life yet; it is tried again", err)
-		o.arrivals.Lock()
-		o.arrivals.links = append(due, o.arrivals.links...)
-		o.arrivals.Unlock()
-	}
+	return due
 }
 
 // link records the beginning or end of a connection, once.

@@ -325,49 +325,65 @@ func (o *owner) replan() error {
 	if err != nil {
 		return err
 	}
-	lines, archived := map[string]*line{}, map[string]*station.Station{}
-	var left []string
-	var late []*line
-	for _, s := range slices.Concat(plan.Stations, gone) {
-		if s.Archived {
-			archived[s.Code] = s
-			if o.archived[s.Code] == nil {
-				left = append(left, s.Code)
-			}
-		}
-		if o.ends() {
-			return errClosed
-		}
-		l := o.lines[s.Code]
-		if l == nil {
-			if l, err = o.open(t, s.Code, now); err != nil {
-				o.trouble("what is kept of the station "+s.Code+" cannot be read; it is tried again", err)
-				if l, err = o.blank(t, l, now); err != nil {
-					return err
-				}
-			}
-			if l.retry == 0 && (l.base == nil || l.entered) {
-				late = append(late, l)
-			}
-		} else if err := o.reconfigure(l, t, now); err != nil {
-			return err
-		}
-		lines[s.Code] = l
+	r, err := o.muster(t, slices.Concat(plan.Stations, gone), now)
+	if err != nil {
+		return err
 	}
-	if err := o.first(t, now, late); err != nil {
+	if err := o.first(t, now, r.late); err != nil {
 		return err
 	}
 	o.mu.Lock()
-	o.timeline, o.plan, o.lines = t, plan, lines
+	o.timeline, o.plan, o.lines = t, plan, r.lines
 	o.mu.Unlock()
 	// Archived stations count as such when rules have been told that they left, and not before.
 	o.leaveAt = 0
-	for _, code := range o.leave(left, now) {
-		delete(archived, code)
+	for _, code := range o.leave(r.left, now) {
+		delete(r.archived, code)
 		o.leaveAt = now + retryAfter
 	}
 	o.mu.Lock()
-	o.archived = archived
+	o.archived = r.archived
 	o.mu.Unlock()
 	return nil
+}
+
+// roster is what becomes of an account's stations with a new plan, by code.
+type roster struct {
+	lines    map[string]*line            // of all stations, archived ones as well
+	archived map[string]*station.Station // have left the manifest
+	left     []string                    // left it now
+	late     []*line                     // are new, and not served before they are computed
+}
+
+// muster brings the lines of stations up to what holds now, and makes those that are not there yet.
+func (o *owner) muster(t *station.Timeline, stations []*station.Station, now int64) (*roster, error) {
+	r := &roster{lines: map[string]*line{}, archived: map[string]*station.Station{}}
+	for _, s := range stations {
+		if s.Archived {
+			r.archived[s.Code] = s
+			if o.archived[s.Code] == nil {
+				r.left = append(r.left, s.Code)
+			}
+		}
+		if o.ends() {
+			return nil, errClosed
+		}
+		l := o.lines[s.Code]
+		if l == nil {
+			var err error
+			if l, err = o.open(t, s.Code, now); err != nil {
+				o.trouble("what is kept of the station "+s.Code+" cannot be read; it is tried again", err)
+				if l, err = o.blank(t, l, now); err != nil {
+					return nil, err
+				}
+			}
+			if l.retry == 0 && (l.base == nil || l.entered) {
+				r.late = append(r.late, l)
+			}
+		} else if err := o.reconfigure(l, t, now); err != nil {
+			return nil, err
+		}
+		r.lines[s.Code] = l
+	}
+	return r, nil
 }
