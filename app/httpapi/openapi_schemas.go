@@ -84,8 +84,8 @@ func embedded(out object, name schema.Name) object {
 func isDescription(name string) bool { return name == "description" }
 
 // publish turns a schema of a file into one of the document: references lead to the components, what only the
-// validator reads is left out. readOnly goes too: a document that was read may be sent back as it is, and `id` and
-// `domain` must be.
+// validator reads is left out. readOnly becomes x-system: a document that was read may be sent back as it is, and `id` and
+// `domain` must be, which OpenAPI's readOnly does not allow; but what is sent of it changes nothing, which forms must know.
 func publish(v any, names map[string]string) any {
 	switch v := v.(type) {
 	case []any:
@@ -103,6 +103,7 @@ func publish(v any, names map[string]string) any {
 					continue
 				}
 			case "readOnly":
+				out = append(out, member{"x-system", m.value})
 				continue
 			case "$ref":
 				name := strings.TrimPrefix(m.value.(string), "#/$defs/")

@@ -3,7 +3,7 @@
 import { html } from "../vendor/lit-html/lit-html.js";
 import { getIn, pathText, setIn, updateIn } from "../shared/document.js";
 import { field } from "../shared/form.js";
-import { propertyOf } from "../shared/schema.js";
+import { isSystem, propertyOf } from "../shared/schema.js";
 import { terms } from "../shared/terms.js";
 import { optionsFor } from "./choices.js";
 
@@ -16,7 +16,7 @@ export function entityField(ctx, all, type, path, name, more = {}) {
   const schema = propertyOf(all, type, name);
   return field({
     name, schema, id: `${type}-${name}`, required: all[type]?.required?.includes(name), value: getIn(workspace.doc, at),
-    options: optionsFor(terms[name]?.[1], workspace.doc), disabled: workspace.readOnly || schema.readOnly,
+    options: optionsFor(terms[name]?.[1], workspace.doc), disabled: workspace.readOnly || isSystem(schema),
     problem: issueAt(workspace.problems, at), warning: issueAt(workspace.warnings, at),
     change: (value) => workspace.edit((doc) => setIn(doc, at, value ?? cleared(getIn(workspace.base, at), schema))), ...more,
   });

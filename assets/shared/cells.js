@@ -2,13 +2,13 @@
 
 import { asWritten } from "./csv.js";
 import { labelOf, terms, wordOf } from "./terms.js";
-import { propertyOf } from "./schema.js";
+import { isSystem, propertyOf } from "./schema.js";
 
 /** columnsOf gives the columns of an entity's properties, by its schema: [{name, header, aliases, schema, kind, required}]. */
 export function columnsOf(all, type) {
   return Object.keys(all[type].properties).flatMap((name) => {
     const schema = propertyOf(all, type, name), kind = kindOf(name, schema);
-    if (schema.readOnly || schema.deprecated || !kind) return [];
+    if (isSystem(schema) || schema.deprecated || !kind) return [];
     const label = labelOf(name), seconds = kind === "seconds";
     return [{ name, schema, kind, label, header: seconds ? `${label} (s)` : label, aliases: seconds ? [`${name} (s)`, `${name} seconds`, `${label} in seconds`] : [name], required: all[type].required?.includes(name) ?? false }];
   });

@@ -31,7 +31,7 @@ export function field(f) {
   const id = `f-${f.id ?? f.name}`;
   return html`
     <div class=${`field ${f.problem ? "bad" : f.warning ? "wait" : ""} field-${kind}`} data-field=${f.name}>
-      ${kind === "boolean" ? nothing : html`<label for=${id}>${f.label ?? label}${f.required ? html` <span class="required" title="required">*</span>` : nothing}</label>`}
+      ${kind === "boolean" ? nothing : html`<label for=${id}>${f.label ?? label}${f.required && !f.disabled ? html` <span class="required" title="required">*</span>` : nothing}</label>`}
       ${(controls[kind] ?? controls.text)({ ...f, kind, id, label: f.label ?? label, value: f.value ?? null, described: `${id}-hint ${id}-problem` })}
       <p class="hint" id=${`${id}-hint`}>${f.hint ?? hintOf(f.schema, kind)}${defaultOf(f, kind)}</p>
       <p class="problem" id=${`${id}-problem`} role=${f.problem ? "alert" : nothing}>${f.problem || f.warning || nothing}</p>

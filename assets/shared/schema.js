@@ -16,5 +16,8 @@ export function resolve(all, schema) {
   return schema ?? {};
 }
 
+/** isSystem tells that a property is the appliance's own: what a document says of it changes nothing. */
+export const isSystem = (schema) => schema["x-system"] === true;
+
 /** propertyOf gives the schema of a property of a named one. */
 export const propertyOf = (all, name, property) => resolve(all, all[name]?.properties?.[property]);

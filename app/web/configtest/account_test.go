@@ -4,10 +4,15 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"opsmon/app/web/webtest"
 )
 
 func TestTheAccountIsSet(t *testing.T) {
 	s, tab := console(t, "/console/account", ".flags")
+	if got := webtest.Eval[string](tab, `[...document.querySelectorAll("#main input, #main select, #main textarea")].filter((e) => e.disabled).map((e) => e.id.replace("f-ManifestAccount-", "")).join()`); got != "id,domain,stationCountLimit" {
+		t.Errorf("%s cannot be changed: what the appliance keeps for itself cannot, and all else can", got)
+	}
 	flag := `[...document.querySelectorAll(".flags .flag")].find((f) => f.textContent.includes("Quick start"))`
 	tab.Eval(flag + `.querySelectorAll("input")[1].click()`)
 	draft(t, tab, "enableQuickScheduleStart", `"on"`)

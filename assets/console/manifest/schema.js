@@ -1,7 +1,7 @@
 // What the schema says of a place in the manifest, and what can be written there.
 
 import { getIn, pathText } from "../../shared/document.js";
-import { resolve } from "../../shared/schema.js";
+import { isSystem, resolve } from "../../shared/schema.js";
 import { terms } from "../../shared/terms.js";
 import { optionsFor } from "../choices.js";
 import { namesIn, pathAt } from "./places.js";
@@ -63,7 +63,7 @@ export const completions = (all, docOf) => (context) => {
 
 function names(all, doc, path, there, after) {
   const schema = schemaAt(all, doc, path), colon = after.trimStart().startsWith(":");
-  return Object.entries(schema.properties ?? {}).filter(([name, property]) => !there.includes(name) && !resolve(all, property).readOnly).map(([name, property]) => ({
+  return Object.entries(schema.properties ?? {}).filter(([name, property]) => !there.includes(name) && (!isSystem(resolve(all, property)) || schema.required?.includes(name))).map(([name, property]) => ({
     label: `"${name}"`, type: "property", detail: terms[name]?.[0], info: resolve(all, property).description, boost: schema.required?.includes(name) ? 1 : 0,
     apply: colon ? `"${name}"` : `"${name}": `,
   }));

@@ -9,6 +9,9 @@ import { entityFields } from "../entity.js";
 
 const path = ["account"];
 
+// What the account was made with. Where it can be changed is told, since it cannot be here.
+const identity = ["id", "domain", ["stationCountLimit", { placeholder: "No limit", hint: "Largest number of stations across all plants. Set on the machine: app account set stationCountLimit=…" }]];
+
 export async function open(ctx) {
   const all = await schemas();
   const flags = Object.keys(all.ManifestAccount.properties).filter((name) => name.startsWith("enable"));
@@ -17,7 +20,7 @@ export async function open(ctx) {
 
 const page = (ctx, all, flags) => html`
   <div class="page-head"><h1>Account</h1></div>
-  <section class="card stack"><h2>Identity</h2>${entityFields(ctx, all, "ManifestAccount", path, ["id", "domain", "stationCountLimit"])}</section>
+  <section class="card stack"><h2>Identity</h2>${entityFields(ctx, all, "ManifestAccount", path, identity)}</section>
   <section class="card stack"><h2>Money, energy and display</h2>${entityFields(ctx, all, "ManifestAccount", path, ["currency", "electricalPricePerKwh", "electricalCo2PerKwh", "durationFormat", "maxProductionCountPerSchedule", "dashboardConfig"])}</section>
   <section class="card stack"><h2>Reasons and Task lists</h2><p class="muted">For all plants; each level below can narrow the reasons down.</p>
     ${entityFields(ctx, all, "ManifestAccount", path, ["includeReasonCodes", "excludeReasonCodes", "includeTaskListCodes", "excludeTaskListCodes"])}</section>
