@@ -25,7 +25,7 @@ func document(plants ...object) []byte {
 			{"code": "BRK", "name": "Breakdown", "type": []string{"downtime"}, "reasons": []object{{"code": "BRK-E", "name": "Electrical", "reasons": []object{{"code": "BRK-F", "name": "Fuse"}}}, {"code": "BRK-M", "name": "Mechanical"}}},
 			{"code": "SET", "name": "Set-up", "oee": "setup"}, {"code": "STAFF", "name": "No staff"},
 		},
-		"taskLists": []object{{"code": "start", "name": "Start-up", "trigger": object{"type": "schedule"}}, {"code": "clean", "name": "Cleaning"}, {"code": "never", "name": "Never shown"}},
+		"taskLists": []object{{"code": "start", "name": "Start-up", "trigger": object{"type": "schedule"}}, {"code": "clean", "name": "Cleaning", "trigger": object{"type": "cron", "pattern": "0 14,22 * * 1-5"}}, {"code": "never", "name": "Never shown"}},
 		"tasks": []object{
 			{"code": "t2", "title": "Check the film", "taskListCodes": []object{{"code": "start", "order": 2}, {"code": "clean", "order": 1.5}}},
 			{"code": "t1", "title": "Check the guards", "requireNotes": true, "taskListCodes": []object{{"code": "start", "order": 1}}},

@@ -108,6 +108,7 @@ func TestWhatHoldsNowAndAfterIsTold(t *testing.T) {
 	tab.Until(row("Manual downtime") + ` === "Manual downtime Off station"`)
 	tab.Until(row("Quick start") + ` === "Quick start On account"`)
 	tab.Until(row("Energy meter only") + ` === "Energy meter only Off by default"`)
+	tab.Until(`document.querySelector('[aria-label="Task lists"]').innerText.includes("Cleaning clean, at 14:00 and 22:00, Monday to Friday")`)
 	tab.Axe()
 	tab.Eval(workspace(`w.edit((doc) => { const next = structuredClone(doc), g = next.account.plants[0].stationGroups[0]; delete g.stations[1].enableManualDowntime; g.shiftPatternCode = "days"; g.excludeReasonCodes = ["SET"]; return next; })`))
 	tab.Until(`document.querySelector("tr.differs ins.after")?.textContent.includes("On")`)

@@ -6,6 +6,7 @@ import { isEqual } from "../../shared/document.js";
 import { count, matches } from "../../shared/format.js";
 import { labelOf, wordOf } from "../../shared/terms.js";
 import { accountFlags, groupFlags, levelFlags, resolve } from "./resolve.js";
+import { triggerWords } from "../tasks/trigger.js";
 import { week } from "../week.js";
 
 /** levelWord names the level that decided something. */
@@ -23,7 +24,7 @@ export function resolved(ctx, page, node, now) {
     ${flagTable(shown, after)}
     <div class="cards">
       ${section("Shift pattern", patterns(shown, after))}
-      ${section("Task lists", listed(shown.taskLists, after?.taskLists, taskList, "No Task list: none is included at any level."))}
+      ${section("Task lists", listed(shown.taskLists, after?.taskLists, taskList(ctx, node.plant.item.timezone), "No Task list: none is included at any level."))}
     </div>
     <div class="cards">
       ${section("Reasons", reasonTree(shown.reasons, after?.reasons))}
@@ -71,9 +72,7 @@ function listed(now, after, show, empty) {
   return all.length ? html`<ul class="plain-list">${all.map(({ item, next, mark }) => html`<li>${show(item, mark, next)}</li>`)}</ul>` : html`<p class="muted">${empty}</p>`;
 }
 
-const triggerText = (trigger) => (!trigger ? "" : trigger.type === "cron" ? `${trigger.pattern} (cron)` : wordOf(trigger.type));
-
-const taskList = (list, mark, next) => html`<strong>${brief(list.name)}</strong> <span class="muted">${list.code}${list.trigger ? `, ${triggerText(list.trigger)}` : ""}</span>${markText[mark]}
+const taskList = (ctx, zone) => (list, mark, next) => html`<strong>${brief(list.name)}</strong> <span class="muted">${list.code}${list.trigger ? `, ${triggerWords(ctx, list.trigger, zone)}` : ""}</span>${markText[mark]}
   ${list.tasks.length ? html`<ol class="tasks">${merged(list.tasks, mark === "" && next ? next.tasks : null).map(({ item, mark: m }) => html`<li>${brief(item.title)}${item.requireNotes ? html` <span class="muted small">notes required</span>` : nothing}${markText[m]}</li>`)}</ol>` : html`<p class="muted small">No Tasks are in it.</p>`}`;
 
 function reasonTree(now, after) {

@@ -8,11 +8,10 @@ import { field, segmented } from "../../shared/form.js";
 import { wordOf } from "../../shared/terms.js";
 import { entityField } from "../entity.js";
 
-/** triggerWords says in a few words when something comes up. */
-export function triggerWords(ctx, trigger) {
+/** triggerWords says in a few words when something comes up; zone is the first plant's where none is given. */
+export function triggerWords(ctx, trigger, zone = ctx.workspace.doc.account.plants[0]?.timezone) {
   if (trigger?.type !== "cron") return trigger ? wordOf(trigger.type).toLowerCase() : "";
-  const [plant] = ctx.workspace.doc.account.plants;
-  return (plant && explain(ctx, trigger.pattern, plant.timezone)?.words) ?? trigger.pattern;
+  return (zone && explain(ctx, trigger.pattern, zone)?.words) ?? trigger.pattern;
 }
 
 /** trigger edits the trigger of an object at a path. optional: it may have none, and none says what holds then. */
