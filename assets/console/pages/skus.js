@@ -43,10 +43,10 @@ function listing(ctx, state, skus) {
       columns: [
         { name: "code", label: "Code", text: (sku) => sku.code, cell: (sku) => html`<a href=${`/console/skus/${encodeURIComponent(sku.code)}`}>${brief(sku.code)}</a> ${mark(workspace, before.get(sku.code), sku, [...list, index.get(sku)])}` },
         { name: "name", label: "Name", text: (sku) => sku.name },
-        { name: "rate", label: "Rate", text: rate },
+        { name: "rate", label: "Rate", text: rate, cell: (sku) => html`<span class="whole">${rate(sku)}</span>` },
         { name: "partsPerCycle", label: "Parts per cycle", numeric: true, text: (sku) => sku.partsPerCycle, cell: (sku) => number(sku.partsPerCycle ?? 1) },
         { name: "value", label: "Value", numeric: true, text: (sku) => sku.value, cell: (sku) => number(sku.value) },
-        { name: "where", label: "Runs on", text: where },
+        { name: "where", label: "Runs on", text: where, cell: (sku) => where(sku).split(", ").map((code, i) => html`${i ? ", " : nothing}<bdi class="whole">${code}</bdi>`) },
         { name: "quick", label: "Quick start", text: (sku) => (sku.allowUseInQuickSchedule ? "yes" : "") },
       ],
     })}`;
