@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/web/webtest"
@@ -132,6 +133,13 @@ func TestReadersChangeNothing(t *testing.T) {
 	}
 	if webtest.Eval[bool](tab, `document.querySelector(".node-actions") !== null`) {
 		t.Error("there are actions")
+	}
+	tab.Tap(".tree .node.station:not([aria-current]) > :nth-child(2)") // where the tick would be
+	tab.Until(`location.pathname !== "/console/plants/leeds/packing/PACK-1"`)
+	tab.Eval(`document.querySelector(".tree").focus()`)
+	tab.Press("a", chromedp.ModifierCtrl)
+	if webtest.Eval[bool](tab, `document.querySelector(".tick, .chosen, [aria-selected]") !== null`) {
+		t.Error("stations can be chosen, which is for what changes them")
 	}
 	tab.Axe()
 	var before, after object

@@ -96,7 +96,7 @@ class Page {
   }
 
   #content(node) {
-    if (this.view === "together") return together(this.ctx, this, side);
+    if (this.view === "together" && !this.ctx.workspace.readOnly) return together(this.ctx, this, side);
     if (!node && this.ctx.path.length) return this.#missing();
     if (!node) return this.#account();
     return html`${this.#head(node)}${node.kind === "station" ? this.#station(node) : html`${this.#removed(node)}${this.#children(node)}${settings(this.ctx, this.schemas, node)}`}`;

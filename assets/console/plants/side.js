@@ -47,7 +47,7 @@ export class Side {
     const height = rowHeight(), rows = this.#rows, active = rows.findIndex((r) => r.node.id === this.#cursor);
     return html`<section class="side" aria-label="Plants, groups and stations">
       ${this.#head()}
-      <div class="rows tree" role="tree" tabindex="0" aria-label="Plants, groups and stations" aria-multiselectable="true" aria-activedescendant=${active < 0 ? nothing : `n-${active}`}
+      <div class="rows tree" role="tree" tabindex="0" aria-label="Plants, groups and stations" aria-multiselectable=${String(!workspace.readOnly)} aria-activedescendant=${active < 0 ? nothing : `n-${active}`}
           @keydown=${(e) => this.#key(e)} @click=${(e) => this.#click(e)} @focus=${() => this.#focus()}>
         ${visible({ count: rows.length, height, key: (i) => rows[i].node.id, row: (i) => this.#row(rows[i], i) })}
       </div>
@@ -73,7 +73,7 @@ export class Side {
   #foot() {
     const open = (view) => this.ctx.navigate(`${location.pathname}?view=${view}`);
     return html`<div class="side-foot chosen" role="status"><strong>${number(this.chosen.size)} chosen</strong>
-      <span class="row">${this.workspace.readOnly ? nothing : html`<button type="button" class="button small primary" @click=${() => open("together")}>Edit together</button>`}
+      <span class="row"><button type="button" class="button small primary" @click=${() => open("together")}>Edit together</button>
       <button type="button" class="button small" @click=${() => { this.chosen = new Set(); this.ctx.update(); }}>Choose none</button></span></div>`;
   }
 
@@ -119,9 +119,9 @@ export class Side {
   #row({ node, level, position, size, open }, i) {
     const { chosen, opened } = this, ticked = this.#isChosen(node), marks = this.#marks(node);
     return html`<div class=${`node ${node.kind} ${node.id === this.#cursor ? "at" : ""}`} id=${`n-${i}`} data-row=${i} role="treeitem" aria-level=${level} aria-posinset=${position} aria-setsize=${size}
-        aria-expanded=${open === undefined ? nothing : String(open)} aria-selected=${String(ticked === true)} aria-current=${node.id === opened?.id ? "page" : nothing}>
+        aria-expanded=${open === undefined ? nothing : String(open)} aria-selected=${this.workspace.readOnly ? nothing : String(ticked === true)} aria-current=${node.id === opened?.id ? "page" : nothing}>
       <span class=${`twist ${open ? "open" : ""}`} data-do=${open === undefined ? nothing : "twist"} aria-hidden="true">${open === undefined ? "" : "▸"}</span>
-      <span class=${`tick ${ticked === true ? "on" : ticked ? "some" : ""} ${chosen.size ? "shown" : ""}`} data-do="tick" aria-hidden="true"></span>
+      ${this.workspace.readOnly ? html`<span></span>` : html`<span class=${`tick ${ticked === true ? "on" : ticked ? "some" : ""} ${chosen.size ? "shown" : ""}`} data-do="tick" aria-hidden="true"></span>`}
       <a href=${node.href} tabindex="-1" title=${`${node.name} (${node.code})`}><bdi class="name">${node.name}</bdi> <bdi class="code">${node.name === node.code ? "" : node.code}</bdi></a>
       <span class="marks">${node.children ? html`<span class="mark">${number(stationsOf(node).length)}<span class="visually-hidden"> stations</span></span>` : nothing}${marks.map(([kind, sign, text]) => html`<span class=${`mark ${kind}`} title=${text}><span aria-hidden="true">${sign}</span><span class="visually-hidden">${text}</span></span>`)}</span>
     </div>`;
@@ -145,6 +145,7 @@ export class Side {
   }
 
   #choose(nodes, on) {
+    if (this.workspace.readOnly) return; // what is chosen is to be changed
     const next = new Set(this.chosen);
     for (const node of nodes.flatMap(stationsOf)) if (on) next.add(node.code); else next.delete(node.code);
     this.chosen = next;

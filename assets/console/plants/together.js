@@ -26,11 +26,11 @@ export function chosenNodes(ctx, side) {
 /** together shows the form for all chosen stations. page.bulk: Map of name -> value that is to be set; null unsets it (a flag: inherits), undefined is not entered yet. */
 export function together(ctx, page, side) {
   const nodes = chosenNodes(ctx, side);
-  if (nodes.length === 0) return html`<h1>Edit together</h1><p class="empty">No station is chosen. Tick stations in the tree, or move there with the arrow keys and press Space.</p>`;
+  if (nodes.length === 0) return html`<div class="page-head"><h1>Edit together</h1></div><p class="empty">No station is chosen. Tick stations in the tree, or move there with the arrow keys and press Space.</p>`;
   const changes = [...page.bulk].filter(([name, value]) => changed(nodes, name, value) > 0), touched = new Set(changes.flatMap(([name, value]) => nodes.filter((n) => !has(n, name, value))));
   return html`<div class="page-head"><h1>${count(nodes.length, "station")} together</h1>
-      <span class="row"><button type="button" class="button" ?disabled=${ctx.workspace.readOnly} @click=${() => moveNodes(ctx, nodes)}>Move …</button>
-        <button type="button" class="button" ?disabled=${ctx.workspace.readOnly} @click=${async () => { if (await removeNodes(ctx, nodes)) { side.chosen = new Set(); ctx.navigate("/console/plants"); } }}>Remove …</button></span></div>
+      <span class="row"><button type="button" class="button" @click=${() => moveNodes(ctx, nodes)}>Move …</button>
+        <button type="button" class="button" @click=${async () => { if (await removeNodes(ctx, nodes)) { side.chosen = new Set(); ctx.navigate("/console/plants"); } }}>Remove …</button></span></div>
     <details class="inline"><summary>Which</summary><ul class="chosen-list">${nodes.slice(0, 300).map((n) => html`<li><a href=${n.href}><bdi>${n.name}</bdi></a> <span class="muted">${n.code}</span></li>`)}</ul>${nodes.length > 300 ? html`<p class="muted">and ${nodes.length - 300} more</p>` : nothing}</details>
     <section class="card stack" aria-label="Features"><h2>Features</h2><ul class="flags">${flagsOf(nodes[0]).map((name) => flagRow(ctx, page, nodes, name))}</ul></section>
     <section class="card stack" aria-label="Fields"><h2>Fields</h2>
@@ -73,7 +73,7 @@ function flagRow(ctx, page, nodes, name) {
   const staged = page.bulk.has(name) ? page.bulk.get(name) ?? "inherit" : "leave";
   return html`<li><div class="flag-name"><strong>${labelOf(name)}</strong><span class="small muted">Now: ${now(nodes, name)}</span></div>
     <div class="flag-value">${segmented({
-      name: `bulk-${name}`, label: labelOf(name), value: staged, disabled: ctx.workspace.readOnly, options: [{ value: "leave", label: "Leave" }, { value: "inherit", label: "Inherit" }, { value: "on", label: "On" }, { value: "off", label: "Off" }],
+      name: `bulk-${name}`, label: labelOf(name), value: staged, options: [{ value: "leave", label: "Leave" }, { value: "inherit", label: "Inherit" }, { value: "on", label: "On" }, { value: "off", label: "Off" }],
       change: (value) => (value === "leave" ? unstage(ctx, page, name) : stage(ctx, page, name, value === "inherit" ? null : value)),
     })}${effect(page, nodes, name)}</div></li>`;
 }
@@ -83,7 +83,7 @@ const bulkNames = namesOf("station").filter((name) => !["name", "includeTaskCode
 function fieldRow(ctx, page, nodes, name) {
   const schema = propertyOf(page.schemas, "Station", name), boolean = schema.type?.includes?.("boolean");
   return html`<div class="bulk-field"><div>${field({
-    schema, name, id: `bulk-${name}`, value: page.bulk.get(name), disabled: ctx.workspace.readOnly, hint: " ", allowEmpty: name.startsWith("include"), kind: boolean ? "choice" : undefined,
+    schema, name, id: `bulk-${name}`, value: page.bulk.get(name), hint: " ", allowEmpty: name.startsWith("include"), kind: boolean ? "choice" : undefined,
     options: boolean ? yesNo : optionsFor(terms[name]?.[1], ctx.workspace.doc), change: (value) => stage(ctx, page, name, value),
   })}<p class="small muted">Now: ${now(nodes, name)} ${page.bulk.get(name) === null ? "· will not be set" : nothing} ${effect(page, nodes, name)}
     ${page.bulk.get(name) !== null ? html`<button type="button" class="link" @click=${() => stage(ctx, page, name, null)}>Unset it</button>` : nothing}</p></div>
@@ -91,7 +91,7 @@ function fieldRow(ctx, page, nodes, name) {
 }
 
 function adder(ctx, page) {
-  return html`<div class="field"><label for="bulk-add">Change a field</label><select id="bulk-add" ?disabled=${ctx.workspace.readOnly} .value=${""} @change=${(e) => { const name = e.target.value; e.target.value = ""; if (name) stage(ctx, page, name, undefined); }}>
+  return html`<div class="field"><label for="bulk-add">Change a field</label><select id="bulk-add" .value=${""} @change=${(e) => { const name = e.target.value; e.target.value = ""; if (name) stage(ctx, page, name, undefined); }}>
     <option value="">Choose a field …</option>${bulkNames.filter((name) => !page.bulk.has(name)).map((name) => html`<option value=${name}>${labelOf(name)}</option>`)}</select></div>`;
 }
 
