@@ -21,6 +21,8 @@ const roles = ["readonly", "operator", "supervisor", "member", "admin"];
 /** atLeast tells whether a role may do what another one may. */
 export const atLeast = (role, needed) => roles.indexOf(role) >= roles.indexOf(needed);
 
+const lasting = (message) => Object.assign(new Error(message), { final: true }); // trying again gives the same
+
 /**
  * openShell shows the page at the address and goes on from there. base is the path that its pages stand below ("/console"),
  * sections the table, load(module) imports a page's module; others are the menu's links to other shells, [{href, label}]. May
@@ -100,7 +102,7 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
   function content() {
     if (shell.error) {
       return html`<section class="notice bad" role="alert"><strong>This page cannot be shown.</strong> ${sentence(shell.error)}
-        <p><button type="button" class="button" @click=${() => show()}>Try again</button></p></section>`;
+        <p>${shell.error.final ? html`<a class="button" href=${base}>${title}</a>` : html`<button type="button" class="button" @click=${() => show()}>Try again</button>`}</p></section>`;
     }
     if (!shell.view) return html`<p class="muted loading" role="status">Loading …</p>`;
     try {
@@ -151,8 +153,8 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     coming?.catch(() => {}); // it is told below, once it is known that the page is to be shown
     try {
       shell.profile ??= (await get("/auth/profile")).result;
-      if (!found) throw new Error("there is no page at this address");
-      if (!atLeast(shell.profile.role, found.page.role)) throw new Error(`this page is for the role ${found.page.role}; yours is ${shell.profile.role}`);
+      if (!found) throw lasting("there is no page at this address");
+      if (!atLeast(shell.profile.role, found.page.role)) throw lasting(`this page is for the role ${found.page.role}; yours is ${shell.profile.role}`);
       const [module] = await Promise.all([coming, prepare(shell.profile)]);
       if (mine !== turn) return;
       const view = await module.open(context(found.path));

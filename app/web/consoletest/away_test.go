@@ -96,6 +96,9 @@ func TestRolesSeeTheirPages(t *testing.T) {
 			}
 			tab.Visit("/console/" + path)
 			tab.Until(`document.querySelector("main .notice.bad")?.textContent.includes("page is for the role admin; yours is ` + role + `")`)
+			if got := webtest.Eval[string](tab, `[...document.querySelectorAll("main :is(button, a)")].map((e) => e.outerHTML).join()`); !strings.Contains(got, `href="/console"`) || strings.Contains(got, "<button") {
+				t.Errorf("%s is offered %s on a page that it cannot see", role, got)
+			}
 		}
 		tab.Visit("/console/nothing/here")
 		tab.Until(`document.querySelector("main .notice")?.textContent.includes("no page at this address")`)

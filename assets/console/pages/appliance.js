@@ -50,11 +50,14 @@ const page = (now) => html`
       <dl class="tiles">${Object.entries({ Account: now.counts.accounts, User: now.counts.users, Tablet: now.counts.tablets, Device: now.counts.devices }).map(([name, n]) => html`<div><dt>${n === 1 ? name : `${name}s`}</dt><dd>${number(n)}</dd></div>`)}</dl></section>
   </div>`;
 
+// Where something can be done about a warning, by its code.
+const doors = { backup: ["backups", "Backups"], noSchedule: ["backups", "Backups"], deviceClocks: ["devices", "Devices"], plantBroker: ["log", "Log"] };
+
 /** warnings shows what needs a person: it stands on the overview too. */
 export function warnings(list) {
   if (!list?.length) return nothing;
   return html`<section class="stack" aria-label="Warnings">${list.map((w) => html`
-    <div class=${w.severity === "problem" ? "notice bad" : "notice wait"}><strong>${w.message}</strong> ${w.action}</div>`)}</section>`;
+    <div class=${w.severity === "problem" ? "notice bad" : "notice wait"}><strong>${w.message}</strong> ${w.action}${doors[w.code] ? html` <a href=${`/console/${doors[w.code][0]}`}>${doors[w.code][1]}</a>` : nothing}</div>`)}</section>`;
 }
 
 function certificate(now) {
