@@ -115,7 +115,7 @@ func exportSchedules(c *call, x *choice) (*table, error) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: s.from, End: s.end}}}, Limit: schedule.MaxListed}
+			f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: s.begin, End: s.end}}}, Limit: schedule.MaxListed}
 			views, _, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
 			if err != nil {
 				return err
@@ -139,7 +139,7 @@ var taskColumns = []string{
 func exportTasks(c *call, x *choice) (*table, error) {
 	return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
 		for _, s := range x.asked {
-			for from := s.from; from < s.end; from += 31 * dayMs {
+			for from := s.begin; from < s.end; from += 31 * dayMs {
 				if err := ctx.Err(); err != nil {
 					return err
 				}

@@ -32,10 +32,14 @@ func getIssues(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	sum := int64(0)
+	sum, now := int64(0), c.api.cfg.Floor.Time()
 	for _, a := range x.asked {
-		q.Where = append(q.Where, issue.Where{StationCode: a.Code, From: a.from, To: a.end})
-		sum += a.end - a.from
+		to := a.end
+		if to == now {
+			to++ // what began just now is there
+		}
+		q.Where = append(q.Where, issue.Where{StationCode: a.Code, From: a.begin, To: to})
+		sum += a.end - a.begin
 	}
 	if days := sum / dayMs; days > issueDays {
 		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.asked), days)
@@ -142,7 +146,7 @@ var issueColumns = []string{
 func exportIssues(c *call, x *choice) (*table, error) {
 	return &table{issueColumns, func(ctx context.Context, row func([]string) error) error {
 		for _, s := range x.asked {
-			for from := s.from; from < s.end; from += 31 * dayMs {
+			for from := s.begin; from < s.end; from += 31 * dayMs {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
@@ -152,7 +156,7 @@ func exportIssues(c *call, x *choice) (*table, error) {
 					return err
 				}
 				for _, v := range slices.Backward(views) {
-					if from > s.from && v.StartAt.UnixMilli() < from {
+					if from > s.begin && v.StartAt.UnixMilli() < from {
 						continue // it was in the month before
 					}
 					for i := range v.Parts {

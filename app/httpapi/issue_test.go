@@ -155,6 +155,14 @@ func TestStopOverHTTP(t *testing.T) {
 			t.Errorf("%q lists %s, want %s", query, got, want)
 		}
 	}
+	// A range is told to the millisecond: it has its beginning in it, and not its end.
+	began, over := url.QueryEscape(made.text("result", "startAt")), url.QueryEscape(ended.text("result", "endAt"))
+	before := url.QueryEscape(iso8601(s.clock.now().Add(-2 * time.Hour).UnixMilli()))
+	for query, want := range map[string]float64{"from=" + before + "&to=" + began: 0, "from=" + over: 0, "from=" + began + "&to=" + over: 1} {
+		if a := s.do(ask{path: "/issue?stationcodes=PACK-2&" + query, key: operator}).want(t, 200); a.at("paging", "totalElements") != want {
+			t.Errorf("%s lists %s, want %g", query, a.body, want)
+		}
+	}
 	rows := s.do(ask{path: "/export/issues?stationcodes=PACK-2&from=" + url.QueryEscape(iso8601(s.clock.now().Add(-time.Hour).UnixMilli())), key: operator}).want(t, 200)
 	if lines := strings.Split(strings.TrimSpace(string(rows.body)), "\r\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], id+",manual,PACK-2,") || !strings.Contains(lines[1], ",BRK-E,person,false,") || !strings.Contains(lines[2], ",BRK,person,false,") || !strings.HasSuffix(lines[2], ",2,call the fitter,false,a fuse") {
 		t.Errorf("exported is %s", rows.body)

@@ -56,7 +56,8 @@ func (x *choice) captured() []asked {
 type asked struct {
 	*station.Station
 	from, to int64
-	end      int64 // of what was asked for: it may lie ahead
+	// What was asked for, to the millisecond, for lists of what has time in it; the end may lie ahead.
+	begin, end int64
 }
 
 // choose reads which stations and which time a request is about. The time may be left out where fallback names one.
@@ -131,7 +132,7 @@ func (c *call) over(chosen []*station.Station, most time.Duration, fallback stri
 				return nil, err
 			}
 		}
-		a := asked{Station: s, from: r.Start - mod(r.Start, minuteMs), end: r.End}
+		a := asked{Station: s, from: r.Start - mod(r.Start, minuteMs), begin: r.Start, end: r.End}
 		a.to = min(r.End, now)
 		a.to = max(a.from, a.to-mod(a.to, minuteMs))
 		x.asked = append(x.asked, a)

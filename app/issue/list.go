@@ -11,10 +11,15 @@ import (
 // MaxList is how many issues one answer has.
 const MaxList = 1000
 
-// Where is a station and the time of it that is asked about, ms.
+// Where is a station and the time of it that is asked about, ms: [From, To).
 type Where struct {
 	StationCode string
 	From, To    int64
+}
+
+// has tells whether an issue has time in it.
+func (w *Where) has(v *View) bool {
+	return v.StartAt.UnixMilli() < w.To && (v.EndAt == nil || v.EndAt.UnixMilli() > w.From)
 }
 
 // Query says which issues to list.
@@ -37,7 +42,7 @@ func (s *Service) List(account string, q Query) (page []*View, total int, err er
 		if err != nil {
 			return nil, 0, err
 		}
-		all = append(all, slices.DeleteFunc(list, func(v *View) bool { return !q.wants(v) })...)
+		all = append(all, slices.DeleteFunc(list, func(v *View) bool { return !at.has(v) || !q.wants(v) })...)
 	}
 	slices.SortStableFunc(all, func(a, b *View) int {
 		return cmp.Or(b.StartAt.Compare(a.StartAt.Time), cmp.Compare(a.StationCode, b.StationCode), cmp.Compare(a.Type, b.Type))

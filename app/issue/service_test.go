@@ -323,6 +323,44 @@ func TestAStopIsNamed(t *testing.T) {
 	}
 }
 
+// TestWhichStopsHaveTimeInARange holds to the millisecond: a range has its beginning in it, and not its end.
+func TestWhichStopsHaveTimeInARange(t *testing.T) {
+	w := newWorks(t)
+	w.schedule()
+	w.produce(1, "")
+	w.until("08:10")
+	w.Pass(20*time.Second, 0)
+	w.produce(0, "")
+	w.until("08:30")
+	w.Pass(20*time.Second, 0)
+	w.produce(1, "")
+	w.until("08:40")
+	w.must(w.do(func(f *floor.Work) (*View, error) {
+		return w.Manual(f, person(auth.Operator), CreateInput{StationCode: press})
+	}))
+	stop, end, manual := w.ms("08:10")+20_000, w.ms("08:30")+20_000, w.ms("08:40")
+	w.until("08:41")
+	for _, tt := range []struct {
+		name     string
+		from, to int64
+		want     int
+	}{
+		{"it begins where the range ends", stop - 1000, stop, 0},
+		{"its first millisecond", stop - 1000, stop + 1, 1},
+		{"within it", stop + 1, stop + 2, 1},
+		{"its last millisecond", end - 1, end + 1000, 1},
+		{"it ends where the range begins", end, end + 1000, 0},
+		{"one that goes on, to its beginning", end, manual, 0},
+		{"one that goes on", end, manual + 1, 1},
+		{"both", end - 1, manual + 1, 2},
+	} {
+		_, total, err := w.List(floortest.Account, Query{Where: []Where{{press, tt.from, tt.to}}, Limit: MaxList})
+		if err != nil || total != tt.want {
+			t.Errorf("%s: %d issues (%v), want %d", tt.name, total, err, tt.want)
+		}
+	}
+}
+
 // TestLateSignals move, cut and wipe a stop out; what was said of it follows.
 func TestLateSignals(t *testing.T) {
 	w := newWorks(t)
