@@ -117,10 +117,11 @@ func (a *App) backupConfig() (backup.Config, error) {
 	if err := a.makeBackupDir(); err != nil {
 		return cfg, err
 	}
-	var err error
-	if cfg.Files, err = keyFiles(a.cfg.DataDir); err != nil {
+	keys, err := keyFiles(a.cfg.DataDir)
+	if err != nil {
 		return cfg, err
 	}
+	cfg.Files = append(keys, a.namedFiles(keys)...)
 	if cfg.Passphrase, err = a.cfg.backupPassphrase(); err != nil {
 		err = &errdefs.Error{Kind: errdefs.Unavailable, Message: err.Error(), Err: err}
 	}

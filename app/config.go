@@ -125,14 +125,21 @@ func DefaultConfig() Config {
 // ReadConfig reads app.yaml in the data directory, if it is there, and the environment over it. An unknown key in
 // the file, or a value of the wrong kind, is a *SettingError that names the file and the line.
 func ReadConfig(dataDir string, getenv func(string) string) (Config, error) {
+	b, err := os.ReadFile(filepath.Join(dataDir, ConfigFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		cfg := DefaultConfig()
+		cfg.DataDir = dataDir
+		return cfg, fmt.Errorf("read configuration: %w; let the user that runs app read it, or choose another directory with --data-dir", err)
+	}
+	return parseConfig(dataDir, b, getenv)
+}
+
+// parseConfig is ReadConfig for an app.yaml of a text.
+func parseConfig(dataDir string, text []byte, getenv func(string) string) (Config, error) {
 	cfg := DefaultConfig()
 	cfg.DataDir = dataDir
 	path := filepath.Join(dataDir, ConfigFile)
-	b, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return cfg, fmt.Errorf("read configuration: %w; let the user that runs app read it, or choose another directory with --data-dir", err)
-	}
-	if err := cfg.fromFile(path, b); err != nil {
+	if err := cfg.fromFile(path, text); err != nil {
 		return cfg, err
 	}
 	cfg.TLS = besideFile(cfg.TLS, path)

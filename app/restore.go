@@ -156,11 +156,15 @@ func prepareRestore(ctx context.Context, cfg Config, in RestoreInput) (*restore,
 	}
 	for _, e := range p.Manifest.Entries {
 		// The service's own files of state are nobody's to bring.
-		if e.Name != StoreFile && e.Name != ConfigFile && path.Dir(e.Name) != CertificateDir {
+		if e.Name != StoreFile && e.Name != ConfigFile && path.Dir(e.Name) != CertificateDir && !isNamed(e) {
 			return nil, errors.Join(fmt.Errorf("%s holds %s, which is no part of a backup; nothing was changed", in.Name, e.Name), p.Discard())
 		}
 	}
-	return &restore{cfg: cfg, prepared: p}, nil
+	r := &restore{cfg: cfg, prepared: p}
+	if err := r.bring(); err != nil {
+		return nil, errors.Join(fmt.Errorf("bring the files that the settings name: %w", err), p.Discard())
+	}
+	return r, nil
 }
 
 // swap makes the exchange, and looks at the settings that came with it: a service that could not start again with them
@@ -207,7 +211,7 @@ func (r *restore) swap() (undo func() error, err error) {
 // handOver gives what root has restored to the owner of the data directory.
 func (r *restore) handOver(m backup.Manifest) error {
 	for _, e := range m.Entries {
-		path := filepath.Join(r.cfg.DataDir, filepath.FromSlash(e.Name))
+		path := r.at(e.Name)
 		if dir := filepath.Dir(path); dir != filepath.Clean(r.cfg.DataDir) {
 			if err := handOver(r.cfg.DataDir, dir); err != nil {
 				return err
@@ -226,7 +230,7 @@ func (r *restore) handOver(m backup.Manifest) error {
 // tidy removes all but the newest former stores, each with the files that were kept with it. What cannot be removed is
 // left for the next restore.
 func (r *restore) tidy() {
-	dirs := []string{r.cfg.DataDir, filepath.Join(r.cfg.DataDir, CertificateDir)}
+	dirs := []string{r.cfg.DataDir, r.at(CertificateDir), r.at(NamedDir)}
 	for _, what := range []string{".before-restore-", ".failed-restore-"} {
 		var stamps []string // of the former stores, in the order of time
 		for _, name := range namesIn(dirs[0]) {

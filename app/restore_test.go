@@ -310,10 +310,10 @@ func TestRestoreMoves(t *testing.T) {
 	there := testConfig(t)
 	there.DataDir = filepath.Join(there.DataDir, "Wërk 2")
 	got, err := Restore(t.Context(), there, RestoreInput{Path: sealed, Name: "x", Passphrase: "correct horse"})
-	if err != nil || got.NewAuthority || !got.CertificatesChanged || !got.SettingsChanged || got.Previous != "" || len(got.Omitted) != 0 {
+	if err != nil || got.NewAuthority || !got.CertificatesChanged || !got.SettingsChanged || got.Previous != "" || len(got.Omitted) != 5 || len(got.Brought) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	// Files that the settings name are in no backup, so they are told.
+	// Files that the settings name and that were not there when the backup was made are told.
 	in := func(name string) string { return filepath.Join(there.DataDir, name) }
 	if want := []string{in("plant.crt"), "/nowhere/plant.key", in("secret.txt"), in("broker-ca.pem"), in("broker.password")}; !slices.Equal(got.Missing, want) {
 		t.Errorf("missing: %q, want %q", got.Missing, want)
@@ -323,7 +323,7 @@ func TestRestoreMoves(t *testing.T) {
 	}
 	there = testConfig(t)
 	got, err = Restore(t.Context(), there, RestoreInput{Path: plain, Name: "x"})
-	if err != nil || !got.NewAuthority || got.CertificatesChanged || got.Settings != backup.SettingsRedacted || fmt.Sprint(got.Omitted) != "[app.yaml:smtp.password tls/ca.crt tls/ca.key]" {
+	if err != nil || !got.NewAuthority || got.CertificatesChanged || got.Settings != backup.SettingsRedacted || !strings.HasPrefix(fmt.Sprint(got.Omitted), "[app.yaml:smtp.password tls/ca.crt tls/ca.key "+filepath.Join(cfg.DataDir, "plant.crt")) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	// Back where they are, certificates and settings stay.

@@ -42,6 +42,13 @@ type Config struct {
 type File struct {
 	Name   string // path in the data directory, with slashes: tls/ca.key
 	Secret bool   // such as a private key: left out of what is not encrypted
+
+	// From is where the file is when that is not Name: a setting names it. One that cannot be read is left out, and the manifest
+	// says why.
+	From string
+	// Opens says that its first line is the passphrase of backups. It goes into those that it opens alone: whoever gets another
+	// one is not to open them too.
+	Opens bool
 }
 
 // Result is a backup that was made (decisions.md section 7).
@@ -318,24 +325,36 @@ func (p *packing) readFiles() (files [][]byte, err error) {
 		}
 	}
 	for _, file := range p.cfg.Files {
-		if file.Secret && !encrypted {
-			c.Omitted = append(c.Omitted, file.Name)
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file.Name)))
-		if errors.Is(err, os.ErrNotExist) {
-			c.Omitted = append(c.Omitted, file.Name)
-			continue
-		}
-		if err != nil {
+		data, omitted, err := p.readFile(file)
+		switch {
+		case err != nil:
 			return nil, err
+		case omitted != "":
+			c.Omitted = append(c.Omitted, omitted)
+		default:
+			add(file.Name, KindFile, data)
 		}
-		if len(data) > maxContent {
-			return nil, fmt.Errorf("%s has %d bytes, more than the %d that a backup can hold", file.Name, len(data), maxContent)
-		}
-		add(file.Name, KindFile, data)
 	}
 	return files, nil
+}
+
+// readFile reads a further file as far as it may be kept. omitted is what the manifest calls one that is left out.
+func (p *packing) readFile(file File) (data []byte, omitted string, err error) {
+	switch {
+	case file.From != "":
+		data, omitted = p.readNamed(file)
+		return data, omitted, nil
+	case file.Secret && !p.header.Encrypted:
+		return nil, file.Name, nil
+	}
+	data, err = os.ReadFile(filepath.Join(p.cfg.dataDir(), filepath.FromSlash(file.Name)))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, file.Name, nil
+	}
+	if len(data) > maxContent {
+		err = fmt.Errorf("%s has %d bytes, more than the %d that a backup can hold", file.Name, len(data), maxContent)
+	}
+	return data, "", err
 }
 
 // hashFile gives the SHA-256 of a file.

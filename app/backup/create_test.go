@@ -35,7 +35,7 @@ func TestRoundTrip(t *testing.T) {
 			var done, total int64
 			cfg := Config{
 				Store: s, Version: "1.2.3", Passphrase: passphrase, SecretSettings: []string{"smtp.password"},
-				Files: []File{{"tls/ca.key", true}, {"tls/ca.crt", false}}, Clock: func() time.Time { return at }, workFactor: 10,
+				Files: []File{{Name: "tls/ca.key", Secret: true}, {Name: "tls/ca.crt"}}, Clock: func() time.Time { return at }, workFactor: 10,
 				Progress: func(d, t int64) { done, total = max(done, d), t },
 			}
 			r, err := Create(t.Context(), cfg, path)

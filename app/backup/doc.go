@@ -51,6 +51,7 @@
 //
 // # What is in it
 //
-// The store, the settings, and such other files as the caller names. Settings and files that are secret go into encrypted
-// backups alone; the manifest lists what was left out.
+// The store, the settings, and such other files as the caller names, also from elsewhere (File.From), which have a name of
+// the caller's in the backup: nothing in a backup says where a file goes that is not in the data directory. Settings and
+// files that are secret go into encrypted backups alone; the manifest lists what was left out.
 package backup

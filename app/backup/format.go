@@ -55,7 +55,7 @@ type Header struct {
 type Manifest struct {
 	Header
 	Entries []Entry  `json:"entries"`           // in the file's order; the store is first
-	Omitted []string `json:"omitted,omitempty"` // left out, secrets and what was not there, by name: a file, or a setting as app.yaml:smtp.password
+	Omitted []string `json:"omitted,omitempty"` // left out, secrets and what was not there, by name: a file, with the reason in brackets where it could not be read, or a setting as app.yaml:smtp.password
 }
 
 // table says where the parts are and holds the manifest, as it stands in a file.

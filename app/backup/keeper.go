@@ -126,6 +126,9 @@ func (k *Keeper) Make(ctx context.Context) (Result, error) {
 	switch {
 	case err == nil:
 		k.cfg.Log.Info("backup made", slog.String("file", r.File), slog.Int64("bytes", r.Bytes))
+		if m := r.Manifest; m.Encrypted && len(m.Omitted) > 0 {
+			k.cfg.Log.Warn("the backup lacks files", slog.String("file", r.File), slog.String("lacks", strings.Join(m.Omitted, ", ")))
+		}
 		k.cfg.Done(r, nil)
 	case ctx.Err() == nil && !errors.Is(err, ErrBusy):
 		k.cfg.Log.Error("backup failed", slog.Any("error", err))

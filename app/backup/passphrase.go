@@ -24,12 +24,17 @@ func ReadPassphrase(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	line = bytes.TrimSuffix(line, []byte("\r"))
-	if err := CheckPassphrase(string(line)); err != nil {
+	line := firstLine(text)
+	if err := CheckPassphrase(line); err != nil {
 		return "", fmt.Errorf("the first line of %s %w", path, err)
 	}
-	return string(line), nil
+	return line, nil
+}
+
+// firstLine gives the first line of a text, without its end.
+func firstLine(text []byte) string {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return string(bytes.TrimSuffix(line, []byte("\r")))
 }
 
 // CheckPassphrase tells what keeps a text from being a passphrase.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"opsmon/app/failpoint"
@@ -29,7 +30,7 @@ type RestoreConfig struct {
 // Prepared is a backup unpacked beside what it is to replace, verified and brought to this program's version. It must be
 // ended with Swap or Discard.
 type Prepared struct {
-	Manifest Manifest
+	Manifest Manifest // of the backup; Leave takes entries out
 
 	cfg    RestoreConfig
 	unlock func() error
@@ -142,6 +143,33 @@ func (p *Prepared) adapt(path string) error {
 	return errors.Join(err, s.Close())
 }
 
+// Leave keeps an entry from being put in place: what has its name in the data directory stays as it is.
+func (p *Prepared) Leave(name string) {
+	p.Manifest.Entries = slices.DeleteFunc(slices.Clone(p.Manifest.Entries), func(e Entry) bool { return e.Name == name })
+}
+
+// Settings gives the text of the backup's app.yaml, when that is whole, and nil otherwise.
+func (p *Prepared) Settings() ([]byte, error) {
+	if !slices.ContainsFunc(p.Manifest.Entries, func(e Entry) bool { return e.Kind == KindSettings && e.Name == settingsName }) {
+		return nil, nil
+	}
+	return os.ReadFile(filepath.Join(p.cfg.Dir, newDir, settingsName))
+}
+
+// ChangeSettings has another text take the place of the backup's app.yaml.
+func (p *Prepared) ChangeSettings(text []byte) error {
+	f, err := os.OpenFile(filepath.Join(p.cfg.Dir, newDir, settingsName), os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	p.cfg.step("settings changed")
+	return errors.Join(err, f.Close())
+}
+
 // fileSink puts an entry's content into a file.
 type fileSink struct{ *os.File }
 
@@ -167,7 +195,7 @@ func (p *Prepared) Discard() error {
 
 // Restored says what a restore has changed.
 type Restored struct {
-	Manifest Manifest // of the backup
+	Manifest Manifest // of the backup, without what was left there
 	Previous string   // path of the store that was there before; "" when there was none
 	Settings Settings // what became of app.yaml
 

@@ -57,6 +57,15 @@ func Recover(dir string, open func() error) error {
 	return open()
 }
 
+// Resume ends a restore that a killed process left half-way, if there is one, for who reads the settings before the store is
+// opened. Errors: Recover's.
+func Resume(dir string) error {
+	if !exists(filepath.Join(dir, journalName)) {
+		return nil
+	}
+	return Recover(dir, func() error { return nil })
+}
+
 // busy turns a lock that somebody holds into ErrBusy.
 func busy(err error) error {
 	if errors.Is(err, kv.ErrLocked) {

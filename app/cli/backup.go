@@ -35,8 +35,8 @@ func (e *env) backup() *cobra.Command {
 meanwhile. Without FILE it is put into the service's own folder for backups. FILE may be a directory, which gets a file
 with a dated name, or - for standard output.
 
-Private keys (of the certificate authority) and the password in app.yaml go into encrypted backups only. Files that app.yaml
-names are in none.`,
+Private keys (of the certificate authority), the password in app.yaml, and the files that app.yaml names (the plant's own
+certificate and key, passwords) go into encrypted backups only.`,
 		Example: `  app backup
   app backup /mnt/usb/plant.backup --encrypt
   app backup - --passphrase-file secret.txt > plant.backup`,
@@ -70,7 +70,7 @@ names are in none.`,
 				return e.print(out, func(w io.Writer) {
 					fmt.Fprintf(w, "%s is made: %s, verified.\nSHA-256 %s\n", out.File, size(out.Bytes), out.SHA256)
 					if len(out.Omitted) > 0 && secret != "" {
-						fmt.Fprintf(w, "It lacks %s, which should be in the data directory and is not: see app doctor.\n", list(out.Omitted))
+						fmt.Fprintf(w, "It lacks %s.\n", list(reasons(out.Omitted)))
 					} else if len(out.Omitted) > 0 {
 						fmt.Fprintf(w, "It is not encrypted, so it lacks %s. With --encrypt it has all.\n", list(out.Omitted))
 					}
@@ -84,6 +84,17 @@ names are in none.`,
 	passphrase.flag(cmd)
 	cmd.AddCommand(e.verifyBackup(), e.inspectBackup())
 	return cmd
+}
+
+// reasons says of each file that an encrypted backup lacks why.
+func reasons(omitted []string) (said []string) {
+	for _, name := range omitted {
+		if !strings.HasSuffix(name, ")") { // of the service's own, which is not there
+			name += " (it is not there: see app doctor)"
+		}
+		said = append(said, name)
+	}
+	return said
 }
 
 // outside refuses a place for a backup among the service's own files: it could take the store's.

@@ -173,14 +173,17 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 	if r.SettingsChanged {
 		fmt.Fprintln(w, "app.yaml came with the backup and differs from what was here before.")
 	}
+	for _, f := range r.Brought {
+		fmt.Fprintf(w, "%s: the backup's file is %s now, since %s cannot be read here.\n", f.Setting, f.Path, f.Instead)
+	}
 	switch r.Settings {
 	case backup.SettingsKept:
-		fmt.Fprintf(w, "app.yaml is the one that was here: the backup's lacks %s.\n", list(r.Omitted))
+		fmt.Fprintf(w, "app.yaml is the one that was here: the backup lacks %s.\n", list(r.Omitted))
 	case backup.SettingsRedacted:
 		fmt.Fprintf(w, "app.yaml came with the backup, which lacks %s: set what is needed again.\n", list(r.Omitted))
 	}
 	if len(r.Missing) > 0 {
-		fmt.Fprintf(w, "app.yaml names files that are in no backup and not here: bring %s before the next start.\n", list(r.Missing))
+		fmt.Fprintf(w, "The settings name files that are neither in the backup nor here, or cannot be read: bring %s before the next start.\n", list(r.Missing))
 	}
 	switch {
 	case r.NewAuthority:

@@ -434,3 +434,25 @@ func TestOpenToAll(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesOfARestore: what a restore has brought is secret, whatever its name.
+func TestFilesOfARestore(t *testing.T) {
+	dir := t.TempDir()
+	for _, folder := range []string{"files", "tls"} {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, folder), 0o700), os.WriteFile(filepath.Join(dir, folder, "tls.key"), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list {
+		if want := f.Path == filepath.Join(dir, "files", "tls.key"); f.Secret != want {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(list) != 5 {
+		t.Errorf("%+v", list)
+	}
+}

@@ -92,15 +92,17 @@ func state() (service.State, error) {
 	return s.State()
 }
 
-// files lists the data directory and what is in it and in its folder of certificates. Which files are secret is known
-// by their names: the store, the settings, which may hold a password, and keys.
+// files lists the data directory and what is in it, in its folder of certificates, and in that of files which a restore has
+// brought. All of those are secret; which of the others are is known by their names: the store, the settings, which may hold
+// a password, and keys.
 func files(dir string) ([]File, error) {
 	first, err := file(dir, false)
 	if err != nil {
 		return nil, err
 	}
 	list := []File{first}
-	for _, folder := range []string{dir, filepath.Join(dir, "tls")} {
+	brought := filepath.Join(dir, "files")
+	for _, folder := range []string{dir, filepath.Join(dir, "tls"), brought} {
 		entries, err := os.ReadDir(folder)
 		if os.IsNotExist(err) {
 			continue
@@ -113,7 +115,7 @@ func files(dir string) ([]File, error) {
 			if name == "control.sock" { // who answers there looks at who comes
 				continue
 			}
-			f, err := file(filepath.Join(folder, name), secret(name))
+			f, err := file(filepath.Join(folder, name), folder == brought || secret(name))
 			if os.IsNotExist(err) {
 				continue // gone meanwhile
 			}

@@ -216,7 +216,7 @@ type verifiedBackup struct {
 	App     string         `json:"app"`
 	Counts  map[string]int `json:"counts"`  // keys in the store, by bucket
 	Files   []string       `json:"files"`   // what else is in it
-	Omitted []string       `json:"omitted"` // secrets that were left out of it
+	Omitted []string       `json:"omitted"` // what was left out of it: secrets, and what could not be read
 }
 
 // verifyBackup answers POST /backup/{name}/verify: every byte is read, and the store in it checked and counted.

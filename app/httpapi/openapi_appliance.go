@@ -149,7 +149,7 @@ const applianceModels = `{
 	"name": {"type": "string"}, "madeAt": {"$ref": "#/components/schemas/Moment"}, "app": {"description": "Version of the program that made it.", "type": "string"},
 	"counts": {"description": "How many records each part of the store has.", "type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
 	"files": {"description": "What else is in it.", "type": "array", "items": {"type": "string"}},
-	"omitted": {"description": "Secrets that were left out, because it is not encrypted.", "type": "array", "items": {"type": "string"}}}},
+	"omitted": {"description": "What was left out: secrets where it is not encrypted, and what could not be read, with the reason in brackets.", "type": "array", "items": {"type": "string"}}}},
 "Restore": {"description": "A restore that goes on or has ended.", "type": "object", "required": ["name", "state", "startedAt", "endedAt", "error", "result"], "additionalProperties": false, "properties": {
 	"name": {"description": "Of the backup.", "type": "string"},
 	"state": {"type": "string", "enum": ["running", "done", "failed"]},
@@ -157,15 +157,17 @@ const applianceModels = `{
 	"endedAt": {"description": "Null while it goes on.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"error": {"description": "Why it failed; what was there before is in its place. Empty when it did not fail.", "type": "string"},
 	"result": {"description": "What it has changed; null unless it is done.", "anyOf": [{"$ref": "#/components/schemas/Restored"}, {"type": "null"}]}}},
-"Restored": {"description": "What a restore has changed.", "type": "object", "required": ["madeAt", "app", "previous", "settings", "settingsChanged", "certificatesChanged", "newAuthority", "omitted", "missing"], "additionalProperties": false, "properties": {
+"Restored": {"description": "What a restore has changed.", "type": "object", "required": ["madeAt", "app", "previous", "settings", "settingsChanged", "certificatesChanged", "newAuthority", "omitted", "brought", "missing"], "additionalProperties": false, "properties": {
 	"madeAt": {"$ref": "#/components/schemas/Moment"}, "app": {"description": "Version of the program that made the backup.", "type": "string"},
 	"previous": {"description": "Path of the store that was there before; empty when there was none.", "type": "string"},
 	"settings": {"description": "What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's lacks secrets; the backup's without its secrets, since none was here.", "type": "string", "enum": ["absent", "restored", "kept", "redacted"]},
 	"settingsChanged": {"description": "The settings are others than before. They hold from the next start.", "type": "boolean"},
 	"certificatesChanged": {"description": "The certificate authority came with the backup.", "type": "boolean"},
 	"newAuthority": {"description": "The backup lacks the keys of the certificate authority and there are none here: a new one is made.", "type": "boolean"},
-	"omitted": {"description": "Secrets that were left out of the backup.", "type": "array", "items": {"type": "string"}},
-	"missing": {"description": "Paths of files that the settings name and that are not here: they are in no backup.", "type": "array", "items": {"type": "string"}}}},
+	"omitted": {"description": "What was left out of the backup: secrets, and what could not be read, with the reason in brackets.", "type": "array", "items": {"type": "string"}},
+	"brought": {"description": "Files that the backup's settings name and that could not be read here: the backup's are in the data directory now, and the settings name those.", "type": "array", "items": {"type": "object", "required": ["setting", "path", "instead"], "additionalProperties": false, "properties": {
+		"setting": {"type": "string"}, "path": {"description": "Where the file is now.", "type": "string"}, "instead": {"description": "Where the backup's settings have it.", "type": "string"}}}},
+	"missing": {"description": "Paths of files that the settings name, that cannot be read here and were not in the backup.", "type": "array", "items": {"type": "string"}}}},
 "SetupResult": {"description": "The first account. The key is shown once.", "type": "object", "required": ["accountId", "email", "apiKey"], "additionalProperties": false, "properties": {
 	"accountId": {"type": "string"}, "email": {"description": "The first admin.", "type": "string"},
 	"apiKey": {"description": "An admin's API key; empty where signIn asked for a session, which is in the cookie.", "type": "string"}}},

@@ -45,6 +45,14 @@ type RestoreResult struct {
 	SettingsChanged     bool            `json:"settingsChanged"`     // they are others than before: they hold from the next start
 	CertificatesChanged bool            `json:"certificatesChanged"` // those of the certificate authority came with the backup
 	NewAuthority        bool            `json:"newAuthority"`        // its keys were left out and there are none: a new one is made
-	Omitted             []string        `json:"omitted"`             // secrets that were left out of the backup
-	Missing             []string        `json:"missing"`             // paths of files that the settings name, which are in no backup and not here
+	Omitted             []string        `json:"omitted"`             // what was left out of the backup: secrets, and what could not be read
+	Brought             []BroughtFile   `json:"brought"`             // files that the settings name, which came with the backup
+	Missing             []string        `json:"missing"`             // paths of files that the settings name, which did not and cannot be read here
+}
+
+// BroughtFile is a file that came with a backup, because its settings name one that cannot be read here.
+type BroughtFile struct {
+	Setting string `json:"setting"`
+	Path    string `json:"path"`    // where it is, in the data directory
+	Instead string `json:"instead"` // that the backup's settings name
 }

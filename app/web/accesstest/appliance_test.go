@@ -252,7 +252,7 @@ func TestEncryptedBackups(t *testing.T) {
 }
 
 // restoreElsewhere puts an encrypted backup of a service back on another one, which does not know its passphrase and lacks a
-// file that its settings name.
+// file that its settings name, and gets it.
 func restoreElsewhere(t *testing.T, from *webtest.Service, name, body, missing string) {
 	t.Helper()
 	s := webtest.Serve(t, webtest.Options{})
@@ -282,7 +282,7 @@ func restoreElsewhere(t *testing.T, from *webtest.Service, name, body, missing s
 	s.SignIn(tab, "admin")
 	visit(tab, "/console/backups")
 	says(tab, "#main .notice.ok", name+" was restored")
-	says(tab, "#main .notice.ok li", missing)
+	says(tab, "#main .notice.ok li", "instead of "+missing)
 	var users []struct{ Email string }
 	if s.Call("GET", "/user", nil, &users); len(users) != 1 {
 		t.Errorf("after the restore there are %v", users)

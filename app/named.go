@@ -1,0 +1,149 @@
+package app
+
+import (
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"opsmon/app/backup"
+	"opsmon/app/httpapi"
+)
+
+// NamedDir is the folder in the data directory where a restore puts files that settings name.
+const NamedDir = "files"
+
+// namedFile is a file that a setting names.
+type namedFile struct{ setting, kept, path string }
+
+// nameable are the files that settings can name. kept is what one is called in backups and where a restore puts it, whatever
+// its path was.
+var nameable = []struct {
+	setting, kept string
+	path          func(c Config) string // "" = none is named
+}{
+	{"tls", NamedDir + "/tls.crt", func(c Config) string { cert, _, _ := c.certificate(); return cert }}, // Check tells what is wrong with it
+	{"tls", NamedDir + "/tls.key", func(c Config) string { _, key, _ := c.certificate(); return key }},
+	{passphraseSetting, NamedDir + "/backup.passphrase", func(c Config) string { return c.Backup.PassphraseFile }},
+	{"plantBroker.ca", NamedDir + "/plantBroker.ca", func(c Config) string { return c.PlantBroker.CA }},
+	{"plantBroker.passwordFile", NamedDir + "/plantBroker.password", func(c Config) string { return c.PlantBroker.PasswordFile }},
+}
+
+// named gives the files that the settings name.
+func (c Config) named() (list []namedFile) {
+	for _, f := range nameable {
+		if path := f.path(c); path != "" {
+			list = append(list, namedFile{f.setting, f.kept, path})
+		}
+	}
+	return list
+}
+
+// isNamed tells whether an entry of a backup is a file that settings name.
+func isNamed(e backup.Entry) bool {
+	for _, f := range nameable {
+		if f.kept == e.Name {
+			return e.Kind == backup.KindFile
+		}
+	}
+	return false
+}
+
+// passphraseSetting is the setting that names the file with the passphrase of scheduled backups.
+const passphraseSetting = "backup.passphraseFile"
+
+// MissingFile is a file that a setting names and that cannot be read.
+type MissingFile struct {
+	Setting, Path string
+	Err           error // *SettingError
+}
+
+// Missing gives the files that the settings name and that cannot be read.
+func (c Config) Missing() (list []MissingFile) {
+	for _, f := range c.named() {
+		if _, err := backup.ReadNamed(f.path); err != nil {
+			list = append(list, MissingFile{f.setting, f.path, c.wrong(f.setting, "names a file that cannot be read: %w", err)})
+		}
+	}
+	return list
+}
+
+// namedFiles are the files that app.yaml names now, for an encrypted backup; others, which a flag or the environment names,
+// would mean nothing to the settings that are in it. Those of the certificate authority's folder are in it as the service's own.
+func (a *App) namedFiles(own []backup.File) (files []backup.File) {
+	cfg, err := ReadConfig(a.cfg.DataDir, func(string) string { return "" })
+	if err != nil {
+		a.log.Warn("the files that app.yaml names are in no backup, since it cannot be read", slog.Any("error", err))
+		return nil
+	}
+	for _, f := range cfg.named() {
+		if !slices.ContainsFunc(own, func(o backup.File) bool { return filepath.Join(cfg.DataDir, filepath.FromSlash(o.Name)) == f.path }) {
+			files = append(files, backup.File{Name: f.kept, From: f.path, Secret: true, Opens: f.setting == passphraseSetting})
+		}
+	}
+	return files
+}
+
+// bring has those files of a backup put in place that its settings name and that cannot be read here, below the data
+// directory, and has its settings name them there. Where a file goes is never said by the backup. The others are left.
+func (r *restore) bring() error {
+	text, err := r.prepared.Settings()
+	if err != nil {
+		return err
+	}
+	wanted, values := r.wanted(text)
+	for _, e := range slices.Clone(r.prepared.Manifest.Entries) {
+		if path.Dir(e.Name) == NamedDir && !slices.ContainsFunc(wanted, func(f namedFile) bool { return f.kept == e.Name }) {
+			r.prepared.Leave(e.Name)
+		}
+	}
+	r.result.Brought = []httpapi.BroughtFile{}
+	for _, f := range wanted {
+		r.result.Brought = append(r.result.Brought, httpapi.BroughtFile{Setting: f.setting, Path: r.at(f.kept), Instead: f.path})
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	after, err := editText(filepath.Join(r.cfg.DataDir, ConfigFile), text, values)
+	if err != nil {
+		return nil // the settings are written in a way that only people can change; the result tells that a file is missing
+	}
+	return r.prepared.ChangeSettings(after)
+}
+
+// wanted gives the files of the backup that are to be put in place, and what the settings then say. A certificate and its
+// key belong together, so both come when one of them is missing.
+func (r *restore) wanted(text []byte) (files []namedFile, values map[string]string) {
+	cfg, err := parseConfig(r.cfg.DataDir, text, os.Getenv)
+	if err != nil {
+		return nil, nil // swap tells
+	}
+	entries := r.prepared.Manifest.Entries
+	missing := slices.DeleteFunc(cfg.Missing(), func(m MissingFile) bool { // what comes with the authority's folder does not
+		return slices.ContainsFunc(entries, func(e backup.Entry) bool { return path.Dir(e.Name) == CertificateDir && r.at(e.Name) == m.Path })
+	})
+	parts, moved := map[string][]string{}, map[string]bool{}
+	for _, f := range cfg.named() {
+		at := f.path
+		if cfg.fixed(f.setting) == "" && slices.ContainsFunc(missing, func(m MissingFile) bool { return m.Setting == f.setting }) &&
+			slices.ContainsFunc(entries, func(e backup.Entry) bool { return e.Name == f.kept }) {
+			files, at = append(files, f), f.kept
+			moved[f.setting] = moved[f.setting] || r.at(f.kept) != f.path
+		}
+		parts[f.setting] = append(parts[f.setting], at)
+	}
+	values = map[string]string{}
+	for setting, is := range moved {
+		if is {
+			values[setting] = strings.Join(parts[setting], ",")
+		}
+	}
+	return files, values
+}
+
+// at gives the path of a file that the restore puts in place.
+func (r *restore) at(name string) string {
+	return filepath.Join(r.cfg.DataDir, filepath.FromSlash(name))
+}
