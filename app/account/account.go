@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"opsmon/app/errdefs"
 	"opsmon/schema/strictjson"
 )
 
@@ -144,6 +145,14 @@ func (a *Account) set(name string, v any) bool {
 	}
 	a.Own[name] = raw
 	return true
+}
+
+// Writable refuses changes of an account that is archived. Error: Conflict.
+func (a *Account) Writable() error {
+	if a.ArchivedAt == nil {
+		return nil
+	}
+	return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", a.ID)
 }
 
 // FlagsOn names the account's flags that are on, in the order of http-api.md 2.2.

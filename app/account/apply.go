@@ -195,26 +195,31 @@ func (s *Service) applyInTurn(p auth.Principal, in ApplyInput, doc *document, al
 	return s.apply(p, in, doc)
 }
 
+// fits tells whether a document may become an account's configuration.
+func (doc *document) fits(a *Account, match *Match) error {
+	if err := a.Writable(); err != nil {
+		return err
+	}
+	if err := match.check(a); err != nil {
+		return err
+	}
+	m := doc.manifest
+	if m.ID != a.ID {
+		return errdefs.New(errdefs.Conflict, "the manifest is of the account %q and this account is %q; account.id cannot be changed", shorten(m.ID), a.ID)
+	}
+	if !strings.EqualFold(m.Domain, a.Domain) {
+		return errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and this account has %q; account.domain cannot be changed", shorten(m.Domain), a.Domain)
+	}
+	return withinLimit(a, m)
+}
+
 func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyResult, error) {
 	cur, err := s.Get(p.AccountID)
 	if err != nil {
 		return nil, err
 	}
-	a := cur.Account.clone()
-	if a.ArchivedAt != nil {
-		return nil, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", a.ID)
-	}
-	if err := in.Match.check(a); err != nil {
-		return nil, err
-	}
-	m := doc.manifest
-	if m.ID != a.ID {
-		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the account %q and this account is %q; account.id cannot be changed", shorten(m.ID), a.ID)
-	}
-	if !strings.EqualFold(m.Domain, a.Domain) {
-		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and this account has %q; account.domain cannot be changed", shorten(m.Domain), a.Domain)
-	}
-	if err := withinLimit(a, m); err != nil {
+	a, m := cur.Account, doc.manifest
+	if err := doc.fits(a, in.Match); err != nil {
 		return nil, err
 	}
 	old, err := cur.Manifest()
@@ -230,8 +235,18 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 	if in.DryRun || !result.Changed {
 		return result, nil
 	}
+	result.Revision, err = s.adopt(p, in, doc, cur, life, d.total)
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// adopt makes a document that changes something the account's configuration, and gives the revision that it is.
+func (s *Service) adopt(p auth.Principal, in ApplyInput, doc *document, cur *Snapshot, life *lifetimes, changes int) (revision uint64, err error) {
+	a := cur.Account.clone()
 	a.Own = doc.own()
-	out := render(doc.pure, m)
+	out := render(doc.pure, doc.manifest)
 	a.Document, a.Rendered = sha256.Sum256(doc.pure), sha256.Sum256(out)
 	compressed := compress(doc.pure)
 	tidy(in.Raw)
@@ -245,12 +260,7 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 			return errMoved
 		}
 		next = a.clone()
-		if !documents.Has(tx, a.Document) {
-			if err := documents.Put(tx, a.Document, compressed); err != nil {
-				return err
-			}
-		}
-		if err := rendered.Put(tx, a.ID, out); err != nil {
+		if err := putDocument(tx, a, compressed, out); err != nil {
 			return err
 		}
 		if err := life.store(tx, a.ID); err != nil {
@@ -260,20 +270,29 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 			return err
 		}
 		return audit.Put(tx, a.ID, p.Actor(), "manifest.apply", a.ID, map[string]string{
-			"revision": strconv.FormatUint(next.Revision, 10), "changes": strconv.Itoa(d.total), "note": in.Note,
+			"revision": strconv.FormatUint(next.Revision, 10), "changes": strconv.Itoa(changes), "note": in.Note,
 		})
 	})
-	if err != nil {
-		if errors.Is(err, errMoved) {
-			if err := s.refresh(a.ID); err != nil {
-				return nil, err
-			}
+	if errors.Is(err, errMoved) {
+		if err := s.refresh(a.ID); err != nil {
+			return 0, err
 		}
-		return nil, err
 	}
-	s.publish(newSnapshot(next, newArrays(out, m)))
-	result.Revision = next.Revision
-	return result, nil
+	if err != nil {
+		return 0, err
+	}
+	s.publish(newSnapshot(next, newArrays(out, doc.manifest)))
+	return next.Revision, nil
+}
+
+// putDocument stores what an account's Document and Rendered name; a document that others have is there already.
+func putDocument(tx *kv.Tx, a *Account, compressed, out []byte) error {
+	if !documents.Has(tx, a.Document) {
+		if err := documents.Put(tx, a.Document, compressed); err != nil {
+			return err
+		}
+	}
+	return rendered.Put(tx, a.ID, out)
 }
 
 // refresh publishes what the store holds, for when a change that is committed has not been published yet.

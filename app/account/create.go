@@ -52,26 +52,34 @@ func validDomain(domain string) bool {
 
 var idPattern = regexp.MustCompile(`^[a-z0-9-]{3,55}$`)
 
+// document gives what the account is to be made of: the manifest, or a starter one; and its id, "" = the manifest's.
+func (in *CreateInput) document(domain string) (id string, raw []byte, err error) {
+	if in.Manifest != nil {
+		if in.Plant != nil {
+			return "", nil, errdefs.InvalidField("plant", "must be left out where a manifest is given: the manifest has its plants")
+		}
+		return in.ID, in.Manifest, nil
+	}
+	if domain == "" {
+		return "", nil, errdefs.InvalidField("domain", "is required")
+	}
+	if id = in.ID; id == "" {
+		id, _, _ = strings.Cut(domain, ".")
+	}
+	plant, err := in.Plant.filled()
+	if err != nil {
+		return "", nil, err
+	}
+	return id, starter(id, domain, plant), nil
+}
+
 // Draft checks what an account is to be made of (decisions.md section 2). System fields are taken from the
 // manifest: it may come from another installation.
 func (s *Service) Draft(in CreateInput) (*Draft, error) {
 	domain := strings.ToLower(strings.TrimSpace(in.Domain))
-	id := in.ID
-	raw := in.Manifest
-	if raw == nil {
-		if domain == "" {
-			return nil, errdefs.InvalidField("domain", "is required")
-		}
-		if id == "" {
-			id, _, _ = strings.Cut(domain, ".")
-		}
-		plant, err := in.Plant.filled()
-		if err != nil {
-			return nil, err
-		}
-		raw = starter(id, domain, plant)
-	} else if in.Plant != nil {
-		return nil, errdefs.InvalidField("plant", "must be left out where a manifest is given: the manifest has its plants")
+	id, raw, err := in.document(domain)
+	if err != nil {
+		return nil, err
 	}
 	var problems []errdefs.Detail
 	if domain != "" && !validDomain(domain) {
@@ -186,10 +194,7 @@ func (s *Service) CreateTx(tx *kv.Tx, d *Draft, first bool, p auth.Principal) (d
 		a.CreatedAt = tx.Now()
 	}
 	moved := a.UpdatedAt
-	if err := documents.Put(tx, a.Document, d.compressed); err != nil {
-		return nil, err
-	}
-	if err := rendered.Put(tx, a.ID, d.rendered); err != nil {
+	if err := putDocument(tx, a, d.compressed, d.rendered); err != nil {
 		return nil, err
 	}
 	if err := revise(tx, a, p, "first manifest"); err != nil {

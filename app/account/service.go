@@ -307,8 +307,8 @@ func (s *Service) writable(tx *kv.Tx, p auth.Principal, match *Match) (*Account,
 	if err != nil {
 		return nil, err
 	}
-	if a.ArchivedAt != nil {
-		return nil, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", id)
+	if err := a.Writable(); err != nil {
+		return nil, err
 	}
 	return a, match.check(a)
 }

@@ -229,8 +229,8 @@ func (s *Service) store(p auth.Principal, r floor.Request, c *station.Correction
 		if err != nil {
 			return answer, err
 		}
-		if snap.Account.ArchivedAt != nil {
-			return answer, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", p.AccountID)
+		if err := snap.Account.Writable(); err != nil {
+			return answer, err
 		}
 		if err := change(w, c); err != nil {
 			return answer, err

@@ -65,18 +65,9 @@ func getBackups(c *call) (reply, error) {
 	return ok(out)
 }
 
-// mayChange refuses whoever belongs to an account that is archived: nothing is changed in its name any more.
-func (c *call) mayChange() error {
-	a, err := c.api.cfg.Accounts.Get(c.p.AccountID)
-	if err == nil && a.Account.ArchivedAt != nil {
-		err = errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", a.Account.ID)
-	}
-	return err
-}
-
-// busyWithBackups refuses what mayChange does, and a second long operation on backups at the same time: each reads and writes whole stores.
+// busyWithBackups refuses what writable does, and a second long operation on backups at the same time: each reads and writes whole stores.
 func (c *call) busyWithBackups() error {
-	if err := c.mayChange(); err != nil {
+	if err := c.writable(); err != nil {
 		return err
 	}
 	if !c.api.heavy.TryLock() {
@@ -189,7 +180,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // deleteBackup answers DELETE /backup/{name}.
 func deleteBackup(c *call) (reply, error) {
-	if err := c.mayChange(); err != nil {
+	if err := c.writable(); err != nil {
 		return reply{}, err
 	}
 	b, name := c.api.cfg.Backups, c.params.ByName("name")
@@ -275,7 +266,7 @@ func restoreBackup(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.mayChange(); err != nil {
+	if err := c.writable(); err != nil {
 		return reply{}, err
 	}
 	if in.Confirm != name {

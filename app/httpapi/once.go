@@ -16,16 +16,13 @@ import (
 // idempotencyHeader names a write, so that a client that did not get its answer can send it again (monitoring.md section 4).
 const idempotencyHeader = "Idempotency-Key"
 
-// writable refuses a change of an account that is archived.
+// writable refuses whoever belongs to an account that is archived: nothing is changed in its name any more.
 func (c *call) writable() error {
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
 	if err != nil {
 		return err
 	}
-	if snap.Account.ArchivedAt != nil {
-		return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", c.p.AccountID)
-	}
-	return nil
+	return snap.Account.Writable()
 }
 
 // onceOrDry is once; with dryrun=true all is checked and answered as it would be, and nothing is stored, the idempotency key

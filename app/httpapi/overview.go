@@ -140,7 +140,7 @@ func putBackupSettings(c *call) (reply, error) {
 	if err := c.decode(schema.BackupSettings, false, &in); err != nil {
 		return reply{}, err
 	}
-	if err := c.mayChange(); err != nil {
+	if err := c.writable(); err != nil {
 		return reply{}, err
 	}
 	values := make(map[string]string, len(in))

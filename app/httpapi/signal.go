@@ -38,8 +38,8 @@ func postSignal(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if snap.Account.ArchivedAt != nil {
-		return reply{}, errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", c.p.AccountID)
+	if err := snap.Account.Writable(); err != nil {
+		return reply{}, err
 	}
 	known, err := snap.Stations()
 	if err != nil {

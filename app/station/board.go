@@ -235,8 +235,9 @@ func (b *Board) change(p auth.Principal, role auth.Role, stationCode, action str
 			return errdefs.New(errdefs.NotFound, "there is no station with this code")
 		case p.StationCodes != nil && !slices.Contains(p.StationCodes, stationCode):
 			return errdefs.New(errdefs.Forbidden, "this tablet may not act on the station %s", stationCode)
-		case snap.Account.ArchivedAt != nil:
-			return errdefs.New(errdefs.Conflict, "the account %s is archived: it can be read and not changed", p.AccountID)
+		}
+		if err := snap.Account.Writable(); err != nil {
+			return err
 		}
 		now := tx.Now().UnixMilli()
 		n = b.Of(p.AccountID, stationCode, now)
