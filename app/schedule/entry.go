@@ -131,10 +131,14 @@ func (in *EntryInput) check() error {
 	return errdefs.InvalidDetails("the entry", p)
 }
 
-// mightEnter refuses what no flag allows, whatever schedule it is for.
+// mightEnter refuses what no flag allows: of the schedule that is named, or whatever schedule it may be for.
 func (a *act) mightEnter(p auth.Principal, st *station.Station, in *EntryInput) error {
-	err := a.mayEnter(p, st, &Schedule{State: Running}, &Entry{Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction})
-	if err != nil && in.Correction && a.historical(p, st) == nil {
+	sched, err := load(a.w.Tx, a.w.Account, in.ScheduleID)
+	if err != nil { // that there is none is told later
+		sched = &Schedule{State: Running}
+	}
+	err = a.mayEnter(p, st, sched, &Entry{Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction})
+	if err != nil && in.Correction && sched.State == Running && a.historical(p, st) == nil {
 		return nil
 	}
 	return err

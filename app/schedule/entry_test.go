@@ -251,6 +251,12 @@ func TestHistoricalCorrection(t *testing.T) {
 	correct.Good = -1
 	_, err = enter(auth.Admin)
 	refused(t, err, errdefs.Forbidden, "enableHistoricalCorrection", "account")
+	// The other flag, of schedules that run, has no say in it.
+	p.manifest(strings.NewReplacer(`"enableHistoricalCorrection":"on"`, `"enableHistoricalCorrection":"off"`, `"enableProductionCorrection":"on",`, "").Replace(floortest.Manifest))
+	_, err = enter(auth.Admin)
+	refused(t, err, errdefs.Forbidden, "enableHistoricalCorrection", "account")
+	p.manifest(strings.Replace(floortest.Manifest, `"enableProductionCorrection":"on",`, "", 1))
+	p.must(enter(auth.Admin))
 }
 
 // A correction brings a completed schedule back; it does not end again by what ended it.
