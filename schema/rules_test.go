@@ -153,7 +153,7 @@ var rules = map[string][]rule{
 	"production-create": {moments("at"), {"stationCode", []string{`"x"`, long(32)}, []string{`""`, long(33), `1`, `null`}}, {"scheduleId", []string{`"x"`, long(64)}, []string{`""`, long(65), `1`, `null`}},
 		r("good bad", `0 -0.5 -1000000000 1000000000`, `-1000000001 1000000001 1e300 "1" null`), r("reject", `0 0.5 1000000000`, `-0.001 1000000001 "1" null`), r("correction", `true false`, `"true" null`), initials, remark},
 	"production-undo":       {moments("at"), initials, remark},
-	"issue-create":          {someText("stationCode"), moments("startAt endAt at"), r("causeCode", `null "x"`, `"" 1`), initials, remark},
+	"issue-create":          {someText("stationCode"), r("type", `"manual"`, `"stop" "slow" null 1`), moments("startAt endAt at"), r("causeCode", `null "x"`, `"" 1`), initials, remark},
 	"issue-acknowledge":     {moments("at"), initials, remark},
 	"issue-estimate":        {r("expectedEndAt", `null "2027-01-01T00:00:00Z"`, `"2027-01-01" 1`), moments("at"), initials, remark},
 	"issue-escalate":        {r("level", `1 5 2.0`, `0 6 1.5 "1" null`), moments("at"), initials, remark},
