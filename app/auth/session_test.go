@@ -386,3 +386,19 @@ func TestTabletInput(t *testing.T) {
 		}
 	}
 }
+
+// A tablet that is revoked between being let in and being asked for is signed out, and not one that never was.
+func TestNameOfARevokedTablet(t *testing.T) {
+	f := newFixture(t)
+	tablet, err := f.PairTablet(f.admin, TabletInput{Name: "Hall 2", StationCodes: []string{"s"}})
+	f.want(err, none)
+	grant := f.open1(tablet.Token)
+	p, err := f.AuthenticateSession(grant.Session)
+	f.want(err, none)
+	if name, err := f.TabletName(p); err != nil || name != "Hall 2" {
+		t.Errorf("%q, %v", name, err)
+	}
+	f.want(f.RevokeTablet(f.admin, tablet.Tablet.ID), none)
+	_, err = f.TabletName(p)
+	f.want(err, errdefs.Unauthorized)
+}

@@ -175,7 +175,8 @@ func (s *Service) ListTablets(p Principal) ([]Tablet, error) {
 	return list, err
 }
 
-// TabletName gives the name that the caller, a tablet, was paired with. Errors: NotFound for who is no tablet; the store's.
+// TabletName gives the name that the caller, a tablet, was paired with. Errors: Unauthorized for who is no tablet, such as one that
+// was revoked since it was let in; the store's.
 func (s *Service) TabletName(p Principal) (name string, err error) {
 	err = s.store.View(func(tx *kv.Tx) error {
 		for item, err := range tablets.Scan(tx, kv.Under(tablets, p.AccountID)) {
@@ -187,7 +188,7 @@ func (s *Service) TabletName(p Principal) (name string, err error) {
 				return nil
 			}
 		}
-		return errdefs.New(errdefs.NotFound, "there is no such tablet")
+		return errUnauthorized
 	})
 	return name, err
 }

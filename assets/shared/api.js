@@ -4,12 +4,13 @@ import { heard } from "./clock.js";
 
 /**
  * ApiError is an answer that is an error, or none at all (status 0). details: [{field, issue}]; retryAfter in seconds; other tells
- * that somebody else is signed in than the request was meant for (its header X-For).
+ * that somebody else is signed in than the request was meant for (its header X-For); foreign that it is not the service that answered,
+ * but what stands in its place, such as a guest network's page or a proxy.
  */
 export class ApiError extends Error {
-  constructor(status, code, message, details = [], retryAfter = 0, other = false) {
+  constructor(status, code, message, { details = [], retryAfter = 0, other = false, foreign = false } = {}) {
     super(message);
-    Object.assign(this, { status, code, details, retryAfter, other });
+    Object.assign(this, { status, code, details, retryAfter, other, foreign });
   }
 
   /** away tells that the service could not be reached or is not ready, so that trying again later makes sense. */
@@ -47,7 +48,7 @@ export async function request(method, path, { body, headers = {}, signal, signIn
     return new Promise(() => {}); // the page goes away
   }
   const error = new ApiError(response.status, content?.errorCode ?? "unknown", content?.errorMessage ?? messages[response.status] ?? `the service answered ${response.status}`,
-    content?.details ?? [], Number(response.headers.get("Retry-After")) || 0, response.headers.has("X-For"));
+    { details: content?.details, retryAfter: Number(response.headers.get("Retry-After")) || 0, other: response.headers.has("X-For"), foreign: !response.headers.has("X-Time") });
   if (error.away) connection.lost();
   throw error;
 }

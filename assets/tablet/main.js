@@ -3,12 +3,12 @@
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { connection, signOut, stay } from "../shared/api.js";
 import { sentence } from "../shared/dialog.js";
-import { time } from "../shared/format.js";
+import { count, time } from "../shared/format.js";
 import { keep } from "../shared/keep.js";
 import { acts, refusal } from "./acts.js";
 import { Doing } from "./doing.js";
 import { mindHands, rest, stayAwake } from "./hands.js";
-import { chooseStation, menu, pickStations, showWaiting, switchedOff } from "./menu.js";
+import { chooseStation, menu, pickStations, showOthers, showWaiting, switchedOff } from "./menu.js";
 import { install, recall, whose } from "./offline.js";
 import { Person } from "./person.js";
 import { queue } from "./queue.js";
@@ -88,7 +88,8 @@ function state() {
 // told shows what must not be missed: what was refused, or may have a wrong time, stays until somebody has read it.
 function told() {
   return html`
-    ${queue.signedOut ? html`<div class="notice bad" role="alert"><strong>This tablet is signed out.</strong> What you do is kept, and sent when it is signed in again. <a class="button large" href="/signin?next=/tablet">Sign in</a></div>` : nothing}
+    ${queue.signedOut ? html`<div class="notice bad" role="alert"><div><strong>This tablet is signed out.</strong> What you do is kept, and sent when ${isTablet() ? html`it is paired again by its name, <bdi>${t.profile.tabletName}</bdi>. Ask whoever looks after the console for a new code` : "it is signed in again"}.</div><a class="button large" href="/signin?next=/tablet">Sign in</a></div>` : nothing}
+    ${queue.others.length ? html`<div class="notice wait" role="alert" data-others><div><strong>${count(queue.others.length, "action")} of others ${queue.others.length === 1 ? "waits" : "wait"} here</strong>, and nobody else's sign-in sends ${queue.others.length === 1 ? "it" : "them"}.</div><button type="button" class="button large" data-do="others" @click=${showOthers}>See ${queue.others.length === 1 ? "it" : "them"}</button></div>` : nothing}
     ${!queue.kept && queue.waiting.length ? html`<div class="notice bad" role="alert"><strong>This browser keeps nothing.</strong> Do not close the page until everything is sent.</div>` : nothing}
     ${queue.refused.map((a) => html`<div class="notice bad refused" role="alert" data-refused=${a.id}><div><strong>Not done: <span dir="auto">${a.label}</span></strong> (<bdi>${a.station}</bdi>, ${time(a.at, { zone: a.zone, date: false })}). ${refusal(a.error, a.zone)}</div><button type="button" class="button large" data-do="dismiss" @click=${() => queue.dismiss(a.id)}>I have read it</button></div>`)}
     ${queue.unsure.map((a) => html`<div class="notice wait refused" role="alert" data-unsure=${a.id}><div><strong>The time may be wrong: <span dir="auto">${a.label}</span></strong> (<bdi>${a.station}</bdi>). It stands at ${time(a.at, { zone: a.zone })}, but this tablet's clock was set, or stood still, before it was sent. If that is not when it was, tell your supervisor.</div><button type="button" class="button large" data-do="dismiss" @click=${() => queue.dismiss(a.id)}>I have read it</button></div>`)}
@@ -122,6 +123,8 @@ function show(code) {
   return station.open(t.person.who, code, t.codes);
 }
 
+const isTablet = () => Boolean(t.profile?.email.startsWith("tablet:"));
+
 const free = () => !t.profile.stationCodes?.length;
 
 async function choose() { // the stations of a tablet that is bound to none
@@ -134,7 +137,7 @@ async function choose() { // the stations of a tablet that is bound to none
 }
 
 async function openMenu() {
-  const chosen = await menu({ initials: t.person.initials(station), several: t.codes.length > 1, free: free(), person: !t.profile.email.startsWith("tablet:") });
+  const chosen = await menu({ initials: t.person.initials(station), several: t.codes.length > 1, free: free(), person: !isTablet() });
   const does = {
     who: () => t.person.ask(station), leave: () => t.person.leave(station), station: change, stations: choose, off: () => switchedOff(station), waiting: showWaiting,
     floor: () => location.assign("/floor"), out: leave,

@@ -5,7 +5,7 @@ import { compare, count, matches, time } from "../shared/format.js";
 import { statusOf } from "../shared/status.js";
 import { live } from "../shared/live.js";
 import { queue } from "./queue.js";
-import { sheet } from "./sheets.js";
+import { sheet, sure } from "./sheets.js";
 
 const flags = [
   ["enableManualProduction", "Booking good units and scrap"],
@@ -70,11 +70,25 @@ export function showWaiting() {
     if (!changed) queue.addEventListener("change", changed = () => update());
     return {
       title: queue.waiting.length ? `${count(queue.waiting.length, "action waits", "actions wait")} to be sent` : "Everything is sent",
-      body: html`${queue.waiting.length ? html`<p>They are kept on this tablet, with their time, and go by themselves in this order when the service can be reached.</p><ol class="list">${queue.waiting.map((a) => html`<li class="entry"><div class="entry-text"><h3 dir="auto">${a.label}</h3><p class="muted"><bdi>${a.station}</bdi> · ${time(a.at, { zone: a.zone, date: false })}</p></div></li>`)}</ol>` : html`<p>What you do is known to the service.</p>`}
-        ${queue.others ? html`<p class="muted">${count(queue.others, "more action")} of somebody else who was signed in here.</p>` : nothing}`,
+      body: html`${queue.waiting.length ? html`<p>They are kept on this tablet, with their time, and go by themselves in this order when the service can be reached.</p><ol class="list">${queue.waiting.map((a) => html`<li class="entry"><div class="entry-text"><h3 dir="auto">${a.label}</h3><p class="muted"><bdi>${a.station}</bdi> · ${time(a.at, { zone: a.zone, date: false })}</p></div></li>`)}</ol>` : html`<p>What you do is known to the service.</p>`}`,
       actions: html`<button type="button" class="button large" @click=${() => close()}>Back</button>${queue.waiting.length ? html`<button type="button" class="button large primary" data-do="send" @click=${() => queue.send()}>Send now</button>` : nothing}`,
     };
   }).finally(() => queue.removeEventListener("change", changed));
+}
+
+// nameOf names whose an action is: a tablet by the name that it was paired by, or a person.
+const nameOf = (who) => { const [, tablet] = /^[^/]*\/tablet:([^@]*)@/.exec(who) ?? []; return tablet ? `the tablet ${tablet}` : who.slice(who.indexOf("/") + 1); };
+
+/** showOthers shows what waits of others, and gives it up where somebody has seen to it. */
+export async function showOthers() {
+  const { others } = queue, names = [...new Set(others.map((a) => nameOf(a.who)))];
+  const gone = await sheet(({ close }) => ({
+    title: `${count(others.length, "action")} of others`,
+    body: html`<p>They were done here by ${names.map((name, i) => html`${i ? ", " : ""}<bdi>${name}</bdi>`)}, and are not sent. They go by themselves when a tablet is paired here by that name again, or that person signs in here.</p>
+      <ol class="list">${others.map((a) => html`<li class="entry"><div class="entry-text"><h3 dir="auto">${a.label}</h3><p class="muted"><bdi>${a.station}</bdi> · ${time(a.at, { zone: a.zone })}${a.body.initials ? html` · <bdi>${a.body.initials}</bdi>` : nothing} · <bdi>${nameOf(a.who)}</bdi></p></div></li>`)}</ol>`,
+    actions: html`<button type="button" autofocus class="button large" @click=${() => close(false)}>Back</button><button type="button" class="button large danger" data-do="drop" @click=${() => close(true)}>Remove them …</button>`,
+  }));
+  if (gone && await sure({ title: "Remove them?", text: html`<p><strong>They are never sent then.</strong> Remove them when somebody has entered them by hand.</p>`, action: "Remove", danger: true })) await queue.drop(others);
 }
 
 /** menu gives what is chosen of the menu: "who", "leave", "station", "stations", "off", "waiting", "floor" or "out". */

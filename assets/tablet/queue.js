@@ -19,14 +19,14 @@ const faults = 10; // attempts at one action that the service fails at (500), be
  * (the station's), at (ms), method, path, body}; refused ones have error {status, code, message, details}; unsure ones were sent
  * with a time that may be wrong, as this device's clock was set after they were done. signedOut tells that nobody takes them until
  * who did them signs in; kept is false where the browser does not keep them, so that closing the page loses what waits; others
- * is how many actions wait that somebody else did in this browser.
+ * are actions that wait of somebody else who was signed in in this browser: nobody else sends them.
  */
 class Queue extends EventTarget {
   waiting = [];
   refused = [];
   unsure = [];
   signedOut = false;
-  others = 0;
+  others = [];
   #who = "";
   #opened = null; // called when it is known whose actions these are
   #known = new Promise((done) => { this.#opened = done; });
@@ -97,6 +97,14 @@ class Queue extends EventTarget {
     this.#changed();
   }
 
+  /** drop gives up actions of somebody else. */
+  async drop(actions) {
+    for (const { id } of actions) await keep.remove(`queue:${id}`);
+    const gone = new Set(actions.map(({ id }) => id));
+    this.others = this.others.filter(({ id }) => !gone.has(id));
+    this.#changed();
+  }
+
   /** send tries now to send what waits; it is called by itself whenever that may help. */
   send() {
     clearTimeout(this.#timer);
@@ -141,7 +149,7 @@ class Queue extends EventTarget {
     const only = this.waiting.filter((action) => !known.has(action.id) && (!action.kept || !before.has(action.id)) && action.who === this.#who); // known here alone
     this.waiting = [...mine(waiting), ...only].sort((a, b) => (a.id < b.id ? -1 : 1)); // as they were done
     [this.refused, this.unsure] = [mine(refused), mine(unsure)];
-    this.others = known.size - mine(waiting).length;
+    this.others = waiting.filter((action) => action.who !== this.#who);
     this.#last = waiting.reduce((last, action) => Math.max(last, parseInt(action.id, 10)), this.#last); // this device's clock may have been set back
     const left = new Set(this.waiting.map((action) => action.id));
     for (const id of before) if (!left.has(id) && !known.has(id)) this.#settle(id, { state: "sent", answer: null }); // by another tab
@@ -150,18 +158,19 @@ class Queue extends EventTarget {
   async #drain() {
     for (let mine = false; this.waiting.length > 0 || this.signedOut;) {
       const action = this.waiting[0];
-      let answer;
+      let answer, asked = false;
       try {
         mine ||= await this.#isMe();
         if (!mine) return this.#later(out);
         if (!action) return; // nothing waits but for whether they are back
+        asked = true;
         answer = await this.#ask(action);
       } catch (error) {
-        if (error.status === 401 || error.other) { // such as when another one has signed in since isMe
+        if ((error.status === 401 && !error.foreign) || error.other) { // such as when another one has signed in since isMe
           this.signedOut = true;
           return this.#later(out);
         }
-        if (!action || !await this.#isRefused(action, error)) return this.#later(error.retryAfter);
+        if (!asked || !await this.#isRefused(action, error)) return this.#later(error.retryAfter);
         await keep.setSurely(`refused:${action.id}`, { ...action, error: plain(error) });
         await this.#done(action, { state: "refused", error });
         continue;
@@ -196,9 +205,10 @@ class Queue extends EventTarget {
     return answer;
   }
 
-  // isRefused tells whether an error is the last word on an action. A fault of the service is not, until it came often.
+  // isRefused tells whether an error is the last word on an action. A fault of the service is not, until it came often; nor is
+  // anything that others say, such as a guest network's page or a proxy.
   async #isRefused(action, error) {
-    if (!(error instanceof ApiError) || error.away || [408, 429, 504].includes(error.status)) return false;
+    if (!(error instanceof ApiError) || error.away || error.foreign || [408, 429, 504].includes(error.status)) return false;
     if (error.status < 500) return true;
     action.faults++;
     await keep.setSurely(`queue:${action.id}`, action);

@@ -147,3 +147,62 @@ func TestAReadingThatIsRefused(t *testing.T) {
 	h.shows(".t-state.ok", "live")
 	h.Clean()
 }
+
+// What a tablet could not send before it was revoked is not forgotten when it is paired by another name: it is shown until it is
+// paired by its own again, or somebody has seen to it.
+func TestATabletThatIsPairedByAnotherName(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.Call("POST", "/quick-schedule", object{"stationCode": "PACK-1", "skuCode": "BK-1000", "initials": "ABC"}, nil)
+	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
+	h.do("good") // says who works here
+	h.key("1")
+	h.am("KLM")
+	h.said("sent", "1 good")
+	var tablets []struct{ ID, Name string }
+	s.Call("GET", "/tablet", nil, &tablets)
+	s.Call("DELETE", "/tablet/"+tablets[0].ID, nil, nil)
+	h.do("good")
+	h.key("5")
+	h.shows(".t-told", "when it is paired again by its name, Packing")
+	h.do("bad")
+	h.key("2")
+	h.shows(".t-state", "2 to send")
+	again := func(name string) {
+		h.Visit("/link#" + pair(s, name, "PACK-1"))
+		h.Until(`!document.getElementById("here")?.disabled`)
+		h.Tab.Tap("#here")
+		h.Until(`location.pathname === "/tablet" && document.querySelector(".t-nav")`)
+	}
+	again("Another")
+	h.shows("[data-others]", "2 actions of others wait here")
+	h.do("others")
+	h.shows("dialog[open]", "by the tablet packing")
+	h.shows("dialog[open] .entry", "5 good")
+	h.shows("dialog[open] .entry", "KLM")
+	h.sound(t, "others")
+	h.in("footer .button:first-child")
+	again("Packing")
+	h.shows("[data-value=good]", "6")
+	h.shows("[data-value=bad]", "2")
+	h.lacks("[data-others]")
+	h.shows(".t-state.ok", "live")
+	// What somebody has entered by hand is given up by who holds the tablet.
+	s.Call("GET", "/tablet", nil, &tablets)
+	for _, is := range tablets {
+		s.Call("DELETE", "/tablet/"+is.ID, nil, nil)
+	}
+	h.do("good")
+	h.key("3")
+	h.shows(".t-state", "1 to send")
+	again("Third")
+	h.do("others")
+	h.in("[data-do=drop]")
+	h.shows("dialog[open]", "They are never sent then")
+	h.in(".danger")
+	h.lacks("[data-others]")
+	h.Visit("/tablet")
+	h.shows("[data-value=good]", "6")
+	h.Until(`document.querySelector(".t-state.ok") && !document.querySelector("[data-others]")`)
+	h.Clean()
+}

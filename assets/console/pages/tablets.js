@@ -28,7 +28,7 @@ export async function open(ctx) {
     await list.reload();
   };
   const revoke = (list, tablet) => list.run(async () => {
-    if (!await confirm({ title: `Revoke ${tablet.name}?`, text: "It is signed out at once. What was entered on it stays.", action: "Revoke", danger: true })) return undefined;
+    if (!await confirm({ title: `Revoke ${tablet.name}?`, text: "It is signed out at once. What was entered on it stays; what it could not send yet waits on it, and goes when it is paired again by the same name.", action: "Revoke", danger: true })) return undefined;
     await del(`/tablet/${encodeURIComponent(tablet.id)}`);
     return true;
   }, "The tablet is revoked.");
