@@ -148,6 +148,36 @@ func TestTheChartAsATable(t *testing.T) {
 	c.tab.Clean()
 }
 
+// TestAnAnswerNeverComes: on a network on which things get lost a bar is not in the hand for ever. It glides back,
+// the page says why, and what is put there again is the same change.
+func TestAnAnswerNeverComes(t *testing.T) {
+	c := serve(t)
+	a := c.plan("PACK-1", "BOWL", 60, nil)
+	c.open(webtest.Laptop, "supervisor")
+	c.tab.Until(bar(a.ID))
+	c.tab.Eval(`(() => {
+		const real = fetch, timeout = AbortSignal.timeout.bind(AbortSignal), keys = window.keys = [];
+		AbortSignal.timeout = (ms) => timeout(ms === 20_000 ? 300 : ms);
+		window.fetch = async (path, options) => {
+			if (!path.endsWith("/move")) return real(path, options);
+			keys.push(options.headers["Idempotency-Key"]);
+			return keys.length > 1 ? real(path, options) : new Promise((_, fail) => options.signal?.addEventListener("abort", () => fail(options.signal.reason)));
+		};
+	})()`)
+	for range 2 {
+		from, to := c.place("PACK-1", 90), c.place("PACK-2", 90)
+		c.drag(from, to)
+		c.release(to)
+		c.tab.Until(`!document.querySelector(".slot.carried")`)
+	}
+	c.tab.Until(`/does not answer/.test(document.querySelector(".toast.bad")?.textContent)`)
+	c.tab.Until(`keys.length === 2 && document.querySelector('.gantt-row[data-station="PACK-2"] .slot')?.dataset.id === "` + a.ID + `"`)
+	if !webtest.Eval[bool](c.tab, `keys[0] === keys[1]`) {
+		t.Error("it was sent again as another change")
+	}
+	c.tab.Clean()
+}
+
 // TestAnAnswerIsLost: what is sent again since its answer was lost is done once, and an impatient hand takes one change back.
 func TestAnAnswerIsLost(t *testing.T) {
 	c := serve(t)

@@ -2,6 +2,9 @@ package stopstest_test
 
 import (
 	"testing"
+	"time"
+
+	"opsmon/app/web/webtest"
 )
 
 // A list that grows while its pages are read comes to an end; stations are read again to their last row, one time after the
@@ -58,5 +61,42 @@ func TestATimeIsAskedOnThePlantsClock(t *testing.T) {
 	button(tab, "dialog", "Cancel")
 	gone(tab)
 	tab.Until(chosen + `.startsWith("2026-02-02T22:00")`)
+	tab.Clean()
+}
+
+// What is said of stops stands once, also where the answer to it was lost and it is sent again; and where the network is gone
+// the others of many are not tried one after the other.
+func TestWhatIsSaidTwiceStandsOnce(t *testing.T) {
+	p := open(t)
+	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min}, [2]time.Duration{100 * min, 60 * min})
+	one := p.issues("PRESS-1")[0]
+	tab := p.page("supervisor", "/floor/stops?range="+rangeOf(p), `document.querySelector(".stop-row[data-issue]")`)
+	rows(tab, 2)
+	tab.Eval(`(() => { const real = fetch; window.lost = []; window.fetch = async (path, options) => {
+		if (options?.method !== "POST" || window.lost.includes(path)) return real(path, options);
+		window.lost.push(path);
+		await real(path, options);
+		throw new TypeError("no network");
+	}; })()`)
+	stop(tab, one.ID)
+	button(tab, ".stop-one", "Escalate")
+	tab.Until(`document.querySelector("#f-ask-level")`)
+	button(tab, "dialog footer", "Escalate")
+	tab.Until(`/does not answer/.test(document.querySelector("dialog .notice.bad")?.textContent)`)
+	button(tab, "dialog footer", "Escalate")
+	gone(tab)
+	if got := p.only("PRESS-1", one.ID); len(got.Events) != 1 {
+		t.Errorf("it stands there %d times: %+v", len(got.Events), got.Events)
+	}
+	tab.Eval(`document.querySelector(".stops-head input").click()`)
+	button(tab, ".stops-sum", "Give the cause of 2 stops")
+	tab.Until(`document.querySelector("dialog .reason")`)
+	tab.Eval(`document.querySelector("dialog .reason").click()`)
+	tab.Eval(`(() => { window.lost = []; })()`)
+	button(tab, "dialog footer", "Give the cause")
+	tab.Until(`/does not answer/.test(document.querySelector("dialog .notice.bad")?.textContent)`)
+	if n := webtest.Eval[int](tab, `window.lost.length`); n != 1 {
+		t.Errorf("%d were tried without a network", n)
+	}
 	tab.Clean()
 }

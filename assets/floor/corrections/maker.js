@@ -10,6 +10,9 @@ import { stationOf } from "../stops/reasons.js";
 import { changeRow, changesOf, finished, kinds, newRow } from "./changes.js";
 import { effects } from "./effects.js";
 
+/** longest is how long the answer to a correction may take, ms: the figures of years are computed. */
+export const longest = 600_000;
+
 /**
  * Maker is the form of a new correction. made(result) is called when it is made, leave() when it is given up, changed() to draw
  * again. What profile's person has entered at the same address and neither made nor given up stands in it again.
@@ -68,7 +71,7 @@ export class Maker {
     Object.assign(this, { busy: dry ? "look" : "make", error: null, problems: [] });
     this.changed();
     try {
-      const { result } = dry ? await post("/correction?dryrun=true", this.body(), { signal: look.signal }) : await once("POST", "/correction", this.body());
+      const { result } = dry ? await post("/correction?dryrun=true", this.body(), { signal: look.signal }) : await once("POST", "/correction", this.body(), { limit: longest });
       this.busy = "";
       if (!dry) { toast("The correction is made."); dropDraft(forms.correction, this.profile); return this.made(result); }
       this.preview = result;

@@ -12,7 +12,7 @@ import { schemas } from "../../shared/schema.js";
 import { style } from "../../shared/styles.js";
 import { changeTexts } from "../corrections/changes.js";
 import { effects } from "../corrections/effects.js";
-import { Maker } from "../corrections/maker.js";
+import { Maker, longest } from "../corrections/maker.js";
 
 export async function open(ctx) {
   const [names, all, first, end] = await Promise.all([directory(), schemas(), get("/correction?limit=200"), live.follow(), style(new URL("../stops.css", import.meta.url)), style(new URL("../corrections.css", import.meta.url))]);
@@ -90,7 +90,7 @@ class Page {
         Object.assign(state, { busy: true, error: null });
         control.update();
         try {
-          control.close((await once("POST", path)).result);
+          control.close((await once("POST", path, undefined, { limit: longest })).result);
         } catch (error) {
           Object.assign(state, { busy: false, error });
           control.update();

@@ -3,7 +3,7 @@
 
 import { connection, get, post } from "../../shared/api.js";
 import { keep } from "../../shared/keep.js";
-import { newKey } from "../../shared/once.js";
+import { newKey, patience } from "../../shared/once.js";
 import { say } from "../../shared/words.js";
 import { spanText } from "../../shared/zone.js";
 import { bodyOfRow, columnOf, readSchedules } from "./table.js";
@@ -103,7 +103,7 @@ export async function write(job, { told, plan, profile, signal }) {
   while (job.results.length < job.rows.length && !signal.aborted) {
     const at = job.results.length, { row, body, does } = job.rows[at];
     try {
-      const { result } = await post("/schedule", body, { headers: { "Idempotency-Key": `${job.id}-${row}` }, signal });
+      const { result } = await post("/schedule", body, { headers: { "Idempotency-Key": `${job.id}-${row}` }, signal: soon(signal) });
       plan.take(result);
       job.results.push({ row, does, id: result.id });
     } catch (error) {
@@ -118,6 +118,9 @@ export async function write(job, { told, plan, profile, signal }) {
   await forget(profile);
   return true;
 }
+
+// soon ends what takes too long, too.
+const soon = (signal) => AbortSignal.any([signal, AbortSignal.timeout(patience)]);
 
 // pause waits until the service answers again.
 const pause = (error, signal) => new Promise((done) => {

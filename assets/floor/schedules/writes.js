@@ -3,7 +3,7 @@
 
 import { post } from "../../shared/api.js";
 import { now as present } from "../../shared/clock.js";
-import { once } from "../../shared/once.js";
+import { once, patience } from "../../shared/once.js";
 import { nameOf } from "./bars.js";
 
 const iso = (at) => new Date(at).toISOString();
@@ -53,7 +53,7 @@ export class Writes {
   }
 
   /** try asks what would become of it: the schedule as it would be, or an error with the service's sentence. */
-  async try(s, place, mode, signal) {
+  async try(s, place, mode, signal = AbortSignal.timeout(patience)) {
     if (mode === "resize" && s.plannedQuantity && !s.plannedEnd) { // how many units are that, over the shifts?
       const asked = await post("/schedule?dryrun=true", { id: s.id, plannedQuantity: null, plannedEndAt: iso(place.to) }, { signal });
       place.quantity = Math.max(1, Math.round(asked.result.expectedQuantity ?? this.guess(s, place)));

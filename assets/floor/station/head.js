@@ -1,11 +1,11 @@
 // The head of the station's page: what it does now, what runs, who works there, and the alert that is up.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { post } from "../../shared/api.js";
 import { ask } from "../../shared/ask.js";
 import { now } from "../../shared/clock.js";
 import { attempt, toast } from "../../shared/dialog.js";
 import { duration, number, time } from "../../shared/format.js";
+import { once } from "../../shared/once.js";
 import { percent, statusOf } from "../../shared/status.js";
 import { factsOf } from "../floor/facts.js";
 
@@ -48,7 +48,7 @@ function progress(station, names) {
 }
 
 const path = (station, what) => `/station/${encodeURIComponent(station.stationCode)}/${what}`;
-const putAlert = (station, message, expiresAt) => post(path(station, "alert"), expiresAt ? { message, expiresAt } : { message });
+const putAlert = (station, message, expiresAt) => once("POST", path(station, "alert"), expiresAt ? { message, expiresAt } : { message });
 
 /** askAlert asks for the text of an alert and how long it stays up: one that is up keeps its end unless another is chosen. */
 export async function askAlert(station, zone) {
@@ -67,7 +67,7 @@ export async function askAlert(station, zone) {
 async function askOperator(station) {
   const noted = await ask({
     title: "Who works here", intro: "Initials of 3 to 8 characters; nothing where nobody does.", values: { initials: station.currentOperatorInitials },
-    fields: () => [{ name: "initials", label: "Initials", kind: "text", hint: "", autofocus: true }], send: ({ initials }) => post(path(station, "operator"), { initials }),
+    fields: () => [{ name: "initials", label: "Initials", kind: "text", hint: "", autofocus: true }], send: ({ initials }) => once("POST", path(station, "operator"), { initials }),
   });
   if (noted) toast("It is noted who works here.");
 }

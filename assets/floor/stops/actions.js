@@ -1,12 +1,12 @@
 // What can be done with stops: each is asked for in a dialog, sent, and what the service refuses is told there.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { post } from "../../shared/api.js";
 import { ask, clean } from "../../shared/ask.js";
 import { now } from "../../shared/clock.js";
 import { openDialog, sentence, toast } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
 import { count, time } from "../../shared/format.js";
+import { once } from "../../shared/once.js";
 import { spell } from "../../shared/ticks.js";
 import { chooser, recent, trees } from "./reasons.js";
 
@@ -19,7 +19,7 @@ export const note = (label = "Note", more = {}) => ({ name: "note", label, kind:
 /** typed is for dialogs in which nothing but what was typed is missed when it is gone. */
 export const typed = () => false;
 
-const send = async (stop, verb, body) => (await post(`/issue/${encodeURIComponent(stop.id)}/${verb}`, clean(body))).result;
+const send = async (stop, verb, body) => (await once("POST", `/issue/${encodeURIComponent(stop.id)}/${verb}`, clean(body))).result;
 
 /** nouns are what the types of stops are called. */
 export const nouns = { stop: "Stop", slow: "Slow period", manual: "Manual downtime" };
@@ -57,9 +57,10 @@ class Giver {
     const body = { ...clean({ initials: this.initials, note: this.note, partStartAt: this.partStartAt }), causeCode };
     for (const stop of left) {
       try {
-        this.done.push((await post(`/issue/${encodeURIComponent(stop.id)}/cause`, body)).result);
+        this.done.push((await once("POST", `/issue/${encodeURIComponent(stop.id)}/cause`, body)).result);
       } catch (error) {
         this.refused.push({ stop, error });
+        if (error.away) break; // nor are the others taken now
       }
       if (left.length > 1) this.control.update();
     }
@@ -103,7 +104,7 @@ export const estimate = (stop, names) => ask({
     { name: "expectedEndAt", label: "It is expected to end", kind: "moment", zone: names.plantOf(stop.stationCode)?.timezone, schema: {}, hint: stop.estimate ? "By the plant's clock. Empty takes the estimate back." : "By the plant's clock." },
     initials, note(),
   ],
-  send: ({ expectedEndAt, ...rest }) => post(`/issue/${encodeURIComponent(stop.id)}/estimate`, { ...clean(rest), expectedEndAt: expectedEndAt ?? null }).then(({ result }) => result),
+  send: ({ expectedEndAt, ...rest }) => once("POST", `/issue/${encodeURIComponent(stop.id)}/estimate`, { ...clean(rest), expectedEndAt: expectedEndAt ?? null }).then(({ result }) => result),
 });
 
 /** escalate takes a stop further up. */
@@ -131,7 +132,7 @@ export const endManual = (stop, names) => ask({
   entered: typed,
   title: `End: ${whatOf(stop, names)}`, action: "End it", values: { endAt: null },
   fields: () => [{ name: "endAt", label: "It ended", kind: "moment", step: 1, zone: names.plantOf(stop.stationCode)?.timezone, schema: {}, hint: "By the plant's clock. Empty: now." }, note(), initials],
-  send: ({ endAt, ...rest }) => post("/issue", clean({ ...rest, stationCode: stop.stationCode, endAt: endAt ?? new Date(now()).toISOString() })).then(({ result }) => result),
+  send: ({ endAt, ...rest }) => once("POST", "/issue", clean({ ...rest, stationCode: stop.stationCode, endAt: endAt ?? new Date(now()).toISOString() })).then(({ result }) => result),
 });
 
 /** lengthOf gives how long a stop or part lasted or lasts, ms. */

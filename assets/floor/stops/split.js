@@ -2,12 +2,12 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { Directive, directive } from "../../vendor/lit-html/directive.js";
-import { post } from "../../shared/api.js";
 import { clean } from "../../shared/ask.js";
 import { now } from "../../shared/clock.js";
 import { openDialog, sentence } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
 import { count, duration, time } from "../../shared/format.js";
+import { once } from "../../shared/once.js";
 import { whatOf } from "./actions.js";
 import { flat, stationOf } from "./reasons.js";
 
@@ -84,7 +84,7 @@ class Splitter {
     this.control.update();
     try {
       const parts = this.parts.map((p, i) => clean({ startAt: i ? new Date(p.start).toISOString() : null, causeCode: p.causeCode }));
-      this.control.close((await post(`/issue/${encodeURIComponent(this.stop.id)}/split`, { parts, ...clean({ note: this.note }) })).result);
+      this.control.close((await once("POST", `/issue/${encodeURIComponent(this.stop.id)}/split`, { parts, ...clean({ note: this.note }) })).result);
     } catch (error) {
       Object.assign(this, { busy: false, error });
       this.control.update();

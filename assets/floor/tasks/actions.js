@@ -1,7 +1,6 @@
 // What can be done with Tasks: complete them, and start a list that waits for nobody's clock.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { post } from "../../shared/api.js";
 import { once } from "../../shared/once.js";
 import { ask, clean } from "../../shared/ask.js";
 import { time } from "../../shared/format.js";
@@ -32,7 +31,7 @@ export const complete = (task, names, profile, entered = null) => ask({
     { name: "at", label: "Done at", kind: "moment", zone: names.plantOf(task.stationCode)?.timezone, schema: {}, hint: task.state === "missed" ? `Before ${time(task.deadlineAt, { zone: names.plantOf(task.stationCode)?.timezone })}, when it was missed, and at most 24 hours ago.` : "By the plant's clock, at most 24 hours ago. Empty: now." },
   ],
   send: async (values) => {
-    const { result } = await post(`/task/${encodeURIComponent(task.id)}/complete`, clean(values));
+    const { result } = await once("POST", `/task/${encodeURIComponent(task.id)}/complete`, clean(values));
     remember(values.initials);
     return result;
   },
