@@ -119,10 +119,10 @@ func (c *call) over(chosen []*station.Station, most time.Duration, fallback stri
 		r, _ = days.Named(fallback, now)
 		return r, nil
 	}
-	if len(chosen) == 0 { // a request is looked at whatever it is about
-		if _, err := read(calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})); err != nil {
-			return nil, err
-		}
+	if len(chosen) == 0 { // a request is looked at whatever it is about, and the answer names its time
+		r, err := read(calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC}))
+		x.from, x.to = minutesOf(r, now)
+		return x, err
 	}
 	var r calendar.Range
 	for i, s := range chosen {
@@ -132,13 +132,18 @@ func (c *call) over(chosen []*station.Station, most time.Duration, fallback stri
 				return nil, err
 			}
 		}
-		a := asked{Station: s, from: r.Start - mod(r.Start, minuteMs), begin: r.Start, end: r.End}
-		a.to = min(r.End, now)
-		a.to = max(a.from, a.to-mod(a.to, minuteMs))
+		a := asked{Station: s, begin: r.Start, end: r.End}
+		a.from, a.to = minutesOf(r, now)
 		x.asked = append(x.asked, a)
 	}
 	x.from, x.to = x.spanOf("")
 	return x, nil
+}
+
+// minutesOf gives the whole minutes of a range, without what lies ahead of now.
+func minutesOf(r calendar.Range, now int64) (from, to int64) {
+	from, to = r.Start-mod(r.Start, minuteMs), min(r.End, now)
+	return from, max(from, to-mod(to, minuteMs))
 }
 
 // allStations gives the plan in force and all its stations, with archived=true also those that have left it.
@@ -168,6 +173,9 @@ func flagOf(text, name string) (bool, error) {
 
 // spanOf gives the time that is asked for of a plant's stations, or of all.
 func (x *choice) spanOf(plant string) (from, to int64) {
+	if len(x.asked) == 0 {
+		return x.from, x.to
+	}
 	for i := range x.asked {
 		if a := &x.asked[i]; plant == "" || a.Plant.Code == plant {
 			if from == 0 || a.from < from {
