@@ -2,21 +2,17 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/control"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
 	"opsmon/app/logbook"
@@ -209,93 +205,6 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	return errors.Join(err, h.leave(&errStopping))
 }
 
-// serve opens the network and the control channel and begins to answer. ended tells of a server that failed; shut ends
-// them all when what they have begun is answered.
-func (h *Host) serve() (ended <-chan error, shut func(), err error) {
-	defer func() {
-		if err != nil {
-			h.secure.close()
-		}
-	}()
-	if err := h.openSecurity(); err != nil {
-		return nil, nil, err
-	}
-	l, err := h.listen()
-	if err != nil {
-		return nil, nil, err
-	}
-	listeners := []net.Listener{l}
-	closeAll := func() (err error) {
-		for _, l := range listeners {
-			err = errors.Join(err, l.Close())
-		}
-		return err
-	}
-	clear, err := h.listenClear()
-	if err != nil {
-		return nil, nil, errors.Join(err, closeAll())
-	}
-	if clear != nil {
-		listeners = append(listeners, clear)
-	}
-	if h.local, err = control.Listen(h.cfg.DataDir); err != nil {
-		return nil, nil, errors.Join(err, closeAll())
-	}
-	listeners = append(listeners, h.local)
-	if err := h.listenMQTT(); err != nil {
-		return nil, nil, errors.Join(err, closeAll())
-	}
-	errorLog := slog.NewLogLogger(h.log.Handler(), slog.LevelDebug) // a client's broken handshake is no news
-	network := func(handler http.Handler) *http.Server {
-		return &http.Server{
-			Handler: handler, ErrorLog: errorLog, MaxHeaderBytes: maxHeader,
-			ReadHeaderTimeout: h.limits.header, ReadTimeout: h.limits.body, WriteTimeout: h.limits.answer, IdleTimeout: h.limits.idle,
-			HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32}, DisableGeneralOptionsHandler: true, ConnContext: httpapi.WithConn,
-		}
-	}
-	servers := []*http.Server{network(h.secure.strict(h))}
-	if clear != nil {
-		servers = append(servers, network(h.secure.trust.Clear()))
-	}
-	servers = append(servers, &http.Server{
-		Handler:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.current().Local().ServeHTTP(w, r) }),
-		ErrorLog: errorLog, ReadHeaderTimeout: h.limits.header, IdleTimeout: h.limits.idle,
-	})
-	failed := make(chan error, len(servers))
-	var running sync.WaitGroup
-	for i, on := range listeners {
-		running.Go(func() {
-			if err := servers[i].Serve(on); !errors.Is(err, http.ErrServerClosed) {
-				failed <- err
-			}
-		})
-	}
-	for _, l := range []net.Listener{h.mqtt.secure, h.mqtt.clear} {
-		if l != nil {
-			running.Go(func() { h.serveMQTT(l) })
-			h.log.Info("listening for MQTT", slog.String("address", l.Addr().String()), slog.Bool("tls", l == h.mqtt.secure))
-		}
-	}
-	h.answerToName()
-	h.log.Info("listening", slog.String("address", l.Addr().String()), slog.String("url", h.base.get()))
-	if h.linksStayHere() {
-		h.log.Warn("one-time links will only open on this machine until it is on a network, or url is set to the address that people use")
-	}
-	return failed, func() {
-		defer h.secure.close()
-		h.mqtt.close()
-		drain, cancel := context.WithTimeout(context.Background(), h.limits.drain)
-		defer cancel()
-		for _, s := range servers {
-			if err := s.Shutdown(drain); err != nil {
-				h.log.Warn("some requests did not end in time and were cut off", slog.Any("error", err))
-				s.Close()
-			}
-		}
-		running.Wait()
-	}, nil
-}
-
 // retryOpen is how long to wait before a store that does not open is tried again.
 const retryOpen = 5 * time.Second
 
@@ -439,36 +348,4 @@ func (h *Host) back(undo func() error) error {
 		return fmt.Errorf("open the old store again: %w", err)
 	}
 	return nil
-}
-
-// listen opens the address of the configuration, behind the limits on connections and TLS where it is on.
-func (h *Host) listen() (net.Listener, error) {
-	l, err := h.listenOn("listen", h.cfg.Listen)
-	if err != nil {
-		return nil, err
-	}
-	h.base.set(l.Addr().String())
-	h.network = newLimitListener(l, h.cfg.MaxConnections, h.cfg.MaxConnections/4)
-	if h.secure.keeper == nil {
-		return h.network, nil
-	}
-	return tls.NewListener(h.network, h.secure.keeper.TLS()), nil
-}
-
-// listenOn opens an address that a setting gives.
-func (h *Host) listenOn(setting, address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		advice := "another program may be using it: stop that one, or choose another port"
-		if errors.Is(err, os.ErrPermission) {
-			advice = "the user that runs app may not use this port: choose one above 1023"
-		}
-		return nil, h.cfg.wrong(setting, "is %s, which cannot be listened on (%w); %s with --%s", address, err, advice, flagOf(setting))
-	}
-	return l, nil
-}
-
-// flagOf turns clearListen into clear-listen.
-func flagOf(setting string) string {
-	return strings.ReplaceAll(strings.ToLower(screaming(setting)), "_", "-")
 }
