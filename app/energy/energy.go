@@ -8,6 +8,7 @@
 package energy
 
 import (
+	"cmp"
 	"slices"
 
 	"opsmon/app/calendar"
@@ -56,26 +57,7 @@ type Row struct {
 // Collect gives the rows of [from, to) of one station, in order, from its segments and minutes in order of time. Tariffs come in order of From; before the first there is none.
 // from and to are whole minutes.
 func Collect(c *calendar.Calendar, tariffs []Tariff, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
-	var rows []Row
-	var hour calendar.Range
-	row := func(at int64) *Usage {
-		if at < hour.Start || at >= hour.End {
-			hour = c.Bucket(at, calendar.UnitHour)
-		}
-		i, found := slices.BinarySearchFunc(rows, hour.Start, func(r Row, at int64) int {
-			switch {
-			case r.Start < at:
-				return -1
-			case r.Start > at:
-				return 1
-			}
-			return 0
-		})
-		if !found {
-			rows = slices.Insert(rows, i, Row{Start: hour.Start})
-		}
-		return &rows[i].Usage
-	}
+	x := collector{calendar: c}
 	for i := range minutes {
 		m := &minutes[i]
 		if m.Start < from || m.Start >= to {
@@ -84,38 +66,65 @@ func Collect(c *calendar.Calendar, tariffs []Tariff, from, to int64, segments []
 		for len(tariffs) > 1 && tariffs[1].From <= m.Start {
 			tariffs = tariffs[1:]
 		}
-		for _, p := range m.Parts {
-			u := row(m.Start)
-			u.Units += p.Good + p.Bad
-			if p.KWh == 0 && p.KWhMs == 0 {
-				continue
-			}
-			u.KWh += p.KWh
-			u.KnownMs += p.KWhMs
-			if p.Ctx.Kind != monitor.Production {
-				u.Outside += p.KWh
-			}
-			tariff := Tariff{}
-			if len(tariffs) > 0 && tariffs[0].From <= m.Start {
-				tariff = tariffs[0]
-			}
-			u.charge(p.KWh, &tariff)
+		tariff := Tariff{}
+		if len(tariffs) > 0 && tariffs[0].From <= m.Start {
+			tariff = tariffs[0]
 		}
+		x.minute(m, &tariff)
 	}
 	for i := range segments {
-		g := &segments[i]
-		class := g.Class()
-		for start, end := max(g.Start, from), min(g.End, to); start < end; {
-			u := row(start)
-			stop := min(end, hour.End)
-			u.TotalMs += stop - start
-			if class == monitor.Productive || class == monitor.Slow {
-				u.ProductiveMs += stop - start
-			}
-			start = stop
-		}
+		x.segment(&segments[i], from, to)
 	}
-	return rows
+	return x.rows
+}
+
+// collector adds up rows, an hour each.
+type collector struct {
+	calendar *calendar.Calendar
+	rows     []Row
+	hour     calendar.Range // of the row that was asked for last
+}
+
+// row gives what is used in the hour of a moment.
+func (x *collector) row(at int64) *Usage {
+	if at < x.hour.Start || at >= x.hour.End {
+		x.hour = x.calendar.Bucket(at, calendar.UnitHour)
+	}
+	i, found := slices.BinarySearchFunc(x.rows, x.hour.Start, func(r Row, at int64) int { return cmp.Compare(r.Start, at) })
+	if !found {
+		x.rows = slices.Insert(x.rows, i, Row{Start: x.hour.Start})
+	}
+	return &x.rows[i].Usage
+}
+
+func (x *collector) minute(m *monitor.Minute, tariff *Tariff) {
+	for _, p := range m.Parts {
+		u := x.row(m.Start)
+		u.Units += p.Good + p.Bad
+		if p.KWh == 0 && p.KWhMs == 0 {
+			continue
+		}
+		u.KWh += p.KWh
+		u.KnownMs += p.KWhMs
+		if p.Ctx.Kind != monitor.Production {
+			u.Outside += p.KWh
+		}
+		u.charge(p.KWh, tariff)
+	}
+}
+
+// segment adds the time of a segment that lies in [from, to), hour by hour.
+func (x *collector) segment(g *monitor.Segment, from, to int64) {
+	class := g.Class()
+	for start, end := max(g.Start, from), min(g.End, to); start < end; {
+		u := x.row(start)
+		stop := min(end, x.hour.End)
+		u.TotalMs += stop - start
+		if class == monitor.Productive || class == monitor.Slow {
+			u.ProductiveMs += stop - start
+		}
+		start = stop
+	}
 }
 
 func (u *Usage) charge(kwh int64, t *Tariff) {

@@ -185,46 +185,14 @@ type Context struct {
 func (s *State) context() Context {
 	c := s.cfg
 	x := Context{Revision: c.Revision, SKU: UnknownSKU, PartsPerCycle: 1, MinimumCycle: c.MinimumCycle, LineSpeedTarget: c.LineSpeedTarget}
-	extended := s.production != nil && s.production.ExtendShift || s.nonProduction != nil && s.nonProduction.ExtendShift
-	switch {
-	case s.inShift:
-		x.InShift, x.Shift = true, s.shift
-	case extended && s.ctx != nil && s.ctx.InShift:
-		x.InShift, x.Shift = true, s.ctx.Shift // the shift goes on
-	case extended:
-		x.InShift, x.Shift = true, Shift{Start: s.now, Day: c.Calendar.ProductionDay(s.now)}
-	}
+	x.InShift, x.Shift = s.shiftNow()
 	rate, multiplier := c.Rate, defaultMultiplier
 	switch {
 	case s.nonProduction != nil:
 		x.NonProduction, x.Reason = s.nonProduction.ID, s.nonProduction.Reason
 		rate = Rate{}
 	case s.production != nil:
-		p := s.production
-		x.Production, x.SKU = p.ID, p.SKU
-		k := c.SKUs[p.SKU]
-		if k.PartsPerCycle > 0 {
-			x.PartsPerCycle = k.PartsPerCycle
-		}
-		if c.EditPartsPerCycle && p.PartsPerCycle > 0 {
-			x.PartsPerCycle = p.PartsPerCycle
-		}
-		if k.MinimumCycle != nil {
-			x.MinimumCycle = *k.MinimumCycle
-		}
-		if k.DowntimeMultiplier > 0 {
-			multiplier = k.DowntimeMultiplier
-		}
-		for _, speed := range []float64{k.LineSpeedTarget, p.LineSpeedTarget} {
-			if speed > 0 {
-				x.LineSpeedTarget = speed
-			}
-		}
-		for _, r := range []Rate{k.Rate, p.Rate} {
-			if r.Given() {
-				rate = r
-			}
-		}
+		rate, multiplier = s.producing(&x)
 	}
 	if x.InShift {
 		switch {
@@ -243,6 +211,53 @@ func (s *State) context() Context {
 		x.UnitGap = int64(min(math.Floor(multiplier*cycle), longest))
 	}
 	return x
+}
+
+// shiftNow gives the shift that goes on at s.now, which a schedule may extend beyond its end.
+func (s *State) shiftNow() (in bool, shift Shift) {
+	extended := s.production != nil && s.production.ExtendShift || s.nonProduction != nil && s.nonProduction.ExtendShift
+	switch {
+	case s.inShift:
+		return true, s.shift
+	case extended && s.ctx != nil && s.ctx.InShift:
+		return true, s.ctx.Shift // the shift goes on
+	case extended:
+		return true, Shift{Start: s.now, Day: s.cfg.Calendar.ProductionDay(s.now)}
+	}
+	return false, Shift{}
+}
+
+// producing sets what the production schedule that runs and its SKU say, and gives the rate that holds and after how many cycles
+// without a unit a stop begins.
+func (s *State) producing(x *Context) (rate Rate, multiplier float64) {
+	c := s.cfg
+	rate, multiplier = c.Rate, defaultMultiplier
+	p := s.production
+	x.Production, x.SKU = p.ID, p.SKU
+	k := c.SKUs[p.SKU]
+	if k.PartsPerCycle > 0 {
+		x.PartsPerCycle = k.PartsPerCycle
+	}
+	if c.EditPartsPerCycle && p.PartsPerCycle > 0 {
+		x.PartsPerCycle = p.PartsPerCycle
+	}
+	if k.MinimumCycle != nil {
+		x.MinimumCycle = *k.MinimumCycle
+	}
+	if k.DowntimeMultiplier > 0 {
+		multiplier = k.DowntimeMultiplier
+	}
+	for _, speed := range []float64{k.LineSpeedTarget, p.LineSpeedTarget} {
+		if speed > 0 {
+			x.LineSpeedTarget = speed
+		}
+	}
+	for _, r := range []Rate{k.Rate, p.Rate} {
+		if r.Given() {
+			rate = r
+		}
+	}
+	return rate, multiplier
 }
 
 // changed works out the context anew and, where it is another one, ends what belongs to the old one.

@@ -265,48 +265,20 @@ func (s *State) do(in *Input) {
 	case InputScheduleStart:
 		s.start(in.Schedule)
 	case InputScheduleChange:
-		for _, r := range []*running{s.production, s.nonProduction} {
-			if r != nil && r.ID == in.Schedule.ID {
-				if r.Quantity != in.Schedule.Quantity {
-					r.reached = false
-				}
-				r.Schedule = in.Schedule
-			}
-		}
-		s.changed()
-		if s.ctx.Production != "" {
-			s.checkQuantity(&s.production.tally) // the new one may be reached already
-		}
+		s.change(in.Schedule)
 	case InputScheduleEnd, InputQuantityEnd:
-		if s.production != nil && s.production.ID == in.ID {
-			s.production = nil
-		}
-		if s.nonProduction != nil && s.nonProduction.ID == in.ID {
-			s.nonProduction = nil
-		}
-		s.changed()
+		s.finish(in.ID)
 	case InputManualStart:
 		if s.manual.Start == 0 {
 			s.manual = Issue{Type: IssueManual, Start: s.now, Cause: in.Reason, Production: s.ctx.Production, SKU: s.ctx.SKU}
 		}
 	case InputManualEnd:
-		if s.manual.Start != 0 {
-			if s.manual.End = s.now; s.manual.Start < s.now {
-				s.out.Issues = append(s.out.Issues, s.manual)
-			}
-			s.manual = Issue{}
-		}
+		s.endManual()
 	case InputEntry:
 		unit = s.enter(in.ID, &in.Entry)
 	case InputLink:
 		s.alive()
-		i, found := slices.BinarySearch(s.links, in.Source)
-		switch {
-		case in.Up && !found:
-			s.links = slices.Insert(s.links, i, in.Source)
-		case !in.Up && found:
-			s.links = slices.Delete(s.links, i, i+1)
-		}
+		s.link(in.Source, in.Up)
 	case InputSignal:
 		s.alive()
 		if !s.cfg.SchedulingOnly {
@@ -316,6 +288,54 @@ func (s *State) do(in *Input) {
 	s.refresh(unit)
 	if code != "" {
 		s.errorCode(code)
+	}
+}
+
+// change gives a schedule that runs other terms.
+func (s *State) change(to Schedule) {
+	for _, r := range []*running{s.production, s.nonProduction} {
+		if r != nil && r.ID == to.ID {
+			if r.Quantity != to.Quantity {
+				r.reached = false
+			}
+			r.Schedule = to
+		}
+	}
+	s.changed()
+	if s.ctx.Production != "" {
+		s.checkQuantity(&s.production.tally) // the new one may be reached already
+	}
+}
+
+// finish ends a schedule, if it runs.
+func (s *State) finish(id string) {
+	if s.production != nil && s.production.ID == id {
+		s.production = nil
+	}
+	if s.nonProduction != nil && s.nonProduction.ID == id {
+		s.nonProduction = nil
+	}
+	s.changed()
+}
+
+func (s *State) endManual() {
+	if s.manual.Start == 0 {
+		return
+	}
+	if s.manual.End = s.now; s.manual.Start < s.now {
+		s.out.Issues = append(s.out.Issues, s.manual)
+	}
+	s.manual = Issue{}
+}
+
+// link notes that a device's connection is there, or is not any more.
+func (s *State) link(device string, up bool) {
+	i, found := slices.BinarySearch(s.links, device)
+	switch {
+	case up && !found:
+		s.links = slices.Insert(s.links, i, device)
+	case !up && found:
+		s.links = slices.Delete(s.links, i, i+1)
 	}
 }
 

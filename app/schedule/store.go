@@ -290,6 +290,11 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	if n := plans.Count(tx); n != unique {
 		note("schedules: %d planned starts for %d of them", n, unique)
 	}
+	checkEntries(tx, note)
+}
+
+// checkEntries reports operators' entries that cannot be read, have no schedule or are not in the list.
+func checkEntries(tx *kv.Tx, note func(format string, args ...any)) {
 	count := 0
 	for item, err := range entries.Scan(tx, kv.Range{}) {
 		if err != nil {
