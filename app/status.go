@@ -41,7 +41,7 @@ func (h *Host) status() httpapi.Status {
 	st.Ready = why == nil
 	st.Starting = why == errStarting
 	if why != nil {
-		st.Reason = why.Error()
+		st.Reason, st.Mend = why.Error(), h.mending(why)
 	}
 	return st
 }

@@ -3,6 +3,8 @@ package app
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -62,6 +64,30 @@ func TestStatus(t *testing.T) {
 		return nil, nil
 	}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestMending: a service that is not ready tells what mends that, where somebody has to do something.
+func TestMending(t *testing.T) {
+	cfg := testConfig(t)
+	a, key := opened(t, cfg)
+	if err := errors.Join(a.Close(), os.WriteFile(filepath.Join(cfg.DataDir, StoreFile), []byte("rubbish"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHost(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, h, key)
+	want := "bring a backup and restore it with: app restore FILE --data-dir " + Quote(cfg.DataDir)
+	apptest.Eventually(t, "the way back", func() bool { return status(t, cfg.DataDir).Mend == want })
+	if st := status(t, cfg.DataDir); !strings.HasSuffix(st.Reason, want) || !strings.Contains(st.Reason, "damaged") {
+		t.Errorf("%+v", st)
+	}
+	for why, want := range map[error]string{kv.ErrFull: "free some room on the disk of " + cfg.DataDir, kv.ErrReadOnly: "then: app restart", errStopping: ""} {
+		if got := h.mending(fmt.Errorf("a reason: %w", why)); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%v: %q", why, got)
+		}
 	}
 }
 

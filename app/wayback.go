@@ -16,10 +16,14 @@ import (
 // wayBack is what a Host tells of how a damaged store is brought back.
 type wayBack struct {
 	mu   sync.Mutex
-	text string // "" while the store is whole
+	text string // for people, with mend at its end; "" while the store is whole
+	mend string // the command, or what to do
 }
 
 const seeking = "the newest backup that can be restored is being looked for"
+
+// set notes a way. The caller holds the lock.
+func (w *wayBack) set(text, mend string) { w.text, w.mend = text+mend, mend }
 
 // hurt notes that the store is damaged, tells the log so once, and looks for the newest backup that verifies: that can
 // take minutes.
@@ -29,18 +33,18 @@ func (h *Host) hurt(err error) {
 	if h.way.text != "" {
 		return
 	}
-	h.way.text = seeking
+	h.way.set("", seeking)
 	h.log.Error("the store is damaged: keep a copy of it; app check tells how much of it is", slog.Any("error", err))
 	if h.restores.ctx.Err() != nil {
 		return // the service stops
 	}
 	h.restores.running.Go(func() {
-		text := h.newestWhole(h.restores.ctx)
+		text, mend := h.newestWhole(h.restores.ctx)
 		h.way.mu.Lock()
 		defer h.way.mu.Unlock()
 		if h.way.text == seeking {
-			h.way.text = text
-			h.log.Error(text)
+			h.way.set(text, mend)
+			h.log.Error(h.way.text)
 		}
 	})
 }
@@ -49,7 +53,7 @@ func (h *Host) hurt(err error) {
 func (h *Host) healed() {
 	h.way.mu.Lock()
 	defer h.way.mu.Unlock()
-	h.way.text = ""
+	h.way.set("", "")
 }
 
 // withWay adds to a reason that says the store is damaged how to bring it back.
@@ -62,12 +66,29 @@ func (h *Host) withWay(err error) error {
 	return fmt.Errorf("%w; %s", err, h.way.text)
 }
 
-// newestWhole verifies the backups in the folder, the newest first, until one can be restored.
-func (h *Host) newestWhole(ctx context.Context) string {
+// mending gives what mends that the service is not ready, which is the reason: a command, or what to do; "" when there is
+// nothing to do but to wait.
+func (h *Host) mending(why error) string {
+	switch {
+	case errors.Is(why, kv.ErrDamaged):
+		h.way.mu.Lock()
+		defer h.way.mu.Unlock()
+		return h.way.mend
+	case errors.Is(why, kv.ErrFull):
+		return "free some room on the disk of " + h.cfg.DataDir + "; the service goes on by itself"
+	case errors.Is(why, kv.ErrReadOnly):
+		return "see that the disk of " + h.cfg.DataDir + " works and can be written; then: app restart"
+	}
+	return ""
+}
+
+// newestWhole verifies the backups in the folder, the newest first, until one can be restored. What it says ends with mend.
+func (h *Host) newestWhole(ctx context.Context) (text, mend string) {
 	dir := h.cfg.BackupDir()
+	bring := "bring a backup and restore it with: app restore FILE" + dirFlag(h.cfg)
 	all, err := backup.Folder(dir).All()
 	if err != nil {
-		return fmt.Sprintf("the backups in %s cannot be read (%v): bring one and restore it with: app restore FILE%s", dir, err, dirFlag(h.cfg))
+		return fmt.Sprintf("the backups in %s cannot be read (%v): ", dir, err), bring
 	}
 	passphrase, err := h.cfg.backupPassphrase()
 	if err != nil {
@@ -80,14 +101,14 @@ func (h *Host) newestWhole(ctx context.Context) string {
 			err = kv.ErrNewer
 		}
 		if err == nil {
-			return fmt.Sprintf("restore the newest verified backup, of %s, with: %s", audit.Timestamp(m.MadeAt), restoreCommand(h.cfg, path))
+			return fmt.Sprintf("restore the newest verified backup, of %s, with: ", audit.Timestamp(m.MadeAt)), restoreCommand(h.cfg, path)
 		}
 		if ctx.Err() != nil {
-			return seeking
+			return "", seeking
 		}
 		h.log.Warn("a backup cannot be restored", slog.String("file", b.Name), slog.Any("error", err))
 	}
-	return fmt.Sprintf("none of the %d backups in %s can be restored: bring one and restore it with: app restore FILE%s", len(all), dir, dirFlag(h.cfg))
+	return fmt.Sprintf("none of the %d backups in %s can be restored: ", len(all), dir), bring
 }
 
 // restoreCommand is the command that restores a backup.

@@ -102,6 +102,9 @@ func TestWayBack(t *testing.T) {
 			if !strings.Contains(message, "damaged") {
 				t.Errorf("/ready: %s", message)
 			}
+			if name == "cut" {
+				toldOfDamage(t, dir, want)
+			}
 			if status := p.Status(http.MethodGet, "/account", key, ""); status != 503 {
 				t.Errorf("/account: %d", status)
 			}
@@ -128,6 +131,19 @@ func TestWayBack(t *testing.T) {
 	}
 }
 
+// toldOfDamage sees that the doctor's arrow leads to the command that mends a damaged store, and that the status tells it.
+func toldOfDamage(t *testing.T, dir, want string) {
+	t.Helper()
+	out, stderr, status := apptest.Command(t, "doctor", "--data-dir", dir)
+	if status != 1 || !strings.Contains(out, "-> "+want+"\n") || strings.Contains(out, "journalctl") || strings.Contains(out, "open in the service") {
+		t.Errorf("the doctor: status %d, %s%s", status, out, stderr)
+	}
+	out, stderr, status = apptest.Command(t, "status", "--data-dir", dir)
+	if status != 0 || !strings.Contains(out, "Ready      no: ") || !strings.Contains(out, want) {
+		t.Errorf("the status: %d, %s%s", status, out, stderr)
+	}
+}
+
 // TestWayBackWhileRunning: damage that is met while the service runs tells the way back too, and the restore mends it.
 func TestWayBackWhileRunning(t *testing.T) {
 	dir, key, whole := backups(t)
@@ -142,6 +158,7 @@ func TestWayBackWhileRunning(t *testing.T) {
 		status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+"/ready", "")
 		return status == 503 && strings.Contains(message, "app restore '"+whole+"'")
 	})
+	toldOfDamage(t, dir, "app restore '"+whole+"' --data-dir '"+dir+"'")
 	if out, stderr, status := apptest.Command(t, "restore", whole, "--data-dir", dir, "--yes"); status != 0 {
 		t.Fatalf("restore: %s%s", out, stderr)
 	}
@@ -204,6 +221,9 @@ func TestFullDiskAtFirstStart(t *testing.T) {
 	p := apptest.StartService(t, dir)
 	if status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+"/ready", ""); status != 503 || !strings.Contains(message, "the disk is full") {
 		t.Errorf("/ready: %d %q", status, message)
+	}
+	if out, stderr, status := apptest.Command(t, "status", "--data-dir", dir); status != 0 || !strings.Contains(out, "no: ") || !strings.Contains(out, "free some room on the disk of "+dir) {
+		t.Errorf("the status: %d, %s%s", status, out, stderr)
 	}
 	free()
 	apptest.Eventually(t, "a ready service", func() bool { return p.Status(http.MethodGet, "/ready", "", "") == 200 })

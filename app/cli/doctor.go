@@ -122,6 +122,7 @@ func (c *client) subject(s *doctor.Subject) error {
 		MQTTClear   string       `json:"mqttInsecureListen"`
 		Ready       bool         `json:"ready"`
 		Reason      string       `json:"reason"`
+		Mend        string       `json:"mend"`
 		Certificate *certificate `json:"certificate"`
 		Store       *struct {
 			Bytes int64 `json:"bytes"`
@@ -140,7 +141,7 @@ func (c *client) subject(s *doctor.Subject) error {
 	s.Running, s.Listen, s.ClearListen = true, status.Listen, status.ClearListen
 	s.More = mqttPorts(status.MQTT, status.MQTTClear)
 	if !status.Ready {
-		s.Ready = errors.New(status.Reason)
+		s.Ready, s.Mend = errors.New(status.Reason), status.Mend
 	}
 	if status.Certificate != nil {
 		s.Certificate = status.Certificate.examined()

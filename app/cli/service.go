@@ -101,10 +101,13 @@ type serviceStatus struct {
 	URLs      []string `json:"urls"`
 	Ready     bool     `json:"ready"`
 	Reason    string   `json:"reason"`
+	Mend      string   `json:"mend"`
+	DataDir   string   `json:"dataDir"`
 	SetupCode string   `json:"setupCode"`
 	Store     *struct {
 		Bytes int64 `json:"bytes"`
 		Free  int64 `json:"free"`
+		Full  bool  `json:"full"`
 
 		Version int `json:"version"`
 	} `json:"store"`
@@ -166,7 +169,8 @@ func (e *env) status() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Tell how the service is", Args: cobra.NoArgs,
 		Long: `Tells how the installed service is, or the one that runs on the data directory. What needs more rights than
-the caller has is named at the end; an administrator sees everything.`,
+the caller has is named at the end; an administrator sees everything. The exit status is 0 whatever there is to tell; app
+doctor's is 1 when something is wrong.`,
 		RunE: func(*cobra.Command, []string) error {
 			r := e.report()
 			return e.print(r, r.text)
@@ -254,6 +258,12 @@ func (st *serviceStatus) lines(line func(name, format string, args ...any)) {
 		line("Ready", "yes")
 	} else {
 		line("Ready", "no: %s", st.Reason)
+		if !strings.Contains(st.Reason, st.Mend) {
+			line("To do", "%s", st.Mend)
+		}
+	}
+	if st.Store != nil && st.Store.Full {
+		line("Disk", "full: nothing can be saved, and reads go on. Free some room on the disk of %s; then writes go on by themselves", st.DataDir)
 	}
 	for i, url := range st.URLs {
 		name := "URL"

@@ -57,7 +57,11 @@ func (e *exam) unready(found []Finding) []Finding {
 	if e.Ready == nil {
 		return found
 	}
-	return append(found, wrong("the service is not ready: "+e.Ready.Error(), "see what it logged: "+e.logs()))
+	fix := e.Mend
+	if fix == "" {
+		fix = "see what it logged: " + e.logs()
+	}
+	return append(found, wrong("the service is not ready: "+e.Ready.Error(), fix))
 }
 
 // settings looks whether app.yaml and the environment can be used, and whether the files are there that they name.

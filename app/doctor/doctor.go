@@ -42,8 +42,9 @@ type Subject struct {
 	MDNS        bool   // and answers to that
 	Hosts       []string
 
-	Running bool  // a service answers on the data directory
-	Ready   error // why it is not ready; nil = it is, or none runs
+	Running bool   // a service answers on the data directory
+	Ready   error  // why it is not ready; nil = it is, or none runs
+	Mend    string // what mends that, as the service says; "" = it does not
 
 	Store        *Store       // as the running service has it; nil = none runs, or it has not opened it
 	StoreVersion int          // the newest that this program reads

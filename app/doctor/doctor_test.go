@@ -136,6 +136,9 @@ func TestIll(t *testing.T) {
 			p.Service = func() (service.State, error) { return service.State{}, service.ErrUnsupported }
 			p.Ready = errors.New("the store is damaged")
 		}, "service", "not ready: the store is damaged", "journalctl", ""},
+		{"damaged, and the service knows the way", func(p *patient) {
+			p.Ready, p.Mend = errors.New("the store is damaged"), "app restore /mnt/nas/app.backup --data-dir /var/lib/app"
+		}, "service", "not ready: the store is damaged", "app restore /mnt/nas/app.backup --data-dir /var/lib/app", ""},
 
 		{"a damaged store", func(p *patient) { stopped(p); p.Machine.Store = unopened(kv.ErrDamaged) }, "store", "damaged", "app check", "service"},
 		{"a store in use", func(p *patient) { stopped(p); p.Machine.Store = unopened(kv.ErrLocked) }, "store", "another process has /var/lib/app/app.db open", "end that process", "service"},

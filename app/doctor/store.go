@@ -45,6 +45,8 @@ func (e *exam) opened() []Finding {
 		return well("not looked at: the service has not opened it")
 	case s.Full:
 		return []Finding{wrong("the last write to the store found the disk full: reads go on, and nothing is taken", "free some room on the disk of "+e.DataDir)}
+	case e.Ready != nil:
+		return well("not looked at: the service is not ready")
 	default:
 		return well(fmt.Sprintf("open in the service: %d MB, %d MB of them free for later writes", (s.Bytes+999_999)/1_000_000, s.Free/1_000_000))
 	}

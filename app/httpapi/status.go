@@ -14,6 +14,7 @@ type Status struct {
 	MQTTInsecureListen string             `json:"mqttInsecureListen"`  // for MQTT in the clear; likewise
 	Ready              bool               `json:"ready"`               // requests are served
 	Reason             string             `json:"reason"`              // why not; "" when they are
+	Mend               string             `json:"mend"`                // what mends that: a command, or what to do; "" when nothing is to be done
 	Starting           bool               `json:"starting"`            // the store has not been opened yet; readiness is to come
 	SetupCode          string             `json:"setupCode,omitempty"` // of an appliance that is not set up yet
 	Store              *StoreStatus       `json:"store"`               // null while there is none

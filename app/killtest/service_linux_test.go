@@ -238,12 +238,21 @@ func TestFullDisk(t *testing.T) {
 		}
 		break
 	}
+	told := func(full bool) {
+		t.Helper()
+		out, stderr, status := apptest.Command(t, "status", "--data-dir", dir)
+		if status != 0 || !strings.Contains(out, "Ready      yes") || strings.Contains(out, "full: nothing can be saved, and reads go on. Free some room on the disk of "+dir) != full {
+			t.Errorf("full: %v: status %d, %s%s", full, status, out, stderr)
+		}
+	}
+	told(true)
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
 	if status := p.Status(http.MethodPost, "/key", key, ""); status != http.StatusOK {
 		t.Errorf("a write when there is room again: %d", status)
 	}
+	told(false)
 	agree(t, p, key)
 	var keys struct {
 		Results []any `json:"results"`
