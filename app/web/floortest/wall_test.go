@@ -1,9 +1,12 @@
 package floortest_test
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"opsmon/app/web/webtest"
@@ -67,5 +70,23 @@ func TestTheWallTakesCareOfItself(t *testing.T) {
 	tab.Eval(`(() => { window.same = true; window.fetch = ((real) => (path, more) => (path === "/floor/wall" ? Promise.resolve(new Response("<link href=/assets/other/shared/app.css>")) : real(path, more)))(fetch); })()`)
 	tab.Eval(`(async () => (await ` + module("shared/live.js") + `).live.dispatchEvent(new Event("reset")))()`)
 	tab.Until(`!window.same && document.querySelector(".cell")`)
+	tab.Clean()
+}
+
+// The head of the wall screen is one line however long a name is, and paper is white with black on it.
+func TestTheWallsHeadAndItsPrint(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: bytes.Replace(plant(4, 4), []byte("Hall 0"), []byte("Forming, drying and glazing hall"), 1)})
+	tab := open(t, s, "/floor/wall", webtest.Phone)
+	tab.Until(`document.querySelector(".cell") && document.querySelector(".wall-clock").textContent`)
+	if got := webtest.Eval[string](tab, `[...document.querySelectorAll(".wall-head > :is(h1, p)")].filter((e) => e.getBoundingClientRect().height > 2 * parseFloat(getComputedStyle(e).fontSize)).map((e) => e.outerHTML).join()`); got != "" {
+		t.Errorf("in more than one line: %s", got)
+	}
+	if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := webtest.Eval[string](tab, `(({ color, backgroundColor }) => color + " on " + backgroundColor)(getComputedStyle(document.querySelector(".wall")))`); got != "rgb(0, 0, 0) on rgb(255, 255, 255)" {
+		t.Errorf("it prints %s", got)
+	}
+	tab.Axe()
 	tab.Clean()
 }
