@@ -72,6 +72,9 @@ class Held extends Directive {
 const held = directive(Held);
 const typing = (event) => { event.target.typing = true; };
 
+// onPaper is what a box holds, where lines can be broken: a box that is printed shows as much as its width.
+const onPaper = (text) => html`<span class="on-paper" dir="auto">${text}</span>`;
+
 // input is a box for text. read gives the value of what was typed, undefined when it cannot be read; write the text of a value.
 function input(f, { type = "text", mode, read, write, wrong, size }) {
   const typed = (event) => {
@@ -85,7 +88,7 @@ function input(f, { type = "text", mode, read, write, wrong, size }) {
   };
   return html`<input id=${f.id} type=${type} inputmode=${mode ?? nothing} size=${size ?? nothing} autocomplete="off" dir=${type === "text" ? "auto" : nothing}
     aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?required=${f.required} ?disabled=${f.disabled} ?autofocus=${f.autofocus}
-    placeholder=${f.placeholder ?? nothing} .value=${held(f.value === null ? "" : write(f.value))} @input=${typing} @change=${typed}>`;
+    placeholder=${f.placeholder ?? nothing} .value=${held(f.value === null ? "" : write(f.value))} @input=${typing} @change=${typed}>${onPaper(f.value === null ? "" : write(f.value))}`;
 }
 
 const numeric = (f, whole) => input(f, {
@@ -100,7 +103,7 @@ function select(f, options) {
       .value=${live(String(known.findIndex((o) => Object.is(o.value, f.value))))} @change=${(e) => f.change(known[e.target.value]?.value ?? null)}>
     ${known.some((o) => o.value === null) || f.required ? nothing : html`<option value="-1" ?selected=${f.value === null}>${f.placeholder ?? "Not set"}</option>`}
     ${known.map((o, i) => html`<option value=${i} ?selected=${Object.is(o.value, f.value)}>${o.label}</option>`)}
-  </select>`;
+  </select>${onPaper(known.find((o) => Object.is(o.value, f.value))?.label ?? f.placeholder ?? "Not set")}`;
 }
 
 const controls = {

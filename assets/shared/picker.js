@@ -24,6 +24,7 @@ export function picker(f) {
           aria-describedby=${f.described} @input=${(e) => find(e.target, f, add)} @focus=${(e) => find(e.target, f, add)} @keydown=${(e) => keys(e, f, add)} @blur=${(e) => hide(e.target)}>
         <span class="finds" id=${`${id}-list`} role="listbox" aria-label=${f.label} hidden></span>
       </span>
+      ${f.value === null ? html`<span class="on-paper muted">Not set</span>` : nothing}
       ${f.value === null || f.single ? nothing : html`<button type="button" class="link" @click=${() => f.change(null)}>Not set</button>`}
       ${f.value === null && f.allowEmpty ? html`<button type="button" class="link" @click=${() => f.change([])}>None at all</button>` : nothing}`}
   </div>`;

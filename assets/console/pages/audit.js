@@ -82,12 +82,17 @@ class Page {
   }
 }
 
-const detail = (all) => html`<dl class="small detail">${Object.entries(all).slice(0, 6).map(([name, value]) => html`<div><dt>${name}</dt><dd dir="auto">${value}</dd></div>`)}</dl>`;
+const moment = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+function detail(all) {
+  const said = Object.entries(all ?? {}).filter(([, value]) => value !== "").slice(0, 6);
+  return said.length ? html`<dl class="small detail">${said.map(([name, value]) => html`<div><dt>${name}</dt><dd dir="auto">${moment.test(value) ? time(value, { seconds: true }) : value}</dd></div>`)}</dl>` : nothing;
+}
 
 const columns = [
   { name: "at", label: "When", cell: (r) => html`<time datetime=${r.at} title=${ago(r.at)}>${time(r.at, { seconds: true })}</time>` },
   { name: "who", label: "Who", cell: (r) => html`<bdi>${r.actor.email || r.actor.credential}</bdi><br><span class="muted small">${[r.actor.email && r.actor.credential, r.actor.address].filter(Boolean).join(", ")}</span>` },
-  { name: "action", label: "What", cell: (r) => html`<code>${r.action}</code>` },
+  { name: "action", label: "What", cell: (r) => html`<code class="whole">${r.action}</code>` },
   { name: "target", label: "Of what", cell: (r) => html`<bdi class="wrap">${r.target}</bdi>` },
-  { name: "detail", label: "Detail", cell: (r) => (r.detail && Object.keys(r.detail).length ? detail(r.detail) : nothing) },
+  { name: "detail", label: "Detail", cell: (r) => detail(r.detail) },
 ];

@@ -39,7 +39,7 @@ function sectionCard(at, section) {
     ${section.rate ? rateField(at.ctx, at.schemas, "Station", at.node.path, { optional: true }) : nothing}
     <div class=${section.wide ? "stack" : "fields"}>${used.map((name) => property(at, name))}</div>
     ${section.hint ? html`<p class="muted small">${section.hint(at.item)}</p>` : nothing}
-    ${other.length ? html`<details class="inline others" ?open=${kept.some((name) => at.ctx.workspace.problem([...at.node.path, name]))}><summary>Only with another mode${kept.length ? html` <span class="muted">(set: ${kept.map(labelOf).join(", ")})</span>` : nothing}</summary>
+    ${other.length ? html`<details class=${kept.length ? "inline others" : "inline others unset"} ?open=${kept.some((name) => at.ctx.workspace.problem([...at.node.path, name]))}><summary>Only with another mode${kept.length ? html` <span class="muted">(set: ${kept.map(labelOf).join(", ")})</span>` : nothing}</summary>
       <div class="fields">${other.map((name) => property(at, name))}</div></details>` : nothing}
   </section>`;
 }
