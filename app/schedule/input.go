@@ -266,5 +266,17 @@ func (f *Fields) checkTimes(p *problems, old *Fields, at int64) {
 	}
 }
 
+// checkEnd judges another end of a schedule that runs since a moment, ms: it may have been started before the start that was
+// planned.
+func (f *Fields) checkEnd(p *problems, since, at int64) {
+	switch end := f.PlannedEnd; {
+	case end == 0:
+	case end <= at:
+		p.add("plannedEndAt", "must be after the change of a running schedule, %s; it is %s", stamp(at), stamp(end))
+	case end > since+maxLength:
+		p.add("plannedEndAt", "must be at most 366 days after the schedule's start, %s; it is %s", stamp(since), stamp(end))
+	}
+}
+
 // stamp writes a moment as answers do.
 func stamp(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }

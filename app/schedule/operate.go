@@ -183,9 +183,8 @@ func (a *act) change(old *Schedule, f Fields) (*View, error) {
 		return nil, errdefs.InvalidField("at", "must not be before the schedule's start, %s", stamp(old.Start))
 	}
 	var p problems
-	f.checkTimes(&p, &old.Fields, a.at)
-	if f.PlannedEnd != 0 && f.PlannedEnd != old.PlannedEnd && f.PlannedEnd <= a.at {
-		p.add("plannedEndAt", "must be after the change of a running schedule, %s; it is %s", stamp(a.at), stamp(f.PlannedEnd))
+	if f.PlannedEnd != old.PlannedEnd {
+		f.checkEnd(&p, old.Start, a.at)
 	}
 	if f.AutoEnd && f.PlannedEnd == 0 && f.PlannedQuantity == 0 {
 		p.add("plannedEndAt", "is needed, because the schedule ends by itself")

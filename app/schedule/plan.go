@@ -19,14 +19,14 @@ type outlook struct {
 }
 
 // outlook works out what follows, when the schedule starts at a moment, ms. The rate of a fixed quantity and end is what
-// they imply from the planned start on, whenever it starts.
+// they imply from the planned start on, whenever it starts, unless it was started early and given an end before that.
 func (f *Fields) outlook(st *station.Station, start int64) outlook {
 	o := outlook{end: f.PlannedEnd, quantity: f.PlannedQuantity}
 	if f.Kind == NonProduction {
 		return o
 	}
 	plan := calendar.Plan{Start: start, End: f.PlannedEnd, Quantity: f.PlannedQuantity, ExtendShift: f.ExtendShift}
-	if plan.Type() == calendar.FixedBoth {
+	if plan.Type() == calendar.FixedBoth && f.PlannedStart < f.PlannedEnd {
 		plan.Start = f.PlannedStart
 	}
 	o.rate, o.rateFrom = st.RateOf(&monitor.Schedule{SKU: f.SKUCode, Rate: f.override(), PartsPerCycle: f.PartsPerCycle})

@@ -234,6 +234,17 @@ func TestChanges(t *testing.T) {
 	}
 	_, err = p.write(schedule.Input{ID: v.ID, PlannedEnd: schedule.Give(*moment("08:00"))})
 	refused(t, err, errdefs.Invalid, "plannedEndAt")
+	_, err = p.write(schedule.Input{ID: v.ID, PlannedEnd: schedule.Give(*moment("08:00") + 366*24*60*60*1000 + 1)})
+	refused(t, err, errdefs.Invalid, "plannedEndAt", "366 days")
+	// It was started early: its end may lie before the start that was planned, and what follows counts from when it started.
+	v = p.make(schedule.Input{ID: v.ID, PlannedEnd: schedule.Give(*moment("08:30"))})
+	if *v.Rate.UnitsPerMinute != 40 || *v.Rate.From != "implied" || show(v.ExpectedEnd.UnixMilli()) != "08:30" {
+		t.Errorf("with an end before its planned start it is %+v, at %+v", v, v.Rate)
+	}
+	v = p.make(schedule.Input{ID: v.ID, PlannedQuantity: schedule.Given[float64]{Set: true, Null: true}})
+	if v.ExpectedQuantity == nil || *v.ExpectedQuantity != 3600 {
+		t.Errorf("with an end alone it is %+v", v)
+	}
 	p.until("08:05")
 	p.must(p.end(v.ID, ""))
 	_, err = p.write(schedule.Input{ID: v.ID, Note: schedule.Give("third")})
