@@ -1,9 +1,11 @@
 // What the service says, as people read it.
 
+const name = /^[a-z]+[A-Z]/; // such as of a property, which is written as it is
+
 /** say makes a sentence of what the service gave as a reason. */
 export function say(text) {
   if (!text) return "The service gave no reason.";
-  return text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+  return (name.test(text) ? text : text[0].toUpperCase() + text.slice(1)) + (/[.!?…]$/.test(text) ? "" : ".");
 }
 
 /** wait says how long seconds are. */

@@ -5,6 +5,7 @@ import { connection } from "../shared/api.js";
 import { now } from "../shared/clock.js";
 import { sentence } from "../shared/dialog.js";
 import { time } from "../shared/format.js";
+import { offText } from "./flags.js";
 import { queue } from "./queue.js";
 import { effectOf } from "./shown.js";
 
@@ -125,7 +126,7 @@ const fields = { causeCode: "The reason", reasonCode: "The reason", skuCode: "Th
 /** refusal says in a sentence why the service did not do something, with times by the clock of a zone. */
 export function refusal(error, zone) {
   const known = (error.details ?? []).filter((d) => fields[d.field]);
-  const said = known.length ? known.map((d) => `${fields[d.field]} ${d.issue}.`).join(" ") : sentence(error);
+  const said = known.length ? known.map((d) => `${fields[d.field]} ${d.issue}.`).join(" ") : offText(error.message) || sentence(error);
   return said.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) => time(moment, { zone, date: now() - Date.parse(moment) > 20 * 3600_000 }));
 }
 

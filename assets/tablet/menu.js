@@ -4,19 +4,9 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { compare, count, matches, time } from "../shared/format.js";
 import { statusOf } from "../shared/status.js";
 import { live } from "../shared/live.js";
+import { flags } from "./flags.js";
 import { queue } from "./queue.js";
 import { sheet, sure } from "./sheets.js";
-
-const flags = [
-  ["enableManualProduction", "Booking good units and scrap"],
-  ["enableRejectProduction", "Rejecting good units"],
-  ["enableProductionCorrection", "Correcting the counts of what runs"],
-  ["enableQuickScheduleStart", "Quick start of what was not planned"],
-  ["enableScheduleCutShort", "Cutting a schedule short"],
-  ["enableScheduleStationFlexibility", "Starting schedules of other stations of the group"],
-  ["enableManualDowntime", "Reporting downtime"],
-  ["enableTasks", "Tasks"],
-];
 
 // levelOf names the level that decided, as people there call it.
 const levelOf = (level, { plant, group, name }) => ({

@@ -113,6 +113,15 @@ func TestARefusedActionIsTold(t *testing.T) {
 	h.sound(t, "refused")
 	h.do("dismiss")
 	h.lacks(".refused")
+	// A flag that went, in the words of the control that went with it.
+	h.do("reject")
+	h.Until(`document.querySelector("dialog[open] .keypad")`)
+	s.Call("POST", "/account", object{"enableRejectProduction": "off"}, nil)
+	h.key("2")
+	h.shows(".refused", "Not done: 2 rejected")
+	h.shows(".refused", "Rejecting good units: switched off for the whole account.")
+	h.do("dismiss")
+	h.lacks(".refused")
 	// A reason that went while it was looked at.
 	s.Call("POST", "/issue", object{"stationCode": "PACK-1"}, nil)
 	h.shows(".band", "No reason given")
