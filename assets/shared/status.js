@@ -1,6 +1,8 @@
 // How the status of a station and the classes of its time are told: by a word, a sign and a colour, so that colour is never
 // alone. The colours are variables in floor.css, by the names given here.
 
+import { number } from "./format.js";
+
 /** statuses are what a station can be (monitoring.md section 3): label, sign, and the class of time whose colour it has. */
 const statuses = {
   disconnected: { label: "No data", sign: "?", color: "nodata" },
@@ -27,5 +29,8 @@ export const classes = {
   idle: { label: "Idle", color: "idle" },
 };
 
-/** percent writes a ratio for people: 0.6461 is "64.6 %"; null is "–", which is told apart from 0. */
-export const percent = (ratio, digits = 1) => (ratio === null || ratio === undefined ? "–" : `${(ratio * 100).toFixed(digits)} %`);
+/**
+ * percent writes a ratio for people: 0.6461 is "64.6 %"; null is "–", which is told apart from 0. From a thousand percent on it is
+ * whole, with thousands apart: it says then that a rate is wrong, and not how much was made.
+ */
+export const percent = (ratio, digits = 1) => (ratio === null || ratio === undefined ? "–" : `${Math.abs(ratio) < 10 ? (ratio * 100).toFixed(digits) : number(Math.round(ratio * 100))} %`);

@@ -117,7 +117,7 @@ func TestOEEMarks(t *testing.T) {
 	s.SignIn(tab, "readonly")
 	p := &plant{s, tab, t, "last7d", ""}
 	p.show("")
-	p.answer(`[` + made + `({}), ` + made + `({ stationCode: "KILN-2", performance: { value: 1.042, numerator: 1042, denominator: 1000, aboveOne: true, cause: "rateTooLow" }, oee: { value: 0, numerator: 0, denominator: 1 }, coverage: { value: 0.9999, numerator: 9999, denominator: 10000 } })]`)
+	p.answer(`[` + made + `({}), ` + made + `({ stationCode: "KILN-2", performance: { value: 1.042, numerator: 1042, denominator: 1000, aboveOne: true, cause: "rateTooLow" }, quality: { value: 1235.52, numerator: 123552, denominator: 100, aboveOne: true, cause: "rateTooLow" }, oee: { value: 0, numerator: 0, denominator: 1 }, coverage: { value: 0.9999, numerator: 9999, denominator: 10000 } })]`)
 	p.Eval(`document.querySelectorAll(".tabs a")[1].click()`)
 	p.Until(`document.querySelector(".waterfall")`)
 	p.Eval(`document.querySelectorAll(".tabs a")[0].click()`)
@@ -131,6 +131,9 @@ func TestOEEMarks(t *testing.T) {
 	}
 	if got := p.Text(".notice.wait"); !strings.Contains(got, "Glost kiln") || !strings.Contains(got, "performance 104.2 %") || !strings.Contains(got, "rate") {
 		t.Errorf("the note says %q", got)
+	}
+	if over := webtest.Eval[int](p.Tab, `[...document.querySelectorAll(".listing .above")].filter((e) => e.getBoundingClientRect().left < e.previousElementSibling.querySelector(".figure").getBoundingClientRect().right).length`); over > 0 {
+		t.Errorf("%d marks lie over their figure", over)
 	}
 	p.Axe()
 	p.Media("prefers-color-scheme", "dark")

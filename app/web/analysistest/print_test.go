@@ -39,6 +39,10 @@ func testPrint(p *plant) {
 			if seen := webtest.Eval[string](p.Tab, `[".top", ".menu", ".tabs", ".scope", ".button"].filter((s) => document.querySelector(s)?.checkVisibility()).join()`); seen != "" {
 				t.Errorf("%s prints %s", view, seen)
 			}
+			// What lines mean, without the values under a cursor that is not there.
+			if lines := webtest.Eval[string](p.Tab, `[...document.querySelectorAll(".plot .u-series")].filter((e) => e.checkVisibility()).map((e) => e.innerText.trim() + getComputedStyle(e.querySelector("th"), "::after").content).filter((text) => text.startsWith("Time") || !text.endsWith("none")).join()`); lines != "" {
+				t.Errorf("%s prints the legend %s", view, lines)
+			}
 		}
 		p.Do(chromedp.EmulateViewport(webtest.Laptop.Width, webtest.Laptop.Height))
 		if _, err := chromedp.Call(p.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}); err != nil {

@@ -51,6 +51,21 @@ func TestTheWallCyclesThroughGroups(t *testing.T) {
 	tab.Clean()
 }
 
+// What is read from afar is not mistaken: how long something goes on is not written like a time of day, nor a ratio that is far
+// too large without its thousands apart.
+func TestLengthsAndRatiosAreWritten(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: plant(1, 1)})
+	tab := open(t, s, "/floor/wall", webtest.Laptop)
+	tab.Until(`/^\d+ (s|min)$/.test(document.querySelector(".cell time")?.textContent)`)
+	written := `Promise.all(["floor/floor/ticking.js", "shared/status.js"].map((path) => import(document.querySelector("script[type=module]").src.replace(/floor\/main\.js$/, path))))
+		.then(([{ elapsed }, { percent }]) => [...[0, 59_900, 60_000, 780_000, 3_599_000, 11_520_000, 54_000_000, 187_200_000].map(elapsed), ...[null, 0, 0.6461, 9.994, 1235.524].map((ratio) => percent(ratio)), percent(0.646, 0)].join(", "))`
+	want := "0 s, 59 s, 1 min, 13 min, 59 min, 3 h 12 min, 15 h, 2 d 4 h, –, 0.0 %, 64.6 %, 999.4 %, 123,552 %, 65 %"
+	if got := webtest.Eval[string](tab, written); got != want {
+		t.Errorf("it is written %s,\nnot %s", got, want)
+	}
+	tab.Clean()
+}
+
 // A screen that nobody looks after says that what it shows is old, and begins anew when the service has another version.
 func TestTheWallTakesCareOfItself(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(4, 4)})

@@ -24,10 +24,14 @@ function tick() {
   for (const call of listeners) call(at);
 }
 
-/** elapsed writes how long something goes on, short enough to be read from afar: "0:45", "12:05", "3 h 12 min", "15 h", "2 d 4 h". */
+/**
+ * elapsed writes how long something goes on, short enough to be read from afar, and never like a time of day: "45 s", "12 min",
+ * "3 h 12 min", "15 h", "2 d 4 h".
+ */
 export function elapsed(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1000)), minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60);
-  if (hours === 0) return `${minutes}:${String(seconds % 60).padStart(2, "0")}`;
+  if (minutes === 0) return `${seconds} s`;
+  if (hours === 0) return `${minutes} min`;
   if (hours >= 10 && hours < 24) return `${hours} h`;
   return hours < 24 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
