@@ -237,40 +237,46 @@ func (im *Import) Add(run []byte) (err error) {
 	}
 	t, sum, worked := im.tallies[bucket], nameSum(bucket), 0
 	for len(r.left) > 0 {
-		key, err := r.field()
+		stored, err := im.addNext(bucket, sum, into, &r)
 		if err != nil {
-			return im.damaged(bucket, nil, err)
-		}
-		stored, err := r.field()
-		if err != nil {
-			return im.damaged(bucket, key, err)
-		}
-		if len(key) == 0 || im.last != nil && !below(im.last, key) {
-			return im.damaged(bucket, key, errOrder)
-		}
-		format, document, err := unsealIn(sum, key, stored)
-		if err != nil {
-			return im.damaged(bucket, key, err)
-		}
-		if bucket == about.name && bytes.Equal(key, about.keys.encode(versionKey)) {
-			if im.version, err = about.values.open(format, document); err != nil {
-				return im.damaged(bucket, key, err)
-			}
+			return err
 		}
 		t.add(stored)
-		im.last = append(im.last[:0], key...)
 		worked = breathe(worked + len(stored))
-		if into != nil {
-			if err := into.Put(key, stored); err != nil {
-				return wrap("import store "+im.path, err)
-			}
-		}
 	}
 	im.tallies[bucket] = t
 	if im.pending += len(run); im.bolt != nil && im.pending >= importBatch {
 		return wrap("import store "+im.path, im.commit())
 	}
 	return nil
+}
+
+// addNext takes the next key of a run, and gives what is stored there.
+func (im *Import) addNext(bucket string, sum uint32, into *bbolt.Bucket, r *runReader) (stored []byte, err error) {
+	key, err := r.field()
+	if err != nil {
+		return nil, im.damaged(bucket, nil, err)
+	}
+	if stored, err = r.field(); err != nil {
+		return nil, im.damaged(bucket, key, err)
+	}
+	if len(key) == 0 || im.last != nil && !below(im.last, key) {
+		return nil, im.damaged(bucket, key, errOrder)
+	}
+	format, document, err := unsealIn(sum, key, stored)
+	if err != nil {
+		return nil, im.damaged(bucket, key, err)
+	}
+	if bucket == about.name && bytes.Equal(key, about.keys.encode(versionKey)) {
+		if im.version, err = about.values.open(format, document); err != nil {
+			return nil, im.damaged(bucket, key, err)
+		}
+	}
+	im.last = append(im.last[:0], key...)
+	if into != nil {
+		err = wrap("import store "+im.path, into.Put(key, stored))
+	}
+	return stored, err
 }
 
 var errRun = errors.New("the run does not say which bucket it is of")

@@ -60,22 +60,7 @@ func (p Policy) excess(all []Kept, shared map[string][]part, disk Disk) []Kept {
 		bytes -= n
 		freed += n
 	}
-	keep := make([]bool, len(sorted))
-	for _, rule := range []struct {
-		n      int
-		period func(time.Time) string
-	}{
-		{p.Daily, func(t time.Time) string { return t.Format(time.DateOnly) }},
-		{p.Weekly, func(t time.Time) string { year, week := t.ISOWeek(); return fmt.Sprint(year, "/", week) }},
-		{p.Monthly, func(t time.Time) string { return t.Format("2006-01") }},
-	} {
-		last, n := "", 0
-		for i, b := range sorted {
-			if period := rule.period(b.MadeAt.UTC()); period != last && n < rule.n {
-				keep[i], last, n = true, period, n+1
-			}
-		}
-	}
+	keep := p.byAge(sorted)
 	var excess []Kept
 	for i, b := range slices.Backward(sorted) {
 		if i > 0 && !keep[i] {
@@ -93,6 +78,27 @@ func (p Policy) excess(all []Kept, shared map[string][]part, disk Disk) []Kept {
 	}
 	slices.SortStableFunc(excess, func(a, b Kept) int { return a.MadeAt.Compare(b.MadeAt) })
 	return excess
+}
+
+// byAge tells which of some backups, the newest first, are kept as the last of a day, week or month.
+func (p Policy) byAge(sorted []Kept) []bool {
+	keep := make([]bool, len(sorted))
+	for _, rule := range []struct {
+		n      int
+		period func(time.Time) string
+	}{
+		{p.Daily, func(t time.Time) string { return t.Format(time.DateOnly) }},
+		{p.Weekly, func(t time.Time) string { year, week := t.ISOWeek(); return fmt.Sprint(year, "/", week) }},
+		{p.Monthly, func(t time.Time) string { return t.Format("2006-01") }},
+	} {
+		last, n := "", 0
+		for i, b := range sorted {
+			if period := rule.period(b.MadeAt.UTC()); period != last && n < rule.n {
+				keep[i], last, n = true, period, n+1
+			}
+		}
+	}
+	return keep
 }
 
 // The names of scheduled backups: app-20261120T081530Z.backup.

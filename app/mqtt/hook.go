@@ -91,25 +91,7 @@ const soon = 10_000_000
 // take judges a message and gives it to the intake. It waits while too much is under way.
 func (b *Broker) take(k *conn, cl *server.Client, pk *packets.Packet) {
 	b.messages.Add(1)
-	if k.ended() {
-		return
-	}
-	if pk.FixedHeader.Qos == 2 && cl.State.Inflight.Len() >= b.cfg.Limits.InFlight { // it releases none
-		b.endSoon(k, EndedPace, packets.ErrReceiveMaximum)
-		return
-	}
-	if wait := b.cfg.Signals.Pace(k.sender.account, k.sender.source); wait > 0 {
-		if wait > maxPace {
-			b.endSoon(k, EndedPace, packets.ErrMessageRateTooHigh)
-			return
-		}
-		if !sleep(k.ctx, wait) {
-			return
-		}
-	}
-	select {
-	case k.inFlight <- struct{}{}:
-	case <-k.ctx.Done():
+	if !b.admit(k, cl, pk) {
 		return
 	}
 	size := int64(len(pk.Payload))
@@ -146,6 +128,32 @@ func (b *Broker) take(k *conn, cl *server.Client, pk *packets.Packet) {
 	}
 	if !b.in.put(k.ctx, m) {
 		b.budget.Release(size)
+	}
+}
+
+// admit waits until a connection may send one more; false: the connection has ended, or is made to.
+func (b *Broker) admit(k *conn, cl *server.Client, pk *packets.Packet) bool {
+	if k.ended() {
+		return false
+	}
+	if pk.FixedHeader.Qos == 2 && cl.State.Inflight.Len() >= b.cfg.Limits.InFlight { // it releases none
+		b.endSoon(k, EndedPace, packets.ErrReceiveMaximum)
+		return false
+	}
+	if wait := b.cfg.Signals.Pace(k.sender.account, k.sender.source); wait > 0 {
+		if wait > maxPace {
+			b.endSoon(k, EndedPace, packets.ErrMessageRateTooHigh)
+			return false
+		}
+		if !sleep(k.ctx, wait) {
+			return false
+		}
+	}
+	select {
+	case k.inFlight <- struct{}{}:
+		return true
+	case <-k.ctx.Done():
+		return false
 	}
 }
 

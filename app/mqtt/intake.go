@@ -142,39 +142,8 @@ func (in *intake) gather(batch []message) []message {
 
 // store stores a batch and answers each of its messages, in order.
 func (in *intake) store(batch []message) {
-	type account struct {
-		known func(string) bool
-		err   error
-	}
-	accounts := map[string]account{}
-	index := map[*sender]int{}
-	var parcels []signal.Parcel
-	type place struct{ parcel, from, to int }
-	places := make([]place, len(batch))
-	for i := range batch {
-		m := &batch[i]
-		if len(m.objects) == 0 {
-			continue
-		}
-		a, seen := accounts[m.from.account]
-		if !seen {
-			a.known, a.err = in.stations(m.from.account)
-			accounts[m.from.account] = a
-		}
-		if a.err != nil {
-			continue
-		}
-		n, there := index[m.from]
-		if !there {
-			n = len(parcels)
-			index[m.from] = n
-			parcels = append(parcels, signal.Parcel{From: m.from.signal(a.known), Style: signal.MQTT})
-		}
-		p := &parcels[n]
-		places[i] = place{n, len(p.Objects), len(p.Objects) + len(m.objects)}
-		p.Objects = append(p.Objects, m.objects...)
-	}
-	outcomes, err := in.take(parcels)
+	s := in.sort(batch)
+	outcomes, err := in.take(s.parcels)
 	if err != nil {
 		if now := time.Now(); now.Sub(in.told) > time.Minute {
 			in.told = now
@@ -188,16 +157,61 @@ func (in *intake) store(batch []message) {
 			m.answer(nil, nil)
 		case err != nil:
 			m.answer(nil, err)
-		case accounts[m.from.account].err != nil:
-			m.answer(nil, accounts[m.from.account].err)
+		case s.accounts[m.from.account].err != nil:
+			m.answer(nil, s.accounts[m.from.account].err)
 		default:
-			at := places[i]
+			at := s.places[i]
 			m.answer(outcomes[at.parcel][at.from:at.to], nil)
 		}
 	}
 	if err != nil {
 		sleep(in.ctx, storeRest)
 	}
+}
+
+// sorted is a batch by sender.
+type sorted struct {
+	parcels  []signal.Parcel
+	places   []parcelPlace // of each message
+	accounts map[string]knownStations
+}
+
+// parcelPlace is where in the parcels a message's objects are.
+type parcelPlace struct{ parcel, from, to int }
+
+// knownStations tells which stations an account has; err: that cannot be told.
+type knownStations struct {
+	known func(string) bool
+	err   error
+}
+
+func (in *intake) sort(batch []message) sorted {
+	s := sorted{places: make([]parcelPlace, len(batch)), accounts: map[string]knownStations{}}
+	index := map[*sender]int{}
+	for i := range batch {
+		m := &batch[i]
+		if len(m.objects) == 0 {
+			continue
+		}
+		a, seen := s.accounts[m.from.account]
+		if !seen {
+			a.known, a.err = in.stations(m.from.account)
+			s.accounts[m.from.account] = a
+		}
+		if a.err != nil {
+			continue
+		}
+		n, there := index[m.from]
+		if !there {
+			n = len(s.parcels)
+			index[m.from] = n
+			s.parcels = append(s.parcels, signal.Parcel{From: m.from.signal(a.known), Style: signal.MQTT})
+		}
+		p := &s.parcels[n]
+		s.places[i] = parcelPlace{n, len(p.Objects), len(p.Objects) + len(m.objects)}
+		p.Objects = append(p.Objects, m.objects...)
+	}
+	return s
 }
 
 // sleep waits; false when ctx ends first.
