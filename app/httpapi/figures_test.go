@@ -151,6 +151,9 @@ func TestFigures(t *testing.T) {
 		// A page may end at one station and go on with the next.
 		a = get("/station-window?stationcodes=PACK-1,PACK-2&" + two + "&limit=4&skip=118")
 		holds(t, a, map[string]any{"paging.totalElements": 240, "results.1.stationCode": "PACK-1", "results.2.stationCode": "PACK-2", "results.2.windowStartAt": moment(start.UnixMilli()), "results.2.idleMs": 60000, "results.2.productionIdealCount": nil})
+		if all := get("/station-window?stationcodes=PACK-1&" + rangeOf(start, 0, 24*time.Hour)).at("results").([]any); len(all) != 1440 {
+			t.Errorf("a day has %d minutes", len(all))
+		}
 		if a = get("/station-window?stationcodes=PACK-1&" + two + "&skip=500"); len(a.at("results").([]any)) != 0 {
 			t.Errorf("%s", a.body)
 		}

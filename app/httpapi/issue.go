@@ -22,7 +22,7 @@ const issueDays = 4000
 func getIssues(c *call) (reply, error) {
 	var q issue.Query
 	var err error
-	if q.Limit, q.Skip, err = c.page(100, issue.MaxList); err != nil {
+	if q.Limit, q.Skip, err = c.page(issue.MaxList, issue.MaxList); err != nil {
 		return reply{}, err
 	}
 	if err := issueKinds(&q, c.r.URL.Query()); err != nil {

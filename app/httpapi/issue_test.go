@@ -193,6 +193,21 @@ func TestStopOverHTTP(t *testing.T) {
 	}
 }
 
+// TestHowManyStopsAreListed: as many as there may be in one answer, unless fewer are asked for.
+func TestHowManyStopsAreListed(t *testing.T) {
+	s := newServer(t, options{})
+	for range 101 {
+		s.downtime(false)
+	}
+	from := "&from=" + url.QueryEscape(iso8601(s.clock.now().Add(-21*time.Hour).UnixMilli()))
+	for query, want := range map[string]int{"stationcodes=PACK-2": 101, "stationcodes=PACK-2&limit=100": 100} {
+		a := s.do(ask{path: "/issue?" + query + from, key: s.roleKey(auth.Readonly)}).want(t, 200)
+		if got := len(a.at("results").([]any)); got != want || a.at("paging", "totalElements") != 101.0 {
+			t.Errorf("%s lists %d of %v, want %d", query, got, a.at("paging", "totalElements"), want)
+		}
+	}
+}
+
 // A tablet speaks of its own stations, and has to tell who does.
 func TestTabletsSpeak(t *testing.T) {
 	s := newServer(t, options{})

@@ -137,7 +137,8 @@ const parameters = `{
 "getStandstill stationcode": {"description": "The code of the station.", "required": true, "schema": {"type": "string"}, "example": "PACK-1"},
 "getStandstill from": {"description": "Begin of the range: a time, or a date for its production day. It or rangecode must be given.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},
 "getStandstill limit": {"description": "How many stretches to tell one by one: the longest.", "schema": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 10000}, "example": 1000},
-"listWindows limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 1000}, "example": 1440}
+"listIssues limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}, "example": 50},
+"listWindows limit": {"description": "How many to give at most.", "schema": {"type": "integer", "minimum": 1, "maximum": 100000, "default": 100000}, "example": 1440}
 }`
 
 // operations has an entry for each route of the table, and nothing else.

@@ -188,7 +188,7 @@ type rowsOf struct {
 
 // getStationWindows answers GET /station-window.
 func getStationWindows(c *call) (reply, error) {
-	limit, skip, err := c.page(1000, mostWindows)
+	limit, skip, err := c.page(mostWindows, mostWindows)
 	if err != nil {
 		return reply{}, err
 	}
