@@ -68,3 +68,27 @@ func TestAShiftByTaps(t *testing.T) {
 	}
 	h.Clean()
 }
+
+// On eight inches all that can be done is seen at once, whichever way the tablet is held.
+func TestEightInches(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.Call("POST", "/schedule/"+plan(s, 5, "PACK-1", "BK-500", 1000)+"/start", object{"initials": "ABC"}, nil)
+	s.Call("POST", "/production", object{"stationCode": "PACK-1", "good": 100, "initials": "ABC"}, nil)
+	for name, view := range map[string]webtest.Viewport{"upright": {Width: 600, Height: 960, Scale: 2, Touch: true}, "across": {Width: 960, Height: 600, Scale: 2, Touch: true}} {
+		h := tablet(t, s, view, "Packing "+name, "PACK-1", "PACK-2")
+		h.Until(`document.querySelectorAll(".act").length === 8`)
+		if low := webtest.Eval[string](h.Tab, `(() => { const { bottom } = document.querySelector("main").getBoundingClientRect(); return [...document.querySelectorAll(".act")].filter((e) => e.getBoundingClientRect().bottom > bottom || e.scrollHeight > e.clientHeight + 1).map((e) => e.innerText).join(", "); })()`); low != "" {
+			t.Errorf("%s one does not see: %s", name, low)
+		}
+		h.sound(t, "eight inches "+name)
+		h.do("correct")
+		h.in("[data-of=good]")
+		h.Until(`document.querySelector("dialog[open] .keypad")`)
+		if low := webtest.Eval[int](h.Tab, `[...document.querySelectorAll("dialog[open] button")].filter((e) => e.getBoundingClientRect().bottom > innerHeight).length`); low > 0 {
+			t.Errorf("%s %d keys are below the screen", name, low)
+		}
+		h.sound(t, "keypad "+name)
+		h.Clean()
+	}
+}
