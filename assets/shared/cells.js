@@ -4,7 +4,7 @@ import { asWritten } from "./csv.js";
 import { labelOf, terms, wordOf } from "./terms.js";
 import { isSystem, propertyOf } from "./schema.js";
 
-/** columnsOf gives the columns of an entity's properties, by its schema: [{name, header, aliases, schema, kind, required}]. */
+/** columnsOf gives the columns of an entity's properties, by its schema: [{name, header, aliases, schema, kind, required}]. One that counts has units, by whoever shows it. */
 export function columnsOf(all, type) {
   return Object.keys(all[type].properties).flatMap((name) => {
     const schema = propertyOf(all, type, name), kind = kindOf(name, schema);
@@ -51,14 +51,14 @@ export const says = (column, cell, value) => cell === cellOf(column, value) || c
 export function valueOf(column, cell, comma) {
   const { kind, schema, required } = column, text = cell.trim();
   if (text === "") return required ? { problem: "must not be empty" } : { value: undefined };
-  const read = readers[kind](kind === "text" ? cell : text, schema, comma);
+  const read = readers[kind](kind === "text" ? cell : text, schema, comma, column.units);
   const wrong = read.problem ?? limit(read.value, schema, kind);
   return wrong ? { problem: `${wrong}; it is “${text.length > 60 ? `${text.slice(0, 60)}…` : text}”` } : read;
 }
 
 const readers = {
   text: (text) => ({ value: text }),
-  number: (text, schema, comma) => numberOf(text, schema, comma, 1),
+  number: (text, schema, comma, units) => numberOf(text, schema, comma, 1, units),
   seconds: (text, schema, comma) => numberOf(text, schema, comma, 1000),
   boolean(text) {
     const yes = ["yes", "true", "1", "on", "x"].includes(text.toLowerCase()), no = ["no", "false", "0", "off"].includes(text.toLowerCase());
@@ -76,10 +76,14 @@ const readers = {
   },
 };
 
-function numberOf(text, schema, comma, factor) {
+// Where a comma stands before decimals a point stands between thousands, and who counts writes no decimals: 1.000 is no one there.
+const grouped = /^-?[1-9]\d{0,2}([.,]\d{3})+$/;
+
+function numberOf(text, schema, comma, factor, units = false) {
   const point = comma ? text.replace(/^(-?\d+),(\d+)/, "$1.$2") : text;
   if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(point)) return { problem: `must be a number, with digits and a ${comma ? "comma or point" : "point"} alone` };
   const whole = [schema.type].flat().includes("integer");
+  if (grouped.test(text) && (whole || units || (comma && text.includes(".")))) return { problem: "must be a number that cannot be read as another: without anything between thousands" };
   const value = factor === 1 ? Number(point) : Math.round(Number(point) * factor);
   if (!Number.isFinite(value)) return { problem: "must be a number that is not so large" };
   return whole && !Number.isInteger(value) ? { problem: "must be a whole number" } : { value };

@@ -51,8 +51,14 @@ func TestTheTableIsReadAsItIsWritten(t *testing.T) {
 		`Station,Start\nPACK-1,2026-10-25 02:30+01:00`:           `{"stationCode":"PACK-1","plannedStartAt":"2026-10-25T01:30:00.000Z"}`,
 		`stationCode;Quantity;Cycle time (s)\nPACK-1;1,5;0,75`:   `{"stationCode":"PACK-1","plannedQuantity":1.5,"cycleTime":750}`,
 		`Station,Quantity,Starts by itself\nPACK-1,many,perhaps`: `2 Quantity must be a number`,
-		`Quantity\n5`:                     `1  the first row must name the columns`,
-		`Schedule,Quantity\nabc,5\nabc,6`: `3 Schedule “abc” stands in row 2 already`,
+		`Station;Quantity\nPACK-1;1.500`:                         `2 Quantity must be a number that cannot be read as another`,
+		`Station;Quantity\nPACK-1;1,500`:                         `2 Quantity must be a number that cannot be read as another`,
+		`Station,Quantity\nPACK-1,1.500`:                         `2 Quantity must be a number that cannot be read as another`,
+		`Station;Line speed target\nPACK-1;1.500`:                `2 Line speed target must be a number that cannot be read as another`,
+		`Station;Line speed target\nPACK-1;1,500`:                `{"stationCode":"PACK-1","lineSpeedTarget":1.5}`,
+		`Station,Quantity\nPACK-1,1.5`:                           `{"stationCode":"PACK-1","plannedQuantity":1.5}`,
+		`Quantity\n5`:                                            `1  the first row must name the columns`,
+		`Schedule,Quantity\nabc,5\nabc,6`:                        `3 Schedule “abc” stands in row 2 already`,
 	} {
 		got := webtest.Eval[string](c.tab, module(`
 			const read = table.readSchedules(all, `+"`"+text+"`"+`.replaceAll("\\n", "\n")), told = (p) => p.row + " " + p.column + " " + p.issue;

@@ -14,7 +14,7 @@ const labels = {
 export function columnsFor(all) {
   const columns = columnsOf(all, "ScheduleWrite").filter((c) => c.name !== "at").map((c) => {
     const label = labels[c.name] ?? c.label, kind = c.name.endsWith("At") ? "moment" : c.kind;
-    return { ...c, kind, label, header: labels[c.name] ?? c.header, aliases: [...(c.aliases ?? []), c.name, ...(c.kind === "seconds" ? [] : [c.label])], required: false };
+    return { ...c, kind, label, units: c.name === "plannedQuantity", header: labels[c.name] ?? c.header, aliases: [...(c.aliases ?? []), c.name, ...(c.kind === "seconds" ? [] : [c.label])], required: false };
   });
   return [columns[0], { name: "state", label: "State", header: "State", aliases: ["state"], kind: "told" }, ...columns.slice(1)];
 }
