@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"opsmon/app/backup"
-	"opsmon/app/httpapi"
 )
 
 // NamedDir is the folder in the data directory where a restore puts files that settings name.
@@ -99,9 +98,9 @@ func (r *restore) bring() error {
 			r.prepared.Leave(e.Name)
 		}
 	}
-	r.result.Brought = []httpapi.BroughtFile{}
+	r.result.Brought = []BroughtFile{}
 	for _, f := range wanted {
-		r.result.Brought = append(r.result.Brought, httpapi.BroughtFile{Setting: f.setting, Path: r.at(f.kept), Instead: f.path})
+		r.result.Brought = append(r.result.Brought, BroughtFile{Setting: f.setting, Path: r.at(f.kept), Instead: f.path})
 	}
 	if len(values) == 0 {
 		return nil

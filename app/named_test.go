@@ -15,7 +15,6 @@ import (
 
 	"opsmon/app/apptest"
 	"opsmon/app/backup"
-	"opsmon/app/httpapi"
 )
 
 // namingAll is an app.yaml that names a file with each setting that can, below a directory.
@@ -79,7 +78,7 @@ func TestRestoreBrings(t *testing.T) {
 	for range 2 { // the second time they are where the settings of the backup do not have them, and come again
 		got, err := Restore(t.Context(), there, RestoreInput{Path: sealed, Name: "x", Passphrase: "correct horse"})
 		at := func(name string) string { return filepath.FromSlash(etc) + string(filepath.Separator) + name }
-		want := []httpapi.BroughtFile{
+		want := []BroughtFile{
 			{Setting: "tls", Path: in("tls.crt"), Instead: at("plant.crt")}, {Setting: "tls", Path: in("tls.key"), Instead: at("plant.key")},
 			{Setting: "backup.passphraseFile", Path: in("backup.passphrase"), Instead: at("secret.txt")},
 			{Setting: "plantBroker.ca", Path: in("plantBroker.ca"), Instead: at("broker-ca.pem")},
@@ -210,6 +209,29 @@ func TestRestoreHostile(t *testing.T) {
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRestoreBringsUnnamed: a file comes also where app.yaml is written so that only a person can change it, and is told.
+func TestRestoreBringsUnnamed(t *testing.T) {
+	cfg := testConfig(t)
+	const text = "smtp:\n  username: &same broker-ca.pem\nplantBroker:\n  url: mqtts://broker.plant.example\n  topics: line/+\n  ca: *same\n"
+	apptest.WriteIn(t, cfg.DataDir, ConfigFile, text)
+	apptest.WriteIn(t, cfg.DataDir, "broker-ca.pem", "an authority")
+	a, _ := opened(t, cfg)
+	sealed := backedUp(t, a, "correct horse")
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	there := testConfig(t)
+	in := func(name string) string { return filepath.Join(there.DataDir, filepath.FromSlash(name)) }
+	got, err := Restore(t.Context(), there, RestoreInput{Path: sealed, Name: "x", Passphrase: "correct horse"})
+	want := []BroughtFile{{Setting: "plantBroker.ca", Path: in("files/plantBroker.ca"), Instead: in("broker-ca.pem")}}
+	if err != nil || !slices.Equal(got.Brought, want) || !slices.Equal(got.Missing, []string{in("broker-ca.pem")}) || apptest.ReadIn(t, there.DataDir, ConfigFile) != text {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if apptest.ReadIn(t, there.DataDir, "files/plantBroker.ca") != "an authority" {
+		t.Error("it is not there")
 	}
 }
 

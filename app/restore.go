@@ -26,6 +26,7 @@ import (
 type (
 	RestoreInput = httpapi.RestoreInput
 	Restored     = httpapi.RestoreResult
+	BroughtFile  = httpapi.BroughtFile
 )
 
 // StoreVersion is the version of stores that this program makes, and the newest that it reads.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,6 +164,17 @@ func (c *client) restore(ctx context.Context, file, passphrase string, tell func
 	return c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: size, progress: tell}, out)
 }
 
+// broughtText says what became of a file that came with a backup. unnamed says that app.yaml does not name it yet.
+func broughtText(f app.BroughtFile, unnamed bool) string {
+	switch {
+	case unnamed:
+		return fmt.Sprintf("%s came with the backup, since %s cannot be read here: name it in app.yaml, which could not be changed.", f.Path, f.Instead)
+	case f.Path == f.Instead:
+		return f.Path + " came with the backup."
+	}
+	return fmt.Sprintf("%s came with the backup, since %s cannot be read here, and app.yaml names it now.", f.Path, f.Instead)
+}
+
 // tellRestored says what was done and what is left to do.
 func (e *env) tellRestored(w io.Writer, r restored) {
 	fmt.Fprintf(w, "Restored: %s now has the store of %s.\n", e.dataDir, audit.Timestamp(r.MadeAt.Time))
@@ -174,7 +186,7 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 		fmt.Fprintln(w, "app.yaml came with the backup and differs from what was here before.")
 	}
 	for _, f := range r.Brought {
-		fmt.Fprintf(w, "%s: the backup's file is %s now, since %s cannot be read here.\n", f.Setting, f.Path, f.Instead)
+		fmt.Fprintln(w, f.Setting+": "+broughtText(f, slices.Contains(r.Missing, f.Instead)))
 	}
 	switch r.Settings {
 	case backup.SettingsKept:

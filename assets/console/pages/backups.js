@@ -204,6 +204,6 @@ function restoreNotice(last) {
   if (!last.endedAt) return html`<div class="notice wait" role="status"><strong>${last.name} is being restored.</strong> Begun ${ago(last.startedAt)}.</div>`;
   return html`<div class="notice ok"><strong>${last.name} was restored</strong> ${ago(last.endedAt)}. The store has the state of ${time(last.result?.madeAt)}.
     ${last.result?.newAuthority ? "The certificate authority is a new one: devices must trust it again (page /trust)." : nothing}
-    ${last.result?.brought.length ? html`<p>The settings name files that cannot be read on this machine. Those of the backup are used instead from the next start:</p><ul>${last.result.brought.map(({ setting, path, instead }) => html`<li>${setting}: <code class="wrap">${path}</code> instead of <code class="wrap">${instead}</code></li>`)}</ul>` : nothing}
+    ${last.result?.brought.length ? html`<p>The settings name files that cannot be read on this machine. Those that came with the backup are used instead from the next start:</p><ul>${last.result.brought.map(({ setting, path, instead }) => html`<li>${setting}: <code class="wrap">${path}</code> instead of <code class="wrap">${instead}</code></li>`)}</ul>` : nothing}
     ${last.result?.missing.length ? html`<p>The settings name files that are not in the backup and cannot be read on this machine. Bring them before the next start:</p><ul>${last.result.missing.map((path) => html`<li><code class="wrap">${path}</code></li>`)}</ul>` : nothing}</div>`;
 }
