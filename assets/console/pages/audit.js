@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, query } from "../../shared/api.js";
+import { whole } from "../../shared/brief.js";
 import { sentence, toast } from "../../shared/dialog.js";
 import { ago, count, number, time } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
@@ -93,6 +94,6 @@ const columns = [
   { name: "at", label: "When", cell: (r) => html`<time datetime=${r.at} title=${ago(r.at)}>${time(r.at, { seconds: true })}</time>` },
   { name: "who", label: "Who", cell: (r) => html`<bdi>${r.actor.email || r.actor.credential}</bdi><br><span class="muted small">${[r.actor.email && r.actor.credential, r.actor.address].filter(Boolean).join(", ")}</span>` },
   { name: "action", label: "What", cell: (r) => html`<code class="whole">${r.action}</code>` },
-  { name: "target", label: "Of what", cell: (r) => html`<bdi class="wrap">${r.target}</bdi>` },
+  { name: "target", label: "Of what", cell: (r) => whole(r.target ?? "") },
   { name: "detail", label: "Detail", cell: (r) => detail(r.detail) },
 ];

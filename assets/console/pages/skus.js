@@ -1,7 +1,7 @@
 // SKUs: a table of all, and one of them at a time.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { brief } from "../../shared/brief.js";
+import { brief, whole } from "../../shared/brief.js";
 import { confirm } from "../../shared/dialog.js";
 import { insertIn, isEqual, setIn } from "../../shared/document.js";
 import { duration, matches, number } from "../../shared/format.js";
@@ -46,7 +46,7 @@ function listing(ctx, state, skus) {
         { name: "rate", label: "Rate", text: rate, cell: (sku) => html`<span class="whole">${rate(sku)}</span>` },
         { name: "partsPerCycle", label: "Parts per cycle", numeric: true, text: (sku) => sku.partsPerCycle, cell: (sku) => number(sku.partsPerCycle ?? 1) },
         { name: "value", label: "Value", numeric: true, text: (sku) => sku.value, cell: (sku) => number(sku.value) },
-        { name: "where", label: "Runs on", text: where, cell: (sku) => where(sku).split(", ").map((code, i) => html`${i ? ", " : nothing}<bdi class="whole">${code}</bdi>`) },
+        { name: "where", label: "Runs on", text: where, cell: (sku) => where(sku).split(", ").map((code, i) => html`${i ? ", " : nothing}${whole(code)}`) },
         { name: "quick", label: "Quick start", text: (sku) => (sku.allowUseInQuickSchedule ? "yes" : "") },
       ],
     })}`;
