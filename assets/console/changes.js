@@ -38,7 +38,7 @@ async function discard(workspace, changes) {
 export async function review(workspace, ctx) {
   const state = { result: null, error: null, busy: true, note: "", doc: null };
   const ask = async (control) => {
-    Object.assign(state, { busy: true, error: null, result: null, doc: workspace.doc });
+    Object.assign(state, { busy: true, error: null, unknown: false, result: null, doc: workspace.doc });
     control.update();
     try { state.result = await workspace.check(); } catch (error) { state.error = error; }
     state.busy = false;
@@ -46,31 +46,41 @@ export async function review(workspace, ctx) {
   };
   const apply = async (control) => {
     if (workspace.doc !== state.doc) return ask(control); // another tab changed it: only what was looked at is applied
-    Object.assign(state, { busy: true, error: null });
+    Object.assign(state, { busy: true, error: null, unknown: false });
     control.update();
     try {
       const result = await workspace.apply(state.note.trim());
       toast(result.changed ? `Applied as revision ${result.revision}.` : "Nothing had changed.");
       control.close(true);
     } catch (error) {
-      Object.assign(state, { error, busy: false, result: error.status === 400 ? null : state.result });
+      Object.assign(state, { error, busy: false, unknown: error.status === 0 || error.status === 502, result: error.status === 400 ? null : state.result });
       control.update();
     }
   };
-  let asked = false;
+  // The answer was lost: what is applied tells what it was.
+  const settle = (control) => () => {
+    if (!state.unknown || workspace.dirty) return control.update();
+    toast(`It was applied as revision ${workspace.revision}.`);
+    control.close(true);
+  };
+  let asked = null;
   return openDialog((control) => {
-    if (!asked) { asked = true; queueMicrotask(() => ask(control)); }
+    if (!asked) {
+      asked = settle(control);
+      workspace.addEventListener("change", asked);
+      queueMicrotask(() => ask(control));
+    }
     return {
       title: "Review and apply",
       body: reviewBody(workspace, ctx, state, control),
       actions: html`<button type="button" class="button" @click=${() => control.close()}>Back</button>
         <button type="button" class="button primary" ?disabled=${state.busy || !state.result || Boolean(workspace.theirs)} @click=${() => apply(control)}>${state.busy && state.result ? "Applying …" : "Apply"}</button>`,
     };
-  }, { wide: true });
+  }, { wide: true }).finally(() => workspace.removeEventListener("change", asked));
 }
 
 function reviewBody(workspace, ctx, state, control) {
-  const error = state.error && html`<div class="notice bad" role="alert"><strong>${workspace.theirs ? "Somebody else was faster." : "This was not applied."}</strong> ${sentence(state.error)}
+  const error = state.error && html`<div class="notice bad" role="alert"><strong>${workspace.theirs ? "Somebody else was faster." : state.unknown ? "It is not known whether this was applied." : "This was not applied."}</strong> ${sentence(state.error)}${state.unknown && !workspace.theirs ? " This page finds out when it answers again." : ""}
     ${workspace.theirs ? html`<p><button type="button" class="button" @click=${() => { control.close(); mergeDialog(workspace); }}>See and merge</button></p>` : nothing}</div>`;
   if (state.busy && !state.result) return html`<p class="muted" role="status">Checking …</p>`;
   if (!state.result) {

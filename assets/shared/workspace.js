@@ -58,7 +58,11 @@ class Workspace extends EventTarget {
   async #load() {
     try {
       const now = await fetchManifest();
-      const left = this.readOnly ? null : await keep.get(this.#key);
+      let left = this.readOnly ? null : await keep.get(this.#key);
+      if (left && left.etag !== now.etag && holds(left, now)) {
+        left = null;
+        await keep.remove(this.#key);
+      }
       // base and draft were kept as one, so what they have in common is one object in both, and comparing them is quick
       this.#start(left ?? now);
       if (left && left.etag !== now.etag) this.theirs = { ...now, ...(await describe(now.revision)) };
@@ -278,8 +282,8 @@ class Workspace extends EventTarget {
   }
 
   /**
-   * look asks whether somebody applied another revision. Without changes of one's own the draft follows; with some it stays,
-   * and theirs tells of it. What is being applied from here is told of as well, and is nobody else's.
+   * look asks whether somebody applied another revision. Without changes of one's own, or where it has them all, the draft
+   * follows; with some it stays, and theirs tells of it. What is being applied from here is told of as well, and is nobody else's.
    */
   async look() {
     if (!this.doc || this.#applying) return;
@@ -287,6 +291,7 @@ class Workspace extends EventTarget {
     if (!now || this.#applying || this.#etag !== etag) return;
     if (now.doc.account.id !== this.base.account.id) return location.assign("/console"); // another tab went to another account
     if (!this.dirty) return this.#follow(now);
+    if (now.etag !== etag && holds(this, now)) return this.#follow(now);
     const theirs = now.etag === etag ? null : { ...now, ...(await describe(now.revision)) };
     if (this.#applying || this.#etag !== etag) return;
     this.theirs = theirs;
@@ -331,6 +336,12 @@ export async function fetchManifest(tag) {
   const etag = answer.headers.get("ETag") ?? "";
   if (tag && etag === tag) return null;
   return { doc: answer.body, etag, revision: Number(/^"(?:W\/)?(\d+)/.exec(etag)?.[1] ?? 0) };
+}
+
+// holds tells whether what is applied by now has all that a draft changes: it was applied, and the answer was lost.
+function holds({ base, doc }, now) {
+  const { merged, conflicts } = merge(base, doc, now.doc);
+  return conflicts.length === 0 && isEqual(merged, now.doc);
 }
 
 async function describe(revision) {

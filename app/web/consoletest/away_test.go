@@ -55,6 +55,46 @@ func TestTheServiceStartsAgain(t *testing.T) {
 	ann.Clean()
 }
 
+// An answer that is lost leaves open whether something was applied; the page says so, finds it out, and asks nobody to merge
+// his own changes. A page that is opened anew finds it out as well.
+func TestAnAnswerThatIsLost(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	tab := open(t, s, "member", "/console/skus/A")
+	lose := func() {
+		tab.Eval(`window.fetch = ((real) => { let lost = false; return async (path, more) => {
+			const answer = window.back || !lost ? await real(path, more) : null;
+			if (more?.method === "PUT" && !path.includes("dryrun")) lost = true;
+			if (lost && !window.back) throw new TypeError("lost");
+			return answer;
+		}; })(fetch)`)
+	}
+	lose()
+	tab.Type("#f-SKU-name", "Apricot"+kb.Tab)
+	button(tab, ".changes", "Review and apply")
+	button(tab, "dialog footer", "Apply")
+	tab.Until(`document.querySelector("dialog [role=alert] strong")?.textContent === "It is not known whether this was applied."`)
+	tab.Axe()
+	tab.Eval(`window.back = true`)
+	tab.Until(`document.querySelector(".toast")?.textContent.includes("It was applied as revision 2.")`)
+	tab.Until(`!document.querySelector("dialog") && !document.querySelector(".changes")`)
+
+	tab.Visit("/console/skus/A")
+	tab.Until(`document.querySelector("#f-SKU-name")`)
+	lose()
+	tab.Type("#f-SKU-name", "Avocado"+kb.Tab)
+	button(tab, ".changes", "Review and apply")
+	button(tab, "dialog footer", "Apply")
+	tab.Until(`document.querySelector("dialog [role=alert] strong")?.textContent === "It is not known whether this was applied."`)
+	tab.Visit("/console/skus")
+	tab.Until(`document.querySelector("main h1")`)
+	wantNames(t, tab, "A Avocado,B Bread,C Cake")
+	tab.Until(workspace(`!w.dirty && !w.theirs && w.revision === 3`))
+	tab.Until(notKept)
+	if webtest.Eval[bool](tab, `document.querySelector(".changes") !== null`) {
+		t.Errorf("the bar says %q", tab.Text(".changes"))
+	}
+}
+
 // A page that is opened while the service is away comes by itself when it is back.
 func TestAPageThatCouldNotBeLoadedComesByItself(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: small()})
