@@ -85,7 +85,7 @@ const parameters = `{
 "open": {"description": "Only those that go on, or only those that have ended; of messages, that are not done, or are.", "schema": {"type": "boolean"}, "example": true},
 "uncaused": {"description": "Only those of which some time has no cause.", "schema": {"type": "boolean", "default": false}, "example": true},
 "entryId": {"description": "Identifier of the operator's entry.", "schema": {"type": "string", "minLength": 1}, "example": "b7n4t6r3y5hj"},
-"state": {"description": "Only schedules in this state; without it, all but those that were deleted.", "schema": {"type": "string", "enum": ["planned", "running", "completed", "deleted"]}, "example": "running"},
+"state": {"description": "Only schedules in these states (planned, running, completed, deleted), with commas between them; without it, all but those that were deleted.", "schema": {"type": "string"}, "example": "planned,running"},
 "endrunning": {"description": "End the schedule of the same kind that runs.", "schema": {"type": "boolean", "default": false}, "example": true},
 "compareRevisions from": {"description": "Number of the revision to compare with; without it, the one before.", "schema": {"type": "integer", "minimum": 1}, "example": 3},
 "from": {"description": "Begin of the range: a time, or a date for its production day.", "schema": {"type": "string"}, "example": "2026-11-20T06:00:00Z"},

@@ -41,11 +41,12 @@ func getSchedules(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if state := c.r.URL.Query().Get("state"); state != "" {
-		f.State = schedule.State(state)
-		if !slices.Contains(schedule.States(), f.State) {
-			return reply{}, errdefs.InvalidField("state", "must be planned, running, completed or deleted; it is %q", shorten(state))
+	for _, name := range parts(c.r.URL.Query().Get("state")) {
+		state := schedule.State(name)
+		if !slices.Contains(schedule.States(), state) {
+			return reply{}, errdefs.InvalidField("state", "must be some of planned, running, completed and deleted, with commas between them; it has %q", shorten(name))
 		}
+		f.States = append(f.States, state)
 	}
 	views, total, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
 	if err != nil {

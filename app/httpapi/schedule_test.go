@@ -291,6 +291,7 @@ func TestBadSchedules(t *testing.T) {
 		{"POST", "/production/none/undo", `{"initials":"abc"}`, 404, "no such entry"},
 		{"POST", "/quick-schedule", `{"stationCode":"PACK-1","skuCode":"A1","initials":"abc"}`, 400, "allowUseInQuickSchedule"},
 		{"GET", "/schedule?state=lost", ``, 400, "state"},
+		{"GET", "/schedule?state=planned,lost", ``, 400, "lost"},
 		{"GET", "/schedule?from=2026-11-21&to=2026-11-20", ``, 400, "later than"},
 		{"GET", "/schedule?from=1976-01-01&to=2026-01-01", ``, 400, "366 days"},
 		{"GET", "/schedule?rangecode=fortnight", ``, 400, "fortnight"},
@@ -306,8 +307,10 @@ func TestBadSchedules(t *testing.T) {
 		}
 	}
 	s.do(ask{path: "/schedule/" + run.ID, key: key}).want(t, 200)
-	if got := s.do(ask{path: "/schedule?rangecode=week", key: key}).want(t, 200); got.at("paging", "totalElements") != 1.0 {
-		t.Errorf("the week has %s", got.body)
+	for query, want := range map[string]float64{"": 1, "&state=running": 1, "&state=planned,running": 1, "&state=planned,completed": 0} {
+		if got := s.do(ask{path: "/schedule?rangecode=week" + query, key: key}).want(t, 200); got.at("paging", "totalElements") != want {
+			t.Errorf("the week%s has %s, want %g", query, got.body, want)
+		}
 	}
 }
 

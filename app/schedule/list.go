@@ -20,7 +20,7 @@ type Where struct {
 // Filter says which schedules to list.
 type Filter struct {
 	Where       []Where
-	State       State // "": all but those that were deleted
+	States      []State // none: all but those that were deleted
 	Limit, Skip int
 }
 
@@ -38,7 +38,7 @@ func (s *Service) List(accountID string, f Filter) ([]*View, int, error) {
 		var all []place
 		for _, w := range f.Where {
 			var err error
-			if all, err = placesIn(tx, accountID, w, f.State, now, all); err != nil {
+			if all, err = placesIn(tx, accountID, w, f.States, now, all); err != nil {
 				return err
 			}
 			if len(all) > MaxListed {
@@ -102,14 +102,27 @@ func (s *Service) Get(accountID, id string) (*View, error) {
 	return views[0], nil
 }
 
+// shelves gives where the schedules of some states stand that are neither planned nor running, with how long before a range
+// one may begin, ms, and others be before it that reach into the range: those that ended do not overlap, and plans may.
+func shelves(states []State) map[string]int64 {
+	list := map[string]int64{}
+	if len(states) == 0 || slices.Contains(states, Completed) {
+		list[string(Production)], list[string(NonProduction)] = 0, 0
+	}
+	if slices.Contains(states, Deleted) {
+		list[string(Deleted)] = maxLength
+	}
+	return list
+}
+
 // placesIn adds the places of a station's schedules that have time in a range.
-func placesIn(tx *kv.Tx, account string, w Where, state State, now int64, all []place) ([]place, error) {
+func placesIn(tx *kv.Tx, account string, w Where, states []State, now int64, all []place) ([]place, error) {
 	use := func(p place) {
 		end := max(p.end, p.begins+1)
 		if p.state == Running {
 			end = max(end, now+1)
 		}
-		if p.begins < w.End && end > w.Start && (state == "" || state == p.state) {
+		if p.begins < w.End && end > w.Start && (len(states) == 0 || slices.Contains(states, p.state)) {
 			all = append(all, p)
 		}
 	}
@@ -120,14 +133,7 @@ func placesIn(tx *kv.Tx, account string, w Where, state State, now int64, all []
 	for _, p := range open {
 		use(p)
 	}
-	shelves := []string{string(Production), string(NonProduction)}
-	switch state {
-	case Planned, Running:
-		return all, nil
-	case Deleted:
-		shelves = []string{string(Deleted)}
-	}
-	for _, shelf := range shelves {
+	for shelf, reach := range shelves(states) {
 		r := places.Between(placeKey(account, w.StationCode, shelf, 0, ""), placeKey(account, w.StationCode, shelf, w.End, ""))
 		for item, err := range places.ScanDown(tx, r) {
 			if err != nil {
@@ -139,8 +145,8 @@ func placesIn(tx *kv.Tx, account string, w Where, state State, now int64, all []
 			}
 			if p.state == Completed || p.state == Deleted {
 				use(p)
-				if p.begins < w.Start {
-					break // those that ended do not overlap: the ones before it ended before it began
+				if p.begins < w.Start-reach {
+					break
 				}
 				if len(all) > MaxListed {
 					return all, nil

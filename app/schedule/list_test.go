@@ -37,6 +37,9 @@ func TestList(t *testing.T) {
 	c := plan("c", "12:00", "13:00", "PRESS")
 	d := plan("d", "10:00", "", "PRESS-2")
 	e := plan("e", "14:00", "", "PRESS")
+	for what, times := range map[string][2]string{"f": {"08:00", "11:00"}, "g": {"09:30", "10:00"}} {
+		p.must(nil, p.delete(plan(what, times[0], times[1], "PACK")))
+	}
 	p.must(p.start(a, schedule.StartInput{}))
 	p.until("09:00")
 	p.must(p.start(b, schedule.StartInput{EndRunning: true}))
@@ -51,7 +54,7 @@ func TestList(t *testing.T) {
 	_ = d
 	for _, tt := range []struct {
 		from, to string
-		state    schedule.State
+		states   string
 		want     string
 	}{
 		{"-1 00:00", "+1 23:00", "", "a b d n c"},
@@ -64,14 +67,22 @@ func TestList(t *testing.T) {
 		{"12:30", "12:40", "", "c"},
 		{"13:00", "15:00", "", ""},
 		{"10:00", "10:01", "", "b d"},
-		{"-1 00:00", "+1 23:00", schedule.Planned, "d c"},
-		{"-1 00:00", "+1 23:00", schedule.Running, "b"},
-		{"-1 00:00", "+1 23:00", schedule.Completed, "a n"},
-		{"-1 00:00", "+1 23:00", schedule.Deleted, "e"},
+		{"-1 00:00", "+1 23:00", "planned", "d c"},
+		{"-1 00:00", "+1 23:00", "running", "b"},
+		{"-1 00:00", "+1 23:00", "completed", "a n"},
+		{"-1 00:00", "+1 23:00", "deleted", "f g e"},
+		{"-1 00:00", "+1 23:00", "planned,running", "b d c"},
+		{"-1 00:00", "+1 23:00", "completed,running", "a b n"},
+		{"-1 00:00", "+1 23:00", "deleted,completed", "f a g n e"},
+		{"10:50", "10:55", "deleted", "f"}, // another one, which began later, was over by then
 		{"-1 00:00", "07:00", "", ""},
 	} {
 		f := span(tt.from, tt.to)
-		f.State = tt.state
+		for state := range strings.SplitSeq(tt.states, ",") {
+			if state != "" {
+				f.States = append(f.States, schedule.State(state))
+			}
+		}
 		views, total, err := p.s.List(account, f)
 		p.must(nil, err)
 		var got []string
@@ -79,7 +90,7 @@ func TestList(t *testing.T) {
 			got = append(got, name[v.ID])
 		}
 		if strings.Join(got, " ") != tt.want || total != len(got) {
-			t.Errorf("from %s to %s, state %q: %v of %d, want %s", tt.from, tt.to, tt.state, got, total, tt.want)
+			t.Errorf("from %s to %s, states %q: %v of %d, want %s", tt.from, tt.to, tt.states, got, total, tt.want)
 		}
 	}
 	f := everything()
