@@ -145,6 +145,11 @@ func testEnergy(p *plant) {
 		t.Errorf("%d of %d stations are not measured, in %d rows", unknown, len(want), len(rows)-1)
 	}
 	p.Shot("energy")
+	// A large figure stands within its tile.
+	p.Until(`document.querySelector(".tiles div:nth-child(2) .figure")`)
+	if over := webtest.Eval[string](p.Tab, `(() => { document.querySelector(".tiles div:nth-child(2) .figure").textContent = "€1,234,567.80"; return [...document.querySelectorAll(".tiles dd")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText).join(); })()`); over != "" {
+		t.Errorf("it is wider than its tile: %s", over)
+	}
 }
 
 // testCycleTimes: as the API measures them.

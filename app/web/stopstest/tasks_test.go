@@ -23,6 +23,9 @@ func TestTasks(t *testing.T) {
 	p := open(t)
 	tab := p.page("operator", "/floor/tasks", `document.querySelector(".page-head .button")`)
 	tab.Until(`document.querySelector(".task-row")?.textContent.includes("Look at the gauge")`) // each minute's
+	if cut := webtest.Eval[bool](tab, `(() => { const e = document.querySelector(".task-when > span").cloneNode(); e.textContent = "until the schedule ends"; document.querySelector(".task-when").prepend(e); const cut = e.scrollWidth > e.clientWidth; e.remove(); return cut; })()`); cut {
+		t.Error("until when a Task is due is cut off")
+	}
 	tab.Axe()
 	button(tab, ".page-head", "Start a list")
 	choose(tab, "#f-start-station", "Hand work")
