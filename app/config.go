@@ -7,9 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"math"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -392,99 +390,6 @@ func (c Config) reachable(hosts []string) []string {
 	return slices.DeleteFunc(hosts, func(host string) bool { return !c.MDNS && host == c.Name+".local" })
 }
 
-// Check finds what is wrong with a configuration before anything is opened. Error: *SettingError.
-func (c Config) Check() error {
-	host, err := c.checkAddress("listen", c.Listen)
-	if err != nil {
-		return err
-	}
-	if _, _, err := c.certificate(); err != nil {
-		return err
-	}
-	if !c.ownTLS() && !c.InsecureHTTP && !loopback(host) {
-		return c.wrong("listen", "is %s: without TLS it would show every key and session to the network; give --tls auto or --tls CERT,KEY, or listen on 127.0.0.1, or say --insecure-http if you accept that", c.Listen)
-	}
-	if c.ClearListen != "" {
-		if _, err := c.checkAddress("clearListen", c.ClearListen); err != nil {
-			return err
-		}
-		if !c.ownTLS() {
-			return c.wrong("clearListen", "leads people to the address with TLS, and there is none: set tls, or leave clearListen out")
-		}
-	}
-	if !certs.IsLabel(c.Name) {
-		return c.wrong("name", "must be 1 to 63 lower-case letters, digits and hyphens, such as opsmon, which people then open as opsmon.local; it is %q", c.Name)
-	}
-	if c.URL != "" {
-		u, err := url.Parse(c.URL)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-			return c.wrong("url", "must be http:// or https:// and a host, such as https://opsmon.plant.example, with no path; it is %q", c.URL)
-		}
-	}
-	if c.AuditDays < 30 || c.AuditDays > 36500 {
-		return c.wrong("auditDays", "must be from 30 to 36500; it is %d", c.AuditDays)
-	}
-	if err := c.checkSignals(); err != nil {
-		return err
-	}
-	if err := c.checkMQTT(); err != nil {
-		return err
-	}
-	if err := c.checkPlantBroker(); err != nil {
-		return err
-	}
-	if c.MaxConnections < 8 {
-		return c.wrong("maxConnections", "must be at least 8; it is %d", c.MaxConnections)
-	}
-	if _, err := c.Level(); err != nil {
-		return err
-	}
-	if err := c.checkMail(); err != nil {
-		return err
-	}
-	return c.checkBackup()
-}
-
-func (c Config) checkSignals() error {
-	for _, setting := range []struct {
-		name                string
-		value, least, limit int
-	}{
-		{"signals.days", c.Signals.Days, 8, 36500}, {"signals.perSecond", c.Signals.PerSecond, 10, 10_000_000},
-		{"signals.aliveMinutes", c.Signals.AliveMinutes, 1, 60}, {"windows.days", c.Windows.Days, 30, 36500},
-	} {
-		if setting.value < setting.least || setting.value > setting.limit {
-			return c.wrong(setting.name, "must be from %d to %d; it is %d", setting.least, setting.limit, setting.value)
-		}
-	}
-	if c.Windows.Days < c.Signals.Days {
-		return c.wrong("windows.days", "must be as many as signals.days or more, which is %d; it is %d", c.Signals.Days, c.Windows.Days)
-	}
-	return nil
-}
-
-func (c Config) checkBackup() error {
-	b := c.Backup
-	if _, _, err := b.clock(); err != nil {
-		return c.wrong("backup.at", "must be a time of day from 00:00 to 23:59, such as 01:30; it is %q", b.At)
-	}
-	for _, setting := range []struct {
-		name                string
-		value, least, limit int
-	}{
-		{"every", b.Every, 0, 31}, {"keepDaily", b.KeepDaily, 1, 3660}, {"keepWeekly", b.KeepWeekly, 0, 520}, {"keepMonthly", b.KeepMonthly, 0, 120},
-		{"maxBytes", b.MaxBytes, 0, math.MaxInt},
-	} {
-		switch name := "backup." + setting.name; {
-		case setting.value < setting.least && setting.limit == math.MaxInt:
-			return c.wrong(name, "must be %d or more; it is %d", setting.least, setting.value)
-		case setting.value < setting.least || setting.value > setting.limit:
-			return c.wrong(name, "must be from %d to %d; it is %d", setting.least, setting.limit, setting.value)
-		}
-	}
-	return nil
-}
-
 // clock gives the hour and the minute at which backups are made.
 func (b Backup) clock() (hour, minute int, err error) {
 	at, err := time.Parse("15:04", b.At)
@@ -497,38 +402,4 @@ func (c Config) BackupDir() string {
 		return c.Backup.Dir
 	}
 	return filepath.Join(c.DataDir, "backups")
-}
-
-// checkAddress finds what is wrong with a setting that is an address and a port to listen on, and gives its host.
-func (c Config) checkAddress(name, address string) (host string, err error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", c.wrong(name, "must be an address and a port, such as 127.0.0.1:8080; it is %q", address)
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return "", c.wrong(name, "must end in a port from 0 to 65535; it is %q", address)
-	}
-	return host, nil
-}
-
-func (c Config) checkMail() error {
-	if c.SMTP.Host != "" && c.SMTP.From == "" {
-		return &SettingError{c.origins["smtp.host"], errors.New("smtp.from is required where smtp.host is set: the address that mail comes from")}
-	}
-	if c.SMTP.Port < 1 || c.SMTP.Port > 65535 {
-		return c.wrong("smtp.port", "must be from 1 to 65535; it is %d", c.SMTP.Port)
-	}
-	switch c.SMTP.TLS {
-	case "starttls", "tls", "none":
-		return nil
-	}
-	return c.wrong("smtp.tls", "must be starttls, tls or none; it is %q", c.SMTP.TLS)
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
