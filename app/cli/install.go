@@ -135,31 +135,33 @@ func (e *env) installService(ctx context.Context, dir string, dry bool) error {
 	}
 	out.URLs, out.SetupCode = st.URLs, st.SetupCode
 	e.dataDir = dir
-	flag := e.dirFlag()
-	return e.print(out, func(w io.Writer) {
-		fmt.Fprintf(w, "\nThe service runs, and starts with this machine.\n\n")
-		for i, url := range st.URLs {
-			heading := ""
-			switch {
-			case i == 0 && len(cfg.Ports()) > 0:
-				heading = "On the LAN:"
-			case i == 0:
-				heading = "Here alone:"
-			}
-			fmt.Fprintf(w, "%-12s%s\n", heading, url)
+	return e.print(out, func(w io.Writer) { welcome(w, st, dir, e.dirFlag(), len(cfg.Ports()) > 0) })
+}
+
+// welcome tells where the service is that has been installed, and what to do next; lan: other machines reach it.
+func welcome(w io.Writer, st *serviceStatus, dir, flag string, lan bool) {
+	fmt.Fprintf(w, "\nThe service runs, and starts with this machine.\n\n")
+	for i, url := range st.URLs {
+		heading := ""
+		switch {
+		case i == 0 && lan:
+			heading = "On the LAN:"
+		case i == 0:
+			heading = "Here alone:"
 		}
-		fmt.Fprintf(w, "Data:       %s\nSettings:   %s\n\nNext:\n", dir, filepath.Join(dir, app.ConfigFile))
-		if st.Certificate != nil && st.Certificate.Authority != nil {
-			fmt.Fprintf(w, "- let the devices trust the plant's certificate: app trust%s\n", flag)
-			for _, page := range st.Certificate.Authority.Pages {
-				fmt.Fprintf(w, "    %s\n", page)
-			}
+		fmt.Fprintf(w, "%-12s%s\n", heading, url)
+	}
+	fmt.Fprintf(w, "Data:       %s\nSettings:   %s\n\nNext:\n", dir, filepath.Join(dir, app.ConfigFile))
+	if st.Certificate != nil && st.Certificate.Authority != nil {
+		fmt.Fprintf(w, "- let the devices trust the plant's certificate: app trust%s\n", flag)
+		for _, page := range st.Certificate.Authority.Pages {
+			fmt.Fprintf(w, "    %s\n", page)
 		}
-		if st.SetupCode != "" {
-			fmt.Fprintf(w, "- set the plant up: in a browser, open /welcome at the address above and type the one-time code %s\n  or here: app init --domain DOMAIN --email EMAIL%s\n", st.SetupCode, flag)
-		}
-		fmt.Fprintf(w, "- see how the service is: app status\n")
-	})
+	}
+	if st.SetupCode != "" {
+		fmt.Fprintf(w, "- set the plant up: in a browser, open /welcome at the address above and type the one-time code %s\n  or here: app init --domain DOMAIN --email EMAIL%s\n", st.SetupCode, flag)
+	}
+	fmt.Fprintf(w, "- see how the service is: app status\n")
 }
 
 // waitReady waits until the installed service is ready and gives its state. It does not wait for one that has ended.

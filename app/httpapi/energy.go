@@ -82,17 +82,7 @@ func getEnergy(c *call) (reply, error) {
 		return reply{}, err
 	}
 	shown := c.parts(x, by)
-	read := slices.Clone(x.asked)
-	for _, p := range shown {
-		for _, code := range p.named {
-			meter := x.plan.Of(code)
-			if meter == nil || slices.ContainsFunc(read, func(a asked) bool { return a.Code == code }) {
-				continue
-			}
-			from, to := x.spanOf(p.Plant)
-			read = append(read, asked{Station: meter, from: from, to: to})
-		}
-	}
+	read := withMeters(x, shown)
 	var unit calendar.Unit
 	var timed bool
 	for _, b := range by {
@@ -126,6 +116,22 @@ func getEnergy(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return list(energies(x, by, shown, buckets), -1)
+}
+
+// withMeters gives the stations that were asked for and the meters that are named for what is shown.
+func withMeters(x *choice, shown []part) []asked {
+	read := slices.Clone(x.asked)
+	for _, p := range shown {
+		for _, code := range p.named {
+			meter := x.plan.Of(code)
+			if meter == nil || slices.ContainsFunc(read, func(a asked) bool { return a.Code == code }) {
+				continue
+			}
+			from, to := x.spanOf(p.Plant)
+			read = append(read, asked{Station: meter, from: from, to: to})
+		}
+	}
+	return read
 }
 
 // parts gives the sets of stations that are shown, each as one: stations, groups or plants. Where only some stations of a

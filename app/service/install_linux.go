@@ -53,26 +53,19 @@ func newMachine() (*machine, error) {
 // Install gives the steps that bring the service to what cfg says; the last one has it running. They may be taken any
 // number of times: what is there already is left, or brought up to date.
 func Install(cfg InstallConfig) ([]Step, error) {
-	if err := checkPath("the data directory", cfg.DataDir); err != nil {
+	if err := checkDataDir(cfg.DataDir); err != nil {
 		return nil, err
-	}
-	for _, dir := range []string{"/tmp", "/var/tmp", "/dev", "/run", "/proc", "/sys"} {
-		if below(filepath.Clean(cfg.DataDir), dir) {
-			return nil, fmt.Errorf("the data directory must not be below %s, which does not last; choose another with --data-dir", dir)
-		}
 	}
 	m, err := newMachine()
 	if err != nil {
 		return nil, err
 	}
+	if err := m.fits(cfg); err != nil {
+		return nil, err
+	}
 	binary := installedBinary
 	if m.state.Package != "" {
-		if binary = m.state.Binary; binary != cfg.Program {
-			return nil, fmt.Errorf("the service is that of the %s package, which runs %s; update it with the package manager, or remove the package before installing without it", m.state.Package, binary)
-		}
-		if m.state.DataDir != cfg.DataDir && (m.state.DataDir != "" || cfg.DataDir != defaultDataDir) {
-			return nil, fmt.Errorf("the service of the %s package keeps its data in %s; leave out --data-dir, or remove the package before installing without it", m.state.Package, or(m.state.DataDir, defaultDataDir))
-		}
+		binary = m.state.Binary
 	}
 	var steps []Step
 	add := func(done bool, do func(context.Context) error, format string, args ...any) {
@@ -93,17 +86,9 @@ func Install(cfg InstallConfig) ([]Step, error) {
 	add(exists(settings), func(context.Context) error { return writeSettings(cfg.DataDir, cfg.Settings) }, "write %s", settings)
 	changed := false
 	write := func(name, text string) {
-		done := holds(name, text)
-		if text == "" {
-			done = !exists(name)
-		}
-		changed = changed || !done
-		what := "write %s"
-		if text == "" {
-			what = "remove %s, which is not needed"
-		}
-		if !done || text != "" {
-			add(done, func(context.Context) error { return putText(name, text) }, what, name)
+		if step, needed := writeStep(name, text); needed {
+			changed = changed || !step.Done
+			steps = append(steps, step)
 		}
 	}
 	if m.state.Package == "" {
@@ -120,6 +105,44 @@ func Install(cfg InstallConfig) ([]Step, error) {
 	}
 	add(fresh && m.state.Running, func(ctx context.Context) error { return m.restart(ctx) }, "start the service")
 	return steps, nil
+}
+
+// checkDataDir refuses a data directory that does not last.
+func checkDataDir(dataDir string) error {
+	if err := checkPath("the data directory", dataDir); err != nil {
+		return err
+	}
+	for _, dir := range []string{"/tmp", "/var/tmp", "/dev", "/run", "/proc", "/sys"} {
+		if below(filepath.Clean(dataDir), dir) {
+			return fmt.Errorf("the data directory must not be below %s, which does not last; choose another with --data-dir", dir)
+		}
+	}
+	return nil
+}
+
+// fits refuses what the service of a package that is installed cannot be.
+func (m *machine) fits(cfg InstallConfig) error {
+	if m.state.Package == "" {
+		return nil
+	}
+	if m.state.Binary != cfg.Program {
+		return fmt.Errorf("the service is that of the %s package, which runs %s; update it with the package manager, or remove the package before installing without it", m.state.Package, m.state.Binary)
+	}
+	if m.state.DataDir != cfg.DataDir && (m.state.DataDir != "" || cfg.DataDir != defaultDataDir) {
+		return fmt.Errorf("the service of the %s package keeps its data in %s; leave out --data-dir, or remove the package before installing without it", m.state.Package, or(m.state.DataDir, defaultDataDir))
+	}
+	return nil
+}
+
+// writeStep makes a file hold a text, and removes it for none; needed is false where there is nothing to tell of that.
+func writeStep(name, text string) (step Step, needed bool) {
+	step = Step{do: func(context.Context) error { return putText(name, text) }}
+	if text == "" {
+		step.What, step.Done = fmt.Sprintf("remove %s, which is not needed", name), !exists(name)
+		return step, !step.Done
+	}
+	step.What, step.Done = "write "+name, holds(name, text)
+	return step, true
 }
 
 // MayWrite tells whether the installed service may write to folders outside of its data directory; Install lets it.

@@ -1,0 +1,154 @@
+package httpapi
+
+import (
+	"net/url"
+	"strings"
+
+	"opsmon/app/auth"
+	"opsmon/app/errdefs"
+)
+
+// identify finds the principal behind the request and whether it may use the route at all.
+func (a *API) identify(c *call) error {
+	if c.r.Context().Value(localKey{}) != nil {
+		if c.route.storeless {
+			c.p = auth.Local("")
+			return nil
+		}
+		return a.identifyLocal(c)
+	}
+	if c.route.access == open {
+		if len(c.r.Header["X-Api-Key"]) == 0 {
+			return c.sameOrigin()
+		}
+		return nil
+	}
+	if err := c.authenticate(); err != nil {
+		return err
+	}
+	if c.p.Type == auth.TypeSession {
+		if err := c.sameOrigin(); err != nil {
+			return err
+		}
+	}
+	if err := c.meant(); err != nil {
+		return err
+	}
+	if c.p.Type == auth.TypeDevice {
+		if c.route.devices {
+			return nil
+		}
+		return errdefs.New(errdefs.Forbidden, "a device may send signals and nothing else")
+	}
+	if !c.p.Role.AtLeast(c.route.role) {
+		return errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", c.route.role, c.p.Role)
+	}
+	return nil
+}
+
+// authenticate finds who asks by the credential that came with the request.
+func (c *call) authenticate() (err error) {
+	known := c.api.cfg.Auth
+	if key := c.r.Header["X-Api-Key"]; len(key) > 0 {
+		c.key = key[0]
+		c.p, err = known.AuthenticateSender(c.key)
+	} else if token, ok := bearer(c.r); ok && c.route.bearer {
+		c.key = token
+		c.p, err = known.AuthenticateKey(token)
+	} else {
+		cookie, missing := c.r.Cookie(sessionCookie)
+		if missing != nil || cookie.Value == "" {
+			return errdefs.New(errdefs.Unauthorized, "no credential") // none is not a wrong one: it is not throttled
+		}
+		c.p, err = known.AuthenticateSession(cookie.Value)
+	}
+	if err != nil {
+		return c.wrong(err, errdefs.Unauthorized)
+	}
+	return nil
+}
+
+// forHeader names whom a request is meant for, as ACCOUNT/EMAIL, percent-encoded; in an answer that refuses it, who asked.
+const forHeader = "X-For"
+
+// meant refuses a request that is meant for somebody else than who asks: on a tablet that several people use, another one may
+// have signed in since the page looked who it is, and what one did must not be done in the other's name.
+func (c *call) meant() error {
+	is := c.p.AccountID + "/" + c.p.Email
+	for _, value := range c.r.Header[forHeader] {
+		whom, err := url.PathUnescape(value)
+		if account, email, _ := strings.Cut(whom, "/"); err != nil || account == "" || email == "" {
+			return errdefs.InvalidField(forHeader, "must be an accountId and an email with a slash between them, percent-encoded; it is %s", shorten(value))
+		}
+		if whom != is {
+			c.other = true
+			return errdefs.New(errdefs.Conflict, "this request is meant for %s, and %s is signed in; nothing was done", shorten(value), is)
+		}
+	}
+	return nil
+}
+
+// identifyLocal makes the local administrator the principal of a request, for the account it names or the
+// only one there is.
+func (a *API) identifyLocal(c *call) error {
+	id := c.r.Header.Get(accountHeader)
+	if id == "" {
+		accounts := a.cfg.Accounts.List(true)
+		if len(accounts) == 1 {
+			id = accounts[0].ID
+		} else if c.route.access != open && !c.route.anyAccount {
+			names := make([]string, len(accounts))
+			for i := range accounts {
+				names[i] = accounts[i].ID
+			}
+			if len(names) == 0 {
+				return errdefs.New(errdefs.Conflict, "there is no account on this appliance yet; make the first with: app init --domain DOMAIN --email EMAIL")
+			}
+			return errdefs.New(errdefs.Invalid, "this appliance holds several accounts; name one with --account: %s", strings.Join(names, ", "))
+		}
+	} else if _, err := a.cfg.Accounts.Get(id); err != nil {
+		return err
+	}
+	c.p = auth.Local(id)
+	return nil
+}
+
+// wrong counts a credential that was refused with an error of a kind, for the address that it came from. Past the
+// limit (decisions.md section 5) the error is TooMany; before it, and for other errors, it is err.
+func (c *call) wrong(err error, kind errdefs.Kind) error {
+	if errdefs.KindOf(err) != kind {
+		return err
+	}
+	if allowed, wait := c.api.cfg.Auth.WrongCredential(address(c.r)); !allowed {
+		return &errdefs.Error{Kind: errdefs.TooMany, Message: "too many wrong credentials came from your address; wait before you try again", RetryAfter: wait}
+	}
+	return err
+}
+
+// sameOrigin refuses a request that another site made a browser send, where it would have an effect.
+func (c *call) sameOrigin() error {
+	refused := errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
+	switch {
+	case !c.route.crossSite():
+		return nil
+	case safe(c.r.Method): // of the safe ones only the callback gets here
+		if site := c.r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+			return refused
+		}
+		if origin := c.r.Header.Get("Origin"); origin != "" {
+			if from, err := url.Parse(origin); err != nil || from.Host != c.r.Host {
+				return refused
+			}
+		}
+		// Browsers say where a request comes from under HTTPS only. Elsewhere a page of another site could lead
+		// somebody here with its own link, and they would go on under its name: what leads to a page is refused.
+		if strings.Contains(c.r.Header.Get("Accept"), "text/html") {
+			return errdefs.New(errdefs.Forbidden, "this is for the page of the one-time link; open the link itself")
+		}
+		return nil
+	}
+	if err := c.api.origins.Check(c.r); err != nil {
+		return refused
+	}
+	return nil
+}
