@@ -24,5 +24,16 @@ func TimeOrNil(t time.Time) *Time {
 	return &cut
 }
 
+// AtMs is TimeOf for a moment in Unix ms.
+func AtMs(ms int64) Time { return TimeOf(time.UnixMilli(ms)) }
+
+// AtMsOrNil is AtMs, and nil for 0: null in JSON.
+func AtMsOrNil(ms int64) *Time {
+	if ms == 0 {
+		return nil
+	}
+	return new(AtMs(ms))
+}
+
 // MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(t.UTC().Format(`"` + Layout + `"`)), nil }

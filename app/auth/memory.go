@@ -306,14 +306,10 @@ func (s *Service) AuthenticateSession(raw string) (Principal, error) {
 	record := &session.record
 	entitlement := s.entitled(record.AccountID, record.Email)
 	s.mu.RUnlock()
-	account, found := s.accounts.Account(record.AccountID)
-	role, entitled := entitlement.role(account, record.Email)
-	if record.TabletID != "" {
-		role, entitled = record.Role, true
-	}
+	role, entitled := s.sessionRole(record, entitlement)
 	now := s.clock().UnixMilli()
 	ends := session.end.at.Load()
-	if !found || !entitled || now >= ends {
+	if !entitled || now >= ends {
 		return Principal{}, errUnauthorized
 	}
 	renew := false
@@ -327,6 +323,16 @@ func (s *Service) AuthenticateSession(raw string) (Principal, error) {
 		Type: TypeSession, Email: record.Email, AccountID: record.AccountID, Role: role, UserRole: UserRoleCustomer,
 		Expires: time.UnixMilli(ends).UTC(), SessionID: session.id, StationCodes: record.StationCodes, RenewCookie: renew,
 	}, nil
+}
+
+// sessionRole gives the role of a session as its account and its user are now; false where one of them is gone.
+func (s *Service) sessionRole(record *sessionRecord, e entitlement) (Role, bool) {
+	account, found := s.accounts.Account(record.AccountID)
+	if record.TabletID != "" {
+		return record.Role, found
+	}
+	role, entitled := e.role(account, record.Email)
+	return role, found && entitled
 }
 
 // Memberships lists the accounts that a person may enter, by id, archived ones left out (http-api.md section 2.4).

@@ -43,12 +43,8 @@ func (s *Service) presentSession(p Principal) (Principal, error) {
 	record := &session.record
 	entitlement := s.entitled(record.AccountID, record.Email)
 	s.mu.RUnlock()
-	account, found := s.accounts.Account(record.AccountID)
-	role, entitled := entitlement.role(account, record.Email)
-	if record.TabletID != "" {
-		role, entitled = record.Role, true
-	}
-	if !found || !entitled || s.clock().UnixMilli() >= session.end.at.Load() {
+	role, entitled := s.sessionRole(record, entitlement)
+	if !entitled || s.clock().UnixMilli() >= session.end.at.Load() {
 		return Principal{}, errUnauthorized
 	}
 	p.AccountID, p.Email, p.Role, p.StationCodes = record.AccountID, record.Email, role, record.StationCodes

@@ -33,7 +33,7 @@ func (s *Service) flush() error {
 			if !keys.Has(tx, id) {
 				continue // swept a moment ago
 			}
-			if err := keyUses.Put(tx, id, audit.TimeOf(time.UnixMilli(used[u]))); err != nil {
+			if err := keyUses.Put(tx, id, audit.AtMs(used[u])); err != nil {
 				return err
 			}
 		}
@@ -45,7 +45,7 @@ func (s *Service) flush() error {
 			if err != nil {
 				return err
 			}
-			session.ExpiresAt = audit.TimeOf(time.UnixMilli(moved[e]))
+			session.ExpiresAt = audit.AtMs(moved[e])
 			if err := sessions.Put(tx, id, session); err != nil {
 				return err
 			}

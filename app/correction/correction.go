@@ -77,7 +77,7 @@ type Correction struct {
 func shown(c *station.Correction) Correction {
 	s := Correction{
 		ID: strconv.FormatUint(c.Number, 10), CreatedAt: audit.TimeOf(c.CreatedAt), Author: c.Author, Note: c.Note, StationCodes: c.StationCodes,
-		From: audit.TimeOf(time.UnixMilli(c.From)), To: audit.TimeOf(time.UnixMilli(c.To)), Changes: letters(c.Changes), UndoneAt: audit.TimeOrNil(c.UndoneAt),
+		From: audit.AtMs(c.From), To: audit.AtMs(c.To), Changes: letters(c.Changes), UndoneAt: audit.TimeOrNil(c.UndoneAt),
 	}
 	if s.UndoneAt != nil {
 		s.UndoneBy = &c.UndoneBy

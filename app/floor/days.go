@@ -113,11 +113,8 @@ func (o *owner) wholeDays(l *line, s *station.Station, from, to int64, use func(
 
 // Archived gives the stations that have left the manifest, as they last were, by code. Errors are those of Plan.
 func (f *Floor) Archived(accountID string) ([]*station.Station, error) {
-	o, err := f.owner(accountID)
+	o, err := f.ready(accountID)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.wait(); err != nil {
 		return nil, err
 	}
 	o.mu.RLock()
@@ -127,11 +124,8 @@ func (f *Floor) Archived(accountID string) ([]*station.Station, error) {
 
 // Timeline gives what holds at the stations of an account, over time. Errors are those of Plan.
 func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
-	o, err := f.owner(accountID)
+	o, err := f.ready(accountID)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.wait(); err != nil {
 		return nil, err
 	}
 	o.mu.RLock()
@@ -142,11 +136,8 @@ func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
 // Since gives the moment, ms, from which on something is known of a station, as far as it is kept still; now when nothing
 // is. Errors: errdefs.NotFound; the store's.
 func (f *Floor) Since(accountID, stationCode string) (since int64, err error) {
-	o, err := f.owner(accountID)
+	o, err := f.ready(accountID)
 	if err != nil {
-		return 0, err
-	}
-	if err := o.wait(); err != nil {
 		return 0, err
 	}
 	o.mu.RLock()

@@ -100,6 +100,15 @@ func (f *Floor) owner(accountID string) (*owner, error) {
 	return o, nil
 }
 
+// ready gives the owner of an account when its lines are there.
+func (f *Floor) ready(accountID string) (*owner, error) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return nil, err
+	}
+	return o, o.wait()
+}
+
 // Run keeps the stations of all accounts going until ctx ends: time passes at them, and rules are asked.
 func (f *Floor) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Second)

@@ -26,11 +26,8 @@ type Detail struct {
 // Detail gives what is known of a station in [from, to), ms, whole minutes: what is kept, and up to now what the live state
 // shows. Errors: errdefs.NotFound; the store's.
 func (f *Floor) Detail(accountID, stationCode string, from, to int64) (*Detail, error) {
-	o, err := f.owner(accountID)
+	o, err := f.ready(accountID)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.wait(); err != nil {
 		return nil, err
 	}
 	o.mu.RLock()
@@ -127,11 +124,8 @@ func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64,
 
 // eachLine calls fn for the lines of some stations. errdefs.NotFound; errors of fn.
 func (f *Floor) eachLine(accountID string, stationCodes []string, fn func(o *owner, t *station.Timeline, l *line) error) error {
-	o, err := f.owner(accountID)
+	o, err := f.ready(accountID)
 	if err != nil {
-		return err
-	}
-	if err := o.wait(); err != nil {
 		return err
 	}
 	for _, code := range stationCodes {
@@ -213,11 +207,8 @@ type Live struct {
 // Now gives all stations of an account as they are now, in the manifest's order. Errors: one that is Unavailable while the
 // stations are being read after a start.
 func (f *Floor) Now(accountID string) ([]Live, error) {
-	o, err := f.owner(accountID)
+	o, err := f.ready(accountID)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.wait(); err != nil {
 		return nil, err
 	}
 	o.mu.RLock()
@@ -236,11 +227,8 @@ func (f *Floor) Now(accountID string) ([]Live, error) {
 
 // LiveOf gives one station as it is now. errdefs.NotFound.
 func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
-	o, err := f.owner(accountID)
+	o, err := f.ready(accountID)
 	if err != nil {
-		return Live{}, err
-	}
-	if err := o.wait(); err != nil {
 		return Live{}, err
 	}
 	o.mu.RLock()
@@ -279,11 +267,8 @@ func (o *owner) live(l *line, s *station.Station) (Live, error) {
 
 // Plan gives the configuration of all stations of an account that is in force now.
 func (f *Floor) Plan(accountID string) (*station.Plan, error) {
-	o, err := f.owner(accountID)
+	o, err := f.ready(accountID)
 	if err != nil {
-		return nil, err
-	}
-	if err := o.wait(); err != nil {
 		return nil, err
 	}
 	o.mu.RLock()

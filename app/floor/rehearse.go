@@ -62,10 +62,7 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 
 // rehearsing gives the owner of a station that something is to be computed of beside what is kept, and what time it is.
 func (f *Floor) rehearsing(accountID, stationCode string) (o *owner, now int64, err error) {
-	if o, err = f.owner(accountID); err != nil {
-		return nil, 0, err
-	}
-	if err := o.wait(); err != nil {
+	if o, err = f.ready(accountID); err != nil {
 		return nil, 0, err
 	}
 	o.mu.RLock()

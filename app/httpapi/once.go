@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
-	"time"
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
@@ -156,7 +155,7 @@ func getRefused(c *call) (reply, error) {
 	lines := make([]refusedLine, len(refused))
 	for i, r := range refused {
 		lines[i] = refusedLine{
-			r.Key, audit.TimeOf(time.UnixMilli(r.At)), audit.TimeOf(time.UnixMilli(r.LastAt)), r.Times, r.Method, r.Path, r.Body, r.Status, r.Message, append([]errdefs.Detail{}, r.Details...),
+			r.Key, audit.AtMs(r.At), audit.AtMs(r.LastAt), r.Times, r.Method, r.Path, r.Body, r.Status, r.Message, append([]errdefs.Detail{}, r.Details...),
 			cmp.Or(r.By.Email, r.By.Credential), r.By.Address,
 		}
 	}

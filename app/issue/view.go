@@ -2,7 +2,6 @@ package issue
 
 import (
 	"slices"
-	"time"
 
 	"opsmon/app/account"
 	"opsmon/app/audit"
@@ -85,7 +84,7 @@ func show(stationCode string, o *Of, now int64) *View {
 	parts := o.Parts(now)
 	v := &View{
 		ID: ID(stationCode, o.Type, o.Start), Type: o.Type.String(), StationCode: stationCode,
-		StartAt: timeOf(o.Start), EndAt: timeOrNil(o.End), DurationMs: end - o.Start, UncausedMs: Uncaused(parts),
+		StartAt: audit.AtMs(o.Start), EndAt: audit.AtMsOrNil(o.End), DurationMs: end - o.Start, UncausedMs: Uncaused(parts),
 		ScheduleID: textOrNil(o.Production), SKUCode: textOrNil(o.SKU), Parts: make([]PartView, len(parts)), Events: []EventView{},
 	}
 	if o.SKU == monitor.UnknownSKU {
@@ -93,9 +92,9 @@ func show(stationCode string, o *Of, now int64) *View {
 	}
 	same := true
 	for i, p := range parts {
-		v.Parts[i] = PartView{StartAt: timeOf(p.Start), DurationMs: p.End - p.Start, CauseCode: textOrNil(p.Cause), CauseFrom: from(p), Excluded: p.Excluded}
+		v.Parts[i] = PartView{StartAt: audit.AtMs(p.Start), DurationMs: p.End - p.Start, CauseCode: textOrNil(p.Cause), CauseFrom: from(p), Excluded: p.Excluded}
 		if i+1 < len(parts) || o.End != 0 {
-			v.Parts[i].EndAt = timeOrNil(p.End)
+			v.Parts[i].EndAt = audit.AtMsOrNil(p.End)
 		}
 		same = same && p.Cause == parts[0].Cause && p.ByMachine == parts[0].ByMachine
 		v.Excluded = v.Excluded || p.Excluded
@@ -123,20 +122,20 @@ func orphan(stationCode string, r *Record) *View {
 // said adds what a record holds. Of those that the issue has taken in only the events are shown.
 func (v *View) said(r *Record, own bool) {
 	for _, e := range r.Events {
-		v.Events = append(v.Events, EventView{At: timeOf(e.At), RecordedAt: timeOf(e.RecordedAt), By: e.By, Initials: textOrNil(e.Initials), Action: e.Action, Value: textOrNil(e.Value), Note: textOrNil(e.Note)})
+		v.Events = append(v.Events, EventView{At: audit.AtMs(e.At), RecordedAt: audit.AtMs(e.RecordedAt), By: e.By, Initials: textOrNil(e.Initials), Action: e.Action, Value: textOrNil(e.Value), Note: textOrNil(e.Note)})
 	}
 	if !own {
 		return
 	}
 	v.Note = textOrNil(r.Note)
 	if a := r.Acknowledged; a != nil {
-		v.Acknowledged = &AcknowledgedView{timeOf(a.At), a.By, textOrNil(a.Initials)}
+		v.Acknowledged = &AcknowledgedView{audit.AtMs(a.At), a.By, textOrNil(a.Initials)}
 	}
 	if e := r.Estimate; e != nil {
-		v.Estimate = &EstimateView{timeOf(e.EndAt), timeOf(e.At), e.By}
+		v.Estimate = &EstimateView{audit.AtMs(e.EndAt), audit.AtMs(e.At), e.By}
 	}
 	if e := r.Escalation; e != nil {
-		v.Escalation = &EscalationView{e.Level, textOrNil(e.Text), timeOf(e.At), e.By}
+		v.Escalation = &EscalationView{e.Level, textOrNil(e.Text), audit.AtMs(e.At), e.By}
 	}
 }
 
@@ -148,16 +147,6 @@ func from(p Part) *string {
 		return textOrNil("machine")
 	}
 	return textOrNil("person")
-}
-
-func timeOf(ms int64) audit.Time { return audit.TimeOf(time.UnixMilli(ms)) }
-
-func timeOrNil(ms int64) *audit.Time {
-	if ms == 0 {
-		return nil
-	}
-	t := timeOf(ms)
-	return &t
 }
 
 func textOrNil(s string) *string {

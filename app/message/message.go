@@ -86,17 +86,15 @@ type View struct {
 }
 
 func viewOf(k key, r record) *View {
-	v := &View{ID: idOf(k), StationCode: k.B.A, Text: r.Text, Initials: r.Initials, At: timeOf(int64(k.B.B.A)), RecordedAt: timeOf(r.Noted)}
+	v := &View{ID: idOf(k), StationCode: k.B.A, Text: r.Text, Initials: r.Initials, At: audit.AtMs(int64(k.B.B.A)), RecordedAt: audit.AtMs(r.Noted)}
 	if r.Shift != "" {
 		v.ShiftName = &r.Shift
 	}
 	if r.Done != 0 {
-		v.DoneBy, v.DoneAt, v.DoneRecordedAt = &r.DoneBy, new(timeOf(r.Done)), new(timeOf(r.DoneTold))
+		v.DoneBy, v.DoneAt, v.DoneRecordedAt = &r.DoneBy, new(audit.AtMs(r.Done)), new(audit.AtMs(r.DoneTold))
 	}
 	return v
 }
-
-func timeOf(ms int64) audit.Time { return audit.TimeOf(time.UnixMilli(ms)) }
 
 // Config is what New needs.
 type Config struct {

@@ -56,7 +56,7 @@ func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error)
 	if err := crowdOut(w, k); err != nil {
 		return nil, err
 	}
-	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": in.Initials, "at": audit.Timestamp(timeOf(at).Time)})
+	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": in.Initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
 }
 
 // crowdOut removes a station's oldest messages where a new one makes them too many. Conflict: the new one is the oldest.
@@ -109,13 +109,13 @@ func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (
 	case r.Done != 0:
 		return viewOf(k, r), nil
 	case at < written:
-		return nil, errdefs.InvalidField("at", "must not be before the message was written, %s; it is %s", audit.Timestamp(timeOf(written).Time), audit.Timestamp(timeOf(at).Time))
+		return nil, errdefs.InvalidField("at", "must not be before the message was written, %s; it is %s", audit.Timestamp(audit.AtMs(written).Time), audit.Timestamp(audit.AtMs(at).Time))
 	}
 	r.Done, r.DoneBy, r.DoneTold = at, in.Initials, w.Now
 	if err := messages.Put(w.Tx, k, r); err != nil {
 		return nil, fmt.Errorf("keep that a message at %s is done: %w", k.B.A, err)
 	}
-	return s.told(w, p, k, r, "message.done", map[string]string{"initials": in.Initials, "at": audit.Timestamp(timeOf(at).Time)})
+	return s.told(w, p, k, r, "message.done", map[string]string{"initials": in.Initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
 }
 
 var errNone = errdefs.New(errdefs.NotFound, "there is no such message; they are kept for 31 days, and of a station the newest %d", maxKept)

@@ -63,9 +63,9 @@ func (e *Entry) view() *EntryView {
 		by = e.By.Credential
 	}
 	return &EntryView{
-		ID: e.ID, StationCode: e.StationCode, ScheduleID: e.ScheduleID, At: when(e.At), EffectiveAt: when(e.Effective),
+		ID: e.ID, StationCode: e.StationCode, ScheduleID: e.ScheduleID, At: audit.AtMs(e.At), EffectiveAt: audit.AtMs(e.Effective),
 		Good: e.Good, Bad: e.Bad, Reject: e.Reject, Correction: e.Correction, Initials: e.Initials,
-		Note: given(e.Note), Undoes: given(e.Undoes), UndoneBy: given(e.UndoneBy), RecordedAt: when(e.Recorded), By: by,
+		Note: given(e.Note), Undoes: given(e.Undoes), UndoneBy: given(e.UndoneBy), RecordedAt: audit.AtMs(e.Recorded), By: by,
 	}
 }
 

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"strconv"
-	"time"
 
 	"opsmon/app/audit"
 	"opsmon/app/calendar"
@@ -91,12 +90,12 @@ func (s *Schedule) show(st *station.Station, c *Count) *View {
 	v := &View{
 		ID: s.ID, StationCode: f.StationCode, Kind: f.Kind, Type: typeNames[plan.Type()], State: s.State,
 		SKUCode: given(f.SKUCode), ReasonCode: given(f.ReasonCode), WorkOrder: given(f.WorkOrder),
-		PlannedStart: when(f.PlannedStart), PlannedEnd: atOrNil(f.PlannedEnd), PlannedQuantity: given(f.PlannedQuantity),
+		PlannedStart: audit.AtMs(f.PlannedStart), PlannedEnd: audit.AtMsOrNil(f.PlannedEnd), PlannedQuantity: given(f.PlannedQuantity),
 		CycleTime: given(f.CycleTime), UnitsPerMinute: given(f.UnitsPerMinute), UnitsPerHour: given(f.UnitsPerHour),
 		LineSpeedTarget: given(f.LineSpeedTarget), PartsPerCycle: given(f.PartsPerCycle),
 		AutoStart: f.AutoStart, AutoEnd: f.AutoEnd, AutoEndQuantity: f.AutoEndQuantity, ExtendShift: f.ExtendShift, Note: given(f.Note),
-		ExpectedEnd: atOrNil(o.end), ExpectedQuantity: given(o.quantity), Rate: RateView{given(o.rate), given(o.rateFrom)},
-		ActualStart: atOrNil(s.Start), ActualEnd: atOrNil(s.End), Events: []EventView{}, Created: when(s.Created), Updated: when(s.Updated),
+		ExpectedEnd: audit.AtMsOrNil(o.end), ExpectedQuantity: given(o.quantity), Rate: RateView{given(o.rate), given(o.rateFrom)},
+		ActualStart: audit.AtMsOrNil(s.Start), ActualEnd: audit.AtMsOrNil(s.End), Events: []EventView{}, Created: audit.AtMs(s.Created), Updated: audit.AtMs(s.Updated),
 	}
 	if c != nil {
 		v.Good, v.Bad, v.Other, v.Unapplied = &c.Good, &c.Bad, &c.Other, &c.Unapplied
@@ -107,7 +106,7 @@ func (s *Schedule) show(st *station.Station, c *Count) *View {
 		if by == "" {
 			by = e.By.Credential
 		}
-		v.Events = append(v.Events, EventView{e.Move, when(e.At), when(e.Recorded), by, given(e.Initials), given(e.Note)})
+		v.Events = append(v.Events, EventView{e.Move, audit.AtMs(e.At), audit.AtMs(e.Recorded), by, given(e.Initials), given(e.Note)})
 	}
 	return v
 }
@@ -119,16 +118,6 @@ func given[T comparable](v T) *T {
 		return nil
 	}
 	return &v
-}
-
-func when(ms int64) audit.Time { return audit.TimeOf(time.UnixMilli(ms)) }
-
-func atOrNil(ms int64) *audit.Time {
-	if ms == 0 {
-		return nil
-	}
-	t := when(ms)
-	return &t
 }
 
 // view shows what an operation made of a schedule. What a running one has recorded is told when it took effect just now.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"opsmon/app/account"
 	"opsmon/app/audit"
@@ -41,8 +40,8 @@ func (i *instance) view() *View {
 	v := &View{
 		ID: i.id(), StationCode: i.station(), State: i.State, Trigger: i.text.Trigger, TaskCode: i.text.TaskCode, Title: i.text.Title,
 		Description: orNil(i.text.Description), RequireNotes: i.text.RequireNotes, ScheduleID: orNil(i.Schedule),
-		AvailableAt: timeOf(i.at()), DeadlineAt: timeOrNil(i.Deadline), StartedBy: orNil(i.Started),
-		CompletedAt: timeOrNil(i.Done), RecordedAt: timeOrNil(i.Noted), CompletedBy: orNil(i.Initials), Note: orNil(i.Note),
+		AvailableAt: audit.AtMs(i.at()), DeadlineAt: audit.AtMsOrNil(i.Deadline), StartedBy: orNil(i.Started),
+		CompletedAt: audit.AtMsOrNil(i.Done), RecordedAt: audit.AtMsOrNil(i.Noted), CompletedBy: orNil(i.Initials), Note: orNil(i.Note),
 	}
 	if i.text.ListCode != "" {
 		v.TaskListCode, v.TaskListName, v.Order = &i.text.ListCode, &i.text.ListName, &i.text.Order
@@ -55,16 +54,6 @@ func orNil(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-func timeOf(ms int64) audit.Time { return audit.TimeOf(time.UnixMilli(ms)) }
-
-func timeOrNil(ms int64) *audit.Time {
-	if ms == 0 {
-		return nil
-	}
-	t := timeOf(ms)
-	return &t
 }
 
 // Query says which Tasks are wanted.
