@@ -95,10 +95,11 @@ func TestTheLog(t *testing.T) {
 	tab.Until(`document.querySelectorAll("#main tbody tr").length === 200`) // by itself
 	// What comes by itself, often here, does not overrule what was asked for and takes a while.
 	tab.Before(`{ const every = setInterval, ask = fetch;
-		globalThis.setInterval = (what, ms, ...all) => every(what, ms === 5000 ? 100 : ms, ...all);
+		globalThis.setInterval = (what, ms, ...all) => every(what, ms === 5000 ? (globalThis.sped = 100) : ms, ...all);
 		globalThis.fetch = async (at, ...all) => { if (String(at).includes("before=")) await new Promise((later) => setTimeout(later, 500)); return ask(at, ...all); }; }`)
 	visit(tab, "/console/log")
 	tab.Until(`document.querySelectorAll("#main tbody tr").length === 200`)
+	tab.Until(`globalThis.sped`) // else the page asks in another rhythm than the one that is quickened
 	button(tab, "#main", "Older")
 	tab.Until(`document.querySelectorAll("#main tbody tr").length > 240 && ` + row("listening"))
 	if webtest.Eval[bool](tab, `[...document.querySelectorAll("#main > button")].some((b) => b.textContent === "Older")`) {

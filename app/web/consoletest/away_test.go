@@ -176,3 +176,21 @@ func TestSigningOutThatFailsIsTold(t *testing.T) {
 	}
 	tab.Axe()
 }
+
+// The page that is loaded first leaves the focus at the top, where a browser puts it, and the next ones take it, so that who
+// uses keys or a screen reader goes on in what came.
+func TestOnlyLaterPagesTakeTheFocus(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	tab := open(t, s, "readonly", "/console/skus")
+	if got := webtest.Eval[string](tab, `document.activeElement.tagName`); got != "BODY" {
+		t.Errorf("the first page puts the focus on %s", got)
+	}
+	tab.Press(kb.Tab)
+	tab.Until(`document.activeElement.matches(".skip")`)
+	tab.Click(`#menu a[href="/console/shifts"]`)
+	tab.Until(`document.querySelector("main h1")?.textContent === "Shift patterns" && document.activeElement.id === "main"`)
+	tab.Eval(`document.activeElement.blur()`)
+	tab.Eval(`history.back()`)
+	tab.Until(`document.querySelector("main h1")?.textContent === "SKUs" && document.activeElement.id === "main"`)
+	tab.Clean()
+}

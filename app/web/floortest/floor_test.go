@@ -193,3 +193,30 @@ func TestAFloorWithoutStations(t *testing.T) {
 	tab.Axe()
 	tab.Clean()
 }
+
+// Of many cards those in view are drawn before the page is shown and the others when there is nothing else to do, but all of
+// them before they are printed.
+func TestCardsOutOfViewAreDrawnLate(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: plant(200, 50)})
+	tab := webtest.Open(t, s.Base, webtest.Laptop)
+	s.SignIn(tab, "readonly")
+	tab.Before(`{ const real = setTimeout; window.held = []; globalThis.setTimeout = (what, ms, ...all) => (ms === undefined && held ? (held.push(what), -1) : real(what, ms, ...all)); }`)
+	const drawn = `document.querySelectorAll(".station time").length`
+	show := func() {
+		t.Helper()
+		tab.Visit("/floor")
+		tab.Until(`document.querySelectorAll(".station").length === 200 && window.held.length > 0`)
+		if n := webtest.Eval[int](tab, drawn); n < 40 || n == 200 {
+			t.Errorf("%d cards are drawn at first", n)
+		}
+	}
+	show()
+	tab.Eval(`(() => { const first = held; held = null; first.forEach((what) => what()); })()`)
+	tab.Until(drawn + ` === 200`)
+	show()
+	tab.Eval(`dispatchEvent(new Event("beforeprint"))`)
+	if n := webtest.Eval[int](tab, drawn); n != 200 {
+		t.Errorf("%d of 200 cards are printed", n)
+	}
+	tab.Clean()
+}

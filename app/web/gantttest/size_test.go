@@ -65,9 +65,10 @@ func TestTwoHundredStationsAndAWeek(t *testing.T) {
 		t.Errorf("%d rows and %d elements are in the page", scroll.Rows, scroll.Elements)
 	}
 
-	c.tab.Before(`{ const real = setInterval; globalThis.setInterval = (what, ms, ...all) => real(what, ms === 10_000 ? 50 : ms, ...all); }`)
+	c.tab.Before(`{ const real = setInterval; globalThis.setInterval = (what, ms, ...all) => real(what, ms === 10_000 ? (globalThis.sped = 50) : ms, ...all); }`)
 	c.visit(at)
 	c.tab.Until(bar(a.ID))
+	c.tab.Until(`globalThis.sped`) // else the page draws in another rhythm than the one that is quickened
 	c.tab.Eval(`window.watched = true`)
 	from := c.place("PACK-1", -60)
 	c.drag(from, spot{from.X + 30, from.Y})
