@@ -1,6 +1,6 @@
 // What the service says, as people read it.
 
-const name = /^[a-z]+[A-Z]/; // such as of a property, which is written as it is
+const name = /^[a-z]+[A-Z]|^\S*[@/]|^\S+\.\S/; // such as of a property, a person or a file, which is written as it is
 
 /** say makes a sentence of what the service gave as a reason. */
 export function say(text) {
