@@ -380,6 +380,8 @@ func TestResolveCases(t *testing.T) {
 		{"the parents of an included one are headings", one(oven + `.stations[0].includeReasonCodes = ["BRK-BELT"]`), "OVEN-1", " BRK* ( BRK-MECH* ( BRK-BELT ) )", "START HYGIENE"},
 		{"Task lists that no level includes", one(`includeTaskListCodes = null`, oven+`.excludeTaskListCodes = null`), "OVEN-1", " BRK ( BRK-MECH ( BRK-BELT BRK-BEAR ) BRK-ELEC ) CHG* ( CHG-CLEAN )", ""},
 		{"Task lists that a station alone includes", one(`includeTaskListCodes -`, oven+`.stations[0].includeTaskListCodes = ["WEEKLY", "HELP"]`), "OVEN-1", " BRK ( BRK-MECH ( BRK-BELT BRK-BEAR ) BRK-ELEC ) CHG* ( CHG-CLEAN )", "WEEKLY"},
+		{"null is as good as absent in a reason", one(`reasons[0].reasons[0].reasons = null`, `reasons[0].name = null`, `reasons[0].description = null`, `reasons[0].type = null`, `reasons[0].oee = null`),
+			"OVEN-1", " BRK ( BRK-MECH BRK-ELEC ) CHG* ( CHG-CLEAN )", "START HYGIENE"},
 		{"the legacy lists do nothing", one(`includeTaskCodes = []`, `excludeTaskCodes = ["GUARDS", "START"]`, oven+`.stations[0].includeTaskCodes = ["BELT"]`), "OVEN-1", " BRK ( BRK-MECH ( BRK-BELT BRK-BEAR ) BRK-ELEC ) CHG* ( CHG-CLEAN )", "START HYGIENE"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
