@@ -119,7 +119,7 @@ const controls = {
   choice: (f) => select(f, f.options),
   codes: (f) => picker(f),
   password: (f) => html`<input id=${f.id} type="password" autocomplete="off" aria-describedby=${f.described} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
-  date: (f) => html`<input id=${f.id} type="date" aria-describedby=${f.described} ?disabled=${f.disabled} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
+  date: (f) => html`<input id=${f.id} type="date" max="9999-12-31" aria-describedby=${f.described} ?disabled=${f.disabled} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
   moment: (f) => html`<input id=${f.id} type="datetime-local" step=${f.step ?? 60} aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?required=${f.required} ?disabled=${f.disabled}
     .value=${live(toWall(f.value, f.zone, { seconds: (f.step ?? 60) < 60 }))} @change=${(e) => { const at = fromWall(e.target.value, f.zone); f.change(Number.isFinite(at) ? new Date(at).toISOString() : null); }}>`,
   lines: (f) => html`<textarea id=${f.id} rows="3" dir="auto" ?autofocus=${f.autofocus} aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}

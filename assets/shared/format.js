@@ -1,5 +1,7 @@
 // How values are written for people, and read from them.
 
+import { now } from "./clock.js";
+
 const spans = [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000], ["ms", 1]];
 
 /** duration writes milliseconds as people say them: "1 h 30 min", "45 s", "2.5 s", "0.62 s"; null as "". */
@@ -130,10 +132,10 @@ export function time(at, { zone, seconds = false, date = true } = {}) {
 
 const clocks = new Map();
 
-/** ago writes how long a moment is away: "just now", "5 min ago", "in 3 d". */
-export function ago(at, now = Date.now()) {
+/** ago writes how long a moment is away by the service's clock, whatever this computer's shows: "just now", "5 min ago", "in 3 d". */
+export function ago(at) {
   if (!at) return "never";
-  const distance = now - new Date(at).getTime();
+  const distance = now() - new Date(at).getTime();
   if (Math.abs(distance) < 10000) return "just now";
   const [unit, length] = spans.find(([, length]) => Math.abs(distance) >= length);
   const text = `${Math.floor(Math.abs(distance) / length)} ${unit}`;

@@ -194,3 +194,20 @@ func TestOnlyLaterPagesTakeTheFocus(t *testing.T) {
 	tab.Until(`document.querySelector("main h1")?.textContent === "SKUs" && document.activeElement.id === "main"`)
 	tab.Clean()
 }
+
+// What happened is as long ago as it is, on a computer whose clock is hours off too.
+func TestAComputerWithAWrongClock(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{Manifest: small()})
+	for _, off := range []string{"5", "-5"} {
+		tab := webtest.Open(t, s.Base, webtest.Laptop)
+		s.SignIn(tab, "admin")
+		tab.Before(`{ const real = Date.now; Date.now = () => real() + ` + off + ` * 3600_000; }`)
+		for path, where := range map[string]string{"": ".plain-list time", "keys": "tbody tr", "sessions": "tbody tr"} {
+			tab.Visit("/console/" + path)
+			if got := tab.Text("main " + where); strings.Contains(got, " h") {
+				t.Errorf("by a clock that is %s h off /console/%s tells %q", off, path, got)
+			}
+		}
+		tab.Clean()
+	}
+}

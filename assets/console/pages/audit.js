@@ -76,7 +76,7 @@ class Page {
     return html`
       <div class="page-head"><h1>Audit</h1><a class="button" href=${`/audit/export${query(this.filters)}`} download="audit.csv">Export CSV</a></div>
       <div class="row audit-filters"><input type="search" class="search" maxlength="200" aria-label="Search the audit" placeholder="Who, what, where" .value=${this.search} @input=${(e) => this.set("search", e.target.value.trim())}>
-        ${[["from", "From"], ["to", "To"]].map(([name, label]) => html`<label class=${this[name] ? "" : "no-print"}>${label} <input type="date" .value=${this[name]} @change=${(e) => this.set(name, e.target.value)}></label>`)}</div>
+        ${[["from", "From"], ["to", "To"]].map(([name, label]) => html`<label class=${this[name] ? "" : "no-print"}>${label} <input type="date" max="9999-12-31" .value=${this[name]} @change=${(e) => this.set(name, e.target.value)}></label>`)}</div>
       ${table({ rows: this.rows, caption: "Audit", key: (r) => r.seq, empty: this.narrow ? "Nothing is found." : "Nothing was changed yet.", columns })}
       <p class="spread"><span class="muted">${number(this.rows.length)} of ${count(all, "record")}${this.next ? ", and older ones were not searched yet" : ""}</span>
         ${left || this.next ? html`<button type="button" class="button" ?disabled=${this.busy} @click=${() => this.#tell(this.load(true))}>${left ? "Show more" : "Search older records"}</button>` : nothing}</p>`;

@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { del, get, post } from "../../shared/api.js";
+import { now } from "../../shared/clock.js";
 import { ask } from "../../shared/ask.js";
 import { confirm } from "../../shared/dialog.js";
 import { ago, count, duration, number, time } from "../../shared/format.js";
@@ -54,4 +55,4 @@ export async function open(ctx) {
   });
 }
 
-const seen = (device) => (!device.lastSeenAt ? "state" : Date.now() - Date.parse(device.lastSeenAt) < silent ? "state ok" : "state wait");
+const seen = (device) => (!device.lastSeenAt ? "state" : now() - Date.parse(device.lastSeenAt) < silent ? "state ok" : "state wait");

@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { del, get } from "../../shared/api.js";
+import { now } from "../../shared/clock.js";
 import { confirm } from "../../shared/dialog.js";
 import { ago, count, time } from "../../shared/format.js";
 import { listPage } from "../listpage.js";
@@ -28,4 +29,4 @@ export async function open(ctx) {
 
 const hour = 3600000; // milliseconds; the service notes no more than the hour
 
-const recently = (at) => (Date.now() - Date.parse(at) < hour ? "within the hour" : ago(at));
+const recently = (at) => (now() - Date.parse(at) < hour ? "within the hour" : ago(at));

@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, query } from "../../shared/api.js";
+import { now } from "../../shared/clock.js";
 import { setIn } from "../../shared/document.js";
 import { duration, hours, parseHours, time, weekDays } from "../../shared/format.js";
 import { field, segmented } from "../../shared/form.js";
@@ -47,15 +48,15 @@ const weekday = (at, zone) => new Intl.DateTimeFormat("en-GB", { weekday: "short
 
 // What the service said of a pattern in a zone {said, until: when it is asked again}: the next fires are by its code and not by
 // another reading of cron. It is asked again after the first fire, and where it gave no answer after a rest, in milliseconds;
-// never sooner, since the clock of this computer may be ahead.
+// never sooner, since what is known of the service's clock may be ahead.
 const rest = 30000;
 const known = new Map();
 const key = (pattern, zone) => `${zone} ${pattern}`;
 
 function explain(ctx, pattern, timezone) {
   const at = key(pattern, timezone), before = known.get(at);
-  if (!before || before.until <= Date.now()) {
-    const keep = (said, until) => known.set(at, { said, until: Math.max(until, Date.now() + rest) });
+  if (!before || before.until <= now()) {
+    const keep = (said, until) => known.set(at, { said, until: Math.max(until, now() + rest) });
     known.set(at, { said: before?.said ?? null, until: Infinity });
     get(`/cron${query({ pattern, timezone })}`).then(({ result }) => keep(result, result.fires.length ? Date.parse(result.fires[0]) : Infinity),
       (error) => keep({ issue: error.details?.[0]?.issue ?? error.message }, error.status === 400 ? Infinity : 0)).finally(ctx.update);

@@ -27,7 +27,7 @@ function item({ station, doing, mayAct }, task) {
   const done = task.state === "completed", soon = task.deadlineAt && Date.parse(task.deadlineAt) - now() < 15 * 60_000;
   return html`<li class=${done ? "entry done" : "entry"} data-task=${task.id}>
     <div class="entry-text"><h3 dir="auto">${task.title}</h3>${task.description ? html`<p dir="auto">${task.description}</p>` : nothing}
-      <p class="muted">${done ? html`Done by ${task.completedBy} ${waits}` : html`${task.deadlineAt ? html`by ${time(task.deadlineAt, { zone: station.config.plant.timezone, date: false })} <span class=${soon ? "late" : ""}>${ago(task.deadlineAt, now())}</span>` : task.trigger === "schedule" ? "until the schedule ends" : "no deadline"}${task.requireNotes ? " · needs notes" : nothing}`}</p></div>
+      <p class="muted">${done ? html`Done by ${task.completedBy} ${waits}` : html`${task.deadlineAt ? html`by ${time(task.deadlineAt, { zone: station.config.plant.timezone, date: false })} <span class=${soon ? "late" : ""}>${ago(task.deadlineAt)}</span>` : task.trigger === "schedule" ? "until the schedule ends" : "no deadline"}${task.requireNotes ? " · needs notes" : nothing}`}</p></div>
     ${mayAct && !done ? html`<div class="row">${task.requireNotes ? nothing : html`<button type="button" class="button large" data-do="note" aria-label=${`Done with notes: ${task.title}`} ?disabled=${acts.rests(`task ${task.id}`)} @click=${() => doing.complete({ ...task, askNote: true })}>Notes …</button>`}
       <button type="button" class="button large primary" data-do="complete" aria-label=${`Done: ${task.title}`} ?disabled=${acts.rests(`task ${task.id}`)} @click=${() => doing.complete(task)}>${task.requireNotes ? "Done …" : "Done"}</button></div>` : nothing}</li>`;
 }
