@@ -183,7 +183,6 @@ func compareModel(t *testing.T, rng *rand.Rand, tx *Tx, model map[tripleKey]stri
 		{"all", Range{}, func(tripleKey) bool { return true }},
 		{"between", triples.Between(from, to), func(k tripleKey) bool { return compareTriples(k, from) >= 0 && compareTriples(k, to) < 0 }},
 		{"from", triples.From(from), func(k tripleKey) bool { return compareTriples(k, from) >= 0 }},
-		{"before", triples.Before(to), func(k tripleKey) bool { return compareTriples(k, to) < 0 }},
 		{"under", Under(triples, part), func(k tripleKey) bool { return k.A == part }},
 	}
 	for _, c := range cases {

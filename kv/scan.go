@@ -11,7 +11,7 @@ import (
 )
 
 // Range is a run of keys, from (included) to (not included), in the order of their encodings. The zero value is
-// every key. Make others with Between, From, Before and Under.
+// every key. Make others with Between, From and Under.
 type Range struct {
 	from, to []byte // nil: no limit on that side
 }
@@ -23,9 +23,6 @@ func (b *Bucket[K, V]) Between(from, to K) Range {
 
 // From is every key >= from.
 func (b *Bucket[K, V]) From(from K) Range { return Range{from: b.keys.encode(from)} }
-
-// Before is every key < to.
-func (b *Bucket[K, V]) Before(to K) Range { return Range{to: b.keys.encode(to)} }
 
 // Under is every key whose first part is a.
 func Under[A, B, V any](b *Bucket[Pair[A, B], V], a A) Range {

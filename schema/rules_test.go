@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"opsmon/schema/schematest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -298,7 +300,7 @@ func TestRules(t *testing.T) {
 		}
 		node := o.node()
 		required, _ := node["required"].([]any)
-		for _, field := range Properties(o.name, o.def) {
+		for _, field := range schematest.Properties(JSON(o.name), o.def) {
 			doc, in, prefix := o.open(t)
 			delete(in, field)
 			if slices.Contains(required, any(field)) {
@@ -339,7 +341,7 @@ func TestRulesCoverFiles(t *testing.T) {
 		if o.def == "ScheduleTrigger" || o.def == "OnDemandTrigger" {
 			continue // they have nothing but the type, which leads to them
 		}
-		for _, field := range Properties(o.name, o.def) {
+		for _, field := range schematest.Properties(JSON(o.name), o.def) {
 			var ok, bad []any
 			for _, rule := range rules[o.String()] {
 				if slices.Contains(strings.Fields(rule.fields), field) {

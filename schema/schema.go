@@ -5,9 +5,7 @@
 package schema
 
 import (
-	"bytes"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,40 +135,4 @@ func compiled(name Name) *section {
 		panic(fmt.Sprintf("schema: no schema is named %q", name))
 	}
 	return get()
-}
-
-// Properties gives the property names of a definition under $defs ("Station"), or of the document itself when def
-// is "", in the order of the file; nil when there is no such definition.
-func Properties(name Name, def string) []string {
-	type object struct {
-		Properties json.RawMessage `json:"properties"`
-	}
-	var file struct {
-		object
-		Defs map[string]object `json:"$defs"`
-	}
-	if err := json.Unmarshal(JSON(name), &file); err != nil {
-		panic(err) // the files are part of the program
-	}
-	if def != "" {
-		file.object = file.Defs[def]
-	}
-	if file.Properties == nil {
-		return nil
-	}
-	var names []string
-	dec := json.NewDecoder(bytes.NewReader(file.Properties))
-	_, err := dec.Token() // the opening brace
-	for err == nil && dec.More() {
-		var name, schema any
-		name, err = dec.Token()
-		if err == nil {
-			err = dec.Decode(&schema)
-		}
-		names = append(names, fmt.Sprint(name))
-	}
-	if err != nil {
-		panic(err)
-	}
-	return names
 }

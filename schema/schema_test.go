@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"opsmon/schema/schematest"
 )
 
 func TestPropertiesInFileOrder(t *testing.T) {
@@ -21,7 +23,7 @@ func TestPropertiesInFileOrder(t *testing.T) {
 		{Manifest, "Codes", nil},
 		{Manifest, "Nothing", nil},
 	} {
-		if diff := cmp.Diff(tt.want, Properties(tt.name, tt.def)); diff != "" {
+		if diff := cmp.Diff(tt.want, schematest.Properties(JSON(tt.name), tt.def)); diff != "" {
 			t.Errorf("%s %s: %s", tt.name, tt.def, diff)
 		}
 	}
@@ -29,10 +31,9 @@ func TestPropertiesInFileOrder(t *testing.T) {
 
 func TestUnknownNamePanics(t *testing.T) {
 	for what, f := range map[string]func(){
-		"JSON":       func() { JSON("nothing") },
-		"Validate":   func() { Validate("nothing", nil) },
-		"Properties": func() { Properties("nothing", "") },
-		"a Go type":  func() { Validate(Login, map[string]any{"destination": struct{}{}}) },
+		"JSON":      func() { JSON("nothing") },
+		"Validate":  func() { Validate("nothing", nil) },
+		"a Go type": func() { Validate(Login, map[string]any{"destination": struct{}{}}) },
 	} {
 		func() {
 			defer func() {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
+	"opsmon/schema/schematest"
 	"opsmon/schema/strictjson"
 )
 
@@ -152,7 +153,7 @@ func TestFilesMatchSpecification(t *testing.T) {
 			t.Errorf("%s is not an object", o)
 		}
 		lines := []string{fmt.Sprintf("closed: %t", node["additionalProperties"] == false)}
-		for _, field := range Properties(o.name, o.def) {
+		for _, field := range schematest.Properties(JSON(o.name), o.def) {
 			line := field
 			if required, _ := node["required"].([]any); slices.Contains(required, any(field)) {
 				line += " required"

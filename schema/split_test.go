@@ -147,7 +147,7 @@ func TestLargeUsesEveryField(t *testing.T) {
 		if o.name != Manifest {
 			continue
 		}
-		for _, field := range Properties(o.name, o.def) {
+		for _, field := range schematest.Properties(JSON(o.name), o.def) {
 			if !bytes.Contains(doc, []byte(`"`+field+`": `)) {
 				t.Errorf("%s of %s is not used", field, o)
 			}

@@ -10,6 +10,7 @@ import (
 	"opsmon/app/errdefs"
 	"opsmon/kv"
 	"opsmon/schema"
+	"opsmon/schema/schematest"
 )
 
 // updates are the fields of http-api.md 4.1: two values each, as they are sent and as they are shown, and whether null
@@ -34,7 +35,7 @@ func updates() map[string][3]string {
 // the account, in the manifest and in the answer, which are one truth.
 func TestUpdateFields(t *testing.T) {
 	fields := updates()
-	for _, name := range schema.Properties(schema.AccountUpdate, "") {
+	for _, name := range schematest.Properties(schema.JSON(schema.AccountUpdate), "") {
 		if _, ok := fields[name]; !ok && name != "resetWarehousePassword" {
 			t.Errorf("no values for %s", name)
 		}

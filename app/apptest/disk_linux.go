@@ -48,4 +48,5 @@ func Fill(t testing.TB, dir string) (free func()) {
 // Endless gives zeroes for ever.
 type Endless struct{}
 
+// Read implements io.Reader.
 func (Endless) Read(p []byte) (int, error) { return len(p), nil }

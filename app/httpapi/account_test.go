@@ -14,6 +14,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/schema"
+	"opsmon/schema/schematest"
 )
 
 // accountFieldsOf are the fields of http-api.md 2.1, cursors, warehouseConfig and manifest left out.
@@ -21,7 +22,7 @@ func accountFieldsOf() []string {
 	names := []string{"id", "domain", "stationCountLimit", "electricalPricePerKwh", "electricalCo2PerKwh", "currency", "maxProductionCountPerSchedule",
 		"dashboardConfig", "warehousePassword", "uploadTransforms", "durationFormat", "appUrls", "includeReasonCodes", "excludeReasonCodes",
 		"includeTaskCodes", "excludeTaskCodes", "includeTaskListCodes", "excludeTaskListCodes", "createdAt", "updatedAt", "archivedAt"}
-	for _, name := range schema.Properties(schema.AccountUpdate, "") {
+	for _, name := range schematest.Properties(schema.JSON(schema.AccountUpdate), "") {
 		if strings.HasPrefix(name, "enable") {
 			names = append(names, name)
 		}
@@ -355,7 +356,7 @@ func revisionOf(a *answer) (n uint64) {
 func TestWritersDoNotOverwriteOthersFields(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
-	flags := slices.DeleteFunc(schema.Properties(schema.AccountUpdate, ""), func(n string) bool { return !strings.HasPrefix(n, "enable") })
+	flags := slices.DeleteFunc(schematest.Properties(schema.JSON(schema.AccountUpdate), ""), func(n string) bool { return !strings.HasPrefix(n, "enable") })
 	var wg sync.WaitGroup
 	for _, name := range flags {
 		wg.Go(func() {

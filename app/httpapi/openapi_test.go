@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"opsmon/schema"
+	"opsmon/schema/schematest"
 )
 
 // loadDocument reads the document as a client does.
@@ -255,7 +256,7 @@ func TestOpenAPIShapesOfTheSpecification(t *testing.T) {
 		"id", "domain", "stationCountLimit", "electricalPricePerKwh", "electricalCo2PerKwh", "currency", "maxProductionCountPerSchedule",
 		"dashboardConfig", "warehousePassword", "uploadTransforms", "durationFormat", "appUrls", "includeReasonCodes", "excludeReasonCodes",
 		"includeTaskCodes", "excludeTaskCodes", "includeTaskListCodes", "excludeTaskListCodes", "createdAt", "updatedAt", "archivedAt",
-	}, slices.DeleteFunc(schema.Properties(schema.Manifest, "Account"), func(n string) bool { return !strings.HasPrefix(n, "enable") }))
+	}, slices.DeleteFunc(schematest.Properties(schema.JSON(schema.Manifest), "Account"), func(n string) bool { return !strings.HasPrefix(n, "enable") }))
 	for _, tt := range []struct {
 		name                 string
 		required, properties []string

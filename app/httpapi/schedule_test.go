@@ -21,7 +21,8 @@ func (s *server) planned() *schedule.View {
 	var made *schedule.View
 	start := s.clock.now().Add(time.Duration(s.from.Add(1)) * time.Minute)
 	in := schedule.Input{
-		StationCode: schedule.Give("PACK-1"), SKUCode: schedule.Give("B2"), PlannedStart: schedule.Give(schedule.Moment(start.UnixMilli())),
+		StationCode: schedule.Given[string]{Set: true, Value: "PACK-1"}, SKUCode: schedule.Given[string]{Set: true, Value: "B2"},
+		PlannedStart: schedule.Given[schedule.Moment]{Set: true, Value: schedule.Moment(start.UnixMilli())},
 	}
 	s.must(nil, s.floor.Do("acme", func(w *floor.Work) (err error) {
 		made, err = s.schedules.Write(w, auth.Local("acme"), in)

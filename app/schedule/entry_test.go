@@ -221,7 +221,7 @@ func TestEndBeforeAnEntry(t *testing.T) {
 func TestHistoricalCorrection(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
-	in.PlannedQuantity = schedule.Give(10.0)
+	in.PlannedQuantity = given(10.0)
 	v := p.make(in)
 	p.must(p.start(v.ID, schedule.StartInput{}))
 	p.until("08:10")
@@ -263,7 +263,7 @@ func TestHistoricalCorrection(t *testing.T) {
 func TestReopened(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
-	in.PlannedQuantity = schedule.Give(10.0)
+	in.PlannedQuantity = given(10.0)
 	a, b := p.make(in), p.make(input("09:00"))
 	p.must(p.start(a.ID, schedule.StartInput{}))
 	p.until("08:10")
@@ -343,7 +343,7 @@ func TestFlags(t *testing.T) {
 		}},
 		{"enableScheduleCutShort", func(p *plant) error {
 			in := input("08:00")
-			in.PlannedQuantity = schedule.Give(100.0)
+			in.PlannedQuantity = given(100.0)
 			id := start(p, in)
 			p.good(99)
 			_, err := p.end(id, "")
@@ -351,7 +351,7 @@ func TestFlags(t *testing.T) {
 		}},
 		{"enableScheduleCutShort", func(p *plant) error { // by an operator who starts another
 			in := input("08:00")
-			in.PlannedEnd = schedule.Give(*moment("09:00"))
+			in.PlannedEnd = given(*moment("09:00"))
 			start(p, in)
 			next := p.make(input("10:00"))
 			_, err := do(p, func(w *floor.Work) (*schedule.View, error) {
@@ -370,7 +370,7 @@ func TestFlags(t *testing.T) {
 		{"enableProductionCorrection", enter(schedule.EntryInput{Good: 1, Correction: true})},
 		{"enableEditPartsPerCycle", func(p *plant) error {
 			in := input("08:00")
-			in.PartsPerCycle = schedule.Give(2.0)
+			in.PartsPerCycle = given(2.0)
 			_, err := p.write(in)
 			return err
 		}},
@@ -412,7 +412,7 @@ func TestFlagComesFirst(t *testing.T) {
 func TestMoves(t *testing.T) {
 	p := newPlant(t, `"enableManualDowntime":"on"`, `"enableManualDowntime":"on","enableScheduleStationFlexibility":"on"`)
 	in := input("08:00")
-	in.PlannedEnd = schedule.Give(*moment("09:00"))
+	in.PlannedEnd = given(*moment("09:00"))
 	v := p.make(in)
 	move := func(in schedule.MoveInput) (*schedule.View, error) {
 		return do(p, func(w *floor.Work) (*schedule.View, error) {

@@ -139,12 +139,12 @@ func (p *plant) until(text string) {
 // input is a schedule of BOWL at PRESS.
 func input(start string) schedule.Input {
 	return schedule.Input{
-		StationCode: schedule.Give("PRESS"), SKUCode: schedule.Give("BOWL"), PlannedStart: schedule.Give(*moment(start)),
+		StationCode: given("PRESS"), SKUCode: given("BOWL"), PlannedStart: given(*moment(start)),
 	}
 }
 
 func pause(start string) schedule.Input {
-	return schedule.Input{StationCode: schedule.Give("PRESS"), ReasonCode: schedule.Give("BREAK"), PlannedStart: schedule.Give(*moment(start))}
+	return schedule.Input{StationCode: given("PRESS"), ReasonCode: given("BREAK"), PlannedStart: given(*moment(start))}
 }
 
 func (p *plant) write(in schedule.Input) (*schedule.View, error) {
@@ -248,3 +248,6 @@ func (p *plant) manifest(text string) {
 	p.Floor.Changed(account)
 	p.Pass(time.Millisecond, 0)
 }
+
+// given is a value that a request has.
+func given[T any](v T) schedule.Given[T] { return schedule.Given[T]{Set: true, Value: v} }

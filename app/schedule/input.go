@@ -25,9 +25,6 @@ func (g *Given[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &g.Value)
 }
 
-// Give is a value that is there.
-func Give[T any](v T) Given[T] { return Given[T]{Set: true, Value: v} }
-
 // put brings the value into force.
 func (g Given[T]) put(v *T) {
 	if g.Set {

@@ -24,9 +24,9 @@ func TestList(t *testing.T) {
 	name := map[string]string{}
 	plan := func(what, start, end, station string) string {
 		in := input(start)
-		in.StationCode = schedule.Give(station)
+		in.StationCode = given(station)
 		if end != "" {
-			in.PlannedEnd = schedule.Give(*moment(end))
+			in.PlannedEnd = given(*moment(end))
 		}
 		id := p.make(in).ID
 		name[id] = what

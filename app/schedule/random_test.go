@@ -59,27 +59,27 @@ func (p *plant) randomly(r *rand.Rand) {
 	err = nil
 	switch r.IntN(11) {
 	case 0, 1:
-		in := schedule.Input{StationCode: schedule.Give(station), PlannedStart: schedule.Give(about(10, 60))}
+		in := schedule.Input{StationCode: given(station), PlannedStart: given(about(10, 60))}
 		if r.IntN(3) == 0 {
-			in.ReasonCode = schedule.Give("BREAK")
+			in.ReasonCode = given("BREAK")
 		} else {
-			in.SKUCode = schedule.Give("BOWL")
+			in.SKUCode = given("BOWL")
 			if r.IntN(2) == 0 {
-				in.PlannedQuantity = schedule.Give(float64(1 + r.IntN(600)))
+				in.PlannedQuantity = given(float64(1 + r.IntN(600)))
 			}
 		}
 		if r.IntN(2) == 0 {
-			in.PlannedEnd = schedule.Give(in.PlannedStart.Value + schedule.Moment(r.IntN(40)+1)*60_000)
-			in.AutoEnd = schedule.Give(r.IntN(2) == 0)
+			in.PlannedEnd = given(in.PlannedStart.Value + schedule.Moment(r.IntN(40)+1)*60_000)
+			in.AutoEnd = given(r.IntN(2) == 0)
 		}
-		in.AutoStart = schedule.Give(r.IntN(2) == 0)
+		in.AutoStart = given(r.IntN(2) == 0)
 		_, err = p.write(in)
 	case 2:
 		in := schedule.Input{ID: id}
 		if r.IntN(2) == 0 {
-			in.PlannedEnd = schedule.Give(about(0, 60))
+			in.PlannedEnd = given(about(0, 60))
 		} else {
-			in.PlannedQuantity = schedule.Give(float64(1 + r.IntN(600)))
+			in.PlannedQuantity = given(float64(1 + r.IntN(600)))
 		}
 		_, err = p.write(in)
 	case 3, 4:

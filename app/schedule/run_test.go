@@ -118,10 +118,10 @@ func TestPause(t *testing.T) {
 func TestAutomatic(t *testing.T) {
 	p := newPlant(t)
 	a := input("08:30")
-	a.AutoStart, a.AutoEnd, a.PlannedQuantity = schedule.Give(true), schedule.Give(true), schedule.Give(600.0)
+	a.AutoStart, a.AutoEnd, a.PlannedQuantity = given(true), given(true), given(600.0)
 	first := p.make(a) // 600 at 60 a minute: until 08:40
 	second := input("08:50")
-	second.AutoStart = schedule.Give(true)
+	second.AutoStart = given(true)
 	next := p.make(second)
 	third := p.make(input("08:45"))
 	p.Pass(30*time.Minute+400*time.Millisecond, 0)
@@ -144,11 +144,11 @@ func TestCatchingUp(t *testing.T) {
 	var ids []string
 	for i, start := range []string{"09:00", "10:00", "11:00"} {
 		in := input(start)
-		in.AutoStart, in.AutoEnd, in.PlannedEnd = schedule.Give(true), schedule.Give(i < 2), schedule.Give(*moment(start[:3] + "45"))
+		in.AutoStart, in.AutoEnd, in.PlannedEnd = given(true), given(i < 2), given(*moment(start[:3] + "45"))
 		ids = append(ids, p.make(in).ID)
 	}
 	n := pause("09:10")
-	n.AutoStart, n.AutoEnd, n.PlannedEnd = schedule.Give(true), schedule.Give(true), schedule.Give(*moment("09:20"))
+	n.AutoStart, n.AutoEnd, n.PlannedEnd = given(true), given(true), given(*moment("09:20"))
 	ids = append(ids, p.make(n).ID)
 	p.Pass(5*time.Hour, 0)
 	p.restart()
@@ -172,7 +172,7 @@ func TestCatchingUp(t *testing.T) {
 func TestNotStarted(t *testing.T) {
 	p := newPlant(t)
 	in := input("09:00")
-	in.AutoStart = schedule.Give(true)
+	in.AutoStart = given(true)
 	planned := p.make(in)
 	quick, err := do(p, func(w *floor.Work) (*schedule.View, error) {
 		return p.s.Quick(w, person(auth.Operator), schedule.QuickInput{StationCode: "PRESS", SKUCode: "BOWL", Initials: "abc"})
@@ -199,7 +199,7 @@ func TestManyAtAShiftStart(t *testing.T) {
 	var ids []string
 	for i := range 200 {
 		in := input("08:30")
-		in.StationCode, in.AutoStart = schedule.Give(fmt.Sprintf("P-%d", i)), schedule.Give(true)
+		in.StationCode, in.AutoStart = given(fmt.Sprintf("P-%d", i)), given(true)
 		ids = append(ids, p.make(in).ID)
 	}
 	p.Pass(30*time.Minute, 0)
@@ -222,13 +222,13 @@ func TestQuantityReached(t *testing.T) {
 	}{
 		{"as the account says", `"on"`, schedule.Given[bool]{}, "completed 08:00-08:05 10/0 create start quantityReached"},
 		{"as the account does not say", `"off"`, schedule.Given[bool]{}, "running 08:00- 14/0 create start"},
-		{"as the schedule says", `"off"`, schedule.Give(true), "completed 08:00-08:05 10/0 create start quantityReached"},
-		{"as the schedule does not say", `"on"`, schedule.Give(false), "running 08:00- 14/0 create start"},
+		{"as the schedule says", `"off"`, given(true), "completed 08:00-08:05 10/0 create start quantityReached"},
+		{"as the schedule does not say", `"on"`, given(false), "running 08:00- 14/0 create start"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlant(t, `"enableAutoEndOnQuantityComplete":"on"`, `"enableAutoEndOnQuantityComplete":`+tt.manifest)
 			in := input("08:00")
-			in.PlannedQuantity, in.AutoEndQuantity = schedule.Give(10.0), tt.own
+			in.PlannedQuantity, in.AutoEndQuantity = given(10.0), tt.own
 			v := p.make(in)
 			p.must(p.start(v.ID, schedule.StartInput{}))
 			p.until("08:04")
@@ -246,7 +246,7 @@ func TestQuantityReached(t *testing.T) {
 func TestAfterTheQuantity(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
-	in.PlannedQuantity = schedule.Give(10.0)
+	in.PlannedQuantity = given(10.0)
 	a, b := p.make(in), p.make(input("09:00"))
 	p.must(p.start(a.ID, schedule.StartInput{}))
 	p.until("08:05")
@@ -264,17 +264,17 @@ func TestAfterTheQuantity(t *testing.T) {
 func TestChangedQuantity(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
-	in.PlannedQuantity = schedule.Give(20.0)
-	in.AutoEndQuantity = schedule.Give(true)
+	in.PlannedQuantity = given(20.0)
+	in.AutoEndQuantity = given(true)
 	v := p.make(in)
 	p.must(p.start(v.ID, schedule.StartInput{}))
 	p.until("08:01")
 	p.good(9)
-	p.must(p.write(schedule.Input{ID: v.ID, PlannedQuantity: schedule.Give(30.0)}))
+	p.must(p.write(schedule.Input{ID: v.ID, PlannedQuantity: given(30.0)}))
 	p.until("08:02")
 	p.good(15)
 	p.told(v.ID, "running 08:00- 24/0 create start change")
-	p.must(p.write(schedule.Input{ID: v.ID, PlannedQuantity: schedule.Give(24.0)}))
+	p.must(p.write(schedule.Input{ID: v.ID, PlannedQuantity: given(24.0)}))
 	p.until("08:03")
 	p.told(v.ID, "completed 08:00-08:02 24/0 create start change change quantityReached")
 }
@@ -345,9 +345,9 @@ func TestEntryMeetsTheEnd(t *testing.T) {
 		p.must(nil, err)
 	}
 	timed := input("08:00")
-	timed.PlannedEnd, timed.AutoEnd = schedule.Give(*moment("08:05")), schedule.Give(true)
+	timed.PlannedEnd, timed.AutoEnd = given(*moment("08:05")), given(true)
 	counted := input("08:00")
-	counted.PlannedQuantity = schedule.Give(10.0)
+	counted.PlannedQuantity = given(10.0)
 	for _, tt := range []struct {
 		name  string
 		in    schedule.Input
@@ -393,7 +393,7 @@ func TestEntryMeetsTheEnd(t *testing.T) {
 func TestLateEndIsBehindEntries(t *testing.T) {
 	p := newPlant(t)
 	in := input("08:00")
-	in.PlannedQuantity = schedule.Give(10.0)
+	in.PlannedQuantity = given(10.0)
 	v := p.make(in)
 	p.must(p.start(v.ID, schedule.StartInput{}))
 	p.until("08:05")
@@ -413,7 +413,7 @@ func TestADamagedScheduleIsInTheWayOfNoOtherStation(t *testing.T) {
 	var ids []string
 	for _, at := range []struct{ station, start string }{{"PRESS", "08:30"}, {"PACK", "08:30"}, {"PACK", "09:30"}} {
 		in := input(at.start)
-		in.StationCode, in.AutoStart, in.AutoEnd, in.PlannedQuantity = schedule.Give(at.station), schedule.Give(true), schedule.Give(true), schedule.Give(600.0)
+		in.StationCode, in.AutoStart, in.AutoEnd, in.PlannedQuantity = given(at.station), given(true), given(true), given(600.0)
 		ids = append(ids, p.make(in).ID)
 	}
 	keys := kv.PairOf(kv.String, kv.String)
