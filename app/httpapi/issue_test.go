@@ -96,8 +96,8 @@ func TestStopOverHTTP(t *testing.T) {
 	s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"KWH-1"}`}).wantDetail(t, "stationCode", "must be a station that produces; KWH-1 is an energy meter")
 	send(`"productive":true`)
 	s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"PACK-2","type":"stop"}`}).wantDetail(t, "type", "must be manual")
-	made := s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"PACK-2","type":"manual","causeCode":"BRK","initials":"ABC","note":"a fuse"}`, header: map[string]string{"Idempotency-Key": "k1"}}).want(t, 200)
-	again := s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"PACK-2","type":"manual","causeCode":"BRK","initials":"ABC","note":"a fuse"}`, header: map[string]string{"Idempotency-Key": "k1"}}).want(t, 200)
+	made := s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"PACK-2","type":"manual","startAt":null,"endAt":null,"causeCode":"BRK","initials":"ABC","note":"a fuse"}`, header: map[string]string{"Idempotency-Key": "k1"}}).want(t, 200)
+	again := s.do(ask{method: "POST", path: "/issue", key: operator, body: `{"stationCode":"PACK-2","type":"manual","startAt":null,"endAt":null,"causeCode":"BRK","initials":"ABC","note":"a fuse"}`, header: map[string]string{"Idempotency-Key": "k1"}}).want(t, 200)
 	if string(made.body) != string(again.body) {
 		t.Errorf("the same request has another answer: %s and %s", made.body, again.body)
 	}

@@ -253,6 +253,11 @@ func TestTabletsAndSchedules(t *testing.T) {
 	}
 	s.do(ask{method: "POST", path: "/quick-schedule", body: strings.Replace(quickly, "PACK-1", "PACK-2", 1), session: tablet}).want(t, 200)
 	s.do(ask{method: "POST", path: "/quick-schedule", body: `{"stationCode":"PACK-1","skuCode":"B2"}`, key: s.roleKey(auth.Operator)}).want(t, 200)
+	// What is null is not there, as where a schedule is planned.
+	unset := s.do(ask{method: "POST", path: "/quick-schedule?endrunning=true", body: `{"stationCode":"PACK-1","skuCode":"B2","reasonCode":null,"workOrderReference":null,"plannedQuantity":null,"plannedEndAt":null,"note":null}`, key: s.roleKey(auth.Supervisor)}).want(t, 200)
+	if unset.text("result", "type") != "continuous" || unset.text("result", "kind") != "production" {
+		t.Errorf("started: %s", unset.body)
+	}
 }
 
 func TestBadSchedules(t *testing.T) {
