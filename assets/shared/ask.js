@@ -1,17 +1,18 @@
 // Dialogs that ask for a few values, send them, and show what the service says at the field that it is about.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { openDialog, sentence } from "./dialog.js";
+import { openDialog, sentence, toast } from "./dialog.js";
 import { field } from "./form.js";
 
 /**
  * ask shows fields (see form.js; name, schema, …) for the values of one object, and sends it when the person is done. It gives
- * what send(values) gave, or undefined. fields is called with the values, so that one may depend on another. entered
- * is that of openDialog; changed(values) is called when one of them was changed.
+ * what send(values) gave, or undefined; also where the dialog was left while it was on its way, since it is done all the same.
+ * fields is called with the values, so that one may depend on another. entered is that of openDialog; changed(values) is called when one of them was changed.
  */
-export function ask({ title, intro, values = {}, fields, action = "Save", send, entered, changed }) {
+export async function ask({ title, intro, values = {}, fields, action = "Save", send, entered, changed }) {
   const state = { values: { ...values }, problems: {}, error: null, busy: false };
-  return openDialog((control) => {
+  let sent = null;
+  const answer = await openDialog((control) => {
     const submit = async (event) => {
       event.preventDefault();
       if (state.busy) return;
@@ -20,9 +21,11 @@ export function ask({ title, intro, values = {}, fields, action = "Save", send, 
       Object.assign(state, { busy: true, error: null, problems: {} });
       control.update();
       try {
-        const answer = await send(state.values);
-        control.close(answer ?? true);
+        sent = Promise.resolve(send(state.values)).then((given) => given ?? true);
+        control.close(await sent);
       } catch (error) {
+        if (!control.element.isConnected) return toast(sentence(error), "bad");
+        sent = null;
         const known = new Set(fields(state.values).map((f) => f.name));
         state.problems = Object.fromEntries((error.details ?? []).filter((d) => known.has(d.field.split(/[.[]/)[0])).map((d) => [d.field.split(/[.[]/)[0], `${d.field} ${d.issue}`.replace(/^\w+ /, "")]));
         Object.assign(state, { busy: false, error: Object.keys(state.problems).length ? null : error });
@@ -38,6 +41,7 @@ export function ask({ title, intro, values = {}, fields, action = "Save", send, 
         <button type="submit" form="ask" class="button primary" ?disabled=${state.busy}>${state.busy ? "Sending …" : action}</button>`,
     };
   }, { entered });
+  return answer ?? sent?.catch(() => undefined);
 }
 
 /** clean gives an object without what is null, for requests in which a field may be left out and not be null. */

@@ -24,6 +24,21 @@ func TestUsers(t *testing.T) {
 	told(tab, "added")
 	tab.Until(row("a.very.long") + `.includes("operator")`)
 
+	// What is on its way when its dialog is left is done all the same, and told.
+	for _, step := range []struct{ email, told string }{{"late@demo.example", "added"}, {"no address", "must be"}} {
+		tab.Eval(`window.fetch = ((real) => async (path, more) => { if (more?.method === "POST") { window.fetch = real; await new Promise((go) => { window.go = go; }); } return real(path, more); })(fetch)`)
+		button(tab, ".page-head", "Add a user")
+		tab.Type("#f-ask-email", step.email)
+		button(tab, "dialog footer", "Add")
+		tab.Until(`window.go`)
+		tab.Press(kb.Escape)
+		tab.Until(`!document.querySelector("dialog")`)
+		tab.Eval(`(() => { go(); go = null; })()`)
+		told(tab, step.told)
+	}
+	tab.Until(row("late@"))
+	s.Call("DELETE", "/user/late@demo.example", nil, nil)
+
 	// Somebody who is signed in is signed out, everywhere.
 	person := webtest.Open(t, s.Base, webtest.Laptop)
 	email := s.SignIn(person, "member")
