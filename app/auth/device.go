@@ -133,8 +133,8 @@ func (s *Service) ListDevices(p Principal) ([]Device, error) {
 	return list, err
 }
 
-// RevokeDevice takes a device away, given by its id or its name. From the answer on its token is dead, and OnRevoked has
-// been told. Admins only. Errors: Forbidden, NotFound, Conflict on an archived account.
+// RevokeDevice takes a device away, given by its id or its name. From the answer on its token is dead, and whoever asked
+// OnDeviceRevoked has been told. Admins only. Errors: Forbidden, NotFound, Conflict on an archived account.
 func (s *Service) RevokeDevice(p Principal, id string) error {
 	name := strings.ToLower(strings.TrimPrefix(id, p.AccountID+"/"))
 	return s.write(p, Admin, func(tx *kv.Tx, _ Role, c *changes) error {

@@ -34,22 +34,19 @@ type liveKey struct {
 	hash    [32]byte
 	record  keyRecord
 	expires time.Time // zero: never
-	use     *use
+	use     *moment   // the last time
 }
 
-// use is when a key was used last, in milliseconds since 1970; 0 for never.
-type use struct{ at, written atomic.Int64 }
+// moment is a time in milliseconds since 1970 that moves in the memory; flush writes it. 0 is never.
+type moment struct{ at, written atomic.Int64 }
 
 // liveSession is a session. It is not changed once it is in the memory, its end aside.
 type liveSession struct {
 	id     string
 	hash   [32]byte
 	record sessionRecord
-	end    *end
+	end    *moment // of its life
 }
-
-// end is when a session expires, in milliseconds since 1970.
-type end struct{ at, written atomic.Int64 }
 
 func newMemory() memory {
 	return memory{
@@ -213,7 +210,7 @@ func (m *memory) setKey(id string, record *keyRecord) {
 	if record == nil || record.RevokedAt != nil || len(record.Hash) != 32 {
 		return
 	}
-	key := &liveKey{id: id, hash: [32]byte(record.Hash), record: *record, use: new(use)}
+	key := &liveKey{id: id, hash: [32]byte(record.Hash), record: *record, use: new(moment)}
 	if record.ExpiresAt != nil {
 		key.expires = record.ExpiresAt.Time
 	}
@@ -229,7 +226,7 @@ func (m *memory) setSession(id string, record *sessionRecord) {
 	if record == nil || len(record.Hash) != 32 {
 		return
 	}
-	session := &liveSession{id: id, hash: [32]byte(record.Hash), record: *record, end: new(end)}
+	session := &liveSession{id: id, hash: [32]byte(record.Hash), record: *record, end: new(moment)}
 	if old != nil {
 		session.end = old.end // the store's lags behind
 	} else {

@@ -11,33 +11,20 @@ import (
 
 // flush writes when keys were used last and when sessions end, as far as that moved, in one transaction.
 func (s *Service) flush() error {
-	used, moved := map[*use]int64{}, map[*end]int64{}
-	keyIDs, sessionIDs := map[string]*use{}, map[string]*end{}
-	s.mu.RLock()
-	for id, key := range s.keysByID {
-		if at := key.use.at.Load(); at != key.use.written.Load() {
-			used[key.use], keyIDs[id] = at, key.use
-		}
-	}
-	for id, session := range s.sessionsByID {
-		if at := session.end.at.Load(); at != session.end.written.Load() {
-			moved[session.end], sessionIDs[id] = at, session.end
-		}
-	}
-	s.mu.RUnlock()
-	if len(used)+len(moved) == 0 {
+	used, ends := s.moved()
+	if len(used)+len(ends) == 0 {
 		return nil
 	}
 	err := s.store.Update(func(tx *kv.Tx) error {
-		for id, u := range keyIDs {
+		for id, m := range used {
 			if !keys.Has(tx, id) {
 				continue // swept a moment ago
 			}
-			if err := keyUses.Put(tx, id, audit.AtMs(used[u])); err != nil {
+			if err := keyUses.Put(tx, id, audit.AtMs(m.at)); err != nil {
 				return err
 			}
 		}
-		for id, e := range sessionIDs {
+		for id, m := range ends {
 			session, err := sessions.Get(tx, id)
 			if errors.Is(err, kv.ErrNotFound) {
 				continue
@@ -45,7 +32,7 @@ func (s *Service) flush() error {
 			if err != nil {
 				return err
 			}
-			session.ExpiresAt = audit.AtMs(moved[e])
+			session.ExpiresAt = audit.AtMs(m.at)
 			if err := sessions.Put(tx, id, session); err != nil {
 				return err
 			}
@@ -55,13 +42,36 @@ func (s *Service) flush() error {
 	if err != nil {
 		return fmt.Errorf("write last uses: %w", err)
 	}
-	for u, at := range used {
-		u.written.Store(at)
-	}
-	for e, at := range moved {
-		e.written.Store(at)
+	for _, list := range []map[string]move{used, ends} {
+		for _, m := range list {
+			m.of.written.Store(m.at)
+		}
 	}
 	return nil
+}
+
+// move is where a moment that is not written yet has moved, ms.
+type move struct {
+	of *moment
+	at int64
+}
+
+// moved gives the last uses of keys and the ends of sessions that are not written yet, by id.
+func (s *Service) moved() (used, ends map[string]move) {
+	used, ends = map[string]move{}, map[string]move{}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for id, key := range s.keysByID {
+		if at := key.use.at.Load(); at != key.use.written.Load() {
+			used[id] = move{key.use, at}
+		}
+	}
+	for id, session := range s.sessionsByID {
+		if at := session.end.at.Load(); at != session.end.written.Load() {
+			ends[id] = move{session.end, at}
+		}
+	}
+	return used, ends
 }
 
 // Sweep removes what has expired: sessions; links, with their codes and tablets that were never paired; and, 400 days

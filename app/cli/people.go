@@ -51,6 +51,43 @@ type user struct {
 	CreatedAt string `json:"createdAt"`
 }
 
+// lister is the command that lists what is at a path, a row each.
+func lister[T any](e *env, short, path, heading string, row func(T) []any) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: short, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return e.with(false, func(c *client) error {
+				all := []T{}
+				if err := c.call(http.MethodGet, path, nil, nil, &all); err != nil {
+					return err
+				}
+				return e.print(all, func(w io.Writer) { table(w, heading, len(all), func(i int) []any { return row(all[i]) }) })
+			})
+		},
+	}
+}
+
+// remove deletes what has an id below a path; done is what it is then, in JSON, and said what people are told.
+func (e *env) remove(path, done, id, said string) error {
+	return e.with(false, func(c *client) error {
+		if err := c.call(http.MethodDelete, path+url.PathEscape(id), nil, nil, nil); err != nil {
+			return err
+		}
+		return e.print(map[string]string{done: id}, func(w io.Writer) { fmt.Fprintln(w, said) })
+	})
+}
+
+// setUser adds a user, or gives one another role.
+func (e *env) setUser(method, path string, body map[string]string) error {
+	return e.with(false, func(c *client) error {
+		var u user
+		if err := c.call(method, path, nil, body, &u); err != nil {
+			return err
+		}
+		return e.print(u, func(w io.Writer) { fmt.Fprintf(w, "%s is now %s.\n", u.Email, u.Role) })
+	})
+}
+
 func (e *env) userCommands() *cobra.Command {
 	var role string
 	add := &cobra.Command{
@@ -60,31 +97,12 @@ func (e *env) userCommands() *cobra.Command {
 			if err := checkRole(cmd, role); err != nil {
 				return err
 			}
-			return e.with(false, func(c *client) error {
-				var u user
-				if err := c.call(http.MethodPost, "/user", nil, map[string]string{"email": args[0], "role": role}, &u); err != nil {
-					return err
-				}
-				return e.print(u, func(w io.Writer) { fmt.Fprintf(w, "%s is now %s.\n", u.Email, u.Role) })
-			})
+			return e.setUser(http.MethodPost, "/user", map[string]string{"email": args[0], "role": role})
 		},
 	}
 	add.Flags().StringVar(&role, "role", "", "admin, member, supervisor, operator or readonly")
 	require(add, "role")
-	list := &cobra.Command{
-		Use: "list", Short: "List the users", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return e.with(false, func(c *client) error {
-				users := []user{}
-				if err := c.call(http.MethodGet, "/user", nil, nil, &users); err != nil {
-					return err
-				}
-				return e.print(users, func(w io.Writer) {
-					table(w, "EMAIL\tROLE\tADDED", len(users), func(i int) []any { return []any{users[i].Email, users[i].Role, users[i].CreatedAt} })
-				})
-			})
-		},
-	}
+	list := lister(e, "List the users", "/user", "EMAIL\tROLE\tADDED", func(u user) []any { return []any{u.Email, u.Role, u.CreatedAt} })
 	change := &cobra.Command{
 		Use: "role EMAIL ROLE", Short: "Give a user another role", ValidArgsFunction: completeRole, Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 || args[0] == "" {
@@ -97,25 +115,14 @@ func (e *env) userCommands() *cobra.Command {
 			if err := checkRole(cmd, args[1]); err != nil {
 				return err
 			}
-			return e.with(false, func(c *client) error {
-				var u user
-				if err := c.call(http.MethodPut, "/user/"+url.PathEscape(args[0]), nil, map[string]string{"role": args[1]}, &u); err != nil {
-					return err
-				}
-				return e.print(u, func(w io.Writer) { fmt.Fprintf(w, "%s is now %s.\n", u.Email, u.Role) })
-			})
+			return e.setUser(http.MethodPut, "/user/"+url.PathEscape(args[0]), map[string]string{"role": args[1]})
 		},
 	}
 	remove := &cobra.Command{
 		Use: "remove EMAIL", Short: "Remove a user; ends every key and session of theirs", Args: one("e-mail address"),
 		Example: "  app user remove shift.lead@northgate.example",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return e.with(false, func(c *client) error {
-				if err := c.call(http.MethodDelete, "/user/"+url.PathEscape(args[0]), nil, nil, nil); err != nil {
-					return err
-				}
-				return e.print(map[string]string{"removed": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "%s is removed.\n", args[0]) })
-			})
+			return e.remove("/user/", "removed", args[0], args[0]+" is removed.")
 		},
 	}
 	return group("user", "The users of an account", add, change, list, remove)
@@ -133,6 +140,22 @@ type key struct {
 }
 
 func (e *env) keyCommands() *cobra.Command {
+	list := lister(e, "List the API keys, without their secrets", "/key", "ID\tNAME\tUSER\tROLE\tCREATED\tLAST USED\tEXPIRES", func(k key) []any {
+		return []any{k.ID, orDash(&k.Name), k.Email, k.Role, k.CreatedAt, orDash(k.LastUsedAt), orDash(k.ExpiresAt)}
+	})
+	revoke := &cobra.Command{
+		Use: "revoke ID", Short: "Revoke an API key by its id", Args: keyID,
+		Long: `Revokes an API key by its id, which "app key list" shows. The key itself is never given on a command line, where
+other users of the machine could see it.`,
+		Example: "  app key revoke 6clvhkpv7nfx",
+		RunE: func(_ *cobra.Command, args []string) error {
+			return e.remove("/key/", "revoked", args[0], "The key is revoked.")
+		},
+	}
+	return group("key", "The API keys of an account", e.createKey(), list, revoke)
+}
+
+func (e *env) createKey() *cobra.Command {
 	var email, role, name, expires string
 	create := &cobra.Command{
 		Use: "create", Short: "Make an API key; it is printed once", Args: cobra.NoArgs,
@@ -176,38 +199,7 @@ func (e *env) keyCommands() *cobra.Command {
 	f.StringVar(&name, "name", "", "what the key is for")
 	f.StringVar(&expires, "expires", "", "`date` (2027-01-31: its end in UTC) or time (2027-01-31T12:00:00Z) when it ends")
 	require(create, "email")
-	list := &cobra.Command{
-		Use: "list", Short: "List the API keys, without their secrets", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return e.with(false, func(c *client) error {
-				keys := []key{}
-				if err := c.call(http.MethodGet, "/key", nil, nil, &keys); err != nil {
-					return err
-				}
-				return e.print(keys, func(w io.Writer) {
-					table(w, "ID\tNAME\tUSER\tROLE\tCREATED\tLAST USED\tEXPIRES", len(keys), func(i int) []any {
-						k := keys[i]
-						return []any{k.ID, orDash(&k.Name), k.Email, k.Role, k.CreatedAt, orDash(k.LastUsedAt), orDash(k.ExpiresAt)}
-					})
-				})
-			})
-		},
-	}
-	revoke := &cobra.Command{
-		Use: "revoke ID", Short: "Revoke an API key by its id", Args: keyID,
-		Long: `Revokes an API key by its id, which "app key list" shows. The key itself is never given on a command line, where
-other users of the machine could see it.`,
-		Example: "  app key revoke 6clvhkpv7nfx",
-		RunE: func(_ *cobra.Command, args []string) error {
-			return e.with(false, func(c *client) error {
-				if err := c.call(http.MethodDelete, "/key/"+url.PathEscape(args[0]), nil, nil, nil); err != nil {
-					return err
-				}
-				return e.print(map[string]string{"revoked": args[0]}, func(w io.Writer) { fmt.Fprintln(w, "The key is revoked.") })
-			})
-		},
-	}
-	return group("key", "The API keys of an account", create, list, revoke)
+	return create
 }
 
 // device is a credential that sends signals, with what is known of it.
@@ -251,34 +243,16 @@ user name and its token the password, on the topics v1/ACCOUNT/signals/STATION; 
 	}
 	add.Flags().StringVar(&stations, "stations", "", "`codes` of the stations that it sends for, with commas between")
 	require(add, "stations")
-	list := &cobra.Command{
-		Use: "list", Short: "List the devices, without their tokens", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return e.with(false, func(c *client) error {
-				devices := []device{}
-				if err := c.call(http.MethodGet, "/device", nil, nil, &devices); err != nil {
-					return err
-				}
-				return e.print(devices, func(w io.Writer) {
-					table(w, "NAME\tSTATIONS\tLAST SEEN\tCONNECTED\tACCEPTED\tREFUSED\tPER SECOND\tCLOCK AHEAD\tLAST PROBLEM", len(devices), func(i int) []any {
-						d := devices[i]
-						return []any{d.Name, strings.Join(d.StationCodes, ","), orDash(d.LastSeenAt), d.Connections, d.Accepted, d.Refused, d.SignalsPerSecond,
-							(time.Duration(d.ClockAheadMs) * time.Millisecond).Round(time.Second), orDash(d.LastIssue)}
-					})
-				})
-			})
-		},
-	}
+	list := lister(e, "List the devices, without their tokens", "/device",
+		"NAME\tSTATIONS\tLAST SEEN\tCONNECTED\tACCEPTED\tREFUSED\tPER SECOND\tCLOCK AHEAD\tLAST PROBLEM", func(d device) []any {
+			return []any{d.Name, strings.Join(d.StationCodes, ","), orDash(d.LastSeenAt), d.Connections, d.Accepted, d.Refused, d.SignalsPerSecond,
+				(time.Duration(d.ClockAheadMs) * time.Millisecond).Round(time.Second), orDash(d.LastIssue)}
+		})
 	revoke := &cobra.Command{
 		Use: "revoke NAME", Short: "Revoke a device; its connections end at once", Args: one("name; app device list shows them"),
 		Example: "  app device revoke press-gateway",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return e.with(false, func(c *client) error {
-				if err := c.call(http.MethodDelete, "/device/"+url.PathEscape(args[0]), nil, nil, nil); err != nil {
-					return err
-				}
-				return e.print(map[string]string{"revoked": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "%s is revoked.\n", args[0]) })
-			})
+			return e.remove("/device/", "revoked", args[0], args[0]+" is revoked.")
 		},
 	}
 	return group("device", "The devices that send signals", add, list, revoke)
