@@ -12,6 +12,7 @@ const out = 15; // seconds between looks whether who did what waits has signed i
 const pauses = [1, 2, 4, 8, 15]; // seconds between attempts
 const week = 7 * 86400_000; // ms
 const most = 200; // ids that are at hand; the browser keeps those of a week
+const marked = "queue:"; // stands beside the actions as long as the browser keeps anything
 const faults = 10; // attempts at one action that the service fails at (500), before it is put aside
 
 /**
@@ -139,20 +140,29 @@ class Queue extends EventTarget {
   async #load() {
     const before = new Set(this.waiting.map((action) => action.id)); // what is added meanwhile stays
     const mine = (list) => list.filter((action) => action.who === this.#who);
-    const [waiting, refused, unsure] = await Promise.all(["queue:", "refused:", "unsure:"].map(keep.list));
-    if (!waiting || !refused || !unsure) { // the browser cannot tell, or not yet: what is known here goes on
+    const [queued, refused, unsure] = await Promise.all(["queue:", "refused:", "unsure:"].map(keep.list));
+    if (!queued || !refused || !unsure) { // the browser cannot tell, or not yet: what is known here goes on
       if (!this.#loaded) this.#later();
       return;
     }
     this.#loaded = true;
+    const waiting = queued.filter((action) => action.id), mark = waiting.length < queued.length;
     const known = new Set(waiting.map((action) => action.id));
-    const only = this.waiting.filter((action) => !known.has(action.id) && (!action.kept || !before.has(action.id)) && action.who === this.#who); // known here alone
+    const only = this.waiting.filter((action) => !known.has(action.id) && (!mark || !action.kept || !before.has(action.id)) && action.who === this.#who); // known here alone
     this.waiting = [...mine(waiting), ...only].sort((a, b) => (a.id < b.id ? -1 : 1)); // as they were done
     [this.refused, this.unsure] = [mine(refused), mine(unsure)];
     this.others = waiting.filter((action) => action.who !== this.#who);
     this.#last = waiting.reduce((last, action) => Math.max(last, parseInt(action.id, 10)), this.#last); // this device's clock may have been set back
     const left = new Set(this.waiting.map((action) => action.id));
     for (const id of before) if (!left.has(id) && !known.has(id)) this.#settle(id, { state: "sent", answer: null }); // by another tab
+    if (!mark) await this.#keepAgain(only);
+  }
+
+  // keepAgain keeps actions in a browser that kept nothing yet, or has thrown away what it kept, such as when somebody cleared it:
+  // no other tab has sent them.
+  async #keepAgain(actions) {
+    for (const action of actions) action.kept = (await keep.setSurely(`queue:${action.id}`, action)) !== undefined;
+    await keep.setSurely(marked, {});
   }
 
   async #drain() {
