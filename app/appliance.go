@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -170,16 +169,7 @@ func shownCertificate(c *httpapi.CertificateStatus) *doctor.Certificate {
 	if c == nil {
 		return nil
 	}
-	out := &doctor.Certificate{Problems: c.Problems, Own: c.Authority != nil}
-	out.Expires, _ = time.Parse(time.RFC3339, c.EndsAt) // likewise
-	for _, host := range c.Hosts {
-		if addr, err := netip.ParseAddr(host); err == nil {
-			out.Addrs = append(out.Addrs, addr)
-		} else {
-			out.Names = append(out.Names, host)
-		}
-	}
-	return out
+	return doctor.CertificateOf(c.EndsAt, c.Hosts, c.Problems, c.Authority != nil)
 }
 
 // zones gives the time zones of all plants, each once.

@@ -200,36 +200,10 @@ func (s *sharing) parts(ctx context.Context, spool *os.File) error {
 	}
 	now := s.p.cfg.Clock()
 	for i := range s.p.table.Parts {
-		t := &s.p.table.Parts[i]
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.p.progress.add(int(t.Size))
-		if t.Beside || t.Size >= partLeast {
-			t.Beside = true
-			s.shared += t.Size
-		}
-		if s.p.offsets[i] < 0 {
-			if err := os.Chtimes(partPath(s.dir, t.SHA256), now, now); err != nil { // used today: Prune leaves it
-				return &Error{Part: partsDir + "/" + t.SHA256, Kind: ErrDamaged, Err: err}
-			}
-			continue
-		}
-		stored := make([]byte, t.Size)
-		if _, err := spool.ReadAt(stored, s.p.offsets[i]); err != nil {
-			return err
-		}
-		if sum256hex(stored) != t.SHA256 {
-			return errLying("")
-		}
-		if !t.Beside {
-			if _, err := s.sum.Write(stored); err != nil {
-				return err
-			}
-			t.SHA256 = s.sum.hex()
-			continue
-		}
-		if err := s.beside(t.SHA256, stored); err != nil {
+		if err := s.part(&s.p.table.Parts[i], s.p.offsets[i], spool, now); err != nil {
 			return err
 		}
 	}
@@ -237,6 +211,36 @@ func (s *sharing) parts(ctx context.Context, spool *os.File) error {
 	if err := kv.SyncDir(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	return nil
+}
+
+// part takes one part to where it belongs: beside the file when it is large or lies there already (offset < 0), else into it.
+func (s *sharing) part(t *part, offset int64, spool *os.File, now time.Time) error {
+	s.p.progress.add(int(t.Size))
+	if t.Beside || t.Size >= partLeast {
+		t.Beside = true
+		s.shared += t.Size
+	}
+	if offset < 0 {
+		if err := os.Chtimes(partPath(s.dir, t.SHA256), now, now); err != nil { // used today: Prune leaves it
+			return &Error{Part: partsDir + "/" + t.SHA256, Kind: ErrDamaged, Err: err}
+		}
+		return nil
+	}
+	stored := make([]byte, t.Size)
+	if _, err := spool.ReadAt(stored, offset); err != nil {
+		return err
+	}
+	if sum256hex(stored) != t.SHA256 {
+		return errLying("")
+	}
+	if t.Beside {
+		return s.beside(t.SHA256, stored)
+	}
+	if _, err := s.sum.Write(stored); err != nil {
+		return err
+	}
+	t.SHA256 = s.sum.hex()
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"time"
@@ -60,22 +59,7 @@ func (e *env) subject() (*doctor.Subject, error) {
 	if dir, err := filepath.Abs(s.DataDir); err == nil {
 		s.DataDir = dir
 	}
-	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
-	if err == nil {
-		err = cfg.Check()
-	}
-	if s.Settings = err; err == nil {
-		s.Listen, s.ClearListen = cfg.Listen, cfg.ClearListen
-		s.More = mqttPorts(cfg.MQTT.Listen, cfg.MQTT.InsecureListen())
-		s.Hosts = cfg.Hosts()
-		for _, file := range cfg.Missing() {
-			if file.Setting != "tls" { // the check of the certificate tells of those
-				s.Missing = append(s.Missing, file.Err)
-			}
-		}
-	}
-	s.Name, s.MDNS, s.StoreVersion = cfg.Name, cfg.MDNS, app.StoreVersion()
-
+	cfg := e.settings(s)
 	h, err := control.Client(e.dataDir)
 	switch {
 	case err == nil:
@@ -106,6 +90,26 @@ func (e *env) subject() (*doctor.Subject, error) {
 		s.Certificate = found.examined()
 	}
 	return s, nil
+}
+
+// settings tells the doctor what is set.
+func (e *env) settings(s *doctor.Subject) app.Config {
+	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	if err == nil {
+		err = cfg.Check()
+	}
+	if s.Settings = err; err == nil {
+		s.Listen, s.ClearListen = cfg.Listen, cfg.ClearListen
+		s.More = mqttPorts(cfg.MQTT.Listen, cfg.MQTT.InsecureListen())
+		s.Hosts = cfg.Hosts()
+		for _, file := range cfg.Missing() {
+			if file.Setting != "tls" { // the check of the certificate tells of those
+				s.Missing = append(s.Missing, file.Err)
+			}
+		}
+	}
+	s.Name, s.MDNS, s.StoreVersion = cfg.Name, cfg.MDNS, app.StoreVersion()
+	return cfg
 }
 
 // mqttPorts gives the ports for MQTT with their settings.
@@ -192,16 +196,5 @@ func (c *client) zones() []string {
 
 // examined gives a certificate as the doctor takes it.
 func (c *certificate) examined() *doctor.Certificate {
-	out := &doctor.Certificate{Problems: c.Problems, Own: c.Authority != nil}
-	if at, err := time.Parse(time.RFC3339, c.EndsAt); err == nil {
-		out.Expires = at
-	}
-	for _, host := range c.Hosts {
-		if addr, err := netip.ParseAddr(host); err == nil {
-			out.Addrs = append(out.Addrs, addr)
-		} else {
-			out.Names = append(out.Names, host)
-		}
-	}
-	return out
+	return doctor.CertificateOf(c.EndsAt, c.Hosts, c.Problems, c.Authority != nil)
 }

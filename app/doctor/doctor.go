@@ -69,6 +69,21 @@ type Certificate struct {
 	Own      bool         // from the appliance's own authority
 }
 
+// CertificateOf gives a certificate as the service's status tells of it: endsAt is RFC 3339, or what cannot be read where it
+// is not known; hosts are names and addresses.
+func CertificateOf(endsAt string, hosts, problems []string, own bool) *Certificate {
+	c := &Certificate{Problems: problems, Own: own}
+	c.Expires, _ = time.Parse(time.RFC3339, endsAt) // zero where it fails
+	for _, host := range hosts {
+		if addr, err := netip.ParseAddr(host); err == nil {
+			c.Addrs = append(c.Addrs, addr)
+		} else {
+			c.Names = append(c.Names, host)
+		}
+	}
+	return c
+}
+
 // Backup is what is known of the scheduled backups.
 type Backup struct {
 	Last    time.Time // of the last one that was verified; zero = none yet

@@ -53,33 +53,22 @@ func (s *Store) dropAll(found int64) error {
 	count, first := 0, int64(0)
 	for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
 		for more := true; more; {
-			err := s.cfg.Store.Update(func(tx *kv.Tx) error {
-				n := 0
-				for item, err := range b.Scan(tx, kv.Range{}) {
-					if err != nil && !errors.Is(err, kv.ErrDamaged) {
-						return err
-					}
-					if n++; n > dropBatch {
-						break
-					}
-					if b == details && !isBeside(item.Key.B.A) { // what is beside a station is made anew with it
-						at := numberOf(item.Key) * dayMs
-						if err := lose(tx, item.Key.A, item.Key.B.A, at); err != nil {
-							return err
-						}
-						if count++; count == 1 || at < first {
-							first = at
-						}
-					}
-					if err := b.Delete(tx, item.Key); err != nil {
-						return err
-					}
-				}
-				more = n > dropBatch
-				return nil
+			var gone []dayKey
+			err := s.cfg.Store.Update(func(tx *kv.Tx) (err error) {
+				gone, more, err = dropSome(tx, b)
+				return err
 			})
 			if err != nil {
 				return err
+			}
+			for _, k := range gone {
+				if b != details || isBeside(k.B.A) {
+					continue
+				}
+				if at := numberOf(k) * dayMs; count == 0 || at < first {
+					first = at
+				}
+				count++
 			}
 		}
 	}
@@ -99,6 +88,28 @@ func (s *Store) dropAll(found int64) error {
 	s.cfg.Log.Warn("what stations did is kept in another form by this version: it is computed again from the signals, and days that are older than those are gone",
 		slog.Int64("format", found), slog.Int("days", count), slog.Time("first", time.UnixMilli(first).UTC()), slog.Duration("signals", s.cfg.Signals))
 	return nil
+}
+
+// dropSome drops the first values of a bucket, and of detail notes that it is lost; more tells that there are more.
+func dropSome(tx *kv.Tx, b *kv.Bucket[dayKey, []byte]) (gone []dayKey, more bool, err error) {
+	for item, err := range b.Scan(tx, kv.Range{}) {
+		if err != nil && !errors.Is(err, kv.ErrDamaged) {
+			return nil, false, err
+		}
+		if len(gone) == dropBatch {
+			return gone, true, nil
+		}
+		if b == details && !isBeside(item.Key.B.A) { // what is beside a station is made anew with it
+			if err := lose(tx, item.Key.A, item.Key.B.A, numberOf(item.Key)*dayMs); err != nil {
+				return nil, false, err
+			}
+		}
+		if err := b.Delete(tx, item.Key); err != nil {
+			return nil, false, err
+		}
+		gone = append(gone, item.Key)
+	}
+	return gone, false, nil
 }
 
 // lose notes that what is kept of a station from a moment on is gone.

@@ -152,23 +152,9 @@ func (b *Board) staffed(accountID, stationCode string) error {
 // SetAlert puts a message up at a station, until a moment or, nil, until it is taken down; a nil message takes it down.
 // Errors: Invalid (message, expiresAt), Forbidden, NotFound, Conflict on an archived account.
 func (b *Board) SetAlert(p auth.Principal, stationCode string, message *string, expiresAt *time.Time) (Note, error) {
-	text, until := "", int64(0) // 0: it stays
-	switch {
-	case message != nil:
-		text = *message
-		if n := utf8.RuneCountInString(text); n > maxAlert || strings.TrimSpace(text) == "" {
-			return Note{}, errdefs.InvalidField("message", "must be 1 to %d characters that can be seen; it has %d", maxAlert, n)
-		}
-		if issue := unfit(text); issue != "" {
-			return Note{}, errdefs.InvalidField("message", "%s", issue)
-		}
-		if expiresAt != nil {
-			if until = expiresAt.UnixMilli(); until <= 0 {
-				return Note{}, inThePast(until)
-			}
-		}
-	case expiresAt != nil:
-		return Note{}, errdefs.InvalidField("expiresAt", "must not be there without a message")
+	text, until, err := readAlert(message, expiresAt)
+	if err != nil {
+		return Note{}, err
 	}
 	var late error
 	n, err := b.change(p, auth.Supervisor, stationCode, "station.alert", func(n *Note, now int64) map[string]string {
@@ -197,6 +183,28 @@ func (b *Board) SetAlert(p auth.Principal, stationCode string, message *string, 
 		return Note{}, late
 	}
 	return n, err
+}
+
+// readAlert checks an alert: its text, "" to take it down, and until when it stays, ms, 0 for as long as nobody takes it down.
+func readAlert(message *string, expiresAt *time.Time) (text string, until int64, err error) {
+	switch {
+	case message != nil:
+		text = *message
+		if n := utf8.RuneCountInString(text); n > maxAlert || strings.TrimSpace(text) == "" {
+			return "", 0, errdefs.InvalidField("message", "must be 1 to %d characters that can be seen; it has %d", maxAlert, n)
+		}
+		if issue := unfit(text); issue != "" {
+			return "", 0, errdefs.InvalidField("message", "%s", issue)
+		}
+		if expiresAt != nil {
+			if until = expiresAt.UnixMilli(); until <= 0 {
+				return "", 0, inThePast(until)
+			}
+		}
+	case expiresAt != nil:
+		return "", 0, errdefs.InvalidField("expiresAt", "must not be there without a message")
+	}
+	return text, until, nil
 }
 
 func inThePast(until int64) error {
