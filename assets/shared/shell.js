@@ -8,7 +8,7 @@
 //
 // render gives a template and is called again after ctx.update(). leave is called when another page takes over; changed when
 // the path or the query changed and the page is the same. ctx: {profile, can(role), path (array of what follows the page's
-// name, decoded), query (URLSearchParams), navigate(href, {replace}), update()}, and what the shell adds. A bare page has no
+// name, decoded), query (URLSearchParams), navigate(href, {replace, still}), update()}, and what the shell adds. A bare page has no
 // bar and no menu.
 
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
@@ -115,8 +115,9 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
 
   const context = (path) => ({ profile: shell.profile, can: (role) => atLeast(shell.profile.role, role), path, query: new URLSearchParams(location.search), navigate, update, ...extra });
 
-  function navigate(href, { replace = false } = {}) { // goes to another address of the shell
+  function navigate(href, { replace = false, still = false } = {}) { // goes to another address of the shell; still: the page is not scrolled to its beginning
     history[replace ? "replaceState" : "pushState"](null, "", href);
+    if (still) at = location.pathname;
     return show();
   }
 

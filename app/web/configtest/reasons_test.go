@@ -71,3 +71,23 @@ func TestReasonsAreDraggedMovedRenamedAndApplied(t *testing.T) {
 	same(t, "the last reason", account["reasons"].([]any)[2].(map[string]any)["code"], `"STOP"`)
 	tab.Clean()
 }
+
+// A reason that is chosen is seen: beside the tree where that stands, and else where the page goes.
+func TestAReasonThatIsChosenIsSeen(t *testing.T) {
+	_, tab := console(t, "/console/reasons", ".tree-row")
+	tab.Eval(workspace(`w.edit((doc) => ({ ...doc, account: { ...a, reasons: Array.from({ length: 60 }, (_, i) => ({ code: "R" + i, name: "Reason " + i })) } }))`))
+	last := `document.querySelector("[data-code=R59]")`
+	for _, size := range [][2]int64{{1280, 800}, {800, 1280}, {640, 400}} {
+		tab.Do(chromedp.EmulateViewport(size[0], size[1], chromedp.EmulateScale(1)))
+		tab.Visit("/console/reasons")
+		tab.Until(last)
+		tab.Eval(last + `.scrollIntoView({ block: "center" })`)
+		before := webtest.Eval[float64](tab, `scrollY`)
+		tab.Eval(last + `.click()`)
+		tab.Until(`(({ top, bottom }) => top < innerHeight / 2 && bottom > innerHeight / 2)(document.querySelector(".split > :last-child:has(#f-Reason-code)")?.getBoundingClientRect() ?? {})`)
+		if after := webtest.Eval[float64](tab, `scrollY`); size[0] > 700 && after != before {
+			t.Errorf("at %d pixels the tree went from %g to %g", size[0], before, after)
+		}
+	}
+	tab.Clean()
+}

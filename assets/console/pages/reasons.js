@@ -59,11 +59,20 @@ function treeRow({ reason, place, type }, { ctx, state }, rows) {
   const problems = ctx.workspace.problemsBelow(placeOf(place));
   return html`<li class=${`tree-row${chosen ? " chosen" : ""}${at}`} role="treeitem" tabindex=${chosen || (!rows.some((r) => r.reason.code === state.path[0]) && rows[0].reason === reason) ? 0 : -1} aria-level=${place.length}
       aria-selected=${String(chosen)} aria-expanded=${below ? String(!closed) : nothing} data-code=${reason.code} data-depth=${Math.min(place.length, 8)} draggable=${ctx.workspace.readOnly ? "false" : "true"}
-      @dragstart=${(e) => { e.dataTransfer.setData("text/plain", reason.code); e.dataTransfer.effectAllowed = "move"; state.dragged = reason.code; }} @click=${() => ctx.navigate(href(reason.code))}>
+      @dragstart=${(e) => { e.dataTransfer.setData("text/plain", reason.code); e.dataTransfer.effectAllowed = "move"; state.dragged = reason.code; }} @click=${() => choose(ctx, reason.code)}>
     <button type="button" class="twist" tabindex="-1" aria-hidden="true" ?disabled=${!below} @click=${(e) => { e.stopPropagation(); toggle(state, reason.code); ctx.update(); }}>${below ? (closed ? "▸" : "▾") : ""}</button>
     <span class="tree-name">${brief(reason.name ?? reason.code)}</span><code class="muted small">${reason.code}</code>
     ${problems ? html`<span class="state bad small">${count(problems, "problem")}</span>` : nothing}
     <span class="muted small tree-type">${[type?.length === 1 && wordOf(type[0]), reason.oee && wordOf(reason.oee)].filter(Boolean).join(" · ")}</span></li>`;
+}
+
+// choose opens a reason where the tree is looked at, and brings its form into view where that stands below the tree.
+function choose(ctx, code) {
+  ctx.navigate(href(code), { still: true });
+  requestAnimationFrame(() => {
+    const form = document.querySelector(".split > :last-child");
+    if (form && getComputedStyle(form).position !== "sticky") form.scrollIntoView({ block: "start" });
+  });
 }
 
 const toggle = (state, code) => { if (!state.closed.delete(code)) state.closed.add(code); };
