@@ -16,8 +16,9 @@ import (
 const (
 	// deepAfter is how far back a line is computed again at once, ms. Beyond that it is in pieces.
 	deepAfter = 2 * day
-	// turnDays and turnTime bound what is computed in pieces before other work of the owner has its turn.
-	turnDays = 16
+	// turnDays and turnTime bound what is computed in pieces before other work of the owner has its turn, of which there is one
+	// a second. Days with few signals take a millisecond or two, so that it is the time that bounds most turns.
+	turnDays = 128
 	turnTime = 300 * time.Millisecond
 )
 
@@ -140,7 +141,7 @@ func (o *owner) deepen(now int64) {
 		return
 	}
 	started := time.Now()
-	for range turnDays {
+	for range o.turnDays {
 		done, err := o.rework(o.timeline, next, now)
 		if err != nil && !o.ends() {
 			o.trouble("the station "+next.code+" cannot be computed again; it is tried again", err)

@@ -62,6 +62,14 @@ func untilComputed(t *testing.T, r *floortest.Rig, each func()) (turns int) {
 	return turns
 }
 
+// inPieces has 16 days at most be computed in a turn, until the floor is opened anew.
+func inPieces(t *testing.T, r *floortest.Rig) {
+	t.Helper()
+	if err := r.Floor.Turns(floortest.Account, 16); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func goodOf(f figures) (units int64) {
 	for _, m := range f.Minutes {
 		for _, p := range m.Parts {
@@ -80,6 +88,7 @@ func TestWhatComesVeryLateIsComputedInPieces(t *testing.T) {
 	before := figuresOf(t, r, press, from, to)
 	moment := floortest.At(3*24*time.Hour + 7*time.Minute)
 	late := floortest.Signal(press, moment, units(70))
+	inPieces(t, r)
 	r.Send(late)
 	turns := untilComputed(t, r, func() {
 		if diff := cmp.Diff(before, figuresOf(t, r, press, from, to)); diff != "" {
@@ -134,6 +143,7 @@ func TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		r := floortest.New(t, floortest.Manifest).Open(nil)
 		weeks(t, r, 70)
+		inPieces(t, r)
 		r.Send(floortest.Signal(press, floortest.At(24*time.Hour+time.Minute), units(70)))
 		restarts := 0
 		untilComputed(t, r, func() {
@@ -146,6 +156,7 @@ func TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing(t *testing.T) {
 			case random.IntN(2) == 0:
 				r.Send(s)
 				r.Open(nil)
+				inPieces(t, r)
 			default:
 				r.Send(s)
 			}
@@ -176,6 +187,7 @@ func TestWhatComesForATimeBeforeAComputingThatWasHardlyBegun(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.StoreUntold(floortest.Signal(press, floortest.At(3*24*time.Hour), units(70)))
+	inPieces(t, r)
 	r.Pass(time.Second, 0)
 	untilComputed(t, r, nil)
 	after := figuresOf(t, r, press, from, to)
@@ -209,10 +221,30 @@ func TestAStationThatCannotBeReadAtAStartForgetsNothingLate(t *testing.T) {
 func TestAKillKeepsHowFarItWas(t *testing.T) {
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	weeks(t, r, 60)
+	inPieces(t, r)
 	r.Send(floortest.Signal(press, floortest.At(24*time.Hour), units(70)))
-	turns := untilComputed(t, r, func() { r.Open(nil) })
-	if turns > 6 {
+	turns := untilComputed(t, r, func() {
+		r.Open(nil)
+		inPieces(t, r)
+	})
+	if turns < 3 || turns > 6 {
 		t.Errorf("with a restart before each turn, two months were computed in %d turns", turns)
+	}
+}
+
+// TestAYearWithFewSignalsIsComputedInAFewTurns: what comes for a time long ago is there in seconds.
+func TestAYearWithFewSignalsIsComputedInAFewTurns(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	if err := r.Floor.Takes(floortest.Account, 0); err != nil {
+		t.Fatal(err)
+	}
+	long := floortest.Signal(press, r.Now().Add(-365*24*time.Hour).UnixMilli(), units(70))
+	r.Send(long)
+	if turns := untilComputed(t, r, nil); turns > 4 {
+		t.Errorf("a year was computed in %d turns", turns)
+	}
+	if got := goodOf(figuresOf(t, r, press, long.At/60_000*60_000, long.At/60_000*60_000+60_000)); got != 70_000_000 {
+		t.Errorf("%d millionths of units", got)
 	}
 }
 

@@ -55,13 +55,15 @@ type owner struct {
 
 	pause func(time.Duration)                   // time.Sleep, but in tests
 	since func(started time.Time) time.Duration // time.Since, but in tests
+	// turnDays is that of the constant, but in tests.
+	turnDays int
 }
 
 func newOwner(f *Floor, account string) *owner {
 	return &owner{
 		f: f, account: account, calls: make(chan func()), hints: make(chan struct{}, 1), quit: make(chan struct{}), loaded: make(chan struct{}),
 		lines: map[string]*line{}, faults: map[fault]int64{}, stirred: map[*line]bool{},
-		pause: time.Sleep, since: time.Since,
+		pause: time.Sleep, since: time.Since, turnDays: turnDays,
 	}
 }
 
