@@ -137,18 +137,7 @@ func (a *App) services() (err error) {
 	}); err != nil {
 		return err
 	}
-	var mailer *auth.Mailer
-	if m := a.cfg.SMTP; m.Host != "" {
-		mailer, err = auth.NewMailer(auth.MailConfig{Host: m.Host, Port: m.Port, Username: m.Username, Password: m.Password, From: m.From, TLS: auth.TLSMode(m.TLS), Log: a.log})
-		if err != nil {
-			return fmt.Errorf("set up mail: %w", err)
-		}
-	}
-	a.auth, err = auth.New(auth.Config{Store: a.store, Accounts: a.accounts, Mailer: mailer, Log: a.log, Clock: a.cfg.Clock})
-	if err != nil {
-		if mailer != nil {
-			mailer.Close()
-		}
+	if a.auth, err = a.newAuth(); err != nil {
 		return err
 	}
 	for _, account := range a.accounts.List(true) {
@@ -164,6 +153,29 @@ func (a *App) services() (err error) {
 		return err
 	}
 	a.keeper = a.newKeeper()
+	a.api = httpapi.New(a.apiConfig())
+	return nil
+}
+
+// newAuth makes the service that knows people, with the mail that is set.
+func (a *App) newAuth() (*auth.Service, error) {
+	var mailer *auth.Mailer
+	if m := a.cfg.SMTP; m.Host != "" {
+		var err error
+		mailer, err = auth.NewMailer(auth.MailConfig{Host: m.Host, Port: m.Port, Username: m.Username, Password: m.Password, From: m.From, TLS: auth.TLSMode(m.TLS), Log: a.log})
+		if err != nil {
+			return nil, fmt.Errorf("set up mail: %w", err)
+		}
+	}
+	s, err := auth.New(auth.Config{Store: a.store, Accounts: a.accounts, Mailer: mailer, Log: a.log, Clock: a.cfg.Clock})
+	if err != nil && mailer != nil {
+		mailer.Close()
+	}
+	return s, err
+}
+
+// apiConfig gives the API what it serves.
+func (a *App) apiConfig() httpapi.Config {
 	api := httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Board: a.board, Corrections: a.corrections, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
@@ -177,8 +189,7 @@ func (a *App) services() (err error) {
 	if a.host != nil {
 		api.Status, api.Compact, api.Restorer, api.Lines = a.host.status, a.host.Compact, a.host, a.host.lines.Lines
 	}
-	a.api = httpapi.New(api)
-	return nil
+	return api
 }
 
 // start begins what goes on in the background of a service. Close ends it.

@@ -135,28 +135,9 @@ func (f field) checkItem(text, item string) (string, error) {
 	if strings.Contains(values, "?") {
 		return "", invalid("%s must be %s; %s is not accepted, * stands for any", f.name, f.limits, quote(values))
 	}
-	lowText, highText, ranged := strings.Cut(values, "-")
-	low, err := f.value(lowText)
+	low, high, err := f.bounds(values, stepped)
 	if err != nil {
 		return "", err
-	}
-	high := low
-	switch {
-	case ranged:
-		if high, err = f.value(highText); err != nil {
-			return "", err
-		}
-		if f.highest == 7 && high == 0 && low > 0 && strings.EqualFold(highText, "sun") {
-			high = 7 // fri-sun
-		}
-		if high < low {
-			return "", invalid("%s must be a range that runs upwards; it is %s", f.name, quote(values))
-		}
-	case stepped:
-		high = max(low, f.highest)
-		if f.highest == 7 {
-			high = max(low, 6) // 7 would be a second Sunday
-		}
 	}
 	if f.highest != 7 || high < 7 {
 		return item, nil
@@ -166,6 +147,32 @@ func (f field) checkItem(text, item string) (string, error) {
 		list = append(list, strconv.Itoa(v%7))
 	}
 	return strings.Join(list, ","), nil
+}
+
+// bounds reads a value or a range of them. A single value with a step is a range up to the field's end.
+func (f field) bounds(values string, stepped bool) (low, high int, err error) {
+	lowText, highText, ranged := strings.Cut(values, "-")
+	if low, err = f.value(lowText); err != nil {
+		return 0, 0, err
+	}
+	switch {
+	case ranged:
+		if high, err = f.value(highText); err != nil {
+			return 0, 0, err
+		}
+		if f.highest == 7 && high == 0 && low > 0 && strings.EqualFold(highText, "sun") {
+			high = 7 // fri-sun
+		}
+		if high < low {
+			return 0, 0, invalid("%s must be a range that runs upwards; it is %s", f.name, quote(values))
+		}
+		return low, high, nil
+	case stepped && f.highest == 7:
+		return low, max(low, 6), nil // 7 would be a second Sunday
+	case stepped:
+		return low, max(low, f.highest), nil
+	}
+	return low, low, nil
 }
 
 // value reads a number or a name.

@@ -175,7 +175,16 @@ func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.S
 	if err = add(from, whole.Start); err != nil {
 		return s, nil, nil, err
 	}
-	through := int64(0)
+	sums, energies, through, err := o.keptRows(l, s, whole)
+	if err != nil {
+		return s, nil, nil, err
+	}
+	rows, used = append(rows, sums...), append(used, energies...)
+	return s, rows, used, add(max(whole.Start, through), to)
+}
+
+// keptRows gives what is kept of a line in whole hours, as far as that is without a gap: through is how far.
+func (o *owner) keptRows(l *line, s *station.Station, whole calendar.Range) (rows []oee.Row, used []energy.Row, through int64, err error) {
 	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
 		sums, energies, until, err := o.f.cfg.History.Rows(tx, o.account, l.code, whole.Start, whole.End)
 		if through = s.Calendar.Bucket(until, calendar.UnitHour).Start; err != nil || through <= whole.Start {
@@ -186,13 +195,10 @@ func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.S
 				return err
 			}
 		}
-		rows, used = append(rows, sums...), append(used, energies...)
+		rows, used = sums, energies
 		return nil
 	})
-	if err != nil {
-		return s, nil, nil, err
-	}
-	return s, rows, used, add(max(whole.Start, through), to)
+	return rows, used, through, err
 }
 
 // Live is a station as it is now.
