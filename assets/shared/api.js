@@ -38,6 +38,10 @@ export async function request(method, path, { body, headers = {}, signal, signIn
     connection.lost();
     throw new ApiError(0, "unreachable", "the service does not answer; it may be starting again, or the network is gone");
   }
+  if (response.ok && response.headers.get("Content-Type")?.startsWith("text/html")) { // the service never says that here
+    connection.lost();
+    throw new ApiError(0, "unreachable", "somebody else answers in the service's place, such as a guest network");
+  }
   if (response.ok) {
     connection.back();
     return { status: response.status, headers: response.headers, body: content };
@@ -124,7 +128,7 @@ class Connection extends EventTarget {
     this.#timer = 0;
     try {
       const response = await fetch("/ready", { cache: "no-store", signal: AbortSignal.timeout(10_000) }); // a dead network does not answer at all
-      if (response.ok) return this.back();
+      if (response.ok && response.headers.has("X-Time")) return this.back(); // and nobody in its place
       const body = await response.json().catch(() => null);
       this.#set(false, body?.errorMessage ?? "");
     } catch {

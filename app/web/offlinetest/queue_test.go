@@ -192,29 +192,6 @@ func TestARefusedActionIsTold(t *testing.T) {
 	}
 }
 
-// What others answer in the service's place, such as a guest network's page or a proxy, is no word on what was done: it waits.
-func TestSomebodyElseAnswers(t *testing.T) {
-	s, line, tab := wired(t)
-	for i, place := range []string{"/auth/profile", "/production"} {
-		line.Cut()
-		leave(tab, 10+i)
-		tab.Eval(fmt.Sprintf(`(() => {
-			globalThis.real ??= fetch;
-			globalThis.answers = 0;
-			const said = [401, 403, 404, 405, 413, 200];
-			globalThis.fetch = (at, how) => (String(at).startsWith(%q) && globalThis.answers < said.length ? Promise.resolve(new Response("<h1>Guests</h1>", { status: said[globalThis.answers++], headers: { "Content-Type": "text/html" } })) : real(at, how));
-		})()`, place))
-		line.Mend()
-		tab.Until(`queue.send().then(() => answers === 6 && queue.waiting.length === 0)`)
-		if got := webtest.Eval[string](tab, `JSON.stringify([queue.refused, queue.signedOut])`); got != "[[],false]" {
-			t.Errorf("where another one answers to %s: %s", place, got)
-		}
-	}
-	if got := entered(s); !slices.Equal(got, []int{10, 11}) {
-		t.Errorf("entered: %v", got)
-	}
-}
-
 // Of somebody else's actions none is sent in another one's name.
 func TestActionsBelongToWhoDidThem(t *testing.T) {
 	s, line, tab := wired(t)
