@@ -122,6 +122,9 @@ func TestBackups(t *testing.T) {
 
 	button(tab, "#main tbody", "Verify "+name)
 	says(tab, "dialog h2", "whole")
+	if got := tab.Text("dialog .facts"); !strings.Contains(got, "API keys") || strings.Contains(got, "authUser") {
+		t.Errorf("what is in the backup is told as %q", got)
+	}
 	looks(tab, "backups-verified", false)
 	button(tab, "dialog footer", "Close")
 

@@ -101,6 +101,10 @@ func TestKeys(t *testing.T) {
 	tab.Eval(`((d) => { d.value = "` + time.Now().AddDate(0, 0, 40).Format(time.DateOnly) + `"; d.dispatchEvent(new Event("change")); })(document.querySelector("#f-ask-expiresAt"))`)
 	button(tab, "dialog footer", "Make the key")
 	key := once(t, tab)
+	tab.Press(kb.Enter + kb.Enter) // pressed again by who made it with that key
+	if got := webtest.Eval[string](tab, `getSelection().toString() || document.activeElement.value?.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)`); got != key {
+		t.Errorf("what can be copied at once is %q", got)
+	}
 	looks(tab, "keys-made", true)
 	button(tab, "dialog footer", "Done")
 	tab.Until(row("Wallboard") + `.includes("in 40 d")`)

@@ -4,7 +4,7 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { del, get, post, put, request } from "../../shared/api.js";
 import { ask, clean } from "../../shared/ask.js";
 import { confirm, openDialog, sentence, toast } from "../../shared/dialog.js";
-import { ago, bytes, count, time } from "../../shared/format.js";
+import { ago, bytes, count, number, time } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 
 const origins = { scheduled: "scheduled", manual: "made by hand", uploaded: "from elsewhere" };
@@ -146,6 +146,9 @@ async function bring({ ctx, state, load }, input) {
 
 const passphrase = (backup) => (backup.encrypted ? [{ name: "passphrase", label: "Passphrase", kind: "password", hint: "Not set: the one of scheduled backups." }] : []);
 
+// What people know of what a backup counts, which is by kinds of records.
+const held = { account: "Accounts", authUser: "Users", authKey: "API keys", authTablet: "Tablets", authDevice: "Devices", revision: "Revisions", schedule: "Schedules", issue: "Stops", audit: "Audit records" };
+
 async function verify(backup) {
   const run = (values) => post(`/backup/${encodeURIComponent(backup.name)}/verify`, clean(values));
   const answer = backup.encrypted ? await ask({ title: `Verify ${backup.name}`, action: "Verify", fields: () => passphrase(backup), send: run })
@@ -154,7 +157,8 @@ async function verify(backup) {
   const { result } = answer;
   await openDialog(({ close }) => ({
     title: "The backup is whole",
-    body: html`<dl class="facts"><dt>Made</dt><dd>${time(result.madeAt)} by version ${result.app}</dd>${Object.entries(result.counts).map(([name, n]) => html`<dt>${name}</dt><dd>${count(n, "record")}</dd>`)}</dl>
+    body: html`<dl class="facts"><dt>Made</dt><dd>${time(result.madeAt)} by version ${result.app}</dd>${Object.entries(held).map(([name, word]) => (name in result.counts ? html`<dt>${word}</dt><dd>${number(result.counts[name])}</dd>` : nothing))}
+      <dt>In all</dt><dd>${count(Object.values(result.counts).reduce((sum, n) => sum + n, 0), "record")}</dd></dl>
       ${result.omitted.length ? html`<p class="notice wait">${backup.encrypted ? "These were left out" : "It is not encrypted, so these were left out"}: ${result.omitted.join(", ")}.</p>` : nothing}`,
     actions: html`<button type="button" class="button primary" autofocus @click=${() => close()}>Close</button>`,
   }));
