@@ -135,31 +135,16 @@ func (s *Service) load() error {
 		if r.devices, err = loadDevices(tx); err != nil {
 			return err
 		}
-		for item, err := range users.Scan(tx, kv.Range{}) {
-			if err != nil {
-				return err
-			}
-			r.users[item.Key] = &item.Value
+		if err := each(tx, users, func(k place, v *userRecord) { r.users[k] = v }); err != nil {
+			return err
 		}
-		for item, err := range keys.Scan(tx, kv.Range{}) {
-			if err != nil {
-				return err
-			}
-			r.keys[item.Key] = &item.Value
+		if err := each(tx, keys, func(k string, v *keyRecord) { r.keys[k] = v }); err != nil {
+			return err
 		}
-		for item, err := range sessions.Scan(tx, kv.Range{}) {
-			if err != nil {
-				return err
-			}
-			r.sessions[item.Key] = &item.Value
+		if err := each(tx, sessions, func(k string, v *sessionRecord) { r.sessions[k] = v }); err != nil {
+			return err
 		}
-		for item, err := range keyUses.Scan(tx, kv.Range{}) {
-			if err != nil {
-				return err
-			}
-			used[item.Key] = item.Value
-		}
-		return nil
+		return each(tx, keyUses, func(k string, v *audit.Time) { used[k] = *v })
 	})
 	if err != nil {
 		return err
@@ -172,6 +157,17 @@ func (s *Service) load() error {
 			key.use.at.Store(at.UnixMilli())
 			key.use.written.Store(at.UnixMilli())
 		}
+	}
+	return nil
+}
+
+// each goes through all that a bucket holds.
+func each[K, V any](tx *kv.Tx, b *kv.Bucket[K, V], use func(K, *V)) error {
+	for item, err := range b.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		use(item.Key, &item.Value)
 	}
 	return nil
 }

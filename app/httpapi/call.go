@@ -143,9 +143,18 @@ func (c *call) bytes() ([]byte, error) {
 	if c.r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
+	b, err := readBody(body, c.r.ContentLength, limit)
+	if err == nil && c.route.once {
+		c.sent = b
+	}
+	return b, err
+}
+
+// readBody reads a body of a length, or less than 0 where that is not told.
+func readBody(body io.Reader, length, limit int64) ([]byte, error) {
 	var b bytes.Buffer
-	if n := c.r.ContentLength; n > 0 {
-		b.Grow(int(min(n, bodyLimit)) + bytes.MinRead) // a claim of more is believed as it arrives
+	if length > 0 {
+		b.Grow(int(min(length, bodyLimit)) + bytes.MinRead) // a claim of more is believed as it arrives
 	}
 	if _, err := b.ReadFrom(body); err != nil {
 		if tooBig := (*http.MaxBytesError)(nil); errors.As(err, &tooBig) {
@@ -155,9 +164,6 @@ func (c *call) bytes() ([]byte, error) {
 			return nil, errdefs.New(errdefs.Invalid, "the body ended before it was complete, or took too long to arrive")
 		}
 		return nil, &errdefs.Error{Kind: errdefs.Invalid, Message: "the body could not be read", Err: err}
-	}
-	if c.route.once {
-		c.sent = b.Bytes()
 	}
 	return b.Bytes(), nil
 }

@@ -62,33 +62,8 @@ type Figures struct {
 
 // Figures works the ratios out.
 func (t *Terms) Figures(p Profile) Figures {
-	production := t.Of(monitor.Production) - t.Times[monitor.Production][monitor.NoData]
-	ran := func(k monitor.Kind) int64 { return t.Times[k][monitor.Productive] + t.Times[k][monitor.Slow] }
-	setup := t.Paused[RoleSetup] + t.Paused[RoleChangeover]
-	run := production - t.Times[monitor.Production][monitor.Downtime]
 	var f Figures
-	switch p {
-	case ProfileISO22400:
-		producing := float64(ran(monitor.Production))
-		f.A = ratio(producing, float64(production-t.Down[monitor.Production][RolePlanned]+setup))
-		f.P = ratio(t.IdealTime, producing)
-	case ProfileVorne:
-		f.A = ratio(float64(run), float64(production+setup+t.Paused[RolePlanned]))
-		f.P = ratio(t.IdealTime, float64(run))
-	case ProfileEvocon:
-		shift := t.Shift() - t.Was(monitor.NoData)
-		planned := t.Paused[RoleNone] + t.Paused[RolePlanned]
-		for _, k := range []monitor.Kind{monitor.Unscheduled, monitor.Production} {
-			planned += t.Down[k][RolePlanned]
-		}
-		slow := t.Times[monitor.Unscheduled][monitor.Slow] + t.Times[monitor.Production][monitor.Slow]
-		producing := ran(monitor.Unscheduled) + ran(monitor.Production) + t.Ran[RoleSetup] + t.Ran[RoleChangeover]
-		f.A = ratio(float64(producing), float64(shift-planned))
-		f.P = ratio(float64(producing-slow), float64(producing))
-	default:
-		f.A = ratio(float64(run), float64(production))
-		f.P = ratio(float64(t.All)/monitor.Micro, t.Target)
-	}
+	f.A, f.P = t.timeAndSpeed(p)
 	if !t.HasRate && p != ProfileEvocon {
 		f.P.Known, f.P.Value, f.P.AboveOne = false, 0, false
 	}
@@ -106,6 +81,42 @@ func (t *Terms) Figures(p Profile) Figures {
 			f.OEE.Cause = f.P.Cause
 		}
 	}
-	f.Coverage = ratio(float64(production+t.Excluded[monitor.Production]), float64(t.Of(monitor.Production)))
+	f.Coverage = ratio(float64(t.known()+t.Excluded[monitor.Production]), float64(t.Of(monitor.Production)))
 	return f
+}
+
+// known is the scheduled production of which something is known, ms.
+func (t *Terms) known() int64 {
+	return t.Of(monitor.Production) - t.Times[monitor.Production][monitor.NoData]
+}
+
+// timeAndSpeed works out availability and performance.
+func (t *Terms) timeAndSpeed(profile Profile) (a, p Ratio) {
+	production := t.known()
+	ran := func(k monitor.Kind) int64 { return t.Times[k][monitor.Productive] + t.Times[k][monitor.Slow] }
+	setup := t.Paused[RoleSetup] + t.Paused[RoleChangeover]
+	run := production - t.Times[monitor.Production][monitor.Downtime]
+	switch profile {
+	case ProfileISO22400:
+		producing := float64(ran(monitor.Production))
+		a = ratio(producing, float64(production-t.Down[monitor.Production][RolePlanned]+setup))
+		p = ratio(t.IdealTime, producing)
+	case ProfileVorne:
+		a = ratio(float64(run), float64(production+setup+t.Paused[RolePlanned]))
+		p = ratio(t.IdealTime, float64(run))
+	case ProfileEvocon:
+		shift := t.Shift() - t.Was(monitor.NoData)
+		planned := t.Paused[RoleNone] + t.Paused[RolePlanned]
+		for _, k := range []monitor.Kind{monitor.Unscheduled, monitor.Production} {
+			planned += t.Down[k][RolePlanned]
+		}
+		slow := t.Times[monitor.Unscheduled][monitor.Slow] + t.Times[monitor.Production][monitor.Slow]
+		producing := ran(monitor.Unscheduled) + ran(monitor.Production) + t.Ran[RoleSetup] + t.Ran[RoleChangeover]
+		a = ratio(float64(producing), float64(shift-planned))
+		p = ratio(float64(producing-slow), float64(producing))
+	default:
+		a = ratio(float64(run), float64(production))
+		p = ratio(float64(t.All)/monitor.Micro, t.Target)
+	}
+	return a, p
 }
