@@ -9,6 +9,8 @@ import (
 
 	"opsmon/app/web/webtest"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -55,6 +57,17 @@ func TestTuner(t *testing.T) {
 	tab.Until(`location.search.includes("threshold=5min")`)
 	tab.Axe()
 	tab.Shot("tuner")
+	tab.Do(chromedp.EmulateViewport(718, 1000)) // A4 without its margins
+	if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := webtest.Eval[string](tab, `((name, main, table) => (main.includes(name) ? "" : main + " without " + name) + (table.getBoundingClientRect().right > table.closest(".card").getBoundingClientRect().right ? " and the table is cut" : ""))(document.querySelector(".tuner-station").selectedOptions[0].text, document.querySelector(".figure-card").innerText, document.querySelector(".tuned"))`); got != "" {
+		t.Errorf("it prints %s", got)
+	}
+	tab.Do(chromedp.EmulateViewport(webtest.Laptop.Width, webtest.Laptop.Height))
+	if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}); err != nil {
+		t.Fatal(err)
+	}
 	tab.Click("[data-figure=availability] button.figure") // how the one of now came about
 	tab.Until(fmt.Sprintf(`document.querySelector("dialog[open] h2")?.textContent.includes("Availability") && document.querySelector("dialog[open]").textContent.includes("%.2f")`, 100*want.Before.Figures.Availability))
 	tab.Press(kb.Escape)

@@ -137,7 +137,7 @@ class Page {
   found() {
     const { stood, knobs, station } = this.seen, zone = station.plant?.timezone ?? this.names.plantOf(this.code)?.timezone;
     const marks = this.marks();
-    const sum = html`<p class="muted">${rangeText(`${stood.from}/${stood.to}`, zone)}: ${count(stood.lengths.count, "stretch", "stretches")} without production, ${spell(stood.lengths.totalMs)} in all.</p>`;
+    const sum = html`<p class="muted"><bdi>${this.names.station(this.code)?.name ?? this.code}</bdi>, ${rangeText(`${stood.from}/${stood.to}`, zone)}: ${count(stood.lengths.count, "stretch", "stretches")} without production, ${spell(stood.lengths.totalMs)} in all.</p>`;
     return html`<div class="tuner-parts">${histogram({ lengths: stood.lengths, by: this.by, marks, name: `standstill-${this.code}`, switched: html`${sum}${segmented({ name: "by", label: "What the columns show", value: this.by, options: [{ value: "count", label: "How many" }, { value: "totalMs", label: "How long in all" }], change: (by) => { this.by = by; this.ctx.update(); } })}` })}
       ${knobs.length ? html`<div class="stack"><section class="card stack" aria-label="Settings"><h2>Settings</h2>${knobs.map((k) => this.knob(k))}
           <button type="button" class="button small" ?disabled=${!this.differs} @click=${() => { this.values = Object.fromEntries(knobs.map((k) => [k.name, k.now])); this.turned = true; this.tune(0); }}>As they are now</button></section>
