@@ -7,7 +7,7 @@ import { keep } from "../shared/keep.js";
 import { moment, now, remember, sure, whenAt } from "../shared/clock.js";
 
 const patience = 2500; // ms that an action may be on its way before it is said to wait
-const limit = 15_000; // ms for an answer; on bad Wi-Fi none may ever come
+const limit = 15_000, longest = 60_000; // ms for an answer, at first and at most; on bad Wi-Fi none may ever come, or late
 const out = 15; // seconds between looks whether who did what waits has signed in again, such as in another tab
 const pauses = [1, 2, 4, 8, 15]; // seconds between attempts
 const week = 7 * 86400_000; // ms
@@ -189,9 +189,12 @@ class Queue extends EventTarget {
     }
   }
 
+  // soon ends what takes too long; it waits longer with each attempt, as on a slow line every answer may take so long.
+  #soon() { return AbortSignal.timeout(Math.min(longest, limit * (1 + this.#attempt))); }
+
   // isMe tells whether the service takes what is sent for that of whose it is: somebody else may have signed in beside.
   async #isMe() {
-    const { body } = await request("GET", "/auth/profile", { signal: AbortSignal.timeout(limit), signIn: false });
+    const { body } = await request("GET", "/auth/profile", { signal: this.#soon(), signIn: false });
     const me = whoIs(body.result) === this.#who;
     if (me !== !this.signedOut) {
       this.signedOut = !me;
@@ -201,16 +204,15 @@ class Queue extends EventTarget {
   }
 
   async #ask(action) {
-    const signal = () => AbortSignal.timeout(limit);
     if (action.stamp) { // it was done when nothing was heard of the service's clock yet
-      if (!sure()) await request("GET", "/health", { signal: signal() });
+      if (!sure()) await request("GET", "/health", { signal: this.#soon() });
       const when = whenAt(action.moment);
       stampIt(action, when.at);
       action.unsure = !when.sure;
       await keep.setSurely(`queue:${action.id}`, action); // what is sent again must be the same
     }
     const path = await this.#path(action);
-    const { headers, body: answer } = await request(action.method, path, { body: action.body, headers: { "Idempotency-Key": action.key, "X-For": encodeURI(action.who) }, signal: signal(), signIn: false });
+    const { headers, body: answer } = await request(action.method, path, { body: action.body, headers: { "Idempotency-Key": action.key, "X-For": encodeURI(action.who) }, signal: this.#soon(), signIn: false });
     if (!headers.get("X-Time")) throw new ApiError(0, "unreachable", "somebody else answers in the service's place"); // such as a guest network's page
     return answer;
   }
