@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
 	"opsmon/app/web/webtest"
 )
 
@@ -42,6 +45,15 @@ func TestCorrections(t *testing.T) {
 	tab.Axe()
 	button(tab, ".maker", "Look at the effect")
 	tab.Until(`document.querySelector(".effects tbody tr")`)
+	if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := webtest.Eval[string](tab, `getComputedStyle(document.querySelector(".effects")).maxHeight`); got != "none" {
+		t.Errorf("of the figures before and after paper has %s", got)
+	}
+	if _, err := chromedp.Call(tab.Context(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}); err != nil {
+		t.Fatal(err)
+	}
 	if got := tab.Text(".effects tbody"); !strings.Contains(got, "Пресс 1") || !strings.Contains(got, "−3 min") {
 		t.Errorf("the effect is %q", got)
 	}
