@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -147,12 +148,16 @@ var watched = map[string]struct {
 	severity httpapi.Severity
 }{
 	"clock": {"clock", httpapi.SeverityProblem}, "time zone": {"timeZone", httpapi.SeverityWarning}, "disk space": {"disk", httpapi.SeverityProblem},
-	"certificate": {"certificate", httpapi.SeverityProblem}, "backup": {"backup", httpapi.SeverityProblem},
+	"certificate": {"certificate", httpapi.SeverityProblem}, "settings": {"settings", httpapi.SeverityProblem}, "backup": {"backup", httpapi.SeverityProblem},
 }
 
 // patient is the appliance as the doctor takes it.
 func (a *App) patient(st httpapi.Status) doctor.Subject {
 	s := doctor.Subject{DataDir: a.cfg.DataDir, Command: "app", Running: true, Listen: st.Listen, Certificate: shownCertificate(st.Certificate), Zones: a.zones()}
+	s.Waiting = WaitingSettings(a.cfg.DataDir)
+	if text, err := os.ReadFile(filepath.Join(a.cfg.DataDir, ConfigFile)); err == nil { // as the next start would read it
+		s.Settings = a.cfg.unusable(text)
+	}
 	if a.host != nil {
 		s.Hosts = a.host.hosts()
 	}

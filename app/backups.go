@@ -113,6 +113,13 @@ func (a *App) backupConfig() (backup.Config, error) {
 	cfg := backup.Config{
 		Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock,
 		SecretSettings: secretSettings, MinFreePercent: freePercent,
+		Usable: func(text []byte) error {
+			err := a.cfg.unusable(text)
+			if err != nil {
+				a.log.Error("a backup is made with settings that cannot be used, also not by the next start of the service: mend app.yaml", slog.Any("error", err))
+			}
+			return err
+		},
 	}
 	if err := a.makeBackupDir(); err != nil {
 		return cfg, err

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,29 @@ func (c Config) Check() error {
 		return err
 	}
 	return c.checkBackup()
+}
+
+// unusable says what keeps an app.yaml of a text from being used where c holds now: it does not parse, or Check refuses it,
+// also with what flags and the environment give besides. Error: *SettingError.
+func (c Config) unusable(text []byte) error {
+	cfg, err := parseConfig(c.DataDir, text, func(string) string { return "" })
+	if err != nil {
+		return err
+	}
+	alone := cfg.Check()
+	if alone == nil || cfg.fromEnvironment(os.Getenv) != nil {
+		return alone
+	}
+	given := c.settings()
+	for name, field := range cfg.settings() {
+		if c.fixed(name) != "" {
+			field.Set(given[name])
+		}
+	}
+	if cfg.Check() == nil {
+		return nil
+	}
+	return alone
 }
 
 func (c Config) checkSignals() error {

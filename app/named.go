@@ -1,7 +1,7 @@
 package app
 
 import (
-	"log/slog"
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,12 +17,15 @@ const NamedDir = "files"
 // namedFile is a file that a setting names.
 type namedFile struct{ setting, kept, path string }
 
+// nameableFile is a file that settings can name. path gives "" where they name none.
+type nameableFile struct {
+	setting, kept string
+	path          func(c Config) string
+}
+
 // nameable are the files that settings can name. kept is what one is called in backups and where a restore puts it, whatever
 // its path was.
-var nameable = []struct {
-	setting, kept string
-	path          func(c Config) string // "" = none is named
-}{
+var nameable = []nameableFile{
 	{"tls", NamedDir + "/tls.crt", func(c Config) string { cert, _, _ := c.certificate(); return cert }}, // Check tells what is wrong with it
 	{"tls", NamedDir + "/tls.key", func(c Config) string { _, key, _ := c.certificate(); return key }},
 	{passphraseSetting, NamedDir + "/backup.passphrase", func(c Config) string { return c.Backup.PassphraseFile }},
@@ -69,20 +72,40 @@ func (c Config) Missing() (list []MissingFile) {
 	return list
 }
 
-// namedFiles are the files that app.yaml names now, for an encrypted backup; others, which a flag or the environment names,
-// would mean nothing to the settings that are in it. Those of the certificate authority's folder are in it as the service's own.
+// namedFiles are the files that app.yaml names now, or named when it could be read last, for an encrypted backup; others, which
+// a flag or the environment names, would mean nothing to the settings that are in it. Those of the certificate authority's folder are in it as the service's own.
 func (a *App) namedFiles(own []backup.File) (files []backup.File) {
 	cfg, err := ReadConfig(a.cfg.DataDir, func(string) string { return "" })
 	if err != nil {
-		a.log.Warn("the files that app.yaml names are in no backup, since it cannot be read", slog.Any("error", err))
-		return nil
+		cfg = a.cfg // as it was when the service read it
 	}
 	for _, f := range cfg.named() {
+		if err != nil && cfg.fixed(f.setting) != "" {
+			continue
+		}
 		if !slices.ContainsFunc(own, func(o backup.File) bool { return filepath.Join(cfg.DataDir, filepath.FromSlash(o.Name)) == f.path }) {
 			files = append(files, backup.File{Name: f.kept, From: f.path, Secret: true, Opens: f.setting == passphraseSetting})
 		}
 	}
 	return files
+}
+
+// unnamed gives the files of the backup whose settings cannot be read: all that take the place of nothing here.
+func (r *restore) unnamed() (files []namedFile) {
+	for _, f := range nameable {
+		if slices.ContainsFunc(r.prepared.Manifest.Entries, func(e backup.Entry) bool { return e.Name == f.kept }) && !r.taken(f.setting) {
+			files = append(files, namedFile{f.setting, f.kept, ""})
+		}
+	}
+	return files
+}
+
+// taken tells whether a file lies already where one that a setting names would be put: the settings that are here may name it.
+func (r *restore) taken(setting string) bool {
+	return slices.ContainsFunc(nameable, func(f nameableFile) bool {
+		_, err := os.Lstat(r.at(f.kept))
+		return f.setting == setting && !errors.Is(err, os.ErrNotExist)
+	})
 }
 
 // bring has those files of a backup put in place that its settings name and that cannot be read here, below the data
@@ -117,7 +140,7 @@ func (r *restore) bring() error {
 func (r *restore) wanted(text []byte) (files []namedFile, values map[string]string) {
 	cfg, err := parseConfig(r.cfg.DataDir, text, os.Getenv)
 	if err != nil {
-		return nil, nil // swap tells
+		return r.unnamed(), nil // the result tells what is wrong
 	}
 	entries := r.prepared.Manifest.Entries
 	missing := slices.DeleteFunc(cfg.Missing(), func(m MissingFile) bool { // what comes with the authority's folder does not
@@ -126,7 +149,7 @@ func (r *restore) wanted(text []byte) (files []namedFile, values map[string]stri
 	parts, moved := map[string][]string{}, map[string]bool{}
 	for _, f := range cfg.named() {
 		at := f.path
-		if cfg.fixed(f.setting) == "" && slices.ContainsFunc(missing, func(m MissingFile) bool { return m.Setting == f.setting }) &&
+		if cfg.fixed(f.setting) == "" && (r.prepared.Unusable == nil || !r.taken(f.setting)) && slices.ContainsFunc(missing, func(m MissingFile) bool { return m.Setting == f.setting }) &&
 			slices.ContainsFunc(entries, func(e backup.Entry) bool { return e.Name == f.kept }) {
 			files, at = append(files, f), f.kept
 			moved[f.setting] = moved[f.setting] || r.at(f.kept) != f.path

@@ -85,6 +85,9 @@ func (h *Host) Restore(ctx context.Context, in RestoreInput) (Restored, error) {
 		return Restored{}, err
 	}
 	r.tidy()
+	if wrong := r.result.SettingsProblem; wrong != "" {
+		h.log.Error("the settings of the backup that was restored cannot be used", slog.String("error", wrong))
+	}
 	h.log.Warn("a backup was restored", slog.String("file", in.Name), slog.Time("madeAt", r.prepared.Manifest.MadeAt), slog.String("previous", r.result.Previous))
 	return r.result, nil
 }
@@ -144,7 +147,7 @@ func prepareRestore(ctx context.Context, cfg Config, in RestoreInput) (*restore,
 	}
 	detail := map[string]string{"madeAt": audit.Timestamp(about.MadeAt), "app": about.App}
 	p, err := backup.Prepare(ctx, backup.RestoreConfig{
-		Path: in.Path, Passphrase: in.Passphrase, Dir: cfg.DataDir, Store: storeConfig(cfg), Progress: in.Progress, Clock: cfg.Clock,
+		Path: in.Path, Passphrase: in.Passphrase, Dir: cfg.DataDir, Store: storeConfig(cfg), Usable: cfg.unusable, Progress: in.Progress, Clock: cfg.Clock,
 		Transform: func(tx *kv.Tx) error {
 			if err := auth.EndSignIns(tx); err != nil {
 				return err
@@ -168,30 +171,20 @@ func prepareRestore(ctx context.Context, cfg Config, in RestoreInput) (*restore,
 	return r, nil
 }
 
-// swap makes the exchange, and looks at the settings that came with it: a service that could not start again with them
-// is not left behind. The undo puts everything back.
+// swap makes the exchange and says what it has changed. The undo puts everything back.
 func (r *restore) swap() (undo func() error, err error) {
 	dir, m := r.cfg.DataDir, r.prepared.Manifest
-	before, _ := os.ReadFile(filepath.Join(dir, ConfigFile)) // unreadable is as good as not there
+	before, _ := os.ReadFile(r.at(ConfigFile)) // unreadable is as good as not there
 	swapped, err := r.prepared.Swap()
 	if err != nil {
 		return nil, err
 	}
-	err = r.handOver(m)
-	if swapped.Settings == backup.SettingsRestored {
-		after, readErr := os.ReadFile(filepath.Join(dir, ConfigFile))
-		err = errors.Join(err, readErr)
-		r.result.SettingsChanged = string(before) != string(after)
-		if r.result.SettingsChanged && err == nil {
-			var cfg Config
-			if cfg, err = ReadConfig(dir, os.Getenv); err == nil {
-				err = cfg.Check()
-			}
-		}
-	}
-	if err != nil {
+	if err := r.handOver(m); err != nil {
 		return nil, errors.Join(fmt.Errorf("what was restored cannot be used, and what was there before was put back: %w", err), swapped.Undo())
 	}
+	after, _ := os.ReadFile(r.at(ConfigFile))
+	r.result.SettingsChanged = string(before) != string(after)
+	r.tellUnusable()
 	r.result.MadeAt, r.result.App, r.result.Previous, r.result.Settings, r.result.Omitted = audit.TimeOf(m.MadeAt), m.App, swapped.Previous, swapped.Settings, append([]string{}, m.Omitted...)
 	for _, name := range m.Omitted {
 		if strings.HasPrefix(name, CertificateDir+"/") {
@@ -209,10 +202,39 @@ func (r *restore) swap() (undo func() error, err error) {
 	return swapped.Undo, nil
 }
 
+// tellUnusable says what is wrong with the backup's settings, and where they are now.
+func (r *restore) tellUnusable() {
+	wrong, setting := r.prepared.Unusable, (*SettingError)(nil)
+	if wrong == nil {
+		return
+	}
+	r.result.SettingsFile = r.at(backup.SettingsBeside)
+	if errors.As(wrong, &setting) {
+		if at, found := strings.CutPrefix(setting.Origin, r.at(ConfigFile)); found {
+			wrong = &SettingError{r.result.SettingsFile + at, setting.Err}
+		}
+	}
+	r.result.SettingsProblem = wrong.Error()
+}
+
+// WaitingSettings gives the path of settings that came with a backup, could not be used and wait for somebody in a data
+// directory; "" when there are none.
+func WaitingSettings(dataDir string) string {
+	path := filepath.Join(dataDir, backup.SettingsBeside)
+	if _, err := os.Lstat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
 // handOver gives what root has restored to the owner of the data directory.
 func (r *restore) handOver(m backup.Manifest) error {
+	names := []string{backup.SettingsBeside}
 	for _, e := range m.Entries {
-		path := r.at(e.Name)
+		names = append(names, e.Name)
+	}
+	for _, name := range names {
+		path := r.at(name)
 		if dir := filepath.Dir(path); dir != filepath.Clean(r.cfg.DataDir) {
 			if err := handOver(r.cfg.DataDir, dir); err != nil {
 				return err

@@ -51,10 +51,10 @@ func (a *App) keepUp(ctx context.Context) {
 
 // upkeep removes what has had its time: expired sessions, links and keys, signals, what stations did, what people did and
 // said, keys of requests that were done, and audit records past their retention. What one room cannot remove keeps no other
-// from it.
+// from it. While settings of a backup wait nothing is removed: they say how long things are kept.
 func (a *App) upkeep(ctx context.Context) error {
 	now, believed, err := a.believe()
-	if err != nil || !believed {
+	if err != nil || !believed || WaitingSettings(a.cfg.DataDir) != "" {
 		return err
 	}
 	return errors.Join(

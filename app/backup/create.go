@@ -29,6 +29,9 @@ type Config struct {
 	Files          []File   // of the data directory, besides the store and app.yaml; what is not there is listed as left out
 	SecretSettings []string // settings of app.yaml that hold a secret, such as smtp.password
 
+	// Usable says what keeps an app.yaml of a text from being used: the backup notes it. nil = every text can be used.
+	Usable func(text []byte) error
+
 	MinFreePercent int                     // of the backup's disk that must stay free; 0 = no limit
 	Progress       func(done, total int64) // called now and then, by one goroutine at a time; units have no meaning. May be nil
 	Clock          func() time.Time        // nil = time.Now
@@ -235,6 +238,9 @@ func (cfg *Config) fill() {
 	if cfg.Progress == nil {
 		cfg.Progress = func(int64, int64) {}
 	}
+	if cfg.Usable == nil {
+		cfg.Usable = func([]byte) error { return nil }
+	}
 	if cfg.step == nil {
 		cfg.step = failpoint.At
 	}
@@ -302,14 +308,9 @@ func (p *packing) readFiles() (files [][]byte, err error) {
 		files = append(files, data)
 		c.Entries = append(c.Entries, Entry{Name: name, Kind: kind, Size: int64(len(data)), SHA256: sum256hex(data)})
 	}
-	dir, encrypted := p.cfg.dataDir(), p.header.Encrypted
-	text, err := os.ReadFile(filepath.Join(dir, settingsName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if err == nil {
+	if text := p.settings; text != nil {
 		kind, removed := KindSettings, []string(nil)
-		if !encrypted {
+		if !p.header.Encrypted {
 			plain := text
 			if text, removed = redact(text, p.cfg.SecretSettings); !bytes.Equal(text, plain) {
 				kind = KindRedacted

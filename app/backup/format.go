@@ -49,6 +49,8 @@ type Header struct {
 	Store     int       `json:"store"`  // version of the store: how many migrations have run on it
 	MadeAt    time.Time `json:"madeAt"` // in UTC
 	Encrypted bool      `json:"encrypted"`
+
+	UnusableSettings bool `json:"unusableSettings,omitempty"` // app.yaml could not be used when it was made; why is not told in the clear
 }
 
 // Manifest says what is in a backup.
@@ -239,7 +241,7 @@ func (c contents) check(parts int) error {
 		}
 		parts -= e.Parts
 		seen[strings.ToLower(e.Name)] = true
-		if (e.Kind == KindStore) != (e.Name == storeName) {
+		if (e.Kind == KindStore) != (e.Name == storeName) || (e.Kind == KindSettings || e.Kind == KindRedacted) != (e.Name == settingsName) {
 			return damaged(partManifest, "the entry %q is of kind %q", e.Name, e.Kind)
 		}
 	}

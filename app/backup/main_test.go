@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		fatal(err)
 	case "restore":
 		_, err := Restore(context.Background(), RestoreConfig{
-			Path: os.Getenv("BACKUP_TEST_FILE"), Dir: os.Getenv("BACKUP_TEST_DIR"), Store: storeConfig(""), step: dieAt,
+			Path: os.Getenv("BACKUP_TEST_FILE"), Dir: os.Getenv("BACKUP_TEST_DIR"), Store: storeConfig(""), Usable: refusesWrong, step: dieAt,
 		})
 		fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,6 +32,7 @@ type packing struct {
 	pool     *pool               // that the backup shares parts with; nil = none
 	key      *age.X25519Identity // of an encrypted one
 
+	settings []byte // the text of app.yaml; nil = there is none
 	header   Header
 	raw      []byte // the header as it is stored
 	table    table
@@ -43,7 +45,11 @@ type packing struct {
 func newPacking(cfg Config, with *pool) (p *packing, err error) {
 	p = &packing{cfg: cfg, turns: newTurns(), pool: with}
 	p.progress = progress{report: cfg.Progress, total: 2 * cfg.Store.Size()} // taken out, checked
+	if p.settings, err = os.ReadFile(filepath.Join(cfg.dataDir(), settingsName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	p.header = Header{Format: format, App: cfg.Version, Store: cfg.Store.Version(), MadeAt: cfg.Clock().UTC().Truncate(time.Second), Encrypted: cfg.Passphrase != ""}
+	p.header.UnusableSettings = p.settings != nil && cfg.Usable(p.settings) != nil
 	way := packedS2
 	if with != nil {
 		way, p.key = packedZstd, with.key

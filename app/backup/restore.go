@@ -24,13 +24,22 @@ type RestoreConfig struct {
 	Progress  func(done, total int64) // as in Config. May be nil
 	Clock     func() time.Time        // nil = time.Now
 
+	// Usable says what keeps an app.yaml of a text from being used. Such a one from the backup takes the place of nothing, and
+	// such a one that is there makes room. nil = every text can be used.
+	Usable func(text []byte) error
+
 	step func(name string) // called between the steps, so that a test can stop there
 }
+
+// SettingsBeside is the name that a backup's app.yaml gets in the data directory when it cannot be used. It lies there until
+// somebody mends it and puts it in place, or removes it.
+const SettingsBeside = settingsName + ".from-backup"
 
 // Prepared is a backup unpacked beside what it is to replace, verified and brought to this program's version. It must be
 // ended with Swap or Discard.
 type Prepared struct {
 	Manifest Manifest // of the backup; Leave takes entries out
+	Unusable error    // what keeps its app.yaml from being used; nil when nothing does, or it has none
 
 	cfg    RestoreConfig
 	unlock func() error
@@ -54,6 +63,9 @@ func prepare(ctx context.Context, cfg RestoreConfig) (p *Prepared, err error) {
 	}
 	if cfg.step == nil {
 		cfg.step = failpoint.At
+	}
+	if cfg.Usable == nil {
+		cfg.Usable = func([]byte) error { return nil }
 	}
 	header, err := inspect(cfg.Path, "")
 	if err != nil {
@@ -112,6 +124,13 @@ func (p *Prepared) unpack(ctx context.Context) error {
 	}
 	p.cfg.step("adapted")
 	for _, e := range p.Manifest.Entries {
+		if e.Name == settingsName {
+			text, err := os.ReadFile(filepath.Join(dir, settingsName))
+			if err != nil {
+				return err
+			}
+			p.Unusable = p.cfg.Usable(text)
+		}
 		if err := kv.SyncDir(filepath.Dir(filepath.Join(dir, filepath.FromSlash(e.Name)))); err != nil {
 			return err
 		}
@@ -211,12 +230,14 @@ const (
 	SettingsAbsent   Settings = "absent"   // the backup has none: the one in the data directory stays, if there is one
 	SettingsRestored Settings = "restored" // the backup's, whole
 	SettingsKept     Settings = "kept"     // the backup's lacks secrets: the one in the data directory stays
-	SettingsRedacted Settings = "redacted" // the backup's lacks secrets, and there was none: Manifest.Omitted must be set again
+	SettingsRedacted Settings = "redacted" // the backup's lacks secrets, and there was none that can be used: Manifest.Omitted must be set again
+	SettingsUnusable Settings = "unusable" // the backup's cannot be used and is SettingsBeside: the one in the data directory stays
+	SettingsDefault  Settings = "default"  // the backup's cannot be used and is SettingsBeside, and there was none that can: there is none now
 )
 
 // Swap puts what Prepare has unpacked in the place of what is there, which is kept as NAME.before-restore-TIME. The
 // service must not run. Killed at any step, the next Recover ends what was begun. A redacted app.yaml does not replace
-// one that is there. Errors: ErrInUse, after which Swap may be called again or Discard; those of the disk.
+// one that is there and can be used, and one that cannot be used replaces none. Errors: ErrInUse, after which Swap may be called again or Discard; those of the disk.
 func (p *Prepared) Swap() (Restored, error) {
 	r, err := p.swap()
 	return r, during("restore "+p.cfg.Path, err)
@@ -226,31 +247,55 @@ func (p *Prepared) swap() (r Restored, err error) {
 	stamp := p.cfg.Clock().UTC().Format(stampLayout)
 	r = Restored{Manifest: p.Manifest, Settings: SettingsAbsent, dir: p.cfg.Dir}
 	var moves []move
-	for _, e := range p.Manifest.Entries {
-		there := exists(filepath.Join(p.cfg.Dir, filepath.FromSlash(e.Name)))
-		switch {
-		case e.Kind == KindSettings:
-			r.Settings = SettingsRestored
-		case e.Kind == KindRedacted && there:
-			r.Settings = SettingsKept
-			continue
-		case e.Kind == KindRedacted:
-			r.Settings = SettingsRedacted
-		}
-		m := move{Name: e.Name, New: newDir + "/" + e.Name}
-		if there {
-			m.Keep = unusedName(p.cfg.Dir, e.Name+".before-restore-"+stamp)
+	put := func(name, new string) {
+		m := move{Name: name, New: new}
+		if exists(filepath.Join(p.cfg.Dir, filepath.FromSlash(name))) {
+			m.Keep = unusedName(p.cfg.Dir, name+".before-restore-"+stamp)
+		} else if new == "" {
+			return
 		}
 		moves = append(moves, m)
-		r.undo = append(r.undo, move{Name: e.Name, New: m.Keep, Keep: unusedName(p.cfg.Dir, e.Name+".failed-restore-"+stamp)})
-		if e.Kind == KindStore && there {
+		r.undo = append(r.undo, move{Name: name, New: m.Keep, Keep: unusedName(p.cfg.Dir, name+".failed-restore-"+stamp)})
+		if name == storeName && m.Keep != "" {
 			r.Previous = filepath.Join(p.cfg.Dir, m.Keep)
 		}
+	}
+	for _, e := range p.Manifest.Entries {
+		name := e.Name
+		if name == settingsName {
+			switch r.Settings = p.settle(e.Kind); r.Settings {
+			case SettingsKept:
+				continue
+			case SettingsUnusable:
+				name = SettingsBeside
+			case SettingsDefault:
+				put(settingsName, "")
+				name = SettingsBeside
+			}
+		}
+		put(name, newDir+"/"+e.Name)
 	}
 	if err := exchange(p.cfg.Dir, moves, p.cfg.step); err != nil {
 		return r, err
 	}
 	return r, p.Discard()
+}
+
+// settle says what becomes of app.yaml when the backup's is of a kind.
+func (p *Prepared) settle(kind Kind) Settings {
+	text, err := os.ReadFile(filepath.Join(p.cfg.Dir, settingsName))
+	stays := err == nil && p.cfg.Usable(text) == nil // one that nobody can read is of no use
+	switch {
+	case p.Unusable != nil && stays:
+		return SettingsUnusable
+	case p.Unusable != nil:
+		return SettingsDefault
+	case kind == KindRedacted && stays:
+		return SettingsKept
+	case kind == KindRedacted:
+		return SettingsRedacted
+	}
+	return SettingsRestored
 }
 
 // Undo puts back what was there before Swap, for when the service does not become ready with what was restored, which is

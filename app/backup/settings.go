@@ -79,9 +79,11 @@ func removeSecrets(mapping *yaml.Node, prefix string, secrets []string) (removed
 	return removed
 }
 
+// isSecret tells whether a setting holds a secret. Its last name is enough: what it stands in may be misspelt.
 func isSecret(name string, secrets []string) bool {
+	last := func(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 	for _, secret := range secrets {
-		if strings.EqualFold(name, secret) {
+		if strings.EqualFold(last(name), last(secret)) {
 			return true
 		}
 	}

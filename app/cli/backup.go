@@ -24,6 +24,8 @@ type made struct {
 	Bytes   int64    `json:"bytes"`
 	SHA256  string   `json:"sha256"`
 	Omitted []string `json:"-"`
+
+	UnusableSettings bool `json:"-"`
 }
 
 func (e *env) backup() *cobra.Command {
@@ -64,6 +66,9 @@ certificate and key, passwords) go into encrypted backups only.`,
 			}
 			return e.with(false, func(c *client) error {
 				out, err := e.makeBackup(ctx, c, file, secret, overwrite)
+				if out.UnusableSettings {
+					fmt.Fprintln(e.stderr, "WARNING: the settings cannot be used, neither after a restore nor by the next start of the service. To see what is wrong: app doctor"+e.dirFlag())
+				}
 				if err != nil || file == "-" {
 					return err
 				}
@@ -100,8 +105,9 @@ func reasons(omitted []string) (said []string) {
 // outside refuses a place for a backup among the service's own files: it could take the store's.
 func (e *env) outside(file string) error {
 	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
-	if err != nil {
-		return err
+	if err != nil { // that is told by the backup itself
+		cfg = app.DefaultConfig()
+		cfg.DataDir = e.dataDir
 	}
 	at := resolved(filepath.Dir(file))
 	if data := resolved(e.dataDir); inside(at, data) && !inside(at, resolved(cfg.BackupDir())) {
@@ -132,19 +138,21 @@ func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string
 	tell, end := e.progress("Backing up")
 	defer end()
 	request := streaming{path: "/local/backup", header: sent(file, passphrase), progress: tell}
+	var kept struct {
+		made
+		Omitted          []string `json:"omitted"`
+		UnusableSettings bool     `json:"unusableSettings"`
+	}
 	switch file {
 	case "":
 		request.path = "/local/backup/keep"
-		var kept struct {
-			made
-			Omitted []string `json:"omitted"`
-		}
-		err := c.stream(ctx, request, &kept)
-		kept.made.Omitted = kept.Omitted
-		return kept.made, err
 	case "-":
 		request.data = e.stdout
-		return out, c.stream(ctx, request, &out)
+	}
+	if file == "" || file == "-" {
+		err := c.stream(ctx, request, &kept)
+		kept.made.Omitted, kept.made.UnusableSettings = kept.Omitted, kept.UnusableSettings
+		return kept.made, err
 	}
 	if err := e.outside(file); err != nil {
 		return out, err
@@ -165,7 +173,7 @@ func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string
 	if failed := <-asked; err == nil {
 		err = failed
 	}
-	return made{File: r.File, Bytes: r.Bytes, SHA256: r.SHA256, Omitted: r.Manifest.Omitted}, err
+	return made{File: r.File, Bytes: r.Bytes, SHA256: r.SHA256, Omitted: r.Manifest.Omitted, UnusableSettings: r.Manifest.UnusableSettings}, err
 }
 
 // sent are the headers that tell the service of a backup.
@@ -261,6 +269,9 @@ func describe(w io.Writer, m backup.Manifest) {
 		note := ""
 		if entry.Kind == backup.KindRedacted {
 			note = ", without secrets and comments"
+		}
+		if entry.Name == app.ConfigFile && m.UnusableSettings {
+			note += ", which could not be used when the backup was made"
 		}
 		fmt.Fprintf(w, "holds      %s, %s%s\n", entry.Name, size(entry.Size), note)
 	}

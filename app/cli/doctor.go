@@ -94,6 +94,7 @@ func (e *env) subject() (*doctor.Subject, error) {
 
 // settings tells the doctor what is set.
 func (e *env) settings(s *doctor.Subject) app.Config {
+	s.Waiting = app.WaitingSettings(s.DataDir)
 	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
 	if err == nil {
 		err = cfg.Check()

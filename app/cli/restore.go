@@ -164,15 +164,18 @@ func (c *client) restore(ctx context.Context, file, passphrase string, tell func
 	return c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: size, progress: tell}, out)
 }
 
-// broughtText says what became of a file that came with a backup. unnamed says that app.yaml does not name it yet.
-func broughtText(f app.BroughtFile, unnamed bool) string {
+// broughtText says what became of a file that came with a backup, and is named by the settings in a file of a name. unnamed
+// says that they do not name it yet.
+func broughtText(f app.BroughtFile, settings string, unnamed bool) string {
 	switch {
+	case f.Instead == "":
+		return fmt.Sprintf("%s came with the backup: name it in %s.", f.Path, settings)
 	case unnamed:
 		return fmt.Sprintf("%s came with the backup, since %s cannot be read here: name it in app.yaml, which could not be changed.", f.Path, f.Instead)
 	case f.Path == f.Instead:
 		return f.Path + " came with the backup."
 	}
-	return fmt.Sprintf("%s came with the backup, since %s cannot be read here, and app.yaml names it now.", f.Path, f.Instead)
+	return fmt.Sprintf("%s came with the backup, since %s cannot be read here, and %s names it now.", f.Path, f.Instead, settings)
 }
 
 // tellRestored says what was done and what is left to do.
@@ -182,18 +185,7 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 		fmt.Fprintf(w, "The store that was there before is kept as %s\n", r.Previous)
 	}
 	fmt.Fprintln(w, "API keys are valid as before. Sessions and one-time links have ended; tablets must be paired again.")
-	if r.SettingsChanged {
-		fmt.Fprintln(w, "app.yaml came with the backup and differs from what was here before.")
-	}
-	for _, f := range r.Brought {
-		fmt.Fprintln(w, f.Setting+": "+broughtText(f, slices.Contains(r.Missing, f.Instead)))
-	}
-	switch r.Settings {
-	case backup.SettingsKept:
-		fmt.Fprintf(w, "app.yaml is the one that was here: the backup lacks %s.\n", list(r.Omitted))
-	case backup.SettingsRedacted:
-		fmt.Fprintf(w, "app.yaml came with the backup, which lacks %s: set what is needed again.\n", list(r.Omitted))
-	}
+	e.tellSettings(w, r)
 	if len(r.Missing) > 0 {
 		fmt.Fprintf(w, "The settings name files that are neither in the backup nor here, or cannot be read: bring %s before the next start.\n", list(r.Missing))
 	}
@@ -210,5 +202,38 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 		fmt.Fprintln(w, "The service goes on with it.")
 	default:
 		fmt.Fprintf(w, "No service runs on it. Start it, or run: app serve%s\n", e.dirFlag())
+	}
+}
+
+// tellSettings says what became of app.yaml and of the files that it names.
+func (e *env) tellSettings(w io.Writer, r restored) {
+	named := app.ConfigFile
+	switch r.Settings {
+	case backup.SettingsRestored:
+		if r.SettingsChanged {
+			fmt.Fprintln(w, "app.yaml came with the backup and differs from what was here before.")
+		}
+	case backup.SettingsKept:
+		fmt.Fprintf(w, "app.yaml is the one that was here: the backup lacks %s.\n", list(r.Omitted))
+	case backup.SettingsRedacted:
+		fmt.Fprintf(w, "app.yaml came with the backup, which lacks %s: set what is needed again.\n", list(r.Omitted))
+	case backup.SettingsAbsent:
+		if slices.Contains(r.Omitted, app.ConfigFile) {
+			fmt.Fprintln(w, "The backup lacks app.yaml, which could not be read for secrets when it was made: set what is needed again.")
+		}
+	case backup.SettingsUnusable, backup.SettingsDefault:
+		named = r.SettingsFile
+		holds := "The app.yaml that was here stays."
+		if r.Settings == backup.SettingsDefault {
+			holds = "There is no other that can be used, so the defaults hold from the next start: the service is reached on this machine alone then."
+		}
+		fmt.Fprintf(w, "THE SETTINGS OF THE BACKUP CANNOT BE USED: %s.\n%s Nothing is removed for its age until you mend %s and make it %s, or remove it; then start the service anew.\n",
+			r.SettingsProblem, holds, r.SettingsFile, filepath.Join(filepath.Dir(r.SettingsFile), app.ConfigFile))
+		if len(r.Omitted) > 0 {
+			fmt.Fprintf(w, "The backup lacks %s.\n", list(r.Omitted))
+		}
+	}
+	for _, f := range r.Brought {
+		fmt.Fprintln(w, f.Setting+": "+broughtText(f, named, slices.Contains(r.Missing, f.Instead)))
 	}
 }

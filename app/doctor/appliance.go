@@ -66,14 +66,19 @@ func (e *exam) unready(found []Finding) []Finding {
 
 // settings looks whether app.yaml and the environment can be used, and whether the files are there that they name.
 func (e *exam) settings(context.Context) []Finding {
-	if e.Settings != nil {
-		return []Finding{wrong(e.Settings.Error(), "mend that setting in "+filepath.Join(e.DataDir, "app.yaml")+", then: app restart")}
-	}
 	var found []Finding
-	for _, err := range e.Missing {
-		found = append(found, wrong(err.Error(), "bring that file, or name another in "+filepath.Join(e.DataDir, "app.yaml")+"; then: app restart"))
+	at := filepath.Join(e.DataDir, "app.yaml")
+	if e.Waiting != "" {
+		found = append(found, wrong("the settings of the backup that was restored could not be used and wait as "+e.Waiting+"; others hold, and nothing is removed for its age until then",
+			"mend that file and make it "+at+", or remove it to stay with what holds now; then: app restart"))
 	}
-	return orWell(found, filepath.Join(e.DataDir, "app.yaml")+" and the environment")
+	if e.Settings != nil {
+		return append(found, wrong(e.Settings.Error(), "mend that setting in "+at+", then: app restart"))
+	}
+	for _, err := range e.Missing {
+		found = append(found, wrong(err.Error(), "bring that file, or name another in "+at+"; then: app restart"))
+	}
+	return orWell(found, at+" and the environment")
 }
 
 // soon is how long before a certificate's end that end counts as a problem. Those of the appliance's own authority are

@@ -34,6 +34,7 @@ type Subject struct {
 	Command  string  // what to call app with, --data-dir included: "app --data-dir /srv/app"
 	Settings error   // what is wrong with the settings; nil = nothing
 	Missing  []error // what is wrong with the files that they name
+	Waiting  string  // path of settings that came with a backup and could not be used; "" = there are none
 
 	Listen      string // address and port; "" = not known
 	ClearListen string // of the port in the clear; "" = none
@@ -144,11 +145,11 @@ func Examine(ctx context.Context, m Machine, s Subject) []Finding {
 	})
 }
 
-// Watch makes the checks that a running service can make of itself in a moment: the clock, the time zone, disk space, the
+// Watch makes the checks that a running service can make of itself in a moment: settings, the clock, the time zone, disk space, the
 // certificate, and backups.
 func Watch(ctx context.Context, m Machine, s Subject) []Finding {
 	e := &exam{m, s}
-	return examine(ctx, []check{{"clock", e.clock}, {"time zone", e.zone}, {"disk space", e.space}, {"certificate", e.certificate}, {"backup", e.backup}})
+	return examine(ctx, []check{{"settings", e.settings}, {"clock", e.clock}, {"time zone", e.zone}, {"disk space", e.space}, {"certificate", e.certificate}, {"backup", e.backup}})
 }
 
 func examine(ctx context.Context, checks []check) []Finding {

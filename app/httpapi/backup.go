@@ -27,6 +27,8 @@ type storedBackup struct {
 	Encrypted bool          `json:"encrypted"`
 	App       string        `json:"app"` // version of the program that made it
 	Problem   string        `json:"problem"`
+
+	UnusableSettings bool `json:"unusableSettings"` // app.yaml could not be used when it was made
 }
 
 // backupOverview answers GET /backup.
@@ -51,7 +53,7 @@ func getBackups(c *call) (reply, error) {
 	}
 	out := backupOverview{Folder: string(b.Folder), Scheduled: b.Scheduled(), Backups: []storedBackup{}}
 	for _, s := range all {
-		out.Backups = append(out.Backups, storedBackup{s.Name, audit.TimeOf(s.MadeAt), s.Bytes, s.Origin, s.Encrypted, s.App, s.Problem})
+		out.Backups = append(out.Backups, storedBackup{s.Name, audit.TimeOf(s.MadeAt), s.Bytes, s.Origin, s.Encrypted, s.App, s.Problem, s.UnusableSettings})
 	}
 	if s := b.Keeper.Status(); out.Scheduled {
 		out.Running, out.Overdue, out.Problem = s.Running, s.Overdue, s.Problem()
@@ -100,7 +102,7 @@ func postBackup(c *call) (reply, error) {
 		return reply{}, err
 	}
 	name := filepath.Base(r.File)
-	out, err := ok(storedBackup{Name: name, MadeAt: audit.TimeOf(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Manual, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App})
+	out, err := ok(storedBackup{Name: name, MadeAt: audit.TimeOf(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Manual, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
 	out.header = [][2]string{{"Location", "/backup/" + name}}
 	return out, err
 }
@@ -165,7 +167,7 @@ func putBackup(c *call) (reply, error) {
 		return reply{}, backupError(err)
 	}
 	b.Note(c.p.Actor(), "backup.upload", name, map[string]string{"sha256": r.SHA256})
-	return ok(storedBackup{Name: name, MadeAt: audit.TimeOf(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Uploaded, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App})
+	return ok(storedBackup{Name: name, MadeAt: audit.TimeOf(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Uploaded, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
 }
 
 const (

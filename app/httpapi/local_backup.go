@@ -90,8 +90,17 @@ func localBackup(c *call) (reply, error) {
 		if err == nil {
 			note(by, "backup.create", name, map[string]string{"sha256": r.SHA256})
 		}
-		return r, backupError(err)
+		return keptBackup(r), backupError(err)
 	}}, nil
+}
+
+// keptBackup is what the command line is told of a backup that was made.
+func keptBackup(r backup.Result) any {
+	return struct {
+		backup.Result
+		Omitted          []string `json:"omitted"`
+		UnusableSettings bool     `json:"unusableSettings"`
+	}{r, r.Manifest.Omitted, r.Manifest.UnusableSettings}
 }
 
 // localKeepBackup makes a backup in the folder, with the passphrase of the request or the one that is configured.
@@ -103,10 +112,7 @@ func localKeepBackup(c *call) (reply, error) {
 	by := c.p.Actor()
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
 		r, err := c.api.keepBackup(ctx, by, passphrase, out.Progress)
-		return struct {
-			backup.Result
-			Omitted []string `json:"omitted"`
-		}{r, r.Manifest.Omitted}, err
+		return keptBackup(r), err
 	}}, nil
 }
 

@@ -6,7 +6,7 @@ import "opsmon/schema"
 var applianceOperations = map[string]operation{
 	"GET /appliance": {
 		id: "getAppliance", tag: "Admin", summary: "How the appliance is",
-		about: "What runs since when and where, the certificate, the store and its disk, backups, how long things are kept, the clock, and what needs a person. `warnings` has the codes `backup`, `noSchedule`, `certificate`, `clock`, `clockDoubted`, `timeZone`, `deviceClocks`, `disk`, `storeFull`, `plantBroker` and `address`; more may come. " +
+		about: "What runs since when and where, the certificate, the store and its disk, backups, how long things are kept, the clock, and what needs a person. `warnings` has the codes `backup`, `noSchedule`, `settings`, `certificate`, `clock`, `clockDoubted`, `timeZone`, `deviceClocks`, `disk`, `storeFull`, `plantBroker` and `address`; more may come. " +
 			"Users, tablets and devices are counted in the caller's account.",
 		answer: "The appliance.", form: formResult, gives: "Appliance", sample: applianceSample,
 	},
@@ -102,7 +102,7 @@ var applianceOperations = map[string]operation{
 }
 
 const (
-	backupSample   = `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","bytes":1846211,"origin":"scheduled","encrypted":false,"app":"1.0.0","problem":""}`
+	backupSample   = `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","bytes":1846211,"origin":"scheduled","encrypted":false,"app":"1.0.0","problem":"","unusableSettings":false}`
 	overviewSample = `{"folder":"/var/lib/app/backups","scheduled":true,"lastAt":"2026-11-20T01:30:00.000Z","nextAt":"2026-11-21T01:30:00.000Z","running":false,"overdue":false,"problem":"","restore":null,"backups":[` + backupSample + `]}`
 )
 
@@ -129,12 +129,13 @@ const applianceModels = `{
 	"email": {"description": "Empty for the local command line.", "type": "string"},
 	"credential": {"description": "key:<id>, session:<id>, login, local, or service for what it does by itself; never a secret.", "type": "string"},
 	"address": {"description": "The network address; empty when there is none.", "type": "string"}}},
-"Backup": {"description": "A backup in the folder.", "type": "object", "required": ["name", "madeAt", "bytes", "origin", "encrypted", "app", "problem"], "additionalProperties": false, "properties": {
+"Backup": {"description": "A backup in the folder.", "type": "object", "required": ["name", "madeAt", "bytes", "origin", "encrypted", "app", "problem", "unusableSettings"], "additionalProperties": false, "properties": {
 	"name": {"type": "string"}, "madeAt": {"$ref": "#/components/schemas/Moment"},
 	"bytes": {"description": "Size of the file.", "type": "integer", "minimum": 0},
 	"origin": {"description": "Made by the schedule, asked for by somebody, or brought from elsewhere. Only scheduled ones are removed by the service itself.", "type": "string", "enum": ["scheduled", "manual", "uploaded"]},
 	"encrypted": {"type": "boolean"}, "app": {"description": "Version of the program that made it.", "type": "string"},
-	"problem": {"description": "Why it cannot be read; empty when it can.", "type": "string"}}},
+	"problem": {"description": "Why it cannot be read; empty when it can.", "type": "string"},
+	"unusableSettings": {"description": "When it was made, app.yaml could not be used: a restore brings the store, and puts that text beside.", "type": "boolean"}}},
 "BackupOverview": {"description": "The backups of the appliance.", "type": "object", "required": ["folder", "scheduled", "lastAt", "nextAt", "running", "overdue", "problem", "restore", "backups"], "additionalProperties": false, "properties": {
 	"folder": {"description": "Where they are, on the machine.", "type": "string"},
 	"scheduled": {"description": "The service makes backups by itself.", "type": "boolean"},
@@ -157,16 +158,18 @@ const applianceModels = `{
 	"endedAt": {"description": "Null while it goes on.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
 	"error": {"description": "Why it failed; what was there before is in its place. Empty when it did not fail.", "type": "string"},
 	"result": {"description": "What it has changed; null unless it is done.", "anyOf": [{"$ref": "#/components/schemas/Restored"}, {"type": "null"}]}}},
-"Restored": {"description": "What a restore has changed.", "type": "object", "required": ["madeAt", "app", "previous", "settings", "settingsChanged", "certificatesChanged", "newAuthority", "omitted", "brought", "missing"], "additionalProperties": false, "properties": {
+"Restored": {"description": "What a restore has changed.", "type": "object", "required": ["madeAt", "app", "previous", "settings", "settingsProblem", "settingsFile", "settingsChanged", "certificatesChanged", "newAuthority", "omitted", "brought", "missing"], "additionalProperties": false, "properties": {
 	"madeAt": {"$ref": "#/components/schemas/Moment"}, "app": {"description": "Version of the program that made the backup.", "type": "string"},
 	"previous": {"description": "Path of the store that was there before; empty when there was none.", "type": "string"},
-	"settings": {"description": "What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's lacks secrets; the backup's without its secrets, since none was here.", "type": "string", "enum": ["absent", "restored", "kept", "redacted"]},
+	"settings": {"description": "What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's lacks secrets; the backup's without its secrets, since none was here that can be used; the one that was here, since the backup's cannot be used; none, since neither can: the defaults hold from the next start.", "type": "string", "enum": ["absent", "restored", "kept", "redacted", "unusable", "default"]},
+	"settingsProblem": {"description": "What keeps the backup's app.yaml from being used, with the line and the setting; empty when nothing does.", "type": "string"},
+	"settingsFile": {"description": "Path of the backup's app.yaml that cannot be used: mend it and make it app.yaml, or remove it; until then nothing is removed for its age. Empty when it can be used.", "type": "string"},
 	"settingsChanged": {"description": "The settings are others than before. They hold from the next start.", "type": "boolean"},
 	"certificatesChanged": {"description": "The certificate authority came with the backup.", "type": "boolean"},
 	"newAuthority": {"description": "The backup lacks the keys of the certificate authority and there are none here: a new one is made.", "type": "boolean"},
 	"omitted": {"description": "What was left out of the backup: secrets, and what could not be read, with the reason in brackets.", "type": "array", "items": {"type": "string"}},
 	"brought": {"description": "Files that the backup's settings name and that could not be read here: the backup's are in the data directory now, and the settings name those.", "type": "array", "items": {"type": "object", "required": ["setting", "path", "instead"], "additionalProperties": false, "properties": {
-		"setting": {"type": "string"}, "path": {"description": "Where the file is now.", "type": "string"}, "instead": {"description": "Where the backup's settings have it.", "type": "string"}}}},
+		"setting": {"type": "string"}, "path": {"description": "Where the file is now.", "type": "string"}, "instead": {"description": "Where the backup's settings have it; empty when they cannot be read.", "type": "string"}}}},
 	"missing": {"description": "Paths of files that the settings name, that cannot be read here and were not in the backup.", "type": "array", "items": {"type": "string"}}}},
 "SetupResult": {"description": "The first account. The key is shown once.", "type": "object", "required": ["accountId", "email", "apiKey"], "additionalProperties": false, "properties": {
 	"accountId": {"type": "string"}, "email": {"description": "The first admin.", "type": "string"},

@@ -42,6 +42,8 @@ type RestoreResult struct {
 	App                 string          `json:"app"`                 // version of the program that made it
 	Previous            string          `json:"previous"`            // path of the store that was there before; "" when there was none
 	Settings            backup.Settings `json:"settings"`            // what became of app.yaml
+	SettingsProblem     string          `json:"settingsProblem"`     // what keeps the backup's from being used, with line and name; "" = nothing does
+	SettingsFile        string          `json:"settingsFile"`        // path of the backup's that cannot be used; "" = they can
 	SettingsChanged     bool            `json:"settingsChanged"`     // they are others than before: they hold from the next start
 	CertificatesChanged bool            `json:"certificatesChanged"` // those of the certificate authority came with the backup
 	NewAuthority        bool            `json:"newAuthority"`        // its keys were left out and there are none: a new one is made
@@ -54,5 +56,5 @@ type RestoreResult struct {
 type BroughtFile struct {
 	Setting string `json:"setting"`
 	Path    string `json:"path"`    // where it is, in the data directory
-	Instead string `json:"instead"` // that the backup's settings name
+	Instead string `json:"instead"` // that the backup's settings name; "" when they cannot be read
 }

@@ -52,7 +52,7 @@ function page(tools) {
       rows: overview.backups, caption: "Backups", key: (b) => b.name, state: state.sort, changed: tools.ctx.update, empty: "There is no backup yet.",
       columns: [
         { name: "madeAt", label: "Made", text: (b) => b.madeAt, cell: (b) => html`<span title=${ago(b.madeAt)}>${time(b.madeAt)}</span>` },
-        { name: "name", label: "Name", text: (b) => b.name, cell: (b) => html`<bdi class="wrap">${b.name}</bdi>${b.problem ? html`<br><span class="state bad small">${b.problem}</span>` : nothing}` },
+        { name: "name", label: "Name", text: (b) => b.name, cell: (b) => html`<bdi class="wrap">${b.name}</bdi>${b.problem ? html`<br><span class="state bad small">${b.problem}</span>` : nothing}${b.unusableSettings ? html`<br><span class="state wait small">its settings could not be used</span>` : nothing}` },
         { name: "bytes", label: "Size", numeric: true, text: (b) => b.bytes, cell: (b) => bytes(b.bytes) },
         { name: "origin", label: "Origin", text: (b) => origins[b.origin] ?? b.origin, cell: (b) => html`${origins[b.origin] ?? b.origin}${b.encrypted ? html`<br><span class="muted small">encrypted</span>` : nothing}` },
         { name: "app", label: "Version", text: (b) => b.app },
@@ -206,8 +206,16 @@ function restoreNotice(last) {
   if (!last) return nothing;
   if (last.error) return html`<div class="notice bad" role="alert"><strong>Restoring ${last.name} failed.</strong> ${sentence({ message: last.error })} What was there before is in its place.</div>`;
   if (!last.endedAt) return html`<div class="notice wait" role="status"><strong>${last.name} is being restored.</strong> Begun ${ago(last.startedAt)}.</div>`;
-  return html`<div class="notice ok"><strong>${last.name} was restored</strong> ${ago(last.endedAt)}. The store has the state of ${time(last.result?.madeAt)}.
+  return html`<div class=${last.result?.settingsProblem ? "notice wait" : "notice ok"}><strong>${last.name} was restored</strong> ${ago(last.endedAt)}. The store has the state of ${time(last.result?.madeAt)}.
     ${last.result?.newAuthority ? "The certificate authority is a new one: devices must trust it again (page /trust)." : nothing}
-    ${last.result?.brought.length ? html`<p>The settings name files that cannot be read on this machine. Those that came with the backup are used instead from the next start:</p><ul>${last.result.brought.map(({ setting, path, instead }) => html`<li>${setting}: <code class="wrap">${path}</code> instead of <code class="wrap">${instead}</code></li>`)}</ul>` : nothing}
+    ${settingsNotice(last.result)}
+    ${last.result?.brought.length ? html`<p>${last.result.settingsProblem ? "Files that those settings name came with the backup:" : "The settings name files that cannot be read on this machine. Those that came with the backup are used instead from the next start:"}</p><ul>${last.result.brought.map(({ setting, path, instead }) => html`<li>${setting}: <code class="wrap">${path}</code>${instead ? html` instead of <code class="wrap">${instead}</code>` : nothing}</li>`)}</ul>` : nothing}
     ${last.result?.missing.length ? html`<p>The settings name files that are not in the backup and cannot be read on this machine. Bring them before the next start:</p><ul>${last.result.missing.map((path) => html`<li><code class="wrap">${path}</code></li>`)}</ul>` : nothing}</div>`;
+}
+
+function settingsNotice(result) {
+  if (!result?.settingsProblem) return nothing;
+  return html`<p><strong>The settings of the backup cannot be used:</strong> <span class="wrap">${result.settingsProblem}</span></p>
+    <p>${result.settings === "default" ? "There are no others that can be used: from the next start the defaults hold, and the service is reached on its own machine alone." : "Those that were here stay."}
+      On the machine, mend <code class="wrap">${result.settingsFile}</code> and make it <code>app.yaml</code>, or remove it; then start the service anew. Until then nothing is removed for its age.</p>`;
 }
