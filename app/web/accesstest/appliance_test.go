@@ -293,3 +293,30 @@ func restoreElsewhere(t *testing.T, from *webtest.Service, name, body, missing s
 	}
 	tab.Clean()
 }
+
+// TestUnusableSettings: a backup whose settings cannot be used is told in the list, and after its restore the page says what is
+// wrong with them and where they wait.
+func TestUnusableSettings(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{})
+	if err := os.WriteFile(filepath.Join(s.DataDir, app.ConfigFile), []byte("liste: \":8080\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tab := open(t, s, "admin", "/console/backups")
+	button(tab, ".page-head", "Back up now")
+	told(tab, "is made and verified")
+	name := made(tab)
+	tab.Until(row(name) + `.includes("settings could not be used")`)
+	visit(tab, "/console/appliance")
+	says(tab, `[aria-label="Warnings"]`, "unknown key liste")
+	visit(tab, "/console/backups")
+	button(tab, "#main tbody", "Restore "+name)
+	tab.Type("#f-ask-confirm", name)
+	button(tab, "dialog footer", "Restore")
+	tab.Until(`location.pathname === "/signin" && document.querySelector("#email")`)
+	s.SignIn(tab, "admin")
+	visit(tab, "/console/backups")
+	says(tab, "#main .notice.wait", "app.yaml.from-backup line 1: unknown key liste")
+	says(tab, "#main .notice.wait", "from the next start the defaults hold")
+	looks(tab, "backups-unusable", false)
+	tab.Clean()
+}
