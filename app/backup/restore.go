@@ -119,18 +119,11 @@ func (p *Prepared) unpack(ctx context.Context) error {
 		return err
 	}
 	p.cfg.step("unpacked")
-	if err := p.adapt(store); err != nil {
+	if err := errors.Join(p.adapt(store), p.judge()); err != nil {
 		return err
 	}
 	p.cfg.step("adapted")
 	for _, e := range p.Manifest.Entries {
-		if e.Name == settingsName {
-			text, err := os.ReadFile(filepath.Join(dir, settingsName))
-			if err != nil {
-				return err
-			}
-			p.Unusable = p.cfg.Usable(text)
-		}
 		if err := kv.SyncDir(filepath.Dir(filepath.Join(dir, filepath.FromSlash(e.Name)))); err != nil {
 			return err
 		}
@@ -160,6 +153,18 @@ func (p *Prepared) adapt(path string) error {
 		return nil
 	}()
 	return errors.Join(err, s.Close())
+}
+
+// judge says whether the unpacked app.yaml, if there is one, can be used.
+func (p *Prepared) judge() error {
+	text, err := os.ReadFile(filepath.Join(p.cfg.Dir, newDir, settingsName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		p.Unusable = p.cfg.Usable(text)
+	}
+	return err
 }
 
 // Leave keeps an entry from being put in place: what has its name in the data directory stays as it is.

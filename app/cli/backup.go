@@ -138,21 +138,13 @@ func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string
 	tell, end := e.progress("Backing up")
 	defer end()
 	request := streaming{path: "/local/backup", header: sent(file, passphrase), progress: tell}
-	var kept struct {
-		made
-		Omitted          []string `json:"omitted"`
-		UnusableSettings bool     `json:"unusableSettings"`
-	}
 	switch file {
 	case "":
 		request.path = "/local/backup/keep"
+		return c.made(ctx, request)
 	case "-":
 		request.data = e.stdout
-	}
-	if file == "" || file == "-" {
-		err := c.stream(ctx, request, &kept)
-		kept.made.Omitted, kept.made.UnusableSettings = kept.Omitted, kept.UnusableSettings
-		return kept.made, err
+		return c.made(ctx, request)
 	}
 	if err := e.outside(file); err != nil {
 		return out, err
@@ -174,6 +166,18 @@ func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string
 		err = failed
 	}
 	return made{File: r.File, Bytes: r.Bytes, SHA256: r.SHA256, Omitted: r.Manifest.Omitted, UnusableSettings: r.Manifest.UnusableSettings}, err
+}
+
+// made makes a request for a backup that the service keeps, or that goes to a writer, and gives what it tells.
+func (c *client) made(ctx context.Context, request streaming) (made, error) {
+	var out struct {
+		made
+		Omitted          []string `json:"omitted"`
+		UnusableSettings bool     `json:"unusableSettings"`
+	}
+	err := c.stream(ctx, request, &out)
+	out.made.Omitted, out.made.UnusableSettings = out.Omitted, out.UnusableSettings
+	return out.made, err
 }
 
 // sent are the headers that tell the service of a backup.
