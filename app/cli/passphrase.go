@@ -75,7 +75,7 @@ func (p *passphraseFlag) forNew(ctx context.Context, e *env, encrypt bool) (stri
 }
 
 // askSecret asks at the terminal for a line that is not shown. When ctx ends the terminal shows again what is typed.
-func (e *env) askSecret(ctx context.Context, prompt string) (string, error) {
+func (e *env) askSecret(ctx context.Context, prompt string) (line string, err error) {
 	screen := terminal(e.stdin)
 	if screen == nil {
 		return "", fmt.Errorf("a passphrase is needed and there is no terminal to ask for it: give --passphrase-file FILE or %s", passphraseVariable)
@@ -84,14 +84,18 @@ func (e *env) askSecret(ctx context.Context, prompt string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the passphrase: %w", err)
 	}
+	defer func() { err = errors.Join(err, term.Restore(int(screen.Fd()), before)) }()
+	if err := hide(screen); err != nil { // before the question: who types at once is not shown either
+		return "", fmt.Errorf("read the passphrase: %w", err)
+	}
 	fmt.Fprint(e.stderr, prompt)
-	line, err := waitFor(ctx, func() (string, error) {
+	line, err = waitFor(ctx, func() (string, error) {
 		b, err := term.ReadPassword(int(screen.Fd()))
 		return string(b), err
 	})
 	fmt.Fprintln(e.stderr)
 	if ctx.Err() != nil {
-		return "", errors.Join(errNothingDone, term.Restore(int(screen.Fd()), before))
+		return "", errNothingDone
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the passphrase: %w", err)

@@ -73,7 +73,6 @@ func (s *screen) await(t *testing.T, text string, times int) {
 			t.Fatalf("%q was not shown: %q", text, s.text())
 		}
 	}
-	time.Sleep(20 * time.Millisecond) // the terminal stops to show what is typed just after the question
 }
 
 func (s *screen) typed(t *testing.T, line string) {
