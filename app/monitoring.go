@@ -24,7 +24,7 @@ import (
 func (a *App) monitoring() (err error) {
 	a.events = event.NewHub(uint64(a.cfg.Clock().UnixMilli()))
 	a.signals, err = signal.NewLog(signal.Config{
-		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Retention: days(a.cfg.Signals.Days), Rate: a.cfg.Signals.PerSecond,
+		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Retention: days(a.cfg.Signals.Days), Hold: a.undecided, Rate: a.cfg.Signals.PerSecond,
 		Appended: func(list []signal.Signal) { a.floor.Arrived(list) },
 	})
 	if err != nil {

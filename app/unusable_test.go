@@ -181,7 +181,7 @@ func TestUnusableNamed(t *testing.T) {
 	}
 }
 
-// TestUnusableKeepsData: nothing is removed for its age as long as settings wait that may say it is kept longer.
+// TestUnusableKeepsData: no audit records are removed as long as settings wait that may say it is kept longer.
 func TestUnusableKeepsData(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,6 +215,34 @@ func TestUnusableKeepsData(t *testing.T) {
 			t.Errorf("%d of %d audit records are left", n, had)
 		}
 	})
+}
+
+// TestUnusableHolds: as long as settings wait, no backup goes that they may keep; what no setting rules goes as ever. Then
+// retention holds again.
+func TestUnusableHolds(t *testing.T) {
+	h := newHousehold(t)
+	h.signIn()
+	apptest.WriteIn(t, h.cfg.DataDir, backup.SettingsBeside, "backup:\n  keepDaily: 60\nnmae: plant\n")
+	for day := range 20 {
+		apptest.WriteIn(t, h.cfg.BackupDir(), h.now.AddDate(0, 0, day-20).Format("app-20060102T150405Z.backup"), "a backup")
+	}
+	all := h.audited()
+	h.hours(31 * 24)
+	if n := h.audited(); n < all || h.sessions() != 0 {
+		t.Errorf("%d of %d audit records are left and %d sessions", n, all, h.sessions())
+	}
+	for _, waits := range []bool{true, false} {
+		if !waits {
+			removed(t, h.cfg.DataDir, backup.SettingsBeside)
+		}
+		h.now = h.now.Add(time.Minute)
+		if _, err := h.keeper.Make(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := backup.List(h.cfg.BackupDir()); err != nil || (len(list) == 21) != waits {
+			t.Errorf("waiting %v: %d backups are left, %v", waits, len(list), err)
+		}
+	}
 }
 
 // TestBackupTellsUnusable: a backup that is made while app.yaml cannot be used is noted by the list of backups and the log, and

@@ -51,17 +51,21 @@ func (a *App) keepUp(ctx context.Context) {
 
 // upkeep removes what has had its time: expired sessions, links and keys, signals, what stations did, what people did and
 // said, keys of requests that were done, and audit records past their retention. What one room cannot remove keeps no other
-// from it. While settings of a backup wait nothing is removed: they say how long things are kept.
+// from it. What signals.days, windows.days and auditDays rule stays while it is undecided.
 func (a *App) upkeep(ctx context.Context) error {
 	now, believed, err := a.believe()
-	if err != nil || !believed || WaitingSettings(a.cfg.DataDir) != "" {
+	if err != nil || !believed {
 		return err
 	}
-	return errors.Join(
-		a.auth.Sweep(now), a.signals.Sweep(ctx), a.history.Sweep(ctx), a.floor.Sweep(ctx), a.issues.Sweep(ctx),
-		a.schedules.Sweep(ctx, now), a.tasks.Sweep(ctx, now), a.messages.Sweep(ctx, now), a.trimAudit(ctx, now),
-	)
+	err = errors.Join(a.auth.Sweep(now), a.signals.Sweep(ctx), a.floor.Sweep(ctx), a.tasks.Sweep(ctx, now), a.messages.Sweep(ctx, now))
+	if a.undecided() {
+		return err
+	}
+	return errors.Join(err, a.history.Sweep(ctx), a.issues.Sweep(ctx), a.schedules.Sweep(ctx, now), a.trimAudit(ctx, now))
 }
+
+// undecided tells that settings of a backup wait, which may say that things are kept for longer than by those that hold.
+func (a *App) undecided() bool { return WaitingSettings(a.cfg.DataDir) != "" }
 
 // trimAudit removes the audit records of all accounts that are past their retention.
 func (a *App) trimAudit(ctx context.Context, now time.Time) error {

@@ -22,6 +22,7 @@ type KeeperConfig struct {
 	Delay  time.Duration                // from the start of Run to the first backup at the earliest
 	Before func(cfg *Config) error      // fills in what may change from one backup to the next, such as the passphrase. May be nil
 	Done   func(r Result, failed error) // called after each backup, but for those that ctx ended. May be nil
+	Hold   func() bool                  // while it is true no backup is removed: Policy is not what somebody has chosen. May be nil
 }
 
 // Keeper makes scheduled backups, removes old ones, and tells how it goes.
@@ -46,6 +47,9 @@ func NewKeeper(cfg KeeperConfig) *Keeper {
 	}
 	if cfg.Done == nil {
 		cfg.Done = func(Result, error) {}
+	}
+	if cfg.Hold == nil {
+		cfg.Hold = func() bool { return false }
 	}
 	k := &Keeper{cfg: cfg, clock: cfg.Backup.Clock, wake: make(chan struct{}, 1), schedule: cfg.Schedule, policy: cfg.Policy}
 	k.start = k.clock()
@@ -156,9 +160,14 @@ func (k *Keeper) make(ctx context.Context) (Result, error) {
 	return r, err
 }
 
-// clean removes what the policy does not keep when so many bytes are to be added, and what killed processes left.
+// clean removes what the policy does not keep when so many bytes are to be added, unless that is held, and what killed
+// processes left.
 func (k *Keeper) clean(need int64) {
-	removed, err := Prune(k.cfg.Folder, k.keeping(), need, k.clock())
+	var removed []Kept
+	var err error
+	if !k.cfg.Hold() {
+		removed, err = Prune(k.cfg.Folder, k.keeping(), need, k.clock())
+	}
 	for _, b := range removed {
 		k.cfg.Log.Info("old backup removed", slog.String("file", b.Name))
 	}

@@ -227,7 +227,7 @@ func (e *env) tellSettings(w io.Writer, r restored) {
 		if r.Settings == backup.SettingsDefault {
 			holds = "There is no other that can be used, so the defaults hold from the next start: the service is reached on this machine alone then."
 		}
-		fmt.Fprintf(w, "THE SETTINGS OF THE BACKUP CANNOT BE USED: %s.\n%s Nothing is removed for its age until you mend %s and make it %s, or remove it; then start the service anew.\n",
+		fmt.Fprintf(w, "THE SETTINGS OF THE BACKUP CANNOT BE USED: %s.\n%s No signals, history, audit records and scheduled backups are removed until you mend %s and make it %s, or remove it; then start the service anew.\n",
 			r.SettingsProblem, holds, r.SettingsFile, filepath.Join(filepath.Dir(r.SettingsFile), app.ConfigFile))
 		if len(r.Omitted) > 0 {
 			fmt.Fprintf(w, "The backup lacks %s.\n", list(r.Omitted))

@@ -163,7 +163,7 @@ const applianceModels = `{
 	"previous": {"description": "Path of the store that was there before; empty when there was none.", "type": "string"},
 	"settings": {"description": "What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's lacks secrets; the backup's without its secrets, since none was here that can be used; the one that was here, since the backup's cannot be used; none, since neither can: the defaults hold from the next start.", "type": "string", "enum": ["absent", "restored", "kept", "redacted", "unusable", "default"]},
 	"settingsProblem": {"description": "What keeps the backup's app.yaml from being used, with the line and the setting; empty when nothing does.", "type": "string"},
-	"settingsFile": {"description": "Path of the backup's app.yaml that cannot be used: mend it and make it app.yaml, or remove it; until then nothing is removed for its age. Empty when it can be used.", "type": "string"},
+	"settingsFile": {"description": "Path of the backup's app.yaml that cannot be used: mend it and make it app.yaml, or remove it; until then no signals, history, audit records and scheduled backups are removed. Empty when it can be used.", "type": "string"},
 	"settingsChanged": {"description": "The settings are others than before. They hold from the next start.", "type": "boolean"},
 	"certificatesChanged": {"description": "The certificate authority came with the backup.", "type": "boolean"},
 	"newAuthority": {"description": "The backup lacks the keys of the certificate authority and there are none here: a new one is made.", "type": "boolean"},

@@ -42,6 +42,7 @@ type Config struct {
 	Clock     func() time.Time // nil = time.Now
 	Log       *slog.Logger
 	Retention time.Duration // 0 = DefaultRetention
+	Hold      func() bool   // while it is true nothing goes by Retention, which somebody may have set otherwise; nil = never
 	Rate      int           // signals a second that one sender may send; 0 = DefaultRate
 	// Appended is told what was stored, after it is durable; nil = nobody. It must not wait, nor keep or change the list, nor call
 	// the Log: who is told of a signal and who reads the log see it at the same moment.
@@ -85,6 +86,9 @@ func NewLog(cfg Config) (*Log, error) {
 	}
 	if cfg.Retention == 0 {
 		cfg.Retention = DefaultRetention
+	}
+	if cfg.Hold == nil {
+		cfg.Hold = func() bool { return false }
 	}
 	if cfg.Rate == 0 {
 		cfg.Rate = DefaultRate

@@ -188,6 +188,27 @@ func TestIDs(t *testing.T) {
 	}
 }
 
+// TestHold: while it holds, only ids go.
+func TestHold(t *testing.T) {
+	r := newRig(t)
+	s := beat("F0", monday, 1)
+	s.ID = "1"
+	r.append(s)
+	r.must(r.Pack())
+	r.now.Store(monday + DefaultRetention.Milliseconds() + 2*dayMs)
+	held := true
+	r.cfg.Hold = func() bool { return held }
+	r.must(r.Sweep(t.Context()))
+	if !r.Held() || len(r.of("F0", Day(monday))) != 1 || r.count("ids") != 0 {
+		t.Errorf("held: %d signals and %d ids are left", len(r.of("F0", Day(monday))), r.count("ids"))
+	}
+	held = false
+	r.must(r.Sweep(t.Context()))
+	if n := len(r.of("F0", Day(monday))); n != 0 {
+		t.Errorf("%d signals are left", n)
+	}
+}
+
 // TestRetention: days go when they are wholly past the retention, of every station and account.
 func TestRetention(t *testing.T) {
 	r := newRig(t)

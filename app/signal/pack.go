@@ -179,16 +179,20 @@ func (l *Log) merge(k openKey) error {
 // sweepBatch is how many ids one transaction of Sweep removes.
 const sweepBatch = 1000
 
-// Sweep removes the parts of days that ended before the retention, and ids that have served. Errors: the store's, ctx's.
+// Sweep removes ids that have served and, unless that is held, what is older than the retention: the parts of days that ended
+// before, and who has sent nothing since. Errors: the store's, ctx's.
 func (l *Log) Sweep(ctx context.Context) error {
 	l.packing.Lock()
 	defer l.packing.Unlock()
 	now := l.cfg.Clock()
-	if err := l.sweepParts(ctx, Day(now.Add(-l.cfg.Retention).UnixMilli())); err != nil {
-		return fmt.Errorf("remove old signals: %w", err)
-	}
 	if err := l.sweepIDs(ctx, now.Add(-idMemory).UnixMilli()); err != nil {
 		return fmt.Errorf("remove old ids of signals: %w", err)
+	}
+	if l.Held() {
+		return nil
+	}
+	if err := l.sweepParts(ctx, Day(now.Add(-l.cfg.Retention).UnixMilli())); err != nil {
+		return fmt.Errorf("remove old signals: %w", err)
 	}
 	if err := l.sweepSenders(ctx, now.Add(-l.cfg.Retention).UnixMilli()); err != nil {
 		return fmt.Errorf("remove senders of long ago: %w", err)

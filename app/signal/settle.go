@@ -202,3 +202,6 @@ func (l *Log) Last(account, station string) (day int64, ok bool, err error) {
 
 // Retention is how long signals are kept.
 func (l *Log) Retention() time.Duration { return l.cfg.Retention }
+
+// Held tells whether nothing goes by Retention now, also of what else is kept for as long.
+func (l *Log) Held() bool { return l.cfg.Hold() }
