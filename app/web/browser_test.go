@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -55,6 +57,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a = answer{status: 404, body: `{"isSuccess":false,"errorCode":"notFound","errorMessage":"there is nothing at this path"}`}
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Time", strconv.FormatInt(time.Now().UnixMilli(), 10))
 	if a.retry != "" {
 		w.Header().Set("Retry-After", a.retry)
 	}

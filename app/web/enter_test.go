@@ -50,7 +50,7 @@ func TestOnlyThisMachineEntersTheDemo(t *testing.T) {
 	r.RemoteAddr, r.Host = here, name
 	got := httptest.NewRecorder()
 	newWeb(t, Config{Demo: &demo}).ServeHTTP(got, r)
-	if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || !strings.Contains(got.Body.String(), "the service is starting") {
+	if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || got.Header().Get("X-Time") == "" || !strings.Contains(got.Body.String(), "the service is starting") {
 		t.Errorf("while it starts: %d %v %s", got.Code, got.Header(), got.Body)
 	}
 	if newWeb(t, Config{}).Handles(httptest.NewRequest("GET", "/signin/enter", nil)) {

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"opsmon/assets"
 )
@@ -184,7 +185,7 @@ func hashOf(files map[string][]byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:10])
 }
 
-// refuse writes an error envelope.
+// refuse writes an error envelope. By the time in it pages know that it is the service that answers.
 func refuse(rw http.ResponseWriter, r *http.Request, status int, code, message string) {
 	body, err := json.Marshal(struct {
 		IsSuccess    bool   `json:"isSuccess"`
@@ -196,6 +197,7 @@ func refuse(rw http.ResponseWriter, r *http.Request, status int, code, message s
 	}
 	rw.Header().Set("Content-Type", "application/json")
 	rw.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	rw.Header().Set("X-Time", strconv.FormatInt(time.Now().UnixMilli(), 10))
 	rw.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = rw.Write(body) // a client that went away is its own affair

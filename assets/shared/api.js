@@ -4,13 +4,12 @@ import { heard } from "./clock.js";
 
 /**
  * ApiError is an answer that is an error, or none at all (status 0). details: [{field, issue}]; retryAfter in seconds; other tells
- * that somebody else is signed in than the request was meant for (its header X-For); foreign that it is not the service that answered,
- * but what stands in its place, such as a guest network's page or a proxy.
+ * that somebody else is signed in than the request was meant for (its header X-For).
  */
 export class ApiError extends Error {
-  constructor(status, code, message, { details = [], retryAfter = 0, other = false, foreign = false } = {}) {
+  constructor(status, code, message, { details = [], retryAfter = 0, other = false } = {}) {
     super(message);
-    Object.assign(this, { status, code, details, retryAfter, other, foreign });
+    Object.assign(this, { status, code, details, retryAfter, other });
   }
 
   /** away tells that the service could not be reached or is not ready, so that trying again later makes sense. */
@@ -19,7 +18,8 @@ export class ApiError extends Error {
 
 /**
  * request sends one request and gives {status, headers, body}; body is the parsed JSON, text for another content type,
- * null for none. Answers that are errors are thrown as ApiError. A 401 leads to the sign-in page and never comes back, but for
+ * null for none. Answers that are errors are thrown as ApiError; one of somebody else in the service's place, such as a guest
+ * network's page or a proxy, as one that is away, since it is no word on anything. A 401 leads to the sign-in page and never comes back, but for
  * a page that stays.
  */
 export async function request(method, path, { body, headers = {}, signal, signIn = true } = {}) {
@@ -38,7 +38,8 @@ export async function request(method, path, { body, headers = {}, signal, signIn
     connection.lost();
     throw new ApiError(0, "unreachable", "the service does not answer; it may be starting again, or the network is gone");
   }
-  if (response.ok && response.headers.get("Content-Type")?.startsWith("text/html")) { // the service never says that here
+  const html = response.headers.get("Content-Type")?.startsWith("text/html"); // the service never says that here
+  if (response.ok ? html : !response.headers.has("X-Time")) { // and each of its errors has its time
     connection.lost();
     throw new ApiError(0, "unreachable", "somebody else answers in the service's place, such as a guest network");
   }
@@ -52,7 +53,7 @@ export async function request(method, path, { body, headers = {}, signal, signIn
     return new Promise(() => {}); // the page goes away
   }
   const error = new ApiError(response.status, content?.errorCode ?? "unknown", content?.errorMessage ?? messages[response.status] ?? `the service answered ${response.status}`,
-    { details: content?.details, retryAfter: Number(response.headers.get("Retry-After")) || 0, other: response.headers.has("X-For"), foreign: !response.headers.has("X-Time") });
+    { details: content?.details, retryAfter: Number(response.headers.get("Retry-After")) || 0, other: response.headers.has("X-For") });
   if (error.away) connection.lost();
   throw error;
 }
@@ -68,7 +69,7 @@ let parting = false; // whoever signs out is led to where that is said, whatever
 export async function signOut(method, path) {
   parting = true;
   const answer = await fetch(path, { method, headers: method === "POST" ? { "Content-Type": "application/json" } : {} }).catch(() => null);
-  parting = Boolean(answer?.ok || answer?.status === 401);
+  parting = Boolean(answer?.headers.has("X-Time") && (answer.ok || answer.status === 401));
   if (parting) location.assign("/signin?out=1");
   return parting;
 }

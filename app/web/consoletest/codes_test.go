@@ -125,7 +125,7 @@ func TestAReasonIsMovedByButtons(t *testing.T) {
 func TestTimesOfATimetable(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: kinds()})
 	tab := open(t, s, "admin", "/console/tasks/t4")
-	tab.Eval(`(() => { const all = window.fetch; window.fetch = (to, how) => String(to).includes("/cron") ? Promise.resolve(new Response('{"errorMessage":"no room"}', { status: 429, headers: { "Content-Type": "application/json" } })) : all(to, how); window.mend = () => { window.fetch = all; const now = Date.now; Date.now = () => now() + 31000; }; })()`)
+	tab.Eval(`(() => { const all = window.fetch; window.fetch = (to, how) => String(to).includes("/cron") ? Promise.resolve(new Response('{"errorMessage":"no room"}', { status: 429, headers: { "X-Time": Date.now(), "Content-Type": "application/json" } })) : all(to, how); window.mend = () => { window.fetch = all; const now = Date.now; Date.now = () => now() + 31000; }; })()`)
 	tab.Eval(`[...document.querySelectorAll("#main .segmented label")].find((l) => l.textContent.trim() === "A timetable").querySelector("input").click()`)
 	tab.Until(`document.querySelector(".fires")?.textContent.includes("no room")`)
 	tab.Eval(`window.mend()`)

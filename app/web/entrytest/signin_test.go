@@ -166,7 +166,7 @@ func TestSigningInSaysWhatIsWrong(t *testing.T) {
 	// Answers that the service gives under duress.
 	tab.Eval(`window.real = fetch, window.next = null, window.fetch = (path, options) => path === "/auth/login" && window.next ? window.next() : window.real(path, options)`)
 	answer := func(status int, retry, message string) string {
-		return fmt.Sprintf(`window.next = async () => new Response(JSON.stringify({isSuccess: false, errorCode: "x", errorMessage: %q}), {status: %d, headers: {"Content-Type": "application/json", "Retry-After": %q}})`, message, status, retry)
+		return fmt.Sprintf(`window.next = async () => new Response(JSON.stringify({isSuccess: false, errorCode: "x", errorMessage: %q}), {status: %d, headers: {"X-Time": Date.now(), "Content-Type": "application/json", "Retry-After": %q}})`, message, status, retry)
 	}
 	tab.Eval(answer(503, "1", "the disk is full"))
 	try(person, "The disk is full.")
@@ -215,7 +215,7 @@ func TestAWaitingPageNeverHammers(t *testing.T) {
 	tab.Until(`document.querySelector("#email")`)
 	tab.Eval(`window.waits = [], window.claims = 0, window.slow = setTimeout, window.setTimeout = (f, ms) => { if (ms >= 1000) waits.push(ms); return slow(f, ms / 100); },
 		window.real = fetch, window.fetch = (path, options) => path !== "/auth/claim" ? real(path, options) : ++claims !== 20 ? real(path, options)
-			: Promise.resolve(new Response("{}", {status: 429, headers: {"Content-Type": "application/json", "Retry-After": "60"}}))`)
+			: Promise.resolve(new Response("{}", {status: 429, headers: {"X-Time": Date.now(), "Content-Type": "application/json", "Retry-After": "60"}}))`)
 	tab.Type("#email", person)
 	tab.Press(kb.Enter)
 	tab.Until(`claims > 25`)

@@ -40,7 +40,7 @@ func TestAResetIsToldAfterAFailure(t *testing.T) {
 		const live = await ` + live + `, real = fetch;
 		window.resets = 0;
 		live.addEventListener("reset", () => { window.resets++; });
-		window.fetch = (path, how) => (path.startsWith("/station?") ? Promise.resolve(Response.json({ errorMessage: "too many" }, { status: 429 })) : real(path, how));
+		window.fetch = (path, how) => (path.startsWith("/station?") ? Promise.resolve(Response.json({ errorMessage: "too many" }, { status: 429, headers: { "X-Time": Date.now() } })) : real(path, how));
 		const told = await live.follow({ stationcodes: "S-1" }).then(() => "nothing", (error) => error.message); // it ends by that, and the others' scope is opened anew
 		window.fetch = real;
 		window.told = told;

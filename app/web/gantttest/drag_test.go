@@ -92,7 +92,7 @@ func TestTheServiceRefuses(t *testing.T) {
 	a := c.plan("PACK-1", "BOWL", 60, nil)
 	c.open(webtest.Laptop, "supervisor")
 	c.tab.Until(bar(a.ID))
-	c.tab.Eval(`(async () => { const real = fetch; window.fetch = (path, options) => /\/move/.test(path) ? Promise.resolve(new Response(JSON.stringify({ isSuccess: false, errorCode: "conflict", errorMessage: "at PACK-1 there is something" }), { status: 409, headers: { "Content-Type": "application/json" } })) : real(path, options); })()`)
+	c.tab.Eval(`(async () => { const real = fetch; window.fetch = (path, options) => /\/move/.test(path) ? Promise.resolve(new Response(JSON.stringify({ isSuccess: false, errorCode: "conflict", errorMessage: "at PACK-1 there is something" }), { status: 409, headers: { "X-Time": Date.now(), "Content-Type": "application/json" } })) : real(path, options); })()`)
 	from, to := c.place("PACK-1", 90), c.place("PACK-1", 300)
 	c.drag(from, to)
 	c.tab.Until(`document.querySelector(".ghost.refused .ghost-why")?.textContent === "✕ At PACK-1 there is something."`)

@@ -32,30 +32,46 @@ func TestSomebodyElseAnswers(t *testing.T) {
 	}
 }
 
-// A guest network's page in place of all answers is a network that is away: what the page knows stays on it.
+// A guest network's page in place of all answers, whatever their status, is a network that is away: what the page knows stays
+// on it, also when it is opened anew, and nobody is signed out.
 func TestAGuestNetwork(t *testing.T) {
 	s, line, tab := wired(t)
 	tab.Until(`document.querySelector("[data-pick]")`)
 	tab.Eval(`document.querySelector("[data-pick]").click()`)
 	tab.Eval(`document.querySelector("dialog[open] [data-do=done]").click()`)
-	tab.Until(`document.querySelector(".t-state.ok") && document.querySelector(".now h2")?.textContent === "CUP"`)
-	tab.Eval(`(() => {
-		globalThis.real = fetch;
+	tab.Before(`{
+		const real = fetch;
 		globalThis.asked = 0;
-		globalThis.fetch = (at) => { if (at === "/ready") globalThis.asked++; return Promise.resolve(new Response("<h1>Guests</h1>", { headers: { "Content-Type": "text/html; charset=utf-8" } })); };
-	})()`)
-	line.Cut()
-	tab.Eval(`queue.send()`)
-	leave(tab, 5)
-	tab.Until(`globalThis.asked > 1 && document.querySelector(".t-state.away")`)
-	if got := tab.Text("#tablet"); !strings.Contains(got, "Press 1") || !strings.Contains(got, "CUP") {
-		t.Errorf("the page shows %s", got)
-	}
-	line.Mend()
-	tab.Eval(`(() => { globalThis.fetch = globalThis.real; })()`)
-	tab.Until(`document.querySelector(".t-state.ok") && document.querySelector(".now h2")?.textContent === "CUP"`)
-	if got := entered(s); !slices.Equal(got, []int{5}) {
-		t.Errorf("entered: %v", got)
+		globalThis.fetch = (at, how) => {
+			if (!localStorage.guests) return real(at, how);
+			if (at === "/ready") globalThis.asked++;
+			return Promise.resolve(new Response("<h1>Guests</h1>", { status: Number(localStorage.guests), headers: { "Content-Type": "text/html; charset=utf-8" } }));
+		};
+	}`)
+	var want []int
+	for i, status := range []int{200, 401, 403, 511} {
+		open(tab)
+		tab.Until(`document.querySelector(".t-state.ok") && document.querySelector(".now h2")?.textContent === "CUP"`)
+		tab.Eval(fmt.Sprintf(`localStorage.guests = %d`, status))
+		line.Cut()
+		tab.Eval(`queue.send()`)
+		leave(tab, 5+i)
+		want = append(want, 5+i)
+		for _, page := range []string{"that is open", "that is opened anew"} {
+			tab.Until(`globalThis.asked > 1 && document.querySelector(".t-state.away") && document.querySelector(".now h2")?.textContent === "CUP"`)
+			if got := tab.Text("#tablet"); !strings.Contains(got, "Press 1") || webtest.Eval[bool](tab, `queue.signedOut`) {
+				t.Errorf("answered %d, a page %s shows %s", status, page, got)
+			}
+			if page == "that is open" {
+				open(tab)
+			}
+		}
+		line.Mend()
+		tab.Eval(`localStorage.removeItem("guests")`)
+		tab.Until(`document.querySelector(".t-state.ok") && document.querySelector(".now h2")?.textContent === "CUP" && queue.waiting.length === 0`)
+		if got := entered(s); !slices.Equal(got, want) {
+			t.Errorf("answered %d: entered %v, want %v", status, got, want)
+		}
 	}
 }
 

@@ -154,7 +154,7 @@ func TestStationsAreComparedAndCopied(t *testing.T) {
 func TestWhatCannotBeToldIsSaid(t *testing.T) {
 	_, tab := console(t, small(), "admin", "/console/plants/leeds/mixing/MIX-1", webtest.Laptop)
 	tab.Eval(`(() => { window.asked = 0; window.real = window.fetch; window.fetch = (path, ...more) => path.startsWith("/station/")
-		? (asked++, Promise.resolve(new Response('{"isSuccess":false,"errorCode":"internalServerError","errorMessage":"the disk is gone"}', { status: 500, headers: { "Content-Type": "application/json" } }))) : real(path, ...more); })()`)
+		? (asked++, Promise.resolve(new Response('{"isSuccess":false,"errorCode":"internalServerError","errorMessage":"the disk is gone"}', { status: 500, headers: { "X-Time": Date.now(), "Content-Type": "application/json" } }))) : real(path, ...more); })()`)
 	tab.Click(`.tabs a[href$="view=resolved"]`)
 	tab.Until(`document.querySelector(".plants-page .notice.bad")?.textContent.includes("The disk is gone.")`)
 	tab.Eval(workspace(`w.dispatchEvent(new Event("change"))`))

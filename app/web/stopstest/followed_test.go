@@ -25,7 +25,7 @@ func TestAListIsFollowed(t *testing.T) {
 			if (window.grows) rows.unshift({ id: "n" + rows.length, stationCode: "PRESS-1", value: 1 });
 			await new Promise((done) => { setTimeout(done, window.slow ?? 0); });
 			window.under--;
-			if (window.failing-- > 0) return Response.json({ errorMessage: "later" }, { status: 429 });
+			if (window.failing-- > 0) return Response.json({ errorMessage: "later" }, { status: 429, headers: { "X-Time": Date.now() } });
 			return Response.json({ isSuccess: true, results, paging: { totalElements: rows.length } });
 		};
 		const list = window.list = new Followed("/issue", () => {});

@@ -128,7 +128,7 @@ func TestAStopOfALink(t *testing.T) {
 	}
 	follow(stops[0].ID)
 	tab.Until(`window.held.length === 3`)
-	tab.Eval(`window.held[2](Response.json({ isSuccess: false, errorCode: "internal", errorMessage: "the store is away" }, { status: 500 }))`)
+	tab.Eval(`window.held[2](Response.json({ isSuccess: false, errorCode: "internal", errorMessage: "the store is away" }, { status: 500, headers: { "X-Time": Date.now() } }))`)
 	tab.Until(`document.querySelector(".stop-one .bad")?.textContent.includes("The store is away.")`)
 	tab.Axe()
 	button(tab, ".stop-one", "Try again")
@@ -259,7 +259,7 @@ func TestStopsAreSpokenOf(t *testing.T) {
 	button(tab, ".stops-sum", "Give the cause of 3 stops")
 	tab.Until(`document.querySelectorAll("dialog .reason").length === 4`) // Ремень порван is not at Press 2
 	tab.Eval(`[...document.querySelectorAll("dialog .reason")].find((r) => r.textContent.includes("Waiting for clay")).click()`)
-	tab.Eval(`(() => { const ask = fetch; window.fetch = (path, options) => { if (!path.includes("PRESS-2") || !path.endsWith("/cause")) return ask(path, options); window.fetch = ask; return Promise.resolve(Response.json({ isSuccess: false, errorCode: "conflict", errorMessage: "somebody was quicker" }, { status: 409 })); }; })()`)
+	tab.Eval(`(() => { const ask = fetch; window.fetch = (path, options) => { if (!path.includes("PRESS-2") || !path.endsWith("/cause")) return ask(path, options); window.fetch = ask; return Promise.resolve(Response.json({ isSuccess: false, errorCode: "conflict", errorMessage: "somebody was quicker" }, { status: 409, headers: { "X-Time": Date.now() } })); }; })()`)
 	button(tab, "dialog footer", "Give the cause")
 	tab.Until(`[...document.querySelectorAll("dialog footer button")].some((b) => b.textContent === "Give the cause" && !b.disabled)`) // all are sent
 	tab.Until(`document.querySelector("dialog .notice.bad")?.innerText.replace(/\s+/g, " ").includes("1 stop is as before. Stop at Press 2")`)

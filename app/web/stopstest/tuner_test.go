@@ -108,7 +108,7 @@ func TestTheEffectOfOtherSettings(t *testing.T) {
 	p := open(t)
 	p.runs("PRESS-1", [2]time.Duration{180 * min, 170 * min})
 	tab := p.page("admin", "/floor/tuner?"+url.Values{"station": {"PRESS-1"}, "range": {p.ago(4*time.Hour) + "/" + p.ago(time.Hour)}}.Encode(), settled)
-	tab.Eval(`(() => { const ask = fetch; window.fetch = (path, options) => { if (path !== "/analysis/tuning") return ask(path, options); window.fetch = ask; return Promise.resolve(Response.json({ isSuccess: false, errorCode: "busy", errorMessage: "too much is asked" }, { status: 429 })); }; })()`)
+	tab.Eval(`(() => { const ask = fetch; window.fetch = (path, options) => { if (path !== "/analysis/tuning") return ask(path, options); window.fetch = ask; return Promise.resolve(Response.json({ isSuccess: false, errorCode: "busy", errorMessage: "too much is asked" }, { status: 429, headers: { "X-Time": Date.now() } })); }; })()`)
 	set(tab, "#f-knob-threshold", "20 min")
 	tab.Until(`document.querySelector("#main .notice.bad")?.textContent.includes("Too much is asked.")`)
 	if got := tuned(tab, "Stops"); got != "1 –" || !strings.Contains(tab.Text(".tuner-status"), "is not known") {

@@ -139,7 +139,7 @@ func TestAReadingThatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
 	h := tablet(t, s, webtest.TabletTall, "Packing", "PACK-1")
-	source := `{ const real = fetch; window.busy = true; window.fetch = (at, how) => (window.busy && String(at).startsWith("/station?stationcodes") ? Promise.resolve(new Response("{}", { status: 429, headers: { "Content-Type": "application/json" } })) : real(at, how)); }`
+	source := `{ const real = fetch; window.busy = true; window.fetch = (at, how) => (window.busy && String(at).startsWith("/station?stationcodes") ? Promise.resolve(new Response("{}", { status: 429, headers: { "X-Time": Date.now(), "Content-Type": "application/json" } })) : real(at, how)); }`
 	h.Before(source)
 	h.Visit("/tablet")
 	h.shows(".t-state.wait", "not up to date")
