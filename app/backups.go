@@ -117,7 +117,7 @@ func (a *App) backupConfig() (backup.Config, error) {
 		Usable: func(text []byte) error {
 			err := a.cfg.unusable(text)
 			if err != nil {
-				a.log.Error("a backup is made with settings that cannot be used, also not by the next start of the service: mend app.yaml", slog.Any("error", err))
+				a.log.Error("a backup is made with settings that cannot be used, also not by the next start of the service: see app doctor", slog.String("at", whereWrong(err)))
 			}
 			return err
 		},

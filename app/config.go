@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,25 @@ func (e *SettingError) Error() string {
 		return e.Err.Error()
 	}
 	return e.Origin + ": " + e.Err.Error()
+}
+
+// lineSaid finds the line in what the reader of YAML says.
+var lineSaid = regexp.MustCompile(`^line \d+`)
+
+// Where says where the setting was given, and nothing of what is there, which may be a secret in a wrong place.
+func (e *SettingError) Where() string {
+	if line := lineSaid.FindString(e.Err.Error()); line != "" {
+		return strings.TrimSpace(e.Origin + " " + line)
+	}
+	return e.Origin
+}
+
+// whereWrong is Where of an error with a SettingError in it, and "" of others.
+func whereWrong(err error) string {
+	if e := (*SettingError)(nil); errors.As(err, &e) {
+		return e.Where()
+	}
+	return ""
 }
 
 // Unwrap gives what is wrong.

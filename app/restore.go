@@ -85,8 +85,8 @@ func (h *Host) Restore(ctx context.Context, in RestoreInput) (Restored, error) {
 		return Restored{}, err
 	}
 	r.tidy()
-	if wrong := r.result.SettingsProblem; wrong != "" {
-		h.log.Error("the settings of the backup that was restored cannot be used", slog.String("error", wrong))
+	if r.wrong != nil {
+		h.log.Error("the settings of the backup that was restored cannot be used: see app doctor", slog.String("at", whereWrong(r.wrong)))
 	}
 	h.log.Warn("a backup was restored", slog.String("file", in.Name), slog.Time("madeAt", r.prepared.Manifest.MadeAt), slog.String("previous", r.result.Previous))
 	return r.result, nil
@@ -137,6 +137,7 @@ type restore struct {
 	cfg      Config
 	prepared *backup.Prepared
 	result   Restored
+	wrong    error // what is wrong with the backup's settings, where they are now; nil = nothing
 }
 
 // prepareRestore unpacks a backup beside the store, verified and ready to take its place.
@@ -214,7 +215,7 @@ func (r *restore) tellUnusable() {
 			wrong = &SettingError{r.result.SettingsFile + at, setting.Err}
 		}
 	}
-	r.result.SettingsProblem = wrong.Error()
+	r.wrong, r.result.SettingsProblem = wrong, wrong.Error()
 }
 
 // WaitingSettings gives the path of settings that came with a backup, could not be used and wait for somebody in a data

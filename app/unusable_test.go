@@ -78,7 +78,8 @@ func TestRestoreKeepsUsableSettings(t *testing.T) {
 	for _, here := range []string{"logLevel: warn\n", "nmae: plant\n"} {
 		for _, runs := range []bool{true, false} {
 			cfg := testConfig(t)
-			r := serve(t, cfg)
+			var log bytes.Buffer
+			r := serve(t, cfg, func(h *Host) { h.log = slog.New(slog.NewTextHandler(&log, nil)) })
 			apptest.WriteIn(t, cfg.DataDir, ConfigFile, here)
 			if _, err := r.auth.AddUser(auth.Local("northgate"), "lead@northgate.example", auth.Member); err != nil {
 				t.Fatal(err)
@@ -111,6 +112,9 @@ func TestRestoreKeepsUsableSettings(t *testing.T) {
 			}
 			if users := emails(t, after); strings.Contains(users, "lead@") {
 				t.Errorf("%q, running %v: the users are %s", here, runs, users)
+			}
+			if err := r.stop(); err != nil || runs && !strings.Contains(log.String(), backup.SettingsBeside+" line 2") || strings.Contains(log.String(), "hots") {
+				t.Errorf("%q, running %v: the log: %s, %v", here, runs, &log, err)
 			}
 		}
 	}
@@ -262,7 +266,7 @@ func TestBackupTellsUnusable(t *testing.T) {
 	}
 	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "smtp:\n  password: *hunter2\n")
 	apptest.WriteIn(t, cfg.DataDir, backup.SettingsBeside, "x: y\n")
-	if status := r.result(t, "POST", "/backup", "", &made); status != 200 || !made.UnusableSettings || !strings.Contains(log.String(), "cannot be used") {
+	if status := r.result(t, "POST", "/backup", "", &made); status != 200 || !made.UnusableSettings || !strings.Contains(log.String(), "cannot be used") || !strings.Contains(log.String(), ConfigFile) || strings.Contains(log.String(), "hunter2") {
 		t.Errorf("status %d, %+v; %s", status, made, log.String())
 	}
 	var all struct {

@@ -32,7 +32,7 @@ type RestoreConfig struct {
 }
 
 // SettingsBeside is the name that a backup's app.yaml gets in the data directory when it cannot be used. It lies there until
-// somebody mends it and puts it in place, or removes it.
+// somebody mends it and puts it in place, or removes it, or until the settings of a later backup are put in place.
 const SettingsBeside = settingsName + ".from-backup"
 
 // Prepared is a backup unpacked beside what it is to replace, verified and brought to this program's version. It must be
@@ -271,6 +271,8 @@ func (p *Prepared) swap() (r Restored, err error) {
 			switch r.Settings = p.settle(e.Kind); r.Settings {
 			case SettingsKept:
 				continue
+			case SettingsRestored, SettingsRedacted:
+				put(SettingsBeside, "") // of an earlier restore: nobody needs it any more
 			case SettingsUnusable:
 				name = SettingsBeside
 			case SettingsDefault:

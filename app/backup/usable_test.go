@@ -20,7 +20,8 @@ func refusesWrong(text []byte) error {
 }
 
 // TestUnusableSettings: settings that cannot be used take the place of nothing. The store is restored all the same, the
-// backup's text is put beside, and what is here holds when it can be used. All of it can be undone.
+// backup's text is put beside, and what is here holds when it can be used. What waits of an earlier restore makes room, also for
+// settings that can be used. All of it can be undone.
 func TestUnusableSettings(t *testing.T) {
 	const redacted = "listen: wrong\nsmtp:\n  password: hunter2\n"
 	for _, c := range []struct {
@@ -60,13 +61,9 @@ func TestUnusableSettings(t *testing.T) {
 			}
 			expectContent(t, contentOf(t, dir), fresh)
 			expectText(t, in(settingsName), c.now)
-			if c.beside == "" {
-				c.beside = "of an earlier restore"
-			} else {
-				expectText(t, in(SettingsBeside+".before-restore-20261120T081530Z"), "of an earlier restore")
-			}
+			expectText(t, in(SettingsBeside+".before-restore-20261120T081530Z"), "of an earlier restore")
 			expectText(t, in(SettingsBeside), c.beside)
-			if info, err := os.Stat(in(SettingsBeside)); err != nil || runtime.GOOS != "windows" && c.want == SettingsDefault && info.Mode() != 0o600 {
+			if info, err := os.Stat(in(SettingsBeside)); err != nil && c.beside != "" || runtime.GOOS != "windows" && c.want == SettingsDefault && info.Mode() != 0o600 {
 				t.Errorf("%v, %v", info, err)
 			}
 			if c.now != c.here && c.here != "" {
@@ -127,6 +124,31 @@ func TestKilledUnusable(t *testing.T) {
 			expectText(t, filepath.Join(dir, settingsName), "")
 			expectText(t, filepath.Join(dir, SettingsBeside), "listen: wrong\n")
 			if kept, err := filepath.Glob(filepath.Join(dir, settingsName+".before-restore-*")); err != nil || len(kept) != 1 || readFile(t, kept[0]) != "name: wrong\n" {
+				t.Errorf("%v, %v", kept, err)
+			}
+		})
+	}
+}
+
+// TestKilledOverWaiting kills a restore of good settings, over an empty directory in which others wait, at each step that
+// follows the journal. The next start has the good ones, and nothing waits.
+func TestKilledOverWaiting(t *testing.T) {
+	from := t.TempDir()
+	s := openStore(t, from)
+	fill(t, s, 0, 50)
+	writeFile(t, filepath.Join(from, settingsName), "listen: good\n")
+	path := made(t, Config{Store: s})
+	fresh := content(t, s)
+	for _, step := range []string{"journal", "moved app.db", "moved app.yaml", "kept " + SettingsBeside, "moved " + SettingsBeside, "moved", "journal removed"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			writeFile(t, filepath.Join(dir, SettingsBeside), "listen: wrong\n")
+			expectKilled(t, child("restore", dir, path, "BACKUP_TEST_STEP="+step))
+			expectContent(t, contentOf(t, dir), fresh)
+			expectText(t, filepath.Join(dir, settingsName), "listen: good\n")
+			expectText(t, filepath.Join(dir, SettingsBeside), "")
+			if kept, err := filepath.Glob(filepath.Join(dir, SettingsBeside+".before-restore-*")); err != nil || len(kept) != 1 || readFile(t, kept[0]) != "listen: wrong\n" {
 				t.Errorf("%v, %v", kept, err)
 			}
 		})

@@ -69,7 +69,7 @@ func (e *exam) settings(context.Context) []Finding {
 	var found []Finding
 	at := filepath.Join(e.DataDir, "app.yaml")
 	if e.Waiting != "" {
-		found = append(found, wrong("the settings of the backup that was restored could not be used and wait as "+e.Waiting+"; others hold, and no signals, history, audit records and scheduled backups are removed until then",
+		found = append(found, wrong("the settings of a backup that was restored could not be used and wait as "+e.Waiting+"; others hold, and no signals, history, audit records and scheduled backups are removed until then",
 			"mend that file and make it "+at+", or remove it to stay with what holds now; then: app restart"))
 	}
 	if e.Settings != nil {
