@@ -1,7 +1,7 @@
 // Dialogs that ask for a few values, send them, and show what the service says at the field that it is about.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { openDialog, sentence, toast } from "./dialog.js";
+import { openDialog, running, sentence } from "./dialog.js";
 import { field } from "./form.js";
 
 /**
@@ -24,12 +24,11 @@ export async function ask({ title, intro, values = {}, fields, action = "Save", 
         sent = Promise.resolve(send(state.values)).then((given) => given ?? true);
         control.close(await sent);
       } catch (error) {
-        if (!control.element.isConnected) return toast(sentence(error), "bad");
         sent = null;
         const known = new Set(fields(state.values).map((f) => f.name));
         state.problems = Object.fromEntries((error.details ?? []).filter((d) => known.has(d.field.split(/[.[]/)[0])).map((d) => [d.field.split(/[.[]/)[0], `${d.field} ${d.issue}`.replace(/^\w+ /, "")]));
         Object.assign(state, { busy: false, error: Object.keys(state.problems).length ? null : error });
-        control.update();
+        control.tell(error);
       }
     };
     return {
@@ -37,10 +36,10 @@ export async function ask({ title, intro, values = {}, fields, action = "Save", 
       body: html`<form id="ask" class="stack" novalidate @submit=${submit}>${intro ? html`<p>${intro}</p>` : nothing}
         ${fields(state.values).map((f) => field({ ...f, id: `ask-${f.name}`, value: state.values[f.name], problem: state.problems[f.name], change: (value) => { state.values[f.name] = value; changed?.(state.values); control.update(); } }))}
         ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}</form>`,
-      actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
+      actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Cancel"}</button>
         <button type="submit" form="ask" class="button primary" ?disabled=${state.busy}>${state.busy ? "Sending …" : action}</button>`,
     };
-  }, { entered });
+  }, { entered, busy: () => state.busy });
   return answer ?? sent?.catch(() => undefined);
 }
 

@@ -5,10 +5,12 @@ import { html, render, nothing } from "../vendor/lit-html/lit-html.js";
 
 /**
  * openDialog shows a dialog and gives a promise of what it is closed with; undefined when it is left. content gets
- * {close(value), update()} and gives {title, body, actions}; it is called again at each update. Where entered is given, the
+ * {close(value), update(), tell(error)} and gives {title, body, actions}; it is called again at each update. tell updates as well, and
+ * tells the error itself where the dialog was left already. Where entered is given, the
  * dialog asks before it is left without a value when something was typed in it, or entered() tells of something else. Instead, unsaved() may give what confirm is to ask, or null.
+ * While busy() it is left without a question: what was typed is on its way.
  */
-export function openDialog(content, { wide = false, entered, unsaved } = {}) {
+export function openDialog(content, { wide = false, entered, unsaved, busy } = {}) {
   const before = document.activeElement;
   const dialog = document.createElement("dialog");
   dialog.className = wide ? "dialog wide" : "dialog";
@@ -16,7 +18,7 @@ export function openDialog(content, { wide = false, entered, unsaved } = {}) {
   document.body.append(dialog);
   return new Promise((done) => {
     let value, typed = false;
-    const unsent = () => (unsaved ? unsaved() : Boolean(entered) && (typed || entered()));
+    const unsent = () => !busy?.() && (unsaved ? unsaved() : Boolean(entered) && (typed || entered()));
     const leave = async () => { if (await (unsaved ? confirm(unsaved()) : discard())) dialog.close(); };
     const escape = (event) => { // by hand: the browser's own may close a question and what it asks about at once
       if (event.defaultPrevented || event.isComposing || event.target !== dialog && event.type === "cancel") return;
@@ -26,7 +28,12 @@ export function openDialog(content, { wide = false, entered, unsaved } = {}) {
     dialog.addEventListener("input", ({ target }) => { typed ||= target.matches("textarea, input:not([type=search])"); });
     dialog.addEventListener("cancel", escape);
     dialog.addEventListener("keydown", (event) => { if (event.key === "Escape") escape(event); });
-    const control = { close: (given) => { if (given === undefined && unsent()) { leave(); return; } value = given; dialog.close(); }, update: () => show(), element: dialog };
+    const control = {
+      close: (given) => { if (given === undefined && unsent()) { leave(); return; } value = given; dialog.close(); },
+      update: () => show(),
+      tell: (error) => (dialog.open ? show() : toast(sentence(error), "bad")),
+      element: dialog,
+    };
     const show = () => {
       const { title, body, actions } = content(control);
       render(html`
@@ -47,6 +54,9 @@ export function openDialog(content, { wide = false, entered, unsaved } = {}) {
     dialog.querySelector("[autofocus]")?.focus();
   });
 }
+
+/** running is what the button says that leaves a dialog whose content is being sent: it does not call that back. */
+export const running = "Leave it running";
 
 /** discard asks whether what was entered is to be thrown away, and gives a promise of true or false. */
 export const discard = () => confirm({ title: "Leave without sending?", text: "What you entered here is not sent, and is gone when you leave.", action: "Leave", danger: true });

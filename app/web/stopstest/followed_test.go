@@ -1,6 +1,7 @@
 package stopstest_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,21 @@ func TestWhatIsSaidTwiceStandsOnce(t *testing.T) {
 	tab.Until(`/does not answer/.test(document.querySelector("dialog .notice.bad")?.textContent)`)
 	if n := webtest.Eval[int](tab, `window.lost.length`); n != 1 {
 		t.Errorf("%d were tried without a network", n)
+	}
+	got := strings.Join(strings.Fields(tab.Text("dialog .notice.bad")), " ")
+	if !strings.HasPrefix(got, "0 of 2 stops have their cause.") || !strings.Contains(got, "it is not known whether it has its cause.") || !strings.HasSuffix(got, "1 other was not tried.") {
+		t.Errorf("where an answer was lost in the midst of it, it says %q", got)
+	}
+	tab.Axe()
+	if got := webtest.Eval[string](tab, `import(document.querySelector("script[type=module]").src.replace("floor/main.js", "shared/once.js")).then(async ({ once }) => {
+		const real = fetch, now = Date.now, keys = [];
+		window.fetch = (path, options) => { keys.push(options.headers["Idempotency-Key"]); Date.now = () => now() + 600_000 * keys.length; return Promise.reject(new TypeError("no network")); };
+		for (let i = 0; i < 2; i++) await once("POST", "/correction", {}, { limit: 1 }).catch(() => {});
+		Object.assign(window, { fetch: real });
+		Date.now = now;
+		return keys[0] === keys[1] ? "the same" : "another";
+	})`); got != "the same" {
+		t.Errorf("a write whose answer is given up after 10 min is %s when it is sent again", got)
 	}
 	tab.Clean()
 }

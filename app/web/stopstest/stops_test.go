@@ -362,7 +362,10 @@ func TestManualDowntime(t *testing.T) {
 	button(tab, "dialog footer", "Cancel")
 	gone(tab)
 	button(tab, ".stop-one", "End it")
+	tab.Eval(`(() => { const real = fetch; window.fetch = async (path, options) => { const answer = await real(path, options); if (options?.method !== "POST") return answer; window.fetch = real; throw new TypeError("no network"); }; })()`)
 	button(tab, "dialog footer", "End it")
+	tab.Until(`/does not answer/.test(document.querySelector("dialog .notice.bad")?.textContent)`)
+	button(tab, "dialog footer", "End it") // the same moment: it is the same write
 	gone(tab)
 	if got := p.only("PRESS-1", made.ID); got.EndAt == nil {
 		t.Error("it goes on")
@@ -409,6 +412,47 @@ func TestWhatWasTypedIsKept(t *testing.T) {
 		tab.Until(`document.querySelectorAll("dialog[open]").length === 2`)
 		button(tab, "dialog:last-of-type footer", "Leave")
 		gone(tab)
+	}
+	tab.Clean()
+}
+
+// TestADialogIsLeftWhileItIsSent: without a question, since what was typed is on its way, and what comes of it is told.
+func TestADialogIsLeftWhileItIsSent(t *testing.T) {
+	p := open(t)
+	p.runs("PRESS-1", [2]time.Duration{100 * min, 60 * min})
+	one := p.issues("PRESS-1")[0]
+	tab := p.page("supervisor", "/floor/stops?issue="+one.ID+"&range="+rangeOf(p), `document.querySelector(".stop-one[data-issue]")`)
+	tab.Eval(`(() => { const ask = fetch; window.fetch = (path, options) => (options?.method !== "POST" ? ask(path, options) : new Promise((done) => { window.refuse = (why) => done(Response.json({ isSuccess: false, errorCode: "conflict", errorMessage: why }, { status: 409, headers: { "X-Time": Date.now() } })); })); })()`)
+	reason := func() {
+		tab.Until(`document.querySelector("dialog .reason")`)
+		tab.Eval(`document.querySelector("dialog .reason").click()`)
+	}
+	for i, d := range []struct {
+		below, opens, note, sends string
+		more                      func()
+	}{
+		{".stop-one", "Escalate", "#f-ask-note", "Escalate", nil},
+		{".stop-one", "Give the cause", "#f-cause-note", "Give the cause", reason},
+		{".stop-one", "Split", "#f-split-note", "Split", nil},
+		{".page-head", "Manual downtime", "#f-manual-note", "Start it now", func() { choose(tab, "#f-manual-station", "Press 2") }},
+	} {
+		button(tab, d.below, d.opens)
+		tab.Until(fmt.Sprintf(`document.querySelector(%q)`, d.note))
+		if d.more != nil {
+			d.more()
+		}
+		set(tab, d.note, "am Antrieb")
+		tab.Eval(`(() => { window.refuse = null; })()`)
+		button(tab, "dialog footer", d.sends)
+		tab.Until(`window.refuse`)
+		if i == 0 {
+			tab.Press(kb.Escape)
+		} else {
+			button(tab, "dialog footer", "Leave it running")
+		}
+		gone(tab)
+		tab.Eval(fmt.Sprintf(`window.refuse("number %d came late")`, i))
+		tab.Until(fmt.Sprintf(`[...document.querySelectorAll(".toast.bad")].some((t) => /number %d came late/i.test(t.textContent))`, i))
 	}
 	tab.Clean()
 }

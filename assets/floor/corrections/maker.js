@@ -10,8 +10,8 @@ import { stationOf } from "../stops/reasons.js";
 import { changeRow, changesOf, finished, kinds, newRow } from "./changes.js";
 import { effects } from "./effects.js";
 
-/** longest is how long the answer to a correction may take, ms: the figures of years are computed. */
-export const longest = 600_000;
+/** longest is how long the answer to a correction may take, ms: figures are computed, and the service answers within 60 s or not at all. */
+export const longest = 65_000;
 
 /**
  * Maker is the form of a new correction. made(result) is called when it is made, leave() when it is given up, changed() to draw

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, post, query } from "../../shared/api.js";
-import { openDialog, sentence, toast } from "../../shared/dialog.js";
+import { openDialog, running, sentence, toast } from "../../shared/dialog.js";
 import { directory } from "../../shared/directory.js";
 import { count, time } from "../../shared/format.js";
 import { live } from "../../shared/live.js";
@@ -93,7 +93,7 @@ class Page {
           control.close((await once("POST", path, undefined, { limit: longest })).result);
         } catch (error) {
           Object.assign(state, { busy: false, error });
-          control.update();
+          control.tell(error);
         }
       };
       return {
@@ -101,7 +101,7 @@ class Page {
         body: html`<ul class="plain">${changeTexts(row.changes, this.names).map((c) => html`<li><span dir="auto">${c.what}</span>: <strong dir="auto">${c.text}</strong></li>`)}</ul>
           ${state.preview ? effects(state.preview, this.names) : state.error ? nothing : html`<p role="status">Computing the figures before and after …</p>`}
           ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}`,
-        actions: html`<button type="button" class="button" @click=${() => control.close()}>Leave it</button><button type="button" class="button danger" ?disabled=${state.busy || !state.preview} @click=${send}>Undo it</button>`,
+        actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Leave it"}</button><button type="button" class="button danger" ?disabled=${state.busy || !state.preview} @click=${send}>Undo it</button>`,
       };
     }, { wide: true });
     look.abort();

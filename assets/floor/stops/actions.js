@@ -3,7 +3,7 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { ask, clean } from "../../shared/ask.js";
 import { now } from "../../shared/clock.js";
-import { openDialog, sentence, toast } from "../../shared/dialog.js";
+import { openDialog, running, sentence, toast } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
 import { count, time } from "../../shared/format.js";
 import { once } from "../../shared/once.js";
@@ -37,7 +37,7 @@ export async function giveCause({ stops, all, names, partStartAt, now: was }) {
   return openDialog((control) => {
     giver.control = control;
     return giver.content();
-  }, { wide: true, entered: typed });
+  }, { wide: true, entered: typed, busy: () => giver.busy });
 }
 
 class Giver {
@@ -46,6 +46,7 @@ class Giver {
   refused = [];
   done = [];
   busy = false;
+  back = false; // what was sent last takes the cause back
 
   constructor(given) { Object.assign(this, given); }
 
@@ -64,10 +65,24 @@ class Giver {
       }
       if (left.length > 1) this.control.update();
     }
-    this.busy = false;
-    if (this.refused.length) return this.control.update();
+    Object.assign(this, { busy: false, back: causeCode === null });
+    if (this.refused.length) return this.control.tell(this.refused.map((r) => this.told(r)).join(" "));
     toast(causeCode === null ? "The cause is taken back." : `${count(this.done.length, "stop has its cause", "stops have their cause")}.`);
     return this.control.close(this.done);
+  }
+
+  told({ stop, error }) {
+    const open = error.status === 0 ? `it is not known whether ${this.back ? "its cause is taken back" : "it has its cause"}. ` : "";
+    return `${whatOf(stop, this.names)}: ${open}${told(error)}`;
+  }
+
+  // outcome tells what became of each: one whose answer was lost may have its cause, and after it none was tried.
+  outcome() {
+    const { stops, refused, done } = this, lost = refused.some((r) => r.error.status === 0), left = stops.length - done.length - refused.length;
+    const same = refused.filter((r) => r.error.status > 0).length;
+    return html`<div class="notice bad" role="alert">${lost && stops.length > 1 ? html`<strong>${done.length} of ${stops.length} stops have their cause${this.back ? " taken back" : ""}.</strong>` : nothing}
+      ${same ? html`<strong>${count(same, "stop is", "stops are")} as before.</strong>` : nothing}
+      <ul>${refused.map((r) => html`<li>${this.told(r)}</li>`)}</ul>${left > 0 ? html`<p>${count(left, "other was", "others were")} not tried.</p>` : nothing}</div>`;
   }
 
   content() {
@@ -78,9 +93,8 @@ class Giver {
       body: html`${codes.length > 1 ? html`<p class="muted">Reasons that all ${codes.length} stations have.</p>` : nothing}
         ${chooser({ reasons: this.reasons, last: this.last, state, changed: control.update })}
         <div class="fields">${[initials, note()].map((f) => field({ ...f, id: `cause-${f.name}`, value: this[f.name], change: (value) => { this[f.name] = value; } }))}</div>
-        ${refused.length ? html`<div class="notice bad" role="alert"><strong>${count(refused.length, "stop is", "stops are")} as before.</strong>
-          <ul>${refused.map(({ stop, error }) => html`<li>${whatOf(stop, this.names)}: ${told(error)}</li>`)}</ul></div>` : nothing}`,
-      actions: html`<button type="button" class="button" @click=${() => control.close(done.length ? done : undefined)}>${done.length ? "Close" : "Cancel"}</button>
+        ${refused.length && !busy ? this.outcome() : nothing}`,
+      actions: html`<button type="button" class="button" @click=${() => control.close(done.length ? done : undefined)}>${busy ? running : done.length ? "Close" : "Cancel"}</button>
         ${stops.some((s) => s.parts.some((p) => p.causeFrom === "person")) ? html`<button type="button" class="button" ?disabled=${busy} @click=${() => this.give(null)}>Take the cause back</button>` : nothing}
         <button type="button" class="button primary" ?disabled=${busy || !state.reason} @click=${() => this.give(state.reason)}>${busy ? `Sending … ${stops.length > 1 ? `${done.length} of ${stops.length}` : ""}` : "Give the cause"}</button>`,
     };
@@ -127,13 +141,16 @@ export const exclude = (stop, names) => ask({
   send: (values) => send(stop, "exclude", { ...values, excluded: !stop.excluded }),
 });
 
-/** endManual ends a manual downtime that goes on. */
-export const endManual = (stop, names) => ask({
-  entered: typed,
-  title: `End: ${whatOf(stop, names)}`, action: "End it", values: { endAt: null },
-  fields: () => [{ name: "endAt", label: "It ended", kind: "moment", step: 1, zone: names.plantOf(stop.stationCode)?.timezone, schema: {}, hint: "By the plant's clock. Empty: now." }, note(), initials],
-  send: ({ endAt, ...rest }) => once("POST", "/issue", clean({ ...rest, stationCode: stop.stationCode, endAt: endAt ?? new Date(now()).toISOString() })).then(({ result }) => result),
-});
+/** endManual ends a manual downtime that goes on. Now is when it was sent first, so that it is the same write when it is sent again. */
+export const endManual = (stop, names) => {
+  let sent = null;
+  return ask({
+    entered: typed,
+    title: `End: ${whatOf(stop, names)}`, action: "End it", values: { endAt: null },
+    fields: () => [{ name: "endAt", label: "It ended", kind: "moment", step: 1, zone: names.plantOf(stop.stationCode)?.timezone, schema: {}, hint: "By the plant's clock. Empty: now." }, note(), initials],
+    send: ({ endAt, ...rest }) => once("POST", "/issue", clean({ ...rest, stationCode: stop.stationCode, endAt: endAt ?? (sent ??= new Date(now()).toISOString()) })).then(({ result }) => result),
+  });
+};
 
 /** lengthOf gives how long a stop or part lasted or lasts, ms. */
 export const lengthOf = (stop, at = now()) => (stop.endAt ? new Date(stop.endAt) - new Date(stop.startAt) : Math.max(0, at - new Date(stop.startAt)));

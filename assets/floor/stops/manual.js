@@ -3,7 +3,7 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { once } from "../../shared/once.js";
 import { clean } from "../../shared/ask.js";
-import { openDialog, sentence } from "../../shared/dialog.js";
+import { openDialog, running, sentence } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
 import { initials, note, typed } from "./actions.js";
 import { chooser, recent, stationOf, trees } from "./reasons.js";
@@ -14,7 +14,7 @@ export function recordManual({ names, stationCode, all }) {
   const answer = openDialog((control) => {
     manual.control = control;
     return manual.content();
-  }, { wide: true, entered: typed });
+  }, { wide: true, entered: typed, busy: () => manual.busy });
   if (stationCode) manual.look(stationCode);
   return answer;
 }
@@ -58,7 +58,7 @@ class Manual {
     } catch (error) {
       this.problems = Object.fromEntries((error.details ?? []).map((d) => [d.field, d.issue]));
       Object.assign(this, { busy: false, error: Object.keys(this.problems).length ? null : error });
-      this.control.update();
+      this.control.tell(error);
     }
   }
 
@@ -80,7 +80,7 @@ class Manual {
         ${this.station && !off ? html`<h3>Cause, if it is known</h3>${this.problems.causeCode ? html`<p class="problem bad" role="alert">${this.problems.causeCode}</p>` : nothing}${chooser({ reasons: this.reasons, last: recent(this.all, [this.stationCode]), state: this.state, changed: this.control.update })}` : nothing}
         <div class="fields">${this.value("initials", initials)}${this.value("note", note())}</div>
         ${this.error ? html`<p class="notice bad" role="alert">${sentence(this.error)}</p>` : nothing}`,
-      actions: html`<button type="button" class="button" @click=${() => this.control.close()}>Cancel</button>
+      actions: html`<button type="button" class="button" @click=${() => this.control.close()}>${this.busy ? running : "Cancel"}</button>
         <button type="button" class="button primary" ?disabled=${this.busy || !this.stationCode || off || (this.over && !(this.startAt && this.endAt))} @click=${() => this.send()}>${this.over ? "Record it" : "Start it now"}</button>`,
     };
   }

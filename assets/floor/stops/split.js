@@ -4,7 +4,7 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { Directive, directive } from "../../vendor/lit-html/directive.js";
 import { clean } from "../../shared/ask.js";
 import { now } from "../../shared/clock.js";
-import { openDialog, sentence } from "../../shared/dialog.js";
+import { openDialog, running, sentence } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
 import { count, duration, time } from "../../shared/format.js";
 import { once } from "../../shared/once.js";
@@ -47,7 +47,7 @@ export async function split(stop, names) {
   return openDialog((control) => {
     splitter.control = control;
     return splitter.content();
-  }, { wide: true, entered: () => splitter.cut });
+  }, { wide: true, entered: () => splitter.cut, busy: () => splitter.busy });
 }
 
 class Splitter {
@@ -87,7 +87,7 @@ class Splitter {
       this.control.close((await once("POST", `/issue/${encodeURIComponent(this.stop.id)}/split`, { parts, ...clean({ note: this.note }) })).result);
     } catch (error) {
       Object.assign(this, { busy: false, error });
-      this.control.update();
+      this.control.tell(error);
     }
   }
 
@@ -101,7 +101,7 @@ class Splitter {
         <div class="spread"><button type="button" class="button" ?disabled=${more === parts} @click=${() => this.change(more)}>Another cut</button><span class="muted">${count(parts.length, "part")}</span></div>
         ${field({ name: "note", label: "Note", kind: "lines", schema: {}, hint: "", id: "split-note", value: this.note, change: (v) => { this.note = v; } })}
         ${error ? html`<div class="notice bad" role="alert">${error.details?.length ? html`<ul>${error.details.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul>` : sentence(error)}</div>` : nothing}`,
-      actions: html`<button type="button" class="button" @click=${() => this.control.close()}>Cancel</button>
+      actions: html`<button type="button" class="button" @click=${() => this.control.close()}>${this.busy ? running : "Cancel"}</button>
         <button type="button" class="button primary" ?disabled=${this.busy} @click=${() => this.send()}>${this.busy ? "Sending …" : "Split"}</button>`,
     };
   }

@@ -4,7 +4,7 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { once } from "../../shared/once.js";
 import { ask, clean } from "../../shared/ask.js";
 import { time } from "../../shared/format.js";
-import { openDialog, sentence, toast } from "../../shared/dialog.js";
+import { openDialog, running, sentence, toast } from "../../shared/dialog.js";
 import { dropDraft, forms, keepDraft } from "../../shared/draft.js";
 import { field } from "../../shared/form.js";
 import { stationOf } from "../stops/reasons.js";
@@ -66,7 +66,7 @@ export function start({ names, profile, stationCode, entered = null }) {
       } catch (error) {
         state.problems = Object.fromEntries((error.details ?? []).map((d) => [d.field, d.issue]));
         Object.assign(state, { busy: false, error: Object.keys(state.problems).length ? null : error });
-        control.update();
+        control.tell(error);
       }
     };
     return {
@@ -76,7 +76,7 @@ export function start({ names, profile, stationCode, entered = null }) {
         ${state.station && !off ? (on.length ? field({ name: "list", label: "Task list", kind: "choice", required: false, schema: {}, hint: on.find((l) => l.code === state.list)?.description ?? "", id: "start-list", placeholder: "Choose a list", value: state.list, options: on.map((l) => ({ value: l.code, label: `${l.name} (${l.tasks.length})` })), change: (list) => { state.list = list; changed(); control.update(); } }) : html`<p class="empty">No list of this station is started by hand.</p>`) : nothing}
         ${field({ ...initialsField, hint: "Of who starts it, 3 to 8 characters.", id: "start-initials", value: state.initials, problem: state.problems.initials, change: (value) => { state.initials = value; changed(); control.update(); } })}
         ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}`,
-      actions: html`<button type="button" class="button" @click=${() => control.close()}>Cancel</button>
+      actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Cancel"}</button>
         <button type="button" class="button primary" ?disabled=${state.busy || !state.list || off} @click=${send}>Start the list</button>`,
     };
   }).finally(() => dropDraft(forms.list, profile));
