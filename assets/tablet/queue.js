@@ -12,7 +12,7 @@ const out = 15; // seconds between looks whether who did what waits has signed i
 const pauses = [1, 2, 4, 8, 15]; // seconds between attempts
 const week = 7 * 86400_000; // ms
 const most = 200; // ids that are at hand; the browser keeps those of a week
-const marked = "queue:"; // stands beside the actions as long as the browser keeps anything
+const marked = "mark:queue"; // holds {mark}: the random id of what the browser keeps, which goes when somebody clears it
 const faults = 10; // attempts at one action that the service fails at (500), before it is put aside
 
 /**
@@ -32,6 +32,7 @@ class Queue extends EventTarget {
   #opened = null; // called when it is known whose actions these are
   #known = new Promise((done) => { this.#opened = done; });
   #loaded = false; // what was left is known
+  #mark = ""; // of what the browser keeps, as this page has seen it last
   #last = 0;
   #attempt = 0;
   #timer = 0;
@@ -74,7 +75,7 @@ class Queue extends EventTarget {
     const id = `${String(this.#last).padStart(15, "0")}-${random(6)}`;
     const action = { id, key: random(20), who: this.#who, method, path, body, label, station, zone, at, moment: done, stamp: stamp in body ? "" : stamp, faults: 0, kept: true };
     if (sure()) stampIt(action, at);
-    action.kept = (await keep.setSurely(`queue:${id}`, action)) !== undefined;
+    await this.#keep("queue", action);
     this.waiting.push(action);
     const settled = new Promise((done) => this.#promises.set(id, done));
     this.#changed();
@@ -137,33 +138,41 @@ class Queue extends EventTarget {
     return navigator.locks ? navigator.locks.request("tablet-queue", all) : all();
   }
 
+  // load takes up what the browser keeps. What is known here alone stays when the browser did not take it, when it was added
+  // meanwhile, and when the browser's storage was cleared, even if another tab keeps things there since; else another tab has seen to it.
   async #load() {
-    const before = new Set(this.waiting.map((action) => action.id)); // what is added meanwhile stays
-    const mine = (list) => list.filter((action) => action.who === this.#who);
-    const [queued, refused, unsure] = await Promise.all(["queue:", "refused:", "unsure:"].map(keep.list));
-    if (!queued || !refused || !unsure) { // the browser cannot tell, or not yet: what is known here goes on
+    const here = () => [[...this.waiting, ...this.others], this.refused, this.unsure], ids = (list) => new Set(list.map(({ id }) => id));
+    const before = here().map(ids);
+    const kept = await Promise.all(["queue:", "refused:", "unsure:", marked].map(keep.list)); // the mark last: it is of what was read, or newer
+    if (kept.includes(null)) { // the browser cannot tell, or not yet: what is known here goes on
       if (!this.#loaded) this.#later();
       return;
     }
     this.#loaded = true;
-    const waiting = queued.filter((action) => action.id), mark = waiting.length < queued.length;
-    const known = new Set(waiting.map((action) => action.id));
-    const only = this.waiting.filter((action) => !known.has(action.id) && (!mark || !action.kept || !before.has(action.id)) && action.who === this.#who); // known here alone
-    this.waiting = [...mine(waiting), ...only].sort((a, b) => (a.id < b.id ? -1 : 1)); // as they were done
-    [this.refused, this.unsure] = [mine(refused), mine(unsure)];
-    this.others = waiting.filter((action) => action.who !== this.#who);
-    this.#last = waiting.reduce((last, action) => Math.max(last, parseInt(action.id, 10)), this.#last); // this device's clock may have been set back
-    const left = new Set(this.waiting.map((action) => action.id));
-    for (const id of before) if (!left.has(id) && !known.has(id)) this.#settle(id, { state: "sent", answer: null }); // by another tab
-    if (!mark) await this.#keepAgain(only);
+    const mark = kept[3][0]?.mark ?? "", cleared = this.#mark ? mark !== this.#mark : !mark;
+    const [queued, refused, unsure] = here().map((list, i) => {
+      const known = ids(kept[i]), only = list.filter(({ id, kept }) => !known.has(id) && (cleared || !kept || !before[i].has(id)));
+      for (const action of kept[i]) action.kept = true;
+      return [...kept[i], ...only].sort((a, b) => (a.id < b.id ? -1 : 1)); // as they were done
+    });
+    const mine = (action) => action.who === this.#who, left = ids(queued);
+    for (const { id } of this.waiting) if (!left.has(id)) this.#settle(id, { state: "sent", answer: null }); // by another tab
+    [this.waiting, this.refused, this.unsure] = [queued, refused, unsure].map((list) => list.filter(mine));
+    this.others = queued.filter((action) => !mine(action));
+    this.#last = queued.reduce((last, action) => Math.max(last, parseInt(action.id, 10)), this.#last); // this device's clock may have been set back
+    if (cleared) await this.#keepAgain({ queue: queued, refused, unsure }, mark);
+    else this.#mark = mark;
   }
 
-  // keepAgain keeps actions in a browser that kept nothing yet, or has thrown away what it kept, such as when somebody cleared it:
-  // no other tab has sent them.
-  async #keepAgain(actions) {
-    for (const action of actions) action.kept = (await keep.setSurely(`queue:${action.id}`, action)) !== undefined;
-    await keep.setSurely(marked, {});
+  // keepAgain keeps everything in a browser that kept nothing yet, or has thrown away what it kept, such as when somebody cleared
+  // it. What another tab has sent meanwhile is sent again: its key keeps it from being done twice.
+  async #keepAgain(lists, mark) {
+    for (const [list, actions] of Object.entries(lists)) for (const action of actions) await this.#keep(list, action);
+    this.#mark = mark || random(8);
+    if (!mark) await keep.setSurely(marked, { mark: this.#mark });
   }
+
+  async #keep(list, action) { action.kept = (await keep.setSurely(`${list}:${action.id}`, action)) !== undefined; }
 
   async #drain() {
     for (let mine = false; this.waiting.length > 0 || this.signedOut;) {
@@ -181,7 +190,6 @@ class Queue extends EventTarget {
           return this.#later(out);
         }
         if (!asked || !await this.#isRefused(action, error)) return this.#later(error.retryAfter);
-        await keep.setSurely(`refused:${action.id}`, { ...action, error: plain(error) });
         await this.#done(action, { state: "refused", error });
         continue;
       }
@@ -233,15 +241,18 @@ class Queue extends EventTarget {
     if (made) this.#made.set(action.id, made);
     if (made) await keep.setSurely(`made:${action.id}`, { id: action.id, made });
     if (this.#made.size > most) await this.#forget();
-    if (action.unsure && result.state === "sent") {
-      this.unsure.push(action);
-      await keep.setSurely(`unsure:${action.id}`, action);
-    }
+    if (result.state === "refused") await this.#tell("refused", { ...action, error: plain(result.error) });
+    else if (action.unsure) await this.#tell("unsure", { ...action });
     this.waiting = this.waiting.filter((other) => other.id !== action.id);
-    if (result.state === "refused") this.refused.push({ ...action, error: plain(result.error) });
     await keep.remove(`queue:${action.id}`);
     this.#settle(action.id, result);
     this.#changed();
+  }
+
+  // tell puts an action on the list of what was refused or what is unsure, until somebody has read it.
+  async #tell(list, action) {
+    await this.#keep(list, action);
+    this[list].push(action);
   }
 
   // path fills in the id of what an action before has made: @ID in the path of one that belongs to it. An action that is sent

@@ -267,27 +267,6 @@ func TestABrowserThatKeepsNothing(t *testing.T) {
 	tab.Until(`fetch("/production?rangecode=last7d").then((a) => a.json()).then((a) => a.results.length === 5)`)
 }
 
-// What waits outlives that the browser's storage is cleared under it, and is kept anew.
-func TestABrowserThatIsCleared(t *testing.T) {
-	s, line, tab := wired(t)
-	line.Cut()
-	leave(tab, 10)
-	leave(tab, 11)
-	tab.Eval(`new Promise((done, fail) => { const asked = indexedDB.deleteDatabase("opsmon"); asked.onsuccess = done; asked.onerror = fail; })`)
-	leave(tab, 12)
-	tab.Eval(`queue.send()`)
-	if got := webtest.Eval[int](tab, `queue.waiting.length`); got != 3 {
-		t.Errorf("%d wait", got)
-	}
-	tab.Until(`import(new URL("../shared/keep.js", document.querySelector('script[type="module"]').src).href).then(({ keep }) => keep.list("queue:")).then((list) => list.filter((action) => action.id).length === 3)`)
-	line.Mend()
-	tab.Eval(`queue.send()`)
-	tab.Until(`queue.waiting.length === 0`)
-	if got := entered(s); !slices.Equal(got, []int{10, 11, 12}) {
-		t.Errorf("entered: %v", got)
-	}
-}
-
 // What is done in quick succession, while earlier ones are on their way, goes without waiting for anything else.
 func TestManyActionsAtOnce(t *testing.T) {
 	s, _, tab := wired(t)
