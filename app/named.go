@@ -139,6 +139,9 @@ func (r *restore) bring() error {
 // key belong together, so both come when one of them is missing.
 func (r *restore) wanted(text []byte) (files []namedFile, values map[string]string) {
 	cfg, err := parseConfig(r.cfg.DataDir, text, os.Getenv)
+	if err != nil { // it may be the environment that is wrong, which is no fault of the backup
+		cfg, err = parseConfig(r.cfg.DataDir, text, func(string) string { return "" })
+	}
 	if err != nil {
 		return r.unnamed(), nil // the result tells what is wrong
 	}

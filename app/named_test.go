@@ -116,6 +116,26 @@ func TestRestoreBrings(t *testing.T) {
 	}
 }
 
+// TestRestoreWrongEnvironment: an environment that cannot be used brings no files that can be read here, and those that cannot
+// are named by the settings as ever.
+func TestRestoreWrongEnvironment(t *testing.T) {
+	a, _, etc := naming(t)
+	in := RestoreInput{Path: backedUp(t, a, "correct horse"), Name: "x", Passphrase: "correct horse"}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("APP_AUDIT_DAYS", "many")
+	there := testConfig(t)
+	if got, err := Restore(t.Context(), there, in); err != nil || len(got.Brought) != 0 || slices.Contains(namesIn(there.DataDir), NamedDir) {
+		t.Errorf("with all of them there: %+v, %v", got, err)
+	}
+	removed(t, etc, "broker-ca.pem")
+	got, err := Restore(t.Context(), there, in)
+	if err != nil || len(got.Brought) != 1 || got.Brought[0].Instead == "" || !strings.Contains(apptest.ReadIn(t, there.DataDir, ConfigFile), "files/plantBroker.ca") {
+		t.Errorf("without one: %+v, %v", got, err)
+	}
+}
+
 // TestRestoreLeaves: what is there already is left as it is and named as before; a certificate and its key stay together.
 // What the environment gives is not a matter of app.yaml.
 func TestRestoreLeaves(t *testing.T) {

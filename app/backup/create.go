@@ -312,7 +312,7 @@ func (p *packing) readFiles() (files [][]byte, err error) {
 		kind, removed := KindSettings, []string(nil)
 		if !p.header.Encrypted {
 			plain := text
-			if text, removed = redact(text, p.cfg.SecretSettings); !bytes.Equal(text, plain) {
+			if text, removed = p.inTheClear(text); !bytes.Equal(text, plain) {
 				kind = KindRedacted
 			}
 		}

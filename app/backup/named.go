@@ -32,12 +32,12 @@ func ReadNamed(path string) ([]byte, error) {
 
 // readNamed reads a file that a setting names, as far as it may be kept.
 func (p *packing) readNamed(file File) (data []byte, omitted string) {
-	if file.Secret && !p.header.Encrypted {
-		return nil, file.From
-	}
 	data, err := ReadNamed(file.From)
 	if err == nil && file.Opens && firstLine(data) != p.cfg.Passphrase {
 		err = errors.New("it opens other backups")
+	}
+	if err == nil && file.Secret && !p.header.Encrypted {
+		return nil, file.From
 	}
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		err = failed.Err // which names no path

@@ -4,10 +4,27 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
+
+// inTheClear gives what may be kept of the settings without encryption, and the secret settings that are left out. Where settings
+// cannot be used nobody can say what is a secret: such that mention one, or what one stands in, are not kept at all.
+func (p *packing) inTheClear(text []byte) (kept []byte, removed []string) {
+	for _, secret := range p.cfg.SecretSettings {
+		if p.header.UnusableSettings && mentions(text, strings.Split(secret, ".")...) {
+			return nil, p.cfg.SecretSettings
+		}
+	}
+	return redact(text, p.cfg.SecretSettings)
+}
+
+// mentions tells whether one of some words is in a text, in whatever case.
+func mentions(text []byte, words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(bytes.ToLower(text), []byte(strings.ToLower(word))) })
+}
 
 // redact takes secrets out of the settings file. secrets are the settings that hold one, as package app names them:
 // smtp.password. It gives the text to keep, nil when none can be kept safely, and the secret settings that were there.
@@ -15,8 +32,7 @@ import (
 func redact(text []byte, secrets []string) (kept []byte, removed []string) {
 	mentioned := false
 	for _, secret := range secrets {
-		word := secret[strings.LastIndexByte(secret, '.')+1:]
-		mentioned = mentioned || bytes.Contains(bytes.ToLower(text), []byte(strings.ToLower(word)))
+		mentioned = mentioned || mentions(text, secret[strings.LastIndexByte(secret, '.')+1:])
 	}
 	if !mentioned {
 		return text, nil

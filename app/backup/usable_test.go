@@ -23,21 +23,27 @@ func refusesWrong(text []byte) error {
 // backup's text is put beside, and what is here holds when it can be used. What waits of an earlier restore makes room, also for
 // settings that can be used. All of it can be undone.
 func TestUnusableSettings(t *testing.T) {
-	const redacted = "listen: wrong\nsmtp:\n  password: hunter2\n"
+	const redacted, earlier = "listen: wrong\nsmtp:\n  password: hunter2\n", "of an earlier restore"
 	for _, c := range []struct {
 		has, here string // "" = none
 		want      Settings
 		now       string // app.yaml afterwards; "" = none
 		beside    string // likewise of the backup's text
+		later     bool   // the backup was made by a version that could use its settings
 	}{
-		{"listen: wrong\n", "", SettingsDefault, "", "listen: wrong\n"},
-		{"listen: wrong\n", "listen: here\n", SettingsUnusable, "listen: here\n", "listen: wrong\n"},
-		{"listen: wrong\n", "name: wrong\n", SettingsDefault, "", "listen: wrong\n"},
-		{redacted, "listen: here\n", SettingsUnusable, "listen: here\n", "listen: wrong\nsmtp: {}\n"},
-		{redacted, "", SettingsDefault, "", "listen: wrong\nsmtp: {}\n"},
-		{"smpt: # wrong\n  password: hunter2\n", "", SettingsRedacted, "smpt: {}\n", ""}, // what is wrong is gone
-		{"listen: new\nsmtp:\n  password: hunter2\n", "listen: wrong\n", SettingsRedacted, "listen: new\nsmtp: {}\n", ""},
-		{"listen: new\n", "listen: wrong\n", SettingsRestored, "listen: new\n", ""},
+		{"listen: wrong\n", "", SettingsDefault, "", "listen: wrong\n", false},
+		{"listen: wrong\n", "listen: here\n", SettingsUnusable, "listen: here\n", "listen: wrong\n", false},
+		{"listen: wrong\n", "name: wrong\n", SettingsDefault, "", "listen: wrong\n", false},
+		{redacted, "listen: here\n", SettingsUnusable, "listen: here\n", "listen: wrong\nsmtp: {}\n", true},
+		{redacted, "", SettingsDefault, "", "listen: wrong\nsmtp: {}\n", true},
+		{"smpt: # wrong\n  password: hunter2\n", "", SettingsRedacted, "smpt: {}\n", "", true}, // what is wrong is gone
+		{"listen: new\nsmtp:\n  password: hunter2\n", "listen: wrong\n", SettingsRedacted, "listen: new\nsmtp: {}\n", "", false},
+		{"listen: new\n", "listen: wrong\n", SettingsRestored, "listen: new\n", "", false},
+		// Nobody can say what is a secret.
+		{redacted, "listen: here\n", SettingsAbsent, "listen: here\n", earlier, false},
+		{"smtp:\n  hunter2 # wrong\n", "", SettingsAbsent, "", earlier, false},
+		{"SMTP:\n  wrong hunter2:\n", "", SettingsAbsent, "", earlier, false},
+		{"wrong:\n  Password hunter2:\n", "", SettingsAbsent, "", earlier, false},
 	} {
 		t.Run(c.has+" over "+c.here, func(t *testing.T) {
 			from, dir := t.TempDir(), t.TempDir()
@@ -45,15 +51,19 @@ func TestUnusableSettings(t *testing.T) {
 			fill(t, s, 0, 10)
 			fresh := content(t, s)
 			writeFile(t, filepath.Join(from, settingsName), c.has)
-			path := made(t, Config{Store: s, SecretSettings: []string{"smtp.password"}, Usable: refusesWrong})
-			if m, err := Inspect(path, ""); err != nil || m.UnusableSettings != strings.Contains(c.has, "wrong") {
-				t.Errorf("the backup says %v of its settings, %v", m.UnusableSettings, err)
+			usable := refusesWrong
+			if c.later {
+				usable = nil
+			}
+			path := made(t, Config{Store: s, SecretSettings: []string{"smtp.password"}, Usable: usable})
+			if m, err := Inspect(path, ""); err != nil || m.UnusableSettings != (strings.Contains(c.has, "wrong") && !c.later) || slices.Contains(m.Omitted, settingsName) != (c.want == SettingsAbsent) {
+				t.Errorf("the backup says %v of its settings and lacks %v, %v", m.UnusableSettings, m.Omitted, err)
 			}
 			in := func(name string) string { return filepath.Join(dir, name) }
 			if c.here != "" {
 				writeFile(t, in(settingsName), c.here)
 			}
-			writeFile(t, in(SettingsBeside), "of an earlier restore")
+			writeFile(t, in(SettingsBeside), earlier)
 			at := time.Date(2026, 11, 20, 8, 15, 30, 0, time.UTC)
 			r, err := Restore(t.Context(), RestoreConfig{Path: path, Dir: dir, Store: storeConfig(""), Usable: refusesWrong, Clock: func() time.Time { return at }})
 			if err != nil || r.Settings != c.want {
@@ -61,7 +71,9 @@ func TestUnusableSettings(t *testing.T) {
 			}
 			expectContent(t, contentOf(t, dir), fresh)
 			expectText(t, in(settingsName), c.now)
-			expectText(t, in(SettingsBeside+".before-restore-20261120T081530Z"), "of an earlier restore")
+			if c.beside != earlier {
+				expectText(t, in(SettingsBeside+".before-restore-20261120T081530Z"), earlier)
+			}
 			expectText(t, in(SettingsBeside), c.beside)
 			if info, err := os.Stat(in(SettingsBeside)); err != nil && c.beside != "" || runtime.GOOS != "windows" && c.want == SettingsDefault && info.Mode() != 0o600 {
 				t.Errorf("%v, %v", info, err)
@@ -73,7 +85,7 @@ func TestUnusableSettings(t *testing.T) {
 				t.Fatal(err)
 			}
 			expectText(t, in(settingsName), c.here)
-			expectText(t, in(SettingsBeside), "of an earlier restore")
+			expectText(t, in(SettingsBeside), earlier)
 			if exists(in(storeName)) {
 				t.Error("the store stays")
 			}

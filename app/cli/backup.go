@@ -77,7 +77,7 @@ certificate and key, passwords) go into encrypted backups only.`,
 					if len(out.Omitted) > 0 && secret != "" {
 						fmt.Fprintf(w, "It lacks %s.\n", list(reasons(out.Omitted)))
 					} else if len(out.Omitted) > 0 {
-						fmt.Fprintf(w, "It is not encrypted, so it lacks %s. With --encrypt it has all.\n", list(out.Omitted))
+						fmt.Fprintf(w, "It is not encrypted, so it lacks %s. With --encrypt it has those that can be read, and of passphrases its own alone.\n", list(out.Omitted))
 					}
 				})
 			})

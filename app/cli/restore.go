@@ -219,13 +219,13 @@ func (e *env) tellSettings(w io.Writer, r restored) {
 		fmt.Fprintf(w, "app.yaml came with the backup, which lacks %s: set what is needed again.\n", list(r.Omitted))
 	case backup.SettingsAbsent:
 		if slices.Contains(r.Omitted, app.ConfigFile) {
-			fmt.Fprintln(w, "The backup lacks app.yaml, which could not be read for secrets when it was made: set what is needed again.")
+			fmt.Fprintln(w, "The backup lacks app.yaml, since nobody could say what in it is a secret when it was made: set what is needed again.")
 		}
 	case backup.SettingsUnusable, backup.SettingsDefault:
 		named = r.SettingsFile
 		holds := "The app.yaml that was here stays."
 		if r.Settings == backup.SettingsDefault {
-			holds = "There is no other that can be used, so the defaults hold from the next start: the service is reached on this machine alone then."
+			holds = "There is no other that can be used, so the defaults hold from the next start: the service is reached on this machine alone then, unless flags or the environment say otherwise."
 		}
 		fmt.Fprintf(w, "THE SETTINGS OF THE BACKUP CANNOT BE USED: %s.\n%s No signals, history, audit records and scheduled backups are removed until you mend %s and make it %s, or remove it; then start the service anew.\n",
 			r.SettingsProblem, holds, r.SettingsFile, filepath.Join(filepath.Dir(r.SettingsFile), app.ConfigFile))
