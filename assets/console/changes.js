@@ -46,28 +46,30 @@ export async function review(workspace, ctx) {
   };
   const apply = async (control) => {
     if (workspace.doc !== state.doc) return ask(control); // another tab changed it: only what was looked at is applied
-    Object.assign(state, { busy: true, error: null, unknown: false });
+    Object.assign(state, { busy: true, error: null, unknown: false, revision: workspace.revision });
     control.update();
     try {
       const result = await workspace.apply(state.note.trim());
       toast(result.changed ? `Applied as revision ${result.revision}.` : "Nothing had changed.");
       control.close(true);
     } catch (error) {
-      Object.assign(state, { error, busy: false, unknown: error.status === 0 || error.status === 502, result: error.status === 400 ? null : state.result });
+      Object.assign(state, { error, busy: false, unknown: error.status === 0, result: error.status === 400 ? null : state.result });
       control.update();
     }
   };
-  // The answer was lost: what is applied tells what it was.
-  const settle = (control) => () => {
-    if (!state.unknown || workspace.dirty) return control.update();
+  // The answer was lost: what is applied by now tells what it was. A draft that is gone may have been discarded in another tab.
+  const settle = (control) => ({ type }) => {
+    const another = workspace.revision !== state.revision;
+    if (type === "same" && !another) state.unknown = false;
+    if (!state.unknown || !another || workspace.dirty) return control.update();
     toast(`It was applied as revision ${workspace.revision}.`);
-    control.close(true);
+    return control.close(true);
   };
   let asked = null;
   return openDialog((control) => {
     if (!asked) {
       asked = settle(control);
-      workspace.addEventListener("change", asked);
+      for (const event of ["change", "same"]) workspace.addEventListener(event, asked);
       queueMicrotask(() => ask(control));
     }
     return {
@@ -76,7 +78,7 @@ export async function review(workspace, ctx) {
       actions: html`<button type="button" class="button" @click=${() => control.close()}>Back</button>
         <button type="button" class="button primary" ?disabled=${state.busy || !state.result || Boolean(workspace.theirs)} @click=${() => apply(control)}>${state.busy && state.result ? "Applying …" : "Apply"}</button>`,
     };
-  }, { wide: true }).finally(() => workspace.removeEventListener("change", asked));
+  }, { wide: true }).finally(() => { for (const event of ["change", "same"]) workspace.removeEventListener(event, asked); });
 }
 
 function reviewBody(workspace, ctx, state, control) {

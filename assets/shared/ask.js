@@ -7,9 +7,10 @@ import { field } from "./form.js";
 /**
  * ask shows fields (see form.js; name, schema, …) for the values of one object, and sends it when the person is done. It gives
  * what send(values) gave, or undefined; also where the dialog was left while it was on its way, since it is done all the same.
+ * Where late is given, it is called with what comes then, and nothing is given.
  * fields is called with the values, so that one may depend on another. entered is that of openDialog; changed(values) is called when one of them was changed.
  */
-export async function ask({ title, intro, values = {}, fields, action = "Save", send, entered, changed }) {
+export async function ask({ title, intro, values = {}, fields, action = "Save", send, entered, changed, late }) {
   const state = { values: { ...values }, problems: {}, error: null, busy: false };
   let sent = null;
   const answer = await openDialog((control) => {
@@ -40,7 +41,10 @@ export async function ask({ title, intro, values = {}, fields, action = "Save", 
         <button type="submit" form="ask" class="button primary" ?disabled=${state.busy}>${state.busy ? "Sending …" : action}</button>`,
     };
   }, { entered, busy: () => state.busy });
-  return answer ?? sent?.catch(() => undefined);
+  const given = answer ?? sent?.catch(() => undefined);
+  if (answer !== undefined || !late) return given;
+  given?.then((came) => came && late(came));
+  return undefined;
 }
 
 /** clean gives an object without what is null, for requests in which a field may be left out and not be null. */

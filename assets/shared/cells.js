@@ -83,7 +83,10 @@ function numberOf(text, schema, comma, factor, units = false) {
   const point = comma ? text.replace(/^(-?\d+),(\d+)/, "$1.$2") : text;
   if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(point)) return { problem: `must be a number, with digits and a ${comma ? "comma or point" : "point"} alone` };
   const whole = [schema.type].flat().includes("integer");
-  if (grouped.test(text) && (whole || units || (comma && text.includes(".")))) return { problem: "must be a number that cannot be read as another: without anything between thousands" };
+  if (grouped.test(text) && (whole || units || (comma && text.includes(".")))) {
+    const longer = `${text}0`, decimals = !whole && !numberOf(longer, schema, comma, factor, units).problem;
+    return { problem: `must be a number that cannot be read as another: without anything between thousands${decimals ? `, or with one more decimal, ${longer}` : ""}` };
+  }
   const value = factor === 1 ? Number(point) : Math.round(Number(point) * factor);
   if (!Number.isFinite(value)) return { problem: "must be a number that is not so large" };
   return whole && !Number.isInteger(value) ? { problem: "must be a whole number" } : { value };

@@ -13,7 +13,7 @@ const undoSteps = 100;
 const tab = Math.random(); // tells this tab from others
 
 /**
- * Workspace is an EventTarget: "change" when anything of it changed.
+ * Workspace is an EventTarget: "change" when anything of it changed, "same" when look found nothing new.
  *
  *   base, revision  the document that the draft starts from, and its revision's number
  *   doc             the draft
@@ -47,6 +47,7 @@ class Workspace extends EventTarget {
   #timer = 0;
   #opened = null;
   #applying = false;
+  #tries = 0; // to apply
 
   /** open loads the manifest once, and the draft that was left. */
   open(profile) {
@@ -249,6 +250,7 @@ class Workspace extends EventTarget {
   async apply(note = "") {
     const doc = this.doc;
     this.#applying = true;
+    this.#tries++;
     try {
       const answer = await request("PUT", `/account/manifest${query({ note })}`, { body: doc, headers: { "If-Match": this.#etag } });
       const { result } = answer.body;
@@ -287,7 +289,8 @@ class Workspace extends EventTarget {
    */
   async look() {
     if (!this.doc || this.#applying) return;
-    const etag = this.#etag, now = await fetchManifest(this.theirs?.etag ?? etag);
+    const etag = this.#etag, tries = this.#tries, now = await fetchManifest(this.theirs?.etag ?? etag);
+    if (!now && !this.#applying && this.#etag === etag && this.#tries === tries) this.dispatchEvent(new Event("same"));
     if (!now || this.#applying || this.#etag !== etag) return;
     if (now.doc.account.id !== this.base.account.id) return location.assign("/console"); // another tab went to another account
     if (!this.dirty) return this.#follow(now);

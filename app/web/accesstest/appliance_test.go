@@ -247,6 +247,20 @@ func TestEncryptedBackups(t *testing.T) {
 	tab.Type("#f-ask-passphrase", "correct horse battery staple")
 	button(tab, "dialog footer", "Verify")
 	says(tab, "dialog h2", "whole")
+	button(tab, "dialog footer", "Close")
+	// Left while it goes on, it is told when it is done, and takes nobody's keys.
+	tab.Eval(`(() => { const real = fetch; window.fetch = async (path, options) => { if (path.endsWith("/verify")) await new Promise((go) => { window.go = go; }); return real(path, options); }; })()`)
+	button(tab, "#main tbody", "Verify "+name)
+	tab.Type("#f-ask-passphrase", "correct horse battery staple")
+	button(tab, "dialog footer", "Verify")
+	tab.Until(`window.go`)
+	button(tab, "dialog footer", "Leave it running")
+	tab.Until(`!document.querySelector("dialog")`)
+	tab.Eval(`window.go()`)
+	told(tab, name+" is whole")
+	if webtest.Eval[bool](tab, `document.querySelector("dialog") !== null`) {
+		t.Error("a dialog opens by itself")
+	}
 	tab.Clean()
 	_, body := ask(t, s, s.Key, "GET", "/backup/"+name, nil)
 	if err := os.Remove(secret); err != nil {

@@ -79,6 +79,33 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 	tab.Until(`document.querySelector(".toast")?.textContent.includes("It was applied as revision 2.")`)
 	tab.Until(`!document.querySelector("dialog") && !document.querySelector(".changes")`)
 
+	// One that never reached the service was not applied, also where what was to be applied is gone by then.
+	for _, gone := range []bool{false, true} {
+		tab.Visit("/console/skus/A")
+		tab.Until(`document.querySelector("#f-SKU-name")`)
+		tab.Eval(`window.fetch = ((real) => { let lost = false; return (path, more) => {
+			if (more?.method === "PUT" && !path.includes("dryrun")) lost = true;
+			return lost && !window.back ? Promise.reject(new TypeError("lost")) : real(path, more);
+		}; })(fetch)`)
+		tab.Type("#f-SKU-name", "Pear"+kb.Tab)
+		button(tab, ".changes", "Review and apply")
+		button(tab, "dialog footer", "Apply")
+		tab.Until(`document.querySelector("dialog [role=alert] strong")?.textContent === "It is not known whether this was applied."`)
+		if gone {
+			tab.Eval(workspace(`w.discard()`))
+		}
+		tab.Eval(`window.back = true`)
+		tab.Until(`document.querySelector("dialog [role=alert] strong")?.textContent === "This was not applied."`)
+		if webtest.Eval[bool](tab, `document.querySelector(".toast") !== null`) {
+			t.Errorf("what was not applied is told as %q", tab.Text(".toast"))
+		}
+		button(tab, "dialog footer", "Back")
+		if !gone {
+			tab.Eval(workspace(`w.discard()`))
+		}
+		tab.Until(notKept)
+	}
+
 	tab.Visit("/console/skus/A")
 	tab.Until(`document.querySelector("#f-SKU-name")`)
 	lose()

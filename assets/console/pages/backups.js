@@ -151,8 +151,9 @@ const held = { account: "Accounts", authUser: "Users", authKey: "API keys", auth
 
 async function verify(backup) {
   const run = (values) => post(`/backup/${encodeURIComponent(backup.name)}/verify`, clean(values));
-  const answer = backup.encrypted ? await ask({ title: `Verify ${backup.name}`, action: "Verify", fields: () => passphrase(backup), send: run })
-    : await openDialog((control) => working(control, `Verify ${backup.name}`, "Every byte of it is read, and the store in it is opened, checked and counted.", () => run({})));
+  const late = ({ result }) => toast(`The backup ${backup.name} is whole (${count(Object.values(result.counts).reduce((sum, n) => sum + n, 0), "record")}).`);
+  const answer = backup.encrypted ? await ask({ title: `Verify ${backup.name}`, action: "Verify", fields: () => passphrase(backup), send: run, late })
+    : await openDialog((control) => working(control, `Verify ${backup.name}`, "Every byte of it is read, and the store in it is opened, checked and counted.", () => run({}), late));
   if (!answer?.result) return;
   const { result } = answer;
   await openDialog(({ close }) => ({
@@ -164,11 +165,11 @@ async function verify(backup) {
   }));
 }
 
-// working runs something once while a dialog tells that it goes on; what goes wrong stays in it.
-function working(control, title, text, run) {
+// working runs something once while a dialog tells that it goes on; what goes wrong stays in it. late gets what comes after it was left.
+function working(control, title, text, run, late) {
   if (!control.begun) {
     control.begun = true;
-    run().then((answer) => control.close(answer), (error) => { control.error = error; control.update(); });
+    run().then((answer) => (control.element.open ? control.close(answer) : late(answer)), (error) => { control.error = error; control.tell(error); });
   }
   return {
     title, body: control.error ? html`<p class="notice bad" role="alert">${sentence(control.error)}</p>` : html`<p role="status">${text}</p>`,
