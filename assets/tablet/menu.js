@@ -61,7 +61,7 @@ export function showWaiting() {
     return {
       title: queue.waiting.length ? `${count(queue.waiting.length, "action waits", "actions wait")} to be sent` : "Everything is sent",
       body: html`${queue.waiting.length ? html`<p>They are kept on this tablet, with their time, and go by themselves in this order when the service can be reached.</p><ol class="list">${queue.waiting.map((a) => html`<li class="entry"><div class="entry-text"><h3 dir="auto">${a.label}</h3><p class="muted"><bdi>${a.station}</bdi> · ${time(a.at, { zone: a.zone, date: false })}</p></div></li>`)}</ol>` : html`<p>What you do is known to the service.</p>`}`,
-      actions: html`<button type="button" class="button large" @click=${() => close()}>Back</button>${queue.waiting.length ? html`<button type="button" class="button large primary" data-do="send" @click=${() => queue.send()}>Send now</button>` : nothing}`,
+      actions: html`<button type="button" class="button large" @click=${() => close()}>Back</button>${queue.waiting.length ? html`<button type="button" class="button large primary" data-do="send" @click=${() => queue.sendAnew()}>Send now</button>` : nothing}`,
     };
   }).finally(() => queue.removeEventListener("change", changed));
 }

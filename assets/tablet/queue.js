@@ -35,6 +35,8 @@ class Queue extends EventTarget {
   #mark = ""; // of what the browser keeps, as this page has seen it last
   #last = 0;
   #attempt = 0;
+  #late = 0; // attempts at one action that no answer came to in time
+  #stop = new AbortController(); // ends what is under way
   #timer = 0;
   #running = null;
   #wanted = false;
@@ -46,7 +48,7 @@ class Queue extends EventTarget {
 
   /** open takes up what was left, of the person or tablet that a profile is of. */
   async open(profile) {
-    if (!this.#who) addEventListener("online", () => this.send());
+    if (!this.#who) addEventListener("online", () => this.sendAnew());
     this.#who = whoIs(profile);
     remember();
     this.signedOut = this.#loaded = false;
@@ -113,6 +115,16 @@ class Queue extends EventTarget {
     this.#timer = 0;
     this.#wanted = true;
     return this.#running ??= this.#run();
+  }
+
+  /**
+   * sendAnew is send for when somebody asks for it, or the network is back: it ends what is under way, as no answer may ever come to
+   * that on a network that was away. Its key keeps it from being done twice.
+   */
+  sendAnew() {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    return this.send();
   }
 
   async #run() {
@@ -197,12 +209,21 @@ class Queue extends EventTarget {
     }
   }
 
-  // soon ends what takes too long; it waits longer with each attempt, as on a slow line every answer may take so long.
-  #soon() { return AbortSignal.timeout(Math.min(longest, limit * (1 + this.#attempt))); }
+  // request is request of api.js; it ends what takes too long, and waits longer each time that an answer did not come in time, as on
+  // a slow line every one may take so long. What fails at once tells nothing of that.
+  async #request(method, path, options = {}) {
+    const late = AbortSignal.timeout(Math.min(longest, limit * (1 + this.#late)));
+    try {
+      return await request(method, path, { ...options, signIn: false, signal: AbortSignal.any([late, this.#stop.signal]) });
+    } catch (error) {
+      if (late.aborted) this.#late++;
+      throw error;
+    }
+  }
 
   // isMe tells whether the service takes what is sent for that of whose it is: somebody else may have signed in beside.
   async #isMe() {
-    const { body } = await request("GET", "/auth/profile", { signal: this.#soon(), signIn: false });
+    const { body } = await this.#request("GET", "/auth/profile");
     const me = whoIs(body.result) === this.#who;
     if (me !== !this.signedOut) {
       this.signedOut = !me;
@@ -213,14 +234,14 @@ class Queue extends EventTarget {
 
   async #ask(action) {
     if (action.stamp) { // it was done when nothing was heard of the service's clock yet
-      if (!sure()) await request("GET", "/health", { signal: this.#soon() });
+      if (!sure()) await this.#request("GET", "/health");
       const when = whenAt(action.moment);
       stampIt(action, when.at);
       action.unsure = !when.sure;
       await keep.setSurely(`queue:${action.id}`, action); // what is sent again must be the same
     }
     const path = await this.#path(action);
-    const { headers, body: answer } = await request(action.method, path, { body: action.body, headers: { "Idempotency-Key": action.key, "X-For": encodeURI(action.who) }, signal: this.#soon(), signIn: false });
+    const { headers, body: answer } = await this.#request(action.method, path, { body: action.body, headers: { "Idempotency-Key": action.key, "X-For": encodeURI(action.who) } });
     if (!headers.get("X-Time")) throw new ApiError(0, "unreachable", "somebody else answers in the service's place"); // such as a guest network's page
     return answer;
   }
@@ -236,7 +257,7 @@ class Queue extends EventTarget {
   }
 
   async #done(action, result) {
-    this.#attempt = 0;
+    this.#attempt = this.#late = 0;
     const made = result.answer?.result?.id;
     if (made) this.#made.set(action.id, made);
     if (made) await keep.setSurely(`made:${action.id}`, { id: action.id, made });

@@ -74,21 +74,3 @@ func TestAGuestNetwork(t *testing.T) {
 		}
 	}
 }
-
-// On a line on which every answer takes longer than the queue waits at first, it waits longer, and what was done goes.
-func TestALineThatIsSlow(t *testing.T) {
-	s, line, tab := wired(t)
-	tab.Eval(`(() => {
-		const real = fetch, timeout = AbortSignal.timeout.bind(AbortSignal);
-		AbortSignal.timeout = (ms) => Object.assign(timeout(ms), { ms });
-		globalThis.fetch = (at, how) => (how?.signal?.ms < 25_000 && /^.(production|auth)/.test(at) ? Promise.reject(new DOMException("it takes 25 s", "TimeoutError")) : real(at, how));
-	})()`)
-	line.Cut()
-	leave(tab, 10)
-	leave(tab, 11)
-	line.Mend()
-	tab.Until(`queue.waiting.length === 0`)
-	if got := entered(s); !slices.Equal(got, []int{10, 11}) {
-		t.Errorf("entered: %v", got)
-	}
-}

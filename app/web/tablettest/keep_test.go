@@ -165,6 +165,7 @@ func TestATabletThatIsPairedByAnotherName(t *testing.T) {
 	h.do("good")
 	h.key("5")
 	h.shows(".t-told", "when it is paired again by its name, Packing")
+	h.lacks(`.t-told a[href^="/signin"]`) // by which what waits would be of others
 	h.do("bad")
 	h.key("2")
 	h.shows(".t-state", "2 to send")
