@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"opsmon/app"
+	"opsmon/app/backup"
 	"opsmon/app/control"
 	"opsmon/app/errdefs"
 	"opsmon/kv"
@@ -71,10 +72,36 @@ func (e *env) openStore(create bool) (*client, error) {
 
 var errNoStore = errors.New("there is no store")
 
+// readConfig reads the settings when a restore that a killed process left half-way has been ended, since app.yaml may be among
+// what it was exchanging. Errors: backup.Resume's, app.ReadConfig's.
+func (e *env) readConfig() (app.Config, error) {
+	if err := backup.Resume(e.dataDir); err != nil {
+		return app.Config{}, err
+	}
+	return app.ReadConfig(e.dataDir, e.getenv)
+}
+
+// readOwners is readConfig for root, whose own rights are no good in another user's directory: a process of the owner ends the
+// restore.
+func (e *env) readOwners(o *owner) (app.Config, error) {
+	c, err := e.asOwner(o, ownFiles)
+	if err == nil {
+		err = c.close()
+	}
+	if err != nil {
+		return app.Config{}, err
+	}
+	return app.ReadConfig(e.dataDir, e.getenv)
+}
+
 // storeConfig is the configuration for a command that opens the store for a moment. Error: errNoStore, with which it is
 // right all the same.
 func (e *env) storeConfig() (app.Config, error) {
-	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	read := e.readConfig
+	if o := ownerOf(e.dataDir); o != nil {
+		read = func() (app.Config, error) { return e.readOwners(o) }
+	}
+	cfg, err := read()
 	if err != nil {
 		return cfg, err
 	}

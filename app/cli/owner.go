@@ -174,7 +174,7 @@ func (e *env) ownersProcess() *cobra.Command {
 func (e *env) owned(what string) (h http.Handler, closing func() error, err error) {
 	log := slog.New(slog.DiscardHandler)
 	if what == ownFiles {
-		cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+		cfg, err := e.readConfig()
 		if err != nil { // it may be what is to be mended
 			cfg = app.DefaultConfig()
 			cfg.DataDir = e.dataDir

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/backup"
 	"opsmon/app/service"
 	"opsmon/kv"
 )
@@ -30,10 +29,7 @@ func (e *env) serve() *cobra.Command {
   app serve --listen :8443 --tls auto --clear-listen :8080
   app serve --listen :8443 --tls plant.crt,plant.key`,
 		RunE: managed(func() string { return e.dataDir }, func(ctx context.Context, cmd *cobra.Command) error {
-			if err := backup.Resume(e.dataDir); err != nil { // app.yaml may be among what a restore was exchanging
-				return err
-			}
-			cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+			cfg, err := e.readConfig()
 			if err != nil {
 				return err
 			}
