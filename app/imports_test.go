@@ -63,9 +63,10 @@ var who = map[string][]string{
 	"app/history":          {"kv", "app/calendar", "app/monitor", "app/oee", "app/energy"},
 	"app/mqtt":             {"schema/strictjson", "app/auth", "app/signal", "app/transform"},
 	"app/issue":            {"kv", "app/errdefs", "app/account", "app/audit", "app/auth", "app/event", "app/floor", "app/monitor", "app/station"},
-	"app/backup":           {"kv", "app/failpoint"},
-	"app/certs":            {"kv"}, // for kv.SyncDir alone
+	"app/backup":           {"kv", "app/failpoint", "app/namedfile"},
+	"app/certs":            {"kv", "app/namedfile"}, // kv for kv.SyncDir alone
 	"app/mdns":             {},
+	"app/namedfile":        {},
 	"app/doctor":           {"kv", "app/backup", "app/certs", "app/mdns", "app/service"},
 	"app/service":          {"app/control"},
 	"app/service/boottest": {},
@@ -76,7 +77,7 @@ var who = map[string][]string{
 	"app/correction":       {"kv", "app/errdefs", "app/account", "app/audit", "app/auth", "app/calendar", "app/monitor", "app/oee", "app/station", "app/floor"},
 	"app/floor/floortest":  {"kv", "kv/kvtest", "app/account", "app/auth", "app/audit", "app/event", "app/floor", "app/history", "app/signal", "app/station"},
 	"app/schedule":         {"kv", "app/errdefs", "app/audit", "app/auth", "app/calendar", "app/event", "app/floor", "app/monitor", "app/station"},
-	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/station", "app/floor", "app/correction", "app/schedule", "app/task", "app/message", "app/mqtt", "app/transform", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade", "app/doctor", "app/logbook"},
+	"app":                  {"kv", "schema", "assets", "app/errdefs", "app/audit", "app/auth", "app/account", "app/event", "app/station", "app/floor", "app/correction", "app/schedule", "app/task", "app/message", "app/mqtt", "app/transform", "app/signal", "app/issue", "app/history", "app/httpapi", "app/web", "app/control", "app/backup", "app/failpoint", "app/certs", "app/mdns", "app/upgrade", "app/doctor", "app/logbook", "app/namedfile"},
 	"packaging/build":      {"app/service"},
 	"app/cli":              {"kv", "app", "app/errdefs", "app/audit", "app/account", "app/control", "app/demo", "app/web", "app/backup", "app/auth", "app/certs", "app/doctor", "app/service", "app/simulate", "app/transform", "app/upgrade"},
 }

@@ -308,6 +308,9 @@ func TestPlantBrokerSettings(t *testing.T) {
 	if got, err := firstLine(password); got != "secret" || err != nil {
 		t.Errorf("the password is %q, %v", got, err)
 	}
+	if _, err := firstLine(os.DevNull); err == nil || !strings.Contains(err.Error(), "it is no file") {
+		t.Errorf("a device is read for the password: %v", err)
+	}
 	cfg.PlantBroker = PlantBroker{URL: "mqtt://127.0.0.1:1", Username: "opsmon", PasswordFile: password, Topics: "plant/#", Template: "plant/{station}", Mapping: "$"}
 	if err := cfg.Check(); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"opsmon/app/backup"
+	"opsmon/app/namedfile"
 )
 
 // NamedDir is the folder in the data directory where a restore puts files that settings name.
@@ -65,7 +66,7 @@ type MissingFile struct {
 // Missing gives the files that the settings name and that cannot be read.
 func (c Config) Missing() (list []MissingFile) {
 	for _, f := range c.named() {
-		if _, err := backup.ReadNamed(f.path); err != nil {
+		if _, err := namedfile.Read(f.path); err != nil {
 			list = append(list, MissingFile{f.setting, f.path, c.wrong(f.setting, "names a file that cannot be read: %w", err)})
 		}
 	}

@@ -273,7 +273,7 @@ func TestNamedAtBackup(t *testing.T) {
 	a.log = slog.New(slog.NewTextHandler(&log, nil))
 	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "nmae: plant\n")
 	m, err = backup.Inspect(backedUp(t, a, "correct horse"), "correct horse")
-	if err != nil || len(m.Entries) != 3 || !strings.Contains(log.String(), "unknown key nmae") {
+	if err != nil || len(m.Entries) != 3 || !strings.Contains(log.String(), "app.yaml line 1") || strings.Contains(log.String(), "nmae") {
 		t.Errorf("%+v, %v; %s", m.Entries, err, log.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"opsmon/app/httpapi"
 	"opsmon/app/mqtt"
+	"opsmon/app/namedfile"
 	"opsmon/app/transform"
 )
 
@@ -92,7 +93,7 @@ func (a *App) startPlant() error {
 	}
 	cfg := mqtt.PlantConfig{URL: u, Username: p.Username, ClientID: a.cfg.plantClient(), Topics: commas(p.Topics), Account: a.plantAccount, Log: a.log}
 	if p.CA != "" {
-		pem, err := os.ReadFile(p.CA)
+		pem, err := namedfile.Read(p.CA)
 		if err != nil {
 			return a.cfg.wrong("plantBroker.ca", "cannot be read: %w", err)
 		}
@@ -148,7 +149,7 @@ func (a *App) plantAccount() (string, error) {
 
 // firstLine reads a secret that stands in a file.
 func firstLine(path string) (string, error) {
-	b, err := os.ReadFile(path)
+	b, err := namedfile.Read(path)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/namedfile"
 )
 
 // TestNamed: files from elsewhere go into encrypted backups alone, under the names that the caller gives them; one that
@@ -17,8 +19,8 @@ func TestNamed(t *testing.T) {
 	s := openStore(t, dir)
 	in := func(name string) string { return filepath.Join(etc, name) }
 	writeFile(t, in("plant.key"), "a key")
-	writeFile(t, in("most"), strings.Repeat("x", MaxNamed))
-	writeFile(t, in("much"), strings.Repeat("x", MaxNamed+1))
+	writeFile(t, in("most"), strings.Repeat("x", namedfile.Max))
+	writeFile(t, in("much"), strings.Repeat("x", namedfile.Max+1))
 	writeFile(t, in("pass"), "correct horse\r\nsince March\n")
 	writeFile(t, in("other"), "correct horses\n")
 	cfg := Config{Store: s, workFactor: 10, Files: []File{

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"opsmon/app/namedfile"
 )
 
 // FilesConfig is what OpenFiles needs.
@@ -118,7 +120,7 @@ func (f *Files) Reachable() []string { return named(f.current.Load().tls.Leaf) }
 // NamedIn reads a certificate's file and gives what Files.Reachable would. It gives nothing for a file that cannot be
 // read or holds something else.
 func NamedIn(file string) []string {
-	text, err := os.ReadFile(file)
+	text, err := namedfile.Read(file)
 	if err != nil {
 		return nil
 	}
@@ -212,10 +214,10 @@ func chain(cert tls.Certificate) string {
 }
 
 func (f *Files) read() (cert, key []byte, err error) {
-	if cert, err = os.ReadFile(f.cfg.Cert); err != nil {
+	if cert, err = namedfile.Read(f.cfg.Cert); err != nil {
 		return nil, nil, fmt.Errorf("read the certificate: %w", err)
 	}
-	if key, err = os.ReadFile(f.cfg.Key); err != nil {
+	if key, err = namedfile.Read(f.cfg.Key); err != nil {
 		return nil, nil, fmt.Errorf("read the certificate's key: %w", err)
 	}
 	return cert, key, nil

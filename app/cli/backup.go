@@ -104,7 +104,7 @@ func reasons(omitted []string) (said []string) {
 
 // outside refuses a place for a backup among the service's own files: it could take the store's.
 func (e *env) outside(file string) error {
-	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+	cfg, err := e.readConfig()
 	if err != nil { // that is told by the backup itself
 		cfg = app.DefaultConfig()
 		cfg.DataDir = e.dataDir

@@ -133,7 +133,7 @@ func (e *env) putBack(ctx context.Context, file, passphrase string) (restored, e
 		return r, errors.Join(err, c.close())
 	}
 	if errors.Is(err, control.ErrNotRunning) {
-		cfg, err := app.ReadConfig(e.dataDir, e.getenv)
+		cfg, err := e.readConfig()
 		if err != nil { // it may be what is to be mended
 			cfg = app.DefaultConfig()
 			cfg.DataDir = e.dataDir

@@ -32,10 +32,10 @@ func getIssues(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	sum, now := int64(0), c.api.cfg.Floor.Time()
+	sum := int64(0)
 	for _, a := range x.asked {
 		to := a.end
-		if to == now {
+		if to == x.now {
 			to++ // what began just now is there
 		}
 		q.Where = append(q.Where, issue.Where{StationCode: a.Code, From: a.begin, To: to})

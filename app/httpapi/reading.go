@@ -37,6 +37,7 @@ type choice struct {
 	plan     *station.Plan
 	asked    []asked
 	from, to int64 // ms: of all, for the name of what is answered
+	now      int64 // ms: when it was asked
 	named    bool  // the stations were named one by one
 }
 
@@ -107,7 +108,7 @@ func (c *call) chooseOne(most time.Duration) (*choice, error) {
 // over reads which time of some stations a request is about.
 func (c *call) over(chosen []*station.Station, most time.Duration, fallback string) (*choice, error) {
 	q, now := c.r.URL.Query(), c.api.cfg.Floor.Time()
-	x := &choice{}
+	x := &choice{now: now}
 	read := func(days *calendar.Calendar) (calendar.Range, error) {
 		r, given, err := readRange(q, days, now, most)
 		if err != nil || given {

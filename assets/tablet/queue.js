@@ -197,7 +197,7 @@ class Queue extends EventTarget {
         asked = true;
         answer = await this.#ask(action);
       } catch (error) {
-        if ((error.status === 401 && !error.foreign) || error.other) { // such as when another one has signed in since isMe
+        if (error.status === 401 || error.other) { // such as when another one has signed in since isMe
           this.signedOut = true;
           return this.#later(out);
         }
@@ -249,7 +249,7 @@ class Queue extends EventTarget {
   // isRefused tells whether an error is the last word on an action. A fault of the service is not, until it came often; nor is
   // anything that others say, such as a guest network's page or a proxy.
   async #isRefused(action, error) {
-    if (!(error instanceof ApiError) || error.away || error.foreign || [408, 429, 504].includes(error.status)) return false;
+    if (!(error instanceof ApiError) || error.away || [408, 429, 504].includes(error.status)) return false;
     if (error.status < 500) return true;
     action.faults++;
     await keep.setSurely(`queue:${action.id}`, action);
