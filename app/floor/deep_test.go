@@ -62,9 +62,12 @@ func untilComputed(t *testing.T, r *floortest.Rig, each func()) (turns int) {
 	return turns
 }
 
-// inPieces has 16 days at most be computed in a turn, until the floor is opened anew.
+// inPieces has 16 days be computed in a turn, however long they take, until the floor is opened anew.
 func inPieces(t *testing.T, r *floortest.Rig) {
 	t.Helper()
+	if err := r.Floor.Takes(floortest.Account, 0); err != nil {
+		t.Fatal(err)
+	}
 	if err := r.Floor.Turns(floortest.Account, 16); err != nil {
 		t.Fatal(err)
 	}
