@@ -58,14 +58,17 @@ func (b *Bucket[K, V]) scan(tx *Tx, r Range, down bool) iter.Seq2[Item[K, V], er
 		w := walk{tx: tx, name: b.name, r: r, down: down}
 		for {
 			format, document, ok, err := w.step()
+			var item Item[K, V]
 			if err != nil {
-				yield(Item[K, V]{}, err)
+				if w.unsealed { // the value alone is damaged
+					item.Key, _ = b.keys.decode(w.key) // the error tells the key where this cannot
+				}
+				yield(item, err)
 				return
 			}
 			if !ok {
 				return
 			}
-			var item Item[K, V]
 			if item.Key, err = b.keys.decode(w.key); err == nil {
 				item.Value, err = b.values.open(format, document)
 			}
@@ -95,6 +98,8 @@ type walk struct {
 	writes int    // the transaction's changes when the cursor was placed
 	key    []byte // where the walk is; nil before the first step
 	steps  uint64
+
+	unsealed bool // the value at key is not what was written
 }
 
 // step moves to the next key in the range and gives a checked copy of its document.
@@ -116,6 +121,7 @@ func (w *walk) step() (format byte, document []byte, ok bool, err error) {
 	w.key = append(w.key[:0], key...)
 	format, document, err = unseal(w.name, w.key, stored)
 	if err != nil {
+		w.unsealed = true
 		return 0, nil, false, &Error{Op: "scan", Bucket: w.name, Key: hex.EncodeToString(w.key), Kind: ErrDamaged, Err: err}
 	}
 	return format, append([]byte{}, document...), true, nil

@@ -90,11 +90,16 @@ func (s *Store) dropAll(found int64) error {
 	return nil
 }
 
-// dropSome drops the first values of a bucket, and of detail notes that it is lost; more tells that there are more.
+// dropSome drops the first values of a bucket, and of detail notes that it is lost; more tells that there may be more. What is
+// not known by its key, because the tree is damaged, stays: the store tells of it.
 func dropSome(tx *kv.Tx, b *kv.Bucket[dayKey, []byte]) (gone []dayKey, more bool, err error) {
 	for item, err := range b.Scan(tx, kv.Range{}) {
-		if err != nil && !errors.Is(err, kv.ErrDamaged) {
+		damaged := errors.Is(err, kv.ErrDamaged)
+		if err != nil && !damaged {
 			return nil, false, err
+		}
+		if damaged && item.Key.A == "" {
+			return gone, false, nil
 		}
 		if len(gone) == dropBatch {
 			return gone, true, nil
@@ -108,6 +113,9 @@ func dropSome(tx *kv.Tx, b *kv.Bucket[dayKey, []byte]) (gone []dayKey, more bool
 			return nil, false, err
 		}
 		gone = append(gone, item.Key)
+		if damaged {
+			return gone, true, nil // a scan ends there
+		}
 	}
 	return gone, false, nil
 }

@@ -1,6 +1,10 @@
 package history
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
 	"testing"
 
 	"opsmon/app/monitor"
@@ -69,4 +73,61 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 	if _, _, known := through(); known {
 		t.Error("what was computed is told to be lost")
 	}
+}
+
+// TestDroppingPassesDamage: a value that is damaged goes with the others of its format, and keeps none of them.
+func TestDroppingPassesDamage(t *testing.T) {
+	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
+	if _, err := New(Config{Store: store}); err != nil {
+		t.Fatal(err)
+	}
+	update(t, store, func(tx *kv.Tx) error {
+		for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
+			for day := range int64(3) {
+				if err := b.Put(tx, keyOf("a", "F1", day), fmt.Appendf(nil, "day %d of %s", day, b.Name())); err != nil {
+					return err
+				}
+			}
+		}
+		return formats.Put(tx, formatKey, format+1)
+	})
+	data, err := os.ReadFile(store.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(store.Path(), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
+		first := []byte("day 0 of " + b.Name())
+		for at := bytes.Index(data, first); at >= 0; at = bytes.Index(data, first) { // older pages may have it too
+			data[at] = 'D'
+			if _, err := f.WriteAt(data[at:at+1], int64(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	view(t, store, func(tx *kv.Tx) error {
+		if _, err := details.Get(tx, keyOf("a", "F1", 0)); !errors.Is(err, kv.ErrDamaged) {
+			t.Fatalf("the first value is not damaged: %v", err)
+		}
+		return nil
+	})
+	s, err := New(Config{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view(t, store, func(tx *kv.Tx) error {
+		for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
+			for range b.Scan(tx, kv.Range{}) {
+				t.Error("a value is left")
+			}
+		}
+		if from, known, err := s.Lost(tx, "a", "F1"); err != nil || !known || from != 0 {
+			t.Errorf("lost from %d, %v, %v", from, known, err)
+		}
+		return nil
+	})
 }
