@@ -74,7 +74,8 @@ func (c Config) Missing() (list []MissingFile) {
 }
 
 // namedFiles are the files that app.yaml names now, or named when it could be read last, for an encrypted backup; others, which
-// a flag or the environment names, would mean nothing to the settings that are in it. Those of the certificate authority's folder are in it as the service's own.
+// a flag or the environment names, would mean nothing to the settings that are in it. Those of the certificate authority's
+// folder are in it as the service's own.
 func (a *App) namedFiles(own []backup.File) (files []backup.File) {
 	cfg, err := ReadConfig(a.cfg.DataDir, func(string) string { return "" })
 	if err != nil {

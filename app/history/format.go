@@ -73,12 +73,20 @@ func (s *Store) dropAll(found int64) error {
 		}
 	}
 	if err := s.cfg.Store.Update(func(tx *kv.Tx) error {
-		for item, err := range issues.Scan(tx, kv.Range{}) {
-			if err != nil && !errors.Is(err, kv.ErrDamaged) {
-				return err
-			}
-			if err := issues.Delete(tx, item.Key); err != nil {
-				return err
+		for more := true; more; {
+			more = false
+			for item, err := range issues.Scan(tx, kv.Range{}) {
+				damaged := errors.Is(err, kv.ErrDamaged)
+				if err != nil && !damaged {
+					return err
+				}
+				if damaged && item.Key.A == "" {
+					break
+				}
+				if err := issues.Delete(tx, item.Key); err != nil {
+					return err
+				}
+				more = damaged // a scan ends there
 			}
 		}
 		return nil

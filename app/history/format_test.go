@@ -89,6 +89,11 @@ func TestDroppingPassesDamage(t *testing.T) {
 				}
 			}
 		}
+		for end := range int64(3) {
+			if err := issues.Put(tx, issueKeyOf("a", "F1", 0, end), fmt.Appendf(nil, "day %d of %s", end, issues.Name())); err != nil {
+				return err
+			}
+		}
 		return formats.Put(tx, formatKey, format+1)
 	})
 	data, err := os.ReadFile(store.Path())
@@ -100,8 +105,8 @@ func TestDroppingPassesDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
-		first := []byte("day 0 of " + b.Name())
+	for _, name := range []string{details.Name(), hours.Name(), days.Name(), issues.Name()} {
+		first := []byte("day 0 of " + name)
 		for at := bytes.Index(data, first); at >= 0; at = bytes.Index(data, first) { // older pages may have it too
 			data[at] = 'D'
 			if _, err := f.WriteAt(data[at:at+1], int64(at)); err != nil {
@@ -124,6 +129,9 @@ func TestDroppingPassesDamage(t *testing.T) {
 			for range b.Scan(tx, kv.Range{}) {
 				t.Error("a value is left")
 			}
+		}
+		for range issues.Scan(tx, kv.Range{}) {
+			t.Error("an issue is left")
 		}
 		if from, known, err := s.Lost(tx, "a", "F1"); err != nil || !known || from != 0 {
 			t.Errorf("lost from %d, %v, %v", from, known, err)
