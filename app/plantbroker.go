@@ -1,13 +1,11 @@
 package app
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"opsmon/app/httpapi"
 	"opsmon/app/mqtt"
@@ -153,8 +151,7 @@ func firstLine(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	line, _, _ := bytes.Cut(b, []byte("\n"))
-	if text := strings.TrimSuffix(string(line), "\r"); text != "" {
+	if text := namedfile.FirstLine(b); text != "" {
 		return text, nil
 	}
 	return "", errors.New(path + " is empty")

@@ -10,7 +10,7 @@ import (
 // readNamed reads a file that a setting names, as far as it may be kept.
 func (p *packing) readNamed(file File) (data []byte, omitted string) {
 	data, err := namedfile.Read(file.From)
-	if err == nil && file.Opens && firstLine(data) != p.cfg.Passphrase {
+	if err == nil && file.Opens && namedfile.FirstLine(data) != p.cfg.Passphrase {
 		err = errors.New("it opens other backups")
 	}
 	if err == nil && file.Secret && !p.header.Encrypted {

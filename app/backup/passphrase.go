@@ -1,12 +1,13 @@
 package backup
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"unicode/utf8"
+
+	"opsmon/app/namedfile"
 )
 
 // maxPassphrase is how long a passphrase may be, in bytes.
@@ -24,17 +25,11 @@ func ReadPassphrase(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	line := firstLine(text)
+	line := namedfile.FirstLine(text)
 	if err := CheckPassphrase(line); err != nil {
 		return "", fmt.Errorf("the first line of %s %w", path, err)
 	}
 	return line, nil
-}
-
-// firstLine gives the first line of a text, without its end.
-func firstLine(text []byte) string {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	return string(bytes.TrimSuffix(line, []byte("\r")))
 }
 
 // CheckPassphrase tells what keeps a text from being a passphrase.

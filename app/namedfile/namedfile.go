@@ -3,6 +3,7 @@
 package namedfile
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -28,4 +29,10 @@ func Read(path string) ([]byte, error) {
 		err = refuse("it has more than 1 MiB")
 	}
 	return data, err
+}
+
+// FirstLine gives the first line of a file's text, without its end: the secret of a file that holds one.
+func FirstLine(text []byte) string {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return string(bytes.TrimSuffix(line, []byte("\r")))
 }
