@@ -125,13 +125,15 @@ type API struct {
 	missing *route     // stands for paths and methods that no route has
 	load    *load
 	streams *streams
+
+	mostSums int // results of an answer with figures
 }
 
 // New makes the API. It panics when two routes clash, which a test of the table catches.
 func New(cfg Config) *API {
 	a := &API{
 		cfg: cfg, log: cfg.Log, origins: http.NewCrossOriginProtection(), streams: newStreams(cfg.Events, cfg.MaxConnections),
-		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
+		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(), mostSums: mostSums,
 	}
 	a.cutting, a.cut = context.WithCancel(context.Background())
 	a.meters = &meters{gauges: cfg.Gauges, streams: a.streams.count}
@@ -285,7 +287,8 @@ func (a *API) handle(c *call) (out reply, err error) {
 		}
 	}
 	defer func() { out.whenMade(err, c.letGo) }()
-	return c.route.handle(c)
+	out, err = c.route.handle(c)
+	return out, ended(c.r.Context(), err)
 }
 
 var errClosing = errors.New("the store is being closed")
@@ -326,6 +329,7 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 func (a *API) record(c *call, id string, status int, took time.Duration, err error) {
 	level := slog.LevelDebug
 	switch {
+	case errors.Is(err, errGone): // nobody misses the answer
 	case status == http.StatusServiceUnavailable:
 		level = slog.LevelWarn
 	case status >= 500:

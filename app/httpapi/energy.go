@@ -78,11 +78,14 @@ func getEnergy(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	shown := c.parts(x, by)
+	read := withMeters(x, shown)
+	if err := c.few(read, by); err != nil {
+		return reply{}, err
+	}
 	if err := c.long(x, longSums); err != nil {
 		return reply{}, err
 	}
-	shown := c.parts(x, by)
-	read := withMeters(x, shown)
 	var unit calendar.Unit
 	var timed bool
 	for _, b := range by {
@@ -104,7 +107,7 @@ func getEnergy(c *call) (reply, error) {
 			sum.Add(&used[i].Usage)
 			buckets[at][s.Code] = sum
 		}
-		return tooMany(len(buckets) * len(shown))
+		return c.api.tooMany(len(buckets) * len(shown))
 	})
 	if err != nil {
 		return reply{}, err
@@ -112,10 +115,11 @@ func getEnergy(c *call) (reply, error) {
 	if len(buckets) == 0 && !timed {
 		buckets[calendar.Range{}] = nil
 	}
-	if err := tooMany(len(buckets) * len(shown)); err != nil {
+	if err := c.api.tooMany(len(buckets) * len(shown)); err != nil {
 		return reply{}, err
 	}
-	return list(energies(x, by, shown, buckets), -1)
+	results := energies(x, by, shown, buckets)
+	return pourList(len(results), func(i int) any { return &results[i] }), nil
 }
 
 // withMeters gives the stations that were asked for and the meters that are named for what is shown.

@@ -44,7 +44,10 @@ func getIssues(c *call) (reply, error) {
 	if days := sum / dayMs; days > issueDays {
 		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.asked), days)
 	}
-	results, total, err := c.api.cfg.Issues.List(c.p.AccountID, q)
+	if err := c.long(x, longDetail); err != nil {
+		return reply{}, err
+	}
+	results, total, err := c.api.cfg.Issues.List(c.r.Context(), c.p.AccountID, q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -151,7 +154,7 @@ func exportIssues(c *call, x *choice) (*table, error) {
 					return err
 				}
 				where := issue.Where{StationCode: s.Code, From: from, To: min(s.end, from+31*dayMs)}
-				views, _, err := c.api.cfg.Issues.List(c.p.AccountID, issue.Query{Where: []issue.Where{where}, Limit: math.MaxInt32})
+				views, _, err := c.api.cfg.Issues.List(ctx, c.p.AccountID, issue.Query{Where: []issue.Where{where}, Limit: math.MaxInt32})
 				if err != nil {
 					return err
 				}

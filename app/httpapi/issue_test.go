@@ -32,7 +32,7 @@ func (s *server) downtime(open bool) *issue.View {
 	s.t.Helper()
 	in := issue.CreateInput{StationCode: "PACK-2"}
 	if open {
-		list, _, err := s.issues.List("acme", issue.Query{Where: []issue.Where{{StationCode: "PACK-2", From: s.clock.now().Add(-24 * time.Hour).UnixMilli(), To: s.clock.now().UnixMilli() + 60_000}}, Open: &open, Limit: 1})
+		list, _, err := s.issues.List(s.t.Context(), "acme", issue.Query{Where: []issue.Where{{StationCode: "PACK-2", From: s.clock.now().Add(-24 * time.Hour).UnixMilli(), To: s.clock.now().UnixMilli() + 60_000}}, Open: &open, Limit: 1})
 		s.must(nil, err)
 		if len(list) > 0 {
 			return list[0]

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -19,8 +21,9 @@ import (
 //   - larger ones are manifests and batches of signals, from people who may change the configuration and from devices:
 //     uploads in all, uploadsEach of one of them;
 //   - of all manifests that have arrived, turns at once are checked and applied;
-//   - of the long reads, of many stations or days, longReads at once are made, of one caller longEach. What a slow client
-//     takes is made while it takes it.
+//   - of the long reads, of many stations or days, longReads at once are made, of one account longOfAccount and of one
+//     caller longEach, for longWork each. What a slow client takes is made while it takes it. When the last one has ended,
+//     memory that it took is given back to the system.
 //
 // The machine's own administrator has a turn apart and waits for nobody on the network.
 const (
@@ -32,11 +35,14 @@ const (
 	turnWait    = 30 * time.Second
 	budgetWait  = 5 * time.Second
 
-	longReads  = 4
-	longEach   = 2
-	longWait   = 15 * time.Second
-	longDetail = 200    // days of stations, from which on a read of what happened in them is a long one
-	longSums   = 20_000 // the same of a read of their sums
+	longReads     = 4
+	longOfAccount = 3
+	longEach      = 2
+	longWait      = 15 * time.Second
+	longWork      = 2 * time.Minute // from the turn to what the answer is made of
+	longAnswer    = time.Minute     // more, to send it
+	longDetail    = 200             // days of stations, from which on a read of what happened in them is a long one
+	longSums      = 20_000          // the same of a read of their sums
 )
 
 // load is what the API works on now.
@@ -49,19 +55,42 @@ type load struct {
 	from    map[string]int // uploads by the e-mail address or the credential of who sends them
 
 	long   *semaphore.Weighted
-	longBy map[string]*longOf // by the same
+	longBy map[longKey]*longOf
+	memory giveBack
 }
 
-// longOf are the long reads of one caller.
+// longKey names an account, or a caller in it, whose long reads are counted together.
+type longKey struct{ account, caller string }
+
+// longOf are the long reads of one account or caller.
 type longOf struct {
 	turns *semaphore.Weighted
 	users int // who have a turn, or wait for one
 }
 
+// share returns the turns of an account or caller, and a function that ends their use.
+func (l *load) share(k longKey, turns int64) (*semaphore.Weighted, func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of := l.longBy[k]
+	if of == nil {
+		of = &longOf{turns: semaphore.NewWeighted(turns)}
+		l.longBy[k] = of
+	}
+	of.users++
+	return of.turns, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if of.users--; of.users == 0 {
+			delete(l.longBy, k)
+		}
+	}
+}
+
 func newLoad() *load {
 	return &load{
 		bodies: semaphore.NewWeighted(bodyBudget), turns: semaphore.NewWeighted(turns), local: semaphore.NewWeighted(1),
-		from: map[string]int{}, long: semaphore.NewWeighted(longReads), longBy: map[string]*longOf{},
+		from: map[string]int{}, long: semaphore.NewWeighted(longReads), longBy: map[longKey]*longOf{},
 	}
 }
 
@@ -117,34 +146,45 @@ func (c *call) long(x *choice, from int64) error {
 	return c.turn()
 }
 
-// turn waits for a turn for a long read; the machine's own administrator has it at once.
+// turn waits for a turn for a long read, and bounds the time for it; the machine's own administrator has it at once.
 func (c *call) turn() error {
 	if c.p.Type == auth.TypeLocal {
 		return nil
 	}
-	l, who := c.api.load, c.caller()
-	l.mu.Lock()
-	mine := l.longBy[who]
-	if mine == nil {
-		mine = &longOf{turns: semaphore.NewWeighted(longEach)}
-		l.longBy[who] = mine
-	}
-	mine.users++
-	l.mu.Unlock()
-	c.later(func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if mine.users--; mine.users == 0 {
-			delete(l.longBy, who)
-		}
-	})
-	for _, turns := range []*semaphore.Weighted{mine.turns, l.long} {
+	l := c.api.load
+	mine, left := l.share(longKey{c.p.AccountID, c.caller()}, longEach)
+	c.later(left)
+	account, left := l.share(longKey{account: c.p.AccountID}, longOfAccount)
+	c.later(left)
+	for _, turns := range []*semaphore.Weighted{mine, account, l.long} {
 		if err := wait(c.r.Context(), turns, 1, longWait); err != nil {
 			return err
 		}
 		c.later(func() { turns.Release(1) })
 	}
+	l.memory.begin()
+	c.later(l.memory.end)
+	ctx, cancel := context.WithTimeout(c.r.Context(), longWork)
+	c.r = c.r.WithContext(ctx)
+	c.later(cancel)
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(longWork + longAnswer)) // a connection that cannot take one has none to exceed
 	return nil
+}
+
+// errGone ends the work for a client that has gone. Nobody reads it.
+var errGone = errdefs.New(errdefs.Unavailable, "the client has gone")
+
+// ended returns the error of work for a request. Where that was to end, because the client has gone or the time for it is
+// over, it says so.
+func ended(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() == nil:
+	case errors.Is(err, context.DeadlineExceeded):
+		return errdefs.New(errdefs.Unavailable, "this takes longer than %s; ask for a shorter time, or for fewer stations", longWork)
+	case errors.Is(err, context.Canceled):
+		return errGone
+	}
+	return err
 }
 
 func (c *call) admitUpload() error {
@@ -182,9 +222,12 @@ func (c *call) takeTurn() error {
 }
 
 func wait(ctx context.Context, s *semaphore.Weighted, n int64, most time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, most)
+	waiting, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	if s.Acquire(ctx, n) != nil {
+	if s.Acquire(waiting, n) != nil {
+		if err := ctx.Err(); err != nil {
+			return ended(ctx, err)
+		}
 		return errdefs.New(errdefs.Unavailable, "the service is busy with other large requests; try again in a moment")
 	}
 	return nil

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http/httptest"
 	"runtime"
@@ -17,44 +18,84 @@ import (
 // days is a choice of as many days of a station.
 func days(n int64) *choice { return &choice{asked: []asked{{end: n * dayMs}}} }
 
-// TestLongReadsTakeTurns: of one caller two at a time, of all four; others wait as long as their clients do, and short ones
-// do not. A read that is sent piece by piece has its turn until it is sent.
+// TestLongReadsTakeTurns: of one caller two at a time, of one account three, of all four; others wait as long as their clients
+// do, and short ones do not. A read that is sent piece by piece has its turn until it is sent.
 func TestLongReadsTakeTurns(t *testing.T) {
 	s := newServer(t, options{})
-	ask := func(ctx context.Context, who string) *call {
-		return &call{api: s.api, p: auth.Principal{Email: who}, r: httptest.NewRequestWithContext(ctx, "GET", "/pareto", nil)}
+	ask := func(ctx context.Context, account, who string) *call {
+		return &call{api: s.api, p: auth.Principal{AccountID: account, Email: who}, w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(ctx, "GET", "/pareto", nil)}
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	var busy []*call
-	for _, who := range []string{"a", "a", "b", "b"} {
-		c := ask(t.Context(), who)
+	begin := func(account, who string) {
+		t.Helper()
+		c := ask(t.Context(), account, who)
 		s.must(nil, c.long(days(longDetail), longDetail))
 		busy = append(busy, c)
 	}
-	for _, who := range []string{"a", "c"} {
-		c := ask(gone, who)
+	refused := func(account, who string) {
+		t.Helper()
+		c := ask(gone, account, who)
 		if err := c.long(days(longDetail), longDetail); errdefs.KindOf(err) != errdefs.Unavailable {
-			t.Errorf("one more of %s: %v", who, err)
+			t.Errorf("one more of %s of %s: %v", who, account, err)
 		}
 		c.letGo()
-		c = ask(gone, who)
+		c = ask(gone, account, who)
 		s.must(nil, c.long(days(longDetail-1), longDetail))
 		c.letGo()
 	}
-	local := ask(gone, "")
+	begin("acme", "a")
+	begin("acme", "a")
+	refused("acme", "a")
+	begin("acme", "b")
+	refused("acme", "c")
+	begin("bolt", "a") // somebody of that name elsewhere
+	refused("bolt", "b")
+	local := ask(gone, "acme", "")
 	local.p = auth.Local("acme")
 	s.must(nil, local.long(days(longDetail), longDetail)) // the machine's own administrator waits for nobody
 	local.letGo()
 	busy[0].letGo()
-	c := ask(t.Context(), "c")
-	s.must(nil, c.long(days(longDetail), longDetail))
-	c.letGo()
+	begin("bolt", "b")
 	for _, c := range busy[1:] {
 		c.letGo()
 	}
 	if n := len(s.api.load.longBy); n != 0 {
 		t.Errorf("%d callers are remembered", n)
+	}
+}
+
+// TestALongReadEnds: when its client has gone, which is nobody's error, or when it takes too long.
+func TestALongReadEnds(t *testing.T) {
+	s := newServer(t, options{})
+	key := s.roleKey(auth.Readonly)
+	s.must(nil, s.floor.Pass("acme"))
+	reads := map[string]func(*call) (reply, error){
+		"/oee": getOEE, "/oee?by=minute&rangecode=today": getOEE, "/energy": getEnergy, "/pareto": getPareto,
+		"/analysis/cycletime": getCycleTimes, "/issue": getIssues, "/timeline?stationcode=PACK-1&rangecode=yesterday": getTimeline,
+	}
+	for path, handle := range reads {
+		for _, tt := range []struct {
+			why  string
+			ctx  func() (context.Context, context.CancelFunc)
+			want string
+		}{
+			{"gone", func() (context.Context, context.CancelFunc) { return context.WithCancel(t.Context()) }, "the client has gone"},
+			{"too long", func() (context.Context, context.CancelFunc) { return context.WithTimeout(t.Context(), 0) }, "this takes longer than 2m0s; ask for a shorter time, or for fewer stations"},
+		} {
+			ctx, cancel := tt.ctx()
+			r := httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
+			r.Header.Set("X-API-KEY", key)
+			_, err := s.api.handle(&call{api: s.api, r: r, w: httptest.NewRecorder(), route: &route{handle: func(c *call) (reply, error) {
+				cancel() // while it is worked on
+				c.r = c.r.WithContext(ctx)
+				return handle(c)
+			}}})
+			if known := (*errdefs.Error)(nil); !errors.As(err, &known) || known.Kind != errdefs.Unavailable || known.Message != tt.want {
+				t.Errorf("%s, %s: %v", path, tt.why, err)
+			}
+		}
 	}
 }
 
@@ -73,7 +114,7 @@ func TestALongReadHasItsTurnUntilItIsSent(t *testing.T) {
 	}}}
 	out, err := s.api.handle(c)
 	s.must(nil, err)
-	if len(s.api.load.longBy) != 1 {
+	if len(s.api.load.longBy) != 2 { // the account's and the caller's
 		t.Error("its turn is over before it is sent")
 	}
 	s.api.writePour(httptest.NewRecorder(), r, out.pour)

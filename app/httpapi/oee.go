@@ -13,9 +13,6 @@ import (
 	"opsmon/app/station"
 )
 
-// mostSums is how many results an answer with figures has at most.
-const mostSums = 100_000
-
 // ratioView is a figure with its terms: ms, or units. Live stations carry the same.
 type ratioView = floor.Figure
 
@@ -153,11 +150,17 @@ func (c *call) sums(list []asked, by []oee.By, use func(*station.Station, []oee.
 	case slices.Contains(by, oee.ByHour):
 		read = c.api.cfg.Floor.Rows
 	}
+	heard := func(s *station.Station, rows []oee.Row, used []energy.Row) error {
+		if err := c.r.Context().Err(); err != nil {
+			return err
+		}
+		return use(s, rows, used)
+	}
 	for i := range list {
 		if err := c.r.Context().Err(); err != nil {
 			return err
 		}
-		if err := read(c.p.AccountID, []string{list[i].Code}, list[i].from, list[i].to, use); err != nil {
+		if err := read(c.p.AccountID, []string{list[i].Code}, list[i].from, list[i].to, heard); err != nil {
 			return err
 		}
 	}
@@ -173,14 +176,6 @@ func longest(by []oee.By) time.Duration {
 		return longestDetail
 	}
 	return longestSums
-}
-
-// tooMany refuses an answer with more results than anybody can read.
-func tooMany(results int) error {
-	if results <= mostSums {
-		return nil
-	}
-	return errdefs.InvalidField("by", "makes %d results, and at most %d are given; ask for a shorter time, for fewer stations or by something longer", results, mostSums)
 }
 
 // bucketOf names a bucket of a choice.
@@ -207,6 +202,10 @@ func getOEE(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	list := x.captured()
+	if err := c.few(list, by); err != nil {
+		return reply{}, err
+	}
 	if slices.Contains(by, oee.ByMinute) { // a row for each minute: few are a lot at once
 		err = c.turn()
 	} else {
@@ -216,9 +215,9 @@ func getOEE(c *call) (reply, error) {
 		return reply{}, err
 	}
 	sums := oee.NewSummer(by...)
-	err = c.sums(x.captured(), by, func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
+	err = c.sums(list, by, func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
 		sums.Add(oee.Place{Plant: s.Plant.Code, Group: s.Group.Code, Station: s.Code}, s.Calendar, rows)
-		return tooMany(sums.Len())
+		return c.api.tooMany(sums.Len())
 	})
 	if err != nil {
 		return reply{}, err
@@ -227,19 +226,17 @@ func getOEE(c *call) (reply, error) {
 	if len(all) == 0 && len(by) == 0 {
 		all = []oee.Sum{{}}
 	}
-	if err := tooMany(len(all)); err != nil {
-		return reply{}, err
+	return pourList(len(all), func(i int) any { return x.oeeOf(&all[i], by, profile) }), nil
+}
+
+// oeeOf shows a sum of a choice.
+func (x *choice) oeeOf(sum *oee.Sum, by []oee.By, profile oee.Profile) oeeView {
+	b := x.bucketOf(&sum.Bucket)
+	if slices.Contains(by, oee.BySKU) {
+		b.SKUCode = &sum.SKU
 	}
-	results := make([]oeeView, len(all))
-	for i := range all {
-		b := x.bucketOf(&all[i].Bucket)
-		if slices.Contains(by, oee.BySKU) {
-			b.SKUCode = &all[i].SKU
-		}
-		if slices.Contains(by, oee.ByShift) {
-			b.ShiftName = orNull(all[i].Shift)
-		}
-		results[i] = oeeOf(&all[i].Terms, profile, b)
+	if slices.Contains(by, oee.ByShift) {
+		b.ShiftName = orNull(sum.Shift)
 	}
-	return list(results, -1)
+	return oeeOf(&sum.Terms, profile, b)
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -215,6 +216,31 @@ func (out *reply) whenMade(err error, done func()) {
 		return
 	}
 	done()
+}
+
+// pourList answers {isSuccess: true, results} with n results, which are made one by one while they are sent.
+func pourList(n int, result func(i int) any) reply {
+	return reply{pour: &pour{kind: jsonType[0], run: func(ctx context.Context, w io.Writer) error {
+		b := bufio.NewWriterSize(w, 64<<10)
+		b.WriteString(`{"isSuccess":true,"results":[`)
+		for i := range n {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			text, err := marshal(result(i))
+			if err == nil {
+				_, err = b.Write(text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		b.WriteString("]}") // an error stays with the writer
+		return b.Flush()
+	}}}
 }
 
 // CutPours ends the long answers that are being made. It returns at once.

@@ -2,6 +2,7 @@ package issue
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"opsmon/app/monitor"
@@ -33,11 +34,14 @@ type Query struct {
 }
 
 // List gives issues with what was said of them, the latest first, and how many there are. It must not be called inside a
-// transaction. Errors are the store's and the floor's.
-func (s *Service) List(account string, q Query) (page []*View, total int, err error) {
+// transaction. Errors are the store's, the floor's and ctx's.
+func (s *Service) List(ctx context.Context, account string, q Query) (page []*View, total int, err error) {
 	all := []*View{}
 	now := s.Now()
 	for _, at := range q.Where {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
 		list, err := s.of(account, at.StationCode, at.From/minute*minute, (at.To+minute-1)/minute*minute, now)
 		if err != nil {
 			return nil, 0, err

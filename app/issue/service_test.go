@@ -149,7 +149,7 @@ func (w *works) lines(to string, change ...func(*Query)) []string {
 	for _, f := range change {
 		f(&q)
 	}
-	list, _, err := w.List(floortest.Account, q)
+	list, _, err := w.List(w.T.Context(), floortest.Account, q)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestAStopIsNamed(t *testing.T) {
 	all("as at first", "stop 08:10-08:30: 08:10 ?", "A 160/180, known 180 of 180, setup 0")
 
 	// It was said by whom, and watchers were told.
-	list, _, err := w.List(floortest.Account, Query{Where: []Where{{press, w.ms("08:00"), w.ms("11:00")}}, Limit: 1})
+	list, _, err := w.List(w.T.Context(), floortest.Account, Query{Where: []Where{{press, w.ms("08:00"), w.ms("11:00")}}, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestWhichStopsHaveTimeInARange(t *testing.T) {
 		{"one that goes on", end, manual + 1, 1},
 		{"both", end - 1, manual + 1, 2},
 	} {
-		_, total, err := w.List(floortest.Account, Query{Where: []Where{{press, tt.from, tt.to}}, Limit: MaxList})
+		_, total, err := w.List(w.T.Context(), floortest.Account, Query{Where: []Where{{press, tt.from, tt.to}}, Limit: MaxList})
 		if err != nil || total != tt.want {
 			t.Errorf("%s: %d issues (%v), want %d", tt.name, total, err, tt.want)
 		}
