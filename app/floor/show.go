@@ -98,7 +98,8 @@ func statusOf(s *station.Station, v *monitor.View, note station.Note) Status {
 			run.IdealCount, run.TargetCount = &r.Ideal, &r.Target
 		}
 		st.Schedule = run
-		if target := cmpOr(r.LineSpeedTarget, s.Monitor.SKUs[r.SKU].LineSpeedTarget); target != 0 {
+		sku, _ := s.Monitor.SKU(r.SKU, v.Now)
+		if target := cmpOr(r.LineSpeedTarget, sku.LineSpeedTarget); target != 0 {
 			st.LineSpeedTarget = &target
 		}
 	}

@@ -53,7 +53,7 @@ func run(seed uint64, place *time.Location, dayCount int, every int64) *station 
 	}
 	s.cfg = &monitor.Config{Revision: int64(seed), SpeedScale: 1, UtilisationThreshold: 300 * secondMs, SlowThreshold: 60 * secondMs, LineSpeedTarget: 100,
 		Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: place, DayStartHour: 6, Shifts: shifts}), Causes: map[string]bool{"E7": true},
-		SKUs: map[string]monitor.SKU{"A": {Rate: monitor.Rate{UnitsPerMinute: 12}}, "B": {Rate: monitor.Rate{CycleTime: 7000}}}}
+		SKUs: monitor.SKUs{"A": {Rate: monitor.Rate{UnitsPerMinute: 12}}, "B": {Rate: monitor.Rate{CycleTime: 7000}}}}
 	s.oee = oee.Config{Calendar: s.cfg.Calendar, Roles: map[string]oee.Role{"clean": oee.RoleSetup, "E7": oee.RolePlanned}, Money: true,
 		Values: map[string]float64{"A": 0.35}, IdleCostPerMinute: 2.1}
 	s.tariffs = []energy.Tariff{{Price: 0.31, CO2: 0.4, HasPrice: true, HasCO2: true}}

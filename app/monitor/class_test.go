@@ -74,7 +74,7 @@ func TestClasses(t *testing.T) {
 		{"no unit for longer than 1.5 cycles", []change{production}, "06:00", "06:06", []string{"alive 06:00 06:06", "06:00 start S sku=A", "06:01 good 1", "06:02:30 good 1", "06:04:00.001 good 1", "06:05 good 1"},
 			"06:00 idle+, 06:02:30 downtime+, 06:04:00.001 idle+, 06:06"},
 		{"by the SKU's own multiplier", []change{production, func(c *monitor.Config) {
-			c.SKUs["A"] = monitor.SKU{Rate: monitor.Rate{CycleTime: 60_000}, DowntimeMultiplier: 3}
+			c.SKUs.(monitor.SKUs)["A"] = monitor.SKU{Rate: monitor.Rate{CycleTime: 60_000}, DowntimeMultiplier: 3}
 		}}, "06:00", "06:10", []string{"alive 06:00 06:10", "06:00 start S sku=A", "06:03 good 1", "06:06 good 1", "06:09:30 good 1"},
 			"06:00 idle+, 06:06 downtime+, 06:09:30 idle+, 06:10"},
 		{"a cycle of 4 parts at 2 a minute lasts 2 minutes", []change{production}, "06:00", "06:10", []string{"alive 06:00 06:10", "06:00 start S sku=B", "06:03 good 1", "06:06:01 good 1", "06:08 good 1"},

@@ -40,6 +40,7 @@ func Decode(data []byte, configs func(revision int64) *Config) (*State, error) {
 	if c.err != nil {
 		return nil, fmt.Errorf("read a station's state: %w", c.err)
 	}
+	s.Relook()
 	return s, nil
 }
 

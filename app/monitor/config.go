@@ -90,8 +90,29 @@ type Config struct {
 	EditPartsPerCycle bool  // a schedule's own parts per cycle count
 	MaxUnits          int64 // units that one schedule records; 0: no limit
 
-	SKUs   map[string]SKU
+	SKUs   Products        // nil: none is known
 	Causes map[string]bool // reason codes that may be the cause of a stop: an error code among them becomes it
+}
+
+// Products knows an account's SKUs over time, so that another rate of a SKU concerns the stations that run it, and no other.
+type Products interface {
+	// SKU returns what holds of a SKU at a moment, Unix ms, and until when: math.MaxInt64 as far as is known. A SKU that
+	// does not exist then is the zero SKU.
+	SKU(code string, at int64) (s SKU, until int64)
+}
+
+// SKUs are Products that do not change.
+type SKUs map[string]SKU
+
+// SKU implements Products.
+func (m SKUs) SKU(code string, _ int64) (SKU, int64) { return m[code], never }
+
+// SKU returns what holds of a SKU at a moment, Unix ms, and until when.
+func (c *Config) SKU(code string, at int64) (SKU, int64) {
+	if c.SKUs == nil {
+		return SKU{}, never
+	}
+	return c.SKUs.SKU(code, at)
 }
 
 const (
@@ -186,6 +207,7 @@ func (s *State) context() Context {
 	c := s.cfg
 	x := Context{Revision: c.Revision, SKU: UnknownSKU, PartsPerCycle: 1, MinimumCycle: c.MinimumCycle, LineSpeedTarget: c.LineSpeedTarget}
 	x.InShift, x.Shift = s.shiftNow()
+	s.skuUntil = never
 	rate, multiplier := c.Rate, defaultMultiplier
 	switch {
 	case s.nonProduction != nil:
@@ -234,7 +256,8 @@ func (s *State) producing(x *Context) (rate Rate, multiplier float64) {
 	rate, multiplier = c.Rate, defaultMultiplier
 	p := s.production
 	x.Production, x.SKU = p.ID, p.SKU
-	k := c.SKUs[p.SKU]
+	k, until := c.SKU(p.SKU, s.now)
+	s.skuUntil = until
 	if k.PartsPerCycle > 0 {
 		x.PartsPerCycle = k.PartsPerCycle
 	}

@@ -33,7 +33,7 @@ func TestCounts(t *testing.T) {
 		{"at the minimum cycle time a signal counts", []change{minimum}, []string{"06:00 start S sku=A", "06:01 good 1", "06:01:10 good 1"}, "S A 2 good"},
 		{"just under it does not, whatever number it carries", []change{minimum}, []string{"06:00 start S sku=A", "06:01 good 1", "06:01:09.999 good 50"}, "S A 1 good"},
 		{"it runs from the last one counted, good or bad", []change{minimum}, []string{"06:00 start S sku=A", "06:01 bad 1", "06:01:06 good 1", "06:01:10 good 1"}, "S A 1 good 1 bad"},
-		{"the SKU's comes first, 0 too", []change{minimum, func(c *monitor.Config) { c.SKUs["A"] = monitor.SKU{MinimumCycle: new(int64)} }}, []string{"06:00 start S sku=A", "06:01 good 1", "06:01:01 good 1"}, "S A 2 good"},
+		{"the SKU's comes first, 0 too", []change{minimum, func(c *monitor.Config) { c.SKUs.(monitor.SKUs)["A"] = monitor.SKU{MinimumCycle: new(int64)} }}, []string{"06:00 start S sku=A", "06:01 good 1", "06:01:01 good 1"}, "S A 2 good"},
 		{"counters are not filtered", []change{minimum}, []string{"06:00 start S sku=A", "06:01 count 1", "06:01:01 count 2", "06:01:02 count 3"}, "S A 2 good"},
 		{"nothing counts in manual downtime, counters included", nil, []string{"06:00 start S sku=A", "06:01 count 10", "06:02 manual on", "06:03 count 15", "06:04 good 1", "06:05 entry good=7", "06:06 manual off", "06:07 count 17"}, "S A 2 good; unapplied  of S 7/0"},
 		{"speed x ratio: 60 a minute for 90 s, then 30 for 60 s", []change{func(c *monitor.Config) { c.SpeedToProductionRatio = 0.5 }},

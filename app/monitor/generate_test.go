@@ -31,7 +31,7 @@ func generate(seed uint64, days int) plan {
 		DowntimeMode: monitor.DowntimeMode(r.IntN(4)), ProductiveMode: monitor.ProductiveMode(r.IntN(3)),
 		AlwaysConnected: chance(15), ForceShiftTime: chance(25), LineSpeedTarget: float64(pick(0, 100)),
 		StoppedKw: float64(pick(0, 4)), StoppedSpeed: float64(pick(0, 20)),
-		SKUs: map[string]monitor.SKU{
+		SKUs: monitor.SKUs{
 			"A": {Rate: monitor.Rate{CycleTime: float64(cycle)}},
 			"B": {Rate: monitor.Rate{UnitsPerMinute: 120_000 / float64(cycle)}, PartsPerCycle: 2, DowntimeMultiplier: 4, LineSpeedTarget: 120},
 			"N": {MinimumCycle: &zero},

@@ -547,9 +547,9 @@ func (o *oracle) rate(t int) float64 {
 func (o *oracle) unitsPerMinute(t int) float64 {
 	switch o.sku(t) {
 	case "A":
-		return 60_000 / o.cfg.SKUs["A"].CycleTime
+		return 60_000 / o.cfg.SKUs.(monitor.SKUs)["A"].CycleTime
 	case "B":
-		return o.cfg.SKUs["B"].UnitsPerMinute
+		return o.cfg.SKUs.(monitor.SKUs)["B"].UnitsPerMinute
 	}
 	return o.cfg.UnitsPerHour / 60
 }

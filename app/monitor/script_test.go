@@ -51,7 +51,7 @@ func config(change ...func(*monitor.Config)) *monitor.Config {
 	c := &monitor.Config{
 		Revision: 1, Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC}),
 		SpeedScale: 1, UtilisationThreshold: hour, SlowThreshold: minute,
-		SKUs: map[string]monitor.SKU{
+		SKUs: monitor.SKUs{
 			"A": {Rate: monitor.Rate{CycleTime: 60_000}},
 			"B": {Rate: monitor.Rate{UnitsPerMinute: 2}, PartsPerCycle: 4},
 			"N": {},

@@ -24,6 +24,7 @@ type State struct {
 	shift      Shift
 	inShift    bool
 	shiftUntil int64
+	skuUntil   int64 // until when what ctx has of the SKU holds, as far as is known
 	ctx        *Context
 
 	production, nonProduction *running
@@ -228,6 +229,9 @@ func (s *State) run(t int64) {
 		if s.shiftUntil < due {
 			due, what = s.shiftUntil, 4
 		}
+		if s.skuUntil < due {
+			due, what = s.skuUntil, 5
+		}
 		if due > t {
 			s.now = t
 			return
@@ -240,8 +244,23 @@ func (s *State) run(t int64) {
 		case 4:
 			s.lookUpShift()
 			s.changed()
+		case 5:
+			unit = s.flush()
+			s.changed()
 		}
 		s.refresh(unit)
+	}
+}
+
+// Runs reports whether the production schedule that runs makes one of some SKUs.
+func (s *State) Runs(skus map[string]bool) bool { return s.production != nil && skus[s.production.SKU] }
+
+// Relook has the state look again until when what it knows of the running SKU holds, since Products know more now. It is an error
+// of the caller where that is over already: then an earlier state is to be computed on.
+func (s *State) Relook() {
+	s.skuUntil = never
+	if s.production != nil && s.nonProduction == nil {
+		_, s.skuUntil = s.cfg.SKU(s.production.SKU, s.now)
 	}
 }
 

@@ -113,7 +113,7 @@ func TestWindows(t *testing.T) {
 func TestManifestChange(t *testing.T) {
 	next := config(pattern(t, "Early 06:00 4h"), func(c *monitor.Config) {
 		c.Revision, c.UtilisationThreshold, c.SpeedScale = 2, 10*minute, 2
-		c.SKUs["A"] = monitor.SKU{Rate: monitor.Rate{CycleTime: 30_000}, PartsPerCycle: 3}
+		c.SKUs.(monitor.SKUs)["A"] = monitor.SKU{Rate: monitor.Rate{CycleTime: 30_000}, PartsPerCycle: 3}
 	})
 	inputs := script(t, "alive 08:00 11:00", "08:00 start S sku=A", "08:00 productive on", "08:01 good 1", "08:10 productive off", "08:20 speed 10", "08:31 good 1", "09:45 productive on")
 	change := monitor.Input{At: clock(t, "08:30"), Kind: monitor.InputConfig, Config: next}

@@ -115,8 +115,8 @@ func TestCorrectionFields(t *testing.T) {
 		{`{"station":{"shiftPatternCode":"short"},"shiftPatterns":[{"code":"short","shifts":[{"name":"s","startHour":9,"duration":1,"weekDay":"1"}]}]}`, func(s *Station) any {
 			return len(s.Calendar.Shifts(ms(-24*h1), ms(6*24*h1)))
 		}, 1, 0},
-		{`{"skus":[{"code":"A","unitsPerHour":60}]}`, func(s *Station) any { return s.Monitor.SKUs["A"].Rate }, monitor.Rate{UnitsPerHour: 60}, monitor.Rate{CycleTime: 12000}},
-		{`{"skus":[{"code":"A","partsPerCycle":null,"value":7}]}`, func(s *Station) any { return fmt.Sprint(s.Monitor.SKUs["A"].PartsPerCycle, s.OEE.Values["A"]) }, "0 7", "2 4.5"},
+		{`{"skus":[{"code":"A","unitsPerHour":60}]}`, func(s *Station) any { return skuA(s).Rate }, monitor.Rate{UnitsPerHour: 60}, monitor.Rate{CycleTime: 12000}},
+		{`{"skus":[{"code":"A","partsPerCycle":null,"value":7}]}`, func(s *Station) any { return fmt.Sprint(skuA(s).PartsPerCycle, s.OEE.Values["A"]) }, "0 7", "2 4.5"},
 		{`{"reasons":[{"code":"tool","oee":"setup"}]}`, func(s *Station) any { return s.OEE.Roles["tool"] }, oee.RoleSetup, oee.RoleChangeover},
 		{`{"reasons":[{"code":"clean","type":["downtime"],"oee":null}]}`, func(s *Station) any { return fmt.Sprint(s.Monitor.Causes["clean"], s.OEE.Roles["clean"]) }, "true 0", "false 3"},
 		{`{"station":{"excludeReasonCodes":["jam"]}}`, func(s *Station) any { return s.Monitor.Causes["jam"] }, false, true},
@@ -173,4 +173,10 @@ func TestCheckCorrections(t *testing.T) {
 	if !slices.Equal(found, want) {
 		t.Errorf("found %q, want %q", found, want)
 	}
+}
+
+// skuA gives what the engine knows of the SKU A at a station.
+func skuA(s *Station) monitor.SKU {
+	k, _ := s.Monitor.SKU("A", latest)
+	return k
 }

@@ -30,7 +30,7 @@ type resolver struct {
 	skusOf    map[**account.SKU]map[string]*account.SKU
 
 	tariff      energy.Tariff
-	skus        map[string]monitor.SKU // all of the account's: a schedule may run with one that can no longer be chosen
+	skus        monitor.SKUs // all of the account's: a schedule may run with one that can no longer be chosen
 	values      map[string]float64
 	roles       map[string]oee.Role
 	skuDigest   digest // of skus and values
@@ -95,7 +95,7 @@ func newResolver(m *account.Manifest, revision, from int64, o Options) (*resolve
 	r := &resolver{
 		Resolver: account.NewResolver(m), m: m, revision: revision, from: from, options: o,
 		calendars: map[string]calendarOf{}, reasons: map[*account.ReasonView]reasonsOf{}, skusOf: map[**account.SKU]map[string]*account.SKU{},
-		skus: make(map[string]monitor.SKU, len(m.SKUs)), values: map[string]float64{}, roles: map[string]oee.Role{},
+		skus: make(monitor.SKUs, len(m.SKUs)), values: map[string]float64{}, roles: map[string]oee.Role{},
 	}
 	for i := range m.Plants {
 		zone, err := iso.Zone(m.Plants[i].Timezone)

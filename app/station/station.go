@@ -19,6 +19,7 @@
 package station
 
 import (
+	"math"
 	"time"
 
 	"opsmon/app/account"
@@ -96,7 +97,7 @@ func (s *Station) Rate(sku string, override monitor.Rate) (unitsPerMinute float6
 // RateOf is Rate for a schedule, whose own parts per cycle count where enableEditPartsPerCycle is on.
 func (s *Station) RateOf(d *monitor.Schedule) (unitsPerMinute float64, from string) {
 	parts := s.PartsPerCycle(d)
-	k := s.Monitor.SKUs[d.SKU]
+	k, _ := s.Monitor.SKU(d.SKU, latest)
 	switch {
 	case d.Rate.Given():
 		return d.Rate.PerMinute(parts), "schedule"
@@ -108,13 +109,16 @@ func (s *Station) RateOf(d *monitor.Schedule) (unitsPerMinute float64, from stri
 	return 0, ""
 }
 
+// latest asks for what holds of a SKU as far as is known.
+const latest = math.MaxInt64 - 1
+
 // PartsPerCycle gives the units of a cycle under a schedule: its own where enableEditPartsPerCycle is on, else its SKU's,
 // else 1.
 func (s *Station) PartsPerCycle(d *monitor.Schedule) float64 {
 	if s.Monitor.EditPartsPerCycle && d.PartsPerCycle > 0 {
 		return d.PartsPerCycle
 	}
-	if k := s.Monitor.SKUs[d.SKU]; k.PartsPerCycle > 0 {
+	if k, _ := s.Monitor.SKU(d.SKU, latest); k.PartsPerCycle > 0 {
 		return k.PartsPerCycle
 	}
 	return 1

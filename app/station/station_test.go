@@ -24,7 +24,7 @@ import (
 func plain() monitor.Config {
 	return monitor.Config{
 		Revision: 1, SpeedScale: 1, UtilisationThreshold: 3_600_000, SlowThreshold: 60_000,
-		SKUs: map[string]monitor.SKU{
+		SKUs: monitor.SKUs{
 			"A": {Rate: monitor.Rate{CycleTime: 12000}, MinimumCycle: new(int64(0)), PartsPerCycle: 2, LineSpeedTarget: 30, DowntimeMultiplier: 3},
 			"B": {Rate: monitor.Rate{UnitsPerHour: 90}},
 			"C": {Rate: monitor.Rate{UnitsPerMinute: 4}},
@@ -69,7 +69,9 @@ func TestEngineConfig(t *testing.T) {
 		{[]string{own + `excludeReasonCodes = ["setup"]`}, func(c *monitor.Config) { delete(c.Causes, "setup"); delete(c.Causes, "tool") }},
 		{[]string{own + `includeReasonCodes = ["tool"]`}, func(c *monitor.Config) { c.Causes = map[string]bool{"tool": true} }},
 		{[]string{own + `includeReasonCodes = []`}, func(c *monitor.Config) { c.Causes = map[string]bool{} }},
-		{[]string{`skus[1].unitsPerHour = 1e300`}, func(c *monitor.Config) { c.SKUs["B"] = monitor.SKU{Rate: monitor.Rate{UnitsPerHour: 1e9}} }},
+		{[]string{`skus[1].unitsPerHour = 1e300`}, func(c *monitor.Config) {
+			c.SKUs.(monitor.SKUs)["B"] = monitor.SKU{Rate: monitor.Rate{UnitsPerHour: 1e9}}
+		}},
 	} {
 		t.Run(strings.Join(c.edits, ", "), func(t *testing.T) {
 			s := resolved(t, edit(t, small, c.edits...), "WELD-1")
@@ -266,7 +268,7 @@ func TestPlan(t *testing.T) {
 	}
 	a, b := p.Of("PRESS-2"), p.Of("PRESSE-1")
 	for what, same := range map[string]bool{
-		"flags": sharedMap(a.Flags, b.Flags), "reasons": sharedMap(a.Reasons, b.Reasons), "SKUs": sharedMap(a.SKUs, b.SKUs), "engine's SKUs": sharedMap(a.Monitor.SKUs, b.Monitor.SKUs),
+		"flags": sharedMap(a.Flags, b.Flags), "reasons": sharedMap(a.Reasons, b.Reasons), "SKUs": sharedMap(a.SKUs, b.SKUs), "engine's SKUs": sharedMap(a.Monitor.SKUs.(monitor.SKUs), b.Monitor.SKUs.(monitor.SKUs)),
 	} {
 		if !same {
 			t.Errorf("two stations have %s of their own that are equal", what)
