@@ -49,7 +49,7 @@ func (c Contents) Same(want Contents) error {
 // for it. Errors: w's own; ErrDamaged; ErrClosed; ErrFull.
 func (s *Store) Snapshot(w io.Writer) (c Contents, err error) {
 	err = s.View(func(tx *Tx) (err error) {
-		defer guard("copy", &err)
+		defer tx.guard("copy", &err)
 		if c, err = tx.contents(); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (s *Store) Contents() (c Contents, err error) {
 
 // contents counts what a transaction sees.
 func (tx *Tx) contents() (c Contents, err error) {
-	defer guard("count", &err)
+	defer tx.guard("count", &err)
 	var names []string
 	err = tx.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if name[0] != reserved {
@@ -177,14 +177,17 @@ func checkPages(path string) error {
 	defer f.Close()
 	metas, err := readMetas(f)
 	if err != nil {
-		return &Error{Op: "check", Kind: ErrDamaged, Err: err}
+		return unreadable("check", err)
 	}
 	problems, first := 0, ""
-	walkPages(f, metas[1], func(problem string) {
+	err = walkPages(f, metas[1], func(problem string) {
 		if problems++; problems == 1 {
 			first = problem
 		}
 	})
+	if err != nil && problems == 0 {
+		return err
+	}
 	switch problems {
 	case 0:
 		return nil

@@ -91,9 +91,10 @@ func (b *Bucket[K, V]) about(err error, k K) error {
 	return err
 }
 
-// guard turns a panic of bbolt, or a fault in the mapped file, into an error. Deferred directly.
+// guard turns a panic of bbolt, or a fault in the mapped file, into an error, for files that nobody else uses. Deferred
+// directly.
 func guard(op string, err *error) {
 	if r := recover(); r != nil {
-		*err = caught(op, r)
+		*err = caught(nil, op, r)
 	}
 }

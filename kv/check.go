@@ -33,7 +33,9 @@ func (s *Store) check(report func(problem string)) error {
 		err := s.View(func(tx *Tx) error {
 			c := checker{file: s.file}
 			if unknown = c.findMeta(uint64(tx.bolt.ID())); unknown == nil {
-				walkPages(s.file, c.meta, report)
+				return walkPages(s.file, c.meta, report)
+			} else if c.unread(unknown) {
+				return c.noRead
 			}
 			return nil
 		})
@@ -57,7 +59,7 @@ func (s *Store) check(report func(problem string)) error {
 func (s *Store) inspect() error {
 	metas, err := readMetas(s.file)
 	if err != nil {
-		return &Error{Op: "open", Kind: ErrDamaged, Err: err}
+		return unreadable("open", err)
 	}
 	c := checker{file: s.file, meta: metas[1], names: map[string]bool{}, kept: map[string]tally{}}
 	c.report = func(problem string) {
@@ -67,10 +69,12 @@ func (s *Store) inspect() error {
 	}
 	headers, failed := readHeaders(s.file, c.meta)
 	if failed != nil {
-		return failed
+		return unreadable("open", failed)
 	}
 	c.headers = headers
-	c.run()
+	if failed := c.run(); failed != nil {
+		return failed
+	}
 	return err
 }
 
@@ -90,7 +94,7 @@ func Report(path string, report func(problem string)) error {
 	}
 	defer f.Close()
 	if m, ok := anyMeta(f); ok {
-		walkPages(f, m, report)
+		return wrap("check store "+path, walkPages(f, m, report))
 	}
 	return nil
 }
@@ -115,10 +119,10 @@ func anyMeta(f *os.File) (m meta, ok bool) {
 	return m, ok
 }
 
-// walkPages looks at everything that hangs on a meta page.
-func walkPages(f io.ReaderAt, m meta, report func(problem string)) {
+// walkPages looks at everything that hangs on a meta page. Errors: ErrNoRead, after which more may be wrong.
+func walkPages(f io.ReaderAt, m meta, report func(problem string)) error {
 	c := checker{file: f, meta: m, report: report, names: map[string]bool{}, found: map[string]tally{}, kept: map[string]tally{}}
-	c.run()
+	return c.run()
 }
 
 // checkTries is how often the meta page of a transaction may have been written over before it could be read.
@@ -134,9 +138,26 @@ type checker struct {
 	names   map[string]bool
 	found   map[string]tally // by bucket, from the values
 	kept    map[string]tally // by bucket, as stored
+	noRead  error            // the first page that the disk did not give
 }
 
-func (c *checker) problem(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
+// problem reports a problem. After the disk did not give a page nothing is known of what hangs on that, so nothing is said.
+func (c *checker) problem(format string, args ...any) {
+	if c.noRead == nil {
+		c.report(fmt.Sprintf(format, args...))
+	}
+}
+
+// unread notes that a page could not be read, and reports whether that was the disk.
+func (c *checker) unread(err error) bool {
+	if errors.Is(unreadable("check", err), ErrNoRead) {
+		if c.noRead == nil {
+			c.noRead = unreadable("check", err)
+		}
+		return true
+	}
+	return false
+}
 
 // findMeta finds the meta page of a transaction. Writers may put a newer one over it soon after the transaction
 // began, so it can be gone, and the read can meet one half-way.
@@ -154,12 +175,16 @@ func (c *checker) findMeta(tx uint64) error {
 	return errors.New("the meta page of the newest commit is not there")
 }
 
-func (c *checker) run() {
+// run looks at all pages. Errors: ErrNoRead.
+func (c *checker) run() error {
 	c.used = make([]bool, c.meta.pages)
 	c.used[0], c.used[1] = true, true
 	free := make([]bool, c.meta.pages)
 	p, ids, err := readFree(c.file, c.meta)
 	if err != nil {
+		if c.unread(err) {
+			return c.noRead
+		}
 		c.problem("%v", err)
 	} else {
 		c.use(p)
@@ -188,6 +213,7 @@ func (c *checker) run() {
 			c.problem("bucket %s: its values are not those last written", name)
 		}
 	}
+	return c.noRead
 }
 
 // use notes the pages that p takes.
@@ -210,6 +236,7 @@ const maxDepth = 64
 func (c *checker) tree(id uint64, name string, low, high []byte, depth int) {
 	p, err := c.readPage(id, name)
 	switch {
+	case err != nil && c.unread(err):
 	case err != nil:
 		c.problem("%s%v", prefix(name), err)
 	case depth > maxDepth:

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -45,7 +44,8 @@ var errGoexit = errors.New("the function ended its goroutine")
 // call alone. Update inside an Update or a View of the same goroutine can wait for ever; it is not detected.
 //
 // Errors: fn's own; ErrDamaged; ErrFull, after which reads go on, and writes too once there is room; ErrReadOnly when
-// the disk refused a write, or did not confirm one, after which the store must be opened again; ErrClosed.
+// the disk refused a write, or did not confirm it, when the change is absent; ErrUnsure when it may be there or not, until a
+// later Update finds that the disk works again and takes it back; ErrNoRead when the disk did not give a page; ErrClosed.
 func (s *Store) Update(fn func(*Tx) error) error {
 	c := &call{fn: fn}
 	g := &s.group
@@ -197,32 +197,38 @@ func (s *Store) finish(sh *shared) error {
 	op := "write store " + s.path
 	id := sh.bolt.ID()
 	panicked := false
+	var before *takeBack
 	err := func() (err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				panicked, err = true, caught(op, r)
+				panicked, err = true, caught(s.bolt, op, r)
 			}
 		}()
 		if err := sh.flush(); err != nil {
 			return err
 		}
+		if before, err = s.metaBefore(id); err != nil {
+			return err
+		}
 		return sh.bolt.Commit()
 	}()
 	if err == nil {
+		s.confirmed.Store(int64(id))
 		s.full.Store(false)
 		return nil
 	}
 	err = refused(op, err)
 	s.full.Store(errors.Is(err, ErrFull))
-	if panicked {
-		// bbolt's list of free pages may have lost some: nothing more is written with it.
+	switch {
+	case panicked:
 		s.rollback(sh.bolt)
-		s.refuseDamaged(err)
-	} else if s.visible(id) {
-		// The last sync failed. The change can be read, but whether it is on the disk nobody knows, and asking again
-		// does not help: the system may have dropped what it could not write.
-		err = &Error{Op: op, Kind: ErrReadOnly, Err: errUnsure{err}}
-		s.refuse(err)
+		if errors.Is(err, ErrDamaged) {
+			s.refuseDamaged(err)
+		} else if failed := s.reload(); failed != nil { // of the free list, of which the panic may have lost some
+			err = failed
+		}
+	case s.visible(id):
+		err = s.undo(op, err, before)
 	}
 	return err
 }
@@ -231,17 +237,10 @@ func (s *Store) finish(sh *shared) error {
 func refused(op string, err error) error {
 	err = wrap(op, err)
 	e, ok := err.(*Error)
-	if ok && e.Kind == nil && (errors.As(err, new(syscall.Errno)) || strings.HasPrefix(e.Err.Error(), resizeError)) {
+	if ok && e.Kind == nil && (errors.As(err, new(syscall.Errno)) || growing(e.Err.Error())) {
 		e.Kind = ErrReadOnly
 	}
 	return err
-}
-
-// errUnsure is the cause when the disk did not confirm a commit.
-type errUnsure struct{ cause error }
-
-func (e errUnsure) Error() string {
-	return "the disk did not confirm the last change, so no more are taken until the store is opened again; check the disk: " + e.cause.Error()
 }
 
 // visible tells whether readers see the transaction with this number.
@@ -258,8 +257,8 @@ func (s *Store) visible(id int) bool {
 func (s *Store) refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.unsure == nil {
-		s.unsure = err
+	if s.refusal == nil {
+		s.refusal = err
 	}
 }
 

@@ -33,7 +33,7 @@ func LastCommit(path string) (uint64, error) {
 	defer f.Close()
 	metas, err := readMetas(f)
 	if err != nil {
-		return 0, &Error{Op: op, Kind: ErrDamaged, Err: err}
+		return 0, unreadable(op, err)
 	}
 	return metas[1].tx, nil
 }

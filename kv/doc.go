@@ -23,6 +23,11 @@
 // next leader. A commit costs two syncs whatever its size, so many writers go many times faster than one by one, and
 // a lone one pays nothing for it.
 //
+// A failed sync (see undo) is never asked again, because the system may have dropped what it could not write. A commit whose
+// last sync fails is taken back by writing the older meta page again, and no write is taken before the disk confirms that.
+// PostgreSQL and etcd end the process instead and recover from a log; here the older state is whole on the disk, and
+// reads go on meanwhile.
+//
 // # What is noticed
 //
 // bbolt has no checksums over its pages, and answers damage with a panic, a hang, an exhausted stack or wrong data. So:
@@ -30,7 +35,8 @@
 //   - every value carries a CRC-32C over its bucket, key, format and content, checked by Get and Scan;
 //   - every bucket carries a tally of its keys and their checksums, checked by Check, and by a Scan of the whole bucket;
 //   - Open reads both meta pages and every page's header, and refuses a tree that does not hold together;
-//   - a panic of bbolt, or a fault when the file is cut while it is mapped, becomes ErrDamaged.
+//   - a panic of bbolt, or a fault when the file is cut while it is mapped, becomes ErrDamaged;
+//   - a page within the file that the disk does not give is ErrNoRead and no damage.
 //
 // Damage to a page that makes one key vanish, or puts an older page in its place, is noticed by Check alone.
 //

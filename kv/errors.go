@@ -10,11 +10,12 @@ import (
 	"strings"
 	"syscall"
 
+	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
 
 // The kinds of failure. Every error of this package is an *Error whose kind, when it has one, is matched by
-// errors.Is. ErrFull, ErrReadOnly and ErrClosed also answer true from a method Unavailable() bool, found by
+// errors.Is. ErrFull, ErrReadOnly, ErrNoRead, ErrUnsure and ErrClosed also answer true from a method Unavailable() bool, found by
 // errors.As: what failed may work later (http-api.md section 7; decisions.md section 1: 503). ErrDamaged has a method
 // Damaged() bool likewise.
 var (
@@ -25,8 +26,13 @@ var (
 	ErrOlder    error = errors.New("written by an older version of the program") // and may not be migrated
 	ErrFull     error = passing("the disk is full")                              // reads go on; writes do when there is room
 	ErrReadOnly error = passing("cannot be written")                             // no permission, or the disk refuses writes
+	ErrNoRead   error = passing("the disk cannot be read")                       // what it holds may be whole
+	ErrUnsure   error = passing(unsureText)                                      // a change may be kept or not
 	ErrClosed   error = passing("closed")                                        // the store was closed
 )
+
+// unsureText tells a client what an answer with ErrUnsure means.
+const unsureText = "the disk did not confirm the change, and whether it is kept is not known; look before you repeat it"
 
 // passing is a kind of failure that may pass by itself or by what an administrator does.
 type passing string
@@ -100,8 +106,10 @@ func wrap(op string, err error) error {
 	return &Error{Op: op, Kind: kindOf(err), Err: err}
 }
 
-// resizeError begins bbolt's error when the file cannot grow; the cause follows as text.
-const resizeError = "file resize error"
+// growing reports whether text is bbolt's error when the file cannot grow. The cause is text in it, so its identity is lost.
+func growing(text string) bool {
+	return strings.HasPrefix(text, "file resize error") || strings.HasPrefix(text, "file sync error")
+}
 
 func kindOf(err error) error {
 	text := err.Error()
@@ -113,8 +121,7 @@ func kindOf(err error) error {
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrChecksum):
 		return ErrDamaged
 	case isFull(err),
-		// bbolt formats the cause of a failed resize as text, so its identity is lost.
-		strings.HasPrefix(text, resizeError) && (strings.HasSuffix(text, syscall.ENOSPC.Error()) || strings.HasSuffix(text, "quota exceeded")):
+		growing(text) && (strings.HasSuffix(text, syscall.ENOSPC.Error()) || strings.HasSuffix(text, "quota exceeded")):
 		return ErrFull
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, berrors.ErrDatabaseReadOnly):
 		return ErrReadOnly
@@ -123,11 +130,14 @@ func kindOf(err error) error {
 }
 
 // caught turns what recover gave into an error. bbolt panics when a page is not what it should be, and the
-// runtime panics when memory mapped from the file cannot be read.
-func caught(op string, r any) *Error {
+// runtime panics when memory mapped from the file cannot be read. db may be nil.
+func caught(db *bbolt.DB, op string, r any) *Error {
 	cause, ok := r.(error)
 	if !ok {
 		cause = fmt.Errorf("%v", r)
+	}
+	if readFault(db, r) {
+		return &Error{Op: op, Kind: ErrNoRead, Err: cause}
 	}
 	return &Error{Op: op, Kind: ErrDamaged, Err: fault{cause}}
 }

@@ -41,7 +41,7 @@ const (
 func (s *Store) Export(cfg ExportConfig) (c Contents, err error) {
 	prefetch(s.file)
 	err = s.View(func(tx *Tx) (err error) {
-		defer guard("export", &err)
+		defer tx.guard("export", &err)
 		if c, err = tx.contents(); err != nil {
 			return err
 		}

@@ -280,31 +280,6 @@ func TestDamagedTree(t *testing.T) {
 	}
 }
 
-// TestUnsure refuses writes after a commit that the disk did not confirm, until the store is opened again.
-func TestUnsure(t *testing.T) {
-	cfg := Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}}
-	s := openStore(t, cfg)
-	var id int
-	put := func(tx *Tx) error { id = tx.bolt.ID(); return blobs.Put(tx, 1, nil) }
-	if err := s.Update(put); err != nil {
-		t.Fatal(err)
-	}
-	if !s.visible(id) || s.visible(id+1) {
-		t.Errorf("transaction %d: %v, the next: %v", id, s.visible(id), s.visible(id+1))
-	}
-	s.refuse(&Error{Op: "write store", Kind: ErrReadOnly, Err: errUnsure{errors.New("no answer")}})
-	if err := s.Update(put); !errors.Is(err, ErrReadOnly) {
-		t.Errorf("got %v, want ErrReadOnly", err)
-	}
-	if err := s.View(func(tx *Tx) error { _, err := blobs.Get(tx, 1); return err }); err != nil {
-		t.Errorf("reads do not go on: %v", err)
-	}
-	closeChecked(t, s)
-	if err := openStore(t, cfg).Update(put); err != nil {
-		t.Errorf("opened again: %v", err)
-	}
-}
-
 type noticed int
 
 const (

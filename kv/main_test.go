@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		recordedWrites()
 	case "writer":
 		writeUntilKilled()
+	case "unconfirmed":
+		writeUnconfirmed()
+	case "watched":
+		writeWatched()
 	}
 }
 

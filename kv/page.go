@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -142,6 +143,14 @@ func parseMeta(data []byte) (m meta, err error) {
 	return m, nil
 }
 
+// unreadable is the error of a file whose pages are not what they should be, or cannot be read.
+func unreadable(op string, err error) error {
+	if errors.As(err, new(syscall.Errno)) {
+		return &Error{Op: op, Kind: ErrNoRead, Err: err} // the disk failed: what it holds may be whole
+	}
+	return &Error{Op: op, Kind: ErrDamaged, Err: err}
+}
+
 // readMetas reads both meta pages, the older first. Both must be whole: they are written one at a time and each in a
 // single sector, so no crash leaves a broken one; and with one of them gone nobody knows whether it was the newer,
 // whose loss would silently take back the last commit.
@@ -254,7 +263,7 @@ func probe(path string) error {
 const probeTries = 10
 
 func probeFile(f *os.File) error {
-	damaged := func(err error) error { return &Error{Op: "open", Kind: ErrDamaged, Err: err} }
+	damaged := func(err error) error { return unreadable("open", err) }
 	info, err := f.Stat()
 	if err != nil {
 		return err

@@ -104,7 +104,7 @@ type walk struct {
 
 // step moves to the next key in the range and gives a checked copy of its document.
 func (w *walk) step() (format byte, document []byte, ok bool, err error) {
-	defer guard("scan", &err)
+	defer w.tx.guard("scan", &err)
 	bolt, err := w.tx.bucket("scan", w.name, false)
 	if err != nil {
 		return 0, nil, false, err
@@ -207,7 +207,7 @@ func (b *Bucket[K, V]) Count(tx *Tx) int {
 }
 
 func (tx *Tx) count(name string) (n uint64, err error) {
-	defer guard("count", &err)
+	defer tx.guard("count", &err)
 	if _, err := tx.bucket("count", name, false); err != nil {
 		return 0, err
 	}

@@ -35,15 +35,20 @@ type Store struct {
 	version int
 	group   group
 
-	mu     sync.Mutex
-	closed bool
-	broken error // set when bbolt's own state can no longer be trusted: nothing works but Close
-	unsure error // set when a commit may or may not be on the disk, or the tree is damaged: writes are refused until the next Open
-	damage error // the first that was met
-	file   *os.File
+	mu      sync.Mutex
+	closed  bool
+	broken  error // set when bbolt's own state can no longer be trusted: nothing works but Close
+	refusal error // set when the tree is damaged: writes are refused until the next Open
+	damage  error // the first that was met
+	file    *os.File
 
 	onDamage func(error)
 	full     atomic.Bool // the last commit found the disk full
+
+	unsettled *takeBack    // of the leader alone
+	turn      sync.RWMutex // held by who begins to read, and for writing while a meta page is written back
+	confirmed atomic.Int64 // the newest transaction that the disk confirmed
+	early     atomic.Int64 // open Views of a transaction that the disk had not confirmed when they began
 }
 
 // defaultLockTimeout is long enough for a service that is just stopping.
@@ -134,7 +139,7 @@ func (s *Store) openBolt(cfg Config) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = caught("open", r)
+			err = caught(nil, "open", r)
 		}
 		if err != nil && s.file != nil {
 			s.file.Close() // closed before by bbolt when it failed in good order
@@ -153,7 +158,15 @@ func (s *Store) openBolt(cfg Config) (err error) {
 			return f, err
 		},
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	bolt, err := s.bolt.Begin(false)
+	if err != nil {
+		return err
+	}
+	s.confirmed.Store(int64(bolt.ID()))
+	return bolt.Rollback()
 }
 
 // initialMmap is how much address space to reserve for the file, in bytes. bbolt has to wait for all readers when it
@@ -180,7 +193,7 @@ func (s *Store) makeBuckets(names []string) error {
 }
 
 func (tx *Tx) makeBuckets(names []string) (err error) {
-	defer guard("make buckets", &err)
+	defer tx.guard("make buckets", &err)
 	for _, name := range names {
 		tx.wrote()
 		for _, full := range []string{name, tallyPrefix + name} {
@@ -210,7 +223,7 @@ func (s *Store) Close() error {
 }
 
 // Writable tells whether a write can succeed, as far as is known without one: ErrClosed, or why writes are refused
-// until the store is opened again. A full disk does not count, since it may have room again.
+// until the store is opened again. A full disk does not count, nor one that confirms nothing, since both may pass.
 func (s *Store) Writable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,7 +233,7 @@ func (s *Store) Writable() error {
 	case s.broken != nil:
 		return s.broken
 	}
-	return s.unsure
+	return s.refusal
 }
 
 // Path is the store file's path, as given to Open.
@@ -245,7 +258,7 @@ func (s *Store) Size() int64 {
 func (s *Store) View(fn func(*Tx) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { s.note(err) }() // also of a fault after fn, and after the transaction's end
-	bolt, err := s.begin(false)
+	bolt, early, err := s.beginView()
 	if err != nil {
 		return err
 	}
@@ -253,11 +266,25 @@ func (s *Store) View(fn func(*Tx) error) (err error) {
 	defer func() {
 		tx.ended = true
 		s.rollback(bolt)
+		if early {
+			s.early.Add(-1)
+		}
 	}()
 	if err := fn(tx); err != nil {
 		return err
 	}
 	return tx.fault
+}
+
+// beginView starts a transaction that reads. It is early, and counted as such, when it sees what the disk has not confirmed.
+func (s *Store) beginView() (bolt *bbolt.Tx, early bool, err error) {
+	s.turn.RLock()
+	defer s.turn.RUnlock()
+	bolt, err = s.begin(false)
+	if early = err == nil && int64(bolt.ID()) > s.confirmed.Load(); early {
+		s.early.Add(1)
+	}
+	return bolt, early, err
 }
 
 // metaPages is the least size of the two pages that a store begins with, in bytes.
@@ -271,8 +298,8 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 	}
 	s.mu.Lock()
 	closed, refused := s.closed, s.broken
-	if write && s.unsure != nil {
-		refused = s.unsure
+	if write && s.refusal != nil {
+		refused = s.refusal
 	}
 	s.mu.Unlock()
 	switch {
@@ -288,9 +315,14 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = s.breakDown(caught(op, r))
+			err = s.breakDown(caught(s.bolt, op, r))
 		}
 	}()
+	if write {
+		if err := s.settle(); err != nil {
+			return nil, err
+		}
+	}
 	bolt, err = s.bolt.Begin(write)
 	return bolt, wrap(op, err)
 }
@@ -299,7 +331,7 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 func (s *Store) rollback(bolt *bbolt.Tx) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.breakDown(caught("roll back", r))
+			s.breakDown(caught(s.bolt, "roll back", r))
 		}
 	}()
 	bolt.Rollback() // its only error is that the transaction has ended, after a failed commit

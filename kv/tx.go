@@ -48,11 +48,18 @@ func (tx *Tx) bucket(op, name string, write bool) (*bbolt.Bucket, error) {
 	return b, nil
 }
 
+// guard turns a panic of bbolt, or a fault in the mapped file, into an error. Deferred directly.
+func (tx *Tx) guard(op string, err *error) {
+	if r := recover(); r != nil {
+		*err = caught(tx.bolt.DB(), op, r)
+	}
+}
+
 // What follows is what Bucket does, as far as it is the same for all keys and values: the program holds it once.
 
 // get gives a checked copy of the document stored at a key.
 func (tx *Tx) get(name string, key []byte) (format byte, document []byte, err error) {
-	defer guard("read", &err)
+	defer tx.guard("read", &err)
 	bolt, err := tx.bucket("read", name, false)
 	if err != nil {
 		return 0, nil, err
@@ -69,7 +76,7 @@ func (tx *Tx) get(name string, key []byte) (format byte, document []byte, err er
 }
 
 func (tx *Tx) has(name string, key []byte) (found bool, err error) {
-	defer guard("look up", &err)
+	defer tx.guard("look up", &err)
 	bolt, err := tx.bucket("look up", name, false)
 	if err != nil {
 		return false, err
@@ -78,7 +85,7 @@ func (tx *Tx) has(name string, key []byte) (found bool, err error) {
 }
 
 func (tx *Tx) put(name string, key []byte, format byte, document []byte) (err error) {
-	defer guard("write", &err)
+	defer tx.guard("write", &err)
 	bolt, err := tx.bucket("write", name, true)
 	if err != nil {
 		return err
@@ -100,7 +107,7 @@ func (tx *Tx) put(name string, key []byte, format byte, document []byte) (err er
 }
 
 func (tx *Tx) remove(name string, key []byte) (err error) {
-	defer guard("delete", &err)
+	defer tx.guard("delete", &err)
 	bolt, err := tx.bucket("delete", name, true)
 	if err != nil {
 		return err
@@ -119,7 +126,7 @@ func (tx *Tx) remove(name string, key []byte) (err error) {
 }
 
 func (tx *Tx) next(name string) (n uint64, err error) {
-	defer guard("next number", &err)
+	defer tx.guard("next number", &err)
 	bolt, err := tx.bucket("next number", name, true)
 	if err != nil {
 		return 0, err
@@ -130,7 +137,7 @@ func (tx *Tx) next(name string) (n uint64, err error) {
 }
 
 func (tx *Tx) last(name string) (n uint64, err error) {
-	defer guard("last number", &err)
+	defer tx.guard("last number", &err)
 	bolt, err := tx.bucket("last number", name, false)
 	if err != nil {
 		return 0, err

@@ -31,7 +31,7 @@ var errFreeList = errors.New("the free list is not where it should be")
 func (s *Store) usage(tx uint64) (u Usage, err error) {
 	c := checker{file: s.file}
 	if err := c.findMeta(tx); err != nil {
-		return u, &Error{Op: "read", Kind: ErrDamaged, Err: err}
+		return u, unreadable("read", err)
 	}
 	return usageOf(s.file, c.meta)
 }
@@ -45,7 +45,7 @@ func UsageOf(path string) (u Usage, err error) {
 	defer f.Close()
 	metas, err := readMetas(f)
 	if err != nil {
-		err = &Error{Op: "read", Kind: ErrDamaged, Err: err}
+		err = unreadable("read", err)
 	} else {
 		u, err = usageOf(f, metas[1])
 	}

@@ -1,6 +1,7 @@
 package killtest_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"syscall"
@@ -76,5 +77,61 @@ func TestFailingDisk(t *testing.T) {
 	}
 	if status := p.End(t, syscall.SIGTERM); status != 0 {
 		t.Errorf("exit status %d: %s", status, p.Stderr)
+	}
+}
+
+// TestFailedSyncs has every fourth sync of each thread of the service fail, which is the second of a commit as a rule: its
+// change can be read by then. A user whose making was answered with an error is not there, and writes go on by themselves.
+func TestFailedSyncs(t *testing.T) {
+	dir := t.TempDir()
+	admin := apptest.Initialise(t, dir, "--domain", "northgate.example")
+	p := apptest.StartService(t, dir)
+	stop, ok := powercut.Fail(t, p.Cmd.Process.Pid, "fdatasync", "EIO:when=4+4")
+	if !ok {
+		return
+	}
+	user := func(i int) string { return fmt.Sprintf("user%d@northgate.example", i) }
+	answers := map[int]int{}
+	made := map[string]bool{}
+	for i := range 80 {
+		var out struct {
+			ErrorMessage string `json:"errorMessage"`
+		}
+		resp, err := p.Do(http.MethodPost, "/user", admin, `{"email":"`+user(i)+`","role":"readonly"}`, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers[resp.StatusCode]++
+		made[user(i)] = resp.StatusCode == http.StatusOK
+		if resp.StatusCode == http.StatusServiceUnavailable && !strings.Contains(out.ErrorMessage, "cannot be written") {
+			t.Errorf("a refused write says %q", out.ErrorMessage)
+		}
+		if status := p.Status(http.MethodGet, "/ready", "", ""); status != http.StatusOK {
+			t.Errorf("/ready: %d", status)
+		}
+	}
+	if answers[200] < 20 || answers[503] < 5 || answers[200]+answers[503] != 80 {
+		t.Errorf("answers %v", answers)
+	}
+	look := func() {
+		t.Helper()
+		for email, want := range made {
+			status := p.Status(http.MethodGet, "/user/"+email, admin, "")
+			if (status == http.StatusOK) != want {
+				t.Errorf("%s was made: %v, and GET answers %d", email, want, status)
+			}
+		}
+	}
+	look()
+	stop()
+	if status := p.Status(http.MethodPost, "/key", admin, ""); status != http.StatusOK {
+		t.Errorf("a write when the disk is well again: %d", status)
+	}
+	p.Kill()
+	p = apptest.StartService(t, dir)
+	look()
+	agree(t, p, admin)
+	if out, stderr, status := apptest.Command(t, "check", "--data-dir", dir); status != 0 {
+		t.Errorf("check: %s%s", out, stderr)
 	}
 }
