@@ -148,17 +148,17 @@ func typed(code string) string {
 
 // setupPlant is the plant of a body that sets an appliance up.
 type setupPlant struct {
-	Name     string  `json:"name"`
-	Timezone string  `json:"timezone"`
-	Groups   float64 `json:"groups"`
-	Stations float64 `json:"stationsPerGroup"`
+	Name     string `json:"name"`
+	Timezone string `json:"timezone"`
+	Groups   int    `json:"groups"`
+	Stations int    `json:"stationsPerGroup"`
 }
 
 func (p *setupPlant) starter() *account.StarterPlant {
 	if p == nil {
 		return nil
 	}
-	return &account.StarterPlant{Name: p.Name, Timezone: p.Timezone, Groups: int(p.Groups), Stations: int(p.Stations)}
+	return &account.StarterPlant{Name: p.Name, Timezone: p.Timezone, Groups: p.Groups, Stations: p.Stations}
 }
 
 // newAccount is a body that makes an account. The manifest in it keeps the bytes it was sent with.
@@ -186,9 +186,17 @@ func (c *call) newAccount(name schema.Name) (*newAccount, error) {
 		return nil, err
 	}
 	var in newAccount
-	if err := json.Unmarshal(b, &in); err != nil {
+	var sent struct {
+		Manifest json.RawMessage `json:"manifest"`
+	}
+	err = strictjson.Fill(v, &in)
+	if err == nil {
+		err = json.Unmarshal(b, &sent)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("decode %s: %w", name, err)
 	}
+	in.Manifest = sent.Manifest
 	return &in, nil
 }
 

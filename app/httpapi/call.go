@@ -208,11 +208,7 @@ func (c *call) decode(name schema.Name, optional bool, into any) error {
 	if err := check(name, v); err != nil {
 		return err
 	}
-	b, err := json.Marshal(v)
-	if err == nil {
-		err = json.Unmarshal(b, into)
-	}
-	if err != nil {
+	if err := strictjson.Fill(v, into); err != nil {
 		return fmt.Errorf("decode %s: %w", name, err)
 	}
 	return nil

@@ -1,0 +1,51 @@
+package strictjson
+
+import (
+	"encoding/json"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Fill stores what Decode returned in the Go value that into points to, by the rules of encoding/json. A number without a
+// fraction is an integer however it is written: 2.0 and 2e0 fit an int (decisions, section 1).
+func Fill(v, into any) error {
+	b, err := json.Marshal(plain(v))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, into)
+}
+
+// plain returns a copy of v with its integers written in digits only.
+func plain(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return plainNumber(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = plain(v[i])
+		}
+		return list
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name := range v {
+			object[name] = plain(v[name])
+		}
+		return object
+	}
+	return v
+}
+
+// plainNumber returns an integer that an int64 can hold in digits only, and any other number as it is.
+func plainNumber(n json.Number) json.Number {
+	if !strings.ContainsAny(string(n), ".eE") {
+		return n
+	}
+	r, ok := new(big.Rat).SetString(string(n)) // Decode has bounded the exponent
+	if !ok || !r.IsInt() || !r.Num().IsInt64() {
+		return n
+	}
+	return json.Number(strconv.FormatInt(r.Num().Int64(), 10))
+}
