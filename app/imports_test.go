@@ -39,9 +39,10 @@ var who = map[string][]string{
 	"app/auth":             {"kv", "schema", "app/errdefs", "app/audit"},
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
 	"app/station":          {"kv", "schema/strictjson", "app/errdefs", "app/iso", "app/account", "app/audit", "app/auth", "app/calendar", "app/monitor", "app/oee", "app/energy"},
-	"app/httpapi":          {"schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/cron", "app/iso", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/message", "app/history", "app/mqtt", "app/correction", "app/logbook"},
+	"app/httpapi":          {"app/origin", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/cron", "app/iso", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/message", "app/history", "app/mqtt", "app/correction", "app/logbook"},
 	"app/upgrade":          {"kv", "app/backup"},
-	"app/web":              {"assets"},
+	"app/web":              {"assets", "app/origin"},
+	"app/origin":           {},
 	"app/web/accesstest":   {},                                                                  // tests alone
 	"app/web/analysistest": {},                                                                  // tests alone
 	"app/web/configtest":   {},                                                                  // tests alone
@@ -97,7 +98,7 @@ var homes = map[string][]string{
 	"github.com/pion/":                       {"app/mdns"},
 	"aead.dev/minisign":                      {"app/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/backup"},
-	"net/http":                               {"app/web/webtest", "app/apptest", "app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service"},
+	"net/http":                               {"app/web/webtest", "app/apptest", "app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service", "app/origin"},
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {

@@ -118,7 +118,6 @@ type API struct {
 	meters  *meters
 	cutting context.Context // ends with CutPours
 	cut     context.CancelFunc
-	origins *http.CrossOriginProtection
 	boot    string // first part of request ids
 	count   atomic.Uint64
 	heavy   sync.Mutex // held by a long operation on backups
@@ -132,7 +131,7 @@ type API struct {
 // New makes the API. It panics when two routes clash, which a test of the table catches.
 func New(cfg Config) *API {
 	a := &API{
-		cfg: cfg, log: cfg.Log, origins: http.NewCrossOriginProtection(), streams: newStreams(cfg.Events, cfg.MaxConnections),
+		cfg: cfg, log: cfg.Log, streams: newStreams(cfg.Events, cfg.MaxConnections),
 		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(), mostSums: mostSums,
 	}
 	a.cutting, a.cut = context.WithCancel(context.Background())

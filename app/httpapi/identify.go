@@ -6,6 +6,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/origin"
 )
 
 // identify finds the principal behind the request and whether it may use the route at all.
@@ -127,28 +128,15 @@ func (c *call) wrong(err error, kind errdefs.Kind) error {
 
 // sameOrigin refuses a request that another site made a browser send, where it would have an effect.
 func (c *call) sameOrigin() error {
-	refused := errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
 	switch {
 	case !c.route.crossSite():
 		return nil
-	case safe(c.r.Method): // of the safe ones only the callback gets here
-		if site := c.r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
-			return refused
-		}
-		if origin := c.r.Header.Get("Origin"); origin != "" {
-			if from, err := url.Parse(origin); err != nil || from.Host != c.r.Host {
-				return refused
-			}
-		}
+	case origin.Foreign(c.r, c.api.cfg.Secure):
+		return errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
+	case safe(c.r.Method) && strings.Contains(c.r.Header.Get("Accept"), "text/html"): // of the safe ones only the callback gets here
 		// Browsers say where a request comes from under HTTPS only. Elsewhere a page of another site could lead
 		// somebody here with its own link, and they would go on under its name: what leads to a page is refused.
-		if strings.Contains(c.r.Header.Get("Accept"), "text/html") {
-			return errdefs.New(errdefs.Forbidden, "this is for the page of the one-time link; open the link itself")
-		}
-		return nil
-	}
-	if err := c.api.origins.Check(c.r); err != nil {
-		return refused
+		return errdefs.New(errdefs.Forbidden, "this is for the page of the one-time link; open the link itself")
 	}
 	return nil
 }

@@ -392,7 +392,8 @@ func TestCrossSite(t *testing.T) {
 	key, session := s.roleKey(auth.Admin), s.session("acme", mailOf(auth.Admin))
 	foreign := []map[string]string{
 		{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
-		{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"},
+		{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"},
+		{"Origin": strings.Replace(s.http.URL, "http:", "https:", 1), "Sec-Fetch-Site": "same-origin"}, {"Origin": s.http.URL + "0", "Sec-Fetch-Site": "same-origin"}, {"Origin": s.http.URL, "Sec-Fetch-Site": "cross-site"},
 	}
 	own := []map[string]string{nil, {"Origin": s.http.URL}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}}
 	for _, h := range foreign {
@@ -442,7 +443,7 @@ func TestEveryRouteRefusesOtherSites(t *testing.T) {
 		if rt.method == http.MethodGet && !rt.noHead {
 			continue
 		}
-		for _, h := range []map[string]string{{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"}} {
+		for _, h := range []map[string]string{{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}} {
 			a := samples[rt.method+" "+rt.path].call(s, rt.method, caller{email: mailOf(auth.Admin)})
 			a.key, a.session, a.from = "", session, s.address()
 			maps.Copy(h, a.header)

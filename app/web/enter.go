@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+
+	"opsmon/app/origin"
 )
 
 // enter answers POST /signin/enter of the demo: a one-time token that signs in as its administrator, made for the press of
@@ -21,7 +23,7 @@ func (w *Web) enter(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Allow", http.MethodPost)
 		refuse(rw, r, http.StatusMethodNotAllowed, "methodNotAllowed", "this path takes the method POST")
 		return
-	case w.origins.Check(r) != nil:
+	case origin.Foreign(r, w.cfg.Secure):
 		refuse(rw, r, http.StatusForbidden, "forbidden", "this request comes from another site; open the page of the demo itself")
 		return
 	}

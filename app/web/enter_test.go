@@ -25,6 +25,7 @@ func TestOnlyThisMachineEntersTheDemo(t *testing.T) {
 		{"the network", "POST", "192.0.2.7:50000", name, nil, 404},
 		{"a name that was made to point here", "POST", here, "evil.example:8080", map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://evil.example:8080"}, 404},
 		{"a page of another site", "POST", here, name, map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403},
+		{"a page of another site that says it is this one", "POST", here, name, map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "https://evil.example"}, 403},
 		{"a page of another port", "POST", here, name, map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:9999"}, 403},
 		{"a page without an origin", "POST", here, name, map[string]string{"Origin": "null"}, 403},
 		{"a link", "GET", here, name, nil, 405},

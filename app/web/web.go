@@ -68,7 +68,6 @@ type Web struct {
 	cfg      Config
 	site     *site            // nil with Config.Dir: it is read for each request
 	vendored map[string]*file // by path
-	origins  *http.CrossOriginProtection
 }
 
 // development stands for the hash where files change all the time.
@@ -88,7 +87,7 @@ func New(cfg Config) (*Web, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the pages: %w", err)
 	}
-	w := &Web{cfg: cfg, vendored: vendored, origins: http.NewCrossOriginProtection()}
+	w := &Web{cfg: cfg, vendored: vendored}
 	if cfg.Dir == "" {
 		w.site = s
 	}

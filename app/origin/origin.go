@@ -1,0 +1,67 @@
+// Package origin tells requests of the appliance's own pages from those that another site made a browser send
+// (decisions.md section 1).
+package origin
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// Foreign reports whether a browser sent the request for another origin: when Sec-Fetch-Site says so, or Origin does by its
+// scheme, host or port. A request without either is no browser's, or that of a very old one. secure says that clients
+// reach the service over TLS, its own or that of a proxy.
+func Foreign(r *http.Request, secure bool) bool {
+	for _, site := range r.Header["Sec-Fetch-Site"] {
+		if site != "same-origin" && site != "none" {
+			return true
+		}
+	}
+	for _, from := range r.Header["Origin"] {
+		if !own(from, r, secure) {
+			return true
+		}
+	}
+	return false
+}
+
+// own reports whether an Origin is that of the request itself.
+func own(from string, r *http.Request, secure bool) bool {
+	u, err := url.Parse(from)
+	if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != from {
+		return false // "null" for one
+	}
+	schemes := "http"
+	switch {
+	case r.TLS != nil:
+		schemes = "https"
+	case secure && loopback(r.Host):
+		schemes = "https http" // past the proxy, on the machine itself
+	case secure:
+		schemes = "https"
+	}
+	return strings.Contains(" "+schemes+" ", " "+u.Scheme+" ") && strings.EqualFold(withPort(u.Host, u.Scheme), withPort(r.Host, u.Scheme))
+}
+
+// withPort adds the port that a scheme has by default.
+func withPort(host, scheme string) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	if scheme == "https" {
+		return host + ":443"
+	}
+	return host + ":80"
+}
+
+// loopback reports whether a Host header names the machine that the browser runs on.
+func loopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	ip, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return strings.EqualFold(name, "localhost") || err == nil && ip.IsLoopback()
+}
