@@ -210,7 +210,7 @@ func (doc *document) fits(a *Account, match *Match) error {
 	if !strings.EqualFold(m.Domain, a.Domain) {
 		return errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and this account has %q; account.domain cannot be changed", shorten(m.Domain), a.Domain)
 	}
-	return withinLimit(a, m)
+	return nil
 }
 
 func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyResult, error) {
@@ -223,6 +223,9 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 		return nil, err
 	}
 	old, err := cur.Manifest()
+	if err == nil {
+		err = withinLimit(a, old.StationCount(), m)
+	}
 	if err != nil {
 		return nil, err
 	}

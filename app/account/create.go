@@ -113,7 +113,7 @@ func (s *Service) Draft(in CreateInput) (*Draft, error) {
 	if err := a.takeSystem(doc.members); err != nil {
 		return nil, err
 	}
-	if err := withinLimit(a, m); err != nil {
+	if err := withinLimit(a, 0, m); err != nil {
 		return nil, err
 	}
 	d.account = a
@@ -165,9 +165,10 @@ func prefixed(field string, details []errdefs.Detail) []errdefs.Detail {
 	return out
 }
 
-// withinLimit refuses more stations than the account may have (http-api.md section 8).
-func withinLimit(a *Account, m *Manifest) error {
-	if n := int64(m.StationCount()); a.StationCountLimit != nil && n > *a.StationCountLimit {
+// withinLimit refuses more stations than the account may have (http-api.md section 8), unless they are no more than the
+// account has already.
+func withinLimit(a *Account, has int, m *Manifest) error {
+	if n := m.StationCount(); a.StationCountLimit != nil && int64(n) > *a.StationCountLimit && n > has {
 		return errdefs.New(errdefs.Conflict, "the manifest has %d stations and the account's stationCountLimit is %d", n, *a.StationCountLimit)
 	}
 	return nil

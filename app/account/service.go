@@ -329,10 +329,16 @@ func noAccount(id string) error {
 	return errdefs.New(errdefs.NotFound, "there is no account %q on this appliance", shorten(id))
 }
 
-// put stores a changed record; revise makes it the next revision of the configuration too.
+// put stores a changed record. touch stores one in which no configuration changed; revise makes it the next revision of the
+// configuration.
 func put(tx *kv.Tx, a *Account) error {
 	a.Sequence++
 	return accounts.Put(tx, a.ID, *a)
+}
+
+func touch(tx *kv.Tx, a *Account) error {
+	a.UpdatedAt = tx.Now()
+	return put(tx, a)
 }
 
 func revise(tx *kv.Tx, a *Account, p auth.Principal, note string) error {

@@ -41,7 +41,12 @@ func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, er
 		if changed = len(names) > 0; !changed {
 			return nil
 		}
-		if err := revise(tx, a, p, ""); err != nil {
+		if len(names) == 1 && names[0] == warehousePassword {
+			err = touch(tx, a) // a secret is no configuration
+		} else {
+			err = revise(tx, a, p, "")
+		}
+		if err != nil {
 			return err
 		}
 		return audit.Put(tx, a.ID, p.Actor(), "account.update", a.ID, map[string]string{
@@ -171,10 +176,13 @@ func (p *patch) apply(a *Account) []string {
 	}
 	if p.warehousePassword != "" {
 		a.WarehousePassword = &p.warehousePassword
-		names = append(names, "warehousePassword")
+		names = append(names, warehousePassword)
 	}
 	return names
 }
+
+// warehousePassword is the field that names it in what a change is recorded as.
+const warehousePassword = "warehousePassword"
 
 func same[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
@@ -209,8 +217,11 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 	}
 	var a *Account
 	turn := s.turn(p.AccountID)
-	turn.RLock()
-	defer turn.RUnlock()
+	turn.Lock() // no manifest comes between looking at the stations and the limit
+	defer turn.Unlock()
+	if err := s.leavesRoom(p.AccountID, limit); err != nil {
+		return nil, err
+	}
 	err := s.store.Update(func(tx *kv.Tx) (err error) {
 		if a, err = s.writable(tx, p, nil); err != nil {
 			return err
@@ -237,6 +248,25 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 	return a, s.publishRecord(a)
 }
 
+// leavesRoom refuses a stationCountLimit (nil: none) below the stations that there are: Conflict.
+func (s *Service) leavesRoom(id string, limit *int64) error {
+	if limit == nil {
+		return nil
+	}
+	cur, err := s.Get(id)
+	if err != nil {
+		return err
+	}
+	m, err := cur.Manifest()
+	if err != nil {
+		return err
+	}
+	if n := int64(m.StationCount()); n > *limit {
+		return errdefs.New(errdefs.Conflict, "stationCountLimit cannot be %d: the account has %d stations; take some out of the manifest first", *limit, n)
+	}
+	return nil
+}
+
 // SetArchived archives an account or brings it back (decisions.md section 2). Doing it twice changes nothing.
 func (s *Service) SetArchived(p auth.Principal, archived bool) (*Account, error) {
 	if p.Type != auth.TypeLocal {
@@ -260,8 +290,7 @@ func (s *Service) SetArchived(p auth.Principal, archived bool) (*Account, error)
 			now := tx.Now()
 			a.ArchivedAt = &now
 		}
-		a.UpdatedAt = tx.Now()
-		if err := put(tx, a); err != nil {
+		if err := touch(tx, a); err != nil {
 			return err
 		}
 		return audit.Put(tx, a.ID, p.Actor(), action, a.ID, nil)

@@ -170,14 +170,20 @@ func TestDeepDashboard(t *testing.T) {
 func TestResetWarehousePassword(t *testing.T) {
 	h := newPlant(t)
 	first := h.post(`{"resetWarehousePassword": true}`)
+	h.clock.tick()
 	second := h.post(`{"resetWarehousePassword": true}`)
 	if first.WarehousePassword == nil || second.WarehousePassword == nil || len(*first.WarehousePassword) < 20 || *first.WarehousePassword == *second.WarehousePassword {
 		t.Fatalf("passwords are %v and %v", first.WarehousePassword, second.WarehousePassword)
 	}
-	if second.Revision != 3 {
-		t.Errorf("revision is %d", second.Revision)
+	if second.Revision != 1 || !second.UpdatedAt.After(first.UpdatedAt) {
+		t.Errorf("revision is %d, updated at %v after %v", second.Revision, second.UpdatedAt, first.UpdatedAt)
 	}
-	if third := h.post(`{"resetWarehousePassword": false}`); third.Revision != 3 || *third.WarehousePassword != *second.WarehousePassword {
+	if got := h.post(`{"resetWarehousePassword": true, "currency": "GBP"}`); got.Revision != 2 || *got.WarehousePassword == *second.WarehousePassword {
+		t.Errorf("with a setting: revision %d", got.Revision)
+	} else {
+		second = got
+	}
+	if third := h.post(`{"resetWarehousePassword": false}`); third.Revision != 2 || *third.WarehousePassword != *second.WarehousePassword {
 		t.Error("false did something")
 	}
 	if got := string(second.AppendAnswer(nil, false)); strings.Contains(got, *second.WarehousePassword) {
@@ -339,7 +345,7 @@ func TestSet(t *testing.T) {
 	h := newPlant(t)
 	local := auth.Local("northfield")
 	for i, c := range []struct{ name, value, field string }{
-		{"stationCountLimit", "7", "7"}, {"stationCountLimit", "null", "null"}, {"stationCountLimit", "0", "0"}, {"appUrls", "a \"b\"", `"a \"b\""`}, {"appUrls", "", `""`}, {"appUrls", "null", "null"},
+		{"stationCountLimit", "7", "7"}, {"stationCountLimit", "null", "null"}, {"stationCountLimit", "6", "6"}, {"appUrls", "a \"b\"", `"a \"b\""`}, {"appUrls", "", `""`}, {"appUrls", "null", "null"},
 	} {
 		for range 2 {
 			a, err := h.Set(local, c.name, c.value)
@@ -352,8 +358,34 @@ func TestSet(t *testing.T) {
 		_, err := h.Set(local, c[0], c[1])
 		wantKind(t, err, errdefs.Invalid)
 	}
-	// A limit below what is there already is no harm until the next manifest.
-	_, err := h.Apply(boss(), ApplyInput{Raw: plantFile})
+	_, err := h.Set(local, "stationCountLimit", "5")
+	wantKind(t, err, errdefs.Conflict)
+	if want := "stationCountLimit cannot be 5: the account has 6 stations; take some out of the manifest first"; err == nil || err.Error() != want {
+		t.Errorf("a limit below what there is: %v, want %s", err, want)
+	}
+}
+
+// TestLimitBelowStations: an account may have more stations than its limit from a time when nothing refused that. A manifest
+// that adds none is taken.
+func TestLimitBelowStations(t *testing.T) {
+	h := newPlant(t)
+	a := *h.now().Account
+	a.StationCountLimit, a.Sequence = new(int64(4)), a.Sequence+1
+	if err := h.store.Update(func(tx *kv.Tx) error { return accounts.Put(tx, a.ID, a) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.refresh(a.ID); err != nil {
+		t.Fatal(err)
+	}
+	with := func(n int) []byte { // in place of the last plant's, of which there is one
+		return edit(t, plantFile, `plants[1].stationGroups[1].stations = [`+list(n, func(i int) string { return fmt.Sprintf(`{"code":"M-%d","name":"M"}`, i) })+`]`)
+	}
+	_, err := h.Apply(boss(), ApplyInput{Raw: with(2)})
+	wantKind(t, err, errdefs.Conflict)
+	h.apply(with(1)) // another one in its place
+	fewer := edit(t, plantFile, `plants[1].stationGroups = [{"code":"one","name":"One","stations":[{"code":"M-0","name":"M"}]}]`)
+	h.apply(fewer)
+	_, err = h.Apply(boss(), ApplyInput{Raw: plantFile})
 	wantKind(t, err, errdefs.Conflict)
 }
 
