@@ -37,8 +37,14 @@ func lookedAt(p *correction.Preview, err error) (reply, error) {
 	return ok(correctionResult{Effects: p.Effects, Complete: p.Complete, Computing: []string{}})
 }
 
-// dryRun reads the parameter dryrun.
-func (c *call) dryRun() (bool, error) { return c.truth("dryrun") }
+// dryRun reads the parameter dryrun. An archived account refuses what is only tried as it refuses writes.
+func (c *call) dryRun() (bool, error) {
+	dry, err := c.truth("dryrun")
+	if dry && c.route.access != open {
+		err = c.writable()
+	}
+	return dry, err
+}
 
 // postCorrection answers POST /correction (monitoring.md section 8).
 func postCorrection(c *call) (reply, error) {

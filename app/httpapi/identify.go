@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
+	"opsmon/app/account"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/origin"
@@ -89,29 +91,47 @@ func (c *call) meant() error {
 	return nil
 }
 
-// identifyLocal makes the local administrator the principal of a request, for the account it names or the
-// only one there is.
+// identifyLocal makes the local administrator the principal of a request, for the account it names or the only one that
+// it can mean.
 func (a *API) identifyLocal(c *call) error {
 	id := c.r.Header.Get(accountHeader)
-	if id == "" {
-		accounts := a.cfg.Accounts.List(true)
-		if len(accounts) == 1 {
-			id = accounts[0].ID
-		} else if c.route.access != open && !c.route.anyAccount {
-			names := make([]string, len(accounts))
-			for i := range accounts {
-				names[i] = accounts[i].ID
-			}
-			if len(names) == 0 {
-				return errdefs.New(errdefs.Conflict, "there is no account on this appliance yet; make the first with: app init --domain DOMAIN --email EMAIL")
-			}
-			return errdefs.New(errdefs.Invalid, "this appliance holds several accounts; name one with --account: %s", strings.Join(names, ", "))
+	if id != "" {
+		if _, err := a.cfg.Accounts.Get(id); err != nil {
+			return err
 		}
-	} else if _, err := a.cfg.Accounts.Get(id); err != nil {
-		return err
+		c.p = auth.Local(id)
+		return nil
+	}
+	accounts := a.meant(c.route)
+	switch needed := c.route.access != open && !c.route.anyAccount; {
+	case len(accounts) == 1:
+		id = accounts[0].ID
+	case len(accounts) == 0 && needed:
+		return errdefs.New(errdefs.Conflict, "there is no account on this appliance yet; make the first with: app init --domain DOMAIN --email EMAIL")
+	case needed:
+		names := make([]string, len(accounts))
+		for i := range accounts {
+			names[i] = accounts[i].ID
+		}
+		return errdefs.New(errdefs.Invalid, "this appliance holds several accounts; name one with --account: %s", strings.Join(names, ", "))
 	}
 	c.p = auth.Local(id)
 	return nil
+}
+
+// meant returns the accounts that a request of the local command line without a name can mean: the active ones, or the
+// archived ones where it is about such a one or there are no others.
+func (a *API) meant(rt *route) []*account.Account {
+	all := a.cfg.Accounts.List(true)
+	archived := func(x *account.Account) bool { return x.ArchivedAt != nil }
+	active := slices.DeleteFunc(slices.Clone(all), archived)
+	if rt.archived && len(active) < len(all) {
+		return slices.DeleteFunc(all, func(x *account.Account) bool { return !archived(x) })
+	}
+	if len(active) == 0 {
+		return all
+	}
+	return active
 }
 
 // wrong counts a credential that was refused with an error of a kind, for the address that it came from. Past the

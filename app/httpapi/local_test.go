@@ -116,7 +116,25 @@ func TestLocalOperations(t *testing.T) {
 	if a := s.locally("GET", "/local/account?archived=true", "", ""); a.text("results", "1", "archivedAt") == "" {
 		t.Errorf("%s", a.body)
 	}
-	s.locally("POST", "/local/account/unarchive", "bolt", "").want(t, 200)
+	if a := s.locally("GET", "/account", "", "").want(t, 200); a.text("result", "id") != "acme" { // the other one is archived: acme is meant
+		t.Errorf("%.200s", a.body)
+	}
+	if a := s.locally("GET", "/account", "bolt", "").want(t, 200); a.text("result", "archivedAt") == "" {
+		t.Errorf("%.200s", a.body)
+	}
+	if a := s.locally("POST", "/local/account/unarchive", "", "").want(t, 200); a.text("result", "id") != "bolt" { // the only one that it can mean
+		t.Errorf("%s", a.body)
+	}
+	if a := s.locally("GET", "/account", "", "").want(t, 400); !strings.Contains(a.text("errorMessage"), "--account: acme, bolt") {
+		t.Errorf("%s", a.body)
+	}
+	s.locally("POST", "/local/account/archive", "acme", "").want(t, 200)
+	s.locally("POST", "/local/account/archive", "", "").want(t, 200) // bolt, the active one
+	if a := s.locally("POST", "/local/account/unarchive", "", "").want(t, 400); !strings.Contains(a.text("errorMessage"), "--account: acme, bolt") {
+		t.Errorf("%s", a.body)
+	}
+	s.locally("POST", "/local/account/unarchive", "acme", "").want(t, 200)
+	s.locally("POST", "/local/account/unarchive", "", "").want(t, 200)
 	if a := s.locally("GET", "/local/check", "", "").want(t, 200); len(a.at("result", "problems").([]any)) != 0 {
 		t.Errorf("%s", a.body)
 	}

@@ -28,14 +28,11 @@ func (c *call) writable() error {
 // neither.
 func (c *call) onceOrDry(fn func(w *floor.Work) (result any, err error)) (reply, error) {
 	dry, err := c.dryRun()
-	if err == nil && !dry {
-		return c.once(fn)
-	}
-	if err == nil {
-		err = c.writable()
-	}
 	if err != nil {
 		return reply{}, err
+	}
+	if !dry {
+		return c.once(fn)
 	}
 	var result any
 	if err := c.api.cfg.Floor.Try(c.p.AccountID, func(w *floor.Work) (err error) {

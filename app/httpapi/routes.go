@@ -29,6 +29,7 @@ type route struct {
 	bearer       bool     // takes the key as a bearer token too
 	devices      bool     // devices may use it too
 	anyAccount   bool     // a local operation that is about no account
+	archived     bool     // a local operation that is about an archived account
 	storeless    bool     // answered also when there is no store
 
 	tally *tally
@@ -166,7 +167,7 @@ func (a *API) localRoutes() []route {
 		{method: get, path: "/local/account", handle: localAccounts, anyAccount: true},
 		{method: post, path: "/local/account", handle: localCreateAccount, anyAccount: true, limit: manifestLimit},
 		{method: post, path: "/local/account/archive", handle: localArchive},
-		{method: post, path: "/local/account/unarchive", handle: localUnarchive},
+		{method: post, path: "/local/account/unarchive", handle: localUnarchive, archived: true},
 		{method: post, path: "/local/account/set", handle: localSet},
 		{method: post, path: "/local/key", handle: localCreateKey},
 		{method: post, path: "/local/login-link", handle: localLoginLink},
