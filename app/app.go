@@ -277,6 +277,11 @@ func (a *App) gauges() []httpapi.Gauge {
 	list = append(list, a.signalGauges()...)
 	list = append(list, a.mqttGauges()...)
 	list = append(list, a.plantGauges()...)
+	memory := memoryStatus()
+	list = append(list,
+		httpapi.Gauge{Name: "app_memory_bytes", Help: "Memory that the runtime uses; pages of the store's file come on top.", Value: float64(memory.Used)},
+		httpapi.Gauge{Name: "app_memory_limit_bytes", Help: "Memory that the runtime keeps to, by collecting more often; 0 = no limit.", Value: float64(memory.Limit)},
+	)
 	u, err := a.store.Usage()
 	if err != nil {
 		a.log.Warn("the room that the store takes cannot be told", slog.Any("error", err))

@@ -45,6 +45,7 @@ type Config struct {
 	MQTT           MQTT        `yaml:"mqtt"`
 	PlantBroker    PlantBroker `yaml:"plantBroker"`
 	Windows        Windows     `yaml:"windows"`
+	Memory         Memory      `yaml:"memory"`
 
 	DataDir string           `yaml:"-"`
 	Assets  string           `yaml:"-"` // serve pages from this directory instead of the embedded ones, for development

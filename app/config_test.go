@@ -41,7 +41,7 @@ func TestConfigOrder(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, field)
 		}
 	}
-	if len(want.settings()) != 43 {
+	if len(want.settings()) != 44 {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {
@@ -127,6 +127,8 @@ func TestConfigWrong(t *testing.T) {
 		{file: "mqtt:\n  maxPerDevice: 0", want: "{} line 2: mqtt.maxPerDevice must be from 1 to mqtt.maxConnections, which is 4096; it is 0"},
 		{file: "signals:\n  days: 7", want: "{} line 2: signals.days must be from 8 to 36500; it is 7"},
 		{file: "signals:\n  perSecond: 9", want: "{} line 2: signals.perSecond must be from 10 to 10000000; it is 9"},
+		{file: "memory:\n  limit: 127", want: "{} line 2: memory.limit must be 128 (MiB) or more, or 0 for a share of the machine's memory; it is 127"},
+		{environment: map[string]string{"APP_MEMORY_LIMIT": "-1"}, want: "APP_MEMORY_LIMIT: memory.limit must be 128 (MiB) or more, or 0 for a share of the machine's memory; it is -1"},
 		{file: "signals:\n  aliveMinutes: 0", want: "{} line 2: signals.aliveMinutes must be from 1 to 60; it is 0"},
 		{environment: map[string]string{"APP_SIGNALS_ALIVE_MINUTES": "61"}, want: "APP_SIGNALS_ALIVE_MINUTES: signals.aliveMinutes must be from 1 to 60; it is 61"},
 		{file: "windows:\n  days: 399", want: "{} line 2: windows.days must be as many as signals.days or more, which is 400; it is 399"},

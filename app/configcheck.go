@@ -56,6 +56,9 @@ func (c Config) Check() error {
 	if c.MaxConnections < 8 {
 		return c.wrong("maxConnections", "must be at least 8; it is %d", c.MaxConnections)
 	}
+	if c.Memory.Limit != 0 && c.Memory.Limit < 128 {
+		return c.wrong("memory.limit", "must be 128 (MiB) or more, or 0 for a share of the machine's memory; it is %d", c.Memory.Limit)
+	}
 	if _, err := c.Level(); err != nil {
 		return err
 	}

@@ -164,6 +164,7 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	}
 	defer unlock()
 	tidyScratch(h.cfg.DataDir)
+	h.cfg.limitMemory()
 	ended, shut, err := h.serve()
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // statusOf tells how an App is, which may be nil: away.
 func statusOf(cfg Config, a *App) httpapi.Status {
-	st := httpapi.Status{Version: BuildInfo().Version, PID: os.Getpid(), DataDir: cfg.DataDir, URLs: []string{}}
+	st := httpapi.Status{Version: BuildInfo().Version, PID: os.Getpid(), DataDir: cfg.DataDir, URLs: []string{}, Memory: memoryStatus()}
 	if a != nil {
 		st.SetupCode = a.SetupCode()
 		st.Store = &httpapi.StoreStatus{Full: a.store.Full(), Version: a.store.Version()}

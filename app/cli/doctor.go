@@ -20,8 +20,8 @@ func (e *env) doctor() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Look for what keeps the service from working on this machine", Args: cobra.NoArgs,
 		Long: `Looks at the service, its settings, its port and the firewall, the clock and the time zone, room and rights on the disk,
-the store, the certificate, names on the network, and backups. It changes nothing, and says for each thing that is wrong what
-mends it. Exit status 1 when something is.`,
+the store, the certificate, names on the network, backups, and the memory that the service may use. It changes nothing, and
+says for each thing that is wrong what mends it. Exit status 1 when something is.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			subject, err := e.subject()
 			if err != nil {
@@ -134,6 +134,7 @@ func (c *client) subject(s *doctor.Subject) error {
 			Free  int64 `json:"free"`
 			Full  bool  `json:"full"`
 		} `json:"store"`
+		Memory doctor.Memory `json:"memory"`
 		Backup *struct {
 			LastAt  *time.Time `json:"lastAt"`
 			Overdue bool       `json:"overdue"`
@@ -154,6 +155,7 @@ func (c *client) subject(s *doctor.Subject) error {
 	if status.Store != nil {
 		s.Store = &doctor.Store{Bytes: status.Store.Bytes, Free: status.Store.Free, Full: status.Store.Full}
 	}
+	s.Memory = &status.Memory
 	if b := status.Backup; b != nil {
 		s.Backup = &doctor.Backup{Overdue: b.Overdue, Problem: b.Problem}
 		if b.LastAt != nil {

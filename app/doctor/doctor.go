@@ -49,6 +49,7 @@ type Subject struct {
 
 	Store        *Store       // as the running service has it; nil = none runs, or it has not opened it
 	StoreVersion int          // the newest that this program reads
+	Memory       *Memory      // of the running service; nil = none runs
 	Certificate  *Certificate // nil = TLS is off
 	Backup       *Backup      // nil = none is scheduled, or nothing is known
 	Zones        []string     // IANA names of the plants' time zones
@@ -59,6 +60,13 @@ type Store struct {
 	Bytes int64 // of its file
 	Free  int64 // of these: room for later writes
 	Full  bool  // the last write found the disk full
+}
+
+// Memory is the memory of a running service, in bytes.
+type Memory struct {
+	Used    int64 // by the runtime
+	Limit   int64 // that it keeps to; 0 = none
+	Machine int64 // that there is; 0 = not known
 }
 
 // Certificate is what the service answers with on the network.
@@ -141,7 +149,7 @@ func Examine(ctx context.Context, m Machine, s Subject) []Finding {
 	return examine(ctx, []check{
 		{"service", e.service}, {"settings", e.settings}, {"port", e.port}, {"firewall", e.firewall}, {"clock", e.clock},
 		{"time zone", e.zone}, {"disk space", e.space}, {"rights", e.rights}, {"store", e.store}, {"certificate", e.certificate},
-		{"names", e.names}, {"backup", e.backup},
+		{"names", e.names}, {"backup", e.backup}, {"memory", e.memory},
 	})
 }
 

@@ -76,7 +76,8 @@ func healthy() *patient {
 	p.Subject = Subject{
 		DataDir: "/var/lib/app", Command: "app", Listen: "[::]:8443", ClearListen: ":8080", Name: "opsmon", MDNS: true,
 		Hosts: []string{"192.168.7.20", "opsmon.local"}, Running: true, Zones: []string{"Europe/London", "Europe/Berlin"},
-		Store: &Store{Bytes: 12 << 20, Free: 1 << 20}, StoreVersion: 3,
+		Memory: &Memory{Used: 100 << 20, Limit: 512 << 20, Machine: 2 << 30},
+		Store:  &Store{Bytes: 12 << 20, Free: 1 << 20}, StoreVersion: 3,
 		Certificate: &Certificate{Expires: today.AddDate(1, 0, 0), Names: []string{"opsmon.local", "plantpc"}, Addrs: []netip.Addr{own}, Own: true},
 		Backup:      &Backup{Last: today.Add(-20 * time.Hour), Dir: "/var/lib/app/backups"},
 	}
@@ -99,7 +100,7 @@ func TestHealthy(t *testing.T) {
 			p.windows()
 		}
 		found := Examine(t.Context(), p.Machine, p.Subject)
-		if len(found) != 12 {
+		if len(found) != 13 {
 			t.Errorf("%s: %d checks; this test and the one below are to know all", system, len(found))
 		}
 		for _, f := range found {
@@ -131,6 +132,8 @@ func TestIll(t *testing.T) {
 		{"failed on Windows", func(p *patient) { p.windows(); stopped(p); p.state.Failed = true }, "service", "ended with an error", "wevtutil qe Application", ""},
 		{"mute", func(p *patient) { p.Running = false }, "service", "does not answer the command line", "app restart", ""},
 		{"another directory", func(p *patient) { p.state.DataDir = "/srv/my app" }, "service", "another data directory, /srv/my app", "app --data-dir '/srv/my app' doctor", ""},
+		{"more memory than there is", func(p *patient) { p.Memory.Limit = 2 << 30 }, "memory", "may use 2048 MiB and the machine has 2048 MiB", "memory.limit in app.yaml to 1536", ""},
+		{"short of memory", func(p *patient) { p.Memory.Used = 500 << 20 }, "memory", "uses 500 MiB of the 512 MiB", "memory.limit", ""},
 		{"not ready", func(p *patient) { p.Ready = errors.New("the store is damaged") }, "service", "not ready: the store is damaged", "journalctl", ""},
 		{"not ready, and no service manager", func(p *patient) {
 			p.Service = func() (service.State, error) { return service.State{}, service.ErrUnsupported }

@@ -18,8 +18,9 @@ type Status struct {
 	Starting           bool               `json:"starting"`            // the store has not been opened yet; readiness is to come
 	SetupCode          string             `json:"setupCode,omitempty"` // of an appliance that is not set up yet
 	Store              *StoreStatus       `json:"store"`               // null while there is none
-	Backup             *BackupStatus      `json:"backup"`              // null when there is no schedule
-	Certificate        *CertificateStatus `json:"certificate"`         // null without TLS
+	Memory             MemoryStatus       `json:"memory"`
+	Backup             *BackupStatus      `json:"backup"`      // null when there is no schedule
+	Certificate        *CertificateStatus `json:"certificate"` // null without TLS
 }
 
 // StoreStatus is the store's file.
@@ -28,6 +29,13 @@ type StoreStatus struct {
 	Free    int64 `json:"free"`    // of these: room for later writes, which app compact gives back
 	Version int   `json:"version"` // how many migrations have run on it
 	Full    bool  `json:"full"`    // the last write found the disk full; reads go on, and writes do when there is room
+}
+
+// MemoryStatus is the memory of the process that answers, in bytes.
+type MemoryStatus struct {
+	Used    int64 `json:"used"`    // by the runtime; pages of the store's file come on top, which the system takes back when it needs them
+	Limit   int64 `json:"limit"`   // that the runtime keeps to; 0 = none
+	Machine int64 `json:"machine"` // that there is; 0 = not known
 }
 
 // BackupStatus is the last scheduled backup.

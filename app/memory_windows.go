@@ -1,0 +1,22 @@
+package app
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+var globalMemoryStatus = windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
+
+// machineMemory returns the machine's bytes of memory; 0 where that is not known.
+func machineMemory() uint64 {
+	status := struct {
+		length, load                                       uint32
+		total, free, pages, freePages, space, freeSpace, _ uint64
+	}{}
+	status.length = uint32(unsafe.Sizeof(status))
+	if ok, _, _ := globalMemoryStatus.Call(uintptr(unsafe.Pointer(&status))); ok == 0 {
+		return 0
+	}
+	return status.total
+}
