@@ -181,6 +181,7 @@ func (a *App) apiConfig() httpapi.Config {
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,
+		Known: keepConn,
 		Backups: httpapi.Backups{
 			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.scheduled, Keeper: a.keeper, Source: a.backupConfig, Prepare: a.makeBackupDir, Clock: a.cfg.Clock, Note: a.note,
 			HandOver: func(path string) error { return handOver(a.cfg.DataDir, path) },

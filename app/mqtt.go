@@ -136,8 +136,9 @@ func (a *App) newBroker() (*mqtt.Broker, error) {
 	}
 	return mqtt.New(mqtt.Config{
 		Devices: a.auth, Signals: a.signals, Stations: a.stationsOf, Topics: topics, Clock: a.cfg.Clock, Log: a.log,
-		Linked: a.floor.Linked,
-		Limits: mqtt.Limits{Connections: a.cfg.MQTT.MaxConnections, PerDevice: a.cfg.MQTT.MaxPerDevice},
+		Linked: a.floor.Linked, Known: keepConn,
+		Limits: mqtt.Limits{Connections: a.cfg.MQTT.MaxConnections + a.cfg.MQTT.MaxConnections/8, // those that are just being closed count there
+			PerDevice: a.cfg.MQTT.MaxPerDevice},
 	}), nil
 }
 
@@ -158,6 +159,7 @@ func (a *App) stationsOf(accountID string) (known func(code string) bool, err er
 // tries again.
 type mqttPorts struct {
 	secure, clear net.Listener // nil where there is none
+	places        *places      // of both
 }
 
 // listenMQTT opens the ports for MQTT that the configuration asks for.
@@ -167,9 +169,7 @@ func (h *Host) listenMQTT() (err error) {
 			h.mqtt.close()
 		}
 	}()
-	limited := func(l net.Listener) *limitListener {
-		return newLimitListener(l, h.cfg.MQTT.MaxConnections, max(4, h.cfg.MQTT.MaxConnections/4))
-	}
+	h.mqtt.places = newPlaces(h.cfg.MQTT.MaxConnections, max(4, h.cfg.MQTT.MaxConnections/4))
 	if h.cfg.MQTT.Listen != "" {
 		l, err := h.listenOn("mqtt.listen", h.cfg.MQTT.Listen)
 		if err != nil {
@@ -177,7 +177,7 @@ func (h *Host) listenMQTT() (err error) {
 		}
 		over := h.secure.keeper.TLS().Clone()
 		over.NextProtos = nil // devices may ask for any, or none
-		h.mqtt.secure = tls.NewListener(limited(l), over)
+		h.mqtt.secure = tls.NewListener(newLimitListener(l, h.mqtt.places), over)
 	}
 	if address := h.cfg.MQTT.InsecureListen(); address != "" {
 		networks, err := h.cfg.MQTT.networks()
@@ -188,7 +188,7 @@ func (h *Host) listenMQTT() (err error) {
 		if err != nil {
 			return err
 		}
-		h.mqtt.clear = limited(&networkListener{Listener: l, networks: networks, log: h.log})
+		h.mqtt.clear = newLimitListener(&networkListener{Listener: l, networks: networks, log: h.log}, h.mqtt.places)
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (h *Host) listenClear() (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.secure.clear = newLimitListener(l, max(8, h.cfg.MaxConnections/4), max(4, h.cfg.MaxConnections/16))
+	h.secure.clear = newLimitListener(l, newPlaces(max(8, h.cfg.MaxConnections/4), max(4, h.cfg.MaxConnections/16)))
 	return h.secure.clear, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"opsmon/app/control"
-	"opsmon/app/httpapi"
 )
 
 // door is a place where the service listens, and what answers there.
@@ -94,9 +93,9 @@ func (h *Host) openDoors() (doors []door, err error) {
 // networkServer answers whoever is on the network, within limits.
 func (h *Host) networkServer(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, ErrorLog: h.errorLog(), MaxHeaderBytes: maxHeader,
+		Handler: noteFinished(handler), ErrorLog: h.errorLog(), MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: h.limits.header, ReadTimeout: h.limits.body, WriteTimeout: h.limits.answer, IdleTimeout: h.limits.idle,
-		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32}, DisableGeneralOptionsHandler: true, ConnContext: httpapi.WithConn,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32}, DisableGeneralOptionsHandler: true, ConnContext: withConn,
 	}
 }
 
@@ -125,7 +124,7 @@ func (h *Host) listen() (net.Listener, error) {
 		return nil, err
 	}
 	h.base.set(l.Addr().String())
-	h.network = newLimitListener(l, h.cfg.MaxConnections, h.cfg.MaxConnections/4)
+	h.network = newLimitListener(l, newPlaces(h.cfg.MaxConnections, h.cfg.MaxConnections/4))
 	if h.secure.keeper == nil {
 		return h.network, nil
 	}

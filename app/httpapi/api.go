@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -60,6 +61,9 @@ type Config struct {
 	// MaxConnections is how many connections there may be, of which streams of events leave half for everything else; 0: they
 	// have a limit of their own alone.
 	MaxConnections int
+
+	// Known is called with the connection of each request whose credential was right; nil = nobody is told.
+	Known func(net.Conn)
 
 	// Closed, when set, says why there is no store: then only operations that need none are answered, and all else
 	// here but Log, Version, Restorer, Backups.Scratch, Secure and Status is not used.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -67,6 +68,9 @@ func (c *call) authenticate() (err error) {
 	}
 	if err != nil {
 		return c.wrong(err, errdefs.Unauthorized)
+	}
+	if conn, ok := c.r.Context().Value(connKey{}).(net.Conn); ok && c.api.cfg.Known != nil {
+		c.api.cfg.Known(conn)
 	}
 	return nil
 }

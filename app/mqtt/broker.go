@@ -48,6 +48,8 @@ type Config struct {
 	// live one is a sign of life of its stations. source is the device as signals name it, at in ms. It must not wait. nil =
 	// nobody is told.
 	Linked func(account, source string, stations []string, at int64, up bool)
+	// Known is called with the connection of each device that has signed in; nil = nobody is told.
+	Known  func(net.Conn)
 	Topics []Topic // the first that fits counts; none = UsualTopic alone
 	Limits Limits
 	Clock  func() time.Time // nil = time.Now
@@ -327,6 +329,9 @@ func (b *Broker) keepalive(cl *server.Client) {
 func (b *Broker) established(k *conn) {
 	b.opened.Add(1)
 	k.linked = true
+	if b.cfg.Known != nil {
+		b.cfg.Known(k.Conn)
+	}
 	b.links.begin(k.sender, b.cfg.Clock().UnixMilli())
 	b.cfg.Log.Debug("a device is connected over MQTT", slog.String("device", k.sender.device), slog.String("from", k.address))
 }
