@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -30,6 +31,10 @@ func TestMain(m *testing.M) {
 		cfg := Config{Store: s, Version: "1.2.3", Passphrase: os.Getenv("BACKUP_TEST_PASSPHRASE"), Overwrite: true, Share: os.Getenv("BACKUP_TEST_SHARE") != "", step: dieAt, workFactor: 1}
 		_, err = Create(context.Background(), cfg, os.Getenv("BACKUP_TEST_FILE"))
 		fatal(err)
+	case "receive":
+		dying := readerOf(func() error { dieAt("receiving"); return nil })
+		_, err := Receive(context.Background(), ReceiveConfig{Path: os.Getenv("BACKUP_TEST_FILE")}, io.MultiReader(os.Stdin, dying))
+		fatal(err)
 	case "restore":
 		_, err := Restore(context.Background(), RestoreConfig{
 			Path: os.Getenv("BACKUP_TEST_FILE"), Dir: os.Getenv("BACKUP_TEST_DIR"), Store: storeConfig(""), Usable: refusesWrong, step: dieAt,
@@ -37,6 +42,17 @@ func TestMain(m *testing.M) {
 		fatal(err)
 	}
 	fmt.Println("done")
+}
+
+// readerOf is a reader that calls a function and is at its end.
+type readerOf func() error
+
+// Read implements io.Reader.
+func (f readerOf) Read([]byte) (int, error) {
+	if err := f(); err != nil {
+		return 0, err
+	}
+	return 0, io.EOF
 }
 
 // child makes the command of another process with a role.

@@ -3,10 +3,60 @@
 package backup
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
+
+// openUnfollowed opens a regular file of this user's for its lock; nil for anything else.
+func openUnfollowed(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	var s unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &s); err != nil {
+		return nil, errors.Join(os.NewSyscallError("fstat", err), f.Close())
+	}
+	if s.Mode&unix.S_IFMT != unix.S_IFREG || int(s.Uid) != os.Geteuid() || s.Nlink == 0 {
+		return nil, f.Close()
+	}
+	return f, nil
+}
+
+// hold takes the lock that keeps a file from being swept. It has a descriptor of its own: the lock outlasts the one that the
+// file is written by. Error: errSwept.
+func hold(path string) (release func(), err error) {
+	f, err := openUnfollowed(path)
+	if err != nil || f == nil {
+		return nil, errors.Join(errSwept, err)
+	}
+	switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return nil, errors.Join(errSwept, f.Close())
+	case err != nil: // some shares have no locks: nothing there is swept either
+		return func() {}, f.Close()
+	}
+	var s unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &s); err != nil || s.Nlink == 0 { // removed between the two
+		return nil, errors.Join(errSwept, f.Close())
+	}
+	return func() { f.Close() }, nil
+}
+
+// removeAbandoned removes a file of this user's that nobody holds.
+func removeAbandoned(path string) error {
+	f, err := openUnfollowed(path)
+	if err != nil || f == nil {
+		return err
+	}
+	defer f.Close()
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return nil
+	}
+	return os.Remove(path)
+}
 
 // DiskOf gives the room on the disk that a directory is on.
 func DiskOf(dir string) (Disk, error) {

@@ -43,10 +43,14 @@ func receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (r Result, 
 	if err := removePartials(dir, leftBy(base), cfg.Clock()); err != nil {
 		return r, err
 	}
-	f, err := os.CreateTemp(filepath.Clean(dir+"."), base+partial+"*")
+	if err := sweepAbandoned(dir); err != nil {
+		return r, err
+	}
+	f, release, err := createHeld(filepath.Clean(dir+"."), base)
 	if err != nil {
 		return r, err
 	}
+	defer release()
 	temp := f.Name()
 	defer os.Remove(temp) // when it still has that name
 	sum := sha256.New()
