@@ -23,7 +23,7 @@ func BenchmarkProcessorTime(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		cfg  Config
-	}{{"plain", Config{}}, {"encrypted", Config{Passphrase: "pass"}}, {"shared", Config{Share: true}}} {
+	}{{"plain", Config{}}, {"encrypted", Config{Passphrase: "correct horse"}}, {"shared", Config{Share: true}}} {
 		b.Run(c.name, func(b *testing.B) {
 			cfg := c.cfg
 			cfg.Store, cfg.Overwrite = s, true

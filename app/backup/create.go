@@ -67,7 +67,7 @@ type Result struct {
 // later Create removes when the name is the same or one that the service gives, and app.db.backup in the data directory,
 // which the next Create removes.
 //
-// Errors: ErrExists without Overwrite; ErrBusy; ErrNoRoom; kv.ErrDamaged when the store itself is; ErrDamaged when the disk
+// Errors: ErrExists without Overwrite; ErrWeak; ErrBusy; ErrNoRoom; kv.ErrDamaged when the store itself is; ErrDamaged when the disk
 // gives back something else than was written; those of the disk, which name the file; ctx's own.
 func Create(ctx context.Context, cfg Config, path string) (Result, error) {
 	r, err := create(ctx, cfg, path)
@@ -76,6 +76,9 @@ func Create(ctx context.Context, cfg Config, path string) (Result, error) {
 
 func create(ctx context.Context, cfg Config, path string) (r Result, err error) {
 	cfg.fill()
+	if err := cfg.checkPassphrase(); err != nil {
+		return r, err
+	}
 	if exists(path) && !cfg.Overwrite {
 		return r, &Error{Kind: ErrExists, Err: errors.New("choose another name, or have it replaced")}
 	}
@@ -208,6 +211,9 @@ func copySynced(ctx context.Context, cfg Config, to, from *os.File) error {
 func Write(ctx context.Context, cfg Config, w io.Writer) (r Result, err error) {
 	const op = "back up"
 	cfg.fill()
+	if err := cfg.checkPassphrase(); err != nil {
+		return r, during(op, err)
+	}
 	unlock, err := lockWork(cfg.dataDir())
 	if err != nil {
 		return r, during(op, err)
@@ -244,6 +250,17 @@ func (cfg *Config) fill() {
 	if cfg.step == nil {
 		cfg.step = failpoint.At
 	}
+}
+
+// checkPassphrase refuses to encrypt with a passphrase that protects nothing. Error: ErrWeak.
+func (cfg *Config) checkPassphrase() error {
+	if cfg.Passphrase == "" {
+		return nil
+	}
+	if err := CheckNewPassphrase(cfg.Passphrase); err != nil {
+		return &Error{Kind: ErrWeak, Err: fmt.Errorf("it %w", err)}
+	}
+	return nil
 }
 
 func (cfg *Config) dataDir() string { return filepath.Dir(cfg.Store.Path()) }

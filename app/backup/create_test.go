@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -243,7 +244,7 @@ func TestCancelled(t *testing.T) {
 func TestWrite(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	fill(t, s, 0, 3000)
-	for _, passphrase := range []string{"", "pass"} {
+	for _, passphrase := range []string{"", "correct horse"} {
 		var out bytes.Buffer
 		r, err := Write(t.Context(), Config{Store: s, Passphrase: passphrase, workFactor: 1}, &out)
 		if err != nil {
@@ -356,6 +357,30 @@ func TestRedact(t *testing.T) {
 		kept, removed := redact([]byte(test.text), secrets)
 		if string(kept) != test.kept || !cmp.Equal(removed, test.removed) {
 			t.Errorf("%s: kept %q, removed %q; want %q, %q", name, kept, removed, test.kept, test.removed)
+		}
+	}
+}
+
+// TestWeakPassphrase: nobody encrypts with a passphrase that is guessed in an afternoon, whatever asks for the backup; one that
+// did so before still opens it.
+func TestWeakPassphrase(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	path := filepath.Join(t.TempDir(), "x.backup")
+	for text, want := range map[string]string{"elevencelsé": "12 characters or more; it has 11", "twelvecélsiu": "", strings.Repeat("é", 600): "1024 bytes or fewer"} {
+		cfg := Config{Store: s, Passphrase: text, Overwrite: true, workFactor: 1}
+		_, err := Create(t.Context(), cfg, path)
+		_, written := Write(t.Context(), cfg, io.Discard)
+		for _, err := range []error{err, written} {
+			if errors.Is(err, ErrWeak) != (want != "") || want != "" && !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %q", text, err, want)
+			}
+		}
+		if exists(path) == (want != "") {
+			t.Errorf("%q: a backup is there: %v", text, exists(path))
+		}
+		os.Remove(path)
+		if len(text) <= maxPassphrase && CheckPassphrase(text) != nil {
+			t.Errorf("%q opens nothing", text)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func damageable(t *testing.T, passphrase string) (data []byte, path string) {
 	return []byte(readFile(t, path)), path
 }
 
-var passphrases = map[string]string{"plain": "", "encrypted": "pass"}
+var passphrases = map[string]string{"plain": "", "encrypted": "correct horse"}
 
 // TestFlips changes single bytes anywhere.
 func TestFlips(t *testing.T) {
@@ -171,9 +171,9 @@ func TestRestoreRefuses(t *testing.T) {
 
 // TestPassphrase tells a wrong passphrase and a missing one from damage.
 func TestPassphrase(t *testing.T) {
-	_, path := damageable(t, "right")
+	_, path := damageable(t, "right as rain")
 	dir := t.TempDir()
-	for _, wrong := range []string{"wrong", "Right", "right ", ""} {
+	for _, wrong := range []string{"wrong", "Right as rain", "right as rain ", ""} {
 		_, err := Verify(t.Context(), VerifyConfig{Path: path, Passphrase: wrong})
 		if !errors.Is(err, ErrPassphrase) || errors.Is(err, ErrDamaged) {
 			t.Errorf("%q: verify: %v", wrong, err)
@@ -346,7 +346,7 @@ func FuzzRead(f *testing.F) {
 		}
 		data := framed(t, header, table, blob)
 		data[int(at)%len(data)] ^= change
-		m, err := readBytes(t, data, "pass")
+		m, err := readBytes(t, data, "correct horse")
 		var e *Error
 		if err != nil && (!errors.As(err, &e) || e.Kind == nil) {
 			t.Errorf("no kind: %v", err)
@@ -410,7 +410,7 @@ func TestCounts(t *testing.T) {
 
 // TestForged exchanges what an encrypted backup shows in the clear, with checksums that match.
 func TestForged(t *testing.T) {
-	data, path := damageable(t, "pass")
+	data, path := damageable(t, "correct horse")
 	h, raw, err := readHeader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -446,8 +446,8 @@ func TestForged(t *testing.T) {
 		}
 		writeFile(t, path, string(framed(t, header, `{"parts":PARTS,"sealed":`+string(sealed)+`}`, forged.parts...)))
 		if name != "nothing" {
-			expectRefused(t, name, path, "pass")
-		} else if _, err := Verify(t.Context(), VerifyConfig{Path: path, Passphrase: "pass"}); err != nil {
+			expectRefused(t, name, path, "correct horse")
+		} else if _, err := Verify(t.Context(), VerifyConfig{Path: path, Passphrase: "correct horse"}); err != nil {
 			t.Error(err)
 		}
 	}

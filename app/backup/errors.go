@@ -15,6 +15,7 @@ var (
 	ErrDamaged    = errors.New("damaged")                                                  // not what was written
 	ErrNewer      = errors.New("made by a newer version of the program")                   // of the format, or of the store
 	ErrPassphrase = errors.New("the passphrase does not fit")                              // or none was given
+	ErrWeak       = errors.New("the passphrase is too short")                              // to encrypt with
 	ErrExists     = errors.New("exists already")                                           // and may not be replaced
 	ErrBusy       = errors.New("another backup or restore is running")                     // on the same data directory
 	ErrInUse      = errors.New("a process has the store open")                             // that is to be replaced

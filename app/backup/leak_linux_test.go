@@ -19,21 +19,21 @@ func TestNoOpenFiles(t *testing.T) {
 		}
 		return len(entries)
 	}
-	data, path := damageable(t, "pass")
+	data, path := damageable(t, "correct horse")
 	data[len(data)/2] ^= 1
 	before := open()
 	for range 3 {
-		if _, err := Create(t.Context(), Config{Store: s, workFactor: 1, Overwrite: true, Passphrase: "pass"}, path); err != nil {
+		if _, err := Create(t.Context(), Config{Store: s, workFactor: 1, Overwrite: true, Passphrase: "correct horse"}, path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Restore(t.Context(), RestoreConfig{Path: path, Passphrase: "pass", Dir: filepath.Join(dir, "else"), Store: storeConfig("")}); err != nil {
+		if _, err := Restore(t.Context(), RestoreConfig{Path: path, Passphrase: "correct horse", Dir: filepath.Join(dir, "else"), Store: storeConfig("")}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Prune(filepath.Dir(path), Policy{}, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, path, string(data))
-		expectRefused(t, "damaged", path, "pass")
+		expectRefused(t, "damaged", path, "correct horse")
 	}
 	if after := open(); after > before {
 		t.Errorf("%d files are open, %d before", after, before)

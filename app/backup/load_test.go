@@ -258,7 +258,7 @@ func BenchmarkCreate(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		cfg  Config
-	}{{"plain", Config{}}, {"encrypted", Config{Passphrase: "pass"}}} {
+	}{{"plain", Config{}}, {"encrypted", Config{Passphrase: "correct horse"}}} {
 		b.Run(c.name, func(b *testing.B) {
 			cfg := c.cfg
 			cfg.Store, cfg.Overwrite = s, true

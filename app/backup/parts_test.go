@@ -123,7 +123,7 @@ func TestSharedPassphrase(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	fill(t, s, 0, shareable)
 	var seen int
-	for _, passphrase := range []string{"one", "two", ""} {
+	for _, passphrase := range []string{"the first one", "the second one", ""} {
 		held := days(t, folder, 1, Config{Store: s, Passphrase: passphrase}, &clock)
 		for name := range held {
 			if _, err := Verify(t.Context(), VerifyConfig{Path: filepath.Join(folder, name), Passphrase: passphrase}); err != nil {

@@ -10,8 +10,10 @@ import (
 	"opsmon/app/namedfile"
 )
 
-// maxPassphrase is how long a passphrase may be, in bytes.
-const maxPassphrase = 1024
+const (
+	maxPassphrase = 1024 // bytes of any passphrase
+	minPassphrase = 12   // characters of one that encrypts; a shorter one still opens what it has encrypted before
+)
 
 // ReadPassphrase reads a passphrase from the first line of a file. The error says what is wrong with the file and never
 // what is in it.
@@ -30,6 +32,18 @@ func ReadPassphrase(path string) (string, error) {
 		return "", fmt.Errorf("the first line of %s %w", path, err)
 	}
 	return line, nil
+}
+
+// CheckNewPassphrase returns what keeps a text from encrypting a backup. Whoever has the file can try passphrases for as long
+// as they like, so that a short one protects nothing.
+func CheckNewPassphrase(text string) error {
+	if err := CheckPassphrase(text); err != nil {
+		return err
+	}
+	if n := utf8.RuneCountInString(text); n < minPassphrase {
+		return fmt.Errorf("must be a passphrase of %d characters or more; it has %d", minPassphrase, n)
+	}
+	return nil
 }
 
 // CheckPassphrase tells what keeps a text from being a passphrase.

@@ -22,7 +22,7 @@ func TestReceive(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	fill(t, s, 0, 400)
 	plain := []byte(readFile(t, made(t, Config{Store: s})))
-	sealed := []byte(readFile(t, made(t, Config{Store: s, Passphrase: "a b c"})))
+	sealed := []byte(readFile(t, made(t, Config{Store: s, Passphrase: "a b c d e f g"})))
 	flipped := bytes.Clone(plain)
 	flipped[len(flipped)/2] ^= 1
 	broken := errors.New("the line broke")
@@ -36,9 +36,9 @@ func TestReceive(t *testing.T) {
 		"plain":                           {from: bytes.NewReader(plain)},
 		"replaced":                        {from: bytes.NewReader(plain), there: "other", overwrite: true},
 		"taken":                           {from: bytes.NewReader(plain), there: "other", want: ErrExists},
-		"encrypted":                       {from: bytes.NewReader(sealed), passphrase: "a b c"},
+		"encrypted":                       {from: bytes.NewReader(sealed), passphrase: "a b c d e f g"},
 		"encrypted, passphrase not known": {from: bytes.NewReader(sealed)},
-		"wrong passphrase":                {from: bytes.NewReader(sealed), passphrase: "a b", want: ErrPassphrase},
+		"wrong passphrase":                {from: bytes.NewReader(sealed), passphrase: "a b c d e f", want: ErrPassphrase},
 		"flipped":                         {from: bytes.NewReader(flipped), want: ErrDamaged},
 		"cut":                             {from: bytes.NewReader(plain[:len(plain)-1]), want: ErrDamaged},
 		"nothing":                         {from: strings.NewReader(""), want: ErrDamaged},
@@ -88,7 +88,7 @@ func TestKeeperAsks(t *testing.T) {
 		cfg.Delay, cfg.Log = 5*time.Minute, slog.New(slog.DiscardHandler)
 		fill(t, s, 50, 2000)
 		cfg.Before = func(c *Config) error {
-			*c = Config{Store: c.Store, Version: "2", Passphrase: "secret", workFactor: 1, Clock: c.Clock}
+			*c = Config{Store: c.Store, Version: "2", Passphrase: "a secret of all", workFactor: 1, Clock: c.Clock}
 			mu.Lock()
 			defer mu.Unlock()
 			return before

@@ -57,14 +57,34 @@ func (p *passphraseFlag) forFile(ctx context.Context, e *env, encrypted bool) (s
 // forNew gives the passphrase of a backup that is to be made, "" for one that is not encrypted. A new one is asked for
 // twice: nothing else could find a slip of the finger.
 func (p *passphraseFlag) forNew(ctx context.Context, e *env, encrypt bool) (string, error) {
-	if passphrase, err := p.given(e); passphrase != "" || err != nil || !encrypt {
-		return passphrase, err
+	passphrase, err := p.given(e)
+	switch {
+	case err != nil || passphrase == "" && !encrypt:
+		return "", err
+	case passphrase == "":
+		return e.askNew(ctx)
 	}
+	if err := backup.CheckNewPassphrase(passphrase); err != nil {
+		return "", fmt.Errorf("%s %w", p.origin(), err)
+	}
+	return passphrase, nil
+}
+
+// origin names where a given passphrase comes from.
+func (p *passphraseFlag) origin() string {
+	if p.file != "" {
+		return "the first line of " + p.file
+	}
+	return passphraseVariable
+}
+
+// askNew asks twice for a new passphrase.
+func (e *env) askNew(ctx context.Context) (string, error) {
 	first, err := e.askSecret(ctx, "New passphrase: ")
 	if err != nil {
 		return "", err
 	}
-	if err := backup.CheckPassphrase(first); err != nil {
+	if err := backup.CheckNewPassphrase(first); err != nil {
 		return "", fmt.Errorf("what was typed %w", err)
 	}
 	second, err := e.askSecret(ctx, "Once more: ")

@@ -182,7 +182,7 @@ func backupError(err error) error {
 		kind   errdefs.Kind
 	}{
 		{backup.ErrNotReady, errdefs.Unavailable}, {backup.ErrNoRoom, errdefs.Unavailable},
-		{backup.ErrNotFound, errdefs.NotFound}, {backup.ErrName, errdefs.Invalid}, {backup.ErrPassphrase, errdefs.Invalid},
+		{backup.ErrNotFound, errdefs.NotFound}, {backup.ErrName, errdefs.Invalid}, {backup.ErrPassphrase, errdefs.Invalid}, {backup.ErrWeak, errdefs.Conflict},
 		{backup.ErrExists, errdefs.Conflict}, {backup.ErrBusy, errdefs.Conflict}, {backup.ErrInUse, errdefs.Conflict},
 		{backup.ErrLast, errdefs.Conflict}, {backup.ErrNewer, errdefs.Conflict}, {backup.ErrDamaged, errdefs.Conflict},
 	} {
