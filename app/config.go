@@ -401,14 +401,29 @@ func (c Config) Hosts() []string {
 	return c.reachable(certs.Reachable(c.Name))
 }
 
-// reachable leaves out the appliance's name where nothing answers to it, and everything where the machine is on no
-// network.
+// reachable leaves out the appliance's name where the service does not answer to it, and everything where the machine is on
+// no network.
 func (c Config) reachable(hosts []string) []string {
 	isAddress := func(host string) bool { return net.ParseIP(host) != nil }
 	if !slices.ContainsFunc(hosts, isAddress) {
 		return nil
 	}
-	return slices.DeleteFunc(hosts, func(host string) bool { return !c.MDNS && host == c.Name+".local" })
+	return slices.DeleteFunc(hosts, func(host string) bool { return host == c.Name+".local" && !c.answersToName() })
+}
+
+// answersToName reports whether the service answers to the appliance's name on the network: where others can reach it and
+// nobody turned that off. The machine's own name is its operating system's, which would take the appliance for another machine
+// of that name.
+func (c Config) answersToName() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	return c.MDNS && err == nil && !loopback(host) && !c.namedAsMachine()
+}
+
+// namedAsMachine reports whether the appliance's name is the machine's own.
+func (c Config) namedAsMachine() bool {
+	own, err := os.Hostname()
+	label, _, _ := strings.Cut(strings.ToLower(own), ".")
+	return err == nil && label == c.Name
 }
 
 // clock gives the hour and the minute at which backups are made.

@@ -210,14 +210,22 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("%s: %v", name, hosts)
 		}
 	}
+	machine, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, _, _ := strings.Cut(strings.ToLower(machine), ".")
 	for _, test := range []struct {
+		name        string
 		mdns        bool
 		hosts, want string
 	}{
-		{true, "10.1.2.3 opsmon.local plantpc", "10.1.2.3 opsmon.local plantpc"}, {false, "10.1.2.3 opsmon.local plantpc", "10.1.2.3 plantpc"},
-		{true, "opsmon.local plantpc", ""}, // on no network
+		{"opsmon", true, "10.1.2.3 opsmon.local plantpc", "10.1.2.3 opsmon.local plantpc"},
+		{"opsmon", false, "10.1.2.3 opsmon.local plantpc", "10.1.2.3 plantpc"},
+		{own, true, "10.1.2.3 " + own + ".local plantpc", "10.1.2.3 plantpc"}, // the operating system answers, or nobody
+		{"opsmon", true, "opsmon.local plantpc", ""},                          // on no network
 	} {
-		if got := (Config{Name: "opsmon", MDNS: test.mdns}).reachable(strings.Fields(test.hosts)); strings.Join(got, " ") != test.want {
+		if got := (Config{Listen: ":8443", Name: test.name, MDNS: test.mdns}).reachable(strings.Fields(test.hosts)); strings.Join(got, " ") != test.want {
 			t.Errorf("%+v: %v", test, got)
 		}
 	}

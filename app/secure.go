@@ -130,18 +130,15 @@ func (h *Host) listenClear() (net.Listener, error) {
 	return h.secure.clear, nil
 }
 
-// answerToName begins to answer to the appliance's name where others are to reach the service. The machine's own name
-// is its operating system's, which would take the appliance for another machine of that name.
+// answerToName begins to answer to the appliance's name where others are to reach the service.
 func (h *Host) answerToName() {
 	host, _, err := net.SplitHostPort(h.cfg.Listen)
 	if err != nil || loopback(host) || !h.cfg.MDNS {
 		return
 	}
-	if own, err := os.Hostname(); err == nil {
-		if label, _, _ := strings.Cut(strings.ToLower(own), "."); label == h.cfg.Name {
-			h.log.Warn("the appliance's name is the machine's own, so it is left to the operating system to answer to it; set name to another if devices cannot find it", slog.String("name", h.cfg.Name+".local"))
-			return
-		}
+	if !h.cfg.answersToName() {
+		h.log.Warn("the appliance's name is the machine's own, so it is left to the operating system to answer to it; set name to another if devices cannot find it", slog.String("name", h.cfg.Name+".local"))
+		return
 	}
 	address, _ := netip.ParseAddr(host) // a name, or nothing, stands for every address
 	if address.IsUnspecified() {

@@ -241,8 +241,9 @@ func makeCA(key crypto.Signer, now time.Time, label string, names []string, addr
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true, IsCA: true, MaxPathLen: 0, MaxPathLenZero: true,
-		PermittedDNSDomains: permittedNames(names),
-		PermittedIPRanges:   permittedRanges(addrs),
+		PermittedDNSDomainsCritical: true, // of the addresses too: they are one extension
+		PermittedDNSDomains:         permittedNames(names),
+		PermittedIPRanges:           permittedRanges(addrs),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {

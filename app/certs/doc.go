@@ -20,11 +20,10 @@
 //     loopback, private and link-local networks, with the network (/24 or /64) of each other address that the machine
 //     had.
 //
-// The name constraints are not marked critical. RFC 5280 section 4.2.1.10 asks for it, but then a client that does not
-// know them must refuse the authority altogether, as iPads did for years, and old ones hang on the walls of plants.
-// Clients that know them (Go, OpenSSL, NSS, Windows, later Apple systems and browsers) hold to them either way. A name
-// or address that is not permitted is left out of the certificates, since such a client would refuse one that has it;
-// the log says so.
+// The name constraints are critical (RFC 5280 section 4.2.1.10): a client that does not know them refuses the authority, and
+// does not trust it for every site in the world. Go, OpenSSL, NSS, Windows, browsers and Apple's systems since iOS 13 know
+// them. An authority that was made before they were critical stays as it is. A name or address that is not permitted is left
+// out of the certificates, since clients refuse a certificate that has one; the log says so.
 //
 // # Clocks
 //

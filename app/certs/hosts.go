@@ -66,7 +66,8 @@ func Reachable(label string) []string {
 }
 
 // reachable sorts out what other machines can use: first the address first, then the name, further names and further
-// addresses. Networks in 172.16.0.0/12 come late, since most are between a machine and its own containers.
+// addresses. Networks in 172.16.0.0/12 come late, since most are between a machine and its own containers. Further names of
+// one label below .local are left out: only the machine's operating system could answer to them, and many do not.
 func reachable(names []string, addrs []netip.Addr, name string, first netip.Addr) []string {
 	inner := netip.MustParsePrefix("172.16.0.0/12")
 	rank := func(addr netip.Addr) int {
@@ -85,7 +86,9 @@ func reachable(names []string, addrs []netip.Addr, name string, first netip.Addr
 	addrs = slices.DeleteFunc(slices.Clone(addrs), func(addr netip.Addr) bool { return addr.IsLoopback() || addr.IsLinkLocalUnicast() })
 	slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return rank(a) - rank(b) })
 	label := strings.TrimSuffix(name, ".local") // nobody finds it without, but where a name server was told
-	names = slices.DeleteFunc(slices.Clone(names), func(one string) bool { return one == name || one == label || one == "localhost" })
+	names = slices.DeleteFunc(slices.Clone(names), func(one string) bool {
+		return one == name || one == label || one == "localhost" || strings.HasSuffix(one, ".local") && strings.Count(one, ".") == 1
+	})
 	list := append([]string{name}, names...)
 	for i, addr := range addrs {
 		at := len(list)

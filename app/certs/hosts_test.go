@@ -86,7 +86,7 @@ func TestHostNames(t *testing.T) {
 }
 
 func TestReachable(t *testing.T) {
-	names := []string{"localhost", "opsmon", "opsmon.local", "plantpc"}
+	names := []string{"localhost", "opsmon", "opsmon.local", "plantpc", "plantpc.local"}
 	for _, tt := range []struct {
 		addrs, first string
 		want         []string

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,6 +148,14 @@ func freshInstall(t *testing.T, m plantPC) {
 	for _, want := range []string{"The service runs, and starts with this machine.", "https://", ":8443", "app init --domain", "one-time code", "app trust", "/var/lib/app/app.yaml"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("install does not say %q: %s", want, out)
+		}
+	}
+	// Nobody answers to the machine's own name below .local: the service does to the appliance's alone.
+	for _, text := range []string{out, m.Must(t, "app", "status"), m.Must(t, "app", "trust")} {
+		for _, found := range regexp.MustCompile(`//([^/:]+\.local)\b`).FindAllStringSubmatch(text, -1) {
+			if found[1] != "opsmon.local" {
+				t.Errorf("%s is printed, and nobody answers to it: %s", found[1], text)
+			}
 		}
 	}
 	for path, want := range map[string]string{
