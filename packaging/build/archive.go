@@ -7,9 +7,12 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // entry is a file of an archive.
@@ -29,18 +32,40 @@ func (p *product) entries() ([]entry, error) {
 	if p.sig != nil {
 		all = append(all, entry{p.exe() + ".minisig", 0o644, p.sig})
 	}
-	for _, file := range []string{plantPage, "CHANGELOG.md"} {
-		b, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(file)))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, entry{filepath.Base(file), 0o644, b})
+	readme, err := plantReadme(p.root)
+	if err != nil {
+		return nil, err
 	}
-	return append(all, entry{"LICENSES.txt", 0o644, p.licences}), nil
+	changes, err := os.ReadFile(filepath.Join(p.root, "CHANGELOG.md"))
+	if err != nil {
+		return nil, err
+	}
+	return append(all, entry{"README.md", 0o644, readme}, entry{"CHANGELOG.md", 0o644, changes}, entry{"LICENSES.txt", 0o644, p.licences}), nil
 }
 
 // plantPage is the page for those who run app in a plant.
 const plantPage = "packaging/plant-it/README.md"
+
+// settingsHeading is the heading of the source's README that the table of settings stands under.
+const settingsHeading = "## Configuration\n"
+
+// plantReadme returns the README of what is installed: the page for plants, and every setting, which app.yaml refers to.
+func plantReadme(root string) ([]byte, error) {
+	page, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(plantPage)))
+	if err != nil {
+		return nil, err
+	}
+	source, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		return nil, err
+	}
+	_, table, found := bytes.Cut(source, []byte(settingsHeading))
+	if !found {
+		return nil, fmt.Errorf("README.md has no heading %q, which the settings stand under", strings.TrimSpace(settingsHeading))
+	}
+	table, _, _ = bytes.Cut(table, []byte("\n## "))
+	return slices.Concat(page, []byte("\n## Settings\n"), table, []byte("\n")), nil
+}
 
 // tarball makes the archive for Linux. The entries belong to root and have the time of the source.
 func tarball(_ context.Context, p *product) error {

@@ -19,6 +19,8 @@ import (
 
 	"aead.dev/minisign"
 	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app"
 )
 
 // TestReproducible: the same source gives the same bytes, wherever it stands and whatever the machine is told: all
@@ -134,6 +136,32 @@ func TestArchives(t *testing.T) {
 		}
 		if sum := sha256.Sum256(b); name != "app_1.0.0_SHA256SUMS" && sums[name] != hex.EncodeToString(sum[:]) {
 			t.Errorf("%s is listed with the checksum %q", name, sums[name])
+		}
+	}
+}
+
+// TestReadmeHasSettings: app.yaml refers to the README for every setting, so the README of what is installed has them.
+func TestReadmeHasSettings(t *testing.T) {
+	readme, err := plantReadme(moduleOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(readme)) {
+		if strings.HasPrefix(line, "| `") && strings.Contains(line, "`APP_") {
+			rows++
+		}
+	}
+	if rows < 20 {
+		t.Errorf("it has %d rows of settings", rows)
+	}
+	for _, found := range regexp.MustCompile(`(?m)^(?:# )?( *)([a-zA-Z]+):(.*)$`).FindAllStringSubmatch(string(app.InstalledSettings()), -1) {
+		name, group := found[2], strings.TrimSpace(found[3]) == ""
+		if strings.HasPrefix(found[3], " certificates of") {
+			continue // "auto:" in a sentence
+		}
+		if !group && !regexp.MustCompile("`([a-zA-Z.]*\\.)?"+name+"`").Match(readme) || group && !bytes.Contains(readme, []byte("`"+name+".")) && !bytes.Contains(readme, []byte("."+name+".")) {
+			t.Errorf("it does not tell of %s", name)
 		}
 	}
 }

@@ -96,7 +96,12 @@ func (p *product) nfpmConfig() (nfpmConfig, error) {
 		cfg.Contents = append(cfg.Contents, nfpmContent{file, destination, nfpmInfo{mode, at}})
 	}
 	add("/usr/bin/app", 0o755, p.binary)
+	readme, err := plantReadme(p.root)
+	if err != nil {
+		return cfg, err
+	}
 	for destination, text := range map[string]string{
+		"/usr/share/doc/app/README.md":        string(readme),
 		"/usr/lib/systemd/system/app.service": service.Unit(service.UnitConfig{Binary: "/usr/bin/app", DataDir: "/var/lib/app"}),
 		"/usr/lib/sysusers.d/app.conf":        service.Sysusers,
 		"/usr/share/doc/app/copyright":        string(p.licences),
@@ -108,9 +113,7 @@ func (p *product) nfpmConfig() (nfpmConfig, error) {
 		add(destination, 0o644, file)
 	}
 	add("/usr/share/app/app.yaml", 0o644, filepath.Join(p.root, "app", "installed.yaml"))
-	for _, file := range []string{plantPage, "CHANGELOG.md"} {
-		add("/usr/share/doc/app/"+filepath.Base(file), 0o644, filepath.Join(p.root, filepath.FromSlash(file)))
-	}
+	add("/usr/share/doc/app/CHANGELOG.md", 0o644, filepath.Join(p.root, "CHANGELOG.md"))
 	slices.SortFunc(cfg.Contents, func(a, b nfpmContent) int { return strings.Compare(a.Destination, b.Destination) })
 	return cfg, nil
 }
