@@ -27,6 +27,7 @@ func (e *env) version() *cobra.Command {
 					commit = "unknown commit"
 				}
 				fmt.Fprintf(w, "app %s (%s) %s %s/%s\n", b.Version, commit, b.Go, runtime.GOOS, runtime.GOARCH)
+				e.warnUncheckable()
 			})
 		},
 	}

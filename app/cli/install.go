@@ -135,6 +135,7 @@ func (e *env) installService(ctx context.Context, dir string, dry bool) error {
 	}
 	out.URLs, out.SetupCode = st.URLs, st.SetupCode
 	e.dataDir = dir
+	e.warnUncheckable()
 	return e.print(out, func(w io.Writer) { welcome(w, st, dir, e.dirFlag(), len(cfg.Ports()) > 0) })
 }
 

@@ -19,9 +19,10 @@ func ownerOf(dir string) *owner {
 	return &owner{uid: is.Uid, gid: is.Gid}
 }
 
-// command makes this program's command that runs as the owner, who need not be able to reach it by its name.
+// command makes this program's command that runs as the owner, who need not be able to reach it by its name. It has a session
+// of its own: a process of the owner's that has root's terminal could type into it.
 func (o owner) command(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: o.uid, Gid: o.gid}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: o.uid, Gid: o.gid}, Setsid: true}
 	return cmd
 }

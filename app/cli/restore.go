@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func (e *env) restore() *cobra.Command {
 	var passphrase passphraseFlag
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Put a backup in the place of the store, also while the service runs", Args: cobra.ExactArgs(1),
-		Long: `Verifies the backup, shows what is in it and what would be lost, asks, and puts it in the place of the store. A running
+		Long: `Verifies the backup, shows what is in it and what would be lost, asks, unless the data directory is empty, and puts it in the place of the store. A running
 service answers 503 for that moment and then goes on with what was restored. What was there before is kept beside it, and
 comes back by itself when the service does not get ready. API keys stay valid; sessions, one-time links and the pairing of
 tablets end.`,
@@ -84,7 +85,7 @@ func (e *env) confirmRestore(ctx context.Context, file string, m backup.Manifest
 		table(w, "WHAT\tIN THE BACKUP\tNOW", len(rows), func(i int) []any { return rows[i][:] })
 		fmt.Fprintf(w, "\nAll that was changed and all that came of machines after the backup will be lost. The present store of %s is kept beside it.\n", e.dataDir)
 	}
-	if yes {
+	if yes || e.nothingToLose() {
 		return nil
 	}
 	if terminal(e.stdin) == nil {
@@ -96,6 +97,14 @@ func (e *env) confirmRestore(ctx context.Context, file string, m backup.Manifest
 		return errNothingDone
 	}
 	return nil
+}
+
+// nothingToLose reports whether the data directory is missing, or holds nothing that a restore would replace.
+func (e *env) nothingToLose() bool {
+	entries, err := os.ReadDir(e.dataDir)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
+		return filepath.Ext(entry.Name()) != ".lock" // made by commands that look
+	})
 }
 
 // present counts what the store holds now; nil when there is none.

@@ -49,6 +49,7 @@ What a package of the system has installed (.deb, .rpm, .msi) is upgraded with t
 			if err != nil {
 				return err
 			}
+			e.warnUncheckable()
 			r, err := upgrade.Upgrade(ctx, cfg, args[0], unsigned)
 			if err != nil {
 				return err
@@ -64,6 +65,13 @@ What a package of the system has installed (.deb, .rpm, .msi) is upgraded with t
 	flags.add(cmd)
 	cmd.Flags().BoolVar(&unsigned, "unsigned", false, "accept a file without a signature; a wrong one is refused all the same")
 	return cmd
+}
+
+// warnUncheckable tells of a build that cannot check upgrades.
+func (e *env) warnUncheckable() {
+	if text := upgrade.Uncheckable(); text != "" {
+		fmt.Fprintln(e.stderr, "WARNING: "+text)
+	}
 }
 
 func (e *env) rollback() *cobra.Command {

@@ -24,6 +24,14 @@ const SignatureSuffix = ".minisig"
 // PublicKey gives the key that is built in, "" when there is none.
 func PublicKey() string { return publicKey }
 
+// Uncheckable says what a build without a key cannot do, and is empty for others.
+func Uncheckable() string {
+	if publicKey != "" {
+		return ""
+	}
+	return "This build is not signed and has no key: it CANNOT CHECK who made an upgrade, and takes a file with --unsigned only. Use a signed release in a plant."
+}
+
 // Verify checks that a signature (minisign, with hashing first) is one of the key over what r gives. Errors: ErrSignature;
 // r's; that of a key that is none.
 func Verify(key string, r io.Reader, signature []byte) error {
