@@ -149,6 +149,9 @@ func (b *Broker) admit(k *conn, cl *server.Client, pk *packets.Packet) bool {
 			return false
 		}
 	}
+	if b.cfg.Signals.Await(k.ctx, k.sender.account, k.sender.source) != nil {
+		return false
+	}
 	select {
 	case k.inFlight <- struct{}{}:
 		return true

@@ -282,7 +282,7 @@ func (p *Plant) take(m paho.Message, senders map[string]*sender) bool {
 		p.done(m)
 		return true
 	}
-	return p.put(m, s, objects)
+	return p.b.cfg.Signals.Await(p.ctx, s.account, s.source) == nil && p.put(m, s, objects)
 }
 
 // put gives signals to the intake; what could not be stored is given again, by itself.

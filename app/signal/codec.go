@@ -179,15 +179,15 @@ func span(list []Signal) (first, last int64) {
 	return first, last
 }
 
-// outside tells, without reading them, whether all of the packed signals lie outside of [from, to). It is false when that
-// cannot be told.
-func outside(stored []byte, from, to int64) bool {
-	if len(stored) == 0 || stored[0] != formatZstd {
-		return false
+// spanOf gives the times of the first and the last of packed signals without reading them; all times when that cannot be told.
+func spanOf(stored []byte) (first, last int64) {
+	if len(stored) > 0 && stored[0] == formatZstd {
+		u := unpacker{stored[1:], true}
+		if first, last = u.varint(), u.varint(); u.ok {
+			return first, last
+		}
 	}
-	u := unpacker{stored[1:], true}
-	first, last := u.varint(), u.varint()
-	return u.ok && (last < from || first >= to)
+	return math.MinInt64, math.MaxInt64
 }
 
 var encoders = sync.Pool{New: func() any {

@@ -1,10 +1,12 @@
 package signal
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,11 +18,12 @@ import (
 // DefaultRetention is how long signals are kept when nothing else is set.
 const DefaultRetention = 400 * 24 * time.Hour
 
-// The tail is in memory: from longTail signals on it is packed at once, and at longestTail no more are taken until that
-// has been done.
+// The tail is in memory: from longTail signals on it is packed at once, at fullTail senders are asked to wait, and at
+// longestTail no more are taken until that has been done.
 const (
-	longTail    = 100_000
-	longestTail = 500_000
+	longTail    = 60_000
+	fullTail    = 150_000
+	longestTail = 250_000
 )
 
 // errTail says that signals come faster than they can be packed.
@@ -44,6 +47,9 @@ type Config struct {
 	Retention time.Duration // 0 = DefaultRetention
 	Hold      func() bool   // while it is true nothing goes by Retention, which somebody may have set otherwise; nil = never
 	Rate      int           // signals a second that one sender may send; 0 = DefaultRate
+	// Room tells whether a source of an account may send more: whoever evaluates the signals has not too many of them to
+	// do. It must not wait. nil = always.
+	Room func(account, source string) bool
 	// Appended is told what was stored, after it is durable; nil = nobody. It must not wait, nor keep or change the list, nor call
 	// the Log: who is told of a signal and who reads the log see it at the same moment.
 	Appended func([]Signal)
@@ -57,7 +63,8 @@ type Log struct {
 	// tail to the moment that its view of the store is fixed: so no signal is seen twice or not at all.
 	mu   sync.RWMutex
 	last map[place]*[]tailed
-	size int
+	from map[senderKey]int // how many signals of the tail are of each sender
+	size atomic.Int64
 
 	// opened is the number of the last batch when the log was opened, and told how many there have been since of which
 	// Appended has been told.
@@ -96,7 +103,7 @@ func NewLog(cfg Config) (*Log, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	l := &Log{cfg: cfg, last: map[place]*[]tailed{}, senders: senders{seen: map[senderKey]*sender{}}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
+	l := &Log{cfg: cfg, last: map[place]*[]tailed{}, from: map[senderKey]int{}, senders: senders{seen: map[senderKey]*sender{}}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
 	err := cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range tail.Scan(tx, kv.Range{}) {
 			if err != nil {
@@ -115,7 +122,7 @@ func NewLog(cfg Config) (*Log, error) {
 		}
 		return l.loadSenders(tx)
 	})
-	if l.size >= longTail {
+	if l.Tail() >= longTail {
 		l.full <- struct{}{}
 	}
 	return l, err
@@ -131,8 +138,9 @@ func (l *Log) note(batch uint64, list []Signal) {
 			l.last[at] = of
 		}
 		*of = append(*of, tailed{&list[i], batch})
+		l.from[senderKey{A: list[i].Account, B: list[i].Source}]++
 	}
-	l.size += len(list)
+	l.size.Add(int64(len(list)))
 }
 
 // tailOf gives the signals of a station that are in the tail, as they came. The caller holds mu.
@@ -213,7 +221,7 @@ func (l *Log) put(tx *kv.Tx, list []Signal, packed []byte) (kept []Signal, batch
 func (l *Log) tell(batch uint64, kept []Signal) {
 	l.mu.Lock()
 	l.note(batch, kept)
-	long := l.size >= longTail
+	long := l.Tail() >= longTail
 	if l.cfg.Appended != nil {
 		l.cfg.Appended(kept)
 	}
@@ -267,60 +275,114 @@ func (l *Log) Of(account, station string, day int64) ([]Signal, error) {
 	return l.OfThen(account, station, day*dayMs, (day+1)*dayMs, func() {})
 }
 
-// OfThen gives the signals of a station of [from, to), ms, which lies in one UTC day. It is for who is told by Appended as
-// well: held is called at the moment that the answer is for, so that each signal is either in the answer and was told
-// before, or is told after it. held must not wait, nor call the Log.
+// OfThen gives the signals of a station of [from, to), ms, which lies in one UTC day. held is as for Some.
 func (l *Log) OfThen(account, station string, from, to int64, held func()) ([]Signal, error) {
+	list, _, err := l.Some(account, station, from, to, math.MaxInt, held)
+	return list, err
+}
+
+// Some gives the signals of a station of [from, end), ms, in the order of Compare. end is to, which lies in the UTC day of from,
+// or that day's end; where there are more signals than most it is earlier, so that there are about as many.
+//
+// It is for who is told by Appended as well: held is called at the moment that the answer is for, so that each signal is either
+// in the answer and was told before, or is told after it. held must not wait, nor call the Log.
+func (l *Log) Some(account, station string, from, to int64, most int, held func()) (list []Signal, end int64, err error) {
 	l.mu.RLock()
 	release := sync.OnceFunc(l.mu.RUnlock)
 	defer release()
-	var list []Signal
-	var sorted bool
-	err := l.cfg.Store.View(func(tx *kv.Tx) (err error) {
+	r := reading{from: from, end: to, most: most}
+	err = l.cfg.Store.View(func(tx *kv.Tx) error {
 		for _, s := range l.tailOf(account, station) {
 			if s.At >= from && s.At < to {
-				list = append(list, *s.Signal)
+				r.list = append(r.list, *s.Signal)
 			}
 		}
 		held()
 		release()
-		list, sorted, err = appendParts(list, tx, account, station, from, to)
-		return err
+		r.sorted = len(r.list) == 0
+		r.cut()
+		return r.parts(tx, account, station)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read signals of %s: %w", station, err)
+		return nil, 0, fmt.Errorf("read signals of %s: %w", station, err)
 	}
-	if !sorted {
-		Sort(list)
+	if !r.sorted {
+		Sort(r.list)
 	}
-	return list, nil
+	return r.list, r.end, nil
 }
 
-// appendParts adds what the parts of a day have of [from, to) to a list; sorted tells that all of it came from one part.
-func appendParts(list []Signal, tx *kv.Tx, account, station string, from, to int64) (_ []Signal, sorted bool, err error) {
-	sorted = len(list) == 0
-	day := Day(from)
+// reading is what is read of a station and UTC day: [from, end), of which the end comes nearer when there is too much.
+type reading struct {
+	from, end int64
+	most      int
+	list      []Signal
+	sorted    bool
+}
+
+// cut leaves out the latest where there is more than is wanted.
+func (r *reading) cut() {
+	if len(r.list) <= r.most {
+		return
+	}
+	slices.SortStableFunc(r.list, func(a, b Signal) int { return cmp.Compare(a.At, b.At) })
+	r.end = max(r.list[r.most].At, r.from+1)
+	n, _ := slices.BinarySearchFunc(r.list, r.end, func(s Signal, at int64) int { return cmp.Compare(s.At, at) })
+	clear(r.list[n:])
+	r.list = r.list[:n]
+}
+
+// spanned is a part and the time that its signals lie in.
+type spanned struct {
+	key         partKey
+	first, last int64
+}
+
+// parts adds what the parts of the day have, those that begin first before the others.
+func (r *reading) parts(tx *kv.Tx, account, station string) error {
+	var of []spanned
+	day := Day(r.from)
 	for item, err := range parts.Scan(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
 		if err != nil {
-			return nil, false, err
+			return err
 		}
-		if outside(item.Value, from, to) {
-			continue
+		if first, last := spanOf(item.Value); first < r.end && last >= r.from {
+			of = append(of, spanned{item.Key, first, last})
 		}
-		more, err := readPart(item)
-		if err != nil {
-			return nil, false, err
-		}
-		if f, l := span(more); f < from || l >= to {
-			more = slices.DeleteFunc(more, func(s Signal) bool { return s.At < from || s.At >= to })
-		}
-		if len(list) == 0 {
-			list = more
-			continue
-		}
-		list, sorted = append(list, more...), false
 	}
-	return list, sorted, nil
+	slices.SortStableFunc(of, func(a, b spanned) int { return cmp.Compare(a.first, b.first) })
+	for _, p := range of {
+		if p.first >= r.end {
+			break
+		}
+		packed, err := parts.Get(tx, p.key)
+		if err != nil {
+			return err
+		}
+		more, err := readPart(kv.Item[partKey, []byte]{Key: p.key, Value: packed})
+		if err != nil {
+			return err
+		}
+		r.add(more)
+	}
+	return nil
+}
+
+// add adds what a part has of the range.
+func (r *reading) add(more []Signal) {
+	if f, l := span(more); f < r.from || l >= r.end {
+		more = slices.DeleteFunc(more, func(s Signal) bool { return s.At < r.from || s.At >= r.end })
+	}
+	switch {
+	case len(more) == 0:
+		return
+	case len(r.list) == 0:
+		r.list = more
+	default:
+		r.sorted = r.sorted && r.list[len(r.list)-1].At < more[0].At
+		r.list = append(r.list, more...)
+	}
+	r.cut()
 }
 
 func readPart(item kv.Item[partKey, []byte]) ([]Signal, error) {
@@ -333,8 +395,16 @@ func readPart(item kv.Item[partKey, []byte]) ([]Signal, error) {
 }
 
 // Tail is how many signals wait to be packed.
-func (l *Log) Tail() int {
+func (l *Log) Tail() int { return int(l.size.Load()) }
+
+// room tells whether a source may send more now: neither the log nor who evaluates it has too much to do, or little of that
+// is this source's.
+func (l *Log) room(account, source string) bool {
+	return (l.Tail() < fullTail || l.little(senderKey{A: account, B: source})) && (l.cfg.Room == nil || l.cfg.Room(account, source))
+}
+
+func (l *Log) little(k senderKey) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.size
+	return l.Tail() < longestTail && l.from[k] < fullTail/(2*(len(l.from)+1))
 }

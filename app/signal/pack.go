@@ -44,13 +44,26 @@ func (l *Log) Pack() error {
 	}
 	for at, of := range l.last {
 		all := len(*of)
-		*of = slices.DeleteFunc(*of, func(s tailed) bool { return batches[s.batch] })
-		l.size -= all - len(*of)
+		*of = slices.DeleteFunc(*of, func(s tailed) bool {
+			if batches[s.batch] {
+				l.leaves(s.Signal)
+			}
+			return batches[s.batch]
+		})
+		l.size.Add(int64(len(*of) - all))
 		if len(*of) == 0 {
 			delete(l.last, at)
 		}
 	}
 	return nil
+}
+
+// leaves counts a signal that is not in the tail any more. The caller holds mu.
+func (l *Log) leaves(s *Signal) {
+	k := senderKey{A: s.Account, B: s.Source}
+	if l.from[k]--; l.from[k] == 0 {
+		delete(l.from, k)
+	}
 }
 
 // packTail gives the parts that the tail makes, and the batches that they are of: those in memory. One that is stored and not

@@ -218,11 +218,15 @@ func (l *Log) NoteRefused(from Sender, cause Cause, issue string, n int) {
 	l.noteSender(&from, l.cfg.Clock().UnixMilli(), &summary{refused: n, causes: map[Cause]int{cause: n}, issue: issue})
 }
 
-// Admit asks whether a sender may send now. It may not while it has sent more than its rate allows, or has so many batches
-// under way already: then wait is how long it must wait, and it is counted. Who may calls done when its batch is taken,
+// roomWait is how long who must wait for room is asked to wait.
+const roomWait = time.Second
+
+// Admit asks whether a sender may send now. It may not while it has sent more than its rate allows, has so many batches
+// under way already, or too much waits to be done: then wait is how long it must wait, and it is counted. Who may calls done when its batch is taken,
 // with how many signals it held: those count against what it sends later.
 func (l *Log) Admit(account, source string) (done func(signals int), wait time.Duration) {
 	now := time.Now() // not the clock that tests set: a rate is about time that passes
+	room := l.room(account, source)
 	l.senders.mu.Lock()
 	defer l.senders.mu.Unlock()
 	s := l.senders.of(account, source)
@@ -232,6 +236,8 @@ func (l *Log) Admit(account, source string) (done func(signals int), wait time.D
 		wait = time.Duration((1 - tokens) / float64(limit.Limit()) * float64(time.Second))
 	case s.working >= atOnce:
 		wait = time.Second
+	case !room:
+		wait = roomWait
 	}
 	if wait > 0 {
 		l.tooMany(s, account, source, now)
@@ -274,6 +280,30 @@ func (l *Log) tooMany(s *sender, account, source string, now time.Time) {
 		s.told = now
 		l.cfg.Log.Warn("a device sends more than it may and is slowed down", slog.String("account", account), slog.String("source", source), slog.Int("perSecond", l.cfg.Rate))
 	}
+}
+
+// roomPause is how soon who waits for room looks again.
+const roomPause = 50 * time.Millisecond
+
+// Await waits until there is room for what a sender sends one by one. What it does not take meanwhile its network keeps.
+// Error: ctx's.
+func (l *Log) Await(ctx context.Context, account, source string) error {
+	if l.room(account, source) {
+		return nil
+	}
+	l.senders.mu.Lock()
+	l.tooMany(l.senders.of(account, source), account, source, time.Now())
+	l.senders.mu.Unlock()
+	look := time.NewTicker(roomPause)
+	defer look.Stop()
+	for !l.room(account, source) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+		}
+	}
+	return nil
 }
 
 // Forget drops what is known of a sender that is no more. Errors: the store's.
