@@ -25,7 +25,7 @@ func (a *App) monitoring() (err error) {
 	a.events = event.NewHub(uint64(a.cfg.Clock().UnixMilli()))
 	a.signals, err = signal.NewLog(signal.Config{
 		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Retention: days(a.cfg.Signals.Days), Hold: a.undecided, Rate: a.cfg.Signals.PerSecond,
-		Appended: func(list []signal.Signal) { a.floor.Arrived(list) },
+		Appended: func(list []signal.Signal) { a.floor.Arrived(list) }, Room: func(account, source string) bool { return a.floor.Room(account, source) },
 	})
 	if err != nil {
 		return err

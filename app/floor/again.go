@@ -19,6 +19,8 @@ import (
 // catchUp computes late lines again, for as long as other work can wait.
 func (o *owner) catchUp(now int64) {
 	started := time.Now()
+	o.breathes = true
+	defer func() { o.breathes = false }()
 	if now < o.rest && o.rest-now < minute {
 		return
 	}
@@ -160,6 +162,7 @@ type anew struct {
 // so that a plant whose network was away costs few syncs.
 func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 	list := make([]*anew, 0, len(lines))
+	defer o.occupy(lines...)()
 	for _, l := range lines {
 		l.mu.Lock()
 		a := &anew{line: l, late: l.late}
@@ -174,6 +177,9 @@ func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 		a.since = o.changesFrom(l, max(from, a.from), now)
 		a.complete(a.since)
 		list = append(list, a)
+	}
+	if list = slices.DeleteFunc(list, func(a *anew) bool { return a.line.spoilt() }); len(list) == 0 {
+		return nil // they are late still
 	}
 	if err := o.once(func(tx *kv.Tx, must bool) error { return o.keepAll(tx, t, list, must) }); err != nil {
 		return err
@@ -214,12 +220,12 @@ func (a *anew) complete(through int64) monitor.View {
 
 // take makes the line what was computed again and kept. The caller holds mu.
 func (l *line) take(a *anew, now int64) {
-	l.base, l.baseAt, l.pending, l.live = a.base, a.at, a.pending, nil
+	l.base, l.baseAt, l.pending, l.live, l.hour = a.base, a.at, a.pending, nil, nil
 	l.through, l.settled = a.until, history.Cut(a.out, a.until, math.MaxInt64)
 	l.settled.Events = a.out.Events // rules have to be told of those that lie further back, too
 	l.gap = a.gap
 	l.version++
-	l.redone, l.touched = now, true
+	l.redone, l.touched, l.spoils = now, true, 0
 }
 
 // tellingTime is about how long it takes until what was just stored has been told.
@@ -267,7 +273,7 @@ func (o *owner) reach(tx *kv.Tx, list []*anew, must bool) error {
 		return errNotNow
 	}
 	for _, a := range list {
-		if a.unsure = 0; all && !o.waiting(a.line.code, a.until) || before >= a.until {
+		if a.unsure = 0; all && !o.arrivals.waiting(a.line.code, a.until) || before >= a.until {
 			continue
 		}
 		a.unsure = max(before, 1)
@@ -316,7 +322,7 @@ func (o *owner) putStates(tx *kv.Tx, place string, list []keptState, since int64
 // evaluated.
 func (o *owner) accounted(tx *kv.Tx, code string, before int64) error {
 	all, err := o.f.cfg.Signals.AllTold(tx)
-	if err != nil || !all || o.waiting(code, before) {
+	if err != nil || !all || o.arrivals.waiting(code, before) {
 		return err // the next time, then
 	}
 	return unmark(tx, o.account, code)
@@ -331,11 +337,4 @@ func unmark(tx *kv.Tx, account, code string) error {
 		return lates.Delete(tx, k)
 	}
 	return nil
-}
-
-// waiting tells whether signals of a station ("" = any) from before a moment wait to be handed over.
-func (o *owner) waiting(code string, before int64) bool {
-	o.arrivals.Lock()
-	defer o.arrivals.Unlock()
-	return slices.ContainsFunc(o.arrivals.list, func(s signal.Signal) bool { return (code == "" || s.Station == code) && s.At < before })
 }

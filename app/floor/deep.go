@@ -62,7 +62,7 @@ func (x *rework) miss(at int64) {
 	case x == nil:
 	case x.Since == 0:
 		x.Late = earlier(x.Late, at)
-	case x.at == 0 || at < x.at: // nothing is known to be kept beside it, or that has passed the moment
+	case x.at == 0 || at < max(x.at, x.read): // nothing is known to be kept beside it, or that has passed the moment
 		x.missed = earlier(x.missed, at)
 	}
 }
@@ -267,13 +267,22 @@ func (o *owner) resume(t *station.Timeline, l *line, now int64) (err error) {
 // stage computes a line on up to a moment, the end of a UTC day, and keeps what comes of it beside the station.
 func (o *owner) stage(t *station.Timeline, l *line, end, now int64) error {
 	x, place := l.anew, history.Beside(l.code)
-	list, err := o.gather(t, l.code, x.at, end, func() { o.forget(l.code, max(x.at, x.Since), end) })
-	if err != nil {
-		return err
+	defer o.occupy(l)()
+	for at := x.at; at < end; {
+		list, until, err := o.gatherNew(t, l.code, at, end, x.Since)
+		for i := range list {
+			if err == nil {
+				err = x.one(&list[i], now)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if at, x.read = until, until; at < end {
+			o.breathe()
+		}
 	}
-	if err := x.run(list, end, now); err != nil {
-		return err
-	}
+	x.keepTo(end, now)
 	a := &anew{line: l, since: x.Since, replayed: x.replayed}
 	a.at = end
 	v := a.complete(x.through)
@@ -281,7 +290,7 @@ func (o *owner) stage(t *station.Timeline, l *line, end, now int64) error {
 	rec.Events = slices.DeleteFunc(slices.Concat(rec.Events, x.out.Events), func(e monitor.Event) bool {
 		return !slices.ContainsFunc(v.Running, func(r monitor.RunningNow) bool { return r.ID == e.Schedule })
 	})
-	err = o.once(func(tx *kv.Tx, must bool) error {
+	err := o.once(func(tx *kv.Tx, must bool) error {
 		if err := o.reach(tx, []*anew{a}, must); err != nil {
 			return err
 		}
@@ -311,29 +320,16 @@ func (o *owner) stage(t *station.Timeline, l *line, end, now int64) error {
 	return nil
 }
 
-// run takes a line's inputs in up to a moment, and keeps its states on the way.
-func (x *rework) run(list []monitor.Input, end, now int64) error {
-	next := nextState(x.at, now)
-	for i := range list {
-		for ; next <= list[i].At; next = nextState(next, now) {
-			x.keep(next)
-		}
-		if err := x.base.Apply(&list[i]); err != nil {
-			return err
-		}
-	}
-	for ; next <= end; next = nextState(next, now) {
-		x.keep(next)
-	}
-	return nil
-}
-
 // finish computes a line up to now, and puts what is beside the station in the place of what was kept.
 func (o *owner) finish(t *station.Timeline, l *line, now int64) (err error) {
 	x, code := l.anew, l.code
+	defer o.occupy(l)()
 	a := &anew{line: l, since: x.Since}
-	if a.replayed, err = o.replayFrom(t, code, x.base, x.at, x.Since, now); err != nil {
+	if a.replayed, err = o.replayFrom(t, code, x.base.Clone(), x.at, x.Since, now); err != nil {
 		return err
+	}
+	if l.spoilt() {
+		return errNotNow
 	}
 	all := x.out
 	join(&all, a.out)

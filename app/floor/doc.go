@@ -23,6 +23,18 @@
 // are what they were, and the account's cursor "windows" tells from when on they are to change. A station that is late
 // again and again is computed the more seldom, the further back that reaches.
 //
+// # What devices can ask of it
+//
+// Inputs that no base has taken in are packed, some 30 bytes each, and bounded by their number as well as by time
+// (heldMost, lineMost): where more come in two minutes, the bases take the oldest of them in earlier, but none younger than five
+// seconds. Signals that no line has taken in yet are bounded too. While either is too much, senders wait before their next
+// signals are stored (Room), those first that have most of it; nothing is remembered beyond that.
+//
+// A batch is sorted and merged, so that its order costs nothing. What is computed again reads the log in pieces of some
+// 50,000 signals, and between two of them the owner does what others wait for: so a call has its turn within a fraction of a
+// second, whatever devices send. Signals of the station that is being computed wait for the end of that; where people do
+// something there, it is computed once more, the fourth time without a break.
+//
 // # What is derived, and what is not
 //
 // Signals, the ledger, findings about stops, corrections and the manifest's revisions are the truth. What package

@@ -31,3 +31,33 @@ func (f *Floor) Told(accountID, stationCode string) int {
 	defer l.mu.Unlock()
 	return len(l.told)
 }
+
+// Held tells how many inputs the lines of an account hold in memory.
+func (f *Floor) Held(accountID string) (n int) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return -1
+	}
+	_ = o.do(func() {
+		for _, l := range o.lines {
+			n += l.pending.len()
+		}
+	})
+	return n
+}
+
+// Breaths tells how many calls the owner of an account has served while it computed something again.
+func (f *Floor) Breaths(accountID string) (n int) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return -1
+	}
+	_ = o.do(func() { n = o.breaths })
+	return n
+}
+
+// The bounds of what is held in memory.
+const (
+	LineMost   = lineMost
+	GatherMost = gatherMost
+)

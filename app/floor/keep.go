@@ -61,7 +61,7 @@ var errNotNow = errors.New("signals of that time are on their way")
 func (o *owner) keep(at int64) (bool, error) {
 	var lines []*line
 	for _, l := range o.lines {
-		if l.late == 0 && l.baseAt == at { // one that is to be computed again from far back goes on meanwhile
+		if l.late == 0 && l.reached(at) { // one that is to be computed again from far back goes on meanwhile
 			lines = append(lines, l)
 		}
 	}
@@ -100,7 +100,7 @@ func (o *owner) keepLines(batch []*line, at int64) error {
 		if err != nil {
 			return err
 		}
-		if !told || o.waiting("", at) {
+		if !told || o.arrivals.waiting("", at) {
 			return errNotNow
 		}
 		for i, l := range batch {
@@ -119,6 +119,7 @@ func (o *owner) keepLines(batch []*line, at int64) error {
 		events := l.settled.Events // which rules are still to be told of
 		l.settled = history.Cut(l.settled, l.through, math.MaxInt64)
 		l.settled.Events = events
+		l.hour = nil
 		l.forgetTold(o.f.now())
 		l.version++
 		l.mu.Unlock()
@@ -126,17 +127,24 @@ func (o *owner) keepLines(batch []*line, at int64) error {
 	return nil
 }
 
+// reached tells whether the line's base can be kept as it was at a full hour.
+func (l *line) reached(at int64) bool { return l.baseAt == at || l.hour != nil && l.hour.at == at }
+
 // keepLine keeps what a line's base gave out, and the base; it gives the moment up to which that is.
 func (o *owner) keepLine(tx *kv.Tx, l *line, at int64) (int64, error) {
-	v := l.base.View(at)
+	base, settled := l.base, l.settled
+	if l.baseAt != at {
+		base, settled = l.hour.base, l.hour.settled
+	}
+	v := base.View(at)
 	from, to := l.through, max(l.through, min(v.Final, at)/minute*minute)
 	var out monitor.Outputs
-	join(&out, l.settled)
+	join(&out, settled)
 	join(&out, v.Outputs)
 	if err := o.f.cfg.History.Replace(tx, o.account, l.code, from, to, out); err != nil {
 		return 0, err
 	}
-	if err := o.f.cfg.History.PutState(tx, o.account, l.code, at, l.base.Encode()); err != nil {
+	if err := o.f.cfg.History.PutState(tx, o.account, l.code, at, base.Encode()); err != nil {
 		return 0, err
 	}
 	return to, o.sums(tx, o.timeline, l.code, l.code, from, to)

@@ -1,6 +1,7 @@
 package floor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -23,10 +24,11 @@ type line struct {
 	code string
 
 	mu      sync.Mutex
-	base    *monitor.State  // has taken in all inputs before baseAt
-	baseAt  int64           // ms
-	pending []monitor.Input // those from baseAt on, in order
-	live    *monitor.State  // base with the first applied of pending; nil: to be made anew
+	base    *monitor.State // has taken in all inputs before baseAt
+	baseAt  int64          // ms
+	pending queue          // those from baseAt on, in order
+	hour    *passed        // the last full hour that the base has passed before it was kept; nil: none
+	live    *monitor.State // base with the first applied of pending; nil: to be made anew
 	applied int
 	settled monitor.Outputs // what base gave out that is not kept
 	through int64           // up to when it is kept, a whole minute, ms
@@ -40,6 +42,9 @@ type line struct {
 	deep    int64                    // the same as late of what lies further back than deepAfter
 	deepAt  int64                    // when it was last computed again from that far back, ms
 	anew    *rework                  // that is being done; nil: not
+	busy    bool                     // it is being computed again, and other work goes on between: its signals wait
+	spoiled bool                     // while it was busy something happened that the computing may have passed
+	spoils  int                      // how often that was so since it was last computed
 	lost    bool                     // what was kept of it was dropped, and is to be computed again
 	entered bool                     // people told of what makes it late: it is not served before it is computed
 	told    map[fact]bool            // the engine's events since baseAt that rules have been told
@@ -88,19 +93,27 @@ func inputOf(s *signal.Signal) monitor.Input {
 // compare is the order of inputs.
 func compare(a, b monitor.Input) int { return monitor.Compare(&a, &b) }
 
-// feed gives the line an input. The caller holds mu.
+// feed gives the line an input that is no signal. The caller holds mu.
 func (l *line) feed(in monitor.Input) {
+	l.spoiled = true
+	l.feedAll([]monitor.Input{in})
+}
+
+// feedAll gives the line inputs, in any order; it sorts them where they are. It costs as much as they are, and as what of
+// the line is later than the first of them, in whatever order they came. The caller holds mu.
+func (l *line) feedAll(inputs []monitor.Input) {
 	l.touched = true
-	if in.At < l.baseAt {
-		l.goBack(in.At)
+	if !slices.IsSortedFunc(inputs, compare) {
+		slices.SortStableFunc(inputs, compare)
+	}
+	n, _ := slices.BinarySearchFunc(inputs, l.baseAt, func(in monitor.Input, at int64) int { return cmp.Compare(in.At, at) })
+	if n > 0 {
+		l.goBack(inputs[0].At)
+	}
+	if n == len(inputs) {
 		return
 	}
-	at := len(l.pending)
-	for at > 0 && monitor.Compare(&in, &l.pending[at-1]) < 0 {
-		at--
-	}
-	l.pending = slices.Insert(l.pending, at, in)
-	if at < l.applied {
+	if l.pending.put(inputs[n:]) < l.applied {
 		l.live = nil
 		l.upsets++
 	}
@@ -109,6 +122,7 @@ func (l *line) feed(in monitor.Input) {
 // goBack notes that the line is to be computed again from a moment on.
 func (l *line) goBack(at int64) {
 	at = max(at, 1)
+	l.spoiled = true
 	l.anew.miss(at)
 	if l.baseAt-at > deepAfter {
 		l.deep = earlier(l.deep, at)
@@ -141,9 +155,9 @@ func (l *line) refresh(now int64) error {
 		l.live, l.applied, l.fresh = l.base.Clone(), 0, monitor.Outputs{}
 	}
 	took := false
-	for l.applied < len(l.pending) && l.pending[l.applied].At <= now {
-		if err := l.live.Apply(&l.pending[l.applied]); err != nil {
-			return fmt.Errorf("station %s at %d: %w", l.code, l.pending[l.applied].At, err)
+	for l.applied < l.pending.len() && l.pending.list[l.applied].at <= now {
+		if err := l.live.Apply(l.pending.at(l.applied)); err != nil {
+			return fmt.Errorf("station %s at %d: %w", l.code, l.pending.list[l.applied].at, err)
 		}
 		l.applied++
 		took = true
@@ -154,24 +168,57 @@ func (l *line) refresh(now int64) error {
 	return nil
 }
 
+// passed is a line as it was when its base passed a moment.
+type passed struct {
+	at      int64          // ms
+	base    *monitor.State // has taken in all inputs before
+	settled monitor.Outputs
+}
+
 // settle lets the base take in what is older than the moment given, which is never before baseAt. The caller holds mu.
 func (l *line) settle(to int64) error {
-	n := 0
-	for n < len(l.pending) && l.pending[n].At < to {
-		if err := l.base.Apply(&l.pending[n]); err != nil {
-			return fmt.Errorf("station %s at %d: %w", l.code, l.pending[n].At, err)
+	for full := l.baseAt - l.baseAt%hour + hour; full < to; full += hour {
+		if err := l.advance(full); err != nil {
+			return err
 		}
-		n++
+		l.hour = &passed{full, l.base.Clone(), l.settled}
 	}
-	l.base.Advance(to)
-	l.baseAt = to
-	join(&l.settled, l.base.Take())
-	l.pending = slices.Delete(l.pending, 0, n)
-	l.live = nil
+	if err := l.advance(to); err != nil {
+		return err
+	}
 	for f := range l.told {
 		if f.at != 0 && f.at < to {
 			delete(l.told, f)
 		}
+	}
+	return nil
+}
+
+// advance is settle to a moment that no full hour lies before.
+func (l *line) advance(to int64) error {
+	n := l.pending.before(to)
+	for i := range n {
+		if err := l.base.Apply(l.pending.at(i)); err != nil {
+			return fmt.Errorf("station %s at %d: %w", l.code, l.pending.list[i].at, err)
+		}
+	}
+	l.base.Advance(to)
+	l.baseAt = to
+	join(&l.settled, l.base.Take())
+	l.pending.drop(n)
+	l.live = nil
+	return nil
+}
+
+// settleMost lets the base take in the oldest of what is pending until no more than that many inputs are left, or none that
+// is older than newest, ms. The caller holds mu.
+func (l *line) settleMost(most int, newest int64) error {
+	n := l.pending.len() - most
+	if n <= 0 {
+		return nil
+	}
+	if to := min(l.pending.list[n-1].at+1, newest); to > l.baseAt {
+		return l.settle(to)
 	}
 	return nil
 }

@@ -26,11 +26,8 @@ type owner struct {
 	loaded  chan struct{} // closed when the lines are there
 	changed atomic.Bool   // the account has another plan
 
-	arrivals struct {
-		sync.Mutex
-		list  []signal.Signal
-		links []linked
-	}
+	arrivals arrivals
+	pending  int // inputs that lines hold, about; exact each second
 
 	mu       sync.RWMutex // held for writing by the owner while the fields below change
 	timeline *station.Timeline
@@ -49,6 +46,10 @@ type owner struct {
 	cursors  atomic.Pointer[[]account.Cursor] // how far the owner has got
 	computed atomic.Int64                     // how often lines were computed again
 
+	breathes bool // what is being computed may be interrupted by other work
+	between  bool // such work is being done
+	breaths  int  // calls that were served so
+
 	ticked int64        // ms, when time last passed
 	kept   atomic.Int64 // ms, the hour up to which lines were last kept
 	rest   int64        // ms: lines do not go back before it, so that the rest of the work gets its turn
@@ -63,7 +64,8 @@ func newOwner(f *Floor, account string) *owner {
 	return &owner{
 		f: f, account: account, calls: make(chan func()), hints: make(chan struct{}, 1), quit: make(chan struct{}), loaded: make(chan struct{}),
 		lines: map[string]*line{}, faults: map[fault]int64{}, stirred: map[*line]bool{},
-		pause: time.Sleep, since: time.Since, turnDays: turnDays,
+		arrivals: arrivals{signals: map[string][]signal.Signal{}, sources: map[string]int{}},
+		pause:    time.Sleep, since: time.Since, turnDays: turnDays,
 	}
 }
 
@@ -77,9 +79,7 @@ func (o *owner) hint() {
 
 // arrived hands signals over.
 func (o *owner) arrived(list []signal.Signal) {
-	o.arrivals.Lock()
-	o.arrivals.list = append(o.arrivals.list, list...)
-	o.arrivals.Unlock()
+	o.arrivals.add(list)
 	o.hint()
 }
 
@@ -147,6 +147,10 @@ func (o *owner) load() bool {
 
 // work does what there is to do now.
 func (o *owner) work() {
+	if o.between { // what goes on is part of this
+		o.hint()
+		return
+	}
 	now := o.f.now()
 	if o.changed.Swap(false) || o.leaveAt != 0 && now >= o.leaveAt {
 		if err := o.replan(); err != nil {
@@ -183,27 +187,12 @@ func (o *owner) showStirred(now int64) {
 	}
 }
 
-// takeArrivals gives the lines the signals that came.
-func (o *owner) takeArrivals() {
-	o.arrivals.Lock()
-	list := o.arrivals.list
-	o.arrivals.list = nil
-	o.arrivals.Unlock()
-	for i := range list {
-		if l := o.lines[list[i].Station]; l != nil {
-			l.mu.Lock()
-			l.feed(inputOf(&list[i]))
-			l.mu.Unlock()
-			o.stirred[l] = true
-		}
-	}
-}
-
 // pass lets time pass: lines that are late go back, bases settle and are kept, rules act, and watchers are told.
 func (o *owner) pass(now int64) {
 	o.clockBack(now)
 	o.catchUp(now)
 	o.settle(now)
+	o.relieveAll()
 	o.happened(now)
 	for _, l := range o.lines {
 		o.show(l, now)

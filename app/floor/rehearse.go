@@ -83,12 +83,11 @@ func (o *owner) compute(ctx context.Context, t *station.Timeline, code string, f
 		return nil, err
 	}
 	from = max(from, at)
-	for start := at; start < until; start = start - start%day + day {
+	for start := at; start < until; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		end := min(start-start%day+day, until)
-		list, err := o.gather(t, code, start, end, func() {})
+		list, end, err := o.gather(t, code, start, until, func() {})
 		if err == nil && change != nil {
 			list, err = o.altered(t, code, list, from, start <= from && from < end, change)
 		}
@@ -101,6 +100,7 @@ func (o *owner) compute(ctx context.Context, t *station.Timeline, code string, f
 			}
 		}
 		use(s.Take())
+		start = end
 	}
 	v := s.View(until)
 	use(v.Outputs)

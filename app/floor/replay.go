@@ -9,42 +9,54 @@ import (
 
 	"opsmon/app/history"
 	"opsmon/app/monitor"
-	"opsmon/app/signal"
 	"opsmon/app/station"
 	"opsmon/kv"
 )
 
 const day = 24 * hour
 
-// gather gives what happened at a station in [from, to), which lies in one UTC day, in order. held is called at the moment
-// that the answer is for.
-func (o *owner) gather(t *station.Timeline, code string, from, to int64, held func()) ([]monitor.Input, error) {
-	signals, err := o.f.cfg.Signals.OfThen(o.account, code, from, to, held)
+// gatherMost is about how many signals are read from the log at once.
+const gatherMost = 50_000
+
+// gather gives what happened at a station in [from, end), in order; end is at most to, and of the UTC day of from. With very
+// many signals it is earlier. held is called at the moment that the answer is for.
+func (o *owner) gather(t *station.Timeline, code string, from, to int64, held func()) (list []monitor.Input, end int64, err error) {
+	signals, end, err := o.f.cfg.Signals.Some(o.account, code, from, min(to, from-mod(from, day)+day), gatherMost, held)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	list := make([]monitor.Input, 0, len(signals)+8)
+	list = make([]monitor.Input, 0, len(signals)+8)
 	for i := range signals {
 		list = append(list, inputOf(&signals[i]))
 	}
-	sorted := len(list)
+	signalsOnly := len(list)
 	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
-		more, err := readLedger(tx, o.account, code, from, to)
+		more, err := readLedger(tx, o.account, code, from, end)
 		list = append(list, more...)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	changes, err := changesIn(t, code, from, to)
+	changes, err := changesIn(t, code, from, end)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	list = append(list, changes...)
-	if len(list) > sorted {
+	if len(list) > signalsOnly || !inOrder(list) {
 		slices.SortFunc(list, compare)
 	}
-	return list, nil
+	return list, end, nil
+}
+
+// inOrder tells whether inputs that are in order of time are in that of compare: the log has its own for those of one moment.
+func inOrder(list []monitor.Input) bool {
+	for i := 1; i < len(list); i++ {
+		if list[i-1].At == list[i].At && compare(list[i-1], list[i]) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // changesIn gives the changes of a station's configuration in [from, to) that matter to the engine.
@@ -82,14 +94,14 @@ func configAt(t *station.Timeline, code string, at, now int64) (*station.Station
 	return nil, fmt.Errorf("no manifest has had the station %s", code)
 }
 
-// forget drops a station's signals of [from, to) that wait to be handed over: they have been read from the log. What lies
-// before the moment from which on figures change is not forgotten: it makes the station late by more.
-func (o *owner) forget(code string, from, to int64) {
-	o.arrivals.Lock()
-	defer o.arrivals.Unlock()
-	o.arrivals.list = slices.DeleteFunc(o.arrivals.list, func(s signal.Signal) bool {
-		return s.Station == code && s.At >= from && s.At < to
-	})
+// gatherNew is gather for what is computed to stay: signals that it reads do not wait any more to be taken in. What lies before
+// the moment from which on figures change does so still: it makes the station late by more.
+func (o *owner) gatherNew(t *station.Timeline, code string, from, to, since int64) (list []monitor.Input, end int64, err error) {
+	told := 0
+	if list, end, err = o.gather(t, code, from, to, func() { told = o.arrivals.of(code) }); err == nil {
+		o.arrivals.forget(code, told, max(from, since), end)
+	}
+	return list, end, err
 }
 
 // origin is the moment before which nothing is known of a station: the start of an hour, ms; that of a UTC day where
@@ -241,8 +253,10 @@ type replayed struct {
 	base    *monitor.State  // has taken in everything before at
 	at      int64           // ms
 	out     monitor.Outputs // of base
-	pending []monitor.Input // from at on
+	pending queue           // from at on
 	states  []keptState     // along the way
+	next    int64           // when the next of them is kept, ms; 0: not known yet
+	read    int64           // what is earlier was read from the log and the ledger, ms
 	gap     int64           // the log and the ledger have more from here on, ms, which was not read: the clock was ahead once; 0: no
 }
 
@@ -264,34 +278,29 @@ func (o *owner) replay(t *station.Timeline, code string, from, now int64) (repla
 // replayFrom computes a station from a state that has taken in everything before a moment on, up to now. Its figures change
 // from since on.
 func (o *owner) replayFrom(t *station.Timeline, code string, s *monitor.State, from, since, now int64) (r replayed, err error) {
-	r.base, r.from = s, from
-	r.at = max(r.from, now-settleAfter)
-	next := nextState(r.from, now)
-	for at := r.from; at <= now+settleAfter; at = at - at%day + day {
+	r.base, r.from, r.at = s, from, from
+	settled := max(from, now-settleAfter)
+	for at := from; at <= now+settleAfter; {
 		if o.ends() {
 			return r, errClosed
 		}
-		end := at - at%day + day
-		list, err := o.gather(t, code, at, end, func() { o.forget(code, max(at, since), end) })
+		list, end, err := o.gatherNew(t, code, at, math.MaxInt64, since)
 		if err != nil {
 			return r, err
 		}
-		for i := range list {
-			if list[i].At >= r.at {
-				r.pending = append(r.pending, list[i])
-				continue
-			}
-			for next <= list[i].At {
-				r.keep(next)
-				next = nextState(next, now)
-			}
-			if err := r.base.Apply(&list[i]); err != nil {
-				return r, fmt.Errorf("station %s at %d: %w", code, list[i].At, err)
-			}
+		n := 0
+		for n < len(list) && list[n].At < settled {
+			n++
 		}
-		for next < min(end, r.at) {
-			r.keep(next)
-			next = nextState(next, now)
+		if err := r.take(list[:n], min(end, settled), now); err != nil {
+			return r, fmt.Errorf("station %s: %w", code, err)
+		}
+		r.pending.put(list[n:])
+		if err := r.settleMost(now); err != nil {
+			return r, fmt.Errorf("station %s: %w", code, err)
+		}
+		if at = end; at <= now+settleAfter {
+			o.breathe()
 		}
 	}
 	r.base.Advance(r.at)
@@ -299,6 +308,62 @@ func (o *owner) replayFrom(t *station.Timeline, code string, s *monitor.State, f
 	end := now + settleAfter
 	r.gap, err = o.gapAfter(t, code, end-end%day+day)
 	return r, err
+}
+
+// take takes inputs in that come before a moment, ms, and keeps the states on the way to it.
+func (r *replayed) take(list []monitor.Input, until, now int64) error {
+	for i := range list {
+		if err := r.one(&list[i], now); err != nil {
+			return err
+		}
+	}
+	r.reach(until, now)
+	return nil
+}
+
+func (r *replayed) one(in *monitor.Input, now int64) error {
+	r.keepTo(in.At, now)
+	if err := r.base.Apply(in); err != nil {
+		return fmt.Errorf("at %d: %w", in.At, err)
+	}
+	return nil
+}
+
+// reach says that all before a moment, ms, was taken in.
+func (r *replayed) reach(until, now int64) {
+	if until <= r.at {
+		return
+	}
+	r.keepTo(until-1, now)
+	r.at = until
+}
+
+// keepTo keeps the states up to a moment, ms, that was not reached before.
+func (r *replayed) keepTo(at, now int64) {
+	if r.next == 0 {
+		r.next = nextState(r.at, now)
+	}
+	for ; r.next <= at; r.next = nextState(r.next, now) {
+		r.keep(r.next)
+	}
+}
+
+// settleMost takes in the oldest of what is pending where that is very much, as the line does that it is for.
+func (r *replayed) settleMost(now int64) error {
+	n := r.pending.len() - lineMost
+	if n <= 0 {
+		return nil
+	}
+	to := min(r.pending.list[n-1].at+1, now-settleLeast)
+	n = r.pending.before(to)
+	for i := range n {
+		if err := r.one(r.pending.at(i), now); err != nil {
+			return err
+		}
+	}
+	r.pending.drop(n)
+	r.reach(to, now)
+	return nil
 }
 
 // gapAfter gives the start of a UTC day back when something is known of a station from then on, else 0.
@@ -346,11 +411,8 @@ func (o *owner) viewAt(l *line, at int64) (monitor.View, error) {
 	if at >= l.baseAt {
 		defer l.mu.Unlock()
 		s := l.base.Clone()
-		for i := range l.pending {
-			if l.pending[i].At > at {
-				break
-			}
-			if err := s.Apply(&l.pending[i]); err != nil {
+		for i := range l.pending.before(at + 1) {
+			if err := s.Apply(l.pending.at(i)); err != nil {
 				return monitor.View{}, err
 			}
 		}
@@ -361,8 +423,8 @@ func (o *owner) viewAt(l *line, at int64) (monitor.View, error) {
 	if err != nil {
 		return monitor.View{}, err
 	}
-	for start := from; start <= at; start = start - start%day + day {
-		list, err := o.gather(o.timeline, l.code, start, min(start-start%day+day, at+1), func() {})
+	for start := from; start <= at; {
+		list, end, err := o.gather(o.timeline, l.code, start, at+1, func() {})
 		if err != nil {
 			return monitor.View{}, err
 		}
@@ -372,6 +434,7 @@ func (o *owner) viewAt(l *line, at int64) (monitor.View, error) {
 			}
 		}
 		s.Take()
+		start = end
 	}
 	return s.View(at), nil
 }
@@ -385,9 +448,7 @@ func (o *owner) reconfigure(l *line, t *station.Timeline, now int64) error {
 		return err
 	}
 	for _, in := range changes {
-		if !slices.ContainsFunc(l.pending, func(p monitor.Input) bool {
-			return p.Kind == in.Kind && p.At == in.At && p.Config.Revision == in.Config.Revision
-		}) {
+		if !l.pending.has(&in) {
 			l.feed(in)
 		}
 	}

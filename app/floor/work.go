@@ -174,12 +174,12 @@ func (o *owner) againNow(w *Work) {
 	now := w.Now
 	var late []*line
 	for _, p := range w.inputs {
-		if l := o.lines[p.station]; l.late != 0 && !slices.Contains(late, l) && !o.tooFar(o.timeline, l, now) {
+		if l := o.lines[p.station]; l.late != 0 && !l.busy && !slices.Contains(late, l) && !o.tooFar(o.timeline, l, now) {
 			late = append(late, l)
 		}
 	}
 	for code := range w.backTo {
-		if l := o.lines[code]; l.late != 0 && !slices.Contains(late, l) && !o.tooFar(o.timeline, l, now) {
+		if l := o.lines[code]; l.late != 0 && !l.busy && !slices.Contains(late, l) && !o.tooFar(o.timeline, l, now) {
 			late = append(late, l)
 		}
 	}
