@@ -33,6 +33,34 @@ type KeyInput struct {
 
 const maxName = 64 // characters
 
+// How many keys a person may have in an account, expired ones included until they are swept. Members and admins have programs
+// that make keys; nobody else is to fill the store with them.
+const (
+	maxKeys       = 32
+	maxKeysMember = 100_000
+)
+
+// reserveKey makes room for one more key of a person; done gives it back when the key is made, which then counts itself, or
+// is not. Error: Conflict.
+func (s *Service) reserveKey(accountID, email string, role Role) (done func(), err error) {
+	most := maxKeys
+	if role.AtLeast(Member) {
+		most = maxKeysMember
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := &keyRecord{AccountID: accountID, Email: email}
+	if n := s.keysOf[place{A: accountID, B: email}]; n >= most {
+		return nil, errdefs.New(errdefs.Conflict, "%s has %d API keys, and may have %d; revoke those that are not needed", email, n, most)
+	}
+	s.countKey(asked, 1)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.countKey(asked, -1)
+	}, nil
+}
+
 func (in KeyInput) check(now time.Time) error {
 	var details []errdefs.Detail
 	if issue := nameIssue(in.Name); issue != "" {
@@ -74,7 +102,7 @@ func (k keyRecord) expired(now time.Time) bool {
 
 // CreateKey issues a key with the caller's identity and at most its role. The raw key is shown nowhere else. Errors:
 // Invalid (name, role, expiresAt), Forbidden for a role above the caller's, for a tablet and for the local command
-// line, which has no identity; Conflict on an archived account.
+// line, which has no identity; Conflict on an archived account, and for a person who has as many keys as one may.
 func (s *Service) CreateKey(p Principal, in KeyInput) (Key, string, error) {
 	if p.Email == "" || strings.HasPrefix(p.Email, tabletPrefix) {
 		return Key{}, "", errdefs.New(errdefs.Forbidden, "only a user can have API keys")
@@ -99,6 +127,11 @@ func (s *Service) createKey(p Principal, email string, in KeyInput) (key Key, ra
 	if err := in.check(s.clock()); err != nil {
 		return Key{}, "", err
 	}
+	done, err := s.reserveKey(p.AccountID, email, p.Role)
+	if err != nil {
+		return Key{}, "", err
+	}
+	defer done()
 	raw, made := newToken(prefixKey)
 	err = s.write(p, Readonly, func(tx *kv.Tx, role Role, c *changes) error {
 		if p.Type == TypeLocal {

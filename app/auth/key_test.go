@@ -344,3 +344,44 @@ func TestAuthenticateKeyDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestKeysOfAPersonAreBounded: exactly so many, however many requests come at once; a revoked one makes room, also after a
+// restart, and who may change the configuration has more.
+func TestKeysOfAPersonAreBounded(t *testing.T) {
+	f := newFixture(t)
+	p := f.user(plantA, "bi@a.example", Supervisor)
+	var mu sync.Mutex
+	var ids []string
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range maxKeys {
+				key, raw, err := f.CreateKey(p, KeyInput{})
+				mu.Lock()
+				if err == nil {
+					f.hide(raw)
+					ids = append(ids, key.ID)
+				} else {
+					f.want(err, errdefs.Conflict)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(ids) != maxKeys {
+		t.Errorf("%d keys, want %d", len(ids), maxKeys)
+	}
+	f.want(f.RevokeKey(p, ids[0]), none)
+	_, _, err := f.CreateKey(p, KeyInput{})
+	f.want(err, none)
+	f.restart()
+	_, _, err = f.CreateKey(p, KeyInput{})
+	f.want(err, errdefs.Conflict)
+	_, _, err = f.CreateKey(f.user(plantA, "other@a.example", Readonly), KeyInput{})
+	f.want(err, none)
+	for range maxKeys + 1 {
+		_, _, err = f.CreateKey(f.admin, KeyInput{})
+		f.want(err, none)
+	}
+}

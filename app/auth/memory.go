@@ -21,6 +21,7 @@ type memory struct {
 	users        map[string]map[string]userRecord // by e-mail, then account; refused ones too
 	keys         map[[32]byte]*liveKey            // by hash
 	keysByID     map[string]*liveKey
+	keysOf       map[place]int // how many keys a person of an account has, by account and e-mail, and is just being given
 	sessions     map[[32]byte]*liveSession
 	sessionsByID map[string]*liveSession
 	devices      map[[32]byte]*liveDevice // by hash
@@ -51,7 +52,7 @@ type liveSession struct {
 func newMemory() memory {
 	return memory{
 		users: map[string]map[string]userRecord{},
-		keys:  map[[32]byte]*liveKey{}, keysByID: map[string]*liveKey{},
+		keys:  map[[32]byte]*liveKey{}, keysByID: map[string]*liveKey{}, keysOf: map[place]int{},
 		sessions: map[[32]byte]*liveSession{}, sessionsByID: map[string]*liveSession{},
 		devices: map[[32]byte]*liveDevice{}, devicesByID: map[place]*liveDevice{},
 	}
@@ -202,6 +203,7 @@ func (m *memory) setKey(id string, record *keyRecord) {
 	if old := m.keysByID[id]; old != nil {
 		delete(m.keys, old.hash)
 		delete(m.keysByID, id)
+		m.countKey(&old.record, -1)
 	}
 	if record == nil || record.RevokedAt != nil || len(record.Hash) != 32 {
 		return
@@ -211,6 +213,15 @@ func (m *memory) setKey(id string, record *keyRecord) {
 		key.expires = record.ExpiresAt.Time
 	}
 	m.keys[key.hash], m.keysByID[id] = key, key
+	m.countKey(record, 1)
+}
+
+// countKey counts a key of a person in or out. m.mu must be held.
+func (m *memory) countKey(k *keyRecord, n int) {
+	of := place{A: k.AccountID, B: k.Email}
+	if m.keysOf[of] += n; m.keysOf[of] == 0 {
+		delete(m.keysOf, of)
+	}
 }
 
 func (m *memory) setSession(id string, record *sessionRecord) {

@@ -219,7 +219,11 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 	}
 	status := a.write(w, r, out)
 	if status == http.StatusRequestEntityTooLarge && r.Header.Get("Expect") == "" {
-		drain(w, r)
+		most := int64(drainBytes)
+		if rt.access == open {
+			most = drainStranger
+		}
+		drain(w, r, most)
 	}
 	took := time.Since(start)
 	a.observe(rt, status, took)
@@ -229,16 +233,17 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, rt *route, params ht
 // A client may send its whole body before it looks for an answer, and loses the answer when the connection is closed
 // before. So what is too large is read and thrown away, within bounds.
 const (
-	drainBytes = 64 << 20
-	drainTime  = 10 * time.Second
+	drainBytes    = 64 << 20
+	drainStranger = 1 << 20
+	drainTime     = 10 * time.Second
 )
 
-func drain(w http.ResponseWriter, r *http.Request) {
+func drain(w http.ResponseWriter, r *http.Request, most int64) {
 	rc := http.NewResponseController(w)
 	if rc.Flush() != nil || rc.SetReadDeadline(time.Now().Add(drainTime)) != nil {
 		return
 	}
-	_, _ = io.CopyN(io.Discard, r.Body, drainBytes) // whatever it gives, the answer has been sent
+	_, _ = io.CopyN(io.Discard, r.Body, most) // whatever it gives, the answer has been sent
 }
 
 // identity gives a request the id that its answer and its log line carry.

@@ -97,7 +97,8 @@ func TestEmptyChunkedBody(t *testing.T) {
 	}
 }
 
-// 1 MiB for bodies, 32 MiB for manifests, whether the length is told or not (decisions.md section 1).
+// 1 MiB for bodies, 32 MiB for manifests, 4 KiB where no credential is needed, whether the length is told or not (decisions.md
+// section 1).
 func TestBodyLimits(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
@@ -107,7 +108,7 @@ func TestBodyLimits(t *testing.T) {
 		start, end   string
 	}{
 		{"POST", "/account", 1 << 20, `{`, `}`},
-		{"POST", "/auth/login", 1 << 20, `{"destination":"a@acme.example"`, `}`},
+		{"POST", "/auth/login", 4 << 10, `{"destination":"a@acme.example"`, `}`},
 		{"PUT", "/account/manifest?dryrun=true", 32 << 20, acme[:len(acme)-1], `}`},
 	} {
 		for _, chunked := range []bool{false, true} {
@@ -129,11 +130,33 @@ func TestBodyLimits(t *testing.T) {
 				if over > 0 {
 					want = 413
 				}
-				if got.want(t, want); over > 0 && !strings.Contains(got.text("errorMessage"), fmt.Sprint(tt.limit>>20)+" MiB") {
+				if got.want(t, want); over > 0 && !strings.Contains(got.text("errorMessage"), sizeOf(tt.limit)) {
 					t.Errorf("%s", got.body)
 				}
 			}
 		}
+	}
+}
+
+func sizeOf(limit int) string {
+	if limit < 1<<20 {
+		return fmt.Sprint(limit>>10) + " KiB"
+	}
+	return fmt.Sprint(limit>>20) + " MiB"
+}
+
+// TestStrangersBodies: no route that needs no credential takes a large body, but for the set-up of an empty appliance.
+func TestStrangersBodies(t *testing.T) {
+	s := newServer(t, options{})
+	for _, rt := range s.routes {
+		rt.prepare(s.api.meters)
+		if rt.access == open && rt.limit > 4<<10 && rt.path != "/setup" {
+			t.Errorf("%s %s takes %d bytes of anybody", rt.method, rt.path, rt.limit)
+		}
+	}
+	for _, path := range []string{"/auth/login", "/auth/approve"} {
+		a := s.do(ask{method: "POST", path: path, body: `{"destination":"` + strings.Repeat("a", 4<<10) + `"}`}).want(t, 413)
+		holds(t, a, map[string]any{"errorMessage": "the body must be 4 KiB or smaller"})
 	}
 }
 

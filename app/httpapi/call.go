@@ -108,6 +108,7 @@ func marshal(v any) ([]byte, error) {
 // Body limits (decisions.md section 1) and how long a body may take to arrive.
 const (
 	bodyLimit         = 1 << 20
+	strangerLimit     = 4 << 10 // on routes that need no credential; POST /setup, which is there only on an empty appliance, has bodyLimit
 	manifestLimit     = 32 << 20
 	manifestReadTime  = 3 * time.Minute
 	manifestWorkTime  = time.Minute // from the last byte of a manifest to the last byte of the answer
@@ -174,6 +175,9 @@ func isTimeout(err error) bool {
 }
 
 func tooLarge(limit int64) error {
+	if limit < 1<<20 {
+		return errdefs.New(errdefs.TooLarge, "the body must be %d KiB or smaller", limit>>10)
+	}
 	return errdefs.New(errdefs.TooLarge, "the body must be %d MiB or smaller", limit>>20)
 }
 

@@ -17,10 +17,13 @@ import (
 )
 
 // How many streams of events may be open at once: of one credential, so that a screen that forgets to close its own does
-// not keep others out, and in all, so that they leave connections for everything else.
+// not keep others out, and in all, so that they leave connections for everything else. Of all, a person may have three
+// quarters with all their credentials together, and an account seven eighths.
 const (
 	maxStreamsEach = 32
 	maxStreams     = 512
+	personLeaves   = 4 // the part of all that a person leaves to others
+	accountLeaves  = 8 // the part of all that an account leaves to others
 )
 
 // streamTimes says how a stream of events goes on.
@@ -45,7 +48,26 @@ type streams struct {
 	mu    sync.Mutex
 	ended bool
 	open  map[*stream]struct{}
-	by    map[string]int // by credential
+	by    map[streamsOf]int
+}
+
+// streamsOf names what streams are counted by.
+type streamsOf struct{ what, name string }
+
+// share is a count of streams with its limit.
+type share struct {
+	of   streamsOf
+	most int
+	text string // what is over it, and what to do
+}
+
+// shares returns what a stream counts for.
+func (a *streams) shares(s *stream) [3]share {
+	return [3]share{
+		{streamsOf{"credential", s.credential}, maxStreamsEach, "with this credential, and no more may be; close some, or use another credential"},
+		{streamsOf{"person", s.caller}, a.most - a.most/personLeaves, "of this person, and no more may be; close some"},
+		{streamsOf{"account", s.p.AccountID}, a.most - a.most/accountLeaves, "of this account, and no more may be; close some"},
+	}
 }
 
 func newStreams(hub *event.Hub, connections int) *streams {
@@ -57,7 +79,7 @@ func newStreams(hub *event.Hub, connections int) *streams {
 		most = min(most, connections/2)
 	}
 	return &streams{
-		hub: hub, most: most, ending: make(chan struct{}), open: map[*stream]struct{}{}, by: map[string]int{},
+		hub: hub, most: most, ending: make(chan struct{}), open: map[*stream]struct{}{}, by: map[streamsOf]int{},
 		times: streamTimes{beat: 15 * time.Second, look: time.Second, pause: 250 * time.Millisecond, taken: 30 * time.Second, dead: 30 * time.Second, life: time.Hour, retry: 3 * time.Second},
 	}
 }
@@ -67,6 +89,7 @@ type stream struct {
 	api        *API
 	p          auth.Principal
 	credential string
+	caller     string
 	want       wanted
 	seen       uint64 // sequence number of the last event that was sent, or left out
 	lost       bool   // the client has missed something that is not remembered
@@ -85,7 +108,7 @@ type wanted struct {
 
 // getEvents answers GET /events.
 func getEvents(c *call) (reply, error) {
-	s := &stream{api: c.api, p: c.p, credential: c.p.Actor().Credential, rc: http.NewResponseController(c.w)}
+	s := &stream{api: c.api, p: c.p, credential: c.p.Actor().Credential, caller: c.caller(), rc: http.NewResponseController(c.w)}
 	if err := c.wanted(&s.want); err != nil {
 		return reply{}, err
 	}
@@ -185,15 +208,19 @@ func (a *streams) enter(s *stream) error {
 	switch {
 	case a.ended:
 		return errdefs.New(errdefs.Unavailable, "the service is stopping, or its store is being replaced; try again in a moment")
-	case a.by[s.credential] >= maxStreamsEach:
-		return &errdefs.Error{Kind: errdefs.TooMany, RetryAfter: a.times.beat,
-			Message: fmt.Sprintf("%d streams of events are open with this credential, and no more may be; close some, or use another credential", maxStreamsEach)}
 	case len(a.open) >= a.most:
 		return &errdefs.Error{Kind: errdefs.Unavailable, RetryAfter: a.times.beat,
 			Message: fmt.Sprintf("%d streams of events are open, and no more may be; try again later", a.most)}
 	}
+	for _, x := range a.shares(s) {
+		if a.by[x.of] >= x.most {
+			return &errdefs.Error{Kind: errdefs.TooMany, RetryAfter: a.times.beat, Message: fmt.Sprintf("%d streams of events are open %s", x.most, x.text)}
+		}
+	}
 	a.open[s] = struct{}{}
-	a.by[s.credential]++
+	for _, x := range a.shares(s) {
+		a.by[x.of]++
+	}
 	return nil
 }
 
@@ -201,8 +228,10 @@ func (a *streams) leave(s *stream) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.open, s)
-	if a.by[s.credential]--; a.by[s.credential] == 0 {
-		delete(a.by, s.credential)
+	for _, x := range a.shares(s) {
+		if a.by[x.of]--; a.by[x.of] == 0 {
+			delete(a.by, x.of)
+		}
 	}
 }
 

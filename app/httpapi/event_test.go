@@ -360,6 +360,31 @@ func TestEventsHaveLimits(t *testing.T) {
 	eventually(t, func() bool { return s.api.streams.count() == maxStreamsEach })
 	s.listen(ask{path: "/events", key: key})
 
+	// Of a person, with however many credentials, three quarters of all, and of an account all but an eighth.
+	fill := func(n int, p auth.Principal) (list []*stream) {
+		for i := range n {
+			p.KeyID = fmt.Sprint(i)
+			one := &stream{p: p, credential: fmt.Sprint(p.Email, i), caller: p.Email, rc: http.NewResponseController(nil)}
+			s.must(nil, s.api.streams.enter(one))
+			list = append(list, one)
+		}
+		return list
+	}
+	count := int(s.api.streams.count())
+	list := fill(maxStreams*3/4-count, auth.Principal{AccountID: "acme", Email: mailOf(auth.Operator)})
+	a := s.do(ask{method: "GET", path: "/events", key: s.roleKey(auth.Operator)}).want(t, 429)
+	holds(t, a, map[string]any{"errorMessage": "384 streams of events are open of this person, and no more may be; close some"})
+	s.listen(ask{path: "/events", key: s.roleKey(auth.Readonly)}).resp.Body.Close()
+	eventually(t, func() bool { return s.api.streams.count() == maxStreams*3/4 })
+	list = append(list, fill(maxStreams/8, auth.Principal{AccountID: "acme", Email: "a"})...)
+	a = s.do(ask{method: "GET", path: "/events", key: s.roleKey(auth.Readonly)}).want(t, 429)
+	holds(t, a, map[string]any{"errorMessage": "448 streams of events are open of this account, and no more may be; close some"})
+	list = append(list, fill(1, auth.Principal{AccountID: "bolt", Email: "d"})...)
+	for _, one := range list {
+		s.api.streams.leave(one)
+	}
+	s.listen(ask{path: "/events", key: s.roleKey(auth.Readonly)})
+
 	s.api.streams.mu.Lock()
 	for len(s.api.streams.open) < maxStreams {
 		s.api.streams.open[&stream{rc: http.NewResponseController(nil)}] = struct{}{}

@@ -22,7 +22,7 @@ type route struct {
 	role         auth.Role // the least role; the domain checks what depends on more than the role
 	handle       func(*call) (reply, error)
 	query        []string // parameters that it takes
-	limit        int64    // of the body, in bytes; 0 = bodyLimit
+	limit        int64    // of the body, in bytes; 0 = bodyLimit, or strangerLimit where no credential is needed
 	noHead       bool     // GET that changes something
 	once         bool     // takes an idempotency key: a write of the floor, which is kept when it is refused, unless it is desk
 	desk         bool     // no write of the floor: who sends it sees the answer, and nobody else is told when it is refused
@@ -39,6 +39,9 @@ type route struct {
 func (rt *route) prepare(m *meters) {
 	if rt.limit == 0 {
 		rt.limit = bodyLimit
+		if rt.access == open {
+			rt.limit = strangerLimit
+		}
 	}
 	if rt.role == "" {
 		rt.role = auth.Readonly
@@ -150,7 +153,7 @@ func (a *API) routes() []route {
 		{method: del, path: "/backup/:name", handle: deleteBackup, role: auth.Admin},
 		{method: post, path: "/backup/:name/verify", handle: verifyBackup, role: auth.Admin},
 		{method: post, path: "/backup/:name/restore", handle: restoreBackup, role: auth.Admin},
-		{method: post, path: "/setup", handle: postSetup, access: open, query: []string{"dryrun"}},
+		{method: post, path: "/setup", handle: postSetup, access: open, query: []string{"dryrun"}, limit: bodyLimit},
 
 		{method: get, path: "/health", handle: getHealth, access: open, storeless: true},
 		{method: get, path: "/ready", handle: getReady, access: open, storeless: true},
