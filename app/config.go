@@ -77,11 +77,13 @@ type Backup struct {
 	PassphraseFile string `yaml:"passphraseFile"` // encrypts them; its first line is the passphrase
 }
 
-// Signals says how long what machines send is kept, how much one of them may send, and how long it may be silent.
+// Signals says how long what machines send is kept, how much one of them may send, how long it may be silent, and how long the
+// time is that one signal's units may be of.
 type Signals struct {
-	Days         int `yaml:"days"`         // how long signals are kept as they came
-	PerSecond    int `yaml:"perSecond"`    // signals that one device may send; twice as many at once
-	AliveMinutes int `yaml:"aliveMinutes"` // without a sign of life after which a station is disconnected
+	Days          int `yaml:"days"`          // how long signals are kept as they came
+	PerSecond     int `yaml:"perSecond"`     // signals that one device may send; twice as many at once
+	AliveMinutes  int `yaml:"aliveMinutes"`  // without a sign of life after which a station is disconnected
+	SpreadMinutes int `yaml:"spreadMinutes"` // since the count signal before, within which a signal's units are spread to find stops
 }
 
 // Windows says how long what is computed from signals is kept.
@@ -134,7 +136,7 @@ func DefaultConfig() Config {
 		Listen: "127.0.0.1:8080", TLS: "off", Name: certs.DefaultName, MDNS: true,
 		LogLevel: "info", MaxConnections: 1024, AuditDays: 400, SMTP: SMTP{Port: 587, TLS: "starttls"},
 		Backup:  Backup{At: "01:30", Every: 1, KeepDaily: 7, KeepWeekly: 4, KeepMonthly: 6},
-		Signals: Signals{Days: 400, PerSecond: signal.DefaultRate, AliveMinutes: 5},
+		Signals: Signals{Days: 400, PerSecond: signal.DefaultRate, AliveMinutes: 5, SpreadMinutes: 5},
 		Windows: Windows{Days: 3653},
 		MQTT:    MQTT{MaxConnections: mqtt.DefaultConnections, MaxPerDevice: mqtt.DefaultPerDevice},
 		origins: map[string]string{},

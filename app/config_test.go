@@ -130,6 +130,8 @@ func TestConfigWrong(t *testing.T) {
 		{file: "memory:\n  limit: 127", want: "{} line 2: memory.limit must be 128 (MiB) or more, or 0 for a share of the machine's memory; it is 127"},
 		{environment: map[string]string{"APP_MEMORY_LIMIT": "-1"}, want: "APP_MEMORY_LIMIT: memory.limit must be 128 (MiB) or more, or 0 for a share of the machine's memory; it is -1"},
 		{file: "signals:\n  aliveMinutes: 0", want: "{} line 2: signals.aliveMinutes must be from 1 to 60; it is 0"},
+		{file: "signals:\n  spreadMinutes: 0", want: "{} line 2: signals.spreadMinutes must be from 1 to 60; it is 0"},
+		{environment: map[string]string{"APP_SIGNALS_SPREAD_MINUTES": "61"}, want: "APP_SIGNALS_SPREAD_MINUTES: signals.spreadMinutes must be from 1 to 60; it is 61"},
 		{environment: map[string]string{"APP_SIGNALS_ALIVE_MINUTES": "61"}, want: "APP_SIGNALS_ALIVE_MINUTES: signals.aliveMinutes must be from 1 to 60; it is 61"},
 		{file: "windows:\n  days: 399", want: "{} line 2: windows.days must be as many as signals.days or more, which is 400; it is 399"},
 		{file: "auditDays: 29", want: "{} line 1: auditDays must be from 30 to 36500; it is 29"},
@@ -234,11 +236,14 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// How long a station may be silent is what is set, at every station.
-func TestAliveMinutesHoldAtStations(t *testing.T) {
+// How long a station may be silent, and over how long a signal's units are spread, is what is set, at every station.
+func TestAliveAndSpreadMinutesHoldAtStations(t *testing.T) {
 	for set, want := range map[int]int64{DefaultConfig().Signals.AliveMinutes: 300_000, 12: 720_000} {
 		cfg := testConfig(t)
-		cfg.Signals.AliveMinutes = set
+		if cfg.Signals.SpreadMinutes != 5 {
+			t.Errorf("units are spread over %d minutes by default", cfg.Signals.SpreadMinutes)
+		}
+		cfg.Signals.AliveMinutes, cfg.Signals.SpreadMinutes = set, set
 		a, _ := opened(t, cfg)
 		plan, err := a.floor.Plan("northgate")
 		if err != nil {
@@ -246,6 +251,9 @@ func TestAliveMinutesHoldAtStations(t *testing.T) {
 		}
 		if got := plan.Of(starterStation).Monitor.SilentAfter(); got != want {
 			t.Errorf("of %d minutes a station has %d ms, want %d", set, got, want)
+		}
+		if got := plan.Of(starterStation).Monitor.SpreadWithin(); got != want {
+			t.Errorf("a station spreads units over %d ms where %d minutes are set", got, set)
 		}
 		if err := a.Close(); err != nil {
 			t.Fatal(err)

@@ -97,7 +97,7 @@ func (c Config) checkSignals() error {
 		value, least, limit int
 	}{
 		{"signals.days", c.Signals.Days, 8, 36500}, {"signals.perSecond", c.Signals.PerSecond, 10, 10_000_000},
-		{"signals.aliveMinutes", c.Signals.AliveMinutes, 1, 60}, {"windows.days", c.Windows.Days, 30, 36500},
+		{"signals.aliveMinutes", c.Signals.AliveMinutes, 1, 60}, {"signals.spreadMinutes", c.Signals.SpreadMinutes, 1, 60}, {"windows.days", c.Windows.Days, 30, 36500},
 	} {
 		if setting.value < setting.least || setting.value > setting.limit {
 			return c.wrong(setting.name, "must be from %d to %d; it is %d", setting.least, setting.limit, setting.value)

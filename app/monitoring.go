@@ -41,7 +41,10 @@ func (a *App) monitoring() (err error) {
 	if err != nil {
 		return err
 	}
-	timelines := station.New(station.Config{Accounts: a.accounts, Store: a.store, Options: station.Options{AliveTimeout: int64(a.cfg.Signals.AliveMinutes) * time.Minute.Milliseconds()}})
+	timelines := station.New(station.Config{Accounts: a.accounts, Store: a.store, Options: station.Options{
+		AliveTimeout: int64(a.cfg.Signals.AliveMinutes) * time.Minute.Milliseconds(),
+		Spread:       int64(a.cfg.Signals.SpreadMinutes) * time.Minute.Milliseconds(),
+	}})
 	a.floor = floor.New(floor.Config{
 		Store: a.store, Accounts: a.accounts, Signals: a.signals, History: a.history, Events: a.events, Clock: a.cfg.Clock, Log: a.log,
 		Notes:     a.board.Of,

@@ -13,8 +13,10 @@ import (
 	"opsmon/kv"
 )
 
-// silence is how long after a moment it is known whether a station was alive then, ms, with as much to spare.
-func silence(c *monitor.Config) int64 { return 2 * max(c.AliveTimeout, monitor.DefaultAliveTimeout) }
+// silence is how long after a moment it is known whether a station was alive then and made units, ms, with as much to spare.
+func silence(c *monitor.Config) int64 {
+	return 2 * max(c.SilentAfter(), c.SpreadWithin(), monitor.DefaultAliveTimeout)
+}
 
 // Rehearsed is what would have come of a stretch of a station's time.
 type Rehearsed struct {

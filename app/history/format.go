@@ -11,7 +11,7 @@ import (
 
 // format is that of what is kept of days: detail, issues and sums. It changes with any of theirs: then all of it is dropped
 // when the store is opened, and computed again as far as signals reach. States have their own.
-const format = 1
+const format = 2
 
 // formatKey is the one key of historyFormat.
 const formatKey = "format"

@@ -11,7 +11,7 @@ import (
 // formatDetail is the first byte of a day's detail. The end of its last segment follows, 8 bytes, then the compressed
 // payload. It changes whenever a field of monitor's Segment, Context, Minute, Part or Issue does: a value of another
 // format is computed again.
-const formatDetail byte = 2
+const formatDetail byte = 3
 
 const detailHead = 9
 
@@ -339,6 +339,7 @@ var partFields = []func(*monitor.Part) *int64{
 	func(p *monitor.Part) *int64 { return &p.Good }, func(p *monitor.Part) *int64 { return &p.Bad },
 	func(p *monitor.Part) *int64 { return &p.Other }, func(p *monitor.Part) *int64 { return &p.KWh },
 	func(p *monitor.Part) *int64 { return &p.KWhMs },
+	func(p *monitor.Part) *int64 { return &p.UnknownGood }, func(p *monitor.Part) *int64 { return &p.UnknownBad },
 }
 
 func (r *reader) minutes(start int64, all []*monitor.Context) []monitor.Minute {

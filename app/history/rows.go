@@ -15,8 +15,8 @@ import (
 // format is computed again. The moment up to which they hold what the detail holds follows, 8 bytes. Sums by hour are
 // compressed; those by day are not, as they are few and read by the hundred thousand.
 const (
-	formatHours byte = 2
-	formatDays  byte = 3
+	formatHours byte = 3
+	formatDays  byte = 4
 )
 
 const sumsHead = 9
@@ -27,7 +27,7 @@ const maxRows = 1 << 16
 // The fields of Terms by number: whole ones, then floating point ones, then flags.
 const (
 	wholes = len(oee.Terms{}.Times)*len(oee.Terms{}.Times[0]) + len(oee.Terms{}.Down)*len(oee.Terms{}.Down[0]) +
-		len(oee.Terms{}.Paused) + len(oee.Terms{}.Ran) + len(oee.Terms{}.Excluded) + 5
+		len(oee.Terms{}.Paused) + len(oee.Terms{}.Ran) + len(oee.Terms{}.Excluded) + 9
 	floats = 4 + len(oee.Terms{}.Cost)
 	flags  = 1 + len(oee.Terms{}.Priced) + len(oee.Terms{}.Unpriced)
 )
@@ -50,8 +50,16 @@ func whole(t *oee.Terms, i int) *int64 {
 		return &t.All
 	case 4:
 		return &t.RatedRun
+	case 5:
+		return &t.UnscheduledGood
+	case 6:
+		return &t.UnscheduledBad
+	case 7:
+		return &t.UnknownGood
+	case 8:
+		return &t.UnknownBad
 	}
-	i -= 5
+	i -= 9
 	if n := len(t.Down) * len(t.Down[0]); i < n {
 		return &t.Down[i/len(t.Down[0])][i%len(t.Down[0])]
 	} else {

@@ -26,7 +26,19 @@ type capture struct {
 	accrued     int64 // the sums hold time up to here
 	good, bad   reading
 	lastCounted int64 // when a completed cycle was last counted; 0: never
+	report      report
 }
+
+// report is what is known of the station's last count signals. Signals within reportTime are one report: a gateway may send good
+// and bad units, or the counters of two devices, one after another.
+type report struct {
+	at    int64 // of the last signal; 0: none came
+	start int64 // of the first signal
+	base  int64 // the last signal of the report before, ms; 0: there was none
+	batch int64 // the time from base to a signal with more than one cycle, ms; 0: the report has no such signal
+}
+
+const reportTime = 1000 // ms
 
 // reading is the last value of a running counter or a meter.
 type reading struct {
@@ -74,7 +86,7 @@ func (s *State) signal(g *Signal) (unit bool) {
 	return unit
 }
 
-// cycles counts what a signal says was made.
+// cycles counts what a signal says was made. Units that manual downtime keeps from counting still show the machine at work.
 func (s *State) cycles(g *Signal) bool {
 	var good, bad float64
 	if n := max(0, g.CompleteGood) + max(0, g.CompleteBad); g.Has&(HasCompleteGood|HasCompleteBad) != 0 && n > 0 {
@@ -92,8 +104,22 @@ func (s *State) cycles(g *Signal) bool {
 	if g.Has&HasCountBad != 0 {
 		bad += s.difference(&s.bad, g.CountBad)
 	}
-	unit, _, _ := s.count(micro(good*s.ctx.PartsPerCycle), micro(bad*s.ctx.PartsPerCycle), sourceMachine)
-	return unit
+	s.count(micro(good*s.ctx.PartsPerCycle), micro(bad*s.ctx.PartsPerCycle), sourceMachine)
+	s.reported(good + bad)
+	return micro(good) != 0 || micro(bad) != 0
+}
+
+// reported takes in that a count signal with so many cycles came.
+func (s *State) reported(cycles float64) {
+	r := &s.report
+	if r.at == 0 || s.now-r.start >= reportTime {
+		r.start, r.base, r.batch = s.now, r.at, 0
+	}
+	r.at = s.now
+	if cycles > 1 && r.base != 0 && s.now-r.base <= s.cfg.SpreadWithin() {
+		r.batch = s.now - r.base
+		s.spread(r.base, cycles)
+	}
 }
 
 // difference gives what a running counter or meter adds: nothing by its first value, and all of it after a reset.
@@ -180,12 +206,12 @@ func (s *State) accrue() {
 	}
 }
 
-// flush counts what speed and power added up to, where and while they hold, and tells whether that brought a unit.
-func (s *State) flush() (unit bool) {
+// flush counts what speed and power added up to, where and while they hold.
+func (s *State) flush() {
 	s.accrue()
 	if s.speedSum != 0 {
 		if s.cfg.SpeedToProductionRatio > 0 {
-			unit, _, _ = s.count(micro(max(0, s.speedSum*s.cfg.SpeedToProductionRatio/minute)), 0, sourceSpeed)
+			s.count(micro(max(0, s.speedSum*s.cfg.SpeedToProductionRatio/minute)), 0, sourceSpeed)
 		}
 		s.speedSum = 0
 	}
@@ -195,7 +221,11 @@ func (s *State) flush() (unit bool) {
 		p.KWhMs += s.kwMs
 		s.kwSum, s.kwMs = 0, 0
 	}
-	return unit
+}
+
+// flows reports whether units arise by speed at s.now, all the time.
+func (s *State) flows() bool {
+	return s.speedKnown && s.speed > 0 && s.cfg.SpeedToProductionRatio > 0 && !s.cfg.MeterOnly
 }
 
 // errorCode notes the machine's own error, which is the cause of the stop it falls in when it is a reason for one.
@@ -204,8 +234,9 @@ func (s *State) errorCode(code string) {
 	if !slices.Contains(s.minute.ErrorCodes, code) {
 		s.minute.ErrorCodes = append(s.minute.ErrorCodes, code)
 	}
-	if s.stop.active && s.stop.cause == "" && s.cfg.Causes[code] {
-		s.stop.cause = code
+	if s.cfg.Causes[code] {
+		s.mark(mark{at: s.now, rule: s.told, cause: code})
+		s.settle()
 	}
 }
 
@@ -234,9 +265,9 @@ func (s *State) tallyNow() *tally {
 	return &s.unscheduled
 }
 
-// count adds units, millionths, and tells whether there were any that show the machine at work, and which it left out: in
-// manual downtime all, and past the maximum the rest.
-func (s *State) count(good, bad int64, from source) (unit bool, restGood, restBad int64) {
+// count adds units, millionths, and tells whether they are of the source that counts, and which it left out: in manual downtime
+// all, and past the maximum the rest.
+func (s *State) count(good, bad int64, from source) (counts bool, restGood, restBad int64) {
 	if good == 0 && bad == 0 || s.manual.Start != 0 {
 		return false, good, bad
 	}
@@ -248,7 +279,10 @@ func (s *State) count(good, bad int64, from source) (unit bool, restGood, restBa
 		}
 	}
 	p := s.part()
-	unit = from != sourceOperator || good > 0 && t.source == sourceOperator
+	counts = good > 0 && from == t.source
+	if counts && from == sourceOperator {
+		s.countedByHand()
+	}
 	if from != t.source {
 		p.Other = add(p.Other, good)
 		good = 0
@@ -265,13 +299,16 @@ func (s *State) count(good, bad int64, from source) (unit bool, restGood, restBa
 		good, bad = keptGood, keptBad
 	}
 	s.put(good, bad)
-	return unit, restGood, restBad
+	return counts, restGood, restBad
 }
 
 // put records units, millionths; fewer than none are taken away, of which there must be as many.
 func (s *State) put(good, bad int64) {
 	p, t := s.part(), s.tallyNow()
 	p.Good, p.Bad = add(p.Good, good), add(p.Bad, bad)
+	if !s.known() {
+		p.UnknownGood, p.UnknownBad = add(p.UnknownGood, good), add(p.UnknownBad, bad)
+	}
 	t.recorded, t.recordedIn = add(t.recorded, good), add(t.recordedIn, bad)
 	s.checkQuantity(t)
 }
@@ -336,8 +373,10 @@ type Part struct {
 	Ctx       *Context
 	Good, Bad int64
 	Other     int64 // good units of a source that is not the schedule's: shown, not added
-	KWh       int64
-	KWhMs     int64 // the time that KWh is of; it may begin before the minute. Without it and KWh nothing is known of energy
+	// UnknownGood and UnknownBad are those of Good and Bad that people entered while nothing was known of the station.
+	UnknownGood, UnknownBad int64
+	KWh                     int64
+	KWhMs                   int64 // the time that KWh is of; it may begin before the minute. Without it and KWh nothing is known of energy
 }
 
 // Minute is what was measured in a minute: facts that no later finding about stops or silence changes.
@@ -383,9 +422,9 @@ func (s *State) part() *Part {
 	return &s.minute.Parts[len(s.minute.Parts)-1]
 }
 
-// endMinute closes the minute that ends at s.now, and tells whether its speed brought a unit.
-func (s *State) endMinute() (unit bool) {
-	unit = s.flush()
+// endMinute closes the minute that ends at s.now.
+func (s *State) endMinute() {
+	s.flush()
 	if m := &s.minute; m.measured() {
 		s.out.Minutes = append(s.out.Minutes, *m)
 	}
@@ -393,5 +432,4 @@ func (s *State) endMinute() (unit bool) {
 	if s.speedKnown || s.kwKnown && s.energy == energyPower {
 		s.openMinute()
 	}
-	return unit
 }

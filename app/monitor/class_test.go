@@ -14,6 +14,7 @@ func TestClasses(t *testing.T) {
 	production := func(c *monitor.Config) { c.DowntimeMode = monitor.DowntimeProduction }
 	holdOn := func(c *monitor.Config) { c.HoldOn = 3 * minute }
 	early := pattern(t, "Early 06:00 8h")
+	bySpeed := func(c *monitor.Config) { c.SpeedToProductionRatio = 1 }
 	for _, tt := range []struct {
 		name     string
 		config   []change
@@ -83,8 +84,34 @@ func TestClasses(t *testing.T) {
 			"06:00 idle+, 06:05 downtime+, 06:11 idle+, 06:20"},
 		{"a machine that runs without making any is stopped; one that starts is not", []change{production}, "06:00", "06:12", []string{"alive 06:00 06:12", "06:00 start S sku=A", "06:00 productive on", "06:05 productive off", "06:06 productive on", "06:07 good 1", "06:08 good 1"},
 			"06:00 downtime+, 06:06 productive+, 06:08 downtime+, 06:12"},
-		{"what speed made until something changes is a unit then", []change{production, func(c *monitor.Config) { c.SpeedToProductionRatio = 1 }}, "06:00", "06:10", []string{"alive 06:00 06:10", "06:00 start S sku=A", "06:00 speed 10", "06:01:20 link up", "06:01:20 speed 0"},
-			"06:00 idle+, 06:01:20 downtime+, 06:10"},
+		{"units by speed arise all the while", []change{production, bySpeed}, "06:00", "08:00", []string{"06:00 start S sku=A minute=10", "every 1m 06:00 08:00 speed 10"},
+			"06:00 idle+, 08:00"},
+		{"and a stop begins where the machine stopped", []change{production, bySpeed}, "06:00", "08:00", []string{"alive 06:00 08:00", "06:00 start S sku=A minute=10", "06:00 speed 10", "07:40:15 speed 0", "07:50:45 speed 10"},
+			"06:00 idle+, 07:40:15 downtime+, 07:50:45 idle+, 08:00"},
+		{"by utilisation too", []change{bySpeed, func(c *monitor.Config) { c.UtilisationThreshold = 5 * minute }}, "06:00", "08:00", []string{"alive 06:00 08:00", "06:00 start S sku=A minute=10", "06:00 productive on", "06:00 speed 10", "07:40:15 speed 0", "07:40:15 productive off", "07:50:45 speed 10", "07:50:45 productive on"},
+			"06:00 productive+, 07:40:15 downtime+, 07:50:45 productive+, 08:00"},
+		{"and with silence they end", []change{production, bySpeed, func(c *monitor.Config) { c.AlwaysConnected = true }}, "06:00", "08:00", []string{"06:00 start S sku=A minute=10", "every 1m 06:00 06:30:01 speed 10", "every 1m 07:30 08:00 speed 10"},
+			"06:00 idle+, 06:30 downtime+, 07:30 idle+, 08:00"},
+		{"the units of a minute are its cycles", []change{production}, "06:00", "08:00", []string{"06:00 start S sku=A minute=10", "every 1m 06:00 08:00 good 10"},
+			"06:00 idle+, 08:00"},
+		{"of a counter as well", []change{production}, "06:00", "06:05", []string{"06:00 start S sku=A minute=10", "06:00 count 100", "06:01 count 110", "06:02 count 117", "06:03 count 117", "06:04 count 127", "06:05 count 137"},
+			"06:00 idle+, 06:02 downtime+, 06:03:06 idle+, 06:05"},
+		{"too few are stops between them", []change{production}, "06:00", "06:03", []string{"06:00 start S sku=A minute=10", "06:00 good 10", "06:01 good 10", "06:02 good 2", "06:03 good 10"},
+			"06:00 idle+, 06:01 downtime+, 06:02 idle+, 06:03"},
+		{"good and bad of one moment are one report", []change{production}, "06:00", "06:03:30", []string{"06:00 start S sku=A minute=10", "every 1m 06:00 06:04 bad 1", "every 1m 06:00:00.020 06:04 good 9"},
+			"06:00 idle+, 06:03:30"},
+		{"over more than five minutes nothing is spread", []change{production}, "06:00", "06:12", []string{"alive 06:00 06:12", "06:00 start S sku=A minute=10", "06:00 good 10", "06:05:00.001 good 50", "06:10:00.001 good 50", "06:12 good 20"},
+			"06:00 downtime+, 06:05:00.001 idle+, 06:12"},
+		{"or what is set", []change{production, func(c *monitor.Config) { c.Spread = minute }}, "06:00", "06:03", []string{"alive 06:00 06:03", "06:00 start S sku=A minute=10", "06:00 good 10", "06:01 good 10", "06:02:00.001 good 10", "06:03 good 10"},
+			"06:00 idle+, 06:01 downtime+, 06:02:00.001 idle+, 06:03"},
+		{"a schedule that ends in between has its share", []change{production}, "06:00", "06:04", []string{"alive 06:00 06:04", "06:00 start S sku=A minute=10", "every 1m 06:00 06:05 good 10", "06:01:30 end S", "06:02:20 start T sku=A minute=10"},
+			"06:00 idle+, 06:01:30 idle, 06:02:20 idle+, 06:04"},
+		{"more than can be placed one by one", []change{production}, "06:00", "06:04", []string{"06:00 start S sku=A minute=30000", "06:00 good 1", "06:01 good 30000", "06:02 good 15000", "06:03 good 30000", "06:04 good 20000"},
+			"06:00 idle+, 06:01 downtime+, 06:02 idle+, 06:04"},
+		{"always connected: silence is stopped by speed too", []change{func(c *monitor.Config) {
+			c.DowntimeMode, c.UtilisationThreshold, c.AlwaysConnected = monitor.DowntimeLineSpeed, 5*minute, true
+		}}, "06:00", "12:00", []string{"06:00 start S sku=A", "every 1m 06:00 06:10:01 speed 10", "11:50 rssi -50", "11:52 speed 10", "alive 11:52 12:00"},
+			"06:00 idle+, 06:10 downtime+, 11:52 idle+, 12:00"},
 		{"speed under the threshold", []change{func(c *monitor.Config) {
 			c.DowntimeMode, c.StoppedSpeed, c.UtilisationThreshold = monitor.DowntimeLineSpeed, 10, 5*minute
 		}}, "06:00", "06:30", []string{"alive 06:00 06:30", "06:00 start S sku=A", "06:08 speed 20", "06:10 speed 9", "06:14:59 speed 10", "06:20 speed 9.9", "06:26 speed 10"},
@@ -101,8 +128,17 @@ func TestClasses(t *testing.T) {
 
 		{"manual downtime is downtime in any shift time", []change{early}, "05:00", "09:00", []string{"alive 05:00 09:00", "05:30 manual on mould", "07:00 manual off", "08:00 productive on"},
 			"05:00 out, 06:00 downtime(mould), 07:00 idle, 08:00 productive, 09:00"},
-		{"and ends a stop; the time after it counts anew", []change{func(c *monitor.Config) { c.UtilisationThreshold = 30 * minute }}, "06:00", "08:00", []string{"alive 06:00 08:00", "06:00 start S sku=A", "06:20 manual on mould", "06:40 manual off", "07:05 productive on"},
-			"06:00 idle+, 06:20 downtime+(mould), 06:40 idle+, 07:05 productive+, 08:00"},
+		{"and a stop that it lies in is judged whole", []change{func(c *monitor.Config) { c.UtilisationThreshold = 30 * minute }}, "06:00", "08:00", []string{"alive 06:00 08:00", "06:00 start S sku=A", "06:20 manual on mould", "06:40 manual off", "07:05 productive on"},
+			"06:00 downtime+, 06:20 downtime+(mould), 06:40 downtime+, 07:05 productive+, 08:00"},
+		{"which is too short is none", []change{func(c *monitor.Config) { c.UtilisationThreshold = 30 * minute }}, "06:00", "08:00", []string{"alive 06:00 08:00", "06:00 start S sku=A", "06:05 manual on mould", "06:20 manual off", "06:29 productive on"},
+			"06:00 idle+, 06:05 downtime+(mould), 06:20 idle+, 06:29 productive+, 08:00"},
+		{"from 97 to 114 min, with manual downtime from 100 to 110: 17 min", []change{func(c *monitor.Config) { c.UtilisationThreshold = 5 * minute }}, "06:00", "08:00", []string{"alive 06:00 08:00", "06:00 start S sku=A", "06:00 productive on", "07:37 productive off", "07:40 manual on mould", "07:50 manual off", "07:54 productive on"},
+			"06:00 productive+, 07:37 downtime+, 07:40 downtime+(mould), 07:50 downtime+, 07:54 productive+, 08:00"},
+		{"so is a slow period", []change{func(c *monitor.Config) { c.SlowThreshold = 5 * minute }}, "06:00", "06:30", []string{"alive 06:00 06:30", "06:00 start S sku=A speed=100", "06:00 productive on", "06:00 speed 100", "06:07 speed 50", "06:10 manual on mould", "06:20 manual off", "06:24 speed 100"},
+			"06:00 productive+, 06:07 slow+, 06:10 downtime+(mould), 06:20 slow+, 06:24 productive+, 06:30"},
+		{"units that it keeps from counting show the machine at work", []change{production}, "06:00", "06:10", []string{"alive 06:00 06:10", "06:00 start S sku=A", "every 1m 06:00:30 06:10 good 1", "06:03 manual on mould", "06:05 manual off"},
+			"06:00 idle+, 06:03 downtime+(mould), 06:05 idle+, 06:10"},
+		{"it is downtime without data too", nil, "06:00", "08:00", []string{"06:00 start S sku=A", "06:20 manual on mould", "06:50 manual off"}, "06:00 noData+, 06:20 downtime+(mould), 06:50 noData+, 08:00"},
 
 		{"under 80 % of the speed target for a minute is slow", nil, "06:00", "06:10", []string{"alive 06:00 06:10", "06:00 start S sku=A speed=100", "06:00 productive on", "06:01 speed 100", "06:02 speed 79.9", "06:02:59.999 speed 80", "06:04 speed 79", "06:07 speed 90"},
 			"06:00 productive+, 06:04 slow+, 06:07 productive+, 06:10"},

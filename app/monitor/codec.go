@@ -9,7 +9,7 @@ import (
 )
 
 // version is of the encoding below; it changes with every field, and older ones are then computed again from the log.
-const version = 4
+const version = 5
 
 // ErrVersion says that a state was written by a program that keeps other fields: the station is to be computed again from
 // the log.
@@ -216,14 +216,14 @@ func (c *coder) context(p **Context) {
 
 func (c *coder) state(s *State) {
 	c.config(&s.cfg)
-	for _, v := range []*int64{&s.now, &s.last, &s.lastSign, &s.shift.Start, &s.shiftUntil, &s.statusSince} {
+	for _, v := range []*int64{&s.now, &s.last, &s.lastSign, &s.shift.Start, &s.shiftUntil, &s.statusSince, &s.freed, &s.hand.from} {
 		c.int(v)
 	}
 	small(c, &s.lastKind)
 	small(c, &s.status)
 	small(c, &s.shift.Day)
 	c.text(&s.shift.Name)
-	c.bits(&s.silent, &s.inShift, &s.broken, &s.produces, &s.minuteOpen)
+	c.bits(&s.silent, &s.heard, &s.hand.sure, &s.inShift, &s.broken, &s.produces, &s.minuteOpen)
 	list(c, &s.links, c.text)
 	list(c, &s.pending, c.input)
 	c.context(&s.ctx)
@@ -232,8 +232,9 @@ func (c *coder) state(s *State) {
 	c.tally(&s.unscheduled)
 	c.issue(&s.manual)
 	c.capture(&s.capture)
-	c.candidate(&s.stop)
+	c.search(&s.search)
 	c.candidate(&s.slow)
+	list(c, &s.ended, c.issue)
 	list(c, &s.tail, c.segment)
 	c.segment(&s.held)
 	c.minute(&s.minute)
@@ -279,6 +280,9 @@ func (c *coder) issue(i *Issue) {
 }
 
 func (c *coder) capture(p *capture) {
+	for _, v := range []*int64{&p.report.at, &p.report.start, &p.report.base, &p.report.batch} {
+		c.int(v)
+	}
 	c.bits(&p.on, &p.speedKnown, &p.kwKnown, &p.kwSent, &p.meter.known, &p.good.known, &p.bad.known)
 	small(c, &p.energy)
 	for _, v := range []*int64{&p.holdUntil, &p.kwSentAt, &p.meter.at, &p.interval, &p.accrued, &p.kwMs, &p.good.at, &p.bad.at, &p.lastCounted} {
@@ -287,6 +291,33 @@ func (c *coder) capture(p *capture) {
 	for _, f := range []*float64{&p.rawSpeed, &p.speed, &p.speedSum, &p.kw, &p.kwSum, &p.meter.value, &p.good.value, &p.bad.value} {
 		c.float(f)
 	}
+}
+
+func (c *coder) search(p *search) {
+	c.candidate(&p.stop)
+	c.rule(&p.rule)
+	c.rule(&p.told)
+	c.int(&p.searched)
+	c.int(&p.busy)
+	list(c, &p.marks, func(m *mark) {
+		c.int(&m.at)
+		c.rule(&m.rule)
+		c.bits(&m.broken, &m.unit, &m.rising)
+		c.text(&m.cause)
+		c.int(&m.batch.left)
+		c.int(&m.batch.to)
+		c.float(&m.batch.step)
+		c.float(&m.batch.cycle)
+		if m.batch.left < 0 || m.batch.left > mostPlaced {
+			c.fail("%d units are placed", m.batch.left)
+		}
+	})
+}
+
+func (c *coder) rule(p *rule) {
+	c.context(&p.ctx)
+	c.bits(&p.may, &p.gap, &p.anyStop)
+	c.int(&p.need)
 }
 
 func (c *coder) candidate(p *candidate) {
@@ -312,7 +343,7 @@ func (c *coder) minute(m *Minute) {
 	c.int(&m.Start)
 	list(c, &m.Parts, func(p *Part) {
 		c.context(&p.Ctx)
-		for _, v := range []*int64{&p.Good, &p.Bad, &p.Other, &p.KWh, &p.KWhMs} {
+		for _, v := range []*int64{&p.Good, &p.Bad, &p.Other, &p.UnknownGood, &p.UnknownBad, &p.KWh, &p.KWhMs} {
 			c.int(v)
 		}
 	})

@@ -66,6 +66,7 @@ type Config struct {
 	Calendar *calendar.Calendar
 
 	AliveTimeout    int64 // ms of silence after which a station is disconnected, LeastAliveTimeout or more; 0: DefaultAliveTimeout
+	Spread          int64 // ms, DefaultSpread where 0: within it the units of a signal are spread since the count signal before
 	AlwaysConnected bool
 	SchedulingOnly  bool // no capture, never disconnected
 	MeterOnly       bool // electrical signals alone
@@ -121,6 +122,9 @@ const (
 	// least is what can be set (signals.aliveMinutes).
 	DefaultAliveTimeout = 5 * minute
 	LeastAliveTimeout   = minute
+	// DefaultSpread is how far back a signal's units are spread for detection by production where nothing else is set, ms
+	// (signals.spreadMinutes).
+	DefaultSpread = 5 * minute
 	// slowPercent of the line speed target is the speed under which a station runs slowly.
 	slowPercent = 80
 	// longest is more than any threshold that can pass, ms; it keeps sums of times from running over.
@@ -150,6 +154,14 @@ func (c *Config) SilentAfter() int64 {
 		return c.AliveTimeout
 	}
 	return DefaultAliveTimeout
+}
+
+// SpreadWithin is how far back the units of a signal may have been made, where stops are found by production, ms.
+func (c *Config) SpreadWithin() int64 {
+	if c.Spread > 0 {
+		return c.Spread
+	}
+	return DefaultSpread
 }
 
 // shownSpeed gives the speed as people see it.

@@ -1,5 +1,10 @@
 package monitor
 
+import (
+	"cmp"
+	"slices"
+)
+
 // candidate is time that may turn out to be a stop or a slow period, or has.
 type candidate struct {
 	active     bool
@@ -10,16 +15,18 @@ type candidate struct {
 	ctx        *Context // when it started
 }
 
-// due gives when the candidate has lasted long enough.
-func (c *candidate) due() int64 {
-	if !c.active || c.registered {
-		return never
+// pass lets time pass up to a moment.
+func (c *candidate) pass(at int64) {
+	if c.active && !c.registered && at-c.start >= min(c.need, longest) {
+		c.registered = true
 	}
-	return c.start + min(c.need, longest)
 }
 
-// known tells whether anything is known of the machine.
-func (s *State) known() bool { return !s.silent || s.cfg.AlwaysConnected }
+// known tells whether anything is known of the station.
+func (s *State) known() bool { return s.heardNow() || s.hand.sure }
+
+// heardNow reports whether the station's devices are heard, or silence is to be taken for a machine that stands.
+func (s *State) heardNow() bool { return !s.silent || s.cfg.AlwaysConnected }
 
 // isProductive tells whether the machine produces at s.now, by the station's mode.
 func (s *State) isProductive() bool {
@@ -42,104 +49,115 @@ func (s *State) isProductive() bool {
 	return s.on
 }
 
-// stopped tells whether time from s.now on may become a stop, and how long it must last.
-func (s *State) stopped(productive bool) (may bool, need int64) {
+// stopped gives the rule by which time from s.now on may become a stop. Manual downtime does not matter: a stop that it lies in
+// is one, and its time is cut afterwards.
+func (s *State) stopped(productive bool) rule {
 	c := s.cfg
-	if s.ctx.Kind != Production || !s.known() || s.manual.Start != 0 || c.SchedulingOnly || c.MeterOnly {
-		return false, 0
-	}
+	r := rule{ctx: s.ctx, gap: c.DowntimeMode == DowntimeProduction, anyStop: c.AnyStop}
 	switch c.DowntimeMode {
 	case DowntimeProduction:
-		may, need = true, s.ctx.UnitGap+1 // longer than
+		r.may, r.need = true, s.ctx.UnitGap+1 // longer than
 	case DowntimeUtilisation:
-		may, need = !productive, c.UtilisationThreshold
+		r.may, r.need = !productive, c.UtilisationThreshold
 	case DowntimeLineSpeed:
-		may, need = s.speedKnown && !c.running(s.speed), c.UtilisationThreshold
+		// Of a station that is always connected, silence says that it stands until its speed is sent again.
+		r.may, r.need = s.speedKnown && !c.running(s.speed) || !s.speedKnown && c.AlwaysConnected, c.UtilisationThreshold
+	}
+	if s.ctx.Kind != Production || !s.heardNow() || s.flows() || c.SchedulingOnly || c.MeterOnly {
+		r.may = false
 	}
 	if c.AnyStop {
-		need = 0
+		r.need = 0
 	}
-	return may, need
+	return r
 }
 
 // isSlow tells whether the machine runs, but under the share of its line speed target, where that matters.
 func (s *State) isSlow() bool {
 	c := s.cfg
 	return s.speedKnown && s.ctx.LineSpeedTarget > 0 && s.speed*100 < slowPercent*s.ctx.LineSpeedTarget && c.running(s.speed) &&
-		s.ctx.InShift && s.ctx.Kind != NonProduction && s.known() && s.manual.Start == 0 && !c.SchedulingOnly && !c.MeterOnly
+		s.ctx.InShift && s.ctx.Kind != NonProduction && s.heardNow() && !c.SchedulingOnly && !c.MeterOnly
 }
 
-// refresh finds out what s.now changed: it ends and starts stops and slow periods, registers those that have lasted long
-// enough, and cuts the time line where its class changes. unit tells that a unit was made at s.now.
+// refresh finds out what s.now changed: it looks for stops and slow periods, and cuts the time line where its class changes.
+// unit tells that a unit was made at s.now.
 func (s *State) refresh(unit bool) {
 	productive := s.isProductive()
 	rising := productive && !s.produces
 	s.produces = productive
-
-	may, need := s.stopped(productive)
-	// What merely may become a stop for want of units is not disturbed by a machine that starts to run without making any.
-	over := s.broken || !may || unit || rising && (s.stop.registered && !s.cfg.AnyStop || s.cfg.DowntimeMode != DowntimeProduction)
-	s.stop = s.track(s.stop, over, may, need, IssueStop)
+	s.mark(mark{at: s.now, rule: s.stopped(productive), broken: s.broken, unit: unit, rising: rising})
 	slow := s.isSlow()
-	s.slow = s.track(s.slow, s.broken || !slow, slow, s.cfg.SlowThreshold, IssueSlow)
+	s.slow.pass(s.now)
+	if s.slow.active && (s.broken || !slow) {
+		s.end(&s.slow, IssueSlow, s.now)
+	}
+	if slow && !s.slow.active {
+		s.slow = candidate{active: true, start: s.now, ctx: s.ctx}
+	}
+	s.slow.need = s.cfg.SlowThreshold
+	s.slow.pass(s.now)
 	s.broken = false
-
+	s.settle()
 	s.cut(s.flags())
 	s.release()
 	s.updateStatus()
 }
 
-// track takes a candidate one step on.
-func (s *State) track(c candidate, over, may bool, need int64, t IssueType) candidate {
-	if c.active && over {
-		s.end(c, t)
-		c = candidate{}
+// end closes a candidate at a moment; one that was registered was an issue.
+func (s *State) end(c *candidate, t IssueType, at int64) {
+	if c.registered && c.start < at {
+		s.close(Issue{Type: t, Start: c.start, End: at, Cause: c.cause, Production: c.ctx.Production, SKU: c.ctx.SKU})
+		s.line(c, t, at)
+		s.freed = max(s.freed, at)
 	}
-	if may && !c.active {
-		c = candidate{active: true, start: s.now, ctx: s.ctx}
-		s.split()
-	}
-	c.need = need
-	if c.active && !c.registered && s.now-c.start >= c.need {
-		c.registered = true
-		for i := len(s.tail) - 1; i >= 0 && s.tail[i].Start >= c.start; i-- {
-			*s.tail[i].mark(t) = c.start
-		}
-	}
-	return c
+	*c = candidate{}
 }
 
-// end closes a candidate at s.now; one that was registered was an issue.
-func (s *State) end(c candidate, t IssueType) {
-	if !c.registered || c.start == s.now {
-		return
-	}
-	s.out.Issues = append(s.out.Issues, Issue{Type: t, Start: c.start, End: s.now, Cause: c.cause, Production: c.ctx.Production, SKU: c.ctx.SKU})
-	s.name(c, t)
-}
-
-// name puts a stop's cause on its time.
-func (s *State) name(c candidate, t IssueType) {
-	if t != IssueStop || c.cause == "" {
-		return
-	}
-	for i := len(s.tail) - 1; i >= 0 && s.tail[i].Start >= c.start; i-- {
-		if s.tail[i].Stop == c.start {
-			s.tail[i].Cause = c.cause
+// line marks the time of an issue, up to a moment, as its own, and puts a stop's cause on it but where manual downtime has one.
+func (s *State) line(c *candidate, t IssueType, to int64) {
+	first, end := s.splitAt(c.start), s.splitAt(to)
+	for i := first; i < end; i++ {
+		g := &s.tail[i]
+		*g.mark(t) = c.start
+		if t == IssueStop && g.Manual == 0 {
+			g.Cause = c.cause
 		}
 	}
+}
+
+// close notes an issue that ended. Others that ended before it may still be found.
+func (s *State) close(i Issue) {
+	at, _ := slices.BinarySearchFunc(s.ended, i, func(a, b Issue) int {
+		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Type, b.Type))
+	})
+	s.ended = slices.Insert(s.ended, at, i)
 }
 
 // flags gives the segment that starts at s.now.
 func (s *State) flags() Segment {
-	g := Segment{Start: s.now, End: s.now, Ctx: s.ctx, Productive: s.produces, Known: s.known(), Manual: s.manual.Start, Cause: s.manual.Cause}
-	if s.stop.registered {
-		g.Stop = s.stop.start
+	return Segment{Start: s.now, End: s.now, Ctx: s.ctx, Productive: s.produces, Known: s.known(), Manual: s.manual.Start, Cause: s.manual.Cause}
+}
+
+// splitAt cuts the time line at a moment, up to s.now, and gives the number of the segment that starts there.
+func (s *State) splitAt(t int64) int {
+	if t >= s.now {
+		s.split()
+		return len(s.tail) - 1
 	}
-	if s.slow.registered {
-		g.Slow = s.slow.start
+	i := len(s.tail) - 1
+	for i > 0 && s.tail[i].Start > t {
+		i--
 	}
-	return g
+	if s.tail[i].Start >= t {
+		return i
+	}
+	if i == len(s.tail)-1 {
+		s.tail[i].End = s.now // the open one
+	}
+	part := s.tail[i]
+	s.tail[i].End, part.Start = t, t
+	s.tail = slices.Insert(s.tail, i+1, part)
+	return i + 1
 }
 
 // split starts another segment at s.now, equal to the open one for the time being.

@@ -16,14 +16,15 @@
 //
 // # The class of a millisecond
 //
-// Every millisecond has one class, the first that fits: OutOfShift, NoData, Downtime, Slow, Productive, Idle. Beside it
+// Every millisecond has one class, the first that fits: OutOfShift, Downtime that people reported (manual), NoData, Downtime,
+// Slow, Productive, Idle. Beside it
 // stands what the time was planned for, its Kind: nothing, a production schedule, or a non-production one. Both of the
 // latter are found inside shifts alone; a schedule with ExtendShift makes its time shift time. So shift time and
 // OutOfShift add up to the whole, and Times keeps every pair of kind and class.
 //
 // # What is only known later
 //
-// Two things are found out after the fact, and both are kept apart from what is settled.
+// Four things are found out after the fact, and all are kept apart from what is settled.
 //
 // Silence. A station is disconnected when nothing came for five minutes (Config.AliveTimeout), and no data then runs from the
 // last sign of life. So a state settles up to the last sign of life and no further; inputs that are none wait. The next sign, or the
@@ -31,7 +32,16 @@
 // copy, taking the station to be alive.
 //
 // Stops and slow periods. They are registered when their threshold passes, and start where they began. The segments since
-// then wait in the state until it is decided; a stop's wait until it ends, for the cause that an error code may give it.
+// then wait in the state until it is decided, and get the mark and cause when it ends.
+//
+// When units were made. A gateway may tell the units of a minute in one signal. Where stops are found by production, the cycles
+// of a signal are placed evenly over the time since the station's last count signal, when that is at most five minutes
+// (Config.Spread); counts stay at their signal. So the search for stops (type search) goes through what happened no further than
+// the last count signal until the next comes, or the five minutes have passed. View goes on to its moment, taking it that no
+// more units come; of a station whose last report had several cycles only when the next one is half as late again as that took.
+//
+// Who counts. At a station of which no device was heard for a day, or ever, a production schedule may be counted by people. Its
+// first entry that counts makes it known from its start to its end; until then its segments wait. A sign of life ends that.
 //
 // State.Final is the moment before which nothing is open. What View shows after it may come out differently the next
 // time: the windows from there on are to be made again. An input that belongs before what a state has taken in is ErrLate:
@@ -45,14 +55,22 @@
 //
 //   - What falls due at a moment comes before the inputs of that moment: a stop of exactly the threshold is one.
 //   - Time without data is no part of a stop: it ends a stop at the last sign of life, and what was registered only because
-//     nobody knew of the silence yet is taken back. After it a stop needs its threshold again. The same holds for manual
-//     downtime, for the end of a shift (also where the next follows at once) and of a schedule.
+//     nobody knew of the silence yet is taken back. After it a stop needs its threshold again. The same holds for the end of
+//     a shift (also where the next follows at once) and of a schedule.
+//   - Manual downtime cuts no stop or slow period: they are judged by the machine's own signals as if it were not there. Its
+//     time is part of both, and counts once, with its own cause. Units that it keeps from counting show the machine at work.
 //   - A unit also starts the time anew that may become a stop, in every mode. With detection by production a machine that
 //     starts to run ends a stop but not the wait for units: one that runs and makes nothing is stopped.
+//   - Units by speed arise all the time that the speed is above 0, in every mode, though they are counted by the minute.
+//   - Count signals within a second are one report, as good and bad units may come one after another. A signal with more than 600
+//     cycles has 600 moments; between them units are taken to come as the cycles did.
+//   - What people count by hand is known, but no stop is found there: there is no machine that tells. A stop has to be reported.
+//     Units that people enter while nothing is known of a station stay in its counts and in no ratio (Part.UnknownGood); what a
+//     device tells is known by that.
 //   - A machine is slow only while it runs: while its speed is not that of a stop.
 //   - Power and speed end with silence, the productive signal holds on after it. On a station that is always connected
-//     silence makes the machine "stopped" from the last sign of life until it says productive again; hold-on time runs out
-//     by itself.
+//     silence makes the machine "stopped" from the last sign of life until it says productive, or sends its speed, again;
+//     hold-on time runs out by itself.
 //   - Units made while a non-production schedule runs are not those of the schedule beneath it.
 //   - Operators' entries count as units for stop detection only where the operator is the source of the count.
 //   - A total never falls below zero, whatever later facts make of an entry that was right when it was made (a late batch, a

@@ -27,8 +27,8 @@ func Explain(segments []Segment, findings []Finding) []Segment {
 		var about []Finding
 		cuts := []int64{g.Start, g.End}
 		for _, f := range findings {
-			if f.Type == IssueSlow && g.Class() != Slow {
-				continue // downtime that lies over a slow period has its own cause
+			if f.Type == IssueSlow && g.Class() != Slow || f.Type == IssueStop && g.Manual != 0 {
+				continue // downtime that lies over a slow period has its own cause, and so has manual downtime over a stop
 			}
 			if start := *g.mark(f.Type); start != 0 && start == f.Issue && f.Start < g.End && f.End > g.Start {
 				about = append(about, f)

@@ -25,11 +25,11 @@ func TestExcluded(t *testing.T) {
 		excluded string
 		line     string
 	}{
-		{"a stop, whole", []monitor.Finding{out(monitor.IssueStop, "06:00")}, "06:00-06:20(jam)", "06:00 downtime+(jam), 06:20 productive+, 06:30 slow+, 06:40 productive+, 07:00 downtime+(mould), 07:39 noData+, 07:50 downtime+(mould), 08:00 out, 08:30"},
+		{"a stop, whole", []monitor.Finding{out(monitor.IssueStop, "06:00")}, "06:00-06:20(jam)", "06:00 downtime+(jam), 06:20 productive+, 06:30 slow+, 06:40 productive+, 07:00 downtime+(mould), 08:00 out, 08:30"},
 		{"with a cause that people found", []monitor.Finding{out(monitor.IssueStop, "06:00"), {Type: monitor.IssueStop, Issue: clock(t, "06:00"), Start: clock(t, "06:05"), End: clock(t, "06:10"), Cause: "tool"}},
-			"06:00-06:05(jam) 06:05-06:10(tool) 06:10-06:20(jam)", "06:00 downtime+(jam), 06:05 downtime+(tool), 06:10 downtime+(jam), 06:20 productive+, 06:30 slow+, 06:40 productive+, 07:00 downtime+(mould), 07:39 noData+, 07:50 downtime+(mould), 08:00 out, 08:30"},
-		{"of manual downtime only what is downtime", []monitor.Finding{out(monitor.IssueManual, "07:00")}, "07:00-07:39(mould) 07:50-08:00(mould)", "06:00 downtime+(jam), 06:20 productive+, 06:30 slow+, 06:40 productive+, 07:00 downtime+(mould), 07:39 noData+, 07:50 downtime+(mould), 08:00 out, 08:30"},
-		{"a slow period is no stop", []monitor.Finding{out(monitor.IssueSlow, "06:30")}, "", "06:00 downtime+(jam), 06:20 productive+, 06:30 slow+, 06:40 productive+, 07:00 downtime+(mould), 07:39 noData+, 07:50 downtime+(mould), 08:00 out, 08:30"},
+			"06:00-06:05(jam) 06:05-06:10(tool) 06:10-06:20(jam)", "06:00 downtime+(jam), 06:05 downtime+(tool), 06:10 downtime+(jam), 06:20 productive+, 06:30 slow+, 06:40 productive+, 07:00 downtime+(mould), 08:00 out, 08:30"},
+		{"manual downtime, with data or without, in the shift", []monitor.Finding{out(monitor.IssueManual, "07:00")}, "07:00-07:39(mould) 07:39-07:50(mould) 07:50-08:00(mould)", "06:00 downtime+(jam), 06:20 productive+, 06:30 slow+, 06:40 productive+, 07:00 downtime+(mould), 08:00 out, 08:30"},
+		{"a slow period is no stop", []monitor.Finding{out(monitor.IssueSlow, "06:30")}, "", "06:00 downtime+(jam), 06:20 productive+, 06:30 slow+, 06:40 productive+, 07:00 downtime+(mould), 08:00 out, 08:30"},
 	} {
 		got := monitor.Explain(v.Segments, tt.findings)
 		var excluded []string

@@ -74,6 +74,8 @@ func generate(seed uint64, days int) plan {
 	}
 	// The machine runs and stands; while it is heard of it sends as it goes.
 	counter, hasCounter := 500.0, chance(40)
+	g := rand.New(rand.NewPCG(seed, 13))
+	gateway, gatewaySecond, perMinute := g.IntN(100) < 30, p.from+g.Int64N(60)*second, fullSpeed(cycle)
 	for at := p.from + between(0, 1800)*second; at < p.to; {
 		runs, length := chance(65), between(20, 2400)*second
 		end := min(at+length, p.to)
@@ -92,7 +94,7 @@ func generate(seed uint64, days int) plan {
 				signal(beat, monitor.Signal{Has: monitor.HasProductive, Productive: true})
 			}
 		}
-		for unit := at + cycle; runs && unit < end; unit += max(second, (cycle+between(-3, 6)*second)/second*second) {
+		for unit := at + cycle; runs && !gateway && unit < end; unit += max(second, (cycle+between(-3, 6)*second)/second*second) {
 			g := monitor.Signal{Has: monitor.HasCompleteGood, CompleteGood: 1}
 			switch {
 			case chance(4):
@@ -100,7 +102,7 @@ func generate(seed uint64, days int) plan {
 			case hasCounter:
 				counter++
 				if chance(1) {
-					counter = float64(r.IntN(3))
+					counter = float64(r.IntN(2)) // one unit at most: more are spread over moments that are no whole seconds
 				}
 				g = monitor.Signal{Has: monitor.HasCountGood, CountGood: counter}
 			}
@@ -108,6 +110,14 @@ func generate(seed uint64, days int) plan {
 			if chance(3) {
 				signal(unit+second, g) // a bounce
 			}
+		}
+		// A gateway tells each minute how many there were, though they be none.
+		for tick := at + mod(gatewaySecond-at, minute); gateway && tick < end; tick += minute {
+			n := 0.0
+			if runs {
+				n = perMinute[g.IntN(len(perMinute))]
+			}
+			signal(tick, monitor.Signal{Has: monitor.HasCompleteGood, CompleteGood: n})
 		}
 		at = end
 	}
@@ -144,6 +154,21 @@ func generate(seed uint64, days int) plan {
 	slices.SortStableFunc(p.inputs, func(a, b monitor.Input) int { return monitor.Compare(&a, &b) })
 	return p
 }
+
+// fullSpeed gives numbers of cycles in a minute that are at a whole second each when they are spread, for a machine with a cycle: the
+// greatest is its full speed, and lesser ones are as likely.
+func fullSpeed(cycle int64) []float64 {
+	full := max(1, minute/cycle)
+	list := []float64{float64(full), float64(full), float64(full)}
+	for n := int64(1); n < full; n++ {
+		if 60%n == 0 {
+			list = append(list, float64(n))
+		}
+	}
+	return list
+}
+
+func mod(a, b int64) int64 { return (a%b + b) % b }
 
 // garnish gives reasons of every kind to what is planned, and lets the machine tell what ails it.
 func garnish(p *plan, seed uint64) {

@@ -221,7 +221,7 @@ func TestByHand(t *testing.T) {
 			script:  []string{"alive 06:00 08:00", "06:00 productive on", "06:05 good 3", "06:30 productive off"},
 			line:    "06:00 productive, 06:30 idle, 08:00",
 			windows: []string{"06:05 productive=60000 good=3 bad=0 rssi=-60 [][][] UNKNOWN r1"},
-			oee:     "A 0/0?, P 0/0?, Q 3/3, coverage 0/0?",
+			oee:     "A 0/0?, P 0/0?, Q 0/0?, coverage 0/0?",
 		},
 		{
 			// Where all shift time is planned, the station's own rate of 2 a minute says what is due.

@@ -33,7 +33,11 @@ func (o *oracle) compareIssues(t *testing.T, v monitor.View) {
 				s.b = o.n
 			}
 			got = append(got, s)
-			if cause := o.cause[s.a]; typ != monitor.IssueSlow && i.Cause != cause {
+			cause := o.cause[s.a]
+			if typ == monitor.IssueStop {
+				cause = o.stopCause[s.a]
+			}
+			if typ != monitor.IssueSlow && i.Cause != cause {
 				t.Fatalf("the %s of %s has the cause %q, by the oracle %q", typ, show(i.Start), i.Cause, cause)
 			}
 		}
@@ -65,6 +69,9 @@ func (o *oracle) find() (findings []monitor.Finding, cause []string, out []bool)
 		at := func(sec int) int64 { return o.from + int64(sec)*second }
 		findings = append(findings, monitor.Finding{Type: typ, Issue: at(issue.a), Start: at(part.a), End: at(part.b), Cause: why, Excluded: excluded})
 		for t := part.a; t < part.b; t++ {
+			if typ == monitor.IssueStop && o.manual[t] {
+				continue // that has a cause of its own
+			}
 			if why != "" {
 				cause[t] = why
 			}
@@ -100,6 +107,8 @@ func (o *oracle) find() (findings []monitor.Finding, cause []string, out []bool)
 type expected struct {
 	ratio    map[oee.Profile][3][2]float64 // A, P, Q: numerator and denominator
 	coverage [2]float64
+	outside  [2]float64 // good and bad units without a schedule
+	unknown  [2]float64 // and those of time without data
 	rated    bool
 	lost     [oee.Losses][3]float64 // ms, units, money
 }
@@ -199,6 +208,14 @@ func (o *oracle) figures(a, b int, sku string, cause []string, out []bool) expec
 		if m.t < a || m.t >= b || sku != "" && m.sku != sku {
 			continue
 		}
+		if !m.scheduled {
+			e.outside[0], e.outside[1] = e.outside[0]+m.good, e.outside[1]+m.bad
+			continue
+		}
+		if !m.known {
+			e.unknown[0], e.unknown[1] = e.unknown[0]+m.good, e.unknown[1]+m.bad
+			continue
+		}
 		good, bad = good+m.good, bad+m.bad
 		worth, valued := oracleValues[m.sku]
 		if valued {
@@ -289,6 +306,10 @@ func (o *oracle) hold(t *testing.T, of string, terms *oee.Terms, want expected) 
 		if known {
 			near("the OEE of "+p.String(), f.OEE.Value, product)
 		}
+		near("good units without a schedule", float64(terms.UnscheduledGood)/monitor.Micro, want.outside[0])
+		near("bad units without a schedule", float64(terms.UnscheduledBad)/monitor.Micro, want.outside[1])
+		near("good units without data", float64(terms.UnknownGood)/monitor.Micro, want.unknown[0])
+		near("bad units without data", float64(terms.UnknownBad)/monitor.Micro, want.unknown[1])
 		near("what coverage knows", f.Coverage.Numerator, want.coverage[0])
 		near("what coverage is of", f.Coverage.Denominator, want.coverage[1])
 	}

@@ -13,8 +13,9 @@ import (
 // happens to know by then, as the machine does.
 type oracle struct {
 	plan
-	n           int // seconds
-	known       []bool
+	n           int    // seconds
+	heard       []bool // by its devices
+	known       []bool // or by the people who count there
 	silentFrom  []bool // a second with the last sign of life before silence
 	productive  []bool
 	rising      []bool
@@ -26,6 +27,7 @@ type oracle struct {
 	planned     []string  // "", "+", "-"
 	manual      []bool
 	unit        []bool
+	flow        []bool // units arise by speed
 	class       []string
 	good, bad   map[string]float64 // by schedule
 	other       map[string]float64
@@ -36,8 +38,9 @@ type oracle struct {
 	downtimeSec int
 	skus        map[string]string // by schedule
 
-	down, slow  []span   // stops and slow periods, whole
-	cause       []string // of downtime, as the machine or who stopped it by hand told
+	down, slow  []span         // stops and slow periods, whole
+	cause       []string       // of downtime, as the machine or who stopped it by hand told
+	stopCause   map[int]string // of a stop by its start, as the machine told
 	reasons     map[string]string
 	manualCause []string
 	made        []made
@@ -52,21 +55,25 @@ type made struct {
 	sku       string
 	good, bad float64
 	rate      float64 // units a minute; 0: none
+	scheduled bool    // in scheduled production
+	known     bool
 }
 
 func solve(p plan) *oracle {
 	o := &oracle{plan: p, n: int((p.to - p.from) / second)}
 	bools := func() []bool { return make([]bool, o.n) }
 	o.known, o.silentFrom, o.productive, o.rising, o.manual, o.unit = bools(), bools(), bools(), bools(), bools(), bools()
+	o.heard, o.flow = bools(), bools()
 	o.speed, o.shift = make([]float64, o.n), make([]int, o.n)
 	o.schedule, o.paused, o.planned, o.class = make([]string, o.n), make([]string, o.n), make([]string, o.n), make([]string, o.n)
-	o.skus, o.reasons = map[string]string{}, map[string]string{}
+	o.skus, o.reasons, o.stopCause = map[string]string{}, map[string]string{}, map[int]string{}
 	o.cause, o.manualCause = make([]string, o.n), make([]string, o.n)
 	o.good, o.bad, o.other = map[string]float64{}, map[string]float64{}, map[string]float64{}
 	o.leftGood, o.leftBad = map[string]float64{}, map[string]float64{}
 	o.goodByMin = make([]float64, o.n/60)
 	o.life()
 	o.plans()
+	o.byHand()
 	o.production()
 	o.count()
 	o.classify()
@@ -94,14 +101,52 @@ func (o *oracle) life() {
 		a, b := signs[i], signs[i+1]
 		if linked[a] || b-a < 300 {
 			for t := a; t < b; t++ {
-				o.known[t] = true
+				o.heard[t] = true
 			}
 		} else {
 			o.silentFrom[a] = true
 		}
 	}
-	if o.cfg.SchedulingOnly {
-		for t := range o.known {
+	for t := range o.known {
+		o.heard[t] = o.heard[t] || o.cfg.SchedulingOnly || o.cfg.AlwaysConnected
+		o.known[t] = o.heard[t]
+	}
+}
+
+// byHand: a production schedule that starts when no device was heard for a day is known until one is, if people count its units.
+func (o *oracle) byHand() {
+	if o.cfg.SpeedToProductionRatio > 0 {
+		return // speed is the one source
+	}
+	for _, start := range o.inputs {
+		if start.Kind != monitor.InputScheduleStart || start.Schedule.NonProduction {
+			continue
+		}
+		from, to, silent := o.sec(start.At), o.n, true
+		for _, in := range o.inputs {
+			switch t := o.sec(in.At); in.Kind {
+			case monitor.InputSignal, monitor.InputLink:
+				silent = silent && (t >= from || from-t >= 86_400)
+				if t >= from {
+					to = min(to, t)
+				}
+			case monitor.InputScheduleEnd:
+				if in.ID == start.Schedule.ID {
+					to = min(to, t)
+				}
+			case monitor.InputScheduleStart:
+				if t > from && !in.Schedule.NonProduction {
+					to = min(to, t)
+				}
+			}
+		}
+		counted := false
+		for _, in := range o.inputs {
+			if t := o.sec(in.At); in.Kind == monitor.InputEntry && !in.Entry.Correction && in.Entry.Good > 0 && t >= from && t < to {
+				counted = counted || !o.manual[t] && o.schedule[t] == start.Schedule.ID && (in.Entry.Schedule == "" || in.Entry.Schedule == start.Schedule.ID)
+			}
+		}
+		for t := from; t < to && silent && counted; t++ {
 			o.known[t] = true
 		}
 	}
@@ -252,7 +297,7 @@ func (o *oracle) runs(t int) bool { return o.speed[t] > 0 && o.speed[t] >= o.cfg
 func (o *oracle) count() {
 	c := o.cfg
 	sources := map[string]string{}
-	last, counter := math.MinInt, math.NaN()
+	last, counter, counted := math.MinInt, math.NaN(), -1
 	run := 0
 	for _, in := range o.inputs {
 		if in.Kind == monitor.InputScheduleStart {
@@ -271,6 +316,9 @@ func (o *oracle) count() {
 	}
 	record := func(t int, from string, good, bad float64) {
 		k := key[t]
+		if from == "machine" && good+bad > 0 {
+			o.unit[t] = true // counted or not
+		}
 		if o.manual[t] || good == 0 && bad == 0 {
 			return
 		}
@@ -279,8 +327,8 @@ func (o *oracle) count() {
 				sources[k] = "speed"
 			}
 		}
-		if from != "operator" || good > 0 && sources[k] == from {
-			o.unit[min(t, o.n-1)] = true
+		if from == "operator" && good > 0 && sources[k] == from {
+			o.unit[t] = true
 		}
 		if from != sources[k] {
 			o.other[o.schedule[t]] += good
@@ -294,7 +342,7 @@ func (o *oracle) count() {
 		o.good[k] += good
 		o.bad[k] += bad
 		o.goodByMin[t/60] += good
-		o.make(t, good, bad)
+		o.make(t, good, bad, from != "operator")
 	}
 	breaks := map[int]bool{}
 	for i := range o.inputs {
@@ -312,13 +360,12 @@ func (o *oracle) count() {
 				sum += v * c.SpeedToProductionRatio / 60
 			}
 			if sum > 0 && (t%60 == 0 || t == o.n || key[t] != key[t-1] || o.manual[t] != o.manual[t-1] || o.planned[t] != o.planned[t-1] || o.shift[t] != o.shift[t-1] || breaks[t] || !math.IsNaN(o.speed[t-1]) && math.IsNaN(o.speed[t])) {
-				before := o.unit[t-1]
 				record(t-1, "speed", math.Round(sum*1e6)/1e6, 0)
-				if o.unit[t-1] = before; t < o.n {
-					o.unit[t] = true
-				}
 				sum = 0
 			}
+		}
+		if t < o.n {
+			o.flow[t] = o.speed[t] > 0 && c.SpeedToProductionRatio > 0
 		}
 		for ; at < len(inputs) && o.sec(inputs[at].At) == t; at++ {
 			in := inputs[at]
@@ -351,6 +398,14 @@ func (o *oracle) count() {
 					counter = in.CountGood
 				}
 				record(t, "machine", good*ppc, bad*ppc)
+				if in.Has&(monitor.HasCompleteGood|monitor.HasCompleteBad|monitor.HasCountGood) != 0 {
+					if n := int(good + bad); counted >= 0 && t-counted <= 300 && c.DowntimeMode == monitor.DowntimeProduction {
+						for k := 1; k < n; k++ {
+							o.unit[counted+(t-counted)*k/n] = true
+						}
+					}
+					counted = t
+				}
 			case in.Kind == monitor.InputEntry:
 				e, left := in.Entry, in.Entry.Schedule
 				if left == "" {
@@ -381,16 +436,15 @@ func (o *oracle) adjust(t int, k string, e monitor.Entry) {
 	o.good[k] = math.Max(0, had+e.Good-moved)
 	o.bad[k] = math.Max(0, hadBad+e.Bad+moved)
 	o.goodByMin[t/60] += o.good[k] - had
-	o.make(t, o.good[k]-had, o.bad[k]-hadBad)
+	o.make(t, o.good[k]-had, o.bad[k]-hadBad, false)
 }
 
 // classify finds stops and slow periods as runs, and then the class of each second.
 func (o *oracle) classify() {
 	c := o.cfg
 	down, slow := make([]bool, o.n), make([]bool, o.n)
-	known := func(t int) bool { return o.known[t] || c.AlwaysConnected }
 	alike := func(a, b int) bool {
-		return o.shift[a] == o.shift[b] && o.schedule[a] == o.schedule[b] && o.paused[a] == o.paused[b] && known(a) == known(b) && o.manual[a] == o.manual[b]
+		return o.shift[a] == o.shift[b] && o.schedule[a] == o.schedule[b] && o.paused[a] == o.paused[b] && o.heard[a] == o.heard[b]
 	}
 	// runs calls each for the longest runs in which the condition holds and nothing that matters changes.
 	runs := func(holds func(int) bool, each func(a, b int)) {
@@ -410,7 +464,7 @@ func (o *oracle) classify() {
 			list[t] = true
 		}
 	}
-	base := func(t int) bool { return o.planned[t] == "+" && known(t) && !o.manual[t] && !c.SchedulingOnly }
+	base := func(t int) bool { return o.planned[t] == "+" && o.heard[t] && !o.flow[t] && !c.SchedulingOnly }
 	threshold := int(c.UtilisationThreshold / second)
 	atLeast := func(a, b int) { // pieces between units
 		for p := a; p < b; {
@@ -429,7 +483,7 @@ func (o *oracle) classify() {
 	case monitor.DowntimeUtilisation:
 		runs(func(t int) bool { return base(t) && !o.productive[t] }, atLeast)
 	case monitor.DowntimeLineSpeed:
-		runs(func(t int) bool { return base(t) && !math.IsNaN(o.speed[t]) && !o.runs(t) }, func(a, b int) {
+		runs(func(t int) bool { return base(t) && !o.runs(t) && (c.AlwaysConnected || !math.IsNaN(o.speed[t])) }, func(a, b int) {
 			// A machine that starts to produce by another measure than speed starts the time anew, too.
 			for p := a; p < b; {
 				q := p + 1
@@ -468,7 +522,7 @@ func (o *oracle) classify() {
 		if o.sku(t) == "B" {
 			target = 120
 		}
-		return target > 0 && o.shift[t] != 0 && o.planned[t] != "-" && known(t) && !o.manual[t] && o.runs(t) && o.speed[t] < 0.8*target
+		return target > 0 && o.shift[t] != 0 && o.planned[t] != "-" && o.heard[t] && o.runs(t) && o.speed[t] < 0.8*target
 	}, func(a, b int) {
 		if b-a >= int(c.SlowThreshold/second) {
 			fill(slow, a, b)
@@ -481,7 +535,7 @@ func (o *oracle) classify() {
 		switch {
 		case o.shift[t] == 0:
 			name = "out"
-		case !known(t):
+		case !o.known[t] && !o.manual[t]:
 			name = "noData"
 		case o.manual[t] || down[t]:
 			name = "downtime"
@@ -495,13 +549,13 @@ func (o *oracle) classify() {
 	}
 }
 
-// make notes units.
-func (o *oracle) make(t int, good, bad float64) {
+// make notes units. What a device tells is known, be it the last that is heard of it.
+func (o *oracle) make(t int, good, bad float64, told bool) {
 	sku := o.sku(t)
 	if o.schedule[t] == "" {
 		sku = monitor.UnknownSKU
 	}
-	o.made = append(o.made, made{t, sku, good, bad, o.rate(t)})
+	o.made = append(o.made, made{t, sku, good, bad, o.rate(t), o.planned[t] == "+", told || o.known[t]})
 	if o.rate(t) > 0 {
 		o.all += good + bad
 	}
@@ -528,8 +582,11 @@ func (o *oracle) name() {
 				}
 			}
 		}
+		o.stopCause[s.a] = cause
 		for t := s.a; t < s.b; t++ {
-			o.cause[t] = cause
+			if !o.manual[t] {
+				o.cause[t] = cause
+			}
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (o *oracle) window(w *monitor.Window, m int, manual []span) {
 	}
 	for t := m * 60; t < m*60+60; t++ {
 		class := o.class[t][:len(o.class[t])-len(o.planned[t])]
-		w.Alive = w.Alive || o.known[t] || o.cfg.AlwaysConnected
+		w.Alive = w.Alive || o.known[t]
 		if rate := o.rate(t); o.planned[t] == "+" && rate > 0 {
 			w.HasRate = true
 			if class != "noData" {

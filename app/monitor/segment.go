@@ -52,9 +52,11 @@ func (g *Segment) Class() Class {
 	switch {
 	case !g.Ctx.InShift:
 		return OutOfShift
+	case g.Manual != 0: // people said so, whatever the devices did
+		return Downtime
 	case !g.Known:
 		return NoData
-	case g.Manual != 0 || g.Stop != 0:
+	case g.Stop != 0:
 		return Downtime
 	case g.Slow != 0:
 		return Slow
@@ -113,7 +115,7 @@ var statusNames = [...]string{"", "disconnected", "manualDowntime", "downtime", 
 // String gives the status as answers carry it.
 func (t Status) String() string { return statusNames[t] }
 
-// updateStatus notes what the station does at s.now, and since when: a stop's status since the stop began.
+// updateStatus notes what the station does at s.now but for stops and slow periods, and since when.
 func (s *State) updateStatus() {
 	status, since := s.statusNow()
 	if status != s.status {
@@ -121,18 +123,16 @@ func (s *State) updateStatus() {
 	}
 }
 
+// statusNow gives the first status that fits. Where no device is heard for so long that people's word is all there is, what they
+// report comes before the silence.
 func (s *State) statusNow() (Status, int64) {
 	switch {
-	case !s.known():
-		return StatusDisconnected, s.now
+	case !s.known() && (s.manual.Start == 0 || !s.unheard()):
+		return StatusDisconnected, s.lastSign
 	case s.manual.Start != 0:
 		return StatusManualDowntime, s.manual.Start
-	case s.stop.registered:
-		return StatusDowntime, s.stop.start
 	case s.ctx.Kind == NonProduction:
 		return StatusNonProduction, s.now
-	case s.slow.registered:
-		return StatusSlow, s.slow.start
 	case s.produces:
 		return StatusProductive, s.now
 	case s.ctx.Kind == Production:
@@ -143,6 +143,19 @@ func (s *State) statusNow() (Status, int64) {
 	return StatusOutOfShift, s.now
 }
 
+// statusAll gives the status with stops and slow periods: a stop's since the stop began.
+func (s *State) statusAll() (Status, int64) {
+	switch {
+	case s.status <= StatusManualDowntime:
+		return s.status, s.statusSince
+	case s.stop.registered:
+		return StatusDowntime, s.stop.start
+	case s.status != StatusNonProduction && s.slow.registered:
+		return StatusSlow, s.slow.start
+	}
+	return s.status, max(s.statusSince, s.freed)
+}
+
 // View is a station as it looks at a moment: what is final and has not been taken, and after it what is likely.
 type View struct {
 	Outputs              // the last segment ends at Now; the last minute may still grow
@@ -150,7 +163,8 @@ type View struct {
 	Final   int64        // what lies before it does not change any more, unless an input arrives late
 	Open    []Issue      // issues that go on
 	Status  Status       // what the station does
-	Since   int64        // since when
+	Since   int64        // since when; of a station that is disconnected it counts when Heard
+	Heard   bool         // a device has given a sign of life at least once
 	Running []RunningNow // schedules that run
 	Speed   float64      // shown; it counts when SpeedKnown
 	// SpeedKnown tells whether a speed was sent since the station last came alive.
@@ -170,7 +184,8 @@ type RunningNow struct {
 }
 
 // View shows the station at a moment, which should not lie before the last input, taking it that a station which has not
-// been silent for long enough is alive. The state does not change.
+// been silent for long enough is alive, and that one which sends the units of some time together does not stand before its
+// next report is overdue, half as late again. The state does not change.
 func (s *State) View(now int64) View {
 	c := s.clone()
 	c.Advance(now)
@@ -178,13 +193,16 @@ func (s *State) View(now int64) View {
 		c.drain()
 	}
 	c.run(max(c.now, now))
-	v := View{Now: c.now, Final: min(s.Final(), c.Final()), Status: c.status, Since: c.statusSince, Speed: c.speed, SpeedKnown: c.speedKnown}
+	c.settle()
+	v := View{Now: c.now, Final: min(s.Final(), c.Final()), Heard: c.heard, Speed: c.speed, SpeedKnown: c.speedKnown}
+	c.foresee()
+	v.Status, v.Since = c.statusAll()
 	for _, o := range []struct {
-		candidate
+		*candidate
 		t IssueType
-	}{{c.stop, IssueStop}, {c.slow, IssueSlow}} {
-		if o.registered {
-			c.name(o.candidate, o.t)
+	}{{&c.stop, IssueStop}, {&c.slow, IssueSlow}} {
+		if o.registered && o.start < c.now {
+			c.line(o.candidate, o.t, c.now)
 			v.Open = append(v.Open, Issue{Type: o.t, Start: o.start, Cause: o.cause, Production: o.ctx.Production, SKU: o.ctx.SKU})
 		}
 	}

@@ -18,6 +18,7 @@ type State struct {
 	lastKind InputKind
 	lastSign int64 // of life; while the station is neither silent nor exempt, now is the same
 	silent   bool
+	heard    bool     // a device has given a sign of life at least once
 	links    []string // the devices with a live connection, in order
 	pending  []Input  // no signs of life, since lastSign: they wait until it is known whether the station is silent
 
@@ -32,16 +33,20 @@ type State struct {
 	manual                    Issue // Start 0: no manual downtime
 
 	capture
-	stop, slow candidate
-	broken     bool // what a stop or slow period must not reach over has just changed
-	produces   bool
+	search
+	hand     byHand
+	slow     candidate
+	broken   bool // what a stop or slow period must not reach over has just changed
+	produces bool
 
-	tail        []Segment // the last one is open, and those before may still change
+	tail        []Segment // the last one is open, and those before may still change; issues are marked when they end
 	held        Segment   // the last final one, kept back as the next may be more of it
 	minute      Minute
 	minuteOpen  bool
-	status      Status
+	ended       []Issue // in order, of which those up to the end of the search may still get company
+	status      Status  // but for stops and slow periods
 	statusSince int64
+	freed       int64 // when the last stop or slow period ended
 	out         Outputs
 }
 
@@ -168,6 +173,7 @@ func (s *State) Advance(to int64) {
 	if s.silent || s.exempt() {
 		// Whole minutes only: what arrives a moment later is not late.
 		s.run(max(s.now, to-mod(to, minute)))
+		s.settle()
 	}
 }
 
@@ -192,13 +198,13 @@ func (s *State) checkSilence(at int64) {
 
 // goSilent makes the time from s.now on, that of the last sign of life, one of silence.
 func (s *State) goSilent() {
-	unit := s.flush()
+	s.flush()
 	s.silent = true
 	s.speedKnown, s.kwKnown = false, false
 	if s.cfg.AlwaysConnected {
 		s.on = false // silence is "stopped"
 	}
-	s.refresh(unit)
+	s.refresh(false)
 }
 
 // drain takes in what waited.
@@ -213,42 +219,44 @@ func (s *State) drain() {
 const never = math.MaxInt64
 
 // run lets time pass up to t, and whatever falls due on the way happen at its moment, t included: what is due at t comes
-// before the inputs of t. Of what falls due together, a threshold passes first, then a minute ends, then a shift does.
+// before the inputs of t. Of what falls due together a minute ends first, then a shift does.
 func (s *State) run(t int64) {
+	const (
+		minuteEnds = iota + 1
+		holdEnds
+		shiftEnds
+		skuEnds
+	)
 	for {
-		due, what := s.stop.due(), 0
-		if d := s.slow.due(); d < due {
-			due, what = d, 1
-		}
-		if d := s.minute.Start + minute; s.minuteOpen && d < due {
-			due, what = d, 2
+		due, what := int64(never), 0
+		if s.minuteOpen {
+			due, what = s.minute.Start+minute, minuteEnds
 		}
 		if s.produces && s.holdUntil < due && s.holdUntil > s.now {
-			due, what = s.holdUntil, 3
+			due, what = s.holdUntil, holdEnds
 		}
 		if s.shiftUntil < due {
-			due, what = s.shiftUntil, 4
+			due, what = s.shiftUntil, shiftEnds
 		}
 		if s.skuUntil < due {
-			due, what = s.skuUntil, 5
+			due, what = s.skuUntil, skuEnds
 		}
 		if due > t {
 			s.now = t
 			return
 		}
 		s.now = due
-		unit := false
 		switch what {
-		case 2:
-			unit = s.endMinute()
-		case 4:
+		case minuteEnds:
+			s.endMinute()
+		case shiftEnds:
 			s.lookUpShift()
 			s.changed()
-		case 5:
-			unit = s.flush()
+		case skuEnds:
+			s.flush()
 			s.changed()
 		}
-		s.refresh(unit)
+		s.refresh(false)
 	}
 }
 
@@ -276,7 +284,7 @@ func (s *State) lookUpShift() {
 func (s *State) do(in *Input) {
 	unit, code := false, ""
 	if in.Kind != InputSignal && in.Kind != InputEntry {
-		unit = s.flush() // what speed made so far belongs to what ran so far
+		s.flush() // what speed made so far belongs to what ran so far
 	}
 	switch in.Kind {
 	case InputConfig:
@@ -329,7 +337,7 @@ func (s *State) change(to Schedule) {
 // finish ends a schedule, if it runs.
 func (s *State) finish(id string) {
 	if s.production != nil && s.production.ID == id {
-		s.production = nil
+		s.production, s.hand = nil, byHand{}
 	}
 	if s.nonProduction != nil && s.nonProduction.ID == id {
 		s.nonProduction = nil
@@ -342,7 +350,7 @@ func (s *State) endManual() {
 		return
 	}
 	if s.manual.End = s.now; s.manual.Start < s.now {
-		s.out.Issues = append(s.out.Issues, s.manual)
+		s.close(s.manual)
 	}
 	s.manual = Issue{}
 }
@@ -360,7 +368,8 @@ func (s *State) link(device string, up bool) {
 
 // alive notes a sign of life.
 func (s *State) alive() {
-	s.lastSign, s.silent = s.now, false
+	s.lastSign, s.silent, s.heard = s.now, false, true
+	s.hand = byHand{} // from now on the devices tell
 }
 
 func (s *State) setConfig(c *Config) {
@@ -388,7 +397,10 @@ func (s *State) start(d Schedule) {
 	if d.NonProduction {
 		s.nonProduction = &running{Schedule: d}
 	} else {
-		s.production = &running{Schedule: d}
+		s.production, s.hand = &running{Schedule: d}, byHand{}
+		if s.silent && s.unheard() {
+			s.hand.from = s.now
+		}
 	}
 	s.changed()
 }
@@ -397,6 +409,7 @@ func (s *State) start(d Schedule) {
 func (s *State) clone() *State {
 	c := *s
 	c.links, c.pending, c.tail = slices.Clone(s.links), slices.Clone(s.pending), slices.Clone(s.tail)
+	c.ended, c.marks = slices.Clone(s.ended), slices.Clone(s.marks)
 	c.minute.Parts, c.minute.ErrorCodes, c.minute.Unapplied = slices.Clone(s.minute.Parts), slices.Clone(s.minute.ErrorCodes), slices.Clone(s.minute.Unapplied)
 	if s.production != nil {
 		r := *s.production
@@ -418,11 +431,17 @@ func (s *State) Clone() *State { return s.clone() }
 // Final is the moment before which nothing changes any more, unless an input arrives late.
 func (s *State) Final() int64 {
 	t := s.now
+	if s.searches() {
+		t = min(t, s.searched)
+	}
 	if s.stop.active {
 		t = min(t, s.stop.start)
 	}
 	if s.slow.active {
 		t = min(t, s.slow.start)
+	}
+	if s.hand.from != 0 && !s.hand.sure {
+		t = min(t, s.hand.from)
 	}
 	return t
 }

@@ -38,7 +38,7 @@ func Pareto(segments []monitor.Segment, from, to int64) []Bar {
 		}
 		b.Ms += ms
 		total += ms
-		if k := (stop{g.Cause, max(g.Stop, g.Manual)}); !seen[k] {
+		if k := (stop{g.Cause, cmp.Or(g.Manual, g.Stop)}); !seen[k] {
 			seen[k] = true
 			b.Count++
 		}

@@ -12,7 +12,8 @@
 // All time is known time: what had no data is in no numerator and no denominator, and Coverage says how much is left. A stop
 // that people took out of the figures (monitor.Finding) is in none of them either, but in Terms.Excluded, and Coverage does
 // not sink by it, as it is known what it was; its windows keep their class.
-// "all" is good + bad units made under a rate, "production" is time scheduled for it, "stop" is class downtime. Setup and
+// Good and bad are the units of scheduled production; those made without a schedule, and those entered while nothing was known of the
+// station, are kept beside (Terms.UnscheduledGood, Terms.UnknownGood). "all" is good + bad units made under a rate, "production" is time scheduled for it, "stop" is class downtime. Setup and
 // changeover, and planned, are what the reason of a stop or of a non-production schedule says of itself (Role).
 //
 //	          A                                                   P                          Q

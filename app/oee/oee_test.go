@@ -49,6 +49,7 @@ var (
 	jam          = monitor.Segment{Known: true, Stop: 2, Cause: "jam"}
 	tool         = monitor.Segment{Known: true, Stop: 3, Cause: "tool"}
 	silent       = monitor.Segment{}
+	outside      = &monitor.Context{InShift: true, Shift: early, SKU: monitor.UnknownSKU, UnitsPerMinute: 1} // the station's own rate
 	withoutUnits []monitor.Minute
 )
 
@@ -134,7 +135,9 @@ func TestProfiles(t *testing.T) {
 		{"no rate", none.segments, units(noRate, 5, 0), "default", [5]float64{1, -1, 1, -1, 1}, ""},
 		{"no rate, evocon needs none", none.segments, units(noRate, 5, 0), "evocon", [5]float64{1, 1, 1, 1, 1}, ""},
 		{"nothing scheduled", empty.segments, withoutUnits, "default", [5]float64{-1, -1, -1, -1, -1}, ""},
-		{"units without a rate are not held against others' target", shift().segments, units(unscheduled, 500, 0), "default", [5]float64{310. / 360, 0, 1, 0, 1}, ""},
+		{"units without a rate are not held against others' target", shift().segments, units(noRate, 500, 0), "default", [5]float64{310. / 360, 0, 1, 0, 1}, ""},
+		{"units without a schedule are in no ratio", shift().segments, append(units(production, 250, 10), units(outside, 500, 70)...), "default", [5]float64{310. / 360, 260. / 310, 250. / 260, 250. / 360, 1}, ""},
+		{"nor alone", shift().segments, units(outside, 500, 70), "default", [5]float64{310. / 360, 0, -1, -1, 1}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, ok := oee.ParseProfile(tt.profile)
@@ -247,7 +250,7 @@ func TestMoneyOfAPart(t *testing.T) {
 func TestUnitsThatCountNowhere(t *testing.T) {
 	l := &line{at: day + 6*hour}
 	l.add(60, noRate, productive)
-	rated := &monitor.Context{SKU: "A", UnitsPerMinute: 1} // outside of any shift
+	rated := &monitor.Context{SKU: "A", UnitsPerMinute: 1, InShift: true, Kind: monitor.Production}
 	minutes := []monitor.Minute{{Start: day + 6*hour, Parts: []monitor.Part{{Ctx: rated, Other: 5 * monitor.Micro}}}}
 	terms := total(oee.Collect(config(), day, day+24*hour, l.segments, minutes))
 	if got := terms.Figures(oee.ProfileISO22400).P; got.Known {
@@ -257,6 +260,35 @@ func TestUnitsThatCountNowhere(t *testing.T) {
 	terms = total(oee.Collect(config(), day, day+24*hour, l.segments, minutes))
 	if got := terms.Figures(oee.ProfileISO22400).P; !got.Known {
 		t.Errorf("performance is %+v, and a unit was made under a rate", got)
+	}
+}
+
+// TestUnscheduled: an hour at the station's own rate of 361 an hour, of which the second half is scheduled, has all of its units and its
+// bad ones beside, and in its ratios and losses those of the second half. So it is with what was entered without data.
+func TestUnscheduled(t *testing.T) {
+	free := &monitor.Context{InShift: true, Shift: early, SKU: monitor.UnknownSKU, UnitsPerMinute: 6}
+	planned := &monitor.Context{InShift: true, Shift: early, Kind: monitor.Production, Production: "S", SKU: "A", UnitsPerMinute: 6}
+	l := &line{at: day + 6*hour}
+	l.add(30, free, productive)
+	l.add(30, planned, productive)
+	minutes := []monitor.Minute{{Start: day + 6*hour, Parts: []monitor.Part{
+		{Ctx: free, Good: 170 * monitor.Micro, Bad: 10 * monitor.Micro},
+		{Ctx: planned, Good: 200 * monitor.Micro, Bad: 13 * monitor.Micro, UnknownGood: 29 * monitor.Micro, UnknownBad: 4 * monitor.Micro},
+	}}}
+	terms := total(oee.Collect(config(), day, day+24*hour, l.segments, minutes))
+	got := []int64{terms.Good, terms.Bad, terms.UnscheduledGood, terms.UnscheduledBad, terms.UnknownGood, terms.UnknownBad, terms.All}
+	for i, want := range []int64{370, 23, 170, 10, 29, 4, 180} {
+		if got[i] != want*monitor.Micro {
+			t.Errorf("count %d is %d millionths, want %d units", i, got[i], want)
+		}
+	}
+	f := terms.Figures(oee.ProfileDefault)
+	if f.A.Value != 1 || f.P.Value != 1 || f.P.AboveOne || f.Q.Numerator != 171 || f.Q.Denominator != 180 {
+		t.Errorf("the figures are %+v", f)
+	}
+	lost := terms.Lost()
+	if lost[oee.LossQuality].Units != 9 || lost[oee.LossSpeed].Units != 0 || lost[oee.LossQuality].Money != 18 {
+		t.Errorf("the losses are %+v", lost)
 	}
 }
 

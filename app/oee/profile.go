@@ -67,7 +67,8 @@ func (t *Terms) Figures(p Profile) Figures {
 	if !t.HasRate && p != ProfileEvocon {
 		f.P.Known, f.P.Value, f.P.AboveOne = false, 0, false
 	}
-	f.Q = ratio(float64(t.Good)/monitor.Micro, float64(t.Good+t.Bad)/monitor.Micro)
+	good, bad := t.Scheduled()
+	f.Q = ratio(float64(good)/monitor.Micro, float64(good+bad)/monitor.Micro)
 	if f.P.AboveOne {
 		f.P.Cause = CauseRateTooLow
 	}

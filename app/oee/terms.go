@@ -41,15 +41,20 @@ type Terms struct {
 	Excluded [3]int64
 
 	Good, Bad, Other int64
-	All              int64   // good + bad, made under a rate
-	Ideal, Target    float64 // units due in known scheduled production, and in that without downtime
-	HasRate          bool    // some scheduled production or units had a rate
-	RatedRun         int64   // ms of known scheduled production without downtime that had a rate
-	IdealTime        float64 // ms that All should have taken
-	BadTime          float64 // ms that the bad units among them should have taken
-	Cost             [Losses]float64
-	Priced           [Losses]bool // Cost is known, of some at least
-	Unpriced         [Losses]bool // something was lost, or may have been, that is not in Cost
+	// UnscheduledGood and UnscheduledBad are those of Good and Bad that were made outside of scheduled production, UnknownGood and
+	// UnknownBad those that were entered for scheduled production without data. Neither is in a ratio or a loss.
+	UnscheduledGood, UnscheduledBad int64
+	UnknownGood, UnknownBad         int64
+
+	All           int64   // good + bad in known scheduled production, made under a rate
+	Ideal, Target float64 // units due in known scheduled production, and in that without downtime
+	HasRate       bool    // some scheduled production or units had a rate
+	RatedRun      int64   // ms of known scheduled production without downtime that had a rate
+	IdealTime     float64 // ms that All should have taken
+	BadTime       float64 // ms that the bad units among them should have taken
+	Cost          [Losses]float64
+	Priced        [Losses]bool // Cost is known, of some at least
+	Unpriced      [Losses]bool // something was lost, or may have been, that is not in Cost
 }
 
 // Add adds o to t.
@@ -68,6 +73,10 @@ func (t *Terms) Add(o *Terms) {
 	t.Good += o.Good
 	t.Bad += o.Bad
 	t.Other += o.Other
+	t.UnscheduledGood += o.UnscheduledGood
+	t.UnscheduledBad += o.UnscheduledBad
+	t.UnknownGood += o.UnknownGood
+	t.UnknownBad += o.UnknownBad
 	t.All += o.All
 	t.Ideal += o.Ideal
 	t.Target += o.Target
@@ -198,13 +207,26 @@ func (x *collector) minute(m *monitor.Minute) {
 		r.Good += p.Good
 		r.Bad += p.Bad
 		r.Other += p.Other
-		if rate := p.Ctx.UnitsPerMinute; rate > 0 && (p.Good != 0 || p.Bad != 0) { // those of the other source count nowhere
+		if p.Ctx.Kind != monitor.Production {
+			r.UnscheduledGood += p.Good
+			r.UnscheduledBad += p.Bad
+			continue
+		}
+		r.UnknownGood += p.UnknownGood
+		r.UnknownBad += p.UnknownBad
+		good, bad := p.Good-p.UnknownGood, p.Bad-p.UnknownBad
+		if rate := p.Ctx.UnitsPerMinute; rate > 0 && (good != 0 || bad != 0) { // those of the other source count nowhere
 			r.HasRate = true
-			r.All += p.Good + p.Bad
-			r.IdealTime += float64(p.Good+p.Bad) / monitor.Micro * 60_000 / rate
-			r.BadTime += float64(p.Bad) / monitor.Micro * 60_000 / rate
+			r.All += good + bad
+			r.IdealTime += float64(good+bad) / monitor.Micro * 60_000 / rate
+			r.BadTime += float64(bad) / monitor.Micro * 60_000 / rate
 		}
 	}
+}
+
+// Scheduled gives the good and bad units that ratios and losses are made of: those of known scheduled production, millionths.
+func (t *Terms) Scheduled() (good, bad int64) {
+	return t.Good - t.UnscheduledGood - t.UnknownGood, t.Bad - t.UnscheduledBad - t.UnknownBad
 }
 
 // price puts money on a row's losses: units x the SKU's value, else minutes x the station's idle cost.
@@ -243,12 +265,13 @@ func (t *Terms) Lost() [Losses]LossOf {
 		return t.Of(k) - t.Times[k][monitor.NoData] - t.Times[k][monitor.OutOfShift]
 	}
 	units := func(micro int64) float64 { return float64(micro) / monitor.Micro }
+	_, bad := t.Scheduled()
 	out := [Losses]LossOf{
 		LossSchedule: {Time: float64(known(monitor.Unscheduled)), TimeKnown: true},
 		LossPlanned:  {Time: float64(known(monitor.NonProduction)), TimeKnown: true},
 		LossDowntime: {Time: float64(t.Times[monitor.Production][monitor.Downtime]), TimeKnown: true, Units: t.Ideal - t.Target, UnitsKnown: t.HasRate},
 		LossSpeed:    {Time: float64(t.RatedRun) - t.IdealTime, TimeKnown: t.HasRate, Units: t.Target - units(t.All), UnitsKnown: t.HasRate},
-		LossQuality:  {Time: t.BadTime, TimeKnown: t.HasRate, Units: units(t.Bad), UnitsKnown: true},
+		LossQuality:  {Time: t.BadTime, TimeKnown: t.HasRate, Units: units(bad), UnitsKnown: true},
 	}
 	for l := range out {
 		out[l].Money, out[l].MoneyKnown, out[l].Partial = t.Cost[l], t.Priced[l], t.Priced[l] && t.Unpriced[l]

@@ -43,6 +43,7 @@ func (p *Plan) Of(code string) *Station { return p.byCode[code] }
 // Options are what the appliance, and no manifest, says of all stations.
 type Options struct {
 	AliveTimeout int64 // ms of silence after which a station is disconnected; 0: monitor.DefaultAliveTimeout
+	Spread       int64 // ms since the count signal before over which a signal's units are spread; 0: monitor.DefaultSpread
 }
 
 // Resolve makes the plan of a manifest, which must not change any more. It is an error when the manifest is not one that

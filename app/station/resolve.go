@@ -253,6 +253,7 @@ func (r *resolver) engine(s *Station, causes map[string]bool) *monitor.Config {
 	return &monitor.Config{
 		Revision: r.revision, Calendar: s.Calendar,
 		AliveTimeout:    r.options.AliveTimeout,
+		Spread:          r.options.Spread,
 		AlwaysConnected: on(account.EnableAlwaysConnected), SchedulingOnly: on(account.EnableSchedulingOnly), MeterOnly: on(account.EnableMeterOnly),
 		SpeedScale: float(f.SpeedScale), SpeedOffset: float(f.SpeedOffset), SpeedToProductionRatio: float(f.SpeedToProductionRatio),
 		DowntimeMode: downtimeModes[*f.DowntimeDetectionMode], UtilisationThreshold: f.UtilisationDowntimeThreshold.Int(), SlowThreshold: f.SlowDurationThreshold.Int(),

@@ -1,0 +1,24 @@
+package monitor
+
+// byHand is what is known of a production schedule that people may count, as no device is heard at its station.
+type byHand struct {
+	from int64 // when the schedule began; 0: none runs, or devices are heard
+	sure bool  // people have entered units that count: the schedule is known from its start
+}
+
+// handAfter is how long no device must have been heard for people's word to be all that there is, ms.
+const handAfter = 24 * 60 * minute
+
+// unheard reports whether no device was heard for so long that none is to be expected.
+func (s *State) unheard() bool { return !s.heard || s.now-s.lastSign >= handAfter }
+
+// countedByHand takes in that people count the units of the schedule that runs.
+func (s *State) countedByHand() {
+	if s.hand.from == 0 || s.hand.sure || s.ctx.Production == "" {
+		return
+	}
+	s.hand.sure = true
+	for i := s.splitAt(s.hand.from); i < len(s.tail); i++ {
+		s.tail[i].Known = true
+	}
+}
