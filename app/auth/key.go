@@ -36,7 +36,7 @@ const maxName = 64 // characters
 // How many keys a person may have in an account, expired ones included until they are swept. Members and admins have programs
 // that make keys; nobody else is to fill the store with them.
 const (
-	maxKeys       = 32
+	maxKeys       = 100
 	maxKeysMember = 100_000
 )
 

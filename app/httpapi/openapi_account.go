@@ -115,7 +115,7 @@ var accountOperations = map[string]operation{
 	},
 	"POST /key": {
 		id: "createKey", tag: "ApiKey", summary: "Issue an API key",
-		about:  "The key has the caller's identity and at most its role. It works from the moment of the answer, and it is shown in this answer only. The body may be left out. A person may have 32 keys in an account; one who may change the configuration, 100,000.\n\n403: the wanted role is above the caller's. 409: the account is archived, or the caller has as many keys as one may.",
+		about:  "The key has the caller's identity and at most its role. It works from the moment of the answer, and it is shown in this answer only. The body may be left out. A person may have 100 keys in an account; one who may change the configuration, 100,000.\n\n403: the wanted role is above the caller's. 409: the account is archived, or the caller has as many keys as one may.",
 		answer: "The new key.", body: schema.KeyCreate, optional: true, form: formResult, gives: "NewKey", sample: `{"key":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`, location: true, also: []int{409},
 	},
 	"DELETE /key/:key": {
