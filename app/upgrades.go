@@ -12,7 +12,7 @@ import (
 // the program, the service and how to speak to people.
 func UpgradeConfig(cfg Config) upgrade.Config {
 	return upgrade.Config{
-		DataDir: cfg.DataDir, Migrations: migrations, Key: upgrade.PublicKey(), BackupDir: cfg.BackupDir(),
+		DataDir: cfg.DataDir, Migrations: migrations, Key: upgrade.PublicKey(),
 		HandOver: func(path string) error { return handOver(cfg.DataDir, path) }, Clock: cfg.Clock,
 	}
 }

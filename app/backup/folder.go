@@ -3,6 +3,7 @@ package backup
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,6 +52,42 @@ func (f Folder) NewName(at time.Time) string {
 		at = at.Add(time.Second)
 	}
 	return name
+}
+
+const (
+	upgradePrefix = "before-upgrade-" // begins the names of the backups that upgrades take
+	keepUpgrades  = 3                 // how many of them are kept
+)
+
+// UpgradeName returns the name of a backup that is made before an upgrade at a moment, which no file in the folder has.
+func (f Folder) UpgradeName(at time.Time) string {
+	name := upgradePrefix + at.UTC().Format(stampLayout)
+	free := name + nameSuffix
+	for n := 2; exists(filepath.Join(string(f), free)); n++ {
+		free = fmt.Sprintf("%s-%d%s", name, n, nameSuffix)
+	}
+	return free
+}
+
+// TrimUpgrades removes the oldest backups of upgrades and leaves the newest ones.
+func (f Folder) TrimUpgrades() error {
+	entries, err := os.ReadDir(string(f)) // sorted by name, which is by time
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.Type().IsRegular() && isName(entry.Name()) && strings.HasPrefix(entry.Name(), upgradePrefix) {
+			names = append(names, entry.Name())
+		}
+	}
+	for len(names) > keepUpgrades {
+		if err := remove(filepath.Join(string(f), names[0])); err != nil {
+			return err
+		}
+		names = names[1:]
+	}
+	return nil
 }
 
 // All lists the backups in the folder, newest first, and reads the header of each. A folder that is not there has none.

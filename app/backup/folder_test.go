@@ -70,3 +70,21 @@ func TestFolder(t *testing.T) {
 		t.Errorf("it is there: %v", err)
 	}
 }
+
+// TestUpgradeBackups: the backups that upgrades take have names of their own, are nobody else's to remove, and only the newest stay.
+func TestUpgradeBackups(t *testing.T) {
+	dir := t.TempDir()
+	folder, at := Folder(dir), time.Date(2026, 11, 20, 8, 15, 30, 0, time.UTC)
+	writeFile(t, filepath.Join(dir, "manual-20261119T081530Z.backup"), "")
+	for i := range 5 {
+		name := folder.UpgradeName(at.Add(time.Duration(i/2) * time.Hour)) // two of one second, too
+		if originOf(name) != Uploaded || !isName(name) {
+			t.Errorf("%s is removed by the policy of scheduled backups, or no name", name)
+		}
+		writeFile(t, filepath.Join(dir, name), "")
+		if err := folder.TrimUpgrades(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectOnly(t, dir, "before-upgrade-20261120T091530Z-2.backup", "before-upgrade-20261120T091530Z.backup", "before-upgrade-20261120T101530Z.backup", "manual-20261119T081530Z.backup")
+}

@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 		cfg := Config{Store: s, Version: "1.2.3", Passphrase: os.Getenv("BACKUP_TEST_PASSPHRASE"), Overwrite: true, Share: os.Getenv("BACKUP_TEST_SHARE") != "", step: dieAt, workFactor: 1}
 		_, err = Create(context.Background(), cfg, os.Getenv("BACKUP_TEST_FILE"))
 		fatal(err)
+	case "exchange":
+		exchangeForEver(os.Getenv("BACKUP_TEST_DIR"), os.Getenv("BACKUP_TEST_FILE"))
 	case "receive":
 		dying := readerOf(func() error { dieAt("receiving"); return nil })
 		_, err := Receive(context.Background(), ReceiveConfig{Path: os.Getenv("BACKUP_TEST_FILE")}, io.MultiReader(os.Stdin, dying))

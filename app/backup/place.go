@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 )
 
 // publish gives a finished file its name. Without overwrite it fails when the name is taken, also by somebody who was
@@ -31,24 +29,6 @@ func remove(path string) error {
 		return err
 	}
 	return nil
-}
-
-// removeTree removes a directory with what is in it, by plain calls: os.RemoveAll needs some that not every Windows file
-// system has.
-func removeTree(dir string) error {
-	var paths []string
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err == nil {
-			paths = append(paths, path)
-		} else if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
-	})
-	for _, path := range slices.Backward(paths) {
-		err = errors.Join(err, remove(path))
-	}
-	return err
 }
 
 func exists(path string) bool {

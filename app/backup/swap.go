@@ -146,11 +146,16 @@ func writeJournal(dir string, j journal, step func(string)) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, journalName)
-	if err := remove(path + ".new"); err != nil { // a link to elsewhere would be written through
+	in, err := openWithin(dir)
+	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	defer in.Close()
+	const beside = journalName + ".new"
+	if err := in.remove(beside); err != nil { // a link to elsewhere would be written through
+		return err
+	}
+	f, err := in.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -159,7 +164,7 @@ func writeJournal(dir string, j journal, step func(string)) error {
 		return err
 	}
 	step("journal written")
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := in.Rename(beside, journalName); err != nil {
 		return err
 	}
 	return kv.SyncDir(dir)
@@ -168,7 +173,12 @@ func writeJournal(dir string, j journal, step func(string)) error {
 // finish makes the moves of the journal, as far as they are not made. Without a journal there is nothing to do.
 func finish(dir string, step func(string)) error {
 	name := filepath.Join(dir, journalName)
-	text, err := os.ReadFile(name)
+	in, err := openWithin(dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	text, err := in.ReadFile(journalName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -186,12 +196,12 @@ func finish(dir string, step func(string)) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, m := range j.Moves {
-		if err := m.make(dir, step); err != nil {
+		if err := m.make(in, dir, step); err != nil {
 			return err
 		}
 	}
 	step("moved")
-	if err := remove(name); err != nil {
+	if err := in.remove(journalName); err != nil {
 		return err
 	}
 	step("journal removed")
@@ -232,36 +242,36 @@ func (m move) inside(dir string) error {
 
 // make makes a move, or what is left of it. The name always has a whole file, the old or the new one, as long as the
 // file system has links; where it has none there is a moment without, which the journal bridges.
-func (m move) make(dir string, step func(string)) error {
-	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
-	if m.New != "" && !exists(at(m.New)) {
+func (m move) make(in within, dir string, step func(string)) error {
+	if m.New != "" && !in.exists(m.New) {
 		return nil // made before
 	}
-	if m.Keep != "" && exists(at(m.Name)) && !exists(at(m.Keep)) {
-		if os.Link(at(m.Name), at(m.Keep)) != nil {
-			if err := os.Rename(at(m.Name), at(m.Keep)); err != nil {
+	folder := filepath.Join(dir, filepath.FromSlash(path.Dir(m.Name)))
+	if m.Keep != "" && in.exists(m.Name) && !in.exists(m.Keep) {
+		if in.Link(m.Name, m.Keep) != nil {
+			if err := in.Rename(m.Name, m.Keep); err != nil {
 				return err
 			}
 		}
-		if err := kv.SyncDir(filepath.Dir(at(m.Name))); err != nil {
+		if err := kv.SyncDir(folder); err != nil {
 			return err
 		}
 	}
 	step("kept " + m.Name)
 	if m.New == "" {
-		if err := remove(at(m.Name)); err != nil {
+		if err := in.remove(m.Name); err != nil {
 			return err
 		}
 	} else {
-		if err := os.MkdirAll(filepath.Dir(at(m.Name)), 0o700); err != nil {
+		if err := in.MkdirAll(path.Dir(m.Name), 0o700); err != nil {
 			return err
 		}
-		if err := os.Rename(at(m.New), at(m.Name)); err != nil {
+		if err := in.Rename(m.New, m.Name); err != nil {
 			return err
 		}
 	}
 	step("moved " + m.Name)
-	return kv.SyncDir(filepath.Dir(at(m.Name)))
+	return kv.SyncDir(folder)
 }
 
 // unusedName is a name, with a number after it when it is taken.

@@ -104,7 +104,11 @@ func reasons(omitted []string) (said []string) {
 
 // outside refuses a place for a backup among the service's own files: it could take the store's.
 func (e *env) outside(file string) error {
-	cfg, err := e.readConfig()
+	read := e.readConfig
+	if o := ownerOf(e.dataDir); o != nil {
+		read = func() (app.Config, error) { return e.readOwners(o) }
+	}
+	cfg, err := read()
 	if err != nil { // that is told by the backup itself
 		cfg = app.DefaultConfig()
 		cfg.DataDir = e.dataDir

@@ -128,11 +128,15 @@ func (e *env) upgradeConfig(cmd *cobra.Command, flags upgradeFlags) (c upgrade.C
 	}
 	c.Say = func(text string) { fmt.Fprintln(e.stderr, text+" …") }
 	c.Confirm = func(question string) error { return e.agree(question, flags.yes) }
-	c.Backup = func(ctx context.Context, path string) error {
-		return e.with(false, func(client *client) error {
-			_, err := e.makeBackup(ctx, client, path, "", false)
+	c.Backup = func(ctx context.Context) (path string, err error) {
+		err = e.with(false, func(client *client) error {
+			tell, end := e.progress("Backing up")
+			defer end()
+			out, err := client.made(ctx, streaming{path: "/local/backup/upgrade", progress: tell})
+			path = out.File
 			return err
 		})
+		return path, err
 	}
 	return c, nil
 }

@@ -116,6 +116,25 @@ func localKeepBackup(c *call) (reply, error) {
 	}}, nil
 }
 
+// localUpgradeBackup makes the backup that an upgrade goes back to in the folder. It is not encrypted, since nobody is there to
+// open it, and stays on this machine. Only the newest three are kept.
+func localUpgradeBackup(c *call) (reply, error) {
+	by := c.p.Actor()
+	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
+		b := c.api.cfg.Backups
+		cfg, err := b.Source()
+		if err != nil {
+			return nil, backupError(err)
+		}
+		cfg.Passphrase, cfg.Progress = "", out.Progress
+		r, err := c.api.putBackup(ctx, by, cfg, b.Folder.UpgradeName(b.Clock()))
+		if err == nil {
+			err = backupError(b.Folder.TrimUpgrades())
+		}
+		return keptBackup(r), err
+	}}, nil
+}
+
 // keepBackup makes a backup in the folder that no schedule asked for.
 func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string, progress func(done, total int64)) (r backup.Result, err error) {
 	b := a.cfg.Backups
@@ -127,10 +146,15 @@ func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string,
 		cfg.Passphrase = passphrase
 	}
 	cfg.Progress = progress
+	return a.putBackup(ctx, by, cfg, b.Folder.NewName(b.Clock()))
+}
+
+// putBackup makes a backup of a name in the folder.
+func (a *API) putBackup(ctx context.Context, by audit.Actor, cfg backup.Config, name string) (r backup.Result, err error) {
+	b := a.cfg.Backups
 	if err := b.Folder.Ready(); err != nil {
 		return r, backupError(err)
 	}
-	name := b.Folder.NewName(b.Clock())
 	if r, err = backup.Create(ctx, cfg, filepath.Join(string(b.Folder), name)); err != nil {
 		return r, backupError(err)
 	}

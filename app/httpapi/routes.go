@@ -180,6 +180,7 @@ func (a *API) localRoutes() []route {
 		{method: get, path: "/local/contents", handle: localContents, anyAccount: true},
 		{method: post, path: "/local/backup", handle: localBackup, anyAccount: true},
 		{method: post, path: "/local/backup/keep", handle: localKeepBackup, anyAccount: true},
+		{method: post, path: "/local/backup/upgrade", handle: localUpgradeBackup, anyAccount: true},
 		{method: post, path: "/local/restore", handle: localRestore, storeless: true},
 		{method: get, path: "/local/check", handle: localCheck, anyAccount: true},
 	}

@@ -7,7 +7,7 @@
 //  1. The file is copied to a private directory beside the installed program, so that nobody changes it between a check
 //     and its use. Its signature is checked before anything of it runs.
 //  2. It must be a program for this system, and this product, and no older than what is installed.
-//  3. A verified backup is taken while the service runs. The new program checks, and so migrates, a copy of the store.
+//  3. A verified backup is taken, as the owner of the data directory, while the service runs. The new program checks, and so migrates, a copy of the store.
 //     Until here nothing has changed.
 //  4. The service stops. When the new program will migrate the store, this is copied to app.db.before-upgrade. The journal,
 //     upgrade.json in the data directory, says what goes on: "trying".

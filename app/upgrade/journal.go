@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"opsmon/app/backup"
+	"opsmon/app/namedfile"
 	"opsmon/kv"
 )
 
@@ -74,7 +75,7 @@ func ReplaceFile(path string, text []byte, ready func(temp string) error) error 
 // readJournal reads the journal; nil when there is none, or none that can be read: it is written whole, so what cannot be
 // read says nothing, and the store's own version decides.
 func readJournal(dir string) *journal {
-	text, err := os.ReadFile(filepath.Join(dir, journalName))
+	text, err := namedfile.Read(filepath.Join(dir, journalName)) // the service's user may have put a device there
 	if err != nil {
 		return nil
 	}

@@ -155,13 +155,12 @@ func (p plant) try(args ...string) (string, error) {
 // config is how this installation is upgraded; the Migrations are as many as the newest program has.
 func (p plant) config() Config {
 	return Config{
-		Binary: p.binary, DataDir: p.dir, Service: p, BackupDir: filepath.Join(p.dir, "backups"), ReadyTime: 1500 * time.Millisecond,
+		Binary: p.binary, DataDir: p.dir, Service: p, ReadyTime: 1500 * time.Millisecond,
 		Migrations: make([]kv.Migration, 9), Confirm: func(string) error { return nil }, Say: func(string) {},
-		Backup: func(_ context.Context, path string) error {
-			if out, err := p.try("backup", path); err != nil {
-				return fmt.Errorf("%w: %s", err, out)
-			}
-			return nil
+		Backup: func(context.Context) (string, error) {
+			out, err := exec.Command(p.binary, "backup", "--json", "--data-dir", p.dir).Output()
+			var made struct{ File string }
+			return made.File, errors.Join(err, json.Unmarshal(out, &made))
 		},
 	}
 }

@@ -29,3 +29,6 @@ func pin(path string) (pinned string, release func(), err error) {
 	}
 	return pinned, release, nil
 }
+
+// openIn opens a file in a directory. A link that leads out of it is not followed.
+func openIn(dir, name string) (*os.File, error) { return os.OpenInRoot(dir, name) }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"opsmon/app/backup"
 	"opsmon/kv"
 )
 
@@ -129,11 +128,11 @@ func (cfg *Config) agree(ctx context.Context, was Program, needed bool) (path st
 
 // unpackKept puts the store of a backup beside the present one, where a rollback takes it from.
 func (cfg *Config) unpackKept(ctx context.Context, record previousRecord) error {
-	dir := filepath.Join(cfg.DataDir, "rollback.tmp")
-	if err := backup.RemoveTree(dir); err != nil {
+	dir, end, err := cfg.trial()
+	if err != nil {
 		return err
 	}
-	defer backup.RemoveTree(dir)
+	defer end()
 	if err := cfg.unpack(ctx, record.Backup, dir, record.Store); err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"opsmon/app/backup"
 )
 
-// trialPrefix begins the names of the directories that a new version checks a copy of the store in. They are in the data
-// directory, where there is room for a store, and where the next upgrade or start of the service finds what was left.
+// trialPrefix begins the names of the directories that a store is unpacked into: for a new version to check, and to be put
+// back. They are in the data directory, where there is room for a store, and where the next upgrade or start of the service finds what was left.
 const trialPrefix = "upgrade-trial-"
 
 // trial makes such a directory, and gives the path to use, which may be none that people know it by. Whatever an earlier

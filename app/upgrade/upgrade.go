@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,13 +29,12 @@ type Config struct {
 	Migrations []kv.Migration // of the calling program
 	Key        string         // public key of signatures; "" = none: see PublicKey
 
-	BackupDir string                                       // where the backup goes
-	Backup    func(ctx context.Context, path string) error // makes a verified backup of the data directory
-	HandOver  func(path string) error                      // gives a file in the data directory to the service's user
-	Confirm   func(question string) error                  // asks; an error ends it before anything has changed
-	Say       func(text string)                            // tells people how far it is
-	ReadyTime time.Duration                                // how long the new program may take to get ready, after it has migrated; 0 = 2 minutes
-	Clock     func() time.Time                             // nil = time.Now
+	Backup    func(ctx context.Context) (path string, err error) // makes a verified backup of the data directory, as its owner
+	HandOver  func(path string) error                            // gives a file in the data directory to the service's user
+	Confirm   func(question string) error                        // asks; an error ends it before anything has changed
+	Say       func(text string)                                  // tells people how far it is
+	ReadyTime time.Duration                                      // how long the new program may take to get ready, after it has migrated; 0 = 2 minutes
+	Clock     func() time.Time                                   // nil = time.Now
 
 	step func(name string) // called between the steps, so that a test can stop there
 }
@@ -113,8 +111,9 @@ func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Res
 	if err := cfg.Confirm(question(was, is, s.signed, cfg.Service != nil)); err != nil {
 		return r, err
 	}
-	if r.Backup, err = cfg.takeBackup(ctx, was); err != nil {
-		return r, err
+	cfg.Say("Taking a backup")
+	if r.Backup, err = cfg.Backup(ctx); err != nil {
+		return r, fmt.Errorf("the upgrade was not begun, because no backup could be taken: %w", err)
 	}
 	cfg.step("backup taken")
 	began := time.Now()
@@ -185,50 +184,6 @@ func question(was, is Program, signed, running bool) string {
 		text += " The store is migrated, so that the old version can no longer read it; a backup is taken before."
 	}
 	return text
-}
-
-// backupPrefix begins the names of the backups that upgrades take.
-const backupPrefix = "before-upgrade-"
-
-// keepBackups is how many of them are kept.
-const keepBackups = 3
-
-func (cfg *Config) takeBackup(ctx context.Context, was Program) (string, error) {
-	cfg.Say("Taking a backup")
-	if err := cfg.makeBackupDir(); err != nil {
-		return "", fmt.Errorf("the upgrade was not begun, because no backup could be taken: %w", err)
-	}
-	old, err := filepath.Glob(filepath.Join(cfg.BackupDir, backupPrefix+"*.backup")) // sorted by their times
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Join(cfg.BackupDir, backupPrefix+cfg.Clock().UTC().Format("20060102T150405Z"))
-	path := name + ".backup"
-	for n := 2; exists(path); n++ {
-		path = fmt.Sprintf("%s-%d.backup", name, n)
-	}
-	if err := cfg.Backup(ctx, path); err != nil {
-		return "", fmt.Errorf("the upgrade was not begun, because no backup could be taken: %w", err)
-	}
-	for len(old) >= keepBackups {
-		if err := remove(old[0]); err != nil {
-			return "", err
-		}
-		old = old[1:]
-	}
-	return path, cfg.HandOver(path)
-}
-
-// makeBackupDir makes the folder for backups when that is the data directory's own. Any other one is somebody else's, or a
-// share that is not mounted: its owner stays, and whoever may write app.yaml gets none from root.
-func (cfg *Config) makeBackupDir() error {
-	if filepath.Clean(cfg.BackupDir) != filepath.Join(cfg.DataDir, "backups") {
-		return backup.Folder(cfg.BackupDir).Ready()
-	}
-	if err := os.Mkdir(cfg.BackupDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return cfg.HandOver(cfg.BackupDir)
 }
 
 // checkCopy lets the new program migrate and check a copy of the store, made from the backup, and gives the version of the
@@ -369,7 +324,7 @@ func (cfg *Config) keepStore() (err error) {
 			return err
 		}
 	}
-	if err := copyFile(path, kept+".new", info.Size()); err != nil {
+	if err := cfg.copyStore(kept+".new", info.Size()); err != nil {
 		return err
 	}
 	if _, err := kv.CheckFile(kept + ".new"); err != nil {
@@ -382,4 +337,14 @@ func (cfg *Config) keepStore() (err error) {
 		return err
 	}
 	return kv.SyncDir(cfg.DataDir)
+}
+
+// copyStore copies the store, and nothing that a link in its place leads to outside the data directory.
+func (cfg *Config) copyStore(to string, limit int64) error {
+	f, err := openIn(cfg.DataDir, storeName)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return write(to, f, storeName, limit)
 }

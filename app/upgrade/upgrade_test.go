@@ -233,24 +233,3 @@ func TestKilledRollback(t *testing.T) {
 	}
 	t.Logf("killed at %d steps", steps)
 }
-
-// TestBackupFolder: the folder of the data directory is made and handed over; any other one, which the settings may name, is
-// neither.
-func TestBackupFolder(t *testing.T) {
-	data, other := t.TempDir(), t.TempDir()
-	for dir, want := range map[string]struct{ made, given bool }{
-		filepath.Join(data, "backups"):     {true, true},
-		other:                              {true, false},
-		filepath.Join(other, "new"):        {false, false},
-		filepath.Join(data, "linked/new"):  {false, false},
-		filepath.Join(data, "backups/../"): {true, false},
-	} {
-		given := false
-		cfg := Config{DataDir: data, BackupDir: dir, HandOver: func(string) error { given = true; return nil }}
-		for range 2 {
-			if err := cfg.makeBackupDir(); (err == nil) != want.made || exists(dir) != want.made || given != want.given {
-				t.Errorf("%s: %v, there: %v, handed over: %v", dir, err, exists(dir), given)
-			}
-		}
-	}
-}
