@@ -59,24 +59,72 @@ type PendingLogin struct {
 // errBadLink is the answer to a link that never was, has expired, was replaced or died of wrong codes.
 var errBadLink error = errdefs.New(errdefs.Forbidden, "the link is not valid, or not any more: ask for a new one")
 
+// Limits of requests to sign in within loginWindow (decisions.md section 5). The first is of all that one address asks for. The
+// second is of what one address asks for one person. The third is of what is asked for one person by all addresses that this
+// person has not signed in from lately: it keeps many machines from filling somebody's mailbox. No stranger's requests
+// count against an address that the person uses, and it takes many addresses to reach the third limit.
+const (
+	loginWindow       = 15 * time.Minute
+	loginsOfAddress   = 20
+	loginsOfPair      = 5
+	loginsOfStrangers = 30
+	familiar          = 30 * 24 * time.Hour // for so long an address that somebody signed in from is theirs
+	tooManyFromHere   = "your address has asked to sign in too often: at most %d requests in 15 minutes, and %d for one person; wait a while"
+	tooManyFromOthers = "many addresses have asked to sign in as this person, at most %d requests in 15 minutes; wait a while, or ask an administrator for a link"
+)
+
+// admitLogin counts a request to sign in. Error: TooMany.
+func (s *Service) admitLogin(email, address string) error {
+	now, from := s.clock(), AddressKey(address)
+	refuse := func(after time.Duration, format string, args ...any) error {
+		return &errdefs.Error{Kind: errdefs.TooMany, Message: fmt.Sprintf(format, args...), RetryAfter: after}
+	}
+	if allowed, after := s.byAddress.take(from, now); !allowed {
+		return refuse(after, tooManyFromHere, loginsOfAddress, loginsOfPair)
+	}
+	if allowed, after := s.byPair.take(email+" "+from, now); !allowed {
+		return refuse(after, tooManyFromHere, loginsOfAddress, loginsOfPair)
+	}
+	if s.familiar(email, from, now) {
+		return nil
+	}
+	if allowed, after := s.byDestination.take(email, now); !allowed {
+		return refuse(after, tooManyFromOthers, loginsOfStrangers)
+	}
+	return nil
+}
+
+// noteEntered notes that a person has signed in from an address.
+func (s *Service) noteEntered(email, address string) {
+	s.entered.put(email+" "+AddressKey(address), s.clock())
+}
+
+// familiar reports whether a person has signed in from an address lately: since the service started, or with a session that
+// still lives.
+func (s *Service) familiar(email, from string, now time.Time) bool {
+	if at, ok := s.entered.get(email + " " + from); ok && now.Sub(at) < familiar {
+		return true
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, session := range s.sessionsByID {
+		if session.record.Email == email && AddressKey(session.record.Address) == from && now.UnixMilli() < session.end.at.Load() {
+			return true
+		}
+	}
+	return false
+}
+
 // Login makes a one-time link for an address and, with a Mailer, sends it after the commit; without one it waits for
 // an administrator. Errors: Invalid (destination); Forbidden for an address that is neither added nor on a domain, or
-// only on archived accounts; TooMany past 5 requests in 15 minutes for an address or 20 from one; Unavailable when
-// every code is taken.
+// only on archived accounts; TooMany past the limits of admitLogin; Unavailable when every code is taken.
 func (s *Service) Login(r LoginRequest) (LoginResult, error) {
 	email, err := parseEmail("destination", r.Destination)
 	if err != nil {
 		return LoginResult{}, err
 	}
-	for _, limit := range []struct {
-		*throttle
-		key string
-	}{{s.byAddress, AddressKey(r.Address)}, {s.byDestination, email}} {
-		if allowed, after := limit.take(limit.key, s.clock()); !allowed {
-			return LoginResult{}, &errdefs.Error{
-				Kind: errdefs.TooMany, Message: "there were too many requests to sign in: wait a while", RetryAfter: after,
-			}
-		}
+	if err := s.admitLogin(email, r.Address); err != nil {
+		return LoginResult{}, err
 	}
 	token, link := newToken(prefixLink)
 	waitToken, wait := newToken(prefixWait)

@@ -3,6 +3,7 @@ package auth
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -228,25 +229,80 @@ func TestLinkOutright(t *testing.T) {
 	f.want(err, errdefs.NotFound)
 }
 
+// TestLoginThrottle: 20 requests from one address, 5 of them for one person, within 15 minutes.
 func TestLoginThrottle(t *testing.T) {
 	f := newFixture(t)
 	ask := func(email, address string) error {
 		_, err := f.Login(LoginRequest{Destination: email, Address: address})
 		return err
 	}
-	for i := range 5 {
-		f.want(ask("x@a.example", string(rune('a'+i))), none)
+	for range 5 {
+		f.want(ask("x@a.example", "10.0.0.1"), none)
 	}
-	err := ask("X@a.example", "other")
+	err := ask("X@a.example", "10.0.0.1:99")
 	f.want(err, errdefs.TooMany)
-	if e := err.(*errdefs.Error); e.RetryAfter != 3*time.Minute {
-		t.Errorf("retry after %v", e.RetryAfter)
+	if e := err.(*errdefs.Error); e.RetryAfter != 3*time.Minute || !strings.Contains(e.Message, "20 requests in 15 minutes, and 5 for one person") {
+		t.Errorf("%+v", e)
 	}
+	f.want(ask("x@a.example", "10.0.0.2"), none) // a stranger locks nobody out
 	f.watch.advance(3 * time.Minute)
-	f.want(ask("x@a.example", "other"), none)
+	f.want(ask("x@a.example", "10.0.0.1"), none)
 	for i := range 20 {
 		f.want(ask(string(rune('a'+i))+"@a.example", "2001:db8::1"), none)
 	}
 	f.want(ask("z@a.example", "2001:db8::2"), errdefs.TooMany) // the same network
 	f.want(ask("z@a.example", "2001:db8:0:1::2"), none)
+}
+
+// TestManyAddressesLockNobodyOut: many addresses that ask for one person are limited together, and the person gets in from where
+// they did before, also after a restart.
+func TestManyAddressesLockNobodyOut(t *testing.T) {
+	f := newFixture(t)
+	const email, desk, home = "x@a.example", "10.0.1.1", "10.0.1.2"
+	ask := func(address string) (LoginResult, error) {
+		return f.Login(LoginRequest{Destination: email, Address: address})
+	}
+	enter := func(address string) Grant {
+		t.Helper()
+		login, err := ask(address)
+		f.want(err, none)
+		g, err := f.Callback(f.hide(f.linkFor(Local(plantA), login.Code).Token), address)
+		f.want(err, none)
+		f.hide(g.Session)
+		return g
+	}
+	enter(desk)
+	left := enter(home)
+	f.want(f.Logout(left.Principal), none)
+	refused := 0
+	for i := range 100 {
+		if _, err := ask(fmt.Sprintf("10.0.0.%d", i)); err != nil {
+			f.want(err, errdefs.TooMany)
+			refused++
+		}
+	}
+	if refused != 100-30+2 { // the person's first requests came from unknown addresses as well
+		t.Errorf("%d of 100 are refused", refused)
+	}
+	for _, address := range []string{desk, home} { // the second has no session any more
+		for range 4 {
+			_, err := ask(address)
+			f.want(err, none)
+		}
+		_, err := ask(address)
+		f.want(err, errdefs.TooMany)
+	}
+	f.restart()
+	for i := range 30 {
+		_, err := ask(fmt.Sprintf("10.0.0.%d", i))
+		f.want(err, none)
+	}
+	_, err := ask("10.0.0.99")
+	f.want(err, errdefs.TooMany)
+	_, err = ask(desk)
+	f.want(err, none)
+	f.watch.advance(31 * 24 * time.Hour)
+	if f.familiar(email, desk, f.watch.Now()) {
+		t.Error("an address is the person's for ever")
+	}
 }

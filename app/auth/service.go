@@ -30,7 +30,8 @@ type Service struct {
 	clock    func() time.Time
 
 	memory
-	wrong, byAddress, byDestination *throttle
+	wrong, byAddress, byPair, byDestination *throttle
+	entered                                 *tracked[time.Time] // when a person signed in from an address, by both
 
 	stop     chan struct{}
 	stopped  sync.WaitGroup
@@ -52,8 +53,10 @@ func New(cfg Config) (*Service, error) {
 		store: cfg.Store, accounts: cfg.Accounts, mailer: cfg.Mailer, log: cfg.Log, clock: cfg.Clock,
 		memory:        newMemory(),
 		wrong:         newThrottle(20, time.Minute/10),
-		byAddress:     newThrottle(20, 15*time.Minute/20),
-		byDestination: newThrottle(5, 15*time.Minute/5),
+		byAddress:     newThrottle(loginsOfAddress, loginWindow/loginsOfAddress),
+		byPair:        newThrottle(loginsOfPair, loginWindow/loginsOfPair),
+		byDestination: newThrottle(loginsOfStrangers, loginWindow/loginsOfStrangers),
+		entered:       newTracked[time.Time](),
 		stop:          make(chan struct{}),
 	}
 	if err := s.load(); err != nil {

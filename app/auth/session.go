@@ -115,6 +115,7 @@ func (s *Service) grant(raw string, made secret, session sessionRecord, address 
 		return Grant{}, err // removed in the meantime
 	}
 	p.Address = address
+	s.noteEntered(p.Email, address)
 	return Grant{Session: raw, Principal: p}, nil
 }
 

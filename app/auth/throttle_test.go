@@ -58,8 +58,8 @@ func TestThrottleIsBounded(t *testing.T) {
 			t.Fatal("an address that goes on trying was forgotten")
 		}
 	}
-	if len(th.byKey) != maxTracked || th.recent.Len() != maxTracked {
-		t.Errorf("%d and %d are tracked", len(th.byKey), th.recent.Len())
+	if len(th.keys.byKey) != maxTracked || th.keys.recent.Len() != maxTracked {
+		t.Errorf("%d and %d are tracked", len(th.keys.byKey), th.keys.recent.Len())
 	}
 	if !take("0") {
 		t.Error("the oldest was not forgotten")

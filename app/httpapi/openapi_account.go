@@ -66,7 +66,7 @@ var accountOperations = map[string]operation{
 	},
 	"POST /auth/login": {
 		id: "login", tag: "Authenticate", summary: "Ask for a one-time link",
-		about:  "A link goes to the address by mail, or waits for an administrator where no mail is set up. The answer's `code` is five digits to compare with those in the message. The cookie `login` lets this browser be let in later.\n\n403: the address is no user of any account here, nor on the domain of one.",
+		about:  "A link goes to the address by mail, or waits for an administrator where no mail is set up. The answer's `code` is five digits to compare with those in the message. The cookie `login` lets this browser be let in later.\n\n403: the address is no user of any account here, nor on the domain of one. 429: from one address more than 20 requests came within 15 minutes, or more than 5 for one person; or more than 30 for one person came from addresses that this person has not signed in from for 30 days. So nobody can lock a person out of the addresses they use.",
 		answer: "A link is on its way.", body: schema.Login, form: formBare, also: []int{403, 409, 429},
 		gives:  "LoginAnswer",
 		sample: `{"code":"04817","success":true,"result":{"email":"planner@acme.example","exp":"2026-11-20T08:30:30.123Z","userRole":"customer","accountId":"acme","role":"readonly","featureFlags":[],"type":"login"}}`,
