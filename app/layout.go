@@ -25,8 +25,8 @@ import (
 //	audit                                                          package audit
 //	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
 //	authDevice, authLink, authCode, authWait, authLastAccount
-//	signalTail, signal, signalOpen, signalId, signalSettled,       package signal
-//	signalLate, signalSender
+//	signalTail, signal, signalOpen, signalId, signalIdRun,         package signal
+//	signalSettled, signalLate, signalSender
 //	issue, issueReach, issueOpen                                   package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState, historyFormat, historyLost
@@ -48,4 +48,5 @@ func buckets() []string {
 // more of them than it knows.
 var migrations = []kv.Migration{
 	{Name: "first layout", Run: func(*kv.Tx) error { return nil }},
+	{Name: "ids of signals in runs", Run: signal.MigrateIDs},
 }

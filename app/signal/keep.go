@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"opsmon/kv"
@@ -20,6 +22,9 @@ const (
 func (l *Log) Run(ctx context.Context) {
 	pack, merge := time.NewTicker(l.packEvery), time.NewTicker(l.mergeEvery)
 	flush := time.NewTicker(flushEvery)
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { l.keepIDs(ctx) })
 	defer pack.Stop()
 	defer merge.Stop()
 	defer flush.Stop()
@@ -59,11 +64,7 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	for item, err := range late.Scan(tx, kv.Range{}) {
 		c.fine("the marks of late signals", item.Key.A, err)
 	}
-	for _, err := range ids.Scan(tx, kv.Range{}) {
-		if err != nil {
-			report(fmt.Sprintf("ids of signals: %v", err))
-		}
-	}
+	c.ids()
 	for item, err := range sendersKept.Scan(tx, kv.Range{}) {
 		c.fine("senders of signals", item.Key.A, err)
 	}
@@ -121,6 +122,42 @@ func (c *checker) parts() {
 				c.report(fmt.Sprintf("signals of %s on day %d: one of %s is among them", item.Key.B.A, dayOf(item.Key), s.Station))
 				break
 			}
+		}
+	}
+}
+
+// ids reports runs of ids that do not have what they say. Blocks of no run are what a merge left.
+func (c *checker) ids() {
+	runs, counts := map[uint64]*run{}, map[uint64]int{}
+	for item, err := range runsKept.Scan(c.tx, kv.Range{}) {
+		if err == nil {
+			runs[item.Key], err = openRun(item.Key, item.Value)
+		}
+		if err != nil {
+			c.report(fmt.Sprintf("ids of signals: %v", err))
+		}
+	}
+	for item, err := range blocks.Scan(c.tx, kv.Range{}) {
+		if err != nil {
+			c.report(fmt.Sprintf("ids of signals: %v", err))
+			continue
+		}
+		r := runs[item.Key.A]
+		if r == nil {
+			continue
+		}
+		ids, err := r.open(item.Value)
+		wrong := err != nil || !slices.IsSortedFunc(ids, compareHashes)
+		for i := range ids {
+			wrong = wrong || ids[i].part(r.blocks) != item.Key.B || !r.filter.may(&ids[i].hash)
+		}
+		if counts[item.Key.A] += len(ids); wrong {
+			c.report(fmt.Sprintf("ids of signals: block %d of run %d is not as it was written", item.Key.B, item.Key.A))
+		}
+	}
+	for number, r := range runs {
+		if r != nil && counts[number] != r.count {
+			c.report(fmt.Sprintf("ids of signals: run %d has %d, want %d", number, counts[number], r.count))
 		}
 	}
 }

@@ -2,8 +2,6 @@ package signal
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"math"
@@ -73,6 +71,7 @@ type Log struct {
 
 	packing sync.Mutex // held by who moves and removes parts
 	senders senders
+	ids     memory
 
 	packEvery, mergeEvery time.Duration
 	full                  chan struct{} // told when the tail is long
@@ -103,7 +102,7 @@ func NewLog(cfg Config) (*Log, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	l := &Log{cfg: cfg, last: map[place]*[]tailed{}, from: map[senderKey]int{}, senders: senders{seen: map[senderKey]*sender{}}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
+	l := &Log{cfg: cfg, last: map[place]*[]tailed{}, from: map[senderKey]int{}, senders: senders{seen: map[senderKey]*sender{}}, ids: memory{recent: map[hash]int64{}, claims: map[hash]*claim{}, packed: make(chan struct{}, 1)}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
 	err := cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range tail.Scan(tx, kv.Range{}) {
 			if err != nil {
@@ -118,6 +117,9 @@ func NewLog(cfg Config) (*Log, error) {
 		var err error
 		l.opened, err = tail.Last(tx)
 		if err != nil {
+			return err
+		}
+		if err := l.loadIDs(tx); err != nil {
 			return err
 		}
 		return l.loadSenders(tx)
@@ -151,18 +153,6 @@ func (l *Log) tailOf(account, station string) []tailed {
 	return nil
 }
 
-// idOf names a signal that has an id.
-func idOf(s *Signal) [32]byte {
-	h := sha256.New()
-	for _, text := range []string{s.Account, s.Source, s.Station, s.ID} {
-		var length [8]byte
-		binary.BigEndian.PutUint64(length[:], uint64(len(text)))
-		h.Write(length[:])
-		h.Write([]byte(text))
-	}
-	return [32]byte(h.Sum(nil))
-}
-
 // Append stores signals, all of them or none, and returns when they are on the disk. Those whose id came before within
 // seven days, from the same source for the same station, are left out; duplicate tells which, by index. Every signal has
 // its account, station, time and arrival. Errors: the store's; kv.ErrFull among them; one that is Unavailable while
@@ -179,13 +169,29 @@ func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 	if l.Tail() >= longestTail {
 		return nil, errTail
 	}
-	packed := pack(list, false) // before the transaction, which others may wait for
-	var kept []Signal
+	duplicate = make([]bool, len(list))
+	claimed, err := l.claim(list, duplicate)
+	if err != nil {
+		return nil, fmt.Errorf("look up ids of signals: %w", err)
+	}
+	kept := list
+	if slices.Contains(duplicate, true) {
+		kept = without(list, duplicate)
+	}
 	var batch uint64
-	err = l.cfg.Store.Update(func(tx *kv.Tx) (err error) {
-		kept, batch, duplicate, err = l.put(tx, list, packed)
-		return err
-	})
+	if len(kept) > 0 {
+		packed := pack(kept, false) // before the transaction, which others may wait for
+		err = l.cfg.Store.Update(func(tx *kv.Tx) (err error) {
+			if batch, err = tail.Next(tx); err != nil {
+				return err
+			}
+			if err := markLate(tx, kept); err != nil {
+				return err
+			}
+			return tail.Put(tx, batch, packed)
+		})
+	}
+	l.settleClaim(claimed, err == nil)
 	if err != nil {
 		return nil, fmt.Errorf("store signals: %w", err)
 	}
@@ -193,28 +199,6 @@ func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 		l.tell(batch, kept)
 	}
 	return duplicate, nil
-}
-
-// put stores a batch, which packed is of, without those that came before. kept is what was stored.
-func (l *Log) put(tx *kv.Tx, list []Signal, packed []byte) (kept []Signal, batch uint64, duplicate []bool, err error) {
-	duplicate = make([]bool, len(list))
-	if err := l.known(tx, list, duplicate); err != nil {
-		return nil, 0, nil, err
-	}
-	kept = list
-	if slices.Contains(duplicate, true) {
-		if kept = without(list, duplicate); len(kept) == 0 {
-			return nil, 0, duplicate, nil
-		}
-		packed = pack(kept, false)
-	}
-	if batch, err = tail.Next(tx); err != nil {
-		return nil, 0, nil, err
-	}
-	if err := markLate(tx, kept); err != nil {
-		return nil, 0, nil, err
-	}
-	return kept, batch, duplicate, tail.Put(tx, batch, packed)
 }
 
 // tell adds a stored batch to the tail and says so.
@@ -243,31 +227,6 @@ func without(list []Signal, duplicate []bool) (kept []Signal) {
 		}
 	}
 	return kept
-}
-
-// known finds the signals that came before, and remembers the ids of the others.
-func (l *Log) known(tx *kv.Tx, list []Signal, duplicate []bool) error {
-	now := tx.Now().UnixMilli()
-	for i := range list {
-		if list[i].ID == "" {
-			continue
-		}
-		id := idOf(&list[i])
-		if ids.Has(tx, id) {
-			came, err := ids.Get(tx, id)
-			if err != nil {
-				return err
-			}
-			if now-came < idMemory.Milliseconds() {
-				duplicate[i] = true
-				continue
-			}
-		}
-		if err := ids.Put(tx, id, now); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Of gives the signals of a station on a UTC day, in the order of Compare. Errors: kv.ErrDamaged and others of the store.

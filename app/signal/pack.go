@@ -24,9 +24,14 @@ func (l *Log) Pack() error {
 	if len(packed) == 0 {
 		return nil
 	}
+	ids, kept := l.idsOf(batches)
+	run := runOf(kept)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	err := l.cfg.Store.Update(func(tx *kv.Tx) error {
+		if err := putRun(tx, run); err != nil {
+			return err
+		}
 		for k, b := range packed {
 			if err := addPart(tx, k, b); err != nil {
 				return err
@@ -42,6 +47,7 @@ func (l *Log) Pack() error {
 	if err != nil {
 		return fmt.Errorf("pack signals: %w", err)
 	}
+	l.moved(ids, run)
 	for at, of := range l.last {
 		all := len(*of)
 		*of = slices.DeleteFunc(*of, func(s tailed) bool {
@@ -189,18 +195,15 @@ func (l *Log) merge(k openKey) error {
 	})
 }
 
-// sweepBatch is how many ids one transaction of Sweep removes.
-const sweepBatch = 1000
-
 // Sweep removes ids that have served and, unless that is held, what is older than the retention: the parts of days that ended
 // before, and who has sent nothing since. Errors: the store's, ctx's.
 func (l *Log) Sweep(ctx context.Context) error {
-	l.packing.Lock()
-	defer l.packing.Unlock()
 	now := l.cfg.Clock()
 	if err := l.sweepIDs(ctx, now.Add(-idMemory).UnixMilli()); err != nil {
 		return fmt.Errorf("remove old ids of signals: %w", err)
 	}
+	l.packing.Lock()
+	defer l.packing.Unlock()
 	if l.Held() {
 		return nil
 	}
@@ -223,55 +226,4 @@ func (l *Log) sweepParts(ctx context.Context, first int64) error {
 		},
 	})
 	return err
-}
-
-// sweepIDs removes the ids that came before a moment, ms.
-func (l *Log) sweepIDs(ctx context.Context, before int64) error {
-	for r, more := (kv.Range{}), true; more; {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var old [][32]byte
-		var rest kv.Range
-		if err := l.cfg.Store.View(func(tx *kv.Tx) (err error) {
-			old, rest, more, err = idsBefore(tx, before, r)
-			return err
-		}); err != nil {
-			return err
-		}
-		if len(old) > 0 {
-			if err := l.cfg.Store.Update(func(tx *kv.Tx) error { return deleteIDs(tx, old) }); err != nil {
-				return err
-			}
-		}
-		r = rest
-	}
-	return nil
-}
-
-// idsBefore finds some of a range's ids that came before a moment, ms; with more, the range goes on with rest. They lie in
-// the order of their hashes, so all have to be looked at.
-func idsBefore(tx *kv.Tx, before int64, r kv.Range) (old [][32]byte, rest kv.Range, more bool, err error) {
-	seen := 0
-	for item, err := range ids.Scan(tx, r) {
-		if err != nil {
-			return nil, r, false, err
-		}
-		if seen++; len(old) == sweepBatch || seen > 100*sweepBatch { // a long view keeps room from being used again
-			return old, ids.From(item.Key), true, nil
-		}
-		if item.Value < before {
-			old = append(old, item.Key)
-		}
-	}
-	return old, r, false, nil
-}
-
-func deleteIDs(tx *kv.Tx, list [][32]byte) error {
-	for _, id := range list {
-		if err := ids.Delete(tx, id); err != nil {
-			return err
-		}
-	}
-	return nil
 }

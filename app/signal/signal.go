@@ -6,6 +6,13 @@
 // signals make further parts of their day; Merge joins a day's parts into one when the day is long over, and from then on
 // nothing changes it. Sweep removes what is older than the retention.
 //
+// # Ids
+//
+// An id counts once within seven days, from one source for one station. Ids are kept by 96 bits of their SHA-256: those of the
+// tail in memory, all others in the store in sorted runs, which are merged by level and by day and removed as a whole when their
+// seven days are over. In memory a run is its filter, which only spares look-ups: whether an id came is decided by the run itself.
+// The filters take ten bits an id and at most 56 MiB in all, the ids of the tail 8 MiB, however many ids there are (ids.go).
+//
 // The bucket tree:
 //
 //	signalTail  seq -> signals of any station, as they came
@@ -13,7 +20,8 @@
 //	signal      (account id, (station, (day, part))) -> signals of one station and UTC day, by time
 //	signalSettled account id -> ms: what came of signals before it is kept by whoever evaluates them
 //	signalLate  (account id, station) -> ms: the earliest signal that was stored after its time was settled
-//	signalId    SHA-256 of account, source, station and id -> when it came, in ms: for seven days
+//	signalId    (run, block) -> ids in the order of their hashes, and when each came: for seven days
+//	signalIdRun run -> what it is of, and its filter: of nearly all ids that it does not have that tells so
 //	signalSender (account id, source) -> senderRecord: what is known of who sends, written now and then
 package signal
 
@@ -143,12 +151,11 @@ var (
 	open    = kv.NewBucket("signalOpen", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64)), kv.Raw)
 	settled = kv.NewBucket("signalSettled", kv.String, kv.JSON[int64]())
 	late    = kv.NewBucket("signalLate", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
-	ids     = kv.NewBucket("signalId", kv.Bytes32, kv.JSON[int64]())
 )
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string {
-	return []string{tail.Name(), parts.Name(), open.Name(), ids.Name(), settled.Name(), late.Name(), sendersKept.Name()}
+	return []string{tail.Name(), parts.Name(), open.Name(), blocks.Name(), runsKept.Name(), settled.Name(), late.Name(), sendersKept.Name()}
 }
 
 // largest bounds numbers: what is larger is no measurement, and sums of it would lose digits.

@@ -1,0 +1,271 @@
+package signal
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+
+	"opsmon/kv"
+)
+
+// run is many ids in the order of their hashes, in blocks that each hold an equal part of all hashes. It is not changed.
+type run struct {
+	number   uint64
+	level    int   // how often it was merged, at most topLevel
+	from, to int64 // when its first and its last id came, ms
+	count    int
+	blocks   uint64
+	filter   filter
+}
+
+// What a block holds, on average; each id takes sixteen bytes, its hash and when it came, in ms after the run's from.
+const (
+	idsInBlock = 200
+	idBytes    = len(hash{}) + 4
+)
+
+// longestRun is the longest time that a run can span, ms: 49 days.
+const longestRun = 1<<32 - 1
+
+type blockKey = kv.Pair[uint64, uint64] // a run and one of its blocks
+
+var (
+	blocks   = kv.NewBucket("signalId", kv.PairOf(kv.Uint64, kv.Uint64), kv.Raw)
+	runsKept = kv.NewBucket("signalIdRun", kv.Uint64, kv.Raw)
+)
+
+func blockOf(run, block uint64) blockKey { return blockKey{A: run, B: block} }
+
+// part gives in which of n equal parts of all hashes one lies.
+func (h *hash) part(n uint64) uint64 {
+	hi, _ := bits.Mul64(binary.BigEndian.Uint64(h[:8]), n)
+	return hi
+}
+
+// filter tells of an id whether it may be in a run: lines of 512 bits, of which an id has some in one.
+type filter struct {
+	words  []uint64
+	probes int // how many bits an id has
+}
+
+const (
+	filterBits = 10 // for each id, where there is room
+	probesMost = 6
+	lineWords  = 8
+)
+
+// The most bytes of a filter: of a run of the day that goes on, and of one whose day is over.
+const (
+	filterMost       = 768 << 10
+	filterMostClosed = 4 << 20
+)
+
+// newFilter makes a filter for so many ids, of so many bytes at most.
+func newFilter(ids, most int) filter {
+	lines := max(1, min((ids*filterBits+511)/512, most/(lineWords*8)))
+	probes := float64(lines*512) / float64(max(1, ids)) * math.Ln2 // the number that lets the fewest through
+	return filter{make([]uint64, lineWords*lines), max(1, min(int(probes+0.5), probesMost))}
+}
+
+// place gives the line of an id and a number that chooses its bits there.
+func (f *filter) place(h *hash) (line []uint64, choice uint64) {
+	at := h.part(uint64(len(f.words)/lineWords)) * lineWords
+	return f.words[at : at+lineWords], binary.BigEndian.Uint64(h[4:]) * 0x9E3779B97F4A7C15
+}
+
+func (f *filter) add(h *hash) {
+	line, choice := f.place(h)
+	for range f.probes {
+		line[choice>>61] |= 1 << (choice >> 55 & 63)
+		choice <<= 9
+	}
+}
+
+func (f *filter) may(h *hash) bool {
+	line, choice := f.place(h)
+	for range f.probes {
+		if line[choice>>61]&(1<<(choice>>55&63)) == 0 {
+			return false
+		}
+		choice <<= 9
+	}
+	return true
+}
+
+// lookUp gives when an id came, ms, if one of the runs has it: the last time.
+func lookUp(tx *kv.Tx, runs []*run, h hash) (at int64, found bool, err error) {
+	for _, r := range runs {
+		if !r.filter.may(&h) {
+			continue
+		}
+		b, err := blocks.Get(tx, blockOf(r.number, h.part(r.blocks)))
+		if errors.Is(err, kv.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		n := len(b) / idBytes
+		one := func(i int) []byte { return b[i*idBytes:][:idBytes] }
+		for i := sort.Search(n, func(i int) bool { return bytes.Compare(one(i)[:len(h)], h[:]) >= 0 }); i < n && bytes.Equal(one(i)[:len(h)], h[:]); i++ {
+			at, found = max(at, r.from+int64(binary.BigEndian.Uint32(one(i)[len(h):]))), true
+		}
+	}
+	return at, found, nil
+}
+
+// runWriter makes the blocks of a run, of ids in the order of their hashes.
+type runWriter struct {
+	*run
+	made  []block // that are whole and not stored yet
+	begun block
+}
+
+type block struct {
+	number uint64
+	packed []byte
+}
+
+// newRun begins a run of so many ids at most, which came in [from, to].
+func newRun(level int, from, to int64, most, filterBytes int) *runWriter {
+	return &runWriter{run: &run{level: level, from: from, to: to, blocks: uint64(max(1, most/idsInBlock)), filter: newFilter(most, filterBytes)}}
+}
+
+func (w *runWriter) add(id came) {
+	if n := id.part(w.blocks); n != w.begun.number {
+		w.flush()
+		w.begun.number = n
+	}
+	w.count++
+	w.filter.add(&id.hash)
+	w.begun.packed = binary.BigEndian.AppendUint32(append(w.begun.packed, id.hash[:]...), uint32(min(id.at-w.from, longestRun)))
+}
+
+// flush says that the block that was begun is whole.
+func (w *runWriter) flush() {
+	if len(w.begun.packed) > 0 {
+		w.made = append(w.made, w.begun)
+		w.begun.packed = nil
+	}
+}
+
+// put stores the blocks that are whole.
+func (w *runWriter) put(tx *kv.Tx) error {
+	for _, b := range w.made {
+		if err := blocks.Put(tx, blockOf(w.number, b.number), b.packed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putAll stores all blocks, and what makes the run one.
+func (w *runWriter) putAll(tx *kv.Tx) error {
+	if err := w.put(tx); err != nil {
+		return err
+	}
+	return runsKept.Put(tx, w.number, w.run.pack())
+}
+
+// putRun stores a run with a number of its own; nil is none.
+func putRun(tx *kv.Tx, w *runWriter) (err error) {
+	if w == nil {
+		return nil
+	}
+	if w.number, err = blocks.Next(tx); err != nil {
+		return err
+	}
+	return w.putAll(tx)
+}
+
+const runFormat = 1
+
+// pack gives the stored form of a run without its blocks: numbers, and the filter.
+func (r *run) pack() []byte {
+	b := append(make([]byte, 0, 64+8*len(r.filter.words)), runFormat)
+	for _, n := range [...]uint64{uint64(r.level), uint64(r.from), uint64(r.to), uint64(r.count), r.blocks, uint64(r.filter.probes)} {
+		b = binary.AppendUvarint(b, n)
+	}
+	for _, word := range r.filter.words {
+		b = binary.LittleEndian.AppendUint64(b, word)
+	}
+	return b
+}
+
+func openRun(number uint64, stored []byte) (*run, error) {
+	broken := &kv.Error{Op: "read", Bucket: runsKept.Name(), Key: fmt.Sprint(number), Kind: kv.ErrDamaged, Err: errBroken}
+	if len(stored) == 0 || stored[0] != runFormat {
+		return nil, broken
+	}
+	u := unpacker{stored[1:], true}
+	r := &run{number: number, level: int(u.uvarint()), from: int64(u.uvarint()), to: int64(u.uvarint()), count: int(u.uvarint()), blocks: u.uvarint()}
+	r.filter.probes = int(u.uvarint())
+	if !u.ok || r.blocks == 0 || r.filter.probes > probesMost || len(u.b) == 0 || len(u.b)%(lineWords*8) != 0 {
+		return nil, broken
+	}
+	r.filter.words = make([]uint64, len(u.b)/8)
+	for i := range r.filter.words {
+		r.filter.words[i] = binary.LittleEndian.Uint64(u.b[8*i:])
+	}
+	return r, nil
+}
+
+// runOf makes a run of the lowest level of ids, which are in the order of their hashes; nil when there are none.
+func runOf(ids []came) *runWriter {
+	if len(ids) == 0 {
+		return nil
+	}
+	byTime := func(a, b came) int { return cmp.Compare(a.at, b.at) }
+	w := newRun(0, slices.MinFunc(ids, byTime).at, slices.MaxFunc(ids, byTime).at, len(ids), filterMost)
+	for i := range ids {
+		w.add(ids[i])
+	}
+	w.flush()
+	return w
+}
+
+// runReader gives the ids of a run in the order of their hashes.
+type runReader struct {
+	*run
+	next uint64 // block
+	ids  []came // of the block that is read
+}
+
+// fill reads on until there is a next id; false when there is none.
+func (r *runReader) fill(tx *kv.Tx) (bool, error) {
+	for len(r.ids) == 0 {
+		if r.next == r.blocks {
+			return false, nil
+		}
+		b, err := blocks.Get(tx, blockOf(r.number, r.next))
+		r.next++
+		if errors.Is(err, kv.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			r.ids, err = r.open(b)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// open reads a block.
+func (r *run) open(b []byte) ([]came, error) {
+	if len(b)%idBytes != 0 {
+		return nil, &kv.Error{Op: "read", Bucket: blocks.Name(), Key: fmt.Sprint(r.number), Kind: kv.ErrDamaged, Err: errBroken}
+	}
+	ids := make([]came, 0, len(b)/idBytes)
+	for ; len(b) > 0; b = b[idBytes:] {
+		ids = append(ids, came{hash(b[:len(hash{})]), r.from + int64(binary.BigEndian.Uint32(b[len(hash{}):]))})
+	}
+	return ids, nil
+}

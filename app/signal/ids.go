@@ -1,0 +1,256 @@
+package signal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"opsmon/kv"
+)
+
+// An id is known by 96 bits of a SHA-256, so that no two are taken for one. Pack writes the ids that it moves into the store as a
+// run: blocks of ids in the order of their hashes, with the moment at which each came. Runs of a UTC day are merged, eight of a
+// level into one of the next, and when the day is over into one; after seven days a run goes as a whole. So a plant of any size
+// has some 35 runs, ids are written one after the other and never into a page among others, and age is removed without a search.
+//
+// In memory a run is its filter, which tells of nearly all ids that a run does not have them; what it lets through is looked up
+// in one block of the run. A filter has ten bits for each id up to its bound. A plant of a thousand stations with an id every five
+// seconds (17 million a day) comes to these bounds, and looks up each id in some three runs.
+
+// hash is how an id is known, with its account, source and station.
+type hash [12]byte
+
+// hashOf names a signal that has an id.
+func hashOf(s *Signal) hash {
+	sum := sumOf(s)
+	return hash(sum[:len(hash{})])
+}
+
+func sumOf(s *Signal) [sha256.Size]byte {
+	b := make([]byte, 0, 256)
+	for _, text := range [...]string{s.Account, s.Source, s.Station, s.ID} {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(text))), text...)
+	}
+	return sha256.Sum256(b)
+}
+
+// came is an id and when it came, ms.
+type came struct {
+	hash
+	at int64
+}
+
+func compareHashes(a, b came) int { return bytes.Compare(a.hash[:], b.hash[:]) }
+
+// memory is what is known of ids.
+type memory struct {
+	mu     sync.Mutex
+	recent map[hash]int64  // those of the tail: when they came, ms
+	claims map[hash]*claim // those that are being stored
+	runs   []*run          // is exchanged, never changed
+
+	merging sync.Mutex    // held by who merges and removes runs
+	packed  chan struct{} // told when there is a new run
+}
+
+// claim is the ids of a batch that is being stored.
+type claim struct {
+	ids  []came
+	done chan struct{} // closed when it is known what became of it
+}
+
+// claim finds the signals of a batch whose id came before, and claims the ids of the others until settle is called. Who finds an id
+// claimed waits until it is known whether it came.
+func (l *Log) claim(list []Signal, duplicate []bool) (*claim, error) {
+	if !slices.ContainsFunc(list, func(s Signal) bool { return s.ID != "" }) {
+		return nil, nil
+	}
+	hashes := make([]hash, len(list))
+	for i := range list {
+		if list[i].ID != "" {
+			hashes[i] = hashOf(&list[i])
+		}
+	}
+	c := &claim{done: make(chan struct{})}
+	for {
+		other, err := l.tryClaim(c, list, hashes, duplicate)
+		if other == nil {
+			return c, err
+		}
+		<-other.done
+		clear(duplicate)
+		c.ids = c.ids[:0]
+	}
+}
+
+// tryClaim is claim for who does not wait: other is whose end it depends on.
+func (l *Log) tryClaim(c *claim, list []Signal, hashes []hash, duplicate []bool) (other *claim, err error) {
+	now, m := l.cfg.Clock().UnixMilli(), &l.ids
+	served := now - idMemory.Milliseconds()
+	m.mu.Lock()
+	release := sync.OnceFunc(m.mu.Unlock)
+	defer release()
+	places := make([]int, 0, len(list)) // of what is claimed
+	mine := make(map[hash]bool, len(list))
+	for i := range list {
+		h := hashes[i]
+		switch at, known := m.recent[h]; {
+		case list[i].ID == "":
+		case m.claims[h] != nil:
+			return m.claims[h], nil
+		case mine[h] || known && at > served:
+			duplicate[i] = true
+		default:
+			mine[h] = true
+			c.ids, places = append(c.ids, came{h, now}), append(places, i)
+		}
+	}
+	for _, id := range c.ids {
+		m.claims[id.hash] = c
+	}
+	runs := m.runs
+	if len(runs) == 0 || len(c.ids) == 0 {
+		return nil, nil
+	}
+	err = l.cfg.Store.View(func(tx *kv.Tx) error {
+		release() // from here on the blocks of these runs are there
+		kept := c.ids[:0]
+		for n, id := range c.ids {
+			at, found, err := lookUp(tx, runs, id.hash)
+			if err != nil {
+				return err
+			}
+			if duplicate[places[n]] = found && at > served; !duplicate[places[n]] {
+				kept = append(kept, id)
+				continue
+			}
+			m.mu.Lock()
+			delete(m.claims, id.hash)
+			m.mu.Unlock()
+		}
+		c.ids = kept
+		return nil
+	})
+	if release(); err != nil {
+		l.settleClaim(c, false)
+	}
+	return nil, err
+}
+
+// settleClaim says whether the ids that were claimed came.
+func (l *Log) settleClaim(c *claim, stored bool) {
+	if c == nil {
+		return
+	}
+	m := &l.ids
+	m.mu.Lock()
+	for _, id := range c.ids {
+		if delete(m.claims, id.hash); stored {
+			m.recent[id.hash] = id.at
+		}
+	}
+	m.mu.Unlock()
+	close(c.done)
+}
+
+// idsOf gives the hashes of the ids in some batches of the tail, and those that are to be kept: in the order of their hashes,
+// each once, and without those that have served.
+func (l *Log) idsOf(batches map[uint64]bool) (all []hash, kept []came) {
+	var of []*Signal
+	l.mu.RLock()
+	for _, list := range l.last {
+		for _, s := range *list {
+			if s.ID != "" && batches[s.batch] {
+				of = append(of, s.Signal)
+			}
+		}
+	}
+	l.mu.RUnlock()
+	for _, s := range of {
+		all = append(all, hashOf(s))
+	}
+	served := l.cfg.Clock().UnixMilli() - idMemory.Milliseconds()
+	l.ids.mu.Lock()
+	for _, h := range all {
+		if at, known := l.ids.recent[h]; known && at > served {
+			kept = append(kept, came{h, at})
+		}
+	}
+	l.ids.mu.Unlock()
+	slices.SortFunc(kept, compareHashes)
+	return all, slices.CompactFunc(kept, func(a, b came) bool { return a.hash == b.hash })
+}
+
+// moved says that ids of the tail are in a run now, if they are to be kept; nil is none.
+func (l *Log) moved(all []hash, w *runWriter) {
+	m := &l.ids
+	m.mu.Lock()
+	for _, h := range all {
+		delete(m.recent, h)
+	}
+	if w != nil {
+		m.runs = append(slices.Clip(m.runs), w.run)
+	}
+	m.mu.Unlock()
+	if w != nil {
+		select {
+		case m.packed <- struct{}{}:
+		default: // it is known
+		}
+	}
+}
+
+// exchange puts runs in the place of others.
+func (m *memory) exchange(old, with []*run) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs = append(slices.DeleteFunc(slices.Clone(m.runs), func(r *run) bool { return slices.Contains(old, r) }), with...)
+}
+
+// list gives the runs that there are.
+func (m *memory) list() []*run {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.runs
+}
+
+// loadIDs reads what is known of ids, when the tail is there.
+func (l *Log) loadIDs(tx *kv.Tx) error {
+	for item, err := range runsKept.Scan(tx, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		r, err := openRun(item.Key, item.Value)
+		if err != nil {
+			return err
+		}
+		l.ids.runs = append(l.ids.runs, r)
+	}
+	for _, of := range l.last {
+		for _, s := range *of {
+			if s.ID != "" {
+				l.ids.recent[hashOf(s.Signal)] = s.Arrived
+			}
+		}
+	}
+	return nil
+}
+
+// keepIDs merges runs and removes what is left of others, until ctx ends.
+func (l *Log) keepIDs(ctx context.Context) {
+	err := l.sweepOrphans(ctx)
+	for {
+		if err != nil && ctx.Err() == nil {
+			l.cfg.Log.Error("ids of signals were not put together; it is tried again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.ids.packed:
+		}
+		err = l.mergeIDs(ctx)
+	}
+}
