@@ -18,6 +18,8 @@ type Figures struct {
 	DowntimeMs            float64  `json:"downtimeMs"`
 	GoodCount             float64  `json:"goodCount"`
 	BadCount              float64  `json:"badCount"`
+	UnscheduledGoodCount  float64  `json:"unscheduledGoodCount"` // of GoodCount, made without a schedule: in no ratio
+	UnscheduledBadCount   float64  `json:"unscheduledBadCount"`
 	TargetCount           *float64 `json:"targetCount"`
 	Availability          *float64 `json:"availability"`
 	Performance           *float64 `json:"performance"`
@@ -127,6 +129,7 @@ func figures(rows []oee.Row) Figures {
 	out := Figures{
 		ScheduledProductionMs: f.A.Denominator, DowntimeMs: f.A.Denominator - f.A.Numerator,
 		GoodCount: float64(terms.Good) / monitor.Micro, BadCount: float64(terms.Bad) / monitor.Micro,
+		UnscheduledGoodCount: float64(terms.UnscheduledGood) / monitor.Micro, UnscheduledBadCount: float64(terms.UnscheduledBad) / monitor.Micro,
 		Availability: value(f.A), Performance: value(f.P), Quality: value(f.Q), OEE: value(f.OEE), Coverage: value(f.Coverage),
 	}
 	if terms.HasRate {

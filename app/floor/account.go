@@ -74,7 +74,10 @@ func (f *Floor) Account(accountID string) *account.Live {
 		now, err := o.live(l, s)
 		at.OperatorInitials, at.AlertMessage, at.AlertExpiresAt = now.Note.OperatorInitials, now.Note.AlertMessage, now.Note.AlertExpiresAt
 		if err == nil {
-			at.Status, at.StatusAt = now.View.Status.String(), now.View.Since
+			at.Status = now.View.Status.String()
+			if !noSignalYet(&now.View) {
+				at.StatusAt = now.View.Since
+			}
 		}
 		return at
 	}}

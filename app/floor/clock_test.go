@@ -52,6 +52,6 @@ func TestAfterTheClockIsSetRightStationsShowTheTimeThatIs(t *testing.T) {
 	r.Pause(-18 * time.Hour)
 	r.Pass(time.Second, 0)
 	if got := status(t, r, "PACK"); got.StatusCode != "unscheduled" {
-		t.Errorf("in the early shift the station is %s since %s", got.StatusCode, got.StatusCodeUpdatedAt)
+		t.Errorf("in the early shift the station is %+v", got)
 	}
 }

@@ -19,7 +19,8 @@ type Status struct {
 	PlantCode           string         `json:"plantCode"`
 	GroupCode           string         `json:"groupCode"`
 	StatusCode          string         `json:"statusCode"`
-	StatusCodeUpdatedAt string         `json:"statusCodeUpdatedAt"`
+	StatusCodeUpdatedAt *string        `json:"statusCodeUpdatedAt"` // null: NoSignalYet
+	NoSignalYet         bool           `json:"noSignalYet"`         // disconnected, as no device has ever sent anything
 	IsAlive             bool           `json:"isAlive"`
 	OperatorInitials    *string        `json:"currentOperatorInitials"` // null: nobody
 	OperatorSince       *string        `json:"currentOperatorSince"`    // when that was said last
@@ -71,11 +72,17 @@ func orNull[T comparable](v T) *T {
 // Status gives a live station as answers and events carry it.
 func (l *Live) Status() Status { return l.status }
 
+// noSignalYet reports whether a station is disconnected because nothing was ever heard of it: since no moment, then.
+func noSignalYet(v *monitor.View) bool { return v.Status == monitor.StatusDisconnected && !v.Heard }
+
 func statusOf(s *station.Station, v *monitor.View, note station.Note) Status {
 	st := Status{
 		StationCode: s.Code, Name: s.Name, PlantCode: s.Plant.Code, GroupCode: s.Group.Code,
-		StatusCode: v.Status.String(), StatusCodeUpdatedAt: Instant(v.Since), IsAlive: v.Status != monitor.StatusDisconnected,
+		StatusCode: v.Status.String(), NoSignalYet: noSignalYet(v), IsAlive: v.Alive,
 		LineSpeedTarget: orNull(s.Monitor.LineSpeedTarget), Issues: []IssueStatus{}, Archived: s.Archived,
+	}
+	if !st.NoSignalYet {
+		st.StatusCodeUpdatedAt = orNull(Instant(v.Since))
 	}
 	st.OperatorInitials, st.AlertMessage = orNull(note.OperatorInitials), orNull(note.AlertMessage)
 	if note.OperatorInitials != "" {

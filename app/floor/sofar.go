@@ -39,6 +39,8 @@ type ShiftStatus struct {
 	Coverage              Figure   `json:"coverage"`
 	GoodCount             float64  `json:"goodCount"`
 	BadCount              float64  `json:"badCount"`
+	UnscheduledGoodCount  float64  `json:"unscheduledGoodCount"` // of goodCount, made without a schedule: in no ratio
+	UnscheduledBadCount   float64  `json:"unscheduledBadCount"`
 	IdealCount            *float64 `json:"idealCount"`  // units due by the rate; null: there is none
 	TargetCount           *float64 `json:"targetCount"` // the same without downtime
 	ScheduledProductionMs int64    `json:"scheduledProductionMs"`
@@ -102,6 +104,7 @@ func (o *owner) shift(t *station.Timeline, l *line, s *station.Station, g *glimp
 		Name: orNull(name), StartAt: Instant(start), Until: Instant(max(start, until)),
 		Availability: FigureOf(f.A), Performance: FigureOf(f.P), Quality: FigureOf(f.Q), OEE: FigureOf(f.OEE), Coverage: FigureOf(f.Coverage),
 		GoodCount: float64(sum.Good) / monitor.Micro, BadCount: float64(sum.Bad) / monitor.Micro,
+		UnscheduledGoodCount: float64(sum.UnscheduledGood) / monitor.Micro, UnscheduledBadCount: float64(sum.UnscheduledBad) / monitor.Micro,
 		ScheduledProductionMs: sum.Of(monitor.Production), DowntimeMs: sum.Was(monitor.Downtime), ProductiveMs: sum.Was(monitor.Productive),
 	}
 	if end != 0 {

@@ -47,6 +47,7 @@ func terms(sum *oee.Terms) string {
 	st := floor.ShiftStatus{
 		Availability: floor.FigureOf(f.A), Performance: floor.FigureOf(f.P), Quality: floor.FigureOf(f.Q), OEE: floor.FigureOf(f.OEE), Coverage: floor.FigureOf(f.Coverage),
 		GoodCount: float64(sum.Good) / 1e6, BadCount: float64(sum.Bad) / 1e6,
+		UnscheduledGoodCount: float64(sum.UnscheduledGood) / 1e6, UnscheduledBadCount: float64(sum.UnscheduledBad) / 1e6,
 		ScheduledProductionMs: sum.Of(monitor.Production), DowntimeMs: sum.Was(monitor.Downtime), ProductiveMs: sum.Was(monitor.Productive),
 	}
 	if sum.HasRate {

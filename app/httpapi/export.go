@@ -95,6 +95,7 @@ var windowColumns = []string{
 	"stationCode", "windowStartAt", "windowEndAt", "totalMs", "shiftMs", "scheduledProductionMs", "scheduledNonProductionMs", "outOfShiftMs", "noDataMs", "downtimeMs",
 	"slowMs", "productiveMs", "idleMs", "downtimeSince", "productionGoodCount", "productionBadCount", "productionIdealCount", "productionTargetCount", "lineSpeedAvg",
 	"lineSpeedTarget", "electricalKwh", "electricalKnownMs", "rssiAvg", "isAlive", "scheduleIds", "issueIds", "reasonCodes", "errorCodes", "skuCode", "manifestRevision", "shiftName",
+	"unscheduledGoodCount", "unscheduledBadCount", "noDataGoodCount", "noDataBadCount",
 }
 
 // exportWindows makes the table of windows, by the resolution that is asked for.
@@ -181,6 +182,7 @@ func (w *window) cells() []string {
 		decimal(&w.ProductionGoodCount), decimal(&w.ProductionBadCount), decimal(w.ProductionIdealCount), decimal(w.ProductionTargetCount), decimal(w.LineSpeedAvg),
 		decimal(w.LineSpeedTarget), decimal(w.ElectricalKwh), whole(w.ElectricalKnownMs), decimal(w.RSSIAvg), strconv.FormatBool(w.IsAlive), strings.Join(w.ScheduleIDs, " "),
 		strings.Join(w.IssueIDs, " "), strings.Join(w.ReasonCodes, " "), strings.Join(w.ErrorCodes, " "), text(w.SKUCode), whole(w.ManifestRevision), text(w.ShiftName),
+		decimal(&w.UnscheduledGoodCount), decimal(&w.UnscheduledBadCount), decimal(&w.NoDataGoodCount), decimal(&w.NoDataBadCount),
 	}
 }
 

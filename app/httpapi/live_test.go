@@ -178,6 +178,7 @@ func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 	}))
 	names := map[string]string{
 		"availability": "availability", "performance": "performance", "quality": "quality", "oee": "oee", "coverage": "coverage", "goodCount": "productionGoodCount", "badCount": "productionBadCount",
+		"unscheduledGoodCount": "unscheduledGoodCount", "unscheduledBadCount": "unscheduledBadCount",
 		"idealCount": "productionIdealCount", "targetCount": "productionTargetCount", "scheduledProductionMs": "scheduledProductionMs", "downtimeMs": "downtimeMs", "productiveMs": "productiveMs",
 	}
 	compared := 0

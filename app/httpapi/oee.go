@@ -56,32 +56,45 @@ type bucketView struct {
 	EndAt       string  `json:"endAt"`
 }
 
+// outsideView is units that are in no ratio and no loss, and in productionGoodCount and productionBadCount.
+type outsideView struct {
+	UnscheduledGoodCount float64 `json:"unscheduledGoodCount"` // made without a production schedule
+	UnscheduledBadCount  float64 `json:"unscheduledBadCount"`
+	NoDataGoodCount      float64 `json:"noDataGoodCount"` // entered for one while nothing was known of the station
+	NoDataBadCount       float64 `json:"noDataBadCount"`
+}
+
+func outsideOf(o *monitor.Outside) outsideView {
+	return outsideView{units(o.UnscheduledGood), units(o.UnscheduledBad), units(o.UnknownGood), units(o.UnknownBad)}
+}
+
 // oeeView is a result of GET /oee.
 type oeeView struct {
 	bucketView
-	Profile                  string     `json:"profile"`
-	Availability             ratioView  `json:"availability"`
-	Performance              ratioView  `json:"performance"`
-	Quality                  ratioView  `json:"quality"`
-	OEE                      ratioView  `json:"oee"`
-	Coverage                 ratioView  `json:"coverage"`
-	TotalMs                  int64      `json:"totalMs"`
-	ShiftMs                  int64      `json:"shiftMs"`
-	ScheduledProductionMs    int64      `json:"scheduledProductionMs"`
-	ScheduledNonProductionMs int64      `json:"scheduledNonProductionMs"`
-	OutOfShiftMs             int64      `json:"outOfShiftMs"`
-	NoDataMs                 int64      `json:"noDataMs"`
-	DowntimeMs               int64      `json:"downtimeMs"`
-	SlowMs                   int64      `json:"slowMs"`
-	ProductiveMs             int64      `json:"productiveMs"`
-	IdleMs                   int64      `json:"idleMs"`
-	ExcludedMs               int64      `json:"excludedMs"`
-	ProductionGoodCount      float64    `json:"productionGoodCount"`
-	ProductionBadCount       float64    `json:"productionBadCount"`
-	ProductionOtherCount     float64    `json:"productionOtherCount"`
-	ProductionIdealCount     *float64   `json:"productionIdealCount"`
-	ProductionTargetCount    *float64   `json:"productionTargetCount"`
-	Losses                   lossesView `json:"losses"`
+	Profile                  string    `json:"profile"`
+	Availability             ratioView `json:"availability"`
+	Performance              ratioView `json:"performance"`
+	Quality                  ratioView `json:"quality"`
+	OEE                      ratioView `json:"oee"`
+	Coverage                 ratioView `json:"coverage"`
+	TotalMs                  int64     `json:"totalMs"`
+	ShiftMs                  int64     `json:"shiftMs"`
+	ScheduledProductionMs    int64     `json:"scheduledProductionMs"`
+	ScheduledNonProductionMs int64     `json:"scheduledNonProductionMs"`
+	OutOfShiftMs             int64     `json:"outOfShiftMs"`
+	NoDataMs                 int64     `json:"noDataMs"`
+	DowntimeMs               int64     `json:"downtimeMs"`
+	SlowMs                   int64     `json:"slowMs"`
+	ProductiveMs             int64     `json:"productiveMs"`
+	IdleMs                   int64     `json:"idleMs"`
+	ExcludedMs               int64     `json:"excludedMs"`
+	ProductionGoodCount      float64   `json:"productionGoodCount"`
+	ProductionBadCount       float64   `json:"productionBadCount"`
+	ProductionOtherCount     float64   `json:"productionOtherCount"`
+	outsideView
+	ProductionIdealCount  *float64   `json:"productionIdealCount"`
+	ProductionTargetCount *float64   `json:"productionTargetCount"`
+	Losses                lossesView `json:"losses"`
 }
 
 func oeeOf(t *oee.Terms, p oee.Profile, b bucketView) oeeView {
@@ -93,6 +106,7 @@ func oeeOf(t *oee.Terms, p oee.Profile, b bucketView) oeeView {
 		OutOfShiftMs: t.Was(monitor.OutOfShift), NoDataMs: t.Was(monitor.NoData), DowntimeMs: t.Was(monitor.Downtime), SlowMs: t.Was(monitor.Slow),
 		ProductiveMs: t.Was(monitor.Productive), IdleMs: t.Was(monitor.Idle), ExcludedMs: t.Excluded[0] + t.Excluded[1] + t.Excluded[2],
 		ProductionGoodCount: units(t.Good), ProductionBadCount: units(t.Bad), ProductionOtherCount: units(t.Other),
+		outsideView: outsideOf(&t.Outside),
 		Losses: lossesView{
 			Schedule: lossOf(lost[oee.LossSchedule]), PlannedNonProduction: lossOf(lost[oee.LossPlanned]), Downtime: lossOf(lost[oee.LossDowntime]),
 			Speed: lossOf(lost[oee.LossSpeed]), Quality: lossOf(lost[oee.LossQuality]),

@@ -11,7 +11,7 @@ var figureOperations = map[string]operation{
 		id: "listWindows", tag: "Monitoring", summary: "What stations did, minute by minute",
 		about: "A row for each station and whole minute, or hour, shift or day, in order of stations and time, from when on something is known of the station up to now. The classes of time add up to `totalMs`. A minute is made within two seconds of its end, and made again when something arrives late. " +
 			"A shift is one row even where it goes on over midnight; what the range cuts off is left out.",
-		answer: "A page of windows.", form: formPage, gives: "StationWindow", sample: `{"stationCode":"PACK-1","windowStartAt":"2026-11-20T08:00:00.000Z","windowEndAt":"2026-11-20T09:00:00.000Z","totalMs":3600000,"shiftMs":3600000,"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,"downtimeSince":"2026-11-20T08:15:30.000Z","productionGoodCount":2820,"productionBadCount":12,"productionIdealCount":3600,"productionTargetCount":3000,"lineSpeedAvg":58.2,"lineSpeedTarget":60,"electricalKwh":4.72,"electricalKnownMs":3600000,"rssiAvg":-61,"isAlive":true,"scheduleIds":["s7xk2v9m4q6w"],"issueIds":["PACK-1.stop-1795680930000"],"reasonCodes":["JAM"],"errorCodes":["E17"],"skuCode":"BOWL","manifestRevision":3,"shiftName":null}`, also: []int{400},
+		answer: "A page of windows.", form: formPage, gives: "StationWindow", sample: `{"stationCode":"PACK-1","windowStartAt":"2026-11-20T08:00:00.000Z","windowEndAt":"2026-11-20T09:00:00.000Z","totalMs":3600000,"shiftMs":3600000,"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,"downtimeSince":"2026-11-20T08:15:30.000Z","productionGoodCount":2820,"productionBadCount":12,"unscheduledGoodCount":0,"unscheduledBadCount":0,"noDataGoodCount":0,"noDataBadCount":0,"productionIdealCount":3600,"productionTargetCount":3000,"lineSpeedAvg":58.2,"lineSpeedTarget":60,"electricalKwh":4.72,"electricalKnownMs":3600000,"rssiAvg":-61,"isAlive":true,"scheduleIds":["s7xk2v9m4q6w"],"issueIds":["PACK-1.stop-1795680930000"],"reasonCodes":["JAM"],"errorCodes":["E17"],"skuCode":"BOWL","manifestRevision":3,"shiftName":null}`, also: []int{400},
 	},
 	"GET /timeline": {
 		id: "getTimeline", tag: "Monitoring", summary: "A station's time, for drawing",
@@ -26,10 +26,10 @@ var figureOperations = map[string]operation{
 	},
 	"GET /oee": {
 		id: "getOEE", tag: "Monitoring", summary: "OEE, losses and counts",
-		about: "Meters, and stations that are only scheduled, count where they are named one by one. Ratios are made of sums and never averaged: a group's are those of its stations' terms. They are not cut off at 1; above it `aboveOne` says so, with the likely cause. An empty denominator gives null. Time without data is in no term, and `coverage` says how much of the scheduled production is known. " +
+		about: "Meters, and stations that are only scheduled, count where they are named one by one. Ratios are made of sums and never averaged: a group's are those of its stations' terms. They are not cut off at 1; above it `aboveOne` says so, with the likely cause. An empty denominator gives null. Time without data is in no term, and `coverage` says how much of the scheduled production is known. Ratios and losses are made of the units of known scheduled production (with `forceAllShiftTimeAsPlannedProduction` also shift time without a schedule); `unscheduledGoodCount` and `noDataGoodCount` tell what else is in `productionGoodCount`. " +
 			"The time is today where none is given; buckets of time are whole even where the range cuts them.\n\n" +
 			"An answer has 100,000 results at most; a request that makes more is refused before anything is read. Requests about much time run three at once for an account and two for a person; others wait, up to 15 s, then it is 503 with `Retry-After`.",
-		answer: "The figures, by what was asked for.", form: formList, gives: "OEE", sample: `{"plantCode":"leeds","groupCode":"packing","stationCode":"PACK-1","skuCode":null,"shiftName":null,"startAt":"2026-11-20T08:00:00.000Z","endAt":"2026-11-20T09:00:00.000Z","profile":"default","availability":{"value":0.8333333333333334,"numerator":3000000,"denominator":3600000},"performance":{"value":0.944,"numerator":2832,"denominator":3000},"quality":{"value":0.9957627118644068,"numerator":2820,"denominator":2832},"oee":{"value":0.7833333333333334,"numerator":0.7833333333333334,"denominator":1},"coverage":{"value":1,"numerator":3600000,"denominator":3600000},"totalMs":3600000,"shiftMs":3600000,"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,"excludedMs":0,"productionGoodCount":2820,"productionBadCount":12,"productionOtherCount":0,"productionIdealCount":3600,"productionTargetCount":3000,"losses":{"schedule":{"ms":0,"units":null,"money":0,"moneyPartial":false},"plannedNonProduction":{"ms":0,"units":null,"money":0,"moneyPartial":false},"downtime":{"ms":600000,"units":600,"money":300,"moneyPartial":false},"speed":{"ms":168000,"units":168,"money":84,"moneyPartial":false},"quality":{"ms":12000,"units":12,"money":6,"moneyPartial":false}}}`, also: []int{400},
+		answer: "The figures, by what was asked for.", form: formList, gives: "OEE", sample: `{"plantCode":"leeds","groupCode":"packing","stationCode":"PACK-1","skuCode":null,"shiftName":null,"startAt":"2026-11-20T08:00:00.000Z","endAt":"2026-11-20T09:00:00.000Z","profile":"default","availability":{"value":0.8333333333333334,"numerator":3000000,"denominator":3600000},"performance":{"value":0.944,"numerator":2832,"denominator":3000},"quality":{"value":0.9957627118644068,"numerator":2820,"denominator":2832},"oee":{"value":0.7833333333333334,"numerator":0.7833333333333334,"denominator":1},"coverage":{"value":1,"numerator":3600000,"denominator":3600000},"totalMs":3600000,"shiftMs":3600000,"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,"excludedMs":0,"productionGoodCount":2820,"productionBadCount":12,"productionOtherCount":0,"unscheduledGoodCount":0,"unscheduledBadCount":0,"noDataGoodCount":0,"noDataBadCount":0,"productionIdealCount":3600,"productionTargetCount":3000,"losses":{"schedule":{"ms":0,"units":null,"money":0,"moneyPartial":false},"plannedNonProduction":{"ms":0,"units":null,"money":0,"moneyPartial":false},"downtime":{"ms":600000,"units":600,"money":300,"moneyPartial":false},"speed":{"ms":168000,"units":168,"money":84,"moneyPartial":false},"quality":{"ms":12000,"units":12,"money":6,"moneyPartial":false}}}`, also: []int{400},
 	},
 	"GET /energy": {
 		id: "getEnergy", tag: "Monitoring", summary: "Energy, its cost and its CO2",
@@ -57,7 +57,7 @@ var figureOperations = map[string]operation{
 		id: "tune", tag: "Monitoring", summary: "What other settings would have made of a station's time",
 		about:  "The body is that of `POST /correction`, for one station and 31 days at most: figures and stops by what was in force, and by what the changes say. Nothing is stored.",
 		answer: "Before and after.", role: auth.Supervisor, body: schema.CorrectionCreate, form: formResult, gives: "Tuning", also: []int{409},
-		sample: `{"before":{"figures":{"scheduledProductionMs":28800000,"downtimeMs":3600000,"goodCount":24120,"badCount":96,"targetCount":25200,"availability":0.875,"performance":0.961,"quality":0.996,"oee":0.8377,"coverage":1},"stops":{"count":4,"totalMs":3600000,"histogram":[{"fromMs":0,"toMs":1000,"count":0,"totalMs":0},{"fromMs":28800000,"toMs":null,"count":0,"totalMs":0}]}},"after":{"figures":{"scheduledProductionMs":28800000,"downtimeMs":5400000,"goodCount":24120,"badCount":96,"targetCount":23400,"availability":0.8125,"performance":1.0349,"quality":0.996,"oee":0.8377,"coverage":1},"stops":{"count":31,"totalMs":5400000,"histogram":[{"fromMs":0,"toMs":1000,"count":0,"totalMs":0},{"fromMs":28800000,"toMs":null,"count":0,"totalMs":0}]}}}`,
+		sample: `{"before":{"figures":{"scheduledProductionMs":28800000,"downtimeMs":3600000,"goodCount":24120,"badCount":96,"unscheduledGoodCount":0,"unscheduledBadCount":0,"targetCount":25200,"availability":0.875,"performance":0.961,"quality":0.996,"oee":0.8377,"coverage":1},"stops":{"count":4,"totalMs":3600000,"histogram":[{"fromMs":0,"toMs":1000,"count":0,"totalMs":0},{"fromMs":28800000,"toMs":null,"count":0,"totalMs":0}]}},"after":{"figures":{"scheduledProductionMs":28800000,"downtimeMs":5400000,"goodCount":24120,"badCount":96,"unscheduledGoodCount":0,"unscheduledBadCount":0,"targetCount":23400,"availability":0.8125,"performance":1.0349,"quality":0.996,"oee":0.8377,"coverage":1},"stops":{"count":31,"totalMs":5400000,"histogram":[{"fromMs":0,"toMs":1000,"count":0,"totalMs":0},{"fromMs":28800000,"toMs":null,"count":0,"totalMs":0}]}}}`,
 	},
 	"GET /cron": {
 		id: "readCron", tag: "Monitoring", summary: "What a cron pattern means",
@@ -91,8 +91,8 @@ const (
 	correctionSample = `{"id":"3","createdAt":"2026-11-20T08:15:30.123Z","author":"it@acme.example","note":"The threshold was meant to be two minutes","stationCodes":["PACK-1"],"from":"2026-11-16T06:00:00.000Z","to":"2026-11-20T06:00:00.000Z",` +
 		`"changes":{"station":{"utilisationDowntimeThreshold":120000}},"undoneAt":null,"undoneBy":null}`
 	effectSample = `{"correction":null,"effects":[{"stationCode":"PACK-1","day":"2026-11-16",` +
-		`"before":{"scheduledProductionMs":28800000,"downtimeMs":0,"goodCount":6120,"badCount":40,"targetCount":7200,"availability":1,"performance":0.8556,"quality":0.9935,"oee":0.85,"coverage":1},` +
-		`"after":{"scheduledProductionMs":28800000,"downtimeMs":2880000,"goodCount":6120,"badCount":40,"targetCount":6480,"availability":0.9,"performance":0.9506,"quality":0.9935,"oee":0.85,"coverage":1}}],"complete":true,"computing":[]}`
+		`"before":{"scheduledProductionMs":28800000,"downtimeMs":0,"goodCount":6120,"badCount":40,"unscheduledGoodCount":0,"unscheduledBadCount":0,"targetCount":7200,"availability":1,"performance":0.8556,"quality":0.9935,"oee":0.85,"coverage":1},` +
+		`"after":{"scheduledProductionMs":28800000,"downtimeMs":2880000,"goodCount":6120,"badCount":40,"unscheduledGoodCount":0,"unscheduledBadCount":0,"targetCount":6480,"availability":0.9,"performance":0.9506,"quality":0.9935,"oee":0.85,"coverage":1}}],"complete":true,"computing":[]}`
 )
 
 // correctionModels are of corrections, and of what another configuration would have made of a stretch of time.
@@ -113,9 +113,10 @@ const correctionModels = `{
 "CorrectionEffect": {"description": "What a correction would do to a production day of a station.", "type": "object", "required": ["stationCode", "day", "before", "after"], "additionalProperties": false, "properties": {
 	"stationCode": {"type": "string"}, "day": {"description": "The date on which the production day starts.", "type": "string", "format": "date"},
 	"before": {"$ref": "#/components/schemas/CorrectionFigures"}, "after": {"$ref": "#/components/schemas/CorrectionFigures"}}},
-"CorrectionFigures": {"description": "OEE by the default profile, with its terms. Null: not known.", "type": "object", "required": ["scheduledProductionMs", "downtimeMs", "goodCount", "badCount", "targetCount", "availability", "performance", "quality", "oee", "coverage"], "additionalProperties": false, "properties": {
+"CorrectionFigures": {"description": "OEE by the default profile, with its terms. Null: not known.", "type": "object", "required": ["scheduledProductionMs", "downtimeMs", "goodCount", "badCount", "unscheduledGoodCount", "unscheduledBadCount", "targetCount", "availability", "performance", "quality", "oee", "coverage"], "additionalProperties": false, "properties": {
 	"scheduledProductionMs": {"description": "Time scheduled for production, in milliseconds, of which there is data.", "type": "number"},
 	"downtimeMs": {"description": "Of which downtime.", "type": "number"}, "goodCount": {"type": "number"}, "badCount": {"type": "number"},
+	"unscheduledGoodCount": {"description": "Of goodCount, made without a production schedule: in no ratio.", "type": "number"}, "unscheduledBadCount": {"description": "Bad units, likewise.", "type": "number"},
 	"targetCount": {"description": "Units due, downtime subtracted.", "type": ["number", "null"]},
 	"availability": {"type": ["number", "null"]}, "performance": {"type": ["number", "null"]}, "quality": {"type": ["number", "null"]}, "oee": {"type": ["number", "null"]},
 	"coverage": {"description": "How much of the scheduled time there is data of.", "type": ["number", "null"]}}},
@@ -138,7 +139,7 @@ const correctionModels = `{
 
 // figureModels are of windows, OEE, losses and energy, and of the names of what they are about.
 const figureModels = `{
-"StationWindow": {"description": "What a station did in a stretch of time.", "type": "object", "required": ["stationCode", "windowStartAt", "windowEndAt", "totalMs", "shiftMs", "scheduledProductionMs", "scheduledNonProductionMs", "outOfShiftMs", "noDataMs", "downtimeMs", "slowMs", "productiveMs", "idleMs", "downtimeSince", "productionGoodCount", "productionBadCount", "productionIdealCount", "productionTargetCount", "lineSpeedAvg", "lineSpeedTarget", "electricalKwh", "electricalKnownMs", "rssiAvg", "isAlive", "scheduleIds", "issueIds", "reasonCodes", "errorCodes", "skuCode", "manifestRevision", "shiftName"], "additionalProperties": false, "properties": {
+"StationWindow": {"description": "What a station did in a stretch of time.", "type": "object", "required": ["stationCode", "windowStartAt", "windowEndAt", "totalMs", "shiftMs", "scheduledProductionMs", "scheduledNonProductionMs", "outOfShiftMs", "noDataMs", "downtimeMs", "slowMs", "productiveMs", "idleMs", "downtimeSince", "productionGoodCount", "productionBadCount", "unscheduledGoodCount", "unscheduledBadCount", "noDataGoodCount", "noDataBadCount", "productionIdealCount", "productionTargetCount", "lineSpeedAvg", "lineSpeedTarget", "electricalKwh", "electricalKnownMs", "rssiAvg", "isAlive", "scheduleIds", "issueIds", "reasonCodes", "errorCodes", "skuCode", "manifestRevision", "shiftName"], "additionalProperties": false, "properties": {
  "stationCode": {"type": "string"},
  "windowStartAt": {"$ref": "#/components/schemas/Moment"},
  "windowEndAt": {"$ref": "#/components/schemas/Moment"},
@@ -147,7 +148,7 @@ const figureModels = `{
  "scheduledProductionMs": {"description": "Of it for which a production schedule ran.", "type": "integer"},
  "scheduledNonProductionMs": {"description": "Of it for which a non-production schedule ran.", "type": "integer"},
  "outOfShiftMs": {"description": "Each millisecond is of one class, of which this is the first.", "type": "integer"},
- "noDataMs": {"description": "Nothing was heard of the station.", "type": "integer"},
+ "noDataMs": {"description": "Nothing was known of the station: no device was heard, nobody reported downtime, and people did not count by hand.", "type": "integer"},
  "downtimeMs": {"description": "Stopped in scheduled production, or by hand.", "type": "integer"},
  "slowMs": {"description": "Slower than 80 % of the line speed target.", "type": "integer"},
  "productiveMs": {"type": "integer"},
@@ -155,6 +156,10 @@ const figureModels = `{
  "downtimeSince": {"description": "The start of the last downtime that has time in the window; null: none has.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
  "productionGoodCount": {"description": "Good units that were told of in the window: made, entered, corrected, less those rejected. Below zero where more was rejected or taken away in it than was made, as those units were made before: an entry counts at its own moment and changes no earlier window, and windows add up. Of a whole schedule it is never below zero. An entry whose at is the moment at which the units were made counts there.", "type": "number"},
  "productionBadCount": {"description": "Bad units, likewise.", "type": "number"},
+ "unscheduledGoodCount": {"description": "Of productionGoodCount, made without a production schedule: in no ratio and no loss.", "type": "number"},
+ "unscheduledBadCount": {"description": "Bad units, likewise.", "type": "number"},
+ "noDataGoodCount": {"description": "Of productionGoodCount, entered for a production schedule while nothing was known of the station: in no ratio and no loss.", "type": "number"},
+ "noDataBadCount": {"description": "Bad units, likewise.", "type": "number"},
  "productionIdealCount": {"description": "Units due by the rate in scheduled production; null: there is no rate.", "type": ["number", "null"]},
  "productionTargetCount": {"description": "The same without downtime.", "type": ["number", "null"]},
  "lineSpeedAvg": {"description": "The shown speed, over the time in which it was known; null: it was not.", "type": ["number", "null"]},
@@ -162,7 +167,7 @@ const figureModels = `{
  "electricalKwh": {"description": "By what was measured; null: nothing was.", "type": ["number", "null"]},
  "electricalKnownMs": {"description": "The time that the energy is of: less than all where nobody measured, more where a meter's reading tells of time before the window.", "type": "integer", "minimum": 0},
  "rssiAvg": {"description": "dBm; null: not known.", "type": ["number", "null"]},
- "isAlive": {"description": "Something was heard of the station.", "type": "boolean"},
+ "isAlive": {"description": "Something was heard of the station, or people counted there by hand.", "type": "boolean"},
  "scheduleIds": {"description": "Schedules that ran.", "type": "array", "items": {"type": "string"}},
  "issueIds": {"description": "Stops, slow periods and manual downtimes.", "type": "array", "items": {"type": "string"}},
  "reasonCodes": {"description": "Reasons of stops and of non-production schedules.", "type": "array", "items": {"type": "string"}},
@@ -170,7 +175,7 @@ const figureModels = `{
  "skuCode": {"description": "At the end of the window; UNKNOWN without a production schedule.", "type": ["string", "null"]},
  "manifestRevision": {"description": "In force at the end of the window.", "type": "integer", "minimum": 0},
  "shiftName": {"description": "With resolution=shift, the shift; null for a day where there are no shifts.", "type": ["string", "null"]}}},
-"OEE": {"description": "The figures of some stations and some time, each with its terms.", "type": "object", "required": ["plantCode", "groupCode", "stationCode", "skuCode", "shiftName", "startAt", "endAt", "profile", "availability", "performance", "quality", "oee", "coverage", "totalMs", "shiftMs", "scheduledProductionMs", "scheduledNonProductionMs", "outOfShiftMs", "noDataMs", "downtimeMs", "slowMs", "productiveMs", "idleMs", "excludedMs", "productionGoodCount", "productionBadCount", "productionOtherCount", "productionIdealCount", "productionTargetCount", "losses"], "additionalProperties": false, "properties": {
+"OEE": {"description": "The figures of some stations and some time, each with its terms.", "type": "object", "required": ["plantCode", "groupCode", "stationCode", "skuCode", "shiftName", "startAt", "endAt", "profile", "availability", "performance", "quality", "oee", "coverage", "totalMs", "shiftMs", "scheduledProductionMs", "scheduledNonProductionMs", "outOfShiftMs", "noDataMs", "downtimeMs", "slowMs", "productiveMs", "idleMs", "excludedMs", "productionGoodCount", "productionBadCount", "productionOtherCount", "unscheduledGoodCount", "unscheduledBadCount", "noDataGoodCount", "noDataBadCount", "productionIdealCount", "productionTargetCount", "losses"], "additionalProperties": false, "properties": {
  "plantCode": {"description": "Null where it is not asked by plant.", "type": ["string", "null"]},
  "groupCode": {"type": ["string", "null"]},
  "stationCode": {"type": ["string", "null"]},
@@ -189,7 +194,7 @@ const figureModels = `{
  "scheduledProductionMs": {"description": "Of it for which a production schedule ran.", "type": "integer"},
  "scheduledNonProductionMs": {"description": "Of it for which a non-production schedule ran.", "type": "integer"},
  "outOfShiftMs": {"description": "Each millisecond is of one class, of which this is the first.", "type": "integer"},
- "noDataMs": {"description": "Nothing was heard of the station.", "type": "integer"},
+ "noDataMs": {"description": "Nothing was known of the station: no device was heard, nobody reported downtime, and people did not count by hand.", "type": "integer"},
  "downtimeMs": {"description": "Stopped in scheduled production, or by hand.", "type": "integer"},
  "slowMs": {"description": "Slower than 80 % of the line speed target.", "type": "integer"},
  "productiveMs": {"type": "integer"},
@@ -198,6 +203,10 @@ const figureModels = `{
  "productionGoodCount": {"description": "Good units that were told of in this time. Below zero where more of what was made before was rejected or taken away in it (see StationWindow); a ratio that is above 1 by that has the cause negativeCount.", "type": "number"},
  "productionBadCount": {"description": "Bad units, likewise.", "type": "number"},
  "productionOtherCount": {"description": "Counted by a source that is not the schedule's: shown, not added.", "type": "number"},
+ "unscheduledGoodCount": {"description": "Of productionGoodCount, made without a production schedule: in no ratio and no loss.", "type": "number"},
+ "unscheduledBadCount": {"description": "Bad units, likewise.", "type": "number"},
+ "noDataGoodCount": {"description": "Of productionGoodCount, entered for a production schedule while nothing was known of the station: in no ratio and no loss.", "type": "number"},
+ "noDataBadCount": {"description": "Bad units, likewise.", "type": "number"},
  "productionIdealCount": {"description": "Units due in known scheduled production; null: there is no rate.", "type": ["number", "null"]},
  "productionTargetCount": {"description": "The same without downtime.", "type": ["number", "null"]},
  "losses": {"description": "Where time and units went.", "$ref": "#/components/schemas/Losses"}}},

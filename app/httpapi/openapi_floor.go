@@ -192,11 +192,11 @@ var floorOperations = map[string]operation{
 }
 
 const (
-	statusSample = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing","statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","isAlive":true,"currentOperatorInitials":"ABC","currentOperatorSince":"2026-11-20T06:02:11.000Z","alertMessage":null,"alertExpiresAt":null,"lineSpeed":null,"lineSpeedTarget":null,` +
+	statusSample = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing","statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","noSignalYet":false,"isAlive":true,"currentOperatorInitials":"ABC","currentOperatorSince":"2026-11-20T06:02:11.000Z","alertMessage":null,"alertExpiresAt":null,"lineSpeed":null,"lineSpeedTarget":null,` +
 		`"schedule":{"id":"s7xk2v9m4q6w","skuCode":"BOWL","reasonCode":null,"workOrderReference":"WO-20417","plannedQuantity":4800,"goodCount":1212,"badCount":7,"idealCount":1350.5,"targetCount":1275,"countedByHand":false},"nonProductionSchedule":null,"issues":[{"id":"PACK-1.stop-1795680930000","type":"stop","startAt":"2026-11-20T08:15:30.000Z","causeCode":null}],"shift":` + soFarSample + `,"archived":false,"sequence":41827}`
 	soFarSample = `{"name":"Early","startAt":"2026-11-20T06:00:00.000Z","endAt":"2026-11-20T14:00:00.000Z","until":"2026-11-20T08:15:00.000Z","availability":{"value":0.944,"numerator":7647000,"denominator":8100000},"performance":{"value":0.956,"numerator":1219,"denominator":1275},` +
 		`"quality":{"value":0.994,"numerator":1212,"denominator":1219},"oee":{"value":0.897,"numerator":0.897,"denominator":1},"coverage":{"value":1,"numerator":8100000,"denominator":8100000},` +
-		`"goodCount":1212,"badCount":7,"idealCount":1350.5,"targetCount":1275,"scheduledProductionMs":8100000,"downtimeMs":453000,"productiveMs":7380000}`
+		`"goodCount":1212,"badCount":7,"unscheduledGoodCount":0,"unscheduledBadCount":0,"idealCount":1350.5,"targetCount":1275,"scheduledProductionMs":8100000,"downtimeMs":453000,"productiveMs":7380000}`
 	noteSample = `{"stationCode":"PACK-1","currentOperatorInitials":"ABC","currentOperatorSince":"2026-11-20T06:02:11.000Z","alertMessage":"Maintenance at 14:00","alertExpiresAt":"2026-11-20T14:00:00.000Z"}`
 	taskSample = `{"id":"PACK-1.mqwkm4g0.0","stationCode":"PACK-1","state":"pending","trigger":"cron","taskCode":"WALK","title":"Walk round the machine","description":null,"requireNotes":true,"taskListCode":"ROUND","taskListName":"Round","order":1,"scheduleId":null,` +
 		`"availableAt":"2026-11-20T07:30:00.000Z","deadlineAt":"2026-11-20T08:00:00.000Z","startedBy":null,"completedAt":null,"recordedAt":null,"completedBy":null,"note":null}`
@@ -228,10 +228,11 @@ const stationSample = `{"code":"PACK-1","name":"Packer 1","plant":{"code":"leeds
 
 // floorModels are of stations as they are now, schedules and what operators enter.
 const floorModels = `{
-"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "isAlive", "currentOperatorInitials", "currentOperatorSince", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "shift", "archived", "sequence"], "additionalProperties": false, "properties": {
+"StationStatus": {"description": "A station as it is now.", "type": "object", "required": ["stationCode", "name", "plantCode", "groupCode", "statusCode", "statusCodeUpdatedAt", "noSignalYet", "isAlive", "currentOperatorInitials", "currentOperatorSince", "alertMessage", "alertExpiresAt", "lineSpeed", "lineSpeedTarget", "schedule", "nonProductionSchedule", "issues", "shift", "archived", "sequence"], "additionalProperties": false, "properties": {
  "stationCode": {"type": "string"}, "name": {"type": "string"}, "plantCode": {"type": "string"}, "groupCode": {"type": "string"},
  "statusCode": {"description": "The first of these that fits.", "type": "string", "enum": ["disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"]},
- "statusCodeUpdatedAt": {"description": "Since when.", "type": "string", "format": "date-time"},
+ "statusCodeUpdatedAt": {"description": "Since when; null: noSignalYet.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
+ "noSignalYet": {"description": "It is disconnected because no device has ever sent anything of it.", "type": "boolean"},
  "isAlive": {"description": "There was a sign of life lately.", "type": "boolean"},
  "currentOperatorInitials": {"description": "Who works there; null: nobody.", "type": ["string", "null"]},
  "currentOperatorSince": {"description": "When that was said last; null: nobody.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
@@ -245,7 +246,7 @@ const floorModels = `{
  "shift": {"description": "The shift that goes on, so far; null: out of shift, or nothing is captured there.", "anyOf": [{"$ref": "#/components/schemas/ShiftSoFar"}, {"type": "null"}]},
  "archived": {"description": "It has left the manifest, and this is how it was last.", "type": "boolean"},
  "sequence": {"description": "Grows with each change; the same one shows the same everywhere.", "type": "integer", "minimum": 0}}},
-"ShiftSoFar": {"description": "The shift that goes on, or the production day of a station without a pattern, up to the last whole minute: the figures that GET /oee gives by station and the default profile from startAt to until.", "type": "object", "required": ["name", "startAt", "endAt", "until", "availability", "performance", "quality", "oee", "coverage", "goodCount", "badCount", "idealCount", "targetCount", "scheduledProductionMs", "downtimeMs", "productiveMs"], "additionalProperties": false, "properties": {
+"ShiftSoFar": {"description": "The shift that goes on, or the production day of a station without a pattern, up to the last whole minute: the figures that GET /oee gives by station and the default profile from startAt to until.", "type": "object", "required": ["name", "startAt", "endAt", "until", "availability", "performance", "quality", "oee", "coverage", "goodCount", "badCount", "unscheduledGoodCount", "unscheduledBadCount", "idealCount", "targetCount", "scheduledProductionMs", "downtimeMs", "productiveMs"], "additionalProperties": false, "properties": {
  "name": {"description": "Null: it has none.", "type": ["string", "null"]},
  "startAt": {"$ref": "#/components/schemas/Moment"},
  "endAt": {"description": "Null: its time is over, and a schedule extends it.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
@@ -255,7 +256,8 @@ const floorModels = `{
  "quality": {"$ref": "#/components/schemas/Ratio"},
  "oee": {"$ref": "#/components/schemas/Ratio"},
  "coverage": {"$ref": "#/components/schemas/Ratio"},
- "goodCount": {"type": "number"}, "badCount": {"type": "number"},
+ "goodCount": {"description": "All good units of the time.", "type": "number"}, "badCount": {"type": "number"},
+ "unscheduledGoodCount": {"description": "Of goodCount, made without a production schedule: in no ratio.", "type": "number"}, "unscheduledBadCount": {"description": "Bad units, likewise.", "type": "number"},
  "idealCount": {"description": "Units due by the rate in known scheduled production; null: there is no rate.", "type": ["number", "null"]},
  "targetCount": {"description": "The same without downtime.", "type": ["number", "null"]},
  "scheduledProductionMs": {"type": "integer"}, "downtimeMs": {"type": "integer"}, "productiveMs": {"type": "integer"}}},

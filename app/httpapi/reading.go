@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -259,7 +260,7 @@ func (a *API) writePour(w http.ResponseWriter, r *http.Request, p *pour) int {
 	if p.name != "" {
 		h.Set("Content-Disposition", `attachment; filename="`+p.name+`"`)
 	}
-	out := &poured{w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: acceptsGzip(r), kind: p.kind, slack: pourSlack}
+	out := &poured{w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: acceptsGzip(r), kind: p.kind, now: a.time, slack: pourSlack}
 	err := p.run(ctx, out)
 	if err != nil && a.cutting.Err() != nil {
 		err = errdefs.New(errdefs.Unavailable, "%v", errClosing)
@@ -297,6 +298,7 @@ type poured struct {
 	rc        *http.ResponseController
 	head, zip bool
 	kind      string
+	now       func() int64 // the service's time, Unix ms
 	held      []byte
 	to        io.Writer // nil as long as it is held
 	failed    bool      // the client does not take it
@@ -313,6 +315,7 @@ func (p *poured) Write(b []byte) (int, error) {
 	}
 	h := p.w.Header()
 	h["Cache-Control"], h["Vary"] = noStore, varyEncoding
+	h["X-Time"] = []string{strconv.FormatInt(p.now(), 10)}
 	h.Set("Content-Type", p.kind)
 	if p.to = (*piecewise)(p); p.zip {
 		h["Content-Encoding"] = gzipEncoding

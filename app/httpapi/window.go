@@ -21,37 +21,38 @@ const mostWindows = 100_000
 
 // window is a row of GET /station-window, by the names of monitoring.md section 3.
 type window struct {
-	StationCode              string   `json:"stationCode"`
-	WindowStartAt            string   `json:"windowStartAt"`
-	WindowEndAt              string   `json:"windowEndAt"`
-	TotalMs                  int64    `json:"totalMs"`
-	ShiftMs                  int64    `json:"shiftMs"`
-	ScheduledProductionMs    int64    `json:"scheduledProductionMs"`
-	ScheduledNonProductionMs int64    `json:"scheduledNonProductionMs"`
-	OutOfShiftMs             int64    `json:"outOfShiftMs"`
-	NoDataMs                 int64    `json:"noDataMs"`
-	DowntimeMs               int64    `json:"downtimeMs"`
-	SlowMs                   int64    `json:"slowMs"`
-	ProductiveMs             int64    `json:"productiveMs"`
-	IdleMs                   int64    `json:"idleMs"`
-	DowntimeSince            *string  `json:"downtimeSince"`
-	ProductionGoodCount      float64  `json:"productionGoodCount"`
-	ProductionBadCount       float64  `json:"productionBadCount"`
-	ProductionIdealCount     *float64 `json:"productionIdealCount"`
-	ProductionTargetCount    *float64 `json:"productionTargetCount"`
-	LineSpeedAvg             *float64 `json:"lineSpeedAvg"`
-	LineSpeedTarget          *float64 `json:"lineSpeedTarget"`
-	ElectricalKwh            *float64 `json:"electricalKwh"`     // null: not known
-	ElectricalKnownMs        int64    `json:"electricalKnownMs"` // the time that it is of, which may begin before the window
-	RSSIAvg                  *float64 `json:"rssiAvg"`
-	IsAlive                  bool     `json:"isAlive"`
-	ScheduleIDs              []string `json:"scheduleIds"`
-	IssueIDs                 []string `json:"issueIds"`
-	ReasonCodes              []string `json:"reasonCodes"`
-	ErrorCodes               []string `json:"errorCodes"`
-	SKUCode                  *string  `json:"skuCode"`
-	ManifestRevision         int64    `json:"manifestRevision"`
-	ShiftName                *string  `json:"shiftName"` // of the shift that the row is of; null where it is of another stretch
+	StationCode              string  `json:"stationCode"`
+	WindowStartAt            string  `json:"windowStartAt"`
+	WindowEndAt              string  `json:"windowEndAt"`
+	TotalMs                  int64   `json:"totalMs"`
+	ShiftMs                  int64   `json:"shiftMs"`
+	ScheduledProductionMs    int64   `json:"scheduledProductionMs"`
+	ScheduledNonProductionMs int64   `json:"scheduledNonProductionMs"`
+	OutOfShiftMs             int64   `json:"outOfShiftMs"`
+	NoDataMs                 int64   `json:"noDataMs"`
+	DowntimeMs               int64   `json:"downtimeMs"`
+	SlowMs                   int64   `json:"slowMs"`
+	ProductiveMs             int64   `json:"productiveMs"`
+	IdleMs                   int64   `json:"idleMs"`
+	DowntimeSince            *string `json:"downtimeSince"`
+	ProductionGoodCount      float64 `json:"productionGoodCount"`
+	ProductionBadCount       float64 `json:"productionBadCount"`
+	outsideView
+	ProductionIdealCount  *float64 `json:"productionIdealCount"`
+	ProductionTargetCount *float64 `json:"productionTargetCount"`
+	LineSpeedAvg          *float64 `json:"lineSpeedAvg"`
+	LineSpeedTarget       *float64 `json:"lineSpeedTarget"`
+	ElectricalKwh         *float64 `json:"electricalKwh"`     // null: not known
+	ElectricalKnownMs     int64    `json:"electricalKnownMs"` // the time that it is of, which may begin before the window
+	RSSIAvg               *float64 `json:"rssiAvg"`
+	IsAlive               bool     `json:"isAlive"`
+	ScheduleIDs           []string `json:"scheduleIds"`
+	IssueIDs              []string `json:"issueIds"`
+	ReasonCodes           []string `json:"reasonCodes"`
+	ErrorCodes            []string `json:"errorCodes"`
+	SKUCode               *string  `json:"skuCode"`
+	ManifestRevision      int64    `json:"manifestRevision"`
+	ShiftName             *string  `json:"shiftName"` // of the shift that the row is of; null where it is of another stretch
 }
 
 // span is the stretch of time that a row is of.
@@ -324,6 +325,7 @@ func (x *windowRow) add(w *monitor.Window) {
 	}
 	x.Good += w.Good
 	x.Bad += w.Bad
+	x.Outside.Add(&w.Outside)
 	x.KWh += w.KWh
 	x.KWhMs += w.KWhMs
 	x.HasRate = x.HasRate || w.HasRate
@@ -360,7 +362,7 @@ func (x *windowRow) shown(code string, r span) *window {
 		ScheduledProductionMs: x.Of(monitor.Production), ScheduledNonProductionMs: x.Of(monitor.NonProduction),
 		OutOfShiftMs: x.Was(monitor.OutOfShift), NoDataMs: x.Was(monitor.NoData), DowntimeMs: x.Was(monitor.Downtime),
 		SlowMs: x.Was(monitor.Slow), ProductiveMs: x.Was(monitor.Productive), IdleMs: x.Was(monitor.Idle),
-		ProductionGoodCount: units(x.Good), ProductionBadCount: units(x.Bad), ElectricalKnownMs: x.KWhMs, IsAlive: x.Alive,
+		ProductionGoodCount: units(x.Good), ProductionBadCount: units(x.Bad), outsideView: outsideOf(&x.Outside), ElectricalKnownMs: x.KWhMs, IsAlive: x.Alive,
 		ScheduleIDs: filledList(x.Schedules), ReasonCodes: filledList(x.Reasons), ErrorCodes: filledList(x.ErrorCodes),
 		IssueIDs: make([]string, len(x.Issues)), SKUCode: orNull(x.SKU), LineSpeedTarget: orNull(x.SpeedTarget), ShiftName: r.shift,
 	}

@@ -379,6 +379,28 @@ type Part struct {
 	KWhMs                   int64 // the time that KWh is of; it may begin before the minute. Without it and KWh nothing is known of energy
 }
 
+// Outside are units that are in no ratio and no loss, millionths: those made without a production schedule, and those that people
+// entered for one while nothing was known of the station.
+type Outside struct {
+	UnscheduledGood, UnscheduledBad int64
+	UnknownGood, UnknownBad         int64
+}
+
+// Part adds those of a part.
+func (o *Outside) Part(p *Part) {
+	if p.Ctx.Kind != Production {
+		o.UnscheduledGood, o.UnscheduledBad = add(o.UnscheduledGood, p.Good), add(o.UnscheduledBad, p.Bad)
+		return
+	}
+	o.UnknownGood, o.UnknownBad = add(o.UnknownGood, p.UnknownGood), add(o.UnknownBad, p.UnknownBad)
+}
+
+// Add adds p to o.
+func (o *Outside) Add(p *Outside) {
+	o.UnscheduledGood, o.UnscheduledBad = add(o.UnscheduledGood, p.UnscheduledGood), add(o.UnscheduledBad, p.UnscheduledBad)
+	o.UnknownGood, o.UnknownBad = add(o.UnknownGood, p.UnknownGood), add(o.UnknownBad, p.UnknownBad)
+}
+
 // Minute is what was measured in a minute: facts that no later finding about stops or silence changes.
 type Minute struct {
 	Start      int64

@@ -165,6 +165,7 @@ type View struct {
 	Status  Status       // what the station does
 	Since   int64        // since when; of a station that is disconnected it counts when Heard
 	Heard   bool         // a device has given a sign of life at least once
+	Alive   bool         // its devices are heard, or need not be
 	Running []RunningNow // schedules that run
 	Speed   float64      // shown; it counts when SpeedKnown
 	// SpeedKnown tells whether a speed was sent since the station last came alive.
@@ -194,7 +195,7 @@ func (s *State) View(now int64) View {
 	}
 	c.run(max(c.now, now))
 	c.settle()
-	v := View{Now: c.now, Final: min(s.Final(), c.Final()), Heard: c.heard, Speed: c.speed, SpeedKnown: c.speedKnown}
+	v := View{Now: c.now, Final: min(s.Final(), c.Final()), Heard: c.heard, Alive: c.heardNow(), Speed: c.speed, SpeedKnown: c.speedKnown}
 	c.foresee()
 	v.Status, v.Since = c.statusAll()
 	for _, o := range []struct {

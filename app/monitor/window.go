@@ -50,6 +50,7 @@ type Window struct {
 	Times
 	DowntimeSince      int64 // the start of the last downtime that has time in the minute; 0: none has
 	Good, Bad, Other   int64
+	Outside                    // of Good and Bad
 	HasRate            bool    // without, ideal and target are not known
 	Ideal, Target      float64 // units due in scheduled production that is known; Target without downtime
 	HasSpeed           bool
@@ -146,6 +147,7 @@ func (w *Window) measured(m *Minute) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		w.Good, w.Bad, w.Other = add(w.Good, p.Good), add(w.Bad, p.Bad), add(w.Other, p.Other)
+		w.Outside.Part(p)
 		w.KWh, w.KWhMs = add(w.KWh, p.KWh), add(w.KWhMs, p.KWhMs)
 	}
 	if m.SpeedMs > 0 {

@@ -13,7 +13,7 @@
 // that people took out of the figures (monitor.Finding) is in none of them either, but in Terms.Excluded, and Coverage does
 // not sink by it, as it is known what it was; its windows keep their class.
 // Good and bad are the units of scheduled production; those made without a schedule, and those entered while nothing was known of the
-// station, are kept beside (Terms.UnscheduledGood, Terms.UnknownGood). "all" is good + bad units made under a rate, "production" is time scheduled for it, "stop" is class downtime. Setup and
+// station, are kept beside (monitor.Outside). "all" is good + bad units made under a rate, "production" is time scheduled for it, "stop" is class downtime. Setup and
 // changeover, and planned, are what the reason of a stop or of a non-production schedule says of itself (Role).
 //
 //	          A                                                   P                          Q

@@ -41,20 +41,16 @@ type Terms struct {
 	Excluded [3]int64
 
 	Good, Bad, Other int64
-	// UnscheduledGood and UnscheduledBad are those of Good and Bad that were made outside of scheduled production, UnknownGood and
-	// UnknownBad those that were entered for scheduled production without data. Neither is in a ratio or a loss.
-	UnscheduledGood, UnscheduledBad int64
-	UnknownGood, UnknownBad         int64
-
-	All           int64   // good + bad in known scheduled production, made under a rate
-	Ideal, Target float64 // units due in known scheduled production, and in that without downtime
-	HasRate       bool    // some scheduled production or units had a rate
-	RatedRun      int64   // ms of known scheduled production without downtime that had a rate
-	IdealTime     float64 // ms that All should have taken
-	BadTime       float64 // ms that the bad units among them should have taken
-	Cost          [Losses]float64
-	Priced        [Losses]bool // Cost is known, of some at least
-	Unpriced      [Losses]bool // something was lost, or may have been, that is not in Cost
+	monitor.Outside          // of Good and Bad
+	All              int64   // good + bad in known scheduled production, made under a rate
+	Ideal, Target    float64 // units due in known scheduled production, and in that without downtime
+	HasRate          bool    // some scheduled production or units had a rate
+	RatedRun         int64   // ms of known scheduled production without downtime that had a rate
+	IdealTime        float64 // ms that All should have taken
+	BadTime          float64 // ms that the bad units among them should have taken
+	Cost             [Losses]float64
+	Priced           [Losses]bool // Cost is known, of some at least
+	Unpriced         [Losses]bool // something was lost, or may have been, that is not in Cost
 }
 
 // Add adds o to t.
@@ -73,10 +69,7 @@ func (t *Terms) Add(o *Terms) {
 	t.Good += o.Good
 	t.Bad += o.Bad
 	t.Other += o.Other
-	t.UnscheduledGood += o.UnscheduledGood
-	t.UnscheduledBad += o.UnscheduledBad
-	t.UnknownGood += o.UnknownGood
-	t.UnknownBad += o.UnknownBad
+	t.Outside.Add(&o.Outside)
 	t.All += o.All
 	t.Ideal += o.Ideal
 	t.Target += o.Target
@@ -207,13 +200,9 @@ func (x *collector) minute(m *monitor.Minute) {
 		r.Good += p.Good
 		r.Bad += p.Bad
 		r.Other += p.Other
-		if p.Ctx.Kind != monitor.Production {
-			r.UnscheduledGood += p.Good
-			r.UnscheduledBad += p.Bad
+		if r.Outside.Part(p); p.Ctx.Kind != monitor.Production {
 			continue
 		}
-		r.UnknownGood += p.UnknownGood
-		r.UnknownBad += p.UnknownBad
 		good, bad := p.Good-p.UnknownGood, p.Bad-p.UnknownBad
 		if rate := p.Ctx.UnitsPerMinute; rate > 0 && (good != 0 || bad != 0) { // those of the other source count nowhere
 			r.HasRate = true

@@ -16,8 +16,11 @@ const statuses = {
   outOfShift: { label: "Out of shift", sign: "☾", color: "out" },
 };
 
-/** statusOf gives what to show of a status code; of one that is not known, the code. */
-export const statusOf = (code) => statuses[code] ?? { label: code ?? "Unknown", sign: "?", color: "nodata" };
+/**
+ * statusOf gives what to show of a status code; of one that is not known, the code. silent says that no device has ever sent anything
+ * of the station (noSignalYet): it is not disconnected since any moment.
+ */
+export const statusOf = (code, silent = false) => (silent && code === "disconnected" ? { ...statuses.disconnected, label: "No signal yet" } : statuses[code] ?? { label: code ?? "Unknown", sign: "?", color: "nodata" });
 
 /** classes are the classes of time in the order of monitoring.md section 3, by the name of their column without "Ms". */
 export const classes = {

@@ -30,7 +30,7 @@ export function chooseStation(codes, current) {
   return sheet(({ close }) => ({
     title: "Which station?",
     body: html`<div class="tiles">${codes.map((code) => {
-      const s = live.stations.get(code), status = statusOf(s?.statusCode);
+      const s = live.stations.get(code), status = statusOf(s?.statusCode, s?.noSignalYet);
       return html`<button type="button" class="tile" data-station-choice=${code} aria-pressed=${String(code === current)} @click=${() => close(code)}><span dir="auto">${s?.name ?? code}</span>${s ? html`<small class=${`status ${status.color}`}><span aria-hidden="true">${status.sign}</span> ${status.label}</small>` : nothing}</button>`;
     })}</div>`,
     actions: html`<button type="button" class="button large" @click=${() => close()}>Back</button>`,

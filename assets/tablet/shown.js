@@ -66,7 +66,7 @@ function begin(view, { id, skuCode = null, reasonCode = null, plannedQuantity = 
 
 /**
  * shown gives what to show of a station (station.js) under actions, which are as the queue has them and not known to the service
- * as far as is known: {status, since, run, pause, stop, manual, planned, issues, entries, tasks, messages, started}. run is the production
+ * as far as is known: {status, noSignalYet, since, run, pause, stop, manual, planned, issues, entries, tasks, messages, started}. run is the production
  * schedule and pause the non-production one, with what is planned of them; started are the Task lists that are being started.
  * What is not known to be done has waits.
  */
@@ -74,7 +74,7 @@ export function shown(station, actions) {
   const now = station.now ?? {};
   const open = (type) => copy(now.issues?.find((i) => i.type === type));
   const view = {
-    status: now.statusCode, since: now.statusCodeUpdatedAt, run: running(station, now.schedule), pause: running(station, now.nonProductionSchedule),
+    status: now.statusCode, noSignalYet: now.noSignalYet, since: now.statusCodeUpdatedAt, run: running(station, now.schedule), pause: running(station, now.nonProductionSchedule),
     stop: open("stop"), manual: open("manual"), planned: station.planned ?? [], issues: (station.issues ?? []).map(copy),
     entries: (station.entries ?? []).map(copy), tasks: (station.tasks ?? []).map(copy), messages: (station.messages ?? []).map(copy), started: new Set(),
   };
@@ -87,7 +87,7 @@ export function shown(station, actions) {
       if (found) effect(view, action, found[1] && decodeURIComponent(found[1]));
     }
   }
-  if (view.manual && !manual && view.status !== "disconnected") Object.assign(view, { status: "manualDowntime", since: view.manual.startAt });
+  if (view.manual && !manual && (view.status !== "disconnected" || view.noSignalYet)) Object.assign(view, { status: "manualDowntime", since: view.manual.startAt });
   return view;
 }
 

@@ -172,6 +172,6 @@ const statusWords = {
 
 function statusNote(status) {
   if (!status?.statusCode) return nothing;
-  const [word, kind] = statusWords[status.statusCode] ?? [status.statusCode, ""];
+  const [word, kind] = status.noSignalYet ? ["No signal yet", "wait"] : statusWords[status.statusCode] ?? [status.statusCode, ""];
   return html`<span class=${`state small ${kind}`} title="What the station does now">${word}${status.statusCodeUpdatedAt ? html` <span class="muted">since ${ago(status.statusCodeUpdatedAt).replace(" ago", "")}</span>` : nothing}</span>`;
 }

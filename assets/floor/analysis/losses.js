@@ -93,7 +93,9 @@ function waterfall({ state, total, file, ask }, list, text) {
 function notes(measure, total, list) {
   const said = [];
   const rest = list.find((step) => step.kind === "rest")?.value;
-  if (measure === "units" && Math.abs(total.productionGoodCount - rest) > 0.5) said.push(`${amount(total.productionGoodCount)} good units were made in all; ${amount(total.productionGoodCount - rest)} of them without a rate, by which nothing was due.`);
+  const { productionGoodCount: good, unscheduledGoodCount: extra, noDataGoodCount: unknown } = total, unrated = good - extra - unknown - rest;
+  const others = [[extra, "without a schedule"], [unknown, "while nothing was known of the station"], [unrated, "without a rate, by which nothing was due"]].filter(([n]) => Math.abs(n) > 0.5);
+  if (measure === "units" && others.length) said.push(`${amount(good)} good units were made in all; ${others.map(([n, how]) => `${amount(n)} of them ${how}`).join(", ")}.`);
   if (measure === "time" && total.losses.speed.ms === null) said.push("Nothing had a rate, so losses of speed and quality are not known in time; they are in what is left.");
   if (measure === "units") said.push("What was not scheduled, and planned non-production, have no units: nothing was due then.");
   if (measure === "money" && list.some((step) => step.partial)) said.push("Where it says “at least”, something else that was lost has no price: give its SKU a value, or the station a cost of a minute of standstill.");

@@ -1,6 +1,7 @@
 // OEE by what is chosen: a bar for each of A, P, Q and OEE, and how they went over time.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { figures, outside } from "../../shared/explain.js";
 import { figure, plot } from "../../shared/plot.js";
 import { percent } from "../../shared/status.js";
 import { bar } from "./bars.js";
@@ -41,13 +42,14 @@ export function oee(page) {
 const ratioCell = (row, name, color, ask, ratio = row[name]) => (ratio.value === null || ratio.value === undefined ? html`<span title="Not known: there is nothing to divide by">–</span>` : html`<span class="ratio ${color}">
   ${bar([{ from: 0, to: ratio.value }])}<span class="ratio-value">${ask(name, percent(ratio.value), row)}</span>${ratio.aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[ratio.cause] ?? "the cause is not known"}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}</span>`);
 
-function columnsOf({ state, names, zone, ask }) {
+function columnsOf({ state, data, names, zone, ask }) {
   return [
     ...columnsBy(state.by, names, zone).map((c) => ({ ...c, cell: (row) => drill(row, c, state, names, zone) })),
     ...ratios.map(({ name, label, color }) => ({ name, label, numeric: true, text: (row) => row[name].value, cell: (row) => ratioCell(row, name, color, ask) })),
     { name: "coverage", label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => (row.coverage.value < 1 && row.coverage.value !== null ? html`<span class="partly" title="The rest of the scheduled time has no data, and is in no figure">◔ ${ask("coverage", share(row.coverage.value), row)}</span>` : share(row.coverage.value)) },
     { name: "good", label: "Good units", numeric: true, text: (row) => row.productionGoodCount, cell: (row) => ask("productionGoodCount", amount(row.productionGoodCount), row) },
     { name: "bad", label: "Bad units", numeric: true, text: (row) => row.productionBadCount, cell: (row) => ask("productionBadCount", amount(row.productionBadCount), row) },
+    ...outside.filter((name) => data?.rows.some((row) => row[name])).map((name) => ({ name, label: figures[name], numeric: true, text: (row) => row[name], cell: (row) => ask(name, amount(row[name]), row) })),
   ];
 }
 

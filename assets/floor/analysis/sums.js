@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { daysBefore, namedSpan } from "../../shared/days.js";
+import { figures, outside } from "../../shared/explain.js";
 import { percent } from "../../shared/status.js";
 import { wallOf } from "../../shared/zone.js";
 import { amount, causes, share } from "./names.js";
@@ -40,6 +41,7 @@ export async function earlier(ask, { scope, state, total, plant }) {
 export function sums({ total, before, ask }) {
   return html`<dl class="tiles sums">${ratios.map(({ name, label, color }) => html`<div class="sum ${color}"><dt>${label}</dt><dd data-figure=${name}>${ask(name, percent(total[name].value))}${total[name].aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[total[name].cause] ?? ""}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}${change(total[name].value, before?.[name].value, before)}</dd></div>`)}
     <div><dt>Good units</dt><dd data-figure="good">${ask("productionGoodCount", amount(total.productionGoodCount))}</dd></div><div><dt>Bad units</dt><dd data-figure="bad">${ask("productionBadCount", amount(total.productionBadCount))}</dd></div>
+    ${outside.filter((name) => total[name]).map((name) => html`<div><dt>${figures[name]}</dt><dd data-figure=${name}>${ask(name, amount(total[name]))}</dd></div>`)}
     ${total.coverage.value === null || total.coverage.value < 1 ? html`<div><dt>Of scheduled time known</dt><dd data-figure="coverage" class=${total.coverage.value === null ? "" : "partly"}>${ask("coverage", share(total.coverage.value))}</dd></div>` : nothing}</dl>
     ${before && ratios.some(({ name }) => (before[name].value ?? null) !== null && (total[name].value ?? null) !== null) ? html`<p class="small muted compared"><span aria-hidden="true">▲ ▼</span> percentage points above and below ${before.than}.</p>` : nothing}`;
 }

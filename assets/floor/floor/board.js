@@ -146,7 +146,7 @@ export class Board {
 
   #byTrouble(stations) {
     const of = (s) => this.#cards.get(s.stationCode).trouble;
-    return [...stations].sort((a, b) => of(a) - of(b) || a.statusCodeUpdatedAt.localeCompare(b.statusCodeUpdatedAt) || compare(a.stationCode, b.stationCode));
+    return [...stations].sort((a, b) => of(a) - of(b) || (a.statusCodeUpdatedAt ?? "").localeCompare(b.statusCodeUpdatedAt ?? "") || compare(a.stationCode, b.stationCode));
   }
 
   #groups(shown) {

@@ -61,7 +61,7 @@ export class Card {
     render(card(station, facts, names), this.root);
     this.#clock ??= this.root.querySelector("time");
     if (this.#since !== Date.parse(facts.since)) this.#clock.title = ""; // it was of another status
-    this.#since = Date.parse(facts.since);
+    this.#since = Date.parse(facts.since); // no number where there was no signal yet
     const bar = this.root.querySelector(".count-bar");
     if (bar) draw(bar, facts);
     this.#tell(now());
@@ -71,14 +71,14 @@ export class Card {
   point() {
     if (!this.drawn) return;
     const { stationCode, statusCodeUpdatedAt } = this.station;
-    this.#clock.title = `since ${time(statusCodeUpdatedAt, { zone: this.#names.plantOf(stationCode)?.timezone })}`;
+    if (statusCodeUpdatedAt) this.#clock.title = `since ${time(statusCodeUpdatedAt, { zone: this.#names.plantOf(stationCode)?.timezone })}`;
   }
 
   /** tick lets the time go on, ms. */
   tick(at) { if (!this.#hidden) this.#tell(at); }
 
   #tell(at) {
-    const text = elapsed(at - this.#since);
+    const text = Number.isNaN(this.#since) ? "" : elapsed(at - this.#since);
     if (text === this.#shown) return;
     this.#shown = text;
     this.#clock.textContent = text;
@@ -91,7 +91,7 @@ const card = (station, f, names) => html`
   <div class="station-head"><a class="station-name" data-value="name" dir="auto" title=${f.name} href=${`/floor/station/${encodeURIComponent(station.stationCode)}`}>${f.name}</a>
     <span class="station-group" dir="auto">${names.group(station.plantCode, station.groupCode).name}</span>
     ${f.operator ? html`<span class="operator" data-value="operator" dir="auto" title="Operator">${f.operator}</span>` : nothing}</div>
-  <p class="station-status"><span aria-hidden="true" class="sign">${f.status.sign}</span> <span class="word" data-value="status">${f.status.label}</span><time datetime=${f.since}></time></p>
+  <p class="station-status"><span aria-hidden="true" class="sign">${f.status.sign}</span> <span class="word" data-value="status">${f.status.label}</span><time datetime=${f.since ?? nothing}></time></p>
   ${f.cause ? html`<p class=${f.uncaused ? "cause missing" : "cause"} title=${f.cause}>${value("cause", f.cause)}</p>` : nothing}
   <p class="product" title=${f.product ?? nothing}>${f.product ? value("product", f.product) : html`<span class="muted">No schedule</span>`}</p>
   <p class="order-line">${f.order ? html`<span class="order" title="Work order" data-value="order" dir="auto">${f.order}</span>` : nothing}${f.speed === null ? nothing : html`<span class="speed">Speed <span data-value="speed">${f.speed}</span></span>`}</p>
@@ -100,5 +100,6 @@ const card = (station, f, names) => html`
       ${f.apart === null ? nothing : html`<span class=${f.behind ? "apart behind" : "apart"} data-value="apart" title=${`${f.due} were due by now`}>${f.apart}</span>`}</p>`}
   <p class="figures">${f.oee === null ? html`<span class="muted">No shift now</span>` : html`<span class="oee"><abbr title="OEE of the shift so far">OEE</abbr> <b data-value="oee">${f.oee}</b></span>
     <span class="terms" ?hidden=${f.a === "–"} title="Availability, performance, quality of the shift so far"><abbr title="Availability">A</abbr> <span data-value="a">${f.a}</span> <abbr title="Performance">P</abbr> <span data-value="p">${f.p}</span> <abbr title="Quality">Q</abbr> <span data-value="q">${f.q}</span></span>`}
+    ${f.extra === null ? nothing : html`<span class="extra" title="Units made without a schedule in this shift: in no figure of OEE">+ <span data-value="extra">${f.extra}</span> unscheduled</span>`}
     ${f.bad === null ? nothing : html`<span class="scrap"><span data-value="bad">${f.bad}</span> scrap</span>`}</p>
   ${f.alert ? html`<p class="alert" title=${f.alert}><span aria-hidden="true">⚑</span> ${value("alert", f.alert)}</p>` : nothing}`;

@@ -20,14 +20,15 @@ export function troubleOf(station) {
 
 /**
  * factsOf gives what is told of a station: {name, status (of statusOf), since, cause, uncaused, product, order, planned, good,
- * bad, due, apart, behind, filled, expected, oee, a, p, q, shift, speed, operator, alert}. All are texts but uncaused and
- * behind, which are true or false, and filled and expected, parts of the bar from 0 to 1; null is not told.
+ * bad, due, apart, behind, filled, expected, oee, a, p, q, shift, extra, speed, operator, alert}. All are texts but uncaused and
+ * behind, which are true or false, and filled and expected, parts of the bar from 0 to 1; null is not told. extra is how many units were
+ * made without a schedule in the shift.
  */
 export function factsOf(station, names) {
   const issue = issueOf(station), run = station.schedule, pause = station.nonProductionSchedule, shift = station.shift;
   return {
     name: names.station(station.stationCode).name ?? station.name,
-    status: statusOf(station.statusCode),
+    status: statusOf(station.statusCode, station.noSignalYet),
     since: station.statusCodeUpdatedAt,
     cause: issue ? (issue.causeCode ? names.reason(issue.causeCode).name : "No cause yet") : pause?.reasonCode ? names.reason(pause.reasonCode).name : null,
     uncaused: Boolean(issue && !issue.causeCode),
@@ -39,6 +40,7 @@ export function factsOf(station, names) {
     p: shift ? hundredths(shift.performance) : null,
     q: shift ? hundredths(shift.quality) : null,
     shift: shift ? shift.name ?? "Day" : null,
+    extra: shift && (shift.unscheduledGoodCount || shift.unscheduledBadCount) ? units(shift.unscheduledGoodCount + shift.unscheduledBadCount) : null,
     speed: speedOf(station),
     operator: station.currentOperatorInitials,
     alert: station.alertMessage,

@@ -65,7 +65,7 @@ async function chooser(ctx, names) {
   const leave = () => { live.removeEventListener("stations", ctx.update); end(); };
   return { title: "Station", leave, changed: (now) => { if (now.path[0]) location.reload(); }, render: () => html`<div class="page-head"><h1>Station</h1></div>
     ${names.plants.map((plant) => plant.groups.map((group) => html`<section class="stack"><h2>${names.plants.length > 1 ? html`<bdi>${plant.name}</bdi> · ` : nothing}<bdi>${group.name}</bdi></h2><ul class="plain-list station-links">${group.stations.map(({ code, name }) => {
-      const station = live.stations.get(code), status = statusOf(station?.statusCode);
+      const station = live.stations.get(code), status = statusOf(station?.statusCode, station?.noSignalYet);
       return html`<li><a href=${`/floor/station/${encodeURIComponent(code)}`} dir="auto">${name}</a> ${station ? html`<span class=${`status ${status.color}`}><span aria-hidden="true">${status.sign}</span> ${status.label}</span>` : nothing}</li>`;
     })}</ul></section>`))}` };
 }

@@ -1,7 +1,7 @@
 // The figures of the time that is shown: each can be asked how it comes about.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { figureButton, figures } from "../../shared/explain.js";
+import { figureButton, figures, outside } from "../../shared/explain.js";
 import { profiles } from "../../shared/explain/rules.js";
 import { duration, money, number, units } from "../../shared/format.js";
 import { lossNames } from "../../shared/losses.js";
@@ -31,6 +31,7 @@ export function tiles({ oee, energy, profile, change, ask, currency }) {
   return html`<div class="spread"><h2>Figures</h2><label class="inline-field"><span>Profile</span> <select @change=${(e) => change(e.target.value)}>${Object.entries(profiles).map(([code, label]) => html`<option value=${code} .selected=${code === profile}>${label}</option>`)}</select></label></div>
     <dl class="tiles station-tiles">${["oee", "availability", "performance", "quality", "coverage"].map(ratio)}
       ${tile("productionGoodCount", units(oee.productionGoodCount))}${tile("productionBadCount", units(oee.productionBadCount))}${tile("productionTargetCount", units(oee.productionTargetCount))}${tile("productionIdealCount", units(oee.productionIdealCount))}
+      ${outside.filter((name) => oee[name]).map((name) => tile(name, units(oee[name])))}
       ${tile("scheduledProductionMs", whole(oee.scheduledProductionMs))}${tile("downtimeMs", whole(oee.downtimeMs))}
       ${energy && energy.electricalKwh !== null ? html`${tile("electricalKwh", `${tenths(energy.electricalKwh)} kWh`)}${energy.cost === null ? nothing : tile("cost", money(energy.cost, currency))}${energy.kwhPerUnit === null ? nothing : tile("kwhPerUnit", `${number(Math.round(energy.kwhPerUnit * 10000) / 10000)} kWh`)}` : nothing}</dl>`;
 }

@@ -11,10 +11,10 @@ import { factsOf } from "../floor/facts.js";
 
 /** head gives the template; station is as GET /station gives it. */
 export function head({ station, names, zone, ctx, link }) {
-  const status = statusOf(station.statusCode), place = names.station(station.stationCode);
+  const status = statusOf(station.statusCode, station.noSignalYet), place = names.station(station.stationCode);
   return html`<section class="card station-head" data-station=${station.stationCode} data-sequence=${station.sequence}>
     <div class="station-now"><p class="status ${status.color}"><span aria-hidden="true">${status.sign}</span> <span>${status.label}</span></p>
-      <p class="muted">for ${duration(Math.max(0, Math.floor((now() - Date.parse(station.statusCodeUpdatedAt)) / 60000) * 60000) || 0).replace(/^0 s$/, "less than a minute")}, since ${time(station.statusCodeUpdatedAt, { zone })}</p>
+      <p class="muted">${station.noSignalYet ? "No device has sent anything of this station yet." : html`for ${duration(Math.max(0, Math.floor((now() - Date.parse(station.statusCodeUpdatedAt)) / 60000) * 60000) || 0).replace(/^0 s$/, "less than a minute")}, since ${time(station.statusCodeUpdatedAt, { zone })}`}</p>
       ${station.issues.map((issue) => html`<p><a href=${link([Date.parse(issue.startAt), now()])}>${issue.type === "slow" ? "Slow" : "Stop"}: <bdi>${issue.causeCode ? names.reason(issue.causeCode).name : "no cause yet"}</bdi></a></p>`)}</div>
     <dl class="station-facts">
       <div class="wide"><dt>Runs</dt><dd>${running(station, names)}</dd></div>

@@ -13,13 +13,13 @@ const availability = {
 };
 
 const performance = {
-  default: { numerator: "Good and bad made under a rate", denominator: "Target count", unit: "units", text: "What was made as part of what was due. Due is the rate (the schedule's, else the SKU's, else the station's) over scheduled production without downtime. Above 100 % more was made than the rate has as due: the rate is too low." },
+  default: { numerator: "Good and bad made under a rate", denominator: "Target count", unit: "units", text: "What was made in scheduled production as part of what was due. Due is the rate (the schedule's, else the SKU's, else the station's) over scheduled production without downtime. Above 100 % more was made than the rate has as due: the rate is too low." },
   iso22400: { numerator: "Ideal time of all units", denominator: "Producing and slow in scheduled production", text: "The time that all units, good and bad, should have taken by the rate, as part of the actual production time." },
   vorne: { numerator: "Ideal time of all units", denominator: "Run time", text: "The time that all units, good and bad, should have taken by the rate, as part of the run time." },
   evocon: { numerator: "Producing", denominator: "Producing and slow", text: "Producing time as part of producing and slow time. Slow is a shown speed under 80 % of the line speed target for at least the station's slow threshold. No rate is needed." },
 };
 
-const quality = { numerator: "Good", denominator: "Good and bad", unit: "units", text: "Good units as part of all units. Rejects move good to bad." };
+const quality = { numerator: "Good", denominator: "Good and bad", unit: "units", text: "Good units as part of all units, of those made in scheduled production that is known. Rejects move good to bad." };
 const coverage = { numerator: "Known scheduled production", denominator: "Scheduled production", text: "How much of the scheduled production is known. The rest is time without data, which is in no other figure: no data is never a stop. Stops that people took out of the figures are known." };
 
 const times = {
@@ -28,13 +28,17 @@ const times = {
   scheduledProductionMs: "Time in shift for which a production schedule ran and none of non-production above it; with “force all shift time as planned production” any shift time without a schedule.",
   scheduledNonProductionMs: "Time in shift for which a non-production schedule ran.",
   outOfShiftMs: "Time outside the station's shifts. Each millisecond has one class, the first that fits: out of shift, no data, stopped, slow, producing, idle.",
-  noDataMs: "Time in shift of which nothing is known: no sign of life came for five minutes, or as long as signals.aliveMinutes says. It runs from the last sign of life, and is never a stop.",
-  downtimeMs: "Stopped in scheduled production for longer than the station's threshold, from where the stop began to the next unit or productive moment, or the end of schedule or shift; and manual downtime.",
+  noDataMs: "Time in shift of which nothing is known: no sign of life came for five minutes, or as long as signals.aliveMinutes says, and nobody reported downtime. It runs from the last sign of life, and is never a stop. Where no device was heard for a day, or ever, a schedule whose units people enter is known.",
+  downtimeMs: "Stopped in scheduled production for longer than the station's threshold, from where the stop began to the next unit or productive moment, or the end of schedule or shift; and manual downtime, with data or without. Manual downtime does not cut a stop that it lies in.",
   slowMs: "The shown speed was under 80 % of the line speed target for at least the station's slow threshold.",
   productiveMs: "The station was productive, by its productive signal, its power or its speed as it is set up, and neither stopped nor slow.",
   idleMs: "In shift, known, and neither stopped, slow nor productive: stops shorter than the threshold are here.",
   excludedMs: "Stops that people took out of the figures. They count as time without data, but are known to coverage.",
   productionGoodCount: "Good units: cycles by parts per cycle, less rejects, with corrections. A schedule's count has one source.",
+  unscheduledGoodCount: "Good units made while no production schedule ran in a shift. They are in the count of good units, and in no ratio and no loss: nothing was due.",
+  unscheduledBadCount: "Bad units made while no production schedule ran in a shift. They are in the count of bad units, and in no ratio and no loss.",
+  noDataGoodCount: "Good units that people entered for a production schedule while nothing was known of the station. They are in the count of good units; as their time is in no ratio, neither are they.",
+  noDataBadCount: "Bad units that people entered for a production schedule while nothing was known of the station.",
   productionBadCount: "Bad units: counted as bad, and rejects.",
   productionOtherCount: "Counted by a source that is not the schedule's: shown, and added to nothing.",
   productionIdealCount: "Units due by the rate over known scheduled production; downtime is not taken off.",
@@ -50,7 +54,7 @@ const lossOf = {
   schedule: "Shift time for which nothing was scheduled, as far as it is known.", plannedNonProduction: "The known time of non-production schedules.",
   downtime: "Downtime in scheduled production; in units, what was due meanwhile: ideal count − target count.",
   speed: "What was due and not made while the station was not stopped: target count − good − bad; in time, the rated run time less the time that the units should have taken. It is negative where more was made than was due.",
-  quality: "Bad units; in time, what they should have taken by the rate.",
+  quality: "Bad units made in scheduled production; in time, what they should have taken by the rate.",
 };
 const priced = "In money: units × the SKU's value, else minutes × the station's idle cost. What has neither has no price and adds nothing.";
 

@@ -20,7 +20,7 @@ const lasting = (at) => duration(minutes(Math.max(0, now() - Date.parse(at)))) |
 
 function band(t) {
   const { view, doing } = t;
-  const status = statusOf(view.status), issue = view.manual ?? view.stop;
+  const status = statusOf(view.status, view.noSignalYet), issue = view.manual ?? view.stop;
   return html`<section class=${`band ${status.color}`} aria-label="Status">
     <p class="band-status"><span class="sign" aria-hidden="true">${status.sign}</span><strong>${status.label}</strong>${issue?.waits ? waits : nothing}</p>
     ${view.since ? html`<p class="band-since">${connection.up ? nothing : html`<span class="late">last known · </span>`}since ${clock(t, view.since)} · <span class="lasting">${lasting(view.since)}</span></p>` : nothing}
@@ -62,7 +62,8 @@ function shift({ station }) {
   return html`<section class="card shift" aria-label="Shift so far">
     <h2>${s.name ?? "Today"} <span class="muted">${s.name ? "shift " : ""}since ${time(s.startAt, { zone: station.config?.plant.timezone, date: false })}</span></h2>
     <dl class="facts"><div class="oee"><dt>OEE</dt><dd data-value="oee">${percent(s.oee.value, 0)}</dd></div>${figure("Availability", s.availability)}${figure("Performance", s.performance)}${figure("Quality", s.quality)}
-      <div><dt>Good</dt><dd>${units(s.goodCount)}</dd></div><div><dt>Scrap</dt><dd>${units(s.badCount)}</dd></div></dl></section>`;
+      <div><dt>Good</dt><dd>${units(s.goodCount)}</dd></div><div><dt>Scrap</dt><dd>${units(s.badCount)}</dd></div>
+      ${s.unscheduledGoodCount || s.unscheduledBadCount ? html`<div><dt>Made without a schedule</dt><dd data-value="unscheduled">${units(s.unscheduledGoodCount + s.unscheduledBadCount)}</dd></div>` : nothing}</dl></section>`;
 }
 
 function actions({ station, doing, view }) {
