@@ -367,3 +367,55 @@ func BenchmarkAppend(b *testing.B) {
 		})
 	}
 }
+
+// TestPartsAreBounded: however many signals a station has in a day, a part has only so many, packed or merged, and a day of very
+// many is read in pieces.
+func TestPartsAreBounded(t *testing.T) {
+	r := newRig(t)
+	const total = 3*partMost + 100
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for n := 0; n < total; {
+		list := make([]Signal, min(10_000, total-n))
+		for i := range list {
+			list[i] = beat("F0", monday+rnd.Int64N(dayMs), float64(n))
+			n++
+		}
+		r.append(list...)
+		if n%60_000 == 0 {
+			r.must(r.Pack())
+		}
+	}
+	r.must(r.Pack())
+	whole := func(when string, parted int) {
+		t.Helper()
+		r.must(r.store.View(func(tx *kv.Tx) error {
+			n := 0
+			for item, err := range parts.Scan(tx, kv.Range{}) {
+				list, bad := readPart(item)
+				if err != nil || bad != nil || len(list) > partMost || item.Key.B.B.B != uint64(n) {
+					t.Errorf("%s: part %d has %d signals, %v, %v", when, item.Key.B.B.B, len(list), err, bad)
+				}
+				n++
+			}
+			if n != parted {
+				t.Errorf("%s: %d parts, want %d", when, n, parted)
+			}
+			return nil
+		}))
+		seen := 0
+		for from, end := monday, monday+dayMs; from < end; {
+			list, until, err := r.Some("northgate", "F0", from, end, 20_000, func() {})
+			r.must(err)
+			if !slices.IsSortedFunc(list, func(a, b Signal) int { return Compare(&a, &b) }) || len(list) > 20_000 || len(list) > 0 && (list[0].At < from || list[len(list)-1].At >= until) || until <= from {
+				t.Fatalf("%s: %d signals of [%d, %d)", when, len(list), from-monday, until-monday)
+			}
+			seen, from = seen+len(list), until
+		}
+		if seen != total || len(r.of("F0", Day(monday))) != total {
+			t.Errorf("%s: %d signals, want %d", when, seen, total)
+		}
+	}
+	whole("packed", 5)
+	r.must(r.Merge(t.Context(), Day(monday)+1))
+	whole("merged", 4)
+}

@@ -16,6 +16,13 @@ type dayPart struct {
 	day int64
 }
 
+// partMost is how many signals a part has at most: as many are read at once. mergeMost is how many bytes the parts of a day have
+// at most that are merged: some two million signals.
+const (
+	partMost  = 50_000
+	mergeMost = 8 << 20
+)
+
 // Pack moves the tail to its parts. Errors: the store's; what is not moved stays in the tail.
 func (l *Log) Pack() error {
 	l.packing.Lock()
@@ -32,9 +39,11 @@ func (l *Log) Pack() error {
 		if err := putRun(tx, run); err != nil {
 			return err
 		}
-		for k, b := range packed {
-			if err := addPart(tx, k, b); err != nil {
-				return err
+		for k, list := range packed {
+			for _, b := range list {
+				if err := addPart(tx, k, b); err != nil {
+					return err
+				}
 			}
 		}
 		for batch := range batches {
@@ -74,8 +83,8 @@ func (l *Log) leaves(s *Signal) {
 
 // packTail gives the parts that the tail makes, and the batches that they are of: those in memory. One that is stored and not
 // there yet waits for the next time.
-func (l *Log) packTail() (packed map[dayPart][]byte, batches map[uint64]bool) {
-	packed, batches = map[dayPart][]byte{}, map[uint64]bool{}
+func (l *Log) packTail() (packed map[dayPart][][]byte, batches map[uint64]bool) {
+	packed, batches = map[dayPart][][]byte{}, map[uint64]bool{}
 	stations := map[place][]tailed{}
 	l.mu.RLock()
 	for at, of := range l.last {
@@ -88,8 +97,9 @@ func (l *Log) packTail() (packed map[dayPart][]byte, batches map[uint64]bool) {
 		for i, s := range of {
 			batches[s.batch] = true
 			list = append(list, *s.Signal)
-			if day := Day(s.At); i == len(of)-1 || Day(of[i+1].At) != day {
-				packed[dayPart{at, day}] = pack(list, true)
+			if day := Day(s.At); i == len(of)-1 || Day(of[i+1].At) != day || len(list) == partMost {
+				k := dayPart{at, day}
+				packed[k] = append(packed[k], pack(list, true))
 				list = list[:0]
 			}
 		}
@@ -153,46 +163,66 @@ func (l *Log) Merge(ctx context.Context, before int64) error {
 	return nil
 }
 
-// merge joins one day's parts. Only who holds packing changes parts, so they are read outside of the transaction.
+// merge joins one day's parts, each of partMost signals at most; a day of very many stays as it is. Only who holds packing
+// changes parts, so they are read outside of the transaction.
 func (l *Log) merge(k openKey) error {
 	account, station, day := k.A, k.B.A, int64(k.B.B^1<<63)
-	var list []Signal
+	var joined [][]byte
 	var keys []partKey
 	err := l.cfg.Store.View(func(tx *kv.Tx) error {
+		bytes := 0
 		for item, err := range parts.Scan(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
 			if err != nil {
 				return err
 			}
-			more, err := readPart(item)
-			if err != nil {
+			bytes, keys = bytes+len(item.Value), append(keys, item.Key)
+		}
+		if bytes > mergeMost {
+			return nil
+		}
+		for from, end := day*dayMs, (day+1)*dayMs; from < end && len(keys) > 0; {
+			r := reading{from: from, end: end, most: partMost, sorted: true}
+			if err := r.parts(tx, account, station); err != nil {
 				return err
 			}
-			list, keys = append(list, more...), append(keys, item.Key)
+			if from = r.end; len(r.list) > 0 {
+				Sort(r.list)
+				joined = append(joined, pack(r.list, true))
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	Sort(list)
-	var joined []byte
-	if len(list) > 0 {
-		joined = pack(list, true)
-	}
 	return l.cfg.Store.Update(func(tx *kv.Tx) error {
-		if joined != nil {
-			// The first part's name is used anew, so that a day's parts never have a gap below them.
-			if err := parts.Put(tx, keys[0], joined); err != nil {
+		if len(joined) > 0 {
+			if err := exchangeParts(tx, keys, joined); err != nil {
 				return err
-			}
-			for _, gone := range keys[1:] {
-				if err := parts.Delete(tx, gone); err != nil {
-					return err
-				}
 			}
 		}
 		return open.Delete(tx, k)
 	})
+}
+
+// exchangeParts puts a day's parts in the place of others. The first names are used anew, so that a day's parts never have a gap
+// below them.
+func exchangeParts(tx *kv.Tx, keys []partKey, parted [][]byte) error {
+	for i, packed := range parted {
+		k := keys[len(keys)-1]
+		if k.B.B.B += uint64(i - len(keys) + 1); i < len(keys) {
+			k = keys[i]
+		}
+		if err := parts.Put(tx, k, packed); err != nil {
+			return err
+		}
+	}
+	for _, gone := range keys[min(len(parted), len(keys)):] {
+		if err := parts.Delete(tx, gone); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Sweep removes ids that have served and, unless that is held, what is older than the retention: the parts of days that ended

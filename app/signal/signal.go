@@ -3,7 +3,7 @@
 // A batch of signals is durable when Append returns. It costs one value in the store, whatever stations it is about, so
 // that many signals share a sync. The batches that came last are the log's tail, and in memory too. Pack moves them, every
 // few minutes, to where they stay: one part a station and day of signal time, sorted and compressed by columns. Late
-// signals make further parts of their day; Merge joins a day's parts into one when the day is long over, and from then on
+// signals make further parts of their day; Merge joins a day's parts, into one or few, when the day is long over, and from then on
 // nothing changes it. Sweep removes what is older than the retention.
 //
 // # Ids
