@@ -3,6 +3,8 @@ package app
 import (
 	"runtime"
 	"runtime/debug"
+
+	"opsmon/app/history"
 )
 
 // Build says how the binary was built.
@@ -12,7 +14,8 @@ type Build struct {
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
-	Store   int    `json:"store"` // version of the store that it works with: how many migrations it knows
+	Store   int    `json:"store"`   // version of the store that it works with: how many migrations it knows
+	History int    `json:"history"` // format of the days that it computes; those of another one are computed again
 }
 
 // version and commit are set by release builds, with -ldflags "-X opsmon/app.version=… -X opsmon/app.commit=…".
@@ -20,7 +23,7 @@ var version, commit string
 
 // BuildInfo says how the binary was built; a plain build knows its commit from git.
 func BuildInfo() Build {
-	b := Build{Version: version, Commit: commit, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Store: len(migrations)}
+	b := Build{Version: version, Commit: commit, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Store: len(migrations), History: history.Format}
 	if b.Version == "" {
 		b.Version = "devel"
 	}

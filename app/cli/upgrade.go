@@ -36,9 +36,10 @@ func (e *env) upgrade() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "upgrade FILE", Short: "Put a newer version in the place of the installed one, and go back when it does not get ready", Args: one("file"),
 		Long: `FILE is a newer program, or a tar.gz or zip package that holds it. Its signature is checked; a verified backup is taken; the
-new version checks a copy of the store; then the service stops, the two programs change places, and the service starts. When
-it does not get ready, the old program and the store of before come back by themselves. The old program is kept: app rollback
-goes back to it later.
+new version checks a copy of the store; then the service stops, the two programs change places, and the service starts. It is
+watched for a minute: when it does not get or stay ready, or its store lacks something that it held, the old program comes
+back by itself, with the store as it is or, where it has to be, as it was. The old program is kept: app rollback goes back
+to it later.
 
 What a package of the system has installed (.deb, .rpm, .msi) is upgraded with that: the error says with which command.`,
 		Example: "  app upgrade app_1.4.0_linux_amd64.tar.gz\n  app upgrade ./app-new --unsigned --yes",

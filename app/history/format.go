@@ -13,6 +13,9 @@ import (
 // when the store is opened, and computed again as far as signals reach. States have their own.
 const format = 2
 
+// Format is that format, for who compares versions of the program.
+const Format = format
+
 // formatKey is the one key of historyFormat.
 const formatKey = "format"
 

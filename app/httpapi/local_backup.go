@@ -24,6 +24,7 @@ type Backups struct {
 	Source    func() (backup.Config, error)                                         // what goes into a backup now, with the passphrase that is configured
 	Clock     func() time.Time                                                      // for names
 	Note      func(by audit.Actor, action, target string, detail map[string]string) // writes an audit record into every account
+	Holds     func(counts map[string]int) map[string]int                            // what of it lasts, by people's names
 	HandOver  func(path string) error                                               // gives a file that root has made to the user that the service runs as
 }
 
@@ -54,7 +55,8 @@ func (c *call) backupName() (string, error) {
 	return name, nil
 }
 
-// localContents counts what the store holds: {counts: {bucket: keys}}.
+// localContents counts what the store holds: {counts: {bucket: keys}, holds: {name: number}}. The names in holds are the same in
+// all versions.
 func localContents(c *call) (reply, error) {
 	cfg, err := c.api.cfg.Backups.Source()
 	if err != nil {
@@ -64,7 +66,11 @@ func localContents(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(map[string]any{"counts": has.Counts})
+	out := map[string]any{"counts": has.Counts}
+	if says := c.api.cfg.Backups.Holds; says != nil {
+		out["holds"] = says(has.Counts)
+	}
+	return ok(out)
 }
 
 // localBackup makes a backup and gives its bytes: whoever asks for it writes it where the service itself may have no

@@ -52,7 +52,7 @@ func TestUpgradeInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := func(name, tags, values string) string {
-		path, err := apptest.BuildAs(name, tags, "opsmon/app/upgrade.publicKey="+public.String()+" "+values)
+		path, err := apptest.BuildAs(name, tags, "opsmon/app/upgrade.probationText=10s opsmon/app/upgrade.publicKey="+public.String()+" "+values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,6 +61,8 @@ func TestUpgradeInstalled(t *testing.T) {
 	old := made("release-1.0.0", "", "opsmon/app.version=1.0.0")
 	next := made("release-1.1.0", "testmigration", "opsmon/app.version=1.1.0")
 	bad := made("release-1.2.0", "testmigration", "opsmon/app.version=1.2.0 opsmon/app.testMigration=fails-serving")
+	dying := made("release-1.3.0", "testflaw", "opsmon/app.version=1.3.0 opsmon/app.testFlaw=dies-5s")
+	deleting := made("release-1.4.0", "testflaw", "opsmon/app.version=1.4.0 opsmon/app.testFlaw=deletes")
 	m := boottest.Boot(t)
 	content, err := os.ReadFile(old)
 	if err != nil {
@@ -69,6 +71,8 @@ func TestUpgradeInstalled(t *testing.T) {
 	m.Put(t, "/root/app", content, 0o755)
 	m.Put(t, "/root/next.tar.gz", release(t, next, private), 0o644)
 	m.Put(t, "/root/bad.tar.gz", release(t, bad, private), 0o644)
+	m.Put(t, "/root/dying.tar.gz", release(t, dying, private), 0o644)
+	m.Put(t, "/root/deleting.tar.gz", release(t, deleting, private), 0o644)
 	_, stranger, err := minisign.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +128,11 @@ func TestUpgradeInstalled(t *testing.T) {
 	}
 	expect("1.0.0")
 
-	refused("version 1.0.0 runs again with the store as it was", "app", "upgrade", "/root/bad.tar.gz", "--yes")
+	refused("version 1.0.0 runs again with the store as it is", "app", "upgrade", "/root/bad.tar.gz", "--yes")
+	expect("1.0.0")
+	refused("version 1.0.0 runs again with the store as it is, and nothing is lost: version 1.3.0 failed its probation", "app", "upgrade", "/root/dying.tar.gz", "--yes")
+	expect("1.0.0")
+	refused("it holds 0 accounts, and held 1 before the upgrade", "app", "upgrade", "/root/deleting.tar.gz", "--yes")
 	expect("1.0.0")
 	m.Must(t, "app", "upgrade", "/root/next.tar.gz", "--yes")
 	expect("1.1.0")

@@ -25,7 +25,7 @@ const (
 
 // What the journal may say.
 const (
-	stepTrying   = "trying"   // the new program may be in its place; it is not known yet whether it gets ready
+	stepTrying   = "trying"   // the new program may be in its place; it is not known yet whether it works
 	stepRollback = "rollback" // the old program is being put back
 )
 
@@ -37,6 +37,9 @@ type journal struct {
 	FromStore int       `json:"fromStore"` // of the store that the old program works with
 	Kept      bool      `json:"kept"`      // app.db.before-upgrade is to be put back in a rollback
 	At        time.Time `json:"at"`
+
+	Before map[string]int `json:"before,omitempty"` // what the store held; empty when nobody knows
+	Spare  bool           `json:"spare,omitempty"`  // a store of the same version may stay as it is in a rollback
 }
 
 func (j journal) write(dir string, handOver func(string) error) error {
@@ -116,15 +119,21 @@ func Pending(dir string) bool {
 	return exists(filepath.Join(dir, journalName)) || exists(filepath.Join(dir, keptName))
 }
 
-// Settle ends an upgrade that was broken off: it is called by a service that has opened its store and serves. While an
-// upgrade is at work it does nothing, since that may have to go back.
-func Settle(dir string) error {
+// Settle ends an upgrade that was broken off: it is called by a service that has been ready for a Probation. holds is what its
+// store holds, as Config.Holds says it. While an upgrade is at work it does nothing, since that may have to go back. Error:
+// ErrLost, which leaves everything to app rollback.
+func Settle(dir string, holds map[string]int) error {
 	if !Pending(dir) {
 		return nil
 	}
 	unlock, err := kv.LockFile(filepath.Join(dir, lockName), 0)
 	if err != nil {
 		return nil // it is at work, or was begun by somebody with more rights
+	}
+	if j := readJournal(dir); j != nil && j.Step != stepRollback {
+		if err := missing(j.Before, holds); err != nil {
+			return errors.Join(err, unlock())
+		}
 	}
 	return errors.Join(settle(dir), unlock())
 }

@@ -69,13 +69,13 @@ func TestRecoverAndSettle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := Settle(dir); err != nil || Pending(dir) != pending {
+			if err := Settle(dir, nil); err != nil || Pending(dir) != pending {
 				t.Errorf("settled while an upgrade is at work: %v", err)
 			}
 			if err := end(); err != nil {
 				t.Fatal(err)
 			}
-			if err := Settle(dir); err != nil || Pending(dir) {
+			if err := Settle(dir, nil); err != nil || Pending(dir) {
 				t.Errorf("not settled: %v", err)
 			}
 		})
@@ -88,7 +88,7 @@ func TestRecoverAndSettle(t *testing.T) {
 	if err := Recover(dir, 1); err != nil {
 		t.Errorf("a journal that cannot be read: %v", err)
 	}
-	if err := Settle(dir); err != nil || Pending(dir) {
+	if err := Settle(dir, nil); err != nil || Pending(dir) {
 		t.Errorf("a journal that cannot be read is left: %v", err)
 	}
 }

@@ -25,7 +25,8 @@ type Program struct {
 	Commit  string `json:"commit"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
-	Store   int    `json:"store"` // version of the store that it works with: how many migrations it knows
+	Store   int    `json:"store"`   // version of the store that it works with: how many migrations it knows
+	History int    `json:"history"` // format of the days that it computes
 
 	sum [32]byte // of the file
 }

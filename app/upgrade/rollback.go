@@ -42,7 +42,9 @@ func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) 
 	r = Result{From: is.Version, To: was.Version, Previous: cfg.failed()}
 	if j != nil && j.From == was.Version {
 		text := fmt.Sprintf("The upgrade from version %s to %s was broken off. Version %s comes back.", j.From, j.To, j.From)
-		if j.Kept {
+		if j.Kept && j.Spare && store == j.FromStore {
+			text += " The store stays as it is, unless something is missing in it."
+		} else if j.Kept {
 			text += fmt.Sprintf(" The store is then as it was at %s; what was written since is kept in %s alone.", j.At.Format(time.RFC3339), filepath.Join(cfg.DataDir, failedName))
 		}
 		if err := cfg.Confirm(text); err != nil {
@@ -56,12 +58,13 @@ func Rollback(ctx context.Context, cfg Config, store int) (r Result, err error) 
 	}
 	cfg.step("prepared")
 	if cfg.Service == nil {
+		cfg.spare(j)
 		if err := cfg.putBack(*j); err != nil {
 			return r, err
 		}
 		return r, settle(cfg.DataDir)
 	}
-	return r, cfg.goBack(context.WithoutCancel(ctx), *j) // what has begun is ended
+	return r, cfg.goBack(context.WithoutCancel(ctx), j) // what has begun is ended
 }
 
 // isBack tells whether a rollback was broken off when the old program was in its place already.
@@ -150,17 +153,18 @@ func (cfg *Config) unpackKept(ctx context.Context, record previousRecord) error 
 }
 
 // goBack stops the service, puts the old program and the old store back, and starts it again.
-func (cfg *Config) goBack(ctx context.Context, j journal) error {
+func (cfg *Config) goBack(ctx context.Context, j *journal) error {
 	cfg.Say("Going back to version " + j.From)
 	if err := cfg.Service.Stop(ctx); err != nil {
 		return err
 	}
 	cfg.step("stopped to go back")
+	cfg.spare(j)
 	if n, err := kv.VersionOf(filepath.Join(cfg.DataDir, storeName)); !j.Kept && err == nil && n > j.FromStore {
 		err = fmt.Errorf("nothing was changed: version %s cannot read the store that is there; restore a backup of it with: app restore FILE", j.From)
 		return errors.Join(err, cfg.Service.Start(ctx))
 	}
-	if err := cfg.putBack(j); err != nil {
+	if err := cfg.putBack(*j); err != nil {
 		return err
 	}
 	if err := cfg.start(ctx); err != nil {

@@ -36,6 +36,11 @@ type Config struct {
 	ReadyTime time.Duration                                      // how long the new program may take to get ready, after it has migrated; 0 = 2 minutes
 	Clock     func() time.Time                                   // nil = time.Now
 
+	// Holds says what a store holds that lasts, by people's names, of the numbers of its keys by bucket. nil = nobody knows.
+	Holds func(counts map[string]int) map[string]int
+
+	probation time.Duration // 0 = Probation()
+
 	step func(name string) // called between the steps, so that a test can stop there
 }
 
@@ -48,6 +53,9 @@ func (cfg *Config) fill() {
 	}
 	if cfg.step == nil {
 		cfg.step = func(string) {}
+	}
+	if cfg.probation == 0 {
+		cfg.probation = Probation()
 	}
 	if cfg.HandOver == nil {
 		cfg.HandOver = func(string) error { return nil }
@@ -83,8 +91,8 @@ var (
 )
 
 // Upgrade puts the program in file in the place of the installed one: a program, or a tar.gz or zip package of ours. See
-// the package's comment for the steps. When the new program does not get ready, the old one is put back, with the store as
-// it was, and the error says why; then nothing is lost. Errors: ErrSame, ErrOlder, ErrUnsigned, ErrSignature, *PackageError,
+// the package's comment for the steps. When the new program does not get ready, or fails its probation, the old one is put back
+// and the error says why: with the store as it is when nothing is missing in it, otherwise as it was. Errors: ErrSame, ErrOlder, ErrUnsigned, ErrSignature, *PackageError,
 // ErrBusy; those of the backup, of the check, of the service and the disk.
 func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Result, err error) {
 	cfg.fill()
@@ -117,13 +125,25 @@ func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Res
 	}
 	cfg.step("backup taken")
 	began := time.Now()
-	store, err := cfg.checkCopy(ctx, r.Backup, s.program)
+	m, err := cfg.checkCopy(ctx, r.Backup, s.program)
 	if err != nil {
 		return r, err
 	}
 	cfg.ReadyTime += 5 * time.Since(began) // it has to do the same again
 	cfg.step("copy checked")
-	return r, cfg.change(ctx, s.program, r, was, is, store)
+	return r, cfg.change(ctx, s.program, r, was, is, cfg.newJournal(m, was, is))
+}
+
+// newJournal begins the journal of an upgrade.
+func (cfg *Config) newJournal(m backup.Manifest, was, is Program) journal {
+	j := journal{Step: stepTrying, From: was.Version, To: is.Version, FromStore: m.Store, Kept: true, At: cfg.Clock().UTC()}
+	if cfg.Holds != nil && len(m.Entries) > 0 {
+		j.Before = cfg.Holds(m.Entries[0].Counts)
+	}
+	if j.Spare = was.History == is.History; !j.Spare {
+		delete(j.Before, History) // the new version computes it again
+	}
+	return j
 }
 
 func (s staged) remove() {
@@ -150,6 +170,11 @@ func (cfg *Config) unfinished(ctx context.Context) error {
 		defer cancel()
 		if err := cfg.Service.WaitReady(wait); err != nil {
 			return fmt.Errorf("an earlier upgrade was broken off, and the service is not ready (%w); go back first with: app rollback", err)
+		}
+	}
+	if s, err := lookAt(ctx, cfg.DataDir); err == nil {
+		if err := missing(j.Before, s.holds); err != nil {
+			return fmt.Errorf("an earlier upgrade was broken off: %w; go back first with: app rollback; or, if that is right, remove %s", err, filepath.Join(cfg.DataDir, journalName))
 		}
 	}
 	return settle(cfg.DataDir)
@@ -186,27 +211,27 @@ func question(was, is Program, signed, running bool) string {
 	return text
 }
 
-// checkCopy lets the new program migrate and check a copy of the store, made from the backup, and gives the version of the
-// store in the backup.
-func (cfg *Config) checkCopy(ctx context.Context, path, program string) (store int, err error) {
+// checkCopy lets the new program migrate and check a copy of the store, made from the backup, and returns what the backup says
+// of itself.
+func (cfg *Config) checkCopy(ctx context.Context, path, program string) (m backup.Manifest, err error) {
 	cfg.Say("Letting the new version check a copy of the store")
 	dir, end, err := cfg.trial()
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	defer end()
-	m, err := backup.Inspect(path, "")
+	m, err = backup.Inspect(path, "")
 	if err != nil {
-		return 0, err
+		return m, err
 	}
 	if err := cfg.unpack(ctx, path, dir, m.Store); err != nil {
-		return 0, fmt.Errorf("the copy of the store that the new version is to check: %w; it needs as much room in %s as the store takes", err, cfg.DataDir)
+		return m, fmt.Errorf("the copy of the store that the new version is to check: %w; it needs as much room in %s as the store takes", err, cfg.DataDir)
 	}
 	cfg.step("copied")
 	if out, err := run(ctx, program, "check", "--json", "--data-dir", dir); err != nil {
-		return 0, fmt.Errorf("the new version cannot work with a copy of the store, so nothing was changed: %w %s", err, out)
+		return m, fmt.Errorf("the new version cannot work with a copy of the store, so nothing was changed: %w %s", err, out)
 	}
-	return m.Store, nil
+	return m, nil
 }
 
 // unpack puts the store of a backup into a directory, as it is.
@@ -226,15 +251,15 @@ type previousRecord struct {
 	At      time.Time `json:"at"`     // of the backup
 }
 
-// change stops the service, lets the programs change places, and goes back when the new one does not get ready.
-func (cfg *Config) change(ctx context.Context, program string, r Result, was, is Program, store int) error {
-	j := journal{Step: stepTrying, From: was.Version, To: is.Version, FromStore: store, Kept: is.Store > store, At: cfg.Clock().UTC()}
+// change stops the service, lets the programs change places, and goes back when the new one fails.
+func (cfg *Config) change(ctx context.Context, program string, r Result, was, is Program, j journal) error {
 	record, err := json.Marshal(previousRecord{was.Version, was.Store, r.Backup, j.At})
 	if err != nil {
 		return err
 	}
+	write := func() error { return ReplaceFile(cfg.record(), record, func(string) error { return nil }) }
 	if cfg.Service == nil {
-		if err := ReplaceFile(cfg.record(), record, func(string) error { return nil }); err != nil {
+		if err := write(); err != nil {
 			return err
 		}
 		return place(program, cfg.Binary, cfg.previous(), cfg.step)
@@ -245,9 +270,8 @@ func (cfg *Config) change(ctx context.Context, program string, r Result, was, is
 		return errors.Join(fmt.Errorf("nothing was changed: %w", err), cfg.Service.Start(always))
 	}
 	cfg.step("stopped")
-	err = cfg.prepare(&j)
-	if err == nil {
-		err = ReplaceFile(cfg.record(), record, func(string) error { return nil })
+	if err = cfg.prepare(j); err == nil {
+		err = write()
 	}
 	if err == nil {
 		cfg.step("recorded")
@@ -256,16 +280,32 @@ func (cfg *Config) change(ctx context.Context, program string, r Result, was, is
 	if err != nil {
 		return errors.Join(fmt.Errorf("nothing was changed: %w", err), settle(cfg.DataDir), cfg.Service.Start(always))
 	}
-	cfg.Say("Starting version " + is.Version)
-	if err := cfg.start(ctx); err != nil {
-		back := cfg.goBack(always, j)
-		if back != nil {
-			return fmt.Errorf("version %s did not get ready (%w), and version %s could not be put back: %w; try: app rollback", is.Version, err, was.Version, back)
+	if err := cfg.prove(ctx, j); err != nil {
+		back := cfg.goBack(always, &j)
+		switch {
+		case back != nil:
+			return fmt.Errorf("%w; version %s could not be put back: %w; try: app rollback", err, was.Version, back)
+		case !j.Kept:
+			return fmt.Errorf("version %s runs again with the store as it is, and nothing is lost: %w", was.Version, err)
 		}
-		return fmt.Errorf("version %s did not get ready, so version %s runs again with the store as it was: %w", is.Version, was.Version, err)
+		return fmt.Errorf("version %s runs again with the store as it was: %w", was.Version, err)
+	}
+	cfg.step("proved")
+	return settle(cfg.DataDir)
+}
+
+// prove starts the new version, waits until it is ready, and watches it for its probation.
+func (cfg *Config) prove(ctx context.Context, j journal) error {
+	cfg.Say("Starting version " + j.To)
+	if err := cfg.start(ctx); err != nil {
+		return fmt.Errorf("version %s did not get ready: %w", j.To, err)
 	}
 	cfg.step("ready")
-	return settle(cfg.DataDir)
+	cfg.Say(fmt.Sprintf("Version %s is ready. It is watched for %s, and goes back if it fails", j.To, cfg.probation))
+	if err := cfg.watch(context.WithoutCancel(ctx), j.Before); err != nil {
+		return fmt.Errorf("version %s failed its probation: %w", j.To, err)
+	}
+	return nil
 }
 
 // start starts the service and waits until it is ready.
@@ -279,17 +319,15 @@ func (cfg *Config) start(ctx context.Context) error {
 	return cfg.Service.WaitReady(ctx)
 }
 
-// prepare copies the store, when it is going to be migrated, and writes the journal.
-func (cfg *Config) prepare(j *journal) (err error) {
+// prepare copies the store, which the new version may spoil, and writes the journal.
+func (cfg *Config) prepare(j journal) (err error) {
 	if err := remove(filepath.Join(cfg.DataDir, failedName)); err != nil {
 		return err
 	}
-	if j.Kept {
-		if err := cfg.keepStore(); err != nil {
-			return fmt.Errorf("keep the store as it is: %w", err)
-		}
-		cfg.step("store kept")
+	if err := cfg.keepStore(); err != nil {
+		return fmt.Errorf("keep the store as it is: %w", err)
 	}
+	cfg.step("store kept")
 	if err := j.write(cfg.DataDir, cfg.HandOver); err != nil {
 		return err
 	}

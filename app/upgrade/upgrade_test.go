@@ -109,8 +109,8 @@ func TestFailedUpgrade(t *testing.T) {
 		stopped         bool // the service was stopped meanwhile
 	}{
 		{"fails", "cannot work with a copy of the store, so nothing was changed", false},
-		{"fails-serving", "version 1.0.0 runs again with the store as it was", true},
-		{"hangs-serving", "version 1.0.0 runs again with the store as it was", true},
+		{"fails-serving", "version 1.0.0 runs again with the store as it is, and nothing is lost", true},
+		{"hangs-serving", "version 1.0.0 runs again with the store as it is, and nothing is lost", true},
 		{"unready-serving", "version 1.0.0 runs again with the store as it was", true},
 	} {
 		t.Run(test.migration, func(t *testing.T) {
