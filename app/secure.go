@@ -91,8 +91,8 @@ func (h *Host) openKeeper() error {
 		return err
 	}
 	h.secure.keeper = auto
-	for _, name := range []string{"", certs.CAFile, certs.CAKeyFile} {
-		if err := handOver(h.cfg.DataDir, filepath.Join(dir, name)); err != nil {
+	for _, name := range []string{"", certs.CAFile, certs.CAKeyFile, certs.ServerFile} {
+		if err := handOver(h.cfg.DataDir, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

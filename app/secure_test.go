@@ -173,3 +173,70 @@ func TestDamagedAuthority(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 }
+
+// TestMovedAuthority: devices that trust a machine trust the one that its encrypted backup is restored to, which had an authority and
+// a certificate of its own before; the certificate there is a new one of the authority that moved.
+func TestMovedAuthority(t *testing.T) {
+	old, next := testConfig(t), testConfig(t)
+	old.TLS, next.TLS = "auto", "auto"
+	from := serve(t, old)
+	c := status(t, old.DataDir).Certificate
+	trusting := apptest.Browser(t, c.Authority.PEM)
+	path := backedUp(t, from.host.app.Load(), "correct horse")
+	if err := from.stop(); err != nil {
+		t.Fatal(err)
+	}
+	there := serve(t, next)
+	own := status(t, next.DataDir).Certificate
+	if err := there.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if own.Fingerprint == c.Fingerprint {
+		t.Fatal("the two machines had one authority")
+	}
+	for _, dir := range []string{old.DataDir, next.DataDir} {
+		if _, err := os.Stat(filepath.Join(dir, CertificateDir, certs.ServerFile)); err != nil {
+			t.Error(err)
+		}
+	}
+	before := apptest.ReadIn(t, next.DataDir, CertificateDir+"/"+certs.ServerFile)
+	got, err := Restore(t.Context(), next, RestoreInput{Path: path, Name: "x", Passphrase: "correct horse"})
+	if err != nil || !got.CertificatesChanged {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	h, err := NewHost(next, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := run(t, h, "")
+	if resp, _ := apptest.Fetch(t, trusting, moved.url+"/ready"); resp.StatusCode != http.StatusOK {
+		t.Errorf("a device that trusts the old machine gets %s", resp.Status)
+	}
+	after := apptest.ReadIn(t, next.DataDir, CertificateDir+"/"+certs.ServerFile)
+	if after == before || after == apptest.ReadIn(t, old.DataDir, CertificateDir+"/"+certs.ServerFile) {
+		t.Error("the certificate is the one of another authority, or of the other machine")
+	}
+}
+
+// TestSameCertificateAfterRestart: with tls: auto a start goes on with the certificate of the last one.
+func TestSameCertificateAfterRestart(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.TLS = "auto"
+	serial := func(r *running) string {
+		t.Helper()
+		resp, _ := apptest.Fetch(t, apptest.Browser(t, status(t, cfg.DataDir).Certificate.Authority.PEM), r.url+"/health")
+		return resp.TLS.PeerCertificates[0].SerialNumber.String()
+	}
+	first := serve(t, cfg)
+	before := serial(first)
+	if err := first.stop(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := NewHost(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := serial(run(t, h, "")); after != before {
+		t.Errorf("the certificate is %s, and was %s", after, before)
+	}
+}

@@ -37,6 +37,7 @@ const pollHosts = 30 * time.Second
 type Auto struct {
 	cfg     Config
 	ca      *authority
+	disk    disk
 	current atomic.Pointer[leaf]
 	stop    context.CancelFunc
 	done    chan struct{}
@@ -46,8 +47,8 @@ type Auto struct {
 	told    time.Time  // when the log last told of the authority's end
 }
 
-// Open loads the authority in the directory, or makes it, issues the first certificate, and keeps it right until
-// Close. It writes nothing else than the authority's two files, and those only once. Errors: a wrong Name; a
+// Open loads the authority in the directory, or makes it, loads the certificate that is kept there as long as it is right, or issues
+// one, and keeps it right until Close. It writes the authority's two files once, and ServerFile with each new certificate. Errors: a wrong Name; a
 // directory or file that cannot be read or written; files that are damaged, do not belong together, or are not both
 // there, with what to do.
 func Open(cfg Config) (*Auto, error) {
@@ -73,13 +74,13 @@ func open(cfg Config, d disk) (*Auto, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory of the certificates: %w", err)
 	}
-	a := &Auto{cfg: cfg, done: make(chan struct{})}
+	a := &Auto{cfg: cfg, disk: d, done: make(chan struct{})}
 	names, addrs := a.hosts()
 	var err error
 	if a.ca, err = openAuthority(d, cfg.Clock(), cfg.Name, names, addrs, cfg.Log); err != nil {
 		return nil, err
 	}
-	a.refresh()
+	a.begin()
 	if a.current.Load() == nil {
 		return nil, errors.New("the first certificate could not be made; the log says why")
 	}
@@ -173,16 +174,33 @@ func (a *Auto) hosts() ([]string, []netip.Addr) {
 	return tidyNames(names), tidyAddrs(addrs)
 }
 
+// begin goes on with the certificate that is kept, where that is right.
+func (a *Auto) begin() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l, err := a.ca.kept(a.disk)
+	if err != nil {
+		a.renew(err.Error())
+		return
+	}
+	a.current.Store(l)
+	a.renew("")
+}
+
 // refresh makes a new certificate where the one in use is not right any more.
 func (a *Auto) refresh() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.renew("")
+}
+
+// renew makes a new certificate for a reason, or, for none, where the one in use is not right any more. The caller holds the lock.
+func (a *Auto) renew(reason string) {
 	now := a.cfg.Clock()
 	names, addrs := a.permitted(a.hosts())
 	a.tellOfEnd(now)
-	reason := "there is none yet"
-	if l := a.current.Load(); l != nil {
-		if reason = a.ca.stale(l, now, names, addrs); reason == "" {
+	if reason == "" {
+		if reason = a.ca.stale(a.current.Load(), now, names, addrs); reason == "" {
 			return
 		}
 	}
@@ -190,6 +208,9 @@ func (a *Auto) refresh() {
 	if err != nil {
 		a.cfg.Log.Error("a certificate could not be made; the last one stays in use", slog.Any("error", err))
 		return
+	}
+	if err := a.disk.keep(made); err != nil {
+		a.cfg.Log.Warn("the new certificate could not be kept, so the next start makes another one", slog.Any("error", err))
 	}
 	a.current.Store(made)
 	a.cfg.Log.Info("made a certificate", slog.String("because", reason), slog.Any("names", names), slog.Any("addresses", addrs), slog.Time("expires", made.tls.Leaf.NotAfter))

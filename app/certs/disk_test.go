@@ -45,6 +45,7 @@ func killChild(at, dir string) {
 var creation = []string{
 	"create ca.key.new", "write ca.key.new", "sync ca.key.new", "rename ca.key", "sync directory",
 	"create ca.crt.new", "write ca.crt.new", "sync ca.crt.new", "rename ca.crt", "sync directory",
+	"create server.pem.new", "write server.pem.new", "sync server.pem.new", "rename server.pem", "sync directory",
 }
 
 func TestTheStepsOfCreation(t *testing.T) {
@@ -110,7 +111,7 @@ func TestKilledAtEveryStepOfCreation(t *testing.T) {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
-		if diff := cmp.Diff([]string{"ca.crt", "ca.key"}, names); diff != "" {
+		if diff := cmp.Diff([]string{"ca.crt", "ca.key", "server.pem"}, names); diff != "" {
 			t.Errorf("%s: %s", step, diff)
 		}
 	}

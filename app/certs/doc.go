@@ -25,6 +25,12 @@
 // them. An authority that was made before they were critical stays as it is. A name or address that is not permitted is left
 // out of the certificates, since clients refuse a certificate that has one; the log says so.
 //
+// # The certificate in use
+//
+// It is kept in server.pem with its key, readable by the service's user only, and written whole or not at all. A start goes on
+// with it until a third of its time is left, the machine's names or addresses have changed, or it is not of this authority; so
+// clients that remember a certificate meet the same one.
+//
 // # Clocks
 //
 // Machines in plants have empty clock batteries. A certificate is valid from a day before it was made, and one whose

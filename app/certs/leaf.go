@@ -45,7 +45,7 @@ func (a *authority) believe(clock time.Time) time.Time {
 	return clock
 }
 
-// issue makes a certificate for names and addresses, and a key for it that is never written anywhere.
+// issue makes a certificate for names and addresses, and a key for it.
 func (a *authority) issue(clock time.Time, names []string, addrs []netip.Addr) (*leaf, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

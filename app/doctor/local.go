@@ -133,5 +133,5 @@ func files(dir string) ([]File, error) {
 
 // secret tells whether a file is, by its name: those that a restore has kept are called as what they were, with more behind it.
 func secret(name string) bool {
-	return filepath.Ext(name) == ".db" || slices.ContainsFunc([]string{"app.db", "app.yaml", certs.CAKeyFile}, func(of string) bool { return strings.HasPrefix(name, of) })
+	return filepath.Ext(name) == ".db" || slices.ContainsFunc([]string{"app.db", "app.yaml", certs.CAKeyFile, certs.ServerFile}, func(of string) bool { return strings.HasPrefix(name, of) })
 }
