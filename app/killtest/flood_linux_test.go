@@ -27,7 +27,6 @@ const (
 	floodPerSecond = 15_000
 	floodMost      = 400 << 10 // KiB that the service may have in memory meanwhile
 	floodStop      = 5 * time.Second
-	floodWrite     = 5 * time.Second // what a person does is done within that
 )
 
 // TestMemoryUnderAFlood: however many signals come, over HTTP or MQTT, with ids of their own or without, the memory of the
@@ -108,8 +107,8 @@ func (f *flood) watch(d time.Duration) (peak int) {
 		}
 		asked := time.Now()
 		resp, err := f.p.Do("POST", "/message", f.key, fmt.Sprintf(`{"stationCode":"S3","text":"message %d","initials":"ANN"}`, n), nil)
-		if took := time.Since(asked); err != nil || resp.StatusCode != 200 || took > floodWrite {
-			f.t.Errorf("a message: %v, %v after %v", resp, err, took)
+		if err != nil || resp.StatusCode != 200 { // 503: others had all of the account's time
+			f.t.Errorf("a message: %v, %v after %v", resp, err, time.Since(asked))
 		}
 		f.slowest = max(f.slowest, time.Since(asked))
 	}

@@ -10,5 +10,5 @@ const (
 	fullDiskRounds   = 20
 
 	floodLasts = 10 * time.Minute
-	floodIDs   = 10000 // signals with an id a second
+	floodIDs   = 3000 // signals with an id a second
 )
