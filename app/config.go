@@ -37,6 +37,7 @@ type Config struct {
 	Name           string      `yaml:"name"`           // the appliance is <Name>.local
 	MDNS           bool        `yaml:"mdns"`           // answer to <Name>.local on the network
 	LogLevel       string      `yaml:"logLevel"`       // debug, info, warn or error
+	HostNames      string      `yaml:"hostNames"`      // further names that the service may be asked for by, with commas between
 	MaxConnections int         `yaml:"maxConnections"` // at once, in all; a quarter of it from one address
 	AuditDays      int         `yaml:"auditDays"`      // how long audit records are kept
 	SMTP           SMTP        `yaml:"smtp"`

@@ -41,7 +41,7 @@ func TestConfigOrder(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, field)
 		}
 	}
-	if len(want.settings()) != 44 {
+	if len(want.settings()) != 46 {
 		t.Errorf("%d settings; tell the README and this test of new ones", len(want.settings()))
 	}
 	for _, empty := range []string{"", "# nothing\n", "---\n", "smtp:\n", "listen: &a 127.0.0.1:8080\nurl: \n"} {

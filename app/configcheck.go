@@ -41,6 +41,11 @@ func (c Config) Check() error {
 			return c.wrong("url", "must be http:// or https:// and a host, such as https://opsmon.plant.example, with no path; it is %q", c.URL)
 		}
 	}
+	for _, name := range c.hostNames() {
+		if net.ParseIP(name) == nil && !certs.IsHostName(strings.TrimPrefix(name, "*.")) {
+			return c.wrong("hostNames", "must be names or addresses with commas between, such as plant.example or *.plant.example; it has %q", name)
+		}
+	}
 	if c.AuditDays < 30 || c.AuditDays > 36500 {
 		return c.wrong("auditDays", "must be from 30 to 36500; it is %d", c.AuditDays)
 	}

@@ -181,7 +181,7 @@ func TestReplaceWaitsNotForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	io.WriteString(c, "POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: "+r.key+"\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+	io.WriteString(c, "POST /account HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-KEY: "+r.key+"\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
 	if b, err := io.ReadAll(io.LimitReader(c, 12)); err != nil || string(b) != "HTTP/1.1 100" {
 		t.Fatalf("%q, %v", b, err)
 	}

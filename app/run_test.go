@@ -181,19 +181,19 @@ func TestSlowClients(t *testing.T) {
 		}
 		return parts
 	}
-	head := "POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: " + key + "\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n"
+	head := "POST /account HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-KEY: " + key + "\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n"
 	for _, test := range []struct {
 		name   string
 		pause  time.Duration
 		parts  []string
 		status int // 0: the connection is closed, with or without an answer that it was no request
 	}{
-		{"headers in drips", 20 * time.Millisecond, drips("GET /health HTTP/1.1\r\nHost: x\r\nX-Padding: aaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n\r\n"), 0},
+		{"headers in drips", 20 * time.Millisecond, drips("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Padding: aaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n\r\n"), 0},
 		{"headers that do not end", 0, []string{"GET /health HTTP/1.1\r\n"}, 0},
 		{"nothing at all", 0, nil, 0},
 		{"a body in drips", 10 * time.Millisecond, append([]string{head}, drips(strings.Repeat(" ", 400))...), 400},
 		{"a body that does not come", 0, []string{head, "{"}, 400},
-		{"an idle connection", 0, []string{"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"}, 200},
+		{"an idle connection", 0, []string{"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"}, 200},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -222,7 +222,7 @@ func TestSlowManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	document := string(snap.Document().Bytes())
-	parts := []string{fmt.Sprintf("PUT /account/manifest HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", key, len(document))}
+	parts := []string{fmt.Sprintf("PUT /account/manifest HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", key, len(document))}
 	for len(document) > 0 {
 		n := min(len(document), 1+len(document)/2)
 		parts, document = append(parts, document[:n]), document[n:]
@@ -261,7 +261,7 @@ func TestGracefulStop(t *testing.T) {
 	}
 	defer c.Close()
 	body := `{"enableTasks":"on"}`
-	fmt.Fprintf(c, "POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", r.key, len(body))
+	fmt.Fprintf(c, "POST /account HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", r.key, len(body))
 	in := bufio.NewReader(c)
 	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // the handler runs now
 		t.Fatalf("%q, %v", line, err)
@@ -306,7 +306,7 @@ func TestStopWaitsNotForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	fmt.Fprintf(c, "POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n", key)
+	fmt.Fprintf(c, "POST /account HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n", key)
 	if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("%q, %v", line, err)
 	}

@@ -72,7 +72,7 @@ func (h *Host) openDoors() (doors []door, err error) {
 	if err != nil {
 		return nil, err
 	}
-	doors = append(doors, door{l, h.networkServer(h.secure.strict(h))})
+	doors = append(doors, door{l, h.networkServer(h.onlyForHere(h.secure.strict(h)))})
 	clear, err := h.listenClear()
 	if err != nil {
 		return doors, err

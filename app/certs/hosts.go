@@ -65,6 +65,12 @@ func Reachable(label string) []string {
 	return reachable(tidyNames(names), tidyAddrs(addrs), label+".local", outward())
 }
 
+// Machine returns the names and addresses of this machine, that of the appliance with this label among them.
+func Machine(label string) ([]string, []netip.Addr) {
+	names, addrs := machine()()
+	return tidyNames(append(names, label, label+".local")), tidyAddrs(addrs)
+}
+
 // reachable sorts out what other machines can use: first the address first, then the name, further names and further
 // addresses. Networks in 172.16.0.0/12 come late, since most are between a machine and its own containers. Further names of
 // one label below .local are left out: only the machine's operating system could answer to them, and many do not.
@@ -119,7 +125,7 @@ func tidyNames(names []string) []string {
 	var out []string
 	for _, name := range names {
 		name = strings.TrimSuffix(strings.ToLower(name), ".")
-		if _, err := netip.ParseAddr(name); err != nil && isHostName(name) {
+		if _, err := netip.ParseAddr(name); err != nil && IsHostName(name) {
 			out = append(out, name)
 		}
 	}
@@ -140,9 +146,9 @@ func tidyAddrs(addrs []netip.Addr) []netip.Addr {
 	return slices.Compact(out)
 }
 
-// isHostName tells whether a name, in lower case, can stand in a certificate: labels of letters, digits, hyphens
+// IsHostName tells whether a name, in lower case, can stand in a certificate: labels of letters, digits, hyphens
 // and the underscores that Windows allows.
-func isHostName(name string) bool {
+func IsHostName(name string) bool {
 	if len(name) > 253 {
 		return false
 	}

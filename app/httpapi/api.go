@@ -332,6 +332,22 @@ func (a *API) refuse(w http.ResponseWriter, r *http.Request) {
 	a.record(&call{api: a, r: r, route: a.missing}, id, status, took, nil)
 }
 
+// RefuseHost answers a request that asks for a host which the service does not go by.
+func (a *API) RefuseHost(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	id := a.identity(w)
+	out := reply{status: http.StatusMisdirectedRequest}
+	body, err := marshal(failure{ErrorCode: "misdirectedRequest", ErrorMessage: fmt.Sprintf(
+		"this service does not go by the name %s; open it by one of its own names or addresses, or have its administrator add the name to hostNames in app.yaml", shorten(r.Host))})
+	if out.body = body; err != nil {
+		out = failed(err)
+	}
+	status := a.write(w, r, out)
+	took := time.Since(start)
+	a.observe(a.missing, status, took)
+	a.record(&call{api: a, r: r, route: a.missing}, id, status, took, nil)
+}
+
 // record writes the log line of a request. Paths can hold keys, so the line has the route's pattern and never
 // the path; reads that went well are for debugging only.
 func (a *API) record(c *call, id string, status int, took time.Duration, err error) {
