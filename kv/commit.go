@@ -21,6 +21,38 @@ type group struct {
 	mu      sync.Mutex
 	queue   []*call
 	leading bool
+
+	filled chan struct{} // closed when queue has want calls; nil when nobody waits for that
+	want   int
+	last   int           // calls that were waiting or answered when the last batch ended
+	took   time.Duration // the last commit
+}
+
+// patience bounds how long a leader waits for the calls that it expects. Where a commit takes less, it waits less.
+const patience = 2 * time.Millisecond
+
+// collect waits until as many calls are in the queue as took part in the last commit or came during it: those that were
+// answered then are about to come back, and would otherwise wait for a commit of the few that were first. A lone caller,
+// and one whose companions have gone, waits for nobody: what did not come in time is not expected the next time.
+func (g *group) collect() {
+	g.mu.Lock()
+	if g.last <= 1 || len(g.queue) >= g.last {
+		g.mu.Unlock()
+		return
+	}
+	filled := make(chan struct{})
+	g.filled, g.want = filled, g.last
+	wait := min(g.took/2, patience)
+	g.mu.Unlock()
+	timer := time.NewTimer(wait)
+	select {
+	case <-filled:
+	case <-timer.C:
+	}
+	timer.Stop()
+	g.mu.Lock()
+	g.filled = nil
+	g.mu.Unlock()
 }
 
 // call is one Update.
@@ -51,6 +83,10 @@ func (s *Store) Update(fn func(*Tx) error) error {
 	g := &s.group
 	g.mu.Lock()
 	g.queue = append(g.queue, c)
+	if g.filled != nil && len(g.queue) >= g.want {
+		close(g.filled)
+		g.filled = nil
+	}
 	lead := !g.leading
 	if lead {
 		g.leading = true
@@ -74,6 +110,8 @@ func (s *Store) Update(fn func(*Tx) error) error {
 // lead answers the calls that wait, the caller's own first, and hands over.
 func (s *Store) lead() {
 	g := &s.group
+	g.collect()
+	start := time.Now()
 	g.mu.Lock()
 	n := min(len(g.queue), maxBatch)
 	batch := g.queue[:n:n]
@@ -85,6 +123,7 @@ func (s *Store) lead() {
 	defer func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
+		g.last, g.took = min(n+len(g.queue), maxBatch), time.Since(start)
 		var left []*call
 		for _, c := range batch[1:] {
 			if c.done {

@@ -21,7 +21,8 @@
 // Update puts its function in a queue. Who finds nobody at work leads: takes what waits, runs every function in one bbolt
 // transaction, each with a Tx of its own, commits, and wakes the others, the first of those that came meanwhile as the
 // next leader. A commit costs two syncs whatever its size, so many writers go many times faster than one by one, and
-// a lone one pays nothing for it.
+// a lone one pays nothing for it. Before it takes what waits, a leader gives those that the last commit answered a moment to
+// come back: otherwise the first of them would commit alone, and all others wait for that.
 //
 // A failed sync (see undo) is never asked again, because the system may have dropped what it could not write. A commit whose
 // last sync fails is taken back by writing the older meta page again, and no write is taken before the disk confirms that.

@@ -228,6 +228,40 @@ func TestBatchBusy(t *testing.T) {
 	}
 }
 
+// TestBatchCollects has goroutines write that do something else between two writes: they share their commits all the same,
+// because a leader waits a moment for those that the last commit answered. One that is left alone waits for nobody.
+func TestBatchCollects(t *testing.T) {
+	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
+	const writers, calls = 32, 100
+	put := func(k uint64) {
+		if err := s.Update(func(tx *Tx) error { return blobs.Put(tx, k, make([]byte, 1000)) }); err != nil {
+			t.Error(err)
+		}
+	}
+	before := commits(t, s)
+	var wg sync.WaitGroup
+	for w := range uint64(writers) {
+		wg.Go(func() {
+			for i := range uint64(calls) {
+				put(w)
+				for at := time.Now(); time.Since(at) < time.Duration(10+(w*7+i*13)%50)*time.Microsecond; {
+				}
+			}
+		})
+	}
+	wg.Wait()
+	n := commits(t, s) - before
+	t.Logf("%d calls of %d goroutines took %d commits", writers*calls, writers, n)
+	if n > calls*5/4 {
+		t.Errorf("%d calls of %d goroutines took %d commits, want about %d", writers*calls, writers, n, calls)
+	}
+	put(1)
+	put(2)
+	if s.group.last != 1 || s.group.filled != nil {
+		t.Errorf("after the last of them, one that writes alone waits for %d", s.group.last)
+	}
+}
+
 // commits is how many there were since the store was made.
 func commits(t *testing.T, s *Store) (n int) {
 	t.Helper()

@@ -53,6 +53,24 @@ func (b *Bucket[K, V]) ScanDown(tx *Tx, r Range) iter.Seq2[Item[K, V], error] {
 	return b.scan(tx, r, true)
 }
 
+// First returns the lowest key of a range, and false when it has none. The value is checked and not read. Errors: ErrDamaged.
+func (b *Bucket[K, V]) First(tx *Tx, r Range) (K, bool, error) { return b.edge(tx, r, false) }
+
+// Final returns the highest key of a range, otherwise as First does.
+func (b *Bucket[K, V]) Final(tx *Tx, r Range) (K, bool, error) { return b.edge(tx, r, true) }
+
+func (b *Bucket[K, V]) edge(tx *Tx, r Range, down bool) (k K, found bool, err error) {
+	w := walk{tx: tx, name: b.name, r: r, down: down}
+	_, _, found, err = w.step()
+	if err != nil || !found {
+		return k, false, err
+	}
+	if k, err = b.keys.decode(w.key); err != nil {
+		return k, false, &Error{Op: "scan", Bucket: b.name, Key: hex.EncodeToString(w.key), Kind: ErrDamaged, Err: err}
+	}
+	return k, true, nil
+}
+
 func (b *Bucket[K, V]) scan(tx *Tx, r Range, down bool) iter.Seq2[Item[K, V], error] {
 	return func(yield func(Item[K, V], error) bool) {
 		w := walk{tx: tx, name: b.name, r: r, down: down}

@@ -37,7 +37,7 @@ func JSON[V any]() Values[V] {
 }
 
 // remembered is how many values a bucket of Remembered values keeps.
-const remembered = 64
+const remembered = 256
 
 // Remembered keeps some values beside their documents, so that a document that is read again and again need not be
 // decoded each time: it is compared instead. What Get gives is made by copy from the value that is kept; copy must give one

@@ -13,7 +13,6 @@ package audit
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -51,11 +50,11 @@ type Record struct {
 // Put writes a record in the transaction of the change, dated with the transaction's time. The detail may be nil.
 // Errors are the store's.
 func Put(tx *kv.Tx, accountID string, actor Actor, action, target string, detail map[string]string) error {
-	seq, err := end(records.ScanDown(tx, kv.Under(records, accountID)))
+	last, _, err := records.Final(tx, kv.Under(records, accountID))
 	if err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)
 	}
-	seq++
+	seq := last.B + 1
 	record := Record{
 		Seq: seq, At: TimeOf(tx.Now()), AccountID: accountID, Actor: actor,
 		Action: action, Target: target, Detail: maps.Clone(detail),
@@ -64,14 +63,6 @@ func Put(tx *kv.Tx, accountID string, actor Actor, action, target string, detail
 		return fmt.Errorf("audit %s: %w", action, err)
 	}
 	return nil
-}
-
-// end gives the number of the first record that a walk meets, 0 when there is none.
-func end(walk iter.Seq2[kv.Item[place, Record], error]) (uint64, error) {
-	for item, err := range walk {
-		return item.Key.B, err
-	}
-	return 0, nil
 }
 
 // Query asks for records of an account, newest first. A zero field asks for nothing in particular.
@@ -149,11 +140,12 @@ func read(tx *kv.Tx, accountID string, q *Query) (Page, error) {
 // span gives the numbers of an account's first and last record, 0 when it has none.
 func span(tx *kv.Tx, accountID string) (first, last uint64, err error) {
 	under := kv.Under(records, accountID)
-	if last, err = end(records.ScanDown(tx, under)); err != nil || last == 0 {
+	from, found, err := records.First(tx, under)
+	if err != nil || !found {
 		return 0, 0, err
 	}
-	first, err = end(records.Scan(tx, under))
-	return first, last, err
+	to, _, err := records.Final(tx, under)
+	return from.B, to.B, err
 }
 
 func (q *Query) folded() []string {

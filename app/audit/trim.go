@@ -32,10 +32,11 @@ func Trim(tx *kv.Tx, accountID string, r Retention, now time.Time) (removed int,
 
 func trim(tx *kv.Tx, accountID string, r Retention, now time.Time) (removed int, more bool, err error) {
 	under := kv.Under(records, accountID)
-	last, err := end(records.ScanDown(tx, under))
-	if err != nil || last == 0 {
+	end, found, err := records.Final(tx, under)
+	if err != nil || !found {
 		return 0, false, err
 	}
+	last := end.B
 	var first, upTo uint64 // upTo is the last that goes
 	seen := 0
 	for item, err := range records.Scan(tx, under) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -50,8 +51,16 @@ func (all attributes) add(prefix string, a slog.Attr) attributes {
 
 // valueOf gives a value as JSON: what JSON has no kind for is text, as the log writes it.
 func valueOf(v slog.Value) json.RawMessage {
+	switch v.Kind() { // most are of these, and a line is noted for each request that writes
+	case slog.KindString:
+		return quoted(nil, shorten(v.String()))
+	case slog.KindInt64:
+		return strconv.AppendInt(nil, v.Int64(), 10)
+	case slog.KindDuration:
+		return quoted(nil, v.Duration().String())
+	}
 	switch x := v.Any().(type) {
-	case int64, uint64, bool:
+	case uint64, bool:
 		return text(x)
 	case float64:
 		if !math.IsNaN(x) && !math.IsInf(x, 0) {
@@ -73,14 +82,30 @@ func text(v any) json.RawMessage {
 	return b
 }
 
+// quoted appends a text as JSON.
+func quoted(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return append(b, text(s)...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
 // json gives the attributes as one object.
 func (all attributes) json() json.RawMessage {
-	b := []byte{'{'}
+	size := 2
+	for _, a := range all {
+		size += len(a.name) + len(a.value) + 4
+	}
+	b := append(make([]byte, 0, size), '{')
 	for i, a := range all {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, text(a.name)...), ':'), a.value...)
+		b = append(append(quoted(b, a.name), ':'), a.value...)
 	}
 	return append(b, '}')
 }

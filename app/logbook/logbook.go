@@ -134,7 +134,7 @@ func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 // Handle implements slog.Handler.
 func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= h.least {
-		all := slices.Clone(h.with)
+		all := append(make(attributes, 0, len(h.with)+r.NumAttrs()), h.with...)
 		r.Attrs(func(a slog.Attr) bool {
 			all = all.add(h.prefix, a)
 			return true
