@@ -134,6 +134,7 @@ func (a *App) services() (err error) {
 		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Changed: a.changed,
 		Live:      func(id string) *account.Live { return a.floor.Account(id) },
 		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return a.auth.Authorize(tx, p, need) },
+		Effect:    station.EffectOf,
 	}); err != nil {
 		return err
 	}

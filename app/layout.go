@@ -30,7 +30,8 @@ import (
 //	issue, issueReach, issueOpen                                   package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState, historyFormat, historyLost
-//	stationBoard, correction                                       package station
+//	stationBoard, correction, revisionEffect, ruleChange,          package station
+//	skuChange, tariffChange, ruleParts
 //	ledger, ledgerLate, ledgerLink, ledgerAgain, once, onceAge,    package floor
 //	refused, refusedAge
 //	schedule, scheduleAt, scheduleOpen, schedulePlan,              package schedule
@@ -49,4 +50,5 @@ func buckets() []string {
 var migrations = []kv.Migration{
 	{Name: "first layout", Run: func(*kv.Tx) error { return nil }},
 	{Name: "ids of signals in runs", Run: signal.MigrateIDs},
+	{Name: "what each revision changed", Run: station.MigrateEffects},
 }

@@ -253,6 +253,14 @@ func (s *Service) adopt(p auth.Principal, in ApplyInput, doc *document, cur *Sna
 	a.Document, a.Rendered = sha256.Sum256(doc.pure), sha256.Sum256(out)
 	compressed := compress(doc.pure)
 	tidy(in.Raw)
+	was, err := cur.Manifest()
+	if err != nil {
+		return 0, err
+	}
+	effect, err := s.effect(was, doc.manifest)
+	if err != nil {
+		return 0, err
+	}
 	var next *Account
 	err = s.store.Update(func(tx *kv.Tx) error {
 		was, err := s.writable(tx, p, in.Match)
@@ -269,7 +277,7 @@ func (s *Service) adopt(p auth.Principal, in ApplyInput, doc *document, cur *Sna
 		if err := life.store(tx, a.ID); err != nil {
 			return err
 		}
-		if err := revise(tx, next, p, in.Note); err != nil {
+		if err := revise(tx, next, p, in.Note, effect); err != nil {
 			return err
 		}
 		return audit.Put(tx, a.ID, p.Actor(), "manifest.apply", a.ID, map[string]string{

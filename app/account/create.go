@@ -198,7 +198,11 @@ func (s *Service) CreateTx(tx *kv.Tx, d *Draft, first bool, p auth.Principal) (d
 	if err := putDocument(tx, a, d.compressed, d.rendered); err != nil {
 		return nil, err
 	}
-	if err := revise(tx, a, p, "first manifest"); err != nil {
+	effect, err := s.effect(nil, d.manifest)
+	if err != nil {
+		return nil, err
+	}
+	if err := revise(tx, a, p, "first manifest", effect); err != nil {
 		return nil, err
 	}
 	if !moved.IsZero() { // from another installation: it keeps its times

@@ -41,18 +41,54 @@ func (s *Service) ManifestOf(accountID string, number uint64) (*Manifest, error)
 	return s.manifestAnew(accountID, number)
 }
 
+// NewestRevision gives the number of an account's configuration in force. Errors: kv.ErrNotFound, the store's.
+func NewestRevision(tx *kv.Tx, accountID string) (uint64, error) {
+	a, err := accounts.Get(tx, accountID)
+	return a.Revision, err
+}
+
+// EachManifest gives all revisions of an account, in order, with their manifests. Errors are the store's, or fn's.
+func EachManifest(tx *kv.Tx, accountID string, fn func(r *Revision, m *Manifest) error) error {
+	for item, err := range revisions.Scan(tx, kv.Under(revisions, accountID)) {
+		if err != nil {
+			return fmt.Errorf("read the revisions of %s: %w", accountID, err)
+		}
+		packed, err := documents.Get(tx, item.Value.Account.Document)
+		if err != nil {
+			return fmt.Errorf("read revision %d of %s: %w", item.Value.Number, accountID, err)
+		}
+		pure, err := extract(packed)
+		if err != nil {
+			return fmt.Errorf("read revision %d of %s: %w", item.Value.Number, accountID, err)
+		}
+		m, err := item.Value.manifest(pure)
+		if err != nil {
+			return err
+		}
+		if err := fn(&item.Value, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manifest gives the typed manifest of a revision, of the arrays of its document.
+func (r *Revision) manifest(pure []byte) (*Manifest, error) {
+	tree, err := strictjson.Decode(pure)
+	if err != nil {
+		return nil, fmt.Errorf("read revision %d of %s: %w", r.Number, r.Account.ID, err)
+	}
+	m := modelOf(map[string]any{"account": tree})
+	return m, r.Account.into(m)
+}
+
 // manifestAnew is ManifestOf for who changes what it gets.
 func (s *Service) manifestAnew(accountID string, number uint64) (*Manifest, error) {
 	r, pure, err := s.revisionDocument(accountID, number)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := strictjson.Decode(pure)
-	if err != nil {
-		return nil, fmt.Errorf("read revision %d of %s: %w", number, accountID, err)
-	}
-	m := modelOf(map[string]any{"account": tree})
-	return m, r.Account.into(m)
+	return r.manifest(pure)
 }
 
 // revisionDocument reads a revision and the arrays of its manifest.

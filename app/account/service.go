@@ -71,6 +71,7 @@ type Service struct {
 	authorize func(*kv.Tx, auth.Principal, auth.Role) error
 	changed   func(accountID string)
 	live      func(accountID string) *Live
+	effect    func(was, is *Manifest) (Effect, error)
 
 	turns    sync.Map   // by account id, *sync.RWMutex: held by every change; exclusively by an Apply that others keep overtaking
 	mu       sync.Mutex // orders the replacement of current
@@ -96,15 +97,26 @@ type Config struct {
 	// Changed is told, after it, of every change of an account that can be read from then on: a manifest or setting, its
 	// creation, archiving and return. It is called by the goroutine of the change and must return at once. nil = nobody.
 	Changed func(accountID string)
+	// Effect works out what a manifest changes for monitoring in comparison with the one before, nil where there was none. It is
+	// stored with the revision. nil = nothing is.
+	Effect func(was, is *Manifest) (Effect, error)
 	// Live gives the floor of an account as it is now; nil, or where it gives nil, live fields are null. It is asked at most
 	// about once a second for each account, by whoever asks for the account, and must answer at once.
 	Live func(accountID string) *Live
 }
 
+// Effect is what a revision changed, to be stored in its transaction.
+type Effect interface {
+	Put(tx *kv.Tx, accountID string, revision uint64, at time.Time) error
+}
+
 // New loads the accounts. It reads the stored bytes of the answers and nothing more, so that a large
 // manifest does not hold up the start; Warm does the rest.
 func New(cfg Config) (*Service, error) {
-	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize, changed: cfg.Changed, live: cfg.Live}
+	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize, changed: cfg.Changed, live: cfg.Live, effect: cfg.Effect}
+	if s.effect == nil {
+		s.effect = func(_, _ *Manifest) (Effect, error) { return noEffect{}, nil }
+	}
 	if s.changed == nil {
 		s.changed = func(string) {}
 	}
@@ -341,7 +353,7 @@ func touch(tx *kv.Tx, a *Account) error {
 	return put(tx, a)
 }
 
-func revise(tx *kv.Tx, a *Account, p auth.Principal, note string) error {
+func revise(tx *kv.Tx, a *Account, p auth.Principal, note string, effect Effect) error {
 	a.UpdatedAt = tx.Now()
 	a.Revision++
 	if err := put(tx, a); err != nil {
@@ -349,7 +361,52 @@ func revise(tx *kv.Tx, a *Account, p auth.Principal, note string) error {
 	}
 	r := Revision{Number: a.Revision, CreatedAt: a.UpdatedAt, Author: author(p), Note: note, Account: *a}
 	r.Account.WarehousePassword = nil // a revision is shown to every role
-	return revisions.Put(tx, kv.Pair[string, uint64]{A: a.ID, B: r.Number}, r)
+	if err := revisions.Put(tx, kv.Pair[string, uint64]{A: a.ID, B: r.Number}, r); err != nil {
+		return err
+	}
+	return effect.Put(tx, a.ID, r.Number, r.CreatedAt)
+}
+
+// noEffect is that of a service that was given none.
+type noEffect struct{}
+
+func (noEffect) Put(*kv.Tx, string, uint64, time.Time) error { return nil }
+
+// reviseSettings is revise for a change of the account's own fields that left the manifest's arrays as they were; was is the
+// account before it.
+func (s *Service) reviseSettings(tx *kv.Tx, was, a *Account, p auth.Principal) error {
+	before, err := s.manifestIn(tx, was)
+	if err != nil {
+		return err
+	}
+	after := *before
+	if err := a.into(&after); err != nil {
+		return err
+	}
+	effect, err := s.effect(before, &after)
+	if err != nil {
+		return err
+	}
+	return revise(tx, a, p, "", effect)
+}
+
+// manifestIn gives the typed manifest of an account's record in a transaction.
+func (s *Service) manifestIn(tx *kv.Tx, a *Account) (*Manifest, error) {
+	cur, err := s.Get(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	if cur.Account.Rendered != a.Rendered { // another manifest was committed together with this change and is not published yet
+		if cur, err = load(tx, a.ID); err != nil {
+			return nil, err
+		}
+	}
+	t, err := cur.arrays.typed()
+	if err != nil {
+		return nil, err
+	}
+	m := *t.Manifest
+	return &m, a.into(&m)
 }
 
 func author(p auth.Principal) string {

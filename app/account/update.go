@@ -37,6 +37,7 @@ func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, er
 		if a, err = s.writable(tx, p, match); err != nil {
 			return err
 		}
+		was := a.clone()
 		names := patch.apply(a)
 		if changed = len(names) > 0; !changed {
 			return nil
@@ -44,7 +45,7 @@ func (s *Service) Update(p auth.Principal, body any, match *Match) (*Account, er
 		if len(names) == 1 && names[0] == warehousePassword {
 			err = touch(tx, a) // a secret is no configuration
 		} else {
-			err = revise(tx, a, p, "")
+			err = s.reviseSettings(tx, was, a, p)
 		}
 		if err != nil {
 			return err
@@ -226,6 +227,7 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 		if a, err = s.writable(tx, p, nil); err != nil {
 			return err
 		}
+		was := a.clone()
 		if name == "stationCountLimit" {
 			if same(a.StationCountLimit, limit) {
 				return nil
@@ -237,7 +239,7 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 			}
 			a.AppURLs = urls
 		}
-		if err := revise(tx, a, p, ""); err != nil {
+		if err := s.reviseSettings(tx, was, a, p); err != nil {
 			return err
 		}
 		return audit.Put(tx, a.ID, p.Actor(), "account.set", a.ID, map[string]string{"fields": name, "value": shorten(value)})

@@ -69,7 +69,7 @@ func input(t *testing.T, from, to time.Duration, changes string, codes ...string
 func sums(t *testing.T, r *floortest.Rig) string {
 	t.Helper()
 	var out string
-	err := r.Floor.Rows(floortest.Account, []string{"PRESS"}, floortest.At(0), floortest.At(2*time.Hour), func(_ *station.Station, rows []oee.Row, _ []energy.Row) error {
+	err := r.Floor.Rows(floortest.Account, []string{"PRESS"}, floortest.At(0), floortest.At(2*time.Hour), func(_ *station.Rules, rows []oee.Row, _ []energy.Row) error {
 		b, err := json.Marshal(rows)
 		out = string(b)
 		return err
@@ -84,7 +84,7 @@ func sums(t *testing.T, r *floortest.Rig) string {
 func downtime(t *testing.T, r *floortest.Rig) string {
 	t.Helper()
 	var terms oee.Terms
-	err := r.Floor.Rows(floortest.Account, []string{"PRESS"}, floortest.At(0), floortest.At(2*time.Hour), func(_ *station.Station, rows []oee.Row, _ []energy.Row) error {
+	err := r.Floor.Rows(floortest.Account, []string{"PRESS"}, floortest.At(0), floortest.At(2*time.Hour), func(_ *station.Rules, rows []oee.Row, _ []energy.Row) error {
 		for i := range rows {
 			terms.Add(&rows[i].Terms)
 		}

@@ -111,7 +111,7 @@ func calendarOf(t *station.Timeline, code string, from, to int64) (*calendar.Cal
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
-	return changes[0].Station.Calendar, nil
+	return changes[0].Rules.Calendar, nil
 }
 
 // rowsOf gives the rows of a day.

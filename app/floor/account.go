@@ -10,16 +10,15 @@ func (f *Floor) Noted(accountID, stationCode string) {
 	if o == nil {
 		return
 	}
-	o.mu.RLock()
-	plan, l, t := o.plan, o.lines[stationCode], o.timeline
-	o.mu.RUnlock()
-	if l == nil || plan.Of(stationCode) == nil {
+	plan, err := f.Plan(accountID)
+	l := o.line(stationCode)
+	if err != nil || l == nil || plan.Of(stationCode) == nil {
 		return
 	}
 	l.mu.Lock()
 	l.touched = true
 	l.mu.Unlock()
-	if err := o.look(t, l, plan.Of(stationCode), f.now()); err != nil {
+	if err := o.look(l, plan.Of(stationCode), f.now()); err != nil {
 		o.hint() // which tells of it
 	}
 }
@@ -30,19 +29,13 @@ func (f *Floor) Gone(accountID string) ([]Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := f.owner(accountID)
+	o, err := f.ready(accountID)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]Live, 0, len(gone))
 	for _, s := range gone {
-		o.mu.RLock()
-		l := o.lines[s.Code]
-		o.mu.RUnlock()
-		if l == nil {
-			continue
-		}
-		live, err := o.live(l, s)
+		live, err := o.live(s)
 		if err != nil {
 			return nil, err
 		}
@@ -63,15 +56,16 @@ func (f *Floor) Account(accountID string) *account.Live {
 	default:
 		return nil
 	}
-	o.mu.RLock()
-	plan, lines := o.plan, o.lines
-	o.mu.RUnlock()
+	plan, err := f.Plan(accountID)
+	if err != nil {
+		return nil
+	}
 	live := &account.Live{Station: func(code string) (at account.LiveStation) {
-		s, l := plan.Of(code), lines[code]
-		if s == nil || l == nil { // of a revision that is not in force here yet
+		s := plan.Of(code)
+		if s == nil { // of a revision that is not in force any more
 			return at
 		}
-		now, err := o.live(l, s)
+		now, err := o.live(s)
 		at.OperatorInitials, at.AlertMessage, at.AlertExpiresAt = now.Note.OperatorInitials, now.Note.AlertMessage, now.Note.AlertExpiresAt
 		if err == nil {
 			at.Status = now.View.Status.String()

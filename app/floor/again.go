@@ -117,7 +117,7 @@ func (o *owner) first(t *station.Timeline, now int64, lines []*line) error {
 // blank is the line of a station of which nothing that is kept can be read: it starts anew, and is computed when it can be, with
 // all that is noted of it.
 func (o *owner) blank(t *station.Timeline, noted *line, now int64) (*line, error) {
-	s, err := configAt(t, noted.code, now, now)
+	s, err := t.RulesAt(noted.code, now)
 	if err != nil {
 		return nil, err
 	}

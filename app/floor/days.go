@@ -1,10 +1,6 @@
 package floor
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"opsmon/app/calendar"
 	"opsmon/app/energy"
 	"opsmon/app/errdefs"
@@ -22,7 +18,7 @@ const fewDays = 2 * day
 // may come in several rows. What both add up to by day, week, month, shift, SKU or station is the same; by the hour only
 // Rows can be used. use is called several times for a station, and at least once; the rows are its own until it returns.
 // Errors are those of Rows.
-func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
+func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
 		return o.days(t, l, from, to, use)
@@ -31,8 +27,8 @@ func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, us
 
 // days gives the sums of a line: those of UTC days that are kept whole by day, and the rest by hour. So what comes out does
 // not depend on when a day was kept.
-func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
-	s, err := configAt(t, l.code, min(max(to-1, from), o.f.now()), o.f.now())
+func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
+	s, err := t.RulesAt(l.code, min(max(to-1, from), o.f.now()))
 	if err != nil {
 		return err
 	}
@@ -74,7 +70,7 @@ func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *s
 }
 
 // wholeHours is what of [from, to) lies in whole hours and in UTC days that are kept.
-func (o *owner) wholeHours(l *line, s *station.Station, from, to int64) (first, last int64) {
+func (o *owner) wholeHours(l *line, s *station.Rules, from, to int64) (first, last int64) {
 	l.mu.Lock()
 	kept := min(to, l.through)
 	l.mu.Unlock()
@@ -86,7 +82,7 @@ func (o *owner) wholeHours(l *line, s *station.Station, from, to int64) (first, 
 }
 
 // hourAfterDay is where the first hour after a moment begins that begins in or over a midnight of UTC.
-func hourAfterDay(s *station.Station, at int64) int64 {
+func hourAfterDay(s *station.Rules, at int64) int64 {
 	next := s.Calendar.Bucket((history.Day(at)+1)*day, calendar.UnitHour).Start
 	if next <= at { // in zones that are half an hour off, an hour lies over each midnight of UTC
 		next = s.Calendar.Bucket((history.Day(at)+2)*day, calendar.UnitHour).Start
@@ -95,7 +91,7 @@ func hourAfterDay(s *station.Station, at int64) int64 {
 }
 
 // wholeDays gives the sums by day of [from, to), as far as they are kept without a gap, and how far that is.
-func (o *owner) wholeDays(l *line, s *station.Station, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) (through int64, err error) {
+func (o *owner) wholeDays(l *line, s *station.Rules, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) (through int64, err error) {
 	var failed error
 	err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
 		through, err = o.f.cfg.History.Days(tx, o.account, l.code, s.Calendar, from, to, func(rows []oee.Row, used []energy.Row) {
@@ -111,26 +107,19 @@ func (o *owner) wholeDays(l *line, s *station.Station, from, to int64, use func(
 	return through, err
 }
 
-// Archived gives the stations that have left the manifest, as they last were, by code. Errors are those of Plan.
+// Archived returns the stations that have left the manifest, as they last were, by code. Errors are those of Timeline.
 func (f *Floor) Archived(accountID string) ([]*station.Station, error) {
-	o, err := f.ready(accountID)
+	t, err := f.Timeline(accountID)
 	if err != nil {
 		return nil, err
 	}
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return slices.SortedFunc(maps.Values(o.archived), func(a, b *station.Station) int { return strings.Compare(a.Code, b.Code) }), nil
+	return t.Archived()
 }
 
-// Timeline gives what holds at the stations of an account, over time. Errors are those of Plan.
+// Timeline returns what holds at the stations of an account, over time: with all that anybody was told is applied. It does not
+// wait for what goes on at the stations. Errors: errdefs.NotFound when there is no such account; the store's.
 func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
-	o, err := f.ready(accountID)
-	if err != nil {
-		return nil, err
-	}
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.timeline, nil
+	return f.cfg.Timelines.Of(accountID)
 }
 
 // Since gives the moment, ms, from which on something is known of a station, as far as it is kept still; now when nothing

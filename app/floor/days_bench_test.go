@@ -52,7 +52,7 @@ func BenchmarkFigures(b *testing.B) {
 		b.Run(fmt.Sprintf("stations=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				x := oee.NewSummer(oee.ByStation, oee.ByDay)
-				if err := r.Floor.Days(floortest.Account, codes, floortest.At(-48*time.Hour), r.Now().UnixMilli(), func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
+				if err := r.Floor.Days(floortest.Account, codes, floortest.At(-48*time.Hour), r.Now().UnixMilli(), func(s *station.Rules, rows []oee.Row, _ []energy.Row) error {
 					x.Add(oee.Place{Station: s.Code}, s.Calendar, rows)
 					return nil
 				}); err != nil {

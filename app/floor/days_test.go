@@ -69,15 +69,23 @@ func daysAddUpAsRowsDo(t *testing.T, manifest string, ranges int, first time.Dur
 				from, to = floortest.At(first), floortest.At(first+4*24*time.Hour)
 			}
 			for _, by := range [][]oee.By{{oee.ByStation}, {oee.ByStation, oee.ByDay}, {oee.ByShift, oee.ByWeek}, {oee.BySKU}, {oee.ByGroup, oee.ByMonth}} {
-				type sums func(accountID string, codes []string, from, to int64, use func(*station.Station, []oee.Row, []energy.Row) error) error
+				type sums func(accountID string, codes []string, from, to int64, use func(*station.Rules, []oee.Row, []energy.Row) error) error
+				plan, err := r.Floor.Plan(floortest.Account)
+				if err != nil {
+					t.Fatal(err)
+				}
+				groups := map[string]string{}
+				for _, s := range plan.Stations {
+					groups[s.Code] = s.Group.Code
+				}
 				add := func(of sums) ([]oee.Sum, energy.Usage, int) {
 					x := oee.NewSummer(by...)
 					var all energy.Usage
 					n := 0
 					done := make(chan error, 1)
 					go func() {
-						done <- of(floortest.Account, codes, from, to, func(s *station.Station, rows []oee.Row, used []energy.Row) error {
-							x.Add(oee.Place{Plant: s.Plant.Code, Group: s.Group.Code, Station: s.Code}, s.Calendar, rows)
+						done <- of(floortest.Account, codes, from, to, func(s *station.Rules, rows []oee.Row, used []energy.Row) error {
+							x.Add(oee.Place{Group: groups[s.Code], Station: s.Code}, s.Calendar, rows)
 							for i := range used {
 								all.Add(&used[i].Usage)
 							}

@@ -164,11 +164,15 @@ func (o *owner) sums(tx *kv.Tx, t *station.Timeline, code, place string, from, t
 		if err != nil {
 			return err
 		}
-		rows, used, s, err := collect(t, code, calendar.UnitHour, d*day, through, monitor.Explain(kept.Segments, findings), kept.Minutes)
+		rows, used, err := collect(t, code, calendar.UnitHour, d*day, through, monitor.Explain(kept.Segments, findings), kept.Minutes)
 		if err != nil {
 			return err
 		}
-		if err := o.f.cfg.History.ReplaceRows(tx, o.account, place, s.Calendar, d, rows, used); err != nil {
+		last, err := t.RulesAt(code, through-1)
+		if err != nil {
+			return err
+		}
+		if err := o.f.cfg.History.ReplaceRows(tx, o.account, place, last.Calendar, d, rows, used); err != nil {
 			return err
 		}
 	}
@@ -188,22 +192,22 @@ func withOpen(issues []monitor.Issue, segments []monitor.Segment) []monitor.Issu
 	return issues
 }
 
-// collect adds segments and minutes of [from, to) up by hour or minute, shift and SKU, and energy by the hour, each by the configuration of its time. It gives
-// the station as it was at the end too.
-func collect(t *station.Timeline, code string, unit calendar.Unit, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) (rows []oee.Row, used []energy.Row, s *station.Station, err error) {
+// collect adds segments and minutes of [from, to) up by hour or minute, shift and SKU, and energy by the hour, each by the rules of its time.
+func collect(t *station.Timeline, code string, unit calendar.Unit, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) (rows []oee.Row, used []energy.Row, err error) {
 	tariffs, err := t.Tariffs(from, to)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	changes, err := t.Changes(code, from, to-1)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if len(changes) == 0 {
-		if s, err = configAt(t, code, from, math.MaxInt64); err != nil {
-			return nil, nil, nil, err
+		r, err := t.RulesAt(code, from)
+		if err != nil {
+			return nil, nil, err
 		}
-		changes = []station.Change{{At: from, Station: s}}
+		changes = []station.Change{{At: from, Rules: r}}
 	}
 	// A change in the middle of a minute counts from the next one on for the sums; the engine knows it to the millisecond.
 	start := from
@@ -212,15 +216,44 @@ func collect(t *station.Timeline, code string, unit calendar.Unit, from, to int6
 		if i+1 < len(changes) {
 			end = min(to, (changes[i+1].At+minute-1)/minute*minute)
 		}
-		if s = changes[i].Station; end <= start {
+		if end <= start {
 			continue
 		}
 		part := history.Cut(monitor.Outputs{Segments: segments, Minutes: minutes}, start, end)
-		by := s.OEE
-		by.Unit = unit
-		rows = append(rows, oee.Collect(by, start, end, part.Segments, part.Minutes)...)
-		used = append(used, energy.Collect(s.Calendar, tariffs, start, end, part.Segments, part.Minutes)...)
+		more, err := priced(t, changes[i].Rules, unit, start, end, part)
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, more...)
+		used = append(used, energy.Collect(changes[i].Rules.Calendar, tariffs, start, end, part.Segments, part.Minutes)...)
 		start = end
 	}
-	return rows, used, s, nil
+	return rows, used, nil
+}
+
+// priced makes the rows of [from, to), each with what a unit of its SKU was worth then.
+func priced(t *station.Timeline, r *station.Rules, unit calendar.Unit, from, to int64, out monitor.Outputs) (rows []oee.Row, err error) {
+	by := r.OEE
+	by.Unit = unit
+	if !by.Money || by.Values != nil {
+		return oee.Collect(by, from, to, out.Segments, out.Minutes), nil
+	}
+	skus := map[string]bool{}
+	for i := range out.Segments {
+		skus[out.Segments[i].Ctx.SKU] = true
+	}
+	for from < to {
+		var until int64
+		if by.Values, until, err = t.Values(skus, from); err != nil {
+			return nil, err
+		}
+		end := to
+		if until < to { // likewise from the next minute on
+			end = min(to, max((until+minute-1)/minute*minute, from+minute))
+		}
+		part := history.Cut(out, from, end)
+		rows = append(rows, oee.Collect(by, from, end, part.Segments, part.Minutes)...)
+		from = end
+	}
+	return rows, nil
 }

@@ -33,7 +33,7 @@ func figuresOf(t *testing.T, r *floortest.Rig, stationCode string, from, to int6
 		t.Fatal(err)
 	}
 	f.Segments, f.Minutes, f.Issues = d.Segments, d.Minutes, d.Issues
-	err = r.Floor.Rows(floortest.Account, []string{stationCode}, from, to, func(_ *station.Station, rows []oee.Row, used []energy.Row) error {
+	err = r.Floor.Rows(floortest.Account, []string{stationCode}, from, to, func(_ *station.Rules, rows []oee.Row, used []energy.Row) error {
 		f.Rows, f.Used = rows, used
 		return nil
 	})

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,19 +28,22 @@ type owner struct {
 	arrivals arrivals
 	pending  int // inputs that lines hold, about; exact each second
 
+	timeline *station.Timeline // set before loaded is closed
+
 	mu       sync.RWMutex // held for writing by the owner while the fields below change
-	timeline *station.Timeline
-	plan     *station.Plan
-	archived map[string]*station.Station // those that left the manifest
 	lines    map[string]*line
+	stations int   // those of the manifest among them
 	loading  error // why there are no lines yet
 
-	ended   []linked        // connections whose devices may come back in a moment
-	faults  map[fault]int64 // what cannot be done at stations, and until when it is not tried again, ms
-	failing atomic.Int64    // how many of these there are
-	leaveAt int64           // ms: then rules are told once more of stations that have left; 0: they know
-	stirred map[*line]bool  // those that took something in and are to be shown in a moment
-	later   atomic.Bool     // a hint will come for them
+	seen     int64           // the revision of which the lines know
+	planned  *station.Plan   // the last that was read
+	archived map[string]bool // of the stations that left the manifest, those of which rules have been told
+	ended    []linked        // connections whose devices may come back in a moment
+	faults   map[fault]int64 // what cannot be done at stations, and until when it is not tried again, ms
+	failing  atomic.Int64    // how many of these there are
+	leaveAt  int64           // ms: then rules are told once more of stations that have left; 0: they know
+	stirred  map[*line]bool  // those that took something in and are to be shown in a moment
+	later    atomic.Bool     // a hint will come for them
 
 	cursors  atomic.Pointer[[]account.Cursor] // how far the owner has got
 	computed atomic.Int64                     // how often lines were computed again
@@ -135,7 +137,11 @@ func (o *owner) ends() bool {
 
 // load makes the lines. It is false when that has to be tried again.
 func (o *owner) load() bool {
-	err := o.replan()
+	t, err := o.f.cfg.Timelines.Of(o.account)
+	if err == nil {
+		o.timeline = t
+		err = o.replan()
+	}
 	o.mu.Lock()
 	o.loading = err
 	o.mu.Unlock()
@@ -152,12 +158,7 @@ func (o *owner) work() {
 		return
 	}
 	now := o.f.now()
-	if o.changed.Swap(false) || o.leaveAt != 0 && now >= o.leaveAt {
-		if err := o.replan(); err != nil {
-			o.changed.Store(true)
-			o.trouble("a new configuration is not in force yet", err)
-		}
-	}
+	o.follow(now)
 	o.takeArrivals()
 	o.takeLinks()
 	if now-o.ticked >= 1000 || now < o.ticked {
@@ -301,80 +302,134 @@ func (o *owner) wait() error {
 	return &errdefs.Error{Kind: errdefs.Unavailable, Message: "what went on at the stations is being read since the service started; try again in a moment", RetryAfter: 5 * time.Second, Err: o.loading}
 }
 
-// replan brings the account's plan into force, and makes the lines of stations that are new.
+// follow has the lines know of what was applied since.
+func (o *owner) follow(now int64) {
+	if o.changed.Swap(false) || o.leaveAt != 0 && now >= o.leaveAt {
+		if err := o.replan(); err != nil {
+			o.changed.Store(true)
+			o.trouble("a new configuration is not in force yet", err)
+		}
+	}
+}
+
+// plan returns the configuration in force, which was read before.
+func (o *owner) plan() *station.Plan {
+	p, err := o.timeline.Now()
+	if err != nil { // the store is damaged, which it tells: the last one holds
+		return o.planned
+	}
+	return p
+}
+
+// replan brings the account's plan into force at the lines, and makes those of stations that are new. What it costs is what
+// changed: lines of stations that nothing touched are not looked at.
 func (o *owner) replan() error {
-	t, err := o.f.cfg.Timelines.Of(o.account)
+	plan, err := o.timeline.Now()
 	if err != nil {
 		return err
 	}
 	now := o.f.now()
-	plan, err := t.At(now)
+	if o.leaveAt != 0 || !o.has(plan) {
+		if err := o.muster(plan, now); err != nil {
+			return err
+		}
+	}
+	rules, skus, err := o.timeline.Since(o.seen)
 	if err != nil {
 		return err
 	}
-	gone, err := t.Archived()
-	if err != nil {
-		return err
+	for _, l := range o.lines {
+		if o.ends() {
+			return errClosed
+		}
+		if rules {
+			err = o.reconfigure(l, o.seen, now)
+		}
+		if skus && err == nil {
+			err = o.relook(l, o.seen)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	r, err := o.muster(t, slices.Concat(plan.Stations, gone), now)
-	if err != nil {
-		return err
-	}
-	if err := o.first(t, now, r.late); err != nil {
-		return err
-	}
-	o.mu.Lock()
-	o.timeline, o.plan, o.lines = t, plan, r.lines
-	o.mu.Unlock()
-	// Archived stations count as such when rules have been told that they left, and not before.
-	o.leaveAt = 0
-	for _, code := range o.leave(r.left, now) {
-		delete(r.archived, code)
-		o.leaveAt = now + retryAfter
-	}
-	o.mu.Lock()
-	o.archived = r.archived
-	o.mu.Unlock()
+	o.seen, o.planned = plan.Revision, plan
 	return nil
 }
 
-// roster is what becomes of an account's stations with a new plan, by code.
-type roster struct {
-	lines    map[string]*line            // of all stations, archived ones as well
-	archived map[string]*station.Station // have left the manifest
-	left     []string                    // left it now
-	late     []*line                     // are new, and not served before they are computed
+// has reports whether the lines are those of a plan's stations.
+func (o *owner) has(plan *station.Plan) bool {
+	if len(plan.Stations) != o.stations {
+		return false
+	}
+	for _, s := range plan.Stations {
+		if o.lines[s.Code] == nil || o.archived[s.Code] {
+			return false
+		}
+	}
+	return true
 }
 
-// muster brings the lines of stations up to what holds now, and makes those that are not there yet.
-func (o *owner) muster(t *station.Timeline, stations []*station.Station, now int64) (*roster, error) {
-	r := &roster{lines: map[string]*line{}, archived: map[string]*station.Station{}}
-	for _, s := range stations {
-		if s.Archived {
-			r.archived[s.Code] = s
-			if o.archived[s.Code] == nil {
-				r.left = append(r.left, s.Code)
-			}
-		}
+// muster makes the lines of stations that are not there yet, and tells rules of those that left.
+func (o *owner) muster(plan *station.Plan, now int64) error {
+	gone, err := o.timeline.GoneCodes()
+	if err != nil {
+		return err
+	}
+	codes := make([]string, 0, len(plan.Stations)+len(gone))
+	for _, s := range plan.Stations {
+		codes = append(codes, s.Code)
+	}
+	codes = append(codes, gone...)
+	lines := make(map[string]*line, len(codes))
+	var late []*line
+	for _, code := range codes {
 		if o.ends() {
-			return nil, errClosed
+			return errClosed
 		}
-		l := o.lines[s.Code]
+		l := o.lines[code]
 		if l == nil {
-			var err error
-			if l, err = o.open(t, s.Code, now); err != nil {
-				o.trouble("what is kept of the station "+s.Code+" cannot be read; it is tried again", err)
-				if l, err = o.blank(t, l, now); err != nil {
-					return nil, err
-				}
+			if l, err = o.openOrBlank(code, now); err != nil {
+				return err
 			}
 			if l.retry == 0 && (l.base == nil || l.entered) {
-				r.late = append(r.late, l)
+				late = append(late, l)
 			}
-		} else if err := o.reconfigure(l, t, now); err != nil {
-			return nil, err
 		}
-		r.lines[s.Code] = l
+		lines[code] = l
 	}
-	return r, nil
+	if err := o.first(o.timeline, now, late); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	o.lines, o.stations = lines, len(plan.Stations)
+	o.mu.Unlock()
+	o.planned = plan
+	o.part(gone, now)
+	return nil
+}
+
+// openOrBlank makes the line of a station; one that cannot be read is blank until it is tried again.
+func (o *owner) openOrBlank(code string, now int64) (*line, error) {
+	l, err := o.open(o.timeline, code, now)
+	if err == nil {
+		return l, nil
+	}
+	o.trouble("what is kept of the station "+code+" cannot be read; it is tried again", err)
+	return o.blank(o.timeline, l, now)
+}
+
+// part tells rules of the stations that left the manifest of which they have not been told.
+func (o *owner) part(gone []string, now int64) {
+	archived := map[string]bool{}
+	var left []string
+	for _, code := range gone {
+		if archived[code] = true; !o.archived[code] {
+			left = append(left, code)
+		}
+	}
+	o.archived, o.leaveAt = archived, 0
+	for _, code := range o.leave(left, now) {
+		delete(o.archived, code)
+		o.leaveAt = now + retryAfter
+	}
 }

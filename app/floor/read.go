@@ -16,7 +16,7 @@ import (
 
 // Detail is what is known of a station in a range of time.
 type Detail struct {
-	Station  *station.Station  // as configured at the end of the range
+	Rules    *station.Rules    // of the end of the range
 	Segments []monitor.Segment // in order, with the causes that people found; they cover what is known of the range
 	Minutes  []monitor.Minute  // in order, those in which something was measured
 	Issues   []monitor.Issue   // whole, by their start, those that have time in the range; End 0: it goes on
@@ -43,7 +43,7 @@ func (o *owner) detail(t *station.Timeline, l *line, from, to int64) (*Detail, e
 	now := o.f.now()
 	d := &Detail{}
 	var err error
-	if d.Station, err = configAt(t, l.code, min(max(to-1, from), now), now); err != nil {
+	if d.Rules, err = t.RulesAt(l.code, min(max(to-1, from), now)); err != nil {
 		return nil, err
 	}
 	for again := true; again; {
@@ -91,7 +91,7 @@ func (o *owner) detail(t *station.Timeline, l *line, from, to int64) (*Detail, e
 
 // Rows gives the sums of stations in [from, to), ms, whole minutes, one station after another: an hour, shift and SKU a
 // row. A station that is not there is errdefs.NotFound; other errors are the store's, or use's own.
-func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
+func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
 		s, rows, used, err := o.rows(t, l, from, to)
@@ -103,10 +103,10 @@ func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, us
 }
 
 // Minutes gives what Rows gives by the minute, but for energy: what its terms add up to is the same. It is for short times.
-func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64, use func(s *station.Station, rows []oee.Row, used []energy.Row) error) error {
+func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
-		s, err := configAt(t, l.code, min(max(to-1, from), o.f.now()), o.f.now())
+		s, err := t.RulesAt(l.code, min(max(to-1, from), o.f.now()))
 		if err != nil || to <= from {
 			return err
 		}
@@ -114,7 +114,7 @@ func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64,
 		if err != nil {
 			return err
 		}
-		rows, _, _, err := collect(t, l.code, calendar.UnitMinute, from, to, d.Segments, d.Minutes)
+		rows, _, err := collect(t, l.code, calendar.UnitMinute, from, to, d.Segments, d.Minutes)
 		if err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func (f *Floor) eachLine(accountID string, stationCodes []string, fn func(o *own
 }
 
 // rows gives the sums of a line: those of whole hours from what is kept, and the rest from its detail.
-func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.Station, rows []oee.Row, used []energy.Row, err error) {
-	if s, err = configAt(t, l.code, min(max(to-1, from), o.f.now()), o.f.now()); err != nil || to <= from {
+func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.Rules, rows []oee.Row, used []energy.Row, err error) {
+	if s, err = t.RulesAt(l.code, min(max(to-1, from), o.f.now())); err != nil || to <= from {
 		return s, nil, nil, err
 	}
 	add := func(from, to int64) error {
@@ -155,7 +155,7 @@ func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.S
 		if err != nil {
 			return err
 		}
-		more, energies, _, err := collect(t, l.code, calendar.UnitHour, from, to, d.Segments, d.Minutes)
+		more, energies, err := collect(t, l.code, calendar.UnitHour, from, to, d.Segments, d.Minutes)
 		rows, used = append(rows, more...), append(used, energies...)
 		return err
 	}
@@ -184,7 +184,7 @@ func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.S
 }
 
 // keptRows gives what is kept of a line in whole hours, as far as that is without a gap: through is how far.
-func (o *owner) keptRows(l *line, s *station.Station, whole calendar.Range) (rows []oee.Row, used []energy.Row, through int64, err error) {
+func (o *owner) keptRows(l *line, s *station.Rules, whole calendar.Range) (rows []oee.Row, used []energy.Row, through int64, err error) {
 	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
 		sums, energies, until, err := o.f.cfg.History.Rows(tx, o.account, l.code, whole.Start, whole.End)
 		if through = s.Calendar.Bucket(until, calendar.UnitHour).Start; err != nil || through <= whole.Start {
@@ -210,19 +210,16 @@ type Live struct {
 	status   Status       // with that sequence
 }
 
-// Now gives all stations of an account as they are now, in the manifest's order. Errors: one that is Unavailable while the
+// Now returns all stations of an account as they are now, in the manifest's order. Errors: one that is Unavailable while the
 // stations are being read after a start.
 func (f *Floor) Now(accountID string) ([]Live, error) {
-	o, err := f.ready(accountID)
+	o, plan, err := f.standing(accountID)
 	if err != nil {
 		return nil, err
 	}
-	o.mu.RLock()
-	plan, lines := o.plan, o.lines
-	o.mu.RUnlock()
 	list := make([]Live, 0, len(plan.Stations))
 	for _, s := range plan.Stations {
-		live, err := o.live(lines[s.Code], s)
+		live, err := o.live(s)
 		if err != nil {
 			return nil, err
 		}
@@ -231,28 +228,44 @@ func (f *Floor) Now(accountID string) ([]Live, error) {
 	return list, nil
 }
 
-// LiveOf gives one station as it is now. errdefs.NotFound.
+// LiveOf returns one station as it is now. errdefs.NotFound.
 func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
-	o, err := f.ready(accountID)
+	o, plan, err := f.standing(accountID)
 	if err != nil {
 		return Live{}, err
 	}
-	o.mu.RLock()
-	s, l := o.plan.Of(stationCode), o.lines[stationCode]
-	o.mu.RUnlock()
+	s := plan.Of(stationCode)
 	if s == nil {
 		return Live{}, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
-	return o.live(l, s)
+	return o.live(s)
 }
 
-func (o *owner) live(l *line, s *station.Station) (Live, error) {
-	now := o.f.now()
+// standing returns the owner of an account when its lines are there, and the plan in force.
+func (f *Floor) standing(accountID string) (*owner, *station.Plan, error) {
+	o, err := f.ready(accountID)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := f.Plan(accountID)
+	return o, plan, err
+}
+
+// line returns the line of a station; nil when it has none.
+func (o *owner) line(code string) *line {
 	o.mu.RLock()
-	t := o.timeline
-	o.mu.RUnlock()
+	defer o.mu.RUnlock()
+	return o.lines[code]
+}
+
+func (o *owner) live(s *station.Station) (Live, error) {
+	now := o.f.now()
+	l := o.line(s.Code)
+	if l == nil { // it has just come: nothing is known of it yet
+		return o.fresh(s, now)
+	}
 	if !s.Archived {
-		if err := o.look(t, l, s, now); err != nil {
+		if err := o.look(l, s, now); err != nil {
 			return Live{}, err
 		}
 	}
@@ -271,15 +284,22 @@ func (o *owner) live(l *line, s *station.Station) (Live, error) {
 	return Live{Station: s, View: v, Note: note, Sequence: st.Sequence, status: st}, err
 }
 
-// Plan gives the configuration of all stations of an account that is in force now.
+// fresh shows a station that its owner has not come to yet.
+func (o *owner) fresh(s *station.Station, now int64) (Live, error) {
+	v := monitor.New(s.Monitor, now).View(now)
+	v.Outputs = monitor.Outputs{}
+	note := o.f.cfg.Notes(o.account, s.Code, now)
+	return Live{Station: s, View: v, Note: note, status: statusOf(s, &v, note)}, nil
+}
+
+// Plan returns the configuration of all stations of an account that is in force now: with all that anybody was told is applied.
+// It does not wait for what goes on at the stations. Errors are those of Timeline.
 func (f *Floor) Plan(accountID string) (*station.Plan, error) {
-	o, err := f.ready(accountID)
+	t, err := f.Timeline(accountID)
 	if err != nil {
 		return nil, err
 	}
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.plan, nil
+	return t.Now()
 }
 
 // Health is how the Floor keeps up.
@@ -305,7 +325,7 @@ func (f *Floor) Health(accountID string) Health {
 		return Health{Loading: true}
 	}
 	o.mu.RLock()
-	h := Health{Stations: len(o.plan.Stations), Kept: o.kept.Load()}
+	h := Health{Stations: o.stations, Kept: o.kept.Load()}
 	h.Again, h.Failing = o.computed.Load(), o.failing.Load()
 	lines := o.lines
 	o.mu.RUnlock()

@@ -58,7 +58,7 @@ func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timel
 	if err != nil {
 		return nil, err
 	}
-	rows, _, _, err := collect(t, stationCode, calendar.UnitHour, from, to, monitor.Explain(out.Segments, findings), out.Minutes)
+	rows, _, err := collect(t, stationCode, calendar.UnitHour, from, to, monitor.Explain(out.Segments, findings), out.Minutes)
 	return &Rehearsed{Rows: rows, Stops: oee.Stops(out.Segments)}, err
 }
 
@@ -121,7 +121,7 @@ func (o *owner) altered(t *station.Timeline, code string, list []monitor.Input, 
 	if !begins {
 		return list, nil
 	}
-	c, err := configAt(t, code, from, o.f.now())
+	c, err := t.RulesAt(code, from)
 	if err != nil {
 		return nil, err
 	}
@@ -140,9 +140,7 @@ func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, 
 	if to = min(to, now); to <= from {
 		return nil
 	}
-	o.mu.RLock()
 	t := o.timeline
-	o.mu.RUnlock()
 	one := func(i *monitor.Issue) {
 		end := i.End
 		if end == 0 {
@@ -152,7 +150,7 @@ func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, 
 			use(start, end)
 		}
 	}
-	last, err := configAt(t, stationCode, to-1, now)
+	last, err := t.RulesAt(stationCode, to-1)
 	if err != nil {
 		return err
 	}

@@ -67,31 +67,11 @@ func changesIn(t *station.Timeline, code string, from, to int64) ([]monitor.Inpu
 	}
 	var list []monitor.Input
 	for _, c := range changes {
-		if c.At >= from && c.Engine && !c.Station.Archived {
-			list = append(list, monitor.Input{At: c.At, Kind: monitor.InputConfig, Config: c.Station.Monitor})
+		if c.At >= from && c.Engine && !c.Gone {
+			list = append(list, monitor.Input{At: c.At, Kind: monitor.InputConfig, Config: c.Rules.Monitor})
 		}
 	}
 	return list, nil
-}
-
-// configAt gives the configuration of a station at a moment: before it appeared, the one that it appeared with; after it left
-// the manifest, the one that it left with.
-func configAt(t *station.Timeline, code string, at, now int64) (*station.Station, error) {
-	changes, err := t.Changes(code, at, max(at, now))
-	if err != nil {
-		return nil, err
-	}
-	if len(changes) > 0 {
-		return changes[0].Station, nil
-	}
-	gone, err := t.Archived()
-	if err != nil {
-		return nil, err
-	}
-	if i := slices.IndexFunc(gone, func(s *station.Station) bool { return s.Code == code }); i >= 0 {
-		return gone[i], nil
-	}
-	return nil, fmt.Errorf("no manifest has had the station %s", code)
 }
 
 // gatherNew is gather for what is computed to stay: signals that it reads do not wait any more to be taken in. What lies before
@@ -107,22 +87,11 @@ func (o *owner) gatherNew(t *station.Timeline, code string, from, to, since int6
 // origin is the moment before which nothing is known of a station: the start of an hour, ms; that of a UTC day where
 // something was told of it that lies before it appeared.
 func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
-	// The account's own time of creation may be that of another installation, long ago.
-	first, err := o.f.cfg.Accounts.Records(o.account, 1, 1)
+	at, err := t.Appeared(code)
 	if err != nil {
 		return 0, err
 	}
-	at := o.f.now()
-	if len(first) > 0 {
-		at = min(at, first[0].CreatedAt.UnixMilli())
-	}
-	changes, err := t.Changes(code, at, max(at, o.f.now()))
-	if err != nil {
-		return 0, err
-	}
-	if len(changes) > 0 {
-		at = changes[0].At // when it appeared, or the start
-	}
+	at = min(at, o.f.now())
 	at -= at % hour
 	if first, ok, err := o.f.cfg.Signals.First(o.account, code); err != nil {
 		return 0, err
@@ -217,7 +186,7 @@ func (o *owner) stateBefore(t *station.Timeline, code string, before, now int64)
 	if at, err = o.origin(t, code); err != nil {
 		return nil, 0, err
 	}
-	first, err := configAt(t, code, at, now)
+	first, err := t.RulesAt(code, at)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -439,18 +408,71 @@ func (o *owner) viewAt(l *line, at int64) (monitor.View, error) {
 	return s.View(at), nil
 }
 
-// reconfigure gives a line the changes of its station's configuration that it does not know.
-func (o *owner) reconfigure(l *line, t *station.Timeline, now int64) error {
+// reconfigure gives a line the changes of its station's rules that revisions brought after one.
+func (o *owner) reconfigure(l *line, after, now int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	changes, err := changesIn(t, l.code, l.baseAt, now+settleAfter)
+	from := l.baseAt
+	if r, err := o.timeline.RulesAt(l.code, now); err == nil && r.Monitor.Revision > after {
+		from = min(from, now-day) // one that comes late all the same
+	}
+	changes, err := changesIn(o.timeline, l.code, from, now+settleAfter)
 	if err != nil {
 		return err
 	}
 	for _, in := range changes {
+		if in.Config.Revision <= after && in.At < l.baseAt {
+			continue
+		}
 		if !l.pending.has(&in) {
 			l.feed(in)
 		}
 	}
 	return nil
+}
+
+// relook has a line know of the changes of SKUs that revisions brought after one, where its station runs such a SKU.
+func (o *owner) relook(l *line, after int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.base == nil {
+		return nil
+	}
+	for _, code := range l.skus() {
+		at, changed, err := o.timeline.SKUChanged(code, after)
+		if err != nil {
+			return err
+		}
+		if !changed {
+			continue
+		}
+		l.touched = true
+		l.base.Relook()
+		if x := l.anew; x != nil && x.base != nil {
+			x.base.Relook()
+		}
+		switch {
+		case at < l.baseAt:
+			l.goBack(at)
+		case l.live != nil && at < l.live.Now():
+			l.live = nil
+			l.upsets++
+		case l.live != nil:
+			l.live.Relook()
+		}
+	}
+	return nil
+}
+
+// skus returns the SKUs that a line has run since its base. The caller holds mu.
+func (l *line) skus() (list []string) {
+	if code := l.base.RunningSKU(); code != "" {
+		list = append(list, code)
+	}
+	for i := range l.pending.rare {
+		if in := &l.pending.rare[i]; (in.Kind == monitor.InputScheduleStart || in.Kind == monitor.InputScheduleChange) && in.Schedule.SKU != "" && !slices.Contains(list, in.Schedule.SKU) {
+			list = append(list, in.Schedule.SKU)
+		}
+	}
+	return list
 }

@@ -87,7 +87,7 @@ func caught(codes []string, fn func(w *Work, codes []string) error) func(w *Work
 func (o *owner) fallDue(now int64) {
 	o.outlived(now)
 	for i, r := range o.f.rules {
-		if codes := r.Due(o.plan, now); len(codes) > 0 {
+		if codes := r.Due(o.plan(), now); len(codes) > 0 {
 			o.isolated(toMove, fmt.Sprint(i), codes, now, r.Tick)
 		}
 	}

@@ -144,11 +144,11 @@ const (
 
 // show tells watchers when a line has changed. It is the owner's.
 func (o *owner) show(l *line, now int64) {
-	s := o.plan.Of(l.code)
+	s := o.plan().Of(l.code)
 	if s == nil {
 		return
 	}
-	if err := o.look(o.timeline, l, s, now); err != nil {
+	if err := o.look(l, s, now); err != nil {
 		l.mu.Lock()
 		l.goBack(l.baseAt - hour)
 		l.mu.Unlock()
@@ -158,7 +158,7 @@ func (o *owner) show(l *line, now int64) {
 
 // look brings what is shown of a line up to a moment: who looks first tells the others, so that what an answer shows with
 // a sequence number is what every watcher sees with it. Any goroutine may do so. Error: the line cannot be computed.
-func (o *owner) look(t *station.Timeline, l *line, s *station.Station, now int64) error {
+func (o *owner) look(l *line, s *station.Station, now int64) error {
 	l.showing.Lock()
 	defer l.showing.Unlock()
 	g, ok, err := l.glimpse(now)
@@ -170,7 +170,7 @@ func (o *owner) look(t *station.Timeline, l *line, s *station.Station, now int64
 		o.trouble("what people said of a stop that goes on cannot be read", err)
 	}
 	st := statusOf(s, &g.View, o.f.cfg.Notes(o.account, l.code, now))
-	if st.Shift, err = o.shift(t, l, s, &g); err != nil {
+	if st.Shift, err = o.shift(l, s, &g); err != nil {
 		o.trouble("the shift so far cannot be read", err)
 	}
 	body, err := json.Marshal(&st)

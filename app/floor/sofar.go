@@ -89,13 +89,13 @@ func ongoing(s *station.Station, v *monitor.View) (name string, start, end int64
 
 // shift gives the figures of the shift that goes on at a line; nil when none does, or nothing is captured there. The caller
 // holds the line's showing.
-func (o *owner) shift(t *station.Timeline, l *line, s *station.Station, g *glimpse) (*ShiftStatus, error) {
+func (o *owner) shift(l *line, s *station.Station, g *glimpse) (*ShiftStatus, error) {
 	name, start, end, in := ongoing(s, &g.View)
 	if !in || s.Archived || s.Monitor.MeterOnly || s.Monitor.SchedulingOnly {
 		return nil, nil
 	}
 	first, until := start-mod(start, minute), g.Now-mod(g.Now, minute)
-	sum, err := o.addUp(t, l, s, g, first, max(first, until))
+	sum, err := o.addUp(l, s, g, first, max(first, until))
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (o *owner) shift(t *station.Timeline, l *line, s *station.Station, g *glimp
 // addUp gives the terms of a line in [start, until), ms, whole minutes, of which the end has just been: the sum of the very
 // rows that Rows gives, in their order, so that the two are equal to the last bit. Rows of full hours that do not change any
 // more are added up once.
-func (o *owner) addUp(t *station.Timeline, l *line, s *station.Station, g *glimpse, start, until int64) (oee.Terms, error) {
+func (o *owner) addUp(l *line, s *station.Station, g *glimpse, start, until int64) (oee.Terms, error) {
 	x := &l.soFar
 	known := x.version == g.version && x.start == start && x.at != 0
 	if known && x.until == until && x.upsets == g.upsets && (x.final || !g.took && x.status == g.Status && x.open == len(g.Open)) {
@@ -128,7 +128,7 @@ func (o *owner) addUp(t *station.Timeline, l *line, s *station.Station, g *glimp
 	if !known {
 		*x = soFar{version: g.version, start: start, at: start}
 	}
-	_, rows, _, err := o.rows(t, l, x.at, until)
+	_, rows, _, err := o.rows(o.timeline, l, x.at, until)
 	if err != nil {
 		return oee.Terms{}, err
 	}

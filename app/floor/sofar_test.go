@@ -30,7 +30,7 @@ func asked(t *testing.T, r *floortest.Rig, stationCode string, shift *floor.Shif
 		return moment.UnixMilli()
 	}
 	sums := oee.NewSummer(oee.ByStation)
-	err := r.Floor.Days(floortest.Account, []string{stationCode}, at(shift.StartAt), at(shift.Until), func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
+	err := r.Floor.Days(floortest.Account, []string{stationCode}, at(shift.StartAt), at(shift.Until), func(s *station.Rules, rows []oee.Row, _ []energy.Row) error {
 		sums.Add(oee.Place{Station: s.Code}, s.Calendar, rows)
 		return nil
 	})

@@ -69,6 +69,7 @@ func (f *Floor) work(accountID string, fn func(o *owner) error) error {
 	if err := o.do(func() {
 		o.takeArrivals()
 		now := o.f.now()
+		o.follow(now)
 		o.happened(now)
 		o.fallDue(now)
 		failed = fn(o)
@@ -210,7 +211,7 @@ func (o *owner) tell(w *Work) {
 
 // Station gives a station with the configuration in force now. errdefs.NotFound.
 func (w *Work) Station(code string) (*station.Station, error) {
-	if s := w.o.plan.Of(code); s != nil {
+	if s := w.o.plan().Of(code); s != nil {
 		return s, nil
 	}
 	return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
@@ -221,11 +222,15 @@ func (w *Work) StationAt(code string, at int64) (*station.Station, error) {
 	if _, err := w.Station(code); err != nil {
 		return nil, err
 	}
-	return configAt(w.o.timeline, code, at, w.Now)
+	s, err := w.o.timeline.StationAt(code, at)
+	if s == nil && err == nil { // it was not there yet: as it is now
+		return w.Station(code)
+	}
+	return s, err
 }
 
 // Plan gives the configuration of all stations that is in force now. It is not to be changed.
-func (w *Work) Plan() *station.Plan { return w.o.plan }
+func (w *Work) Plan() *station.Plan { return w.o.plan() }
 
 // Record adds an input to the ledger. It may lie in the past: then the station is computed again from there. It gives the
 // number by which, with its moment, Cancel takes it back; a Dry Work records nothing. errdefs.NotFound when there is no such station.

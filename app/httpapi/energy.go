@@ -94,7 +94,7 @@ func getEnergy(c *call) (reply, error) {
 		}
 	}
 	buckets := map[calendar.Range]map[string]energy.Usage{}
-	err = c.sums(read, by, func(s *station.Station, _ []oee.Row, used []energy.Row) error {
+	err = c.sums(read, by, func(s *station.Rules, _ []oee.Row, used []energy.Row) error {
 		var at calendar.Range
 		for i := range used {
 			if u := &used[i]; timed && (u.Start < at.Start || u.Start >= at.End) {

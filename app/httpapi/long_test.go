@@ -125,7 +125,7 @@ func TestALongReadHasItsTurnUntilItIsSent(t *testing.T) {
 
 // BenchmarkRowsOfAPlant is what the rows of a thousand stations and a year hold in memory, by the hour, before they are told.
 func BenchmarkRowsOfAPlant(b *testing.B) {
-	s := &station.Station{Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})}
+	s := &station.Station{Rules: &station.Rules{Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})}}
 	from, to := time.Date(2025, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli(), time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli()
 	var before, after runtime.MemStats
 	for range b.N {

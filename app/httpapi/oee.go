@@ -154,7 +154,7 @@ const (
 )
 
 // sums reads the sums that figures by something are made of: those of whole days, where hours do not matter.
-func (c *call) sums(list []asked, by []oee.By, use func(*station.Station, []oee.Row, []energy.Row) error) error {
+func (c *call) sums(list []asked, by []oee.By, use func(*station.Rules, []oee.Row, []energy.Row) error) error {
 	read := c.api.cfg.Floor.Days
 	switch {
 	case slices.Contains(by, oee.ByMinute):
@@ -164,7 +164,7 @@ func (c *call) sums(list []asked, by []oee.By, use func(*station.Station, []oee.
 	case slices.Contains(by, oee.ByHour):
 		read = c.api.cfg.Floor.Rows
 	}
-	heard := func(s *station.Station, rows []oee.Row, used []energy.Row) error {
+	heard := func(s *station.Rules, rows []oee.Row, used []energy.Row) error {
 		if err := c.r.Context().Err(); err != nil {
 			return err
 		}
@@ -228,9 +228,13 @@ func getOEE(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	places := make(map[string]oee.Place, len(list))
+	for _, a := range list {
+		places[a.Code] = oee.Place{Plant: a.Plant.Code, Group: a.Group.Code, Station: a.Code}
+	}
 	sums := oee.NewSummer(by...)
-	err = c.sums(list, by, func(s *station.Station, rows []oee.Row, _ []energy.Row) error {
-		sums.Add(oee.Place{Plant: s.Plant.Code, Group: s.Group.Code, Station: s.Code}, s.Calendar, rows)
+	err = c.sums(list, by, func(s *station.Rules, rows []oee.Row, _ []energy.Row) error {
+		sums.Add(places[s.Code], s.Calendar, rows)
 		return c.api.tooMany(sums.Len())
 	})
 	if err != nil {

@@ -142,6 +142,7 @@ func newServer(t testing.TB, o options) *server {
 	log = slog.New(logbook.NewHandler(lines, slog.LevelDebug, log.Handler()))
 	var err error
 	if s.accounts, err = account.New(account.Config{
+		Effect: station.EffectOf,
 		Changed: func(id string) {
 			if s.floor != nil {
 				s.floor.Changed(id)

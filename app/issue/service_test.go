@@ -206,7 +206,7 @@ func id(typ monitor.IssueType, start int64) string { return ID(press, typ, start
 func (w *works) figures(to string) string {
 	w.T.Helper()
 	var terms oee.Terms
-	if err := w.Rig.Floor.Rows(floortest.Account, []string{press}, w.ms("08:00"), w.ms(to), func(_ *station.Station, rows []oee.Row, _ []energy.Row) error {
+	if err := w.Rig.Floor.Rows(floortest.Account, []string{press}, w.ms("08:00"), w.ms(to), func(_ *station.Rules, rows []oee.Row, _ []energy.Row) error {
 		for i := range rows {
 			terms.Add(&rows[i].Terms)
 		}

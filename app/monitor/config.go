@@ -60,13 +60,13 @@ type SKU struct {
 }
 
 // Config is what the machine needs of one station as one manifest revision resolves it: flags decided, defaults filled
-// in. It must not be changed once it is in use.
+// in. It must not be changed once it is in use. Package station stores it as JSON, without the fields that are marked.
 type Config struct {
-	Revision int64 // of the manifest; 0 is none
-	Calendar *calendar.Calendar
+	Revision int64              `json:"-"` // of the manifest; 0 is none
+	Calendar *calendar.Calendar `json:"-"`
 
-	AliveTimeout    int64 // ms of silence after which a station is disconnected, LeastAliveTimeout or more; 0: DefaultAliveTimeout
-	Spread          int64 // ms, DefaultSpread where 0: within it the units of a signal are spread since the count signal before
+	AliveTimeout    int64 `json:"-"` // ms of silence after which a station is disconnected, LeastAliveTimeout or more; 0: DefaultAliveTimeout
+	Spread          int64 `json:"-"` // ms, DefaultSpread where 0: within it the units of a signal are spread since the count signal before
 	AlwaysConnected bool
 	SchedulingOnly  bool // no capture, never disconnected
 	MeterOnly       bool // electrical signals alone
@@ -77,7 +77,7 @@ type Config struct {
 	DowntimeMode         DowntimeMode
 	UtilisationThreshold int64 // ms
 	SlowThreshold        int64 // ms
-	AnyStop              bool  // every standstill is a stop, however short: Bare
+	AnyStop              bool  `json:"-"` // every standstill is a stop, however short: Bare
 	ForceShiftTime       bool  // shift time without a schedule is planned production (forceAllShiftTimeAsPlannedProduction)
 
 	ProductiveMode ProductiveMode
@@ -91,8 +91,8 @@ type Config struct {
 	EditPartsPerCycle bool  // a schedule's own parts per cycle count
 	MaxUnits          int64 // units that one schedule records; 0: no limit
 
-	SKUs   Products        // nil: none is known
-	Causes map[string]bool // reason codes that may be the cause of a stop: an error code among them becomes it
+	SKUs   Products        `json:"-"` // nil: none is known
+	Causes map[string]bool `json:"-"` // reason codes that may be the cause of a stop: an error code among them becomes it
 }
 
 // Products knows an account's SKUs over time, so that another rate of a SKU concerns the stations that run it, and no other.

@@ -260,8 +260,16 @@ func (s *State) run(t int64) {
 	}
 }
 
-// Runs reports whether the production schedule that runs makes one of some SKUs.
-func (s *State) Runs(skus map[string]bool) bool { return s.production != nil && skus[s.production.SKU] }
+// RunningSKU returns the SKU of the production schedule that runs; "" where none does.
+func (s *State) RunningSKU() string {
+	if s.production == nil {
+		return ""
+	}
+	return s.production.SKU
+}
+
+// Now returns the moment before which everything is settled, ms.
+func (s *State) Now() int64 { return s.now }
 
 // Relook has the state look again until when what it knows of the running SKU holds, since Products know more now. It is an error
 // of the caller where that is over already: then an earlier state is to be computed on.

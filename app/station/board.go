@@ -269,19 +269,3 @@ func (b *Board) change(p auth.Principal, role auth.Role, stationCode, action str
 	}
 	return n, nil
 }
-
-// Buckets names the buckets of this room.
-func Buckets() []string { return []string{boards.Name(), corrections.Name()} }
-
-// Check reads all that the room keeps, and reports what cannot be read or belongs to no account.
-func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
-	for item, err := range boards.Scan(tx, kv.Range{}) {
-		switch {
-		case err != nil:
-			report(fmt.Sprintf("what is put up at a station: %v", err))
-		case !known[item.Key.A]:
-			report(fmt.Sprintf("what is put up at the station %s: there is no account %s", item.Key.B, item.Key.A))
-		}
-	}
-	checkCorrections(tx, known, report)
-}

@@ -212,7 +212,24 @@ func TestCheckFinds(t *testing.T) {
 	if found := check(map[string]bool{"millbrook": true}); found != nil {
 		t.Errorf("found %q", found)
 	}
-	if found := check(nil); len(found) != 1 || found[0] != "what is put up at the station PRESS-1: there is no account millbrook" {
+	if found := check(nil); len(found) != 10 || found[0] != "what is put up at the station PRESS-1: there is no account millbrook" {
 		t.Errorf("found %q", found)
+	}
+	for _, c := range []struct {
+		damage func(tx *kv.Tx) error
+		want   string
+	}{
+		{func(tx *kv.Tx) error { return effects.Delete(tx, kv.Pair[string, uint64]{A: "millbrook", B: 1}) }, "of 1 revisions it is known of 0 what they changed"},
+		{func(tx *kv.Tx) error {
+			return ruleChanges.Put(tx, ofRevision("millbrook", "WELD-1", 1), ruleChange{digest{1}})
+		}, `what revision 1 changed of "WELD-1": read a station's rules`},
+		{func(tx *kv.Tx) error { return ruleParts.Put(tx, digest{2}, []byte("{}")) }, "are others"},
+	} {
+		if err := h.store.Update(c.damage); err != nil {
+			t.Fatal(err)
+		}
+		if found := check(map[string]bool{"millbrook": true}); !strings.Contains(strings.Join(found, "\n"), c.want) {
+			t.Errorf("found %q, want %q", found, c.want)
+		}
 	}
 }

@@ -245,7 +245,7 @@ func (o *overlay) corrected(p *Plan, code string, list []*laid, boundary int64) 
 			m = l.patch.Apply(m)
 		}
 		var err error
-		if r, err = newResolver(m, p.Revision, p.From, p.options); err != nil {
+		if r, err = newResolver(m, p.Revision, p.options); err != nil {
 			return nil, err
 		}
 		if o.order = append(o.order, key); len(o.order) > keptResolvers {
@@ -267,31 +267,7 @@ func (o *overlay) corrected(p *Plan, code string, list []*laid, boundary int64) 
 		return nil, err
 	}
 	corrected.Monitor.Revision |= boundary << 32
-	return corrected, nil
-}
-
-// moment is one at which a station's configuration may have changed.
-type moment struct {
-	at        int64
-	revision  uint64 // that came into force; 0: a correction began or ended
-	corrected bool   // corrections lie over the station then
-}
-
-// moments gives those of revisions and, in (from, to], of corrections, in order.
-func (o *overlay) moments(code string, from int64, records []record, to int64) []moment {
-	list := make([]moment, 0, len(records))
-	for i := range records {
-		list = append(list, moment{records[i].from, records[i].number, len(o.over(code, records[i].from)) > 0})
-	}
-	for _, l := range o.byCode[code] {
-		for _, at := range [...]int64{l.From, l.To} {
-			if at > from && at <= to {
-				list = append(list, moment{at: at})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b moment) int { return cmp.Compare(a.at, b.at) }) // of one moment, revisions first
-	return list
+	return corrected, r.fix(corrected.Rules)
 }
 
 // checkCorrections reads all corrections, and reports what is wrong with them.

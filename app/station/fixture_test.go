@@ -157,7 +157,7 @@ func newHouse(t testing.TB, manifest string) *house {
 func (h *house) reopen() {
 	h.t.Helper()
 	var err error
-	if h.accounts, err = account.New(account.Config{Store: h.store, Clock: h.clock.Now}); err != nil {
+	if h.accounts, err = account.New(account.Config{Store: h.store, Clock: h.clock.Now, Effect: EffectOf}); err != nil {
 		h.t.Fatal(err)
 	}
 	h.Timelines = New(Config{Accounts: h.accounts, Store: h.store})

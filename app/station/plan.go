@@ -49,34 +49,35 @@ type Options struct {
 // Resolve makes the plan of a manifest, which must not change any more. It is an error when the manifest is not one that
 // passed the checks: its time zones have to be known.
 func Resolve(m *account.Manifest, revision, from int64, o Options) (*Plan, error) {
-	r, err := newResolver(m, revision, from, o)
+	r, err := newResolver(m, revision, o)
 	if err != nil {
 		return nil, err
 	}
 	n := m.StationCount()
 	p := &Plan{options: o, Account: m.ID, Revision: revision, From: from, Manifest: m, Stations: make([]*Station, 0, n), byCode: make(map[string]*Station, n)}
+	if err := r.each(func(_ *place, s *Station) {
+		p.Stations = append(p.Stations, s)
+		p.byCode[s.Code] = s
+	}); err != nil {
+		return nil, err
+	}
+	at := 0
+	next := func(n int) []*Station {
+		at += n
+		return p.Stations[at-n : at : at]
+	}
 	for i := range m.Plants {
 		plant := &m.Plants[i]
-		at := &r.plants[i]
-		begin := len(p.Stations)
-		of := PlantOf{Plant: Plant{plant.Code, plant.Name}, Zone: at.zone, TotalEnergy: plant.TotalEnergyStationCodes}
-		if of.Calendar, _, err = r.calendar(at, nil); err != nil {
+		of := PlantOf{Plant: Plant{plant.Code, plant.Name}, Zone: r.plants[i].zone, TotalEnergy: plant.TotalEnergyStationCodes}
+		if of.Calendar, _, err = r.calendar(&r.plants[i], nil); err != nil {
 			return nil, err
 		}
+		begin := at
 		for j := range plant.Groups {
 			group := &plant.Groups[j]
-			first := len(p.Stations)
-			for k := range group.Stations {
-				s, err := r.station(at, group, &group.Stations[k])
-				if err != nil {
-					return nil, err
-				}
-				p.Stations = append(p.Stations, s)
-				p.byCode[s.Code] = s
-			}
-			of.Groups = append(of.Groups, GroupOf{Group{group.Code, group.Name}, p.Stations[first:len(p.Stations):len(p.Stations)], group.TotalEnergyStationCodes})
+			of.Groups = append(of.Groups, GroupOf{Group{group.Code, group.Name}, next(len(group.Stations)), group.TotalEnergyStationCodes})
 		}
-		of.Stations = p.Stations[begin:len(p.Stations):len(p.Stations)]
+		of.Stations = p.Stations[begin:at:at]
 		p.Plants = append(p.Plants, of)
 	}
 	return p, nil

@@ -1,16 +1,12 @@
 package station
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"strconv"
 	"time"
 
 	"opsmon/app/account"
 	"opsmon/app/calendar"
-	"opsmon/app/energy"
 	"opsmon/app/iso"
 	"opsmon/app/monitor"
 	"opsmon/app/oee"
@@ -21,7 +17,6 @@ type resolver struct {
 	*account.Resolver
 	m        *account.Manifest
 	revision int64
-	from     int64
 	options  Options
 
 	plants    []place
@@ -29,11 +24,10 @@ type resolver struct {
 	reasons   map[*account.ReasonView]reasonsOf
 	skusOf    map[**account.SKU]map[string]*account.SKU
 
-	tariff      energy.Tariff
 	skus        monitor.SKUs // all of the account's: a schedule may run with one that can no longer be chosen
 	values      map[string]float64
 	roles       map[string]oee.Role
-	skuDigest   digest // of skus and values
+	parts       parts // of the rules that were made
 	rolesDigest digest
 }
 
@@ -54,48 +48,11 @@ type reasonsOf struct {
 	digest digest // of causes
 }
 
-// digest stands for a part of the configuration that may be large: equal ones have equal digests.
-type digest [16]byte
-
-// digestOf gives the digest of what JSON can hold.
-func digestOf(v any) (digest, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return digest{}, fmt.Errorf("compare configurations: %w", err)
-	}
-	sum := sha256.Sum256(b)
-	return digest(sum[:16]), nil
-}
-
-// parts are the digests of what a station shares with others.
-type parts struct{ calendar, causes, skus, roles digest }
-
-// Same tells whether two stations' figures are made in the same way: engine, calendar, OEE and tariff. Names, flags that
-// only allow something, and what can be chosen do not matter.
-func (s *Station) Same(o *Station) bool {
-	return s == o || s.sameEngine(o) && s.parts == o.parts && s.Archived == o.Archived &&
-		s.OEE.Money == o.OEE.Money && s.OEE.IdleCostPerMinute == o.OEE.IdleCostPerMinute && sameTariff(s.Tariff, o.Tariff)
-}
-
-// sameEngine tells whether the engine would do the same for both.
-func (s *Station) sameEngine(o *Station) bool {
-	a, b := *s.Monitor, *o.Monitor
-	for _, c := range []*monitor.Config{&a, &b} {
-		c.Revision, c.Calendar, c.SKUs, c.Causes = 0, nil, nil, nil
-	}
-	return s.parts.calendar == o.parts.calendar && s.parts.causes == o.parts.causes && s.parts.skus == o.parts.skus && reflect.DeepEqual(a, b)
-}
-
-func sameTariff(a, b energy.Tariff) bool {
-	a.From, b.From = 0, 0
-	return a == b
-}
-
-func newResolver(m *account.Manifest, revision, from int64, o Options) (*resolver, error) {
+func newResolver(m *account.Manifest, revision int64, o Options) (*resolver, error) {
 	r := &resolver{
-		Resolver: account.NewResolver(m), m: m, revision: revision, from: from, options: o,
+		Resolver: account.NewResolver(m), m: m, revision: revision, options: o,
 		calendars: map[string]calendarOf{}, reasons: map[*account.ReasonView]reasonsOf{}, skusOf: map[**account.SKU]map[string]*account.SKU{},
-		skus: make(monitor.SKUs, len(m.SKUs)), values: map[string]float64{}, roles: map[string]oee.Role{},
+		skus: make(monitor.SKUs, len(m.SKUs)), values: map[string]float64{}, roles: map[string]oee.Role{}, parts: parts{},
 	}
 	for i := range m.Plants {
 		zone, err := iso.Zone(m.Plants[i].Timezone)
@@ -104,22 +61,35 @@ func newResolver(m *account.Manifest, revision, from int64, o Options) (*resolve
 		}
 		r.plants = append(r.plants, place{&m.Plants[i], zone})
 	}
-	price, co2 := m.Settings.ElectricalPricePerKwh, m.Settings.ElectricalCo2PerKwh
-	r.tariff = energy.Tariff{From: from, Price: float(price), CO2: float(co2), HasPrice: price.Set(), HasCO2: co2.Set()}
 	for i := range m.SKUs {
-		k := &m.SKUs[i]
-		r.skus[k.Code] = skuOf(k)
-		if k.Value.Set() {
-			r.values[k.Code] = float(k.Value)
+		k := productOf(&m.SKUs[i])
+		r.skus[m.SKUs[i].Code] = k.SKU
+		if k.HasValue {
+			r.values[m.SKUs[i].Code] = k.Value
 		}
 	}
 	r.collectRoles(m.Reasons)
 	var err error
-	if r.skuDigest, err = digestOf([]any{r.skus, r.values}); err != nil {
-		return nil, err
-	}
-	r.rolesDigest, err = digestOf(r.roles)
+	r.rolesDigest, err = r.parts.add(r.roles)
 	return r, err
+}
+
+// each resolves all stations, in the manifest's order.
+func (r *resolver) each(use func(p *place, s *Station)) error {
+	for i := range r.plants {
+		p := &r.plants[i]
+		for j := range p.Groups {
+			group := &p.Groups[j]
+			for k := range group.Stations {
+				s, err := r.station(p, group, &group.Stations[k])
+				if err != nil {
+					return err
+				}
+				use(p, s)
+			}
+		}
+	}
+	return nil
 }
 
 // collectRoles takes in the roles of all reasons: a stop keeps its cause when that can no longer be chosen.
@@ -151,7 +121,7 @@ func (r *resolver) calendar(p *place, pattern *account.ShiftPattern) (*calendar.
 			cfg.Shifts = append(cfg.Shifts, calendar.Shift{Name: s.Name, Weekday: weekday, Start: calendar.Hours(s.StartHour.Float()), Length: calendar.Hours(s.Duration.Float())})
 		}
 	}
-	d, err := digestOf([]any{p.Timezone, cfg.DayStartHour, cfg.WeekStartDay, cfg.Shifts})
+	d, err := r.parts.calendar(p.Timezone, &cfg)
 	made := calendarOf{calendar.NewCalendar(cfg), d}
 	r.calendars[key] = made
 	return made.Calendar, d, err
@@ -169,7 +139,7 @@ func (r *resolver) reasonsAt(tree []account.ReasonView) (reasonsOf, error) {
 	made := reasonsOf{chosen: map[string]Reason{}, causes: map[string]bool{}}
 	made.collect(tree)
 	var err error
-	made.digest, err = digestOf(made.causes)
+	made.digest, err = r.parts.causes(made.causes)
 	r.reasons[key] = made
 	return made, err
 }
@@ -224,34 +194,44 @@ func (r *resolver) station(p *place, group *account.StationGroup, own *account.S
 	filled := own.WithDefaults()
 	s := &Station{
 		Code: own.Code, Name: own.Name, Plant: Plant{p.Code, p.Name}, Group: Group{group.Code, group.Name}, Zone: p.zone,
-		Revision: r.revision, Tariff: r.tariff,
 		Flags: v.Flags, Headings: v.Reasons, SKUs: r.skusAt(v.SKUs), TaskLists: v.TaskLists, Settings: &filled,
 	}
 	var pattern *account.ShiftPattern
 	if v.ShiftPattern != nil {
 		pattern, s.Pattern = &v.ShiftPattern.ShiftPattern, v.ShiftPattern.Code
 	}
-	var err error
-	if s.Calendar, s.parts.calendar, err = r.calendar(p, pattern); err != nil {
+	cal, days, err := r.calendar(p, pattern)
+	if err != nil {
 		return nil, err
 	}
 	reasons, err := r.reasonsAt(v.Reasons)
 	if err != nil {
 		return nil, err
 	}
-	s.Reasons, s.parts.causes, s.parts.skus, s.parts.roles = reasons.chosen, reasons.digest, r.skuDigest, r.rolesDigest
+	s.Reasons = reasons.chosen
 	money, _ := s.Flag(account.EnableLostProductionCost.String())
-	s.OEE = oee.Config{Calendar: s.Calendar, Roles: r.roles, Money: money, Values: r.values, IdleCostPerMinute: float(filled.IdleCostPerMinute)}
-	s.Monitor = r.engine(s, reasons.causes)
-	return s, nil
+	s.Rules = &Rules{
+		Code: own.Code, Calendar: cal, Monitor: r.engine(s, cal, reasons.causes),
+		OEE: oee.Config{Calendar: cal, Roles: r.roles, Money: money, Values: r.values, IdleCostPerMinute: float(filled.IdleCostPerMinute)},
+	}
+	return s, r.parts.seal(s.Rules, days, reasons.digest, r.rolesDigest)
 }
 
-// engine gives the engine's configuration of a station whose flags, calendar and settings are there.
-func (r *resolver) engine(s *Station, causes map[string]bool) *monitor.Config {
+// fix makes the SKUs that the resolver knows a part of what tells rules apart.
+func (r *resolver) fix(rules *Rules) (err error) {
+	if rules.engine, err = r.parts.add([]any{rules.engine, r.skus}); err != nil {
+		return err
+	}
+	rules.digest, err = r.parts.add([]any{rules.digest, rules.engine, r.values})
+	return err
+}
+
+// engine gives the engine's configuration of a station whose flags and settings are there.
+func (r *resolver) engine(s *Station, cal *calendar.Calendar, causes map[string]bool) *monitor.Config {
 	f := s.Settings
 	on := func(flag account.Flag) bool { v, _ := s.Flag(flag.String()); return v }
 	return &monitor.Config{
-		Revision: r.revision, Calendar: s.Calendar,
+		Revision: r.revision, Calendar: cal,
 		AliveTimeout:    r.options.AliveTimeout,
 		Spread:          r.options.Spread,
 		AlwaysConnected: on(account.EnableAlwaysConnected), SchedulingOnly: on(account.EnableSchedulingOnly), MeterOnly: on(account.EnableMeterOnly),
@@ -276,16 +256,17 @@ var productiveModes = map[string]monitor.ProductiveMode{
 	"productive_signal": monitor.ProductiveSignal, "electrical_usage": monitor.ProductiveElectrical, "line_speed": monitor.ProductiveLineSpeed,
 }
 
-// skuOf gives what the engine needs of a SKU.
-func skuOf(k *account.SKU) monitor.SKU {
-	s := monitor.SKU{
+// productOf gives what figures need of a SKU.
+func productOf(k *account.SKU) product {
+	p := product{Value: float(k.Value), HasValue: k.Value.Set()}
+	p.SKU = monitor.SKU{
 		Rate:          monitor.Rate{CycleTime: float(k.CycleTime), UnitsPerMinute: float(k.UnitsPerMinute), UnitsPerHour: float(k.UnitsPerHour)},
 		PartsPerCycle: float(k.PartsPerCycle), LineSpeedTarget: float(k.LineSpeedTarget), DowntimeMultiplier: float(k.DowntimeDurationThresholdMultiplier),
 	}
 	if k.MinimumCycleTime.Set() {
-		s.MinimumCycle = new(k.MinimumCycleTime.Int())
+		p.MinimumCycle = new(k.MinimumCycleTime.Int())
 	}
-	return s
+	return p
 }
 
 // roleOf reads the property oee of a reason.

@@ -1,40 +1,80 @@
 package station
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"opsmon/app/account"
 	"opsmon/app/energy"
 	"opsmon/app/errdefs"
+	"opsmon/app/monitor"
+	"opsmon/kv"
 )
 
-// revisions are an account's manifest revisions.
+// revisions are an account's manifest revisions: when each came into force, and what it changed.
 type revisions struct {
 	account  string
 	accounts Accounts
+	store    *kv.Store
 	options  Options
 
-	mu      sync.Mutex
-	records []record // without a gap, in order; the last is the newest, the first need not be revision 1
-	plans   map[uint64]*planEntry
-	held    int    // heldStations, but in tests
-	use     uint64 // counts up with each use of a plan
-	differ  map[uint64]*difference
+	current   atomic.Pointer[inForce]
+	resolving sync.Mutex // held by who makes the next one
+
+	mu       sync.Mutex
+	records  []record                    // without a gap, in order; the last is the newest, the first need not be revision 1
+	stations map[string]*changes[digest] // by code: their rules
+	skus     map[string]*changes[product]
+	tariffs  changes[energy.Tariff]
+	library  library
+	made     map[rulesKey]*Rules
+	plans    map[uint64]*planEntry
+	held     int    // heldStations, but in tests
+	use      uint64 // counts up with each use of a plan
 }
 
-// record is what is kept of a revision that was looked at.
-type record struct {
-	number   uint64
-	stored   int64        // ms
-	from     int64        // when it came into force: never after a later one, even where the clock went back
+// inForce is what holds now.
+type inForce struct {
+	plan     *Plan
 	document account.Hash // of the manifest's arrays
 	own      string       // the account's settings that plans are made of
-	tariff   energy.Tariff
+	gone     atomic.Pointer[map[string]*Station]
+}
+
+// record says when a revision came into force, and what kind of change it was.
+type record struct {
+	number      uint64
+	stored      int64 // ms
+	from        int64 // when it came into force: never after a later one, even where the clock went back
+	shape, skus bool  // as in effect
+}
+
+// changes are the revisions that changed something, in order, with what it became.
+type changes[T any] struct {
+	through uint64 // the last revision that was looked at
+	list    []numbered[T]
+}
+
+type numbered[T any] struct {
+	revision uint64
+	value    T
+}
+
+// upTo gives how many of the changes came with a revision or before it.
+func (c *changes[T]) upTo(revision uint64) int {
+	return sort.Search(len(c.list), func(i int) bool { return c.list[i].revision > revision })
+}
+
+// rulesKey names the rules that a revision brought to a station.
+type rulesKey struct {
+	code     string
+	revision uint64
 }
 
 // planEntry is a plan that is being made or is there.
@@ -44,26 +84,127 @@ type planEntry struct {
 	size int // stations, once known
 }
 
-// difference names the stations whose configuration a revision changed, those that it brought or took among them.
-type difference struct {
-	all   bool // or nearly
-	codes map[string]bool
+const (
+	// heldStations bounds the plans of the past that are kept, in stations: a few kilobytes each. The three used last are kept
+	// whatever their size.
+	heldStations = 5_000
+	// heldRules bounds the rules of the past that are kept: some hundred bytes each.
+	heldRules = 10_000
+	// chunk is how many revisions' records are read at a time, so that nobody waits long for somebody who looks far back.
+	chunk = 1000
+)
+
+func newRevisions(accountID string, c *Config) *revisions {
+	return &revisions{
+		account: accountID, accounts: c.Accounts, store: c.Store, options: c.Options,
+		stations: map[string]*changes[digest]{}, skus: map[string]*changes[product]{}, library: library{store: c.Store, made: map[digest]any{}},
+		made: map[rulesKey]*Rules{}, plans: map[uint64]*planEntry{}, held: heldStations,
+	}
 }
 
-func (d *difference) touches(code string) bool { return d.all || d.codes[code] }
+// Now returns the plan in force: that of the newest revision of which anybody has been told.
+func (t *revisions) Now() (*Plan, error) {
+	f, err := t.now()
+	if err != nil {
+		return nil, err
+	}
+	return f.plan, nil
+}
 
-// heldStations bounds the plans that are kept, in stations: a few kilobytes each. The three used last are kept whatever
-// their size.
-const heldStations = 20_000
+func (t *revisions) now() (*inForce, error) {
+	snap, err := t.accounts.Get(t.account)
+	if err != nil {
+		return nil, err
+	}
+	if f := t.current.Load(); f.covers(snap) {
+		return f, nil
+	}
+	t.resolving.Lock()
+	defer t.resolving.Unlock()
+	f := t.current.Load()
+	if f.covers(snap) { // another one was quicker
+		return f, nil
+	}
+	next, err := t.succeed(f, snap)
+	if err != nil {
+		return nil, err
+	}
+	t.current.Store(next)
+	return next, nil
+}
 
-// chunk is how many revisions' records are read at a time.
-const chunk = 64
+func (f *inForce) covers(snap *account.Snapshot) bool {
+	return f != nil && f.plan.Revision >= int64(snap.Account.Revision)
+}
 
-// Now gives the plan in force.
-func (t *revisions) Now() (*Plan, error) { return t.At(math.MaxInt64) }
+// succeed makes what holds with a snapshot of the account; was is what held before, nil where nothing is known.
+func (t *revisions) succeed(was *inForce, snap *account.Snapshot) (*inForce, error) {
+	a := snap.Account
+	m, err := snap.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	from, err := t.storedAt(a.Revision)
+	if err != nil {
+		return nil, err
+	}
+	next := &inForce{document: a.Document, own: settingsOf(a)}
+	if was != nil && was.document == next.document && was.own == next.own {
+		p := *was.plan
+		p.Revision, p.From, p.Manifest = int64(a.Revision), from, m
+		next.plan = &p
+		next.gone.Store(was.gone.Load())
+		return next, nil
+	}
+	if next.plan, err = Resolve(m, int64(a.Revision), from, t.options); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range next.plan.Stations {
+		if was != nil {
+			if before := was.plan.Of(s.Code); before != nil && before.Same(s.Rules) {
+				s.Rules = before.Rules
+				continue
+			}
+		}
+		c, err := t.rulesOf(s.Code, a.Revision)
+		if err != nil {
+			return nil, err
+		}
+		if n := c.upTo(a.Revision); n > 0 {
+			s.Monitor.Revision = int64(c.list[n-1].revision)
+		}
+		s.Monitor.SKUs, s.OEE.Values = t, nil
+	}
+	if was != nil {
+		next.left(was)
+	}
+	return next, nil
+}
 
-// At gives the plan in force at a moment, ms, without corrections; before the first revision it is the first one. Errors are the store's, or say
-// that a revision cannot be read.
+// left notes the stations that left with a revision, and forgets those that are back.
+func (f *inForce) left(was *inForce) {
+	before := was.gone.Load()
+	if before == nil {
+		return // they are read when somebody asks for them
+	}
+	gone := map[string]*Station{}
+	for code, s := range *before {
+		if f.plan.Of(code) == nil {
+			gone[code] = s
+		}
+	}
+	for _, s := range was.plan.Stations {
+		if f.plan.Of(s.Code) == nil {
+			gone[s.Code] = s.archived()
+		}
+	}
+	f.gone.Store(&gone)
+}
+
+// At returns the plan in force at a moment, ms, without corrections; before the first revision it is the first one. That of an
+// earlier revision is made of its document. Errors are the store's, or say that a revision cannot be read.
 func (t *revisions) At(at int64) (*Plan, error) {
 	r, err := t.recordAt(at)
 	if err != nil {
@@ -72,160 +213,418 @@ func (t *revisions) At(at int64) (*Plan, error) {
 	return t.plan(r.number)
 }
 
-// Revision gives the number of the revision in force at a moment, without reading its manifest.
+// Revision returns the number of the revision in force at a moment, without reading its manifest.
 func (t *revisions) Revision(at int64) (int64, error) {
 	r, err := t.recordAt(at)
 	return int64(r.number), err
 }
 
-// PlanOf gives the plan of a revision.
+// PlanOf returns the plan of a revision.
 func (t *revisions) PlanOf(revision int64) (*Plan, error) { return t.plan(uint64(revision)) }
 
-// Plans gives the plans in force in [from, to), in order, but for those that only repeat what the one before says of the
-// stations. More than most of them are an error that says so.
-func (t *revisions) Plans(from, to int64, most int) ([]*Plan, error) {
+// Shapes returns the numbers of the revision in force at a moment, ms, and of those since, in order, that changed more than
+// names, prices and figures of SKUs: for all else the plans between them say the same.
+func (t *revisions) Shapes(from, to int64) ([]int64, error) {
 	first, err := t.recordAt(from)
 	if err != nil {
 		return nil, err
 	}
-	records := []record{first}
-	for _, r := range t.between(first.number, to-1) {
-		if last := records[len(records)-1]; r.document != last.document || r.own != last.own {
-			records = append(records, r)
+	list := []int64{int64(first.number)}
+	for _, r := range t.between(first.number, to) {
+		if r.shape {
+			list = append(list, int64(r.number))
 		}
 	}
-	if len(records) > most {
-		return nil, errdefs.New(errdefs.Invalid, "%d revisions of the manifest were in force in that time, and %d are the most that can be looked at together; choose a shorter time", len(records), most)
+	return list, nil
+}
+
+// Plans returns the plans in force in [from, to), in order, but for those that only repeat what the one before says of the
+// stations. More than most of them are an error that says so.
+func (t *revisions) Plans(from, to int64, most int) ([]*Plan, error) {
+	numbers, err := t.Shapes(from, to-1)
+	if err != nil {
+		return nil, err
 	}
-	plans := make([]*Plan, len(records))
-	for i, r := range records {
-		if plans[i], err = t.plan(r.number); err != nil {
+	if len(numbers) > most {
+		return nil, errdefs.New(errdefs.Invalid, "%d revisions of the manifest were in force in that time, and %d are the most that can be looked at together; choose a shorter time", len(numbers), most)
+	}
+	plans := make([]*Plan, len(numbers))
+	for i, n := range numbers {
+		if plans[i], err = t.plan(uint64(n)); err != nil {
 			return nil, err
 		}
 	}
 	return plans, nil
 }
 
-// Tariffs gives the account's electricity tariffs that hold in [from, to), in order.
+// Tariffs returns the account's electricity tariffs that hold in [from, to), in order. Minutes are charged by the tariff of
+// their start: of those that came in one minute there is the last alone.
 func (t *revisions) Tariffs(from, to int64) ([]energy.Tariff, error) {
 	first, err := t.recordAt(from)
 	if err != nil {
 		return nil, err
 	}
-	list := []energy.Tariff{first.tariff}
-	if first.number == 1 {
-		list[0].From = math.MinInt64 // before the first revision the first one counts
+	last, err := t.recordAt(to - 1)
+	if err != nil {
+		return nil, err
 	}
-	for _, r := range t.between(first.number, to-1) {
-		if !sameTariff(list[len(list)-1], r.tariff) {
-			list = append(list, r.tariff)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := follow(t, &t.tariffs, last.number, tariffChanges, "", func(v energy.Tariff) energy.Tariff { return v }); err != nil {
+		return nil, err
+	}
+	begin := max(t.tariffs.upTo(first.number)-1, 0)
+	var list []energy.Tariff
+	for _, c := range t.tariffs.list[begin:t.tariffs.upTo(last.number)] {
+		tariff := c.value
+		if tariff.From = t.from(c.revision); len(list) == 0 {
+			if tariff.From = from; first.number == 1 {
+				tariff.From = math.MinInt64 // before the first revision the first one counts
+			}
+		} else if n := len(list); n > 1 && nextMinute(list[n-1].From) == nextMinute(tariff.From) {
+			list = list[:n-1]
 		}
+		list = append(list, tariff)
 	}
 	return list, nil
 }
 
-// Archived gives the stations that have left the manifest, as they last were, by code. One that never was in a revision
+// nextMinute returns the start of the first minute that begins at a moment or after it.
+func nextMinute(at int64) int64 { return (at + 59_999) / 60_000 * 60_000 }
+
+// Archived returns the stations that have left the manifest, as they last were, by code. One that never was in a revision
 // that can be read is left out.
 func (t *revisions) Archived() ([]*Station, error) {
-	gone, err := t.accounts.GoneStations(t.account)
+	f, err := t.now()
 	if err != nil {
 		return nil, err
 	}
-	var list []*Station
-	for code, life := range gone {
-		s, err := t.lastOf(code, life.ArchivedAt.UnixMilli())
+	gone := f.gone.Load()
+	if gone == nil {
+		read, err := t.readGone(f.plan)
 		if err != nil {
 			return nil, err
 		}
-		if s != nil {
-			list = append(list, s)
-		}
+		gone = &read
+		f.gone.Store(gone)
+	}
+	list := make([]*Station, 0, len(*gone))
+	for _, s := range *gone {
+		list = append(list, s)
 	}
 	slices.SortFunc(list, func(a, b *Station) int { return strings.Compare(a.Code, b.Code) })
 	return list, nil
 }
 
-// lastOf gives a station as it was in the newest revision that has it, which is not later than the one that took it away;
-// nil when there is none. The revision stored at the moment it left, or the one before, is the one nearly always.
-func (t *revisions) lastOf(code string, left int64) (*Station, error) {
-	r, err := t.recordAt(left + 60_000) // a manifest takes seconds to be stored
+func (t *revisions) readGone(now *Plan) (map[string]*Station, error) {
+	lives, err := t.accounts.GoneStations(t.account)
 	if err != nil {
 		return nil, err
 	}
-	for n := r.number; n > 0; n-- {
-		p, err := t.plan(n)
+	gone := map[string]*Station{}
+	for code := range lives {
+		if now.Of(code) != nil {
+			continue
+		}
+		s, err := t.lastOf(code, uint64(now.Revision))
 		if err != nil {
 			return nil, err
 		}
-		if s := p.Of(code); s != nil {
-			return s.archived(), nil
+		if s != nil {
+			gone[code] = s
 		}
+	}
+	return gone, nil
+}
+
+// lastOf returns a station as it was in the newest revision that has it; nil when there is none.
+func (t *revisions) lastOf(code string, newest uint64) (*Station, error) {
+	t.mu.Lock()
+	c, err := t.rulesOf(code, newest)
+	left := uint64(0)
+	if err == nil {
+		if n := c.upTo(newest); n > 0 {
+			left = c.list[n-1].revision
+		}
+	}
+	t.mu.Unlock()
+	if err != nil || left < 2 {
+		return nil, err
+	}
+	p, err := t.plan(left - 1)
+	if err != nil {
+		return nil, err
+	}
+	if s := p.Of(code); s != nil {
+		return s.archived(), nil
 	}
 	return nil, nil
 }
 
-// load makes sure that the newest revision is known, and all that came into force since a moment.
-func (t *revisions) load(since int64) error {
+// GoneCodes returns the codes of the stations that have left the manifest.
+func (t *revisions) GoneCodes() ([]string, error) {
+	p, err := t.Now()
+	if err != nil {
+		return nil, err
+	}
+	lives, err := t.accounts.GoneStations(t.account)
+	if err != nil {
+		return nil, err
+	}
+	codes := make([]string, 0, len(lives))
+	for code := range lives {
+		if p.Of(code) == nil {
+			codes = append(codes, code)
+		}
+	}
+	slices.Sort(codes)
+	return codes, nil
+}
+
+// SKU implements monitor.Products. A store in which it cannot be read is damaged, which the store tells; it is then as one that
+// does not exist.
+func (t *revisions) SKU(code string, at int64) (monitor.SKU, int64) {
+	p, until, err := t.product(code, at)
+	if err != nil || p.Gone {
+		p = product{}
+	}
+	return p.SKU, until
+}
+
+// product returns what holds of a SKU at a moment, and until when.
+func (t *revisions) product(code string, at int64) (p product, until int64, err error) {
+	until = math.MaxInt64
+	r, err := t.recordAt(at)
+	if err != nil {
+		return p, until, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c, err := t.skuOf(code)
+	if err != nil {
+		return p, until, err
+	}
+	n := c.upTo(r.number)
+	if n > 0 {
+		p = c.list[n-1].value
+	}
+	if n < len(c.list) {
+		until = t.from(c.list[n].revision)
+	}
+	return p, until, nil
+}
+
+// Values returns what a unit of some SKUs is worth at a moment, ms, where they have a value; and until when that holds.
+func (t *revisions) Values(skus map[string]bool, at int64) (values map[string]float64, until int64, err error) {
+	values, until = map[string]float64{}, math.MaxInt64
+	for code := range skus {
+		p, next, err := t.product(code, at)
+		if err != nil {
+			return nil, 0, err
+		}
+		if p.HasValue {
+			values[code] = p.Value
+		}
+		for next != math.MaxInt64 { // other changes of the SKU do not matter
+			later, after, err := t.product(code, next)
+			if err != nil {
+				return nil, 0, err
+			}
+			if later.HasValue != p.HasValue || later.Value != p.Value {
+				break
+			}
+			next = after
+		}
+		until = min(until, next)
+	}
+	return values, until, nil
+}
+
+// SKUChanged returns the first moment, ms, at which a revision after one changed a SKU; false where none did.
+func (t *revisions) SKUChanged(code string, after int64) (at int64, changed bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c, err := t.skuOf(code)
+	if err != nil {
+		return 0, false, err
+	}
+	n := c.upTo(uint64(after))
+	if n == len(c.list) {
+		return 0, false, nil
+	}
+	return t.from(c.list[n].revision), true, nil
+}
+
+// Since reports what kinds of change revisions after one brought: to rules of stations, to SKUs.
+func (t *revisions) Since(revision int64) (rules, skus bool, err error) {
+	if _, err := t.recordAt(math.MaxInt64); err != nil {
+		return false, false, err
+	}
+	for _, r := range t.between(uint64(revision), math.MaxInt64) {
+		rules, skus = rules || r.shape, skus || r.skus
+	}
+	return rules, skus, nil
+}
+
+// rulesOf returns what revisions made of a station's rules, up to the newest that is known. The caller holds mu.
+func (t *revisions) rulesOf(code string, newest uint64) (*changes[digest], error) {
+	c := t.stations[code]
+	if c == nil {
+		c = &changes[digest]{}
+		t.stations[code] = c
+	}
+	return c, follow(t, c, newest, ruleChanges, code, func(v ruleChange) digest { return v.Rules })
+}
+
+// skuOf returns what revisions made of a SKU. The caller holds mu, and has records.
+func (t *revisions) skuOf(code string) (*changes[product], error) {
+	c := t.skus[code]
+	if c == nil {
+		c = &changes[product]{}
+		t.skus[code] = c
+	}
+	newest := t.records[len(t.records)-1].number
+	return c, follow(t, c, newest, skuChanges, code, func(v product) product { return v })
+}
+
+// follow reads what revisions changed up to the newest. The caller holds mu.
+func follow[V, T any](t *revisions, c *changes[T], newest uint64, b *kv.Bucket[revisionKey, V], code string, value func(V) T) error {
+	if c.through >= newest {
+		return nil
+	}
+	var more []numbered[T]
+	err := t.store.View(func(tx *kv.Tx) error {
+		more = nil
+		for item, err := range b.Scan(tx, b.Between(ofRevision(t.account, code, c.through+1), ofRevision(t.account, code, newest+1))) {
+			if err != nil {
+				return fmt.Errorf("read what revisions of %s changed: %w", t.account, err)
+			}
+			more = append(more, numbered[T]{item.Key.B.B, value(item.Value)})
+		}
+		return nil
+	})
+	if err == nil {
+		c.list, c.through = append(c.list, more...), newest
+	}
+	return err
+}
+
+// rules returns the rules that a revision brought to a station. The caller holds mu.
+func (t *revisions) rules(code string, c numbered[digest]) (*Rules, error) {
+	if f := t.current.Load(); f != nil {
+		if s := f.plan.Of(code); s != nil && s.Monitor.Revision == int64(c.revision) {
+			return s.Rules, nil
+		}
+	}
+	key := rulesKey{code, c.revision}
+	if r := t.made[key]; r != nil {
+		return r, nil
+	}
+	r, err := t.library.rules(code, c.value, int64(c.revision), t, t.options)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.made) >= heldRules {
+		clear(t.made)
+	}
+	t.made[key] = r
+	return r, nil
+}
+
+// storedAt returns when a revision was stored, ms.
+func (t *revisions) storedAt(revision uint64) (int64, error) {
+	var e effect
+	err := t.store.View(func(tx *kv.Tx) (err error) {
+		e, err = effects.Get(tx, kv.Pair[string, uint64]{A: t.account, B: revision})
+		return err
+	})
+	if errors.Is(err, kv.ErrNotFound) {
+		return 0, errdefs.New(errdefs.NotFound, "there is no revision %d of the manifest", revision)
+	}
+	return e.At, err
+}
+
+// from returns the moment from which on a revision was in force, ms. The caller holds mu, and has loaded it.
+func (t *revisions) from(revision uint64) int64 {
+	if first := t.records[0].number; revision >= first && revision-first < uint64(len(t.records)) {
+		return t.records[revision-first].from
+	}
+	if revision > t.records[len(t.records)-1].number {
+		return math.MaxInt64 // nobody looks at that one yet
+	}
+	return math.MinInt64 // before all that anybody looked at
+}
+
+// load makes sure that the newest revision is known, and, a chunk at a time, those that came into force since a moment: more
+// reports that there are earlier ones to be loaded. The caller holds mu.
+func (t *revisions) load(since int64) (more bool, err error) {
 	snap, err := t.accounts.Get(t.account)
 	if err != nil {
-		return err
+		return false, err
 	}
 	newest := snap.Account.Revision
 	if n := len(t.records); n > 0 && t.records[n-1].number < newest {
-		more, err := t.read(t.records[n-1].number+1, newest)
+		list, err := t.read(t.records[n-1].number+1, newest)
 		if err != nil {
-			return err
+			return false, err
 		}
-		t.records = append(t.records, more...)
-		t.order()
+		t.records = append(t.records, list...)
+		t.order(len(t.records))
 	}
-	for len(t.records) == 0 || t.records[0].number > 1 && t.records[0].from > since {
-		last := newest
-		if len(t.records) > 0 {
-			last = t.records[0].number - 1
-		}
-		first := uint64(1)
-		if last > chunk {
-			first = last - chunk + 1
-		}
-		more, err := t.read(first, last)
-		if err != nil {
-			return err
-		}
-		t.records = append(more, t.records...)
-		t.order()
+	if len(t.records) > 0 && (t.records[0].number == 1 || t.records[0].from <= since) {
+		return false, nil
 	}
-	return nil
+	last := newest
+	if len(t.records) > 0 {
+		last = t.records[0].number - 1
+	}
+	first := uint64(1)
+	if last > chunk {
+		first = last - chunk + 1
+	}
+	list, err := t.read(first, last)
+	if err != nil {
+		return false, err
+	}
+	t.records = append(list, t.records...)
+	t.order(len(list))
+	return true, nil
 }
 
-// order works out when each revision came into force: not after a later one.
-func (t *revisions) order() {
+// order works out when the revisions before the one at an index came into force: not after a later one. It ends where it meets
+// those for which that is known already.
+func (t *revisions) order(end int) {
 	from := int64(math.MaxInt64)
-	for i := len(t.records) - 1; i >= 0; i-- {
+	if end < len(t.records) {
+		from = t.records[end].from
+	}
+	for i := end - 1; i >= 0; i-- {
 		r := &t.records[i]
-		from = min(from, r.stored)
-		r.from, r.tariff.From = from, from
+		if from = min(from, r.stored); r.from == from {
+			return
+		}
+		r.from = from
 	}
 }
 
 func (t *revisions) read(first, last uint64) ([]record, error) {
-	list, err := t.accounts.Records(t.account, first, last)
-	if err != nil {
-		return nil, err
-	}
-	if uint64(len(list)) != last-first+1 {
-		return nil, fmt.Errorf("read the revisions of %s: of %d to %d there are %d", t.account, first, last, len(list))
-	}
-	records := make([]record, len(list))
-	for i := range list {
-		a := &list[i].Account
-		price, co2 := a.SettingNumber("electricalPricePerKwh"), a.SettingNumber("electricalCo2PerKwh")
-		records[i] = record{
-			number: list[i].Number, stored: list[i].CreatedAt.UnixMilli(), document: a.Document, own: settingsOf(a),
-			tariff: energy.Tariff{Price: float(price), CO2: float(co2), HasPrice: price.Set(), HasCO2: co2.Set()},
+	records := make([]record, 0, last-first+1)
+	err := t.store.View(func(tx *kv.Tx) error {
+		records = records[:0]
+		at := func(n uint64) kv.Pair[string, uint64] { return kv.Pair[string, uint64]{A: t.account, B: n} }
+		for item, err := range effects.Scan(tx, effects.Between(at(first), at(last+1))) {
+			if err != nil {
+				return fmt.Errorf("read what the revisions of %s changed: %w", t.account, err)
+			}
+			e := &item.Value
+			records = append(records, record{number: item.Key.B, stored: e.At, from: math.MinInt64, shape: e.Shape, skus: e.SKUs})
 		}
+		return nil
+	})
+	if err == nil && uint64(len(records)) != last-first+1 {
+		err = fmt.Errorf("read what the revisions of %s changed: of %d to %d there are %d", t.account, first, last, len(records))
 	}
-	return records, nil
+	return records, err
 }
 
 // settingsOf gives the account's own settings that matter to stations, as text to compare.
@@ -234,7 +633,7 @@ func settingsOf(a *account.Account) string {
 	names := make([]string, 0, len(a.Own))
 	for name := range a.Own {
 		switch name {
-		case "dashboardConfig", "durationFormat", "currency":
+		case "dashboardConfig", "durationFormat", "currency", "electricalPricePerKwh", "electricalCo2PerKwh":
 		default:
 			names = append(names, name)
 		}
@@ -246,32 +645,47 @@ func settingsOf(a *account.Account) string {
 	return b.String()
 }
 
-// recordAt gives the record of the revision in force at a moment.
+// recordAt returns the record of the revision in force at a moment.
 func (t *revisions) recordAt(at int64) (record, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := t.load(at); err != nil {
-		return record{}, err
+	for {
+		r, more, err := t.tryRecord(at)
+		if err != nil || !more {
+			return r, err
+		}
 	}
-	i := sort.Search(len(t.records), func(i int) bool { return t.records[i].from > at })
-	return t.records[max(i-1, 0)], nil
 }
 
-// between gives the records of the revisions after a number that came into force at a moment or before.
+func (t *revisions) tryRecord(at int64) (r record, more bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if more, err = t.load(at); err != nil || more {
+		return r, more, err
+	}
+	i := sort.Search(len(t.records), func(i int) bool { return t.records[i].from > at })
+	return t.records[max(i-1, 0)], false, nil
+}
+
+// between returns the records of the revisions after a number that came into force at a moment or before.
 func (t *revisions) between(after uint64, to int64) []record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var list []record
-	for i := range t.records {
-		if r := t.records[i]; r.number > after && r.from <= to {
-			list = append(list, r)
-		}
+	first := 0
+	if begin := t.records[0].number; after >= begin {
+		first = int(min(after-begin+1, uint64(len(t.records))))
 	}
-	return list
+	n := sort.Search(len(t.records), func(i int) bool { return t.records[i].from > to })
+	return slices.Clone(t.records[min(first, n):n])
 }
 
-// plan gives the plan of a revision.
+// plan returns the plan of a revision.
 func (t *revisions) plan(number uint64) (*Plan, error) {
+	f, err := t.now()
+	if err != nil {
+		return nil, err
+	}
+	if f.plan.Revision == int64(number) {
+		return f.plan, nil
+	}
 	t.mu.Lock()
 	e := t.plans[number]
 	if e == nil {
@@ -310,65 +724,15 @@ func (t *revisions) drop() {
 	}
 }
 
-// resolve makes the plan of a revision.
+// resolve makes the plan of a revision of its document.
 func (t *revisions) resolve(number uint64) (*Plan, error) {
-	list, err := t.accounts.Records(t.account, number, number)
+	at, err := t.storedAt(number)
 	if err != nil {
 		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, errdefs.New(errdefs.NotFound, "there is no revision %d of the manifest", number)
 	}
 	m, err := t.accounts.ManifestOf(t.account, number)
 	if err != nil {
 		return nil, err
 	}
-	return Resolve(m, int64(number), list[0].CreatedAt.UnixMilli(), t.options)
-}
-
-// difference tells whose configuration a revision changed. Its record and the one before are loaded.
-func (t *revisions) difference(number uint64) (*difference, error) {
-	t.mu.Lock()
-	d := t.differ[number]
-	i := int(number - t.records[0].number)
-	was, is := t.records[i-1], t.records[i]
-	t.mu.Unlock()
-	if d != nil {
-		return d, nil
-	}
-	d = &difference{}
-	if was.document != is.document || was.own != is.own {
-		before, err := t.plan(number - 1)
-		if err != nil {
-			return nil, err
-		}
-		after, err := t.plan(number)
-		if err != nil {
-			return nil, err
-		}
-		d = compare(before, after)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.differ[number] = d
-	return d, nil
-}
-
-// compare tells whose configuration differs between two plans.
-func compare(before, after *Plan) *difference {
-	d := &difference{codes: map[string]bool{}}
-	for _, s := range after.Stations {
-		if was := before.Of(s.Code); was == nil || !s.Same(was) {
-			d.codes[s.Code] = true
-		}
-	}
-	for _, s := range before.Stations {
-		if after.Of(s.Code) == nil {
-			d.codes[s.Code] = true
-		}
-	}
-	if len(d.codes) > len(after.Stations)/2 && len(d.codes) > 16 {
-		return &difference{all: true}
-	}
-	return d
+	return Resolve(m, int64(number), at, t.options)
 }

@@ -2,20 +2,27 @@
 // configuration, its calendar, what OEE and energy need, flags with the level that decided, and the reasons, SKUs and Task
 // lists that can be chosen (http-api.md section 2, decisions.md section 3).
 //
-// A Plan is one revision resolved for a whole account. A Timeline holds all of an account's plans over time, and tells at
-// which moments a station's configuration really changed.
+// A Plan is one revision resolved for a whole account. A Timeline knows the plan in force, and what held at each moment of
+// the past.
 //
-// # What a change is
+// # What a change costs
 //
-// A revision is in force from the moment it was stored until the next one is. Most revisions change most stations not at
-// all: a description, a dashboard's settings, another station's threshold. Timeline.Changes leaves those out, comparing
-// each revision with the one before by what figures are made of (Station.Same); so the engine goes on undisturbed, and an
-// edited description gives the same bytes as before. monitor.Config.Revision therefore is the number of the revision that
-// last changed something for this station. The revision in force at a moment, which a window shows as manifestRevision,
-// is another thing and follows from the moment alone: Timeline.Revision.
+// What a revision changed for monitoring is worked out once, when it is applied, and stored in its transaction (EffectOf):
 //
-// Nothing here depends on which revisions were looked at before. A change is a matter of two neighbouring revisions, and
-// the configuration that a Revision names can be made from that revision alone (Timeline.Config).
+//	revisionEffect (account, revision) -> when it was stored, and what kind of change it was
+//	ruleChange     (account, (station, revision)) -> digest of the station's rules from then on
+//	skuChange      (account, (SKU, revision)) -> what figures need of the SKU from then on
+//	tariffChange   (account, ("", revision)) -> the electricity tariff from then on
+//	ruleParts      digest -> rules, and what rules share: calendars, reasons
+//
+// So a name or a text changes nothing here, a price changes the tariff, a SKU's rate the stations that run the SKU
+// (monitor.Products), and a setting the rules of the stations that it decides for. The engine goes on undisturbed at all
+// others, and reads the past without the documents of that time. monitor.Config.Revision is the number of the revision that
+// last changed a station's rules. The revision in force at a moment, which a window shows as manifestRevision, is another
+// thing and follows from the moment alone: Timeline.Revision.
+//
+// Names, flags and what can be chosen are those of the plan in force; for a moment of the past they are read from the
+// document of its time (Timeline.StationAt).
 package station
 
 import (
@@ -23,8 +30,6 @@ import (
 	"time"
 
 	"opsmon/app/account"
-	"opsmon/app/calendar"
-	"opsmon/app/energy"
 	"opsmon/app/errdefs"
 	"opsmon/app/monitor"
 	"opsmon/app/oee"
@@ -33,17 +38,12 @@ import (
 // Station is one station as one revision of the manifest resolves it. It must not be changed, nor anything that it
 // leads to: stations share what is equal.
 type Station struct {
+	*Rules
 	Code, Name string
 	Plant      Plant
 	Group      Group
 	Zone       *time.Location
-	Calendar   *calendar.Calendar
 	Pattern    string // code of the shift pattern; "" is none, all time is shift time
-	Revision   int64  // of the manifest
-
-	Monitor *monitor.Config // Revision is that of this station
-	OEE     oee.Config
-	Tariff  energy.Tariff // From is when the revision came into force
 
 	Flags     map[string]account.Decision // every flag, by its name
 	Reasons   map[string]Reason           // those that can be chosen here, by code
@@ -52,8 +52,6 @@ type Station struct {
 	TaskLists []account.TaskListView
 	Archived  bool             // it has left the manifest; the rest is as it last was
 	Settings  *account.Station // as the manifest has it, defaults filled in
-
-	parts parts
 }
 
 // Plant names a plant.

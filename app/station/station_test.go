@@ -3,6 +3,7 @@ package station
 import (
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -74,18 +75,37 @@ func TestEngineConfig(t *testing.T) {
 		}},
 	} {
 		t.Run(strings.Join(c.edits, ", "), func(t *testing.T) {
-			s := resolved(t, edit(t, small, c.edits...), "WELD-1")
-			got, want := *s.Monitor, plain()
-			c.want(&want)
-			if got.Calendar != s.Calendar || s.OEE.Calendar != s.Calendar {
-				t.Error("engine, OEE and station have calendars of their own")
+			h := newHouse(t, edit(t, small, c.edits...))
+			s := h.at(0, "WELD-1")
+			stored, err := h.line().library.rules("WELD-1", s.digest, 1, h.line(), Options{})
+			if err != nil {
+				t.Fatal(err)
 			}
-			got.Calendar = nil
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("configuration (-want +got):\n%s", diff)
+			if stored.engine != s.engine || stored.OEE.Money != s.OEE.Money || !maps.Equal(stored.OEE.Roles, s.OEE.Roles) {
+				t.Errorf("rules that are stored: %+v, want %+v", stored, s.Rules)
+			}
+			for _, r := range []*Rules{s.Rules, stored} {
+				got, want := *r.Monitor, plain()
+				c.want(&want)
+				if got.Calendar != r.Calendar || r.OEE.Calendar != r.Calendar {
+					t.Error("engine, OEE and station have calendars of their own")
+				}
+				got.Calendar, got.SKUs = nil, known(r)
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("configuration (-want +got):\n%s", diff)
+				}
 			}
 		})
 	}
+}
+
+// known gives the SKUs of the manifest small as rules know them now.
+func known(r *Rules) monitor.SKUs {
+	skus := monitor.SKUs{}
+	for _, code := range []string{"A", "B", "C"} {
+		skus[code], _ = r.Monitor.SKU(code, latest)
+	}
+	return skus
 }
 
 // TestCalendar says what a station's shifts and days are, by its own pattern, its group's or none, in its plant's zone.
@@ -143,7 +163,7 @@ func TestCalendar(t *testing.T) {
 func TestOEEConfig(t *testing.T) {
 	s := resolved(t, edit(t, small, "plants[0].stationGroups[1].stations[0].excludeReasonCodes = [\"setup\"]"), "WELD-1")
 	want := oee.Config{
-		Calendar: s.Calendar, Values: map[string]float64{"A": 4.5},
+		Calendar: s.Calendar,
 		// Those that cannot be chosen here, too: a stop keeps its cause.
 		Roles: map[string]oee.Role{"setup": oee.RoleSetup, "tool": oee.RoleChangeover, "clean": oee.RolePlanned},
 	}
@@ -154,13 +174,12 @@ func TestOEEConfig(t *testing.T) {
 	if !s.OEE.Money || s.OEE.IdleCostPerMinute != 1.5 {
 		t.Errorf("money %v, idle cost %v", s.OEE.Money, s.OEE.IdleCostPerMinute)
 	}
-	from := start.UnixMilli()
-	if s.Tariff != (energy.Tariff{From: from}) {
-		t.Errorf("tariff %+v", s.Tariff)
+	h := newHouse(t, edit(t, small, `electricalPricePerKwh = 0`, "electricalCo2PerKwh = 0.4"))
+	if list, err := h.line().Tariffs(ms(0), ms(h1)); err != nil || len(list) != 1 || list[0] != (energy.Tariff{From: math.MinInt64, CO2: 0.4, HasPrice: true, HasCO2: true}) {
+		t.Errorf("tariffs %+v, %v", list, err)
 	}
-	s = resolved(t, edit(t, small, `electricalPricePerKwh = 0`, "electricalCo2PerKwh = 0.4"), "WELD-1")
-	if s.Tariff != (energy.Tariff{From: from, CO2: 0.4, HasPrice: true, HasCO2: true}) {
-		t.Errorf("tariff %+v", s.Tariff)
+	if values, until, err := h.line().Values(map[string]bool{"A": true, "B": true, "Z": true}, ms(0)); err != nil || !maps.Equal(values, map[string]float64{"A": 4.5}) || until != math.MaxInt64 {
+		t.Errorf("values %v until %d, %v", values, until, err)
 	}
 }
 
@@ -268,7 +287,7 @@ func TestPlan(t *testing.T) {
 	}
 	a, b := p.Of("PRESS-2"), p.Of("PRESSE-1")
 	for what, same := range map[string]bool{
-		"flags": sharedMap(a.Flags, b.Flags), "reasons": sharedMap(a.Reasons, b.Reasons), "SKUs": sharedMap(a.SKUs, b.SKUs), "engine's SKUs": sharedMap(a.Monitor.SKUs.(monitor.SKUs), b.Monitor.SKUs.(monitor.SKUs)),
+		"flags": sharedMap(a.Flags, b.Flags), "reasons": sharedMap(a.Reasons, b.Reasons), "SKUs": sharedMap(a.SKUs, b.SKUs), "engine's SKUs": a.Monitor.SKUs == b.Monitor.SKUs,
 	} {
 		if !same {
 			t.Errorf("two stations have %s of their own that are equal", what)

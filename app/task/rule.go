@@ -191,19 +191,19 @@ func (t *turn) periods(asks []ask) (list []period, cut bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	last := t.w.Plan().Revision
-	first, err := line.Revision(from)
+	shapes, err := line.Shapes(from, now)
 	if err != nil {
 		return nil, false, err
 	}
-	if first < last-maxRevisions+1 {
-		first, cut = last-maxRevisions+1, true
+	if n := len(shapes); n > maxRevisions {
+		shapes, cut = shapes[n-maxRevisions:], true
 	}
 	to := now
-	for revision := last; revision >= first; revision-- {
+	for i := len(shapes) - 1; i >= 0; i-- {
+		revision, last := shapes[i], shapes[len(shapes)-1]
 		p := period{to: to, asks: asks}
 		began := from
-		if revision != last || revision != first {
+		if len(shapes) > 1 {
 			plan, err := line.PlanOf(revision)
 			if err != nil { // it is not tried again: that would hold up the Tasks of all stations for ever
 				t.s.cfg.Log.Error("Tasks that fell due under a revision of the manifest that cannot be read are left out",

@@ -82,7 +82,7 @@ func New(t testing.TB, manifest string, more ...string) *Rig {
 	r := &Rig{T: t, now: Start}
 	r.Store = kvtest.New(t, func(c *kv.Config) { c.Buckets, c.Clock = append(Buckets(), more...), r.Now })
 	var err error
-	r.Accounts, err = account.New(account.Config{Store: r.Store, Clock: r.Now, Log: slog.New(slog.DiscardHandler), Changed: func(id string) {
+	r.Accounts, err = account.New(account.Config{Effect: station.EffectOf, Store: r.Store, Clock: r.Now, Log: slog.New(slog.DiscardHandler), Changed: func(id string) {
 		if r.Floor != nil {
 			r.Floor.Changed(id)
 		}
