@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -117,6 +118,9 @@ func (c *checker) collect() {
 		c.unique(c.taskLists, fmt.Sprintf("account.taskLists[%d].code", i), "Task list code", l.Code, account)
 	}
 	for i := range m.SKUs {
+		if at := m.SKUs[i].InstructionsURL; at != nil && !isWebAddress(*at) {
+			c.problem(fmt.Sprintf("account.skus[%d].instructionsUrl", i), "must be an address that begins with http:// or https://; it is %q", shorten(*at))
+		}
 		c.unique(skus, fmt.Sprintf("account.skus[%d].code", i), "SKU code", m.SKUs[i].Code, account)
 	}
 	for i := range m.Plants {
@@ -142,6 +146,12 @@ func (c *checker) collect() {
 
 // zone notes a plant's time zone. known holds what was found out about each name: the sentence for a wrong
 // one, which suggests the nearest, takes about a millisecond, so that not many more are made than are shown.
+// isWebAddress reports whether a text is an address that pages may lead to: a browser runs what others name.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
 func (c *checker) zone(path, name string, known map[string]error) {
 	err, seen := known[name]
 	if !seen {
