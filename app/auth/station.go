@@ -1,0 +1,58 @@
+package auth
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// AuthorizeAt checks in a transaction, by authorize, that a caller may act at a station: an operator at the stations that its
+// tablet is bound to, a supervisor and above at every one (decisions.md section 4). Errors: as authorize's, and Forbidden.
+func AuthorizeAt(authorize func(*kv.Tx, Principal, Role) error, tx *kv.Tx, p Principal, need Role, stationCode string) error {
+	if err := authorize(tx, p, need); err != nil || need.AtLeast(Supervisor) || slices.Contains(p.StationCodes, stationCode) {
+		return err
+	}
+	err := authorize(tx, p, Supervisor)
+	if errdefs.KindOf(err) == errdefs.Forbidden {
+		return errdefs.New(errdefs.Forbidden, "an operator acts on the stations that its tablet is bound to, and on no other")
+	}
+	return err
+}
+
+// short cuts a hostile value.
+func short(s string) string {
+	if r := []rune(s); len(r) > 64 {
+		return string(r[:64]) + "…"
+	}
+	return s
+}
+
+// The lengths of initials, in code points (http-api.md section 2.3, Station).
+const (
+	minInitials = 3
+	maxInitials = 8
+)
+
+// Initials returns the initials of a person as they are kept: letters and digits of any script, without the blanks around
+// them. Without any it returns "" where they may be left out. Errors: Invalid (initials).
+func Initials(text string, required bool) (string, error) {
+	trimmed := strings.TrimSpace(text)
+	length, fit := 0, true
+	for i, r := range trimmed {
+		// A mark belongs to the letter before it: scripts such as Hindi and Thai write vowels so.
+		fit = fit && (unicode.IsLetter(r) || unicode.IsDigit(r) || i > 0 && unicode.IsMark(r))
+		length++
+	}
+	switch {
+	case text == "" && !required:
+		return "", nil
+	case text == "":
+		return "", errdefs.InvalidField("initials", "must be given: %d to %d letters or digits", minInitials, maxInitials)
+	case !fit || length < minInitials || length > maxInitials:
+		return "", errdefs.InvalidField("initials", "must be %d to %d letters or digits; it is %q", minInitials, maxInitials, short(text))
+	}
+	return trimmed, nil
+}
