@@ -29,6 +29,10 @@ const (
 type Detail struct {
 	Field string `json:"field"` // dotted path from the root of what was sent, e.g. "account.plants[2].code"
 	Issue string `json:"issue"` // a sentence with the limit in it
+
+	// Given names other fields that the problem follows from, with commas between. Where one of them is wrong, nothing is
+	// known of this one.
+	Given string `json:"-"`
 }
 
 // Error is a failure with a sentence that is safe to show.

@@ -49,3 +49,23 @@ func plainNumber(n json.Number) json.Number {
 	}
 	return json.Number(strconv.FormatInt(r.Num().Int64(), 10))
 }
+
+// Blank puts null in the place of the values in v whose dotted paths are given, and returns v. It changes v.
+func Blank(v any, paths map[string]bool) any { return blank(v, "", paths) }
+
+func blank(v any, path string, paths map[string]bool) any {
+	if paths[path] {
+		return nil
+	}
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = blank(v[i], path+"["+strconv.Itoa(i)+"]", paths)
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = blank(v[name], AppendKey(path, name), paths)
+		}
+	}
+	return v
+}

@@ -46,3 +46,29 @@ func TestFill(t *testing.T) {
 		}
 	}
 }
+
+func TestBlank(t *testing.T) {
+	for _, tt := range []struct {
+		paths []string
+		want  string
+	}{
+		{nil, `{"a":{"b":[1,{"c":2},3]},"x.y":4}`},
+		{[]string{"a.b[1].c", "a.none", `["x.y"]`, "a.b[7]"}, `{"a":{"b":[1,{"c":null},3]},"x.y":null}`},
+		{[]string{"a.b[0]", "a.b[1]"}, `{"a":{"b":[null,null,3]},"x.y":4}`},
+		{[]string{"a"}, `{"a":null,"x.y":4}`},
+		{[]string{""}, `null`},
+	} {
+		v, err := Decode([]byte(`{"a":{"b":[1,{"c":2},3]},"x.y":4}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths := map[string]bool{}
+		for _, p := range tt.paths {
+			paths[p] = true
+		}
+		got, err := json.Marshal(Blank(v, paths))
+		if err != nil || string(got) != tt.want {
+			t.Errorf("without %q: %s, %v", tt.paths, got, err)
+		}
+	}
+}
