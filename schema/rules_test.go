@@ -61,7 +61,7 @@ var (
 	someItems   = func(fields string) rule { return r(fields, ``, `[] null {} [1]`) }
 	roles       = r("role", `"admin" "member" "supervisor" "operator" "readonly"`, `"owner" null`)
 	moments     = func(fields string) rule { return r(fields, `"2027-01-01T00:00:00Z"`, `"2027-01-01" null 1`) }
-	initials    = rule{"initials", []string{long(3), long(8)}, []string{long(2), long(9), `""`, `1`, `null`}}
+	initials    = rule{"initials", []string{long(3), long(8), `" ABCDEFGH "`}, []string{long(2), `""`, `1`, `null`}} // package auth judges what is in them
 	remark      = rule{"note", []string{`""`, long(1000)}, []string{long(1001), `1`, `null`}}
 	quantities  = func(fields string) rule { return r(fields, `null 0.001 1000000000`, `0 -1 1000000001 1e300 "1"`) }
 	upTo        = func(n int, fields string) rule {
@@ -184,7 +184,7 @@ var rules = map[string][]rule{
 	"correction-create CorrectedShiftPattern": {{"code", []string{`""`, long(64)}, []string{long(65), `1`, `null`}}, someItems("shifts")},
 	"correction-create CorrectedShift": {text("name"), r("startHour", `0 14.5 23.999`, `-0.001 24 "6" null`), r("duration", `0.001 24 24.0`, `0 24.001 "8" null`),
 		r("weekDay", `"1" "7"`, `"0" "8" "12" "" 1 null "1\n"`)},
-	"station-operator": {{"initials", []string{long(3), long(8), `null`}, []string{long(2), long(9), `""`, `1`}}},
+	"station-operator": {{"initials", []string{long(3), long(8), `null`}, []string{long(2), `""`, `1`}}},
 	"station-alert": {{"message", []string{`"x"`, long(280), `null`}, []string{`""`, long(281), `1`}},
 		r("expiresAt", `null "2027-01-01T00:00:00Z"`, `"2027-01-01" 1`)},
 	"signal-batch": {r("signals", `[{}] [{"rssi":1},{}]`, `[] null {} "A" [1]`)},

@@ -53,7 +53,8 @@ func (r deviceRecord) live(at place) *liveDevice {
 	}}
 }
 
-func (in DeviceInput) check() error {
+// Check says what is wrong with what is asked for, whoever asks: Invalid (name, stationCodes[n]).
+func (in DeviceInput) Check() error {
 	var details []errdefs.Detail
 	if !isDeviceName(in.Name) {
 		details = append(details, errdefs.Detail{Field: "name", Issue: "must be 1 to 64 letters, digits, hyphens and underscores"})
@@ -94,7 +95,7 @@ func stationIssues(codes []string) (details []errdefs.Detail) {
 // AddDevice adds a device and gives its token, which is shown nowhere else. Admins only. Errors: Invalid (name,
 // stationCodes[n]), Forbidden, Conflict for a name that another device has and on an archived account.
 func (s *Service) AddDevice(p Principal, in DeviceInput) (device Device, token string, err error) {
-	if err := in.check(); err != nil {
+	if err := in.Check(); err != nil {
 		return Device{}, "", err
 	}
 	token, made := newToken(prefixDevice)

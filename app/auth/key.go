@@ -61,6 +61,9 @@ func (s *Service) reserveKey(accountID, email string, role Role) (done func(), e
 	}, nil
 }
 
+// CheckKey says what is wrong with what is asked for, whoever asks: Invalid (name, role, expiresAt).
+func (s *Service) CheckKey(in KeyInput) error { return in.check(s.clock()) }
+
 func (in KeyInput) check(now time.Time) error {
 	var details []errdefs.Detail
 	if issue := nameIssue(in.Name); issue != "" {

@@ -42,7 +42,11 @@ type TabletLink struct {
 
 const maxTabletStations = 1000
 
-func (in TabletInput) check() error {
+// Check says what is wrong with what is asked for, whoever asks: Invalid (name, role, stationCodes[n]).
+func (in TabletInput) Check() error {
+	if in.Role == "" {
+		in.Role = Operator
+	}
 	var details []errdefs.Detail
 	if strings.TrimSpace(in.Name) == "" {
 		details = append(details, errdefs.Detail{Field: "name", Issue: "must not be empty"})
@@ -77,7 +81,7 @@ func (s *Service) PairTablet(p Principal, in TabletInput) (TabletLink, error) {
 	if in.Role == "" {
 		in.Role = Operator
 	}
-	if err := in.check(); err != nil {
+	if err := in.Check(); err != nil {
 		return TabletLink{}, err
 	}
 	token, made := newToken(prefixLink)

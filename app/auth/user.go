@@ -49,6 +49,12 @@ func addUser(tx *kv.Tx, accountID, email string, role Role, actor audit.Actor) (
 	return User{Email: email, Role: role, CreatedAt: record.CreatedAt}, err
 }
 
+// CheckUser says what is wrong with an address and a role: Invalid (email, role).
+func CheckUser(email string, role Role) error {
+	_, err := checkUser(email, role)
+	return err
+}
+
 func checkUser(email string, role Role) (string, error) {
 	email, wrongEmail := ParseEmail(email)
 	_, wrongRole := ParseRole(string(role))

@@ -23,7 +23,7 @@ func check(plans []*station.Plan, codes []string, p *account.Patch) (problems []
 			problem(field, "must not be there twice")
 		}
 		seen[code] = true
-		if !slices.ContainsFunc(plans, func(p *station.Plan) bool { return p.Of(code) != nil }) {
+		if len(plans) > 0 && !slices.ContainsFunc(plans, func(p *station.Plan) bool { return p.Of(code) != nil }) {
 			problem(field, "names the station %q, which the account did not have then", shorten(code))
 		}
 	}

@@ -122,6 +122,12 @@ func (s *Service) List(accountID string, limit, skip int) ([]Correction, int, er
 	return list, len(all), nil
 }
 
+// Check says what is wrong with a correction. Errors: Invalid, Conflict, the store's.
+func (s *Service) Check(p auth.Principal, in Input) error {
+	_, _, err := s.checked(p, in)
+	return err
+}
+
 // Make makes a correction, for admins: from then on the stations are computed again from its start, as other work leaves
 // time. A request that came before with its key gives the correction that was made then. Errors: Invalid, Forbidden, Conflict
 // on an archived account, or as Floor.Once's.
@@ -268,10 +274,8 @@ func (s *Service) checked(p auth.Principal, in Input) (c station.Correction, t *
 	if t, err = s.cfg.Floor.Timeline(p.AccountID); err != nil {
 		return c, nil, err
 	}
-	var problems []errdefs.Detail
-	problem := func(field, format string, args ...any) {
-		problems = append(problems, errdefs.Detail{Field: field, Issue: fmt.Sprintf(format, args...)})
-	}
+	var problems errdefs.Problems
+	problem := problems.Add
 	c = station.Correction{Author: author(p), Note: in.Note, StationCodes: slices.Clone(in.StationCodes), From: in.From.UnixMilli(), To: in.To.UnixMilli()}
 	now := s.cfg.Clock().UnixMilli()
 	switch {
@@ -288,20 +292,21 @@ func (s *Service) checked(p auth.Principal, in Input) (c station.Correction, t *
 	case c.To > now:
 		problem("to", "must not lie in the future: for what is to come, change the manifest")
 	}
+	timed := len(problems) == 0
 	if n := len(in.StationCodes); n > maxStations {
 		problem("stationCodes", "must have %d items or fewer; it has %d", maxStations, n)
 	}
 	if n := len(t.Corrections()); n >= station.MaxCorrections {
 		return c, nil, errdefs.New(errdefs.Conflict, "there are %d corrections, which is all that an account may have", n)
 	}
-	if err := errdefs.InvalidDetails("the correction", problems); err != nil {
-		return c, nil, err
+	var plans []*station.Plan
+	if timed { // else nobody knows what held then
+		if plans, err = t.Plans(c.From, c.To, maxRevisions); err != nil {
+			return c, nil, err
+		}
 	}
-	plans, err := t.Plans(c.From, c.To, maxRevisions)
-	if err != nil {
-		return c, nil, err
-	}
-	if err := errdefs.InvalidDetails("the correction", errdefs.Cap(check(plans, c.StationCodes, station.PatchOf(in.Changes)))); err != nil {
+	problems.Merge(check(plans, c.StationCodes, station.PatchOf(in.Changes)))
+	if err := errdefs.InvalidDetails("the correction", errdefs.Cap(problems)); err != nil {
 		return c, nil, err
 	}
 	c.Changes, err = json.Marshal(in.Changes)

@@ -182,7 +182,7 @@ func (c *call) newAccount(name schema.Name) (*newAccount, error) {
 	if err != nil {
 		return nil, invalidJSON(err)
 	}
-	if err := check(name, v); err != nil {
+	if err := violations(name, v).Err("the body"); err != nil {
 		return nil, err
 	}
 	var in newAccount

@@ -61,7 +61,7 @@ func postStationAlert(c *call) (reply, error) {
 		Message   *string    `json:"message"`
 		ExpiresAt *time.Time `json:"expiresAt"`
 	}
-	if err := c.decode(schema.StationAlert, false, &in); err != nil {
+	if err := c.decode(schema.StationAlert, false, &in, func() error { return station.CheckAlert(in.Message, in.ExpiresAt) }); err != nil {
 		return reply{}, err
 	}
 	return c.putUp(c.api.cfg.Board.SetAlert(c.p, c.params.ByName("stationCode"), in.Message, in.ExpiresAt))

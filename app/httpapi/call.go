@@ -34,10 +34,11 @@ type call struct {
 	r      *http.Request
 	route  *route
 	params httprouter.Params
-	p      auth.Principal // zero on routes that need no credential
-	key    string         // the API key that came with the request, "" with a session
-	sent   []byte         // the body of a write of the floor, once it was read
-	other  bool           // it is meant for somebody else than who asks
+	p      auth.Principal   // zero on routes that need no credential
+	asked  errdefs.Problems // with the query, so far
+	key    string           // the API key that came with the request, "" with a session
+	sent   []byte           // the body of a write of the floor, once it was read
+	other  bool             // it is meant for somebody else than who asks
 
 	releases []func() // given back when the handler has returned
 }
@@ -203,29 +204,86 @@ func invalidJSON(err error) error {
 	return out
 }
 
-// decode reads the body, checks it against a schema and fills into; an absent optional body fills nothing.
-func (c *call) decode(name schema.Name, optional bool, into any) error {
-	v, absent, err := c.tree(optional)
-	if err != nil || absent {
+// decode reads the body, checks it against a schema and fills into; an absent optional body fills nothing. What is wrong
+// with the body's shape, with the query, and by meanings with what could be read of the body, is one error.
+func (c *call) decode(name schema.Name, optional bool, into any, meanings ...func() error) error {
+	problems, err := c.fill(name, optional, into)
+	if err != nil {
 		return err
 	}
-	if err := check(name, v); err != nil {
-		return err
+	for _, check := range meanings {
+		var later errdefs.Problems
+		if err := later.Take(check()); err != nil && len(problems) == 0 {
+			return err
+		}
+		problems.Merge(later)
 	}
-	if err := strictjson.Fill(v, into); err != nil {
-		return fmt.Errorf("decode %s: %w", name, err)
-	}
-	return nil
+	return c.invalid(problems)
 }
 
-// check holds a body against its schema.
-func check(name schema.Name, v any) error {
-	var problems []errdefs.Detail
-	for _, violation := range schema.Validate(name, v) {
-		problems = append(problems, errdefs.Detail{Field: violation.Path, Issue: violation.Issue})
+// fill is decode without what things mean: it returns the problems with the query and the body's shape. into then has all
+// else.
+func (c *call) fill(name schema.Name, optional bool, into any) (errdefs.Problems, error) {
+	v, problems, err := c.shape(name, optional)
+	if err != nil || v == nil {
+		return problems, err
 	}
-	return errdefs.InvalidDetails("the body", problems)
+	if err := strictjson.Fill(v, into); err != nil && len(problems) == 0 {
+		return nil, fmt.Errorf("decode %s: %w", name, err)
+	}
+	return problems, nil
 }
+
+// shape reads the body and holds it against its schema. It returns the body, nil for an absent optional one, with null in
+// the place of what is wrong in it, and the problems with it and with the query.
+func (c *call) shape(name schema.Name, optional bool) (any, errdefs.Problems, error) {
+	problems := slices.Clone(c.asked)
+	v, absent, err := c.tree(optional)
+	if err != nil {
+		if len(problems) == 0 || problems.Take(err) != nil {
+			return nil, nil, err
+		}
+		return nil, nil, c.invalid(problems)
+	}
+	if absent {
+		return nil, problems, nil
+	}
+	if found := violations(name, v); len(found) > 0 {
+		wrong := map[string]bool{}
+		for _, d := range found {
+			wrong[d.Field] = true
+		}
+		v, problems = strictjson.Blank(v, wrong), append(problems, found...)
+	}
+	return v, problems, nil
+}
+
+// violations returns what is wrong with the shape of a body.
+func violations(name schema.Name, v any) (problems errdefs.Problems) {
+	for _, violation := range schema.Validate(name, v) {
+		problems.Add(violation.Path, "%s", violation.Issue)
+	}
+	return problems
+}
+
+// invalid returns the problems with a request as one error; nil when there are none.
+func (c *call) invalid(problems errdefs.Problems) error {
+	what := "the body"
+	switch len(c.asked) {
+	case 0:
+	case len(problems):
+		what = "the query"
+	default:
+		what = "the request"
+	}
+	return problems.Err(what)
+}
+
+// note collects an error of a query parameter, so that all of them are reported at once; it returns any other error.
+func (c *call) note(err error) error { return c.asked.Take(err) }
+
+// unclear returns what note has collected.
+func (c *call) unclear() error { return c.asked.Err("the query") }
 
 // checkQuery checks the parameters of an unsafe request: a mistyped one must not write.
 func (c *call) checkQuery() error {
@@ -236,7 +294,7 @@ func (c *call) checkQuery() error {
 	if err != nil {
 		return errdefs.New(errdefs.Invalid, "the query cannot be read; it must have the form name=value&name=value, with %%-encoded values")
 	}
-	var problems []errdefs.Detail
+	var problems errdefs.Problems
 	for name, values := range query {
 		if len(values) > 1 {
 			problems = append(problems, errdefs.Detail{Field: shorten(name), Issue: "must be there once"})
@@ -249,8 +307,18 @@ func (c *call) checkQuery() error {
 			problems = append(problems, errdefs.Detail{Field: shorten(name), Issue: issue})
 		}
 	}
+	for name, read := range map[string]func() (bool, error){"dryrun": func() (bool, error) { return c.truth("dryrun") }, "endrunning": c.endRunning, "keepthis": func() (bool, error) { return c.truth("keepthis") }} {
+		if _, err := read(); slices.Contains(c.route.query, name) {
+			var wrong errdefs.Problems
+			_ = wrong.Take(err) // it is Invalid
+			problems.Merge(wrong)
+		}
+	}
 	slices.SortFunc(problems, func(a, b errdefs.Detail) int { return strings.Compare(a.Field, b.Field) })
-	return errdefs.InvalidDetails("the query", problems)
+	if c.asked = problems; c.route.body {
+		return nil // decode tells of it together with the body
+	}
+	return c.unclear()
 }
 
 func shorten(s string) string {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"opsmon/app/correction"
+	"opsmon/app/errdefs"
 	"opsmon/schema"
 )
 
@@ -48,18 +49,14 @@ func (c *call) dryRun() (bool, error) {
 
 // postCorrection answers POST /correction (monitoring.md section 8).
 func postCorrection(c *call) (reply, error) {
+	in, err := c.correction()
+	if err != nil {
+		return reply{}, err
+	}
 	dry, err := c.dryRun()
 	if err != nil {
 		return reply{}, err
 	}
-	body, _, err := c.tree(false)
-	if err != nil {
-		return reply{}, err
-	}
-	if err := check(schema.CorrectionCreate, body); err != nil {
-		return reply{}, err
-	}
-	in := correctionInput(body)
 	request, err := c.named()
 	if err != nil {
 		return reply{}, err
@@ -71,6 +68,21 @@ func postCorrection(c *call) (reply, error) {
 		return lookedAt(c.api.cfg.Corrections.Rehearse(c.r.Context(), c.p, in))
 	}
 	return c.made(c.api.cfg.Corrections.Make(c.p, request, in))
+}
+
+// correction reads the body of a correction, and reports all that is wrong with it.
+func (c *call) correction() (in correction.Input, err error) {
+	body, problems, err := c.shape(schema.CorrectionCreate, false)
+	if err != nil {
+		return in, err
+	}
+	in = correctionInput(body)
+	if len(problems) > 0 {
+		var later errdefs.Problems
+		_ = later.Take(c.api.cfg.Corrections.Check(c.p, in)) // what else refuses it can be told when it is right
+		problems.Merge(later)
+	}
+	return in, c.invalid(problems)
 }
 
 // correctionInput reads a body that the schema has passed. Its changes stay as they are, so that null is told from what

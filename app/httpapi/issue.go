@@ -93,20 +93,14 @@ func truth(field, text string) (bool, error) {
 // say does what a request about the issue of the path asks for.
 func say[T any](c *call, name schema.Name, optional bool, do func(*floor.Work, auth.Principal, *issue.Target, T) (*issue.View, error)) (reply, error) {
 	var in T
-	if err := c.decode(name, optional, &in); err != nil {
-		return reply{}, err
-	}
 	target := c.api.cfg.Issues.Find(c.p.AccountID, c.params.ByName("issueId"))
-	return c.once(func(w *floor.Work) (any, error) { return do(w, c.p, target, in) })
+	return c.act(name, optional, &in, func(w *floor.Work) (any, error) { return do(w, c.p, target, in) })
 }
 
 // postIssue answers POST /issue: manual downtime begins, ends or is recorded.
 func postIssue(c *call) (reply, error) {
 	var in issue.CreateInput
-	if err := c.decode(schema.IssueCreate, false, &in); err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) { return c.api.cfg.Issues.Manual(w, c.p, in) })
+	return c.act(schema.IssueCreate, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Issues.Manual(w, c.p, in) })
 }
 
 // acknowledgeIssue answers POST /issue/{id}/acknowledge.

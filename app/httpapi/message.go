@@ -45,14 +45,10 @@ func postMessage(c *call) (reply, error) {
 		message.Input
 		At string `json:"at"`
 	}
-	err := c.decode(schema.MessageCreate, false, &in)
-	if err == nil {
-		in.Input.At, err = momentOf(in.At)
-	}
-	if err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) { return c.api.cfg.Messages.Post(w, c.p, in.Input) })
+	return c.act(schema.MessageCreate, false, &in, func(w *floor.Work) (any, error) {
+		in.Input.At = momentOf(in.At)
+		return c.api.cfg.Messages.Post(w, c.p, in.Input)
+	})
 }
 
 // messageDone answers POST /message/{messageId}/done.
@@ -61,14 +57,8 @@ func messageDone(c *call) (reply, error) {
 		message.Settled
 		At string `json:"at"`
 	}
-	err := c.decode(schema.MessageDone, false, &in)
-	if err == nil {
-		in.Settled.At, err = momentOf(in.At)
-	}
-	if err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) {
+	return c.act(schema.MessageDone, false, &in, func(w *floor.Work) (any, error) {
+		in.Settled.At = momentOf(in.At)
 		return c.api.cfg.Messages.Done(w, c.p, c.params.ByName("messageId"), in.Settled)
 	})
 }

@@ -100,9 +100,9 @@ func TestMessages(t *testing.T) {
 		}
 		got.want(t, tt.status)
 	}
-	s.do(ask{method: "POST", path: "/message", body: `{"stationCode":"PACK-9","text":"x","initials":"ANN"}`, key: s.roleKey(auth.Operator)}).wantDetail(t, "stationCode", "none of this code")
+	s.do(ask{method: "POST", path: "/message", body: `{"stationCode":"PACK-9","text":"x","initials":"ANN"}`, key: s.roleKey(auth.Supervisor)}).wantDetail(t, "stationCode", "none of this code")
 	for _, id := range []string{"nothing", "PACK-1.1.1", "%2F"} {
-		s.do(ask{method: "POST", path: "/message/" + id + "/done", body: `{"initials":"ANN"}`, key: s.roleKey(auth.Operator)}).want(t, 404)
+		s.do(ask{method: "POST", path: "/message/" + id + "/done", body: `{"initials":"ANN"}`, key: s.roleKey(auth.Supervisor)}).want(t, 404)
 	}
 	if ids := list(""); len(ids) != 2 {
 		t.Errorf("what was refused is kept: %v", ids)
@@ -124,7 +124,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 // Messages are kept for 31 days, and of a station the newest 200.
 func TestMessagesAreBounded(t *testing.T) {
 	s := newServer(t, options{})
-	key := s.roleKey(auth.Operator)
+	key := s.roleKey(auth.Supervisor)
 	left := func() int {
 		return len(s.do(ask{method: "GET", path: "/message?limit=1000", key: key}).want(t, 200).at("results").([]any))
 	}

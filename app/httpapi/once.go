@@ -10,6 +10,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/floor"
+	"opsmon/schema"
 )
 
 // idempotencyHeader names a write, so that a client that did not get its answer can send it again (monitoring.md section 4).
@@ -22,6 +23,25 @@ func (c *call) writable() error {
 		return err
 	}
 	return snap.Account.Writable()
+}
+
+// act does a write of the floor that has a body, which is filled into in. Where something is wrong with it, the write is only
+// tried, and what that finds is reported too.
+func (c *call) act(name schema.Name, optional bool, in any, fn func(w *floor.Work) (result any, err error)) (reply, error) {
+	problems, err := c.fill(name, optional, in)
+	if err != nil {
+		return reply{}, err
+	}
+	if len(problems) == 0 {
+		return c.onceOrDry(fn)
+	}
+	var later errdefs.Problems
+	_ = later.Take(c.api.cfg.Floor.Try(c.p.AccountID, func(w *floor.Work) error { // what else refuses it can be told when it is right
+		_, err := fn(w)
+		return err
+	}))
+	problems.Merge(later)
+	return reply{}, c.invalid(problems)
 }
 
 // onceOrDry is once; with dryrun=true all is checked and answered as it would be, and nothing is stored, the idempotency key

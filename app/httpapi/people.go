@@ -17,27 +17,22 @@ type keyInput struct {
 	ExpiresAt string    `json:"expiresAt"`
 }
 
-func (k keyInput) input() (auth.KeyInput, error) {
+// input reads expiresAt, whose form the schema has judged.
+func (k keyInput) input() auth.KeyInput {
 	in := auth.KeyInput{Name: k.Name, Role: k.Role}
-	if k.ExpiresAt == "" {
-		return in, nil
+	if at, err := readTime("expiresAt", k.ExpiresAt); err == nil {
+		in.ExpiresAt = &at
 	}
-	at, err := readTime("expiresAt", k.ExpiresAt)
-	in.ExpiresAt = &at
-	return in, err
+	return in
 }
 
 // postKey answers POST /key (http-api.md section 4, row 7; decisions.md section 5).
 func postKey(c *call) (reply, error) {
 	var in keyInput
-	if err := c.decode(schema.KeyCreate, true, &in); err != nil {
+	if err := c.decode(schema.KeyCreate, true, &in, func() error { return c.api.cfg.Auth.CheckKey(in.input()) }); err != nil {
 		return reply{}, err
 	}
-	input, err := in.input()
-	if err != nil {
-		return reply{}, err
-	}
-	key, raw, err := c.api.cfg.Auth.CreateKey(c.p, input)
+	key, raw, err := c.api.cfg.Auth.CreateKey(c.p, in.input())
 	if err != nil {
 		return reply{}, err
 	}
@@ -84,7 +79,7 @@ func postUser(c *call) (reply, error) {
 		Email string    `json:"email"`
 		Role  auth.Role `json:"role"`
 	}
-	if err := c.decode(schema.UserCreate, false, &in); err != nil {
+	if err := c.decode(schema.UserCreate, false, &in, func() error { return auth.CheckUser(in.Email, in.Role) }); err != nil {
 		return reply{}, err
 	}
 	user, err := c.api.cfg.Auth.AddUser(c.p, in.Email, in.Role)
@@ -127,7 +122,7 @@ func putUser(c *call) (reply, error) {
 	var in struct {
 		Role auth.Role `json:"role"`
 	}
-	if err := c.decode(schema.UserUpdate, false, &in); err != nil {
+	if err := c.decode(schema.UserUpdate, false, &in, func() error { return auth.CheckUser(email, in.Role) }); err != nil {
 		return reply{}, err
 	}
 	user, err := c.api.cfg.Auth.SetRole(c.p, email, in.Role)
@@ -165,13 +160,15 @@ func postTablet(c *call) (reply, error) {
 		Role         auth.Role `json:"role"`
 		StationCodes []string  `json:"stationCodes"`
 	}
-	if err := c.decode(schema.TabletCreate, false, &in); err != nil {
+	input := func() auth.TabletInput {
+		return auth.TabletInput{Name: in.Name, Role: in.Role, StationCodes: in.StationCodes}
+	}
+	if err := c.decode(schema.TabletCreate, false, &in, func() error { return input().Check() }, func() error {
+		return c.api.cfg.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes)
+	}); err != nil {
 		return reply{}, err
 	}
-	if err := c.api.cfg.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes); err != nil {
-		return reply{}, err
-	}
-	link, err := c.api.cfg.Auth.PairTablet(c.p, auth.TabletInput{Name: in.Name, Role: in.Role, StationCodes: in.StationCodes})
+	link, err := c.api.cfg.Auth.PairTablet(c.p, input())
 	if err != nil {
 		return reply{}, err
 	}

@@ -22,19 +22,13 @@ func getProduction(c *call) (reply, error) {
 // postProduction answers POST /production (monitoring.md section 4).
 func postProduction(c *call) (reply, error) {
 	var in schedule.EntryInput
-	if err := c.decode(schema.ProductionCreate, false, &in); err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Enter(w, c.p, in) })
+	return c.act(schema.ProductionCreate, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Enter(w, c.p, in) })
 }
 
 // undoProduction answers POST /production/{entryId}/undo: by a counter-entry.
 func undoProduction(c *call) (reply, error) {
 	var in schedule.UndoInput
-	if err := c.decode(schema.ProductionUndo, false, &in); err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) {
+	return c.act(schema.ProductionUndo, false, &in, func(w *floor.Work) (any, error) {
 		return c.api.cfg.Schedules.Undo(w, c.p, c.params.ByName("entryId"), in)
 	})
 }

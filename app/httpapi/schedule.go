@@ -76,10 +76,7 @@ func getSchedule(c *call) (reply, error) {
 // postSchedule answers POST /schedule: without an id it makes a schedule, with one it changes it.
 func postSchedule(c *call) (reply, error) {
 	var in schedule.Input
-	if err := c.decode(schema.ScheduleWrite, false, &in); err != nil {
-		return reply{}, err
-	}
-	return c.onceOrDry(func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Write(w, c.p, in) })
+	return c.act(schema.ScheduleWrite, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Write(w, c.p, in) })
 }
 
 // deleteSchedule answers DELETE /schedule/{scheduleId}.
@@ -97,14 +94,8 @@ func (c *call) endRunning() (bool, error) {
 // startSchedule answers POST /schedule/{scheduleId}/start.
 func startSchedule(c *call) (reply, error) {
 	var in schedule.StartInput
-	if err := c.decode(schema.ScheduleStart, true, &in); err != nil {
-		return reply{}, err
-	}
-	var err error
-	if in.EndRunning, err = c.endRunning(); err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) {
+	in.EndRunning, _ = c.endRunning() // checkQuery has seen that it can be read
+	return c.act(schema.ScheduleStart, true, &in, func(w *floor.Work) (any, error) {
 		return c.api.cfg.Schedules.Start(w, c.p, c.params.ByName("scheduleId"), in)
 	})
 }
@@ -112,10 +103,7 @@ func startSchedule(c *call) (reply, error) {
 // endSchedule answers POST /schedule/{scheduleId}/end.
 func endSchedule(c *call) (reply, error) {
 	var in schedule.EndInput
-	if err := c.decode(schema.ScheduleEnd, true, &in); err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) {
+	return c.act(schema.ScheduleEnd, true, &in, func(w *floor.Work) (any, error) {
 		return c.api.cfg.Schedules.End(w, c.p, c.params.ByName("scheduleId"), in)
 	})
 }
@@ -123,10 +111,7 @@ func endSchedule(c *call) (reply, error) {
 // moveSchedule answers POST /schedule/{scheduleId}/move.
 func moveSchedule(c *call) (reply, error) {
 	var in schedule.MoveInput
-	if err := c.decode(schema.ScheduleMove, false, &in); err != nil {
-		return reply{}, err
-	}
-	return c.onceOrDry(func(w *floor.Work) (any, error) {
+	return c.act(schema.ScheduleMove, false, &in, func(w *floor.Work) (any, error) {
 		return c.api.cfg.Schedules.Move(w, c.p, c.params.ByName("scheduleId"), in)
 	})
 }
@@ -134,12 +119,6 @@ func moveSchedule(c *call) (reply, error) {
 // postQuickSchedule answers POST /quick-schedule.
 func postQuickSchedule(c *call) (reply, error) {
 	var in schedule.QuickInput
-	if err := c.decode(schema.ScheduleQuick, false, &in); err != nil {
-		return reply{}, err
-	}
-	var err error
-	if in.EndRunning, err = c.endRunning(); err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Quick(w, c.p, in) })
+	in.EndRunning, _ = c.endRunning() // checkQuery has seen that it can be read
+	return c.act(schema.ScheduleQuick, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Quick(w, c.p, in) })
 }

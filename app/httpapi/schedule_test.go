@@ -84,7 +84,7 @@ const quickly = `{"stationCode":"PACK-1","skuCode":"B2","initials":"abc"}`
 // A tablet whose answer was lost sends its request again, and gets the same answer; nothing is done twice.
 func TestIdempotency(t *testing.T) {
 	s := newServer(t, options{})
-	key := s.roleKey(auth.Operator)
+	key := s.roleKey(auth.Supervisor)
 	send := func(idempotency, path, body string) *answer {
 		t.Helper()
 		return s.do(ask{method: "POST", path: path, body: body, key: key, header: map[string]string{"Idempotency-Key": idempotency}})
@@ -136,14 +136,14 @@ func TestIdempotency(t *testing.T) {
 // What was refused, and came with a key, is listed for a supervisor until it is accepted.
 func TestRefusedWrites(t *testing.T) {
 	s := newServer(t, options{})
-	operator, supervisor := s.roleKey(auth.Operator), s.roleKey(auth.Supervisor)
+	operator, supervisor := s.roleKey(auth.Supervisor), s.roleKey(auth.Supervisor)
 	running := s.running()
 	other := s.planned()
 	start := ask{method: "POST", path: "/schedule/" + other.ID + "/start", body: `{"initials":"abc"}`, key: operator, header: map[string]string{"Idempotency-Key": "k1"}}
 	s.do(start).want(t, 409)
 	s.do(start).want(t, 409)
 	s.do(ask{method: "POST", path: "/production", body: `{"stationCode":"PACK-1","good":-1,"initials":"abc"}`, key: operator, header: map[string]string{"Idempotency-Key": "k2"}}).want(t, 400)
-	s.do(ask{method: "POST", path: "/schedule", body: `{}`, key: operator, header: map[string]string{"Idempotency-Key": "k3"}}).want(t, 403)
+	s.do(ask{method: "POST", path: "/schedule", body: `{}`, key: s.roleKey(auth.Operator), header: map[string]string{"Idempotency-Key": "k3"}}).want(t, 403)
 	s.do(ask{method: "POST", path: "/production", body: `{}`, key: operator}).want(t, 400)                                                                     // without a key: the sender knows
 	s.do(ask{method: "POST", path: "/production", body: `{}`, key: s.roleKey(auth.Readonly), header: map[string]string{"Idempotency-Key": "k4"}}).want(t, 403) // nobody who works on the floor
 	s.do(ask{method: "POST", path: "/production", body: `{}`, key: "opk_none", header: map[string]string{"Idempotency-Key": "k5"}}).want(t, 401)
@@ -160,10 +160,10 @@ func TestRefusedWrites(t *testing.T) {
 	}
 	list := s.do(ask{path: "/refused?limit=1&skip=2", key: supervisor}).want(t, 200)
 	if list.at("results", "0", "times") != 2.0 || list.at("results", "0", "status") != 409.0 || list.text("results", "0", "body") != start.body ||
-		list.text("results", "0", "by") != mailOf(auth.Operator) || !strings.Contains(list.text("results", "0", "errorMessage"), running.ID) {
+		list.text("results", "0", "by") != mailOf(auth.Supervisor) || !strings.Contains(list.text("results", "0", "errorMessage"), running.ID) {
 		t.Errorf("shown is %s", list.body)
 	}
-	s.do(ask{path: "/refused", key: operator}).want(t, 403)
+	s.do(ask{path: "/refused", key: s.roleKey(auth.Operator)}).want(t, 403)
 	s.do(ask{method: "POST", path: "/schedule/" + running.ID + "/end", key: operator}).want(t, 200)
 	s.do(start).want(t, 200)
 	if got := keys(); got != "k3 k2 " {
@@ -174,12 +174,12 @@ func TestRefusedWrites(t *testing.T) {
 // What is meant for somebody else than who asks is not done, whatever it is, and not kept either.
 func TestWhatIsMeantForSomebodyElse(t *testing.T) {
 	s := newServer(t, options{})
-	operator, member, reader := s.session("acme", mailOf(auth.Operator)), s.session("acme", mailOf(auth.Member)), s.session("acme", mailOf(auth.Readonly))
+	operator, member, reader := s.session("acme", mailOf(auth.Supervisor)), s.session("acme", mailOf(auth.Member)), s.session("acme", mailOf(auth.Readonly))
 	s.running()
 	meant := func(whom string) ask {
 		return ask{method: "POST", path: "/production", body: `{"stationCode":"PACK-1","good":5,"initials":"abc"}`, session: member, header: map[string]string{"Idempotency-Key": "k1", "X-For": whom}}
 	}
-	whom := "acme/" + mailOf(auth.Operator)
+	whom := "acme/" + mailOf(auth.Supervisor)
 	a := s.do(meant(whom)).want(t, 409)
 	if is, _ := url.PathUnescape(a.header.Get("X-For")); is != "acme/"+mailOf(auth.Member) || !strings.Contains(a.text("errorMessage"), whom) || !strings.Contains(a.text("errorMessage"), mailOf(auth.Member)) {
 		t.Errorf("it tells %s", a.body)
@@ -209,17 +209,17 @@ func TestWhatIsMeantForSomebodyElse(t *testing.T) {
 			t.Errorf("%s has %s", list, got.body)
 		}
 	}
-	mine := meant("acme/" + url.PathEscape(mailOf(auth.Operator)))
+	mine := meant("acme/" + url.PathEscape(mailOf(auth.Supervisor)))
 	mine.session = operator
 	s.do(mine).want(t, 200)
-	s.do(ask{path: "/auth/profile", key: s.roleKey(auth.Operator), header: map[string]string{"X-For": whom}}).want(t, 200)
+	s.do(ask{path: "/auth/profile", key: s.roleKey(auth.Supervisor), header: map[string]string{"X-For": whom}}).want(t, 200)
 }
 
 // Two tablets start a schedule each at the same station: one wins, the other is told which runs.
 func TestTwoTablets(t *testing.T) {
 	s := newServer(t, options{})
 	ids := [2]string{s.planned().ID, s.planned().ID}
-	keys := [2]string{s.roleKey(auth.Operator), s.roleKey(auth.Operator)}
+	keys := [2]string{s.roleKey(auth.Supervisor), s.roleKey(auth.Supervisor)}
 	var got [2]*answer
 	var wait sync.WaitGroup
 	for i := range 2 {
@@ -252,7 +252,7 @@ func TestTabletsAndSchedules(t *testing.T) {
 		t.Errorf("a tablet without initials: %s", nameless.body)
 	}
 	s.do(ask{method: "POST", path: "/quick-schedule", body: strings.Replace(quickly, "PACK-1", "PACK-2", 1), session: tablet}).want(t, 200)
-	s.do(ask{method: "POST", path: "/quick-schedule", body: `{"stationCode":"PACK-1","skuCode":"B2"}`, key: s.roleKey(auth.Operator)}).want(t, 200)
+	s.do(ask{method: "POST", path: "/quick-schedule", body: `{"stationCode":"PACK-1","skuCode":"B2"}`, key: s.roleKey(auth.Supervisor)}).want(t, 200)
 	// What is null is not there, as where a schedule is planned.
 	unset := s.do(ask{method: "POST", path: "/quick-schedule?endrunning=true", body: `{"stationCode":"PACK-1","skuCode":"B2","reasonCode":null,"workOrderReference":null,"plannedQuantity":null,"plannedEndAt":null,"note":null}`, key: s.roleKey(auth.Supervisor)}).want(t, 200)
 	if unset.text("result", "type") != "continuous" || unset.text("result", "kind") != "production" {
@@ -323,7 +323,7 @@ func TestBadSchedules(t *testing.T) {
 // A schedule from its plan to its end, as programs see it.
 func TestScheduleOverTheAPI(t *testing.T) {
 	s := newServer(t, options{})
-	supervisor, operator := s.roleKey(auth.Supervisor), s.roleKey(auth.Operator)
+	supervisor, operator := s.roleKey(auth.Supervisor), s.roleKey(auth.Supervisor)
 	start := s.clock.now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")
 	made := s.do(ask{method: "POST", path: "/schedule", key: supervisor, body: `{"stationCode":"PACK-1","skuCode":"B2","plannedStartAt":"` + start + `","plannedQuantity":3,"workOrderReference":"WO-1","extendShift":true}`}).want(t, 200)
 	id := made.text("result", "id")
@@ -355,7 +355,7 @@ func TestScheduleOverTheAPI(t *testing.T) {
 		t.Errorf("entries: %s", list.body)
 	}
 	audited := s.do(ask{path: "/audit?action=schedule.start", key: s.roleKey(auth.Admin)}).want(t, 200)
-	if audited.text("results", "0", "target") != id || audited.text("results", "0", "actor", "email") != mailOf(auth.Operator) {
+	if audited.text("results", "0", "target") != id || audited.text("results", "0", "actor", "email") != mailOf(auth.Supervisor) {
 		t.Errorf("the audit record of the start is %s", audited.body)
 	}
 }

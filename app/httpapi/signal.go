@@ -175,7 +175,7 @@ func signalsOf(body []byte) (objects []any, err error) {
 	if err != nil {
 		return nil, invalidJSON(err)
 	}
-	if err := check(schema.SignalBatch, ofObjects(v)); err != nil {
+	if err := violations(schema.SignalBatch, ofObjects(v)).Err("the body"); err != nil {
 		return nil, err
 	}
 	objects, _ = v.(map[string]any)["signals"].([]any)
@@ -251,10 +251,9 @@ func getDevices(c *call) (reply, error) {
 // postDevice answers POST /device: its token is shown once.
 func postDevice(c *call) (reply, error) {
 	var in auth.DeviceInput
-	if err := c.decode(schema.DeviceCreate, false, &in); err != nil {
-		return reply{}, err
-	}
-	if err := c.api.cfg.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes); err != nil {
+	if err := c.decode(schema.DeviceCreate, false, &in, func() error { return in.Check() }, func() error {
+		return c.api.cfg.Accounts.HaveStations(c.p.AccountID, "stationCodes", in.StationCodes)
+	}); err != nil {
 		return reply{}, err
 	}
 	d, token, err := c.api.cfg.Auth.AddDevice(c.p, in)

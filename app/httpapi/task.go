@@ -91,14 +91,14 @@ func (c *call) taskRanges(q *task.Query, chosen []*station.Station) error {
 	return nil
 }
 
-// momentOf reads the field at of a write; nil for none.
-func momentOf(text string) (*int64, error) {
-	if text == "" {
-		return nil, nil
-	}
+// momentOf reads the field at of a write, whose form the schema has judged; nil for none.
+func momentOf(text string) *int64 {
 	t, err := readTime("at", text)
+	if err != nil {
+		return nil
+	}
 	ms := t.UnixMilli()
-	return &ms, err
+	return &ms
 }
 
 // completeTask answers POST /task/{id}/complete.
@@ -107,14 +107,8 @@ func completeTask(c *call) (reply, error) {
 		task.Completion
 		At string `json:"at"`
 	}
-	err := c.decode(schema.TaskComplete, false, &in)
-	if err == nil {
-		in.Completion.At, err = momentOf(in.At)
-	}
-	if err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) {
+	return c.act(schema.TaskComplete, false, &in, func(w *floor.Work) (any, error) {
+		in.Completion.At = momentOf(in.At)
 		return c.api.cfg.Tasks.Complete(w, c.p, c.params.ByName("taskId"), in.Completion)
 	})
 }
@@ -125,14 +119,8 @@ func startTaskList(c *call) (reply, error) {
 		task.ListStart
 		At string `json:"at"`
 	}
-	err := c.decode(schema.TaskListStart, false, &in)
-	if err == nil {
-		in.ListStart.At, err = momentOf(in.At)
-	}
-	if err != nil {
-		return reply{}, err
-	}
-	return c.once(func(w *floor.Work) (any, error) {
+	return c.act(schema.TaskListStart, false, &in, func(w *floor.Work) (any, error) {
+		in.ListStart.At = momentOf(in.At)
 		made, err := c.api.cfg.Tasks.Start(w, c.p, c.params.ByName("taskListCode"), in.ListStart)
 		return struct {
 			Tasks []*task.View `json:"tasks"`

@@ -13,7 +13,7 @@ import (
 // A Task from its schedule's start to its completion by a tablet, and what is refused on the way.
 func TestTasksOverTheAPI(t *testing.T) {
 	s := newServer(t, options{})
-	operator, reader := s.roleKey(auth.Operator), s.roleKey(auth.Readonly)
+	operator, reader := s.roleKey(auth.Supervisor), s.roleKey(auth.Readonly)
 	now := time.Now().UnixMilli()
 	s.must(nil, s.floor.Do("acme", func(w *floor.Work) error {
 		_, err := w.Record("PACK-1", monitor.Input{At: now - 60_000, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "s1", SKU: "A1"}})
@@ -140,7 +140,7 @@ func TestDaysAreThoseOfTheStationsPlant(t *testing.T) {
 
 func TestTaskListsOverTheAPI(t *testing.T) {
 	s := newServer(t, options{})
-	operator := s.roleKey(auth.Operator)
+	operator := s.roleKey(auth.Supervisor)
 	body := `{"stationCode":"PACK-1","initials":"ANN"}`
 	made := s.do(ask{method: "POST", path: "/task-list/clean/start", body: body, key: operator}).want(t, 200)
 	if list := made.at("result", "tasks").([]any); len(list) != 1 || list[0].(map[string]any)["startedBy"] != "ANN" {
@@ -173,7 +173,7 @@ func TestTaskListsOverTheAPI(t *testing.T) {
 // A tablet that did not get its answer sends a write again; one that was refused is kept for a supervisor.
 func TestTasksAreCompletedOnce(t *testing.T) {
 	s := newServer(t, options{})
-	operator := s.roleKey(auth.Operator)
+	operator := s.roleKey(auth.Supervisor)
 	once := func(key, path, body string) *answer {
 		return s.do(ask{method: "POST", path: path, body: body, key: operator, header: map[string]string{"Idempotency-Key": key}})
 	}

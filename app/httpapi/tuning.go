@@ -6,7 +6,6 @@ import (
 
 	"opsmon/app/correction"
 	"opsmon/app/oee"
-	"opsmon/schema"
 )
 
 // mostStandstills is how many stretches are told one by one: the longest.
@@ -92,17 +91,14 @@ func getStandstill(c *call) (reply, error) {
 
 // postTuning answers POST /analysis/tuning: what other settings would have made of a station's time. It stores nothing.
 func postTuning(c *call) (reply, error) {
-	body, _, err := c.tree(false)
+	in, err := c.correction()
 	if err != nil {
-		return reply{}, err
-	}
-	if err := check(schema.CorrectionCreate, body); err != nil {
 		return reply{}, err
 	}
 	if err := c.turn(); err != nil {
 		return reply{}, err
 	}
-	tuning, err := c.api.cfg.Corrections.Tune(c.r.Context(), c.p, correctionInput(body))
+	tuning, err := c.api.cfg.Corrections.Tune(c.r.Context(), c.p, in)
 	if err != nil {
 		return reply{}, err
 	}

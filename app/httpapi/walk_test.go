@@ -214,7 +214,7 @@ func someTask(s *server, _ caller) ask {
 // someMessage is a message that was left at PACK-1.
 func someMessage(s *server, _ caller) ask {
 	s.t.Helper()
-	made := s.do(ask{method: "POST", path: "/message", body: `{"stationCode":"PACK-1","text":"Mind the feeder","initials":"ANN"}`, key: s.roleKey(auth.Operator)}).want(s.t, 200)
+	made := s.do(ask{method: "POST", path: "/message", body: `{"stationCode":"PACK-1","text":"Mind the feeder","initials":"ANN"}`, key: s.roleKey(auth.Supervisor)}).want(s.t, 200)
 	return ask{path: "/message/" + made.text("result", "id") + "/done", body: `{"initials":"BOB"}`}
 }
 
@@ -427,7 +427,7 @@ func TestWalkOfRoles(t *testing.T) {
 						want = row.byKey
 					}
 				}
-				if !role.AtLeast(row.role) && row.role != "" {
+				if !role.AtLeast(row.role) && row.role != "" || role == auth.Operator && row.role == auth.Operator { // who is bound to no station
 					want = http.StatusForbidden
 				}
 				got := s.do(a)
@@ -435,6 +435,24 @@ func TestWalkOfRoles(t *testing.T) {
 					t.Errorf("%s %s by %s, session %v: %d, want %d: %.300s", rt.method, rt.path, role, bySession, got.status, want, got.body)
 				}
 				s.noteSecrets(rt.path, got)
+			}
+		}
+		for _, tablet := range []struct {
+			role     auth.Role
+			stations []string
+			want     int
+		}{{auth.Operator, []string{"PACK-1", "PACK-2"}, row.status()}, {auth.Operator, []string{"KWH-1"}, http.StatusForbidden}, {auth.Supervisor, []string{"KWH-1"}, row.status()}} {
+			if row.role != auth.Operator {
+				break
+			}
+			a := row.call(s, rt.method, caller{})
+			a.session = s.paired(tablet.role, tablet.stations...)
+			if strings.HasPrefix(rt.path, "/issue") || rt.path == "/quick-schedule" {
+				a.body = withInitials(a.body)
+			}
+			got := s.do(a)
+			if got.status != tablet.want {
+				t.Errorf("%s %s by a tablet of %s with the role %s: %d, want %d: %.300s", rt.method, rt.path, tablet.stations, tablet.role, got.status, tablet.want, got.body)
 			}
 		}
 		a := row.call(s, rt.method, caller{email: mailOf(auth.Member)})
@@ -453,6 +471,27 @@ func TestWalkOfRoles(t *testing.T) {
 		}
 		s.noteSecrets(rt.path, got)
 	}
+}
+
+// paired pairs a tablet of a role, and gives its session.
+func (s *server) paired(role auth.Role, stations ...string) string {
+	s.t.Helper()
+	made, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: s.address(), Role: role, StationCodes: stations})
+	s.must(nil, err)
+	grant, err := s.auth.Callback(s.hide(made.Token), s.address())
+	s.must(nil, err)
+	return s.hide(grant.Session)
+}
+
+// withInitials adds initials to a body that has none: a tablet must tell them.
+func withInitials(body string) string {
+	switch {
+	case strings.Contains(body, `"initials"`):
+		return body
+	case body == "":
+		return `{"initials":"ABC"}`
+	}
+	return strings.TrimSuffix(body, "}") + `,"initials":"ABC"}`
 }
 
 // HEAD answers wherever GET does, but for the callback (decisions.md section 1), with the headers of GET.

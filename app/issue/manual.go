@@ -31,17 +31,19 @@ const pastLimit = 31 * 24 * 60 * minute
 // Manual starts, ends or records a manual downtime. For an operator. Errors: Invalid by field; Forbidden, where the flag is off
 // too; NotFound; Conflict where it would overlap another, none goes on, or its signals are not kept any more.
 func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View, error) {
-	who, st, err := s.begin(w, p, auth.Operator, in.StationCode, in.Said)
+	m := manual{w: w, p: p, in: in}
+	who, st, err := s.begin(w, p, auth.Operator, in.StationCode, in.Said, &m.problems)
+	m.who = who
 	if errdefs.KindOf(err) == errdefs.NotFound {
-		return nil, errdefs.InvalidField("stationCode", "must be a station of the account; it is %q", in.StationCode)
+		m.problems.Add("stationCode", "must be a station of the account; it is %q", in.StationCode)
+		st, err = nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	m := manual{w: w, p: p, who: who, in: in}
-	if in.Cause != nil {
+	if in.Cause != nil && st != nil {
 		if issue := mayBe(st)(*in.Cause); issue != "" {
-			return nil, errdefs.InvalidField("causeCode", "%s", issue)
+			m.problems.Add("causeCode", "%s", issue)
 		}
 		m.cause = *in.Cause
 	}
@@ -50,11 +52,18 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 		return nil, err
 	}
 	ends := open != 0 && in.EndAt != nil && (in.StartAt == nil || in.StartAt.UnixMilli() == open)
-	if err := mayStop(st); err != nil && !ends {
-		return nil, err // one that goes on can be ended: nothing counts until then
+	var refused error
+	if st != nil && !ends { // one that goes on can be ended: nothing counts until then
+		refused = m.problems.Take(mayStop(st))
 	}
-	start, end, err := m.times(open)
-	if err != nil {
+	start, end := m.times(open)
+	if err := m.problems.Err("the downtime"); err != nil {
+		return nil, err
+	}
+	if refused != nil {
+		return nil, refused
+	}
+	if err := m.reaches(open, start, end); err != nil {
 		return nil, err
 	}
 	switch {
@@ -86,31 +95,43 @@ type manual struct {
 	who   Speaker
 	in    CreateInput
 	cause string
+
+	problems errdefs.Problems // with the request, so far
 }
 
 // times gives the start, which is when it is said where none is given, and the end, 0 where none is, while one goes on since
 // open (0: none).
-func (m *manual) times(open int64) (start, end int64, err error) {
+func (m *manual) times(open int64) (start, end int64) {
 	start = m.who.At
+	var early, late error
 	if m.in.StartAt != nil {
-		if start, err = m.past("startAt", m.in.StartAt); err != nil {
-			return 0, 0, err
-		}
+		start, early = m.past("startAt", m.in.StartAt)
 	}
 	if m.in.EndAt != nil {
-		if end, err = m.past("endAt", m.in.EndAt); err != nil {
-			return 0, 0, err
-		}
+		end, late = m.past("endAt", m.in.EndAt)
 	}
-	for _, at := range []int64{start, end} {
+	_, _ = m.problems.Take(early), m.problems.Take(late) // both are Invalid
+	switch {
+	case m.in.EndAt == nil || early != nil || late != nil:
+	case m.in.StartAt == nil && open != 0 && end <= open:
+		m.problems.Add("endAt", "must lie after the start of the downtime, %s; it is %s", stamp(open), stamp(end))
+	case m.in.StartAt != nil && end <= start:
+		m.problems.Add("endAt", "must lie after startAt, %s; it is %s", stamp(start), stamp(end))
+	}
+	return start, end
+}
+
+// reaches tells whether the signals of the times are kept: Conflict.
+func (m *manual) reaches(open int64, times ...int64) error {
+	for _, at := range times {
 		if at == 0 || at == open { // what goes on can be ended, however long it has
 			continue
 		}
 		if err := m.w.Reaches(at); err != nil {
-			return 0, 0, err
+			return err
 		}
 	}
-	return start, end, nil
+	return nil
 }
 
 // past reads a moment of a downtime: not ahead, and not too long ago for who tells.
@@ -183,9 +204,6 @@ func (m *manual) begin(start int64) *Record {
 }
 
 func (m *manual) end(start, end int64) (*View, error) {
-	if end <= start {
-		return nil, errdefs.InvalidField("endAt", "must lie after the start of the downtime, %s; it is %s", stamp(start), stamp(end))
-	}
 	r, err := get(m.w.Tx, m.w.Account, m.in.StationCode, monitor.IssueManual, start)
 	if err != nil {
 		return nil, err
@@ -210,9 +228,6 @@ func (m *manual) end(start, end int64) (*View, error) {
 }
 
 func (m *manual) whole(start, end int64) (*View, error) {
-	if end <= start {
-		return nil, errdefs.InvalidField("endAt", "must lie after startAt, %s; it is %s", stamp(start), stamp(end))
-	}
 	if err := m.free(start, end); err != nil {
 		return nil, err
 	}

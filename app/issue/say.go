@@ -14,7 +14,7 @@ import (
 // Speaker is who says something of an issue, and when. Times are Unix ms.
 type Speaker struct {
 	By       string // e-mail address, or what stands for one
-	Initials string // 3 to 8 characters, or "" where none are asked for
+	Initials string // 3 to 8 letters or digits, or "" where none are asked for
 	At       int64  // when it was said: a tablet may have been offline since
 	Now      int64  // when it is heard
 }
@@ -136,12 +136,18 @@ func (r *Record) escalate(s Speaker, level int, text string) error {
 // cause names the cause of the whole, or of the part that begins at part. "" takes back what people said, of all that the
 // issue has taken in, too.
 func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, part int64, text string) error {
-	if code != "" {
-		if issue := may(code); issue != "" {
-			return errdefs.InvalidField("causeCode", "%s", issue)
-		}
+	i := slices.IndexFunc(r.Cuts, func(c Cut) bool { return c.At == part })
+	var problems errdefs.Problems
+	if issue := may(code); code != "" && issue != "" {
+		problems.Add("causeCode", "%s", issue)
 	}
-	switch i := slices.IndexFunc(r.Cuts, func(c Cut) bool { return c.At == part }); {
+	if part != 0 && i < 0 {
+		problems.Add("partStartAt", "must be the start of a part of this stop; it is %s", stamp(part))
+	}
+	if err := problems.Err("the cause"); err != nil {
+		return err
+	}
+	switch {
 	case part == 0:
 		r.whole(s, code)
 		for _, t := range taken {
@@ -149,8 +155,6 @@ func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, par
 				t.whole(s, "")
 			}
 		}
-	case i < 0:
-		return errdefs.InvalidField("partStartAt", "must be the start of a part of this stop; it is %s", stamp(part))
 	case r.Cuts[i].Said <= s.At:
 		r.Cuts[i].Cause, r.Cuts[i].Said = code, s.At
 	}
@@ -191,10 +195,11 @@ func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) e
 		case p.StartAt != nil:
 			c.At = p.StartAt.UnixMilli()
 		case i > 0:
+			c.At = cuts[i-1].At
 			bad(i, "startAt", "must be given for every part but the first")
-			continue
 		}
 		switch {
+		case i > 0 && p.StartAt == nil:
 		case i == 0 && c.At != r.Start:
 			bad(i, "startAt", "must be the start of the stop, %s; it is %s", stamp(r.Start), stamp(c.At))
 		case i > 0 && c.At <= cuts[i-1].At:

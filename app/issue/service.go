@@ -281,34 +281,29 @@ type act struct {
 	own     *Record
 	taken   []*Record // said of what the issue has taken in, and of nothing else
 	figures bool      // what is said changes figures
+
+	problems errdefs.Problems // with the request, so far
 }
 
-// begin checks who speaks, of which station, and when.
-func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code string, said Said) (Speaker, *station.Station, error) {
-	if err := s.cfg.Authorize(w.Tx, p, role); err != nil {
+// begin checks who speaks, of which station, and when; what is wrong with the request is among the problems.
+func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code string, said Said, problems *errdefs.Problems) (Speaker, *station.Station, error) {
+	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, role, code); err != nil {
 		return Speaker{}, nil, err
 	}
-	if p.StationCodes != nil && !slices.Contains(p.StationCodes, code) {
-		return Speaker{}, nil, errdefs.New(errdefs.Forbidden, "this tablet may not act on the station %s", code)
-	}
-	if p.Tablet() && said.Initials == "" {
-		return Speaker{}, nil, errdefs.InvalidField("initials", "must be given: a tablet is nobody's own")
-	}
+	initials, unfit := auth.Initials(said.Initials, p.Tablet()) // a tablet is nobody's own
 	at, err := moment("at", said.At, w.Now)
 	if err != nil {
-		return Speaker{}, nil, err
+		at = w.Now
 	}
-	st, err := w.Station(code)
-	if err != nil {
-		return Speaker{}, nil, err
-	}
+	_, _ = problems.Take(unfit), problems.Take(err) // both are Invalid
 	by := p.Actor()
 	who := by.Email
 	if who == "" {
 		who = by.Credential
 	}
 	w.By = by
-	return Speaker{By: who, Initials: said.Initials, At: at, Now: w.Now}, st, nil
+	st, err := w.Station(code)
+	return Speaker{By: who, Initials: initials, At: at, Now: w.Now}, st, err
 }
 
 // moment gives when something was said, ms: now where it is not told.
@@ -322,7 +317,14 @@ func moment(field string, at *audit.Time, now int64) (int64, error) {
 
 // say does one thing: the record, the audit and what watchers are told.
 func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target, said Said, do func(*act) error) (*View, error) {
-	who, st, err := s.begin(w, p, role, t.station, said)
+	if t.station == "" { // nothing tells where it is
+		if err := s.cfg.Authorize(w.Tx, p, role); err != nil {
+			return nil, err
+		}
+		return nil, t.err
+	}
+	a := &act{}
+	who, st, err := s.begin(w, p, role, t.station, said, &a.problems)
 	if err != nil && errdefs.KindOf(err) != errdefs.NotFound {
 		return nil, err
 	}
@@ -332,7 +334,7 @@ func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target
 	if err != nil {
 		return nil, errdefs.New(errdefs.Conflict, "the station %s is not in the manifest any more; what was said of its stops stays as it is", t.station)
 	}
-	a := &act{who: who, station: st}
+	a.who, a.station = who, st
 	from, to := extent(t.issues)
 	list, err := about(w.Tx, w.Account, t.station, from, to)
 	if err != nil {
@@ -341,7 +343,7 @@ func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target
 	all, _ := Follow(t.issues, list)
 	a.of = all[t.at]
 	if who.At < a.of.Start {
-		return nil, errdefs.InvalidField("at", "must not be before the start of the stop, %s; it is %s", stamp(a.of.Start), stamp(who.At))
+		a.problems.Add("at", "must not be before the start of the stop, %s; it is %s", stamp(a.of.Start), stamp(who.At))
 	}
 	a.own = a.of.own(w.Now)
 	for i := range a.of.Others {
@@ -349,7 +351,11 @@ func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target
 	}
 	a.taken = slices.DeleteFunc(slices.Clone(a.of.Others), func(r *Record) bool { return owned(all, t.at, r) })
 	moved := a.of.Own
-	if err := do(a); err != nil {
+	err = a.problems.Take(do(a))
+	if invalid := a.problems.Err("the request"); invalid != nil {
+		err = invalid
+	}
+	if err != nil {
 		return nil, err
 	}
 	for _, r := range append(a.taken, a.own) {

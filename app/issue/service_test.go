@@ -64,7 +64,11 @@ func (w *works) open() {
 }
 
 func person(role auth.Role) auth.Principal {
-	return auth.Principal{Type: auth.TypeSession, Email: string(role) + "@works.example", AccountID: floortest.Account, Role: role}
+	p := auth.Principal{Type: auth.TypeSession, Email: string(role) + "@works.example", AccountID: floortest.Account, Role: role}
+	if role == auth.Operator {
+		p.StationCodes = []string{"PRESS", "PRESS-2", "PACK", "METER"}
+	}
+	return p
 }
 
 // do does what somebody says in the transaction of the owner.
@@ -464,7 +468,7 @@ func TestManual(t *testing.T) {
 	// A supervisor records what was two days ago; an operator does not, nor anybody what was two months ago.
 	old := func(days int, role auth.Role) (*View, error) {
 		from := audit.TimeOf(w.Rig.Now().AddDate(0, 0, -days))
-		to := audit.TimeOf(from.Add(time.Hour))
+		to := audit.TimeOf(w.Rig.Now().Add(-23 * time.Hour))
 		return w.do(func(f *floor.Work) (*View, error) {
 			return w.Manual(f, person(role), CreateInput{StationCode: press, StartAt: &from, EndAt: &to})
 		})

@@ -20,7 +20,7 @@ import (
 type Input struct {
 	StationCode string `json:"stationCode"`
 	Text        string `json:"text"`     // at most 500 characters, which the caller has checked
-	Initials    string `json:"initials"` // 3 to 8 characters, which the caller has checked
+	Initials    string `json:"initials"` // 3 to 8 letters or digits
 	At          *int64 `json:"-"`        // ms: when it was written; nil: now
 }
 
@@ -30,16 +30,18 @@ func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error)
 	if err := s.allowed(w, p, in.StationCode); err != nil {
 		return nil, err
 	}
+	var problems errdefs.Problems
 	if strings.TrimSpace(in.Text) == "" {
-		return nil, errdefs.InvalidField("text", "must have something to read in it")
+		problems.Add("text", "must have something to read in it")
 	}
-	at, err := floor.Moment("at", in.At, w.Now)
-	if err != nil {
-		return nil, err
-	}
+	at, initials := said(&problems, in.At, in.Initials, w.Now)
 	st, err := w.StationAt(in.StationCode, at)
 	if errdefs.KindOf(err) == errdefs.NotFound {
-		return nil, errdefs.InvalidField("stationCode", "must be the code of a station; there is none of this code")
+		problems.Add("stationCode", "must be the code of a station; there is none of this code")
+		err = nil
+	}
+	if err == nil {
+		err = problems.Err("the message")
 	}
 	if err != nil {
 		return nil, err
@@ -49,14 +51,14 @@ func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error)
 		return nil, err
 	}
 	shift, _, _ := st.Calendar.At(at)
-	k, r := keyOf(w.Account, in.StationCode, at, number), record{Text: in.Text, Initials: in.Initials, Shift: shift.Name, Noted: w.Now}
+	k, r := keyOf(w.Account, in.StationCode, at, number), record{Text: in.Text, Initials: initials, Shift: shift.Name, Noted: w.Now}
 	if err := messages.Put(w.Tx, k, r); err != nil {
 		return nil, fmt.Errorf("keep a message at %s: %w", in.StationCode, err)
 	}
 	if err := crowdOut(w, k); err != nil {
 		return nil, err
 	}
-	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": in.Initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
+	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
 }
 
 // crowdOut removes a station's oldest messages where a new one makes them too many. Conflict: the new one is the oldest.
@@ -81,7 +83,7 @@ func crowdOut(w *floor.Work, k key) error {
 
 // Settled says that a message is done.
 type Settled struct {
-	Initials string `json:"initials"` // 3 to 8 characters, which the caller has checked
+	Initials string `json:"initials"` // 3 to 8 letters or digits
 	At       *int64 `json:"-"`        // ms: when that was; nil: now
 }
 
@@ -102,33 +104,40 @@ func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (
 	if err := s.allowed(w, p, k.B.A); err != nil {
 		return nil, err
 	}
-	at, err := floor.Moment("at", in.At, w.Now)
-	switch written := int64(k.B.B.A); {
-	case err != nil:
-		return nil, err
-	case r.Done != 0:
-		return viewOf(k, r), nil
-	case at < written:
-		return nil, errdefs.InvalidField("at", "must not be before the message was written, %s; it is %s", audit.Timestamp(audit.AtMs(written).Time), audit.Timestamp(audit.AtMs(at).Time))
+	var problems errdefs.Problems
+	at, initials := said(&problems, in.At, in.Initials, w.Now)
+	if written := int64(k.B.B.A); r.Done == 0 && at < written {
+		problems.Add("at", "must not be before the message was written, %s; it is %s", audit.Timestamp(audit.AtMs(written).Time), audit.Timestamp(audit.AtMs(at).Time))
 	}
-	r.Done, r.DoneBy, r.DoneTold = at, in.Initials, w.Now
+	if err := problems.Err("the request"); err != nil {
+		return nil, err
+	}
+	if r.Done != 0 {
+		return viewOf(k, r), nil
+	}
+	r.Done, r.DoneBy, r.DoneTold = at, initials, w.Now
 	if err := messages.Put(w.Tx, k, r); err != nil {
 		return nil, fmt.Errorf("keep that a message at %s is done: %w", k.B.A, err)
 	}
-	return s.told(w, p, k, r, "message.done", map[string]string{"initials": in.Initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
+	return s.told(w, p, k, r, "message.done", map[string]string{"initials": initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
+}
+
+// said reads when something was said, now where that is not known, and by whom.
+func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
+	ms, err := floor.Moment("at", at, now)
+	if err != nil {
+		ms = now
+	}
+	by, unfit := auth.Initials(initials, true)
+	_, _ = problems.Take(err), problems.Take(unfit) // both are Invalid
+	return ms, by
 }
 
 var errNone = errdefs.New(errdefs.NotFound, "there is no such message; they are kept for 31 days, and of a station the newest %d", maxKept)
 
 // allowed tells whether the caller may act at a station: Forbidden.
 func (s *Service) allowed(w *floor.Work, p auth.Principal, stationCode string) error {
-	if err := s.cfg.Authorize(w.Tx, p, auth.Operator); err != nil {
-		return err
-	}
-	if p.StationCodes != nil && !slices.Contains(p.StationCodes, stationCode) {
-		return errdefs.New(errdefs.Forbidden, "this tablet may not act on the station %s", stationCode)
-	}
-	return nil
+	return auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, stationCode)
 }
 
 // told records what was done with a message, has watchers told, and shows it.

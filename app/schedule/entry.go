@@ -78,23 +78,26 @@ func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryV
 	if err != nil {
 		return nil, err
 	}
+	a.say(in.Initials, in.Note, true)
+	in.check(&a.problems)
 	st, err := a.station("stationCode", in.StationCode)
 	if err != nil {
-		return nil, err
+		return nil, a.invalid(err)
 	}
-	if err := in.check(); err != nil {
+	e := Entry{
+		ID: entryID(w.Now), StationCode: in.StationCode, At: a.at, Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction,
+		Initials: a.initials, Note: in.Note, Recorded: w.Now, By: a.by,
+	}
+	sched, unfit := a.entryFor(&e, in.ScheduleID, in.At != nil)
+	unfit = a.problems.Take(unfit)
+	if err := a.invalid(); err != nil {
 		return nil, err
 	}
 	if err := a.mightEnter(p, st, &in); err != nil {
 		return nil, err
 	}
-	e := Entry{
-		ID: entryID(w.Now), StationCode: in.StationCode, At: a.at, Good: in.Good, Bad: in.Bad, Reject: in.Reject, Correction: in.Correction,
-		Initials: in.Initials, Note: in.Note, Recorded: w.Now, By: a.by,
-	}
-	sched, err := a.entryFor(&e, in.ScheduleID, in.At != nil)
-	if err != nil {
-		return nil, err
+	if unfit != nil {
+		return nil, unfit
 	}
 	e.ScheduleID = sched.ID
 	if err := w.Reaches(e.Effective); err != nil {
@@ -113,10 +116,9 @@ func (s *Service) Enter(w *floor.Work, p auth.Principal, in EntryInput) (*EntryV
 	return e.view(), a.keep(nil, &e, "production.enter")
 }
 
-func (in *EntryInput) check() error {
-	var p problems
+func (in *EntryInput) check(p *errdefs.Problems) {
 	if in.Good == 0 && in.Bad == 0 && in.Reject == 0 {
-		p.add("good", "must be given, or bad, or reject: an entry of nothing is none")
+		p.AddGiven("good", "bad,reject", "must be given, or bad, or reject: an entry of nothing is none")
 	}
 	if !in.Correction {
 		for _, of := range []struct {
@@ -124,11 +126,10 @@ func (in *EntryInput) check() error {
 			value float64
 		}{{"good", in.Good}, {"bad", in.Bad}} {
 			if of.value < 0 {
-				p.add(of.name, "must not be negative, but in a correction; it is %s", strconv.FormatFloat(of.value, 'f', -1, 64))
+				p.AddGiven(of.name, "correction", "must not be negative, but in a correction; it is %s", strconv.FormatFloat(of.value, 'f', -1, 64))
 			}
 		}
 	}
-	return errdefs.InvalidDetails("the entry", p)
 }
 
 // mightEnter refuses what no flag allows: of the schedule that is named, or whatever schedule it may be for.
@@ -281,6 +282,13 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	if err != nil {
 		return nil, err
 	}
+	a.say(in.Initials, in.Note, true)
+	if a.at < old.At {
+		a.problems.Add("at", "must not be before the entry, %s", stamp(old.At))
+	}
+	if err := a.invalid(); err != nil {
+		return nil, err
+	}
 	if err := a.mayUndo(p, &old); err != nil {
 		return nil, err
 	}
@@ -290,7 +298,7 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	counter := Entry{
 		ID: entryID(w.Now), StationCode: old.StationCode, ScheduleID: old.ScheduleID, At: a.at, Effective: old.Effective,
 		Good: -old.Good, Bad: -old.Bad, Reject: -old.Reject, Correction: old.Correction,
-		Initials: in.Initials, Note: in.Note, Undoes: old.ID, Recorded: w.Now, By: a.by,
+		Initials: a.initials, Note: in.Note, Undoes: old.ID, Recorded: w.Now, By: a.by,
 	}
 	if err := a.keep(nil, &counter, "production.undo"); err != nil {
 		return nil, err
@@ -307,8 +315,6 @@ func (a *act) mayUndo(p auth.Principal, old *Entry) error {
 		return errdefs.New(errdefs.Conflict, "the entry %s was taken back by %s", old.ID, old.UndoneBy)
 	case old.Undoes != "":
 		return errdefs.New(errdefs.Conflict, "the entry %s takes another back; enter anew what was right", old.ID)
-	case a.at < old.At:
-		return errdefs.InvalidField("at", "must not be before the entry, %s", stamp(old.At))
 	}
 	st, err := a.w.Station(old.StationCode)
 	if err != nil {

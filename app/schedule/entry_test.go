@@ -456,15 +456,19 @@ func TestRoles(t *testing.T) {
 		_, err := p.s.Write(w, who, input("10:00"))
 		return err
 	}
-	refused(t, as(tablet, begin), errdefs.Forbidden, "PRESS")
+	refused(t, as(tablet, begin), errdefs.Forbidden, "bound")
 	refused(t, as(person(auth.Readonly), begin), errdefs.Forbidden)
 	refused(t, as(person(auth.Operator), write), errdefs.Forbidden, "supervisor")
 	refused(t, as(person(auth.Operator), func(w *floor.Work, who auth.Principal) error { return p.s.Delete(w, who, v.ID) }), errdefs.Forbidden)
 	tablet.StationCodes = []string{"PACK", "PRESS"}
 	p.must(nil, as(tablet, begin))
-	bound := person(auth.Supervisor) // a supervisor's tablet is bound too
-	bound.StationCodes = []string{"PACK"}
-	refused(t, as(bound, write), errdefs.Forbidden, "PRESS")
+	v = p.make(input("11:00"))
+	nowhere := person(auth.Operator)
+	nowhere.StationCodes = nil
+	refused(t, as(nowhere, begin), errdefs.Forbidden, "bound")
+	supervisor := person(auth.Supervisor) // whose tablet is bound acts everywhere
+	supervisor.StationCodes = []string{"PACK"}
+	p.must(nil, as(supervisor, write))
 }
 
 // A quick schedule needs a SKU that may be used so; two in one millisecond are two.
@@ -513,7 +517,7 @@ func TestOlderThanTheSignals(t *testing.T) {
 	p.must(p.end(v.ID, ""))
 	late := func() []error {
 		_, entered := do(p, func(w *floor.Work) (any, error) {
-			return p.s.Enter(w, person(auth.Admin), schedule.EntryInput{StationCode: "PRESS", ScheduleID: v.ID, Bad: 1, Correction: true})
+			return p.s.Enter(w, person(auth.Admin), schedule.EntryInput{StationCode: "PRESS", ScheduleID: v.ID, Bad: 1, Correction: true, Initials: "xyz"})
 		})
 		_, undone := p.undo(e.ID, auth.Admin)
 		_, reopened := do(p, func(w *floor.Work) (any, error) {

@@ -29,7 +29,11 @@ type plant struct {
 }
 
 func person(role auth.Role) auth.Principal {
-	return auth.Principal{Type: auth.TypeAPIKey, KeyID: "k1", Email: string(role) + "@works.example", AccountID: account, Role: role}
+	p := auth.Principal{Type: auth.TypeAPIKey, KeyID: "k1", Email: string(role) + "@works.example", AccountID: account, Role: role}
+	if role == auth.Operator {
+		p.StationCodes = []string{"PRESS", "PRESS-2", "PACK"}
+	}
+	return p
 }
 
 // newPlant makes a plant; change replaces texts in the manifest, old and new by turns.

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"opsmon/app/audit"
@@ -153,24 +152,17 @@ func fixed(a, b *Fields) (changed []string) {
 
 func equal(a, b *bool) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// problems collects what is wrong with a request.
-type problems []errdefs.Detail
-
-func (p *problems) add(field, format string, args ...any) {
-	*p = append(*p, errdefs.Detail{Field: field, Issue: fmt.Sprintf(format, args...)})
-}
-
 // check holds what a schedule is to be against the station and against itself (monitoring.md section 4). at is when it is
 // said, ms. old is what it was before, nil for a new one. st is nil when there is no such station.
 func (f *Fields) check(st *station.Station, old *Fields, at int64) error {
-	var p problems
+	var p errdefs.Problems
 	switch {
 	case f.StationCode == "":
-		p.add("stationCode", "is required")
+		p.Add("stationCode", "is required")
 	case st == nil:
-		p.add("stationCode", "must be the code of a station; there is no station %q", f.StationCode)
+		p.Add("stationCode", "must be the code of a station; there is no station %q", f.StationCode)
 	case st.Monitor.MeterOnly:
-		p.add("stationCode", "must be a station that produces; %s is an energy meter", st.Code)
+		p.Add("stationCode", "must be a station that produces; %s is an energy meter", st.Code)
 	}
 	switch f.Kind {
 	case Production:
@@ -178,10 +170,10 @@ func (f *Fields) check(st *station.Station, old *Fields, at int64) error {
 	case NonProduction:
 		f.checkNonProduction(&p, st)
 	default:
-		p.add("kind", "must be production (with a skuCode) or nonProduction (with a reasonCode)")
+		p.AddGiven("kind", "skuCode,reasonCode", "must be production (with a skuCode) or nonProduction (with a reasonCode)")
 	}
 	f.checkTimes(&p, old, at)
-	if err := errdefs.InvalidDetails("the schedule", p); err != nil {
+	if err := p.Err("the schedule"); err != nil {
 		return err
 	}
 	if f.PartsPerCycle != 0 && (old == nil || old.PartsPerCycle != f.PartsPerCycle || old.StationCode != f.StationCode) {
@@ -190,15 +182,15 @@ func (f *Fields) check(st *station.Station, old *Fields, at int64) error {
 	return nil
 }
 
-func (f *Fields) checkProduction(p *problems, st *station.Station) {
+func (f *Fields) checkProduction(p *errdefs.Problems, st *station.Station) {
 	switch {
 	case f.SKUCode == "":
-		p.add("skuCode", "is required for a production schedule")
+		p.Add("skuCode", "is required for a production schedule")
 	case st != nil && st.SKUs[f.SKUCode] == nil:
-		p.add("skuCode", "must be a SKU that %s may run; %q is none", st.Code, f.SKUCode)
+		p.Add("skuCode", "must be a SKU that %s may run; %q is none", st.Code, f.SKUCode)
 	}
 	if f.ReasonCode != "" {
-		p.add("reasonCode", "is for non-production schedules only")
+		p.Add("reasonCode", "is for non-production schedules only")
 	}
 	rates := 0
 	for _, rate := range []float64{f.CycleTime, f.UnitsPerMinute, f.UnitsPerHour} {
@@ -207,22 +199,22 @@ func (f *Fields) checkProduction(p *problems, st *station.Station) {
 		}
 	}
 	if rates > 1 {
-		p.add("cycleTime", "must be given alone: one of cycleTime, unitsPerMinute and unitsPerHour")
+		p.Add("cycleTime", "must be given alone: one of cycleTime, unitsPerMinute and unitsPerHour")
 	}
 	if f.AutoEnd && f.PlannedEnd == 0 && f.PlannedQuantity == 0 {
-		p.add("autoEnd", "needs a plannedEndAt or a plannedQuantity")
+		p.AddGiven("autoEnd", "plannedEndAt,plannedQuantity", "needs a plannedEndAt or a plannedQuantity")
 	}
 	if f.AutoEndQuantity != nil && *f.AutoEndQuantity && f.PlannedQuantity == 0 {
-		p.add("autoEndOnQuantityComplete", "needs a plannedQuantity")
+		p.AddGiven("autoEndOnQuantityComplete", "plannedQuantity", "needs a plannedQuantity")
 	}
 }
 
-func (f *Fields) checkNonProduction(p *problems, st *station.Station) {
+func (f *Fields) checkNonProduction(p *errdefs.Problems, st *station.Station) {
 	if f.ReasonCode == "" {
-		p.add("reasonCode", "is required for a non-production schedule")
+		p.Add("reasonCode", "is required for a non-production schedule")
 	} else if st != nil {
 		if r, found := st.Reasons[f.ReasonCode]; !found || !r.NonProduction {
-			p.add("reasonCode", "must be a reason for non-production at %s; %q is none", st.Code, f.ReasonCode)
+			p.Add("reasonCode", "must be a reason for non-production at %s; %q is none", st.Code, f.ReasonCode)
 		}
 	}
 	for _, of := range []struct {
@@ -234,44 +226,44 @@ func (f *Fields) checkNonProduction(p *problems, st *station.Station) {
 		{"partsPerCycle", f.PartsPerCycle != 0}, {"autoEndOnQuantityComplete", f.AutoEndQuantity != nil},
 	} {
 		if of.set {
-			p.add(of.name, "is for production schedules only")
+			p.Add(of.name, "is for production schedules only")
 		}
 	}
 	if f.AutoEnd && f.PlannedEnd == 0 {
-		p.add("autoEnd", "needs a plannedEndAt")
+		p.AddGiven("autoEnd", "plannedEndAt", "needs a plannedEndAt")
 	}
 }
 
-func (f *Fields) checkTimes(p *problems, old *Fields, at int64) {
+func (f *Fields) checkTimes(p *errdefs.Problems, old *Fields, at int64) {
 	moved := old == nil || old.PlannedStart != f.PlannedStart
 	switch start := f.PlannedStart; {
 	case start == 0:
-		p.add("plannedStartAt", "is required")
+		p.Add("plannedStartAt", "is required")
 	case moved && start < at-maxBack:
-		p.add("plannedStartAt", "must not be more than 24 hours ago; it is %s", stamp(start))
+		p.Add("plannedStartAt", "must not be more than 24 hours ago; it is %s", stamp(start))
 	case moved && start > at+maxAhead:
-		p.add("plannedStartAt", "must be within two years from now; it is %s", stamp(start))
+		p.Add("plannedStartAt", "must be within two years from now; it is %s", stamp(start))
 	case f.AutoStart && start < at-drift && (moved || !old.AutoStart):
-		p.add("autoStart", "needs a plannedStartAt that is still to come; it is %s", stamp(start))
+		p.Add("autoStart", "needs a plannedStartAt that is still to come; it is %s", stamp(start))
 	}
 	switch end := f.PlannedEnd; {
 	case end == 0 || f.PlannedStart == 0:
 	case end <= f.PlannedStart:
-		p.add("plannedEndAt", "must be after plannedStartAt, %s; it is %s", stamp(f.PlannedStart), stamp(end))
+		p.Add("plannedEndAt", "must be after plannedStartAt, %s; it is %s", stamp(f.PlannedStart), stamp(end))
 	case end > f.PlannedStart+maxLength:
-		p.add("plannedEndAt", "must be at most 366 days after plannedStartAt; it is %s", stamp(end))
+		p.Add("plannedEndAt", "must be at most 366 days after plannedStartAt; it is %s", stamp(end))
 	}
 }
 
 // checkEnd judges another end of a schedule that runs since a moment, ms: it may have been started before the start that was
 // planned.
-func (f *Fields) checkEnd(p *problems, since, at int64) {
+func (f *Fields) checkEnd(p *errdefs.Problems, since, at int64) {
 	switch end := f.PlannedEnd; {
 	case end == 0:
 	case end <= at:
-		p.add("plannedEndAt", "must be after the change of a running schedule, %s; it is %s", stamp(at), stamp(end))
+		p.Add("plannedEndAt", "must be after the change of a running schedule, %s; it is %s", stamp(at), stamp(end))
 	case end > since+maxLength:
-		p.add("plannedEndAt", "must be at most 366 days after the schedule's start, %s; it is %s", stamp(since), stamp(end))
+		p.Add("plannedEndAt", "must be at most 366 days after the schedule's start, %s; it is %s", stamp(since), stamp(end))
 	}
 }
 

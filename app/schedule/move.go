@@ -22,30 +22,45 @@ type act struct {
 	at       int64 // ms
 	initials string
 	note     string
+	problems errdefs.Problems // with the request, so far
 }
 
-// act begins an operation of a caller at a station. at is when it is said to have been; nil is now. Errors: Forbidden,
-// Invalid (at), Conflict for an at whose signals are not kept any more.
+// act begins an operation of a caller at a station. at is when it is said to have been; nil is now. An at that is wrong is
+// among the problems, which the operation must return by invalid. Errors: Forbidden, Conflict for an at whose signals are
+// not kept any more.
 func (s *Service) act(w *floor.Work, p auth.Principal, role auth.Role, stationCode string, at *Moment) (*act, error) {
-	if err := s.cfg.Authorize(w.Tx, p, role); err != nil {
+	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, role, stationCode); err != nil {
 		return nil, err
 	}
-	if err := bound(p, stationCode); err != nil {
-		return nil, err
-	}
+	a := &act{s: s, w: w, by: p.Actor(), at: w.Now}
 	moment, err := floor.Moment("at", (*int64)(at), w.Now)
-	if err == nil {
-		err = w.Reaches(moment)
+	if err != nil {
+		return a, a.problems.Take(err)
 	}
-	return &act{s: s, w: w, by: p.Actor(), at: moment}, err
+	a.at = moment
+	return a, w.Reaches(moment)
 }
 
-// bound refuses a station that the caller is not bound to.
-func bound(p auth.Principal, stationCode string) error {
-	if p.StationCodes != nil && !slices.Contains(p.StationCodes, stationCode) {
-		return errdefs.New(errdefs.Forbidden, "this tablet may not act on the station %s", stationCode)
+// say notes who acts, and what was said.
+func (a *act) say(initials, note string, required bool) {
+	var err error
+	a.note = note
+	a.initials, err = auth.Initials(initials, required)
+	_ = a.problems.Take(err) // it is Invalid
+}
+
+// invalid returns all problems with the request, those that are Invalid among errs included, else the first of the errs.
+func (a *act) invalid(errs ...error) error {
+	var other error
+	for _, err := range errs {
+		if err = a.problems.Take(err); other == nil {
+			other = err
+		}
 	}
-	return nil
+	if err := a.problems.Err("the request"); err != nil {
+		return err
+	}
+	return other
 }
 
 // event makes an event of the act.

@@ -29,11 +29,6 @@ func (s *Service) Write(w *floor.Work, p auth.Principal, in Input) (*View, error
 	f := in.over(old.Fields)
 	switch old.State {
 	case Planned:
-		if f.StationCode != old.StationCode {
-			if err := bound(p, f.StationCode); err != nil {
-				return nil, err
-			}
-		}
 		return a.replan(old, f, MoveChange)
 	case Running:
 		return a.change(old, f)
@@ -68,7 +63,7 @@ func (a *act) plan(f Fields) (*Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.check(st, nil, a.at); err != nil {
+	if err := a.invalid(f.check(st, nil, a.at)); err != nil {
 		return nil, err
 	}
 	made := &Schedule{Fields: f, State: Planned, Events: []Event{}, Created: a.w.Now}
@@ -119,7 +114,7 @@ func (a *act) replan(old *Schedule, f Fields, how Move) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.check(st, &old.Fields, a.at); err != nil {
+	if err := a.invalid(f.check(st, &old.Fields, a.at)); err != nil {
 		return nil, err
 	}
 	note := ""
@@ -179,20 +174,20 @@ func (a *act) change(old *Schedule, f Fields) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &a.problems
 	if a.at < old.Start {
-		return nil, errdefs.InvalidField("at", "must not be before the schedule's start, %s", stamp(old.Start))
+		p.Add("at", "must not be before the schedule's start, %s", stamp(old.Start))
 	}
-	var p problems
 	if f.PlannedEnd != old.PlannedEnd {
-		f.checkEnd(&p, old.Start, a.at)
+		f.checkEnd(p, old.Start, a.at)
 	}
 	if f.AutoEnd && f.PlannedEnd == 0 && f.PlannedQuantity == 0 {
-		p.add("plannedEndAt", "is needed, because the schedule ends by itself")
+		p.Add("plannedEndAt", "is needed, because the schedule ends by itself")
 	}
 	if f.Kind == NonProduction && f.PlannedQuantity != 0 {
-		p.add("plannedQuantity", "is for production schedules only")
+		p.Add("plannedQuantity", "is for production schedules only")
 	}
-	if err := errdefs.InvalidDetails("the schedule", p); err != nil {
+	if err := a.invalid(); err != nil {
 		return nil, err
 	}
 	next := old.copy()
@@ -241,9 +236,6 @@ func (s *Service) Move(w *floor.Work, p auth.Principal, id string, in MoveInput)
 	f := old.Fields
 	if in.StationCode != "" {
 		f.StationCode = in.StationCode
-		if err := bound(p, f.StationCode); err != nil {
-			return nil, err
-		}
 	}
 	if in.PlannedStart != nil {
 		f.PlannedStart = int64(*in.PlannedStart)

@@ -32,11 +32,12 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, id string, in StartInpu
 	if err != nil {
 		return nil, err
 	}
-	a.initials, a.note = in.Initials, in.Note
+	a.say(in.Initials, in.Note, false)
 	st, err := a.station("stationCode", code)
-	switch {
-	case err != nil:
+	if err := a.invalid(err); err != nil {
 		return nil, err
+	}
+	switch {
 	case in.Correction:
 		return a.reopen(p, old, st)
 	case old.State == Running:
@@ -120,14 +121,18 @@ func (s *Service) End(w *floor.Work, p auth.Principal, id string, in EndInput) (
 	if err != nil {
 		return nil, err
 	}
-	a.initials, a.note = in.Initials, in.Note
+	a.say(in.Initials, in.Note, false)
+	if old.State == Running && a.at < old.Start-1 { // an end in the ms of the start is the one after it, which may be ahead of now
+		a.problems.Add("at", "must be after the schedule's start, %s", stamp(old.Start))
+	}
+	if err := a.invalid(); err != nil {
+		return nil, err
+	}
 	switch {
 	case old.State == Planned:
 		return nil, errdefs.New(errdefs.Conflict, "the schedule %s has not started", id)
 	case old.State != Running:
 		return nil, gone(old)
-	case a.at < old.Start-1: // an end in the ms of the start is the one after it, which may be ahead of now
-		return nil, errdefs.InvalidField("at", "must be after the schedule's start, %s", stamp(old.Start))
 	}
 	st, err := a.w.Station(old.StationCode)
 	if err != nil {
@@ -215,10 +220,7 @@ func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, 
 	if err != nil {
 		return nil, err
 	}
-	if p.Tablet() && in.Initials == "" {
-		return nil, errdefs.InvalidField("initials", "must be given: a tablet is nobody's own")
-	}
-	a.initials = in.Initials
+	a.say(in.Initials, "", p.Tablet()) // a tablet is nobody's own
 	st, err := a.find(in.StationCode)
 	if err != nil {
 		return nil, err
@@ -229,11 +231,8 @@ func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, 
 			return nil, err
 		}
 	}
-	if err := f.check(st, nil, a.at); err != nil {
+	if err := a.invalid(f.check(st, nil, a.at), f.quick(st)); err != nil {
 		return nil, err
-	}
-	if sku := st.SKUs[f.SKUCode]; f.Kind == Production && (sku.AllowUseInQuickSchedule == nil || !*sku.AllowUseInQuickSchedule) {
-		return nil, errdefs.InvalidField("skuCode", "must be a SKU with allowUseInQuickSchedule; %s has it not", f.SKUCode)
 	}
 	made := &Schedule{ID: newID(), Fields: f, State: Planned, Events: []Event{}, Created: w.Now}
 	for { // what starts by itself is never the same as what was planned
@@ -255,6 +254,17 @@ func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, 
 		return nil, err
 	}
 	return a.view(next)
+}
+
+// quick refuses a SKU that is not for schedules that nobody planned: Invalid.
+func (f *Fields) quick(st *station.Station) error {
+	if st == nil || st.SKUs[f.SKUCode] == nil || f.Kind != Production {
+		return nil
+	}
+	if may := st.SKUs[f.SKUCode].AllowUseInQuickSchedule; may == nil || !*may {
+		return errdefs.InvalidField("skuCode", "must be a SKU with allowUseInQuickSchedule; %s has it not", f.SKUCode)
+	}
+	return nil
 }
 
 // fields gives the plan of what starts at a moment, ms.

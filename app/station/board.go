@@ -3,7 +3,6 @@ package station
 import (
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,10 +40,9 @@ func (n Note) expired(now int64) Note {
 
 // The limits of what can be put up.
 const (
-	minInitials, maxInitials = 3, 8 // characters
-	maxAlert                 = 280  // characters
-	maxAlertTime             = 366 * 24 * time.Hour
-	saidAgain                = 60_000 // ms within which the same initials from the same tablet are nothing new
+	maxAlert     = 280 // characters
+	maxAlertTime = 366 * 24 * time.Hour
+	saidAgain    = 60_000 // ms within which the same initials from the same tablet are nothing new
 )
 
 // BoardConfig is what NewBoard needs.
@@ -106,12 +104,9 @@ func (b *Board) Of(accountID, stationCode string, now int64) Note {
 func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *string) (Note, error) {
 	text := ""
 	if initials != nil {
-		text = *initials
-		if n := utf8.RuneCountInString(text); n < minInitials || n > maxInitials {
-			return Note{}, errdefs.InvalidField("initials", "must be %d to %d characters; it has %d", minInitials, maxInitials, n)
-		}
-		if issue := unfit(text); issue != "" {
-			return Note{}, errdefs.InvalidField("initials", "%s", issue)
+		var err error
+		if text, err = auth.Initials(*initials, true); err != nil {
+			return Note{}, err
 		}
 	}
 	meter, by := error(nil), p.Actor().Credential
@@ -185,26 +180,32 @@ func (b *Board) SetAlert(p auth.Principal, stationCode string, message *string, 
 	return n, err
 }
 
+// CheckAlert says what is wrong with an alert, whoever puts it up: Invalid (message, expiresAt).
+func CheckAlert(message *string, expiresAt *time.Time) error {
+	_, _, err := readAlert(message, expiresAt)
+	return err
+}
+
 // readAlert checks an alert: its text, "" to take it down, and until when it stays, ms, 0 for as long as nobody takes it down.
 func readAlert(message *string, expiresAt *time.Time) (text string, until int64, err error) {
-	switch {
-	case message != nil:
+	var problems errdefs.Problems
+	if message != nil {
 		text = *message
 		if n := utf8.RuneCountInString(text); n > maxAlert || strings.TrimSpace(text) == "" {
-			return "", 0, errdefs.InvalidField("message", "must be 1 to %d characters that can be seen; it has %d", maxAlert, n)
+			problems.Add("message", "must be 1 to %d characters that can be seen; it has %d", maxAlert, n)
+		} else if issue := unfit(text); issue != "" {
+			problems.Add("message", "%s", issue)
 		}
-		if issue := unfit(text); issue != "" {
-			return "", 0, errdefs.InvalidField("message", "%s", issue)
-		}
-		if expiresAt != nil {
-			if until = expiresAt.UnixMilli(); until <= 0 {
-				return "", 0, inThePast(until)
-			}
-		}
-	case expiresAt != nil:
-		return "", 0, errdefs.InvalidField("expiresAt", "must not be there without a message")
 	}
-	return text, until, nil
+	if expiresAt != nil {
+		until = expiresAt.UnixMilli()
+		if message == nil {
+			problems.AddGiven("expiresAt", "message", "must not be there without a message")
+		} else if until <= 0 {
+			_ = problems.Take(inThePast(until)) // it is Invalid
+		}
+	}
+	return text, until, problems.Err("the alert")
 }
 
 func inThePast(until int64) error {
@@ -235,14 +236,14 @@ func (b *Board) change(p auth.Principal, role auth.Role, stationCode, action str
 	var n Note
 	changed := false
 	err = b.cfg.Store.Update(func(tx *kv.Tx) error {
-		if err := b.cfg.Authorize(tx, p, role); err != nil {
-			return err
-		}
-		switch {
-		case !known(stationCode):
+		if !known(stationCode) {
+			if err := b.cfg.Authorize(tx, p, role); err != nil {
+				return err
+			}
 			return errdefs.New(errdefs.NotFound, "there is no station with this code")
-		case p.StationCodes != nil && !slices.Contains(p.StationCodes, stationCode):
-			return errdefs.New(errdefs.Forbidden, "this tablet may not act on the station %s", stationCode)
+		}
+		if err := auth.AuthorizeAt(b.cfg.Authorize, tx, p, role, stationCode); err != nil {
+			return err
 		}
 		if err := snap.Account.Writable(); err != nil {
 			return err

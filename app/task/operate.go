@@ -16,7 +16,7 @@ import (
 
 // Completion is what an operator says of a Task that is done.
 type Completion struct {
-	Initials string `json:"initials"` // 3 to 8 characters, which the caller has checked
+	Initials string `json:"initials"` // 3 to 8 letters or digits
 	Note     string `json:"note"`     // at most 1,000 characters
 	At       *int64 `json:"-"`        // ms: when it was done; nil: now
 }
@@ -25,18 +25,18 @@ type Completion struct {
 // Errors: NotFound; Forbidden, also where enableTasks is off; Invalid (at, note); Conflict for one that is completed
 // already, or was missed.
 func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Completion) (*View, error) {
-	if err := s.cfg.Authorize(w.Tx, p, auth.Operator); err != nil {
-		return nil, err
-	}
 	k, ok := parseID(w.Account, id)
 	if !ok {
+		if err := s.cfg.Authorize(w.Tx, p, auth.Operator); err != nil {
+			return nil, err
+		}
 		return nil, errNoTask
+	}
+	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, k.B.A); err != nil {
+		return nil, err
 	}
 	t, err := s.begin(w, k.B.A)
 	if err != nil {
-		return nil, err
-	}
-	if err := bound(p, t.code); err != nil {
 		return nil, err
 	}
 	if err := t.refuse(); err != nil { // before it is looked for: a Task may have gone with the flag since it was listed
@@ -45,18 +45,16 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 	if !instances.Has(w.Tx, k) {
 		return nil, errNoTask
 	}
-	at, err := floor.Moment("at", in.At, w.Now)
-	if err != nil {
-		return nil, err
-	}
+	var problems errdefs.Problems
+	at, initials := said(&problems, in.At, in.Initials, w.Now)
 	i, err := t.one(k)
 	if err != nil {
 		return nil, err
 	}
-	if err := i.completable(at, w.Now, in.Note); err != nil {
+	if err := i.completable(&problems, at, w.Now, in.Note); err != nil {
 		return nil, err
 	}
-	i.State, i.Done, i.Noted, i.Initials, i.Note = Completed, at, w.Now, in.Initials, in.Note
+	i.State, i.Done, i.Noted, i.Initials, i.Note = Completed, at, w.Now, initials, in.Note
 	if err := instances.Put(w.Tx, k, i.record); err != nil {
 		return nil, err
 	}
@@ -65,7 +63,7 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 			return nil, err
 		}
 	}
-	detail := map[string]string{"stationCode": t.code, "taskCode": i.text.TaskCode, "taskListCode": i.text.ListCode, "initials": in.Initials, "at": stamp(at)}
+	detail := map[string]string{"stationCode": t.code, "taskCode": i.text.TaskCode, "taskListCode": i.text.ListCode, "initials": initials, "at": stamp(at)}
 	if err := audit.Put(w.Tx, w.Account, p.Actor(), "task.complete", id, detail); err != nil {
 		return nil, err
 	}
@@ -99,33 +97,39 @@ func (t *turn) refuse() error {
 	return st.Refuse(flag)
 }
 
-// completable tells whether the Instance can be completed at a moment: Conflict, Invalid.
-func (i *instance) completable(at, now int64, note string) error {
-	switch {
-	case i.State == Completed:
+// completable tells whether the Instance can be completed at a moment, when the problems so far are none: Conflict, Invalid.
+func (i *instance) completable(problems *errdefs.Problems, at, now int64, note string) error {
+	if i.State == Completed {
 		return errdefs.New(errdefs.Conflict, "the Task %s was completed by %s at %s", i.text.TaskCode, i.Initials, stamp(i.Done))
-	case at < i.at():
-		return errdefs.InvalidField("at", "must not be before the Task was there, %s; it is %s", stamp(i.at()), stamp(at))
-	case (i.State == Missed || i.Deadline != 0 && i.Deadline <= now) && at >= i.Deadline:
-		return errdefs.New(errdefs.Conflict, "the Task %s was missed at %s; it can only be completed with an at before that", i.text.TaskCode, stamp(i.Deadline))
-	case i.text.RequireNotes && strings.TrimSpace(note) == "":
-		return errdefs.InvalidField("note", "is required for the Task %s", i.text.TaskCode)
 	}
-	return nil
+	if at < i.at() {
+		problems.Add("at", "must not be before the Task was there, %s; it is %s", stamp(i.at()), stamp(at))
+	}
+	missed := (i.State == Missed || i.Deadline != 0 && i.Deadline <= now) && at >= i.Deadline
+	if !missed && i.text.RequireNotes && strings.TrimSpace(note) == "" {
+		problems.Add("note", "is required for the Task %s", i.text.TaskCode)
+	}
+	if err := problems.Err("the request"); err != nil || !missed {
+		return err
+	}
+	return errdefs.New(errdefs.Conflict, "the Task %s was missed at %s; it can only be completed with an at before that", i.text.TaskCode, stamp(i.Deadline))
 }
 
-// bound refuses a station that the caller is not bound to.
-func bound(p auth.Principal, stationCode string) error {
-	if p.StationCodes != nil && !slices.Contains(p.StationCodes, stationCode) {
-		return errdefs.New(errdefs.Forbidden, "this tablet may not act on the station %s", stationCode)
+// said reads when something was done, now where that is not known, and by whom.
+func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
+	ms, err := floor.Moment("at", at, now)
+	if err != nil {
+		ms = now
 	}
-	return nil
+	by, unfit := auth.Initials(initials, true)
+	_, _ = problems.Take(err), problems.Take(unfit) // both are Invalid
+	return ms, by
 }
 
 // ListStart starts a Task list.
 type ListStart struct {
 	StationCode string `json:"stationCode"`
-	Initials    string `json:"initials"` // 3 to 8 characters, which the caller has checked
+	Initials    string `json:"initials"` // 3 to 8 letters or digits
 	At          *int64 `json:"-"`        // ms; nil: now
 }
 
@@ -133,27 +137,24 @@ type ListStart struct {
 // Errors: Invalid (stationCode, at); Forbidden, also where enableTasks is off; NotFound for a list that is not available
 // there; Conflict for one that is not on demand, or of which Tasks are pending since an earlier start.
 func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in ListStart) ([]*View, error) {
-	if err := s.cfg.Authorize(w.Tx, p, auth.Operator); err != nil {
+	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, in.StationCode); err != nil {
 		return nil, err
 	}
-	if err := bound(p, in.StationCode); err != nil {
-		return nil, err
-	}
+	var problems errdefs.Problems
+	at, initials := said(&problems, in.At, in.Initials, w.Now)
 	st, err := w.Station(in.StationCode)
-	if errdefs.KindOf(err) == errdefs.NotFound {
-		return nil, errdefs.InvalidField("stationCode", "must be the code of a station; there is none of this code")
+	switch {
+	case errdefs.KindOf(err) == errdefs.NotFound:
+		problems.Add("stationCode", "must be the code of a station; there is none of this code")
+	case err != nil:
+		return nil, err
+	case st.Monitor.MeterOnly:
+		problems.Add("stationCode", "must be a station that somebody works at; %s is an energy meter", st.Code)
 	}
-	if err == nil && st.Monitor.MeterOnly {
-		return nil, errdefs.InvalidField("stationCode", "must be a station that somebody works at; %s is an energy meter", st.Code)
-	}
-	if err == nil {
-		err = st.Refuse(flag)
-	}
-	if err != nil {
+	if err := problems.Err("the request"); err != nil {
 		return nil, err
 	}
-	at, err := floor.Moment("at", in.At, w.Now)
-	if err != nil {
+	if err := st.Refuse(flag); err != nil {
 		return nil, err
 	}
 	t, err := s.begin(w, st.Code)
@@ -166,7 +167,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in Lis
 	}
 	made := []*View{}
 	for _, text := range list {
-		i, err := t.add(text, at, record{State: Pending, Started: in.Initials})
+		i, err := t.add(text, at, record{State: Pending, Started: initials})
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +176,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in Lis
 	if err := t.store(); err != nil {
 		return nil, err
 	}
-	detail := map[string]string{"stationCode": st.Code, "initials": in.Initials, "at": stamp(at), "tasks": fmt.Sprint(len(made))}
+	detail := map[string]string{"stationCode": st.Code, "initials": initials, "at": stamp(at), "tasks": fmt.Sprint(len(made))}
 	return made, audit.Put(w.Tx, w.Account, p.Actor(), "taskList.start", listCode, detail)
 }
 

@@ -50,7 +50,12 @@ func (p *plant) due() []string {
 
 // open starts the service, again too: what was in memory is gone.
 func (p *plant) open() *plant {
-	s := New(Config{Store: p.Store, Authorize: func(*kv.Tx, auth.Principal, auth.Role) error { return nil }, Log: slog.New(slog.DiscardHandler)})
+	s := New(Config{Store: p.Store, Authorize: func(_ *kv.Tx, p auth.Principal, need auth.Role) error {
+		if !p.Role.AtLeast(need) {
+			return errdefs.New(errdefs.Forbidden, "this needs the role %s", need)
+		}
+		return nil
+	}, Log: slog.New(slog.DiscardHandler)})
 	p.Open(nil, s)
 	s.cfg.Timelines = p.Timelines
 	p.tasks = s
@@ -614,12 +619,12 @@ func TestTabletsActOnTheirStations(t *testing.T) {
 		_, err := p.tasks.Complete(w, tablet, v.ID, Completion{Initials: "ANN"})
 		return err
 	})
-	p.wantKind(err, errdefs.Forbidden, "may not act on the station PRESS")
+	p.wantKind(err, errdefs.Forbidden, "stations that its tablet is bound to")
 	err = p.Floor.Do(works, func(w *floor.Work) error {
 		_, err := p.tasks.Start(w, tablet, "CLEAN", ListStart{StationCode: "PRESS", Initials: "ANN"})
 		return err
 	})
-	p.wantKind(err, errdefs.Forbidden, "may not act on the station PRESS")
+	p.wantKind(err, errdefs.Forbidden, "stations that its tablet is bound to")
 	p.want("PRESS", "START/CHECK pending 02T08:00 -")
 }
 

@@ -1,0 +1,135 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"opsmon/app/auth"
+)
+
+// fields names the fields that an answer has details of, without repetition.
+func (a *answer) fields() (names []string) {
+	var body struct {
+		Details []struct{ Field string }
+	}
+	_ = json.Unmarshal(a.body, &body)
+	for _, d := range body.Details {
+		names = append(names, d.Field)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// What a body is in shape, what it means and what the query asks for is judged at once (decisions.md section 1): for every route
+// with a body, problems of different kinds, and the fields that the answer must name: these, and no others.
+func TestAllProblemsAtOnce(t *testing.T) {
+	s := newServer(t, options{})
+	soon, past := s.clock.now().UTC().Add(time.Hour).Format(time.RFC3339), "2001-01-01T00:00:00Z"
+	issue := func(verb string) string { return openDowntime(verb, "")(s, caller{}).path }
+	task, message, entry := someTask(s, caller{}).path, someMessage(s, caller{}).path, someProduction("undo")(s, caller{}).path
+	schedule := someSchedule("")(s, caller{}).path
+	rows := []struct{ method, path, body, fields string }{
+		{"POST", "/user", `{"email":"no address","role":"owner"}`, "email role"},
+		{"POST", "/user", `{"email":5,"role":"owner","x":1}`, "email role x"},
+		{"PUT", "/user/member@people.example", `{"role":"owner","x":1}`, "role x"},
+		{"POST", "/key", `{"name":5,"expiresAt":"` + past + `"}`, "expiresAt name"},
+		{"POST", "/key?x=y", `{"name":"` + strings.Repeat("n", 65) + `","expiresAt":"` + past + `","role":"king"}`, "expiresAt name role x"},
+		{"POST", "/device", `{"name":"a b","stationCodes":["PACK-1","NOPE","PACK-1",5]}`, "name stationCodes[1] stationCodes[2] stationCodes[3]"},
+		{"POST", "/tablet", `{"name":"  ","role":"admin","stationCodes":["NOPE",5]}`, "name role stationCodes[0] stationCodes[1]"},
+		{"POST", "/schedule", `{"stationCode":"NOPE","skuCode":"A1","plannedStartAt":"` + past + `","note":5,"x":1}`, "note plannedStartAt stationCode x"},
+		{"POST", "/schedule?dryrun=maybe", `{"stationCode":"PACK-1","kind":"production","skuCode":5,"reasonCode":7,"plannedStartAt":"` + soon + `","autoEnd":true,"at":"` + past + `"}`, "at autoEnd dryrun reasonCode skuCode"},
+		{"POST", schedule + "/move?dryrun=perhaps&x=1", `{"stationCode":"NOPE","plannedStartAt":"soon"}`, "dryrun plannedStartAt stationCode x"},
+		{"POST", schedule + "/start?endrunning=maybe", `{"initials":"a!b","note":5,"stationCode":"NOPE","at":"` + past + `"}`, "at endrunning initials note stationCode"},
+		{"POST", schedule + "/end?x=1", `{"initials":"a!b","note":5,"at":"` + past + `"}`, "at initials note x"},
+		{"POST", "/quick-schedule?endrunning=maybe", `{"stationCode":"PACK-1","skuCode":"A1","plannedQuantity":-1,"initials":"  a ","at":"` + past + `","plannedEndAt":"` + past + `"}`, "at endrunning initials plannedEndAt plannedQuantity skuCode"},
+		{"POST", "/production", `{"stationCode":"NOPE","good":"x","initials":"a\nb","at":"` + past + `"}`, "at good initials stationCode"},
+		{"POST", "/production", `{"stationCode":"PACK-1","bad":"x","initials":"a\nb","y":1}`, "bad initials y"},
+		{"POST", "/production", `{"stationCode":"PACK-1","good":-2,"initials":5}`, "good initials"},
+		{"POST", entry, `{"initials":"\t\t\t","note":5,"at":"` + past + `"}`, "at initials note"},
+		{"POST", "/issue", `{"stationCode":"NOPE","initials":"a b c","note":5,"endAt":"` + past + `"}`, "endAt initials note stationCode"},
+		{"POST", "/issue", `{"stationCode":"PACK-2","causeCode":"CHG","startAt":"` + past + `","type":"stop"}`, "causeCode startAt type"},
+		{"POST", issue("acknowledge"), `{"initials":"a-b","note":5,"at":"` + past + `"}`, "at initials note"},
+		{"POST", issue("estimate"), `{"expectedEndAt":"` + past + `","note":5}`, "expectedEndAt note"},
+		{"POST", issue("escalate"), `{"level":6,"initials":"a-b","at":"` + past + `"}`, "at initials level"},
+		{"POST", issue("cause"), `{"causeCode":"CHG","partStartAt":"` + past + `","note":5}`, "causeCode note partStartAt"},
+		{"POST", issue("split"), `{"parts":[{},{"causeCode":5},{"startAt":"` + past + `","causeCode":"CHG"}],"initials":"a-b"}`, "initials parts[1].causeCode parts[1].startAt parts[2].causeCode parts[2].startAt"},
+		{"POST", issue("exclude"), `{"excluded":true,"initials":"a-b","at":"soon"}`, "at initials note"},
+		{"POST", "/correction?dryrun=maybe", `{"stationCodes":["NOPE",5],"from":"2026-01-01T00:00:30Z","to":"2026-01-01T00:00:00Z","changes":{"skus":[{"code":"A1"}],"x":1},"note":5}`, "changes.skus[0] changes.x dryrun from note stationCodes[1] to"},
+		{"POST", "/correction", strings.Replace(s.correctionOf(), `["PACK-1"]`, `["PACK-1","NOPE","PACK-1"],"x":1`, 1), "stationCodes[1] stationCodes[2] x"},
+		{"POST", "/analysis/tuning?x=1", strings.Replace(s.correctionOf(), `["PACK-1"]`, `["NOPE"],"y":1`, 1), "stationCodes[0] x y"},
+		{"POST", "/task-list/clean/start", `{"stationCode":"NOPE","initials":"a b","at":"` + past + `","x":1}`, "at initials stationCode x"},
+		{"POST", task, `{"initials":"a b","note":5,"x":1}`, "initials note x"},
+		{"POST", "/message", `{"stationCode":"NOPE","text":" ","initials":"a b","x":1}`, "initials stationCode text x"},
+		{"POST", message, `{"initials":"a b","at":"` + past + `","x":1}`, "at initials x"},
+		{"POST", "/station/PACK-1/alert", `{"message":" ","expiresAt":"soon"}`, "expiresAt message"},
+		{"POST", "/station/PACK-1/operator?x=1", `{"initials":5}`, "initials x"},
+		{"PUT", "/appliance/backup-settings?x=1", `{"every":-1}`, "every x"},
+		{"POST", "/auth/account?x=1", `{"accountId":5}`, "accountId x"},
+		{"POST", "/account", `{"currency":"XXX","dashboardConfig":"[]","uploadTransforms":"a: ("}`, "currency dashboardConfig uploadTransforms.a"},
+		{"PUT", "/account/manifest?x=1&dryrun=maybe", acme, "dryrun x"},
+		{"DELETE", "/session?x=1&keepthis=maybe", "", "keepthis x"},
+	}
+	tried := map[string]bool{}
+	for _, row := range rows {
+		got := s.do(ask{method: row.method, path: row.path, body: row.body, key: s.roleKey(auth.Admin)})
+		if want := strings.Fields(row.fields); got.status != 400 || !slices.Equal(got.fields(), want) {
+			t.Errorf("%s %s %s: %d, details of %q, want %q: %s", row.method, row.path, row.body, got.status, got.fields(), want, got.body)
+		}
+		path, _, _ := strings.Cut(row.path, "?")
+		for _, rt := range s.routes {
+			tried[rt.method+" "+rt.path] = tried[rt.method+" "+rt.path] || rt.method == row.method && like(rt.path, path)
+		}
+	}
+	for _, rt := range s.routes {
+		if name := rt.method + " " + rt.path; rt.body && !tried[name] && rt.access != open {
+			t.Errorf("no row for %s", name)
+		}
+	}
+	if list := s.do(ask{path: "/production", key: s.roleKey(auth.Admin)}); list.at("paging", "totalElements") != 1.0 {
+		t.Errorf("what was refused is there: %s", list.body)
+	}
+}
+
+// like reports whether a path fits the pattern of a route.
+func like(pattern, path string) bool {
+	parts, of := strings.Split(pattern, "/"), strings.Split(path, "/")
+	return len(parts) == len(of) && !slices.ContainsFunc(parts, func(p string) bool {
+		i := slices.Index(parts, p)
+		return p != of[i] && !strings.HasPrefix(p, ":")
+	})
+}
+
+// No value of a property, whatever it is, is an error of the service.
+func TestAnyValueIsAnswered(t *testing.T) {
+	for _, rt := range newServer(t, options{}).routes {
+		if !rt.body || rt.access == open {
+			continue
+		}
+		s := newServer(t, options{})
+		key := s.roleKey(auth.Admin)
+		a := samples[rt.method+" "+rt.path].call(s, rt.method, caller{email: mailOf(auth.Admin)})
+		a.key = key
+		var body map[string]any
+		if a.body != "" {
+			s.must(nil, json.Unmarshal([]byte(a.body), &body))
+		}
+		for name, was := range body {
+			for _, value := range []any{5, -1.5, 1e300, "", "x", strings.Repeat("x", 2000), true, nil, []any{}, []any{5, nil}, map[string]any{}, map[string]any{"x": 5}} {
+				body[name] = value
+				b, err := json.Marshal(body)
+				s.must(nil, err)
+				if a.body = string(b); rt.path != "/auth/account" {
+					got := s.do(a)
+					s.noteSecrets("", got)
+					if got.status >= 500 {
+						t.Errorf("%s %s %.200s: %d", rt.method, rt.path, a.body, got.status)
+					}
+				}
+			}
+			body[name] = was
+		}
+	}
+}
