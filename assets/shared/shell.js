@@ -7,19 +7,16 @@
 //   open(ctx)  -> {title, render(), leave?(), changed?(ctx)}, or a promise of it
 //
 // render gives a template and is called again after ctx.update(). leave is called when another page takes over; changed when
-// the path or the query changed and the page is the same. ctx: {profile, can(role), path (array of what follows the page's
+// the path or the query changed and the page is the same. ctx: {profile, can(role), acts(stationCode), path (array of what follows the page's
 // name, decoded), query (URLSearchParams), navigate(href, {replace, still}), update()}, and what the shell adds. A bare page has no
 // bar and no menu.
 
 import { html, nothing, render } from "../vendor/lit-html/lit-html.js";
 import { connection, get, post, signOut } from "./api.js";
 import { attempt, sentence, toast } from "./dialog.js";
+import { actsAt, atLeast } from "./roles.js";
 
 const patience = 2000; // milliseconds that keeping what was entered may take when somebody signs out
-const roles = ["readonly", "operator", "supervisor", "member", "admin"];
-
-/** atLeast tells whether a role may do what another one may. */
-export const atLeast = (role, needed) => roles.indexOf(role) >= roles.indexOf(needed);
 
 const lasting = (message) => Object.assign(new Error(message), { final: true }); // trying again gives the same
 
@@ -113,7 +110,7 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     }
   }
 
-  const context = (path) => ({ profile: shell.profile, can: (role) => atLeast(shell.profile.role, role), path, query: new URLSearchParams(location.search), navigate, update, ...extra });
+  const context = (path) => ({ profile: shell.profile, can: (role) => atLeast(shell.profile.role, role), acts: (stationCode) => actsAt(shell.profile, stationCode), path, query: new URLSearchParams(location.search), navigate, update, ...extra });
 
   function navigate(href, { replace = false, still = false } = {}) { // goes to another address of the shell; still: the page is not scrolled to its beginning
     history[replace ? "replaceState" : "pushState"](null, "", href);

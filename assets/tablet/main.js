@@ -5,6 +5,7 @@ import { connection, signOut, stay } from "../shared/api.js";
 import { sentence } from "../shared/dialog.js";
 import { count, time } from "../shared/format.js";
 import { keep } from "../shared/keep.js";
+import { actsAt } from "../shared/roles.js";
 import { acts, refusal } from "./acts.js";
 import { Doing } from "./doing.js";
 import { mindHands, rest, stayAwake } from "./hands.js";
@@ -23,7 +24,7 @@ import { tasks } from "./views/tasks.js";
 
 const root = document.body.appendChild(Object.assign(document.createElement("div"), { id: "tablet" }));
 const station = new Station();
-const t = { station, go, view: null, doing: null, person: null, profile: null, codes: [], mayAct: false, page: "run", error: null };
+const t = { station, go, view: null, doing: null, person: null, profile: null, codes: [], page: "run", error: null, get mayAct() { return Boolean(this.profile) && actsAt(this.profile, station.code); } };
 
 const pages = [
   { name: "run", label: "Now", sign: "▶", show: run },
@@ -159,7 +160,6 @@ async function begin() {
   update();
   try {
     t.profile = await whose();
-    t.mayAct = t.profile.role !== "readonly";
     t.person = new Person(`${t.profile.accountId}/${t.profile.email}`);
     t.doing = new Doing(station, t.person);
     await queue.open(t.profile);

@@ -2,6 +2,7 @@
 
 import { post } from "../shared/api.js";
 import { now } from "../shared/clock.js";
+import { fit } from "../shared/initials.js";
 import { askInitials } from "./sheets.js";
 
 const longest = 14 * 3600_000; // ms that initials hold where no shift says when it ends
@@ -53,7 +54,7 @@ export class Person {
   /** initials gives those of who works at a station (station.js) in the shift that goes on; "" for nobody. */
   initials(station) {
     const kept = remembered(this.#name("initials", station.code));
-    return kept?.initials && !over(kept, station) ? kept.initials : "";
+    return kept?.initials && fit(kept.initials) && !over(kept, station) ? kept.initials : "";
   }
 
   /** expire takes the initials down of who worked at a station in a shift that is over. */
@@ -65,7 +66,7 @@ export class Person {
 
   /** ask asks who works at a station, and tells all. It gives the initials, or "" where nobody said. */
   async ask(station) {
-    const known = [...new Set([station.now?.currentOperatorInitials, ...(remembered(this.#name("known", "")) ?? [])].filter(Boolean))].slice(0, lately);
+    const known = [...new Set([station.now?.currentOperatorInitials, ...(remembered(this.#name("known", "")) ?? [])].filter((known) => known && fit(known)))].slice(0, lately);
     const initials = await askInitials({ known, current: this.initials(station) });
     if (!initials) return "";
     const until = station.now?.shift?.endAt;

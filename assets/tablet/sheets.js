@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { openDialog } from "../shared/dialog.js";
 import { count, matches, number } from "../shared/format.js";
+import { fit, rule } from "../shared/initials.js";
 import { rest } from "./hands.js";
 
 /** sheet is openDialog of dialog.js for this page: what is tapped twice opens nothing twice. */
@@ -82,12 +83,11 @@ export function askText({ title, label, action, intro = nothing, required = fals
   }));
 }
 
-/** askInitials asks who is working: 3 to 8 characters; known are those to choose from. */
+/** askInitials asks who is working; known are those to choose from. */
 export function askInitials({ known, current }) {
   let value = "";
-  const length = () => Array.from(value.trim()).length;
   return sheet(({ close, update }) => {
-    const done = () => { if (length() >= 3 && length() <= 8) close(value.trim()); };
+    const done = () => { if (fit(value)) close(value.trim()); };
     return {
       title: "Who is working here?",
       body: html`
@@ -95,9 +95,9 @@ export function askInitials({ known, current }) {
         <div class="field"><label for="f-initials">Your initials</label>
           <input id="f-initials" autocomplete="off" autocapitalize="characters" autocorrect="off" spellcheck="false" maxlength="16" enterkeyhint="done" dir="auto" .value=${value}
             @input=${(e) => { value = e.target.value; update(); }} @keydown=${(e) => { if (e.key === "Enter") done(); }}>
-          <p class="hint">3 to 8 characters. They stand with what you do until the shift ends.</p></div>`,
+          <p class="hint">${rule}. They stand with what you do until the shift ends.</p></div>`,
       actions: html`<button type="button" class="button large" @click=${() => close()}>Back</button>
-        <button type="button" class="button large primary" data-do="done" ?disabled=${length() < 3 || length() > 8} @click=${done}>That is me</button>`,
+        <button type="button" class="button large primary" data-do="done" ?disabled=${!fit(value)} @click=${done}>That is me</button>`,
     };
   });
 }

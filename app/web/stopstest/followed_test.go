@@ -12,7 +12,7 @@ import (
 // other, and once more where that failed.
 func TestAListIsFollowed(t *testing.T) {
 	p := open(t)
-	tab := p.page("operator", "/floor/stops", `document.querySelector(".empty")`)
+	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
 	tab.Eval(`(async () => {
 		const { Followed } = await import(document.querySelector("script[type=module]").src.replace("floor/main.js", "shared/followed.js"));
 		const rows = [...Array(2500)].map((_, i) => ({ id: "r" + i, stationCode: "PRESS-1", value: 1 })), real = fetch;
@@ -46,7 +46,7 @@ func TestAListIsFollowed(t *testing.T) {
 // A time is asked for on the plant's clock, whatever the viewer's, and the choice says what is shown, also when it was called off.
 func TestATimeIsAskedOnThePlantsClock(t *testing.T) {
 	p := open(t)
-	tab := p.page("operator", "/floor/stops", `document.querySelector(".empty")`)
+	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
 	const chosen = `document.querySelector(".scope select").value`
 	for _, from := range []string{"06:00", "07:00"} { // one after the other, of which neither has a name
 		choose(tab, ".scope select", "Other …")

@@ -145,7 +145,7 @@ func TestAStopOfALink(t *testing.T) {
 // TestManyStops: however many there are, few are in the page; they are read in pages, to the end when somebody asks for it, and printed.
 func TestManyStops(t *testing.T) {
 	p := open(t)
-	tab := p.page("operator", "/floor/stops", `document.querySelector(".empty")`)
+	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
 	tab.Eval(`(() => { const ask = fetch; window.asked = []; window.fetch = (path, options) => {
 		if (!path.startsWith("/issue?")) return ask(path, options);
 		const at = new URL(path, location).searchParams, skip = Number(at.get("skip") ?? 0), total = 6200;
@@ -286,7 +286,7 @@ func TestAStopIsSplit(t *testing.T) {
 	p := open(t)
 	p.runs("PRESS-1", [2]time.Duration{100*min + 1700*time.Millisecond, 60 * min})
 	whole := p.issues("PRESS-1")[0]
-	tab := p.page("operator", "/floor/stops?issue="+whole.ID+"&range="+rangeOf(p), `document.querySelector(".stop-one[data-issue]")`)
+	tab := p.page("supervisor", "/floor/stops?issue="+whole.ID+"&range="+rangeOf(p), `document.querySelector(".stop-one[data-issue]")`)
 	button(tab, ".stop-one", "Split")
 	tab.Until(`document.querySelectorAll(".split-handle").length === 1`)
 	now := func() int {
@@ -338,7 +338,7 @@ func TestAStopIsSplit(t *testing.T) {
 // TestManualDowntime is started, refused while one goes on, ended, and recorded; and where the flag is off that is said.
 func TestManualDowntime(t *testing.T) {
 	p := open(t)
-	tab := p.page("operator", "/floor/stops", `document.querySelector(".empty")`)
+	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
 	tab.Axe()
 	button(tab, ".page-head", "Manual downtime")
 	choose(tab, "#f-manual-station", "Hand work")
@@ -391,7 +391,7 @@ func TestManualDowntime(t *testing.T) {
 // TestWhatWasTypedIsKept: a dialog in which something was typed asks before it is left, by every way out.
 func TestWhatWasTypedIsKept(t *testing.T) {
 	p := open(t)
-	tab := p.page("operator", "/floor/stops", `document.querySelector(".empty")`)
+	tab := p.page("supervisor", "/floor/stops", `document.querySelector(".empty")`)
 	leave, typed := map[string]func(){
 		"Escape":     func() { tab.Press(kb.Escape) },
 		"the button": func() { button(tab, "dialog footer", "Cancel") },

@@ -21,7 +21,7 @@ func (p *plant) tasks(query string) (list []task) {
 // TestTasks are started on demand, completed with initials and notes, and told of live; what was missed stays so.
 func TestTasks(t *testing.T) {
 	p := open(t)
-	tab := p.page("operator", "/floor/tasks", `document.querySelector(".page-head .button")`)
+	tab := p.page("supervisor", "/floor/tasks", `document.querySelector(".page-head .button")`)
 	tab.Until(`document.querySelector(".task-row")?.textContent.includes("Look at the gauge")`) // each minute's
 	if cut := webtest.Eval[bool](tab, `(() => { const e = document.querySelector(".task-when > span").cloneNode(); e.textContent = "until the schedule ends"; document.querySelector(".task-when").prepend(e); const cut = e.scrollWidth > e.clientWidth; e.remove(); return cut; })()`); cut {
 		t.Error("until when a Task is due is cut off")
@@ -33,7 +33,7 @@ func TestTasks(t *testing.T) {
 	choose(tab, "#f-start-station", "Пресс 1")
 	tab.Until(`document.querySelector("#f-start-list")`)
 	tab.Type("#f-start-initials", "ABC")
-	p.signInAgain(tab, "operator")
+	p.signInAgain(tab, "supervisor")
 	tab.Until(`document.querySelector("#f-start-list")?.value && document.querySelector("#f-start-initials").value === "ABC"`)
 	button(tab, "dialog footer", "Start the list")
 	gone(tab)
@@ -60,7 +60,7 @@ func TestTasks(t *testing.T) {
 	if webtest.Eval[bool](tab, `document.activeElement.matches("#f-ask-note")`) {
 		t.Error("what is typed when the page is hidden is not told")
 	}
-	p.signInAgain(tab, "operator")
+	p.signInAgain(tab, "supervisor")
 	tab.Until(`document.querySelector("#f-ask-note")?.value === "защита на месте" && document.querySelector("#f-ask-initials").value === "ABC"`)
 	// Who goes to another page and back with the browser's keys finds the same form, and no second one.
 	set(tab, "#f-ask-note", "защита стоит на месте")
@@ -115,4 +115,24 @@ func TestTasks(t *testing.T) {
 	reader.Media("prefers-color-scheme", "dark")
 	reader.Axe()
 	reader.Clean()
+}
+
+// An operator who is bound to no station sees Tasks and stops, and is offered nothing that the service would refuse.
+func TestOperatorsBoundToNothing(t *testing.T) {
+	p := open(t)
+	tab := p.page("operator", "/floor/tasks", `document.querySelector(".task-row")`)
+	if webtest.Eval[bool](tab, `Boolean(document.querySelector(".page-head .button, .task-do button"))`) {
+		t.Error("Tasks can be started or completed")
+	}
+	tab.Visit("/floor/stops")
+	tab.Until(`document.querySelector(".empty")`)
+	if webtest.Eval[bool](tab, `[...document.querySelectorAll("button")].some((b) => b.textContent.includes("Manual downtime"))`) {
+		t.Error("a manual downtime can be made")
+	}
+	tab.Visit("/floor/station/PRESS-1")
+	tab.Until(`document.querySelector(".station-facts")`)
+	if webtest.Eval[bool](tab, `Boolean(document.querySelector(".station-facts button"))`) {
+		t.Error("who works there can be changed")
+	}
+	tab.Clean()
 }

@@ -175,7 +175,7 @@ func TestPeopleAtATablet(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
 	h := hand{webtest.Open(t, s.Base, small8)}
-	s.SignIn(h.Tab, "operator")
+	s.SignIn(h.Tab, "supervisor")
 	h.Visit("/tablet")
 	h.shows("dialog[open] h2", "Which stations does this tablet stand at?")
 	h.in(`header [aria-label="Close"]`) // not yet
@@ -194,13 +194,15 @@ func TestPeopleAtATablet(t *testing.T) {
 	h.sound(t, "menu-dark-small")
 	h.in(`[data-menu=out]`)
 	h.Until(`location.pathname === "/signin"`)
-	reader := hand{webtest.Open(t, s.Base, webtest.TabletTall)}
-	s.SignIn(reader.Tab, "readonly")
-	reader.Visit("/tablet")
-	reader.in(`[data-pick="PACK-1"]`)
-	reader.in(`[data-do=done]`)
-	reader.shows("main", "Only operators act on it")
-	reader.lacks(".act")
+	for _, role := range []string{"readonly", "operator"} { // an operator who is bound to no station acts on none
+		reader := hand{webtest.Open(t, s.Base, webtest.TabletTall)}
+		s.SignIn(reader.Tab, role)
+		reader.Visit("/tablet")
+		reader.in(`[data-pick="PACK-1"]`)
+		reader.in(`[data-do=done]`)
+		reader.shows("main", "A tablet that is paired for it acts on it")
+		reader.lacks(".act")
+		reader.Clean()
+	}
 	h.Clean()
-	reader.Clean()
 }

@@ -7,7 +7,7 @@ import { confirm } from "../../shared/dialog.js";
 import { ago, time } from "../../shared/format.js";
 import { propertyOf, schemas } from "../../shared/schema.js";
 import { showSecret } from "../../shared/secret.js";
-import { atLeast } from "../../shared/shell.js";
+import { atLeast } from "../../shared/roles.js";
 import { listPage } from "../listpage.js";
 
 const roles = ["readonly", "operator", "supervisor", "member", "admin"];

@@ -114,14 +114,14 @@ class Page {
   render() {
     const stop = this.id ? this.stops.all.find((s) => s.id === this.id) ?? this.single : null;
     return html`<div class="page-head"><h1>Stops</h1><div class="row">
-        ${this.ctx.can("operator") ? html`<button type="button" class="button" @click=${() => this.manual()}>Manual downtime</button>` : nothing}
+        ${this.ctx.acts() ? html`<button type="button" class="button" @click=${() => this.manual()}>Manual downtime</button>` : nothing}
         <button type="button" class="button" ?disabled=${!this.found.length} @click=${() => this.save()}>CSV</button></div></div>
       ${scopeBar({ scope: this.scope, directory: this.names, change: (scope) => this.go({ scope }), more: this.filters() })}
       <p class="muted span">${spanText(this.scope, this.names, now())}</p>
       ${this.stops.error ? html`<p class="notice bad" role="alert"><strong>The stops could not be read.</strong> ${(this.stops.error.details ?? []).map((d) => sentence(`${d.field === "rangecode" ? "the time" : d.field} ${d.issue}`)).join(" ") || sentence(this.stops.error)} <button type="button" class="button small" @click=${() => this.stops.read()}>Try again</button></p>` : nothing}
       <div class=${stop ? "stops with-one" : "stops"}>
         <section class="stops-list" aria-label="List of stops">${this.summary()}${this.list()}</section>
-        ${stop ? one({ stop, all: this.stops.all, names: this.names, may: this.ctx.can, taken: (stops) => this.taken(stops), close: () => this.go({ issue: "" }) }) : nothing}
+        ${stop ? one({ stop, all: this.stops.all, names: this.names, may: this.ctx.can, mine: this.ctx.acts(stop.stationCode), taken: (stops) => this.taken(stops), close: () => this.go({ issue: "" }) }) : nothing}
         ${this.id && !stop && !this.stops.loading ? this.noStop() : nothing}
       </div>
       ${this.ctx.can("supervisor") ? this.refused.show(this.names.plants[0]?.timezone) : nothing}`;
@@ -169,10 +169,10 @@ class Page {
     const rows = this.found;
     if (!rows.length && this.stops.error) return nothing;
     if (!rows.length) return this.stops.loading ? html`<p class="muted loading">Loading …</p>` : html`<p class="empty">${this.stops.all.length ? "No stop is left by these filters." : "There are no stops in this time."}</p>`;
-    const may = this.ctx.can("operator"), all = may && rows.every((s) => this.chosen.has(s.id));
+    const may = this.ctx.acts(), own = rows.filter((s) => this.ctx.acts(s.stationCode)), all = own.length > 0 && own.every((s) => this.chosen.has(s.id));
     return html`<div class="stops-table ${may ? "" : "readonly"}" role="table" aria-label="Stops" aria-rowcount=${rows.length + 1}>
       <div class="stop-row stops-head" role="row" aria-rowindex="1">
-        ${may ? html`<span role="columnheader" class="tick"><input type="checkbox" aria-label="Choose all" .checked=${all} @change=${() => { this.chosen = new Set(all ? [] : rows.map((s) => s.id)); this.update(); }}></span>` : nothing}
+        ${may ? html`<span role="columnheader" class="tick"><input type="checkbox" aria-label="Choose all" .checked=${all} @change=${() => { this.chosen = new Set(all ? [] : own.map((s) => s.id)); this.update(); }}></span>` : nothing}
         <span role="columnheader">Station</span><span role="columnheader">Begin</span><span role="columnheader" class="numeric">Length</span><span role="columnheader">Cause</span><span role="columnheader">Said</span></div>
       <div class="rows stops-rows" role="rowgroup" @keydown=${(e) => this.keys(e)}>${visible({ count: rows.length, height, key: (i) => rows[i].id, row: (i) => this.row(rows[i], i, may) })}</div></div>`;
   }
@@ -182,7 +182,7 @@ class Page {
     const tick = (e) => { if (e.target.checked) this.chosen.add(stop.id); else this.chosen.delete(stop.id); this.update(); };
     const cause = causeText(stop, this.names), last = stop.events.at(-1);
     return html`<div class=${`stop-row ${stop.id === this.id ? "chosen" : ""} ${stop.excluded || stop.orphaned ? "faded" : ""}`} role="row" aria-rowindex=${i + 2} data-issue=${stop.id} data-row=${i}>
-      ${may ? html`<span role="cell" class="tick"><input type="checkbox" aria-label=${`Choose ${name}, ${time(stop.startAt, { zone, date: false })}`} .checked=${this.chosen.has(stop.id)} @change=${tick}></span>` : nothing}
+      ${may ? html`<span role="cell" class="tick"><input type="checkbox" aria-label=${`Choose ${name}, ${time(stop.startAt, { zone, date: false })}`} .checked=${this.chosen.has(stop.id)} ?disabled=${!this.ctx.acts(stop.stationCode)} @change=${tick}></span>` : nothing}
       <span role="cell"><a href=${this.hrefOf(stop)} class="stop-link" aria-current=${stop.id === this.id ? "true" : nothing}><span class="status ${stop.type === "slow" ? "slow" : "stop"}" title=${nouns[stop.type]}><span aria-hidden="true">${signs[stop.type]}</span><span class="visually-hidden">${nouns[stop.type]}</span></span> <span dir="auto" title=${name}>${name}</span></a>
         <small class="muted" dir="auto">${stop.skuCode ? this.names.sku(stop.skuCode).name : nouns[stop.type]}</small></span>
       <span role="cell"><time datetime=${stop.startAt}>${time(stop.startAt, { zone }).replace(/ \d{4},/, ",")}</time><small class="muted">${stop.endAt ? `to ${time(stop.endAt, { zone, date: false })}` : "goes on"}</small></span>

@@ -47,7 +47,7 @@ class Page {
   // goOn opens a form again with what was entered when the page went away, unless it stands there still.
   async goOn() {
     const { profile } = this.ctx, task = draftOf(forms.task, profile), list = draftOf(forms.list, profile);
-    if (!this.ctx.can("operator") || !(task || list)) return;
+    if (!this.ctx.acts() || !(task || list)) return;
     const now = task && await stateOf(task.task);
     if (this.left || document.querySelector("dialog[open]")) return;
     if (now === "pending" || now === "missed") this.complete(task.task, task.values);
@@ -94,7 +94,7 @@ class Page {
     const lists = new Map(this.tasks.all.filter((t) => t.taskListCode).map((t) => [t.taskListCode, t.taskListName]));
     if (this.filter.list && !lists.has(this.filter.list)) lists.set(this.filter.list, this.filter.list);
     const one = this.scope.stations.length === 1 ? this.scope.stations[0] : undefined;
-    return html`<div class="page-head"><h1>Tasks</h1>${this.ctx.can("operator") ? html`<button type="button" class="button" @click=${() => this.start({ stationCode: one })}>Start a list</button>` : nothing}</div>
+    return html`<div class="page-head"><h1>Tasks</h1>${this.ctx.acts() ? html`<button type="button" class="button" @click=${() => this.start({ stationCode: one })}>Start a list</button>` : nothing}</div>
       ${segmented({ name: "state", label: "Which Tasks", value: this.state, options: [["due", "Due"], ["missed", "Missed"], ["done", "Done"]].map(([value, label]) => ({ value, label })), change: (state) => this.go({ state: state === "due" ? "" : state }) })}
       ${scopeBar({ scope: this.scope, directory: this.names, parts: this.state === "due" ? ["plant", "group", "stations"] : undefined, change: (scope) => this.go({ scope }), more: html`
         <label class="scope-part"><span>List</span><select @change=${(e) => this.go({ list: ["", ...lists.keys()][e.target.selectedIndex] })}><option .selected=${!this.filter.list}>All lists</option>${[...lists].map(([code, name]) => html`<option .selected=${code === this.filter.list}>${name}</option>`)}</select></label>
@@ -125,7 +125,7 @@ class Page {
 
   row(task) {
     const zone = this.names.plantOf(task.stationCode)?.timezone, at = (moment) => time(moment, { zone }).replace(/ \d{4},/, ",");
-    const can = this.ctx.can("operator") && (task.state === "pending" || task.state === "missed" && now() - Date.parse(task.availableAt) < 24 * 3600000);
+    const can = this.ctx.acts(task.stationCode) && (task.state === "pending" || task.state === "missed" && now() - Date.parse(task.availableAt) < 24 * 3600000);
     return html`<div class="task-row" role="listitem" data-task=${task.id}>
       <span class="task-what"><span dir="auto" title=${task.title}>${task.title}</span><small class="muted" dir="auto" title=${task.description ?? ""}>${task.note ? `“${task.note}”` : task.description ?? task.taskCode}</small></span>
       <span class="task-when">${task.state === "completed" ? html`<span class="mark ok">✓ <span dir="auto">${task.completedBy}</span></span><small class="muted">${at(task.completedAt)}</small>`

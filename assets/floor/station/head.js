@@ -7,6 +7,7 @@ import { attempt, toast } from "../../shared/dialog.js";
 import { duration, number, time } from "../../shared/format.js";
 import { once } from "../../shared/once.js";
 import { percent, statusOf } from "../../shared/status.js";
+import { rule } from "../../shared/initials.js";
 import { factsOf } from "../floor/facts.js";
 
 /** head gives the template; station is as GET /station gives it. */
@@ -20,7 +21,7 @@ export function head({ station, names, zone, ctx, link }) {
       <div class="wide"><dt>Runs</dt><dd>${running(station, names)}</dd></div>
       ${station.schedule ? html`<div class="wide"><dt>Count</dt><dd>${progress(station, names)}</dd></div>` : nothing}
       ${station.lineSpeed === null ? nothing : html`<div><dt>Speed</dt><dd>${number(Math.round(station.lineSpeed * 100) / 100)}${station.lineSpeedTarget ? html` <span class="muted">of ${number(station.lineSpeedTarget)}</span>` : nothing}</dd></div>`}
-      <div><dt>Operator</dt><dd>${station.currentOperatorInitials ? html`<bdi>${station.currentOperatorInitials}</bdi>` : html`<span class="muted">Nobody</span>`} ${ctx.can("operator") ? html`<button type="button" class="link" @click=${() => askOperator(station)}>Change</button>` : nothing}</dd></div>
+      <div><dt>Operator</dt><dd>${station.currentOperatorInitials ? html`<bdi>${station.currentOperatorInitials}</bdi>` : html`<span class="muted">Nobody</span>`} ${ctx.acts(station.stationCode) ? html`<button type="button" class="link" @click=${() => askOperator(station)}>Change</button>` : nothing}</dd></div>
       <div><dt>Place</dt><dd><bdi>${place.plant?.name ?? station.plantCode}</bdi>, <bdi>${place.group?.name ?? station.groupCode}</bdi></dd></div>
     </dl>
   </section>`;
@@ -66,7 +67,7 @@ export async function askAlert(station, zone) {
 // askOperator asks for the initials of who works at the station.
 async function askOperator(station) {
   const noted = await ask({
-    title: "Who works here", intro: "Initials of 3 to 8 characters; nothing where nobody does.", values: { initials: station.currentOperatorInitials },
+    title: "Who works here", intro: `Initials, ${rule}; nothing where nobody does.`, values: { initials: station.currentOperatorInitials },
     fields: () => [{ name: "initials", label: "Initials", kind: "text", hint: "", autofocus: true }], send: ({ initials }) => once("POST", path(station, "operator"), { initials }),
   });
   if (noted) toast("It is noted who works here.");

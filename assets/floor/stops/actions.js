@@ -7,13 +7,14 @@ import { openDialog, running, sentence, toast } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
 import { count, time } from "../../shared/format.js";
 import { once } from "../../shared/once.js";
+import { rule } from "../../shared/initials.js";
 import { spell } from "../../shared/ticks.js";
 import { chooser, recent, trees } from "./reasons.js";
 
 const words = { type: "string", maxLength: 1000 };
 
 /** initials and note are fields of everything that is said. */
-export const initials = { name: "initials", label: "Initials", schema: {}, hint: "3 to 8 characters. May stay empty: your e-mail address is kept." };
+export const initials = { name: "initials", label: "Initials", schema: {}, hint: `${rule}. May stay empty: your e-mail address is kept.` };
 export const note = (label = "Note", more = {}) => ({ name: "note", label, kind: "lines", schema: words, hint: "", ...more });
 
 /** typed is for dialogs in which nothing but what was typed is missed when it is gone. */

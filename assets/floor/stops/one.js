@@ -12,8 +12,8 @@ import { place, split } from "./split.js";
 export const signs = { stop: "■", slow: "▽", manual: "‖" };
 const actions = { start: "started it", end: "ended it", acknowledge: "acknowledged it", estimate: "said when it ends", escalate: "escalated it", cause: "gave the cause", split: "split it", exclude: "took it out of the figures", include: "let it count again" };
 
-/** one shows a stop. all: the stops of the page; may(role); taken(stops): what an action gave; close(). */
-export function one({ stop, all, names, may, taken, close }) {
+/** one shows a stop. all: the stops of the page; may(role); mine: whether who looks acts at its station; taken(stops): what an action gave; close(). */
+export function one({ stop, all, names, may, mine, taken, close }) {
   const zone = names.plantOf(stop.stationCode)?.timezone, at = (moment, more) => time(moment, { zone, seconds: true, ...more });
   const open = !stop.endAt, sku = stop.skuCode ? names.sku(stop.skuCode) : null;
   const act = (work) => async () => { const answer = await work(stop, names); if (answer?.id) taken([answer]); };
@@ -36,7 +36,7 @@ export function one({ stop, all, names, may, taken, close }) {
       ${stop.estimate ? html`<dt>Expected end</dt><dd>${at(stop.estimate.expectedEndAt, { seconds: false })} ${open ? html`<span class="muted">(${ticking((t) => until(stop.estimate.expectedEndAt, t))})</span>` : nothing}</dd>` : nothing}
       ${stop.escalation ? html`<dt>Escalated</dt><dd>Level ${stop.escalation.level}${stop.escalation.note ? html`: <span dir="auto">${stop.escalation.note}</span>` : nothing}</dd>` : nothing}
     </dl>
-    ${may("operator") && !stop.orphaned ? html`<div class="row stop-actions">
+    ${mine && !stop.orphaned ? html`<div class="row stop-actions">
       <button type="button" class="button primary" @click=${cause()}>Give the cause</button>
       ${open && stop.type === "manual" ? html`<button type="button" class="button" @click=${act(endManual)}>End it</button>` : nothing}
       <button type="button" class="button" @click=${act(split)}>Split</button>
@@ -45,7 +45,7 @@ export function one({ stop, all, names, may, taken, close }) {
       <button type="button" class="button" @click=${act(escalate)}>Escalate</button>
       ${may("supervisor") && stop.type !== "slow" ? html`<button type="button" class="button" @click=${act(exclude)}>${stop.excluded ? "Let it count" : "Take it out of the figures"}</button>` : nothing}
     </div>` : nothing}
-    ${stop.parts.length > 1 ? parts(stop, names, at, may("operator") && !stop.orphaned ? cause : null) : nothing}
+    ${stop.parts.length > 1 ? parts(stop, names, at, mine && !stop.orphaned ? cause : null) : nothing}
     <section><h3>What was said</h3>${stop.events.length ? html`<ol class="stop-events">${stop.events.toReversed().map((e) => html`<li>
       <span class="muted">${at(e.at)}</span> <span><strong dir="auto">${e.initials ?? e.by}</strong> ${actions[e.action] ?? e.action}${said(e, names, zone)}</span>
       ${e.initials ? html`<small class="muted" dir="auto">${e.by}</small>` : nothing}${e.note ? html`<span class="stop-note" dir="auto">“${e.note}”</span>` : nothing}</li>`)}</ol>` : html`<p class="muted">Nothing yet.</p>`}</section>

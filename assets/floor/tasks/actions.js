@@ -7,6 +7,7 @@ import { time } from "../../shared/format.js";
 import { openDialog, running, sentence, toast } from "../../shared/dialog.js";
 import { dropDraft, forms, keepDraft } from "../../shared/draft.js";
 import { field } from "../../shared/form.js";
+import { fit, rule } from "../../shared/initials.js";
 import { stationOf } from "../stops/reasons.js";
 
 const remembered = "opsmon.initials";
@@ -15,7 +16,7 @@ const remembered = "opsmon.initials";
 const initials = () => { try { return sessionStorage.getItem(remembered); } catch { return null; } };
 const remember = (text) => { try { sessionStorage.setItem(remembered, text); } catch { /* a browser without storage */ } };
 
-const initialsField = { name: "initials", label: "Initials", required: true, schema: {}, hint: "Of who did it, 3 to 8 characters.", refuse: (text) => (text.length >= 3 && text.length <= 8 ? "" : "Initials have 3 to 8 characters") };
+const initialsField = { name: "initials", label: "Initials", required: true, schema: {}, hint: `Of who did it, ${rule}.`, refuse: (text) => (fit(text) ? "" : `Initials are ${rule}`) };
 
 /**
  * complete asks who did a Task, and for notes, which some need; it gives the Task as it is then. entered is what was entered
@@ -74,7 +75,7 @@ export function start({ names, profile, stationCode, entered = null }) {
       body: html`${field({ name: "stationCode", label: "Station", kind: "choice", schema: {}, hint: "", id: "start-station", value: state.stationCode, placeholder: "Choose a station", problem: state.problems.stationCode, options: names.stations().map((s) => ({ value: s.code, label: s.name })), change: (code) => { look(code); changed(); } })}
         ${off ? html`<p class="notice wait" role="alert">Tasks are off at this station: ${state.station.flags.enableTasks?.from === "default" ? "no level of the configuration switches them on" : `the ${state.station.flags.enableTasks?.from} decides so`}.</p>` : nothing}
         ${state.station && !off ? (on.length ? field({ name: "list", label: "Task list", kind: "choice", required: false, schema: {}, hint: on.find((l) => l.code === state.list)?.description ?? "", id: "start-list", placeholder: "Choose a list", value: state.list, options: on.map((l) => ({ value: l.code, label: `${l.name} (${l.tasks.length})` })), change: (list) => { state.list = list; changed(); control.update(); } }) : html`<p class="empty">No list of this station is started by hand.</p>`) : nothing}
-        ${field({ ...initialsField, hint: "Of who starts it, 3 to 8 characters.", id: "start-initials", value: state.initials, problem: state.problems.initials, change: (value) => { state.initials = value; changed(); control.update(); } })}
+        ${field({ ...initialsField, hint: `Of who starts it, ${rule}.`, id: "start-initials", value: state.initials, problem: state.problems.initials, change: (value) => { state.initials = value; changed(); control.update(); } })}
         ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}`,
       actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Cancel"}</button>
         <button type="button" class="button primary" ?disabled=${state.busy || !state.list || off} @click=${send}>Start the list</button>`,

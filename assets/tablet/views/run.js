@@ -12,7 +12,7 @@ import { entryText, minutes } from "../doing.js";
 /** run shows what runs. t: {station, doing, view, mayAct, go(page)}. */
 export const run = (t) => html`<div class="run">
   <div class="run-now">${band(t)}${t.view.pause ? pause(t) : nothing}${t.view.run ? running(t) : idle(t)}${shift(t)}</div>
-  ${t.mayAct ? html`<div class="run-acts" role="group" aria-label="Actions">${actions(t)}</div>` : html`<p class="notice">You can look at this station. Only operators act on it.</p>`}
+  ${t.mayAct ? html`<div class="run-acts" role="group" aria-label="Actions">${actions(t)}</div>` : html`<p class="notice">You can look at this station. A tablet that is paired for it acts on it, and a supervisor.</p>`}
 </div>`;
 
 const clock = (t, at) => time(at, { zone: t.station.config?.plant.timezone, date: false });
