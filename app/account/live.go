@@ -42,10 +42,11 @@ const liveNull = `,"currentOperatorInitials":null,"statusCode":null,"statusCodeU
 // takes, none is older than a second.
 const liveFor = 900 * time.Millisecond
 
-// liveAnswers are the answers of GET /account with live values in them, as of a moment.
+// liveAnswers are the answers of GET /account with live values in them, as of a moment. Their entity tags are weak: cursors move
+// every second, and are left out, so that who has seen the rest need not read it again.
 type liveAnswers struct {
 	at     time.Time
-	digest [sha256.Size]byte // of the live values
+	digest [sha256.Size]byte // of the live values and cursors
 	reps   [2]*Representation
 }
 
@@ -110,6 +111,7 @@ func (s *Snapshot) withLive(live *Live, now time.Time, before *liveAnswers) *liv
 	cursors := appendCursors(nil, live.Cursors, now)
 	hash := sha256.New()
 	hash.Write(values)
+	tag := hash.Sum(nil)
 	hash.Write(cursors)
 	next := &liveAnswers{at: now, digest: [sha256.Size]byte(hash.Sum(nil))}
 	if before != nil && before.digest == next.digest {
@@ -124,8 +126,10 @@ func (s *Snapshot) withLive(live *Live, now time.Time, before *liveAnswers) *liv
 	}
 	body = append(body, rendered[from:]...)
 	for i := range next.reps {
-		next.reps[i] = newRepresentation(s.Account, s.answerHead(cursors, i == 1), body, []byte("}}}"), next.digest[:]...)
-		next.reps[i].level = gzip.BestSpeed // it is sent for a second and no longer
+		rep := newRepresentation(s.Account, s.answerHead([]byte("[]"), i == 1), body, []byte("}}}"), tag...).weak()
+		rep.show(s.answerHead(cursors, i == 1))
+		rep.level = gzip.BestSpeed // it is sent for a second and no longer
+		next.reps[i] = rep
 	}
 	return next
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,6 +152,29 @@ func TestLiveIsASecondOld(t *testing.T) {
 	}
 	if _, err := h.Update(boss(), map[string]any{"currency": "USD"}, ParseMatch(first.ETag)); err == nil {
 		t.Error("If-Match with the tag of another revision was accepted")
+	}
+}
+
+// TestTheTagLeavesCursorsOut: cursors move every second, and who has seen the rest need not read it again.
+func TestTheTagLeavesCursorsOut(t *testing.T) {
+	at, status := int64(1000), "idle"
+	h := newLive(t, func() *Live {
+		return &Live{Cursors: []Cursor{{"signals", at}}, Station: func(string) LiveStation { return LiveStation{Status: status} }}
+	})
+	first := h.Answer(h.now(), true)
+	at = 2000
+	h.clock.pass(time.Second)
+	second := h.Answer(h.now(), true)
+	if second.ETag != first.ETag || second.GzipETag != first.GzipETag || body(second) == body(first) || !strings.HasPrefix(first.ETag, `W/"1-`) {
+		t.Errorf("cursors made the tag another one: %s, %s", first.ETag, second.ETag)
+	}
+	if second.Size != len(second.Bytes()) || second.Length != fmt.Sprint(second.Size) || !bytes.Contains(second.Bytes(), []byte(`"timestamp":2000`)) {
+		t.Errorf("the answer of %d bytes is said to have %s: %s", len(second.Bytes()), second.Length, second.Bytes())
+	}
+	status = "productive"
+	h.clock.pass(time.Second)
+	if third := h.Answer(h.now(), true); third.ETag == first.ETag {
+		t.Error("another status has the same tag")
 	}
 }
 

@@ -284,7 +284,8 @@ func ParseMatch(header string) *Match {
 			continue
 		}
 		var n uint64
-		if _, err := fmt.Sscanf(tag, `"%d-`, &n); err == nil {
+		// A weak tag is as good: what counts is the revision that it names.
+		if _, err := fmt.Sscanf(strings.TrimPrefix(tag, "W/"), `"%d-`, &n); err == nil {
 			m.Revisions = append(m.Revisions, n)
 		}
 	}

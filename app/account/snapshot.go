@@ -67,7 +67,7 @@ func newArrays(rendered []byte, m *Manifest) *arrays {
 func newSnapshot(a *Account, arr *arrays) *Snapshot {
 	s := &Snapshot{Account: a, arrays: arr}
 	for i := range s.answers {
-		s.answers[i] = newRepresentation(a, s.answerHead([]byte("[]"), i == 1), arr.rendered[1:], []byte("}}}"))
+		s.answers[i] = newRepresentation(a, s.answerHead([]byte("[]"), i == 1), arr.rendered[1:], []byte("}}}")).weak()
 	}
 	s.document = newRepresentation(a, manifestHead(a), arr.rendered[1:], []byte("}"))
 	s.manifest = sync.OnceValues(func() (*Manifest, error) {
@@ -147,7 +147,7 @@ func (s *Snapshot) warm(answers bool) {
 type Representation struct {
 	Parts        [3][]byte // the body is their concatenation
 	Size         int       // bytes of the body
-	ETag         string    // strong, quoted: "<revision>-<hash>"
+	ETag         string    // quoted: "<revision>-<hash>"; with W/ before it where the body shows more than the hash covers
 	GzipETag     string    // of the compressed body
 	Length       string    // Size in decimal, as the header wants it
 	joinOnce     sync.Once
@@ -184,6 +184,18 @@ func newRepresentation(a *Account, head, body, tail []byte, more ...byte) *Repre
 		Parts: [3][]byte{head, body, tail}, Size: size, Length: strconv.Itoa(size),
 		ETag: `"` + tag + `"`, GzipETag: `"` + tag + `-gzip"`,
 	}
+}
+
+// weak makes the entity tags weak ones.
+func (r *Representation) weak() *Representation {
+	r.ETag, r.GzipETag = "W/"+r.ETag, "W/"+r.GzipETag
+	return r
+}
+
+// show has the body begin otherwise than its entity tags were made of.
+func (r *Representation) show(head []byte) {
+	r.Size += len(head) - len(r.Parts[0])
+	r.Parts[0], r.Length = head, strconv.Itoa(r.Size)
 }
 
 // Bytes gives the whole body as one slice of its own.

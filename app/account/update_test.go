@@ -406,7 +406,7 @@ func TestIfMatch(t *testing.T) {
 	if err := update(tag, `{"currency": "GBP"}`); err != nil {
 		t.Errorf("the tag of revision 1: %v", err)
 	}
-	for _, header := range []string{tag, `"1-000"`, `W/` + h.now().Answer(true).ETag, `"2"`, `2`, `"x-1"`, `""`, `"1-a", "3-b"`} {
+	for _, header := range []string{tag, `"1-000"`, `W/"1-000"`, `W/` + h.now().Answer(true).ETag, `"2"`, `2`, `"x-1"`, `""`, `"1-a", "3-b"`} {
 		err := update(header, `{"currency": "USD"}`)
 		wantKind(t, err, errdefs.Conflict)
 		if _, err := h.Apply(boss(), ApplyInput{Raw: plantFile, Match: ParseMatch(header)}); errdefs.KindOf(err) != errdefs.Conflict {
@@ -416,7 +416,12 @@ func TestIfMatch(t *testing.T) {
 			t.Errorf("restore with If-Match %s: %v", header, err)
 		}
 	}
-	for i, header := range []string{"", "*", `"9-x" , "3-y"`, h.now().Document().GzipETag} {
+	for i, header := range []string{"", "*", `"9-x" , "3-y"`, h.now().Document().GzipETag, ""} {
+		if i == 4 {
+			if header = h.now().Answer(false).GzipETag; !strings.HasPrefix(header, `W/"`) {
+				t.Errorf("the tag of GET /account is %s, want a weak one", header)
+			}
+		}
 		if i == 3 {
 			header = h.now().Document().GzipETag
 		}

@@ -241,14 +241,15 @@ func (a *API) send(w http.ResponseWriter, parts ...[]byte) {
 	}
 }
 
-// matches tells whether an If-None-Match names the tag; weak and strong compare alike there.
+// matches reports whether an If-None-Match names the tag; weak and strong compare alike there.
 func matches(headers []string, tag string) bool {
+	opaque := strings.TrimPrefix(tag, "W/")
 	for _, header := range headers {
 		if header == tag || header == "*" {
 			return true
 		}
 		for one := range strings.SplitSeq(header, ",") {
-			if one = strings.TrimSpace(one); strings.TrimPrefix(one, "W/") == tag || one == "*" {
+			if one = strings.TrimSpace(one); strings.TrimPrefix(one, "W/") == opaque || one == "*" {
 				return true
 			}
 		}
