@@ -246,8 +246,24 @@ func (a *App) Close() error {
 	return err
 }
 
-// ready tells whether requests can be served: not while the service stops, and not when the store does not answer.
+// ready returns nil when every request can be served: when the service serves, and what went on at the stations has been read.
 func (a *App) ready() error {
+	if err := a.serves(); err != nil {
+		return err
+	}
+	for _, account := range a.accounts.List(false) {
+		if a.floor.Health(account.ID).Loading {
+			return errLoading
+		}
+	}
+	return nil
+}
+
+// errLoading says that the stations of an account cannot be shown yet.
+var errLoading = errors.New("what went on at the stations is being read since the service started")
+
+// serves returns nil unless the service stops, or the store does not answer.
+func (a *App) serves() error {
 	if a.stopping.Load() {
 		return errors.New("the service is stopping")
 	}

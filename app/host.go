@@ -301,7 +301,7 @@ func (h *Host) Replace(ctx context.Context, why string, change func() (undo func
 		return errors.Join(err, h.back(nil))
 	}
 	if err = h.open(); err == nil {
-		if err = h.app.Load().ready(); err == nil {
+		if err = h.app.Load().serves(); err == nil {
 			h.log.Info("the store was replaced")
 			return nil
 		}

@@ -363,7 +363,7 @@ const securitySchemes = `{
 }`
 
 const headers = `{
-"ETag": {"description": "Entity tag of the answer. That of `GET /account` is weak (`W/`): it leaves out `cursors`, which move every second. Others are strong.", "required": true, "schema": {"type": "string"}},
+"ETag": {"description": "Entity tag of the answer. That of GET /account is weak: it leaves out cursors, which move every second. Others are strong.", "required": true, "schema": {"type": "string"}},
 "For": {"description": "Who asks, where the request's ` + "`X-For`" + ` names another: the account and the e-mail address with a slash between them, percent-encoded.", "schema": {"type": "string"}},
 "Location": {"description": "Path of what was made.", "required": true, "schema": {"type": "string"}},
 "RetryAfter": {"description": "Seconds to wait before the next attempt.", "required": true, "schema": {"type": "integer", "minimum": 1}}
