@@ -114,7 +114,7 @@ func (s *State) reportBefore() int64 {
 func (s *State) seek(to int64) {
 	for len(s.marks) > 0 && s.marks[0].at <= to {
 		m := s.marks[0]
-		s.marks = s.marks[:copy(s.marks, s.marks[1:])]
+		s.marks = s.marks[1:] // not moved one by one: there may be very many
 		s.step(&m)
 	}
 	s.searched = max(s.searched, to)
