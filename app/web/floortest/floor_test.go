@@ -93,7 +93,7 @@ func TestTheFloorShowsWhatStationsDo(t *testing.T) {
 		tab.Until(card(0, part) + ` === "` + want + `"`)
 	}
 	tab.Until(card(0, "[data-value=apart]") + `?.endsWith(" behind")`) // ten minutes at 60 a minute, and 153 made
-	if got := webtest.Eval[string](tab, card(4, "[data-value=status]")); got != "No data" {
+	if got := webtest.Eval[string](tab, card(4, "[data-value=status]")); got != "No signal yet" {
 		t.Errorf("a machine that never told anything: %q", got)
 	}
 	if got := tab.Text("#tally"); got != "2 of 6 producing · 1 stopped · 3 without data" {

@@ -95,11 +95,10 @@ const card = (station, f, names) => html`
   ${f.cause ? html`<p class=${f.uncaused ? "cause missing" : "cause"} title=${f.cause}>${value("cause", f.cause)}</p>` : nothing}
   <p class="product" title=${f.product ?? nothing}>${f.product ? value("product", f.product) : html`<span class="muted">No schedule</span>`}</p>
   <p class="order-line">${f.order ? html`<span class="order" title="Work order" data-value="order" dir="auto">${f.order}</span>` : nothing}${f.speed === null ? nothing : html`<span class="speed">Speed <span data-value="speed">${f.speed}</span></span>`}</p>
-  ${f.good === null ? html`<p class="counts muted"></p>` : html`<div class=${`count-bar${f.behind ? " behind" : ""}${f.due === null ? " endless" : ""}`} aria-hidden="true"></div>
+  ${f.good === null ? html`<p class="counts muted">${f.extra === null ? nothing : html`<span class="good" title="Good and bad units of this shift: in no figure of OEE"><span data-value="extra">${f.extra}</span> made without a schedule</span>`}</p>` : html`<div class=${`count-bar${f.behind ? " behind" : ""}${f.due === null ? " endless" : ""}`} aria-hidden="true"></div>
     <p class="counts"><span class="good"><b data-value="good">${f.good}</b>${f.planned !== null ? html` of <span data-value="planned">${f.planned}</span>` : f.due !== null ? html` of <span data-value="due">${f.due}</span> due` : nothing}</span>
       ${f.apart === null ? nothing : html`<span class=${f.behind ? "apart behind" : "apart"} data-value="apart" title=${`${f.due} were due by now`}>${f.apart}</span>`}</p>`}
   <p class="figures">${f.oee === null ? html`<span class="muted">No shift now</span>` : html`<span class="oee"><abbr title="OEE of the shift so far">OEE</abbr> <b data-value="oee">${f.oee}</b></span>
     <span class="terms" ?hidden=${f.a === "–"} title="Availability, performance, quality of the shift so far"><abbr title="Availability">A</abbr> <span data-value="a">${f.a}</span> <abbr title="Performance">P</abbr> <span data-value="p">${f.p}</span> <abbr title="Quality">Q</abbr> <span data-value="q">${f.q}</span></span>`}
-    ${f.extra === null ? nothing : html`<span class="extra" title="Units made without a schedule in this shift: in no figure of OEE">+ <span data-value="extra">${f.extra}</span> unscheduled</span>`}
     ${f.bad === null ? nothing : html`<span class="scrap"><span data-value="bad">${f.bad}</span> scrap</span>`}</p>
   ${f.alert ? html`<p class="alert" title=${f.alert}><span aria-hidden="true">⚑</span> ${value("alert", f.alert)}</p>` : nothing}`;
