@@ -115,19 +115,20 @@ type Gate interface {
 
 // API serves the operations.
 type API struct {
-	cfg     Config
-	log     *slog.Logger
-	public  *httprouter.Router
-	local   *httprouter.Router // the public operations and those of the machine's own administrator
-	meters  *meters
-	cutting context.Context // ends with CutPours
-	cut     context.CancelFunc
-	boot    string // first part of request ids
-	count   atomic.Uint64
-	heavy   sync.Mutex // held by a long operation on backups
-	missing *route     // stands for paths and methods that no route has
-	load    *load
-	streams *streams
+	cfg       Config
+	log       *slog.Logger
+	public    *httprouter.Router
+	local     *httprouter.Router // the public operations and those of the machine's own administrator
+	meters    *meters
+	strangers strangers
+	cutting   context.Context // ends with CutPours
+	cut       context.CancelFunc
+	boot      string // first part of request ids
+	count     atomic.Uint64
+	heavy     sync.Mutex // held by a long operation on backups
+	missing   *route     // stands for paths and methods that no route has
+	load      *load
+	streams   *streams
 
 	mostSums int // results of an answer with figures
 }
@@ -139,7 +140,7 @@ func New(cfg Config) *API {
 		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(), mostSums: mostSums,
 	}
 	a.cutting, a.cut = context.WithCancel(context.Background())
-	a.meters = &meters{gauges: cfg.Gauges, streams: a.streams.count}
+	a.meters = &meters{gauges: cfg.Gauges, streams: a.streams.count, strangers: &a.strangers}
 	a.missing = &route{method: "any", path: "none"}
 	a.missing.prepare(a.meters)
 	a.public = a.router(a.routes())
@@ -354,6 +355,7 @@ func (a *API) record(c *call, id string, status int, took time.Duration, err err
 	level := slog.LevelDebug
 	switch {
 	case errors.Is(err, errGone): // nobody misses the answer
+	case a.stranger(c, status):
 	case status == http.StatusServiceUnavailable:
 		level = slog.LevelWarn
 	case status >= 500:

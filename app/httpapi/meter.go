@@ -20,9 +20,10 @@ const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 // meters count what the API answers. The labels are the method, the route's pattern and the class of the status, never
 // anything that a client sends.
 type meters struct {
-	gauges  func() []Gauge // nil = nothing
-	streams func() float64
-	routes  []*tally
+	gauges    func() []Gauge // nil = nothing
+	streams   func() float64
+	strangers *strangers
+	routes    []*tally
 }
 
 // tally counts what one operation answered, and how long that took.
@@ -81,6 +82,7 @@ func (a *API) observe(rt *route, status int, took time.Duration) { rt.tally.obse
 func (m *meters) text() []byte {
 	var b bytes.Buffer
 	list := []Gauge{{Name: "app_event_streams", Help: "Streams of events that are open.", Value: m.streams()}}
+	list = append(list, m.strangers.gauges()...)
 	if m.gauges != nil {
 		list = append(list, m.gauges()...)
 	}

@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"opsmon/app/auth"
+)
+
+// strangers counts requests that were refused before anybody knew whose they are. A scan of the network makes thousands of them:
+// the log has the first, and then their number once a minute.
+type strangers struct {
+	mu     sync.Mutex
+	counts map[int]uint64 // by status, since the start
+	untold uint64         // since the log's last line
+	told   time.Time
+}
+
+// refused counts a refusal. tell is how many the log is to be told of now; 0: none yet.
+func (s *strangers) refused(status int, now time.Time) (tell uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counts == nil {
+		s.counts = map[int]uint64{}
+	}
+	s.counts[status]++
+	s.untold++
+	if since := now.Sub(s.told); since >= 0 && since < time.Minute {
+		return 0
+	}
+	tell, s.untold, s.told = s.untold, 0, now
+	return tell
+}
+
+// gauges returns the counts as metrics.
+func (s *strangers) gauges() []Gauge {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Gauge, 0, len(s.counts))
+	for status, n := range s.counts {
+		list = append(list, Gauge{
+			Name: "app_http_strangers_refused_total", Help: "Requests refused before it was known whose they are, by status.",
+			Value: float64(n), Total: true, Label: [2]string{"status", strconv.Itoa(status)},
+		})
+	}
+	slices.SortFunc(list, func(a, b Gauge) int { return strings.Compare(a.Label[1], b.Label[1]) })
+	return list
+}
+
+// stranger reports whether a request was refused before it was known whose it is, and counts it.
+func (a *API) stranger(c *call, status int) bool {
+	if status < 400 || status >= 500 || c.p.AccountID != "" || c.p.Type == auth.TypeLocal {
+		return false
+	}
+	if n := a.strangers.refused(status, time.Now()); n > 0 {
+		a.log.LogAttrs(c.r.Context(), slog.LevelInfo, "requests without a valid credential were refused",
+			slog.Uint64("requests", n), slog.Int("lastStatus", status), slog.String("lastRoute", c.route.path), slog.String("lastFrom", address(c.r)))
+	}
+	return true
+}
