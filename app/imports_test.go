@@ -40,7 +40,7 @@ var who = map[string][]string{
 	"app/account":          {"kv", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/cron", "app/iso", "app/transform"},
 	"app/station":          {"kv", "schema/strictjson", "app/errdefs", "app/iso", "app/account", "app/audit", "app/auth", "app/calendar", "app/monitor", "app/oee", "app/energy"},
 	"app/httpapi":          {"app/origin", "schema", "schema/strictjson", "app/errdefs", "app/audit", "app/auth", "app/account", "app/backup", "app/control", "app/signal", "app/event", "app/calendar", "app/cron", "app/iso", "app/monitor", "app/oee", "app/energy", "app/station", "app/floor", "app/schedule", "app/issue", "app/task", "app/message", "app/history", "app/mqtt", "app/correction", "app/logbook"},
-	"app/upgrade":          {"kv", "app/backup"},
+	"app/upgrade":          {"kv", "app/backup", "app/control", "app/namedfile"}, // control to watch the new version
 	"app/web":              {"assets", "app/origin"},
 	"app/origin":           {},
 	"app/web/accesstest":   {},                                                                  // tests alone
@@ -98,7 +98,7 @@ var homes = map[string][]string{
 	"github.com/pion/":                       {"app/mdns"},
 	"aead.dev/minisign":                      {"app/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/backup"},
-	"net/http":                               {"app/web/webtest", "app/apptest", "app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service", "app/origin"},
+	"net/http":                               {"app/web/webtest", "app/apptest", "app", "app/httpapi", "app/web", "app/control", "app/cli", "app/certs", "app/service", "app/origin", "app/upgrade"},
 }
 
 func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
