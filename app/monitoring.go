@@ -26,6 +26,7 @@ func (a *App) monitoring() (err error) {
 	a.signals, err = signal.NewLog(signal.Config{
 		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Retention: days(a.cfg.Signals.Days), Hold: a.undecided, Rate: a.cfg.Signals.PerSecond,
 		Appended: func(list []signal.Signal) { a.floor.Arrived(list) }, Room: func(account, source string) bool { return a.floor.Room(account, source) },
+		Meter: func(account, code string) bool { return a.floor.Meter(account, code) },
 	})
 	if err != nil {
 		return err

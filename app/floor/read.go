@@ -302,6 +302,16 @@ func (f *Floor) Plan(accountID string) (*station.Plan, error) {
 	return t.Now()
 }
 
+// Meter reports whether a station is an energy meter.
+func (f *Floor) Meter(accountID, stationCode string) bool {
+	plan, err := f.Plan(accountID)
+	if err != nil {
+		return false
+	}
+	s := plan.Of(stationCode)
+	return s != nil && s.Monitor.MeterOnly
+}
+
 // Health is how the Floor keeps up.
 type Health struct {
 	Stations int

@@ -45,6 +45,8 @@ type Config struct {
 	Retention time.Duration // 0 = DefaultRetention
 	Hold      func() bool   // while it is true nothing goes by Retention, which somebody may have set otherwise; nil = never
 	Rate      int           // signals a second that one sender may send; 0 = DefaultRate
+	// Meter reports whether a station is an energy meter, of which only electrical values count; nil = none is. It must not wait.
+	Meter func(account, station string) bool
 	// Room tells whether a source of an account may send more: whoever evaluates the signals has not too many of them to
 	// do. It must not wait. nil = always.
 	Room func(account, source string) bool

@@ -30,6 +30,23 @@ func object(pairs ...any) map[string]any {
 	return o
 }
 
+// TestMeters: what only a machine can tell is kept of an energy meter, and its sender hears that it counts nothing.
+func TestMeters(t *testing.T) {
+	r := newRig(t)
+	r.cfg.Meter = func(account, station string) bool { return account == "northgate" && station == "METER" }
+	outcomes, err := r.Take(northgate("device:northgate/gw"), []any{
+		object("stationCode", "METER", "productive", true), object("stationCode", "METER", "electricalKw", 3.5), object("stationCode", "F0", "productive", true),
+		object("stationCode", "METER", "lineSpeed", 2, "electricalKw", 3.5, "at", "2026-11-19T00:10:00Z"), object("stationCode", "METER", "rssi", -60),
+	}, HTTP)
+	r.must(err)
+	const meter = `the station "METER" is an energy meter, of which only electrical values count`
+	for i, want := range []string{meter, "", "", "at is 600 seconds in the future: a clock is wrong; it was taken at its arrival; " + meter, ""} {
+		if !outcomes[i].Accepted || outcomes[i].Issue != want {
+			t.Errorf("signal %d: %+v, want the issue %q", i, outcomes[i], want)
+		}
+	}
+}
+
 // TestSeenIsKept: what is known of a sender outlives a restart, and a device that takes a name over begins anew.
 func TestSeenIsKept(t *testing.T) {
 	r := newRig(t)

@@ -3,6 +3,7 @@ package signal
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -34,6 +35,9 @@ type Parcel struct {
 	Objects []any
 	Style   Style
 }
+
+// machineFields are what a machine tells, and an energy meter does not.
+const machineFields = 1<<ProductionCompleteGood | 1<<ProductionCompleteBad | 1<<ProductionCountGood | 1<<ProductionCountBad | 1<<Productive | 1<<LineSpeed
 
 // summary is what became of a parcel.
 type summary struct {
@@ -116,6 +120,9 @@ func (l *Log) takeParcel(t *taking, p *Parcel, sum *summary) []Outcome {
 		if s.ClockCorrected {
 			out.Issue = fmt.Sprintf("at is %d seconds in the future: a clock is wrong; it was taken at its arrival", ahead/1000)
 			sum.corrected++
+		}
+		if s.Mask&machineFields != 0 && l.cfg.Meter != nil && l.cfg.Meter(s.Account, s.Station) {
+			out.Issue = strings.TrimPrefix(out.Issue+fmt.Sprintf("; the station %q is an energy meter, of which only electrical values count", shorten(s.Station)), "; ")
 		}
 		out.Accepted = true
 		sum.accepted++
