@@ -3,6 +3,7 @@ package signal
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -35,8 +36,8 @@ func TestMeters(t *testing.T) {
 	r := newRig(t)
 	r.cfg.Meter = func(account, station string) bool { return account == "northgate" && station == "METER" }
 	outcomes, err := r.Take(northgate("device:northgate/gw"), []any{
-		object("stationCode", "METER", "productive", true), object("stationCode", "METER", "electricalKw", 3.5), object("stationCode", "F0", "productive", true),
-		object("stationCode", "METER", "lineSpeed", 2, "electricalKw", 3.5, "at", "2026-11-19T00:10:00Z"), object("stationCode", "METER", "rssi", -60),
+		object("stationCode", "METER", "productive", true), object("stationCode", "METER", "electricalKw", json.Number("3.5")), object("stationCode", "F0", "productive", true),
+		object("stationCode", "METER", "lineSpeed", json.Number("2"), "electricalKw", json.Number("3.5"), "at", "2026-11-19T00:10:00Z"), object("stationCode", "METER", "rssi", json.Number("-60")),
 	}, HTTP)
 	r.must(err)
 	const meter = `the station "METER" is an energy meter, of which only electrical values count`
