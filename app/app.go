@@ -62,7 +62,8 @@ type App struct {
 	base        *baseURL
 	gate        sync.RWMutex // read by each request that uses the store, written by who closes it
 	stopping    atomic.Bool
-	host        *Host // nil when there is none
+	read        atomic.Bool // what went on at the stations has been read since the start
+	host        *Host       // nil when there is none
 
 	keeper    *backup.Keeper
 	backup    *atomic.Pointer[Backup] // how scheduled ones are made now; cfg has how at the start
@@ -251,11 +252,15 @@ func (a *App) ready() error {
 	if err := a.serves(); err != nil {
 		return err
 	}
+	if a.read.Load() {
+		return nil // what is made later is read while its first request waits
+	}
 	for _, account := range a.accounts.List(false) {
 		if a.floor.Health(account.ID).Loading {
 			return errLoading
 		}
 	}
+	a.read.Store(true)
 	return nil
 }
 

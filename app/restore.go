@@ -70,7 +70,7 @@ func tryOut(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.ready(), a.Close())
+	return errors.Join(a.serves(), a.Close())
 }
 
 // Restore implements httpapi.Restorer: it puts a backup in the place of the store while the service runs. Everything but

@@ -57,6 +57,9 @@ var rules = []rule{
 		[][]string{one(`plants[0].stationGroups[0].stations[1].code = "OVEN-1"`, `skus[0].stationCodes = null`, `plants[0].stationGroups[0].totalEnergyStationCodes = null`),
 			one(`plants[1].stationGroups[0].stations[0].code = "PACK-2"`)}},
 
+	{"working instructions are pages of the web",
+		[][]string{one(`skus[1].instructionsUrl = "https://docs.plant.example/rye"`), one(`skus[1].instructionsUrl = null`)},
+		[][]string{one(`skus[1].instructionsUrl = "javascript:alert(1)"`)}},
 	{"exactly one rate on a SKU",
 		[][]string{one(`skus[0].unitsPerHour = null`, `skus[0].unitsPerMinute = null`), one(`skus[0].cycleTime = null`, `skus[0].unitsPerMinute = 1`)},
 		[][]string{one(`skus[0].cycleTime = null`), one(`skus[2].unitsPerHour -`), one(`skus[0].unitsPerMinute = 1.5`),

@@ -197,3 +197,43 @@ func behind(t *testing.T, p *apptest.Process, key string, moment time.Time) bool
 	}
 	return len(answer.Result.Cursors) == 0
 }
+
+// TestManyRevisions starts a service whose configuration was changed very often, and says how soon it serves.
+func TestManyRevisions(t *testing.T) {
+	dir := t.TempDir()
+	manifest := filepath.Join(dir, "works.json")
+	if err := os.WriteFile(manifest, []byte(changedWorks(revisedStations, "Station", 6000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key := apptest.Initialise(t, dir, "--domain", "northgate.example", "--manifest", manifest)
+	p := apptest.StartService(t, dir)
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			for n := next.Add(1); n < manyRevisions; n = next.Add(1) {
+				if status := p.Status(http.MethodPost, "/account", key, fmt.Sprintf(`{"electricalPricePerKwh":%d.%03d}`, n/1000, n%1000)); status != http.StatusOK {
+					t.Errorf("change %d: %d", n, status)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if status := p.End(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("the service ended with %d: %s", status, p.Stderr)
+	}
+	starting := time.Now()
+	p = apptest.StartService(t, dir)
+	for p.Status(http.MethodGet, "/ready", "", "") != http.StatusOK && time.Since(starting) < time.Minute {
+		time.Sleep(time.Millisecond)
+	}
+	if status := p.Status(http.MethodGet, "/station", key, ""); status != http.StatusOK {
+		t.Errorf("GET /station: %d", status)
+	}
+	serves := time.Since(starting)
+	t.Logf("%d revisions of %d stations: serves after %v, %d MiB resident", manyRevisions, revisedStations, serves.Round(time.Millisecond), p.ResidentKiB(t)>>10)
+	if serves > revisedServesIn {
+		t.Errorf("it serves after %v, more than %v", serves, revisedServesIn)
+	}
+}

@@ -12,12 +12,14 @@ const (
 	floodLasts = 30 * time.Second
 	floodIDs   = 10000 // signals with an id a second
 	// Only what hangs is told on a machine of which nothing is known.
-	slowestRead   = 10 * time.Second
-	followsIn     = 30 * time.Second
-	endsIn        = 20 * time.Second
-	servesIn      = 30 * time.Second
-	settleChanges = 0
-	mostResident  = 400 << 10 // KiB
+	slowestRead                    = 10 * time.Second
+	followsIn                      = 30 * time.Second
+	endsIn                         = 20 * time.Second
+	servesIn                       = 30 * time.Second
+	settleChanges                  = 0
+	mostResident                   = 400 << 10 // KiB
+	manyRevisions, revisedStations = 2000, 100
+	revisedServesIn                = 30 * time.Second
 )
 
 var changed = []struct{ stations, changes int }{{30, 200}, {300, 20}}
