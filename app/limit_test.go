@@ -233,7 +233,7 @@ func TestSilentAddresses(t *testing.T) {
 	}
 	get := func(c net.Conn, path string) error {
 		c.SetDeadline(time.Now().Add(10 * time.Second))
-		if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path); err != nil {
+		if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path); err != nil {
 			return err
 		}
 		_, err := http.ReadResponse(bufio.NewReader(c), nil)

@@ -95,7 +95,7 @@ func TestTermination(t *testing.T) {
 			}
 			defer c.Close()
 			body := `{"enableTasks":"on"}`
-			fmt.Fprintf(c, "POST /account HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", key, len(body))
+			fmt.Fprintf(c, "POST /account HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", key, len(body))
 			in := bufio.NewReader(c)
 			if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 				t.Fatalf("%q, %v", line, err)
