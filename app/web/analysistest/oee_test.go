@@ -55,7 +55,7 @@ func testOEEFile(p *plant) {
 	if !strings.HasPrefix(name, "oee_20") || !strings.HasSuffix(name, ".csv") {
 		t.Errorf("the file is called %s", name)
 	}
-	if got := strings.Join(rows[0], "|"); got != "Station code|Station|SKU code|SKU|OEE|Availability|Performance|Quality|Known|Good units|Bad units|Scheduled production ms|Downtime ms|Ideal units|Target units" {
+	if got := strings.Join(rows[0], "|"); got != "Station code|Station|SKU code|SKU|OEE|Availability|Performance|Quality|Known|Good units|Bad units|Good, made without a schedule|Bad, made without a schedule|Scheduled production ms|Downtime ms|Ideal units|Target units" {
 		t.Errorf("its columns are %s", got)
 	}
 	if len(rows) != len(want)+1 {

@@ -34,7 +34,7 @@ func hostile() []byte {
 	return encode(object{"version": "v1", "account": object{
 		"id": "demo", "domain": "demo.example", "currency": "EUR", "dashboardConfig": object{"<img src=x onerror=alert(5)>": long()},
 		"skus": []object{
-			{"code": "JS", "name": long(), "unitsPerMinute": 1, "specifications": long(), "instructionsUrl": "javascript:alert(6)//" + strings.Repeat("x", 500), "stationCodes": []string{"S0"}, "stationGroupCodes": []string{`<i>"`}},
+			{"code": "JS", "name": long(), "unitsPerMinute": 1, "specifications": long(), "instructionsUrl": "https://x.example/\"><script>alert(6)</script>" + strings.Repeat("x", 500), "stationCodes": []string{"S0"}, "stationGroupCodes": []string{`<i>"`}},
 			{"code": "<script>", "name": texts[0], "unitsPerMinute": 1, "instructionsUrl": "https://plant.example/" + strings.Repeat("x", 3000)}},
 		"shiftPatterns": []object{{"code": "<s>", "title": long(), "shifts": []object{{"name": long(), "startHour": 6, "duration": 8, "weekDay": "1"}}}},
 		"reasons":       []object{{"code": "<r>", "name": long(), "reasons": []object{{"code": "R2", "name": texts[0]}, {"code": "R3", "name": texts[3]}}}},

@@ -55,6 +55,7 @@ func TestTheWallCyclesThroughGroups(t *testing.T) {
 // too large without its thousands apart.
 func TestLengthsAndRatiosAreWritten(t *testing.T) {
 	s := webtest.Serve(t, webtest.Options{Manifest: plant(1, 1)})
+	s.Call("POST", "/signal", object{"signals": []object{{"stationCode": "S-0", "rssi": -60}}}, nil)
 	tab := open(t, s, "/floor/wall", webtest.Laptop)
 	tab.Until(`/^\d+ (s|min)$/.test(document.querySelector(".cell time")?.textContent)`)
 	written := `Promise.all(["floor/floor/ticking.js", "shared/status.js"].map((path) => import(document.querySelector("script[type=module]").src.replace(/floor\/main\.js$/, path))))
