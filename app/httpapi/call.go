@@ -279,10 +279,7 @@ func (c *call) invalid(problems errdefs.Problems) error {
 	return problems.Err(what)
 }
 
-// note collects an error of a query parameter, so that all of them are reported at once; it returns any other error.
-func (c *call) note(err error) error { return c.asked.Take(err) }
-
-// unclear returns what note has collected.
+// unclear returns what is wrong with the query.
 func (c *call) unclear() error { return c.asked.Err("the query") }
 
 // checkQuery checks the parameters of an unsafe request: a mistyped one must not write.

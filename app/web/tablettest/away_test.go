@@ -46,7 +46,7 @@ func TestWhatIsMadeAwayCanBeUndoneAndEndedAway(t *testing.T) {
 	h.shows(".t-state.away", "4 to send")
 	h.do("down")
 	h.in("[data-do=none]")
-	h.shows(".band", "Downtime since")
+	h.shows(".band", "Manual downtime")
 	h.do("reason")
 	h.in("[data-reason=FILM]")
 	h.shows(".band", "Out of film")

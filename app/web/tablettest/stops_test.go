@@ -152,7 +152,7 @@ func TestQuickStartAndTheGroup(t *testing.T) {
 	h.Type("dialog[open] #f-order", "WO-9")
 	h.sound(t, "quick-sku-small")
 	h.in(".primary")
-	h.am("Åse-7")
+	h.am("Åse7")
 	h.said("sent", "Started BK-1000")
 	h.shows(".now-count", "of 250")
 	h.shows(".now-order", "WO-9")

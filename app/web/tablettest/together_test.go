@@ -72,7 +72,7 @@ func TestTwoTabletsAtOneStation(t *testing.T) {
 	a.lacks("[data-do=undo]")
 	b.do("down")
 	b.in("[data-do=none]")
-	a.shows(".band", "Downtime since") // it stands beside the status of a station of which nothing is heard
+	a.shows(".band", "Manual downtime") // which is known without a signal
 	a.do("reason")
 	a.in("[data-reason=FILM]")
 	b.shows(".band", "Out of film")
