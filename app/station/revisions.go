@@ -273,18 +273,19 @@ func (t *revisions) Tariffs(from, to int64) ([]energy.Tariff, error) {
 	if err := follow(t, &t.tariffs, last.number, tariffChanges, "", func(v energy.Tariff) energy.Tariff { return v }); err != nil {
 		return nil, err
 	}
-	begin := max(t.tariffs.upTo(first.number)-1, 0)
-	var list []energy.Tariff
-	for _, c := range t.tariffs.list[begin:t.tariffs.upTo(last.number)] {
-		tariff := c.value
-		if tariff.From = t.from(c.revision); len(list) == 0 {
-			if tariff.From = from; first.number == 1 {
-				tariff.From = math.MinInt64 // before the first revision the first one counts
-			}
-		} else if n := len(list); n > 1 && nextMinute(list[n-1].From) == nextMinute(tariff.From) {
-			list = list[:n-1]
-		}
+	changes := t.tariffs.list[max(t.tariffs.upTo(first.number)-1, 0):t.tariffs.upTo(last.number)]
+	list := []energy.Tariff{changes[0].value}
+	if list[0].From = from; first.number == 1 {
+		list[0].From = math.MinInt64 // before the first revision the first one counts
+	}
+	for n := 1; n < len(changes); {
+		// Those that came by the next minute's start: a search, as there may be thousands in a minute.
+		by := nextMinute(t.from(changes[n].revision))
+		n += sort.Search(len(changes)-n-1, func(i int) bool { return t.from(changes[n+1+i].revision) > by })
+		tariff := changes[n].value
+		tariff.From = t.from(changes[n].revision)
 		list = append(list, tariff)
+		n++
 	}
 	return list, nil
 }

@@ -146,6 +146,31 @@ func TestTariffs(t *testing.T) {
 	}
 }
 
+// TestTariffsOfAMinute: of those that came in one minute the last counts, and those of others all do.
+func TestTariffsOfAMinute(t *testing.T) {
+	h := newHouse(t, small)
+	for i, after := range []time.Duration{60 * time.Second, 61 * time.Second, 62 * time.Second, 120 * time.Second, 121 * time.Second, 300 * time.Second} {
+		h.post(after, map[string]any{"electricalPricePerKwh": float64(i + 1)})
+	}
+	for _, c := range []struct {
+		from, to time.Duration
+		want     string
+	}{{0, h1, "0@start 1@1m0s 4@2m0s 5@2m1s 6@5m0s"}, {61500 * time.Millisecond, h1, "2@1m1.5s 4@2m0s 5@2m1s 6@5m0s"}, {0, 62 * time.Second, "0@start 1@1m0s 2@1m1s"}, {h1, 2 * h1, "6@1h0m0s"}} {
+		list, err := h.line().Tariffs(ms(c.from), ms(c.to))
+		got := ""
+		for _, tariff := range list {
+			at := time.UnixMilli(tariff.From).Sub(start).String()
+			if tariff.From == math.MinInt64 {
+				at = "start"
+			}
+			got += fmt.Sprintf("%v@%s ", tariff.Price, at)
+		}
+		if strings.TrimSpace(got) != c.want || err != nil {
+			t.Errorf("%v to %v: %s, %v; want %s", c.from, c.to, got, err, c.want)
+		}
+	}
+}
+
 // TestArchived says how stations that left are known.
 func TestArchived(t *testing.T) {
 	h := newHouse(t, small)
