@@ -34,9 +34,11 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-// writeUnconfirmed changes a store on one thread, for whose syncs strace counts, and prints how each change ended and
+func init() { writeUnconfirmed, writeWatched = writeOnOneThread, writeWhileRead }
+
+// writeOnOneThread changes a store on one thread, for whose syncs strace counts, and prints how each change ended and
 // whether a View sees it then.
-func writeUnconfirmed() {
+func writeOnOneThread() {
 	runtime.LockOSThread()
 	s, err := Open(childConfig())
 	fatal(err)
@@ -134,9 +136,9 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// writeWatched makes a change whose meta page the disk takes long not to confirm, and reads it meanwhile in a View that
+// writeWhileRead makes a change whose meta page the disk takes long not to confirm, and reads it meanwhile in a View that
 // goes on: until that ends, no write may use its pages again.
-func writeWatched() {
+func writeWhileRead() {
 	runtime.LockOSThread()
 	s, err := Open(childConfig())
 	fatal(err)

@@ -21,6 +21,9 @@ import (
 // childRole names what the test binary does when a test runs it again as another process.
 const childRole = "BACKUP_TEST_ROLE"
 
+// exchangeForever exchanges two names in a directory until the process is killed, where the system can.
+var exchangeForever = func(one, other string) { fatal(errors.ErrUnsupported) }
+
 func TestMain(m *testing.M) {
 	switch os.Getenv(childRole) {
 	case "":
@@ -32,7 +35,7 @@ func TestMain(m *testing.M) {
 		_, err = Create(context.Background(), cfg, os.Getenv("BACKUP_TEST_FILE"))
 		fatal(err)
 	case "exchange":
-		exchangeForEver(os.Getenv("BACKUP_TEST_DIR"), os.Getenv("BACKUP_TEST_FILE"))
+		exchangeForever(os.Getenv("BACKUP_TEST_DIR"), os.Getenv("BACKUP_TEST_FILE"))
 	case "receive":
 		dying := readerOf(func() error { dieAt("receiving"); return nil })
 		_, err := Receive(context.Background(), ReceiveConfig{Path: os.Getenv("BACKUP_TEST_FILE")}, io.MultiReader(os.Stdin, dying))
