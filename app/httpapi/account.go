@@ -60,7 +60,7 @@ func putManifest(c *call) (reply, error) {
 	if err := c.takeTurn(); err != nil {
 		return reply{}, err
 	}
-	return applied(c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: c.r.URL.Query().Get("note"), Match: c.match()}))
+	return applied(c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: c.query("note"), Match: c.match()}))
 }
 
 // applied answers what a manifest changed. A list with nothing in it is a list all the same.
@@ -78,8 +78,8 @@ func applied(result *account.ApplyResult, err error) (reply, error) {
 
 // getRevisions answers GET /account/manifest/revisions.
 func getRevisions(c *call) (reply, error) {
-	limit, skip, err := c.page(100, 1000)
-	if err != nil {
+	limit, skip := c.page(100, 1000)
+	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
 	revisions, total, err := c.api.cfg.Accounts.Revisions(c.p, limit, skip)
@@ -122,7 +122,7 @@ func getRevisionChanges(c *call) (reply, error) {
 		return reply{}, err
 	}
 	before := to - 1
-	if text := c.r.URL.Query().Get("from"); text != "" {
+	if text := c.query("from"); text != "" {
 		if before, err = strconv.ParseUint(text, 10, 64); err != nil || before == 0 {
 			return reply{}, errdefs.InvalidField("from", "must be the number of a revision, from 1 on; it is %q", shorten(text))
 		}
@@ -148,7 +148,7 @@ func postRestore(c *call) (reply, error) {
 	if err := c.takeTurn(); err != nil {
 		return reply{}, err
 	}
-	return applied(c.api.cfg.Accounts.Restore(c.p, n, c.r.URL.Query().Get("note"), c.match()))
+	return applied(c.api.cfg.Accounts.Restore(c.p, n, c.query("note"), c.match()))
 }
 
 // getStation answers GET /station/{stationCode} with the resolved configuration.

@@ -92,7 +92,7 @@ func getCycleTimes(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	named := c.r.URL.Query().Get("stationcodes") != ""
+	named := c.query("stationcodes") != ""
 	var refused error
 	var on []asked
 	for _, s := range x.captured() {

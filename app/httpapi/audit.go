@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"opsmon/app/audit"
-	"opsmon/app/calendar"
-	"opsmon/app/errdefs"
 )
 
 // mostSearched is how many records one search looks at, in about a quarter of a second.
@@ -22,18 +20,12 @@ const longestSearch = 200
 
 // getAudit answers GET /audit.
 func getAudit(c *call) (reply, error) {
-	q, err := c.auditQuery()
-	if err != nil {
+	q := c.auditQuery()
+	q.Limit, q.Skip = c.page(100, 1000)
+	q.Before = uint64(c.number("before", 0, 1, math.MaxInt))
+	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
-	if q.Limit, q.Skip, err = c.page(100, 1000); err != nil {
-		return reply{}, err
-	}
-	before, err := number(c.r.URL.Query().Get("before"), "before", 0, 1, math.MaxInt)
-	if err != nil {
-		return reply{}, err
-	}
-	q.Before = uint64(before)
 	if q.Narrow() {
 		if err := c.turn(); err != nil {
 			return reply{}, err
@@ -81,40 +73,39 @@ func (c *call) searchAudit(q audit.Query) (audit.Page, error) {
 }
 
 // auditQuery reads what records are asked for.
-func (c *call) auditQuery() (q audit.Query, err error) {
-	text := c.r.URL.Query()
-	search := text.Get("search")
+func (c *call) auditQuery() (q audit.Query) {
+	search := c.query("search")
 	if n := len([]rune(search)); n > longestSearch {
-		return q, errdefs.InvalidField("search", "must have %d characters or less; it has %d", longestSearch, n)
+		c.fault("search", "must have %d characters or less; it has %d", longestSearch, n)
 	}
-	q.Action, q.Words = text.Get("action"), strings.Fields(search)
-	days := calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})
+	q.Action, q.Words = c.query("action"), strings.Fields(search)
 	for _, limit := range []struct {
 		name string
 		at   *time.Time
 		end  bool
 	}{{"from", &q.From, false}, {"to", &q.To, true}} {
-		if text.Get(limit.name) == "" {
+		text := c.query(limit.name)
+		if text == "" {
 			continue
 		}
-		ms, err := readMoment(limit.name, text.Get(limit.name), days, limit.end)
-		if err != nil {
-			return q, err
+		ms, err := readMoment(limit.name, text, utcDays, limit.end)
+		if err == nil {
+			*limit.at = time.UnixMilli(ms)
 		}
-		*limit.at = time.UnixMilli(ms)
+		_ = c.note(err) // readMoment returns no other error
 	}
 	if !q.From.IsZero() && !q.To.IsZero() && !q.To.After(q.From) {
-		return q, errdefs.InvalidField("to", "must be later than from, %s; it is %s", moment(q.From.UnixMilli()), moment(q.To.UnixMilli()))
+		c.fault("to", "must be later than from, %s; it is %s", moment(q.From.UnixMilli()), moment(q.To.UnixMilli()))
 	}
-	return q, nil
+	return q
 }
 
 var auditColumns = []string{"seq", "at", "email", "credential", "address", "action", "target", "detail"}
 
 // exportAudit answers GET /audit/export.
 func exportAudit(c *call) (reply, error) {
-	q, err := c.auditQuery()
-	if err != nil {
+	q := c.auditQuery()
+	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
 	if err := c.turn(); err != nil {

@@ -13,7 +13,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -279,9 +278,6 @@ func (c *call) invalid(problems errdefs.Problems) error {
 	return problems.Err(what)
 }
 
-// unclear returns what is wrong with the query.
-func (c *call) unclear() error { return c.asked.Err("the query") }
-
 // checkQuery checks the parameters of an unsafe request: a mistyped one must not write.
 func (c *call) checkQuery() error {
 	if c.r.URL.RawQuery == "" {
@@ -304,59 +300,17 @@ func (c *call) checkQuery() error {
 			problems = append(problems, errdefs.Detail{Field: shorten(name), Issue: issue})
 		}
 	}
-	for name, read := range map[string]func() (bool, error){"dryrun": func() (bool, error) { return c.truth("dryrun") }, "endrunning": c.endRunning, "keepthis": func() (bool, error) { return c.truth("keepthis") }} {
-		if _, err := read(); slices.Contains(c.route.query, name) {
-			var wrong errdefs.Problems
-			_ = wrong.Take(err) // it is Invalid
-			problems.Merge(wrong)
+	for _, name := range []string{"dryrun", "endrunning", "keepthis"} {
+		if slices.Contains(c.route.query, name) {
+			c.flag(name)
 		}
 	}
+	problems.Merge(c.asked)
 	slices.SortFunc(problems, func(a, b errdefs.Detail) int { return strings.Compare(a.Field, b.Field) })
 	if c.asked = problems; c.route.body {
 		return nil // decode tells of it together with the body
 	}
 	return c.unclear()
-}
-
-func shorten(s string) string {
-	if r := []rune(s); len(r) > 64 {
-		return string(r[:64]) + "…"
-	}
-	return s
-}
-
-// page reads limit (1 to most) and skip.
-func (c *call) page(fallback, most int) (limit, skip int, err error) {
-	q := c.r.URL.Query()
-	if limit, err = number(q.Get("limit"), "limit", fallback, 1, most); err != nil {
-		return 0, 0, err
-	}
-	skip, err = number(q.Get("skip"), "skip", 0, 0, 1<<31-1)
-	return limit, skip, err
-}
-
-func number(text, name string, fallback, least, most int) (int, error) {
-	if text == "" {
-		return fallback, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < least || n > most {
-		return 0, errdefs.InvalidField(name, "must be a whole number from %d to %d; it is %q", least, most, shorten(text))
-	}
-	return n, nil
-}
-
-// truth reads a query parameter that is true or false; false when it is not there.
-func (c *call) truth(name string) (bool, error) {
-	q := c.r.URL.Query()
-	if !q.Has(name) {
-		return false, nil
-	}
-	is, err := strconv.ParseBool(q.Get(name))
-	if err != nil {
-		return false, errdefs.InvalidField(name, "must be true or false; it is %q", shorten(q.Get(name)))
-	}
-	return is, nil
 }
 
 // address gives the address that the request came from, without its port.

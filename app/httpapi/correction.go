@@ -40,11 +40,11 @@ func lookedAt(p *correction.Preview, err error) (reply, error) {
 
 // dryRun reads the parameter dryrun. An archived account refuses what is only tried as it refuses writes.
 func (c *call) dryRun() (bool, error) {
-	dry, err := c.truth("dryrun")
+	dry := c.on("dryrun") // checkQuery has judged it
 	if dry && c.route.access != open {
-		err = c.writable()
+		return dry, c.writable()
 	}
-	return dry, err
+	return dry, nil
 }
 
 // postCorrection answers POST /correction (monitoring.md section 8).
@@ -107,8 +107,8 @@ func correctionInput(body any) correction.Input {
 
 // getCorrections answers GET /correction.
 func getCorrections(c *call) (reply, error) {
-	limit, skip, err := c.page(100, 1000)
-	if err != nil {
+	limit, skip := c.page(100, 1000)
+	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
 	corrections, total, err := c.api.cfg.Corrections.List(c.p.AccountID, limit, skip)

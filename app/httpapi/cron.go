@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"opsmon/app/cron"
-	"opsmon/app/errdefs"
 	"opsmon/app/iso"
 )
 
@@ -23,18 +22,17 @@ const (
 
 // getCron answers GET /cron: what a pattern means, by the code that Tasks come up by.
 func getCron(c *call) (reply, error) {
-	q := c.r.URL.Query()
-	n, err := number(q.Get("count"), "count", someFires, 1, mostFires)
+	n := c.number("count", someFires, 1, mostFires)
+	zone, err := iso.Zone(c.query("timezone"))
 	if err != nil {
+		c.fault("timezone", "%s", err)
+	}
+	pattern, err := cron.Parse(c.query("pattern"))
+	if err != nil {
+		c.fault("pattern", "%s", err)
+	}
+	if err := c.unclear(); err != nil {
 		return reply{}, err
-	}
-	zone, err := iso.Zone(q.Get("timezone"))
-	if err != nil {
-		return reply{}, errdefs.InvalidField("timezone", "%s", err)
-	}
-	pattern, err := cron.Parse(q.Get("pattern"))
-	if err != nil {
-		return reply{}, errdefs.InvalidField("pattern", "%s", err)
 	}
 	now := time.Now()
 	answer := fires{Words: pattern.Words(), Fires: []string{}}

@@ -70,10 +70,7 @@ type part struct {
 
 // getEnergy answers GET /energy.
 func getEnergy(c *call) (reply, error) {
-	by, err := readBy(c.r.URL.Query().Get("by"), []oee.By{oee.ByPlant, oee.ByGroup, oee.ByStation, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth})
-	if err != nil {
-		return reply{}, err
-	}
+	by := c.by(oee.ByPlant, oee.ByGroup, oee.ByStation, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth)
 	x, err := c.choose(longest(by), "today")
 	if err != nil {
 		return reply{}, err

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -128,43 +127,35 @@ func getEvents(c *call) (reply, error) {
 
 // wanted reads which events a client asks for.
 func (c *call) wanted(w *wanted) error {
-	q := c.r.URL.Query()
-	for _, name := range parts(q.Get("types")) {
+	w.types = some(c, "types", "station, issue, schedule, task, message and account", func(name string) (event.Type, bool) {
 		t := event.Type(name)
-		if !slices.Contains(eventTypes, t) {
-			return errdefs.InvalidField("types", "must be some of station, issue, schedule, task, message and account, with commas between them; it has %q", shorten(name))
-		}
-		w.types = append(w.types, t)
-	}
+		return t, slices.Contains(eventTypes, t)
+	})
 	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
 	if err != nil {
 		return err
 	}
-	w.codes, w.plant = parts(q.Get("stationcodes")), q.Get("plantcode")
+	w.codes, w.plant = parts(c.query("stationcodes")), c.query("plantcode")
 	known, err := snap.Stations()
 	if err != nil {
 		return err
 	}
 	for _, code := range w.codes {
 		if !known(code) {
-			return errdefs.InvalidField("stationcodes", "names the station %q, which this account does not have", shorten(code))
+			c.fault("stationcodes", "names the station %q, which this account does not have", shorten(code))
 		}
 	}
-	if found, err := w.look(snap); err != nil || found {
+	found, err := w.look(snap)
+	if err != nil {
 		return err
 	}
-	return errdefs.InvalidField("plantcode", "names the plant %q, which this account does not have", shorten(w.plant))
+	if !found {
+		c.fault("plantcode", "names the plant %q, which this account does not have", shorten(w.plant))
+	}
+	return c.unclear()
 }
 
 var eventTypes = []event.Type{event.Station, event.Issue, event.Schedule, event.Task, event.Message, event.Account}
-
-// parts reads a list with commas between its items; nil for an empty one.
-func parts(list string) []string {
-	if list == "" {
-		return nil
-	}
-	return strings.Split(list, ",")
-}
 
 // look finds the stations of the plant that is asked for. found is true also when none is.
 func (w *wanted) look(snap *account.Snapshot) (found bool, err error) {

@@ -37,6 +37,9 @@ func getExport(c *call) (reply, error) {
 	if of == nil {
 		return reply{}, errdefs.New(errdefs.NotFound, "there is no such table; there are windows, schedules, issues and tasks")
 	}
+	if name == "windows" {
+		c.resolution() // exportWindows reads it again, too late to report it with the rest
+	}
 	x, err := c.choose(longestDetail, "")
 	if err != nil {
 		return reply{}, err
@@ -100,7 +103,7 @@ var windowColumns = []string{
 
 // exportWindows makes the table of windows, by the resolution that is asked for.
 func exportWindows(c *call, x *choice) (*table, error) {
-	list, _, err := c.windows(x)
+	list, _, err := c.windows(x, c.resolution())
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ func getStations(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	chosen, err := c.stationsOf(all)
-	if err != nil {
+	chosen := c.stationsOf(all)
+	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
 	live, err := c.api.cfg.Floor.Now(c.p.AccountID)
@@ -29,7 +29,7 @@ func getStations(c *call) (reply, error) {
 		return reply{}, err
 	}
 	asked := make(map[string]bool, len(chosen))
-	named := c.r.URL.Query().Get("stationcodes") != ""
+	named := c.query("stationcodes") != ""
 	for _, s := range chosen {
 		asked[s.Code] = named || !s.Monitor.MeterOnly // meters are hidden unless they are named (http-api.md section 2.2)
 	}
@@ -44,35 +44,28 @@ func getStations(c *call) (reply, error) {
 
 // stationsOf gives, of some stations, those that the query parameters plantcode, groupcode and stationcodes choose, in the
 // same order; without any of them all.
-func (c *call) stationsOf(all []*station.Station) ([]*station.Station, error) {
-	q := c.r.URL.Query()
-	plant, group, codes := q.Get("plantcode"), q.Get("groupcode"), q.Get("stationcodes")
-	var problems []errdefs.Detail
-	problem := func(field, issue string) { problems = append(problems, errdefs.Detail{Field: field, Issue: issue}) }
+func (c *call) stationsOf(all []*station.Station) (list []*station.Station) {
+	plant, group, codes := c.query("plantcode"), c.query("groupcode"), c.query("stationcodes")
 	if plant != "" && !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Plant.Code == plant }) {
-		problem("plantcode", "names the plant "+shorten(plant)+", which the account does not have")
+		c.fault("plantcode", "names the plant %s, which the account does not have", shorten(plant))
 	}
 	if group != "" && !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Group.Code == group }) {
-		problem("groupcode", "names the station group "+shorten(group)+", which the account does not have")
+		c.fault("groupcode", "names the station group %s, which the account does not have", shorten(group))
 	}
 	var named map[string]bool
 	if codes != "" {
 		named = map[string]bool{}
 		for code := range strings.SplitSeq(codes, ",") {
-			if !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Code == code }) && len(problems) < errdefs.MaxDetails {
-				problem("stationcodes", "names the station "+shorten(code)+", which the account does not have")
+			if !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Code == code }) && len(c.asked) < errdefs.MaxDetails {
+				c.fault("stationcodes", "names the station %s, which the account does not have", shorten(code))
 			}
 			named[code] = true
 		}
 	}
-	if err := errdefs.InvalidDetails("the query", problems); err != nil {
-		return nil, err
-	}
-	var list []*station.Station
 	for _, s := range all {
 		if (plant == "" || s.Plant.Code == plant) && (group == "" || s.Group.Code == group) && (named == nil || named[s.Code]) {
 			list = append(list, s)
 		}
 	}
-	return list, nil
+	return list
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,7 +102,9 @@ func FuzzQueryNumber(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		n, err := number(text, "limit", 100, 1, 1000)
+		c := &call{r: &http.Request{URL: &url.URL{RawQuery: url.Values{"limit": {text}}.Encode()}}}
+		n := c.number("limit", 100, 1, 1000)
+		err := c.unclear()
 		if err == nil {
 			if n < 1 || n > 1000 || text == "" && n != 100 || text != "" && strings.Trim(text, "+0123456789") != "" {
 				t.Errorf("%q is %d", text, n)

@@ -3,10 +3,8 @@ package httpapi
 import (
 	"context"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
@@ -21,13 +19,9 @@ const issueDays = 4000
 // getIssues answers GET /issue (monitoring.md section 6).
 func getIssues(c *call) (reply, error) {
 	var q issue.Query
-	var err error
-	if q.Limit, q.Skip, err = c.page(issue.MaxList, issue.MaxList); err != nil {
-		return reply{}, err
-	}
-	if err := issueKinds(&q, c.r.URL.Query()); err != nil {
-		return reply{}, err
-	}
+	q.Limit, q.Skip = c.page(issue.MaxList, issue.MaxList)
+	q.Types = some(c, "type", "stop, slow and manual", issue.ParseType)
+	q.Open, q.Uncaused = c.flag("open"), c.on("uncaused")
 	x, err := c.choose(longestDetail, "today")
 	if err != nil {
 		return reply{}, err
@@ -52,42 +46,6 @@ func getIssues(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return list(results, total)
-}
-
-// issueKinds reads which issues are wanted.
-func issueKinds(q *issue.Query, values url.Values) error {
-	if text := values.Get("type"); text != "" {
-		for name := range strings.SplitSeq(text, ",") {
-			t, ok := issue.ParseType(name)
-			if !ok {
-				return errdefs.InvalidField("type", "must be some of stop, slow and manual, with commas between them; it has %q", shorten(name))
-			}
-			q.Types = append(q.Types, t)
-		}
-	}
-	if values.Has("open") {
-		open, err := truth("open", values.Get("open"))
-		if err != nil {
-			return err
-		}
-		q.Open = &open
-	}
-	if values.Has("uncaused") {
-		uncaused, err := truth("uncaused", values.Get("uncaused"))
-		if err != nil {
-			return err
-		}
-		q.Uncaused = uncaused
-	}
-	return nil
-}
-
-// truth reads true or false.
-func truth(field, text string) (bool, error) {
-	if text != "true" && text != "false" {
-		return false, errdefs.InvalidField(field, "must be true or false; it is %q", shorten(text))
-	}
-	return text == "true", nil
 }
 
 // say does what a request about the issue of the path asks for.

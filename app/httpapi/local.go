@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"strconv"
 
 	"opsmon/app/account"
 	"opsmon/app/audit"
@@ -60,7 +59,10 @@ func lineOf(a *account.Account) accountLine {
 
 // localAccounts lists the accounts; ?archived=true includes archived ones.
 func localAccounts(c *call) (reply, error) {
-	archived, _ := strconv.ParseBool(c.r.URL.Query().Get("archived"))
+	archived := c.on("archived")
+	if err := c.unclear(); err != nil {
+		return reply{}, err
+	}
 	lines := []accountLine{}
 	for _, a := range c.api.cfg.Accounts.List(archived) {
 		lines = append(lines, lineOf(a))

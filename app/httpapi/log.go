@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"opsmon/app/audit"
-	"opsmon/app/errdefs"
 	"opsmon/app/logbook"
 )
 
@@ -24,23 +23,22 @@ var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.Lev
 
 // getLog answers GET /appliance/log: lines of the last day, newest first.
 func getLog(c *call) (reply, error) {
-	q, text := logbook.Query{Least: slog.LevelDebug}, c.r.URL.Query()
-	if name := text.Get("level"); name != "" {
+	q := logbook.Query{Least: slog.LevelDebug, Limit: c.number("limit", 100, 1, 1000)}
+	if name := c.query("level"); name != "" {
 		level, known := logLevels[name]
 		if !known {
-			return reply{}, errdefs.InvalidField("level", "must be debug, info, warn or error; it is %q", shorten(name))
+			c.fault("level", "must be debug, info, warn or error; it is %q", shorten(name))
 		}
 		q.Least = level
 	}
-	if id := text.Get("before"); id != "" {
+	if id := c.query("before"); id != "" {
 		n, err := strconv.ParseUint(id, 10, 64)
 		if err != nil || n == 0 {
-			return reply{}, errdefs.InvalidField("before", "must be the id of a line; it is %q", shorten(id))
+			c.fault("before", "must be the id of a line; it is %q", shorten(id))
 		}
 		q.Before = n
 	}
-	var err error
-	if q.Limit, err = number(text.Get("limit"), "limit", 100, 1, 1000); err != nil {
+	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
 	lines := []logLine{}

@@ -12,21 +12,9 @@ func getMessages(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	chosen, err := c.stationsOf(all)
-	if err != nil {
+	chosen, limit, open := c.stationsOf(all), c.number("limit", 100, 1, 1000), c.flag("open")
+	if err := c.unclear(); err != nil {
 		return reply{}, err
-	}
-	limit, err := number(c.r.URL.Query().Get("limit"), "limit", 100, 1, 1000)
-	if err != nil {
-		return reply{}, err
-	}
-	var open *bool
-	if values := c.r.URL.Query(); values.Has("open") {
-		wanted, err := truth("open", values.Get("open"))
-		if err != nil {
-			return reply{}, err
-		}
-		open = &wanted
 	}
 	codes := make([]string, len(chosen))
 	for i, s := range chosen {

@@ -118,6 +118,13 @@ func oeeOf(t *oee.Terms, p oee.Profile, b bucketView) oeeView {
 	return v
 }
 
+// by reads what figures are to be added up by.
+func (c *call) by(allowed ...oee.By) []oee.By {
+	by, err := readBy(c.query("by"), allowed)
+	_ = c.note(err) // readBy returns no other error
+	return by
+}
+
 // readBy reads what figures are to be added up by: at most two, of which at most one is a time.
 func readBy(text string, allowed []oee.By) (by []oee.By, err error) {
 	names := make([]string, len(allowed))
@@ -203,14 +210,10 @@ func (x *choice) bucketOf(b *oee.Bucket) bucketView {
 
 // getOEE answers GET /oee.
 func getOEE(c *call) (reply, error) {
-	q := c.r.URL.Query()
-	by, err := readBy(q.Get("by"), []oee.By{oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth, oee.ByMinute})
-	if err != nil {
-		return reply{}, err
-	}
-	profile, ok := oee.ParseProfile(q.Get("profile"))
+	by := c.by(oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth, oee.ByMinute)
+	profile, ok := oee.ParseProfile(c.query("profile"))
 	if !ok {
-		return reply{}, errdefs.InvalidField("profile", "must be default, iso22400, vorne or evocon; it is %q", shorten(q.Get("profile")))
+		c.fault("profile", "must be default, iso22400, vorne or evocon; it is %q", shorten(c.query("profile")))
 	}
 	x, err := c.choose(longest(by), "today")
 	if err != nil {

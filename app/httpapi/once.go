@@ -161,8 +161,8 @@ type refusedLine struct {
 
 // getRefused answers GET /refused.
 func getRefused(c *call) (reply, error) {
-	limit, skip, err := c.page(100, 1000)
-	if err != nil {
+	limit, skip := c.page(100, 1000)
+	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
 	refused, total, err := c.api.cfg.Floor.Refusals(c.p.AccountID, limit, skip)

@@ -93,6 +93,51 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
+// What is wrong with a query of a read is reported at once too.
+func TestAllProblemsOfAQueryAtOnce(t *testing.T) {
+	s := newServer(t, options{})
+	rows := []struct{ path, query, fields string }{
+		{"/station", "plantcode=x&groupcode=y&stationcodes=z,PACK-1,q&archived=maybe", "archived groupcode plantcode stationcodes stationcodes"},
+		{"/schedule", "state=gone&limit=0&skip=-1&plantcode=x&archived=1&from=soon&to=later", "archived from limit plantcode skip state to"},
+		{"/production", "limit=0&skip=-1&stationcodes=x&to=2026-11-20", "from limit skip stationcodes"},
+		{"/issue", "type=jam&open=yes&uncaused=1&limit=1001&from=soon&groupcode=x", "from groupcode limit open type uncaused"},
+		{"/task", "state=gone&limit=0&stationcode=x&from=soon&plantcode=y", "from limit plantcode state stationcode"},
+		{"/message", "limit=0&open=perhaps&stationcodes=x", "limit open stationcodes"},
+		{"/oee", "by=colour&profile=best&from=soon&plantcode=x", "by from plantcode profile"},
+		{"/energy", "by=colour&rangecode=ever&archived=x", "archived by rangecode"},
+		{"/pareto", "from=soon&to=later&plantcode=x", "from plantcode to"},
+		{"/analysis/cycletime", "from=soon&plantcode=x", "from plantcode"},
+		{"/analysis/standstill", "limit=0&from=soon", "from limit stationcode"},
+		{"/timeline", "points=0&stationcode=x&archived=maybe", "archived from points stationcode"},
+		{"/station-window", "resolution=year&limit=0&stationcodes=x", "from limit resolution stationcodes"},
+		{"/export/windows", "resolution=year&stationcodes=x", "from resolution stationcodes"},
+		{"/signal", "limit=0&skip=-1&stationcode=x&from=2026-01-01&to=2026-11-01", "from limit skip stationcode"},
+		{"/audit", "limit=0&skip=-1&before=x&from=soon&to=later&search=" + strings.Repeat("s", 201), "before from limit search skip to"},
+		{"/audit/export", "from=soon&to=later", "from to"},
+		{"/events", "types=weather&stationcodes=x&plantcode=y", "plantcode stationcodes types"},
+		{"/cron", "pattern=x&timezone=Moon&count=0", "count pattern timezone"},
+		{"/appliance/log", "level=loud&before=x&limit=0", "before level limit"},
+		{"/account/manifest/revisions", "limit=0&skip=-1", "limit skip"},
+		{"/correction", "limit=0&skip=-1", "limit skip"},
+		{"/refused", "limit=0&skip=-1", "limit skip"},
+	}
+	tried := map[string]bool{}
+	for _, row := range rows {
+		got := s.do(ask{path: row.path + "?" + row.query, key: s.roleKey(auth.Admin)})
+		if want := strings.Fields(row.fields); got.status != 400 || !slices.Equal(got.fields(), want) {
+			t.Errorf("%s?%s: %d, details of %q, want %q: %s", row.path, row.query, got.status, got.fields(), want, got.body)
+		}
+		for _, rt := range s.routes {
+			tried[rt.path] = tried[rt.path] || rt.method == "GET" && like(rt.path, row.path)
+		}
+	}
+	for _, rt := range s.routes {
+		if rt.method == "GET" && len(rt.query) > 1 && !tried[rt.path] && rt.access == keyed {
+			t.Errorf("no row for GET %s", rt.path)
+		}
+	}
+}
+
 // like reports whether a path fits the pattern of a route.
 func like(pattern, path string) bool {
 	parts, of := strings.Split(pattern, "/"), strings.Split(path, "/")

@@ -39,13 +39,15 @@ func readRange(q url.Values, c *calendar.Calendar, now int64, most time.Duration
 	case from == "":
 		return r, false, errdefs.InvalidField("from", "must be given where to is")
 	}
-	if r.Start, err = readMoment(first, from, c, false); err != nil {
-		return r, false, err
-	}
+	var problems errdefs.Problems
+	r.Start, err = readMoment(first, from, c, false)
+	_ = problems.Take(err) // readMoment returns no other error
 	if r.End = now; to != "" || code != "" {
-		if r.End, err = readMoment(last, to, c, true); err != nil {
-			return r, false, err
-		}
+		r.End, err = readMoment(last, to, c, true)
+		_ = problems.Take(err)
+	}
+	if err := problems.Err("the query"); err != nil {
+		return r, false, err
 	}
 	switch length := r.End - r.Start; {
 	case length <= 0:

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,7 +60,7 @@ func TestReadRange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, ok, err := readRange(q, c, now, most); err == nil || ok || err.Error() != tt.want {
+		if r, ok, err := readRange(q, c, now, most); err == nil || ok || strings.TrimPrefix(err.Error(), "the query has a problem: ") != tt.want {
 			t.Errorf("%s: %v %v, %v, want %s", tt.query, r, ok, err, tt.want)
 		}
 	}
@@ -84,7 +85,7 @@ func FuzzReadRange(f *testing.F) {
 		r, ok, err := readRange(url.Values{"rangecode": {code}, "from": {from}, "to": {to}}, c, now, most)
 		if err != nil {
 			var e *errdefs.Error
-			if ok || !errors.As(err, &e) || e.Kind != errdefs.Invalid || len(e.Details) != 1 || e.Details[0].Field == "" {
+			if ok || !errors.As(err, &e) || e.Kind != errdefs.Invalid || len(e.Details) == 0 || len(e.Details) > 2 || e.Details[0].Field == "" {
 				t.Errorf("%q %q %q: %v, %v", code, from, to, ok, err)
 			}
 			return

@@ -63,39 +63,38 @@ type asked struct {
 	begin, end int64
 }
 
-// choose reads which stations and which time a request is about. The time may be left out where fallback names one.
+// choose reads which stations and which time a request is about, and returns all that is wrong with the query. The time may be
+// left out where fallback names one.
 func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 	plan, all, err := c.allStations()
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := c.stationsOf(all)
+	x, err := c.over(c.stationsOf(all), most, fallback)
 	if err != nil {
 		return nil, err
 	}
-	x, err := c.over(chosen, most, fallback)
-	if err != nil {
-		return nil, err
-	}
-	x.plan, x.named = plan, c.r.URL.Query().Get("stationcodes") != ""
+	x.plan, x.named = plan, c.query("stationcodes") != ""
 	return x, nil
 }
 
-// oneStation gives the station that a request names.
-func (c *call) oneStation() (*station.Station, error) {
+// oneStation returns the station that a request names, as a list; none when it names none that is known.
+func (c *call) oneStation() ([]*station.Station, error) {
 	_, all, err := c.allStations()
 	if err != nil {
 		return nil, err
 	}
-	code := c.r.URL.Query().Get("stationcode")
+	code := c.query("stationcode")
 	at := slices.IndexFunc(all, func(s *station.Station) bool { return s.Code == code })
 	switch {
 	case code == "":
-		return nil, errdefs.InvalidField("stationcode", "must be given: the code of a station")
+		c.fault("stationcode", "must be given: the code of a station")
 	case at < 0:
-		return nil, errdefs.InvalidField("stationcode", "names the station %s, which the account does not have", shorten(code))
+		c.fault("stationcode", "names the station %s, which the account does not have", shorten(code))
+	default:
+		return all[at : at+1], nil
 	}
-	return all[at], nil
+	return nil, nil
 }
 
 // chooseOne reads the one station, and the time, that a request is about.
@@ -104,43 +103,29 @@ func (c *call) chooseOne(most time.Duration) (*choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.over([]*station.Station{s}, most, "")
+	return c.over(s, most, "")
 }
 
-// over reads which time of some stations a request is about.
+// over reads which time of some stations a request is about, and returns all that is wrong with the query.
 func (c *call) over(chosen []*station.Station, most time.Duration, fallback string) (*choice, error) {
-	q, now := c.r.URL.Query(), c.api.cfg.Floor.Time()
+	now := c.api.cfg.Floor.Time()
 	x := &choice{now: now}
-	read := func(days *calendar.Calendar) (calendar.Range, error) {
-		r, given, err := readRange(q, days, now, most)
-		if err != nil || given {
-			return r, err
-		}
-		if fallback == "" {
-			return r, errdefs.InvalidField("from", "must be given, or rangecode")
-		}
-		r, _ = days.Named(fallback, now)
-		return r, nil
-	}
 	if len(chosen) == 0 { // a request is looked at whatever it is about, and the answer names its time
-		r, err := read(calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC}))
+		r, _ := c.rangeOf(utcDays, most, fallback)
 		x.from, x.to = minutesOf(r, now)
-		return x, err
+		return x, c.unclear()
 	}
 	var r calendar.Range
 	for i, s := range chosen {
 		if i == 0 || s.Plant != chosen[i-1].Plant || s.Archived != chosen[i-1].Archived {
-			var err error
-			if r, err = read(s.Calendar); err != nil {
-				return nil, err
-			}
+			r, _ = c.rangeOf(s.Calendar, most, fallback)
 		}
 		a := asked{Station: s, begin: r.Start, end: r.End}
 		a.from, a.to = minutesOf(r, now)
 		x.asked = append(x.asked, a)
 	}
 	x.from, x.to = x.spanOf("")
-	return x, nil
+	return x, c.unclear()
 }
 
 // minutesOf gives the whole minutes of a range, without what lies ahead of now.
@@ -155,23 +140,11 @@ func (c *call) allStations() (plan *station.Plan, all []*station.Station, err er
 	if plan, err = f.Plan(c.p.AccountID); err != nil {
 		return nil, nil, err
 	}
-	archived, err := flagOf(c.r.URL.Query().Get("archived"), "archived")
-	if err != nil || !archived {
-		return plan, plan.Stations, err
+	if !c.on("archived") {
+		return plan, plan.Stations, nil
 	}
 	gone, err := f.Archived(c.p.AccountID)
 	return plan, slices.Concat(plan.Stations, gone), err
-}
-
-// flagOf reads true or false; absent is false.
-func flagOf(text, name string) (bool, error) {
-	switch text {
-	case "true":
-		return true, nil
-	case "false", "":
-		return false, nil
-	}
-	return false, errdefs.InvalidField(name, "must be true or false; it is %q", shorten(text))
 }
 
 // spanOf gives the time that is asked for of a plant's stations, or of all.

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"slices"
 
-	"opsmon/app/errdefs"
 	"opsmon/app/floor"
 	"opsmon/app/schedule"
 	"opsmon/schema"
@@ -16,20 +15,13 @@ func (c *call) where() ([]schedule.Where, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := c.stationsOf(all)
-	if err != nil {
-		return nil, err
+	chosen := c.stationsOf(all)
+	if len(chosen) == 0 {
+		c.rangeOf(utcDays, longestDetail, "today")
 	}
-	q, now := c.r.URL.Query(), c.api.cfg.Floor.Time()
 	list := make([]schedule.Where, 0, len(chosen))
 	for _, s := range chosen {
-		r, given, err := readRange(q, s.Calendar, now, longestDetail)
-		if err != nil {
-			return nil, err
-		}
-		if !given {
-			r, _ = s.Calendar.Named("today", now)
-		}
+		r, _ := c.rangeOf(s.Calendar, longestDetail, "today")
 		list = append(list, schedule.Where{StationCode: s.Code, Range: r})
 	}
 	return list, nil
@@ -37,17 +29,14 @@ func (c *call) where() ([]schedule.Where, error) {
 
 // getSchedules answers GET /schedule (monitoring.md section 4).
 func getSchedules(c *call) (reply, error) {
+	states := some(c, "state", "planned, running, completed and deleted", func(name string) (schedule.State, bool) {
+		return schedule.State(name), slices.Contains(schedule.States(), schedule.State(name))
+	})
 	f, err := c.filter()
 	if err != nil {
 		return reply{}, err
 	}
-	for _, name := range parts(c.r.URL.Query().Get("state")) {
-		state := schedule.State(name)
-		if !slices.Contains(schedule.States(), state) {
-			return reply{}, errdefs.InvalidField("state", "must be some of planned, running, completed and deleted, with commas between them; it has %q", shorten(name))
-		}
-		f.States = append(f.States, state)
-	}
+	f.States = states
 	views, total, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
 	if err != nil {
 		return reply{}, err
@@ -55,13 +44,13 @@ func getSchedules(c *call) (reply, error) {
 	return list(views, total)
 }
 
-// filter reads what lists of schedules and of entries have in common.
+// filter reads what lists of schedules and of entries have in common, and returns all that is wrong with the query.
 func (c *call) filter() (f schedule.Filter, err error) {
-	if f.Limit, f.Skip, err = c.page(100, 1000); err != nil {
+	f.Limit, f.Skip = c.page(100, 1000)
+	if f.Where, err = c.where(); err != nil {
 		return f, err
 	}
-	f.Where, err = c.where()
-	return f, err
+	return f, c.unclear()
 }
 
 // getSchedule answers GET /schedule/{scheduleId}.
@@ -86,15 +75,10 @@ func deleteSchedule(c *call) (reply, error) {
 	})
 }
 
-// endRunning reads the query parameter of that name.
-func (c *call) endRunning() (bool, error) {
-	return flagOf(c.r.URL.Query().Get("endrunning"), "endrunning")
-}
-
 // startSchedule answers POST /schedule/{scheduleId}/start.
 func startSchedule(c *call) (reply, error) {
 	var in schedule.StartInput
-	in.EndRunning, _ = c.endRunning() // checkQuery has seen that it can be read
+	in.EndRunning = c.on("endrunning") // checkQuery has judged it
 	return c.act(schema.ScheduleStart, true, &in, func(w *floor.Work) (any, error) {
 		return c.api.cfg.Schedules.Start(w, c.p, c.params.ByName("scheduleId"), in)
 	})
@@ -119,6 +103,6 @@ func moveSchedule(c *call) (reply, error) {
 // postQuickSchedule answers POST /quick-schedule.
 func postQuickSchedule(c *call) (reply, error) {
 	var in schedule.QuickInput
-	in.EndRunning, _ = c.endRunning() // checkQuery has seen that it can be read
+	in.EndRunning = c.on("endrunning") // checkQuery has judged it
 	return c.act(schema.ScheduleQuick, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Quick(w, c.p, in) })
 }

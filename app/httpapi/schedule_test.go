@@ -439,7 +439,7 @@ func TestSchedulesAreTried(t *testing.T) {
 			}
 		}
 	}
-	made := s.do(ask{method: "POST", path: "/schedule?dryrun=1", body: strings.NewReplacer(at(time.Hour), at(9*time.Hour), at(0), at(8*time.Hour)).Replace(body), key: key}).want(t, 200)
+	made := s.do(ask{method: "POST", path: "/schedule?dryrun=true", body: strings.NewReplacer(at(time.Hour), at(9*time.Hour), at(0), at(8*time.Hour)).Replace(body), key: key}).want(t, 200)
 	if made.at("result", "id") != "" || made.at("result", "state") != "planned" {
 		t.Errorf("tried: %s", made.body)
 	}

@@ -129,27 +129,18 @@ type signalLine struct {
 
 // getSignals answers GET /signal: what was sent of a station, as it is kept.
 func getSignals(c *call) (reply, error) {
-	limit, skip, err := c.page(1000, mostSignals)
-	if err != nil {
-		return reply{}, err
-	}
-	s, err := c.oneStation()
-	if err != nil {
-		return reply{}, err
-	}
-	r, given, err := readRange(c.r.URL.Query(), s.Calendar, c.api.cfg.Floor.Time(), longestSignals)
-	if err == nil && !given {
-		err = errdefs.InvalidField("from", "must be given, or rangecode")
-	}
+	limit, skip := c.page(1000, mostSignals)
+	x, err := c.chooseOne(longestSignals)
 	if err == nil {
 		err = c.turn() // a day is read as a whole, and may have very many
 	}
 	if err != nil {
 		return reply{}, err
 	}
+	s := &x.asked[0]
 	lines, total := []signalLine{}, 0
-	for from := r.Start; from < r.End; {
-		to := min(r.End, (signal.Day(from)+1)*dayMs)
+	for from := s.begin; from < s.end; {
+		to := min(s.end, (signal.Day(from)+1)*dayMs)
 		day, err := c.api.cfg.Signals.OfThen(c.p.AccountID, s.Code, from, to, func() {})
 		if err != nil {
 			return reply{}, err

@@ -77,7 +77,7 @@ func (c *call) signedIn(raw string, p auth.Principal) (reply, error) {
 
 // getCallback answers GET /auth/callback (row 4): it uses the token up and signs the caller in.
 func getCallback(c *call) (reply, error) {
-	grant, err := c.api.cfg.Auth.Callback(c.r.URL.Query().Get("token"), address(c.r))
+	grant, err := c.api.cfg.Auth.Callback(c.query("token"), address(c.r))
 	if err != nil {
 		return reply{}, c.wrong(err, errdefs.Forbidden)
 	}
@@ -136,10 +136,7 @@ func getSessions(c *call) (reply, error) {
 
 // deleteSessions answers DELETE /session: the caller is signed out everywhere, or everywhere else.
 func deleteSessions(c *call) (reply, error) {
-	keep, err := c.truth("keepthis")
-	if err != nil {
-		return reply{}, err
-	}
+	keep := c.on("keepthis") // checkQuery has judged it
 	n, err := c.api.cfg.Auth.EndSessions(c.p, keep)
 	if err != nil {
 		return reply{}, err

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"opsmon/app/calendar"
-	"opsmon/app/errdefs"
 	"opsmon/app/floor"
 	"opsmon/app/station"
 	"opsmon/app/task"
@@ -26,17 +25,12 @@ func getTasks(c *call) (reply, error) {
 		return reply{}, err
 	}
 	q := task.Query{}
-	if q.Limit, q.Skip, err = c.page(100, 1000); err != nil {
-		return reply{}, err
-	}
-	if err := c.taskStates(&q); err != nil {
-		return reply{}, err
-	}
-	chosen, err := c.taskStations(all)
-	if err != nil {
-		return reply{}, err
-	}
-	if err := c.taskRanges(&q, chosen); err != nil {
+	q.Limit, q.Skip = c.page(100, 1000)
+	q.States = some(c, "state", "pending, completed and missed", func(name string) (task.State, bool) {
+		return task.State(name), slices.Contains([]task.State{task.Pending, task.Completed, task.Missed}, task.State(name))
+	})
+	c.taskRanges(&q, c.taskStations(all))
+	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
 	results, total, err := c.api.cfg.Tasks.List(c.p.AccountID, q)
@@ -46,49 +40,34 @@ func getTasks(c *call) (reply, error) {
 	return list(results, total)
 }
 
-func (c *call) taskStates(q *task.Query) error {
-	for _, name := range parts(c.r.URL.Query().Get("state")) {
-		state := task.State(name)
-		if !slices.Contains([]task.State{task.Pending, task.Completed, task.Missed}, state) {
-			return errdefs.InvalidField("state", "must be some of pending, completed and missed, with commas between them; it has %q", shorten(name))
-		}
-		q.States = append(q.States, state)
-	}
-	return nil
-}
-
-func (c *call) taskStations(all []*station.Station) ([]*station.Station, error) {
-	chosen, err := c.stationsOf(all)
-	if err != nil {
-		return nil, err
-	}
-	if code := c.r.URL.Query().Get("stationcode"); code != "" {
+func (c *call) taskStations(all []*station.Station) []*station.Station {
+	chosen := c.stationsOf(all)
+	if code := c.query("stationcode"); code != "" {
 		if chosen = slices.DeleteFunc(slices.Clone(chosen), func(s *station.Station) bool { return s.Code != code }); len(chosen) == 0 {
-			return nil, errdefs.InvalidField("stationcode", "names the station %q, which is not among those that are asked for", shorten(code))
+			c.fault("stationcode", "names the station %q, which is not among those that are asked for", shorten(code))
 		}
 	}
-	return chosen, nil
+	return chosen
 }
 
 // taskRanges reads which time of each station is asked for; a day is that of its own plant.
-func (c *call) taskRanges(q *task.Query, chosen []*station.Station) error {
+func (c *call) taskRanges(q *task.Query, chosen []*station.Station) {
 	most := tasksOfSeveral
 	if len(chosen) == 1 {
 		most = tasksOfOne
 	}
 	now := c.api.cfg.Floor.Time()
+	if len(chosen) == 0 {
+		c.rangeOf(utcDays, most, "today")
+	}
 	for _, s := range chosen {
-		r, given, err := readRange(c.r.URL.Query(), s.Calendar, now, most)
-		if err != nil {
-			return err
-		}
+		r, given := c.rangeOf(s.Calendar, most, "today")
 		if !given {
 			r = calendar.Range{Start: now - tasksUsually.Milliseconds(), End: now + 1}
 			q.Whole = len(q.States) == 1 && q.States[0] == task.Pending
 		}
 		q.Where = append(q.Where, task.Where{StationCode: s.Code, From: r.Start, To: r.End})
 	}
-	return nil
 }
 
 // momentOf reads the field at of a write, whose form the schema has judged; nil for none.

@@ -122,10 +122,7 @@ var (
 
 // getTimeline answers GET /timeline: what a chart of a station needs.
 func getTimeline(c *call) (reply, error) {
-	points, err := number(c.r.URL.Query().Get("points"), "points", usualPoints, 1, mostPoints)
-	if err != nil {
-		return reply{}, err
-	}
+	points := c.number("points", usualPoints, 1, mostPoints)
 	x, err := c.chooseOne(longestDetail)
 	if err != nil {
 		return reply{}, err

@@ -64,10 +64,7 @@ func (l *longestOnes) shown() []stretchView {
 
 // getStandstill answers GET /analysis/standstill: how long a station stood in scheduled production, however short that was.
 func getStandstill(c *call) (reply, error) {
-	limit, err := number(c.r.URL.Query().Get("limit"), "limit", mostStandstills, 1, mostStandstills)
-	if err != nil {
-		return reply{}, err
-	}
+	limit := c.number("limit", mostStandstills, 1, mostStandstills)
 	x, err := c.chooseOne(correction.LongestTuning)
 	if err != nil {
 		return reply{}, err

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"opsmon/app/calendar"
-	"opsmon/app/errdefs"
 	"opsmon/app/floor"
 	"opsmon/app/history"
 	"opsmon/app/monitor"
@@ -149,13 +148,18 @@ func (x *stretch) part(first, last int) stretch {
 	return stretch{x.station, x.from + int64(first)*minuteMs, x.from + int64(last)*minuteMs, nil}
 }
 
-// windows finds the rows of a choice: from when on something is known of each station.
-func (c *call) windows(x *choice) (list []rows, total int, err error) {
-	name := c.r.URL.Query().Get("resolution")
+// resolution reads how long the rows are that are asked for.
+func (c *call) resolution() resolution {
+	name := c.query("resolution")
 	cut, ok := resolutions[name]
 	if !ok {
-		return nil, 0, errdefs.InvalidField("resolution", "must be minute, hour, shift or day; it is %q", shorten(name))
+		c.fault("resolution", "must be minute, hour, shift or day; it is %q", shorten(name))
 	}
+	return cut
+}
+
+// windows finds the rows of a choice: from when on something is known of each station.
+func (c *call) windows(x *choice, cut resolution) (list []rows, total int, err error) {
 	known := map[rowsOf]int{}
 	for _, s := range x.production() {
 		since, err := c.api.cfg.Floor.Since(c.p.AccountID, s.Code)
@@ -168,7 +172,8 @@ func (c *call) windows(x *choice) (list []rows, total int, err error) {
 		}
 		if r.last = int((r.to - r.from) / minuteMs); cut != nil {
 			k := rowsOf{s.Calendar, r.from, r.to}
-			if r.last, ok = known[k]; !ok {
+			n, counted := known[k]
+			if r.last = n; !counted {
 				r.last = len(cut(s.Station, r.from, r.to))
 				known[k] = r.last
 			}
@@ -189,10 +194,8 @@ type rowsOf struct {
 
 // getStationWindows answers GET /station-window.
 func getStationWindows(c *call) (reply, error) {
-	limit, skip, err := c.page(mostWindows, mostWindows)
-	if err != nil {
-		return reply{}, err
-	}
+	limit, skip := c.page(mostWindows, mostWindows)
+	cut := c.resolution()
 	x, err := c.choose(longestDetail, "")
 	if err != nil {
 		return reply{}, err
@@ -200,7 +203,7 @@ func getStationWindows(c *call) (reply, error) {
 	if err := c.long(x, longDetail); err != nil {
 		return reply{}, err
 	}
-	list, total, err := c.windows(x)
+	list, total, err := c.windows(x, cut)
 	if err != nil {
 		return reply{}, err
 	}
