@@ -22,6 +22,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -69,7 +70,12 @@ type Calendar struct {
 	week     int64 // 0 = Monday
 	always   bool
 	parts    [8][]part // by weekday, 1 to 7
+
+	last atomic.Pointer[stretch] // that was asked for: the next question is mostly about it too
 }
+
+// stretch is a time, in Unix seconds, in which a zone has one offset, in seconds.
+type stretch struct{ start, end, offset int64 }
 
 // part is a piece of a pattern; times are seconds from midnight.
 type part struct {
@@ -233,8 +239,8 @@ func weekday(day int64) int64 { return mod(day+3, 7) } // 1 January 1970 was a T
 // wall gives what the wall clock shows at a moment, as seconds since 1970 as if it were UTC.
 func (c *Calendar) wall(t int64) int64 {
 	sec := floorDiv(t, 1000)
-	_, offset := time.Unix(sec, 0).In(c.zone).Zone()
-	return sec + int64(offset)
+	offset, _ := c.stretch(sec)
+	return sec + offset
 }
 
 // moment gives the first moment, in milliseconds, at which the wall clock shows this time or a later one.
@@ -249,20 +255,36 @@ func (c *Calendar) moment(wall int64) int64 {
 	}
 }
 
-// stretch gives the zone's offset at a moment (Unix seconds) and when it may change next.
+// stretch gives the zone's offset at a moment (Unix seconds) and when it may change next. To ask the zone costs about a
+// microsecond, and a station's shifts are looked up hundreds of times for each day.
 func (c *Calendar) stretch(at int64) (offset, end int64) {
+	x := c.last.Load()
+	if x == nil || at < x.start || at >= x.end {
+		x = c.lookUp(at)
+		c.last.Store(x)
+	}
+	return x.offset, x.end
+}
+
+// lookUp asks the zone for the stretch that a moment is in.
+func (c *Calendar) lookUp(at int64) *stretch {
 	t := time.Unix(at, 0).In(c.zone)
 	_, o := t.Zone()
-	_, e := t.ZoneBounds()
+	x := &stretch{math.MinInt64, math.MaxInt64, int64(o)}
+	s, e := t.ZoneBounds()
+	if !s.IsZero() {
+		x.start = min(s.Unix(), at)
+	}
 	switch {
 	case e.IsZero():
-		return int64(o), math.MaxInt64
 	case !e.After(t):
 		// Where the offset comes from a yearly rule, the answer ends after 365 days of the year, so on 31 December of a leap
-		// year it lies in the past; no rule of that year is left then.
-		return int64(o), time.Date(t.UTC().Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC).Unix()
+		// year it lies in the past, and its start may be wrong too; no rule of that year is left then.
+		x.start, x.end = at, time.Date(t.UTC().Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC).Unix()
+	default:
+		x.end = e.Unix()
 	}
-	return int64(o), e.Unix()
+	return x
 }
 
 func floorDiv(a, b int64) int64 {

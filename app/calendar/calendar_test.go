@@ -3,6 +3,7 @@ package calendar_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -275,5 +276,28 @@ func TestNamed(t *testing.T) {
 	}
 	if _, ok := c.Named("tomorrow", 0); ok {
 		t.Error("tomorrow is known")
+	}
+}
+
+// What a calendar remembers of its zone changes nothing: asked in any order, it says what one says that was just made.
+func TestRememberedStretches(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	pattern := shifts(t, "A 1-7 06:00 7h, B 1-5 12:00 9h, A 6-7 22:00 8h")
+	for _, name := range []string{"Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "UTC"} {
+		cfg := calendar.CalendarConfig{Zone: zone(t, name), DayStartHour: 6, Shifts: pattern}
+		c := calendar.NewCalendar(cfg)
+		at := utc(t, "2024-12-31 12:00") // the last day of a leap year, of which the zone says least
+		for range 2000 {
+			fresh := calendar.NewCalendar(cfg)
+			if day := c.ProductionDay(at); day != fresh.ProductionDay(at) || c.DayRange(day) != fresh.DayRange(day) {
+				t.Fatalf("%s: %s is on day %d from %v, want %d", name, stamp(at), day, c.DayRange(day), fresh.ProductionDay(at))
+			}
+			if got, want := c.Shifts(at, at+1), fresh.Shifts(at, at+1); !slices.Equal(got, want) {
+				t.Fatalf("%s: at %s %v, want %v", name, stamp(at), got, want)
+			}
+			if at += r.Int64N(10*86_400_000) - 5*86_400_000; r.IntN(20) == 0 {
+				at = utc(t, "2011-12-01 00:00") + r.Int64N(20*365*86_400_000)
+			}
+		}
 	}
 }

@@ -3,7 +3,6 @@ package floor
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -56,7 +55,7 @@ func (o *owner) tryAgain(t *station.Timeline, now int64, lines []*line) {
 	}
 	for _, l := range lines {
 		if err := o.again(t, now, l); err != nil {
-			_ = o.failed(t, l, now, err) // a line without a base is not served: first tells
+			o.failed(l, now, err)
 		}
 	}
 }
@@ -64,52 +63,30 @@ func (o *owner) tryAgain(t *station.Timeline, now int64, lines []*line) {
 // rests tells whether a line that could not be computed is not tried again yet. A clock that went back by more is no reason.
 func (l *line) rests(now int64) bool { return now < l.retry && now >= l.retry-hour }
 
-// failed notes that a line could not be computed again. Error: when it cannot begin with nothing either.
-func (o *owner) failed(t *station.Timeline, l *line, now int64, err error) error {
+// failed notes that a line could not be computed again.
+func (o *owner) failed(l *line, now int64, err error) {
 	if o.ends() {
-		return nil
+		return
 	}
 	o.trouble("the station "+l.code+" cannot be computed again; it is tried again", err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.retry = now + retryAfter
-	if l.base != nil {
-		return nil
-	}
-	b, err := o.blank(t, &line{code: l.code}, now)
-	if err != nil {
-		return fmt.Errorf("begin the station %s with nothing: %w", l.code, err)
-	}
-	l.base, l.baseAt = b.base, b.baseAt
-	return nil
 }
 
-// first computes the lines again that cannot be served before.
+// first computes the lines again that cannot be served before: people have been told that what they entered is there.
 func (o *owner) first(t *station.Timeline, now int64, lines []*line) error {
 	var late []*line
 	for _, l := range lines {
-		if l.base == nil && l.anew != nil || l.late == 0 || o.tooFar(t, l, now) {
-			continue
+		if l.late != 0 && !o.tooFar(t, l, now) {
+			late = append(late, l)
 		}
-		late = append(late, l)
 	}
 	for batch := range lateBatches(late, now) {
 		if o.ends() {
 			return errClosed
 		}
 		o.tryAgain(t, now, batch)
-	}
-	for _, l := range lines {
-		for l.base == nil {
-			if o.ends() {
-				return errClosed
-			}
-			if _, err := o.rework(t, l, now); err != nil {
-				if err := o.failed(t, l, now, err); err != nil {
-					return err
-				}
-			}
-		}
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/errdefs"
 	"opsmon/app/floor/floortest"
 	"opsmon/app/growth"
 	"opsmon/app/signal"
@@ -108,13 +107,7 @@ func BenchmarkGrowthDay(b *testing.B) {
 			r.ForgetAll()
 			began := time.Now()
 			r.Open(nil)
-			err := r.Floor.Pass(floortest.Account)
-			for errdefs.KindOf(err) == errdefs.Unavailable { // it is still reading
-				err = r.Floor.Pass(floortest.Account)
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			r.Compute()
 			ours += time.Since(began)
 			began = time.Now()
 			for k := range n {
@@ -153,6 +146,34 @@ func BenchmarkRestart(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkGrowthWeekend is a start after a weekend without the service, until the stations are served. Goal: 1,000 stations in
+// two seconds.
+func BenchmarkGrowthWeekend(b *testing.B) {
+	growth.Table(b, []growth.Figure{{What: "a start after a weekend off, s", Floor: "a start after an hour off"}}, func(b *testing.B, n int) []growth.Measured {
+		r := floortest.New(b, manifestOf(n)).Open(nil)
+		start := func(off time.Duration) time.Duration {
+			r.Compute()
+			r.Pass(2*time.Hour, time.Hour)
+			r.Pause(off)
+			r.Floor.Close()
+			began := time.Now()
+			r.Open(nil)
+			if _, err := r.Floor.Now(floortest.Account); err != nil {
+				b.Fatal(err)
+			}
+			return time.Since(began)
+		}
+		var ours, floor time.Duration
+		times := 0
+		for b.Loop() {
+			ours += start(62 * time.Hour)
+			floor += start(time.Hour)
+			times++
+		}
+		return []growth.Measured{{Ours: ours.Seconds() / float64(times), Floor: floor.Seconds() / float64(times)}}
+	})
 }
 
 // dayOf is a plant with a day of signals in the log that nobody has evaluated yet.

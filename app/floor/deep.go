@@ -173,10 +173,7 @@ func (o *owner) rework(t *station.Timeline, l *line, now int64) (done bool, err 
 		err = o.resume(t, l, now)
 	}
 	if err == nil {
-		x, until := l.anew, now-settleAfter
-		if l.base != nil {
-			until = min(until, l.baseAt)
-		}
+		x, until := l.anew, min(now-settleAfter, l.baseAt)
 		if end := x.at - x.at%day + day; end+hour <= until {
 			err = o.stage(t, l, end, now)
 		} else {

@@ -362,3 +362,50 @@ func TestWhatPeopleCorrectDoesNotRest(t *testing.T) {
 		}
 	}
 }
+
+// TestAStartAfterTimeOffServesAtOnce: after a weekend, or months, without the service its stations are served before that time
+// is kept, with the figures that are kept of it in the end.
+func TestAStartAfterTimeOffServesAtOnce(t *testing.T) {
+	for _, off := range []time.Duration{62 * time.Hour, 40 * 24 * time.Hour, 120 * 24 * time.Hour} {
+		r := floortest.New(t, floortest.Manifest).Open(nil)
+		weeks(t, r, 10)
+		r.Pass(2*time.Hour, time.Hour)
+		kept := func() (through int64) {
+			err := r.Store.View(func(tx *kv.Tx) (err error) {
+				through, err = r.History.Through(tx, floortest.Account, press)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return through
+		}
+		before := kept()
+		r.Pause(off)
+		r.Reopen()
+		from, to := floortest.At(0), r.Now().Add(-time.Hour).Truncate(time.Hour).UnixMilli()
+		if s := status(t, r, press); s.StatusCode != "disconnected" {
+			t.Errorf("%v off: the station is %s", off, s.StatusCode)
+		}
+		first := figuresOf(t, r, press, from, to)
+		if got := kept(); got != before {
+			t.Errorf("%v off: at first the station is kept through %s, and was through %s", off, floor.Instant(got), floor.Instant(before))
+		}
+		if n := health(r).Late; n == 0 {
+			t.Errorf("%v off: no station is late", off)
+		}
+		r.Pass(time.Second, 0)
+		untilComputed(t, r, func() { r.Pause(time.Hour) })
+		after := figuresOf(t, r, press, from, to)
+		if diff := cmp.Diff(after, first); diff != "" {
+			t.Errorf("%v off: (-in the end +at first): %.1000s", off, diff)
+		}
+		if got := kept(); got <= to {
+			t.Errorf("%v off: in the end the station is kept through %s", off, floor.Instant(got))
+		}
+		r.Forget(press)
+		if diff := cmp.Diff(figuresOf(t, r, press, from, to), after); off < 90*24*time.Hour && diff != "" {
+			t.Errorf("%v off: (-from the log +in the end): %.1000s", off, diff)
+		}
+	}
+}

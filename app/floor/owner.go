@@ -391,7 +391,7 @@ func (o *owner) muster(plan *station.Plan, now int64) error {
 			if l, err = o.openOrBlank(code, now); err != nil {
 				return err
 			}
-			if l.retry == 0 && (l.base == nil || l.entered) {
+			if l.retry == 0 && l.entered {
 				late = append(late, l)
 			}
 		}

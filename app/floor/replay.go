@@ -116,8 +116,9 @@ func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
 }
 
 // open makes the line of a station of what is kept of it and what came since. What came for its past meanwhile, and is not
-// accounted for, is noted: the line is served as it was without that until it is computed again. A line whose last kept
-// state is long ago has no base yet: it is to be computed first. After an error the line is what is noted of it.
+// accounted for, is noted: the line is served as it was without that until it is computed again. So is what the time that the
+// service was off changes. Where much is known of that time, the state was lost: the line begins with nothing then.
+// After an error the line is what is noted of it.
 func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error) {
 	l := &line{code: code, touched: true}
 	var kept int64
@@ -145,7 +146,16 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 	}
 	if now-at > keptLong {
 		l.late = earlier(l.late, max(at, kept, 1))
-		return l, nil
+		known, err := o.gapAfter(t, code, at-at%day+2*day)
+		if err == nil && known != 0 {
+			l, err = o.blank(t, l, now)
+			if err == nil {
+				l.retry = 0
+			}
+		}
+		if err != nil || known != 0 {
+			return l, err
+		}
 	}
 	r, err := o.replayFrom(t, code, s, at, kept, now)
 	if err != nil {
@@ -164,8 +174,8 @@ func (o *owner) oldest(now int64) int64 {
 	return at - at%day + day
 }
 
-// keptLong is how long ago the state that a line is opened with may be, ms: what is computed from an older one is kept at
-// once, so that the next start need not do it again.
+// keptLong is how long ago the state that a line is opened with may be, ms: what is computed from an older one is kept while
+// the line is served, so that the next start need not compute it again.
 const keptLong = 3 * hour
 
 // settledBefore gives the moment from which a station's history changes when something came late: a whole minute.
@@ -435,9 +445,6 @@ func (o *owner) reconfigure(l *line, after, now int64) error {
 func (o *owner) relook(l *line, after int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.base == nil {
-		return nil
-	}
 	for _, code := range l.skus() {
 		at, changed, err := o.timeline.SKUChanged(code, after)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/errdefs"
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/history"
@@ -132,13 +133,30 @@ func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
 // Reopen opens the Floor anew as it was, as after a restart.
 func (r *Rig) Reopen() *Rig { return r.Open(r.cfg, r.set...) }
 
-// Forget removes what is kept of a station and opens the Floor anew, so that all of it is computed again from the log.
+// Forget removes what is kept of a station and opens the Floor anew, until all of it is computed again from the log.
 func (r *Rig) Forget(stationCode string) {
 	r.T.Helper()
 	r.Floor.Close()
 	r.Floor = nil
 	r.must(r.Store.Update(func(tx *kv.Tx) error { return r.History.Forget(tx, Account, stationCode, 0) }))
 	r.Open(r.cfg, r.set...)
+	r.Compute()
+}
+
+// Compute lets the Floor work until no station is late.
+func (r *Rig) Compute() {
+	r.T.Helper()
+	err := r.Floor.Pass(Account)
+	for errdefs.KindOf(err) == errdefs.Unavailable { // it is still reading
+		err = r.Floor.Pass(Account)
+	}
+	r.must(err)
+	for turns := 0; r.Floor.Health(Account).Late > 0; turns++ {
+		if turns == 1000 {
+			r.T.Fatal("a station stays late")
+		}
+		r.Pass(time.Second, 0)
+	}
 }
 
 // ForgetAll removes what is kept of all stations, and leaves the Floor closed.
