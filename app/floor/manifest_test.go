@@ -1,6 +1,7 @@
 package floor_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"opsmon/app/floor"
 	"opsmon/app/floor/floortest"
 	"opsmon/app/monitor"
+	"opsmon/app/signal"
 	"opsmon/app/station"
 )
 
@@ -106,4 +108,67 @@ func TestAStationThatLeavesTheManifestKeepsItsHistory(t *testing.T) {
 	if got := status(t, r, press); got.StatusCode != "disconnected" {
 		t.Errorf("revived the station is %s", got.StatusCode)
 	}
+}
+
+// TestFiguresAfterManyChanges: what was counted while the configuration changed hundreds of times, back and forth and with
+// restarts in between, is what the log and the revisions give when all is computed from nothing.
+func TestFiguresAfterManyChanges(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	random := rand.New(rand.NewPCG(7, 1))
+	start(t, r, press, monitor.Schedule{ID: "a", SKU: "BOWL"}, floortest.At(0))
+	pick := func(from string, values ...string) func(string) string {
+		return func(doc string) string { return strings.Replace(doc, from, values[random.IntN(len(values))], 1) }
+	}
+	edits := []func(string) string{
+		pick(`"name":"Press"`, `"name":"Press"`, `"name":"Press 1"`, `"name":"Old press"`),
+		pick(`"unitsPerMinute":60`, `"unitsPerMinute":60`, `"unitsPerMinute":30`, `"unitsPerMinute":45`),
+		pick(`"value":0.5`, `"value":0.5`, `"value":0.75`),
+		pick(`"cycleTime":2000`, `"cycleTime":2000`, `"cycleTime":4000`),
+		pick(`"downtimeDetectionMode":"utilisation","utilisationDowntimeThreshold":120000`,
+			`"downtimeDetectionMode":"utilisation","utilisationDowntimeThreshold":120000`, `"downtimeDetectionMode":"utilisation","utilisationDowntimeThreshold":30000`,
+			`"downtimeDetectionMode":"production"`),
+		pick(`"startHour":6,"duration":8,"weekDay":"1"`, `"startHour":6,"duration":8,"weekDay":"1"`, `"startHour":6,"duration":3,"weekDay":"1"`),
+		pick(`"enableLostProductionCost":"on"`, `"enableLostProductionCost":"on"`, `"enableLostProductionCost":"off"`, `"enableLostProductionCost":"on","electricalPricePerKwh":0.31`,
+			`"enableLostProductionCost":"on","electricalPricePerKwh":0.11`),
+	}
+	applied := 0
+	for range 150 { // some three hours
+		for range 1 + random.IntN(2) {
+			doc := floortest.Manifest
+			for _, edit := range edits {
+				doc = edit(doc)
+			}
+			result, err := r.Accounts.Apply(auth.Local(floortest.Account), account.ApplyInput{Raw: []byte(doc)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			applied = int(result.Revision)
+			r.Pass(time.Duration(random.IntN(30))*time.Second, 0)
+		}
+		if random.IntN(6) != 0 {
+			fields := units(float64(random.IntN(60)))
+			fields[signal.ElectricalKwh] = random.Float64()
+			r.Send(floortest.Signal(press, r.Now().UnixMilli()-int64(random.IntN(240_000)), fields), floortest.Signal("PACK", 0, units(3)))
+		}
+		r.Pass(30*time.Second, 0)
+		if random.IntN(60) == 0 {
+			r.Reopen()
+		}
+	}
+	if applied < 120 {
+		t.Fatalf("%d changes were applied", applied)
+	}
+	r.Pass(time.Hour, time.Minute)
+	from, to := floortest.At(0), r.Now().Add(-30*time.Minute).Truncate(time.Hour).UnixMilli()
+	for _, code := range []string{press, "PACK", "PRESS-2"} {
+		live := figuresOf(t, r, code, from, to)
+		if code != "PRESS-2" && len(live.Rows) == 0 {
+			t.Errorf("%s has no rows", code)
+		}
+		r.Forget(code)
+		if diff := cmp.Diff(figuresOf(t, r, code, from, to), live); diff != "" {
+			t.Errorf("%s: (-from nothing +live): %.3000s", code, diff)
+		}
+	}
+	checked(t, r)
 }
