@@ -9,24 +9,6 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// Records gives the revisions first to last of an account, in order, as they are stored; those that are not there are left
-// out. Errors are the store's.
-func (s *Service) Records(accountID string, first, last uint64) ([]Revision, error) {
-	var list []Revision
-	err := s.store.View(func(tx *kv.Tx) error {
-		list = nil
-		at := func(n uint64) kv.Pair[string, uint64] { return kv.Pair[string, uint64]{A: accountID, B: n} }
-		for item, err := range revisions.Scan(tx, revisions.Between(at(first), at(last+1))) {
-			if err != nil {
-				return fmt.Errorf("read the revisions of %s: %w", accountID, err)
-			}
-			list = append(list, item.Value)
-		}
-		return nil
-	})
-	return list, err
-}
-
 // ManifestOf gives the typed manifest of a revision, which must not be changed. That of an earlier one is read and made
 // anew for each call, which takes as long as its document is large; plants, groups and stations are without lifetimes
 // there. errdefs.NotFound when there is no such revision.
@@ -127,13 +109,4 @@ func (s *Service) GoneStations(accountID string) (map[string]Lifetime, error) {
 		}
 	}
 	return stations, nil
-}
-
-// SettingNumber gives a setting of the account that is a number; unset, or none, is the empty Number.
-func (a *Account) SettingNumber(name string) Number {
-	raw := a.Own[name]
-	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
-		return ""
-	}
-	return Number(raw)
 }

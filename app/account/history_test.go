@@ -93,11 +93,6 @@ func TestManifestOf(t *testing.T) {
 	}
 	_, err := h.ManifestOf("nowhere", 1)
 	wantKind(t, err, errdefs.NotFound)
-
-	list, err := h.Records("northfield", 2, 9)
-	if err != nil || len(list) != 2 || list[0].Number != 2 || list[0].Account.SettingNumber("electricalPricePerKwh") != "0.25" || list[0].Account.SettingNumber("currency") != "" {
-		t.Errorf("records: %+v, %v", list, err)
-	}
 }
 
 // timeless is a manifest without lifetimes.
