@@ -9,14 +9,18 @@ import (
 )
 
 // ResidentKiB gives how much of a process is in memory.
-func (p *Process) ResidentKiB(t testing.TB) int {
+func (p *Process) ResidentKiB(t testing.TB) int { return p.MemoryKiB(t, "VmRSS") }
+
+// MemoryKiB returns a figure of a process's memory as the kernel names it: RssAnon is what only the process can give back, RssFile
+// what is mapped from files, which the kernel takes when memory is short.
+func (p *Process) MemoryKiB(t testing.TB, name string) int {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
 			kib, err := strconv.Atoi(strings.Fields(rest)[0])
 			if err != nil {
 				t.Fatal(err)
@@ -24,6 +28,6 @@ func (p *Process) ResidentKiB(t testing.TB) int {
 			return kib
 		}
 	}
-	t.Fatal("no VmRSS")
+	t.Fatal("no " + name)
 	return 0
 }

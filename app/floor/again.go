@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"iter"
-	"math"
 	"slices"
 	"time"
 
-	"opsmon/app/history"
 	"opsmon/app/monitor"
 	"opsmon/app/signal"
 	"opsmon/app/station"
@@ -132,7 +130,7 @@ type anew struct {
 	since, until int64 // what changes, and up to when that is final
 	unsure       int64 // what is kept may lack a signal of this time or later, ms; 0: it does not
 	replayed
-	all monitor.Outputs // with what lies beyond the base's own outputs
+	all outputs // with what lies beyond the base's own
 }
 
 // again computes lines anew from the moment on at which something came late, and keeps what comes of it: in one transaction,
@@ -190,15 +188,15 @@ func (o *owner) changesFrom(l *line, from, now int64) int64 {
 func (a *anew) complete(through int64) monitor.View {
 	v := a.base.View(a.at)
 	a.until = max(through, min(v.Final, a.at)/minute*minute)
-	join(&a.all, a.out)
-	join(&a.all, v.Outputs)
+	a.all = a.out.clone()
+	a.all.add(v.Outputs)
 	return v
 }
 
 // take makes the line what was computed again and kept. The caller holds mu.
 func (l *line) take(a *anew, now int64) {
 	l.base, l.baseAt, l.pending, l.live, l.hour = a.base, a.at, a.pending, nil, nil
-	l.through, l.settled = a.until, history.Cut(a.out, a.until, math.MaxInt64)
+	l.through, l.settled, l.taken = a.until, a.out.from(a.until), 0
 	l.settled.Events = a.out.Events // rules have to be told of those that lie further back, too
 	l.gap = a.gap
 	l.version++
@@ -264,7 +262,7 @@ func (o *owner) reach(tx *kv.Tx, list []*anew, must bool) error {
 // keepAnew keeps a line that was computed again.
 func (o *owner) keepAnew(tx *kv.Tx, t *station.Timeline, a *anew) error {
 	code := a.line.code
-	if err := o.f.cfg.History.Replace(tx, o.account, code, a.since, a.until, a.all); err != nil {
+	if err := o.f.cfg.History.Replace(tx, o.account, code, a.since, a.until, a.all.Outputs); err != nil {
 		return err
 	}
 	if err := o.putStates(tx, code, a.states, a.since); err != nil {

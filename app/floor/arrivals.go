@@ -15,6 +15,7 @@ const (
 	arrivalsMost = 60_000  // signals that are stored and that no line has taken in
 	heldMost     = 500_000 // inputs of all lines that no base has taken in
 	lineMost     = 32_768  // the same of one line
+	outputsMost  = 600_000 // segments, issues and the like that came of all lines and are not kept
 
 	// settleLeast is how long an input may be under way however many there are, ms.
 	settleLeast = 5000
@@ -30,8 +31,14 @@ type arrivals struct {
 	sources map[string]int // how many of them are of each source
 	links   []linked
 
-	held      map[string]int // signals that the lines held when they were last weighed, of each source
-	heldTotal int
+	held   weight // signals that the lines held when they were last weighed
+	output weight // what came of signals and was not kept
+}
+
+// weight is how much of something there is, and how much of it is of each source.
+type weight struct {
+	total int
+	by    map[string]int
 }
 
 // add notes signals of one account.
@@ -127,11 +134,13 @@ func (a *arrivals) waiting(code string, before int64) bool {
 func (a *arrivals) room(source string, share int) bool {
 	a.Lock()
 	defer a.Unlock()
-	return fits(a.count, a.sources, source, arrivalsMost/share) && fits(a.heldTotal, a.held, source, heldMost/share)
+	arrived := weight{a.count, a.sources}
+	return arrived.fits(source, arrivalsMost/share) && a.held.fits(source, heldMost/share) && a.output.fits(source, outputsMost/share)
 }
 
-func fits(total int, by map[string]int, source string, most int) bool {
-	return total < most || by[source] < most/(2*(len(by)+1))
+// fits tells whether a source may add to what may be so much at most.
+func (w *weight) fits(source string, most int) bool {
+	return w.total < most || w.by[source] < most/(2*(len(w.by)+1))
 }
 
 // Room tells whether a source of an account may send signals now. It may not while it has more of them under way than its
@@ -195,19 +204,22 @@ func (o *owner) relieve(l *line, most int) {
 
 // relieveAll does so where the lines together hold too much, and weighs what they hold then.
 func (o *owner) relieveAll() {
-	most, total, held := lineMost, 0, map[string]int{}
+	most, held, output := lineMost, weight{by: map[string]int{}}, weight{by: map[string]int{}}
 	if share := heldMost / o.f.share(); o.pending > share*3/4 {
 		most = min(most, max(share/len(o.lines), 2))
 	}
 	for _, l := range o.lines {
 		l.mu.Lock()
 		o.relieve(l, most)
-		total += l.pending.len()
-		l.pending.weigh(held)
+		held.total += l.pending.len()
+		l.pending.weigh(held.by, l.pending.len())
+		n := l.outputs()
+		output.total += n
+		l.pending.weigh(output.by, n)
 		l.mu.Unlock()
 	}
-	o.pending = total
+	o.pending, o.outputs = held.total, output.total
 	o.arrivals.Lock()
-	o.arrivals.held, o.arrivals.heldTotal = held, total
+	o.arrivals.held, o.arrivals.output = held, output
 	o.arrivals.Unlock()
 }

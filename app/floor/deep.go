@@ -2,7 +2,6 @@ package floor
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -275,6 +274,7 @@ func (o *owner) stage(t *station.Timeline, l *line, end, now int64) error {
 		if err != nil {
 			return err
 		}
+		x.absorb()
 		if at, x.read = until, until; at < end {
 			o.breathe()
 		}
@@ -291,7 +291,7 @@ func (o *owner) stage(t *station.Timeline, l *line, end, now int64) error {
 		if err := o.reach(tx, []*anew{a}, must); err != nil {
 			return err
 		}
-		if err := o.f.cfg.History.Replace(tx, o.account, place, x.through, a.until, a.all); err != nil {
+		if err := o.f.cfg.History.Replace(tx, o.account, place, x.through, a.until, a.all.Outputs); err != nil {
 			return err
 		}
 		if err := o.putStates(tx, place, x.states, x.Since); err != nil {
@@ -309,7 +309,7 @@ func (o *owner) stage(t *station.Timeline, l *line, end, now int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x.at, x.through, x.reworkRecord, x.states = end, a.until, rec, nil
-	x.out = history.Cut(x.out, a.until, math.MaxInt64)
+	x.out = x.out.from(a.until)
 	x.out.Events = nil
 	if a.unsure != 0 {
 		l.goBack(a.unsure)
@@ -328,8 +328,8 @@ func (o *owner) finish(t *station.Timeline, l *line, now int64) (err error) {
 	if l.spoilt() {
 		return errNotNow
 	}
-	all := x.out
-	join(&all, a.out)
+	all := x.out.clone()
+	all.add(a.out.Outputs)
 	all.Events = slices.Concat(x.Events, all.Events)
 	a.out = all
 	a.complete(x.through)
@@ -340,7 +340,7 @@ func (o *owner) finish(t *station.Timeline, l *line, now int64) (err error) {
 		if err := o.f.cfg.History.Adopt(tx, o.account, code, x.Since); err != nil {
 			return err
 		}
-		if err := o.f.cfg.History.Replace(tx, o.account, code, x.through, a.until, a.all); err != nil {
+		if err := o.f.cfg.History.Replace(tx, o.account, code, x.through, a.until, a.all.Outputs); err != nil {
 			return err
 		}
 		if err := o.putStates(tx, code, a.states, x.Since); err != nil {

@@ -30,6 +30,12 @@
 // seconds. Signals that no line has taken in yet are bounded too. While either is too much, senders wait before their next
 // signals are stored (Room), those first that have most of it; nothing is remembered beyond that.
 //
+// What comes of signals is bounded as well. Of a minute with more than 240 segments (segmentsMost) the order is given up: what
+// differs in time alone is put together, and its sums stay the same. A line is kept before the hour is over when its base has taken
+// in very many signals since it was kept last (takenMost), or when all lines hold much that is not kept (outputsMost), once a
+// minute at most; so a restart reads few signals again. No plant sends as much in an hour, so that usually an hour is one write.
+// What cannot be kept yet, such as a stop that goes on, is counted too, and senders wait while there is too much of it.
+//
 // A batch is sorted and merged, so that its order costs nothing. What is computed again reads the log in pieces of some
 // 50,000 signals, and between two of them the owner does what others wait for: so a call has its turn within a fraction of a
 // second, whatever devices send. Signals of the station that is being computed wait for the end of that; where people do

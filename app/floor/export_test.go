@@ -46,6 +46,22 @@ func (f *Floor) Held(accountID string) (n int) {
 	return n
 }
 
+// Outputs returns how much came of signals that is held in memory.
+func (f *Floor) Outputs(accountID string) (n int) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return -1
+	}
+	_ = o.do(func() {
+		for _, l := range o.lines {
+			l.mu.Lock()
+			n += l.outputs()
+			l.mu.Unlock()
+		}
+	})
+	return n
+}
+
 // Breaths tells how many calls the owner of an account has served while it computed something again.
 func (f *Floor) Breaths(accountID string) (n int) {
 	o, err := f.owner(accountID)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"opsmon/app/calendar"
 	"opsmon/app/energy"
@@ -54,6 +55,50 @@ func (o *owner) settle(now int64) {
 	}
 }
 
+// Lines are kept before the hour is over where very many signals come: a restart reads them again, and what they make is in
+// memory until then.
+const (
+	takenMost  = 50_000    // inputs of a line; less where there are many lines
+	takenLeast = 5_000     // that is what a line takes in within an hour or more in any plant
+	takenAll   = 5_000_000 // inputs of all lines together, about
+)
+
+// keepEarly keeps lines that have taken in very much, and where outputs take too much memory those that have more than their
+// share of them: whole minutes, so that it is once a minute at most.
+func (o *owner) keepEarly() {
+	if len(o.lines) == 0 {
+		return
+	}
+	taken := max(takenLeast, min(takenMost, takenAll/len(o.lines)))
+	share := math.MaxInt
+	if most := outputsMost / o.f.share() / 2; o.outputs > most {
+		share = most / len(o.lines)
+	}
+	var lines []*line
+	until := int64(0)
+	for _, l := range o.lines {
+		l.mu.Lock()
+		if l.late == 0 && !l.busy && (l.taken >= taken || l.settled.count() > share) && min(l.base.Final(), l.baseAt)-l.through >= minute {
+			lines, until = append(lines, l), max(until, l.baseAt)
+		}
+		l.mu.Unlock()
+	}
+	started := time.Now()
+	for batch := range slices.Chunk(lines, keepBatch/5) {
+		err := o.keepAs(batch, until, func(l *line) int64 { return l.baseAt })
+		switch {
+		case errors.Is(err, errNotNow):
+			return
+		case err != nil: // which is told when the hour is over
+			o.trouble("what came of very many signals is not kept yet; it is tried again", err)
+			return
+		}
+		if o.since(started) > turnTime {
+			return
+		}
+	}
+}
+
 var errNotNow = errors.New("signals of that time are on their way")
 
 // keep keeps all lines whose bases have taken in what was before a moment, a full hour. It is false when that has to be
@@ -92,19 +137,30 @@ func (o *owner) keep(at int64) (bool, error) {
 	return true, nil
 }
 
-// keepLines keeps some lines in one transaction.
+// keepLines keeps some lines in one transaction, as they were at a full hour.
 func (o *owner) keepLines(batch []*line, at int64) error {
+	return o.keepAs(batch, at, func(*line) int64 { return at })
+}
+
+// keepAs keeps some lines in one transaction, each as it was at a moment of its own, up to the moment until.
+func (o *owner) keepAs(batch []*line, until int64, at func(l *line) int64) error {
 	through := make([]int64, len(batch))
 	err := o.f.cfg.Store.Update(func(tx *kv.Tx) error {
-		told, err := o.f.cfg.Signals.Settle(tx, o.account, at)
+		told, err := o.f.cfg.Signals.Settle(tx, o.account, until)
 		if err != nil {
 			return err
 		}
-		if !told || o.arrivals.waiting("", at) {
+		if !told || o.arrivals.waiting("", until) {
 			return errNotNow
 		}
 		for i, l := range batch {
-			if through[i], err = o.keepLine(tx, l, at); err != nil {
+			if through[i], err = o.keepLine(tx, l, at(l)); err != nil {
+				return err
+			}
+			if l.deep != 0 || l.anew != nil || l.gap != 0 {
+				continue // the marks stand for what the line does not know
+			}
+			if err := unmark(tx, o.account, l.code); err != nil {
 				return err
 			}
 		}
@@ -117,9 +173,10 @@ func (o *owner) keepLines(batch []*line, at int64) error {
 		l.mu.Lock()
 		l.through = through[i]
 		events := l.settled.Events // which rules are still to be told of
-		l.settled = history.Cut(l.settled, l.through, math.MaxInt64)
+		l.settled = l.settled.from(l.through)
+		l.settled.Segments = slices.Clone(l.settled.Segments) // what is kept is to be forgotten
 		l.settled.Events = events
-		l.hour = nil
+		l.hour, l.taken = nil, 0
 		l.forgetTold(o.f.now())
 		l.version++
 		l.mu.Unlock()
@@ -138,10 +195,9 @@ func (o *owner) keepLine(tx *kv.Tx, l *line, at int64) (int64, error) {
 	}
 	v := base.View(at)
 	from, to := l.through, max(l.through, min(v.Final, at)/minute*minute)
-	var out monitor.Outputs
-	join(&out, settled)
-	join(&out, v.Outputs)
-	if err := o.f.cfg.History.Replace(tx, o.account, l.code, from, to, out); err != nil {
+	out := settled.clone()
+	out.add(v.Outputs)
+	if err := o.f.cfg.History.Replace(tx, o.account, l.code, from, to, out.Outputs); err != nil {
 		return 0, err
 	}
 	if err := o.f.cfg.History.PutState(tx, o.account, l.code, at, base.Encode()); err != nil {

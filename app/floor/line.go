@@ -30,7 +30,8 @@ type line struct {
 	hour    *passed        // the last full hour that the base has passed before it was kept; nil: none
 	live    *monitor.State // base with the first applied of pending; nil: to be made anew
 	applied int
-	settled monitor.Outputs // what base gave out that is not kept
+	settled outputs         // what base gave out that is not kept
+	taken   int             // inputs that the base has taken in since it was last kept
 	through int64           // up to when it is kept, a whole minute, ms
 	version uint64          // counts up when what is kept changes
 	fresh   monitor.Outputs // what live gave out beyond that
@@ -172,7 +173,7 @@ func (l *line) refresh(now int64) error {
 type passed struct {
 	at      int64          // ms
 	base    *monitor.State // has taken in all inputs before
-	settled monitor.Outputs
+	settled outputs
 }
 
 // settle lets the base take in what is older than the moment given, which is never before baseAt. The caller holds mu.
@@ -181,7 +182,7 @@ func (l *line) settle(to int64) error {
 		if err := l.advance(full); err != nil {
 			return err
 		}
-		l.hour = &passed{full, l.base.Clone(), l.settled}
+		l.hour = &passed{full, l.base.Clone(), l.settled.clone()}
 	}
 	if err := l.advance(to); err != nil {
 		return err
@@ -204,10 +205,23 @@ func (l *line) advance(to int64) error {
 	}
 	l.base.Advance(to)
 	l.baseAt = to
-	join(&l.settled, l.base.Take())
+	l.settled.add(l.base.Take())
 	l.pending.drop(n)
+	l.taken += n
 	l.live = nil
 	return nil
+}
+
+// outputs returns how much has come of the line that is not kept, and how much its states hold back. The caller holds mu.
+func (l *line) outputs() int {
+	n := l.settled.count()
+	if l.base != nil {
+		n += l.base.Held()
+	}
+	if l.live != nil {
+		n += len(l.fresh.Segments) + len(l.fresh.Issues) + l.live.Held()
+	}
+	return n
 }
 
 // settleMost lets the base take in the oldest of what is pending until no more than that many inputs are left, or none that
@@ -221,14 +235,6 @@ func (l *line) settleMost(most int, newest int64) error {
 		return l.settle(to)
 	}
 	return nil
-}
-
-// join puts more outputs after others.
-func join(a *monitor.Outputs, b monitor.Outputs) {
-	a.Segments = append(a.Segments, b.Segments...)
-	a.Minutes = append(a.Minutes, b.Minutes...)
-	a.Issues = append(a.Issues, b.Issues...)
-	a.Events = append(a.Events, b.Events...)
 }
 
 // news gives the events of the engine that rules have not been told yet, and notes them as told. The caller holds mu.
@@ -283,10 +289,9 @@ func (l *line) recent(now int64) (monitor.Outputs, monitor.View, error) {
 	if err != nil {
 		return monitor.Outputs{}, v, err
 	}
-	var out monitor.Outputs
-	join(&out, l.settled)
-	join(&out, l.fresh)
-	join(&out, v.Outputs)
+	out := l.settled.clone()
+	out.add(l.fresh)
+	out.add(v.Outputs)
 	v.Outputs = monitor.Outputs{}
-	return out, v, nil
+	return out.Outputs, v, nil
 }

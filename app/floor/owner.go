@@ -27,6 +27,7 @@ type owner struct {
 
 	arrivals arrivals
 	pending  int // inputs that lines hold, about; exact each second
+	outputs  int // what lines have given out that is not kept, and what they hold back
 
 	timeline *station.Timeline // set before loaded is closed
 
@@ -194,6 +195,7 @@ func (o *owner) pass(now int64) {
 	o.catchUp(now)
 	o.settle(now)
 	o.relieveAll()
+	o.keepEarly()
 	o.happened(now)
 	for _, l := range o.lines {
 		o.show(l, now)

@@ -118,11 +118,15 @@ func (q *queue) drop(n int) {
 	}
 }
 
-// weigh adds how many signals of each source there are.
-func (q *queue) weigh(by map[string]int) {
+// weigh divides an amount among the sources by how many of the signals are of each.
+func (q *queue) weigh(by map[string]int, amount int) {
+	signals := 0
+	for _, n := range q.held {
+		signals += n
+	}
 	for i, n := range q.held {
 		if n > 0 {
-			by[q.sources[i]] += n
+			by[q.sources[i]] += amount * n / signals
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"opsmon/app/history"
 	"opsmon/app/monitor"
 	"opsmon/app/station"
 	"opsmon/kv"
@@ -163,7 +162,7 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 	}
 	l.base, l.baseAt, l.pending = r.base, r.at, r.pending
 	l.through = max(kept, r.from)
-	l.settled = history.Cut(r.out, l.through, math.MaxInt64)
+	l.settled = r.out.from(l.through)
 	l.settled.Events, l.gap = r.out.Events, r.gap
 	return l, nil
 }
@@ -228,15 +227,15 @@ func (o *owner) keptBefore(t *station.Timeline, code, place string, before int64
 
 // replayed is a station computed from a place in its past.
 type replayed struct {
-	from    int64           // what came out before is not in out, ms
-	base    *monitor.State  // has taken in everything before at
-	at      int64           // ms
-	out     monitor.Outputs // of base
-	pending queue           // from at on
-	states  []keptState     // along the way
-	next    int64           // when the next of them is kept, ms; 0: not known yet
-	read    int64           // what is earlier was read from the log and the ledger, ms
-	gap     int64           // the log and the ledger have more from here on, ms, which was not read: the clock was ahead once; 0: no
+	from    int64          // what came out before is not in out, ms
+	base    *monitor.State // has taken in everything before at
+	at      int64          // ms
+	out     outputs        // of base
+	pending queue          // from at on
+	states  []keptState    // along the way
+	next    int64          // when the next of them is kept, ms; 0: not known yet
+	read    int64          // what is earlier was read from the log and the ledger, ms
+	gap     int64          // the log and the ledger have more from here on, ms, which was not read: the clock was ahead once; 0: no
 }
 
 // keptState is a state to start from again.
@@ -283,7 +282,7 @@ func (o *owner) replayFrom(t *station.Timeline, code string, s *monitor.State, f
 		}
 	}
 	r.base.Advance(r.at)
-	join(&r.out, r.base.Take())
+	r.absorb()
 	end := now + settleAfter
 	r.gap, err = o.gapAfter(t, code, end-end%day+day)
 	return r, err
@@ -297,8 +296,12 @@ func (r *replayed) take(list []monitor.Input, until, now int64) error {
 		}
 	}
 	r.reach(until, now)
+	r.absorb()
 	return nil
 }
+
+// absorb takes what the base has given out.
+func (r *replayed) absorb() { r.out.add(r.base.Take()) }
 
 func (r *replayed) one(in *monitor.Input, now int64) error {
 	r.keepTo(in.At, now)
@@ -372,7 +375,7 @@ func (o *owner) gapAfter(t *station.Timeline, code string, from int64) (int64, e
 // keep keeps the state that has taken in everything before a moment.
 func (r *replayed) keep(at int64) {
 	r.base.Advance(at)
-	join(&r.out, r.base.Take())
+	r.absorb()
 	r.states = append(r.states, keptState{at, r.base.Encode()})
 }
 

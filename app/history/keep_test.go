@@ -31,7 +31,7 @@ func statesOf(t testing.TB, store *kv.Store, name string, since int64) (list []i
 	return list
 }
 
-// TestStates: of each hour the first is kept and the newest of all, of more than two days ago one a day.
+// TestStates: of each hour the first is kept and the two newest of all, of more than two days ago one a day.
 func TestStates(t *testing.T) {
 	s, store := open(t)
 	start := firstDay * dayMs
@@ -44,10 +44,10 @@ func TestStates(t *testing.T) {
 		}
 	}
 	keep("F1", 0, 10, 20, 59, 60, 61, 119, 125, 300, 310, 320)
-	if diff := cmp.Diff([]int64{0, 60, 125, 300, 320}, statesOf(t, store, "F1", start)); diff != "" {
-		t.Errorf("the first of each hour and the newest: %s", diff)
+	if diff := cmp.Diff([]int64{0, 60, 125, 300, 310, 320}, statesOf(t, store, "F1", start)); diff != "" {
+		t.Errorf("the first of each hour and the two newest: %s", diff)
 	}
-	for _, tt := range []struct{ before, want int64 }{{0, -1}, {1, 0}, {60, 0}, {61, 60}, {320, 300}, {321, 320}, {1 << 30, 320}} {
+	for _, tt := range []struct{ before, want int64 }{{0, -1}, {1, 0}, {60, 0}, {61, 60}, {310, 300}, {320, 310}, {321, 320}, {1 << 30, 320}} {
 		view(t, store, func(tx *kv.Tx) error {
 			at, state, err := s.StateBefore(tx, "a", "F1", start+tt.before*minuteMs)
 			if tt.want < 0 && state == nil && err == nil {

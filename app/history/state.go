@@ -13,8 +13,9 @@ const formatState byte = 1
 const hourMs = 60 * minuteMs
 
 // PutState keeps a station's state at a moment (State.Encode, of one that was settled up to `at`), to compute from there
-// again. Of each hour the first is kept and, until the next comes, the newest; Sweep thins those of more than two days ago
-// to one a day. Errors: kv.ErrDamaged and others of the store.
+// again. Of each hour the first is kept and, until others come, the two newest: what is final ends before the moment of the
+// newest, so that it is the other one from which the rest is computed. Sweep thins those of more than two days ago to one a
+// day. Errors: kv.ErrDamaged and others of the store.
 func (s *Store) PutState(tx *kv.Tx, account, station string, at int64, state []byte) error {
 	fail := func(err error) error { return fmt.Errorf("keep the state of %s: %w", station, err) }
 	var before []dayKey
@@ -22,12 +23,12 @@ func (s *Store) PutState(tx *kv.Tx, account, station string, at int64, state []b
 		if err != nil {
 			return fail(err)
 		}
-		if before = append(before, item.Key); len(before) == 2 {
+		if before = append(before, item.Key); len(before) == 3 {
 			break
 		}
 	}
-	if len(before) == 2 && sameHour(before[0], before[1]) {
-		if err := states.Delete(tx, before[0]); err != nil {
+	if len(before) == 3 && sameHour(before[1], before[2]) {
+		if err := states.Delete(tx, before[1]); err != nil {
 			return fail(err)
 		}
 	}

@@ -171,7 +171,7 @@ const figureModels = `{
  "scheduleIds": {"description": "Schedules that ran.", "type": "array", "items": {"type": "string"}},
  "issueIds": {"description": "Stops, slow periods and manual downtimes.", "type": "array", "items": {"type": "string"}},
  "reasonCodes": {"description": "Reasons of stops and of non-production schedules.", "type": "array", "items": {"type": "string"}},
- "errorCodes": {"description": "What the machine itself reported.", "type": "array", "items": {"type": "string"}},
+ "errorCodes": {"description": "What the machine itself reported: of each minute the first 100 different codes.", "type": "array", "items": {"type": "string"}},
  "skuCode": {"description": "At the end of the window; UNKNOWN without a production schedule.", "type": ["string", "null"]},
  "manifestRevision": {"description": "In force at the end of the window.", "type": "integer", "minimum": 0},
  "shiftName": {"description": "With resolution=shift, the shift; null for a day where there are no shifts.", "type": ["string", "null"]}}},

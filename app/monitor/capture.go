@@ -228,10 +228,14 @@ func (s *State) flows() bool {
 	return s.speedKnown && s.speed > 0 && s.cfg.SpeedToProductionRatio > 0 && !s.cfg.MeterOnly
 }
 
+// mostErrorCodes is how many different error codes a minute keeps: the first. A machine that puts a time or a counter into its
+// codes would fill the history with them.
+const mostErrorCodes = 100
+
 // errorCode notes the machine's own error, which is the cause of the stop it falls in when it is a reason for one.
 func (s *State) errorCode(code string) {
 	s.openMinute()
-	if !slices.Contains(s.minute.ErrorCodes, code) {
+	if len(s.minute.ErrorCodes) < mostErrorCodes && !slices.Contains(s.minute.ErrorCodes, code) {
 		s.minute.ErrorCodes = append(s.minute.ErrorCodes, code)
 	}
 	if s.cfg.Causes[code] {
@@ -409,7 +413,7 @@ type Minute struct {
 	SpeedMs    int64
 	RSSISum    float64 // dBm
 	RSSICount  int64
-	ErrorCodes []string // each once, in order of arrival
+	ErrorCodes []string // each once, in order of arrival, mostErrorCodes at most
 	Unapplied  []Unapplied
 }
 

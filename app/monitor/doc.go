@@ -86,5 +86,6 @@
 //   - Energy comes from the best that a station ever sent: meter, then intervals, then power over time. A difference belongs
 //     to the minute of the later reading. Beside energy stands the time that it is of: what nobody measured is not known, and
 //     is no 0 (Part.KWhMs).
+//   - A minute keeps the first 100 different error codes. Each still names the cause of the stop that it falls in.
 //   - A quantity that speed completes is reached at the end of the minute, or of the context, whichever comes first.
 package monitor

@@ -436,6 +436,9 @@ func (s *State) clone() *State {
 // Clone gives a copy to come back to: a checkpoint in memory.
 func (s *State) Clone() *State { return s.clone() }
 
+// Held returns how many things the state holds until it is known what becomes of them. They take some hundred bytes each.
+func (s *State) Held() int { return len(s.tail) + len(s.marks) + len(s.ended) + len(s.pending) }
+
 // Final is the moment before which nothing changes any more, unless an input arrives late.
 func (s *State) Final() int64 {
 	t := s.now

@@ -130,6 +130,16 @@ func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
 	return r
 }
 
+// Through returns up to when what came of a station is kept, ms.
+func (r *Rig) Through(stationCode string) (through int64) {
+	r.T.Helper()
+	r.must(r.Store.View(func(tx *kv.Tx) (err error) {
+		through, err = r.History.Through(tx, Account, stationCode)
+		return err
+	}))
+	return through
+}
+
 // Reopen opens the Floor anew as it was, as after a restart.
 func (r *Rig) Reopen() *Rig { return r.Open(r.cfg, r.set...) }
 
