@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
