@@ -1,6 +1,7 @@
 package stopstest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -135,4 +136,29 @@ func TestOperatorsBoundToNothing(t *testing.T) {
 		t.Error("who works there can be changed")
 	}
 	tab.Clean()
+}
+
+// A tablet that opens the floor's pages chooses among its own stations: the service refuses the others.
+func TestATabletChoosesAmongItsStations(t *testing.T) {
+	p := open(t)
+	var made struct{ Link string }
+	p.Call("POST", "/tablet", map[string]any{"name": "Press 1", "role": "operator", "stationCodes": []string{"PRESS-1"}}, &made)
+	tab := webtest.Open(t, p.Base, webtest.TabletTall)
+	_, token, _ := strings.Cut(made.Link, "#")
+	tab.Visit("/link#" + token)
+	tab.Until(`document.getElementById("here")?.disabled === false`)
+	tab.Tap("#here")
+	tab.Until(`location.pathname === "/tablet" && document.querySelector("main")`)
+	for _, form := range []struct{ path, button, options string }{
+		{"/floor/stops", "Manual downtime", "#f-manual-station option"},
+		{"/floor/tasks", "Start a list", "#f-start-station option"},
+	} {
+		tab.Visit(form.path)
+		button(tab, ".page-head", form.button)
+		codes := fmt.Sprintf(`[...document.querySelectorAll(%q)].map((o) => o.textContent).join("|")`, form.options)
+		tab.Until(codes + `.length > 0`)
+		if got := webtest.Eval[string](tab, codes); got != "Choose a station|Пресс 1" {
+			t.Errorf("%s offers %q", form.path, got)
+		}
+	}
 }

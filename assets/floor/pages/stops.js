@@ -205,7 +205,7 @@ class Page {
   }
 
   async manual() {
-    const made = await recordManual({ names: this.names, stationCode: this.scope.stations.length === 1 ? this.scope.stations[0] : undefined, all: this.stops.all });
+    const made = await recordManual({ names: this.names, profile: this.ctx.profile, stationCode: this.scope.stations.length === 1 ? this.scope.stations[0] : undefined, all: this.stops.all });
     if (made?.id) { this.stops.heard(made); this.go({ issue: made.id }); }
   }
 

@@ -5,12 +5,13 @@ import { once } from "../../shared/once.js";
 import { clean } from "../../shared/ask.js";
 import { openDialog, running, sentence } from "../../shared/dialog.js";
 import { field } from "../../shared/form.js";
+import { actsAt } from "../../shared/roles.js";
 import { initials, note, typed } from "./actions.js";
 import { chooser, recent, stationOf, trees } from "./reasons.js";
 
-/** recordManual asks for a manual downtime, and gives it. stationCode may be left out; all: what the page shows, for what was given of late. */
-export function recordManual({ names, stationCode, all }) {
-  const manual = new Manual(names, all);
+/** recordManual asks for a manual downtime at one of the stations that the reader acts at, and gives it. stationCode may be left out; all: what the page shows, for what was given of late. */
+export function recordManual({ names, profile, stationCode, all }) {
+  const manual = new Manual(names, profile, all);
   const answer = openDialog((control) => {
     manual.control = control;
     return manual.content();
@@ -32,7 +33,7 @@ class Manual {
   error = null;
   busy = false;
 
-  constructor(names, all) { Object.assign(this, { names, all }); }
+  constructor(names, profile, all) { Object.assign(this, { names, profile, all }); }
 
   // look finds out what a station has: reasons, and whether the flag is on.
   async look(code) {
@@ -68,7 +69,7 @@ class Manual {
 
   content() {
     const flag = this.station?.flags.enableManualDowntime, off = flag && flag.value !== "on", zone = this.names.plantOf(this.stationCode)?.timezone;
-    const stations = this.names.stations().map((s) => ({ value: s.code, label: s.name }));
+    const stations = this.names.stations().filter((s) => actsAt(this.profile, s.code)).map((s) => ({ value: s.code, label: s.name }));
     return {
       title: "Manual downtime",
       body: html`<div class="fields">

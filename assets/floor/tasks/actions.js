@@ -8,6 +8,7 @@ import { openDialog, running, sentence, toast } from "../../shared/dialog.js";
 import { dropDraft, forms, keepDraft } from "../../shared/draft.js";
 import { field } from "../../shared/form.js";
 import { fit, rule } from "../../shared/initials.js";
+import { actsAt } from "../../shared/roles.js";
 import { stationOf } from "../stops/reasons.js";
 
 const remembered = "opsmon.initials";
@@ -72,7 +73,7 @@ export function start({ names, profile, stationCode, entered = null }) {
     };
     return {
       title: "Start a Task list",
-      body: html`${field({ name: "stationCode", label: "Station", kind: "choice", schema: {}, hint: "", id: "start-station", value: state.stationCode, placeholder: "Choose a station", problem: state.problems.stationCode, options: names.stations().map((s) => ({ value: s.code, label: s.name })), change: (code) => { look(code); changed(); } })}
+      body: html`${field({ name: "stationCode", label: "Station", kind: "choice", schema: {}, hint: "", id: "start-station", value: state.stationCode, placeholder: "Choose a station", problem: state.problems.stationCode, options: names.stations().filter((s) => actsAt(profile, s.code)).map((s) => ({ value: s.code, label: s.name })), change: (code) => { look(code); changed(); } })}
         ${off ? html`<p class="notice wait" role="alert">Tasks are off at this station: ${state.station.flags.enableTasks?.from === "default" ? "no level of the configuration switches them on" : `the ${state.station.flags.enableTasks?.from} decides so`}.</p>` : nothing}
         ${state.station && !off ? (on.length ? field({ name: "list", label: "Task list", kind: "choice", required: false, schema: {}, hint: on.find((l) => l.code === state.list)?.description ?? "", id: "start-list", placeholder: "Choose a list", value: state.list, options: on.map((l) => ({ value: l.code, label: `${l.name} (${l.tasks.length})` })), change: (list) => { state.list = list; changed(); control.update(); } }) : html`<p class="empty">No list of this station is started by hand.</p>`) : nothing}
         ${field({ ...initialsField, hint: `Of who starts it, ${rule}.`, id: "start-initials", value: state.initials, problem: state.problems.initials, change: (value) => { state.initials = value; changed(); control.update(); } })}
