@@ -117,6 +117,9 @@ const (
 	mostSignals    = 10_000
 )
 
+// signalPiece is about how many signals are in memory at once while they are counted; less in tests.
+var signalPiece = 20_000
+
 // signalLine is a signal as it is kept.
 type signalLine struct {
 	At             string         `json:"at"`
@@ -132,7 +135,7 @@ func getSignals(c *call) (reply, error) {
 	limit, skip := c.page(1000, mostSignals)
 	x, err := c.chooseOne(longestSignals)
 	if err == nil {
-		err = c.turn() // a day is read as a whole, and may have very many
+		err = c.turn() // there may be very many
 	}
 	if err != nil {
 		return reply{}, err
@@ -140,15 +143,18 @@ func getSignals(c *call) (reply, error) {
 	s := &x.asked[0]
 	lines, total := []signalLine{}, 0
 	for from := s.begin; from < s.end; {
+		if err := c.r.Context().Err(); err != nil {
+			return reply{}, err
+		}
 		to := min(s.end, (signal.Day(from)+1)*dayMs)
-		day, err := c.api.cfg.Signals.OfThen(c.p.AccountID, s.Code, from, to, func() {})
+		piece, end, err := c.api.cfg.Signals.Some(c.p.AccountID, s.Code, from, to, signalPiece, func() {})
 		if err != nil {
 			return reply{}, err
 		}
-		for i := min(len(day), max(0, skip-total)); i < len(day) && len(lines) < limit; i++ {
-			lines = append(lines, signalLineOf(&day[i]))
+		for i := min(len(piece), max(0, skip-total)); i < len(piece) && len(lines) < limit; i++ {
+			lines = append(lines, signalLineOf(&piece[i]))
 		}
-		total, from = total+len(day), to
+		total, from = total+len(piece), end
 	}
 	return list(lines, total)
 }

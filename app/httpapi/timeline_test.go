@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"time"
@@ -97,6 +98,14 @@ func TestListSignals(t *testing.T) {
 	midnight := time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0, time.UTC)
 	holds(t, get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&skip=1", 200), map[string]any{"results.0.at": moment(start.Add(30 * time.Second).UnixMilli())})
 	holds(t, get(rangeOf(start, -time.Hour, 0), 200), map[string]any{"paging.totalElements": 0, "results.0.at": nil})
+	// Many are read in pieces, which changes nothing.
+	whole := get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&limit=40&skip=15", 200).body
+	defer func(n int) { signalPiece = n }(signalPiece)
+	for _, signalPiece = range []int{1, 7, 50} {
+		if got := get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&limit=40&skip=15", 200).body; !bytes.Equal(got, whole) {
+			t.Errorf("in pieces of %d: %.300s, want %.300s", signalPiece, got, whole)
+		}
+	}
 	for bad, field := range map[string]string{rangeOf(start, 0, 26*time.Hour): "from", "": "from", "rangecode=today&limit=10001": "limit"} {
 		if a := get(bad, 400); a.at("details", "0", "field") != field {
 			t.Errorf("%s: %s", bad, a.body)

@@ -233,12 +233,7 @@ func without(list []Signal, duplicate []bool) (kept []Signal) {
 
 // Of gives the signals of a station on a UTC day, in the order of Compare. Errors: kv.ErrDamaged and others of the store.
 func (l *Log) Of(account, station string, day int64) ([]Signal, error) {
-	return l.OfThen(account, station, day*dayMs, (day+1)*dayMs, func() {})
-}
-
-// OfThen gives the signals of a station of [from, to), ms, which lies in one UTC day. held is as for Some.
-func (l *Log) OfThen(account, station string, from, to int64, held func()) ([]Signal, error) {
-	list, _, err := l.Some(account, station, from, to, math.MaxInt, held)
+	list, _, err := l.Some(account, station, day*dayMs, (day+1)*dayMs, math.MaxInt, func() {})
 	return list, err
 }
 
