@@ -52,6 +52,9 @@ func (e *env) problems() ([]string, error) {
 	if err == nil || !errors.Is(err, kv.ErrDamaged) && errdefs.KindOf(err) != errdefs.Unavailable {
 		return out.Problems, err
 	}
+	if o := ownerOf(e.dataDir); o != nil {
+		return o.problems(e.dataDir)
+	}
 	// A service that answers and has not opened the store has found it damaged.
 	unlock, locked := kv.LockFile(filepath.Join(e.dataDir, app.StoreFile), 0)
 	if locked != nil {

@@ -12,8 +12,10 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	osuser "os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -91,6 +93,32 @@ func (e *env) asOwner(o *owner, what string) (c *client, err error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}}
 	return &client{http: h, account: e.account, close: func() error { h.CloseIdleConnections(); return end() }}, nil
+}
+
+// name gives the owner's name, or the number of one without a name.
+func (o *owner) name() string {
+	id := strconv.FormatUint(uint64(o.uid), 10)
+	if u, err := osuser.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
+
+// problems has the owner look what is wrong with a store that cannot be opened.
+func (o *owner) problems(dataDir string) ([]string, error) {
+	dataDir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := o.command("check", "--json", "--data-dir", dataDir)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", ownersEnvironment(os.Environ()), &stdout, &stderr
+	failed := cmd.Run() // it ends with 1 when there are problems
+	var out struct{ Problems []string }
+	if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
+		return nil, fmt.Errorf("check as the owner of %s: %w: %s", dataDir, errors.Join(failed, err), strings.TrimSpace(stderr.String()))
+	}
+	return out.Problems, nil
 }
 
 // ownersEnvironment is what a process of the owner gets of root's environment, which other processes of that user can read.
