@@ -52,46 +52,56 @@ func validDomain(domain string) bool {
 
 var idPattern = regexp.MustCompile(`^[a-z0-9-]{3,55}$`)
 
-// document gives what the account is to be made of: the manifest, or a starter one; and its id, "" = the manifest's.
-func (in *CreateInput) document(domain string) (id string, raw []byte, err error) {
-	if in.Manifest != nil {
-		if in.Plant != nil {
-			return "", nil, errdefs.InvalidField("plant", "must be left out where a manifest is given: the manifest has its plants")
+// check returns what is wrong with all but the manifest.
+func (in *CreateInput) check(domain string) (problems errdefs.Problems) {
+	switch {
+	case domain == "" && in.Manifest == nil:
+		problems.Add("domain", "is required")
+	case domain != "" && !validDomain(domain):
+		problems.Add("domain", "must be a domain such as plant.example; it is %q", shorten(in.Domain))
+	}
+	if id := in.id(domain); id != "" && !idPattern.MatchString(id) && (in.ID != "" || len(problems) == 0) {
+		problems.Add("id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(id))
+	}
+	if in.Plant != nil && in.Manifest != nil {
+		problems.Add("plant", "must be left out where a manifest is given: the manifest has its plants")
+	} else if in.Plant != nil {
+		if _, err := iso.Zone(in.Plant.Timezone); err != nil {
+			problems.Add("plant.timezone", "must be an IANA time zone such as Europe/London; it is %q", shorten(in.Plant.Timezone))
 		}
-		return in.ID, in.Manifest, nil
 	}
-	if domain == "" {
-		return "", nil, errdefs.InvalidField("domain", "is required")
+	return problems
+}
+
+// id returns the id that is asked for; "" is the manifest's.
+func (in *CreateInput) id(domain string) string {
+	if in.ID != "" || in.Manifest != nil {
+		return in.ID
 	}
-	if id = in.ID; id == "" {
-		id, _, _ = strings.Cut(domain, ".")
-	}
-	plant, err := in.Plant.filled()
-	if err != nil {
-		return "", nil, err
-	}
-	return id, starter(id, domain, plant), nil
+	id, _, _ := strings.Cut(domain, ".")
+	return id
 }
 
 // Draft checks what an account is to be made of (decisions.md section 2). System fields are taken from the
 // manifest: it may come from another installation.
 func (s *Service) Draft(in CreateInput) (*Draft, error) {
 	domain := strings.ToLower(strings.TrimSpace(in.Domain))
-	id, raw, err := in.document(domain)
-	if err != nil {
-		return nil, err
+	id, raw, problems := in.id(domain), in.Manifest, in.check(domain)
+	if raw == nil {
+		if err := problems.Err("the account"); err != nil {
+			return nil, err
+		}
+		raw = starter(id, domain, in.Plant.filled())
 	}
-	var problems []errdefs.Detail
-	if domain != "" && !validDomain(domain) {
-		problems = append(problems, errdefs.Detail{Field: "domain", Issue: fmt.Sprintf("must be a domain such as plant.example; it is %q", shorten(in.Domain))})
-	}
-	if id != "" && !idPattern.MatchString(id) {
-		problems = append(problems, errdefs.Detail{Field: "id", Issue: fmt.Sprintf("must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(id))})
-	}
-	if err := errdefs.InvalidDetails("the account", problems); err != nil {
-		return nil, err
-	}
+	a := &Account{}
 	doc, err := readDocument(raw, true, s.clock())
+	if err == nil {
+		err = a.takeSystem(doc.members)
+	}
+	if len(problems) > 0 {
+		_ = problems.Take(err)
+		return nil, problems.Err("the account")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +118,8 @@ func (s *Service) Draft(in CreateInput) (*Draft, error) {
 	d := &Draft{Warnings: doc.warnings, manifest: m}
 	d.rendered = render(doc.pure, m)
 	d.compressed = compress(doc.pure)
-	a := &Account{ID: m.ID, Domain: m.Domain, Document: sha256.Sum256(doc.pure), Rendered: sha256.Sum256(d.rendered)}
-	a.Own = doc.own()
-	if err := a.takeSystem(doc.members); err != nil {
-		return nil, err
-	}
+	a.ID, a.Domain, a.Own = m.ID, m.Domain, doc.own()
+	a.Document, a.Rendered = sha256.Sum256(doc.pure), sha256.Sum256(d.rendered)
 	if err := withinLimit(a, 0, m); err != nil {
 		return nil, err
 	}
@@ -217,8 +224,8 @@ func (s *Service) CreateTx(tx *kv.Tx, d *Draft, first bool, p auth.Principal) (d
 	return func() { s.publish(newSnapshot(a, newArrays(d.rendered, d.manifest))) }, nil
 }
 
-// filled gives a plant with its defaults filled in; for nil one group with one station, in the machine's time zone.
-func (p *StarterPlant) filled() (StarterPlant, error) {
+// filled returns a plant with its defaults filled in; for nil one group with one station, in the machine's time zone.
+func (p *StarterPlant) filled() StarterPlant {
 	if p == nil {
 		zone := time.Local.String()
 		if _, err := iso.Zone(zone); err != nil {
@@ -226,10 +233,7 @@ func (p *StarterPlant) filled() (StarterPlant, error) {
 		}
 		p = &StarterPlant{Name: "Plant 1", Timezone: zone}
 	}
-	if _, err := iso.Zone(p.Timezone); err != nil {
-		return *p, errdefs.InvalidField("plant.timezone", "must be an IANA time zone such as Europe/London; it is %q", shorten(p.Timezone))
-	}
-	return StarterPlant{Name: p.Name, Timezone: p.Timezone, Groups: max(p.Groups, 1), Stations: max(p.Stations, 1)}, nil
+	return StarterPlant{Name: p.Name, Timezone: p.Timezone, Groups: max(p.Groups, 1), Stations: max(p.Stations, 1)}
 }
 
 // code makes a plant's code of its name: what is no letter or digit of ASCII parts words. A name in another script has none.

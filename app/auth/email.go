@@ -16,6 +16,12 @@ const (
 // servers accept in practice: ASCII, one @, no quotes, comments or spaces. Anything else is Invalid, field "email".
 func ParseEmail(s string) (string, error) { return parseEmail("email", s) }
 
+// CheckEmail says what is wrong with an address in a field: Invalid.
+func CheckEmail(field, s string) error {
+	_, err := parseEmail(field, s)
+	return err
+}
+
 func parseEmail(field, s string) (string, error) {
 	if len(s) > maxEmail {
 		return "", errdefs.InvalidField(field, "must be %d characters or fewer; it has %d", maxEmail, len(s))

@@ -22,7 +22,7 @@ func getAccount(c *call) (reply, error) {
 
 // postAccount answers POST /account (row 2 and section 4.1).
 func postAccount(c *call) (reply, error) {
-	body, _, err := c.tree(false)
+	body, err := c.tree()
 	if err != nil {
 		return reply{}, err
 	}

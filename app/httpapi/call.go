@@ -181,16 +181,21 @@ func tooLarge(limit int64) error {
 	return errdefs.New(errdefs.TooLarge, "the body must be %d MiB or smaller", limit>>20)
 }
 
-// tree reads the body as strict JSON; absent says that there is none, which optional allows.
-func (c *call) tree(optional bool) (v any, absent bool, err error) {
+// tree reads the body as strict JSON.
+func (c *call) tree() (any, error) {
 	b, err := c.bytes()
-	if err != nil || b == nil && optional {
-		return nil, true, err
+	if err != nil {
+		return nil, err
 	}
-	if v, err = strictjson.Decode(b); err != nil {
-		return nil, false, invalidJSON(err)
+	return decodeJSON(b)
+}
+
+func decodeJSON(b []byte) (any, error) {
+	v, err := strictjson.Decode(b)
+	if err != nil {
+		return nil, invalidJSON(err)
 	}
-	return v, false, nil
+	return v, nil
 }
 
 func invalidJSON(err error) error {
@@ -210,6 +215,11 @@ func (c *call) decode(name schema.Name, optional bool, into any, meanings ...fun
 	if err != nil {
 		return err
 	}
+	return c.judged(problems, meanings...)
+}
+
+// judged returns the problems of a request so far, and those that meanings find, as one error.
+func (c *call) judged(problems errdefs.Problems, meanings ...func() error) error {
 	for _, check := range meanings {
 		var later errdefs.Problems
 		if err := later.Take(check()); err != nil && len(problems) == 0 {
@@ -236,16 +246,25 @@ func (c *call) fill(name schema.Name, optional bool, into any) (errdefs.Problems
 // shape reads the body and holds it against its schema. It returns the body, nil for an absent optional one, with null in
 // the place of what is wrong in it, and the problems with it and with the query.
 func (c *call) shape(name schema.Name, optional bool) (any, errdefs.Problems, error) {
+	b, err := c.bytes()
+	if err == nil && b == nil && optional {
+		return nil, slices.Clone(c.asked), nil
+	}
+	return c.shapeOf(name, b, err)
+}
+
+// shapeOf is shape for a body that was read, or that could not be.
+func (c *call) shapeOf(name schema.Name, b []byte, err error) (any, errdefs.Problems, error) {
 	problems := slices.Clone(c.asked)
-	v, absent, err := c.tree(optional)
+	var v any
+	if err == nil {
+		v, err = decodeJSON(b)
+	}
 	if err != nil {
 		if len(problems) == 0 || problems.Take(err) != nil {
 			return nil, nil, err
 		}
 		return nil, nil, c.invalid(problems)
-	}
-	if absent {
-		return nil, problems, nil
 	}
 	if found := violations(name, v); len(found) > 0 {
 		wrong := map[string]bool{}

@@ -23,9 +23,6 @@ func (c *call) bootstrap(first bool) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.takeTurn(); err != nil {
-		return reply{}, err
-	}
 	by := c.p
 	by.AccountID = ""
 	result, err := c.api.cfg.Bootstrap(BootstrapInput{ID: in.ID, Domain: in.Domain, Email: in.Email, Manifest: in.Manifest, First: first, By: by})
@@ -82,7 +79,7 @@ func (c *call) setArchived(archived bool) (reply, error) {
 
 // text reads a body whose members are all strings, with the names given and no others.
 func (c *call) text(names ...string) (map[string]string, error) {
-	v, _, err := c.tree(false)
+	v, err := c.tree()
 	if err != nil {
 		return nil, err
 	}

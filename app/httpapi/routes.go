@@ -154,7 +154,7 @@ func (a *API) routes() []route {
 		{method: del, path: "/backup/:name", handle: deleteBackup, role: auth.Admin},
 		{method: post, path: "/backup/:name/verify", handle: verifyBackup, role: auth.Admin},
 		{method: post, path: "/backup/:name/restore", handle: restoreBackup, role: auth.Admin},
-		{method: post, path: "/setup", handle: postSetup, access: open, query: []string{"dryrun"}, limit: bodyLimit},
+		{method: post, path: "/setup", handle: postSetup, body: true, access: open, query: []string{"dryrun"}, limit: bodyLimit},
 
 		{method: get, path: "/health", handle: getHealth, access: open, storeless: true},
 		{method: get, path: "/ready", handle: getReady, access: open, storeless: true},

@@ -51,7 +51,7 @@ func postLogin(c *call) (reply, error) {
 	var in struct {
 		Destination string `json:"destination"`
 	}
-	if err := c.decode(schema.Login, false, &in); err != nil {
+	if err := c.decode(schema.Login, false, &in, func() error { return auth.CheckEmail("destination", in.Destination) }); err != nil {
 		return reply{}, err
 	}
 	login, err := c.api.cfg.Auth.Login(auth.LoginRequest{Destination: in.Destination, Address: address(c.r), BaseURL: c.api.cfg.BaseURL()})
