@@ -181,7 +181,7 @@ func (a *App) apiConfig() httpapi.Config {
 	api := httpapi.Config{
 		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Board: a.board, Corrections: a.corrections, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
-		BaseURL: a.base.get, Secure: a.cfg.secure(), Gate: &a.gate, Gauges: a.gauges,
+		BaseURL: a.base.get, Secure: a.cfg.secure(), PublicURL: a.cfg.URL, Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,
 		Known: keepConn,
 		Backups: httpapi.Backups{

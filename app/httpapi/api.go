@@ -105,6 +105,8 @@ type Config struct {
 	BaseURL func() string
 	// Secure says that clients reach the service over TLS.
 	Secure bool
+	// PublicURL is what the service is set to be opened by; "" = nothing is set.
+	PublicURL string
 }
 
 // Gate is what sync.RWMutex has for readers: TryRLock tells whether the caller may pass, and who passed calls RUnlock.

@@ -155,7 +155,7 @@ func (c *call) sameOrigin() error {
 	switch {
 	case !c.route.crossSite():
 		return nil
-	case origin.Foreign(c.r, c.api.cfg.Secure):
+	case origin.Foreign(c.r, c.api.cfg.Secure, c.api.cfg.PublicURL):
 		return errdefs.New(errdefs.Forbidden, "this request comes from another site; open the page of the appliance itself")
 	case safe(c.r.Method) && strings.Contains(c.r.Header.Get("Accept"), "text/html"): // of the safe ones only the callback gets here
 		// Browsers say where a request comes from under HTTPS only. Elsewhere a page of another site could lead

@@ -392,6 +392,16 @@ func TestThrottleOfLogins(t *testing.T) {
 	login("ana@acme.example", s.address()).want(t, 200)
 }
 
+// Behind a proxy that asks for another host, pages of the URL that is set are the service's own.
+func TestOwnSiteBehindAProxy(t *testing.T) {
+	s := newServer(t, options{secure: true, public: "https://plant.example"})
+	session := s.session("acme", mailOf(auth.Admin))
+	for from, status := range map[string]int{"https://plant.example": 200, "http://plant.example": 403, "https://evil.example": 403} {
+		h := map[string]string{"Origin": from, "Sec-Fetch-Site": "same-origin"}
+		s.do(ask{method: "POST", path: "/account", body: `{}`, header: h, session: session}).want(t, status)
+	}
+}
+
 // Unsafe methods with a session are refused from another site; with a key they are not (decisions.md section 1).
 func TestCrossSite(t *testing.T) {
 	s := newServer(t, options{})

@@ -119,6 +119,7 @@ type options struct {
 	empty  bool // no account: waits for its set-up
 	live   bool // GET /account shows the floor, which then changes its entity tag
 	secure bool // as under TLS
+	public string
 	http2  bool // under TLS indeed
 	mailer func(*slog.Logger) *auth.Mailer
 	serve  func(*http.Server)
@@ -198,7 +199,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Messages: s.messages, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", Secure: o.secure,
+		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Messages: s.messages, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", PublicURL: o.public, Secure: o.secure,
 		Corrections: correction.New(correction.Config{Accounts: s.accounts, Floor: s.floor, Authorize: s.auth.Authorize, Retention: signal.DefaultRetention, Clock: s.clock.now}),
 		Ready:       func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode:     func() string { return s.setupCode },

@@ -12,15 +12,16 @@ import (
 
 // Foreign reports whether a browser sent the request for another origin: when Sec-Fetch-Site says so, or Origin does by its
 // scheme, host or port. A request without either is no browser's, or that of a very old one. secure says that clients
-// reach the service over TLS, its own or that of a proxy.
-func Foreign(r *http.Request, secure bool) bool {
+// reach the service over TLS, its own or that of a proxy. public is the URL that the service is set to be opened by, "" for none:
+// a proxy may ask for another host than its clients do.
+func Foreign(r *http.Request, secure bool, public string) bool {
 	for _, site := range r.Header["Sec-Fetch-Site"] {
 		if site != "same-origin" && site != "none" {
 			return true
 		}
 	}
 	for _, from := range r.Header["Origin"] {
-		if !own(from, r, secure) {
+		if !own(from, r, secure) && !at(public, from) {
 			return true
 		}
 	}
@@ -43,6 +44,14 @@ func own(from string, r *http.Request, secure bool) bool {
 		schemes = "https"
 	}
 	return strings.Contains(" "+schemes+" ", " "+u.Scheme+" ") && strings.EqualFold(withPort(u.Host, u.Scheme), withPort(r.Host, u.Scheme))
+}
+
+// at reports whether an origin is that of a URL.
+func at(public, origin string) bool {
+	u, err := url.Parse(public)
+	o, wrong := url.Parse(origin)
+	return err == nil && wrong == nil && o.Host != "" && o.Scheme+"://"+o.Host == origin && u.Scheme == o.Scheme &&
+		strings.EqualFold(withPort(u.Host, u.Scheme), withPort(o.Host, o.Scheme))
 }
 
 // withPort adds the port that a scheme has by default.

@@ -43,8 +43,39 @@ func TestForeign(t *testing.T) {
 		if tt.over == tlsOwn {
 			r.TLS = &tls.ConnectionState{}
 		}
-		if got := Foreign(r, tt.over != clear); got != tt.want {
+		if got := Foreign(r, tt.over != clear, ""); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+}
+
+// A proxy may ask for another host than the one that its clients opened, which is set as the URL of the service.
+func TestForeignWithAPublicURL(t *testing.T) {
+	for _, tt := range []struct {
+		url, origin string
+		want        bool
+	}{
+		{"https://plant.example", "https://plant.example", false},
+		{"https://plant.example/", "https://Plant.example", false},
+		{"https://plant.example:443", "https://plant.example", false},
+		{"https://plant.example:8443", "https://plant.example:8443", false},
+		{"https://plant.example:8443", "https://plant.example", true},
+		{"https://plant.example", "http://plant.example", true},
+		{"https://plant.example", "https://plant.example.evil.example", true},
+		{"https://plant.example", "https://evil.example", true},
+		{"https://plant.example", "https://a@plant.example", true},
+		{"https://plant.example", "null", true},
+		{"https://plant.example", "", true},
+		{"", "null", true},
+		{"", "", true},
+	} {
+		r := &http.Request{Host: "upstream", Header: http.Header{"Origin": {tt.origin}}}
+		if got := Foreign(r, true, tt.url); got != tt.want {
+			t.Errorf("opened by %q, from %q: %v", tt.url, tt.origin, got)
+		}
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		if !Foreign(r, true, tt.url) {
+			t.Errorf("opened by %q, from %q: what the browser says of the site is not heard", tt.url, tt.origin)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (w *Web) enter(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Allow", http.MethodPost)
 		refuse(rw, r, http.StatusMethodNotAllowed, "methodNotAllowed", "this path takes the method POST")
 		return
-	case origin.Foreign(r, w.cfg.Secure):
+	case origin.Foreign(r, w.cfg.Secure, w.cfg.PublicURL):
 		refuse(rw, r, http.StatusForbidden, "forbidden", "this request comes from another site; open the page of the demo itself")
 		return
 	}

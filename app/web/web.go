@@ -34,6 +34,8 @@ type Config struct {
 	Version string
 	// Secure says that clients reach the service over TLS.
 	Secure bool
+	// PublicURL is what the service is set to be opened by; "" = nothing is set.
+	PublicURL string
 }
 
 // DemoInfo is what the sign-in page tells of the demo (decisions.md section 7, `app demo`).
