@@ -84,14 +84,14 @@ func condense(list []monitor.Segment) (kinds int) {
 		return 0
 	}
 	start := list[0].Start
-next:
+	places := make(map[alike]int, len(list)) // of kinds; changes of a rate can make each segment one
 	for _, g := range list {
-		for k := range kinds {
-			if alike(&list[k], &g) {
-				list[k].End += g.End - g.Start
-				continue next
-			}
+		kind := alikeTo(&g)
+		if k, known := places[kind]; known {
+			list[k].End += g.End - g.Start
+			continue
 		}
+		places[kind] = kinds
 		list[kinds] = g
 		kinds++
 	}
@@ -103,15 +103,14 @@ next:
 	return kinds
 }
 
-// alike reports whether two segments differ in their time alone, or in which stop it is.
-func alike(a, b *monitor.Segment) bool {
-	x := *b
-	x.Start, x.End = a.Start, a.End
-	if a.Stop != 0 && b.Stop != 0 {
-		x.Stop = a.Stop
-	}
-	if a.Ctx != b.Ctx && *a.Ctx == *b.Ctx {
-		x.Ctx = a.Ctx
-	}
-	return x == *a
+// alike is what is the same of segments that differ in their time alone, or in which stop it is.
+type alike struct {
+	segment monitor.Segment // without time and context; Stop is 1 for any stop
+	context monitor.Context
+}
+
+func alikeTo(g *monitor.Segment) alike {
+	x := alike{*g, *g.Ctx}
+	x.segment.Start, x.segment.End, x.segment.Ctx, x.segment.Stop = 0, 0, nil, min(g.Stop, 1)
+	return x
 }

@@ -436,11 +436,12 @@ func (s *State) openMinute() {
 	}
 }
 
-// part gives the part of the minute at hand that belongs to the context at hand.
+// part returns the part of the minute at hand that belongs to the context at hand: mostly the last one. A rate that is changed
+// thousands of times in a minute makes as many, which differ in the rate.
 func (s *State) part() *Part {
 	s.openMinute()
-	for i := range s.minute.Parts {
-		if p := &s.minute.Parts[i]; p.Ctx == s.ctx || *p.Ctx == *s.ctx {
+	for i := len(s.minute.Parts) - 1; i >= 0; i-- {
+		if p := &s.minute.Parts[i]; p.Ctx == s.ctx || p.Ctx.UnitsPerMinute == s.ctx.UnitsPerMinute && *p.Ctx == *s.ctx {
 			return p
 		}
 	}

@@ -92,9 +92,9 @@ func (r *running) rate(list []rated, g *Segment, ms int64) []rated {
 	return sum(list, d)
 }
 
-// sum adds d to what is of its rate.
+// sum adds d to what is of its rate: mostly the last one.
 func sum(list []rated, d rated) []rated {
-	for i := range list {
+	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].rate == d.rate {
 			list[i].known += d.known
 			list[i].run += d.run
