@@ -20,8 +20,9 @@ import (
 //
 // A connection over a limit takes the place of one that has shown less: of the oldest on which no request has finished,
 // else of the stranger's whose last request finished the longest ago. One on which a credential was right keeps its place.
-// The machine's own are not closed for others. Where there is no such connection the new one is closed: a few addresses that are silent, or that ask for what is
-// open to all, keep nobody out.
+// The machine's own are not closed for others. Where there is no such connection the new one is closed: a few addresses that
+// are silent, or that ask for what is open to all, keep nobody out. Strangers who come through a proxy on the machine can: the
+// proxy has to bound them.
 type places struct {
 	most, mostFrom int
 
