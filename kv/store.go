@@ -276,6 +276,12 @@ func (s *Store) View(fn func(*Tx) error) (err error) {
 	return tx.fault
 }
 
+// Unmap lets go of the pages of the file that reads have brought into the process's memory. The system keeps them for the next
+// reads, unless memory is short. Errors: ErrClosed, and the system's.
+func (s *Store) Unmap() error {
+	return s.View(func(tx *Tx) error { return unmap(tx.bolt) })
+}
+
 // beginView starts a transaction that reads. It is early, and counted as such, when it sees what the disk has not confirmed.
 func (s *Store) beginView() (bolt *bbolt.Tx, early bool, err error) {
 	s.turn.RLock()
