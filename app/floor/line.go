@@ -57,6 +57,7 @@ type line struct {
 
 	showing sync.Mutex // held, without mu, while what is shown changes
 	soFar   soFar      // the shift that goes on; under showing
+	still   still      // as it was shown last; under showing
 }
 
 // fact names an event of the engine, however often it is computed.
@@ -277,6 +278,10 @@ func (l *line) untell(list []monitor.Event) {
 
 // view shows the line at a moment that is not before its last input. The caller holds mu.
 func (l *line) view(now int64) (monitor.View, error) {
+	if l.pending.len() == 0 && l.live == nil { // the base is as good, and most lines of a large plant need no copy of it
+		l.fresh = monitor.Outputs{}
+		return l.base.View(max(now, l.baseAt)), nil
+	}
 	if err := l.refresh(now); err != nil {
 		return monitor.View{}, err
 	}

@@ -23,7 +23,7 @@ type queue struct {
 	number  map[string]int
 	held    []int // signals in the queue, by the number of their source
 
-	one monitor.Input // what at returned last
+	one *monitor.Input // what at returned last
 }
 
 // entry is an input's moment and its place.
@@ -48,8 +48,11 @@ func (q *queue) at(i int) *monitor.Input {
 	if e.ref < 0 {
 		return &q.rare[^e.ref]
 	}
-	q.unpack(e, &q.one, false)
-	return &q.one
+	if q.one == nil {
+		q.one = new(monitor.Input)
+	}
+	q.unpack(e, q.one, false)
+	return q.one
 }
 
 // put adds inputs, which are in order, and returns the place of the first of them. It shares no memory with them.
@@ -111,6 +114,10 @@ func (q *queue) drop(n int) {
 		source, _ := binary.Uvarint(q.data[int(e.ref)+head:])
 		q.held[source]--
 		q.dead += head + int(size)
+	}
+	if n == len(q.list) {
+		*q = queue{}
+		return
 	}
 	q.list = slices.Delete(q.list, 0, n)
 	if q.dead > compactAfter && q.dead > len(q.data)/2 || q.gone > rareGone && q.gone > len(q.rare)/2 {

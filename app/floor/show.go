@@ -1,6 +1,7 @@
 package floor
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -132,7 +133,15 @@ func IssueID(stationCode string, i *monitor.Issue) string {
 // shown is what watchers know of a line.
 type shown struct {
 	Status
-	text []byte // as JSON, but for the sequence, which ends it
+	digest [sha256.Size]byte // of it as JSON, but for the sequence; zero: nothing was shown yet
+}
+
+// still is what a station was shown by that is silent, and at which nothing goes on: nothing of it changes before the minute is
+// over, unless one of these does, or it takes something in.
+type still struct {
+	station *station.Station // nil: something goes on
+	note    station.Note
+	minute  int64 // ms
 }
 
 // showEvery is how often a line is looked at to which nothing came: time alone changes it. showPause is how soon after one
@@ -161,6 +170,11 @@ func (o *owner) show(l *line, now int64) {
 func (o *owner) look(l *line, s *station.Station, now int64) error {
 	l.showing.Lock()
 	defer l.showing.Unlock()
+	note := o.f.cfg.Notes(o.account, l.code, now)
+	as := still{s, note, now - mod(now, minute)}
+	if l.still == as && !l.tookIn() {
+		return nil
+	}
 	g, ok, err := l.glimpse(now)
 	if err != nil || !ok {
 		return err
@@ -169,7 +183,10 @@ func (o *owner) look(l *line, s *station.Station, now int64) error {
 	if err := o.name(l.code, g.Open, now); err != nil {
 		o.trouble("what people said of a stop that goes on cannot be read", err)
 	}
-	st := statusOf(s, &g.View, o.f.cfg.Notes(o.account, l.code, now))
+	if l.still = (still{}); g.Status == monitor.StatusDisconnected && len(g.Running) == 0 && len(open) == 0 {
+		l.still = as
+	}
+	st := statusOf(s, &g.View, note)
 	if st.Shift, err = o.shift(l, s, &g); err != nil {
 		o.trouble("the shift so far cannot be read", err)
 	}
@@ -178,14 +195,15 @@ func (o *owner) look(l *line, s *station.Station, now int64) error {
 		return err
 	}
 	body = body[:len(body)-len("0}")] // its sequence number follows
+	digest := sha256.Sum256(body)
 	l.mu.Lock()
-	was := l.shown.text
+	was := l.shown.digest
 	l.mu.Unlock()
-	if string(body) == string(was) {
+	if digest == was {
 		return nil
 	}
 	news := l.differ(&g.View, open)
-	if was == nil { // nothing changed: it is seen for the first time since the start
+	if was == ([sha256.Size]byte{}) { // nothing changed: it is seen for the first time since the start
 		st.Sequence, news = o.f.cfg.Events.Last(), nil
 	} else {
 		st.Sequence = o.f.cfg.Events.Tell(o.account, func(sequence uint64) event.Event {
@@ -194,10 +212,17 @@ func (o *owner) look(l *line, s *station.Station, now int64) error {
 		})
 	}
 	l.mu.Lock()
-	l.shown = shown{Status: st, text: body}
+	l.shown = shown{Status: st, digest: digest}
 	l.mu.Unlock()
 	o.tellIssues(l.code, news, g.Now)
 	return nil
+}
+
+// tookIn reports whether the line took something in since it was last looked at.
+func (l *line) tookIn() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.touched
 }
 
 // glimpse shows the line at a moment; false when what is shown of it is of just now.
