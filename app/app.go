@@ -202,6 +202,7 @@ func (a *App) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.endUpkeep = cancel
 	a.keeping.Go(func() { a.keepUp(ctx) })
+	a.keeping.Go(func() { a.unmap(ctx) })
 	a.keeping.Go(func() { a.signals.Run(ctx) })
 	a.keeping.Go(func() { a.floor.Run(ctx) })
 	if err := a.startPlant(); err != nil {

@@ -165,6 +165,7 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	defer unlock()
 	tidyScratch(h.cfg.DataDir)
 	h.cfg.limitMemory()
+	go keepMemorySmall(ctx)
 	ended, shut, err := h.serve()
 	if err != nil {
 		return err

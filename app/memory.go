@@ -2,6 +2,8 @@ package app
 
 import (
 	"cmp"
+	"context"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"time"
 
 	"opsmon/app/httpapi"
 )
@@ -43,6 +46,95 @@ func (c Config) memoryLimit(goMemLimit string, machine uint64) int64 {
 // limitMemory sets the limit of this process. It is a soft one: near it memory is collected more often, and nothing fails.
 func (c Config) limitMemory() {
 	debug.SetMemoryLimit(c.memoryLimit(os.Getenv("GOMEMLIMIT"), machineMemory()))
+}
+
+// How the heap is kept small. The runtime lets garbage grow to what is alive: with large documents that is a hundred
+// megabytes, which a plant at rest never fills but in minutes, and never gives back. So garbage may grow only as far as collecting it
+// takes a few percent of a processor.
+const (
+	garbageLeast = 16 << 20 // bytes of garbage that may always be there
+	// collectAt is how many bytes that are alive the runtime looks at in the time that may be spent on them each second.
+	collectAt     = 40 << 20
+	collectPauses = 10       // seconds of rest after which memory is given back
+	giveBackFrom  = 64 << 20 // bytes more than the heap needs that are worth it: a collection of everything
+)
+
+// gcPercent returns how much garbage there may be, in percent of what is alive, bytes, where so many bytes a second are made.
+func gcPercent(alive, perSecond uint64) int {
+	most := max(alive, garbageLeast)
+	garbage := min(max(uint64(float64(perSecond)/collectAt*float64(alive)), garbageLeast), most)
+	return int(min(100, garbage*100/max(alive, 1)))
+}
+
+// collector keeps the heap of this process small while little goes on.
+type collector struct {
+	made    uint64 // bytes that were ever allocated
+	rate    uint64 // a second, about, in the last ten
+	percent int
+	rests   int // seconds in which little was made
+}
+
+// keepMemorySmall does so until ctx ends, once a second. An administrator who sets GOGC is left alone.
+func keepMemorySmall(ctx context.Context) {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(usual)
+	c := collector{percent: 100}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		c.look()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (c *collector) look() {
+	list := []metrics.Sample{
+		{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(list)
+	made, alive := list[0].Value.Uint64(), list[1].Value.Uint64()
+	c.rate = c.rate - c.rate/8 + (made-c.made)/8 // a burst, such as the minute's, is no load
+	c.made = made
+	percent := gcPercent(alive, c.rate)
+	if percent != c.percent {
+		c.percent = percent
+		debug.SetGCPercent(percent)
+	}
+	if c.rests++; percent == 100 && alive > garbageLeast {
+		c.rests = 0
+	}
+	has := list[2].Value.Uint64() + list[3].Value.Uint64() + list[4].Value.Uint64()
+	if c.rests >= collectPauses && has > alive+alive*uint64(percent)/100+giveBackFrom {
+		c.rests = 0
+		debug.FreeOSMemory()
+	}
+}
+
+// unmapEvery is how often the pages of the store that were read are let go.
+const unmapEvery = time.Minute
+
+// unmap lets them go until ctx ends: what was read once would count as this process's memory for as long as the store is open.
+func (a *App) unmap(ctx context.Context) {
+	tick := time.NewTicker(unmapEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := a.store.Unmap(); err != nil && ctx.Err() == nil {
+			a.log.Debug("pages of the store that were read stay in memory", slog.Any("error", err))
+		}
+	}
 }
 
 // memoryStatus tells how much memory the service uses and may use.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -70,4 +71,47 @@ func TestGroupMemory(t *testing.T) {
 			t.Errorf("%q: %d, want %d", groups, got, want)
 		}
 	}
+}
+
+// Little garbage may lie about while little is made; a load that would have to be collected all the time may make as much as is alive.
+func TestGCPercent(t *testing.T) {
+	const mib = 1 << 20
+	for _, test := range []struct {
+		alive, perSecond uint64
+		want             int
+	}{
+		{0, 0, 100}, {10 * mib, 0, 100}, {16 * mib, 0, 100}, {64 * mib, 0, 25}, {100 * mib, 1 * mib, 16}, {100 * mib, 8 * mib, 20},
+		{100 * mib, 20 * mib, 50}, {100 * mib, 500 * mib, 100}, {1000 * mib, 0, 1},
+	} {
+		if got := gcPercent(test.alive, test.perSecond); got != test.want {
+			t.Errorf("%d MiB alive, %d a second: %d %%, want %d", test.alive/mib, test.perSecond/mib, got, test.want)
+		}
+	}
+}
+
+// A load lets garbage grow at once, and rest takes it back.
+func TestCollectorFollowsTheLoad(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	alive := make([]byte, 64<<20)
+	runtime.GC()
+	c := collector{percent: 100}
+	c.look() // all that was ever made counts as that of this second
+	for range 60 {
+		c.look()
+	}
+	if c.percent > 50 || debug.SetGCPercent(c.percent) != c.percent {
+		t.Errorf("at rest garbage may be %d %%", c.percent)
+	}
+	garbage := 0
+	for range 16 {
+		for range 64 {
+			garbage += len(make([]byte, 1<<20+garbage%2))
+		}
+		c.look()
+	}
+	if c.percent < 90 {
+		t.Errorf("under a load of %d bytes garbage may be %d %%", garbage, c.percent)
+	}
+	runtime.KeepAlive(alive)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -42,6 +43,9 @@ const liveNull = `,"currentOperatorInitials":null,"statusCode":null,"statusCodeU
 // takes, none is older than a second.
 const liveFor = 900 * time.Millisecond
 
+// liveKept is for how long an answer with live values is remembered that nobody asks for.
+const liveKept = time.Minute
+
 // liveAnswers are the answers of GET /account with live values in them, as of a moment. Their entity tags are weak: cursors move
 // every second, and are left out, so that who has seen the rest need not read it again.
 type liveAnswers struct {
@@ -60,6 +64,31 @@ type livePlace struct {
 type liveState struct {
 	mu      sync.Mutex
 	current atomic.Pointer[liveAnswers]
+	forgets bool // forget is due
+}
+
+// forget lets go of answers that nobody asked for lately: they may be large. They come out equal when they are made again. It
+// returns whether it is to be called again.
+func (l *liveState) forget(now time.Time) (again bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if cur := l.current.Load(); cur != nil {
+		if idle := now.Sub(cur.at); idle >= 0 && idle < liveKept {
+			return true
+		}
+	}
+	l.current.Store(nil)
+	l.forgets = false
+	return false
+}
+
+// forgetLater calls forget in a while, where the snapshot is still that of somebody else.
+func forgetLater(of weak.Pointer[Snapshot], clock func() time.Time) {
+	time.AfterFunc(liveKept, func() {
+		if snap := of.Value(); snap != nil && snap.live.forget(clock()) {
+			forgetLater(of, clock)
+		}
+	})
 }
 
 // Answer gives the body of GET /account with the floor as it is now, at most a second old; secret includes what the role
@@ -88,6 +117,10 @@ func (s *Service) Answer(snap *Snapshot, secret bool) *Representation {
 	}
 	next := snap.withLive(live, now, cur)
 	snap.live.current.Store(next)
+	if !snap.live.forgets {
+		snap.live.forgets = true
+		forgetLater(weak.Make(snap), s.clock)
+	}
 	return next.reps[which]
 }
 
