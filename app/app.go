@@ -248,7 +248,8 @@ func (a *App) Close() error {
 	return err
 }
 
-// ready returns nil when every request can be served: when the service serves, and what went on at the stations has been read.
+// ready returns nil when the service serves, and what went on at the stations has been read. An account that could not be
+// read does not hold up the others: it is tried again, and its requests are answered with 503 until then.
 func (a *App) ready() error {
 	if err := a.serves(); err != nil {
 		return err
@@ -256,10 +257,20 @@ func (a *App) ready() error {
 	if a.read.Load() {
 		return nil // what is made later is read while its first request waits
 	}
-	for _, account := range a.accounts.List(false) {
-		if a.floor.Health(account.ID).Loading {
+	accounts, failed := a.accounts.List(false), error(nil)
+	read := len(accounts) == 0
+	for _, account := range accounts {
+		switch h := a.floor.Health(account.ID); {
+		case h.Loading && h.Failed == nil:
 			return errLoading
+		case h.Loading:
+			failed = h.Failed
+		default:
+			read = true
 		}
+	}
+	if !read {
+		return fmt.Errorf("what went on at the stations cannot be read; it is tried again: %w", failed)
 	}
 	a.read.Store(true)
 	return nil

@@ -39,7 +39,7 @@ func (h *Host) status() httpapi.Status {
 		why = a.ready()
 	}
 	st.Ready = why == nil
-	st.Starting = why == errStarting
+	st.Starting = why == errStarting || why == errLoading
 	if why != nil {
 		st.Reason, st.Mend = why.Error(), h.mending(why)
 	}

@@ -321,6 +321,7 @@ type Health struct {
 	Again    int64 // how often stations were computed again since the start
 	Kept     int64 // up to when all that came is kept, ms; 0: nothing yet
 	Loading  bool  // what went on is being read since the start
+	Failed   error // why that failed the last time, with Loading; it is tried again
 }
 
 // Health tells how an account's stations keep up, at once.
@@ -332,7 +333,9 @@ func (f *Floor) Health(accountID string) Health {
 	select {
 	case <-o.loaded:
 	default:
-		return Health{Loading: true}
+		o.mu.RLock()
+		defer o.mu.RUnlock()
+		return Health{Loading: true, Failed: o.loading}
 	}
 	o.mu.RLock()
 	h := Health{Stations: o.stations, Kept: o.kept.Load()}

@@ -15,7 +15,7 @@ type Status struct {
 	Ready              bool               `json:"ready"`               // requests are served
 	Reason             string             `json:"reason"`              // why not; "" when they are
 	Mend               string             `json:"mend"`                // what mends that: a command, or what to do; "" when nothing is to be done
-	Starting           bool               `json:"starting"`            // the store has not been opened yet; readiness is to come
+	Starting           bool               `json:"starting"`            // the store is being opened, or the stations are being read; it becomes ready by itself
 	SetupCode          string             `json:"setupCode,omitempty"` // of an appliance that is not set up yet
 	Store              *StoreStatus       `json:"store"`               // null while there is none
 	Memory             MemoryStatus       `json:"memory"`
