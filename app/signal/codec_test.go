@@ -65,9 +65,10 @@ func TestPackedSize(t *testing.T) {
 	}
 }
 
+// FuzzUnpack reads whatever comes. Its seeds are short, so that the engine does not spend its time minimizing.
 func FuzzUnpack(f *testing.F) {
-	f.Add(pack(day("F1", 0, 600_000, 3), false))
-	f.Add(pack(day("F1", 0, 600_000, 3), true))
+	f.Add(pack(day("F1", 0, 600_000, 3)[:4], false))
+	f.Add(pack(day("F1", 0, 600_000, 3)[:4], true))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		list, err := unpack(b)
