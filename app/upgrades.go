@@ -50,7 +50,7 @@ func (h *Host) settleUpgrade(ctx context.Context) {
 
 // lasting are the buckets of what lasts, with people's names of it.
 var lasting = map[string]string{
-	"account": upgrade.Accounts, "revision": upgrade.Revisions, "authUser": "users", "signal": "days of signals",
+	"account": upgrade.Accounts, "revision": upgrade.Revisions, "authUser": "users", "signal": upgrade.Signals,
 	"ledger": "entries", "schedule": "schedules", "historyDay": upgrade.History,
 }
 

@@ -13,7 +13,7 @@
 //     goes on: "trying", and what the store held.
 //  5. The programs change places by renames; the old one stays beside as app.previous. The service starts.
 //  6. When it is ready, the new program is on probation for a minute: it has to stay ready, in one process, and its store has to
-//     hold the accounts, revisions, users, entries and days that it held.
+//     hold the accounts, revisions, users, entries and days that it held. Answers may be late for 20 seconds.
 //  7. Then the journal and the copy are removed. When the new program fails, the journal says "rollback", the old program is put
 //     back, and the service starts again: with the store as it is when the old program can read it and nothing is missing in it,
 //     otherwise with the copy.

@@ -2,11 +2,15 @@ package upgrade
 
 import (
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"opsmon/app/control"
 )
 
 // TestProbation: a version that gets ready and does not last, or that has lost something, goes back by itself.
@@ -118,7 +122,7 @@ func TestPowerCutInProbation(t *testing.T) {
 
 // TestMissing: what counts as lost, and what time and people take.
 func TestMissing(t *testing.T) {
-	before := map[string]int{Accounts: 2, Revisions: 40, "users": 20, "days of signals": 400}
+	before := map[string]int{Accounts: 2, Revisions: 40, "users": 20, "entries": 400, "days of signals": 400}
 	for name, test := range map[string]struct {
 		change map[string]int
 		lost   string // what it says; "" = nothing is
@@ -129,7 +133,9 @@ func TestMissing(t *testing.T) {
 		"an account":            {map[string]int{Accounts: 1}, "it holds 1 accounts, and held 2"},
 		"a revision":            {map[string]int{Revisions: 39}, "it holds 39 revisions"},
 		"all users":             {map[string]int{"users": 0}, "it holds 0 users"},
-		"much history":          {map[string]int{"days of signals": 300}, "it holds 300 days of signals"},
+		"much history":          {map[string]int{"entries": 300}, "it holds 300 entries"},
+		"joined parts":          {map[string]int{"days of signals": 2}, ""},
+		"all signals":           {map[string]int{"days of signals": 0}, "it holds 0 days of signals"},
 	} {
 		now := map[string]int{}
 		for what, n := range before {
@@ -145,4 +151,76 @@ func TestMissing(t *testing.T) {
 	if err := missing(before, nil); err != nil {
 		t.Errorf("a version that does not say what it holds: %v", err)
 	}
+}
+
+// TestWatch: a service that is slow for a while passes its probation, one that hangs or says that it is not ready fails, and so
+// does another process.
+func TestWatch(t *testing.T) {
+	const well, contents = `{"result":{"ready":true,"pid":7}}`, `{"result":{"holds":{"accounts":1}}}`
+	for name, test := range map[string]struct {
+		status, contents func(n int, w http.ResponseWriter)
+		says             string
+	}{
+		"well":  {answer(well), answer(contents), ""},
+		"less":  {answer(well), answer(`{"result":{"holds":{"accounts":0}}}`), "it holds 0 accounts"},
+		"older": {answer(well), func(_ int, w http.ResponseWriter) { http.Error(w, `{"isSuccess":false}`, http.StatusNotFound) }, ""},
+		"slow": {answer(well), func(n int, w http.ResponseWriter) {
+			if n == 3 {
+				time.Sleep(600 * time.Millisecond)
+			}
+			w.Write([]byte(contents))
+		}, ""},
+		"hangs": {func(n int, w http.ResponseWriter) {
+			if n > 2 {
+				time.Sleep(600 * time.Millisecond)
+			}
+			w.Write([]byte(well))
+		}, answer(contents), "it was ready and is not any more"},
+		"not ready": {func(n int, w http.ResponseWriter) {
+			if n > 2 {
+				w.Write([]byte(`{"result":{"ready":false,"pid":7,"reason":"it is damaged"}}`))
+				return
+			}
+			w.Write([]byte(well))
+		}, answer(contents), "it is damaged"},
+		"another process": {func(n int, w http.ResponseWriter) {
+			if n > 2 {
+				w.Write([]byte(`{"result":{"ready":true,"pid":8}}`))
+				return
+			}
+			w.Write([]byte(well))
+		}, answer(contents), "it ended, and was started again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			l, err := control.Listen(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var statuses, counts atomic.Int32
+			s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/local/status" {
+					test.status(int(statuses.Add(1)), w)
+					return
+				}
+				test.contents(int(counts.Add(1)), w)
+			})}
+			go s.Serve(l)
+			defer s.Close()
+			cfg := Config{DataDir: dir, probation: 600 * time.Millisecond, answerTime: 250 * time.Millisecond, hangTime: 30 * time.Second}
+			if name == "hangs" {
+				cfg.hangTime = 500 * time.Millisecond
+			}
+			err = cfg.watch(t.Context(), map[string]int{Accounts: 1})
+			if (err != nil) != (test.says != "") || err != nil && !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v, want %q", err, test.says)
+			}
+		})
+	}
+}
+
+// answer writes the same answer each time.
+func answer(text string) func(int, http.ResponseWriter) {
+	return func(_ int, w http.ResponseWriter) { w.Write([]byte(text)) }
 }

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,7 +40,9 @@ type Config struct {
 	// Holds says what a store holds that lasts, by people's names, of the numbers of its keys by bucket. nil = nobody knows.
 	Holds func(counts map[string]int) map[string]int
 
-	probation time.Duration // 0 = Probation()
+	probation  time.Duration // 0 = Probation()
+	answerTime time.Duration // 0 = that of the constant, as is the next one
+	hangTime   time.Duration
 
 	step func(name string) // called between the steps, so that a test can stop there
 }
@@ -57,6 +60,7 @@ func (cfg *Config) fill() {
 	if cfg.probation == 0 {
 		cfg.probation = Probation()
 	}
+	cfg.answerTime, cfg.hangTime = cmp.Or(cfg.answerTime, answerTime), cmp.Or(cfg.hangTime, hangTime)
 	if cfg.HandOver == nil {
 		cfg.HandOver = func(string) error { return nil }
 	}
@@ -172,7 +176,7 @@ func (cfg *Config) unfinished(ctx context.Context) error {
 			return fmt.Errorf("an earlier upgrade was broken off, and the service is not ready (%w); go back first with: app rollback", err)
 		}
 	}
-	if s, err := lookAt(ctx, cfg.DataDir); err == nil {
+	if s, err := cfg.lookAt(ctx); err == nil {
 		if err := missing(j.Before, s.holds); err != nil {
 			return fmt.Errorf("an earlier upgrade was broken off: %w; go back first with: app rollback; or, if that is right, remove %s", err, filepath.Join(cfg.DataDir, journalName))
 		}
