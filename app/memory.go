@@ -118,18 +118,24 @@ func (c *collector) look() {
 	}
 }
 
-// unmapEvery is how often the pages of the store that were read are let go.
-const unmapEvery = time.Minute
+// Pages of the store that were read are let go once a minute, and when files have more than so many bytes of memory.
+const (
+	unmapEvery = 60 // seconds
+	unmapFrom  = 96 << 20
+)
 
 // unmap lets them go until ctx ends: what was read once would count as this process's memory for as long as the store is open.
 func (a *App) unmap(ctx context.Context) {
-	tick := time.NewTicker(unmapEvery)
+	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for seconds := 1; ; seconds++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		if seconds%unmapEvery != 0 && mappedMemory() < unmapFrom {
+			continue
 		}
 		if err := a.store.Unmap(); err != nil && ctx.Err() == nil {
 			a.log.Debug("pages of the store that were read stay in memory", slog.Any("error", err))

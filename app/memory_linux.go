@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -20,4 +21,17 @@ func machineMemory() uint64 {
 		return all
 	}
 	return min(all, cmp.Or(groupMemory("/sys/fs/cgroup", string(groups)), all))
+}
+
+// mappedMemory returns the bytes of this process's memory that are of files: its own, and the store.
+func mappedMemory() int64 {
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident, shared int64 // pages
+	if _, err := fmt.Sscan(string(b), &size, &resident, &shared); err != nil {
+		return 0
+	}
+	return shared * int64(os.Getpagesize())
 }

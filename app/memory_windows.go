@@ -20,3 +20,6 @@ func machineMemory() uint64 {
 	}
 	return status.total
 }
+
+// mappedMemory returns 0 where the system takes pages of files back by itself.
+func mappedMemory() int64 { return 0 }
