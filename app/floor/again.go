@@ -195,7 +195,7 @@ func (a *anew) complete(through int64) monitor.View {
 
 // take makes the line what was computed again and kept. The caller holds mu.
 func (l *line) take(a *anew, now int64) {
-	l.base, l.baseAt, l.pending, l.live, l.hour = a.base, a.at, a.pending, nil, nil
+	l.base, l.baseAt, l.pending, l.live, l.points, l.hour = a.base, a.at, a.pending, nil, nil, nil
 	l.through, l.settled, l.taken = a.until, a.out.from(a.until), 0
 	l.settled.Events = a.out.Events // rules have to be told of those that lie further back, too
 	l.gap = a.gap

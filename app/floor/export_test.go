@@ -77,3 +77,5 @@ const (
 	LineMost   = lineMost
 	GatherMost = gatherMost
 )
+
+func init() { pointInputs, pointAfter = 2, 1_000 }

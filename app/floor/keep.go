@@ -34,7 +34,9 @@ func (o *owner) settle(now int64) {
 			l.gap = 0
 		}
 		if to > l.baseAt && (due || to-l.baseAt >= minute) {
-			err = l.settle(to)
+			if err = l.settle(to); err == nil && l.pending.len() > 0 { // readers find it ready
+				err = l.refresh(now)
+			}
 		}
 		if err != nil {
 			l.goBack(l.baseAt - hour)

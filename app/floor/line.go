@@ -30,6 +30,7 @@ type line struct {
 	hour    *passed        // the last full hour that the base has passed before it was kept; nil: none
 	live    *monitor.State // base with the first applied of pending; nil: to be made anew
 	applied int
+	points  []checkpoint    // of live, the oldest first
 	settled outputs         // what base gave out that is not kept
 	taken   int             // inputs that the base has taken in since it was last kept
 	through int64           // up to when it is kept, a whole minute, ms
@@ -115,10 +116,55 @@ func (l *line) feedAll(inputs []monitor.Input) {
 	if n == len(inputs) {
 		return
 	}
-	if l.pending.put(inputs[n:]) < l.applied {
-		l.live = nil
-		l.upsets++
+	if first := l.pending.put(inputs[n:]); first < l.applied {
+		l.rewind(first)
 	}
+}
+
+// checkpoint is live as it was a while ago. What comes a little late, or changes a rate in the middle of many signals, is taken in
+// from there on, and not from the base on.
+type checkpoint struct {
+	state   *monitor.State // with the first applied of pending
+	applied int
+	fresh   monitor.Outputs
+}
+
+// A checkpoint is worth its memory after so many inputs, and so many ms: of two there is one then that is older than what comes
+// a little late. Tests have them sooner.
+var pointInputs, pointAfter = 256, int64(5_000)
+
+// mark keeps a checkpoint of live where that is worth it. The caller holds mu.
+func (l *line) mark() {
+	from, at := 0, l.baseAt
+	if n := len(l.points); n > 0 {
+		from, at = l.points[n-1].applied, l.points[n-1].state.Now()
+	}
+	if l.applied-from < pointInputs || l.live.Now()-at < pointAfter {
+		return
+	}
+	if len(l.points) == 2 {
+		l.points = slices.Delete(l.points, 0, 1)
+	}
+	l.points = append(l.points, checkpoint{l.live.Clone(), l.applied, l.fresh})
+}
+
+// rewind has live forget all but the first n of pending, or a few less. The caller holds mu.
+func (l *line) rewind(n int) {
+	l.upsets++
+	for len(l.points) > 0 {
+		p := &l.points[len(l.points)-1]
+		if p.applied <= n {
+			l.live, l.applied, l.fresh = p.state.Clone(), p.applied, clipped(p.fresh)
+			return
+		}
+		l.points = slices.Delete(l.points, len(l.points)-1, len(l.points))
+	}
+	l.live = nil
+}
+
+// clipped returns outputs that share no memory with what is appended to them.
+func clipped(o monitor.Outputs) monitor.Outputs {
+	return monitor.Outputs{Segments: slices.Clip(o.Segments), Minutes: slices.Clip(o.Minutes), Issues: slices.Clip(o.Issues), Events: slices.Clip(o.Events)}
 }
 
 // goBack notes that the line is to be computed again from a moment on.
@@ -154,7 +200,7 @@ func (l *line) behind() int64 {
 // refresh brings the live state to a moment: it takes in what has come by then. The caller holds mu.
 func (l *line) refresh(now int64) error {
 	if l.live == nil {
-		l.live, l.applied, l.fresh = l.base.Clone(), 0, monitor.Outputs{}
+		l.live, l.applied, l.fresh, l.points = l.base.Clone(), 0, monitor.Outputs{}, nil
 	}
 	took := false
 	for l.applied < l.pending.len() && l.pending.list[l.applied].at <= now {
@@ -166,6 +212,7 @@ func (l *line) refresh(now int64) error {
 	}
 	if took {
 		join(&l.fresh, l.live.Take())
+		l.mark()
 	}
 	return nil
 }
@@ -209,7 +256,7 @@ func (l *line) advance(to int64) error {
 	l.settled.add(l.base.Take())
 	l.pending.drop(n)
 	l.taken += n
-	l.live = nil
+	l.live, l.points = nil, nil
 	return nil
 }
 

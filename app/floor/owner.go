@@ -413,6 +413,9 @@ func (o *owner) muster(plan *station.Plan, now int64) error {
 // openOrBlank makes the line of a station; one that cannot be read is blank until it is tried again.
 func (o *owner) openOrBlank(code string, now int64) (*line, error) {
 	l, err := o.open(o.timeline, code, now)
+	if err == nil && l.pending.len() > pointInputs {
+		err = l.refresh(now) // who reads it first would wait for that
+	}
 	if err == nil {
 		return l, nil
 	}

@@ -465,9 +465,12 @@ func (o *owner) relook(l *line, after int64) error {
 		case at < l.baseAt:
 			l.goBack(at)
 		case l.live != nil && at < l.live.Now():
-			l.live = nil
-			l.upsets++
-		case l.live != nil:
+			l.rewind(l.pending.before(at))
+		}
+		for i := range l.points {
+			l.points[i].state.Relook()
+		}
+		if l.live != nil {
 			l.live.Relook()
 		}
 	}

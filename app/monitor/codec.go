@@ -243,7 +243,7 @@ func (c *coder) state(s *State) {
 func (c *coder) running(r *running) {
 	c.schedule(&r.Schedule)
 	c.tally(&r.tally)
-	for _, due := range []*[]rated{&r.due, &r.recent} {
+	for _, due := range []*[]rated{&r.due.list, &r.recent.list} {
 		list(c, due, func(d *rated) {
 			c.float(&d.rate)
 			c.int(&d.known)

@@ -54,8 +54,8 @@ type State struct {
 type running struct {
 	Schedule
 	tally
-	due    []rated // up to the last full minute of its final time
-	recent []rated // since then
+	due    rates // up to the last full minute of its final time
+	recent rates // since then
 }
 
 // rated is how much time of a schedule had units due at a rate. Times are whole, so that what they make does not depend on
@@ -65,43 +65,83 @@ type rated struct {
 	known, run int64   // ms of scheduled production that is known, and of that without downtime
 }
 
+// rates are times by their rate, in the order in which the rates came.
+type rates struct {
+	list []rated
+	at   map[float64]int // places in the list, when they are many; made when it is needed
+}
+
+// manyRates is from how many rates on a map finds one sooner.
+const manyRates = 64
+
+// add adds to what is of a rate: mostly the last one.
+func (r *rates) add(d rated) {
+	n := len(r.list)
+	if n > 0 && r.list[n-1].rate == d.rate {
+		r.list[n-1].add(d)
+		return
+	}
+	if i := r.find(d.rate); i >= 0 {
+		r.list[i].add(d)
+		return
+	}
+	if r.at != nil {
+		r.at[d.rate] = n
+	}
+	r.list = append(r.list, d)
+}
+
+// find returns the place of a rate; -1: there is none.
+func (r *rates) find(rate float64) int {
+	if len(r.list) < manyRates {
+		return slices.IndexFunc(r.list, func(d rated) bool { return d.rate == rate })
+	}
+	if r.at == nil {
+		r.at = make(map[float64]int, 2*len(r.list))
+		for i, d := range r.list {
+			r.at[d.rate] = i
+		}
+	}
+	if i, known := r.at[rate]; known {
+		return i
+	}
+	return -1
+}
+
+// clone returns a copy of its own.
+func (r *rates) clone() rates { return rates{list: slices.Clone(r.list)} }
+
+func (r *rated) add(d rated) {
+	r.known += d.known
+	r.run += d.run
+}
+
 // fall adds final time to what is due of the schedule that runs.
 func (r *running) fall(g *Segment) {
 	full := g.End - mod(g.End, minute)
 	if full < g.Start {
-		r.recent = r.rate(r.recent, g, g.End-g.Start)
+		r.rate(&r.recent, g, g.End-g.Start)
 		return
 	}
-	for _, d := range r.recent {
-		r.due = sum(r.due, d)
+	for _, d := range r.recent.list {
+		r.due.add(d)
 	}
-	r.due = r.rate(r.due, g, full-g.Start)
-	r.recent = r.rate(nil, g, g.End-full)
+	r.rate(&r.due, g, full-g.Start)
+	r.recent = rates{}
+	r.rate(&r.recent, g, g.End-full)
 }
 
 // rate adds some of a segment's time.
-func (r *running) rate(list []rated, g *Segment, ms int64) []rated {
+func (r *running) rate(to *rates, g *Segment, ms int64) {
 	class := g.Class()
 	if ms == 0 || g.Ctx.Kind != Production || g.Ctx.Production != r.ID || g.Ctx.UnitsPerMinute <= 0 || class == NoData {
-		return list
+		return
 	}
 	d := rated{rate: g.Ctx.UnitsPerMinute, known: ms, run: ms}
 	if class == Downtime {
 		d.run = 0
 	}
-	return sum(list, d)
-}
-
-// sum adds d to what is of its rate: mostly the last one.
-func sum(list []rated, d rated) []rated {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].rate == d.rate {
-			list[i].known += d.known
-			list[i].run += d.run
-			return list
-		}
-	}
-	return append(list, d)
+	to.add(d)
 }
 
 // Outputs are what became final: it changes only when an input arrives late. All are in order of time.
@@ -421,7 +461,7 @@ func (s *State) clone() *State {
 	c.minute.Parts, c.minute.ErrorCodes, c.minute.Unapplied = slices.Clone(s.minute.Parts), slices.Clone(s.minute.ErrorCodes), slices.Clone(s.minute.Unapplied)
 	if s.production != nil {
 		r := *s.production
-		r.due, r.recent = slices.Clone(r.due), slices.Clone(r.recent)
+		r.due, r.recent = r.due.clone(), r.recent.clone()
 		c.production = &r
 	}
 	if s.nonProduction != nil {
