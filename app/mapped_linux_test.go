@@ -30,6 +30,6 @@ func TestMappedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after := mappedMemory(); before == 0 || read < before+size/2 || after > before+size/4 {
-		t.Errorf("%d bytes at first, %d when %d were read, %d at last", before, read, size, after)
+		t.Errorf("%d bytes at first, %d when %d were read, %d at last; their sum is %d", before, read, size, after, sum)
 	}
 }
