@@ -25,7 +25,8 @@
 // come back: otherwise the first of them would commit alone, and all others wait for that.
 //
 // A failed sync (see undo) is never asked again, because the system may have dropped what it could not write. A commit whose
-// last sync fails is taken back by writing the older meta page again, and no write is taken before the disk confirms that.
+// last sync fails is taken back by writing the older meta page again, and no write is taken before the disk confirms that. The
+// first write after Open has the disk confirm the newest change that was found.
 // PostgreSQL and etcd end the process instead and recover from a log; here the older state is whole on the disk, and
 // reads go on meanwhile.
 //

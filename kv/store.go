@@ -166,7 +166,10 @@ func (s *Store) openBolt(cfg Config) (err error) {
 		return err
 	}
 	s.confirmed.Store(int64(bolt.ID()))
-	return bolt.Rollback()
+	if !cfg.ReadOnly {
+		s.unsettled, err = s.found(bolt.ID())
+	}
+	return errors.Join(err, bolt.Rollback())
 }
 
 // initialMmap is how much address space to reserve for the file, in bytes. bbolt has to wait for all readers when it

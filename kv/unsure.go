@@ -16,12 +16,26 @@ import (
 // written over the new one and synced, which makes the change absent for certain: the page is written again, and the
 // older state has been confirmed before. Until that sync succeeds, whether the change is kept is unknown and no other
 // write is taken; each write tries again first.
+//
+// A process that ends in between leaves the new meta page to the next one, which reads it from the system's cache and cannot
+// know whether the disk has it. Its pages have been confirmed; but to write over those of the older state, which may be the
+// only one on the disk, would lose the store with the power. So the first write after Open writes the meta page that was
+// found once more, and syncs it.
 
-// takeBack is a commit that the disk did not confirm and that is still to be undone.
+// takeBack is a commit that the disk did not confirm and that is still to be undone; or the one that was found by Open, which is
+// still to be confirmed, and stays.
 type takeBack struct {
 	at     int64  // where the meta page is, in bytes
-	meta   []byte // its header and content before the commit
+	meta   []byte // its header and content before the commit, or those of the commit that stays
 	absent bool   // the disk has confirmed the meta page of before
+	stays  bool
+}
+
+// found returns the commit that Open found, which the disk may not have.
+func (s *Store) found(id int) (*takeBack, error) {
+	t, err := s.metaBefore(id) // the next one to write over that page is two commits later
+	t.stays = true
+	return t, err
 }
 
 // metaBefore reads the meta page that the transaction with this number will write over.
@@ -57,6 +71,10 @@ func (s *Store) settle() error {
 			return &Error{Op: op, Kind: ErrReadOnly, Err: fmt.Errorf("the disk has not confirmed an earlier change, and confirms nothing yet: %w", err)}
 		}
 		t.absent = true
+	}
+	if t.stays {
+		s.unsettled = nil
+		return nil
 	}
 	if s.early.Load() > 0 {
 		return &Error{Op: op, Kind: ErrReadOnly, Err: errors.New("somebody still reads a change that the disk did not confirm and that was taken back")}
