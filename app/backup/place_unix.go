@@ -9,26 +9,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openUnfollowed opens a regular file of this user's for its lock; nil for anything else.
-func openUnfollowed(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
+// openUnfollowed opens a regular file for its lock, and tells whose it is; nil for anything else.
+func openUnfollowed(path string) (f *os.File, uid int, err error) {
+	if f, err = os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0); err != nil {
+		return nil, 0, err
 	}
 	var s unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &s); err != nil {
-		return nil, errors.Join(os.NewSyscallError("fstat", err), f.Close())
+		return nil, 0, errors.Join(os.NewSyscallError("fstat", err), f.Close())
 	}
-	if s.Mode&unix.S_IFMT != unix.S_IFREG || int(s.Uid) != os.Geteuid() || s.Nlink == 0 {
-		return nil, f.Close()
+	if s.Mode&unix.S_IFMT != unix.S_IFREG || s.Nlink == 0 {
+		return nil, 0, f.Close()
 	}
-	return f, nil
+	return f, int(s.Uid), nil
 }
 
 // hold takes the lock that keeps a file from being swept. It has a descriptor of its own: the lock outlasts the one that the
-// file is written by. Error: errSwept.
+// file is written by. What it has just made may belong to another user: a stick with FAT and many shares have one owner for all
+// files. Error: errSwept.
 func hold(path string) (release func(), err error) {
-	f, err := openUnfollowed(path)
+	f, _, err := openUnfollowed(path)
 	if err != nil || f == nil {
 		return nil, errors.Join(errSwept, err)
 	}
@@ -47,11 +47,14 @@ func hold(path string) (release func(), err error) {
 
 // removeAbandoned removes a file of this user's that nobody holds.
 func removeAbandoned(path string) error {
-	f, err := openUnfollowed(path)
+	f, uid, err := openUnfollowed(path)
 	if err != nil || f == nil {
 		return err
 	}
 	defer f.Close()
+	if uid != os.Geteuid() {
+		return nil
+	}
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return nil
 	}

@@ -112,3 +112,28 @@ func TestJournalWithinDirectory(t *testing.T) {
 		}
 	}
 }
+
+// TestOneOwnerForAllFiles: on a stick with FAT, and on many shares, what a user makes belongs to another one. A backup can be
+// written there; what looks abandoned is left to the sweep by age.
+func TestOneOwnerForAllFiles(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make a file of another user's")
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	for _, err := range []error{os.WriteFile(path, nil, 0o600), os.Chown(path, nobody, nobody)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	release, err := hold(path)
+	if err != nil {
+		t.Fatalf("it cannot be held: %v", err)
+	}
+	release()
+	if err := removeAbandoned(path); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("a file of another user's was removed: %v", err)
+	}
+}
