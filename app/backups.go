@@ -167,10 +167,22 @@ func (c Config) backupPassphrase() (string, error) {
 		return "", nil
 	}
 	passphrase, err := backup.ReadPassphrase(c.Backup.PassphraseFile)
+	if err == nil {
+		if err = backup.CheckNewPassphrase(passphrase); err != nil {
+			err = fmt.Errorf("the first line of %s %w", c.Backup.PassphraseFile, err)
+		}
+	}
 	if err != nil {
 		return "", c.wrong("backup.passphraseFile", "cannot be used: %w", err)
 	}
 	return passphrase, nil
+}
+
+// PassphraseProblem returns what keeps scheduled backups from being encrypted as the settings want it: until it is mended none
+// are made. Error: *SettingError.
+func (c Config) PassphraseProblem() error {
+	_, err := c.backupPassphrase()
+	return err
 }
 
 // note writes an audit record into every account: what is done to the appliance concerns each of them. It has been done
@@ -197,6 +209,9 @@ func noteAll(tx *kv.Tx, by audit.Actor, action, target string, detail map[string
 
 // startKeeper begins to make scheduled backups, as long as there are to be any.
 func (a *App) startKeeper() {
+	if err := a.cfg.PassphraseProblem(); err != nil && a.scheduled() {
+		a.log.Error("no scheduled backup can be made", slog.Any("error", err))
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a.endKeeper = cancel
 	a.keeping.Go(func() { a.keeper.Run(ctx) })
@@ -212,6 +227,9 @@ func (a *App) backupStatus() *httpapi.BackupStatus {
 	}
 	s := a.keeper.Status()
 	out := &httpapi.BackupStatus{File: s.Newest.Name, Bytes: s.Newest.Bytes, Overdue: s.Overdue, Problem: s.Problem()}
+	if err := a.cfg.PassphraseProblem(); err != nil && out.Problem == "" {
+		out.Problem = err.Error()
+	}
 	if s.Newest.Name != "" {
 		out.LastAt = new(audit.Timestamp(s.Newest.MadeAt))
 	}

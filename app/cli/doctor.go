@@ -104,9 +104,12 @@ func (e *env) settings(s *doctor.Subject) app.Config {
 		s.More = mqttPorts(cfg.MQTT.Listen, cfg.MQTT.InsecureListen())
 		s.Hosts = cfg.Hosts()
 		for _, file := range cfg.Missing() {
-			if file.Setting != "tls" { // the check of the certificate tells of those
+			if file.Setting != "tls" && file.Setting != "backup.passphraseFile" { // their own checks tell of those
 				s.Missing = append(s.Missing, file.Err)
 			}
+		}
+		if err := cfg.PassphraseProblem(); err != nil {
+			s.Missing = append(s.Missing, err)
 		}
 	}
 	s.Name, s.MDNS, s.StoreVersion = cfg.Name, cfg.MDNS, app.StoreVersion()
