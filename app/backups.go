@@ -109,6 +109,12 @@ func (a *App) makeBackupDir() error {
 	return errors.Join(backup.Folder(dir).Make(), handOver(a.cfg.DataDir, dir))
 }
 
+// upgradeBackups makes the folder for the backups that upgrades take.
+func (a *App) upgradeBackups() (backup.Folder, error) {
+	dir := a.cfg.localBackups()
+	return backup.Folder(dir), errors.Join(backup.Folder(dir).Make(), handOver(a.cfg.DataDir, dir))
+}
+
 // backupConfig says what goes into a backup now, with the passphrase that is configured. It makes the folder for backups.
 func (a *App) backupConfig() (backup.Config, error) {
 	cfg := backup.Config{

@@ -440,5 +440,8 @@ func (c Config) BackupDir() string {
 	if c.Backup.Dir != "" {
 		return c.Backup.Dir
 	}
-	return filepath.Join(c.DataDir, "backups")
+	return c.localBackups()
 }
+
+// localBackups is the folder for backups that stay in the data directory.
+func (c Config) localBackups() string { return filepath.Join(c.DataDir, "backups") }

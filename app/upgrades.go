@@ -15,6 +15,7 @@ func UpgradeConfig(cfg Config) upgrade.Config {
 	return upgrade.Config{
 		DataDir: cfg.DataDir, Migrations: migrations, Key: upgrade.PublicKey(),
 		HandOver: func(path string) error { return handOver(cfg.DataDir, path) }, Clock: cfg.Clock, Holds: holds,
+		BackupDirs: []string{cfg.localBackups(), cfg.BackupDir()}, // a service of an older version puts it into the second
 	}
 }
 

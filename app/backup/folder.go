@@ -24,6 +24,7 @@ type Origin string
 const (
 	Scheduled Origin = "scheduled"
 	Manual    Origin = "manual"
+	Upgrade   Origin = "upgrade" // made before an upgrade, to go back to
 	Uploaded  Origin = "uploaded"
 )
 
@@ -69,23 +70,36 @@ func (f Folder) UpgradeName(at time.Time) string {
 	return free
 }
 
-// TrimUpgrades removes the oldest backups of upgrades and leaves the newest ones.
-func (f Folder) TrimUpgrades() error {
-	entries, err := os.ReadDir(string(f)) // sorted by name, which is by time
+// TrimUpgrades removes the oldest backups of upgrades and leaves the newest ones, and those of the names in keep whenever they
+// were made: a clock may have been ahead.
+func (f Folder) TrimUpgrades(keep ...string) error {
+	root, err := os.OpenRoot(string(f)) // root trims, and the folder is the service's
 	if err != nil {
 		return err
 	}
-	var names []string
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	var old []fs.FileInfo
+	rest := keepUpgrades - len(keep)
 	for _, entry := range entries {
-		if entry.Type().IsRegular() && isName(entry.Name()) && strings.HasPrefix(entry.Name(), upgradePrefix) {
-			names = append(names, entry.Name())
+		name := entry.Name()
+		if !entry.Type().IsRegular() || !isName(name) || originOf(name) != Upgrade || slices.Contains(keep, name) {
+			continue
+		}
+		if info, err := entry.Info(); err == nil { // otherwise it is gone
+			old = append(old, info)
 		}
 	}
-	for len(names) > keepUpgrades {
-		if err := remove(filepath.Join(string(f), names[0])); err != nil {
+	slices.SortFunc(old, func(a, b fs.FileInfo) int {
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(b.Name(), a.Name()))
+	})
+	for _, info := range old[min(max(rest, 0), len(old)):] {
+		if err := root.Remove(info.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		names = names[1:]
 	}
 	return nil
 }
@@ -155,6 +169,9 @@ func isName(name string) bool {
 }
 
 func originOf(name string) Origin {
+	if strings.HasPrefix(name, upgradePrefix) {
+		return Upgrade
+	}
 	stamp := strings.TrimSuffix(name, nameSuffix)
 	for prefix, origin := range map[string]Origin{namePrefix: Scheduled, manualPrefix: Manual} {
 		if text, found := strings.CutPrefix(stamp, prefix); found {
@@ -182,7 +199,7 @@ func (f Folder) Path(name string) (string, error) {
 func (f Folder) UploadPath(name string) (string, error) {
 	if !isName(name) || originOf(name) != Uploaded {
 		return "", &Error{Op: "name backup", Kind: ErrName,
-			Err: errors.New("it needs letters, digits, points, hyphens and underlines, " + nameSuffix + " at the end, at most 128 characters, and no name that scheduled or manual backups have")}
+			Err: errors.New("it needs letters, digits, points, hyphens and underlines, " + nameSuffix + " at the end, at most 128 characters, and no name that scheduled backups, manual ones or those of upgrades have")}
 	}
 	return filepath.Join(string(f), name), nil
 }

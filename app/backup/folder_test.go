@@ -78,13 +78,29 @@ func TestUpgradeBackups(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "manual-20261119T081530Z.backup"), "")
 	for i := range 5 {
 		name := folder.UpgradeName(at.Add(time.Duration(i/2) * time.Hour)) // two of one second, too
-		if originOf(name) != Uploaded || !isName(name) {
-			t.Errorf("%s is removed by the policy of scheduled backups, or no name", name)
+		if originOf(name) != Upgrade || !isName(name) {
+			t.Errorf("%s has the origin %s, or is no name", name, originOf(name))
 		}
-		writeFile(t, filepath.Join(dir, name), "")
-		if err := folder.TrimUpgrades(); err != nil {
+		if _, err := folder.UploadPath(name); !errors.Is(err, ErrName) {
+			t.Errorf("uploading %s: %v", name, err)
+		}
+		path := filepath.Join(dir, name)
+		writeFile(t, path, "")
+		made := at.Add(time.Duration(i) * time.Minute)
+		if i == 0 { // the clock was ahead
+			made = at.AddDate(1, 0, 0)
+		}
+		if err := os.Chtimes(path, made, made); err != nil {
 			t.Fatal(err)
 		}
 	}
-	expectOnly(t, dir, "before-upgrade-20261120T091530Z-2.backup", "before-upgrade-20261120T091530Z.backup", "before-upgrade-20261120T101530Z.backup", "manual-20261119T081530Z.backup")
+	now := "before-upgrade-20261120T081530Z-2.backup" // once it was right again
+	if err := folder.TrimUpgrades(now); err != nil {
+		t.Fatal(err)
+	}
+	expectOnly(t, dir, now, "before-upgrade-20261120T081530Z.backup", "before-upgrade-20261120T101530Z.backup", "manual-20261119T081530Z.backup")
+	if err := folder.TrimUpgrades(); err != nil {
+		t.Fatal(err)
+	}
+	expectOnly(t, dir, now, "before-upgrade-20261120T081530Z.backup", "before-upgrade-20261120T101530Z.backup", "manual-20261119T081530Z.backup")
 }

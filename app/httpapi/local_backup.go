@@ -18,6 +18,7 @@ import (
 type Backups struct {
 	Folder    backup.Folder                                                         // that backups are kept in
 	Prepare   func() error                                                          // makes the folder, where it is the service's own
+	Upgrades  func() (backup.Folder, error)                                         // makes that in the data directory, for upgrades
 	Scheduled func() bool                                                           // the service makes backups by itself
 	Scratch   string                                                                // directory for files that have not become anything yet
 	Keeper    *backup.Keeper                                                        // of scheduled ones
@@ -122,8 +123,8 @@ func localKeepBackup(c *call) (reply, error) {
 	}}, nil
 }
 
-// localUpgradeBackup makes the backup that an upgrade goes back to in the folder. It is not encrypted, since nobody is there to
-// open it, and stays on this machine. Only the newest three are kept.
+// localUpgradeBackup makes the backup that an upgrade goes back to. It is not encrypted, since nobody is there to open it, and
+// stays in the data directory, with the store itself, wherever other backups are put.
 func localUpgradeBackup(c *call) (reply, error) {
 	by := c.p.Actor()
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
@@ -133,10 +134,11 @@ func localUpgradeBackup(c *call) (reply, error) {
 			return nil, backupError(err)
 		}
 		cfg.Passphrase, cfg.Progress = "", out.Progress
-		r, err := c.api.putBackup(ctx, by, cfg, b.Folder.UpgradeName(b.Clock()))
-		if err == nil {
-			err = backupError(b.Folder.TrimUpgrades())
+		folder, err := b.Upgrades()
+		if err != nil {
+			return nil, backupError(err)
 		}
+		r, err := c.api.putBackup(ctx, by, cfg, folder, folder.UpgradeName(b.Clock()))
 		return keptBackup(r), err
 	}}, nil
 }
@@ -152,16 +154,16 @@ func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string,
 		cfg.Passphrase = passphrase
 	}
 	cfg.Progress = progress
-	return a.putBackup(ctx, by, cfg, b.Folder.NewName(b.Clock()))
+	return a.putBackup(ctx, by, cfg, b.Folder, b.Folder.NewName(b.Clock()))
 }
 
-// putBackup makes a backup of a name in the folder.
-func (a *API) putBackup(ctx context.Context, by audit.Actor, cfg backup.Config, name string) (r backup.Result, err error) {
+// putBackup makes a backup of a name in a folder.
+func (a *API) putBackup(ctx context.Context, by audit.Actor, cfg backup.Config, folder backup.Folder, name string) (r backup.Result, err error) {
 	b := a.cfg.Backups
-	if err := b.Folder.Ready(); err != nil {
+	if err := folder.Ready(); err != nil {
 		return r, backupError(err)
 	}
-	if r, err = backup.Create(ctx, cfg, filepath.Join(string(b.Folder), name)); err != nil {
+	if r, err = backup.Create(ctx, cfg, filepath.Join(string(folder), name)); err != nil {
 		return r, backupError(err)
 	}
 	if err := b.HandOver(r.File); err != nil {

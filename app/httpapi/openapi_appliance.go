@@ -132,7 +132,7 @@ const applianceModels = `{
 "Backup": {"description": "A backup in the folder.", "type": "object", "required": ["name", "madeAt", "bytes", "origin", "encrypted", "app", "problem", "unusableSettings"], "additionalProperties": false, "properties": {
 	"name": {"type": "string"}, "madeAt": {"$ref": "#/components/schemas/Moment"},
 	"bytes": {"description": "Size of the file.", "type": "integer", "minimum": 0},
-	"origin": {"description": "Made by the schedule, asked for by somebody, or brought from elsewhere. Only scheduled ones are removed by the service itself.", "type": "string", "enum": ["scheduled", "manual", "uploaded"]},
+	"origin": {"description": "Made by the schedule, asked for by somebody, made before an upgrade, or brought from elsewhere. Scheduled ones are removed by the service itself, and all but the newest three of upgrades by the next one.", "type": "string", "enum": ["scheduled", "manual", "upgrade", "uploaded"]},
 	"encrypted": {"type": "boolean"}, "app": {"description": "Version of the program that made it.", "type": "string"},
 	"problem": {"description": "Why it cannot be read; empty when it can.", "type": "string"},
 	"unusableSettings": {"description": "When it was made, app.yaml could not be used: a restore brings the store, and puts that text beside.", "type": "boolean"}}},

@@ -161,6 +161,7 @@ func (p plant) config() Config {
 		Holds: func(counts map[string]int) map[string]int {
 			return map[string]int{Accounts: counts["account"], Revisions: counts["revision"], "users": counts["authUser"]}
 		},
+		BackupDirs: []string{filepath.Join(p.dir, "backups")},
 		Migrations: make([]kv.Migration, 9), Confirm: func(string) error { return nil }, Say: func(string) {},
 		Backup: func(context.Context) (string, error) {
 			out, err := exec.Command(p.binary, "backup", "--json", "--data-dir", p.dir).Output()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,12 +31,13 @@ type Config struct {
 	Migrations []kv.Migration // of the calling program
 	Key        string         // public key of signatures; "" = none: see PublicKey
 
-	Backup    func(ctx context.Context) (path string, err error) // makes a verified backup of the data directory, as its owner
-	HandOver  func(path string) error                            // gives a file in the data directory to the service's user
-	Confirm   func(question string) error                        // asks; an error ends it before anything has changed
-	Say       func(text string)                                  // tells people how far it is
-	ReadyTime time.Duration                                      // how long the new program may take to get ready, after it has migrated; 0 = 2 minutes
-	Clock     func() time.Time                                   // nil = time.Now
+	Backup     func(ctx context.Context) (path string, err error) // makes a verified backup of the data directory, as its owner
+	BackupDirs []string                                           // where Backup may put it
+	HandOver   func(path string) error                            // gives a file in the data directory to the service's user
+	Confirm    func(question string) error                        // asks; an error ends it before anything has changed
+	Say        func(text string)                                  // tells people how far it is
+	ReadyTime  time.Duration                                      // how long the new program may take to get ready, after it has migrated; 0 = 2 minutes
+	Clock      func() time.Time                                   // nil = time.Now
 
 	// Holds says what a store holds that lasts, by people's names, of the numbers of its keys by bucket. nil = nobody knows.
 	Holds func(counts map[string]int) map[string]int
@@ -127,6 +129,9 @@ func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Res
 	if r.Backup, err = cfg.Backup(ctx); err != nil {
 		return r, fmt.Errorf("the upgrade was not begun, because no backup could be taken: %w", err)
 	}
+	if !slices.Contains(cfg.BackupDirs, filepath.Dir(r.Backup)) {
+		return r, fmt.Errorf("the service says that its backup is %s, which is in no folder for backups; nothing was changed", r.Backup)
+	}
 	cfg.step("backup taken")
 	began := time.Now()
 	m, err := cfg.checkCopy(ctx, r.Backup, s.program)
@@ -135,7 +140,14 @@ func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Res
 	}
 	cfg.ReadyTime += 5 * time.Since(began) // it has to do the same again
 	cfg.step("copy checked")
-	return r, cfg.change(ctx, s.program, r, was, is, cfg.newJournal(m, was, is))
+	if err := cfg.change(ctx, s.program, r, was, is, cfg.newJournal(m, was, is)); err != nil {
+		return r, err
+	}
+	// Not before: until here the record of the previous program names an earlier one.
+	if err := backup.Folder(filepath.Dir(r.Backup)).TrimUpgrades(filepath.Base(r.Backup)); err != nil {
+		cfg.Say("Older backups of upgrades could not be removed: " + err.Error())
+	}
+	return r, nil
 }
 
 // newJournal begins the journal of an upgrade.

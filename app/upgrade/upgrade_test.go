@@ -3,11 +3,14 @@ package upgrade
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"opsmon/app/backup"
 )
 
 // base is the version of the store of the program as it is; a newer one for tests has two migrations more.
@@ -232,4 +235,53 @@ func TestKilledRollback(t *testing.T) {
 		t.Errorf("it has only %d steps", steps)
 	}
 	t.Logf("killed at %d steps", steps)
+}
+
+// TestBackupOfPreviousStays: upgrades that end before anything has changed leave the backup that a rollback goes back to.
+func TestBackupOfPreviousStays(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	folder := backup.Folder(filepath.Join(p.dir, "backups"))
+	if err := folder.Make(); err != nil {
+		t.Fatal(err)
+	}
+	cfg := p.config()
+	cfg.Backup = func(context.Context) (string, error) {
+		path := filepath.Join(string(folder), folder.UpgradeName(time.Now()))
+		out, err := p.try("backup", path)
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+		return path, err
+	}
+	r, err := Upgrade(t.Context(), cfg, program(t, "1.1.0", "none"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		ctx, cancel := context.WithCancel(t.Context())
+		cfg.step = func(name string) {
+			if name == "backup taken" {
+				cancel()
+			}
+		}
+		if _, err := Upgrade(ctx, cfg, program(t, "1.2.0", "none"), true); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	if !exists(r.Backup) {
+		t.Error("the backup that the record names is gone")
+	}
+	cfg.step, cfg.BackupDirs = nil, []string{t.TempDir()}
+	if _, err := Upgrade(t.Context(), cfg, program(t, "1.2.0", "none"), true); err == nil || !strings.Contains(err.Error(), "in no folder for backups") {
+		t.Errorf("a backup elsewhere: %v", err)
+	}
+	cfg = p.config()
+	cfg.Backup = func(context.Context) (string, error) { return r.Backup, nil }
+	if _, err := Upgrade(t.Context(), cfg, program(t, "1.2.0", "none"), true); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := folder.All(); err != nil || len(left) != 3 || !exists(r.Backup) {
+		t.Errorf("after one that succeeded: %d backups, %v", len(left), err)
+	}
 }

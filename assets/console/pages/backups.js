@@ -7,7 +7,7 @@ import { confirm, openDialog, sentence, toast } from "../../shared/dialog.js";
 import { ago, bytes, count, number, time } from "../../shared/format.js";
 import { table } from "../../shared/rows.js";
 
-const origins = { scheduled: "scheduled", manual: "made by hand", uploaded: "from elsewhere" };
+const origins = { scheduled: "scheduled", manual: "made by hand", upgrade: "before an upgrade", uploaded: "from elsewhere" };
 
 /** How often the list is asked for while something goes on, and while nothing does, in milliseconds. */
 const soon = 1500, later = 20000;
