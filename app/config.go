@@ -22,6 +22,7 @@ import (
 
 	"opsmon/app/certs"
 	"opsmon/app/mqtt"
+	"opsmon/app/namedfile"
 	"opsmon/app/signal"
 	"opsmon/app/web"
 )
@@ -147,7 +148,7 @@ func DefaultConfig() Config {
 // ReadConfig reads app.yaml in the data directory, if it is there, and the environment over it. An unknown key in
 // the file, or a value of the wrong kind, is a *SettingError that names the file and the line.
 func ReadConfig(dataDir string, getenv func(string) string) (Config, error) {
-	b, err := os.ReadFile(filepath.Join(dataDir, ConfigFile))
+	b, err := namedfile.Read(filepath.Join(dataDir, ConfigFile)) // a FIFO there would hold root up
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		cfg := DefaultConfig()
 		cfg.DataDir = dataDir

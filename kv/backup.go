@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -156,7 +155,7 @@ func checkFile(path string) (c Contents, err error) {
 	// Its structure is sound: bbolt can be trusted with it.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer guard("check", &err)
-	bolt, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: defaultLockTimeout})
+	bolt, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: defaultLockTimeout, OpenFile: openRegular})
 	if err != nil {
 		return c, err
 	}
@@ -170,7 +169,7 @@ func checkFile(path string) (c Contents, err error) {
 
 // checkPages reads every page of a store file without bbolt.
 func checkPages(path string) error {
-	f, err := os.Open(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return err
 	}

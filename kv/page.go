@@ -245,7 +245,7 @@ func readFree(f io.ReaderAt, m meta) (page, []uint64, error) {
 // commit when the newest meta page is broken, and panics on a file that was cut. It holds no lock, so that a process
 // which writes meanwhile can make a whole file look broken for a moment: it looks again before it says so.
 func probe(path string) error {
-	f, err := os.Open(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return err
 	}
@@ -267,9 +267,6 @@ func probeFile(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		return &Error{Op: "open", Err: errors.New("it is not a file")}
 	}
 	if info.Size() == 0 {
 		return damaged(errors.New("the file is empty"))

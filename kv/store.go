@@ -153,7 +153,7 @@ func (s *Store) openBolt(cfg Config) (err error) {
 		NoStatistics:    true,
 		OpenFile: func(path string, flag int, mode os.FileMode) (*os.File, error) {
 			// Without O_CREATE: a store that has just vanished must not come back empty.
-			f, err := os.OpenFile(path, flag&^os.O_CREATE, mode)
+			f, err := openRegular(path, flag&^os.O_CREATE, mode)
 			s.file = f
 			return f, err
 		},

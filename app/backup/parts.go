@@ -381,7 +381,7 @@ func references(dir string) (refs map[string][]part, err error) {
 
 // sharedParts gives the parts of a file that lie beside it; none of a file that is no backup, or is gone.
 func sharedParts(path string) (parts []part, err error) {
-	f, err := os.Open(path)
+	f, err := kv.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -217,7 +217,7 @@ func (l *loader) next() ([]byte, error) {
 func (o *opened) load(p part, at int64, bufs *buffers) ([]byte, error) {
 	from := o.from
 	if p.Beside {
-		f, err := os.Open(partPath(o.dir, p.SHA256))
+		f, err := kv.OpenRegular(partPath(o.dir, p.SHA256))
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				err = errors.New("the file is missing: a backup of a folder needs the files beside it")
@@ -364,7 +364,7 @@ func checked(e Entry) (sink, error) {
 
 // openFile opens a backup file.
 func openFile(path, passphrase string) (o *opened, f *os.File, err error) {
-	if f, err = os.Open(path); err != nil {
+	if f, err = kv.OpenRegular(path); err != nil {
 		return nil, nil, err
 	}
 	info, err := f.Stat()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // Max is how large such a file may be, in bytes: those that there are are far smaller.
@@ -17,13 +18,16 @@ const Max = 1 << 20
 func Read(path string) ([]byte, error) {
 	refuse := func(why string) error { return &fs.PathError{Op: "read", Path: path, Err: errors.New(why)} }
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, refuse("it is no file")
+		return nil, refuse("it is no file") // opening a device may do something
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO may have come since
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, refuse("it is no file")
+	}
 	data, err := io.ReadAll(io.LimitReader(f, Max+1))
 	if err == nil && len(data) > Max {
 		err = refuse("it has more than 1 MiB")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"opsmon/kv"
 )
 
 // pin gives a path that leads to a directory, which this process has just made, whatever becomes of its name. Root needs it:
@@ -30,5 +32,19 @@ func pin(path string) (pinned string, release func(), err error) {
 	return pinned, release, nil
 }
 
-// openIn opens a file in a directory. A link that leads out of it is not followed.
-func openIn(dir, name string) (*os.File, error) { return os.OpenInRoot(dir, name) }
+// openIn opens a regular file in a directory. A link that leads out of it is not followed.
+func openIn(dir, name string) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := kv.MustBeRegular(f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
