@@ -102,7 +102,7 @@ var floorOperations = map[string]operation{
 	},
 	"POST /signal": {
 		id: "sendSignals", tag: "Signal", summary: "Send signals of machines",
-		about:  "For devices, members and admins. What is accepted is durable when this is answered. A signal that cannot be taken does no harm to the others: what is no object, an unknown station, a wrong value, a time before what is kept. One that is more than two minutes in the future is taken at its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived. 429: more signals come from this credential than it may send; send the same again after `Retry-After`.",
+		about:  "For devices, members and admins. What is accepted is durable when this is answered. A signal that cannot be taken does no harm to the others: what is no object, an unknown station, a wrong value, a time before what is kept, a millisecond of which the station has 20,000 signals already. One that is more than two minutes in the future is taken at its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived. 429: more signals come from this credential than it may send; send the same again after `Retry-After`.",
 		answer: "What became of each signal.", body: schema.SignalBatch, form: formList, gives: "SignalOutcome", also: []int{409},
 		sample: `{"index":0,"accepted":true,"issue":""}`,
 	},

@@ -74,6 +74,7 @@ type Log struct {
 	packing sync.Mutex // held by who moves and removes parts
 	senders senders
 	ids     memory
+	crowds  crowds
 
 	packEvery, mergeEvery time.Duration
 	full                  chan struct{} // told when the tail is long

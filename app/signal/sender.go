@@ -94,11 +94,12 @@ const (
 	CauseStation   Cause = "station"   // no station, or one that the account does not have
 	CauseForeign   Cause = "foreign"   // a station or a topic that the sender was not given
 	CauseOld       Cause = "old"       // before what is kept
+	CauseCrowded   Cause = "crowded"   // the station has very many of that millisecond
 )
 
 // Causes lists them all.
 func Causes() []Cause {
-	return []Cause{CauseMalformed, CauseValue, CauseStation, CauseForeign, CauseOld}
+	return []Cause{CauseMalformed, CauseValue, CauseStation, CauseForeign, CauseOld, CauseCrowded}
 }
 
 type senders struct {

@@ -76,6 +76,7 @@ func (l *Log) TakeAll(parcels []Parcel) ([][]Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.crowds.add(t.list, duplicate, t.now)
 	for i, twice := range duplicate {
 		if twice {
 			t.told[i].outcome.Issue = "the id came before; the signal counts once"
@@ -181,6 +182,9 @@ func (l *Log) read(from *Sender, v any, style Style, now int64, s *Signal) (ahea
 		}
 	case s.At < oldest:
 		return 0, refuse(CauseOld, "at is older than the %d days that signals are kept", int(l.cfg.Retention.Hours()/24))
+	}
+	if l.crowds.isFull(moment{s.Account, s.Station, s.At}) {
+		return 0, refuse(CauseCrowded, "at is a millisecond of which the station has %d signals already; no more of it are taken", momentMost)
 	}
 	return ahead, refusal{}
 }
