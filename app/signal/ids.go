@@ -251,6 +251,17 @@ func (l *Log) keepIDs(ctx context.Context) {
 			return
 		case <-l.ids.packed:
 		}
-		err = l.mergeIDs(ctx)
+		err = l.mergeAgain(ctx, err)
 	}
+}
+
+// mergeAgain merges runs. After a failure it first removes what was written then, which is of no run: on a full disk each try
+// would take more of it.
+func (l *Log) mergeAgain(ctx context.Context, failed error) error {
+	if failed != nil {
+		if err := l.sweepOrphans(ctx); err != nil {
+			return err
+		}
+	}
+	return l.mergeIDs(ctx)
 }

@@ -1,7 +1,9 @@
 package signal
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -270,5 +272,51 @@ func BenchmarkIDs(b *testing.B) {
 			}
 			b.ReportMetric(1000*float64(b.N)/b.Elapsed().Seconds(), "signals/s")
 		})
+	}
+}
+
+// TestAFailedMergeLeavesNothing: what a merge had written when it failed is removed before the next one.
+func TestAFailedMergeLeavesNothing(t *testing.T) {
+	r := newRig(t)
+	count := func() (n int) {
+		r.must(r.store.View(func(tx *kv.Tx) error {
+			for _, err := range blocks.Scan(tx, kv.Range{}) {
+				if err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		}))
+		return n
+	}
+	ended, end := context.WithCancel(t.Context())
+	for i := range 2 * mergeFrom {
+		list := make([]Signal, 5_000)
+		for k := range list {
+			list[k] = Signal{Account: "northgate", Source: "device:northgate/gw", Station: "F0", ID: fmt.Sprint(i, "-", k), At: r.now.Load(), Arrived: r.now.Load(), Values: Values{Mask: 1 << Productive}}
+		}
+		r.append(list...)
+		r.must(r.Pack())
+	}
+	before := count()
+	// The run that a failed merge leaves half written.
+	r.must(r.store.Update(func(tx *kv.Tx) error {
+		number, err := blocks.Next(tx)
+		if err != nil {
+			return err
+		}
+		for i := range uint64(50) {
+			if err := blocks.Put(tx, blockOf(number, i), make([]byte, 100)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	end()
+	failed := r.mergeIDs(ended)
+	r.must(r.mergeAgain(t.Context(), cmp.Or(failed, errors.New("no room"))))
+	if n := count(); n > before {
+		t.Errorf("there are %d blocks, and there were %d", n, before)
 	}
 }

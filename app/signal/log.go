@@ -177,6 +177,8 @@ func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("look up ids of signals: %w", err)
 	}
+	stored := false
+	defer func() { l.settleClaim(claimed, stored) }() // also of a panic: others wait for it
 	kept := list
 	if slices.Contains(duplicate, true) {
 		kept = without(list, duplicate)
@@ -194,8 +196,7 @@ func (l *Log) keep(list []Signal) (duplicate []bool, err error) {
 			return tail.Put(tx, batch, packed)
 		})
 	}
-	l.settleClaim(claimed, err == nil)
-	if err != nil {
+	if stored = err == nil; !stored {
 		return nil, fmt.Errorf("store signals: %w", err)
 	}
 	if len(kept) > 0 {
