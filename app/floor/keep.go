@@ -63,6 +63,7 @@ const (
 	takenMost  = 50_000    // inputs of a line; less where there are many lines
 	takenLeast = 5_000     // that is what a line takes in within an hour or more in any plant
 	takenAll   = 5_000_000 // inputs of all lines together, about
+	comeLeast  = 1_000     // segments and issues of a line, which no ordinary hour makes
 )
 
 // keepEarly keeps lines that have taken in very much, and where outputs take too much memory those that have more than their
@@ -73,8 +74,8 @@ func (o *owner) keepEarly() {
 	}
 	taken := max(takenLeast, min(takenMost, takenAll/len(o.lines)))
 	share := math.MaxInt
-	if most := outputsMost / o.f.share() / 2; o.outputs > most {
-		share = most / len(o.lines)
+	if most := outputsMost / o.f.share() / 8; o.outputs > most {
+		share = max(comeLeast, most/len(o.lines))
 	}
 	var lines []*line
 	until := int64(0)
