@@ -129,7 +129,7 @@ func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Res
 	if r.Backup, err = cfg.Backup(ctx); err != nil {
 		return r, fmt.Errorf("the upgrade was not begun, because no backup could be taken: %w", err)
 	}
-	if !slices.Contains(cfg.BackupDirs, filepath.Dir(r.Backup)) {
+	if !cfg.holdsBackups(filepath.Dir(r.Backup)) {
 		return r, fmt.Errorf("the service says that its backup is %s, which is in no folder for backups; nothing was changed", r.Backup)
 	}
 	cfg.step("backup taken")
@@ -148,6 +148,15 @@ func Upgrade(ctx context.Context, cfg Config, file string, unsigned bool) (r Res
 		cfg.Say("Older backups of upgrades could not be removed: " + err.Error())
 	}
 	return r, nil
+}
+
+// holdsBackups reports whether a directory is one for backups, by whichever path the service knows it.
+func (cfg *Config) holdsBackups(dir string) bool {
+	is, err := os.Stat(dir)
+	return err == nil && slices.ContainsFunc(cfg.BackupDirs, func(path string) bool {
+		may, err := os.Stat(path)
+		return err == nil && os.SameFile(is, may)
+	})
 }
 
 // newJournal begins the journal of an upgrade.

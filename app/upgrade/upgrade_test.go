@@ -277,6 +277,11 @@ func TestBackupOfPreviousStays(t *testing.T) {
 		t.Errorf("a backup elsewhere: %v", err)
 	}
 	cfg = p.config()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(p.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	cfg.BackupDirs = []string{filepath.Join(link, "backups")} // another path of the same
 	cfg.Backup = func(context.Context) (string, error) { return r.Backup, nil }
 	if _, err := Upgrade(t.Context(), cfg, program(t, "1.2.0", "none"), true); err != nil {
 		t.Fatal(err)
