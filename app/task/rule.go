@@ -19,12 +19,17 @@ import (
 // maxChanges is how many changes of Instances a transaction has before it leaves the other stations to the next one.
 const maxChanges = 2000
 
-// Due implements floor.Rule: stations whose moment has come, and with another manifest all of them.
+// setBack is by how much the clock has to go back for what it showed before to be taken as wrong.
+const setBack = time.Minute
+
+// Due implements floor.Rule: stations whose moment has come, and all of them with another manifest and when the clock was set
+// back.
 func (s *Service) Due(plan *station.Plan, now int64) (stationCodes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.memory(plan.Account)
-	if m.revision != plan.Revision {
+	back := now < m.seen-setBack.Milliseconds()
+	if m.seen = now; back || m.revision != plan.Revision {
 		m.revision, m.soonest, m.next = plan.Revision, 0, map[string]int64{}
 		for _, st := range plan.Stations {
 			m.next[st.Code] = 0
@@ -129,6 +134,9 @@ func (t *turn) pass(st *station.Station) error {
 	if on, _ := st.Flag(flag); on {
 		asks = all
 	}
+	if t.w.Now < t.rec.Through-setBack.Milliseconds() { // the clock was ahead: it goes on from the time that is
+		t.rec.Through = t.w.Now
+	}
 	if t.w.Now > t.rec.Through {
 		if err := t.miss(asks); err != nil {
 			return err
@@ -158,11 +166,10 @@ func (t *turn) miss(asks []ask) error {
 	}
 	list, more := passed(periods)
 	for _, d := range list {
-		i := t.find(&d.ask.text, d.deadline)
-		if i == nil {
-			_, err = t.add(d.ask.text, d.opens, record{State: Missed, Deadline: d.deadline})
-		} else {
+		if i := t.find(&d.ask.text, d.deadline); i != nil {
 			err = t.end(i)
+		} else if i, err = t.made(&d.ask.text, window{d.opens, d.deadline}); i == nil && err == nil {
+			_, err = t.add(d.ask.text, d.opens, record{State: Missed, Deadline: d.deadline})
 		}
 		if err != nil {
 			return err
@@ -248,7 +255,11 @@ func (t *turn) wanted(st *station.Station, asks []ask) func(*instance) bool {
 		if a == nil || a.text.Trigger != i.text.Trigger {
 			return false
 		}
-		return a.text.Trigger != OnCron || on && i.Deadline > t.w.Now && a.fires(i.Deadline)
+		if a.text.Trigger != OnCron {
+			return true
+		}
+		began := i.at() <= t.w.Now+setBack.Milliseconds() // else it was made while the clock was ahead
+		return on && began && i.Deadline > t.w.Now && a.fires(i.Deadline)
 	}
 }
 
@@ -304,7 +315,7 @@ func (t *turn) open(asks []ask) error {
 		}
 		t.next = min(t.next, win.deadline)
 		if t.find(&a.text, win.deadline) == nil {
-			if _, err := t.add(a.text, win.opens, record{State: Pending, Deadline: win.deadline}); err != nil {
+			if err := t.ask(a, win); err != nil {
 				return err
 			}
 		}
@@ -315,6 +326,51 @@ func (t *turn) open(asks []ask) error {
 		}
 	}
 	return nil
+}
+
+// ask makes the Instance of a window that is open. Where there is one, as the clock was ahead, it is pending again if it was
+// missed then.
+func (t *turn) ask(a *ask, win window) error {
+	i, err := t.made(&a.text, win)
+	switch {
+	case err != nil || i != nil && i.State != Missed:
+		return err
+	case i == nil:
+		_, err = t.add(a.text, win.opens, record{State: Pending, Deadline: win.deadline})
+		return err
+	}
+	i.State = Pending
+	if err := instances.Put(t.w.Tx, i.key, i.record); err != nil {
+		return err
+	}
+	return t.take(i)
+}
+
+// made returns the Instance of a window that is there already, though it is not among the current ones; nil for none.
+func (t *turn) made(text *Text, win window) (*instance, error) {
+	for item, err := range instances.Scan(t.w.Tx, during(t.w.Account, t.code, win.opens, win.opens+1)) {
+		if err != nil {
+			return nil, err
+		}
+		i, err := t.reader.instance(item.Key, item.Value)
+		if err != nil {
+			return nil, err
+		}
+		if i.Deadline == win.deadline && i.text.Trigger == OnCron && i.same(text) {
+			return i, nil
+		}
+	}
+	return nil, nil
+}
+
+// take puts a pending Instance among the current ones.
+func (t *turn) take(i *instance) error {
+	t.current = append(t.current, i)
+	if i.text.Trigger == OnCron {
+		t.cron[i.fire()] = i
+	}
+	t.change(i)
+	return currents.Put(t.w.Tx, i.key, nil)
 }
 
 // add makes an Instance.
@@ -331,16 +387,10 @@ func (t *turn) add(text Text, at int64, rec record) (*instance, error) {
 	if err := instances.Put(t.w.Tx, k, rec); err != nil {
 		return nil, err
 	}
-	if rec.State == Pending {
-		t.current = append(t.current, i)
-		if text.Trigger == OnCron {
-			t.cron[i.fire()] = i
-		}
-		if err := currents.Put(t.w.Tx, k, nil); err != nil {
-			return nil, err
-		}
-	}
 	t.rec.Count++
+	if rec.State == Pending {
+		return i, t.take(i)
+	}
 	t.change(i)
 	return i, nil
 }

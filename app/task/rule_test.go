@@ -576,6 +576,34 @@ func TestTheClockIsSetBack(t *testing.T) {
 	p.want("PRESS", "ROUND/WALK missed 02T09:30 02T10:00", "ROUND/WALK missed 02T11:30 02T12:00")
 }
 
+// After a clock that was ahead for a while, by days or a year, is set right, Tasks go on to fall due: each once, also what was
+// missed already by the time that the clock showed. A completed one stays so.
+func TestTheClockWasAhead(t *testing.T) {
+	for _, ahead := range []time.Duration{30 * time.Hour, 365 * 24 * time.Hour} {
+		for _, restart := range []bool{false, true} {
+			p := newPlant(t, floortest.Manifest)
+			p.Pass(10*time.Minute, 10*time.Minute) // 8:10
+			p.Pause(ahead)
+			p.Pass(3*time.Hour, 10*time.Minute)
+			if restart {
+				p.off(-ahead - 3*time.Hour) // 8:10
+				p.open()
+			} else {
+				p.Pause(-ahead - 3*time.Hour)
+			}
+			p.Pass(90*time.Minute, 10*time.Minute)
+			v := p.pending("PRESS", "WALK")
+			_, err := p.complete(v.ID, Completion{Note: "x"})
+			p.must(err)
+			p.Pass(4*time.Hour+20*time.Minute, 10*time.Minute) // 14:00
+			want := []string{"ROUND/WALK completed 02T09:30 02T10:00", "ROUND/WALK missed 02T11:30 02T12:00", "ROUND/WALK missed 02T13:30 02T14:00"}
+			if got := p.all("PRESS"); len(got) < 3 || !slices.Equal(got[:3], want) {
+				t.Errorf("%v ahead, restart %v: %q, want %q and what is in the future", ahead, restart, got, want)
+			}
+		}
+	}
+}
+
 // Between a fire and the second in which it is gone through a completion is judged by its own time.
 func TestACompletionAtTheFire(t *testing.T) {
 	p := newPlant(t, floortest.Manifest)

@@ -39,6 +39,7 @@ type memory struct {
 	revision int64            // of the manifest that all stations are gone through with; 0: none yet
 	next     map[string]int64 // by station, when it has something to do next, ms
 	soonest  int64            // of these
+	seen     int64            // the time when Due was last asked, ms
 }
 
 // New makes the room's Service. The caller gives it to the Floor as a rule, and calls Sweep.
