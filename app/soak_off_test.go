@@ -3,9 +3,10 @@
 package app
 
 const (
-	powerCuts    = 5 // at each sync
-	growthMonths = 4
-	growthKeys   = false
-	shiftMinutes = 60
-	shiftKills   = 4
+	powerCuts     = 5 // at each sync
+	growthMonths  = 4
+	growthKeys    = false
+	shiftMinutes  = 60
+	shiftKills    = 4
+	retentionDays = 100
 )

@@ -348,7 +348,7 @@ func (o *owner) replan() error {
 			err = o.reconfigure(l, o.seen, now)
 		}
 		if skus && err == nil {
-			err = o.relook(l, o.seen)
+			err = o.relook(l, o.seen, now)
 		}
 		if err != nil {
 			return err
