@@ -25,8 +25,9 @@
 // come back: otherwise the first of them would commit alone, and all others wait for that.
 //
 // A failed sync (see undo) is never asked again, because the system may have dropped what it could not write. A commit whose
-// last sync fails is taken back by writing the older meta page again, and no write is taken before the disk confirms that. The
-// first write after Open has the disk confirm the newest change that was found.
+// last sync fails is taken back by writing the older meta page again, and no write is taken before the disk confirms that. A
+// process that ends before leaves that to the next one: the first write after Open writes both meta pages as they were found, and
+// writes are refused until the disk confirms them. So a change that was answered as unknown stays or not, as the system still has it.
 // PostgreSQL and etcd end the process instead and recover from a log; here the older state is whole on the disk, and
 // reads go on meanwhile.
 //

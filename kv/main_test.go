@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		createAndDie()
 	case "recorded":
 		recordedWrites()
+	case "rewriter":
+		rewrite()
 	case "writer":
 		writeUntilKilled()
 	case "unconfirmed":

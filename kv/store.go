@@ -167,7 +167,7 @@ func (s *Store) openBolt(cfg Config) (err error) {
 	}
 	s.confirmed.Store(int64(bolt.ID()))
 	if !cfg.ReadOnly {
-		s.unsettled, err = s.found(bolt.ID())
+		s.unsettled, err = s.found()
 	}
 	return errors.Join(err, bolt.Rollback())
 }

@@ -17,24 +17,24 @@ import (
 // older state has been confirmed before. Until that sync succeeds, whether the change is kept is unknown and no other
 // write is taken; each write tries again first.
 //
-// A process that ends in between leaves the new meta page to the next one, which reads it from the system's cache and cannot
-// know whether the disk has it. Its pages have been confirmed; but to write over those of the older state, which may be the
-// only one on the disk, would lose the store with the power. So the first write after Open writes the meta page that was
-// found once more, and syncs it.
+// A process that ends in between leaves its meta pages to the next one, which reads them from the system's cache and cannot know
+// whether the disk has the same: it may lack the newest, or still have one that was written over. The pages of the tree that is
+// found have been confirmed; but the only tree that the disk knows may be the other one, and to write over its pages would lose
+// the store with the power. So the first write after Open writes both meta pages once more, as they were found, and syncs them.
 
-// takeBack is a commit that the disk did not confirm and that is still to be undone; or the one that was found by Open, which is
-// still to be confirmed, and stays.
+// takeBack is a commit that the disk did not confirm and that is still to be undone; or the meta pages that Open found, which are
+// still to be confirmed, and stay.
 type takeBack struct {
 	at     int64  // where the meta page is, in bytes
-	meta   []byte // its header and content before the commit, or those of the commit that stays
-	absent bool   // the disk has confirmed the meta page of before
+	meta   []byte // its header and content before the commit; or both pages
+	absent bool   // the disk has confirmed what is in meta
 	stays  bool
 }
 
-// found returns the commit that Open found, which the disk may not have.
-func (s *Store) found(id int) (*takeBack, error) {
-	t, err := s.metaBefore(id) // the next one to write over that page is two commits later
-	t.stays = true
+// found returns the meta pages that Open found, which the disk may not have.
+func (s *Store) found() (*takeBack, error) {
+	t := &takeBack{meta: make([]byte, 2*s.bolt.Info().PageSize), stays: true}
+	_, err := s.file.ReadAt(t.meta, t.at)
 	return t, err
 }
 

@@ -26,6 +26,10 @@ func (h *History) check() error {
 	return err
 }
 
+// Kept says what the disk had of a file of the directory before the command, where that is not what programs saw: a sync failed,
+// and the system no longer knows.
+func (h *History) Kept(name string, content []byte) { h.root.names[name].kept = content }
+
 // start gives the disk as it was before the command.
 func (h *History) start(before func(what string, sync bool) bool) *replay {
 	return &replay{
