@@ -112,11 +112,15 @@ func (s *Store) reload() (err error) {
 
 // readFault reports whether the panic r is a fault in memory mapped from the file and within its length: the disk did not
 // give a page. Past the end the file was cut, and anywhere else bbolt followed a wrong number.
-func readFault(db *bbolt.DB, r any) bool {
+func readFault(db *bbolt.DB, r any) (is bool) {
 	fault, ok := r.(interface{ Addr() uintptr })
 	if !ok || db == nil {
 		return false
 	}
 	info, err := os.Stat(db.Path())
-	return err == nil && fault.Addr()-db.Info().Data < uintptr(info.Size())
+	if err != nil || info.Size() < metaPages {
+		return false
+	}
+	defer func() { is = is || recover() != nil }() // Info touches the first page, which may be the one that is not given
+	return fault.Addr()-db.Info().Data < uintptr(info.Size())
 }
