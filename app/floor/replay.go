@@ -457,7 +457,7 @@ func (o *owner) relook(l *line, after, now int64) error {
 		if !changed || after == 0 && at < min(l.baseAt, now-day) {
 			continue
 		}
-		l.touched = true
+		l.touched, l.spoiled = true, true // a state that is being computed has looked the SKU up before
 		l.base.Relook()
 		if x := l.anew; x != nil && x.base != nil {
 			x.base.Relook()
