@@ -130,8 +130,12 @@ func (t *Timeline) RulesAt(stationCode string, at int64) (*Rules, error) {
 		return nil, err
 	}
 	if list := t.corrected.Load().over(stationCode, at); len(list) > 0 {
-		if s, err := t.StationAt(stationCode, at); s != nil || err != nil {
-			return s.Rules, err
+		s, err := t.StationAt(stationCode, at)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			return s.Rules, nil
 		}
 	}
 	t.mu.Lock()
