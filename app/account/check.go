@@ -144,14 +144,14 @@ func (c *checker) collect() {
 	}
 }
 
-// zone notes a plant's time zone. known holds what was found out about each name: the sentence for a wrong
-// one, which suggests the nearest, takes about a millisecond, so that not many more are made than are shown.
 // isWebAddress reports whether a text is an address that pages may lead to: a browser runs what others name.
 func isWebAddress(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
+// zone notes a plant's time zone. known holds what was found out about each name: the sentence for a wrong
+// one, which suggests the nearest, takes about a millisecond, so that not many more are made than are shown.
 func (c *checker) zone(path, name string, known map[string]error) {
 	err, seen := known[name]
 	if !seen {

@@ -1,6 +1,7 @@
 package errdefs
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,8 +22,8 @@ func (p *Problems) AddGiven(field, given, format string, args ...any) {
 
 // Take collects the details of an error that is Invalid and has some. It returns any other error.
 func (p *Problems) Take(err error) error {
-	e, ok := err.(*Error)
-	if !ok || e.Kind != Invalid || len(e.Details) == 0 {
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != Invalid || len(e.Details) == 0 {
 		return err
 	}
 	*p = append(*p, e.Details...)
