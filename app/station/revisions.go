@@ -184,8 +184,8 @@ func (t *revisions) succeed(was *inForce, snap *account.Snapshot) (*inForce, err
 // left notes the stations that left with a revision, and forgets those that are back.
 func (f *inForce) left(was *inForce) {
 	before := was.gone.Load()
-	if before == nil {
-		return // they are read when somebody asks for them
+	if before == nil || f.plan.Revision > was.plan.Revision+1 {
+		return // they are read when somebody asks for them: a revision that nobody looked at may have had others
 	}
 	gone := map[string]*Station{}
 	for code, s := range *before {

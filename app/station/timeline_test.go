@@ -189,6 +189,22 @@ func TestArchived(t *testing.T) {
 	}
 }
 
+// A station that came and left between two looks is archived all the same, as one that was renamed before it left has its last name.
+func TestArchivedBetweenLooks(t *testing.T) {
+	h := newHouse(t, small)
+	if list, err := h.line().Archived(); len(list) != 0 || err != nil {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	without := edit(t, small, `plants[1] -`)
+	h.apply(h1, without)
+	h.apply(2*h1, edit(t, small, `plants[1].stationGroups[0].stations[0].name = "Renamed"`))
+	h.apply(3*h1, without)
+	list, err := h.line().Archived()
+	if err != nil || len(list) != 1 || list[0].Code != "PRESSE-1" || list[0].Name != "Renamed" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 // TestManyRevisions goes through more revisions than are read or kept at a time.
 func TestManyRevisions(t *testing.T) {
 	h := newHouse(t, small)
