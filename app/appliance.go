@@ -93,7 +93,7 @@ func (a *App) backupView() httpapi.ApplianceBackup {
 		out.LastAt, out.LastName, out.LastBytes = new(audit.Timestamp(s.Newest.MadeAt)), s.Newest.Name, s.Newest.Bytes
 	}
 	if b.Every > 0 {
-		out.Running, out.Overdue, out.Problem = s.Running, s.Overdue, s.Problem()
+		out.Running, out.Overdue, out.Problem = s.Running, s.Overdue, a.backupProblem(s)
 		out.NextAt = new(audit.Timestamp(s.Next))
 		if s.Next.IsZero() { // due at once
 			out.NextAt = new(audit.Timestamp(a.cfg.Clock()))

@@ -119,7 +119,7 @@ func (a *App) upgradeBackups() (backup.Folder, error) {
 func (a *App) backupConfig() (backup.Config, error) {
 	cfg := backup.Config{
 		Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock,
-		SecretSettings: secretSettings, MinFreePercent: freePercent,
+		SecretSettings: secretSettings, MinFreePercent: freePercent, AllowWeak: true,
 		Usable: func(text []byte) error {
 			err := a.cfg.unusable(text)
 			if err != nil {
@@ -173,22 +173,25 @@ func (c Config) backupPassphrase() (string, error) {
 		return "", nil
 	}
 	passphrase, err := backup.ReadPassphrase(c.Backup.PassphraseFile)
-	if err == nil {
-		if err = backup.CheckNewPassphrase(passphrase); err != nil {
-			err = fmt.Errorf("the first line of %s %w", c.Backup.PassphraseFile, err)
-		}
-	}
 	if err != nil {
 		return "", c.wrong("backup.passphraseFile", "cannot be used: %w", err)
 	}
 	return passphrase, nil
 }
 
-// PassphraseProblem returns what keeps scheduled backups from being encrypted as the settings want it: until it is mended none
-// are made. Error: *SettingError.
+// PassphraseProblem returns what is wrong with the passphrase of scheduled backups: it cannot be read, and none are made; or it is
+// shorter than a new one may be. With such a one, from before that was a rule, they are still encrypted: a backup that is easier
+// to open is better than none. Error: *SettingError.
 func (c Config) PassphraseProblem() error {
-	_, err := c.backupPassphrase()
-	return err
+	passphrase, err := c.backupPassphrase()
+	if err != nil || passphrase == "" {
+		return err
+	}
+	if err := backup.CheckNewPassphrase(passphrase); err != nil {
+		return c.wrong("backup.passphraseFile", "is weak: the first line of %s %w. Backups are still encrypted with it: "+
+			"put a longer one there, and keep this one for those that it opens", c.Backup.PassphraseFile, err)
+	}
+	return nil
 }
 
 // note writes an audit record into every account: what is done to the appliance concerns each of them. It has been done
@@ -216,7 +219,7 @@ func noteAll(tx *kv.Tx, by audit.Actor, action, target string, detail map[string
 // startKeeper begins to make scheduled backups, as long as there are to be any.
 func (a *App) startKeeper() {
 	if err := a.cfg.PassphraseProblem(); err != nil && a.scheduled() {
-		a.log.Error("no scheduled backup can be made", slog.Any("error", err))
+		a.log.Error("the passphrase of scheduled backups needs somebody", slog.Any("error", err))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a.endKeeper = cancel
@@ -232,14 +235,22 @@ func (a *App) backupStatus() *httpapi.BackupStatus {
 		a.keeper.Refresh()
 	}
 	s := a.keeper.Status()
-	out := &httpapi.BackupStatus{File: s.Newest.Name, Bytes: s.Newest.Bytes, Overdue: s.Overdue, Problem: s.Problem()}
-	if err := a.cfg.PassphraseProblem(); err != nil && out.Problem == "" {
-		out.Problem = err.Error()
-	}
+	out := &httpapi.BackupStatus{File: s.Newest.Name, Bytes: s.Newest.Bytes, Overdue: s.Overdue, Problem: a.backupProblem(s)}
 	if s.Newest.Name != "" {
 		out.LastAt = new(audit.Timestamp(s.Newest.MadeAt))
 	}
 	return out
+}
+
+// backupProblem returns what is wrong with the scheduled backups, "" when nothing is.
+func (a *App) backupProblem(s backup.Status) string {
+	if problem := s.Problem(); problem != "" {
+		return problem
+	}
+	if err := a.cfg.PassphraseProblem(); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // backupGauges measures the scheduled backups for /metrics.
@@ -253,6 +264,11 @@ func (a *App) backupGauges() []httpapi.Gauge {
 		{Name: "app_backup_overdue", Help: "1 when no backup was made although one has been due for six hours.", Value: map[bool]float64{true: 1}[s.Overdue]},
 		{Name: "app_backup_failing", Help: "1 when the last scheduled backup failed, or old ones could not be removed.", Value: map[bool]float64{true: 1}[s.Error != "" || s.CleaningErr != ""]},
 	}
+	weak := httpapi.Gauge{Name: "app_backup_passphrase_problem", Help: "1 when the passphrase of scheduled backups cannot be read, or is too short."}
+	if a.cfg.PassphraseProblem() != nil {
+		weak.Value = 1
+	}
+	list = append(list, weak)
 	if s.Newest.Name != "" {
 		list = append(list,
 			httpapi.Gauge{Name: "app_backup_last_success_timestamp_seconds", Help: "When the newest backup in the folder was made, in seconds since 1970.", Value: float64(s.Newest.MadeAt.Unix())},

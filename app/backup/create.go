@@ -24,6 +24,7 @@ type Config struct {
 	Version    string    // of the program
 	Passphrase string    // "" = not encrypted: no secrets go in
 	Overwrite  bool      // replace a file that has the name already
+	AllowWeak  bool      // Passphrase is a configured one: it encrypts also when it is shorter than a new one may be
 	Share      bool      // parts of some size lie in a directory beside the file, where other backups share them
 
 	Files          []File   // of the data directory, besides the store and app.yaml; what is not there is listed as left out
@@ -254,7 +255,7 @@ func (cfg *Config) fill() {
 
 // checkPassphrase refuses to encrypt with a passphrase that protects nothing. Error: ErrWeak.
 func (cfg *Config) checkPassphrase() error {
-	if cfg.Passphrase == "" {
+	if cfg.Passphrase == "" || cfg.AllowWeak && CheckPassphrase(cfg.Passphrase) == nil {
 		return nil
 	}
 	if err := CheckNewPassphrase(cfg.Passphrase); err != nil {

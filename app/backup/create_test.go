@@ -361,6 +361,23 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+// TestWeakPassphraseThatIsConfigured: it encrypts as before; one that is none at all does not.
+func TestWeakPassphraseThatIsConfigured(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	path := filepath.Join(t.TempDir(), "x.backup")
+	cfg := Config{Store: s, Passphrase: "plant123", AllowWeak: true, workFactor: 1}
+	if r, err := Create(t.Context(), cfg, path); err != nil || !r.Manifest.Encrypted {
+		t.Errorf("encrypted %v, %v", r.Manifest.Encrypted, err)
+	}
+	if _, err := Verify(t.Context(), VerifyConfig{Path: path, Passphrase: "plant123"}); err != nil {
+		t.Error(err)
+	}
+	cfg.Passphrase = "\xff"
+	if _, err := Write(t.Context(), cfg, io.Discard); !errors.Is(err, ErrWeak) {
+		t.Errorf("what is no passphrase: %v", err)
+	}
+}
+
 // TestWeakPassphrase: nobody encrypts with a passphrase that is guessed in an afternoon, whatever asks for the backup; one that
 // did so before still opens it.
 func TestWeakPassphrase(t *testing.T) {

@@ -89,7 +89,7 @@ func localBackup(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	cfg.Passphrase = passphrase
+	cfg.Passphrase, cfg.AllowWeak = passphrase, false
 	by, note := c.p.Actor(), c.api.cfg.Backups.Note
 	return reply{stream: func(ctx context.Context, out *control.Stream) (any, error) {
 		cfg.Progress = out.Progress
@@ -151,7 +151,7 @@ func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string,
 		return r, backupError(err)
 	}
 	if passphrase != "" {
-		cfg.Passphrase = passphrase
+		cfg.Passphrase, cfg.AllowWeak = passphrase, false
 	}
 	cfg.Progress = progress
 	return a.putBackup(ctx, by, cfg, b.Folder, b.Folder.NewName(b.Clock()))
