@@ -3,7 +3,9 @@ package backup
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -135,5 +137,46 @@ func TestOneOwnerForAllFiles(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("a file of another user's was removed: %v", err)
+	}
+}
+
+// TestReceiveWhereAllFilesHaveOneOwner writes a backup to file systems whose files all belong to another user than the one who
+// writes: a stick with FAT, and a directory that is shown so.
+func TestReceiveWhereAllFilesHaveOneOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a file system")
+	}
+	s := openStore(t, t.TempDir())
+	fill(t, s, 0, 10)
+	whole := readFile(t, made(t, Config{Store: s}))
+	for name, mount := range map[string]string{
+		"vfat":   "truncate -s 20M $0/image && mkfs.vfat $0/image && mount -t vfat -o loop,uid=65534,gid=65534 $0/image $0/stick",
+		"bindfs": "mkdir $0/shown && bindfs --force-user=65534 --force-group=65534 $0/shown $0/stick",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			stick := filepath.Join(dir, "stick")
+			if err := os.Mkdir(stick, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command("sh", "-c", mount, dir).CombinedOutput(); err != nil {
+				t.Skipf("NOT RUN: this machine cannot mount %s: %v: %s", name, err, out)
+			}
+			t.Cleanup(func() {
+				if err := unix.Unmount(stick, unix.MNT_DETACH); err != nil {
+					t.Error(err)
+				}
+			})
+			path := filepath.Join(stick, "plant.backup")
+			for _, overwrite := range []bool{false, true} {
+				if _, err := Receive(t.Context(), ReceiveConfig{Path: path, Overwrite: overwrite}, strings.NewReader(whole)); err != nil {
+					t.Fatal(err)
+				}
+				expectOnly(t, stick, "plant.backup")
+			}
+			if info, err := os.Stat(path); err != nil || info.Sys().(*syscall.Stat_t).Uid != nobody {
+				t.Errorf("the file is its maker's: this mount proves nothing: %v", err)
+			}
+		})
 	}
 }
