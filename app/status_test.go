@@ -45,6 +45,10 @@ func TestStatus(t *testing.T) {
 	cfg := testConfig(t)
 	r := serve(t, cfg)
 	st := status(t, cfg.DataDir)
+	for began := time.Now(); st.Starting && time.Since(began) < time.Minute; { // its stations are being read
+		time.Sleep(time.Millisecond)
+		st = status(t, cfg.DataDir)
+	}
 	if st.Version != BuildInfo().Version || st.PID != os.Getpid() || st.URL != r.url || !st.Ready || st.Reason != "" || st.SetupCode != "" || st.DataDir != cfg.DataDir {
 		t.Errorf("status %+v", st)
 	}

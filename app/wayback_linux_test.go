@@ -115,6 +115,7 @@ func TestWayBack(t *testing.T) {
 			if status != 0 {
 				t.Fatalf("restore: %s%s", out, stderr)
 			}
+			untilReady(t, p.URL)
 			for path, want := range map[string]int{"/ready": 200, "/account": 200} {
 				if status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+path, key); status != want {
 					t.Errorf("%s after the restore: %d %q", path, status, message)
@@ -162,6 +163,7 @@ func TestWayBackWhileRunning(t *testing.T) {
 	if out, stderr, status := apptest.Command(t, "restore", whole, "--data-dir", dir, "--yes"); status != 0 {
 		t.Fatalf("restore: %s%s", out, stderr)
 	}
+	untilReady(t, p.URL)
 	for _, path := range []string{"/ready", "/audit"} {
 		if status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+path, key); status != 200 {
 			t.Errorf("%s after the restore: %d %q", path, status, message)
@@ -230,4 +232,13 @@ func TestFullDiskAtFirstStart(t *testing.T) {
 	if status := p.End(t, syscall.SIGTERM); status != 0 {
 		t.Errorf("exit status %d: %s", status, p.Stderr)
 	}
+}
+
+// untilReady waits until the stations of a service have been read.
+func untilReady(t *testing.T, url string) {
+	t.Helper()
+	apptest.Eventually(t, "the service is ready", func() bool {
+		status, _, _ := apptest.Get(t, http.DefaultClient, url+"/ready", "")
+		return status == http.StatusOK
+	})
 }

@@ -116,6 +116,9 @@ func getMetrics(c *call) (reply, error) {
 func postSetup(c *call) (reply, error) {
 	code := c.api.cfg.SetupCode()
 	if code == "" {
+		if err := c.unclear(); err != nil {
+			return reply{}, err
+		}
 		return reply{}, errdefs.New(errdefs.Conflict, "this appliance is set up already")
 	}
 	in, err := c.newAccount(schema.Setup)

@@ -104,9 +104,7 @@ func TestOwner(t *testing.T) {
 		t.Errorf("restored: %q", got)
 	}
 	p = serve()
-	if status := p.Status("GET", "/ready", "", ""); status != 200 {
-		t.Errorf("ready: %d", status)
-	}
+	apptest.Eventually(t, "the service is ready", func() bool { return p.Status("GET", "/ready", "", "") == 200 })
 	asRoot("restore", plain, "--yes")
 }
 

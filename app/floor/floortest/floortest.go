@@ -14,7 +14,6 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/errdefs"
 	"opsmon/app/event"
 	"opsmon/app/floor"
 	"opsmon/app/history"
@@ -157,8 +156,10 @@ func (r *Rig) Forget(stationCode string) {
 func (r *Rig) Compute() {
 	r.T.Helper()
 	err := r.Floor.Pass(Account)
-	for errdefs.KindOf(err) == errdefs.Unavailable { // it is still reading
-		err = r.Floor.Pass(Account)
+	for range 10 {
+		if err != nil { // it is still reading
+			err = r.Floor.Pass(Account)
+		}
 	}
 	r.must(err)
 	for turns := 0; r.Floor.Health(Account).Late > 0; turns++ {
