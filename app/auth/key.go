@@ -41,14 +41,14 @@ const (
 )
 
 // reserveKey makes room for one more key of a person; done gives it back when the key is made, which then counts itself, or
-// is not. The person's role in the account decides how many there may be, whatever the credential that asks. Error: Conflict.
-func (s *Service) reserveKey(accountID, email string) (done func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// is not. Error: Conflict.
+func (s *Service) reserveKey(accountID, email string, role Role) (done func(), err error) {
 	most := maxKeys
-	if s.entitled(accountID, email).user.Role.AtLeast(Member) {
+	if role.AtLeast(Member) {
 		most = maxKeysMember
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	asked := &keyRecord{AccountID: accountID, Email: email}
 	if n := s.keysOf[place{A: accountID, B: email}]; n >= most {
 		return nil, errdefs.New(errdefs.Conflict, "%s has %d API keys, and may have %d; revoke those that are not needed", email, n, most)
@@ -130,7 +130,7 @@ func (s *Service) createKey(p Principal, email string, in KeyInput) (key Key, ra
 	if err := in.check(s.clock()); err != nil {
 		return Key{}, "", err
 	}
-	done, err := s.reserveKey(p.AccountID, email)
+	done, err := s.reserveKey(p.AccountID, email, p.Role)
 	if err != nil {
 		return Key{}, "", err
 	}

@@ -385,25 +385,3 @@ func TestKeysOfAPersonAreBounded(t *testing.T) {
 		f.want(err, none)
 	}
 }
-
-// TestKeysGoByThePersonsRole: a key of a low role asks for further ones of its person, who has as many as the person's role gives.
-func TestKeysGoByThePersonsRole(t *testing.T) {
-	f := newFixture(t)
-	member := f.user(plantA, "bi@a.example", Member)
-	_, raw, err := f.CreateKey(member, KeyInput{Role: Readonly})
-	f.want(err, none)
-	low := f.key(raw)
-	for range maxKeys {
-		_, raw, err := f.CreateKey(low, KeyInput{})
-		f.want(err, none)
-		f.hide(raw)
-	}
-	other := f.user(plantA, "op@a.example", Operator)
-	for range maxKeys - 1 { // one it has already
-		_, raw, err := f.CreateKeyFor(Local(plantA), other.Email, KeyInput{})
-		f.want(err, none)
-		f.hide(raw)
-	}
-	_, _, err = f.CreateKeyFor(Local(plantA), other.Email, KeyInput{})
-	f.want(err, errdefs.Conflict)
-}
