@@ -92,7 +92,6 @@ func getCycleTimes(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	named := c.query("stationcodes") != ""
 	var refused error
 	var on []asked
 	for _, s := range x.captured() {
@@ -102,7 +101,7 @@ func getCycleTimes(c *call) (reply, error) {
 			refused = err
 		}
 	}
-	if refused != nil && (named || len(on) == 0) {
+	if refused != nil && (x.named || len(on) == 0) {
 		return reply{}, refused
 	}
 	if err := c.long(x, longDetail); err != nil {

@@ -22,8 +22,8 @@ type table struct {
 	each   func(ctx context.Context, row func(cells []string) error) error
 }
 
-// exports make the tables of GET /export/{table}, by name.
-var exports = map[string]func(c *call, x *choice) (*table, error){
+// exports read what the tables of GET /export/{table} take beside a choice, by name, and return what makes them of one.
+var exports = map[string]func(c *call) func(x *choice) (*table, error){
 	"windows": exportWindows, "schedules": exportSchedules, "tasks": exportTasks, "issues": exportIssues,
 }
 
@@ -33,13 +33,11 @@ const csvType = "text/csv; charset=utf-8"
 // getExport answers GET /export/{table}.
 func getExport(c *call) (reply, error) {
 	name := c.params.ByName("table")
-	of := exports[name]
-	if of == nil {
+	export := exports[name]
+	if export == nil {
 		return reply{}, errdefs.New(errdefs.NotFound, "there is no such table; there are windows, schedules, issues and tasks")
 	}
-	if name == "windows" {
-		c.resolution() // exportWindows reads it again, too late to report it with the rest
-	}
+	of := export(c)
 	x, err := c.choose(longestDetail, "")
 	if err != nil {
 		return reply{}, err
@@ -47,7 +45,7 @@ func getExport(c *call) (reply, error) {
 	if err := c.long(x, longDetail); err != nil {
 		return reply{}, err
 	}
-	t, err := of(c, x)
+	t, err := of(x)
 	if err != nil {
 		return reply{}, err
 	}
@@ -102,36 +100,41 @@ var windowColumns = []string{
 }
 
 // exportWindows makes the table of windows, by the resolution that is asked for.
-func exportWindows(c *call, x *choice) (*table, error) {
-	list, _, err := c.windows(x, c.resolution())
-	if err != nil {
-		return nil, err
+func exportWindows(c *call) func(x *choice) (*table, error) {
+	cut := c.resolution()
+	return func(x *choice) (*table, error) {
+		list, _, err := c.windows(x, cut)
+		if err != nil {
+			return nil, err
+		}
+		return &table{windowColumns, func(ctx context.Context, row func([]string) error) error {
+			return c.eachWindow(ctx, list, func(w *window) error { return row(w.cells()) })
+		}}, nil
 	}
-	return &table{windowColumns, func(ctx context.Context, row func([]string) error) error {
-		return c.eachWindow(ctx, list, func(w *window) error { return row(w.cells()) })
-	}}, nil
 }
 
 // exportSchedules makes the table of schedules that have time in the range, station by station.
-func exportSchedules(c *call, x *choice) (*table, error) {
-	return &table{schedule.CSVHeader(), func(ctx context.Context, row func([]string) error) error {
-		for _, s := range x.asked {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: s.begin, End: s.end}}}, Limit: schedule.MaxListed}
-			views, _, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
-			if err != nil {
-				return err
-			}
-			for _, v := range views {
-				if err := row(v.CSV()); err != nil {
+func exportSchedules(c *call) func(x *choice) (*table, error) {
+	return func(x *choice) (*table, error) {
+		return &table{schedule.CSVHeader(), func(ctx context.Context, row func([]string) error) error {
+			for _, s := range x.asked {
+				if err := ctx.Err(); err != nil {
 					return err
 				}
+				f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: s.begin, End: s.end}}}, Limit: schedule.MaxListed}
+				views, _, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
+				if err != nil {
+					return err
+				}
+				for _, v := range views {
+					if err := row(v.CSV()); err != nil {
+						return err
+					}
+				}
 			}
-		}
-		return nil
-	}}, nil
+			return nil
+		}}, nil
+	}
 }
 
 var taskColumns = []string{
@@ -140,27 +143,29 @@ var taskColumns = []string{
 }
 
 // exportTasks makes the table of Tasks that became available in the range, station by station and month by month.
-func exportTasks(c *call, x *choice) (*table, error) {
-	return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
-		for _, s := range x.asked {
-			for from := s.begin; from < s.end; from += 31 * dayMs {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.end, from+31*dayMs)}}, Limit: math.MaxInt32})
-				if err != nil {
-					return err
-				}
-				slices.Reverse(views) // the oldest first
-				for _, v := range views {
-					if err := row(taskCells(v)); err != nil {
+func exportTasks(c *call) func(x *choice) (*table, error) {
+	return func(x *choice) (*table, error) {
+		return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
+			for _, s := range x.asked {
+				for from := s.begin; from < s.end; from += 31 * dayMs {
+					if err := ctx.Err(); err != nil {
 						return err
+					}
+					views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.end, from+31*dayMs)}}, Limit: math.MaxInt32})
+					if err != nil {
+						return err
+					}
+					slices.Reverse(views) // the oldest first
+					for _, v := range views {
+						if err := row(taskCells(v)); err != nil {
+							return err
+						}
 					}
 				}
 			}
-		}
-		return nil
-	}}, nil
+			return nil
+		}}, nil
+	}
 }
 
 func taskCells(v *task.View) []string {

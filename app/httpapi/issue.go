@@ -98,32 +98,34 @@ var issueColumns = []string{
 
 // exportIssues makes the table of stops that have time in the range, station by station, the oldest first: a row for each
 // part that has a cause of its own.
-func exportIssues(c *call, x *choice) (*table, error) {
-	return &table{issueColumns, func(ctx context.Context, row func([]string) error) error {
-		for _, s := range x.asked {
-			for from := s.begin; from < s.end; from += 31 * dayMs {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				where := issue.Where{StationCode: s.Code, From: from, To: min(s.end, from+31*dayMs)}
-				views, _, err := c.api.cfg.Issues.List(ctx, c.p.AccountID, issue.Query{Where: []issue.Where{where}, Limit: math.MaxInt32})
-				if err != nil {
-					return err
-				}
-				for _, v := range slices.Backward(views) {
-					if from > s.begin && v.StartAt.UnixMilli() < from {
-						continue // it was in the month before
+func exportIssues(c *call) func(x *choice) (*table, error) {
+	return func(x *choice) (*table, error) {
+		return &table{issueColumns, func(ctx context.Context, row func([]string) error) error {
+			for _, s := range x.asked {
+				for from := s.begin; from < s.end; from += 31 * dayMs {
+					if err := ctx.Err(); err != nil {
+						return err
 					}
-					for i := range v.Parts {
-						if err := row(issueCells(v, &v.Parts[i])); err != nil {
-							return err
+					where := issue.Where{StationCode: s.Code, From: from, To: min(s.end, from+31*dayMs)}
+					views, _, err := c.api.cfg.Issues.List(ctx, c.p.AccountID, issue.Query{Where: []issue.Where{where}, Limit: math.MaxInt32})
+					if err != nil {
+						return err
+					}
+					for _, v := range slices.Backward(views) {
+						if from > s.begin && v.StartAt.UnixMilli() < from {
+							continue // it was in the month before
+						}
+						for i := range v.Parts {
+							if err := row(issueCells(v, &v.Parts[i])); err != nil {
+								return err
+							}
 						}
 					}
 				}
 			}
-		}
-		return nil
-	}}, nil
+			return nil
+		}}, nil
+	}
 }
 
 func issueCells(v *issue.View, p *issue.PartView) []string {
