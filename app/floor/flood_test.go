@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"opsmon/app/floor"
 	"opsmon/app/floor/floortest"
 	"opsmon/app/monitor"
@@ -65,14 +63,7 @@ func TestAMachineThatFlickers(t *testing.T) {
 	if half := (minutes * time.Minute).Milliseconds() / 2; on != half {
 		t.Errorf("it produced for %d ms, want half of the time, %d ms", on, half)
 	}
-	r.Open(nil)
-	if diff := cmp.Diff(got, figuresOf(t, r, press, from, to)); diff != "" {
-		t.Errorf("after a restart (-before +after):\n%s", diff)
-	}
-	r.Forget(press)
-	if diff := cmp.Diff(got, figuresOf(t, r, press, from, to)); diff != "" {
-		t.Errorf("computed again from the log (-live +again):\n%s", diff)
-	}
+	lasts(t, r, got, from, to)
 }
 
 // TestOrdinarySignalsAreKeptByTheHour: nothing is written between full hours at the load of a plant.

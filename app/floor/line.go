@@ -164,7 +164,9 @@ func (l *line) rewind(n int) {
 
 // clipped returns outputs that share no memory with what is appended to them.
 func clipped(o monitor.Outputs) monitor.Outputs {
-	return monitor.Outputs{Segments: slices.Clip(o.Segments), Minutes: slices.Clip(o.Minutes), Issues: slices.Clip(o.Issues), Events: slices.Clip(o.Events)}
+	return monitor.Outputs{
+		Segments: slices.Clip(o.Segments), Minutes: slices.Clip(o.Minutes), Issues: slices.Clip(o.Issues), Events: slices.Clip(o.Events),
+	}
 }
 
 // goBack notes that the line is to be computed again from a moment on.
@@ -262,10 +264,7 @@ func (l *line) advance(to int64) error {
 
 // outputs returns how much has come of the line that is not kept, and how much its states hold back. The caller holds mu.
 func (l *line) outputs() int {
-	n := l.settled.count()
-	if l.base != nil {
-		n += l.base.Held()
-	}
+	n := l.settled.count() + l.base.Held()
 	if l.live != nil {
 		n += len(l.fresh.Segments) + len(l.fresh.Issues) + l.live.Held()
 	}

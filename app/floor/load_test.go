@@ -89,14 +89,7 @@ func TestManySignalsAreSettledByTheirNumber(t *testing.T) {
 	}
 	from, to := floortest.At(0), floortest.At(68*time.Minute)
 	got := figuresOf(t, r, press, from, to)
-	r.Open(nil)
-	if diff := cmp.Diff(got, figuresOf(t, r, press, from, to)); diff != "" {
-		t.Errorf("after a restart (-before +after):\n%s", diff)
-	}
-	r.Forget(press)
-	if diff := cmp.Diff(got, figuresOf(t, r, press, from, to)); diff != "" {
-		t.Errorf("computed again from the log (-live +again):\n%s", diff)
-	}
+	lasts(t, r, got, from, to)
 }
 
 // TestAFloodOfTheFutureIsSlowedDown: signals of a time that has not come cannot be settled. Their sender waits, and others
@@ -135,16 +128,15 @@ func TestAFloodOfTheFutureIsSlowedDown(t *testing.T) {
 	}
 }
 
-// TestPeopleComeInBetween: while a station with very many signals is computed again, what people do is done, and what other
-// stations send is shown.
-func TestPeopleComeInBetween(t *testing.T) {
-	r := floortest.New(t, floortest.Manifest).Open(nil)
-	const minutes, each = 30, 10_000
-	for i := range minutes {
+// computing sends half an hour of very many signals of the press, so many each minute, and then one that is late, and has the
+// station computed again meanwhile. done tells when that is over.
+func computing(t *testing.T, r *floortest.Rig, each int) (done *atomic.Bool) {
+	t.Helper()
+	for i := range 30 {
 		r.Pass(time.Minute, 0)
 		list := make([]signal.Signal, each)
 		for i := range list {
-			list[i] = floortest.Signal(press, r.Now().UnixMilli()-int64(i)*60_000/each, units(1))
+			list[i] = floortest.Signal(press, r.Now().UnixMilli()-int64(i)*60_000/int64(each), units(1))
 		}
 		if r.Send(list...); i%5 == 4 {
 			if err := r.Signals.Pack(); err != nil {
@@ -159,13 +151,21 @@ func TestPeopleComeInBetween(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Pause(2 * time.Second)
-	var done atomic.Bool
+	done = new(atomic.Bool)
 	go func() {
 		defer done.Store(true)
 		if err := r.Floor.Pass(floortest.Account); err != nil { // which computes the station again
 			t.Error(err)
 		}
 	}()
+	return done
+}
+
+// TestPeopleComeInBetween: while a station with very many signals is computed again, what people do is done, and what other
+// stations send is shown.
+func TestPeopleComeInBetween(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	done := computing(t, r, 10_000)
 	served := 0
 	for ; !done.Load(); served++ {
 		if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error {

@@ -115,15 +115,21 @@ func TestAnyOrderAndAnyRestartGiveTheSame(t *testing.T) {
 			if len(got.Rows) == 0 || len(got.Issues) == 0 || len(got.Minutes) < 100 || restarts == 0 {
 				t.Fatalf("%d rows, %d issues, %d minutes, %d restarts: nothing is tried", len(got.Rows), len(got.Issues), len(got.Minutes), restarts)
 			}
-			live.Open(nil)
-			if diff := cmp.Diff(got, figuresOf(t, live, press, from, to)); diff != "" {
-				t.Errorf("after a restart (-before +after):\n%s", diff)
-			}
-			live.Forget(press)
-			if diff := cmp.Diff(got, figuresOf(t, live, press, from, to)); diff != "" {
-				t.Errorf("computed again from the log (-live +again):\n%s", diff)
-			}
+			lasts(t, live, got, from, to)
 		})
+	}
+}
+
+// lasts holds that figures of the press stay after a restart, and when they are computed again from the log.
+func lasts(t *testing.T, r *floortest.Rig, got figures, from, to int64) {
+	t.Helper()
+	r.Open(nil)
+	if diff := cmp.Diff(got, figuresOf(t, r, press, from, to)); diff != "" {
+		t.Errorf("after a restart (-before +after):\n%s", diff)
+	}
+	r.Forget(press)
+	if diff := cmp.Diff(got, figuresOf(t, r, press, from, to)); diff != "" {
+		t.Errorf("computed again from the log (-live +again):\n%s", diff)
 	}
 }
 

@@ -129,7 +129,7 @@ func (r *Rig) Open(cfg func(*floor.Config), rules ...floor.Rule) *Rig {
 	return r
 }
 
-// Through returns up to when what came of a station is kept, ms.
+// Through returns up to when the history of a station is kept, ms.
 func (r *Rig) Through(stationCode string) (through int64) {
 	r.T.Helper()
 	r.must(r.Store.View(func(tx *kv.Tx) (err error) {
@@ -142,7 +142,7 @@ func (r *Rig) Through(stationCode string) (through int64) {
 // Reopen opens the Floor anew as it was, as after a restart.
 func (r *Rig) Reopen() *Rig { return r.Open(r.cfg, r.set...) }
 
-// Forget removes what is kept of a station and opens the Floor anew, until all of it is computed again from the log.
+// Forget removes what is kept of a station and opens the Floor anew, and waits until all of it is computed again from the log.
 func (r *Rig) Forget(stationCode string) {
 	r.T.Helper()
 	r.Floor.Close()
@@ -156,10 +156,8 @@ func (r *Rig) Forget(stationCode string) {
 func (r *Rig) Compute() {
 	r.T.Helper()
 	err := r.Floor.Pass(Account)
-	for range 10 {
-		if err != nil { // it is still reading
-			err = r.Floor.Pass(Account)
-		}
+	for tries := 1; err != nil && tries < 10; tries++ { // a large plant is still being read
+		err = r.Floor.Pass(Account)
 	}
 	r.must(err)
 	for turns := 0; r.Floor.Health(Account).Late > 0; turns++ {
