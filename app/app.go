@@ -185,7 +185,8 @@ func (a *App) apiConfig() httpapi.Config {
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,
 		Known: keepConn,
 		Backups: httpapi.Backups{
-			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.scheduled, Keeper: a.keeper, Source: a.backupConfig, Prepare: a.makeBackupDir, Upgrades: a.upgradeBackups, Clock: a.cfg.Clock, Note: a.note, Holds: holds,
+			Folder: backup.Folder(a.cfg.BackupDir()), Scratch: a.cfg.DataDir, Scheduled: a.scheduled, Keeper: a.keeper,
+			Source: a.backupConfig, Prepare: a.makeBackupDir, Upgrades: a.upgradeBackups, Clock: a.cfg.Clock, Note: a.note, Holds: holds,
 			HandOver: func(path string) error { return handOver(a.cfg.DataDir, path) },
 		},
 	}

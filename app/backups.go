@@ -264,7 +264,9 @@ func (a *App) backupGauges() []httpapi.Gauge {
 		{Name: "app_backup_overdue", Help: "1 when no backup was made although one has been due for six hours.", Value: map[bool]float64{true: 1}[s.Overdue]},
 		{Name: "app_backup_failing", Help: "1 when the last scheduled backup failed, or old ones could not be removed.", Value: map[bool]float64{true: 1}[s.Error != "" || s.CleaningErr != ""]},
 	}
-	weak := httpapi.Gauge{Name: "app_backup_passphrase_problem", Help: "1 when the passphrase of scheduled backups cannot be read, or is too short."}
+	weak := httpapi.Gauge{
+		Name: "app_backup_passphrase_problem", Help: "1 when the passphrase of scheduled backups cannot be read, or is too short.",
+	}
 	if a.cfg.PassphraseProblem() != nil {
 		weak.Value = 1
 	}

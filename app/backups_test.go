@@ -10,7 +10,7 @@ import (
 )
 
 // TestAPassphraseThatIsTooShortIsTold: one that was configured before there was a least length still encrypts and opens scheduled
-// backups, keeps nobody from making others, and everybody who looks after backups is told of it.
+// backups, other backups can be made as before, and whoever looks after backups is told.
 func TestAPassphraseThatIsTooShortIsTold(t *testing.T) {
 	cfg := testConfig(t)
 	cfg.Backup.PassphraseFile = filepath.Join(t.TempDir(), "passphrase")

@@ -91,8 +91,8 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	h.away.Store(&errStarting)
 	h.backup.Store(&cfg.Backup)
 	h.restores.ctx, h.restores.end = context.WithCancel(context.Background())
-	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), PublicURL: cfg.URL, Status: h.status, Compact: h.Compact,
-		Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})
+	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), PublicURL: cfg.URL,
+		Status: h.status, Compact: h.Compact, Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})
 	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: h.demo(), Version: BuildInfo().Version, Secure: cfg.secure(), PublicURL: cfg.URL})
 	return h, err
 }

@@ -428,9 +428,9 @@ func good(t *testing.T, answer string) float64 {
 	return oee.Results[0].ProductionGoodCount
 }
 
-// TestClockJumpsOfAPlant holds that a clock which is wrong for some hours, a year ahead or some days back, with and without a restart meanwhile,
-// does not remove anything, and that once it is set right a plant goes on as one whose clock was never wrong: the same is
-// shown of the days before and after, and the stations are live.
+// TestClockJumpsOfAPlant checks that a clock which is wrong for some hours, a year ahead or some days back, removes nothing, with
+// and without a restart meanwhile. Once it is set right, the plant goes on as one whose clock was never wrong: the days before
+// and after show the same, and the stations are live.
 func TestClockJumpsOfAPlant(t *testing.T) {
 	const before, after = 10, 4
 	straight, right := newPlantLife(t), map[int]map[string]string{}

@@ -15,9 +15,9 @@ import (
 // comes back with equal values, system fields aside, and no bytes whatever make Validate panic. seed makes variants of it,
 // written in other letters and changed here and there.
 //
-// The input is a patch of a small document, in the place of cut bytes at an index. The document itself is none, and no
-// large one is among them: to minimize each input that it finds interesting takes the engine time by the square of its
-// length, up to a minute, and it finds nothing else meanwhile.
+// The input is a patch, which replaces cut bytes of a small document at an index. The document itself is not part of the input:
+// the engine minimizes each input that it finds interesting, which takes time by the square of its length, up to a minute, and
+// finds nothing else meanwhile.
 func FuzzDocument(f *testing.F) {
 	documents := [][]byte{nil}
 	for _, members := range []string{

@@ -361,7 +361,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestWeakPassphraseThatIsConfigured: it encrypts as before; one that is none at all does not.
+// TestWeakPassphraseThatIsConfigured: a short passphrase in the settings still encrypts; an invalid one does not.
 func TestWeakPassphraseThatIsConfigured(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	path := filepath.Join(t.TempDir(), "x.backup")

@@ -199,7 +199,8 @@ func (f Folder) Path(name string) (string, error) {
 func (f Folder) UploadPath(name string) (string, error) {
 	if !isName(name) || originOf(name) != Uploaded {
 		return "", &Error{Op: "name backup", Kind: ErrName,
-			Err: errors.New("it needs letters, digits, points, hyphens and underlines, " + nameSuffix + " at the end, at most 128 characters, and no name that scheduled backups, manual ones or those of upgrades have")}
+			Err: errors.New("it needs letters, digits, points, hyphens and underlines, " + nameSuffix + " at the end, at most 128 characters, " +
+				"and no name that scheduled backups, manual ones or those of upgrades have")}
 	}
 	return filepath.Join(string(f), name), nil
 }

@@ -255,7 +255,7 @@ func (c *Calendar) moment(wall int64) int64 {
 	}
 }
 
-// stretch gives the zone's offset at a moment (Unix seconds) and when it may change next. To ask the zone costs about a
+// stretch returns the zone's offset at a moment (Unix seconds) and when it may change next. A look-up in the zone takes about a
 // microsecond, and a station's shifts are looked up hundreds of times for each day.
 func (c *Calendar) stretch(at int64) (offset, end int64) {
 	x := c.last.Load()

@@ -95,7 +95,7 @@ func (e *env) asOwner(o *owner, what string) (c *client, err error) {
 	return &client{http: h, account: e.account, close: func() error { h.CloseIdleConnections(); return end() }}, nil
 }
 
-// name gives the owner's name, or the number of one without a name.
+// name returns the owner's name, or the number of a user without a name.
 func (o *owner) name() string {
 	id := strconv.FormatUint(uint64(o.uid), 10)
 	if u, err := osuser.LookupId(id); err == nil {
@@ -104,7 +104,7 @@ func (o *owner) name() string {
 	return id
 }
 
-// problems has the owner look what is wrong with a store that cannot be opened.
+// problems returns what is wrong with a store that cannot be opened, as a process of the owner finds it.
 func (o *owner) problems(dataDir string) ([]string, error) {
 	dataDir, err := filepath.Abs(dataDir)
 	if err != nil {

@@ -30,8 +30,8 @@ func (e *env) serve() *cobra.Command {
   app serve --listen :8443 --tls plant.crt,plant.key`,
 		RunE: managed(func() string { return e.dataDir }, func(ctx context.Context, cmd *cobra.Command) error {
 			if o := ownerOf(e.dataDir); o != nil {
-				return fmt.Errorf("root does not serve from %s, which belongs to the user %s: that user could lead it to any file; run it as that user (runuser -u %s -- app serve%s), or give the directory to root",
-					e.dataDir, o.name(), o.name(), e.dirFlag())
+				return fmt.Errorf("root does not serve from %s, which belongs to the user %s: that user could lead it to any file; "+
+					"run it as that user (runuser -u %s -- app serve%s), or give the directory to root", e.dataDir, o.name(), o.name(), e.dirFlag())
 			}
 			cfg, err := e.readConfig()
 			if err != nil {

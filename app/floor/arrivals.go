@@ -32,7 +32,7 @@ type arrivals struct {
 	links   []linked
 
 	held   weight // signals that the lines held when they were last weighed
-	output weight // what came of signals and was not kept
+	output weight // segments and issues that signals made and that are not kept
 }
 
 // weight is how much of something there is, and how much of it is of each source.
@@ -138,7 +138,7 @@ func (a *arrivals) room(source string, share int) bool {
 	return arrived.fits(source, arrivalsMost/share) && a.held.fits(source, heldMost/share) && a.output.fits(source, outputsMost/share)
 }
 
-// fits tells whether a source may add to what may be so much at most.
+// fits reports whether a source may add to what has a bound.
 func (w *weight) fits(source string, most int) bool {
 	return w.total < most || w.by[source] < most/(2*(len(w.by)+1))
 }

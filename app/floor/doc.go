@@ -15,7 +15,8 @@
 //     state for each station and what came since.
 //  5. Detail and Rows put together what is kept, what the base has given out since and what the live state shows.
 //  6. What is shown of a station has a sequence number. The owner looks at a line when it took something in, and every two
-//     seconds, or every minute where a station is silent and nothing goes on; who asks for it in between looks as well, and tells the watchers. So a number stands for one value everywhere.
+//     seconds, or every minute where a station is silent and nothing goes on; who asks for it in between looks as well, and tells
+//     the watchers. So a number stands for one value everywhere.
 //     The shift so far is in it: the sum of the rows that Rows gives, of which those of past hours are added up once.
 //
 // What came very late, or is corrected for a time long ago, is computed again in pieces, beside what is kept of the station,

@@ -57,8 +57,8 @@ func (o *owner) settle(now int64) {
 	}
 }
 
-// Lines are kept before the hour is over where very many signals come: a restart reads them again, and what they make is in
-// memory until then.
+// Where very many signals come, lines are kept before the hour is over: a restart reads the signals since then again, and their
+// segments are in memory until then.
 const (
 	takenMost  = 50_000    // inputs of a line; less where there are many lines
 	takenLeast = 5_000     // that is what a line takes in within an hour or more in any plant
@@ -92,8 +92,8 @@ func (o *owner) keepEarly() {
 		switch {
 		case errors.Is(err, errNotNow):
 			return
-		case err != nil: // which is told when the hour is over
-			o.trouble("what came of very many signals is not kept yet; it is tried again", err)
+		case err != nil:
+			o.trouble("the history of a station with very many signals is not stored yet; it is tried again", err)
 			return
 		}
 		if o.since(started) > turnTime {

@@ -158,7 +158,9 @@ func (a *API) keepBackup(ctx context.Context, by audit.Actor, passphrase string,
 }
 
 // putBackup makes a backup of a name in a folder.
-func (a *API) putBackup(ctx context.Context, by audit.Actor, cfg backup.Config, folder backup.Folder, name string) (r backup.Result, err error) {
+func (a *API) putBackup(
+	ctx context.Context, by audit.Actor, cfg backup.Config, folder backup.Folder, name string,
+) (r backup.Result, err error) {
 	b := a.cfg.Backups
 	if err := folder.Ready(); err != nil {
 		return r, backupError(err)

@@ -9,7 +9,10 @@ import { actsAt } from "../../shared/roles.js";
 import { initials, note, typed } from "./actions.js";
 import { chooser, recent, stationOf, trees } from "./reasons.js";
 
-/** recordManual asks for a manual downtime at one of the stations that the reader acts at, and gives it. stationCode may be left out; all: what the page shows, for what was given of late. */
+/**
+ * recordManual asks for a manual downtime at one of the stations where the reader may act, and returns it. stationCode may be left
+ * out; all: what the page shows, for the reasons that were given of late.
+ */
 export function recordManual({ names, profile, stationCode, all }) {
   const manual = new Manual(names, profile, all);
   const answer = openDialog((control) => {
