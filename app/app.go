@@ -74,13 +74,13 @@ type App struct {
 }
 
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
-// caller closes the App. Errors: those of kv.Open, *SettingError.
+// caller closes the App. Errors: those of kv.Open, *SettingError, and one that says that the machine's clock must be wrong.
 func Open(cfg Config, log *slog.Logger) (*App, error) {
-	return open(cfg, log, newBaseURL(cfg), nil)
+	return open(cfg, log, newBaseURL(cfg), nil, (*App).timely)
 }
 
-// open is Open for a Host, which is nil when there is none.
-func open(cfg Config, log *slog.Logger, base *baseURL, h *Host) (*App, error) {
+// open is Open for a Host, which is nil when there is none. prepare is called with the App before it does anything.
+func open(cfg Config, log *slog.Logger, base *baseURL, h *Host, prepare func(*App) error) (*App, error) {
 	if err := makeDataDir(cfg.DataDir); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
 	}
@@ -112,6 +112,9 @@ func open(cfg Config, log *slog.Logger, base *baseURL, h *Host) (*App, error) {
 	}
 	if err = handOver(cfg.DataDir, a.store.Path()); err == nil {
 		err = a.services()
+	}
+	if err == nil {
+		err = prepare(a)
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -191,7 +194,7 @@ func (a *App) apiConfig() httpapi.Config {
 		},
 	}
 	if a.host != nil {
-		api.Status, api.Compact, api.Restorer, api.Lines = a.host.status, a.host.Compact, a.host, a.host.lines.Lines
+		api.Status, api.Compact, api.AcceptClock, api.Restorer, api.Lines = a.host.status, a.host.Compact, a.host.AcceptClock, a.host, a.host.lines.Lines
 	}
 	return api
 }

@@ -92,7 +92,7 @@ func NewHost(cfg Config, log *slog.Logger) (*Host, error) {
 	h.backup.Store(&cfg.Backup)
 	h.restores.ctx, h.restores.end = context.WithCancel(context.Background())
 	h.api = httpapi.New(httpapi.Config{Log: log, Version: BuildInfo().Version, Closed: h.why, Secure: cfg.secure(), PublicURL: cfg.URL,
-		Status: h.status, Compact: h.Compact, Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})
+		Status: h.status, Compact: h.Compact, AcceptClock: h.AcceptClock, Backups: httpapi.Backups{Scratch: cfg.DataDir}, Restorer: h})
 	h.web, err = web.New(web.Config{Dir: cfg.Assets, Demo: h.demo(), Version: BuildInfo().Version, Secure: cfg.secure(), PublicURL: cfg.URL})
 	return h, err
 }
@@ -152,7 +152,7 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Run listens, opens the store and serves until ctx ends; then it answers what it has begun, closes the store, and
 // returns. A damaged store does not end it: the service stays and says what is wrong. started, when not nil, is called
-// once the store was opened, found damaged, or waits for room on a full disk, with the service's address as people use
+// once the store was opened, found damaged, or waits for room on a full disk or for the clock, with the service's address as people use
 // it. Run may be called once. Errors: *SettingError, kv.ErrLocked, kv.ErrNewer and others of Open.
 func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	if err := makeDataDir(h.cfg.DataDir); err != nil {
@@ -166,6 +166,9 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	tidyScratch(h.cfg.DataDir)
 	h.cfg.limitMemory()
 	go keepMemorySmall(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { h.watchClock(ctx) })
+	defer watching.Wait()
 	ended, shut, err := h.serve()
 	if err != nil {
 		return err
@@ -175,7 +178,7 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 			started(h.base.get())
 		}
 	})
-	if err = h.openWhenRoom(ctx, tell); err == nil || errors.Is(err, kv.ErrDamaged) {
+	if err = h.openWhenCan(ctx, tell); err == nil || errors.Is(err, kv.ErrDamaged) {
 		if err == nil {
 			compactTidy(h.cfg.DataDir, h.log)
 			settling, stop := context.WithCancel(ctx)
@@ -210,16 +213,16 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 // retryOpen is how long to wait before a store that does not open is tried again.
 const retryOpen = 5 * time.Second
 
-// openWhenRoom is open, which on a full disk, where a new store or a migration needs room, calls waiting and goes on trying
-// until ctx ends.
-func (h *Host) openWhenRoom(ctx context.Context, waiting func()) error {
+// openWhenCan is open. On a full disk, where a new store or a migration needs room, and while the clock must be wrong, it calls
+// waiting and goes on trying until ctx ends.
+func (h *Host) openWhenCan(ctx context.Context, waiting func()) error {
 	for first := true; ; first = false {
 		err := h.openUnless()
-		if !errors.Is(err, kv.ErrFull) {
+		if !errors.Is(err, kv.ErrFull) && !errors.As(err, new(*clockError)) {
 			return err
 		}
 		if first {
-			h.log.Error("the store cannot be opened until there is room on the disk; it is tried again and again", slog.Any("error", err))
+			h.log.Error("the store cannot be used yet; it is tried again and again", slog.Any("error", err), slog.String("mend", h.mending(err)))
 			waiting()
 		}
 		select {
@@ -240,9 +243,13 @@ func (h *Host) openUnless() error {
 	return h.open()
 }
 
-// open opens the store and lets its App answer. The caller holds the turn, or nobody else can have it yet.
-func (h *Host) open() error {
-	a, err := open(h.cfg, h.log, h.base, h)
+// open opens the store and lets its App answer, unless the clock must be wrong. The caller holds the turn, or nobody else can
+// have it yet.
+func (h *Host) open() error { return h.openAfter((*App).timely) }
+
+// openAfter is open with another thing to do first than to look at the clock.
+func (h *Host) openAfter(prepare func(*App) error) error {
+	a, err := open(h.cfg, h.log, h.base, h, prepare)
 	if err != nil {
 		h.away.Store(&err)
 		if errors.Is(err, kv.ErrDamaged) {
@@ -320,7 +327,7 @@ func (h *Host) openLater(why error) {
 	if errors.Is(why, kv.ErrDamaged) || h.restores.ctx.Err() != nil {
 		return
 	}
-	h.log.Error("the store does not open; it is tried again and again", slog.Any("error", why))
+	h.log.Error("the store does not open; it is tried again and again", slog.Any("error", why), slog.String("mend", h.mending(why)))
 	h.restores.running.Go(func() {
 		for {
 			select {

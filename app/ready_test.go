@@ -55,7 +55,7 @@ func heldApp(t *testing.T, h *Host) (a *App, first, second *hold) {
 	}
 	err := a.Close()
 	if err == nil {
-		a, err = open(cfg, slog.New(slog.DiscardHandler), newBaseURL(cfg), h)
+		a, err = open(cfg, slog.New(slog.DiscardHandler), newBaseURL(cfg), h, (*App).timely)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -76,6 +76,8 @@ func (h *Host) mending(why error) string {
 		return h.way.mend
 	case errors.Is(why, kv.ErrFull):
 		return "free some room on the disk of " + h.cfg.DataDir + "; the service goes on by itself"
+	case errors.As(why, new(*clockError)):
+		return "set the machine's clock; the service goes on by itself. If it is right now, and was ahead before: " + acceptClockCommand + dirFlag(h.cfg)
 	case errors.Is(why, kv.ErrReadOnly):
 		return "see that the disk of " + h.cfg.DataDir + " works and can be written; then: app restart"
 	}

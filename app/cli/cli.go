@@ -157,7 +157,7 @@ Run it:            app serve`,
 	flags.StringVar(&e.account, "account", "", "account `ID`; needed only when there are several")
 	root.AddCommand(
 		e.demo(), e.init(), e.serve(), e.accountCommands(), e.userCommands(), e.keyCommands(), e.deviceCommands(), e.loginLink(), e.resetAdmin(),
-		e.manifestCommands(), e.backup(), e.restore(), e.trust(), e.doctor(), e.check(), e.compact(), e.install(), e.uninstall(), e.version(),
+		e.manifestCommands(), e.backup(), e.restore(), e.trust(), e.doctor(), e.check(), e.clock(), e.compact(), e.install(), e.uninstall(), e.version(),
 		e.upgrade(), e.rollback(), e.ownersProcess(), e.simulate(), e.replay(),
 	)
 	root.AddCommand(e.serviceCommands()...)

@@ -207,6 +207,9 @@ func (o *owner) pass(now int64) {
 // clockBack has lines computed again that have come to a time which the clock, having been set right, no longer shows: what
 // is kept of them knows nothing of what will yet happen until then.
 func (o *owner) clockBack(now int64) {
+	if now < o.f.cfg.Signals.Swept() {
+		return // what is kept could not be computed again
+	}
 	var ahead []*line
 	for _, l := range o.lines {
 		if l.baseAt > now+minute {

@@ -170,7 +170,7 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 // oldest is the first moment, of a whole UTC day, from which on all signals are kept.
 func (o *owner) oldest(now int64) int64 {
 	at := now - o.f.cfg.Signals.Retention().Milliseconds()
-	return at - at%day + day
+	return max(at-at%day+day, o.f.cfg.Signals.Swept())
 }
 
 // keptLong is how long ago the state that a line is opened with may be, ms: what is computed from an older one is kept while

@@ -93,6 +93,8 @@ type Config struct {
 
 	// Compact makes the store smaller while the service runs. It is called without the gate. nil = there is no service.
 	Compact func(context.Context) (Compacted, error)
+	// AcceptClock has the service go on by a clock that it waits to be set right. nil = there is no service.
+	AcceptClock func() error
 	// Gauges gives what /metrics tells of the appliance, measured now. nil = nothing.
 	Gauges func() []Gauge
 	// Backups is what operations on backups need.

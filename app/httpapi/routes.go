@@ -178,6 +178,7 @@ func (a *API) localRoutes() []route {
 		{method: post, path: "/local/reset-admin", handle: localResetAdmin},
 		{method: get, path: "/local/status", handle: localStatus, storeless: true},
 		{method: post, path: "/local/compact", handle: localCompact, anyAccount: true, storeless: true},
+		{method: post, path: "/local/clock/accept", handle: localAcceptClock, anyAccount: true, storeless: true},
 		{method: get, path: "/local/contents", handle: localContents, anyAccount: true},
 		{method: post, path: "/local/backup", handle: localBackup, anyAccount: true},
 		{method: post, path: "/local/backup/keep", handle: localKeepBackup, anyAccount: true},

@@ -71,7 +71,8 @@ type Log struct {
 	opened uint64
 	told   atomic.Uint64
 
-	packing sync.Mutex // held by who moves and removes parts
+	packing sync.Mutex   // held by who moves and removes parts
+	swept   atomic.Int64 // signals before this have been removed, ms; 0: none have
 	senders senders
 	ids     memory
 	crowds  crowds
@@ -123,6 +124,9 @@ func NewLog(cfg Config) (*Log, error) {
 			return err
 		}
 		if err := l.loadIDs(tx); err != nil {
+			return err
+		}
+		if err := l.loadSwept(tx); err != nil {
 			return err
 		}
 		return l.loadSenders(tx)

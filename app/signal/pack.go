@@ -252,8 +252,49 @@ func (l *Log) sweepParts(ctx context.Context, first int64) error {
 		Keep: func(k partKey) bool { return dayOf(k) >= first },
 		Next: func(k partKey) partKey { return partOf(k.A, k.B.A+"\x00", math.MinInt64, 0) },
 		Remove: func(tx *kv.Tx, k partKey) error {
-			return errors.Join(parts.Delete(tx, k), open.Delete(tx, openOf(k.A, k.B.A, dayOf(k))))
+			err := errors.Join(parts.Delete(tx, k), open.Delete(tx, openOf(k.A, k.B.A, dayOf(k))))
+			if end := (dayOf(k) + 1) * dayMs; err == nil && end > l.swept.Load() {
+				err = noteSwept(tx, end)
+			}
+			return err
 		},
 	})
-	return err
+	return errors.Join(err, l.cfg.Store.View(l.loadSwept))
+}
+
+// sweptKey is the one key of its bucket.
+const sweptKey = "log"
+
+func noteSwept(tx *kv.Tx, end int64) error {
+	switch was, err := swept.Get(tx, sweptKey); {
+	case err != nil && !errors.Is(err, kv.ErrNotFound):
+		return err
+	case was >= end:
+		return nil
+	}
+	return swept.Put(tx, sweptKey, end)
+}
+
+func (l *Log) loadSwept(tx *kv.Tx) error {
+	at, err := swept.Get(tx, sweptKey)
+	if err != nil && !errors.Is(err, kv.ErrNotFound) {
+		return err
+	}
+	l.swept.Store(at)
+	return nil
+}
+
+// Swept returns the moment before which signals have been removed for their age, ms; 0: none have. What came of them cannot be
+// computed again.
+func (l *Log) Swept() int64 { return l.swept.Load() }
+
+// ForgetSwept lets signals of before Swept be taken again. Errors: the store's.
+func (l *Log) ForgetSwept() error {
+	l.packing.Lock()
+	defer l.packing.Unlock()
+	if err := l.cfg.Store.Update(func(tx *kv.Tx) error { return swept.Delete(tx, sweptKey) }); err != nil {
+		return err
+	}
+	l.swept.Store(0)
+	return nil
 }

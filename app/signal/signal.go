@@ -20,6 +20,7 @@
 //	signal      (account id, (station, (day, part))) -> signals of one station and UTC day, by time
 //	signalSettled account id -> ms: what came of signals before it is kept by whoever evaluates them
 //	signalLate  (account id, station) -> ms: the earliest signal that was stored after its time was settled
+//	signalSwept "" -> ms: signals before it have been removed
 //	signalId    (run, block) -> ids in the order of their hashes, and when each came: for seven days
 //	signalIdRun run -> what it is of, and its filter: of nearly all ids that it does not have that tells so
 //	signalSender (account id, source) -> senderRecord: what is known of who sends, written now and then
@@ -151,11 +152,12 @@ var (
 	open    = kv.NewBucket("signalOpen", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64)), kv.Raw)
 	settled = kv.NewBucket("signalSettled", kv.String, kv.JSON[int64]())
 	late    = kv.NewBucket("signalLate", kv.PairOf(kv.String, kv.String), kv.JSON[int64]())
+	swept   = kv.NewBucket("signalSwept", kv.String, kv.JSON[int64]())
 )
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string {
-	return []string{tail.Name(), parts.Name(), open.Name(), blocks.Name(), runsKept.Name(), settled.Name(), late.Name(), sendersKept.Name()}
+	return []string{tail.Name(), parts.Name(), open.Name(), blocks.Name(), runsKept.Name(), settled.Name(), late.Name(), swept.Name(), sendersKept.Name()}
 }
 
 // largest bounds numbers: what is larger is no measurement, and sums of it would lose digits.

@@ -183,6 +183,9 @@ func (l *Log) read(from *Sender, v any, style Style, now int64, s *Signal) (ahea
 	case s.At < oldest:
 		return 0, refuse(CauseOld, "at is older than the %d days that signals are kept", int(l.cfg.Retention.Hours()/24))
 	}
+	if s.At < l.swept.Load() { // the clock went back, or signals were kept for a shorter time
+		return 0, refuse(CauseOld, "at is older than the signals that are kept")
+	}
 	if l.crowds.isFull(moment{s.Account, s.Station, s.At}) {
 		return 0, refuse(CauseCrowded, "at is a millisecond of which the station has %d signals already; no more of it are taken", momentMost)
 	}

@@ -19,6 +19,7 @@ import (
 	"opsmon/app"
 	"opsmon/app/control"
 	"opsmon/app/demo"
+	"opsmon/app/service"
 	"opsmon/app/simulate"
 )
 
@@ -85,6 +86,7 @@ func Serve(t *testing.T, o Options) *Service {
 		var made struct{ AccountID, APIKey string }
 		s.callLocal("/local/init", map[string]any{"domain": domain, "email": Admin, "manifest": json.RawMessage(manifest)}, &made)
 		s.AccountID, s.Key = made.AccountID, made.APIKey
+		s.untilReady()
 	}
 	if o.Before != nil {
 		o.Before(s)
@@ -122,11 +124,24 @@ func (s *Service) run() {
 	}
 }
 
+// untilReady waits until the stations of the service have been read. A page that comes before that says so and tries again,
+// at its own pace, which is not what most tests look at.
+func (s *Service) untilReady() {
+	s.t.Helper()
+	if err := service.WaitReady(s.t.Context(), s.DataDir); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // Stop ends the service; Start starts it again on its store, at another address.
 func (s *Service) Stop() { s.stop() }
 
-// Start starts a service that was ended.
-func (s *Service) Start() { s.t.Helper(); s.run() }
+// Start starts a service that was ended, and waits until it is ready.
+func (s *Service) Start() {
+	s.t.Helper()
+	s.run()
+	s.untilReady()
+}
 
 // Call asks the service's API as the administrator does, and reads the answer's result or results into what result
 // points at, unless that is nil. body is encoded as JSON, unless it is nil. It must succeed.
