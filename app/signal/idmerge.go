@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"opsmon/kv"
@@ -201,7 +203,7 @@ func (l *Log) sweepOrphans(ctx context.Context) error {
 	defer l.ids.merging.Unlock()
 	var orphans []uint64
 	err := l.cfg.Store.View(func(tx *kv.Tx) error {
-		for r := (kv.Range{}); ; {
+		for r := allBlocks(); ; {
 			next := uint64(0)
 			for item, err := range blocks.Scan(tx, r) {
 				if err != nil {
@@ -216,7 +218,7 @@ func (l *Log) sweepOrphans(ctx context.Context) error {
 			if !runsKept.Has(tx, next) {
 				orphans = append(orphans, next)
 			}
-			r = blocks.From(blockOf(next+1, 0))
+			r = blocks.Between(blockOf(next+1, 0), blockOf(1<<48, 0))
 		}
 	})
 	if err != nil {
@@ -225,20 +227,142 @@ func (l *Log) sweepOrphans(ctx context.Context) error {
 	return l.dropBlocks(ctx, slices.Compact(orphans))
 }
 
-// oldIDs are ids as they were before there were runs: the SHA-256 of account, source, station and id, and when it came, ms.
+// oldIDs are ids as they were before there were runs, in the bucket that has the blocks now: the SHA-256 of account,
+// source, station and id, and when it came, ms.
 var oldIDs = kv.NewBucket(blocks.Name(), kv.Bytes32, kv.JSON[int64]())
 
-// MigrateIDs makes a run of the ids of a store that keeps each by itself.
+// oldFrom is above the keys of all blocks: the numbers of runs stay below 2^48.
+var oldFrom = [32]byte{1: 1}
+
+// allBlocks leaves out old ids.
+func allBlocks() kv.Range { return blocks.Between(blockOf(0, 0), blockOf(1<<48, 0)) }
+
+// movePiece is how many old ids are moved in one transaction.
+const movePiece = 20_000
+
+// MigrateIDs prepares a store that keeps each id by itself: it makes runs of the few old ids whose keys could be taken
+// for those of blocks. The others, which may be millions, are moved by moveOldIDs while the service runs.
 func MigrateIDs(tx *kv.Tx) error {
-	var list []came
-	for item, err := range oldIDs.Scan(tx, kv.Range{}) {
-		if err != nil {
-			return err
-		}
-		list = append(list, came{hash(item.Key[:len(hash{})]), item.Value})
-		if err := oldIDs.Delete(tx, item.Key); err != nil {
+	list, keys, err := readOld(tx, oldIDs.Between([32]byte{}, oldFrom), math.MaxInt)
+	if err != nil {
+		return err
+	}
+	if err := deleteOld(tx, keys); err != nil {
+		return err
+	}
+	for _, w := range runsOf(list) {
+		if err := putRun(tx, w); err != nil {
 			return err
 		}
 	}
-	return putRun(tx, runOf(list)) // their order is that of the hashes
+	return nil
+}
+
+// readOld returns old ids of a range, at most so many, in the order of their hashes.
+func readOld(tx *kv.Tx, r kv.Range, most int) (list []came, keys [][32]byte, err error) {
+	for item, err := range oldIDs.Scan(tx, r) {
+		if err != nil {
+			return nil, nil, err
+		}
+		list, keys = append(list, came{hash(item.Key[:len(hash{})]), item.Value}), append(keys, item.Key)
+		if len(list) == most {
+			break
+		}
+	}
+	return list, keys, nil
+}
+
+func deleteOld(tx *kv.Tx, keys [][32]byte) error {
+	for _, k := range keys {
+		if err := oldIDs.Delete(tx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runsOf makes a run for each UTC day of ids, which are in the order of their hashes: those of a day are merged when
+// it is over.
+func runsOf(list []came) (runs []*runWriter) {
+	byDay := map[int64][]came{}
+	for _, id := range list {
+		byDay[Day(id.at)] = append(byDay[Day(id.at)], id)
+	}
+	for _, day := range slices.Sorted(maps.Keys(byDay)) {
+		runs = append(runs, runOf(byDay[day]))
+	}
+	return runs
+}
+
+// lookUpOld returns when the id of a signal came, ms, if it is an old one.
+func lookUpOld(tx *kv.Tx, s *Signal) (at int64, found bool, err error) {
+	at, err = oldIDs.Get(tx, sumOf(s))
+	if errors.Is(err, kv.ErrNotFound) {
+		return 0, false, nil
+	}
+	return at, err == nil, err
+}
+
+// moveOldIDs makes runs of old ids until there are no more, and drops those that have served. Errors: the store's,
+// ctx's.
+func (l *Log) moveOldIDs(ctx context.Context) error {
+	for l.ids.hasOld() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := l.moveSomeOld(movePiece); err != nil {
+			return fmt.Errorf("move ids of signals: %w", err)
+		}
+	}
+	return nil
+}
+
+// moveSomeOld is moveOldIDs for so many.
+func (l *Log) moveSomeOld(most int) error {
+	l.ids.merging.Lock()
+	defer l.ids.merging.Unlock()
+	var list []came
+	var keys [][32]byte
+	if err := l.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		list, keys, err = readOld(tx, oldIDs.From(oldFrom), most)
+		return err
+	}); err != nil {
+		return err
+	}
+	served := l.cfg.Clock().UnixMilli() - idMemory.Milliseconds()
+	list = slices.DeleteFunc(list, func(id came) bool { return id.at <= served })
+	writers := runsOf(list)
+	if err := l.cfg.Store.Update(func(tx *kv.Tx) (err error) {
+		for _, w := range writers {
+			if w.number, err = blocks.Next(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	var runs []*run
+	for _, w := range writers {
+		runs = append(runs, w.run)
+	}
+	// Whoever looks an id up meanwhile has the runs, and finds it there or where it was.
+	l.ids.exchange(nil, runs)
+	if err := l.cfg.Store.Update(func(tx *kv.Tx) error {
+		for _, w := range writers {
+			if err := w.putAll(tx); err != nil {
+				return err
+			}
+		}
+		return deleteOld(tx, keys)
+	}); err != nil {
+		l.ids.exchange(runs, nil)
+		return err
+	}
+	if len(keys) < most {
+		l.ids.mu.Lock()
+		l.ids.old = false
+		l.ids.mu.Unlock()
+	}
+	return nil
 }

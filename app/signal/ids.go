@@ -51,6 +51,7 @@ type memory struct {
 	recent map[hash]int64  // those of the tail: when they came, ms
 	claims map[hash]*claim // those that are being stored
 	runs   []*run          // is exchanged, never changed
+	old    bool            // the store may have ids that are in no run yet
 
 	merging sync.Mutex    // held by who merges and removes runs
 	packed  chan struct{} // told when there is a new run
@@ -111,8 +112,8 @@ func (l *Log) tryClaim(c *claim, list []Signal, hashes []hash, duplicate []bool)
 	for _, id := range c.ids {
 		m.claims[id.hash] = c
 	}
-	runs := m.runs
-	if len(runs) == 0 || len(c.ids) == 0 {
+	runs, old := m.runs, m.old
+	if len(runs) == 0 && !old || len(c.ids) == 0 {
 		return nil, nil
 	}
 	err = l.cfg.Store.View(func(tx *kv.Tx) error {
@@ -120,6 +121,9 @@ func (l *Log) tryClaim(c *claim, list []Signal, hashes []hash, duplicate []bool)
 		kept := c.ids[:0]
 		for n, id := range c.ids {
 			at, found, err := lookUp(tx, runs, id.hash)
+			if old && !found && err == nil {
+				at, found, err = lookUpOld(tx, &list[places[n]])
+			}
 			if err != nil {
 				return err
 			}
@@ -210,6 +214,13 @@ func (m *memory) exchange(old, with []*run) {
 	m.runs = append(slices.DeleteFunc(slices.Clone(m.runs), func(r *run) bool { return slices.Contains(old, r) }), with...)
 }
 
+// hasOld reports whether the store may have ids that are in no run yet.
+func (m *memory) hasOld() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.old
+}
+
 // list gives the runs that there are.
 func (m *memory) list() []*run {
 	m.mu.Lock()
@@ -229,6 +240,11 @@ func (l *Log) loadIDs(tx *kv.Tx) error {
 		}
 		l.ids.runs = append(l.ids.runs, r)
 	}
+	_, old, err := oldIDs.First(tx, oldIDs.From(oldFrom))
+	if err != nil {
+		return err
+	}
+	l.ids.old = old
 	for _, of := range l.last {
 		for _, s := range *of {
 			if s.ID != "" {
@@ -239,11 +255,11 @@ func (l *Log) loadIDs(tx *kv.Tx) error {
 	return nil
 }
 
-// keepIDs merges runs and removes what is left of others, until ctx ends.
+// keepIDs moves old ids into runs, merges runs and removes what is left of others, until ctx ends.
 func (l *Log) keepIDs(ctx context.Context) {
-	err := l.sweepOrphans(ctx)
-	for {
-		if err != nil && ctx.Err() == nil {
+	for left := true; ; { // by the service before
+		err := l.tidyIDs(ctx, left)
+		if left = err != nil; left && ctx.Err() == nil {
 			l.cfg.Log.Error("ids of signals were not put together; it is tried again", "error", err)
 		}
 		select {
@@ -251,17 +267,19 @@ func (l *Log) keepIDs(ctx context.Context) {
 			return
 		case <-l.ids.packed:
 		}
-		err = l.mergeAgain(ctx, err)
 	}
 }
 
-// mergeAgain merges runs. After a failure it first removes what was written then, which is of no run: on a full disk each try
-// would take more of it.
-func (l *Log) mergeAgain(ctx context.Context, failed error) error {
-	if failed != nil {
+// tidyIDs moves old ids into runs and merges runs. Where a merge may have left something it first removes what is of
+// no run: on a full disk each try would take more of it.
+func (l *Log) tidyIDs(ctx context.Context, left bool) error {
+	if left {
 		if err := l.sweepOrphans(ctx); err != nil {
 			return err
 		}
+	}
+	if err := l.moveOldIDs(ctx); err != nil {
+		return err
 	}
 	return l.mergeIDs(ctx)
 }

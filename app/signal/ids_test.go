@@ -1,14 +1,13 @@
 package signal
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -218,31 +217,70 @@ func TestTheMemoryOfIDsIsBounded(t *testing.T) {
 	}
 }
 
-// TestMigrateIDs: what was known before there were runs is known after.
+// TestMigrateIDs: what was known before there were runs is known after, while old ids are moved, too, which takes
+// memory for some of them only.
 func TestMigrateIDs(t *testing.T) {
 	store := kvtest.New(t, func(c *kv.Config) { c.Buckets = Buckets() })
-	now := time.UnixMilli(monday)
 	r := &rig{t: t, store: store}
 	r.now.Store(monday)
-	old := func(s Signal) [32]byte { return sumOf(&s) }
+	const all, counting = 1000, 7 * 24
 	r.must(store.Update(func(tx *kv.Tx) error {
-		for i := range 1000 {
-			if err := oldIDs.Put(tx, old(r.named("F0", fmt.Sprint(i))), now.UnixMilli()-int64(i)*time.Hour.Milliseconds()); err != nil {
+		for i := range all {
+			s := r.named("F0", fmt.Sprint(i))
+			if err := oldIDs.Put(tx, sumOf(&s), monday-int64(i)*time.Hour.Milliseconds()); err != nil {
 				return err
 			}
 		}
-		return nil
+		// Its key could be a block's.
+		return oldIDs.Put(tx, [32]byte{7: 1, 31: 1}, monday)
 	}))
-	r.must(store.Update(MigrateIDs))
-	r.open()
-	r.check()
-	var list []Signal
-	var want []bool
-	for i := range 1001 {
-		list, want = append(list, r.named("F0", fmt.Sprint(i))), append(want, i < 7*24)
+	left := func() (n int) {
+		r.must(store.View(func(tx *kv.Tx) error {
+			_, keys, err := readOld(tx, oldIDs.From(oldFrom), all)
+			n = len(keys)
+			return err
+		}))
+		return n
 	}
-	if got := r.append(list...); !slices.Equal(got, want) {
-		t.Error("after the migration other ids are known")
+	known := func() {
+		t.Helper()
+		r.check()
+		for i := range all + 1 {
+			s := []Signal{r.named("F0", fmt.Sprint(i))}
+			duplicate := []bool{false}
+			c, err := r.claim(s, duplicate)
+			r.must(err)
+			r.settleClaim(c, false)
+			if want := i < counting; duplicate[0] != want {
+				t.Fatalf("with %d old ids left: id %d is known: %v", left(), i, duplicate[0])
+			}
+		}
+	}
+	r.must(store.Update(MigrateIDs))
+	if n := left(); n < all-1 {
+		t.Fatalf("%d of %d old ids were moved in one transaction", all-n, all)
+	}
+	r.open()
+	known()
+	for n := left(); n > 0; n = left() {
+		r.must(r.moveSomeOld(300))
+		if moved := n - left(); moved > 300 || moved == 0 {
+			t.Fatalf("%d old ids were moved in one transaction", moved)
+		}
+		if n > 600 {
+			r.open() // another start goes on
+		}
+		known()
+	}
+	r.must(r.tidyIDs(t.Context(), true))
+	if n := len(r.ids.list()); n > 7+mergeFrom {
+		t.Errorf("there are %d runs of 7 days", n)
+	}
+	known()
+	r.open()
+	known()
+	if r.ids.hasOld() {
+		t.Error("a store without old ids has some")
 	}
 }
 
@@ -314,9 +352,41 @@ func TestAFailedMergeLeavesNothing(t *testing.T) {
 		return nil
 	}))
 	end()
-	failed := r.mergeIDs(ended)
-	r.must(r.mergeAgain(t.Context(), cmp.Or(failed, errors.New("no room"))))
+	r.must(r.tidyIDs(t.Context(), r.mergeIDs(ended) != nil))
 	if n := count(); n > before {
 		t.Errorf("there are %d blocks, and there were %d", n, before)
+	}
+}
+
+// TestAWriteThatPanicsGivesItsIDsBack: who sends the same ids later does not wait for ever, and they count.
+func TestAWriteThatPanicsGivesItsIDsBack(t *testing.T) {
+	r := &rig{t: t}
+	r.now.Store(monday)
+	var panics atomic.Bool
+	r.store = kvtest.New(t, func(c *kv.Config) {
+		c.Buckets, c.Clock = Buckets(), func() time.Time {
+			if panics.Load() {
+				panic("no time")
+			}
+			return r.clock()
+		}
+	})
+	r.open()
+	s := r.named("F0", "1")
+	panics.Store(true)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the write did not panic: nothing is tried")
+			}
+		}()
+		_, _ = r.Append([]Signal{s})
+	}()
+	panics.Store(false)
+	if n := len(r.ids.claims); n > 0 {
+		t.Fatalf("%d ids are claimed", n)
+	}
+	if got := r.append(s); got[0] {
+		t.Error("an id that was not stored came before")
 	}
 }

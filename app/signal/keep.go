@@ -137,7 +137,12 @@ func (c *checker) ids() {
 			c.report(fmt.Sprintf("ids of signals: %v", err))
 		}
 	}
-	for item, err := range blocks.Scan(c.tx, kv.Range{}) {
+	for item, err := range oldIDs.Scan(c.tx, oldIDs.From(oldFrom)) {
+		if err != nil {
+			c.report(fmt.Sprintf("old ids of signals: near %x: %v", item.Key, err))
+		}
+	}
+	for item, err := range blocks.Scan(c.tx, allBlocks()) {
 		if err != nil {
 			c.report(fmt.Sprintf("ids of signals: %v", err))
 			continue
