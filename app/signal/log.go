@@ -78,6 +78,7 @@ type Log struct {
 	crowds  crowds
 
 	packEvery, mergeEvery time.Duration
+	mergeReads            int
 	full                  chan struct{} // told when the tail is long
 }
 
@@ -107,6 +108,7 @@ func NewLog(cfg Config) (*Log, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	l := &Log{cfg: cfg, last: map[place]*[]tailed{}, from: map[senderKey]int{}, senders: senders{seen: map[senderKey]*sender{}}, ids: memory{recent: map[hash]int64{}, claims: map[hash]*claim{}, packed: make(chan struct{}, 1)}, packEvery: packEvery, mergeEvery: mergeEvery, full: make(chan struct{}, 1)}
+	l.mergeReads = mergeReads
 	err := cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range tail.Scan(tx, kv.Range{}) {
 			if err != nil {
@@ -280,6 +282,7 @@ type reading struct {
 	most      int
 	list      []Signal
 	sorted    bool
+	ok        func(read, list int) error // asked after each part whether to go on; nil = always
 }
 
 // cut leaves out the latest where there is more than is wanted.
@@ -325,7 +328,13 @@ func (r *reading) parts(tx *kv.Tx, account, station string) error {
 		if err != nil {
 			return err
 		}
+		read := len(more)
 		r.add(more)
+		if r.ok != nil {
+			if err := r.ok(read, len(r.list)); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -419,3 +419,56 @@ func TestPartsAreBounded(t *testing.T) {
 	r.must(r.Merge(t.Context(), Day(monday)+1))
 	whole("merged", 4)
 }
+
+// TestMergeLeavesRoom: merging never keeps the tail from being packed for long, nor has very much in memory. Days
+// whose parts would have to be read again and again, and those with very many signals of one time, stay as they are.
+func TestMergeLeavesRoom(t *testing.T) {
+	fill := func(r *rig, parts, each int, step int64) {
+		for i := range parts {
+			list := make([]Signal, each)
+			for k := range list {
+				list[k] = beat("F0", monday+(int64(k*parts+i))*step, 1)
+			}
+			r.append(list...)
+			r.must(r.Pack())
+		}
+	}
+	for name, tt := range map[string]struct {
+		parts, each int
+		step        int64
+		reads, want int
+	}{
+		"few":           {8, 100, 1000, mergeReads, 1},
+		"again":         {8, 100, 1000, 799, 8},
+		"of one moment": {4, 30_000, 0, mergeReads, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.mergeReads = tt.reads
+			fill(r, tt.parts, tt.each, tt.step)
+			r.must(r.Merge(t.Context(), Day(monday)+1))
+			if n := r.count("parts"); n != tt.want || r.count("open") != 0 {
+				t.Errorf("%d parts, want %d; %d days are to be merged", n, tt.want, r.count("open"))
+			}
+			if n := len(r.of("F0", Day(monday))); n != tt.parts*tt.each {
+				t.Errorf("%d signals are kept, want %d", n, tt.parts*tt.each)
+			}
+			r.check()
+		})
+	}
+	t.Run("long tail", func(t *testing.T) {
+		r := newRig(t)
+		fill(r, 3, 100, 1000)
+		for i := range longTail / 10_000 {
+			list := make([]Signal, 10_000)
+			for k := range list {
+				list[k] = beat("F1", monday+int64(i*10_000+k), 1)
+			}
+			r.append(list...)
+		}
+		r.must(r.Merge(t.Context(), Day(monday)+1))
+		if n := r.count("parts"); r.Tail() != 0 || n != 1+2 { // of F0, and of F1
+			t.Errorf("%d signals wait to be packed; there are %d parts", r.Tail(), n)
+		}
+	})
+}

@@ -16,11 +16,18 @@ type dayPart struct {
 	day int64
 }
 
-// partMost is how many signals a part has at most: as many are read at once. mergeMost is how many bytes the parts of a day have
-// at most that are merged: some two million signals.
+// partMost is how many signals a part has at most: as many are read at once. Days that are merged have parts of
+// mergeMost bytes at most, some two million signals. Each part is read again for each part made of its time:
+// mergeReads is how many signals are read for a day at most.
 const (
-	partMost  = 50_000
-	mergeMost = 8 << 20
+	partMost   = 50_000
+	mergeMost  = 8 << 20
+	mergeReads = 8_000_000
+)
+
+var (
+	errMuch = errors.New("the day takes too long to merge")
+	errLong = errors.New("the tail is long")
 )
 
 // Pack moves the tail to its parts. Errors: the store's; what is not moved stays in the tail.
@@ -132,10 +139,9 @@ func openOf(account, station string, day int64) openKey {
 	return openKey{A: account, B: kv.Pair[string, uint64]{A: station, B: uint64(day) ^ 1<<63}}
 }
 
-// Merge joins the parts of each day before the one given into one. Errors: the store's, ctx's.
+// Merge joins the parts of each day before the one given into one. A day waits for the next time when the tail, which
+// is packed meanwhile, becomes long twice. Errors: the store's, ctx's.
 func (l *Log) Merge(ctx context.Context, before int64) error {
-	l.packing.Lock()
-	defer l.packing.Unlock()
 	var days []openKey
 	err := l.cfg.Store.View(func(tx *kv.Tx) error {
 		for item, err := range open.Scan(tx, kv.Range{}) {
@@ -149,13 +155,21 @@ func (l *Log) Merge(ctx context.Context, before int64) error {
 		return nil
 	})
 	for _, k := range days {
-		if err == nil {
-			err = ctx.Err()
+		for range 2 {
+			if err == nil && l.Tail() >= longTail {
+				err = l.Pack()
+			}
+			if err == nil {
+				err = l.merge(ctx, k)
+			}
+			if !errors.Is(err, errLong) {
+				break
+			}
+			err = nil
 		}
 		if err != nil {
 			break
 		}
-		err = l.merge(k)
 	}
 	if err != nil {
 		return fmt.Errorf("merge signals: %w", err)
@@ -164,12 +178,38 @@ func (l *Log) Merge(ctx context.Context, before int64) error {
 }
 
 // merge joins one day's parts, each of partMost signals at most; a day of very many stays as it is. Only who holds packing
-// changes parts, so they are read outside of the transaction.
-func (l *Log) merge(k openKey) error {
+// changes parts, so they are read outside of the transaction. Errors: errLong, the store's, ctx's.
+func (l *Log) merge(ctx context.Context, k openKey) error {
+	l.packing.Lock()
+	defer l.packing.Unlock()
+	left := l.mergeReads
+	keys, joined, err := l.join(k, func(read, list int) error {
+		if left -= read; left < 0 || list > 2*partMost { // which all have one time
+			return errMuch
+		}
+		if l.Tail() >= longTail {
+			return errLong
+		}
+		return ctx.Err()
+	})
+	if err != nil && !errors.Is(err, errMuch) {
+		return err
+	}
+	return l.cfg.Store.Update(func(tx *kv.Tx) error {
+		if err == nil && len(joined) > 0 {
+			if err := exchangeParts(tx, keys, joined); err != nil {
+				return err
+			}
+		}
+		return open.Delete(tx, k)
+	})
+}
+
+// join returns the keys of a day's parts and the parts that they make together. ok is asked after each part: how many
+// signals it has, and how many are in memory. Errors: ok's, errMuch, the store's.
+func (l *Log) join(k openKey, ok func(read, list int) error) (keys []partKey, joined [][]byte, err error) {
 	account, station, day := k.A, k.B.A, int64(k.B.B^1<<63)
-	var joined [][]byte
-	var keys []partKey
-	err := l.cfg.Store.View(func(tx *kv.Tx) error {
+	err = l.cfg.Store.View(func(tx *kv.Tx) error {
 		bytes := 0
 		for item, err := range parts.Scan(tx, parts.Between(partOf(account, station, day, 0), partOf(account, station, day+1, 0))) {
 			if err != nil {
@@ -178,10 +218,10 @@ func (l *Log) merge(k openKey) error {
 			bytes, keys = bytes+len(item.Value), append(keys, item.Key)
 		}
 		if bytes > mergeMost {
-			return nil
+			return errMuch
 		}
 		for from, end := day*dayMs, (day+1)*dayMs; from < end && len(keys) > 0; {
-			r := reading{from: from, end: end, most: partMost, sorted: true}
+			r := reading{from: from, end: end, most: partMost, sorted: true, ok: ok}
 			if err := r.parts(tx, account, station); err != nil {
 				return err
 			}
@@ -192,17 +232,7 @@ func (l *Log) merge(k openKey) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return l.cfg.Store.Update(func(tx *kv.Tx) error {
-		if len(joined) > 0 {
-			if err := exchangeParts(tx, keys, joined); err != nil {
-				return err
-			}
-		}
-		return open.Delete(tx, k)
-	})
+	return keys, joined, err
 }
 
 // exchangeParts puts a day's parts in the place of others. The first names are used anew, so that a day's parts never have a gap
