@@ -26,7 +26,7 @@ import (
 //	authUser, authKey, authKeyUse, authSession, authTablet,        package auth
 //	authDevice, authLink, authCode, authWait, authLastAccount
 //	signalTail, signal, signalOpen, signalId, signalIdRun,         package signal
-//	signalSettled, signalLate, signalSender, signalSwept
+//	signalSettled, signalLate, signalSender, signalCrowd, signalSwept
 //	issue, issueReach, issueOpen                                   package issue
 //	historyDetail, historyIssue, historyHour, historyDay,          package history
 //	historyState, historyFormat, historyLost

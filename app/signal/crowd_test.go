@@ -1,8 +1,11 @@
 package signal
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"opsmon/kv"
 )
 
 // TestAMomentIsBounded: a sender that gives any number of signals the same time is refused from some number on, which other times
@@ -53,5 +56,61 @@ func TestAMomentIsBounded(t *testing.T) {
 	}
 	if n := r.Counts().Refused[CauseCrowded]; n != 2*MaxBatch {
 		t.Errorf("%d are counted as refused", n)
+	}
+}
+
+// TestAMomentIsBoundedSlowly: neither waiting between batches nor restarts let more signals of one time in, and what is
+// known of a time goes with its signals.
+func TestAMomentIsBoundedSlowly(t *testing.T) {
+	r := newRig(t)
+	gw := northgate("device:northgate/gw", "F0", "F1")
+	at, accepted := monday-60_000, 0
+	for range 12 {
+		objects := make([]any, momentMost/5-1)
+		for i := range objects {
+			objects[i] = &Signal{Station: "F0", At: at, Values: Values{Mask: 1 << Productive}}
+		}
+		outcomes, err := r.Take(gw, objects, HTTP)
+		r.must(err)
+		for _, o := range outcomes {
+			if o.Accepted {
+				accepted++
+			}
+		}
+		r.now.Add(crowdEvery + 1)
+		r.must(r.flushCrowds())
+		r.must(r.Pack())
+		r.open()
+	}
+	if accepted < momentMost || accepted > momentMost+momentMost/5 {
+		t.Errorf("%d were accepted, want about %d", accepted, momentMost)
+	}
+	r.check()
+	r.now.Add(DefaultRetention.Milliseconds())
+	r.must(r.Sweep(t.Context()))
+	r.must(r.store.View(func(tx *kv.Tx) error {
+		if n := crowdsKept.Count(tx); n != 0 || len(r.crowds.many) != 0 {
+			t.Errorf("%d times are kept, %d known", n, len(r.crowds.many))
+		}
+		return nil
+	}))
+}
+
+// TestForgottenMoments: where very many times have many signals, those that have most are counted on.
+func TestForgottenMoments(t *testing.T) {
+	r := newRig(t)
+	batch := func(at int64, n int) {
+		one := Signal{Account: "northgate", Station: "F0", At: at}
+		r.crowds.add(slices.Repeat([]Signal{one}, n), make([]bool, n), monday)
+	}
+	batch(1, momentMost)
+	for i := range crowdsMost + 1 {
+		batch(int64(i+2), crowdFrom)
+	}
+	if n := len(r.crowds.many); n > crowdsMost {
+		t.Errorf("%d times are counted", n)
+	}
+	if !r.crowds.isFull(&Signal{Account: "northgate", Station: "F0", At: 1}) {
+		t.Error("the one with the most signals is forgotten")
 	}
 }

@@ -2,6 +2,7 @@ package signal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -32,12 +33,12 @@ func (l *Log) Run(ctx context.Context) {
 		var err error
 		select {
 		case <-ctx.Done():
-			if err := l.flushSenders(); err != nil {
+			if err := errors.Join(l.flushSenders(), l.flushCrowds()); err != nil {
 				l.cfg.Log.Warn("what is known of devices was not written", slog.Any("error", err))
 			}
 			return
 		case <-flush.C:
-			err = l.flushSenders()
+			err = errors.Join(l.flushSenders(), l.flushCrowds())
 		case <-pack.C:
 			err = l.Pack()
 		case <-l.full:
@@ -67,6 +68,9 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	c.ids()
 	for item, err := range sendersKept.Scan(tx, kv.Range{}) {
 		c.fine("senders of signals", item.Key.A, err)
+	}
+	for item, err := range crowdsKept.Scan(tx, kv.Range{}) {
+		c.fine("times with many signals", item.Key.A, err)
 	}
 }
 

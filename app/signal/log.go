@@ -131,6 +131,9 @@ func NewLog(cfg Config) (*Log, error) {
 		if err := l.loadSwept(tx); err != nil {
 			return err
 		}
+		if err := l.crowds.load(tx); err != nil {
+			return err
+		}
 		return l.loadSenders(tx)
 	})
 	if l.Tail() >= longTail {

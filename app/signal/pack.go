@@ -270,6 +270,9 @@ func (l *Log) Sweep(ctx context.Context) error {
 	if err := l.sweepParts(ctx, Day(now.Add(-l.cfg.Retention).UnixMilli())); err != nil {
 		return fmt.Errorf("remove old signals: %w", err)
 	}
+	if err := l.sweepCrowds(now.Add(-l.cfg.Retention).UnixMilli()); err != nil {
+		return fmt.Errorf("remove old times with many signals: %w", err)
+	}
 	if err := l.sweepSenders(ctx, now.Add(-l.cfg.Retention).UnixMilli()); err != nil {
 		return fmt.Errorf("remove senders of long ago: %w", err)
 	}

@@ -23,6 +23,7 @@
 //	signalSwept "" -> ms: signals before it have been removed
 //	signalId    (run, block) -> ids in the order of their hashes, and when each came: for seven days
 //	signalIdRun run -> what it is of, and its filter: of nearly all ids that it does not have that tells so
+//	signalCrowd  (account id, station, time) -> number: how many signals have that time, where they are many
 //	signalSender (account id, source) -> senderRecord: what is known of who sends, written now and then
 package signal
 
@@ -157,7 +158,7 @@ var (
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string {
-	return []string{tail.Name(), parts.Name(), open.Name(), blocks.Name(), runsKept.Name(), settled.Name(), late.Name(), swept.Name(), sendersKept.Name()}
+	return []string{tail.Name(), parts.Name(), open.Name(), blocks.Name(), runsKept.Name(), settled.Name(), late.Name(), swept.Name(), sendersKept.Name(), crowdsKept.Name()}
 }
 
 // largest bounds numbers: what is larger is no measurement, and sums of it would lose digits.

@@ -186,7 +186,7 @@ func (l *Log) read(from *Sender, v any, style Style, now int64, s *Signal) (ahea
 	if s.At < l.swept.Load() { // the clock went back, or signals were kept for a shorter time
 		return 0, refuse(CauseOld, "at is older than the signals that are kept")
 	}
-	if l.crowds.isFull(moment{s.Account, s.Station, s.At}) {
+	if l.crowds.isFull(s) {
 		return 0, refuse(CauseCrowded, "at is a millisecond of which the station has %d signals already; no more of it are taken", momentMost)
 	}
 	return ahead, refusal{}
