@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"slices"
 	"sync"
 
@@ -281,5 +282,9 @@ func (l *Log) tidyIDs(ctx context.Context, left bool) error {
 	if err := l.moveOldIDs(ctx); err != nil {
 		return err
 	}
-	return l.mergeIDs(ctx)
+	err := l.mergeIDs(ctx)
+	if err != nil && ctx.Err() == nil {
+		err = errors.Join(err, l.sweepOrphans(ctx)) // at once: the room may be missing elsewhere
+	}
+	return err
 }

@@ -358,6 +358,37 @@ func TestAFailedMergeLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestAMergeThatFailsLeavesNothing: what it has written until then is removed at once, not before the next one.
+func TestAMergeThatFailsLeavesNothing(t *testing.T) {
+	r := newRig(t)
+	for i := range mergeFrom {
+		list := make([]Signal, 5_000)
+		for k := range list {
+			list[k] = r.named("F0", fmt.Sprint(i, "-", k))
+		}
+		r.append(list...)
+		r.must(r.Pack())
+	}
+	count := func() (n int) {
+		r.must(r.store.View(func(tx *kv.Tx) error {
+			n = blocks.Count(tx)
+			return nil
+		}))
+		return n
+	}
+	one := r.ids.list()[0]
+	r.must(r.store.Update(func(tx *kv.Tx) error {
+		return blocks.Put(tx, blockOf(one.number, one.blocks-1), make([]byte, 7)) // no block
+	}))
+	before := count()
+	if r.tidyIDs(t.Context(), false) == nil {
+		t.Fatal("the merge did not fail: nothing is tried")
+	}
+	if n := count(); n != before {
+		t.Errorf("there are %d blocks, and there were %d", n, before)
+	}
+}
+
 // TestAWriteThatPanicsGivesItsIDsBack: who sends the same ids later does not wait for ever, and they count.
 func TestAWriteThatPanicsGivesItsIDsBack(t *testing.T) {
 	r := &rig{t: t}
