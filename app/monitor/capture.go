@@ -281,6 +281,9 @@ func (s *State) count(good, bad int64, from source) (counts bool, restGood, rest
 		if s.cfg.SpeedToProductionRatio > 0 {
 			t.source = sourceSpeed
 		}
+		if t.source != sourceOperator {
+			s.hand = byHand{} // the machine counts
+		}
 	}
 	p := s.part()
 	counts = good > 0 && from == t.source

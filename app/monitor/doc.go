@@ -64,7 +64,8 @@
 //   - Units by speed arise all the time that the speed is above 0, in every mode, though they are counted by the minute.
 //   - Count signals within a second are one report, as good and bad units may come one after another. A signal with more than 600
 //     cycles has 600 moments; between them units are taken to come as the cycles did.
-//   - What people count by hand is known, but no stop is found there: there is no machine that tells. A stop has to be reported.
+//   - What people count by hand is known until the schedule ends, also where devices are heard now and then. No stop is found
+//     where none is heard: it has to be reported.
 //     Units that people enter while nothing is known of a station stay in its counts and in no ratio (Part.UnknownGood); what a
 //     device tells is known by that.
 //   - A machine is slow only while it runs: while its speed is not that of a stop.

@@ -1,8 +1,9 @@
 package monitor
 
-// byHand is what is known of a production schedule that people may count, as no device is heard at its station.
+// byHand is what is known of a production schedule that people may count, as no device was heard at its station when it began.
+// It ends with the schedule; before people have entered anything, also when the machine counts, or a device is heard a day later.
 type byHand struct {
-	from int64 // when the schedule began; 0: none runs, or devices are heard
+	from int64 // when the schedule began; 0: none runs that people may count
 	sure bool  // people have entered units that count: the schedule is known from its start
 }
 

@@ -417,7 +417,9 @@ func (s *State) link(device string, up bool) {
 // alive notes a sign of life.
 func (s *State) alive() {
 	s.lastSign, s.silent, s.heard = s.now, false, true
-	s.hand = byHand{} // from now on the devices tell
+	if !s.hand.sure && s.now-s.hand.from >= handAfter {
+		s.hand = byHand{} // the devices tell
+	}
 }
 
 func (s *State) setConfig(c *Config) {

@@ -11,9 +11,9 @@ import (
 	"opsmon/kv"
 )
 
-// A station's signals of one moment are read as a whole, so that their number has a bound: a sender that gives millions
-// the same time would take all memory with them. A signal has no time of its own in a batch without times, and a batch
-// has 10,000 at most; no machine has twice as many of a millisecond.
+// A station's signals of one moment are read as a whole, so their number is bounded: a sender that gave millions the same time
+// would exhaust the memory. Signals without a time get that of their arrival, and a batch has 10,000 at most; no machine sends
+// twice as many of one millisecond.
 const momentMost = 2 * MaxBatch
 
 // Signals are first counted by the hash of their moment, for crowdEvery ms. A moment that has crowdFrom of them then is
