@@ -199,7 +199,14 @@ func (m *Mailer) try(msg message) error {
 	if err != nil {
 		return err
 	}
-	return client.DialAndSendWithContext(ctx, text)
+	done := make(chan error, 1)
+	go func() { done <- client.DialAndSendWithContext(ctx, text) }()
+	select {
+	case err := <-done:
+		return err
+	case <-m.ctx.Done(): // it waits for a server that has connected until its timeout is over
+		return m.ctx.Err()
+	}
 }
 
 // compose writes the message. Nothing that a stranger chose is in a header but the address itself, which was checked

@@ -157,8 +157,8 @@ func TestMailIsNotSentInsecurely(t *testing.T) {
 
 // A mail server that does not answer holds up neither those who ask nor the end, and does not fill the memory.
 func TestMailServerHangs(t *testing.T) {
-	hold := make(chan struct{})
-	s := serveSMTP(t, &smtpServer{reply: func(int, string) string { <-hold; return "250 taken" }})
+	hold, asked := make(chan struct{}), make(chan struct{}, maxSending)
+	s := serveSMTP(t, &smtpServer{reply: func(int, string) string { asked <- struct{}{}; <-hold; return "250 taken" }})
 	t.Cleanup(func() { close(hold) })
 	mailer, logged := newTestMailer(t, s, NoTLS, nil)
 	start := time.Now()
@@ -171,7 +171,12 @@ func TestMailServerHangs(t *testing.T) {
 	if n := strings.Count(logged.String(), "too many messages"); n != 5 {
 		t.Errorf("%d were dropped, want 5", n)
 	}
+	<-asked // and answers nothing
+	start = time.Now()
 	mailer.Close()
+	if d := time.Since(start); d > mailTimeout/2 {
+		t.Errorf("the end took %v", d)
+	}
 	mailer.Close()
 	mailer.send(message{to: boss}) // nothing happens
 	if n := strings.Count(logged.String(), "before the end"); n != maxWaiting {
