@@ -23,27 +23,6 @@ func (f *Floor) Noted(accountID, stationCode string) {
 	}
 }
 
-// Gone gives the stations that have left the manifest, as they were last, by code. Errors are those of Now.
-func (f *Floor) Gone(accountID string) ([]Live, error) {
-	gone, err := f.Archived(accountID)
-	if err != nil {
-		return nil, err
-	}
-	o, err := f.ready(accountID)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]Live, 0, len(gone))
-	for _, s := range gone {
-		live, err := o.live(s)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, live)
-	}
-	return list, nil
-}
-
 // Account gives what GET /account shows of the floor as it is now; nil while the stations are being read after a start. It
 // does not wait.
 func (f *Floor) Account(accountID string) *account.Live {

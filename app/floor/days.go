@@ -107,13 +107,14 @@ func (o *owner) wholeDays(l *line, s *station.Rules, from, to int64, use func(s 
 	return through, err
 }
 
-// Archived returns the stations that have left the manifest, as they last were, by code. Errors are those of Timeline.
-func (f *Floor) Archived(accountID string) ([]*station.Station, error) {
+// Stations returns the plan in force and the stations that have left the manifest, as they last were, by code. Errors are those of
+// Timeline.
+func (f *Floor) Stations(accountID string) (*station.Plan, []*station.Station, error) {
 	t, err := f.Timeline(accountID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return t.Archived()
+	return t.All()
 }
 
 // Timeline returns what holds at the stations of an account, over time: with all that anybody was told is applied. It does not

@@ -210,20 +210,18 @@ type Live struct {
 	status   Status       // with that sequence
 }
 
-// Now returns all stations of an account as they are now, in the manifest's order. Errors: one that is Unavailable while the
-// stations are being read after a start.
-func (f *Floor) Now(accountID string) ([]Live, error) {
-	o, plan, err := f.standing(accountID)
+// Now returns stations of an account as they are now, in their order: those of the plan in force, or as they last were those that
+// have left it. Errors: one that is Unavailable while the stations are being read after a start.
+func (f *Floor) Now(accountID string, stations []*station.Station) ([]Live, error) {
+	o, err := f.ready(accountID)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Live, 0, len(plan.Stations))
-	for _, s := range plan.Stations {
-		live, err := o.live(s)
-		if err != nil {
+	list := make([]Live, len(stations))
+	for i, s := range stations {
+		if list[i], err = o.live(s); err != nil {
 			return nil, err
 		}
-		list = append(list, live)
 	}
 	return list, nil
 }

@@ -11,7 +11,7 @@ import (
 
 // getStations answers GET /station: what the stations do now (monitoring.md section 3).
 func getStations(c *call) (reply, error) {
-	plan, all, err := c.allStations()
+	_, all, err := c.allStations()
 	if err != nil {
 		return reply{}, err
 	}
@@ -19,25 +19,16 @@ func getStations(c *call) (reply, error) {
 	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
-	live, err := c.api.cfg.Floor.Now(c.p.AccountID)
-	if err == nil && len(all) > len(plan.Stations) {
-		var gone []floor.Live
-		gone, err = c.api.cfg.Floor.Gone(c.p.AccountID)
-		live = append(live, gone...)
+	if c.query("stationcodes") == "" { // meters are hidden unless they are named (http-api.md section 2.2)
+		chosen = slices.DeleteFunc(chosen, func(s *station.Station) bool { return s.Monitor.MeterOnly })
 	}
+	live, err := c.api.cfg.Floor.Now(c.p.AccountID, chosen)
 	if err != nil {
 		return reply{}, err
 	}
-	asked := make(map[string]bool, len(chosen))
-	named := c.query("stationcodes") != ""
-	for _, s := range chosen {
-		asked[s.Code] = named || !s.Monitor.MeterOnly // meters are hidden unless they are named (http-api.md section 2.2)
-	}
-	results := make([]floor.Status, 0, len(live))
+	results := make([]floor.Status, len(live))
 	for i := range live {
-		if asked[live[i].Station.Code] {
-			results = append(results, live[i].Status())
-		}
+		results[i] = live[i].Status()
 	}
 	return list(results, -1)
 }

@@ -137,14 +137,17 @@ func minutesOf(r calendar.Range, now int64) (from, to int64) {
 // allStations gives the plan in force and all its stations, with archived=true also those that have left it.
 func (c *call) allStations() (plan *station.Plan, all []*station.Station, err error) {
 	f := c.api.cfg.Floor
-	if plan, err = f.Plan(c.p.AccountID); err != nil {
-		return nil, nil, err
-	}
 	if !c.on("archived") {
+		if plan, err = f.Plan(c.p.AccountID); err != nil {
+			return nil, nil, err
+		}
 		return plan, plan.Stations, nil
 	}
-	gone, err := f.Archived(c.p.AccountID)
-	return plan, slices.Concat(plan.Stations, gone), err
+	plan, gone, err := f.Stations(c.p.AccountID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return plan, slices.Concat(plan.Stations, gone), nil
 }
 
 // spanOf gives the time that is asked for of a plant's stations, or of all.

@@ -2,6 +2,7 @@ package station
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -24,6 +25,7 @@ type revisions struct {
 
 	current   atomic.Pointer[inForce]
 	resolving sync.Mutex // held by who makes the next one
+	reading   sync.Mutex // held by who reads which stations have left: where there are many it takes long
 
 	mu       sync.Mutex
 	records  []record                    // without a gap, in order; the last is the newest, the first need not be revision 1
@@ -291,28 +293,40 @@ func (t *revisions) Tariffs(from, to int64) ([]energy.Tariff, error) {
 // nextMinute returns the start of the first minute that begins at a moment or after it.
 func nextMinute(at int64) int64 { return (at + 59_999) / 60_000 * 60_000 }
 
-// Archived returns the stations that have left the manifest, as they last were, by code. One that never was in a revision
-// that can be read is left out.
-func (t *revisions) Archived() ([]*Station, error) {
+// All returns the plan in force and beside it the stations that have left the manifest, as they last were, by code: each station
+// is in one of the two. One that never was in a revision that can be read is left out.
+func (t *revisions) All() (*Plan, []*Station, error) {
 	f, err := t.now()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	gone := f.gone.Load()
-	if gone == nil {
-		read, err := t.readGone(f.plan)
-		if err != nil {
-			return nil, err
-		}
-		gone = &read
-		f.gone.Store(gone)
+	gone, err := t.goneOf(f)
+	if err != nil {
+		return nil, nil, err
 	}
-	list := make([]*Station, 0, len(*gone))
-	for _, s := range *gone {
+	list := make([]*Station, 0, len(gone))
+	for _, s := range gone {
 		list = append(list, s)
 	}
 	slices.SortFunc(list, func(a, b *Station) int { return strings.Compare(a.Code, b.Code) })
-	return list, nil
+	return f.plan, list, nil
+}
+
+func (t *revisions) goneOf(f *inForce) (map[string]*Station, error) {
+	if gone := f.gone.Load(); gone != nil {
+		return *gone, nil
+	}
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	if gone := f.gone.Load(); gone != nil { // another one was quicker
+		return *gone, nil
+	}
+	gone, err := t.readGone(f.plan)
+	if err != nil {
+		return nil, err
+	}
+	f.gone.Store(&gone)
+	return gone, nil
 }
 
 func (t *revisions) readGone(now *Plan) (map[string]*Station, error) {
@@ -320,8 +334,16 @@ func (t *revisions) readGone(now *Plan) (map[string]*Station, error) {
 	if err != nil {
 		return nil, err
 	}
+	newest, err := t.Now()
+	if err != nil {
+		return nil, err
+	}
+	codes := slices.Collect(maps.Keys(lives))
+	for _, s := range newest.Stations { // one that has come back since then is gone in the plan that is asked about
+		codes = append(codes, s.Code)
+	}
 	gone := map[string]*Station{}
-	for code := range lives {
+	for _, code := range codes {
 		if now.Of(code) != nil {
 			continue
 		}

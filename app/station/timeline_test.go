@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/account"
 	"opsmon/app/energy"
 	"opsmon/app/errdefs"
 )
@@ -176,12 +177,12 @@ func TestArchived(t *testing.T) {
 	h := newHouse(t, small)
 	h.apply(h1, edit(t, small, `plants[1] -`, `plants[0].stationGroups[1].name = "Weld shop"`))
 	h.post(2*h1, map[string]any{"currency": "EUR"})
-	list, err := h.line().Archived()
+	_, list, err := h.line().All()
 	if err != nil || len(list) != 1 || list[0].Code != "PRESSE-1" || !list[0].Archived || list[0].Plant.Name != "Graz" || list[0].Monitor.Revision != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	h.apply(3*h1, edit(t, small, `currency = "EUR"`))
-	if list, err := h.line().Archived(); len(list) != 0 || err != nil {
+	if _, list, err := h.line().All(); len(list) != 0 || err != nil {
 		t.Errorf("a station that is back is still archived: %v, %v", list, err)
 	}
 	if s := h.at(4*h1, "PRESSE-1"); s.Archived || s.Monitor.Revision != 4 {
@@ -192,14 +193,14 @@ func TestArchived(t *testing.T) {
 // A station that came and left between two looks is archived all the same, as one that was renamed before it left has its last name.
 func TestArchivedBetweenLooks(t *testing.T) {
 	h := newHouse(t, small)
-	if list, err := h.line().Archived(); len(list) != 0 || err != nil {
+	if _, list, err := h.line().All(); len(list) != 0 || err != nil {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	without := edit(t, small, `plants[1] -`)
 	h.apply(h1, without)
 	h.apply(2*h1, edit(t, small, `plants[1].stationGroups[0].stations[0].name = "Renamed"`))
 	h.apply(3*h1, without)
-	list, err := h.line().Archived()
+	_, list, err := h.line().All()
 	if err != nil || len(list) != 1 || list[0].Code != "PRESSE-1" || list[0].Name != "Renamed" {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -265,5 +266,42 @@ func TestPlansAreLetGo(t *testing.T) {
 	}
 	if got := told(t, h, "PRESS-1", ms(0), ms(9*h1)); got != want {
 		t.Errorf("changes are %s, want %s", got, want)
+	}
+}
+
+// interrupted are accounts that something happens to before it is told which stations are gone.
+type interrupted struct {
+	*account.Service
+	before func()
+}
+
+func (x *interrupted) GoneStations(accountID string) (map[string]account.Lifetime, error) {
+	if before := x.before; before != nil {
+		x.before = nil
+		before()
+	}
+	return x.Service.GoneStations(accountID)
+}
+
+// A station that comes back or leaves while the list is made is in it once, either as it is or as it last was.
+func TestAllWhileStationsComeAndLeave(t *testing.T) {
+	without := edit(t, small, `plants[1] -`)
+	for _, manifests := range [][2]string{{without, small}, {small, without}} {
+		h := newHouse(t, small)
+		h.apply(h1, manifests[0])
+		accounts := &interrupted{Service: h.accounts}
+		h.Timelines = New(Config{Accounts: accounts, Store: h.store})
+		line := h.line()
+		if _, err := line.Now(); err != nil {
+			t.Fatal(err)
+		}
+		accounts.before = func() { h.apply(2*h1, manifests[1]) }
+		plan, gone, err := line.All()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if there, left := plan.Of("PRESSE-1") != nil, len(gone) == 1 && gone[0].Code == "PRESSE-1"; there == left {
+			t.Errorf("the station is there: %t, gone: %t", there, left)
+		}
 	}
 }
