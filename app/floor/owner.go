@@ -347,11 +347,17 @@ func (o *owner) replan() error {
 		if o.ends() {
 			return errClosed
 		}
+		seen := o.seen
+		if seen == 0 { // a line that was just opened knows of what was there when it was kept
+			if seen, err = o.timeline.Revision(l.baseAt - settleAfter); err != nil {
+				return err
+			}
+		}
 		if rules {
-			err = o.reconfigure(l, o.seen, now)
+			err = o.reconfigure(l, seen, now)
 		}
 		if skus && err == nil {
-			err = o.relook(l, o.seen, now)
+			err = o.relook(l, seen)
 		}
 		if err != nil {
 			return err

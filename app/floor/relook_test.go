@@ -40,3 +40,32 @@ func TestARateThatChangesWhileAStationIsComputed(t *testing.T) {
 		t.Errorf("(-live +computed again): %.1000s", diff)
 	}
 }
+
+// A restart finds what a change of a rate or of a station's rules made before: nothing is computed again for it.
+func TestARestartAfterAChangeComputesNothingAgain(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	start(t, r, press, monitor.Schedule{ID: "a", SKU: "BOWL"}, floortest.At(0))
+	play := func(minutes int) {
+		for range minutes {
+			r.Pass(time.Minute, 0)
+			r.Send(floortest.Signal(press, r.Now().UnixMilli(), units(3)))
+		}
+	}
+	play(30)
+	apply(t, r, `"unitsPerMinute":60`, `"unitsPerMinute":30`)
+	play(150)
+	r.Compute()
+	until := r.Now().UnixMilli()
+	was := figuresOf(t, r, press, floortest.At(0), until)
+	for range 2 {
+		r.Floor.Close()
+		r.Reopen()
+		r.Compute()
+		if n := health(r).Again; n != 0 {
+			t.Errorf("stations were computed again %d times", n)
+		}
+		if diff := cmp.Diff(was, figuresOf(t, r, press, floortest.At(0), until)); diff != "" {
+			t.Errorf("after a restart (-before +after):\n%s", diff)
+		}
+	}
+}

@@ -444,9 +444,8 @@ func (o *owner) reconfigure(l *line, after, now int64) error {
 	return nil
 }
 
-// relook has a line know of the changes of SKUs that revisions brought after one, where its station runs such a SKU. A line that
-// was just opened knows of those that were there when it was kept: only what is younger than a day may have come late.
-func (o *owner) relook(l *line, after, now int64) error {
+// relook has a line know of the changes of SKUs that revisions brought after one, where its station runs such a SKU.
+func (o *owner) relook(l *line, after int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, code := range l.skus() {
@@ -454,7 +453,7 @@ func (o *owner) relook(l *line, after, now int64) error {
 		if err != nil {
 			return err
 		}
-		if !changed || after == 0 && at < min(l.baseAt, now-day) {
+		if !changed {
 			continue
 		}
 		l.touched, l.spoiled = true, true // a state that is being computed has looked the SKU up before
