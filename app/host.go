@@ -166,9 +166,11 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	tidyScratch(h.cfg.DataDir)
 	h.cfg.limitMemory()
 	go keepMemorySmall(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() { h.watchClock(ctx) })
-	defer watching.Wait()
+	watching, unwatch := context.WithCancel(ctx)
+	var watcher sync.WaitGroup
+	watcher.Go(func() { h.watchClock(watching) })
+	defer watcher.Wait()
+	defer unwatch()
 	ended, shut, err := h.serve()
 	if err != nil {
 		return err
