@@ -119,7 +119,7 @@ func (a *App) upgradeBackups() (backup.Folder, error) {
 func (a *App) backupConfig() (backup.Config, error) {
 	cfg := backup.Config{
 		Store: a.store, Version: BuildInfo().Version, Clock: a.cfg.Clock,
-		SecretSettings: secretSettings, MinFreePercent: freePercent, AllowWeak: true,
+		SecretSettings: secretSettings, MinFreePercent: freePercent, AllowWeak: true, WorkFactor: a.cfg.workFactor,
 		Usable: func(text []byte) error {
 			err := a.cfg.unusable(text)
 			if err != nil {

@@ -54,6 +54,8 @@ type Config struct {
 	Demo    *web.DemoInfo    `yaml:"-"` // what the sign-in page tells of a demonstration
 	Clock   func() time.Time `yaml:"-"` // nil = time.Now
 
+	workFactor int // of the keys that backups' passphrases are made into (backup.Config); 0 = the usual one
+
 	origins map[string]string // where a setting was given, by its name: "/var/lib/app/app.yaml line 3"
 }
 

@@ -43,20 +43,20 @@ var who = map[string][]string{
 	"app/upgrade":          {"kv", "app/backup", "app/control", "app/namedfile"}, // control to watch the new version
 	"app/web":              {"assets", "app/origin"},
 	"app/origin":           {},
-	"app/web/accesstest":   {},                                                                  // tests alone
-	"app/web/analysistest": {},                                                                  // tests alone
-	"app/web/configtest":   {},                                                                  // tests alone
-	"app/web/offlinetest":  {},                                                                  // tests alone
-	"app/web/consoletest":  {},                                                                  // tests alone
-	"app/web/entrytest":    {},                                                                  // tests alone
-	"app/web/gantttest":    {},                                                                  // tests alone
-	"app/web/floortest":    {},                                                                  // tests alone
-	"app/web/liststest":    {},                                                                  // tests alone
-	"app/web/plantstest":   {},                                                                  // tests alone
-	"app/web/tablettest":   {},                                                                  // tests alone
-	"app/web/stationtest":  {},                                                                  // tests alone
-	"app/web/stopstest":    {},                                                                  // tests alone
-	"app/web/webtest":      {"app", "app/control", "app/demo", "app/simulate", "app/transform"}, // for tests alone
+	"app/web/accesstest":   {},                                                                                 // tests alone
+	"app/web/analysistest": {},                                                                                 // tests alone
+	"app/web/configtest":   {},                                                                                 // tests alone
+	"app/web/offlinetest":  {},                                                                                 // tests alone
+	"app/web/consoletest":  {},                                                                                 // tests alone
+	"app/web/entrytest":    {},                                                                                 // tests alone
+	"app/web/gantttest":    {},                                                                                 // tests alone
+	"app/web/floortest":    {},                                                                                 // tests alone
+	"app/web/liststest":    {},                                                                                 // tests alone
+	"app/web/plantstest":   {},                                                                                 // tests alone
+	"app/web/tablettest":   {},                                                                                 // tests alone
+	"app/web/stationtest":  {},                                                                                 // tests alone
+	"app/web/stopstest":    {},                                                                                 // tests alone
+	"app/web/webtest":      {"app", "app/control", "app/demo", "app/service", "app/simulate", "app/transform"}, // for tests alone
 	"app/control":          {},
 	"app/failpoint":        {},
 	"app/logbook":          {},

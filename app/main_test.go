@@ -27,7 +27,7 @@ type running struct {
 
 func testConfig(t *testing.T) Config {
 	cfg := DefaultConfig()
-	cfg.DataDir, cfg.Listen = t.TempDir(), "127.0.0.1:0"
+	cfg.DataDir, cfg.Listen, cfg.workFactor = t.TempDir(), "127.0.0.1:0", 10
 	return cfg
 }
 

@@ -36,10 +36,10 @@ type Config struct {
 	MinFreePercent int                     // of the backup's disk that must stay free; 0 = no limit
 	Progress       func(done, total int64) // called now and then, by one goroutine at a time; units have no meaning. May be nil
 	Clock          func() time.Time        // nil = time.Now
+	WorkFactor     int                     // what making a key of the passphrase costs (scrypt, log2); 0 = age's own. Tests make it small
 
-	step       func(name string) // called between the steps, so that a test can stop there
-	workFactor int               // of scrypt, log2; 0 = age's own
-	reserve    int64             // bytes of the disk that must stay free
+	step    func(name string) // called between the steps, so that a test can stop there
+	reserve int64             // bytes of the disk that must stay free
 }
 
 // File is a further file to keep.

@@ -36,7 +36,7 @@ func TestRoundTrip(t *testing.T) {
 			var done, total int64
 			cfg := Config{
 				Store: s, Version: "1.2.3", Passphrase: passphrase, SecretSettings: []string{"smtp.password"},
-				Files: []File{{Name: "tls/ca.key", Secret: true}, {Name: "tls/ca.crt"}}, Clock: func() time.Time { return at }, workFactor: 10,
+				Files: []File{{Name: "tls/ca.key", Secret: true}, {Name: "tls/ca.crt"}}, Clock: func() time.Time { return at }, WorkFactor: 10,
 				Progress: func(d, t int64) { done, total = max(done, d), t },
 			}
 			r, err := Create(t.Context(), cfg, path)
@@ -246,7 +246,7 @@ func TestWrite(t *testing.T) {
 	fill(t, s, 0, 3000)
 	for _, passphrase := range []string{"", "correct horse"} {
 		var out bytes.Buffer
-		r, err := Write(t.Context(), Config{Store: s, Passphrase: passphrase, workFactor: 1}, &out)
+		r, err := Write(t.Context(), Config{Store: s, Passphrase: passphrase, WorkFactor: 1}, &out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func TestWrite(t *testing.T) {
 		}
 		broken := errors.New("broken pipe")
 		short := &limited{left: out.Len() / 2, err: broken}
-		if _, err := Write(t.Context(), Config{Store: s, Passphrase: passphrase, workFactor: 1}, short); !errors.Is(err, broken) {
+		if _, err := Write(t.Context(), Config{Store: s, Passphrase: passphrase, WorkFactor: 1}, short); !errors.Is(err, broken) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -365,7 +365,7 @@ func TestRedact(t *testing.T) {
 func TestWeakPassphraseThatIsConfigured(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	path := filepath.Join(t.TempDir(), "x.backup")
-	cfg := Config{Store: s, Passphrase: "plant123", AllowWeak: true, workFactor: 1}
+	cfg := Config{Store: s, Passphrase: "plant123", AllowWeak: true, WorkFactor: 1}
 	if r, err := Create(t.Context(), cfg, path); err != nil || !r.Manifest.Encrypted {
 		t.Errorf("encrypted %v, %v", r.Manifest.Encrypted, err)
 	}
@@ -384,7 +384,7 @@ func TestWeakPassphrase(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	path := filepath.Join(t.TempDir(), "x.backup")
 	for text, want := range map[string]string{"elevencelsé": "12 characters or more; it has 11", "twelvecélsiu": "", strings.Repeat("é", 600): "1024 bytes or fewer"} {
-		cfg := Config{Store: s, Passphrase: text, Overwrite: true, workFactor: 1}
+		cfg := Config{Store: s, Passphrase: text, Overwrite: true, WorkFactor: 1}
 		_, err := Create(t.Context(), cfg, path)
 		_, written := Write(t.Context(), cfg, io.Discard)
 		for _, err := range []error{err, written} {

@@ -75,7 +75,7 @@ func TestKilledShared(t *testing.T) {
 				dir, folder := t.TempDir(), t.TempDir()
 				s := openStore(t, dir)
 				fill(t, s, 0, 8000)
-				cfg := Config{Store: s, Share: true, Passphrase: passphrase, workFactor: 1}
+				cfg := Config{Store: s, Share: true, Passphrase: passphrase, WorkFactor: 1}
 				earlier, path := filepath.Join(folder, "app-20261120T081530Z.backup"), filepath.Join(folder, "app-20261121T081530Z.backup")
 				if _, err := Create(t.Context(), cfg, earlier); err != nil {
 					t.Fatal(err)

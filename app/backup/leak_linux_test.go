@@ -23,7 +23,7 @@ func TestNoOpenFiles(t *testing.T) {
 	data[len(data)/2] ^= 1
 	before := open()
 	for range 3 {
-		if _, err := Create(t.Context(), Config{Store: s, workFactor: 1, Overwrite: true, Passphrase: "correct horse"}, path); err != nil {
+		if _, err := Create(t.Context(), Config{Store: s, WorkFactor: 1, Overwrite: true, Passphrase: "correct horse"}, path); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Restore(t.Context(), RestoreConfig{Path: path, Passphrase: "correct horse", Dir: filepath.Join(dir, "else"), Store: storeConfig("")}); err != nil {

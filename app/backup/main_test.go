@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	case "create":
 		s, err := kv.Open(storeConfig(os.Getenv("BACKUP_TEST_DIR")))
 		fatal(err)
-		cfg := Config{Store: s, Version: "1.2.3", Passphrase: os.Getenv("BACKUP_TEST_PASSPHRASE"), Overwrite: true, Share: os.Getenv("BACKUP_TEST_SHARE") != "", step: dieAt, workFactor: 1}
+		cfg := Config{Store: s, Version: "1.2.3", Passphrase: os.Getenv("BACKUP_TEST_PASSPHRASE"), Overwrite: true, Share: os.Getenv("BACKUP_TEST_SHARE") != "", step: dieAt, WorkFactor: 1}
 		_, err = Create(context.Background(), cfg, os.Getenv("BACKUP_TEST_FILE"))
 		fatal(err)
 	case "exchange":
@@ -198,7 +198,7 @@ func expectContent(t testing.TB, got, want map[uint64]string) {
 // made backs a store up and gives the file.
 func made(t testing.TB, cfg Config) string {
 	t.Helper()
-	cfg.workFactor = 1
+	cfg.WorkFactor = 1
 	if cfg.Version == "" {
 		cfg.Version = "1.2.3"
 	}

@@ -23,7 +23,7 @@ func TestNamed(t *testing.T) {
 	writeFile(t, in("much"), strings.Repeat("x", namedfile.Max+1))
 	writeFile(t, in("pass"), "correct horse\r\nsince March\n")
 	writeFile(t, in("other"), "correct horses\n")
-	cfg := Config{Store: s, workFactor: 10, Files: []File{
+	cfg := Config{Store: s, WorkFactor: 10, Files: []File{
 		{Name: "files/a", From: in("plant.key"), Secret: true}, {Name: "files/b", From: in("most"), Secret: true},
 		{Name: "files/c", From: in("much"), Secret: true}, {Name: "files/d", From: in("nothing"), Secret: true},
 		{Name: "files/e", From: etc, Secret: true}, {Name: "files/f", From: in("pass"), Secret: true, Opens: true},

@@ -467,8 +467,8 @@ func (p *packing) tail() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.cfg.workFactor > 0 {
-		to.SetWorkFactor(p.cfg.workFactor)
+	if p.cfg.WorkFactor > 0 {
+		to.SetWorkFactor(p.cfg.WorkFactor)
 	}
 	var sealed bytes.Buffer
 	w, err := age.Encrypt(&sealed, to)

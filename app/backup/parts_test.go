@@ -23,7 +23,7 @@ const shareable = 20_000
 func days(t *testing.T, folder string, n int, cfg Config, clock *time.Time) map[string]map[uint64]string {
 	t.Helper()
 	held := map[string]map[uint64]string{}
-	cfg.Share, cfg.workFactor, cfg.Clock = true, 1, func() time.Time { return *clock }
+	cfg.Share, cfg.WorkFactor, cfg.Clock = true, 1, func() time.Time { return *clock }
 	for range n {
 		*clock = clock.Add(24 * time.Hour)
 		fill(t, cfg.Store, uint64(clock.Unix()), 50)

@@ -88,7 +88,7 @@ func TestKeeperAsks(t *testing.T) {
 		cfg.Delay, cfg.Log = 5*time.Minute, slog.New(slog.DiscardHandler)
 		fill(t, s, 50, 2000)
 		cfg.Before = func(c *Config) error {
-			*c = Config{Store: c.Store, Version: "2", Passphrase: "a secret of all", workFactor: 1, Clock: c.Clock}
+			*c = Config{Store: c.Store, Version: "2", Passphrase: "a secret of all", WorkFactor: 1, Clock: c.Clock}
 			mu.Lock()
 			defer mu.Unlock()
 			return before

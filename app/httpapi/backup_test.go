@@ -57,7 +57,7 @@ func (s *server) note(by audit.Actor, action, target string, detail map[string]s
 func (s *server) madeBackup(passphrase string) string {
 	s.t.Helper()
 	name := "from-" + s.address() + ".backup"
-	_, err := backup.Create(context.Background(), backup.Config{Store: s.store, Version: "test", Passphrase: passphrase}, filepath.Join(string(s.folder), name))
+	_, err := backup.Create(context.Background(), backup.Config{Store: s.store, Version: "test", Passphrase: passphrase, WorkFactor: 10}, filepath.Join(string(s.folder), name))
 	s.must(nil, err)
 	return name
 }
