@@ -76,10 +76,10 @@ type App struct {
 // Open opens the store in the data directory, making both when they are not there, and the services on it. The
 // caller closes the App. Errors: those of kv.Open, *SettingError, and one that says that the machine's clock must be wrong.
 func Open(cfg Config, log *slog.Logger) (*App, error) {
-	return open(cfg, log, newBaseURL(cfg), nil, (*App).timely)
+	return open(cfg, log, newBaseURL(cfg), nil, (*App).timelyHere)
 }
 
-// open is Open for a Host, which is nil when there is none. prepare is called with the App before it does anything.
+// open is Open for a Host, which is nil when there is none. prepare is called with the App before it works on its own.
 func open(cfg Config, log *slog.Logger, base *baseURL, h *Host, prepare func(*App) error) (*App, error) {
 	if err := makeDataDir(cfg.DataDir); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)
@@ -255,6 +255,9 @@ func (a *App) Close() error {
 // ready returns nil when the service serves, and what went on at the stations has been read. An account that could not be
 // read does not hold up the others: it is tried again, and its requests are answered with 503 until then.
 func (a *App) ready() error {
+	if err := a.timely(); err != nil {
+		return err
+	}
 	if err := a.serves(); err != nil {
 		return err
 	}

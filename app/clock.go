@@ -27,6 +27,9 @@ func (e *clockError) Error() string {
 // acceptClockCommand says that the clock is right.
 const acceptClockCommand = "app clock accept"
 
+// clockMargin is how far the time at which somebody says that the clock is right may be from the one that it shows.
+const clockMargin = time.Hour
+
 // timely returns nil when the clock can be right, else a *clockError.
 func (a *App) timely() error {
 	now, swept := a.cfg.Clock(), time.UnixMilli(a.signals.Swept())
@@ -35,6 +38,17 @@ func (a *App) timely() error {
 	}
 	return nil
 }
+
+// timelyHere is timely for an App without a Host, which cannot wait.
+func (a *App) timelyHere() error {
+	if err := a.timely(); err != nil {
+		return fmt.Errorf("%w: set it right; if it is right now and was ahead before, start the service and say so with %s", err, acceptClockCommand)
+	}
+	return nil
+}
+
+// anyTime lets an App that only looks at the store open it whatever the clock shows.
+func anyTime(*App) error { return nil }
 
 // watchClock has the service wait while the clock cannot be right, until ctx ends.
 func (h *Host) watchClock(ctx context.Context) {
@@ -72,14 +86,40 @@ func (h *Host) waitForClock() {
 	h.openLater(why)
 }
 
-// AcceptClock opens the store although the clock shows a time whose signals have been removed: somebody says that it is right,
-// and was ahead before. What was counted after that time is taken back. Conflict when the service does not wait for that.
-func (h *Host) AcceptClock() error {
+// waiting returns why the service waits for the clock; nil when it does not, or when the clock has been set. The caller holds the
+// turn.
+func (h *Host) waiting() error {
+	why := new(clockError)
+	if !errors.As(*h.away.Load(), &why) {
+		return nil
+	}
+	now := time.Now()
+	if h.cfg.Clock != nil {
+		now = h.cfg.Clock()
+	}
+	if !now.Before(why.swept) {
+		return nil
+	}
+	return &clockError{now, why.swept}
+}
+
+// AcceptClock opens the store although the clock shows a time whose signals have been removed: somebody who saw it show now says
+// that it is right, and was ahead before. What was counted for the time after it is taken back. Errors: Conflict when the service
+// does not wait for that, or the clock shows another time than now.
+func (h *Host) AcceptClock(now time.Time, by audit.Actor) error {
 	h.turn.Lock()
 	defer h.turn.Unlock()
-	if why := new(clockError); h.app.Load() != nil || !errors.As(*h.away.Load(), &why) {
+	why := new(clockError)
+	if h.app.Load() != nil || !errors.As(h.waiting(), &why) {
 		return errdefs.New(errdefs.Conflict, "the service does not wait for the clock to be set right")
 	}
-	h.log.Warn("the clock is said to be right", slog.Any("was", *h.away.Load()))
-	return h.openAfter(func(a *App) error { return a.signals.ForgetSwept() })
+	if now.Sub(why.now).Abs() > clockMargin {
+		return errdefs.New(errdefs.Conflict, "the machine's clock shows %v now, not %v", audit.Timestamp(why.now), audit.Timestamp(now))
+	}
+	if err := h.openAfter(func(a *App) error { return a.signals.SweptToday() }); err != nil {
+		return err
+	}
+	h.log.Warn("the clock is said to be right", slog.Time("now", why.now), slog.Time("was", why.swept))
+	h.app.Load().note(by, "clock.accept", audit.Timestamp(why.now), nil)
+	return nil
 }

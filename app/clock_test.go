@@ -13,6 +13,7 @@ import (
 
 	"opsmon/app/apptest"
 	"opsmon/app/audit"
+	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/kv"
 )
@@ -105,16 +106,82 @@ func TestTheServiceWaitsForTheClock(t *testing.T) {
 	}
 	clock.Store(right)
 	apptest.Eventually(t, "the service goes on", func() bool { return !waits("set right") })
-	if err := r.host.AcceptClock(); errdefs.KindOf(err) != errdefs.Conflict {
+	by := auth.Local("").Actor()
+	if err := r.host.AcceptClock(cfg.Clock(), by); errdefs.KindOf(err) != errdefs.Conflict {
 		t.Errorf("accepted while nothing waits: %v", err)
 	}
 	clock.Add(-time.Hour.Milliseconds())
 	apptest.Eventually(t, "the service waits", func() bool { return waits("set back") })
-	if err := r.host.AcceptClock(); err != nil {
+	if err := r.host.Replace(t.Context(), "a test goes on", func() (func() error, error) { return func() error { return nil }, nil }); err != nil {
+		t.Errorf("replaced while it waits: %v", err)
+	}
+	if !waits("the store was replaced") {
+		t.Error("it does not wait any more")
+	}
+	if err := r.host.AcceptClock(cfg.Clock().AddDate(1, 0, 0), by); errdefs.KindOf(err) != errdefs.Conflict {
+		t.Errorf("accepted for another time: %v", err)
+	}
+	if err := r.host.AcceptClock(cfg.Clock(), by); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(2 * clockLook)
 	if waits("accepted") {
 		t.Error("it waits although the clock was accepted")
 	}
+}
+
+// TestWhatPeopleCountedNeedsAClockToo: a plant without signals doubts the clock as well.
+func TestWhatPeopleCountedNeedsAClockToo(t *testing.T) {
+	h := newHousehold(t)
+	h.hours(1)
+	h.now = time.Date(2011, 1, 1, 0, 0, 0, 0, time.UTC)
+	if h.timely() == nil {
+		t.Error("nobody doubts the clock")
+	}
+}
+
+// TestAClockThatWasAheadIsAccepted: a clock that was far ahead for so long that signals were removed is set right, and somebody
+// says so. What was counted before stays as it was shown, whatever comes late for it, and the plant goes on.
+func TestAClockThatWasAheadIsAccepted(t *testing.T) {
+	p, shown := newPlantLife(t), map[int]map[string]string{}
+	p.live(signalDays+6, shown)
+	right := p.clock.Load()
+	p.clock.Add(12 * 24 * time.Hour.Milliseconds())
+	for range 2 * clockDoubt {
+		p.send(p.now(), p.now().Add(time.Minute))
+		p.clock.Add(time.Hour.Milliseconds())
+		if err := p.signals.Pack(); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.upkeep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.clock.Store(right)
+	if p.timely() == nil {
+		t.Fatal("nobody doubts the clock")
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if p.App, err = open(p.cfg, slog.New(slog.DiscardHandler), newBaseURL(p.cfg), nil, func(a *App) error { return a.signals.SweptToday() }); err != nil {
+		t.Fatal(err)
+	}
+	p.pass()
+	if p.timely() != nil {
+		t.Error("the clock was accepted")
+	}
+	n := p.days
+	p.same("accepted", 0, n-2, shown)
+	if status, answer := p.ask("POST", "/signal", fmt.Sprintf(`{"signals":[{"stationCode":"PRESS","at":%q,"productive":true}]}`,
+		audit.Timestamp(time.UnixMilli(right).AddDate(0, 0, -3)))); !strings.Contains(string(answer), "older than the signals that are kept") {
+		t.Errorf("a late signal: %d %s", status, answer)
+	}
+	p.clock.Add((10 * time.Minute).Milliseconds())
+	p.restart()
+	p.same("after a restart", 0, n-2, shown)
+	p.live(3, shown)
+	p.same("days later", 0, n-2, shown)
+	p.whole()
 }

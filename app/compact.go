@@ -61,7 +61,7 @@ func Compact(ctx context.Context, cfg Config, log *slog.Logger) (result httpapi.
 }
 
 func openAndClose(cfg Config, log *slog.Logger) error {
-	a, err := Open(cfg, log)
+	a, err := open(cfg, log, newBaseURL(cfg), nil, anyTime)
 	if err != nil {
 		return err
 	}

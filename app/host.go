@@ -118,8 +118,15 @@ func (h *Host) demo() *web.DemoInfo {
 	return &info
 }
 
-// why says why there is no App.
-func (h *Host) why() error { return h.withWay(*h.away.Load()) }
+// why says why there is no App, or why it does not answer.
+func (h *Host) why() error {
+	if a := h.app.Load(); a != nil {
+		if err := a.timely(); err != nil {
+			return err
+		}
+	}
+	return h.withWay(*h.away.Load())
+}
 
 // SetupCode gives the one-time code that guards the set-up of an empty appliance, "" when there is nothing to set up.
 func (h *Host) SetupCode() string {
@@ -131,7 +138,7 @@ func (h *Host) SetupCode() string {
 
 // current gives what answers requests now.
 func (h *Host) current() *httpapi.API {
-	if a := h.app.Load(); a != nil {
+	if a := h.app.Load(); a != nil && a.timely() == nil {
 		return a.api
 	}
 	return h.api
@@ -197,6 +204,8 @@ func (h *Host) Run(ctx context.Context, started func(url string)) error {
 			err = fmt.Errorf("serve: %w", err)
 		}
 		h.log.Info("stopping")
+	} else if passes(err) && ctx.Err() != nil {
+		err = nil // it was told to end while it waited
 	}
 	if a := h.app.Load(); a != nil {
 		a.stopping.Store(true)
@@ -220,7 +229,7 @@ const retryOpen = 5 * time.Second
 func (h *Host) openWhenCan(ctx context.Context, waiting func()) error {
 	for first := true; ; first = false {
 		err := h.openUnless()
-		if !errors.Is(err, kv.ErrFull) && !errors.As(err, new(*clockError)) {
+		if !passes(err) && (first || !errors.Is(err, kv.ErrLocked)) { // a command may look at the store meanwhile
 			return err
 		}
 		if first {
@@ -235,12 +244,18 @@ func (h *Host) openWhenCan(ctx context.Context, waiting func()) error {
 	}
 }
 
+// passes reports whether what keeps a store from being opened ends without anybody's doing anything to the service.
+func passes(err error) bool { return errors.Is(err, kv.ErrFull) || errors.As(err, new(*clockError)) }
+
 // openUnless is open, unless somebody has put another store there meanwhile, which serves.
 func (h *Host) openUnless() error {
 	h.turn.Lock()
 	defer h.turn.Unlock()
 	if h.app.Load() != nil {
 		return nil
+	}
+	if err := h.waiting(); err != nil {
+		return err
 	}
 	return h.open()
 }
@@ -317,6 +332,10 @@ func (h *Host) Replace(ctx context.Context, why string, change func() (undo func
 		}
 		err = errors.Join(err, h.leave(&reason))
 	}
+	if errors.As(err, new(*clockError)) {
+		h.log.Warn("the store was replaced, and waits for the clock", slog.Any("error", err))
+		return nil
+	}
 	h.log.Error("the new store does not get ready; the old one is put back", slog.Any("error", err))
 	return errors.Join(fmt.Errorf("the new store did not get ready, and the old one was put back: %w", err), h.back(undo))
 }
@@ -329,7 +348,7 @@ func (h *Host) openLater(why error) {
 	if errors.Is(why, kv.ErrDamaged) || h.restores.ctx.Err() != nil {
 		return
 	}
-	h.log.Error("the store does not open; it is tried again and again", slog.Any("error", why), slog.String("mend", h.mending(why)))
+	h.log.Error("the store cannot be used; it is tried again and again", slog.Any("error", why), slog.String("mend", h.mending(why)))
 	h.restores.running.Go(func() {
 		for {
 			select {
@@ -339,7 +358,7 @@ func (h *Host) openLater(why error) {
 			}
 			switch err := h.openUnless(); {
 			case err == nil:
-				h.log.Info("the store opens again")
+				h.log.Info("the store is in use again")
 				return
 			case errors.Is(err, kv.ErrDamaged):
 				return

@@ -66,7 +66,7 @@ func Restore(ctx context.Context, cfg Config, in RestoreInput) (Restored, error)
 // tryOut opens a store as the service does, and closes it.
 func tryOut(cfg Config) error {
 	cfg.SMTP = SMTP{TLS: "none"}
-	a, err := Open(cfg, slog.New(slog.DiscardHandler))
+	a, err := open(cfg, slog.New(slog.DiscardHandler), newBaseURL(cfg), nil, anyTime)
 	if err != nil {
 		return err
 	}

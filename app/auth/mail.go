@@ -115,7 +115,8 @@ func NewMailer(cfg MailConfig) (*Mailer, error) {
 	}, nil
 }
 
-// Close gives up what was not sent and returns when nothing runs any more. It may be called again.
+// Close gives up what was not sent. It does not wait for a server that has taken a connection and says nothing: that may end after
+// it, and even deliver. It may be called again.
 func (m *Mailer) Close() {
 	m.mu.Lock()
 	m.closed = true
@@ -151,7 +152,7 @@ func (m *Mailer) deliver(msg message) {
 			return
 		}
 		if m.ctx.Err() != nil {
-			m.log.Warn("a link was not mailed before the end: it waits for an administrator", "to", msg.to)
+			m.log.Warn("a link may not have been mailed before the end: it waits for an administrator", "to", msg.to)
 			return
 		}
 		if permanent(err) || try >= len(m.cfg.Retries) {

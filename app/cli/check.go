@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,10 @@ func (e *env) problems() ([]string, error) {
 	if err := unlock(); err != nil {
 		return nil, err
 	}
-	err = app.CheckDamaged(e.dataDir, err, func(p string) { out.Problems = append(out.Problems, p) })
+	why := err
+	err = app.CheckDamaged(e.dataDir, why, func(p string) { out.Problems = append(out.Problems, p) })
+	if err == nil && !errors.Is(why, kv.ErrDamaged) && slices.Equal(out.Problems, []string{why.Error()}) {
+		return nil, why // the store is whole, and the service waits for something else: a full disk, the clock
+	}
 	return out.Problems, err
 }

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"time"
+
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
@@ -171,12 +173,20 @@ type Compacted struct {
 	After  int64 `json:"after"`
 }
 
-// localAcceptClock says that the machine's clock is right.
+// localAcceptClock says that the machine's clock is right: {now}.
 func localAcceptClock(c *call) (reply, error) {
+	in, err := c.text("now")
+	if err != nil {
+		return reply{}, err
+	}
+	now, err := time.Parse(time.RFC3339, in["now"])
+	if err != nil {
+		return reply{}, errdefs.New(errdefs.Invalid, "now must be a time such as 2026-11-20T08:15:30Z")
+	}
 	if c.api.cfg.AcceptClock == nil {
 		return reply{}, errdefs.New(errdefs.Unavailable, "no service runs")
 	}
-	if err := c.api.cfg.AcceptClock(); err != nil {
+	if err := c.api.cfg.AcceptClock(now, c.p.Actor()); err != nil {
 		return reply{}, err
 	}
 	return ok(struct{}{})

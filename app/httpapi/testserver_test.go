@@ -190,7 +190,9 @@ func newServer(t testing.TB, o options) *server {
 	s.floor.Use(s.schedules, s.tasks, s.issues)
 	t.Cleanup(s.floor.Close)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
-	source := func() (backup.Config, error) { return backup.Config{Store: s.store, Version: "test", WorkFactor: 10}, nil }
+	source := func() (backup.Config, error) {
+		return backup.Config{Store: s.store, Version: "test", WorkFactor: 10}, nil
+	}
 	from, _ := source()
 	s.api = New(Config{
 		Restorer: s.restorer,

@@ -46,12 +46,12 @@ func TestCountedByHand(t *testing.T) {
 		{name: "a machine that counts first ends it", to: "10:00",
 			script: []string{"06:00 start S sku=A", "alive 07:00 08:00", "07:30 good 1", "09:00 entry good=60"},
 			line:   "06:00 noData+, 07:00 idle+, 07:59 noData+, 10:00", oee: "A 59/59, P 1/59, Q 1/1, OEE 0.0169, coverage 59/240"},
-		{name: "devices that are heard a day later end it", to: "34:00",
-			script: []string{"06:00 start S sku=A", "30:00 rssi -60", "31:00 entry good=60"}, unknown: 60,
-			line: "06:00 noData+, 34:00", oee: "A 0/0?, P 0/0?, Q 0/0?, coverage 0/1680"},
-		{name: "a day after it people's word counts again", to: "34:00",
-			script: []string{"06:00 rssi -60", "29:59 start S sku=A", "30:00 start T sku=A", "31:00 entry good=60", "32:00 entry good=60"},
-			line:   "06:00 noData, 29:59 noData+, 30:00 idle+, 34:00", oee: "A 240/240, P 120/240, Q 120/120, OEE 0.5000, coverage 240/241"},
+		{name: "devices that are heard for a quarter of an hour end it", to: "12:00",
+			script: []string{"06:00 start S sku=A", "06:10 rssi -60", "alive 08:00 08:21", "11:00 entry good=60"}, unknown: 60,
+			line: "06:00 noData+, 08:00 idle+, 08:20 noData+, 12:00", oee: "A 20/20, P 0/20, Q 0/0?, coverage 20/360"},
+		{name: "a machine that counts while another schedule pauses it does not", to: "14:00",
+			script: []string{"06:00 start S sku=A", "07:00 entry good=60", "10:00 start N non=clean", "10:05 good 1", "10:30 end N", "12:00 entry good=240"},
+			line:   "06:00 idle+, 10:00 idle-, 10:30 idle+, 14:00", oee: "A 450/450, P 300/450, Q 300/300, OEE 0.6667, coverage 450/450"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			cfg := config(tt.config...)

@@ -281,7 +281,7 @@ func (s *State) count(good, bad int64, from source) (counts bool, restGood, rest
 		if s.cfg.SpeedToProductionRatio > 0 {
 			t.source = sourceSpeed
 		}
-		if t.source != sourceOperator {
+		if s.ctx.Production != "" && t.source != sourceOperator && !s.hand.sure {
 			s.hand = byHand{} // the machine counts
 		}
 	}

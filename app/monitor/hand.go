@@ -1,7 +1,8 @@
 package monitor
 
 // byHand is what is known of a production schedule that people may count, as no device was heard at its station when it began.
-// It ends with the schedule; before people have entered anything, also when the machine counts, or a device is heard a day later.
+// It ends with the schedule; before people have entered anything, also when the machine counts, or when devices have been heard
+// for handHeard in all.
 type byHand struct {
 	from int64 // when the schedule began; 0: none runs that people may count
 	sure bool  // people have entered units that count: the schedule is known from its start
@@ -9,6 +10,23 @@ type byHand struct {
 
 // handAfter is how long no device must have been heard for people's word to be all that there is, ms.
 const handAfter = 24 * 60 * minute
+
+// handHeard is how long devices are heard in a schedule, ms, before they are taken to tell what goes on: a stray sign of life is
+// none, and all of the schedule can still change until it is decided.
+const handHeard = 15 * minute
+
+// heardSince returns for how long devices were heard since a moment, ms.
+func (s *State) heardSince(from int64) (ms int64) {
+	for i := range s.tail {
+		if g := &s.tail[i]; g.Known && g.End > from {
+			ms += g.End - max(g.Start, from)
+		}
+	}
+	if open := &s.tail[len(s.tail)-1]; open.Known {
+		ms += s.now - max(open.End, from)
+	}
+	return ms
+}
 
 // unheard reports whether no device was heard for so long that none is to be expected.
 func (s *State) unheard() bool { return !s.heard || s.now-s.lastSign >= handAfter }

@@ -416,10 +416,10 @@ func (s *State) link(device string, up bool) {
 
 // alive notes a sign of life.
 func (s *State) alive() {
-	s.lastSign, s.silent, s.heard = s.now, false, true
-	if !s.hand.sure && s.now-s.hand.from >= handAfter {
+	if s.hand.from != 0 && !s.hand.sure && s.heardSince(s.hand.from) >= handHeard {
 		s.hand = byHand{} // the devices tell
 	}
+	s.lastSign, s.silent, s.heard = s.now, false, true
 }
 
 func (s *State) setConfig(c *Config) {

@@ -38,6 +38,7 @@ var crowdsKept = kv.NewBucket("signalCrowd", kv.PairOf(kv.String, kv.PairOf(kv.S
 
 // crowds counts what is stored of moments.
 type crowds struct {
+	writing sync.Mutex // held by who writes them
 	mu      sync.Mutex
 	seed    maphash.Seed
 	slots   []uint16
@@ -106,6 +107,8 @@ func (c *crowds) forget() {
 // flushCrowds writes what has changed. Errors: the store's; it is tried again then.
 func (l *Log) flushCrowds() error {
 	c := &l.crowds
+	c.writing.Lock()
+	defer c.writing.Unlock()
 	c.mu.Lock()
 	changed, counts := c.changed, map[momentKey]int{}
 	for m := range changed {

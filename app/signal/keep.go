@@ -69,6 +69,11 @@ func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
 	for item, err := range sendersKept.Scan(tx, kv.Range{}) {
 		c.fine("senders of signals", item.Key.A, err)
 	}
+	for item, err := range swept.Scan(tx, kv.Range{}) {
+		if err != nil {
+			report(fmt.Sprintf("up to when signals are removed (%s): %v", item.Key, err))
+		}
+	}
 	for item, err := range crowdsKept.Scan(tx, kv.Range{}) {
 		c.fine("times with many signals", item.Key.A, err)
 	}

@@ -267,7 +267,11 @@ func (l *Log) Sweep(ctx context.Context) error {
 	if l.Held() {
 		return nil
 	}
-	if err := l.sweepParts(ctx, Day(now.Add(-l.cfg.Retention).UnixMilli())); err != nil {
+	first := Day(now.Add(-l.cfg.Retention).UnixMilli())
+	if err := l.noteSwept(first*dayMs, false); err != nil {
+		return fmt.Errorf("note up to when signals are removed: %w", err)
+	}
+	if err := l.sweepParts(ctx, first); err != nil {
 		return fmt.Errorf("remove old signals: %w", err)
 	}
 	if err := l.sweepCrowds(now.Add(-l.cfg.Retention).UnixMilli()); err != nil {
@@ -285,27 +289,26 @@ func (l *Log) sweepParts(ctx context.Context, first int64) error {
 		Keep: func(k partKey) bool { return dayOf(k) >= first },
 		Next: func(k partKey) partKey { return partOf(k.A, k.B.A+"\x00", math.MinInt64, 0) },
 		Remove: func(tx *kv.Tx, k partKey) error {
-			err := errors.Join(parts.Delete(tx, k), open.Delete(tx, openOf(k.A, k.B.A, dayOf(k))))
-			if end := (dayOf(k) + 1) * dayMs; err == nil && end > l.swept.Load() {
-				err = noteSwept(tx, end)
-			}
-			return err
+			return errors.Join(parts.Delete(tx, k), open.Delete(tx, openOf(k.A, k.B.A, dayOf(k))))
 		},
 	})
-	return errors.Join(err, l.cfg.Store.View(l.loadSwept))
+	return err
 }
 
 // sweptKey is the one key of its bucket.
 const sweptKey = "log"
 
-func noteSwept(tx *kv.Tx, end int64) error {
-	switch was, err := swept.Get(tx, sweptKey); {
-	case err != nil && !errors.Is(err, kv.ErrNotFound):
-		return err
-	case was >= end:
+// noteSwept notes that signals before a moment, ms, are removed; back says that it may lie before what was noted. The caller holds
+// packing.
+func (l *Log) noteSwept(at int64, back bool) error {
+	if was := l.swept.Load(); at == was || at < was && !back {
 		return nil
 	}
-	return swept.Put(tx, sweptKey, end)
+	if err := l.cfg.Store.Update(func(tx *kv.Tx) error { return swept.Put(tx, sweptKey, at) }); err != nil {
+		return err
+	}
+	l.swept.Store(at)
+	return nil
 }
 
 func (l *Log) loadSwept(tx *kv.Tx) error {
@@ -317,17 +320,14 @@ func (l *Log) loadSwept(tx *kv.Tx) error {
 	return nil
 }
 
-// Swept returns the moment before which signals have been removed for their age, ms; 0: none have. What came of them cannot be
+// Swept returns the moment before which signals are removed for their age, ms; 0: none are yet. What came of them cannot be
 // computed again.
 func (l *Log) Swept() int64 { return l.swept.Load() }
 
-// ForgetSwept lets signals of before Swept be taken again. Errors: the store's.
-func (l *Log) ForgetSwept() error {
+// SweptToday notes that the clock is right although signals of later days have been removed: only those of today and later
+// are known to be whole. Errors: the store's.
+func (l *Log) SweptToday() error {
 	l.packing.Lock()
 	defer l.packing.Unlock()
-	if err := l.cfg.Store.Update(func(tx *kv.Tx) error { return swept.Delete(tx, sweptKey) }); err != nil {
-		return err
-	}
-	l.swept.Store(0)
-	return nil
+	return l.noteSwept(Day(l.cfg.Clock().UnixMilli())*dayMs, true)
 }

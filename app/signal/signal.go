@@ -20,10 +20,10 @@
 //	signal      (account id, (station, (day, part))) -> signals of one station and UTC day, by time
 //	signalSettled account id -> ms: what came of signals before it is kept by whoever evaluates them
 //	signalLate  (account id, station) -> ms: the earliest signal that was stored after its time was settled
-//	signalSwept "" -> ms: signals before it have been removed
+//	signalSwept "log" -> ms: signals before it are removed
 //	signalId    (run, block) -> ids in the order of their hashes, and when each came: for seven days
 //	signalIdRun run -> what it is of, and its filter: of nearly all ids that it does not have that tells so
-//	signalCrowd  (account id, station, time) -> number: how many signals have that time, where they are many
+//	signalCrowd (account id, station, time) -> number: how many signals have that time, where they are many
 //	signalSender (account id, source) -> senderRecord: what is known of who sends, written now and then
 package signal
 
