@@ -243,14 +243,42 @@ func (c *coder) state(s *State) {
 func (c *coder) running(r *running) {
 	c.schedule(&r.Schedule)
 	c.tally(&r.tally)
-	for _, due := range []*[]rated{&r.due.list, &r.recent.list} {
-		list(c, due, func(d *rated) {
-			c.float(&d.rate)
-			c.int(&d.known)
-			c.int(&d.run)
-		})
+	c.due(&r.due)
+	c.due(&r.recent)
+}
+
+// due has numbers, each with how often it is in what is known and in what ran.
+func (c *coder) due(d *due) {
+	type share struct {
+		number     float64
+		known, run int64
+	}
+	var shares []share
+	if !c.reading {
+		for _, part := range d.known.parts() {
+			shares = append(shares, share{part, 1, 0})
+		}
+		for _, part := range d.run.parts() {
+			shares = append(shares, share{part, 0, 1})
+		}
+	}
+	list(c, &shares, func(x *share) {
+		c.float(&x.number)
+		c.int(&x.known)
+		c.int(&x.run)
+		if c.reading {
+			d.known.add(x.number, x.known)
+			d.run.add(x.number, x.run)
+		}
+	})
+	if c.reading && !(math.Abs(d.known.value()) <= mostDue && math.Abs(d.run.value()) <= mostDue) {
+		*d = due{}
+		c.fail("more is due than can be")
 	}
 }
+
+// mostDue is far more than can be due of a schedule, in units per minute times ms.
+const mostDue = 1e30
 
 func (c *coder) schedule(d *Schedule) {
 	c.text(&d.ID)

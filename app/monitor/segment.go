@@ -232,12 +232,9 @@ func (s *State) View(now int64) View {
 // view shows a schedule that runs.
 func (r *running) view(cfg *Config) RunningNow {
 	v := RunningNow{
-		Schedule: r.Schedule, Good: r.recorded, Bad: r.recordedIn, Reached: r.reached, HasRate: len(r.due.list) > 0,
+		Schedule: r.Schedule, Good: r.recorded, Bad: r.recordedIn, Reached: r.reached, HasRate: len(r.due.known) > 0,
 		Manual: r.source == sourceOperator || r.source == sourceNone && cfg.SpeedToProductionRatio <= 0,
 	}
-	for _, d := range r.due.list {
-		v.Ideal += d.rate * float64(d.known) / minute
-		v.Target += d.rate * float64(d.run) / minute
-	}
+	v.Ideal, v.Target = r.due.known.value()/minute, r.due.run.value()/minute
 	return v
 }

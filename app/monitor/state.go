@@ -54,67 +54,20 @@ type State struct {
 type running struct {
 	Schedule
 	tally
-	due    rates // up to the last full minute of its final time
-	recent rates // since then
+	due    due // up to the last full minute of its final time
+	recent due // since then
 }
 
-// rated is how much time of a schedule had units due at a rate. Times are whole, so that what they make does not depend on
-// the pieces they came in.
-type rated struct {
-	rate       float64 // units per minute
-	known, run int64   // ms of scheduled production that is known, and of that without downtime
+// due is what is due of a schedule, in units per minute times ms: in scheduled production that is known, and in that without
+// downtime.
+type due struct{ known, run exact }
+
+func (d *due) add(other due) {
+	d.known.addAll(other.known)
+	d.run.addAll(other.run)
 }
 
-// rates are times by their rate, in the order in which the rates came.
-type rates struct {
-	list []rated
-	at   map[float64]int // places in the list, when they are many; made when it is needed
-}
-
-// manyRates is from how many rates on a map finds one sooner.
-const manyRates = 64
-
-// add adds to what is of a rate: mostly the last one.
-func (r *rates) add(d rated) {
-	n := len(r.list)
-	if n > 0 && r.list[n-1].rate == d.rate {
-		r.list[n-1].add(d)
-		return
-	}
-	if i := r.find(d.rate); i >= 0 {
-		r.list[i].add(d)
-		return
-	}
-	if r.at != nil {
-		r.at[d.rate] = n
-	}
-	r.list = append(r.list, d)
-}
-
-// find returns the place of a rate; -1: there is none.
-func (r *rates) find(rate float64) int {
-	if len(r.list) < manyRates {
-		return slices.IndexFunc(r.list, func(d rated) bool { return d.rate == rate })
-	}
-	if r.at == nil {
-		r.at = make(map[float64]int, 2*len(r.list))
-		for i, d := range r.list {
-			r.at[d.rate] = i
-		}
-	}
-	if i, known := r.at[rate]; known {
-		return i
-	}
-	return -1
-}
-
-// clone returns a copy of its own.
-func (r *rates) clone() rates { return rates{list: slices.Clone(r.list)} }
-
-func (r *rated) add(d rated) {
-	r.known += d.known
-	r.run += d.run
-}
+func (d *due) clone() due { return due{slices.Clone(d.known), slices.Clone(d.run)} }
 
 // fall adds final time to what is due of the schedule that runs.
 func (r *running) fall(g *Segment) {
@@ -123,25 +76,22 @@ func (r *running) fall(g *Segment) {
 		r.rate(&r.recent, g, g.End-g.Start)
 		return
 	}
-	for _, d := range r.recent.list {
-		r.due.add(d)
-	}
+	r.due.add(r.recent)
 	r.rate(&r.due, g, full-g.Start)
-	r.recent = rates{}
+	r.recent = due{}
 	r.rate(&r.recent, g, g.End-full)
 }
 
 // rate adds some of a segment's time.
-func (r *running) rate(to *rates, g *Segment, ms int64) {
+func (r *running) rate(to *due, g *Segment, ms int64) {
 	class := g.Class()
 	if ms == 0 || g.Ctx.Kind != Production || g.Ctx.Production != r.ID || g.Ctx.UnitsPerMinute <= 0 || class == NoData {
 		return
 	}
-	d := rated{rate: g.Ctx.UnitsPerMinute, known: ms, run: ms}
-	if class == Downtime {
-		d.run = 0
+	to.known.add(g.Ctx.UnitsPerMinute, ms)
+	if class != Downtime {
+		to.run.add(g.Ctx.UnitsPerMinute, ms)
 	}
-	to.add(d)
 }
 
 // Outputs are what became final: it changes only when an input arrives late. All are in order of time.
