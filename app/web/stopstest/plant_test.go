@@ -83,8 +83,11 @@ func (p *plant) runs(code string, stops ...[2]time.Duration) {
 	}
 	p.Call("POST", "/signal", raw(`{"signals":[`+strings.Join(signals, ",")+`]}`), nil)
 	stops = slices.DeleteFunc(stops, func(s [2]time.Duration) bool { return s[0]-s[1] < time.Minute })
-	for range 200 {
-		if len(p.issues(code)) == len(stops) {
+	for range 200 { // before they are computed it may be one long stop
+		found := p.issues(code)
+		if len(found) == len(stops) && !slices.ContainsFunc(stops, func(s [2]time.Duration) bool {
+			return !slices.ContainsFunc(found, func(x issue) bool { return x.StartAt == p.ago(s[0]) })
+		}) {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
