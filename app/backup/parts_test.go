@@ -223,8 +223,8 @@ func expectRefusedPart(t *testing.T, path, passphrase string) {
 	}
 }
 
-// TestSweep removes the parts that no backup shares any more, and none else.
-func TestSweep(t *testing.T) {
+// TestSweepOfParts removes the parts that no backup shares any more, and none else.
+func TestSweepOfParts(t *testing.T) {
 	folder, clock := t.TempDir(), time.Now().Add(-40*24*time.Hour)
 	s := openStore(t, t.TempDir())
 	fill(t, s, 0, shareable)
