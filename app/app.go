@@ -79,7 +79,7 @@ func Open(cfg Config, log *slog.Logger) (*App, error) {
 	return open(cfg, log, newBaseURL(cfg), nil, (*App).timelyHere)
 }
 
-// open is Open for a Host, which is nil when there is none. prepare is called with the App before it works on its own.
+// open is Open for a Host, which is nil when there is none. prepare is called before the App starts; its error is returned.
 func open(cfg Config, log *slog.Logger, base *baseURL, h *Host, prepare func(*App) error) (*App, error) {
 	if err := makeDataDir(cfg.DataDir); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)

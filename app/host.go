@@ -159,8 +159,8 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Run listens, opens the store and serves until ctx ends; then it answers what it has begun, closes the store, and
 // returns. A damaged store does not end it: the service stays and says what is wrong. started, when not nil, is called
-// once the store was opened, found damaged, or waits for room on a full disk or for the clock, with the service's address as people use
-// it. Run may be called once. Errors: *SettingError, kv.ErrLocked, kv.ErrNewer and others of Open.
+// once the store was opened, found damaged, or waits for room on a full disk or for the clock, with the address that
+// people use. Run may be called once. Errors: *SettingError, kv.ErrLocked, kv.ErrNewer and others of Open.
 func (h *Host) Run(ctx context.Context, started func(url string)) error {
 	if err := makeDataDir(h.cfg.DataDir); err != nil {
 		return fmt.Errorf("make the data directory: %w; choose another with --data-dir", err)

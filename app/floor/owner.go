@@ -208,7 +208,7 @@ func (o *owner) pass(now int64) {
 // is kept of them knows nothing of what will yet happen until then.
 func (o *owner) clockBack(now int64) {
 	if now < o.f.cfg.Signals.Swept() {
-		return // what is kept could not be computed again
+		return // the signals are gone, and the history could not be computed again
 	}
 	var ahead []*line
 	for _, l := range o.lines {

@@ -93,8 +93,8 @@ type Config struct {
 
 	// Compact makes the store smaller while the service runs. It is called without the gate. nil = there is no service.
 	Compact func(context.Context) (Compacted, error)
-	// AcceptClock has the service go on by a clock that it waits to be set right, as somebody says who saw it show now. nil = there is
-	// no service.
+	// AcceptClock lets a service that waits for the clock continue: somebody saw it show now and says that it is right.
+	// nil = there is no service.
 	AcceptClock func(now time.Time, by audit.Actor) error
 	// Gauges gives what /metrics tells of the appliance, measured now. nil = nothing.
 	Gauges func() []Gauge

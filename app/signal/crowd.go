@@ -47,7 +47,7 @@ type crowds struct {
 	changed map[momentKey]bool // what is not written yet
 }
 
-// load reads what is kept.
+// load reads the stored counts.
 func (c *crowds) load(tx *kv.Tx) error {
 	c.seed, c.slots = maphash.MakeSeed(), make([]uint16, crowdSlots)
 	c.many, c.changed = map[momentKey]int{}, map[momentKey]bool{}

@@ -320,8 +320,8 @@ func (l *Log) loadSwept(tx *kv.Tx) error {
 	return nil
 }
 
-// Swept returns the moment before which signals are removed for their age, ms; 0: none are yet. What came of them cannot be
-// computed again.
+// Swept returns the moment before which signals are removed for their age, ms; 0: none are yet. Figures of before it cannot
+// be computed again.
 func (l *Log) Swept() int64 { return l.swept.Load() }
 
 // SweptToday notes that the clock is right although signals of later days have been removed: only those of today and later
