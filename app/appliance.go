@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"opsmon/app/audit"
-	"opsmon/app/backup"
-	"opsmon/app/doctor"
+	"opsmon/app/host/backup"
+	"opsmon/app/host/doctor"
 	"opsmon/app/httpapi"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"opsmon/app/account"
 	"opsmon/app/audit"
-	"opsmon/app/backup"
-	"opsmon/app/certs"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/backup"
+	"opsmon/app/host/certs"
 	"opsmon/app/httpapi"
 	"opsmon/kv"
 )

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"opsmon/app/history"
+	"opsmon/app/engine/history"
 )
 
 // Build says how the binary was built.

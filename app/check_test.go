@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"opsmon/app/backup"
 	"opsmon/app/errdefs"
-	"opsmon/app/failpoint"
+	"opsmon/app/host/backup"
+	"opsmon/app/host/failpoint"
 	"opsmon/app/httpapi"
 	"opsmon/kv"
 )

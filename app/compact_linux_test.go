@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/apptest"
 	"opsmon/app/errdefs"
+	"opsmon/app/test/apptest"
 )
 
 // TestCompactNeedsRoom: on a disk that has no room for both it is refused before anything is done.

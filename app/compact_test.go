@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"opsmon/app/apptest"
 	"opsmon/app/auth"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 

@@ -20,10 +20,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"opsmon/app/certs"
-	"opsmon/app/mqtt"
-	"opsmon/app/namedfile"
-	"opsmon/app/signal"
+	"opsmon/app/host/certs"
+	"opsmon/app/host/namedfile"
+	"opsmon/app/ingest/mqtt"
+	"opsmon/app/ingest/signal"
 	"opsmon/app/web"
 )
 

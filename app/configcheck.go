@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"opsmon/app/certs"
+	"opsmon/app/host/certs"
 )
 
 // Check finds what is wrong with a configuration before anything is opened. Error: *SettingError.

@@ -12,7 +12,7 @@ import (
 
 	"opsmon/app/account"
 	"opsmon/app/auth"
-	"opsmon/app/event"
+	"opsmon/app/deliver/event"
 )
 
 // TestEventStream: a stream of events outlives the time that a request and an answer may take, and holds up neither a

@@ -14,8 +14,8 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/logbook"
 	"opsmon/app/httpapi"
-	"opsmon/app/logbook"
 	"opsmon/app/web"
 	"opsmon/kv"
 )

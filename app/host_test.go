@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
 	"opsmon/app/auth"
-	"opsmon/app/control"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/control"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 

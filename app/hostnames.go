@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"opsmon/app/certs"
+	"opsmon/app/host/certs"
 )
 
 // hostNames knows by which names and addresses the service may be asked for. A page of another site whose name was made to

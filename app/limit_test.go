@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
+	"opsmon/app/test/apptest"
 )
 
 // pipes is a listener whose connections come from addresses of the test's choice.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"opsmon/app/apptest"
 	"opsmon/app/auth"
 	"opsmon/app/httpapi"
+	"opsmon/app/test/apptest"
 )
 
 // TestMain: no test of this room leaves a goroutine behind.

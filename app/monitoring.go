@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/correction"
-	"opsmon/app/event"
-	"opsmon/app/floor"
-	"opsmon/app/history"
+	"opsmon/app/deliver/event"
+	"opsmon/app/engine/correction"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/history"
+	"opsmon/app/engine/station"
 	"opsmon/app/httpapi"
-	"opsmon/app/issue"
-	"opsmon/app/message"
-	"opsmon/app/schedule"
-	"opsmon/app/signal"
-	"opsmon/app/station"
-	"opsmon/app/task"
+	"opsmon/app/ingest/signal"
+	"opsmon/app/work/issue"
+	"opsmon/app/work/message"
+	"opsmon/app/work/schedule"
+	"opsmon/app/work/task"
 )
 
 // monitoring opens what follows the stations: the log of signals, the floor, and the rules that act by themselves.

@@ -12,7 +12,7 @@ import (
 
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
-	"opsmon/app/mqtt"
+	"opsmon/app/ingest/mqtt"
 )
 
 // MQTT says how devices send signals over MQTT (monitoring.md section 2).

@@ -18,10 +18,10 @@ import (
 
 	paho "github.com/eclipse/paho.mqtt.golang"
 
-	"opsmon/app/apptest"
 	"opsmon/app/auth"
-	"opsmon/app/signal"
-	"opsmon/app/transform"
+	"opsmon/app/ingest/signal"
+	"opsmon/app/ingest/transform"
+	"opsmon/app/test/apptest"
 )
 
 // starterStation is the station of an account that was given no manifest.

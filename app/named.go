@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"opsmon/app/backup"
-	"opsmon/app/namedfile"
+	"opsmon/app/host/backup"
+	"opsmon/app/host/namedfile"
 )
 
 // NamedDir is the folder in the data directory where a restore puts files that settings name.

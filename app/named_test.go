@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/apptest"
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
+	"opsmon/app/test/apptest"
 )
 
 // namingAll is an app.yaml that names a file with each setting that can, below a directory.

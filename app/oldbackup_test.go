@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"opsmon/app/apptest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
+	"opsmon/app/test/apptest"
 )
 
 var update = flag.Bool("update", false, "make the backups of this version that testdata/backup lacks; those that are there are never made anew")

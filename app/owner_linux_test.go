@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/apptest"
+	"opsmon/app/test/apptest"
 )
 
 // nobodys makes a directory of another user's, with a file in it.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 
+	"opsmon/app/host/namedfile"
 	"opsmon/app/httpapi"
-	"opsmon/app/mqtt"
-	"opsmon/app/namedfile"
-	"opsmon/app/transform"
+	"opsmon/app/ingest/mqtt"
+	"opsmon/app/ingest/transform"
 )
 
 // PlantBroker says how signals come from the plant's own MQTT broker (monitoring.md section 2).

@@ -21,8 +21,8 @@ import (
 	mqtt "github.com/mochi-mqtt/server/v2"
 	"github.com/mochi-mqtt/server/v2/packets"
 
-	"opsmon/app/apptest"
-	"opsmon/app/signal"
+	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 )
 
 // letIn lets everybody in.

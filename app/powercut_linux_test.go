@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
-	"opsmon/app/backup"
-	"opsmon/app/signal"
+	"opsmon/app/host/backup"
+	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 	"opsmon/kv/powercut"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/httpapi"
-	"opsmon/app/signal"
+	"opsmon/app/ingest/signal"
 )
 
 // fetch reads an answer of a running service.

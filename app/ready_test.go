@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"opsmon/app/account"
-	"opsmon/app/apptest"
 	"opsmon/app/auth"
-	"opsmon/app/floor"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/station"
+	"opsmon/app/host/service"
 	"opsmon/app/httpapi"
-	"opsmon/app/service"
-	"opsmon/app/station"
+	"opsmon/app/test/apptest"
 )
 
 // hold keeps the stations of an account from being read until a test decides how that ends.

@@ -15,10 +15,10 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/backup"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/backup"
+	"opsmon/app/host/upgrade"
 	"opsmon/app/httpapi"
-	"opsmon/app/upgrade"
 	"opsmon/kv"
 )
 

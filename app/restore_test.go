@@ -18,10 +18,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"opsmon/app/apptest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 

@@ -23,8 +23,8 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
 	"opsmon/app/auth"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"opsmon/app/audit"
-	"opsmon/app/certs"
+	"opsmon/app/host/certs"
+	"opsmon/app/host/mdns"
 	"opsmon/app/httpapi"
-	"opsmon/app/mdns"
 	"opsmon/app/web"
 )
 

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
+	"opsmon/app/test/apptest"
 
 	"golang.org/x/sys/unix"
 )

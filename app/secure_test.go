@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/apptest"
-	"opsmon/app/certs"
+	"opsmon/app/host/certs"
+	"opsmon/app/test/apptest"
 )
 
 // TestOwnAuthority: a service with tls: auto shows the trust page on both ports, redirects all else to HTTPS, answers

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"opsmon/app/control"
+	"opsmon/app/host/control"
 )
 
 // door is a place where the service listens, and what answers there.

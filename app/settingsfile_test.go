@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/apptest"
 	"opsmon/app/errdefs"
 	"opsmon/app/httpapi"
+	"opsmon/app/test/apptest"
 )
 
 // TestEditText: what people wrote stays where it is, and says the same.

@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/apptest"
 	"opsmon/app/simulate"
+	"opsmon/app/test/apptest"
 )
 
 // hourMs is an hour in milliseconds.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"opsmon/app/httpapi"
-	"opsmon/app/signal"
+	"opsmon/app/ingest/signal"
 )
 
 // days gives a number of days as a duration.

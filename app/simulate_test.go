@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/apptest"
 	"opsmon/app/demo"
-	"opsmon/app/signal"
+	"opsmon/app/ingest/signal"
 	"opsmon/app/simulate"
+	"opsmon/app/test/apptest"
 )
 
 // sender sends a simulator's requests to a service.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 	"opsmon/schema/schematest"
 )

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
-	"opsmon/app/control"
+	"opsmon/app/host/control"
 	"opsmon/app/httpapi"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 

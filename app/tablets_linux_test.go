@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
+	"opsmon/app/test/apptest"
 )
 
 // How many tablets there are, each following its own station, which sends a signal a second; how many devices send them;

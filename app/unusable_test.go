@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"opsmon/app/apptest"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
+	"opsmon/app/test/apptest"
 )
 
 // unusables are settings that this program cannot use, by what it says of them after the file's name.

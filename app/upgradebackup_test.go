@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
 )
 
 // TestUpgradeBackupStays: the backup that an upgrade takes in the clear stays in the data directory, wherever other ones go.

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"opsmon/app/upgrade"
+	"opsmon/app/host/upgrade"
 )
 
 // UpgradeConfig gives what an upgrade of the program that works on a data directory needs to know of it. The caller adds

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"opsmon/app/audit"
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
 	"opsmon/kv"
 )
 

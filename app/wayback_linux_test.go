@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/apptest"
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 

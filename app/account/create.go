@@ -10,8 +10,8 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/ingest/transform"
 	"opsmon/app/iso"
-	"opsmon/app/transform"
 	"opsmon/kv"
 )
 

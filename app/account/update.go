@@ -12,7 +12,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
-	"opsmon/app/transform"
+	"opsmon/app/ingest/transform"
 	"opsmon/kv"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"

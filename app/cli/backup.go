@@ -15,7 +15,7 @@ import (
 
 	"opsmon/app"
 	"opsmon/app/audit"
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
 )
 
 // made is a backup as `app backup` prints it (decisions.md section 7).

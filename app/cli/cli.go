@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app/errdefs"
-	"opsmon/app/service"
+	"opsmon/app/host/service"
 )
 
 // Exit statuses (decisions.md section 7).

@@ -16,9 +16,9 @@ import (
 	"sync"
 
 	"opsmon/app"
-	"opsmon/app/backup"
-	"opsmon/app/control"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/backup"
+	"opsmon/app/host/control"
 	"opsmon/kv"
 )
 

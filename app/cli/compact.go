@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/control"
+	"opsmon/app/host/control"
 )
 
 func (e *env) compact() *cobra.Command {

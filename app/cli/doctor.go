@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/control"
-	"opsmon/app/doctor"
+	"opsmon/app/host/control"
+	"opsmon/app/host/doctor"
 )
 
 func (e *env) doctor() *cobra.Command {

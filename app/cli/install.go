@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/service"
+	"opsmon/app/host/service"
 )
 
 // readyLimit is how long a service that the manager has started may take to be ready.

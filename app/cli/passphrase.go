@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
 )
 
 // passphraseVariable is the environment variable that a passphrase of a backup can come in.

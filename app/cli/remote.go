@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"opsmon/app/control"
+	"opsmon/app/host/control"
 	"opsmon/app/simulate"
 )
 

@@ -19,8 +19,8 @@ import (
 	"opsmon/app"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/backup"
-	"opsmon/app/control"
+	"opsmon/app/host/backup"
+	"opsmon/app/host/control"
 )
 
 func (e *env) restore() *cobra.Command {

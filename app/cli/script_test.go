@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"opsmon/app/certs"
 	"opsmon/app/cli"
+	"opsmon/app/host/certs"
 )
 
 // TestMain lets the scripts run this test binary as app.

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/service"
+	"opsmon/app/host/service"
 	"opsmon/kv"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/control"
-	"opsmon/app/service"
+	"opsmon/app/host/control"
+	"opsmon/app/host/service"
 )
 
 // stopLimit is how long a service may take to stop: its drain of requests, the end of its store, and some room.

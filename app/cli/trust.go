@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/control"
+	"opsmon/app/host/control"
 )
 
 // certificate is what the service shows on the network, as it tells itself, or as its files do while it does not run.

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/control"
-	"opsmon/app/service"
-	"opsmon/app/upgrade"
+	"opsmon/app/host/control"
+	"opsmon/app/host/service"
+	"opsmon/app/host/upgrade"
 	"opsmon/kv"
 )
 

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/transform"
+	"opsmon/app/ingest/transform"
 )
 
 // transformWorker is the child process in which a service evaluates a mapping. It is for no one else.

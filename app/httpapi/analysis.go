@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/app/calendar"
-	"opsmon/app/monitor"
-	"opsmon/app/oee"
-	"opsmon/app/signal"
-	"opsmon/app/station"
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/oee"
+	"opsmon/app/engine/station"
+	"opsmon/app/ingest/signal"
 )
 
 // longestCycles is how long a range may be of which cycle times are asked for: they are worked out signal by signal.

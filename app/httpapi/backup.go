@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"opsmon/app/audit"
-	"opsmon/app/backup"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/backup"
 	"opsmon/schema"
 )
 

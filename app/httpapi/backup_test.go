@@ -11,8 +11,8 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
-	"opsmon/app/backup"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/backup"
 	"opsmon/kv"
 )
 

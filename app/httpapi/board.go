@@ -5,7 +5,7 @@ import (
 
 	"opsmon/app/account"
 	"opsmon/app/audit"
-	"opsmon/app/station"
+	"opsmon/app/engine/station"
 	"opsmon/schema"
 )
 

@@ -20,8 +20,8 @@ import (
 
 	"opsmon/app/account"
 	"opsmon/app/auth"
-	"opsmon/app/control"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/control"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"
 )

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"time"
 
-	"opsmon/app/correction"
+	"opsmon/app/engine/correction"
 	"opsmon/app/errdefs"
 	"opsmon/schema"
 )

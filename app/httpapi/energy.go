@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"opsmon/app/calendar"
-	"opsmon/app/energy"
-	"opsmon/app/oee"
-	"opsmon/app/station"
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/energy"
+	"opsmon/app/engine/oee"
+	"opsmon/app/engine/station"
 )
 
 // energyView is a result of GET /energy. What is not known is null.

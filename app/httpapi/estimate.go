@@ -3,8 +3,8 @@ package httpapi
 import (
 	"time"
 
+	"opsmon/app/engine/oee"
 	"opsmon/app/errdefs"
-	"opsmon/app/oee"
 )
 
 // mostSums is how many results an answer with figures has at most.

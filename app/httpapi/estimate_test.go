@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/oee"
+	"opsmon/app/engine/oee"
 )
 
 // TestTooManyResults: a request whose answer would be too large is refused before its stations are read one after another.

@@ -11,8 +11,8 @@ import (
 
 	"opsmon/app/account"
 	"opsmon/app/auth"
+	"opsmon/app/deliver/event"
 	"opsmon/app/errdefs"
-	"opsmon/app/event"
 )
 
 // How many streams of events may be open at once: of one credential, so that a screen that forgets to close its own does

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/event"
-	"opsmon/app/growth"
+	"opsmon/app/deliver/event"
+	"opsmon/app/test/growth"
 )
 
 // BenchmarkGrowthEvents tells what 300 tablets cost that follow all stations, of which each tells something new every ten

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/auth"
-	"opsmon/app/event"
+	"opsmon/app/deliver/event"
 )
 
 // listener is a client of GET /events.

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"opsmon/app/audit"
-	"opsmon/app/calendar"
+	"opsmon/app/engine/calendar"
 	"opsmon/app/errdefs"
-	"opsmon/app/schedule"
-	"opsmon/app/task"
+	"opsmon/app/work/schedule"
+	"opsmon/app/work/task"
 )
 
 // table is what can be exported: its columns, and its rows one after another.

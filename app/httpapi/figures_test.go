@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/floor"
-	"opsmon/app/monitor"
-	"opsmon/app/signal"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/ingest/signal"
 )
 
 // monday is the beginning of an early shift of acme's packers that is over: 6 o'clock in Berlin on a Monday.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
-	"opsmon/app/floor"
-	"opsmon/app/station"
 )
 
 // getStations answers GET /station: what the stations do now (monitoring.md section 3).

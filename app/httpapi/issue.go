@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"opsmon/app/auth"
+	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
-	"opsmon/app/floor"
-	"opsmon/app/issue"
+	"opsmon/app/work/issue"
 	"opsmon/schema"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
-	"opsmon/app/floor"
-	"opsmon/app/issue"
+	"opsmon/app/work/issue"
 	"opsmon/kv"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/floor"
-	"opsmon/app/monitor"
-	"opsmon/app/signal"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/ingest/signal"
 )
 
 // screen is what one client has seen: what a station showed, by its sequence number.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"opsmon/app/audit"
-	"opsmon/app/backup"
-	"opsmon/app/control"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/backup"
+	"opsmon/app/host/control"
 )
 
 // Backups is what operations on backups need.

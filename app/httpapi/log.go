@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"opsmon/app/audit"
-	"opsmon/app/logbook"
+	"opsmon/app/host/logbook"
 )
 
 // logLine is a line of the log as answers show it.

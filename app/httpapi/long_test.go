@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/calendar"
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
-	"opsmon/app/station"
 )
 
 // days is a choice of as many days of a station.

@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"opsmon/app/floor"
-	"opsmon/app/message"
+	"opsmon/app/engine/floor"
+	"opsmon/app/work/message"
 	"opsmon/schema"
 )
 

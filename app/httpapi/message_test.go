@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/auth"
-	"opsmon/app/event"
+	"opsmon/app/deliver/event"
 )
 
 // tablet pairs a tablet and gives its session.

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/app/energy"
+	"opsmon/app/engine/energy"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/oee"
+	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
-	"opsmon/app/floor"
-	"opsmon/app/monitor"
-	"opsmon/app/oee"
-	"opsmon/app/station"
 )
 
 // ratioView is a figure with its terms: ms, or units. Live stations carry the same.

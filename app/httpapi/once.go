@@ -8,8 +8,8 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
-	"opsmon/app/floor"
 	"opsmon/schema"
 )
 

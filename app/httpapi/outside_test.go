@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/floor"
-	"opsmon/app/monitor"
-	"opsmon/app/signal"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/ingest/signal"
 )
 
 // TestUnitsWithoutASchedule: two hours of 2 good units a minute and a bad one every ten, of which the second hour is scheduled at 90

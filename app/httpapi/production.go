@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"opsmon/app/floor"
-	"opsmon/app/schedule"
+	"opsmon/app/engine/floor"
+	"opsmon/app/work/schedule"
 	"opsmon/schema"
 )
 

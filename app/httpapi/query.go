@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/app/calendar"
+	"opsmon/app/engine/calendar"
 	"opsmon/app/errdefs"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/calendar"
+	"opsmon/app/engine/calendar"
 	"opsmon/app/errdefs"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"opsmon/app/calendar"
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
-	"opsmon/app/station"
 )
 
 // How long a range may be: of figures as long as they are kept, of what is read minute by minute a year.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"opsmon/app/audit"
-	"opsmon/app/backup"
+	"opsmon/app/host/backup"
 )
 
 // Restorer puts backups in the place of the store.

@@ -3,8 +3,8 @@ package httpapi
 import (
 	"slices"
 
-	"opsmon/app/floor"
-	"opsmon/app/schedule"
+	"opsmon/app/engine/floor"
+	"opsmon/app/work/schedule"
 	"opsmon/schema"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/floor"
-	"opsmon/app/schedule"
+	"opsmon/app/engine/floor"
+	"opsmon/app/work/schedule"
 )
 
 // planned makes a continuous schedule of acme at PACK-1, each at a start of its own.

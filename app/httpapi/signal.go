@@ -13,7 +13,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
-	"opsmon/app/signal"
+	"opsmon/app/ingest/signal"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"
 )

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/growth"
+	"opsmon/app/test/growth"
 	"opsmon/kv/kvtest"
 )
 

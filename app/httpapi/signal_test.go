@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/signal"
+	"opsmon/app/ingest/signal"
 )
 
 // A device sends for its own stations and can do nothing else, until it is revoked.

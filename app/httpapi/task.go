@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"opsmon/app/calendar"
-	"opsmon/app/floor"
-	"opsmon/app/station"
-	"opsmon/app/task"
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/station"
+	"opsmon/app/work/task"
 	"opsmon/schema"
 )
 

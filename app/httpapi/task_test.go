@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/floor"
-	"opsmon/app/monitor"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/monitor"
 )
 
 // A Task from its schedule's start to its completion by a tablet, and what is refused on the way.

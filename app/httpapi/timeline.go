@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"opsmon/app/monitor"
+	"opsmon/app/engine/monitor"
 )
 
 // A timeline has at most mostPoints rows, and usualPoints where nobody says how many. Runs are shown up to longestRuns: of

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/signal"
+	"opsmon/app/ingest/signal"
 )
 
 // BenchmarkTimelineMonth asks for a month of a station, with a signal every ten seconds, in as many rows as a chart shows: all

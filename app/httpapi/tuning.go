@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"opsmon/app/correction"
-	"opsmon/app/oee"
+	"opsmon/app/engine/correction"
+	"opsmon/app/engine/oee"
 )
 
 // mostStandstills is how many stretches are told one by one: the longest.

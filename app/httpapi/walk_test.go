@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/floor"
-	"opsmon/app/task"
+	"opsmon/app/engine/floor"
+	"opsmon/app/work/task"
 )
 
 // caller is who sends a request of the walk.

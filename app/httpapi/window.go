@@ -8,11 +8,11 @@ import (
 	"io"
 	"slices"
 
-	"opsmon/app/calendar"
-	"opsmon/app/floor"
-	"opsmon/app/history"
-	"opsmon/app/monitor"
-	"opsmon/app/station"
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/history"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/station"
 )
 
 // mostWindows is how many windows one answer has at most (monitoring.md section 3).

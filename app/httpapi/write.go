@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"opsmon/app/account"
-	"opsmon/app/control"
 	"opsmon/app/errdefs"
+	"opsmon/app/host/control"
 )
 
 // Header values that never change, shared by all answers so that none is allocated for one.

@@ -3,7 +3,7 @@ package simulate
 import (
 	"time"
 
-	"opsmon/app/calendar"
+	"opsmon/app/engine/calendar"
 )
 
 // monthKey names a station's month: the production day of its first date.

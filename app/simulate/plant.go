@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"opsmon/app/calendar"
+	"opsmon/app/engine/calendar"
 )
 
 // Plant is what a manifest says of its stations, as far as playing them needs it. An account with several plants is one

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"opsmon/app/calendar"
+	"opsmon/app/engine/calendar"
 )
 
 // doing is what a machine does.

@@ -35,7 +35,7 @@ import (
 	"math"
 	"slices"
 
-	"opsmon/app/calendar"
+	"opsmon/app/engine/calendar"
 )
 
 // Lengths of time in milliseconds.

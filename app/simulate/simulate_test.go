@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/calendar"
 	"opsmon/app/demo"
+	"opsmon/app/engine/calendar"
 )
 
 // at gives a moment of 2026 in UTC: "11-18 06:00:00".

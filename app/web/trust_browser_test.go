@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/certs"
+	"opsmon/app/host/certs"
 	"opsmon/app/web"
 	"opsmon/app/web/webtest"
 )

@@ -10,7 +10,7 @@ import (
 func (p *product) compile(ctx context.Context, publicKey string) error {
 	stamps := "-s -w -X opsmon/app.version=" + p.Version + " -X opsmon/app.commit=" + p.Commit
 	if publicKey != "" {
-		stamps += " -X opsmon/app/upgrade.publicKey=" + publicKey
+		stamps += " -X opsmon/app/host/upgrade.publicKey=" + publicKey
 	}
 	p.binary = filepath.Join(p.dir, p.exe())
 	_, err := output(ctx, p.root, p.goVariables(), "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", stamps, "-o", p.binary, ".")

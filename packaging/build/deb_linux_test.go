@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/service/boottest"
+	"opsmon/app/host/service/boottest"
 )
 
 // unitProperty asks a machine's systemd for a property of the service.

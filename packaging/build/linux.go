@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"opsmon/app/service"
+	"opsmon/app/host/service"
 )
 
 // nfpmConfig is what nfpm is told. It reads YAML, which JSON is.

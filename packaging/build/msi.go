@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"opsmon/app/service"
+	"opsmon/app/host/service"
 )
 
 // What names app to Windows Installer, for ever.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/service/winetest"
+	"opsmon/app/host/service/winetest"
 )
 
 // exported gives the rows of a table of an installer by their first cell, as another reader sees them.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/service/boottest"
+	"opsmon/app/host/service/boottest"
 )
 
 // fenced are the blocks of commands of a page, each with the heading that it stands under.

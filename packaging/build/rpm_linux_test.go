@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/service/boottest"
+	"opsmon/app/host/service/boottest"
 )
 
 // TestRPM reads the package back with rpm, and installs, upgrades and removes it with that on a booted machine. (That

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"opsmon/app"
-	"opsmon/app/transform"
+	"opsmon/app/ingest/transform"
 )
 
 // Browser is a running browser.

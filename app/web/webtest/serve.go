@@ -17,9 +17,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"opsmon/app"
-	"opsmon/app/control"
 	"opsmon/app/demo"
-	"opsmon/app/service"
+	"opsmon/app/host/control"
+	"opsmon/app/host/service"
 	"opsmon/app/simulate"
 )
 

@@ -1,0 +1,314 @@
+// Package correction changes what held at stations for a stretch of the past: a threshold, a shift, a rate, a SKU, a reason
+// (monitoring.md section 8). Signals, schedules and what people entered stay as they are; what follows from them is
+// computed again.
+//
+// A correction is laid over what the manifest's revisions said then, and lies there whatever later revisions say: they
+// count from their own time on. It is never edited. Undone, it is as if it had never been made, and stays in the list.
+//
+// Before it is made, a rehearsal shows what it would do: the OEE of each station and production day that it touches,
+// before and after.
+//
+// The corrections themselves are kept by package station, whose timelines they are part of.
+package correction
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// Config is what New needs.
+type Config struct {
+	Accounts interface {
+		Get(accountID string) (*account.Snapshot, error)
+	}
+	Floor *floor.Floor
+	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
+	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
+	// Retention is for how long signals are kept: what is older cannot be computed again.
+	Retention time.Duration
+	Clock     func() time.Time // nil = time.Now
+}
+
+// Service makes and undoes corrections. It may be used by many goroutines.
+type Service struct{ cfg Config }
+
+// New makes a Service.
+func New(cfg Config) *Service {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	return &Service{cfg: cfg}
+}
+
+// Input asks for a correction. Its shape is that of schema correction-create.
+type Input struct {
+	StationCodes []string
+	From, To     time.Time
+	Changes      any // as strictjson decodes it
+	Note         string
+}
+
+// Correction is a correction as answers carry it.
+type Correction struct {
+	ID           string          `json:"id"`
+	CreatedAt    audit.Time      `json:"createdAt"`
+	Author       string          `json:"author"`
+	Note         string          `json:"note"`
+	StationCodes []string        `json:"stationCodes"`
+	From         audit.Time      `json:"from"`
+	To           audit.Time      `json:"to"`
+	Changes      json.RawMessage `json:"changes"`
+	UndoneAt     *audit.Time     `json:"undoneAt"` // null: it counts
+	UndoneBy     *string         `json:"undoneBy"`
+}
+
+func shown(c *station.Correction) Correction {
+	s := Correction{
+		ID: strconv.FormatUint(c.Number, 10), CreatedAt: audit.TimeOf(c.CreatedAt), Author: c.Author, Note: c.Note, StationCodes: c.StationCodes,
+		From: audit.AtMs(c.From), To: audit.AtMs(c.To), Changes: letters(c.Changes), UndoneAt: audit.TimeOrNil(c.UndoneAt),
+	}
+	if s.UndoneAt != nil {
+		s.UndoneBy = &c.UndoneBy
+	}
+	return s
+}
+
+// letters gives JSON without the escapes for HTML that encoding/json adds when it is stored.
+func letters(stored json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(stored))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return stored
+	}
+	if plain, err := encode(v); err == nil {
+		return plain
+	}
+	return stored
+}
+
+// encode gives v as JSON without those escapes.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// List gives the corrections of an account, newest first, and how many there are. Errors: errdefs.NotFound, the store's.
+func (s *Service) List(accountID string, limit, skip int) ([]Correction, int, error) {
+	t, err := s.cfg.Floor.Timeline(accountID)
+	if err != nil {
+		return nil, 0, err
+	}
+	all := t.Corrections()
+	list := []Correction{}
+	for i := len(all) - 1 - max(skip, 0); i >= 0 && len(list) < limit; i-- {
+		list = append(list, shown(&all[i]))
+	}
+	return list, len(all), nil
+}
+
+// Check says what is wrong with a correction. Errors: Invalid, Conflict, the store's.
+func (s *Service) Check(p auth.Principal, in Input) error {
+	_, _, err := s.checked(p, in)
+	return err
+}
+
+// Make makes a correction, for admins: from then on the stations are computed again from its start, as other work leaves
+// time. A request that came before with its key gives the correction that was made then. Errors: Invalid, Forbidden, Conflict
+// on an archived account, or as Floor.Once's.
+func (s *Service) Make(p auth.Principal, r floor.Request, in Input) (*Correction, error) {
+	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.checked(p, in) }, func(w *floor.Work, c *station.Correction) (err error) {
+		c.CreatedAt = w.Tx.Now()
+		if *c, err = station.AddCorrection(w.Tx, w.Account, *c); err != nil {
+			return err
+		}
+		return audit.Put(w.Tx, w.Account, p.Actor(), "correction.make", strconv.FormatUint(c.Number, 10), map[string]string{
+			"stations": strconv.Itoa(len(c.StationCodes)), "from": stamp(c.From), "to": stamp(c.To), "note": c.Note,
+		})
+	})
+}
+
+// Undo undoes a correction, for admins; once for a key, as Make. Errors: Forbidden, NotFound, Conflict for one that is undone
+// already, for one of a time whose signals are not kept any more, and on an archived account, or as Floor.Once's.
+func (s *Service) Undo(p auth.Principal, r floor.Request, id string) (*Correction, error) {
+	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.standing(p.AccountID, id) }, func(w *floor.Work, c *station.Correction) error {
+		number := c.Number
+		now, err := station.GetCorrection(w.Tx, w.Account, number)
+		if err != nil {
+			return fmt.Errorf("read correction %d: %w", number, err)
+		}
+		if !now.UndoneAt.IsZero() {
+			return undone(&now)
+		}
+		if *c, err = station.UndoCorrection(w.Tx, w.Account, now, author(p)); err != nil {
+			return err
+		}
+		return audit.Put(w.Tx, w.Account, p.Actor(), "correction.undo", id, nil)
+	})
+}
+
+// patience is how long the answer to a correction waits for the figures to follow.
+const patience = 2 * time.Second
+
+// Follow has the figures follow a correction that was made or undone, and gives the stations whose figures do not yet. Errors
+// are the floor's.
+func (s *Service) Follow(accountID string, c *Correction) ([]string, error) {
+	return s.cfg.Floor.Follow(accountID, c.StationCodes, patience)
+}
+
+// standing gives a correction that can be undone.
+func (s *Service) standing(accountID, id string) (c station.Correction, t *station.Timeline, err error) {
+	if t, err = s.cfg.Floor.Timeline(accountID); err != nil {
+		return c, nil, err
+	}
+	number, err := strconv.ParseUint(id, 10, 64)
+	all := t.Corrections()
+	if err != nil || number < 1 || number > uint64(len(all)) {
+		return c, nil, errdefs.New(errdefs.NotFound, "there is no correction with this id")
+	}
+	c = all[number-1]
+	switch {
+	case !c.UndoneAt.IsZero():
+		return c, nil, undone(&c)
+	case c.From < s.oldest():
+		return c, nil, errdefs.New(errdefs.Conflict, "correction %d begins at %s; signals of that time are not kept any more, so that it cannot be computed again", c.Number, stamp(c.From))
+	}
+	return c, t, nil
+}
+
+func undone(c *station.Correction) error {
+	return errdefs.New(errdefs.Conflict, "correction %d was undone at %s", c.Number, audit.Timestamp(c.UndoneAt))
+}
+
+// oldest is the moment, ms, before which nothing can be computed again: a day is left for signals to go.
+func (s *Service) oldest() int64 {
+	return s.cfg.Clock().Add(24*time.Hour - s.cfg.Retention).UnixMilli()
+}
+
+// once stores what change makes of the correction that begin gives, and has its stations computed again. What was done before
+// under the same key is not begun: what it began from may be another by now.
+func (s *Service) once(p auth.Principal, r floor.Request, begin func() (station.Correction, *station.Timeline, error), change func(w *floor.Work, c *station.Correction) error) (*Correction, error) {
+	if !p.Role.AtLeast(auth.Admin) {
+		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
+	}
+	answer, done, err := s.cfg.Floor.Answered(p.AccountID, p.Actor(), r)
+	if err != nil {
+		return nil, err
+	}
+	if !done {
+		c, t, err := begin()
+		if err != nil {
+			return nil, err
+		}
+		if answer, err = s.store(p, r, &c, t, change); err != nil {
+			return nil, err
+		}
+	}
+	made := new(Correction)
+	return made, json.Unmarshal(answer.Body, made)
+}
+
+// store does it in a transaction. The answer is the correction.
+func (s *Service) store(p auth.Principal, r floor.Request, c *station.Correction, t *station.Timeline, change func(w *floor.Work, c *station.Correction) error) (floor.Answer, error) {
+	return s.cfg.Floor.Once(p.AccountID, p.Actor(), r, func(w *floor.Work) (answer floor.Answer, err error) {
+		if s.cfg.Authorize != nil {
+			if err := s.cfg.Authorize(w.Tx, p, auth.Admin); err != nil {
+				return answer, err
+			}
+		}
+		snap, err := s.cfg.Accounts.Get(p.AccountID)
+		if err != nil {
+			return answer, err
+		}
+		if err := snap.Account.Writable(); err != nil {
+			return answer, err
+		}
+		if err := change(w, c); err != nil {
+			return answer, err
+		}
+		for _, code := range c.StationCodes {
+			if err := w.Again(code, c.From); err != nil {
+				return answer, err
+			}
+		}
+		w.After(func() { t.Correct(*c) })
+		answer.Body, err = encode(shown(c))
+		return answer, err
+	})
+}
+
+func author(p auth.Principal) string {
+	if p.Type == auth.TypeLocal {
+		return "local administrator"
+	}
+	return p.Email
+}
+
+// stamp writes a moment, ms, as answers do.
+func stamp(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }
+
+// The limits of one correction.
+const (
+	maxStations  = 1000
+	maxRevisions = 500
+	minute       = 60_000 // ms
+)
+
+// checked makes a correction of what is asked for, or says all that is wrong with it.
+func (s *Service) checked(p auth.Principal, in Input) (c station.Correction, t *station.Timeline, err error) {
+	if t, err = s.cfg.Floor.Timeline(p.AccountID); err != nil {
+		return c, nil, err
+	}
+	var problems errdefs.Problems
+	problem := problems.Add
+	c = station.Correction{Author: author(p), Note: in.Note, StationCodes: slices.Clone(in.StationCodes), From: in.From.UnixMilli(), To: in.To.UnixMilli()}
+	now := s.cfg.Clock().UnixMilli()
+	switch {
+	case c.From%minute != 0:
+		problem("from", "must be a whole minute; it is %s", stamp(c.From))
+	case c.From < s.oldest():
+		problem("from", "must not lie before %s: older signals are not kept, so that their time cannot be computed again", stamp(s.oldest()))
+	}
+	switch {
+	case c.To%minute != 0:
+		problem("to", "must be a whole minute; it is %s", stamp(c.To))
+	case c.To <= c.From:
+		problem("to", "must lie after from")
+	case c.To > now:
+		problem("to", "must not lie in the future: for what is to come, change the manifest")
+	}
+	timed := len(problems) == 0
+	if n := len(in.StationCodes); n > maxStations {
+		problem("stationCodes", "must have %d items or fewer; it has %d", maxStations, n)
+	}
+	if n := len(t.Corrections()); n >= station.MaxCorrections {
+		return c, nil, errdefs.New(errdefs.Conflict, "there are %d corrections, which is all that an account may have", n)
+	}
+	var plans []*station.Plan
+	if timed { // else nobody knows what held then
+		if plans, err = t.Plans(c.From, c.To, maxRevisions); err != nil {
+			return c, nil, err
+		}
+	}
+	problems.Merge(check(plans, c.StationCodes, station.PatchOf(in.Changes)))
+	if err := errdefs.InvalidDetails("the correction", errdefs.Cap(problems)); err != nil {
+		return c, nil, err
+	}
+	c.Changes, err = json.Marshal(in.Changes)
+	return c, t, err
+}

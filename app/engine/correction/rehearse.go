@@ -1,0 +1,146 @@
+package correction
+
+import (
+	"context"
+	"slices"
+
+	"opsmon/app/auth"
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/oee"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+)
+
+// Figures are the terms of OEE, default profile, of a station and a production day. What is not known is null.
+type Figures struct {
+	ScheduledProductionMs float64  `json:"scheduledProductionMs"` // of which data is known
+	DowntimeMs            float64  `json:"downtimeMs"`
+	GoodCount             float64  `json:"goodCount"`
+	BadCount              float64  `json:"badCount"`
+	UnscheduledGoodCount  float64  `json:"unscheduledGoodCount"` // of GoodCount, made without a schedule: in no ratio
+	UnscheduledBadCount   float64  `json:"unscheduledBadCount"`
+	TargetCount           *float64 `json:"targetCount"`
+	Availability          *float64 `json:"availability"`
+	Performance           *float64 `json:"performance"`
+	Quality               *float64 `json:"quality"`
+	OEE                   *float64 `json:"oee"`
+	Coverage              *float64 `json:"coverage"`
+}
+
+// Effect is what a correction does to a station's production day.
+type Effect struct {
+	StationCode string  `json:"stationCode"`
+	Day         string  `json:"day"` // the date on which it starts
+	Before      Figures `json:"before"`
+	After       Figures `json:"after"`
+}
+
+// Preview is what a correction would do.
+type Preview struct {
+	Effects []Effect `json:"effects"`
+	// Complete tells whether these are all: of a long time, or many stations, the first are shown.
+	Complete bool `json:"complete"`
+}
+
+// maxEffects bounds a preview, in stations and days: each takes some hundredths of a second.
+const maxEffects = 200
+
+// Rehearse shows what a correction would do. Errors are those of Make, and ctx's.
+func (s *Service) Rehearse(ctx context.Context, p auth.Principal, in Input) (*Preview, error) {
+	if !p.Role.AtLeast(auth.Admin) {
+		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
+	}
+	c, t, err := s.checked(p, in)
+	if err != nil {
+		return nil, err
+	}
+	return s.preview(ctx, p.AccountID, t, t.With(c), c)
+}
+
+// RehearseUndo shows what undoing a correction would do. Errors are those of Undo, and ctx's.
+func (s *Service) RehearseUndo(ctx context.Context, p auth.Principal, id string) (*Preview, error) {
+	c, t, err := s.standing(p.AccountID, id)
+	if err != nil {
+		return nil, err
+	}
+	c.UndoneAt = s.cfg.Clock()
+	return s.preview(ctx, p.AccountID, t, t.With(c), c)
+}
+
+func (s *Service) preview(ctx context.Context, accountID string, is, would *station.Timeline, c station.Correction) (*Preview, error) {
+	preview := &Preview{Effects: []Effect{}, Complete: true}
+	now := s.cfg.Clock().UnixMilli()
+	for _, code := range c.StationCodes {
+		cal, err := calendarOf(is, code, c.From, c.To)
+		if err != nil {
+			return nil, err
+		}
+		if cal == nil {
+			continue
+		}
+		days := cal.Buckets(cal.Bucket(c.From, calendar.UnitDay).Start, min(cal.Bucket(c.To-1, calendar.UnitDay).End, now/minute*minute), calendar.UnitDay)
+		if room := maxEffects - len(preview.Effects); len(days) > room {
+			days, preview.Complete = days[:room], false
+		}
+		if len(days) == 0 {
+			break
+		}
+		from, to := days[0].Start, days[len(days)-1].End
+		before, err := s.cfg.Floor.Rehearse(ctx, accountID, is, code, from, to)
+		if err != nil {
+			return nil, err
+		}
+		after, err := s.cfg.Floor.Rehearse(ctx, accountID, would, code, from, to)
+		if err != nil {
+			return nil, err
+		}
+		for _, day := range days {
+			preview.Effects = append(preview.Effects, Effect{
+				StationCode: code, Day: cal.ProductionDay(day.Start).String(), Before: figures(rowsOf(before.Rows, day)), After: figures(rowsOf(after.Rows, day)),
+			})
+		}
+	}
+	return preview, nil
+}
+
+// calendarOf gives the calendar of a station in a time, as it was when that began or, of one that came later, when it
+// came; nil when it was not there.
+func calendarOf(t *station.Timeline, code string, from, to int64) (*calendar.Calendar, error) {
+	changes, err := t.Changes(code, from, to-1)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	return changes[0].Rules.Calendar, nil
+}
+
+// rowsOf gives the rows of a day.
+func rowsOf(rows []oee.Row, day calendar.Range) []oee.Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r oee.Row) bool { return r.Start < day.Start || r.Start >= day.End })
+}
+
+// figures adds up rows.
+func figures(rows []oee.Row) Figures {
+	var terms oee.Terms
+	for i := range rows {
+		terms.Add(&rows[i].Terms)
+	}
+	f := terms.Figures(oee.ProfileDefault)
+	out := Figures{
+		ScheduledProductionMs: f.A.Denominator, DowntimeMs: f.A.Denominator - f.A.Numerator,
+		GoodCount: float64(terms.Good) / monitor.Micro, BadCount: float64(terms.Bad) / monitor.Micro,
+		UnscheduledGoodCount: float64(terms.UnscheduledGood) / monitor.Micro, UnscheduledBadCount: float64(terms.UnscheduledBad) / monitor.Micro,
+		Availability: value(f.A), Performance: value(f.P), Quality: value(f.Q), OEE: value(f.OEE), Coverage: value(f.Coverage),
+	}
+	if terms.HasRate {
+		out.TargetCount = &terms.Target
+	}
+	return out
+}
+
+func value(r oee.Ratio) *float64 {
+	if !r.Known {
+		return nil
+	}
+	return &r.Value
+}

@@ -1,0 +1,88 @@
+package correction
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"opsmon/app/auth"
+	"opsmon/app/engine/oee"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+)
+
+// LongestTuning is how long a stretch Tune computes: a day takes some hundredths of a second.
+const LongestTuning = 31 * 24 * time.Hour
+
+// Tuned is what a station's settings make of a stretch of time.
+type Tuned struct {
+	Figures Figures `json:"figures"`
+	Stops   Lengths `json:"stops"`
+}
+
+// Lengths are stretches of time by how long they are.
+type Lengths struct {
+	Count   int   `json:"count"`
+	TotalMs int64 `json:"totalMs"`
+	Bins    []Bin `json:"histogram"`
+}
+
+// Bin is the stretches of a length: at least FromMs, and shorter than ToMs.
+type Bin struct {
+	FromMs  int64  `json:"fromMs"`
+	ToMs    *int64 `json:"toMs"` // null: and longer
+	Count   int    `json:"count"`
+	TotalMs int64  `json:"totalMs"`
+}
+
+// LengthsOf shows lengths.
+func LengthsOf(l *oee.Lengths) Lengths {
+	out := Lengths{Count: l.Count, TotalMs: l.Ms}
+	for _, b := range l.Bins() {
+		bin := Bin{FromMs: b.From, Count: b.Count, TotalMs: b.Ms}
+		if b.To != 0 {
+			bin.ToMs = &b.To
+		}
+		out.Bins = append(out.Bins, bin)
+	}
+	return out
+}
+
+// Tuning is what settings would make of a stretch of a station's time, and what those in force did.
+type Tuning struct {
+	Before Tuned `json:"before"`
+	After  Tuned `json:"after"`
+}
+
+// Tune shows what the figures and stops of one station would be, if what a correction says had held there; for supervisors. It
+// stores nothing. Errors: Invalid, Forbidden, ctx's.
+func (s *Service) Tune(ctx context.Context, p auth.Principal, in Input) (*Tuning, error) {
+	if !p.Role.AtLeast(auth.Supervisor) {
+		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Supervisor, p.Role)
+	}
+	if n := len(in.StationCodes); n != 1 {
+		return nil, errdefs.InvalidField("stationCodes", "must have one item, for one station is tuned at a time; it has %d", n)
+	}
+	if length := in.To.Sub(in.From); length > LongestTuning {
+		return nil, errdefs.InvalidField("from", "must make a range of %d days or less; it is one of %.1f", int(LongestTuning/(24*time.Hour)), length.Hours()/24)
+	}
+	c, t, err := s.checked(p, in)
+	if err != nil {
+		return nil, err
+	}
+	from, to := c.From, c.To
+	tuned := func(t *station.Timeline) (Tuned, error) {
+		r, err := s.cfg.Floor.Rehearse(ctx, p.AccountID, t, in.StationCodes[0], from, to)
+		if err != nil {
+			return Tuned{}, err
+		}
+		return Tuned{Figures: figures(r.Rows), Stops: LengthsOf(&r.Stops)}, nil
+	}
+	out := &Tuning{}
+	if out.Before, err = tuned(t); err != nil {
+		return nil, err
+	}
+	c.To = math.MaxInt64 // so that a stop at the end is judged by the same settings
+	out.After, err = tuned(t.With(c))
+	return out, err
+}

@@ -1,0 +1,225 @@
+package floor
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"opsmon/app/engine/monitor"
+	"opsmon/app/ingest/signal"
+)
+
+// What the stations of all accounts hold in memory of signals is bounded by their number. What does not fit any more, the
+// bases take in before the two minutes are over; what comes faster than that goes is not taken from its senders (Room).
+const (
+	arrivalsMost = 60_000  // signals that are stored and that no line has taken in
+	heldMost     = 500_000 // inputs of all lines that no base has taken in
+	lineMost     = 32_768  // the same of one line
+	outputsMost  = 600_000 // segments, issues and the like that came of all lines and are not kept
+
+	// settleLeast is how long an input may be under way however many there are, ms.
+	settleLeast = 5000
+
+	feedAtOnce = 512 // signals that are given to a line together
+)
+
+// arrivals are the signals and connections that were told and not taken in. Any goroutine adds to them, the owner takes.
+type arrivals struct {
+	sync.Mutex
+	signals map[string][]signal.Signal // by station, as they came
+	count   int
+	sources map[string]int // how many of them are of each source
+	links   []linked
+
+	held   weight // signals that the lines held when they were last weighed
+	output weight // segments and issues that signals made and that are not kept
+}
+
+// weight is how much of something there is, and how much of it is of each source.
+type weight struct {
+	total int
+	by    map[string]int
+}
+
+// add notes signals of one account.
+func (a *arrivals) add(list []signal.Signal) {
+	a.Lock()
+	defer a.Unlock()
+	for start := 0; start < len(list); {
+		end := start + 1
+		for end < len(list) && list[end].Station == list[start].Station && list[end].Source == list[start].Source {
+			end++
+		}
+		s := &list[start]
+		a.signals[s.Station] = append(a.signals[s.Station], list[start:end]...)
+		a.sources[s.Source] += end - start
+		start = end
+	}
+	a.count += len(list)
+}
+
+// gone says that signals are not among them any more. The caller holds the lock.
+func (a *arrivals) gone(list []signal.Signal) {
+	a.count -= len(list)
+	for i := range list {
+		if s := list[i].Source; a.sources[s] > 1 {
+			a.sources[s]--
+		} else {
+			delete(a.sources, s)
+		}
+	}
+}
+
+// of tells how many signals of a station there are.
+func (a *arrivals) of(code string) int {
+	a.Lock()
+	defer a.Unlock()
+	return len(a.signals[code])
+}
+
+// take gives the signals of all stations but those that are to wait.
+func (a *arrivals) take(wait func(code string) bool) map[string][]signal.Signal {
+	a.Lock()
+	defer a.Unlock()
+	all := a.signals
+	a.signals = map[string][]signal.Signal{}
+	for code, list := range all {
+		if wait(code) {
+			a.signals[code] = list
+			delete(all, code)
+			continue
+		}
+		a.gone(list)
+	}
+	return all
+}
+
+// forget drops of the first signals of a station those of [from, to).
+func (a *arrivals) forget(code string, first int, from, to int64) {
+	if first == 0 {
+		return
+	}
+	a.Lock()
+	defer a.Unlock()
+	list := a.signals[code]
+	read := func(s *signal.Signal) bool { return s.At >= from && s.At < to }
+	kept := list[:0]
+	for i := range list {
+		if i < first && read(&list[i]) {
+			a.gone(list[i : i+1])
+			continue
+		}
+		kept = append(kept, list[i])
+	}
+	clear(list[len(kept):])
+	if a.signals[code] = kept; len(kept) == 0 {
+		delete(a.signals, code)
+	}
+}
+
+// waiting tells whether there are signals of a station ("" = any) from before a moment.
+func (a *arrivals) waiting(code string, before int64) bool {
+	a.Lock()
+	defer a.Unlock()
+	for of, list := range a.signals {
+		if (code == "" || code == of) && slices.ContainsFunc(list, func(s signal.Signal) bool { return s.At < before }) {
+			return true
+		}
+	}
+	return false
+}
+
+// room tells whether a source may send more, where the account has a share of so many of all that is held. While there is
+// too much, who has little of it may go on.
+func (a *arrivals) room(source string, share int) bool {
+	a.Lock()
+	defer a.Unlock()
+	arrived := weight{a.count, a.sources}
+	return arrived.fits(source, arrivalsMost/share) && a.held.fits(source, heldMost/share) && a.output.fits(source, outputsMost/share)
+}
+
+// fits reports whether a source may add to what has a bound.
+func (w *weight) fits(source string, most int) bool {
+	return w.total < most || w.by[source] < most/(2*(len(w.by)+1))
+}
+
+// Room tells whether a source of an account may send signals now. It may not while it has more of them under way than its
+// share, and all of them together are too many.
+func (f *Floor) Room(accountID, source string) bool {
+	f.mu.Lock()
+	o, share := f.owners[accountID], len(f.owners)
+	f.mu.Unlock()
+	return o == nil || o.arrivals.room(source, share)
+}
+
+// share tells among how many accounts what is held is divided.
+func (f *Floor) share() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return max(1, len(f.owners))
+}
+
+// takeArrivals gives the lines the signals that came. Those of a line that is being computed again wait for that.
+func (o *owner) takeArrivals() {
+	for code, list := range o.arrivals.take(func(code string) bool { l := o.lines[code]; return l != nil && l.busy }) {
+		if l := o.lines[code]; l != nil {
+			o.feed(l, list)
+			o.stirred[l] = true
+		}
+	}
+	if o.pending > heldMost/o.f.share()*3/4 {
+		o.relieveAll()
+	}
+}
+
+// feed gives a line signals, some at a time: as inputs they take more than twice the memory. They are the owner's.
+func (o *owner) feed(l *line, list []signal.Signal) {
+	slices.SortStableFunc(list, func(a, b signal.Signal) int { return cmp.Compare(a.At, b.At) })
+	inputs := make([]monitor.Input, 0, min(len(list), feedAtOnce))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was := l.pending.len()
+	for batch := range slices.Chunk(list, feedAtOnce) {
+		inputs = inputs[:0]
+		for i := range batch {
+			inputs = append(inputs, inputOf(&batch[i]))
+		}
+		l.feedAll(inputs)
+	}
+	o.relieve(l, lineMost)
+	o.pending += l.pending.len() - was
+}
+
+// relieve has a line's base take in what is more than so many inputs, down to half of them, so that it is seldom. The caller
+// holds the line's mu.
+func (o *owner) relieve(l *line, most int) {
+	if l.pending.len() <= most || l.busy {
+		return
+	}
+	if err := l.settleMost(most/2, o.f.now()-settleLeast); err != nil {
+		l.goBack(l.baseAt - hour)
+		o.trouble("a station has stopped counting; it is computed again", err)
+	}
+}
+
+// relieveAll does so where the lines together hold too much, and weighs what they hold then.
+func (o *owner) relieveAll() {
+	most, held, output := lineMost, weight{by: map[string]int{}}, weight{by: map[string]int{}}
+	if share := heldMost / o.f.share(); o.pending > share*3/4 {
+		most = min(most, max(share/len(o.lines), 2))
+	}
+	for _, l := range o.lines {
+		l.mu.Lock()
+		o.relieve(l, most)
+		held.total += l.pending.len()
+		l.pending.weigh(held.by, l.pending.len())
+		n := l.outputs()
+		output.total += n
+		l.pending.weigh(output.by, n)
+		l.mu.Unlock()
+	}
+	o.pending, o.outputs = held.total, output.total
+	o.arrivals.Lock()
+	o.arrivals.held, o.arrivals.output = held, output
+	o.arrivals.Unlock()
+}

@@ -1,0 +1,154 @@
+package floor
+
+import (
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/energy"
+	"opsmon/app/engine/history"
+	"opsmon/app/engine/oee"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// fewDays is the longest range, in ms, for which Days does as Rows does: reading the hours costs little then.
+const fewDays = 2 * day
+
+// Days gives what Rows gives, for long ranges: what is kept of whole production days is added up already, a row for each
+// production day, shift and SKU, which begins with its day, and a row of energy for each production day. A production day
+// may come in several rows. What both add up to by day, week, month, shift, SKU or station is the same; by the hour only
+// Rows can be used. use is called several times for a station, and at least once; the rows are its own until it returns.
+// Errors are those of Rows.
+func (f *Floor) Days(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
+	to = min(to, f.now()/minute*minute)
+	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
+		return o.days(t, l, from, to, use)
+	})
+}
+
+// days gives the sums of a line: those of UTC days that are kept whole by day, and the rest by hour. So what comes out does
+// not depend on when a day was kept.
+func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
+	s, err := t.RulesAt(l.code, min(max(to-1, from), o.f.now()))
+	if err != nil {
+		return err
+	}
+	byHour := func(from, to int64) error {
+		if from >= to {
+			return nil
+		}
+		_, rows, used, err := o.rows(t, l, from, to)
+		if err != nil {
+			return err
+		}
+		return use(s, rows, used)
+	}
+	first, last := o.wholeHours(l, s, from, to)
+	if last-first < fewDays {
+		if from >= to {
+			return use(s, nil, nil)
+		}
+		return byHour(from, to)
+	}
+	if err := byHour(from, first); err != nil {
+		return err
+	}
+	for first < last {
+		through, err := o.wholeDays(l, s, first, last, use)
+		if err != nil {
+			return err
+		}
+		if first = max(through, first); first < last {
+			// The sums of a day are missing, as something late came for it: its hours, and then on.
+			next := min(last, hourAfterDay(s, first))
+			if err := byHour(first, next); err != nil {
+				return err
+			}
+			first = next
+		}
+	}
+	return byHour(last, to)
+}
+
+// wholeHours is what of [from, to) lies in whole hours and in UTC days that are kept.
+func (o *owner) wholeHours(l *line, s *station.Rules, from, to int64) (first, last int64) {
+	l.mu.Lock()
+	kept := min(to, l.through)
+	l.mu.Unlock()
+	first = from
+	if h := s.Calendar.Bucket(from, calendar.UnitHour); h.Start < from {
+		first = h.End
+	}
+	return first, s.Calendar.Bucket(history.Day(kept)*day, calendar.UnitHour).Start
+}
+
+// hourAfterDay is where the first hour after a moment begins that begins in or over a midnight of UTC.
+func hourAfterDay(s *station.Rules, at int64) int64 {
+	next := s.Calendar.Bucket((history.Day(at)+1)*day, calendar.UnitHour).Start
+	if next <= at { // in zones that are half an hour off, an hour lies over each midnight of UTC
+		next = s.Calendar.Bucket((history.Day(at)+2)*day, calendar.UnitHour).Start
+	}
+	return next
+}
+
+// wholeDays gives the sums by day of [from, to), as far as they are kept without a gap, and how far that is.
+func (o *owner) wholeDays(l *line, s *station.Rules, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) (through int64, err error) {
+	var failed error
+	err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		through, err = o.f.cfg.History.Days(tx, o.account, l.code, s.Calendar, from, to, func(rows []oee.Row, used []energy.Row) {
+			if failed == nil {
+				failed = use(s, rows, used)
+			}
+		})
+		return err
+	})
+	if err == nil {
+		err = failed
+	}
+	return through, err
+}
+
+// Stations returns the plan in force and the stations that have left the manifest, as they last were, by code. Errors are those of
+// Timeline.
+func (f *Floor) Stations(accountID string) (*station.Plan, []*station.Station, error) {
+	t, err := f.Timeline(accountID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.All()
+}
+
+// Timeline returns what holds at the stations of an account, over time: with all that anybody was told is applied. It does not
+// wait for what goes on at the stations. Errors: errdefs.NotFound when there is no such account; the store's.
+func (f *Floor) Timeline(accountID string) (*station.Timeline, error) {
+	return f.cfg.Timelines.Of(accountID)
+}
+
+// Since gives the moment, ms, from which on something is known of a station, as far as it is kept still; now when nothing
+// is. Errors: errdefs.NotFound; the store's.
+func (f *Floor) Since(accountID, stationCode string) (since int64, err error) {
+	o, err := f.ready(accountID)
+	if err != nil {
+		return 0, err
+	}
+	o.mu.RLock()
+	l := o.lines[stationCode]
+	o.mu.RUnlock()
+	if l == nil {
+		return 0, errdefs.New(errdefs.NotFound, "there is no station with the code %s", stationCode)
+	}
+	err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		since, err = o.f.cfg.History.Since(tx, accountID, stationCode)
+		return err
+	})
+	if err != nil || since != 0 {
+		return since, err
+	}
+	now := f.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	recent, _, err := l.recent(now)
+	if err != nil || len(recent.Segments) == 0 {
+		return now, err
+	}
+	return recent.Segments[0].Start, nil
+}

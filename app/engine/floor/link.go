@@ -1,0 +1,162 @@
+package floor
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+
+	"opsmon/app/engine/monitor"
+	"opsmon/kv"
+)
+
+// links holds the live connections of devices, as long as they last: when the service ends without a word they are those
+// that ended with it.
+var links = kv.NewBucket("ledgerLink", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.String)), kv.JSON[int64]()) // (account, (station, device)) -> since when, ms
+
+type linkKey = kv.Pair[string, kv.Pair[string, string]]
+
+// linkGrace is how long a device may be away and come back as if it had not been, ms: one whose radio is bad connects anew
+// again and again, and each time would be two records of each of its stations for good. No station is silent before that,
+// whatever is set now or later: what is computed again lacks nothing.
+const linkGrace = monitor.LeastAliveTimeout
+
+// linked is a connection that began or ended.
+type linked struct {
+	device   string
+	stations []string
+	at       int64
+	up       bool
+}
+
+// Linked tells that a live connection of a device began or ended at a moment, ms, which is a sign of life of its stations
+// (monitoring.md section 3). Stations that the account does not have are left out. It returns at once.
+func (f *Floor) Linked(accountID, device string, stationCodes []string, at int64, up bool) {
+	o, err := f.owner(accountID)
+	if err != nil {
+		return // the connections that there are end with the service
+	}
+	o.arrivals.Lock()
+	o.arrivals.links = append(o.arrivals.links, linked{device, stationCodes, at, up})
+	o.arrivals.Unlock()
+	o.hint()
+}
+
+// takeLinks records the connections that began and ended: an end when the device has been away for a while.
+func (o *owner) takeLinks() {
+	due := o.dueLinks()
+	if len(due) == 0 {
+		return
+	}
+	err := o.update(func(w *Work) error {
+		for _, l := range due {
+			for _, code := range l.stations {
+				if w.o.lines[code] == nil {
+					continue
+				}
+				if err := w.link(code, l.device, min(l.at, w.Now), l.up); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		o.trouble("connections of devices are not counted as signs of life yet; it is tried again", err)
+		o.arrivals.Lock()
+		o.arrivals.links = append(due, o.arrivals.links...)
+		o.arrivals.Unlock()
+	}
+}
+
+// dueLinks takes what came of connections, and gives what is to be recorded now, in order.
+func (o *owner) dueLinks() []linked {
+	o.arrivals.Lock()
+	list := o.arrivals.links
+	o.arrivals.links = nil
+	o.arrivals.Unlock()
+	var due []linked
+	for _, l := range list {
+		if !l.up {
+			o.ended = append(o.ended, l)
+			continue
+		}
+		due = append(due, l)
+		for i := range o.ended {
+			if e := &o.ended[i]; e.device == l.device {
+				e.stations = slices.DeleteFunc(slices.Clone(e.stations), func(code string) bool { return slices.Contains(l.stations, code) })
+			}
+		}
+	}
+	now := o.f.now()
+	o.ended = slices.DeleteFunc(o.ended, func(e linked) bool {
+		if now-e.at < linkGrace && e.at <= now+minute {
+			return false
+		}
+		due = append(due, e)
+		return true
+	})
+	slices.SortStableFunc(due, func(a, b linked) int { return cmp.Compare(a.at, b.at) })
+	return due
+}
+
+// link records the beginning or end of a connection, once.
+func (w *Work) link(code, device string, at int64, up bool) error {
+	k := linkKey{A: w.Account, B: kv.Pair[string, string]{A: code, B: device}}
+	if links.Has(w.Tx, k) == up {
+		return nil
+	}
+	if _, err := w.Record(code, monitor.Input{At: at, Kind: monitor.InputLink, Source: device, Up: up}); err != nil {
+		return err
+	}
+	if up {
+		return links.Put(w.Tx, k, at)
+	}
+	return links.Delete(w.Tx, k)
+}
+
+// heard is the last moment, ms, at which something is known to have come before the start; 0 when that cannot be told.
+func (o *owner) heard() (last int64) {
+	err := o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		last, err = o.f.cfg.Signals.LastArrival(tx, o.account)
+		return err
+	})
+	if err != nil {
+		o.trouble("when something last came cannot be told", err)
+	}
+	return last
+}
+
+// unlink ends the connections that were there when the service last ended: at the last moment that anything is known of.
+func (o *owner) unlink(last int64) {
+	err := o.update(func(w *Work) error {
+		type lost struct {
+			code, device string
+			since        int64
+		}
+		var list []lost
+		for item, err := range links.Scan(w.Tx, kv.Under(links, o.account)) {
+			if err != nil {
+				return err
+			}
+			list = append(list, lost{item.Key.B.A, item.Key.B.B, item.Value})
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		for _, l := range list {
+			if w.o.lines[l.code] == nil {
+				if err := links.Delete(w.Tx, linkKey{A: o.account, B: kv.Pair[string, string]{A: l.code, B: l.device}}); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := w.link(l.code, l.device, max(l.since, last), false); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		o.f.cfg.Log.Error("connections of devices that ended with the service still count as live", slog.String("account", o.account), slog.Any("error", err))
+	}
+}

@@ -1,0 +1,272 @@
+package floor
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+
+	"opsmon/app/engine/monitor"
+)
+
+// queue holds inputs in their order. A signal takes a few dozen bytes in it, where a monitor.Input takes some 500: the
+// inputs of two minutes are the most that an account keeps in memory.
+type queue struct {
+	list []entry
+	data []byte          // the signals, packed, in the order in which they came
+	dead int             // bytes of data that no entry refers to any more
+	rare []monitor.Input // what is no signal
+	gone int             // of rare, those that no entry refers to any more
+
+	sources []string // by number
+	number  map[string]int
+	held    []int // signals in the queue, by the number of their source
+
+	one *monitor.Input // what at returned last
+}
+
+// entry is an input's moment and its place.
+type entry struct {
+	at  int64
+	ref int32 // where in data the signal begins; below 0: ^ref is the place in rare
+}
+
+// compactAfter is from how many bytes that are gone on the rest is worth moving together, and rareGone from how many inputs
+// that are no signals.
+const (
+	compactAfter = 4 << 10
+	rareGone     = 16
+)
+
+func (q *queue) len() int { return len(q.list) }
+
+// at returns an input, which is valid until the next call. Its ID is left out when it is a signal: that counts only for
+// the order.
+func (q *queue) at(i int) *monitor.Input {
+	e := q.list[i]
+	if e.ref < 0 {
+		return &q.rare[^e.ref]
+	}
+	if q.one == nil {
+		q.one = new(monitor.Input)
+	}
+	q.unpack(e, q.one, false)
+	return q.one
+}
+
+// put adds inputs, which are in order, and returns the place of the first of them. It shares no memory with them.
+func (q *queue) put(inputs []monitor.Input) (first int) {
+	if len(inputs) == 0 {
+		return len(q.list)
+	}
+	// As before: of two that cannot be told apart the one that came later is later.
+	first = sort.Search(len(q.list), func(i int) bool { return q.compare(&inputs[0], q.list[i]) < 0 })
+	if first == len(q.list) {
+		for i := range inputs {
+			q.list = append(q.list, q.pack(&inputs[i]))
+		}
+		return first
+	}
+	later := slices.Clone(q.list[first:])
+	q.list = q.list[:first]
+	for i := range inputs {
+		n := 0
+		for n < len(later) && (later[n].at < inputs[i].At || later[n].at == inputs[i].At && q.compare(&inputs[i], later[n]) >= 0) {
+			n++
+		}
+		q.list = append(q.list, later[:n]...)
+		q.list, later = append(q.list, q.pack(&inputs[i])), later[n:]
+	}
+	q.list = append(q.list, later...)
+	return first
+}
+
+// compare is the order of an input and one that is in the queue.
+func (q *queue) compare(in *monitor.Input, e entry) int {
+	switch {
+	case in.At < e.at:
+		return -1
+	case in.At > e.at:
+		return 1
+	case e.ref < 0:
+		return monitor.Compare(in, &q.rare[^e.ref])
+	}
+	var other monitor.Input
+	q.unpack(e, &other, true)
+	return monitor.Compare(in, &other)
+}
+
+// before returns how many inputs are earlier than a moment, ms.
+func (q *queue) before(at int64) int {
+	return sort.Search(len(q.list), func(i int) bool { return q.list[i].at >= at })
+}
+
+// drop removes the first n inputs.
+func (q *queue) drop(n int) {
+	for _, e := range q.list[:n] {
+		if e.ref < 0 {
+			q.rare[^e.ref] = monitor.Input{}
+			q.gone++
+			continue
+		}
+		size, head := binary.Uvarint(q.data[e.ref:])
+		source, _ := binary.Uvarint(q.data[int(e.ref)+head:])
+		q.held[source]--
+		q.dead += head + int(size)
+	}
+	if n == len(q.list) {
+		*q = queue{}
+		return
+	}
+	q.list = slices.Delete(q.list, 0, n)
+	if q.dead > compactAfter && q.dead > len(q.data)/2 || q.gone > rareGone && q.gone > len(q.rare)/2 {
+		q.compact()
+	}
+}
+
+// weigh divides an amount among the sources by how many of the signals are of each.
+func (q *queue) weigh(by map[string]int, amount int) {
+	signals := 0
+	for _, n := range q.held {
+		signals += n
+	}
+	for i, n := range q.held {
+		if n > 0 {
+			by[q.sources[i]] += amount * n / signals
+		}
+	}
+}
+
+// has tells whether a change of configuration is among the inputs.
+func (q *queue) has(in *monitor.Input) bool {
+	return slices.ContainsFunc(q.rare, func(p monitor.Input) bool {
+		return p.Kind == in.Kind && p.At == in.At && p.Config.Revision == in.Config.Revision
+	})
+}
+
+// compact gives back the memory of what is gone.
+func (q *queue) compact() {
+	old := *q
+	*q = queue{list: make([]entry, 0, len(old.list)+len(old.list)/4), data: make([]byte, 0, len(old.data)-old.dead), number: map[string]int{}}
+	for _, e := range old.list {
+		if e.ref < 0 {
+			q.list = append(q.list, q.pack(&old.rare[^e.ref]))
+			continue
+		}
+		size, head := binary.Uvarint(old.data[e.ref:])
+		body := old.data[int(e.ref)+head:][:size]
+		source, n := binary.Uvarint(body)
+		was := len(q.data)
+		q.data = append(q.data, 0, 0)
+		q.data = binary.AppendUvarint(q.data, uint64(q.source(old.sources[source])))
+		q.data = append(q.data, body[n:]...)
+		q.sign(was)
+		q.list = append(q.list, entry{e.at, int32(was)})
+	}
+}
+
+// source returns the number of a source, of which there is one more signal.
+func (q *queue) source(name string) int {
+	n, ok := q.number[name]
+	if !ok {
+		if q.number == nil {
+			q.number = map[string]int{}
+		}
+		n = len(q.sources)
+		q.sources, q.held = append(q.sources, name), append(q.held, 0)
+		q.number[name] = n
+	}
+	q.held[n]++
+	return n
+}
+
+// The packed form of a signal: its length, the number of its source, flags, the set of its values, each of them as the
+// bytes of its float64 turned round, which for most is short, and what texts it has, each with its length.
+const (
+	packedProductive = 1 << iota
+	packedID
+	packedCode
+)
+
+// pack puts an input into the queue's memory.
+func (q *queue) pack(in *monitor.Input) entry {
+	if in.Kind != monitor.InputSignal {
+		q.rare = append(q.rare, *in)
+		return entry{in.At, int32(^(len(q.rare) - 1))}
+	}
+	was := len(q.data)
+	b := append(q.data, 0, 0) // the length, in two bytes
+	b = binary.AppendUvarint(b, uint64(q.source(in.Source)))
+	flags := byte(0)
+	if in.Productive {
+		flags |= packedProductive
+	}
+	if in.ID != "" {
+		flags |= packedID
+	}
+	if in.ErrorCode != "" {
+		flags |= packedCode
+	}
+	b = binary.AppendUvarint(append(b, flags), uint64(in.Has))
+	for i, v := range values(&in.Signal) {
+		if in.Has&valueBits[i] != 0 {
+			b = binary.AppendUvarint(b, bits.ReverseBytes64(math.Float64bits(*v)))
+		}
+	}
+	for _, text := range [...]string{in.ID, in.ErrorCode} {
+		if text != "" {
+			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+		}
+	}
+	q.data = b
+	q.sign(was)
+	return entry{in.At, int32(was)}
+}
+
+// sign writes the length of what was packed from a place on: two bytes of a varint, whatever it is.
+func (q *queue) sign(from int) {
+	size := len(q.data) - from - 2
+	q.data[from], q.data[from+1] = byte(size)|0x80, byte(size>>7)
+}
+
+// unpack reads a signal.
+func (q *queue) unpack(e entry, in *monitor.Input, id bool) {
+	b := q.data[e.ref+2:]
+	next := func() uint64 {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return v
+	}
+	in.At, in.Kind, in.ID, in.Signal = e.at, monitor.InputSignal, "", monitor.Signal{}
+	in.Source = q.sources[next()]
+	flags := b[0]
+	b = b[1:]
+	in.Productive, in.Has = flags&packedProductive != 0, monitor.Has(next())
+	for i, v := range values(&in.Signal) {
+		if in.Has&valueBits[i] != 0 {
+			*v = math.Float64frombits(bits.ReverseBytes64(next()))
+		}
+	}
+	if flags&packedID != 0 {
+		n := next()
+		if id {
+			in.ID = string(b[:n])
+		}
+		b = b[n:]
+	}
+	if flags&packedCode != 0 {
+		n := next()
+		in.ErrorCode = string(b[:n])
+	}
+}
+
+// values are the numbers of a signal, and valueBits what tells that each is there.
+func values(s *monitor.Signal) [11]*float64 {
+	return [...]*float64{&s.CompleteGood, &s.CompleteBad, &s.CountGood, &s.CountBad, &s.LineSpeed, &s.Kwh, &s.KwhInterval, &s.Kw, &s.Volts, &s.Amps, &s.RSSI}
+}
+
+var valueBits = [...]monitor.Has{
+	monitor.HasCompleteGood, monitor.HasCompleteBad, monitor.HasCountGood, monitor.HasCountBad, monitor.HasLineSpeed, monitor.HasKwh, monitor.HasKwhInterval,
+	monitor.HasKw, monitor.HasVolts, monitor.HasAmps, monitor.HasRSSI,
+}

@@ -1,0 +1,169 @@
+package floor
+
+import (
+	"context"
+	"slices"
+
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/history"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/oee"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// silence is how long after a moment it is known whether a station was alive then and made units, ms, with as much to spare.
+func silence(c *monitor.Config) int64 {
+	return 2 * max(c.SilentAfter(), c.SpreadWithin(), monitor.DefaultAliveTimeout)
+}
+
+// Rehearsed is what would have come of a stretch of a station's time.
+type Rehearsed struct {
+	Rows  []oee.Row
+	Stops oee.Lengths
+}
+
+// Rehearse computes what the sums and stops of a station in [from, to), ms, whole minutes, would be, if what a timeline says
+// had held there. Nothing is kept of it. Errors: errdefs.NotFound, the store's, ctx's.
+func (f *Floor) Rehearse(ctx context.Context, accountID string, t *station.Timeline, stationCode string, from, to int64) (*Rehearsed, error) {
+	o, now, err := f.rehearsing(accountID, stationCode)
+	if err != nil {
+		return nil, err
+	}
+	if to = min(to, now/minute*minute); to <= from {
+		return &Rehearsed{}, nil
+	}
+	// What comes after the end may still tell what the time before it was: a stop is registered when it has lasted long
+	// enough.
+	until := to
+	if last, err := t.StationAt(stationCode, to-1); err != nil {
+		return nil, err
+	} else if last != nil {
+		until = min(now, to+min(max(last.Monitor.UtilisationThreshold, last.Monitor.SlowThreshold), day)+silence(last.Monitor))
+	}
+	var out monitor.Outputs
+	open, err := o.compute(ctx, t, stationCode, from, until, nil, func(part monitor.Outputs) { join(&out, part) })
+	if err != nil {
+		return nil, err
+	}
+	issues := append(out.Issues, open...)
+	issues = slices.DeleteFunc(issues, func(i monitor.Issue) bool { return i.Start >= to || i.End != 0 && i.End <= from })
+	out = history.Cut(out, from, to)
+	var findings []monitor.Finding
+	err = f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		findings, err = f.cfg.Findings(tx, accountID, stationCode, issues)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows, _, err := collect(t, stationCode, calendar.UnitHour, from, to, monitor.Explain(out.Segments, findings), out.Minutes)
+	return &Rehearsed{Rows: rows, Stops: oee.Stops(out.Segments)}, err
+}
+
+// rehearsing gives the owner of a station that something is to be computed of beside what is kept, and what time it is.
+func (f *Floor) rehearsing(accountID, stationCode string) (o *owner, now int64, err error) {
+	if o, err = f.ready(accountID); err != nil {
+		return nil, 0, err
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if o.lines[stationCode] == nil {
+		return nil, 0, errdefs.New(errdefs.NotFound, "there is no station with this code")
+	}
+	return o, f.now(), nil
+}
+
+// compute computes a station from the last state that is kept before a moment on until another, beside what is kept, by what a
+// timeline says, and gives what comes out, a day at a time; it begins before from. From there on change, nil for none, makes the
+// configurations others. The issues that are open at the end are told. Errors: the store's, ctx's.
+func (o *owner) compute(ctx context.Context, t *station.Timeline, code string, from, until int64, change func(*monitor.Config) *monitor.Config, use func(monitor.Outputs)) (open []monitor.Issue, err error) {
+	now := o.f.now()
+	s, at, err := o.stateBefore(t, code, from, now)
+	if err != nil {
+		return nil, err
+	}
+	from = max(from, at)
+	for start := at; start < until; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		list, end, err := o.gather(t, code, start, until, func() {})
+		if err == nil && change != nil {
+			list, err = o.altered(t, code, list, from, start <= from && from < end, change)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			if err := s.Apply(&list[i]); err != nil {
+				return nil, err
+			}
+		}
+		use(s.Take())
+		start = end
+	}
+	v := s.View(until)
+	use(v.Outputs)
+	return v.Open, nil
+}
+
+// altered makes the configurations among a station's inputs others from a moment on. Where it begins, what holds then is
+// changed, too.
+func (o *owner) altered(t *station.Timeline, code string, list []monitor.Input, from int64, begins bool, change func(*monitor.Config) *monitor.Config) ([]monitor.Input, error) {
+	for i := range list {
+		if in := &list[i]; in.Kind == monitor.InputConfig && in.At >= from {
+			in.Config = change(in.Config)
+			begins = begins && in.At > from
+		}
+	}
+	if !begins {
+		return list, nil
+	}
+	c, err := t.RulesAt(code, from)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, monitor.Input{At: from, Kind: monitor.InputConfig, Config: change(c.Monitor)})
+	slices.SortFunc(list, compare)
+	return list, nil
+}
+
+// Standstills gives the stretches of scheduled production in [from, to), ms, in which a station's detection saw no production,
+// however short (monitor.Config.Bare), in order of time, cut to the range. Errors: errdefs.NotFound, the store's, ctx's.
+func (f *Floor) Standstills(ctx context.Context, accountID, stationCode string, from, to int64, use func(start, end int64)) error {
+	o, now, err := f.rehearsing(accountID, stationCode)
+	if err != nil {
+		return err
+	}
+	if to = min(to, now); to <= from {
+		return nil
+	}
+	t := o.timeline
+	one := func(i *monitor.Issue) {
+		end := i.End
+		if end == 0 {
+			end = to
+		}
+		if start, end := max(i.Start, from), min(end, to); i.Type == monitor.IssueStop && start < end {
+			use(start, end)
+		}
+	}
+	last, err := t.RulesAt(stationCode, to-1)
+	if err != nil {
+		return err
+	}
+	open, err := o.compute(ctx, t, stationCode, from, min(now, to+silence(last.Monitor)), (*monitor.Config).Bare, func(part monitor.Outputs) {
+		for i := range part.Issues {
+			one(&part.Issues[i])
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for i := range open {
+		one(&open[i])
+	}
+	return nil
+}

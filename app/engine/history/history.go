@@ -1,0 +1,497 @@
+package history
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"time"
+
+	"opsmon/app/engine/monitor"
+	"opsmon/kv"
+)
+
+// Config is what New needs.
+type Config struct {
+	Store     *kv.Store
+	Retention time.Duration // how long days are kept; 0 = DefaultRetention
+	// Signals is how long signals are kept: a state older than them cannot be computed on from. 0 = DefaultSignals.
+	Signals time.Duration
+	Clock   func() time.Time // nil = time.Now; Sweep alone looks at it
+	Log     *slog.Logger     // nil = none
+}
+
+// How long things are kept when nothing else is set.
+const (
+	DefaultRetention = 10 * 365 * 24 * time.Hour
+	DefaultSignals   = 400 * 24 * time.Hour
+)
+
+// Store keeps the history of all stations. All methods may be called from any goroutine, in a transaction of its store.
+type Store struct{ cfg Config }
+
+// New makes a Store. What is kept in a format of another version is dropped. Errors are the store's.
+func New(cfg Config) (*Store, error) {
+	if cfg.Store == nil {
+		return nil, errors.New("history: no store is given")
+	}
+	if cfg.Retention == 0 {
+		cfg.Retention = DefaultRetention
+	}
+	if cfg.Signals == 0 {
+		cfg.Signals = DefaultSignals
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{cfg}
+	return s, s.renew()
+}
+
+const (
+	minuteMs = int64(60_000)
+	dayMs    = 24 * 60 * minuteMs
+)
+
+// Day is the UTC day of a moment, counted from 1970.
+func Day(at int64) int64 {
+	day := at / dayMs
+	if at%dayMs < 0 {
+		day--
+	}
+	return day
+}
+
+// dayKey is an account, a station and a UTC day or a moment. Days before 1970 come first.
+type dayKey = kv.Pair[string, kv.Pair[string, uint64]]
+
+// issueKey is an account, a station, a type of issue and its end.
+type issueKey = kv.Pair[string, kv.Pair[string, kv.Pair[uint64, uint64]]]
+
+const sign = 1 << 63
+
+func keyOf(account, station string, n int64) dayKey {
+	return dayKey{A: account, B: kv.Pair[string, uint64]{A: station, B: uint64(n) ^ sign}}
+}
+
+// numberOf gives the day or moment of a key.
+func numberOf(k dayKey) int64 { return int64(k.B.B ^ sign) }
+
+func issueKeyOf(account, station string, t monitor.IssueType, end int64) issueKey {
+	return issueKey{A: account, B: kv.Pair[string, kv.Pair[uint64, uint64]]{A: station, B: kv.Pair[uint64, uint64]{A: uint64(t), B: uint64(end) ^ sign}}}
+}
+
+func endOf(k issueKey) int64 { return int64(k.B.B.B ^ sign) }
+
+var (
+	dayKeys = kv.PairOf(kv.String, kv.PairOf(kv.String, kv.Uint64))
+	details = kv.NewBucket("historyDetail", dayKeys, kv.Raw)
+	issues  = kv.NewBucket("historyIssue", kv.PairOf(kv.String, kv.PairOf(kv.String, kv.PairOf(kv.Uint64, kv.Uint64))), kv.Raw)
+	hours   = kv.NewBucket("historyHour", dayKeys, kv.Raw)
+	days    = kv.NewBucket("historyDay", dayKeys, kv.Raw)
+	states  = kv.NewBucket("historyState", dayKeys, kv.Raw)
+)
+
+// Buckets names what the store must hold.
+func Buckets() []string {
+	return []string{details.Name(), issues.Name(), hours.Name(), days.Name(), states.Name(), formats.Name(), losts.Name()}
+}
+
+// issueTypes are all of them.
+var issueTypes = [...]monitor.IssueType{monitor.IssueStop, monitor.IssueSlow, monitor.IssueManual}
+
+// broken is the error for a value that passed its checksum and makes no sense.
+func broken(bucket, station string, day int64, err error) error {
+	return &kv.Error{Op: "read", Bucket: bucket, Key: fmt.Sprintf("%s/%d", station, day), Kind: kv.ErrDamaged, Err: err}
+}
+
+// joins tells whether b goes on where a ends and is of the same kind.
+func joins(a, b *monitor.Segment) bool {
+	if a.End != b.Start || a.Ctx != b.Ctx && *a.Ctx != *b.Ctx {
+		return false
+	}
+	x := *b
+	x.Start, x.End, x.Ctx = a.Start, a.End, a.Ctx
+	return x == *a
+}
+
+// Join puts segments of b behind those of a, of which the last and the first become one where they are one.
+func Join(a, b []monitor.Segment) []monitor.Segment {
+	if n := len(a); n > 0 && len(b) > 0 && joins(&a[n-1], &b[0]) {
+		a[n-1].End = b[0].End
+		b = b[1:]
+	}
+	return append(a, b...)
+}
+
+// Cut gives what of some outputs belongs to [from, to): segments cut to it, minutes and events that begin in it, issues
+// that end in it. It shares memory with out where it can. What an owner has not put into the store yet is the Cut from the
+// to of the last Replace on.
+func Cut(out monitor.Outputs, from, to int64) monitor.Outputs {
+	after := func(at, edge int64) int {
+		if at < edge {
+			return -1
+		}
+		return 1
+	}
+	span := func(n func(edge int64) (int, bool)) (int, int) {
+		first, _ := n(from)
+		last, _ := n(to)
+		return first, max(first, last)
+	}
+	var cut monitor.Outputs
+	if from >= to {
+		return cut
+	}
+	first, _ := slices.BinarySearchFunc(out.Segments, from, func(g monitor.Segment, edge int64) int { return after(g.End, edge+1) })
+	last, _ := slices.BinarySearchFunc(out.Segments, to, func(g monitor.Segment, edge int64) int { return after(g.Start, edge) })
+	if first < last {
+		cut.Segments = out.Segments[first:last:last]
+		if n := len(cut.Segments); cut.Segments[0].Start < from || cut.Segments[n-1].End > to {
+			cut.Segments = slices.Clone(cut.Segments)
+			cut.Segments[0].Start = max(cut.Segments[0].Start, from)
+			cut.Segments[n-1].End = min(cut.Segments[n-1].End, to)
+		}
+	}
+	if first, last = span(func(edge int64) (int, bool) {
+		return slices.BinarySearchFunc(out.Minutes, edge, func(m monitor.Minute, edge int64) int { return after(m.Start, edge) })
+	}); first < last {
+		cut.Minutes = out.Minutes[first:last:last]
+	}
+	if first, last = span(func(edge int64) (int, bool) {
+		return slices.BinarySearchFunc(out.Issues, edge, func(i monitor.Issue, edge int64) int { return after(i.End, edge) })
+	}); first < last {
+		cut.Issues = out.Issues[first:last:last]
+	}
+	if first, last = span(func(edge int64) (int, bool) {
+		return slices.BinarySearchFunc(out.Events, edge, func(e monitor.Event, edge int64) int { return after(e.At, edge) })
+	}); first < last {
+		cut.Events = out.Events[first:last:last]
+	}
+	return cut
+}
+
+// sound tells what is wrong with outputs that are to be those of [from, to).
+func sound(from, to int64, out *monitor.Outputs) error {
+	at := from
+	for i := range out.Segments {
+		g := &out.Segments[i]
+		if g.Ctx == nil || g.Start < at || g.End <= g.Start || g.End > to {
+			return fmt.Errorf("segment %d, %d to %d, is out of place", i, g.Start, g.End)
+		}
+		at = g.End
+	}
+	at = from
+	for i := range out.Minutes {
+		m := &out.Minutes[i]
+		if m.Start < at || m.Start%minuteMs != 0 || m.Start >= to {
+			return fmt.Errorf("minute %d, %d, is out of place", i, m.Start)
+		}
+		at = m.Start + minuteMs
+		for k := range m.Parts {
+			if m.Parts[k].Ctx == nil {
+				return fmt.Errorf("minute %d, %d, has a part without a context", i, m.Start)
+			}
+		}
+	}
+	at = from
+	for i := range out.Issues {
+		x := &out.Issues[i]
+		if x.Type < monitor.IssueStop || x.Type > monitor.IssueManual || x.Start >= x.End || x.End < at || x.End >= to {
+			return fmt.Errorf("issue %d, %d to %d, is out of place", i, x.Start, x.End)
+		}
+		at = x.End
+	}
+	return nil
+}
+
+// covered tells whether segments cover [from, to) without a hole.
+func covered(from, to int64, list []monitor.Segment) bool {
+	for i := range list {
+		if list[i].Start != from {
+			return false
+		}
+		from = list[i].End
+	}
+	return from == to
+}
+
+// Through tells up to when a station's history is stored; 0 when nothing is. Errors: kv.ErrDamaged and others of the store.
+func (s *Store) Through(tx *kv.Tx, account, station string) (int64, error) {
+	for item, err := range details.ScanDown(tx, of(account, station, math.MinInt64, math.MaxInt64)) {
+		if err != nil {
+			return 0, fmt.Errorf("read the history of %s: %w", station, err)
+		}
+		until, err := untilOf(item.Value)
+		if err != nil {
+			return 0, broken(details.Name(), station, numberOf(item.Key), err)
+		}
+		return until, nil
+	}
+	return 0, nil
+}
+
+// Since tells from when on a station's history is stored, as far as it is still kept; 0 when nothing is. Errors:
+// kv.ErrDamaged and others of the store.
+func (s *Store) Since(tx *kv.Tx, account, station string) (int64, error) {
+	for item, err := range details.Scan(tx, of(account, station, math.MinInt64, math.MaxInt64)) {
+		if err != nil {
+			return 0, fmt.Errorf("read the history of %s: %w", station, err)
+		}
+		day := numberOf(item.Key)
+		out, err := unpack(day, item.Value, keepContext())
+		if err != nil {
+			return 0, broken(details.Name(), station, day, err)
+		}
+		return out.Segments[0].Start, nil
+	}
+	return 0, nil
+}
+
+// of is the range of a station's days, or moments, from first to before last.
+func of(account, station string, first, last int64) kv.Range {
+	return details.Between(keyOf(account, station, first), keyOf(account, station, last))
+}
+
+// Replace puts what is final of a station in [from, to), whole minutes. Everything that was stored from `from` on goes:
+// detail, and sums that hold something of it; where something was (from lies before Through), states of that time or
+// later too, as they are of what is no longer so.
+//
+// Of out, which may reach further on both sides, what belongs to the range is stored, as Cut has it; events are not. So it
+// must come from a State that was kept before `from`, not at it, or be what the last Replace left over. The segments must
+// cover the range. Errors: outputs that do not fit; kv.ErrDamaged and others of the store.
+func (s *Store) Replace(tx *kv.Tx, account, station string, from, to int64, out monitor.Outputs) error {
+	fail := func(err error) error { return fmt.Errorf("keep the history of %s: %w", station, err) }
+	out = Cut(out, from, to)
+	switch err := sound(from, to, &out); {
+	case err != nil:
+		return fail(err)
+	case from > to || from%minuteMs != 0 || to%minuteMs != 0:
+		return fail(fmt.Errorf("%d to %d is no range of whole minutes", from, to))
+	case !covered(from, to, out.Segments):
+		return fail(fmt.Errorf("the segments leave a hole in %d to %d", from, to))
+	}
+	through, err := s.Through(tx, account, station)
+	if err != nil {
+		return err
+	}
+	if from < through {
+		if err := s.clear(tx, account, station, from); err != nil {
+			return fail(err)
+		}
+		if err := s.ForgetStates(tx, account, station, from); err != nil {
+			return err
+		}
+	}
+	if from == to {
+		return nil
+	}
+	for day := Day(from); day*dayMs < to; day++ {
+		part := Cut(out, day*dayMs, (day+1)*dayMs)
+		if day == Day(from) && from%dayMs != 0 {
+			before, err := readDetail(tx, account, station, day, keepContext())
+			if err != nil {
+				return err
+			}
+			part.Segments = Join(before.Segments, part.Segments)
+			part.Minutes = append(before.Minutes, part.Minutes...)
+			part.Issues = append(before.Issues, part.Issues...)
+		}
+		if err := putDetail(tx, account, station, day, part); err != nil {
+			return fail(err)
+		}
+	}
+	return nil
+}
+
+// putDetail stores a day; its issues that began on an earlier day stand by themselves.
+func putDetail(tx *kv.Tx, account, station string, day int64, out monitor.Outputs) error {
+	short := out.Issues[:0:0]
+	for i := range out.Issues {
+		x := &out.Issues[i]
+		if x.Start >= day*dayMs {
+			short = append(short, *x)
+			continue
+		}
+		if err := issues.Put(tx, issueKeyOf(account, station, x.Type, x.End), packIssue(x)); err != nil {
+			return err
+		}
+	}
+	out.Issues = short
+	b, err := pack(day, out)
+	if err != nil {
+		return err
+	}
+	return details.Put(tx, keyOf(account, station, day), b)
+}
+
+// readDetail reads a day; one that is not there is empty. Issues that began before it are not among them.
+func readDetail(tx *kv.Tx, account, station string, day int64, know func(*monitor.Context) *monitor.Context) (monitor.Outputs, error) {
+	b, err := details.Get(tx, keyOf(account, station, day))
+	if errors.Is(err, kv.ErrNotFound) {
+		return monitor.Outputs{}, nil
+	}
+	if err != nil {
+		return monitor.Outputs{}, fmt.Errorf("read the history of %s: %w", station, err)
+	}
+	out, err := unpack(day, b, know)
+	if err != nil {
+		return out, broken(details.Name(), station, day, err)
+	}
+	return out, nil
+}
+
+// keepContext gives one context for all that are equal.
+func keepContext() func(*monitor.Context) *monitor.Context {
+	all := map[monitor.Context]*monitor.Context{}
+	return func(x *monitor.Context) *monitor.Context {
+		if known := all[*x]; known != nil {
+			return known
+		}
+		all[*x] = x
+		return x
+	}
+}
+
+// clear removes detail and sums from a moment on.
+func (s *Store) clear(tx *kv.Tx, account, station string, from int64) error {
+	day := Day(from)
+	if from > day*dayMs {
+		before, err := readDetail(tx, account, station, day, keepContext())
+		if err != nil {
+			return err
+		}
+		before = Cut(before, day*dayMs, from)
+		if len(before.Segments) > 0 {
+			if err := putDetail(tx, account, station, day, before); err != nil {
+				return err
+			}
+		} else if err := details.Delete(tx, keyOf(account, station, day)); err != nil {
+			return err
+		}
+		if err := dropSums(tx, account, station, day, from); err != nil {
+			return err
+		}
+		day++
+	}
+	for _, b := range []*kv.Bucket[dayKey, []byte]{details, hours, days} {
+		if err := drop(tx, b, of(account, station, day, math.MaxInt64)); err != nil {
+			return err
+		}
+	}
+	for _, t := range issueTypes {
+		if err := drop(tx, issues, issues.Between(issueKeyOf(account, station, t, from), issueKeyOf(account, station, t, math.MaxInt64))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop removes a range of keys.
+func drop[K any](tx *kv.Tx, b *kv.Bucket[K, []byte], r kv.Range) error {
+	for item, err := range b.Scan(tx, r) {
+		if err != nil {
+			return err
+		}
+		if err := b.Delete(tx, item.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forget removes all that is stored of a station from a moment on, which is a whole minute: detail, sums and states.
+// Errors: kv.ErrDamaged and others of the store.
+func (s *Store) Forget(tx *kv.Tx, account, station string, from int64) error {
+	if err := s.clear(tx, account, station, from); err != nil {
+		return fmt.Errorf("forget the history of %s: %w", station, err)
+	}
+	return s.ForgetStates(tx, account, station, from)
+}
+
+// Detail gives what is stored of a station in [from, to), whole minutes: segments cut to it, the minutes in it, and the
+// issues that have time in it, whole, by their end. What lies after through is not stored; through is `to` at most, and 0
+// when nothing is stored. Two of the same range give the same. Errors: kv.ErrDamaged and others of the store.
+func (s *Store) Detail(tx *kv.Tx, account, station string, from, to int64) (out monitor.Outputs, through int64, err error) {
+	if through, err = s.Through(tx, account, station); err != nil {
+		return out, 0, err
+	}
+	know := keepContext()
+	for item, err := range details.Scan(tx, of(account, station, Day(from), Day(to-1)+1)) {
+		if err != nil {
+			return monitor.Outputs{}, 0, fmt.Errorf("read the history of %s: %w", station, err)
+		}
+		day := numberOf(item.Key)
+		part, err := unpack(day, item.Value, know)
+		if err != nil {
+			return monitor.Outputs{}, 0, broken(details.Name(), station, day, err)
+		}
+		if kept := Cut(part, from, to); out.Segments == nil && out.Minutes == nil {
+			out.Segments, out.Minutes = kept.Segments, kept.Minutes // nobody else has them
+		} else {
+			out.Segments = Join(out.Segments, kept.Segments)
+			out.Minutes = append(out.Minutes, kept.Minutes...)
+		}
+		for i := range part.Issues {
+			if x := &part.Issues[i]; x.Start < to && x.End > from {
+				out.Issues = append(out.Issues, *x)
+			}
+		}
+	}
+	if out.Issues, err = longIssues(tx, account, station, from, to, out.Issues); err != nil {
+		return monitor.Outputs{}, 0, err
+	}
+	slices.SortStableFunc(out.Issues, func(a, b monitor.Issue) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Type, b.Type)) })
+	return out, min(to, through), nil
+}
+
+// longIssues adds those that lie over the end of a day and have time in [from, to). Issues of one type do not overlap, so
+// the first that begins after the range ends the search.
+func longIssues(tx *kv.Tx, account, station string, from, to int64, list []monitor.Issue) ([]monitor.Issue, error) {
+	for _, t := range issueTypes {
+		for item, err := range issues.Scan(tx, issues.Between(issueKeyOf(account, station, t, from+1), issueKeyOf(account, station, t, math.MaxInt64))) {
+			if err != nil {
+				return nil, fmt.Errorf("read the issues of %s: %w", station, err)
+			}
+			x, err := unpackIssue(item)
+			if err != nil {
+				return nil, err
+			}
+			if x.Start >= to {
+				break
+			}
+			list = append(list, x)
+		}
+	}
+	return list, nil
+}
+
+const formatIssue byte = 1
+
+// packIssue gives the stored form of an issue; its type and end are in the key.
+func packIssue(x *monitor.Issue) []byte {
+	w := newWriter()
+	w.issue(x.End, x)
+	return append([]byte{formatIssue}, w.payload()...)
+}
+
+func unpackIssue(item kv.Item[issueKey, []byte]) (x monitor.Issue, err error) {
+	end := endOf(item.Key)
+	if err = errBroken; len(item.Value) > 0 && item.Value[0] == formatIssue {
+		r := newReader(item.Value[1:])
+		x = r.issue(end)
+		err = r.end()
+	}
+	if err == nil && (x.End != end || uint64(x.Type) != item.Key.B.B.A || Day(x.Start) == Day(x.End)) {
+		err = errBroken
+	}
+	if err != nil {
+		return x, broken(issues.Name(), item.Key.B.A, end, err)
+	}
+	return x, nil
+}

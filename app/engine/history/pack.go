@@ -1,0 +1,440 @@
+package history
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/monitor"
+)
+
+// formatDetail is the first byte of a day's detail. The end of its last segment follows, 8 bytes, then the compressed
+// payload. It changes whenever a field of monitor's Segment, Context, Minute, Part or Issue does: a value of another
+// format is computed again.
+const formatDetail byte = 3
+
+const detailHead = 9
+
+// Limits of one station's day. Packing more is refused, so that whatever claims to be more is damaged.
+const (
+	maxSegments = 1 << 20
+	maxMinutes  = 24 * 60
+	maxParts    = 1 << 20 // and error codes, and unapplied entries
+	maxIssues   = 1 << 20
+	maxContexts = 1 << 18
+)
+
+// The fewest bytes that a context, an issue and an unapplied entry take.
+const (
+	leastContext   = 18
+	leastIssue     = 6
+	leastUnapplied = 4
+)
+
+// Flags of a segment.
+const (
+	flagKnown = 1 << iota
+	flagProductive
+	flagManual
+	flagStop
+	flagSlow
+	flagExcluded
+	flagsEnd
+)
+
+// contexts are those of one value, each once.
+type contexts struct {
+	list  []*monitor.Context
+	index map[monitor.Context]int64
+	last  *monitor.Context // the one asked for last, and its number
+	at    int64
+}
+
+func (c *contexts) of(x *monitor.Context) int64 {
+	if x == c.last {
+		return c.at
+	}
+	i, ok := c.index[*x]
+	if !ok {
+		i = int64(len(c.list))
+		c.list = append(c.list, x)
+		c.index[*x] = i
+	}
+	c.last, c.at = x, i
+	return i
+}
+
+// pack gives the stored form of a day's detail, which has a segment at least.
+func pack(day int64, out monitor.Outputs) ([]byte, error) {
+	if len(out.Segments) > maxSegments || len(out.Minutes) > maxMinutes || len(out.Issues) > maxIssues {
+		return nil, fmt.Errorf("a day of %d segments, %d minutes and %d issues is more than can be kept", len(out.Segments), len(out.Minutes), len(out.Issues))
+	}
+	w := newWriter()
+	all := contexts{index: map[monitor.Context]int64{}}
+	w.segments(day*dayMs, out.Segments, &all)
+	if err := w.minutes(day*dayMs, out.Minutes, &all); err != nil {
+		return nil, err
+	}
+	w.uvarint(uint64(len(out.Issues)))
+	for i := range out.Issues {
+		w.issue(day*dayMs, &out.Issues[i])
+	}
+	if len(all.list) > maxContexts {
+		return nil, fmt.Errorf("a day of %d contexts is more than can be kept", len(all.list))
+	}
+	body := w.b
+	w.b = nil
+	w.uvarint(uint64(len(all.list)))
+	for _, x := range all.list {
+		w.context(x)
+	}
+	w.b = append(w.b, body...)
+	payload := w.payload()
+	if len(payload) > most {
+		return nil, fmt.Errorf("a day of %d bytes is more than can be kept", len(payload))
+	}
+	head := binary.BigEndian.AppendUint64([]byte{formatDetail}, uint64(out.Segments[len(out.Segments)-1].End))
+	return compress(head, payload), nil
+}
+
+// unpack reads what pack has made. know gives one context for all that are equal.
+func unpack(day int64, stored []byte, know func(*monitor.Context) *monitor.Context) (out monitor.Outputs, err error) {
+	until, err := untilOf(stored)
+	if err != nil {
+		return out, err
+	}
+	payload, err := decompress(stored[detailHead:])
+	if err != nil {
+		return out, err
+	}
+	r := newReader(payload)
+	all := make([]*monitor.Context, r.count(leastContext, maxContexts))
+	for i := range all {
+		x := r.context()
+		all[i] = know(&x)
+	}
+	out.Segments = r.segments(day*dayMs, all)
+	out.Minutes = r.minutes(day*dayMs, all)
+	if n := r.count(leastIssue, maxIssues); n > 0 {
+		out.Issues = make([]monitor.Issue, n)
+	}
+	for i := range out.Issues {
+		if out.Issues[i] = r.issue(day * dayMs); out.Issues[i].Start < day*dayMs {
+			r.fail()
+		}
+	}
+	if err := r.end(); err != nil {
+		return monitor.Outputs{}, err
+	}
+	if err := sound(day*dayMs, (day+1)*dayMs, &out); err != nil {
+		return monitor.Outputs{}, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if n := len(out.Segments); n == 0 || out.Segments[n-1].End != until {
+		return monitor.Outputs{}, errBroken
+	}
+	return out, nil
+}
+
+// untilOf gives the end of the last segment of a packed day.
+func untilOf(stored []byte) (int64, error) {
+	if len(stored) < detailHead {
+		return 0, errBroken
+	}
+	if stored[0] != formatDetail {
+		return 0, fmt.Errorf("%w: the format is %d", errBroken, stored[0])
+	}
+	return int64(binary.BigEndian.Uint64(stored[1:])), nil
+}
+
+func (w *writer) context(x *monitor.Context) {
+	w.bits(x.InShift, x.Forced)
+	w.byte(byte(x.Kind))
+	w.varint(x.Revision)
+	w.text(x.Shift.Name)
+	w.varint(x.Shift.Start)
+	w.varint(int64(x.Shift.Day))
+	for _, s := range []string{x.Production, x.NonProduction, x.SKU, x.Reason} {
+		w.text(s)
+	}
+	for _, f := range []float64{x.UnitsPerMinute, x.LineSpeedTarget, x.PartsPerCycle} {
+		w.real(f)
+	}
+	w.varint(x.MinimumCycle)
+	w.varint(x.UnitGap)
+}
+
+func (r *reader) context() (x monitor.Context) {
+	r.bits(&x.InShift, &x.Forced)
+	x.Kind = monitor.Kind(r.byte())
+	if x.Kind > monitor.NonProduction {
+		r.fail()
+	}
+	x.Revision = r.varint()
+	x.Shift.Name = r.text()
+	x.Shift.Start = r.varint()
+	day := r.varint()
+	if x.Shift.Day = calendar.Day(day); int64(x.Shift.Day) != day {
+		r.fail()
+	}
+	for _, s := range []*string{&x.Production, &x.NonProduction, &x.SKU, &x.Reason} {
+		*s = r.text()
+	}
+	for _, f := range []*float64{&x.UnitsPerMinute, &x.LineSpeedTarget, &x.PartsPerCycle} {
+		*f = r.real()
+	}
+	x.MinimumCycle, x.UnitGap = r.varint(), r.varint()
+	return x
+}
+
+func flagsOf(g *monitor.Segment) (flags int64) {
+	for i, set := range [...]bool{g.Known, g.Productive, g.Manual != 0, g.Stop != 0, g.Slow != 0, g.Excluded} {
+		if set {
+			flags |= 1 << i
+		}
+	}
+	return flags
+}
+
+func (w *writer) segments(start int64, list []monitor.Segment, all *contexts) {
+	w.uvarint(uint64(len(list)))
+	for i := range list {
+		w.uvarint(uint64(list[i].End - list[i].Start))
+	}
+	w.column(len(list), func(i int) int64 { // what lies between a segment and the one before it
+		if i == 0 {
+			return list[0].Start - start
+		}
+		return list[i].Start - list[i-1].End
+	})
+	w.column(len(list), func(i int) int64 { return all.of(list[i].Ctx) })
+	w.column(len(list), func(i int) int64 { return flagsOf(&list[i]) })
+	for _, mark := range []func(*monitor.Segment) int64{
+		func(g *monitor.Segment) int64 { return g.Manual }, func(g *monitor.Segment) int64 { return g.Stop }, func(g *monitor.Segment) int64 { return g.Slow },
+	} {
+		before := start
+		for i := range list {
+			if at := mark(&list[i]); at != 0 {
+				w.varint(at - before)
+				before = at
+			}
+		}
+	}
+	w.column(len(list), func(i int) int64 { return int64(w.word(list[i].Cause)) })
+}
+
+func (r *reader) segments(start int64, all []*monitor.Context) []monitor.Segment {
+	n := r.count(1, maxSegments)
+	if n == 0 {
+		return nil
+	}
+	list := make([]monitor.Segment, n)
+	for i := range list {
+		list[i].End = int64(r.uvarint()) // its length, for the moment
+	}
+	r.column(n, func(i int, gap int64) {
+		at := start
+		if i > 0 {
+			at = list[i-1].End
+		}
+		if gap < 0 || gap > dayMs || list[i].End <= 0 || list[i].End > dayMs {
+			r.fail()
+			return
+		}
+		list[i].Start = at + gap
+		list[i].End += list[i].Start
+	})
+	r.column(n, func(i int, v int64) {
+		if v < 0 || v >= int64(len(all)) {
+			r.fail()
+			return
+		}
+		list[i].Ctx = all[v]
+	})
+	flags := make([]uint8, n)
+	r.column(n, func(i int, v int64) {
+		if v < 0 || v >= flagsEnd {
+			r.fail()
+			return
+		}
+		flags[i] = uint8(v)
+		list[i].Known, list[i].Productive, list[i].Excluded = v&flagKnown != 0, v&flagProductive != 0, v&flagExcluded != 0
+	})
+	r.marks(start, list, flags, flagManual, func(g *monitor.Segment) *int64 { return &g.Manual })
+	r.marks(start, list, flags, flagStop, func(g *monitor.Segment) *int64 { return &g.Stop })
+	r.marks(start, list, flags, flagSlow, func(g *monitor.Segment) *int64 { return &g.Slow })
+	r.column(n, func(i int, v int64) { list[i].Cause = r.word(uint64(v)) })
+	return list
+}
+
+// marks reads the starts of the issues that segments are part of.
+func (r *reader) marks(start int64, list []monitor.Segment, flags []uint8, flag uint8, of func(*monitor.Segment) *int64) {
+	at := start
+	for i := range list {
+		if flags[i]&flag != 0 && !r.bad {
+			if at += r.varint(); at == 0 {
+				r.fail()
+			}
+			*of(&list[i]) = at
+		}
+	}
+}
+
+func (w *writer) minutes(start int64, list []monitor.Minute, all *contexts) error {
+	w.uvarint(uint64(len(list)))
+	for i := range list {
+		w.uvarint(uint64((list[i].Start - start) / minuteMs))
+	}
+	n := len(list)
+	var parts []*monitor.Part
+	var codes []string
+	for i := range list {
+		for k := range list[i].Parts {
+			parts = append(parts, &list[i].Parts[k])
+		}
+		codes = append(codes, list[i].ErrorCodes...)
+	}
+	if len(parts) > maxParts || len(codes) > maxParts {
+		return fmt.Errorf("a day of %d counts and %d error codes is more than can be kept", len(parts), len(codes))
+	}
+	w.column(n, func(i int) int64 { return int64(len(list[i].Parts)) })
+	w.uvarint(uint64(len(parts)))
+	for _, p := range parts {
+		w.uvarint(uint64(all.of(p.Ctx)))
+	}
+	for _, of := range partFields {
+		w.column(len(parts), func(i int) int64 { return *of(parts[i]) })
+	}
+	w.reals(n, func(i int) float64 { return list[i].SpeedSum })
+	w.column(n, func(i int) int64 { return list[i].SpeedMs })
+	w.reals(n, func(i int) float64 { return list[i].RSSISum })
+	w.column(n, func(i int) int64 { return list[i].RSSICount })
+	w.column(n, func(i int) int64 { return int64(len(list[i].ErrorCodes)) })
+	w.uvarint(uint64(len(codes)))
+	for _, code := range codes {
+		w.text(code)
+	}
+	return w.unapplied(list)
+}
+
+func (w *writer) unapplied(list []monitor.Minute) error {
+	var all []monitor.Unapplied
+	for i := range list {
+		all = append(all, list[i].Unapplied...)
+	}
+	if len(all) > maxParts {
+		return fmt.Errorf("a day of %d unapplied entries is more than can be kept", len(all))
+	}
+	w.column(len(list), func(i int) int64 { return int64(len(list[i].Unapplied)) })
+	w.uvarint(uint64(len(all)))
+	for _, u := range all {
+		w.text(u.Entry)
+		w.text(u.Schedule)
+		w.varint(u.Good)
+		w.varint(u.Bad)
+	}
+	return nil
+}
+
+var partFields = []func(*monitor.Part) *int64{
+	func(p *monitor.Part) *int64 { return &p.Good }, func(p *monitor.Part) *int64 { return &p.Bad },
+	func(p *monitor.Part) *int64 { return &p.Other }, func(p *monitor.Part) *int64 { return &p.KWh },
+	func(p *monitor.Part) *int64 { return &p.KWhMs },
+	func(p *monitor.Part) *int64 { return &p.UnknownGood }, func(p *monitor.Part) *int64 { return &p.UnknownBad },
+}
+
+func (r *reader) minutes(start int64, all []*monitor.Context) []monitor.Minute {
+	n := r.count(1, maxMinutes)
+	var list []monitor.Minute
+	if n > 0 {
+		list = make([]monitor.Minute, n)
+	}
+	for i := range list {
+		list[i].Start = start + int64(min(r.uvarint(), maxMinutes))*minuteMs
+	}
+	counts := make([]int64, n)
+	count := func(i int, v int64) {
+		if v < 0 || v > maxParts {
+			r.fail()
+			v = 0
+		}
+		counts[i] = v
+	}
+	r.column(n, count)
+	parts := make([]monitor.Part, r.count(1, maxParts))
+	for i := range parts {
+		if c := r.uvarint(); c < uint64(len(all)) {
+			parts[i].Ctx = all[c]
+		} else {
+			r.fail()
+		}
+	}
+	for _, of := range partFields {
+		r.column(len(parts), func(i int, v int64) { *of(&parts[i]) = v })
+	}
+	for i := range list {
+		list[i].Parts, parts = cut(r, parts, counts[i])
+	}
+	r.reals(n, func(i int, v float64) { list[i].SpeedSum = v })
+	r.column(n, func(i int, v int64) { list[i].SpeedMs = v })
+	r.reals(n, func(i int, v float64) { list[i].RSSISum = v })
+	r.column(n, func(i int, v int64) { list[i].RSSICount = v })
+	r.column(n, count)
+	codes := make([]string, r.count(1, maxParts))
+	for i := range codes {
+		codes[i] = r.text()
+	}
+	for i := range list {
+		list[i].ErrorCodes, codes = cut(r, codes, counts[i])
+	}
+	r.column(n, count)
+	r.unapplied(list, counts)
+	if len(parts) > 0 || len(codes) > 0 {
+		r.fail()
+	}
+	return list
+}
+
+func (r *reader) unapplied(list []monitor.Minute, counts []int64) {
+	all := make([]monitor.Unapplied, r.count(leastUnapplied, maxParts))
+	for i := range all {
+		all[i] = monitor.Unapplied{Entry: r.text(), Schedule: r.text(), Good: r.varint(), Bad: r.varint()}
+	}
+	for i := range list {
+		list[i].Unapplied, all = cut(r, all, counts[i])
+	}
+	if len(all) > 0 {
+		r.fail()
+	}
+}
+
+// cut takes the first n of a list; none are nil.
+func cut[T any](r *reader, list []T, n int64) (first, rest []T) {
+	switch {
+	case n > int64(len(list)):
+		r.fail()
+		return nil, nil
+	case n == 0:
+		return nil, list
+	}
+	return list[:n:n], list[n:]
+}
+
+func (w *writer) issue(start int64, i *monitor.Issue) {
+	w.byte(byte(i.Type))
+	w.varint(i.Start - start)
+	w.varint(i.End - start)
+	for _, s := range []string{i.Cause, i.Production, i.SKU} {
+		w.text(s)
+	}
+}
+
+func (r *reader) issue(start int64) (i monitor.Issue) {
+	i.Type = monitor.IssueType(r.byte())
+	i.Start = start + r.varint()
+	i.End = start + r.varint()
+	i.Cause, i.Production, i.SKU = r.text(), r.text(), r.text()
+	if i.Type < monitor.IssueStop || i.Type > monitor.IssueManual || i.End <= i.Start {
+		r.fail()
+	}
+	return i
+}

@@ -1,0 +1,407 @@
+package history
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/energy"
+	"opsmon/app/engine/oee"
+)
+
+// Formats of sums. They change whenever a field of oee's Row and Terms or energy's Row and Usage does: a value of another
+// format is computed again. The moment up to which they hold what the detail holds follows, 8 bytes. Sums by hour are
+// compressed; those by day are not, as they are few and read by the hundred thousand.
+const (
+	formatHours byte = 3
+	formatDays  byte = 4
+)
+
+const sumsHead = 9
+
+// maxRows bounds the rows of a day: there are few SKUs and shifts in an hour.
+const maxRows = 1 << 16
+
+// The fields of Terms by number: whole ones, then floating point ones, then flags.
+const (
+	wholes = len(oee.Terms{}.Times)*len(oee.Terms{}.Times[0]) + len(oee.Terms{}.Down)*len(oee.Terms{}.Down[0]) +
+		len(oee.Terms{}.Paused) + len(oee.Terms{}.Ran) + len(oee.Terms{}.Excluded) + 9
+	floats = 4 + len(oee.Terms{}.Cost)
+	flags  = 1 + len(oee.Terms{}.Priced) + len(oee.Terms{}.Unpriced)
+)
+
+// whole gives one of the whole fields.
+func whole(t *oee.Terms, i int) *int64 {
+	if n := len(t.Times) * len(t.Times[0]); i < n {
+		return &t.Times[i/len(t.Times[0])][i%len(t.Times[0])]
+	} else {
+		i -= n
+	}
+	switch i {
+	case 0:
+		return &t.Good
+	case 1:
+		return &t.Bad
+	case 2:
+		return &t.Other
+	case 3:
+		return &t.All
+	case 4:
+		return &t.RatedRun
+	case 5:
+		return &t.UnscheduledGood
+	case 6:
+		return &t.UnscheduledBad
+	case 7:
+		return &t.UnknownGood
+	case 8:
+		return &t.UnknownBad
+	}
+	i -= 9
+	if n := len(t.Down) * len(t.Down[0]); i < n {
+		return &t.Down[i/len(t.Down[0])][i%len(t.Down[0])]
+	} else {
+		i -= n
+	}
+	if i < len(t.Paused) {
+		return &t.Paused[i]
+	}
+	if i -= len(t.Paused); i < len(t.Ran) {
+		return &t.Ran[i]
+	}
+	return &t.Excluded[i-len(t.Ran)]
+}
+
+// float gives one of the floating point fields.
+func float(t *oee.Terms, i int) *float64 {
+	switch i {
+	case 0:
+		return &t.Ideal
+	case 1:
+		return &t.Target
+	case 2:
+		return &t.IdealTime
+	case 3:
+		return &t.BadTime
+	}
+	return &t.Cost[i-4]
+}
+
+// flag gives one of the flags.
+func flag(t *oee.Terms, i int) *bool {
+	if i == 0 {
+		return &t.HasRate
+	}
+	if i--; i < len(t.Priced) {
+		return &t.Priced[i]
+	}
+	return &t.Unpriced[i-len(t.Priced)]
+}
+
+// terms writes the fields that are set: a mask of the whole ones and one of the others first.
+func (w *writer) terms(t *oee.Terms) {
+	var set, others uint64
+	for i := range wholes {
+		if *whole(t, i) != 0 {
+			set |= 1 << i
+		}
+	}
+	for i := range flags {
+		if *flag(t, i) {
+			others |= 1 << i
+		}
+	}
+	for i := range floats {
+		if math.Float64bits(*float(t, i)) != 0 { // the zero with a sign is kept as well
+			others |= 1 << (flags + i)
+		}
+	}
+	w.uvarint(set)
+	w.uvarint(others)
+	for ; set != 0; set &= set - 1 {
+		w.varint(*whole(t, bits.TrailingZeros64(set)))
+	}
+	for others >>= flags; others != 0; others &= others - 1 {
+		w.real(*float(t, bits.TrailingZeros64(others)))
+	}
+}
+
+func (r *reader) terms(t *oee.Terms) {
+	set, others := r.uvarint(), r.uvarint()
+	if set>>wholes != 0 || others>>(flags+floats) != 0 {
+		r.fail()
+		return
+	}
+	for ; set != 0; set &= set - 1 {
+		*whole(t, bits.TrailingZeros64(set)) = r.varint()
+	}
+	for i := range flags {
+		*flag(t, i) = others>>i&1 == 1
+	}
+	for others >>= flags; others != 0; others &= others - 1 {
+		*float(t, bits.TrailingZeros64(others)) = r.real()
+	}
+}
+
+// leastRow is the fewest bytes that a row takes.
+const leastRow = 3
+
+// row writes what comes before the terms, times as what they are after.
+func (w *writer) row(x *oee.Row, after int64) {
+	w.varint(x.Start - after)
+	w.text(x.Shift.Name)
+	if x.Shift.Name != "" || x.Shift.Start != 0 || x.Shift.Day != 0 {
+		w.byte(1)
+		w.varint(x.Shift.Start - after)
+		w.varint(int64(x.Shift.Day))
+	} else {
+		w.byte(0)
+	}
+	w.text(x.SKU)
+	w.terms(&x.Terms)
+}
+
+func (r *reader) row(x *oee.Row, after int64) {
+	x.Start = after + r.varint()
+	x.Shift.Name = r.text()
+	switch r.byte() {
+	case 1:
+		x.Shift.Start = after + r.varint()
+		day := r.varint()
+		if x.Shift.Day = calendar.Day(day); int64(x.Shift.Day) != day {
+			r.fail()
+		}
+	case 0:
+	default:
+		r.fail()
+	}
+	x.SKU = r.text()
+	r.terms(&x.Terms)
+}
+
+// usageWhole are the whole fields of Usage.
+func usageWhole(u *energy.Usage) [6]*int64 {
+	return [...]*int64{&u.KWh, &u.Outside, &u.KnownMs, &u.TotalMs, &u.Units, &u.ProductiveMs}
+}
+
+// leastUsed is the fewest bytes that a row of energy takes.
+const leastUsed = 2
+
+// used writes a row of energy: its hour, a mask, and the fields that are set.
+func (w *writer) used(x *energy.Row, after int64) {
+	w.varint(x.Start - after)
+	fields := usageWhole(&x.Usage)
+	var set uint64
+	for i, f := range fields {
+		if *f != 0 {
+			set |= 1 << i
+		}
+	}
+	for i, f := range [...]float64{x.Cost, x.CO2} {
+		if math.Float64bits(f) != 0 {
+			set |= 1 << (len(fields) + i)
+		}
+	}
+	for i, f := range [...]bool{x.NoPrice, x.NoCO2} {
+		if f {
+			set |= 1 << (len(fields) + 2 + i)
+		}
+	}
+	w.uvarint(set)
+	for i, f := range fields {
+		if set>>i&1 == 1 {
+			w.varint(*f)
+		}
+	}
+	for i, f := range [...]float64{x.Cost, x.CO2} {
+		if set>>(len(fields)+i)&1 == 1 {
+			w.real(f)
+		}
+	}
+}
+
+func (r *reader) used(x *energy.Row, after int64) {
+	x.Start = after + r.varint()
+	set := r.uvarint()
+	fields := usageWhole(&x.Usage)
+	if set>>(len(fields)+4) != 0 {
+		r.fail()
+		return
+	}
+	for i, f := range fields {
+		if set>>i&1 == 1 {
+			*f = r.varint()
+		}
+	}
+	for i, f := range [...]*float64{&x.Cost, &x.CO2} {
+		if set>>(len(fields)+i)&1 == 1 {
+			*f = r.real()
+		}
+	}
+	x.NoPrice, x.NoCO2 = set>>(len(fields)+2)&1 == 1, set>>(len(fields)+3)&1 == 1
+}
+
+func sumsOf(format byte, until int64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{format}, uint64(until))
+}
+
+// openSums checks the head of packed sums and gives their moment and the rest.
+func openSums(format byte, stored []byte) (until int64, rest []byte, err error) {
+	if len(stored) < sumsHead || stored[0] != format {
+		return 0, nil, errBroken
+	}
+	return int64(binary.BigEndian.Uint64(stored[1:])), stored[sumsHead:], nil
+}
+
+// packHours gives the stored form of a day's sums by hour.
+func packHours(day, until int64, rows []oee.Row, used []energy.Row) ([]byte, error) {
+	if len(rows) > maxRows || len(used) > maxRows {
+		return nil, fmt.Errorf("a day of %d rows is more than can be kept", max(len(rows), len(used)))
+	}
+	w := newWriter()
+	w.uvarint(uint64(len(rows)))
+	for i := range rows {
+		w.row(&rows[i], day*dayMs)
+	}
+	w.uvarint(uint64(len(used)))
+	for i := range used {
+		w.used(&used[i], day*dayMs)
+	}
+	return compress(sumsOf(formatHours, until), w.payload()), nil
+}
+
+// hourSums are a day's sums by hour.
+type hourSums struct {
+	until int64
+	rows  []oee.Row
+	used  []energy.Row
+}
+
+func unpackHours(day int64, stored []byte) (s hourSums, err error) {
+	var rest []byte
+	if s.until, rest, err = openSums(formatHours, stored); err != nil {
+		return s, err
+	}
+	payload, err := decompress(rest)
+	if err != nil {
+		return s, err
+	}
+	r := newReader(payload)
+	s.rows = make([]oee.Row, r.count(leastRow, maxRows))
+	for i := range s.rows {
+		r.row(&s.rows[i], day*dayMs)
+	}
+	s.used = make([]energy.Row, r.count(leastUsed, maxRows))
+	for i := range s.used {
+		r.used(&s.used[i], day*dayMs)
+	}
+	return s, r.end()
+}
+
+// dayRow is what the hours of one production day within a UTC day add up to, for one shift and SKU; First and Last are
+// the first and the last of these hours. Row.Start is the start of the production day.
+type dayRow struct {
+	oee.Row
+	first, last int64
+}
+
+// dayUsed is the same of energy.
+type dayUsed struct {
+	energy.Row
+	first, last int64
+}
+
+// byDay adds the sums of a UTC day's hours up by production day.
+func byDay(c *calendar.Calendar, rows []oee.Row, used []energy.Row) (out []dayRow, outUsed []dayUsed) {
+	var day calendar.Range
+	start := func(at int64) int64 {
+		if at < day.Start || at >= day.End {
+			day = c.Bucket(at, calendar.UnitDay)
+		}
+		return day.Start
+	}
+	type key struct {
+		day   int64
+		shift string
+		begun int64
+		sku   string
+	}
+	at := map[key]int{}
+	for i := range rows {
+		x := &rows[i]
+		k := key{start(x.Start), x.Shift.Name, x.Shift.Start, x.SKU}
+		n, ok := at[k]
+		if !ok {
+			n = len(out)
+			at[k] = n
+			out = append(out, dayRow{oee.Row{Start: k.day, Shift: x.Shift, SKU: x.SKU}, x.Start, x.Start})
+		}
+		out[n].Terms.Add(&x.Terms)
+		out[n].last = x.Start
+	}
+	for i := range used {
+		x := &used[i]
+		if n := len(outUsed); n == 0 || outUsed[n-1].Start != start(x.Start) {
+			outUsed = append(outUsed, dayUsed{energy.Row{Start: start(x.Start)}, x.Start, x.Start})
+		}
+		n := len(outUsed) - 1
+		outUsed[n].Usage.Add(&x.Usage)
+		outUsed[n].last = x.Start
+	}
+	return out, outUsed
+}
+
+// packDays gives the stored form of a day's sums by production day.
+func packDays(day, until int64, rows []dayRow, used []dayUsed) []byte {
+	w := newWriter()
+	w.uvarint(uint64(len(rows)))
+	for i := range rows {
+		w.row(&rows[i].Row, day*dayMs)
+		w.varint(rows[i].first - day*dayMs)
+		w.varint(rows[i].last - rows[i].first)
+	}
+	w.uvarint(uint64(len(used)))
+	for i := range used {
+		w.used(&used[i].Row, day*dayMs)
+		w.varint(used[i].first - day*dayMs)
+		w.varint(used[i].last - used[i].first)
+	}
+	return append(sumsOf(formatDays, until), w.payload()...)
+}
+
+// daySums are a UTC day's sums by production day.
+type daySums struct {
+	names map[string]string // one string for all that are equal; nil: of each value its own
+	until int64
+	rows  []dayRow
+	used  []dayUsed
+	words []string
+}
+
+// unpack reads what packDays has made, using the memory again of what was read before.
+func (s *daySums) unpack(day int64, stored []byte) (err error) {
+	var rest []byte
+	if s.until, rest, err = openSums(formatDays, stored); err != nil {
+		return err
+	}
+	r := reader{b: rest, words: s.words}
+	r.dictionary(s.names)
+	s.words, s.rows, s.used = r.words, s.rows[:0], s.used[:0]
+	for range r.count(leastRow+2, maxRows) {
+		var x dayRow
+		r.row(&x.Row, day*dayMs)
+		x.first = day*dayMs + r.varint()
+		x.last = x.first + r.varint()
+		s.rows = append(s.rows, x)
+	}
+	for range r.count(leastUsed+2, maxRows) {
+		var x dayUsed
+		r.used(&x.Row, day*dayMs)
+		x.first = day*dayMs + r.varint()
+		x.last = x.first + r.varint()
+		s.used = append(s.used, x)
+	}
+	return r.end()
+}

@@ -1,0 +1,84 @@
+package station
+
+import (
+	"time"
+
+	"opsmon/app/account"
+	"opsmon/app/engine/calendar"
+)
+
+// Plan is one revision of a manifest resolved for all stations. It must not be changed.
+type Plan struct {
+	Account  string
+	Revision int64
+	From     int64      // when it came into force, ms
+	Stations []*Station // in the manifest's order
+	Plants   []PlantOf
+	Manifest *account.Manifest
+
+	byCode  map[string]*Station
+	options Options
+}
+
+// PlantOf is a plant of a plan with what hangs from it.
+type PlantOf struct {
+	Plant
+	Zone        *time.Location
+	Calendar    *calendar.Calendar // its days and weeks; it has no shifts
+	Groups      []GroupOf
+	Stations    []*Station // of all its groups
+	TotalEnergy []string   // totalEnergyStationCodes; nil: not set, an empty list is set
+}
+
+// GroupOf is a station group of a plan with its stations.
+type GroupOf struct {
+	Group
+	Stations    []*Station
+	TotalEnergy []string // as for a plant
+}
+
+// Of gives a station by its code; nil when the plan has none of it.
+func (p *Plan) Of(code string) *Station { return p.byCode[code] }
+
+// Options are what the appliance, and no manifest, says of all stations.
+type Options struct {
+	AliveTimeout int64 // ms of silence after which a station is disconnected; 0: monitor.DefaultAliveTimeout
+	Spread       int64 // ms since the count signal before over which a signal's units are spread; 0: monitor.DefaultSpread
+}
+
+// Resolve makes the plan of a manifest, which must not change any more. It is an error when the manifest is not one that
+// passed the checks: its time zones have to be known.
+func Resolve(m *account.Manifest, revision, from int64, o Options) (*Plan, error) {
+	r, err := newResolver(m, revision, o)
+	if err != nil {
+		return nil, err
+	}
+	n := m.StationCount()
+	p := &Plan{options: o, Account: m.ID, Revision: revision, From: from, Manifest: m, Stations: make([]*Station, 0, n), byCode: make(map[string]*Station, n)}
+	if err := r.each(func(_ *place, s *Station) {
+		p.Stations = append(p.Stations, s)
+		p.byCode[s.Code] = s
+	}); err != nil {
+		return nil, err
+	}
+	at := 0
+	next := func(n int) []*Station {
+		at += n
+		return p.Stations[at-n : at : at]
+	}
+	for i := range m.Plants {
+		plant := &m.Plants[i]
+		of := PlantOf{Plant: Plant{plant.Code, plant.Name}, Zone: r.plants[i].zone, TotalEnergy: plant.TotalEnergyStationCodes}
+		if of.Calendar, _, err = r.calendar(&r.plants[i], nil); err != nil {
+			return nil, err
+		}
+		begin := at
+		for j := range plant.Groups {
+			group := &plant.Groups[j]
+			of.Groups = append(of.Groups, GroupOf{Group{group.Code, group.Name}, next(len(group.Stations)), group.TotalEnergyStationCodes})
+		}
+		of.Stations = p.Stations[begin:at:at]
+		p.Plants = append(p.Plants, of)
+	}
+	return p, nil
+}

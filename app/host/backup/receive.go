@@ -1,0 +1,120 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"opsmon/app/host/failpoint"
+	"opsmon/kv"
+)
+
+// ReceiveConfig says where a backup that comes from somewhere else is put.
+type ReceiveConfig struct {
+	Path           string           // of the file to make
+	Overwrite      bool             // replace a file that has the name already
+	Passphrase     string           // of an encrypted one; without it only the checksums can be compared
+	MinFreePercent int              // as in Config
+	Clock          func() time.Time // nil = time.Now
+}
+
+// Receive takes a backup that Write makes elsewhere, or that was made before, to a file: it is written beside, synced,
+// read back, unpacked and checked, and only then given its name. Nothing is left behind when it fails. Of an encrypted
+// backup whose passphrase is not given the checksums are compared.
+// Errors: r's own; ErrExists without Overwrite; ErrDamaged; ErrNewer; ErrPassphrase; ErrNoRoom; those of the disk.
+func Receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (Result, error) {
+	r, err := receive(ctx, cfg, from)
+	return r, during("write "+cfg.Path, err)
+}
+
+func receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (r Result, err error) {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if exists(cfg.Path) && !cfg.Overwrite {
+		return r, &Error{Kind: ErrExists, Err: errors.New("choose another name, or have it replaced")}
+	}
+	dir, base := filepath.Split(cfg.Path)
+	if err := removePartials(dir, leftBy(base), cfg.Clock()); err != nil {
+		return r, err
+	}
+	if err := sweepAbandoned(dir); err != nil {
+		return r, err
+	}
+	f, release, err := createHeld(filepath.Clean(dir+"."), base)
+	if err != nil {
+		return r, err
+	}
+	defer release()
+	temp := f.Name()
+	defer os.Remove(temp) // when it still has that name
+	sum := sha256.New()
+	w := &measured{w: io.MultiWriter(f, sum), dir: filepath.Dir(temp), percent: cfg.MinFreePercent}
+	_, err = io.CopyBuffer(&watched{ctx: ctx, w: w, step: func(int) {}}, struct{ io.Reader }{from}, make([]byte, 256<<10))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return r, err
+	}
+	r = Result{Bytes: w.bytes, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	failpoint.At("received")
+	if r.Manifest, err = readReceived(ctx, temp, cfg.Passphrase, r); err != nil {
+		return r, err
+	}
+	failpoint.At("read back")
+	if err := publish(temp, cfg.Path, cfg.Overwrite); err != nil {
+		return r, err
+	}
+	failpoint.At("published")
+	r.File = cfg.Path
+	return r, kv.SyncDir(filepath.Dir(cfg.Path))
+}
+
+// Spool writes a backup that is sent here to a new file in the data directory, whose name starts with a prefix, for Restore to
+// read it there. size is how many bytes are to come, less than 0 when nobody knows. The service needs some room on the same
+// disk, which stays free. Nothing is left behind when it fails. Errors: from's own; ErrNoRoom; the disk's; ctx's.
+func Spool(ctx context.Context, dir, prefix string, size int64, from io.Reader) (path string, err error) {
+	path, err = spool(ctx, dir, prefix, size, from)
+	return path, during("receive a backup", err)
+}
+
+func spool(ctx context.Context, dir, prefix string, size int64, from io.Reader) (path string, err error) {
+	if err := needRoom(dir, max(size, 0)+spoolReserve, 0); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, prefix+"*")
+	if err != nil {
+		return "", err
+	}
+	w := &measured{w: f, dir: dir, reserve: spoolReserve}
+	_, err = io.CopyBuffer(&watched{ctx: ctx, w: w, step: func(int) {}}, struct{ io.Reader }{from}, make([]byte, 256<<10))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// readReceived reads what is on the disk as far as it can be, and holds it against what came.
+func readReceived(ctx context.Context, path, passphrase string, r Result) (m Manifest, err error) {
+	o, f, err := openFile(path, passphrase)
+	if err != nil {
+		return m, err
+	}
+	defer f.Close()
+	if err := o.read(ctx, checked, func(int) {}); err != nil {
+		return m, err
+	}
+	switch got, err := hashFile(ctx, path); {
+	case err != nil:
+		return m, err
+	case got != r.SHA256:
+		return m, errLying("")
+	}
+	return o.manifest, nil
+}

@@ -1,0 +1,174 @@
+package upgrade
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"opsmon/app/host/backup"
+	"opsmon/app/host/namedfile"
+	"opsmon/kv"
+)
+
+// The names in the data directory.
+const (
+	journalName = "upgrade.json"
+	lockName    = "upgrade.lock" // held while an upgrade or a rollback is at work
+	storeName   = "app.db"
+	keptName    = storeName + ".before-upgrade" // the store as it was, until the new program is ready
+	failedName  = storeName + ".failed-upgrade" // the store that a rollback has replaced, until the next upgrade
+)
+
+// What the journal may say.
+const (
+	stepTrying   = "trying"   // the new program may be in its place; it is not known yet whether it works
+	stepRollback = "rollback" // the old program is being put back
+)
+
+// journal says what goes on while programs change places. It is in the data directory, where the service can read it.
+type journal struct {
+	Step      string    `json:"step"`
+	From      string    `json:"from"` // versions of the old and the new program
+	To        string    `json:"to"`
+	FromStore int       `json:"fromStore"` // of the store that the old program works with
+	Kept      bool      `json:"kept"`      // app.db.before-upgrade is to be put back in a rollback
+	At        time.Time `json:"at"`
+
+	Before map[string]int `json:"before,omitempty"` // what the store held; empty when nobody knows
+	Spare  bool           `json:"spare,omitempty"`  // a store of the same version may stay as it is in a rollback
+}
+
+func (j journal) write(dir string, handOver func(string) error) error {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, journalName)
+	return ReplaceFile(path, text, handOver)
+}
+
+// ReplaceFile gives a file new content, whole or not at all. ready is called with the new file, whole and on the disk,
+// before it takes its place; its error leaves the old one there.
+func ReplaceFile(path string, text []byte, ready func(temp string) error) error {
+	temp := path + ".new"
+	if err := remove(temp); err != nil { // a link to elsewhere would be written through
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := ready(temp); err != nil {
+		return errors.Join(err, remove(temp))
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return kv.SyncDir(filepath.Dir(path))
+}
+
+// readJournal reads the journal; nil when there is none, or none that can be read: it is written whole, so what cannot be
+// read says nothing, and the store's own version decides.
+func readJournal(dir string) *journal {
+	text, err := namedfile.Read(filepath.Join(dir, journalName)) // the service's user may have put a device there
+	if err != nil {
+		return nil
+	}
+	var j journal
+	if json.Unmarshal(text, &j) != nil {
+		return nil
+	}
+	return &j
+}
+
+// Recover puts the store of before an upgrade back when a rollback was broken off after the old program had been put back.
+// store is the version of the store that the calling program works with. It must be called before the store is opened.
+// Errors: those of backup.Exchange.
+func Recover(dir string, store int) error {
+	j := readJournal(dir)
+	if j == nil || j.Step != stepRollback || store != j.FromStore {
+		return nil
+	}
+	return j.putStoreBack(dir, func(string) {})
+}
+
+// putStoreBack puts the kept store back, if there is one.
+func (j *journal) putStoreBack(dir string, step func(string)) error {
+	if !j.Kept || !exists(filepath.Join(dir, keptName)) {
+		return nil
+	}
+	failed := ""
+	if exists(filepath.Join(dir, storeName)) {
+		failed = failedName
+	}
+	return backup.Exchange{Name: storeName, New: keptName, Keep: failed, Step: step, Sure: func() error {
+		return remove(filepath.Join(dir, failedName)) // of an earlier upgrade
+	}}.Do(dir)
+}
+
+// Pending tells whether an upgrade or a rollback has not come to its end.
+func Pending(dir string) bool {
+	return exists(filepath.Join(dir, journalName)) || exists(filepath.Join(dir, keptName))
+}
+
+// Settle ends an upgrade that was broken off: it is called by a service that has been ready for a Probation. holds is what its
+// store holds, as Config.Holds says it. While an upgrade is at work it does nothing, since that may have to go back. Error:
+// ErrLost, which leaves everything to app rollback.
+func Settle(dir string, holds map[string]int) error {
+	if !Pending(dir) {
+		return nil
+	}
+	unlock, err := kv.LockFile(filepath.Join(dir, lockName), 0)
+	if err != nil {
+		return nil // it is at work, or was begun by somebody with more rights
+	}
+	if j := readJournal(dir); j != nil && j.Step != stepRollback {
+		if err := missing(j.Before, holds); err != nil {
+			return errors.Join(err, unlock())
+		}
+	}
+	return errors.Join(settle(dir), unlock())
+}
+
+func settle(dir string) error {
+	return errors.Join(remove(filepath.Join(dir, journalName)), remove(filepath.Join(dir, keptName)), kv.SyncDir(dir))
+}
+
+// begin takes the lock. Error: ErrBusy.
+func begin(dir string, handOver func(string) error) (unlock func() error, err error) {
+	path := filepath.Join(dir, lockName)
+	unlock, err = kv.LockFile(path, 2*time.Second) // a service that settles holds it for a moment
+	if errors.Is(err, kv.ErrLocked) {
+		return nil, ErrBusy
+	}
+	if err != nil {
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	if err := handOver(path); err != nil {
+		return nil, errors.Join(err, unlock())
+	}
+	return unlock, nil
+}
+
+// ErrBusy says that another upgrade or rollback is at work.
+var ErrBusy = errors.New("another upgrade or rollback is at work; try again when it has ended")
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,376 @@
+package mqtt
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"opsmon/app/ingest/signal"
+	"opsmon/app/ingest/transform"
+	"opsmon/schema/strictjson"
+)
+
+// PlantConfig says how to get signals from the plant's own broker.
+type PlantConfig struct {
+	URL      *url.URL    // that ParseBrokerURL gives
+	TLS      *tls.Config // nil = the usual one
+	Username string
+	Password func() (string, error) // read at each connection; nil = none
+	ClientID string
+	Topics   []string // filters, as MQTT has them
+	Template *Topic   // takes the station out of topics; nil = the payload or the mapping names it
+	// Mapping makes signals of a message; nil = the payload is one.
+	Mapping *transform.Evaluator
+	// Account gives the account that the signals are of. Error: it is not known now.
+	Account func() (string, error)
+	Log     *slog.Logger
+}
+
+// Bounds of what comes from the plant's broker, which is not ours.
+const (
+	plantPayload  = 256 << 10 // bytes of a message; what is larger is cut off on its way and refused
+	plantSignals  = 1000      // that a mapping may make of one message
+	plantWaiting  = 1000      // messages that are taken and not acknowledged
+	plantRetry    = time.Second
+	plantLongest  = time.Minute // between two attempts to connect
+	plantFarewell = 250         // ms
+)
+
+// ParseBrokerURL reads the address of a broker: mqtt://host:1883 in the clear, or mqtts://host:8883 over TLS. The ports
+// given here are those that stand for none. Errors say what is wrong with it.
+func ParseBrokerURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "mqtt" && u.Scheme != "mqtts" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("must be mqtts:// or mqtt:// and a host, such as mqtts://broker.plant.example:8883; it is %q", text)
+	}
+	if u.Port() == "" {
+		u.Host += map[string]string{"mqtt": ":1883", "mqtts": ":8883"}[u.Scheme]
+	}
+	u.Path = ""
+	return u, nil
+}
+
+// CheckFilter says what is wrong with a topic filter; nil when nothing is.
+func CheckFilter(filter string) error {
+	levels := strings.Split(filter, "/")
+	for i, level := range levels {
+		if strings.ContainsAny(level, "+#") && level != "+" && (level != "#" || i < len(levels)-1) {
+			return fmt.Errorf("must have + as a whole level and # as the last one alone; it is %q", filter)
+		}
+	}
+	if filter == "" || len(filter) > 512 || strings.ContainsRune(filter, 0) || !utf8.ValidString(filter) {
+		return errors.New("must be 1 to 512 bytes of text")
+	}
+	return nil
+}
+
+// PlantStats are how the client of the plant's broker does, for metrics.
+type PlantStats struct {
+	Connected bool
+	Messages  uint64
+	Ignored   uint64 // of them, those that the mapping makes nothing of
+	Refused   uint64 // of them, those that cannot be signals
+}
+
+// Plant is a client of the plant's own broker. It connects again for ever, with the same session, and acknowledges what it
+// has stored: what comes while it is away, or while nothing can be stored, the broker keeps.
+type Plant struct {
+	cfg    PlantConfig
+	b      *Broker
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	waiting chan struct{} // has one for each message that is not acknowledged
+	inputs  chan received
+	acks    chan paho.Message
+
+	up                         atomic.Bool
+	link                       atomic.Uint64 // number of the connection
+	messages, ignored, refused atomic.Uint64
+	told                       atomic.Int64 // when a refusal was last logged, ms
+}
+
+// StartPlant connects to the plant's broker. Its signals are stored with those of a Broker, which is closed after it.
+func StartPlant(b *Broker, cfg PlantConfig) *Plant {
+	p := &Plant{cfg: cfg, b: b, waiting: make(chan struct{}, plantWaiting), inputs: make(chan received, plantWaiting), acks: make(chan paho.Message, plantWaiting)}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.work.Go(p.stay)
+	p.work.Go(p.judge)
+	p.work.Go(p.acknowledge)
+	return p
+}
+
+// stay connects, and again when the connection is lost, until the end.
+func (p *Plant) stay() {
+	rest := plantRetry
+	for p.ctx.Err() == nil {
+		lost := make(chan error, 1)
+		c := paho.NewClient(p.options(lost))
+		done := c.Connect()
+		done.Wait() // it has bounds of its own
+		if err := done.Error(); err != nil {
+			if p.mayTell() {
+				p.cfg.Log.Warn("the plant's broker cannot be reached; it is tried again", slog.String("broker", p.cfg.URL.Host), slog.Any("error", err))
+			}
+		} else {
+			p.up.Store(true)
+			began := time.Now()
+			p.subscribe(c)
+			select {
+			case err := <-lost:
+				p.cfg.Log.Warn("the plant's broker is lost; it is tried again", slog.String("broker", p.cfg.URL.Host), slog.Any("error", err))
+			case <-p.ctx.Done():
+			}
+			p.up.Store(false)
+			p.link.Add(1)
+			if time.Since(began) > plantLongest {
+				rest = plantRetry
+			}
+		}
+		c.Disconnect(plantFarewell)
+		sleep(p.ctx, rest)
+		rest = min(2*rest, plantLongest)
+	}
+}
+
+func (p *Plant) options(lost chan<- error) *paho.ClientOptions {
+	scheme := map[string]string{"mqtt": "tcp", "mqtts": "ssl"}[p.cfg.URL.Scheme]
+	o := paho.NewClientOptions().AddBroker(scheme + "://" + p.cfg.URL.Host).SetClientID(p.cfg.ClientID).SetCleanSession(false).SetProtocolVersion(4).
+		SetAutoReconnect(false).SetConnectRetry(false).
+		SetConnectTimeout(defaultConnect).SetWriteTimeout(defaultWrite).SetKeepAlive(30 * time.Second).SetPingTimeout(defaultWrite).
+		SetAutoAckDisabled(true).SetOrderMatters(true).SetDefaultPublishHandler(p.receive).SetCustomOpenConnectionFn(p.dial).
+		SetConnectionLostHandler(func(_ paho.Client, err error) { lost <- err })
+	return o.SetCredentialsProvider(p.credentials)
+}
+
+// Close ends the connection. What was not acknowledged comes again when a client with the same id connects.
+func (p *Plant) Close() {
+	p.cancel()
+	p.work.Wait()
+}
+
+// Stats tells how the client does.
+func (p *Plant) Stats() PlantStats {
+	return PlantStats{Connected: p.up.Load(), Messages: p.messages.Load(), Ignored: p.ignored.Load(), Refused: p.refused.Load()}
+}
+
+func (p *Plant) credentials() (username, password string) {
+	if p.cfg.Password == nil {
+		return p.cfg.Username, ""
+	}
+	password, err := p.cfg.Password()
+	if err != nil {
+		p.cfg.Log.Error("the password for the plant's broker cannot be read", slog.Any("error", err))
+	}
+	return p.cfg.Username, password
+}
+
+// subscribe subscribes, each time anew: the broker may have forgotten the session.
+func (p *Plant) subscribe(c paho.Client) {
+	p.cfg.Log.Info("connected to the plant's broker", slog.String("broker", p.cfg.URL.Host))
+	filters := map[string]byte{}
+	for _, filter := range p.cfg.Topics {
+		filters[filter] = 1
+	}
+	done := c.SubscribeMultiple(filters, nil)
+	if !done.WaitTimeout(defaultConnect) {
+		return // the connection is lost, or ends for its silence
+	}
+	if err := done.Error(); err != nil {
+		p.cfg.Log.Error("the plant's broker refuses a subscription", slog.Any("error", err))
+		return
+	}
+	for filter, code := range done.(*paho.SubscribeToken).Result() {
+		if code > 2 {
+			p.cfg.Log.Error("the plant's broker refuses a subscription", slog.String("topic", filter))
+		}
+	}
+}
+
+// received is a message and the number of the connection that it came by.
+type received struct {
+	paho.Message
+	link uint64
+}
+
+// receive takes a message over. It is called for one after the other, and waits while too many are under way.
+func (p *Plant) receive(_ paho.Client, m paho.Message) {
+	select {
+	case p.waiting <- struct{}{}:
+		p.inputs <- received{m, p.link.Load()} // there is room
+	case <-p.ctx.Done():
+	}
+}
+
+// done acknowledges a message, soon.
+func (p *Plant) done(m paho.Message) {
+	p.acks <- m // there is room
+}
+
+// acknowledge sends acknowledgements: that may wait for the network, which nobody else should.
+func (p *Plant) acknowledge() {
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case m := <-p.acks:
+			m.Ack() // of an earlier connection it goes nowhere, and the message comes again
+			<-p.waiting
+		}
+	}
+}
+
+// judge makes signals of messages, one after the other, and gives them to the intake.
+func (p *Plant) judge() {
+	senders := map[string]*sender{}
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case m := <-p.inputs:
+			if m.link != p.link.Load() && m.Qos() > 0 {
+				<-p.waiting // it comes again
+				continue
+			}
+			p.messages.Add(1)
+			for !p.take(m.Message, senders) {
+				if !sleep(p.ctx, plantRetry) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// take takes one message; false when it must be tried again.
+func (p *Plant) take(m paho.Message, senders map[string]*sender) bool {
+	accountID, err := p.cfg.Account()
+	if err != nil {
+		p.tell("signals of the plant's broker wait", err)
+		return false
+	}
+	s := senders[accountID]
+	if s == nil {
+		s = &sender{account: accountID, source: "broker:" + p.cfg.ClientID, device: "broker"}
+		senders[accountID] = s
+	}
+	objects, why, err := p.objects(m)
+	switch {
+	case err != nil:
+		p.tell("the mapping of the plant's broker cannot be evaluated", err)
+		return false
+	case why.issue != "":
+		p.refused.Add(1)
+		p.b.cfg.Signals.NoteRefused(s.signal(nil), why.cause, why.issue, 1)
+		p.tell("a message of the plant's broker is no signal", errors.New(m.Topic()+": "+why.issue))
+		p.done(m)
+		return true
+	case len(objects) == 0:
+		p.ignored.Add(1)
+		p.done(m)
+		return true
+	}
+	return p.b.cfg.Signals.Await(p.ctx, s.account, s.source) == nil && p.put(m, s, objects)
+}
+
+// put gives signals to the intake; what could not be stored is given again, by itself.
+func (p *Plant) put(m paho.Message, s *sender, objects []any) bool {
+	var answer func(outcomes []signal.Outcome, err error)
+	answer = func(outcomes []signal.Outcome, err error) {
+		if err != nil {
+			time.AfterFunc(plantRetry, func() { p.b.in.put(p.ctx, message{from: s, objects: objects, answer: answer}) })
+			return
+		}
+		for _, o := range outcomes {
+			if !o.Accepted {
+				p.refused.Add(1)
+				p.tell("a message of the plant's broker is no signal", errors.New(m.Topic()+": "+o.Issue))
+				break
+			}
+		}
+		p.done(m)
+	}
+	return p.b.in.put(p.ctx, message{from: s, objects: objects, answer: answer})
+}
+
+// objects makes what signals are read from. Error: it may be tried again.
+func (p *Plant) objects(m paho.Message) (list []any, why no, err error) {
+	payload := m.Payload()
+	if len(payload) > plantPayload {
+		return nil, no{signal.CauseMalformed, fmt.Sprintf("has more than %d bytes", plantPayload)}, nil
+	}
+	station := ""
+	if p.cfg.Template != nil {
+		_, code, ok := p.cfg.Template.match(m.Topic())
+		if !ok {
+			return nil, no{signal.CauseForeign, "the topic does not fit the template"}, nil
+		}
+		station = code
+	}
+	if p.cfg.Mapping == nil {
+		object, why := objectOf(payload, station)
+		return []any{object}, why, nil
+	}
+	input := json.RawMessage(payload)
+	if !json.Valid(payload) {
+		if input, err = json.Marshal(strings.ToValidUTF8(string(payload), "\uFFFD")); err != nil {
+			return nil, no{signal.CauseMalformed, "is no text"}, nil
+		}
+	}
+	value, err := p.cfg.Mapping.Evaluate(p.ctx, input, map[string]string{"topic": m.Topic(), "station": station})
+	if bad := (*transform.InputError)(nil); errors.As(err, &bad) {
+		return nil, no{signal.CauseMalformed, bad.Error()}, nil
+	}
+	if err != nil || value == nil {
+		return nil, no{}, err
+	}
+	list, why = mapped(value, station)
+	return list, why, nil
+}
+
+// mapped reads what a mapping gives: an object, or an array of them.
+func mapped(value []byte, station string) (list []any, why no) {
+	v, err := strictjson.Decode(value)
+	if err != nil {
+		return nil, no{signal.CauseMalformed, "the mapping gives what cannot be read: " + err.Error()}
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	if len(list) > plantSignals {
+		return nil, no{signal.CauseMalformed, fmt.Sprintf("the mapping gives %d signals; %d are the most", len(list), plantSignals)}
+	}
+	for _, v := range list {
+		if object, ok := v.(map[string]any); ok {
+			if _, named := object["station_code"]; !named && object["stationCode"] == nil && station != "" {
+				object["station_code"] = station
+			}
+		}
+	}
+	return list, no{}
+}
+
+// mayTell tells whether something may be logged that could come with each message.
+func (p *Plant) mayTell() bool {
+	now, last := time.Now().UnixMilli(), p.told.Load()
+	return now-last >= time.Minute.Milliseconds() && p.told.CompareAndSwap(last, now)
+}
+
+func (p *Plant) tell(what string, err error) {
+	if p.mayTell() {
+		p.cfg.Log.Warn(what, slog.Any("error", err))
+	}
+}

@@ -1,0 +1,112 @@
+package killtest_test
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"opsmon/app/test/apptest"
+)
+
+// TestDamageWhileRunning damages the file of a running service. What meets the damage is answered 500, or 503 where
+// writes are refused; from then on the service is not ready and says why; what is in memory is served, and the process
+// lives on. The log tells once what to do.
+func TestDamageWhileRunning(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		damage func(t *testing.T, path string)
+		meet   string // what meets it
+		status int
+		write  int // status of a write afterwards
+	}{
+		{"a value", func(t *testing.T, path string) {
+			overwrite(t, path, func(b []byte) {
+				if n := bytes.Count(b, []byte("account.create")); n == 0 {
+					t.Fatal("no audit record is in the file")
+				}
+				copy(b, bytes.ReplaceAll(b, []byte("account.create"), []byte("accouns.create")))
+			})
+		}, "/audit", 500, 200},
+		{"pages", func(t *testing.T, path string) {
+			overwrite(t, path, func(b []byte) {
+				for i := range b[2*4096:] {
+					b[2*4096+i] = byte(i * 31)
+				}
+			})
+		}, "/audit", 500, 503},
+		{"cut", func(t *testing.T, path string) {
+			if err := os.Truncate(path, 2*4096); err != nil {
+				t.Fatal(err)
+			}
+		}, "/account/manifest/revisions", 500, 503},
+		{"emptied", func(t *testing.T, path string) {
+			if err := os.Truncate(path, 0); err != nil {
+				t.Fatal(err)
+			}
+		}, "/audit", 500, 503},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			key := apptest.Initialise(t, dir, "--domain", "northgate.example")
+			p := apptest.StartService(t, dir)
+			if status := p.Status(http.MethodPost, "/key", key, ""); status != 200 {
+				t.Fatal(status)
+			}
+			tt.damage(t, filepath.Join(dir, "app.db"))
+			for range 3 {
+				if status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+tt.meet, key); status != tt.status || !strings.Contains(message, "damaged") || strings.Contains(message, dir) {
+					t.Errorf("%s: %d %q, want %d", tt.meet, status, message, tt.status)
+				}
+			}
+			status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+"/ready", "")
+			if status != 503 || !strings.Contains(message, "damaged") {
+				t.Errorf("/ready: %d %q", status, message)
+			}
+			for path, want := range map[string]int{"/health": 200, "/account": 200, "/key": 200, "/": 200} {
+				if status := p.Status(http.MethodGet, path, key, ""); status != want {
+					t.Errorf("%s: %d, want %d", path, status, want)
+				}
+			}
+			for range 2 {
+				if status := p.Status(http.MethodPost, "/user", key, `{"email":"new@northgate.example","role":"member"}`); status != tt.write && status != 409 {
+					t.Errorf("a write: %d, want %d", status, tt.write)
+				}
+			}
+			_ = p.End(t, syscall.SIGTERM) // what is kept lazily may be lost; that is told by the status
+			log := p.Stderr.String()
+			if strings.Count(log, "the store is damaged: keep a copy") != 1 || strings.Contains(log, "goroutine ") || strings.Contains(log, "panic") {
+				t.Errorf("the log: %s", log)
+			}
+		})
+	}
+}
+
+// overwrite changes bytes in a file that others have open. It writes no others: the service may have changed them meanwhile.
+func overwrite(t *testing.T, path string, change func(b []byte)) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := bytes.Clone(b)
+	change(b)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for from := 0; from < len(b); from++ {
+		to := from
+		for to < len(b) && b[to] != was[to] {
+			to++
+		}
+		if _, err := f.WriteAt(b[from:to], int64(from)); err != nil {
+			t.Fatal(err)
+		}
+		from = to
+	}
+}

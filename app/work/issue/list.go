@@ -1,0 +1,99 @@
+package issue
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"opsmon/app/engine/monitor"
+	"opsmon/kv"
+)
+
+// MaxList is how many issues one answer has.
+const MaxList = 1000
+
+// Where is a station and the time of it that is asked about, ms: [From, To).
+type Where struct {
+	StationCode string
+	From, To    int64
+}
+
+// has tells whether an issue has time in it.
+func (w *Where) has(v *View) bool {
+	return v.StartAt.UnixMilli() < w.To && (v.EndAt == nil || v.EndAt.UnixMilli() > w.From)
+}
+
+// Query says which issues to list.
+type Query struct {
+	Where    []Where // those with time in it
+	Types    []monitor.IssueType
+	Open     *bool // nil: both
+	Uncaused bool  // only those that have time without a cause
+	Limit    int
+	Skip     int
+}
+
+// List gives issues with what was said of them, the latest first, and how many there are. It must not be called inside a
+// transaction. Errors are the store's, the floor's and ctx's.
+func (s *Service) List(ctx context.Context, account string, q Query) (page []*View, total int, err error) {
+	all := []*View{}
+	now := s.Now()
+	for _, at := range q.Where {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		list, err := s.of(account, at.StationCode, at.From/minute*minute, (at.To+minute-1)/minute*minute, now)
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, slices.DeleteFunc(list, func(v *View) bool { return !at.has(v) || !q.wants(v) })...)
+	}
+	slices.SortStableFunc(all, func(a, b *View) int {
+		return cmp.Or(b.StartAt.Compare(a.StartAt.Time), cmp.Compare(a.StationCode, b.StationCode), cmp.Compare(a.Type, b.Type))
+	})
+	page = all[min(q.Skip, len(all)):]
+	return page[:min(q.Limit, len(page))], len(all), nil
+}
+
+func (q *Query) wants(v *View) bool {
+	typed := len(q.Types) == 0 || slices.ContainsFunc(q.Types, func(t monitor.IssueType) bool { return t.String() == v.Type })
+	return typed && (q.Open == nil || *q.Open == (v.EndAt == nil)) && (!q.Uncaused || v.UncausedMs > 0 && !v.Orphaned)
+}
+
+// of gives the issues of a station that have time in a range, and what was said there of issues that are not.
+func (s *Service) of(account, code string, from, to, now int64) ([]*View, error) {
+	d, err := s.cfg.Detail(account, code, from, to)
+	if err != nil {
+		return nil, err
+	}
+	first, last := extent(append(slices.Clone(d.Issues), monitor.Issue{Start: from, End: to}))
+	var said []*Record
+	if err := s.cfg.Store.View(func(tx *kv.Tx) (err error) {
+		said, err = about(tx, account, code, first, last)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	of, orphans := Follow(d.Issues, said)
+	var out []*View
+	for i := range of {
+		out = append(out, show(code, &of[i], now))
+	}
+	for _, r := range orphans {
+		if r.end() <= from || r.Start >= to {
+			continue
+		}
+		// It may be about an issue that lies outside of the range.
+		if r.Start < from || r.end() > to {
+			d, err := s.cfg.Detail(account, code, r.Start/minute*minute, (r.end()+minute-1)/minute*minute)
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(d.Issues, func(x monitor.Issue) bool { return related(&x, r) }) {
+				continue
+			}
+		}
+		out = append(out, orphan(code, r))
+	}
+	return out, nil
+}

@@ -1,0 +1,255 @@
+package issue
+
+import (
+	"slices"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// CreateInput asks for a manual downtime. Without EndAt one starts; with EndAt alone the one that goes on ends; with both,
+// one that is over is recorded, or the one that goes on since StartAt ends.
+type CreateInput struct {
+	Said
+	StationCode string      `json:"stationCode"`
+	StartAt     *audit.Time `json:"startAt"`
+	EndAt       *audit.Time `json:"endAt"`
+	Cause       *string     `json:"causeCode"`
+}
+
+// FlagManual is the flag that manual downtime needs at its station.
+const FlagManual = "enableManualDowntime"
+
+// pastLimit is how far back a supervisor may record a manual downtime, ms; others as far as they may say anything (floor.Moment).
+const pastLimit = 31 * 24 * 60 * minute
+
+// Manual starts, ends or records a manual downtime. For an operator. Errors: Invalid by field; Forbidden, where the flag is off
+// too; NotFound; Conflict where it would overlap another, none goes on, or its signals are not kept any more.
+func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View, error) {
+	m := manual{w: w, p: p, in: in}
+	who, st, err := s.begin(w, p, auth.Operator, in.StationCode, in.Said, &m.problems)
+	m.who = who
+	if errdefs.KindOf(err) == errdefs.NotFound {
+		m.problems.Add("stationCode", "must be a station of the account; it is %q", in.StationCode)
+		st, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Cause != nil && st != nil {
+		if issue := mayBe(st)(*in.Cause); issue != "" {
+			m.problems.Add("causeCode", "%s", issue)
+		}
+		m.cause = *in.Cause
+	}
+	open, err := openOf(w.Tx, w.Account, in.StationCode)
+	if err != nil {
+		return nil, err
+	}
+	ends := open != 0 && in.EndAt != nil && (in.StartAt == nil || in.StartAt.UnixMilli() == open)
+	var refused error
+	if st != nil && !ends { // one that goes on can be ended: nothing counts until then
+		refused = m.problems.Take(mayStop(st))
+	}
+	start, end := m.times(open)
+	if err := m.problems.Err("the downtime"); err != nil {
+		return nil, err
+	}
+	if refused != nil {
+		return nil, refused
+	}
+	if err := m.reaches(open, start, end); err != nil {
+		return nil, err
+	}
+	switch {
+	case end == 0 && open != 0:
+		return nil, errdefs.New(errdefs.Conflict, "at %s a manual downtime goes on since %s: %s; end it first", in.StationCode, stamp(open), ID(in.StationCode, monitor.IssueManual, open))
+	case end == 0:
+		return m.start(start)
+	case in.StartAt == nil && open == 0:
+		return nil, errdefs.New(errdefs.Conflict, "at %s no manual downtime goes on; startAt must be given to record one that is over", in.StationCode)
+	case in.StartAt == nil || start == open:
+		return m.end(open, end)
+	}
+	return m.whole(start, end)
+}
+
+// mayStop tells whether manual downtime can be said of a station: Invalid for an energy meter, which produces nothing;
+// Forbidden where the flag is off.
+func mayStop(st *station.Station) error {
+	if st.Monitor.MeterOnly {
+		return errdefs.InvalidField("stationCode", "must be a station that produces; %s is an energy meter", st.Code)
+	}
+	return st.Refuse(FlagManual)
+}
+
+// manual is one request on its way.
+type manual struct {
+	w     *floor.Work
+	p     auth.Principal
+	who   Speaker
+	in    CreateInput
+	cause string
+
+	problems errdefs.Problems // with the request, so far
+}
+
+// times gives the start, which is when it is said where none is given, and the end, 0 where none is, while one goes on since
+// open (0: none).
+func (m *manual) times(open int64) (start, end int64) {
+	start = m.who.At
+	var early, late error
+	if m.in.StartAt != nil {
+		start, early = m.past("startAt", m.in.StartAt)
+	}
+	if m.in.EndAt != nil {
+		end, late = m.past("endAt", m.in.EndAt)
+	}
+	_, _ = m.problems.Take(early), m.problems.Take(late) // both are Invalid
+	switch {
+	case m.in.EndAt == nil || early != nil || late != nil:
+	case m.in.StartAt == nil && open != 0 && end <= open:
+		m.problems.Add("endAt", "must lie after the start of the downtime, %s; it is %s", stamp(open), stamp(end))
+	case m.in.StartAt != nil && end <= start:
+		m.problems.Add("endAt", "must lie after startAt, %s; it is %s", stamp(start), stamp(end))
+	}
+	return start, end
+}
+
+// reaches tells whether the signals of the times are kept: Conflict.
+func (m *manual) reaches(open int64, times ...int64) error {
+	for _, at := range times {
+		if at == 0 || at == open { // what goes on can be ended, however long it has
+			continue
+		}
+		if err := m.w.Reaches(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// past reads a moment of a downtime: not ahead, and not too long ago for who tells.
+func (m *manual) past(field string, at *audit.Time) (int64, error) {
+	ms := at.UnixMilli()
+	if known, err := moment(field, at, m.w.Now); err == nil || ms > m.w.Now || !m.p.Role.AtLeast(auth.Supervisor) {
+		return known, err
+	}
+	if ms < m.w.Now-pastLimit {
+		return 0, errdefs.InvalidField(field, "must not be more than 31 days ago; it is %s", stamp(ms))
+	}
+	return ms, nil
+}
+
+// free tells whether no other manual downtime has time in [start, end): Conflict that names it.
+func (m *manual) free(start, end int64) error {
+	list, err := about(m.w.Tx, m.w.Account, m.in.StationCode, start, end)
+	if err != nil {
+		return err
+	}
+	open, err := openOf(m.w.Tx, m.w.Account, m.in.StationCode)
+	if err != nil {
+		return err
+	}
+	if open != 0 && open < end {
+		return m.overlaps(open)
+	}
+	if i := slices.IndexFunc(list, func(r *Record) bool { return r.Type == monitor.IssueManual && r.Manual.End > start }); i >= 0 {
+		return m.overlaps(list[i].Start)
+	}
+	return nil
+}
+
+func (m *manual) overlaps(start int64) error {
+	return errdefs.New(errdefs.Conflict, "the time overlaps a manual downtime that began at %s: %s", stamp(start), ID(m.in.StationCode, monitor.IssueManual, start))
+}
+
+func (m *manual) record(kind monitor.InputKind, at int64) (uint64, error) {
+	return m.w.Record(m.in.StationCode, monitor.Input{At: at, Kind: kind, Source: m.who.By})
+}
+
+func (m *manual) key() kv.Pair[string, string] {
+	return kv.Pair[string, string]{A: m.w.Account, B: m.in.StationCode}
+}
+
+func (m *manual) start(start int64) (*View, error) {
+	if err := m.free(start, far); err != nil {
+		return nil, err
+	}
+	r := m.begin(start)
+	number, err := m.record(monitor.InputManualStart, start)
+	if err != nil {
+		return nil, err
+	}
+	r.Manual.StartSeq = number
+	if err := opens.Put(m.w.Tx, m.key(), start); err != nil {
+		return nil, err
+	}
+	return m.keep(r)
+}
+
+// begin makes the record of a manual downtime.
+func (m *manual) begin(start int64) *Record {
+	r := &Record{Type: monitor.IssueManual, Start: start, Until: max(start, m.w.Now), Manual: &Manual{}, Note: m.in.Note}
+	r.Events = []Event{{At: m.who.At, RecordedAt: m.w.Now, By: m.who.By, Initials: m.who.Initials, Action: ActionStart, Value: m.cause, Note: m.in.Note}}
+	if m.cause != "" {
+		r.whole(m.who, m.cause)
+	}
+	return r
+}
+
+func (m *manual) end(start, end int64) (*View, error) {
+	r, err := get(m.w.Tx, m.w.Account, m.in.StationCode, monitor.IssueManual, start)
+	if err != nil {
+		return nil, err
+	}
+	if r.Manual.EndSeq, err = m.record(monitor.InputManualEnd, end); err != nil {
+		return nil, err
+	}
+	r.Manual.End, r.Until = end, end
+	if m.cause != "" {
+		r.whole(m.who, m.cause)
+		m.w.Changed(m.in.StationCode, start/minute*minute)
+	}
+	if m.in.Note != "" {
+		r.Note = m.in.Note
+	}
+	// However many events there are: what goes on can always be ended.
+	r.Events = append(r.Events, Event{At: m.who.At, RecordedAt: m.w.Now, By: m.who.By, Initials: m.who.Initials, Action: ActionEnd, Value: m.cause, Note: m.in.Note})
+	if err := opens.Delete(m.w.Tx, m.key()); err != nil {
+		return nil, err
+	}
+	return m.keep(r)
+}
+
+func (m *manual) whole(start, end int64) (*View, error) {
+	if err := m.free(start, end); err != nil {
+		return nil, err
+	}
+	r := m.begin(start)
+	var err error
+	if r.Manual.StartSeq, err = m.record(monitor.InputManualStart, start); err != nil {
+		return nil, err
+	}
+	if r.Manual.EndSeq, err = m.record(monitor.InputManualEnd, end); err != nil {
+		return nil, err
+	}
+	r.Manual.End, r.Until = end, end
+	if err := r.note(m.who, ActionEnd, "", ""); err != nil {
+		return nil, err
+	}
+	return m.keep(r)
+}
+
+// keep stores the record and tells of it.
+func (m *manual) keep(r *Record) (*View, error) {
+	if err := put(m.w.Tx, m.w.Account, m.in.StationCode, r); err != nil {
+		return nil, err
+	}
+	return told(m.w, m.in.StationCode, &Of{Issue: monitor.Issue{Type: r.Type, Start: r.Start, End: r.Manual.End}, Own: r})
+}

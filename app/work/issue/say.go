@@ -1,0 +1,255 @@
+package issue
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/errdefs"
+)
+
+// Speaker is who says something of an issue, and when. Times are Unix ms.
+type Speaker struct {
+	By       string // e-mail address, or what stands for one
+	Initials string // 3 to 8 letters or digits, or "" where none are asked for
+	At       int64  // when it was said: a tablet may have been offline since
+	Now      int64  // when it is heard
+}
+
+// PartInput is a part of a split: from StartAt (nil: the issue's start, of the first alone) to the next one's, the last to
+// the issue's end.
+type PartInput struct {
+	StartAt *audit.Time `json:"startAt"`
+	Cause   *string     `json:"causeCode"` // nil: not known yet
+}
+
+// reasons says why a code cannot be the cause of a stop; "" when it can.
+type reasons func(code string) (issue string)
+
+// own gives the record to write on: the issue's own, or a copy of what it took from another, or a new one. It is said of
+// the time that the issue has now.
+func (o *Of) own(now int64) *Record {
+	until := o.End
+	if until == 0 {
+		until = max(now, o.Start)
+	}
+	r := &Record{Start: o.Start, Type: o.Type}
+	if o.Own != nil {
+		r = o.Own.clone()
+		r.move(o.Start)
+	}
+	r.Until = until
+	return r
+}
+
+// move makes a record that was said of another start one of this start: its first part is what holds there.
+func (r *Record) move(start int64) {
+	if r.Start = start; len(r.Cuts) == 0 {
+		return
+	}
+	first := 0
+	for first+1 < len(r.Cuts) && r.Cuts[first+1].At <= start {
+		first++
+	}
+	r.Cuts = slices.Clone(r.Cuts[first:])
+	r.Cuts[0].At = start
+}
+
+// note adds an event.
+func (r *Record) note(s Speaker, a Action, value, text string) error {
+	if len(r.Events) >= MaxEvents {
+		return errdefs.New(errdefs.Conflict, "this stop has %d events, which is all that are kept of one", MaxEvents)
+	}
+	r.Events = append(r.Events, Event{At: s.At, RecordedAt: s.Now, By: s.By, Initials: s.Initials, Action: a, Value: value, Note: text})
+	return nil
+}
+
+// newer tells whether something that was done after the speaker's moment was said of the issue: it stays, and what comes late
+// from a tablet that was offline is an event and no more.
+func (r *Record) newer(s Speaker, actions ...Action) bool {
+	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.At > s.At && slices.Contains(actions, e.Action) })
+}
+
+// newerCause is newer of the cause, or of a part's.
+func (r *Record) newerCause(s Speaker) bool {
+	return len(r.Cuts) == 0 && r.CausedAt > s.At || slices.ContainsFunc(r.Cuts, func(c Cut) bool { return c.Said > s.At })
+}
+
+// caused notes that something was said of the cause, with a note that is the newest one's.
+func (r *Record) caused(s Speaker, text string) {
+	if s.At < r.CausedAt {
+		return
+	}
+	if r.CausedAt, r.HeardAt = s.At, s.Now; text != "" {
+		r.Note = text
+	}
+}
+
+// acknowledge notes that somebody has seen the issue.
+func (r *Record) acknowledge(s Speaker, text string) error {
+	if a := r.Acknowledged; a != nil {
+		who := a.By
+		if a.Initials != "" {
+			who = a.Initials
+		}
+		return errdefs.New(errdefs.Conflict, "this stop was acknowledged by %s at %s", who, stamp(a.At))
+	}
+	r.Acknowledged = &Acknowledged{At: s.At, By: s.By, Initials: s.Initials}
+	return r.note(s, ActionAcknowledge, "", text)
+}
+
+// estimate notes when an issue that goes on is expected to end; 0 takes that back.
+func (r *Record) estimate(s Speaker, o *Of, end int64, text string) error {
+	switch {
+	case o.End != 0:
+		return errdefs.New(errdefs.Conflict, "this stop ended at %s; nothing is left to estimate", stamp(o.End))
+	case end == 0:
+		if !r.newer(s, ActionEstimate) {
+			r.Estimate = nil
+		}
+		return r.note(s, ActionEstimate, "", text)
+	case end <= s.At:
+		return errdefs.InvalidField("expectedEndAt", "must lie after %s; it is %s", stamp(s.At), stamp(end))
+	case end > s.At+366*24*time.Hour.Milliseconds():
+		return errdefs.InvalidField("expectedEndAt", "must lie within a year; it is %s", stamp(end))
+	}
+	if !r.newer(s, ActionEstimate) {
+		r.Estimate = &Estimate{At: s.At, By: s.By, EndAt: end}
+	}
+	return r.note(s, ActionEstimate, stamp(end), text)
+}
+
+// escalate takes an issue further up.
+func (r *Record) escalate(s Speaker, level int, text string) error {
+	if level < 1 || level > MaxEscalated {
+		return errdefs.InvalidField("level", "must be from 1 to %d; it is %d", MaxEscalated, level)
+	}
+	if !r.newer(s, ActionEscalate) {
+		r.Escalation = &Escalation{At: s.At, By: s.By, Level: level, Text: text}
+	}
+	return r.note(s, ActionEscalate, strconv.Itoa(level), text)
+}
+
+// cause names the cause of the whole, or of the part that begins at part. "" takes back what people said, of all that the
+// issue has taken in, too.
+func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, part int64, text string) error {
+	i := slices.IndexFunc(r.Cuts, func(c Cut) bool { return c.At == part })
+	var problems errdefs.Problems
+	if issue := may(code); code != "" && issue != "" {
+		problems.Add("causeCode", "%s", issue)
+	}
+	if part != 0 && i < 0 {
+		problems.Add("partStartAt", "must be the start of a part of this stop; it is %s", stamp(part))
+	}
+	if err := problems.Err("the cause"); err != nil {
+		return err
+	}
+	switch {
+	case part == 0:
+		r.whole(s, code)
+		for _, t := range taken {
+			if code == "" {
+				t.whole(s, "")
+			}
+		}
+	case r.Cuts[i].Said <= s.At:
+		r.Cuts[i].Cause, r.Cuts[i].Said = code, s.At
+	}
+	r.caused(s, text)
+	return r.note(s, ActionCause, code, text)
+}
+
+// whole names the cause of the whole; parts of which something newer was said keep theirs.
+func (r *Record) whole(s Speaker, code string) {
+	switch {
+	case r.newerCause(s):
+		for i := range r.Cuts {
+			if c := &r.Cuts[i]; c.Said <= s.At {
+				c.Cause, c.Said = code, s.At
+			}
+		}
+	case code == "":
+		r.Cuts = nil
+	default:
+		r.Cuts = []Cut{{At: r.Start, Cause: code, Said: s.At}}
+	}
+	r.caused(s, "")
+}
+
+// split cuts the issue into parts, in place of those that it had.
+func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) error {
+	var details []errdefs.Detail
+	bad := func(i int, field, format string, args ...any) {
+		details = append(details, errdefs.Detail{Field: fmt.Sprintf("parts[%d].%s", i, field), Issue: fmt.Sprintf(format, args...)})
+	}
+	if n := len(parts); n < 2 || n > MaxParts {
+		return errdefs.InvalidField("parts", "must have 2 to %d items; it has %d", MaxParts, n)
+	}
+	cuts := make([]Cut, len(parts))
+	for i, p := range parts {
+		c := Cut{At: r.Start, Said: s.At}
+		switch {
+		case p.StartAt != nil:
+			c.At = p.StartAt.UnixMilli()
+		case i > 0:
+			c.At = cuts[i-1].At
+			bad(i, "startAt", "must be given for every part but the first")
+		}
+		switch {
+		case i > 0 && p.StartAt == nil:
+		case i == 0 && c.At != r.Start:
+			bad(i, "startAt", "must be the start of the stop, %s; it is %s", stamp(r.Start), stamp(c.At))
+		case i > 0 && c.At <= cuts[i-1].At:
+			bad(i, "startAt", "must lie after the start of the part before it, %s; it is %s", stamp(cuts[i-1].At), stamp(c.At))
+		case i > 0 && c.At >= r.Until:
+			bad(i, "startAt", "must lie before the end of the stop, %s; it is %s", stamp(r.Until), stamp(c.At))
+		}
+		if p.Cause != nil {
+			if issue := may(*p.Cause); issue != "" {
+				bad(i, "causeCode", "%s", issue)
+			}
+			c.Cause = *p.Cause
+		}
+		cuts[i] = c
+	}
+	if err := errdefs.InvalidDetails("the split", errdefs.Cap(details)); err != nil {
+		return err
+	}
+	if !r.newerCause(s) {
+		r.Cuts = cuts
+	}
+	r.caused(s, text)
+	return r.note(s, ActionSplit, strconv.Itoa(len(cuts)), text)
+}
+
+// exclude takes the issue out of the figures, or back in with all that it has taken in.
+func (r *Record) exclude(s Speaker, taken []*Record, out bool, text string) error {
+	action := ActionExclude
+	if !out {
+		action = ActionInclude
+	}
+	newer := func(r *Record) bool { return r.newer(s, ActionExclude, ActionInclude) }
+	partly := slices.ContainsFunc(taken, func(t *Record) bool { return t.Excluded })
+	switch {
+	case r.Type == monitor.IssueSlow:
+		return errdefs.New(errdefs.Conflict, "a slow period cannot be taken out of the figures: units were made in it")
+	case out && text == "":
+		return errdefs.InvalidField("note", "must say why the stop is taken out of the figures")
+	case newer(r):
+	case out && r.Excluded:
+		return errdefs.New(errdefs.Conflict, "this stop is out of the figures")
+	case !out && !r.Excluded && !partly:
+		return errdefs.New(errdefs.Conflict, "this stop is in the figures")
+	default:
+		r.Excluded = out
+	}
+	for _, t := range taken {
+		t.Excluded = t.Excluded && (out || newer(t))
+	}
+	return r.note(s, action, "", text)
+}
+
+func stamp(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }

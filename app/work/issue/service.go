@@ -1,0 +1,415 @@
+package issue
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/deliver/event"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// Config is what New needs.
+type Config struct {
+	Store *kv.Store // must hold Buckets()
+	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
+	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
+	// Detail tells what a station did.
+	Detail func(accountID, stationCode string, from, to int64) (*floor.Detail, error)
+	Clock  func() time.Time // nil = time.Now
+	// Retention is how long what was said of an issue is kept after its end; 0: for ever.
+	Retention time.Duration
+}
+
+// Service is this room. Methods that take a Work are called inside floor.Do, all others from any goroutine.
+type Service struct{ cfg Config }
+
+// New makes the Service.
+func New(cfg Config) *Service {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	return &Service{cfg}
+}
+
+// Now is the time, ms.
+func (s *Service) Now() int64 { return s.cfg.Clock().UnixMilli() }
+
+// Findings gives what people found about issues of a station, for the floor. The issues are whole. Errors are the store's.
+func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]monitor.Finding, error) {
+	if len(issues) == 0 {
+		return nil, nil
+	}
+	from, to := extent(issues)
+	said, err := about(tx, account, station, from, to)
+	if err != nil || len(said) == 0 {
+		return nil, err
+	}
+	of, _ := Follow(issues, said)
+	var out []monitor.Finding
+	for i := range of {
+		out = append(out, of[i].Findings()...)
+	}
+	return out, nil
+}
+
+// Told gives an issue that began or ended at a moment, ms, as its event carries it: in the form that reading it has, with what
+// people said of it. The issue is whole. Errors are the store's.
+func Told(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byte, error) {
+	list := []monitor.Issue{i}
+	from, to := extent(list)
+	said, err := about(tx, account, station, from, to)
+	if err != nil {
+		return nil, err
+	}
+	of, _ := Follow(list, said)
+	return json.Marshal(show(station, &of[0], now))
+}
+
+// extent gives the time that issues lie in; far ahead where one goes on.
+func extent(issues []monitor.Issue) (from, to int64) {
+	from = math.MaxInt64
+	for i := range issues {
+		from, to = min(from, issues[i].Start), max(to, min(endOf(&issues[i]), far))
+	}
+	return from, to
+}
+
+// far is later than any moment of an issue, ms.
+const far = 1 << 53
+
+const minute = 60_000 // ms
+
+// Target is an issue that somebody wants to say something of, with all that has time in common with what was said there.
+// Errors in finding it are told when it is used, so that a request that was done before is answered as it was then.
+type Target struct {
+	station string
+	issues  []monitor.Issue
+	at      int // of issues
+	err     error
+}
+
+// Find looks an issue up by its id. It reads the station's past, so it must not be called inside a transaction. An id that
+// was an issue's before late signals moved it finds the issue that has taken its place.
+func (s *Service) Find(account, id string) *Target {
+	code, t, start, ok := ParseID(id)
+	target := &Target{station: code, err: errdefs.New(errdefs.NotFound, "there is no stop with this id")}
+	if !ok {
+		return target
+	}
+	gone := target.err
+	switch err := s.find(account, target, t, start); {
+	case err != nil && errdefs.KindOf(err) != errdefs.NotFound:
+		target.err = err
+	case err != nil || target.at < 0:
+		target.err = gone // the station is not there, or the stop is not
+	default:
+		target.err = nil
+	}
+	return target
+}
+
+// find reads the issues of a type around a moment: all that have time in common with what was said there, and with each
+// other through that.
+func (s *Service) find(account string, target *Target, t monitor.IssueType, start int64) error {
+	var said []*Record
+	from, to := start, start+1
+	for range maxWiden {
+		d, err := s.cfg.Detail(account, target.station, from/minute*minute, (to+minute-1)/minute*minute)
+		if err != nil {
+			return err
+		}
+		target.issues = slices.DeleteFunc(d.Issues, func(x monitor.Issue) bool { return x.Type != t })
+		first, last := extent(append(slices.Clone(target.issues), monitor.Issue{Start: from, End: to}))
+		if err := s.cfg.Store.View(func(tx *kv.Tx) (err error) {
+			said, err = about(tx, account, target.station, first, last)
+			return err
+		}); err != nil {
+			return err
+		}
+		said = slices.DeleteFunc(said, func(r *Record) bool { return r.Type != t })
+		for _, r := range said {
+			first, last = min(first, r.Start), max(last, r.end())
+		}
+		if first == from && last == to {
+			break
+		}
+		from, to = first, last
+	}
+	of, _ := Follow(target.issues, said)
+	target.at = choose(of, start)
+	return nil
+}
+
+// maxWiden is how often a look at what was said leads to a longer time to look at.
+const maxWiden = 5
+
+// choose gives the issue that is meant by a start: of that name, else the one that what was said by that name is about, else
+// the one that it lies in; -1: none.
+func choose(of []Of, start int64) int {
+	if i := slices.IndexFunc(of, func(o Of) bool { return o.Start == start }); i >= 0 {
+		return i
+	}
+	named := func(r *Record) bool { return r != nil && r.Start == start }
+	if i := slices.IndexFunc(of, func(o Of) bool { return named(o.Own) || slices.ContainsFunc(o.Others, named) }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(of, func(o Of) bool { return o.Start < start && start < endOf(&o.Issue) })
+}
+
+// Said is what every body about an issue may carry beside its own: who, a note, and when it was said.
+type Said struct {
+	Initials string      `json:"initials"`
+	Note     string      `json:"note"`
+	At       *audit.Time `json:"at"`
+}
+
+// AcknowledgeInput asks to note that somebody has seen an issue.
+type AcknowledgeInput struct{ Said }
+
+// EstimateInput asks to note when an issue is expected to end; nil takes that back.
+type EstimateInput struct {
+	Said
+	ExpectedEndAt *audit.Time `json:"expectedEndAt"`
+}
+
+// EscalateInput asks to take an issue further up, to level 1 to MaxEscalated.
+type EscalateInput struct {
+	Said
+	Level int `json:"level"`
+}
+
+// CauseInput asks to name a cause: of a part, or of the whole. nil takes back what people said.
+type CauseInput struct {
+	Said
+	Cause       *string     `json:"causeCode"`
+	PartStartAt *audit.Time `json:"partStartAt"`
+}
+
+// SplitInput asks to cut an issue into parts.
+type SplitInput struct {
+	Said
+	Parts []PartInput `json:"parts"`
+}
+
+// ExcludeInput asks to take an issue out of the figures, or back in.
+type ExcludeInput struct {
+	Said
+	Excluded bool `json:"excluded"`
+}
+
+// Acknowledge notes that somebody has seen an issue. For an operator. Errors of this and the methods below: Invalid by field,
+// Forbidden, NotFound, Conflict.
+func (s *Service) Acknowledge(w *floor.Work, p auth.Principal, t *Target, in AcknowledgeInput) (*View, error) {
+	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.acknowledge(a.who, in.Note) })
+}
+
+// Estimate notes when an issue that goes on is expected to end. For an operator.
+func (s *Service) Estimate(w *floor.Work, p auth.Principal, t *Target, in EstimateInput) (*View, error) {
+	end := int64(0)
+	if in.ExpectedEndAt != nil {
+		end = in.ExpectedEndAt.UnixMilli()
+	}
+	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.estimate(a.who, &a.of, end, in.Note) })
+}
+
+// Escalate takes an issue further up. For an operator.
+func (s *Service) Escalate(w *floor.Work, p auth.Principal, t *Target, in EscalateInput) (*View, error) {
+	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error { return a.own.escalate(a.who, in.Level, in.Note) })
+}
+
+// Cause names the cause of an issue, or of a part of it. For an operator.
+func (s *Service) Cause(w *floor.Work, p auth.Principal, t *Target, in CauseInput) (*View, error) {
+	code, part := "", int64(0)
+	if in.Cause != nil {
+		code = *in.Cause
+	}
+	if in.PartStartAt != nil {
+		part = in.PartStartAt.UnixMilli()
+	}
+	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error {
+		a.figures = true
+		return a.own.cause(a.who, a.taken, mayBe(a.station), code, part, in.Note)
+	})
+}
+
+// Split cuts an issue into parts. For an operator.
+func (s *Service) Split(w *floor.Work, p auth.Principal, t *Target, in SplitInput) (*View, error) {
+	return s.say(w, p, auth.Operator, t, in.Said, func(a *act) error {
+		a.figures = true
+		return a.own.split(a.who, mayBe(a.station), in.Parts, in.Note)
+	})
+}
+
+// Exclude takes an issue out of the figures, or back in. For a supervisor.
+func (s *Service) Exclude(w *floor.Work, p auth.Principal, t *Target, in ExcludeInput) (*View, error) {
+	return s.say(w, p, auth.Supervisor, t, in.Said, func(a *act) error {
+		a.figures = true
+		return a.own.exclude(a.who, a.taken, in.Excluded, in.Note)
+	})
+}
+
+// mayBe says which codes can be the cause of a stop at a station: reasons that can be chosen there and are for downtime.
+func mayBe(s *station.Station) reasons {
+	return func(code string) string {
+		if r, ok := s.Reasons[code]; ok && r.Downtime {
+			return ""
+		} else if ok {
+			return fmt.Sprintf("must be a reason for downtime; %s is one for non-production alone", code)
+		}
+		if heading(s, code) {
+			return fmt.Sprintf("must be a reason and not a heading; %s stands above the reasons that can be chosen", code)
+		}
+		return fmt.Sprintf("must be a reason that is available at the station %s; it is %q", s.Code, code)
+	}
+}
+
+// act is one thing that is said of an issue, on its way into the store.
+type act struct {
+	who     Speaker
+	station *station.Station
+	of      Of
+	own     *Record
+	taken   []*Record // said of what the issue has taken in, and of nothing else
+	figures bool      // what is said changes figures
+
+	problems errdefs.Problems // with the request, so far
+}
+
+// begin checks who speaks, of which station, and when; what is wrong with the request is among the problems.
+func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code string, said Said, problems *errdefs.Problems) (Speaker, *station.Station, error) {
+	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, role, code); err != nil {
+		return Speaker{}, nil, err
+	}
+	initials, unfit := auth.Initials(said.Initials, p.Tablet()) // a tablet is nobody's own
+	at, err := moment("at", said.At, w.Now)
+	if err != nil {
+		at = w.Now
+	}
+	_, _ = problems.Take(unfit), problems.Take(err) // both are Invalid
+	by := p.Actor()
+	who := by.Email
+	if who == "" {
+		who = by.Credential
+	}
+	w.By = by
+	st, err := w.Station(code)
+	return Speaker{By: who, Initials: initials, At: at, Now: w.Now}, st, err
+}
+
+// moment gives when something was said, ms: now where it is not told.
+func moment(field string, at *audit.Time, now int64) (int64, error) {
+	if at == nil {
+		return now, nil
+	}
+	ms := at.UnixMilli()
+	return floor.Moment(field, &ms, now)
+}
+
+// say does one thing: the record, the audit and what watchers are told.
+func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target, said Said, do func(*act) error) (*View, error) {
+	if t.station == "" { // nothing tells where it is
+		if err := s.cfg.Authorize(w.Tx, p, role); err != nil {
+			return nil, err
+		}
+		return nil, t.err
+	}
+	a := &act{}
+	who, st, err := s.begin(w, p, role, t.station, said, &a.problems)
+	if err != nil && errdefs.KindOf(err) != errdefs.NotFound {
+		return nil, err
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	if err != nil {
+		return nil, errdefs.New(errdefs.Conflict, "the station %s is not in the manifest any more; what was said of its stops stays as it is", t.station)
+	}
+	a.who, a.station = who, st
+	from, to := extent(t.issues)
+	list, err := about(w.Tx, w.Account, t.station, from, to)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := Follow(t.issues, list)
+	a.of = all[t.at]
+	if who.At < a.of.Start {
+		a.problems.Add("at", "must not be before the start of the stop, %s; it is %s", stamp(a.of.Start), stamp(who.At))
+	}
+	a.own = a.of.own(w.Now)
+	for i := range a.of.Others {
+		a.of.Others[i] = a.of.Others[i].clone()
+	}
+	a.taken = slices.DeleteFunc(slices.Clone(a.of.Others), func(r *Record) bool { return owned(all, t.at, r) })
+	moved := a.of.Own
+	err = a.problems.Take(do(a))
+	if invalid := a.problems.Err("the request"); invalid != nil {
+		err = invalid
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range append(a.taken, a.own) {
+		if err := put(w.Tx, w.Account, t.station, r); err != nil {
+			return nil, err
+		}
+	}
+	if moved != nil && moved.Start != a.own.Start && !owned(all, t.at, moved) {
+		if err := remove(w.Tx, w.Account, t.station, moved); err != nil {
+			return nil, err
+		}
+	}
+	if a.figures {
+		w.Changed(t.station, a.of.Start/minute*minute)
+	}
+	a.of.Own = a.own
+	return told(w, t.station, &a.of)
+}
+
+// owned tells whether a record is another issue's own.
+func owned(all []Of, but int, r *Record) bool {
+	return slices.ContainsFunc(all, func(o Of) bool {
+		return o.Start != all[but].Start && o.Own != nil && o.Own.Start == r.Start
+	})
+}
+
+// told writes the audit record of the last event, and tells watchers.
+func told(w *floor.Work, code string, of *Of) (*View, error) {
+	last := of.Own.Events[len(of.Own.Events)-1]
+	id := ID(code, of.Type, of.Start)
+	detail := map[string]string{"at": stamp(last.At)}
+	if last.Value != "" {
+		detail["value"] = last.Value
+	}
+	if last.Initials != "" {
+		detail["initials"] = last.Initials
+	}
+	if err := audit.Put(w.Tx, w.Account, w.By, "issue."+string(last.Action), id, detail); err != nil {
+		return nil, err
+	}
+	v := show(code, of, w.Now)
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("write stop %s: %w", id, err)
+	}
+	w.Publish(event.Event{At: w.Now, Type: event.Issue, Station: code, Data: body})
+	return v, nil
+}
+
+// openOf gives the start of the manual downtime that goes on at a station; 0: none does.
+func openOf(tx *kv.Tx, account, station string) (int64, error) {
+	start, err := opens.Get(tx, kv.Pair[string, string]{A: account, B: station})
+	if errors.Is(err, kv.ErrNotFound) {
+		return 0, nil
+	}
+	return start, err
+}

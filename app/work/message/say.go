@@ -1,0 +1,190 @@
+package message
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/deliver/event"
+	"opsmon/app/engine/floor"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// Input is a message to those who come after.
+type Input struct {
+	StationCode string `json:"stationCode"`
+	Text        string `json:"text"`     // at most 500 characters, which the caller has checked
+	Initials    string `json:"initials"` // 3 to 8 letters or digits
+	At          *int64 `json:"-"`        // ms: when it was written; nil: now
+}
+
+// Post keeps a message, for an operator of its station. Errors: Invalid (stationCode, text, at); Forbidden; Conflict (it is older
+// than all that are kept).
+func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error) {
+	if err := s.allowed(w, p, in.StationCode); err != nil {
+		return nil, err
+	}
+	var problems errdefs.Problems
+	if strings.TrimSpace(in.Text) == "" {
+		problems.Add("text", "must have something to read in it")
+	}
+	at, initials := said(&problems, in.At, in.Initials, w.Now)
+	st, err := w.StationAt(in.StationCode, at)
+	if errdefs.KindOf(err) == errdefs.NotFound {
+		problems.Add("stationCode", "must be the code of a station; there is none of this code")
+		err = nil
+	}
+	if err == nil {
+		err = problems.Err("the message")
+	}
+	if err != nil {
+		return nil, err
+	}
+	number, err := messages.Next(w.Tx)
+	if err != nil {
+		return nil, err
+	}
+	shift, _, _ := st.Calendar.At(at)
+	k, r := keyOf(w.Account, in.StationCode, at, number), record{Text: in.Text, Initials: initials, Shift: shift.Name, Noted: w.Now}
+	if err := messages.Put(w.Tx, k, r); err != nil {
+		return nil, fmt.Errorf("keep a message at %s: %w", in.StationCode, err)
+	}
+	if err := crowdOut(w, k); err != nil {
+		return nil, err
+	}
+	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
+}
+
+// crowdOut removes a station's oldest messages where a new one makes them too many. Conflict: the new one is the oldest.
+func crowdOut(w *floor.Work, k key) error {
+	kept := 0
+	for item, err := range messages.ScanDown(w.Tx, of(w.Account, k.B.A)) {
+		if err != nil {
+			return err
+		}
+		if kept++; kept <= maxKept {
+			continue
+		}
+		if item.Key == k {
+			return errdefs.New(errdefs.Conflict, "the station %s has %d messages that are newer, and no older ones are kept", k.B.A, maxKept)
+		}
+		if err := messages.Delete(w.Tx, item.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settled says that a message is done.
+type Settled struct {
+	Initials string `json:"initials"` // 3 to 8 letters or digits
+	At       *int64 `json:"-"`        // ms: when that was; nil: now
+}
+
+// Done notes that a message is done, for an operator of its station. One that is done stays as it is. Errors: NotFound;
+// Forbidden; Invalid (at).
+func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (*View, error) {
+	k, ok := parseID(w.Account, id)
+	if !ok {
+		return nil, errNone
+	}
+	r, err := messages.Get(w.Tx, k)
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, errNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.allowed(w, p, k.B.A); err != nil {
+		return nil, err
+	}
+	var problems errdefs.Problems
+	at, initials := said(&problems, in.At, in.Initials, w.Now)
+	if written := int64(k.B.B.A); r.Done == 0 && at < written {
+		problems.Add("at", "must not be before the message was written, %s; it is %s", audit.Timestamp(audit.AtMs(written).Time), audit.Timestamp(audit.AtMs(at).Time))
+	}
+	if err := problems.Err("the request"); err != nil {
+		return nil, err
+	}
+	if r.Done != 0 {
+		return viewOf(k, r), nil
+	}
+	r.Done, r.DoneBy, r.DoneTold = at, initials, w.Now
+	if err := messages.Put(w.Tx, k, r); err != nil {
+		return nil, fmt.Errorf("keep that a message at %s is done: %w", k.B.A, err)
+	}
+	return s.told(w, p, k, r, "message.done", map[string]string{"initials": initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
+}
+
+// said reads when something was said, now where that is not known, and by whom.
+func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
+	ms, err := floor.Moment("at", at, now)
+	if err != nil {
+		ms = now
+	}
+	by, unfit := auth.Initials(initials, true)
+	_, _ = problems.Take(err), problems.Take(unfit) // both are Invalid
+	return ms, by
+}
+
+var errNone = errdefs.New(errdefs.NotFound, "there is no such message; they are kept for 31 days, and of a station the newest %d", maxKept)
+
+// allowed tells whether the caller may act at a station: Forbidden.
+func (s *Service) allowed(w *floor.Work, p auth.Principal, stationCode string) error {
+	return auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, stationCode)
+}
+
+// told records what was done with a message, has watchers told, and shows it.
+func (s *Service) told(w *floor.Work, p auth.Principal, k key, r record, action string, detail map[string]string) (*View, error) {
+	v := viewOf(k, r)
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	w.Publish(event.Event{Type: event.Message, Station: v.StationCode, Data: data})
+	detail["stationCode"] = v.StationCode
+	return v, audit.Put(w.Tx, w.Account, p.Actor(), action, v.ID, detail)
+}
+
+// List gives the newest messages of some stations, the newest first: of open only those that are not done, or those that are;
+// nil: all. Errors are the store's.
+func (s *Service) List(accountID string, stationCodes []string, open *bool, limit int) ([]*View, error) {
+	list := []*View{}
+	err := s.cfg.Store.View(func(tx *kv.Tx) error {
+		for _, code := range stationCodes {
+			n := 0
+			for item, err := range messages.ScanDown(tx, of(accountID, code)) { // at most maxKept
+				if err != nil {
+					return fmt.Errorf("read the messages of %s: %w", code, err)
+				}
+				if open != nil && *open != (item.Value.Done == 0) {
+					continue
+				}
+				if n++; n > limit {
+					break
+				}
+				if list = append(list, viewOf(item.Key, item.Value)); len(list) >= 2*limit { // memory is bounded by the limit, not by the plant
+					list = newest(list, limit)
+				}
+			}
+		}
+		return nil
+	})
+	return newest(list, limit), err
+}
+
+// newest puts the newest first, and gives so many of them.
+func newest(list []*View, limit int) []*View {
+	slices.SortStableFunc(list, func(a, b *View) int {
+		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.StationCode, b.StationCode), b.RecordedAt.Compare(a.RecordedAt.Time))
+	})
+	n := min(limit, len(list))
+	clear(list[n:])
+	return list[:n]
+}

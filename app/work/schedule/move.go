@@ -1,0 +1,229 @@
+package schedule
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/deliver/event"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+)
+
+// act is one operation on its way: who makes it, and when it takes effect.
+type act struct {
+	s        *Service
+	w        *floor.Work
+	by       audit.Actor
+	at       int64 // ms
+	initials string
+	note     string
+	problems errdefs.Problems // with the request, so far
+}
+
+// act begins an operation of a caller at a station. at is when it is said to have been; nil is now. An at that is wrong is
+// among the problems, which the operation must return by invalid. Errors: Forbidden, Conflict for an at whose signals are
+// not kept any more.
+func (s *Service) act(w *floor.Work, p auth.Principal, role auth.Role, stationCode string, at *Moment) (*act, error) {
+	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, role, stationCode); err != nil {
+		return nil, err
+	}
+	a := &act{s: s, w: w, by: p.Actor(), at: w.Now}
+	moment, err := floor.Moment("at", (*int64)(at), w.Now)
+	if err != nil {
+		return a, a.problems.Take(err)
+	}
+	a.at = moment
+	return a, w.Reaches(moment)
+}
+
+// say notes who acts, and what was said.
+func (a *act) say(initials, note string, required bool) {
+	var err error
+	a.note = note
+	a.initials, err = auth.Initials(initials, required)
+	_ = a.problems.Take(err) // it is Invalid
+}
+
+// invalid returns all problems with the request, those that are Invalid among errs included, else the first of the errs.
+func (a *act) invalid(errs ...error) error {
+	var other error
+	for _, err := range errs {
+		if err = a.problems.Take(err); other == nil {
+			other = err
+		}
+	}
+	if err := a.problems.Err("the request"); err != nil {
+		return err
+	}
+	return other
+}
+
+// event makes an event of the act.
+func (a *act) event(move Move, note string) Event {
+	if note != "" && a.note != "" {
+		note += "; "
+	}
+	return Event{Move: move, At: a.at, Recorded: a.w.Now, By: a.by, Initials: a.initials, Note: note + a.note}
+}
+
+// maxEvents is how many events a schedule may have; past it people cannot change it any more.
+const maxEvents = 200
+
+// save stores what became of a schedule, with its event; watchers are told. What people do is audited. Of a trial nothing is
+// stored.
+func (a *act) save(old, next *Schedule, e Event) error {
+	if old != nil && len(old.Events) >= maxEvents && a.by != service {
+		return errdefs.New(errdefs.Conflict, "the schedule %s has been changed %d times; it cannot be changed any more", old.ID, maxEvents)
+	}
+	next.Events = append(next.Events, e)
+	next.Updated = a.w.Now
+	if a.w.Dry {
+		return nil
+	}
+	if err := save(a.w.Tx, a.w.Account, old, next); err != nil {
+		return err
+	}
+	if a.by != service {
+		detail := map[string]string{"stationCode": next.StationCode, "at": stamp(e.At)}
+		if err := audit.Put(a.w.Tx, a.w.Account, a.by, "schedule."+string(e.Move), next.ID, detail); err != nil {
+			return err
+		}
+	}
+	shown := next.copy()
+	a.w.After(func() { a.s.note(a.w.Account, shown) })
+	data, err := json.Marshal(shown.show(nil, nil))
+	if err != nil {
+		return fmt.Errorf("write schedule %s: %w", next.ID, err)
+	}
+	a.w.Publish(event.Event{At: a.w.Now, Type: event.Schedule, Station: next.StationCode, Data: data})
+	return nil
+}
+
+// copy gives a copy whose events can be added to.
+func (s *Schedule) copy() *Schedule {
+	c := *s
+	c.Events = slices.Clone(s.Events)
+	return &c
+}
+
+// station gives a station by a field of the request: Invalid where there is none.
+func (a *act) station(field, code string) (*station.Station, error) {
+	st, err := a.w.Station(code)
+	if err != nil && errdefs.KindOf(err) == errdefs.NotFound {
+		return nil, errdefs.InvalidField(field, "must be the code of a station; there is no station %q", code)
+	}
+	return st, err
+}
+
+// runnable tells whether the station still takes what the schedule is for: Conflict.
+func (f *Fields) runnable(st *station.Station) error {
+	if f.Kind == Production && st.SKUs[f.SKUCode] == nil {
+		return errdefs.New(errdefs.Conflict, "%s may not run the SKU %s any more", st.Code, f.SKUCode)
+	}
+	if r, found := st.Reasons[f.ReasonCode]; f.Kind == NonProduction && !(found && r.NonProduction) {
+		return errdefs.New(errdefs.Conflict, "%s is no reason for non-production at %s any more", f.ReasonCode, st.Code)
+	}
+	return nil
+}
+
+// endsByQuantity tells whether the schedule ends when its quantity is reached.
+func (s *Schedule) endsByQuantity(st *station.Station) bool {
+	if s.PlannedQuantity == 0 {
+		return false
+	}
+	if s.AutoEndQuantity != nil {
+		return *s.AutoEndQuantity
+	}
+	on, _ := st.Flag("enableAutoEndOnQuantityComplete")
+	return on
+}
+
+// lane reads what is and was at a station, of one kind, after the act's moment.
+func (a *act) lane(stationCode string, kind Kind) (l lane, err error) {
+	if l.running, err = runningOf(a.w.Tx, a.w.Account, stationCode, kind); err != nil {
+		return lane{}, err
+	}
+	l.ended, err = after(a.w.Tx, a.w.Account, stationCode, kind, a.at)
+	return l, err
+}
+
+// start starts a planned schedule at the act's moment, at a station that may be another than planned. One of its kind
+// that runs ends where endRunning says so. Errors: Conflict.
+func (a *act) start(old *Schedule, st *station.Station, how Move, endRunning bool) (*Schedule, error) {
+	l, err := a.lane(st.Code, old.Kind)
+	if err != nil {
+		return nil, err
+	}
+	at, ends, err := l.enter(a.at, endRunning)
+	if err != nil {
+		return nil, err
+	}
+	a.at = at
+	if ends != nil {
+		by := *a
+		by.note = ""
+		ended, err := by.end(ends, MoveReplaced, old.ID)
+		if err != nil {
+			return nil, err
+		}
+		at = max(at, ended.End)
+		a.at = at
+	}
+	next := old.copy()
+	note := ""
+	if st.Code != old.StationCode {
+		note = "planned at " + old.StationCode
+		next.StationCode = st.Code
+	}
+	next.State, next.Start = Running, at
+	o := next.expect(st, at)
+	if _, err := a.w.Record(st.Code, monitor.Input{At: at, Kind: monitor.InputScheduleStart, Schedule: next.machine(o)}); err != nil {
+		return nil, err
+	}
+	return next, a.save(old, next, a.event(how, note))
+}
+
+// expect notes what follows from the plan when it starts, or started, at a moment.
+func (s *Schedule) expect(st *station.Station, start int64) outlook {
+	o := s.outlook(st, start)
+	s.EndDue, s.Rate, s.RateFrom = o.end, o.rate, o.rateFrom
+	return o
+}
+
+// end ends a running schedule at the act's moment, or a millisecond after its start, or behind what operators entered for
+// it: units that come late may reach its quantity before that. Its last rate is kept.
+func (a *act) end(old *Schedule, how Move, note string) (*Schedule, error) {
+	in := monitor.Input{At: max(a.at, old.Start+1), Kind: monitor.InputScheduleEnd, ID: old.ID}
+	if how == MoveQuantityReached {
+		in.At, in.Kind = a.at, monitor.InputQuantityEnd // the unit that completes it may be made in the ms in which it starts
+	}
+	latest, err := a.latestEntry(old, in.At)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.by != service && latest > in.At+1:
+		return nil, errdefs.New(errdefs.Conflict, "the schedule %s has an operator's entry of %s; take it back, or end the schedule after it", old.ID, stamp(latest))
+	case latest >= in.At && in.Kind == monitor.InputQuantityEnd:
+		in.At = latest // in one ms it comes after entries
+	case latest >= in.At:
+		in.At = latest + 1 // and other ends come before them
+	}
+	next := old.copy()
+	if st, err := a.w.Station(old.StationCode); err == nil {
+		o := next.outlook(st, next.Start)
+		next.Rate, next.RateFrom = o.rate, o.rateFrom
+	}
+	seq, err := a.w.Record(old.StationCode, in)
+	if err != nil {
+		return nil, err
+	}
+	next.State, next.End, next.EndSequence = Completed, in.At, seq
+	e := a.event(how, note)
+	e.At = in.At
+	return next, a.save(old, next, e)
+}

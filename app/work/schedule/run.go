@@ -1,0 +1,283 @@
+package schedule
+
+import (
+	"opsmon/app/auth"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+)
+
+// StartInput starts a schedule: POST /schedule/{id}/start.
+type StartInput struct {
+	At          *Moment `json:"at"`
+	StationCode string  `json:"stationCode"` // another one of the group; "" is the planned one
+	Initials    string  `json:"initials"`
+	Note        string  `json:"note"`
+	Correction  bool    `json:"correction"` // brings one that has ended back
+	EndRunning  bool    `json:"-"`          // ends one of its kind that runs
+}
+
+// Start starts a planned schedule. For an operator of the station. With Correction an admin takes the end of a completed
+// one back. Errors: Forbidden with the flag that is off; NotFound; Conflict that names the schedule that runs, or ran then.
+func (s *Service) Start(w *floor.Work, p auth.Principal, id string, in StartInput) (*View, error) {
+	old, err := load(w.Tx, w.Account, id)
+	if err != nil {
+		return nil, err
+	}
+	code := old.StationCode
+	if in.StationCode != "" {
+		code = in.StationCode
+	}
+	a, err := s.act(w, p, auth.Operator, code, in.At)
+	if err != nil {
+		return nil, err
+	}
+	a.say(in.Initials, in.Note, false)
+	st, err := a.station("stationCode", code)
+	if err := a.invalid(err); err != nil {
+		return nil, err
+	}
+	switch {
+	case in.Correction:
+		return a.reopen(p, old, st)
+	case old.State == Running:
+		return nil, errdefs.New(errdefs.Conflict, "the schedule %s is running since %s", id, stamp(old.Start))
+	case old.State != Planned:
+		return nil, gone(old)
+	case st.Archived || st.Monitor.MeterOnly:
+		return nil, errdefs.New(errdefs.Conflict, "nothing can start at %s: it is a meter, or has left the manifest", st.Code)
+	}
+	if err := old.Fields.runnable(st); err != nil {
+		return nil, err
+	}
+	if code != old.StationCode {
+		if err := a.movable(old.StationCode, st, false); err != nil {
+			return nil, err
+		}
+		elsewhere := old.copy()
+		elsewhere.StationCode = code
+		if id, err := plannedAs(w.Tx, w.Account, elsewhere); err != nil {
+			return nil, err
+		} else if id != "" {
+			return nil, errdefs.New(errdefs.Conflict, "at %s the schedule %s has the same SKU and planned start", code, id)
+		}
+	}
+	next, err := a.startFor(p, old, st, in.EndRunning)
+	if err != nil {
+		return nil, err
+	}
+	return a.view(next)
+}
+
+// startFor starts a schedule for a caller, who may not be allowed to end what runs.
+func (a *act) startFor(p auth.Principal, old *Schedule, st *station.Station, endRunning bool) (*Schedule, error) {
+	if endRunning && !p.Role.AtLeast(auth.Supervisor) {
+		l, err := a.lane(st.Code, old.Kind)
+		if err != nil {
+			return nil, err
+		}
+		if l.running != nil {
+			if _, err := a.ending(l.running, st); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return a.start(old, st, MoveStart, endRunning)
+}
+
+// ending tells which move an end of a running schedule at the act's moment is, and whether it is allowed: an end before the
+// planned one is a cut short.
+func (a *act) ending(s *Schedule, st *station.Station) (Move, error) {
+	if s.PlannedQuantity == 0 && s.EndDue == 0 || s.EndDue != 0 && a.at >= s.EndDue {
+		return MoveEnd, nil
+	}
+	if s.PlannedQuantity != 0 {
+		c, err := a.count(s)
+		if err != nil {
+			return "", err
+		}
+		if c.Good >= s.PlannedQuantity {
+			return MoveEnd, nil
+		}
+	}
+	return MoveCutShort, st.Refuse("enableScheduleCutShort")
+}
+
+// EndInput ends a schedule: POST /schedule/{id}/end.
+type EndInput struct {
+	At       *Moment `json:"at"`
+	Initials string  `json:"initials"`
+	Note     string  `json:"note"`
+}
+
+// End ends a running schedule. For an operator of the station. Errors: Invalid (at); Forbidden with the flag that is off for
+// an end before the planned one; NotFound; Conflict for one that does not run.
+func (s *Service) End(w *floor.Work, p auth.Principal, id string, in EndInput) (*View, error) {
+	old, err := load(w.Tx, w.Account, id)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.act(w, p, auth.Operator, old.StationCode, in.At)
+	if err != nil {
+		return nil, err
+	}
+	a.say(in.Initials, in.Note, false)
+	if old.State == Running && a.at < old.Start-1 { // an end in the ms of the start is the one after it, which may be ahead of now
+		a.problems.Add("at", "must be after the schedule's start, %s", stamp(old.Start))
+	}
+	if err := a.invalid(); err != nil {
+		return nil, err
+	}
+	switch {
+	case old.State == Planned:
+		return nil, errdefs.New(errdefs.Conflict, "the schedule %s has not started", id)
+	case old.State != Running:
+		return nil, gone(old)
+	}
+	st, err := a.w.Station(old.StationCode)
+	if err != nil {
+		return nil, err
+	}
+	how, err := a.ending(old, st)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.count(old)
+	if err != nil {
+		return nil, err
+	}
+	next, err := a.end(old, how, "")
+	if err != nil {
+		return nil, err
+	}
+	return next.show(st, c), nil
+}
+
+// reopen takes the end of a completed schedule back.
+func (a *act) reopen(p auth.Principal, old *Schedule, st *station.Station) (*View, error) {
+	if err := a.historical(p, st); err != nil {
+		return nil, err
+	}
+	if old.State != Completed || st.Code != old.StationCode {
+		return nil, errdefs.New(errdefs.Conflict, "a correction brings back a schedule that has ended, at its own station; %s is %s at %s", old.ID, old.State, old.StationCode)
+	}
+	if err := a.w.Reaches(old.End); err != nil {
+		return nil, err
+	}
+	later := *a
+	later.at = old.End
+	l, err := later.lane(st.Code, old.Kind)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range append(l.ended, l.running) {
+		if other != nil && other.ID != old.ID {
+			return nil, errdefs.New(errdefs.Conflict, "at %s the schedule %s was started after %s had ended", st.Code, other.ID, old.ID)
+		}
+	}
+	if err := a.w.Cancel(st.Code, old.End, old.EndSequence); err != nil {
+		return nil, err
+	}
+	next := old.copy()
+	next.State, next.End, next.EndSequence = Running, 0, 0
+	off := false // it ended so once: from now on people decide
+	next.AutoEnd, next.AutoEndQuantity = false, &off
+	if next.Kind == NonProduction {
+		next.AutoEndQuantity = nil
+	}
+	if err := a.save(old, next, a.event(MoveCorrection, "")); err != nil {
+		return nil, err
+	}
+	return a.view(next)
+}
+
+// historical refuses corrections of what has ended to everybody but admins, and where the account does not allow them.
+func (a *act) historical(p auth.Principal, st *station.Station) error {
+	if err := a.s.cfg.Authorize(a.w.Tx, p, auth.Admin); err != nil {
+		return err
+	}
+	return st.Refuse("enableHistoricalCorrection")
+}
+
+// QuickInput starts a schedule that nobody planned: POST /quick-schedule.
+type QuickInput struct {
+	At              *Moment `json:"at"`
+	StationCode     string  `json:"stationCode"`
+	SKUCode         string  `json:"skuCode"`
+	ReasonCode      string  `json:"reasonCode"`
+	WorkOrder       string  `json:"workOrderReference"`
+	PlannedQuantity float64 `json:"plannedQuantity"`
+	PlannedEnd      *Moment `json:"plannedEndAt"`
+	Initials        string  `json:"initials"`
+	Note            string  `json:"note"`
+	EndRunning      bool    `json:"-"`
+}
+
+// Quick makes a schedule and starts it. For an operator of the station; a tablet has to tell initials. Errors: Invalid by
+// field; Forbidden where enableQuickScheduleStart is off; Conflict that names the schedule that runs.
+func (s *Service) Quick(w *floor.Work, p auth.Principal, in QuickInput) (*View, error) {
+	a, err := s.act(w, p, auth.Operator, in.StationCode, in.At)
+	if err != nil {
+		return nil, err
+	}
+	a.say(in.Initials, "", p.Tablet()) // a tablet is nobody's own
+	st, err := a.find(in.StationCode)
+	if err != nil {
+		return nil, err
+	}
+	f := in.fields(a.at)
+	if st != nil {
+		if err := st.Refuse("enableQuickScheduleStart"); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.invalid(f.check(st, nil, a.at), f.quick(st)); err != nil {
+		return nil, err
+	}
+	made := &Schedule{ID: newID(), Fields: f, State: Planned, Events: []Event{}, Created: w.Now}
+	for { // what starts by itself is never the same as what was planned
+		id, err := plannedAs(w.Tx, w.Account, made)
+		if err != nil {
+			return nil, err
+		}
+		if id == "" {
+			break
+		}
+		made.PlannedStart++
+	}
+	made.expect(st, f.PlannedStart)
+	if err := a.save(nil, made, a.event(MoveCreate, "")); err != nil {
+		return nil, err
+	}
+	next, err := a.startFor(p, made, st, in.EndRunning)
+	if err != nil {
+		return nil, err
+	}
+	return a.view(next)
+}
+
+// quick refuses a SKU that is not for schedules that nobody planned: Invalid.
+func (f *Fields) quick(st *station.Station) error {
+	if st == nil || st.SKUs[f.SKUCode] == nil || f.Kind != Production {
+		return nil
+	}
+	if may := st.SKUs[f.SKUCode].AllowUseInQuickSchedule; may == nil || !*may {
+		return errdefs.InvalidField("skuCode", "must be a SKU with allowUseInQuickSchedule; %s has it not", f.SKUCode)
+	}
+	return nil
+}
+
+// fields gives the plan of what starts at a moment, ms.
+func (in *QuickInput) fields(at int64) Fields {
+	f := Fields{
+		StationCode: in.StationCode, SKUCode: in.SKUCode, ReasonCode: in.ReasonCode, Kind: Production, WorkOrder: in.WorkOrder,
+		PlannedStart: at, PlannedQuantity: in.PlannedQuantity, Note: in.Note,
+	}
+	if in.PlannedEnd != nil {
+		f.PlannedEnd = int64(*in.PlannedEnd)
+	}
+	if in.SKUCode == "" && in.ReasonCode != "" {
+		f.Kind = NonProduction
+	}
+	return f
+}

@@ -1,0 +1,189 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+)
+
+// standing is what an entry meets at a moment.
+type standing struct {
+	Count
+	at     int64
+	manual bool // manual downtime is active
+	adds   bool // good units that are entered are added, and not only shown
+}
+
+// adds tells whether the totals of a schedule stay possible with an entry: not negative where it counts nor at any moment
+// after it, and new units not past the maximum. Conflict.
+func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
+	least, bad := (&standing{}).effect(e)
+	list, err := a.standings(sched, e, least, bad)
+	if err != nil {
+		return err
+	}
+	fresh, most := !e.Correction && (e.Good != 0 || e.Bad != 0), float64(st.Monitor.MaxUnits)
+	if fresh && most > 0 {
+		end, err := a.standingAt(sched, max(e.Effective, sched.until(a.w.Now)))
+		if err != nil {
+			return err
+		}
+		list = append(list, end)
+	}
+	for _, was := range list {
+		if was.manual && fresh && was.at == e.Effective {
+			return errdefs.New(errdefs.Conflict, "at %s manual downtime was active at %s; nothing counts while it is", st.Code, stamp(was.at))
+		}
+		good, bad := was.effect(e)
+		if err := was.with(sched, good, bad); err != nil {
+			return err
+		}
+		if fresh && most > 0 && good+bad > 0 && was.Good+was.Bad+good+bad > most {
+			return errdefs.New(errdefs.Conflict, "the schedule %s has %s units; maxProductionCountPerSchedule allows %s", sched.ID, units(was.Good+was.Bad), units(most))
+		}
+	}
+	return nil
+}
+
+// lacks tells whether the totals of a schedule stay possible without an entry: only what of it counts is taken back. Conflict.
+func (a *act) lacks(sched *Schedule, e *Entry) error {
+	d, err := a.w.Detail(e.StationCode, minuteOf(e.Effective), minuteOf(e.Effective)+minute)
+	if err != nil {
+		return err
+	}
+	left := unapplied(d.Minutes)[e.ID]
+	good, bad := (&standing{adds: true}).effect(e)
+	list, err := a.standings(sched, e, left.Good-good, left.Bad-bad)
+	if err != nil {
+		return err
+	}
+	for _, was := range list {
+		good, bad := was.effect(e)
+		if err := was.with(sched, left.Good-good, left.Bad-bad); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// effect is what an entry adds to good and bad.
+func (was *standing) effect(e *Entry) (good, bad float64) {
+	good, bad = e.Good, e.Bad
+	if !e.Correction && !was.adds {
+		good = 0
+	}
+	return good - e.Reject, bad + e.Reject
+}
+
+// with refuses totals below zero: Conflict.
+func (was *standing) with(sched *Schedule, good, bad float64) error {
+	const rounding = 1e-6 // units: what is counted is whole millionths
+	if was.Good+good < -rounding || was.Bad+bad < -rounding {
+		return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(was.Good), units(was.Bad), stamp(was.at))
+	}
+	return nil
+}
+
+// standings gives what a change of good and bad units meets from an entry's place on: there, and right after the entries
+// behind it that take away, since totals fall nowhere else. It looks only where the change may find too little: each look
+// computes a part of the past.
+func (a *act) standings(sched *Schedule, e *Entry, good, bad float64) ([]standing, error) {
+	behind, err := a.behind(sched, e)
+	if err != nil {
+		return nil, err
+	}
+	group, behind := first(behind, e.Effective)
+	was, err := a.standingAt(sched, e.Effective)
+	if err != nil {
+		return nil, err
+	}
+	list := was.within(group)
+	if good >= 0 && bad >= 0 {
+		return list, nil
+	}
+	for left := was.Count; len(behind) > 0; {
+		at := behind[0].Effective
+		group, behind = first(behind, at)
+		for _, other := range group {
+			lessGood, lessBad := (&standing{}).effect(other)
+			left.Good, left.Bad = left.Good+min(0, lessGood), left.Bad+min(0, lessBad)
+		}
+		if left.Good+min(0, good) >= 0 && left.Bad+min(0, bad) >= 0 {
+			continue // whatever was made meanwhile is more
+		}
+		if was, err = a.standingAt(sched, at); err != nil {
+			return nil, err
+		}
+		list, left = append(list, was.within(group)...), was.Count
+	}
+	return list, nil
+}
+
+// behind gives the entries of a schedule that count after another, in the order in which they do.
+func (a *act) behind(sched *Schedule, e *Entry) ([]*Entry, error) {
+	order := func(a, b *Entry) int {
+		return cmp.Or(cmp.Compare(a.Effective, b.Effective), strings.Compare(a.ID, b.ID)) // as monitor.Compare
+	}
+	list, err := a.counting(sched, e.Effective)
+	list = slices.DeleteFunc(list, func(other *Entry) bool { return order(other, e) <= 0 })
+	slices.SortFunc(list, order)
+	return list, err
+}
+
+// first parts a list into the entries that count at its first moment, when that is at, and the rest.
+func first(list []*Entry, at int64) (group, rest []*Entry) {
+	n := 0
+	for n < len(list) && list[n].Effective == at {
+		n++
+	}
+	return list[:n], list[n:]
+}
+
+// within gives, from what stands after entries of one moment, what stood after each of them and before them.
+func (was standing) within(group []*Entry) []standing {
+	list := []standing{was}
+	for _, e := range slices.Backward(group) {
+		good, bad := was.effect(e)
+		was.Good, was.Bad = max(0, was.Good-good), max(0, was.Bad-bad)
+		list = append(list, was)
+	}
+	return list
+}
+
+// until is the last moment at which a schedule has all that counts for it.
+func (s *Schedule) until(now int64) int64 {
+	if s.State == Completed {
+		return s.End
+	}
+	return now
+}
+
+// standingAt gives what an entry meets at a moment: what the machine shows then, and from the end on what the minutes say,
+// as the machine has let go of the schedule.
+func (a *act) standingAt(sched *Schedule, at int64) (was standing, err error) {
+	v, err := a.w.ViewAt(sched.StationCode, at)
+	if err != nil {
+		return standing{}, err
+	}
+	was = standing{at: at, adds: true, manual: slices.ContainsFunc(v.Open, func(i monitor.Issue) bool { return i.Type == monitor.IssueManual })}
+	if sched.State == Completed && at >= sched.End {
+		d, err := a.w.Detail(sched.StationCode, minuteOf(sched.Start), minuteOf(sched.End)+minute)
+		if err != nil {
+			return standing{}, err
+		}
+		if c := sums(d.Minutes)[sched.ID]; c != nil {
+			was.Count, was.adds = *c, c.Other == 0
+		}
+		return was, nil
+	}
+	for i := range v.Running {
+		if r := &v.Running[i]; r.ID == sched.ID {
+			was.Count, was.adds = *countOf(r.Good, r.Bad, 0), r.Manual
+		}
+	}
+	return was, nil
+}

@@ -1,0 +1,196 @@
+package schedule
+
+import (
+	"strconv"
+
+	"opsmon/app/audit"
+	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/station"
+)
+
+// View is a schedule as answers show it. What is null is not given, or not known.
+type View struct {
+	ID              string      `json:"id"`
+	StationCode     string      `json:"stationCode"`
+	Kind            Kind        `json:"kind"`
+	Type            string      `json:"type"` // continuous, fixedQuantity, fixedEnd or fixedQuantityAndEnd
+	State           State       `json:"state"`
+	Paused          bool        `json:"paused"` // a non-production schedule runs above it
+	SKUCode         *string     `json:"skuCode"`
+	ReasonCode      *string     `json:"reasonCode"`
+	WorkOrder       *string     `json:"workOrderReference"`
+	PlannedStart    audit.Time  `json:"plannedStartAt"`
+	PlannedEnd      *audit.Time `json:"plannedEndAt"`
+	PlannedQuantity *float64    `json:"plannedQuantity"`
+	CycleTime       *float64    `json:"cycleTime"`
+	UnitsPerMinute  *float64    `json:"unitsPerMinute"`
+	UnitsPerHour    *float64    `json:"unitsPerHour"`
+	LineSpeedTarget *float64    `json:"lineSpeedTarget"`
+	PartsPerCycle   *float64    `json:"partsPerCycle"`
+	AutoStart       bool        `json:"autoStart"`
+	AutoEnd         bool        `json:"autoEnd"`
+	AutoEndQuantity *bool       `json:"autoEndOnQuantityComplete"`
+	ExtendShift     bool        `json:"extendShift"`
+	Note            *string     `json:"note"`
+
+	ExpectedEnd      *audit.Time `json:"expectedEndAt"`    // given, or as quantity and rate imply
+	ExpectedQuantity *float64    `json:"expectedQuantity"` // given, or as end and rate imply
+	Rate             RateView    `json:"rate"`
+	ActualStart      *audit.Time `json:"actualStartAt"`
+	ActualEnd        *audit.Time `json:"actualEndAt"`
+	Good             *float64    `json:"goodCount"`
+	Bad              *float64    `json:"badCount"`
+	Other            *float64    `json:"otherCount"`       // of the source that is not the schedule's: shown, not added
+	Unapplied        *int        `json:"unappliedEntries"` // operators' entries that do not count in full
+	Events           []EventView `json:"events"`
+	Created          audit.Time  `json:"createdAt"`
+	Updated          audit.Time  `json:"updatedAt"`
+}
+
+// RateView is the effective rate and where it comes from.
+type RateView struct {
+	UnitsPerMinute *float64 `json:"unitsPerMinute"`
+	From           *string  `json:"from"` // implied, schedule, sku or station
+}
+
+// EventView is a move as answers show it.
+type EventView struct {
+	Move       Move       `json:"move"`
+	At         audit.Time `json:"at"`
+	RecordedAt audit.Time `json:"recordedAt"`
+	By         string     `json:"by"` // e-mail address, or credential
+	Initials   *string    `json:"initials"`
+	Note       *string    `json:"note"`
+}
+
+// Count is what a schedule has recorded, units.
+type Count struct {
+	Good, Bad, Other float64
+	Unapplied        int // entries that do not count in full
+}
+
+func countOf(good, bad, other int64) *Count {
+	return &Count{Good: float64(good) / monitor.Micro, Bad: float64(bad) / monitor.Micro, Other: float64(other) / monitor.Micro}
+}
+
+var typeNames = map[calendar.Type]string{
+	calendar.Continuous: "continuous", calendar.FixedQuantity: "fixedQuantity", calendar.FixedEnd: "fixedEnd", calendar.FixedBoth: "fixedQuantityAndEnd",
+}
+
+// show gives a schedule as answers show it. st is its station as configured now, nil to show what was kept; c is what it has
+// recorded, nil where that is not known.
+func (s *Schedule) show(st *station.Station, c *Count) *View {
+	f := &s.Fields
+	o := outlook{end: s.EndDue, quantity: f.PlannedQuantity, rate: s.Rate, rateFrom: s.RateFrom}
+	if st != nil && s.open() {
+		o = f.outlook(st, s.begins())
+	}
+	plan := calendar.Plan{Quantity: f.PlannedQuantity, End: f.PlannedEnd}
+	v := &View{
+		ID: s.ID, StationCode: f.StationCode, Kind: f.Kind, Type: typeNames[plan.Type()], State: s.State,
+		SKUCode: given(f.SKUCode), ReasonCode: given(f.ReasonCode), WorkOrder: given(f.WorkOrder),
+		PlannedStart: audit.AtMs(f.PlannedStart), PlannedEnd: audit.AtMsOrNil(f.PlannedEnd), PlannedQuantity: given(f.PlannedQuantity),
+		CycleTime: given(f.CycleTime), UnitsPerMinute: given(f.UnitsPerMinute), UnitsPerHour: given(f.UnitsPerHour),
+		LineSpeedTarget: given(f.LineSpeedTarget), PartsPerCycle: given(f.PartsPerCycle),
+		AutoStart: f.AutoStart, AutoEnd: f.AutoEnd, AutoEndQuantity: f.AutoEndQuantity, ExtendShift: f.ExtendShift, Note: given(f.Note),
+		ExpectedEnd: audit.AtMsOrNil(o.end), ExpectedQuantity: given(o.quantity), Rate: RateView{given(o.rate), given(o.rateFrom)},
+		ActualStart: audit.AtMsOrNil(s.Start), ActualEnd: audit.AtMsOrNil(s.End), Events: []EventView{}, Created: audit.AtMs(s.Created), Updated: audit.AtMs(s.Updated),
+	}
+	if c != nil {
+		v.Good, v.Bad, v.Other, v.Unapplied = &c.Good, &c.Bad, &c.Other, &c.Unapplied
+	}
+	for i := range s.Events {
+		e := &s.Events[i]
+		by := e.By.Email
+		if by == "" {
+			by = e.By.Credential
+		}
+		v.Events = append(v.Events, EventView{e.Move, audit.AtMs(e.At), audit.AtMs(e.Recorded), by, given(e.Initials), given(e.Note)})
+	}
+	return v
+}
+
+// given is nil for what is not given.
+func given[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// view shows what an operation made of a schedule. What a running one has recorded is told when it took effect just now.
+func (a *act) view(s *Schedule) (*View, error) {
+	st, err := a.find(s.StationCode)
+	if err != nil {
+		return nil, err
+	}
+	c := &Count{}
+	switch {
+	case s.State == Completed || s.State == Running && s.Start < a.w.Now-drift && a.at < a.w.Now-drift:
+		c = nil
+	case s.State == Running:
+		if c, err = a.countAt(s, a.w.Now); err != nil {
+			return nil, err
+		}
+	}
+	return s.show(st, c), nil
+}
+
+// count tells what a running schedule has recorded up to the act's moment.
+func (a *act) count(s *Schedule) (*Count, error) { return a.countAt(s, a.at) }
+
+func (a *act) countAt(s *Schedule, moment int64) (*Count, error) {
+	v, err := a.w.ViewAt(s.StationCode, moment)
+	if err != nil {
+		return nil, err
+	}
+	for i := range v.Running {
+		if r := &v.Running[i]; r.ID == s.ID {
+			return countOf(r.Good, r.Bad, 0), nil
+		}
+	}
+	return &Count{}, nil
+}
+
+// CSVHeader names the columns of CSV.
+func CSVHeader() []string {
+	return []string{"id", "stationCode", "kind", "state", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity",
+		"actualStartAt", "actualEndAt", "expectedEndAt", "unitsPerMinute", "rateFrom", "goodCount", "badCount", "otherCount", "unappliedEntries", "note"}
+}
+
+// CSV gives a schedule as a row of a table; what is not known is empty.
+func (v *View) CSV() []string {
+	return []string{v.ID, v.StationCode, string(v.Kind), string(v.State), text(v.SKUCode), text(v.ReasonCode), text(v.WorkOrder),
+		v.PlannedStart.UTC().Format(audit.Layout), timeText(v.PlannedEnd), number(v.PlannedQuantity), timeText(v.ActualStart), timeText(v.ActualEnd), timeText(v.ExpectedEnd),
+		number(v.Rate.UnitsPerMinute), text(v.Rate.From), number(v.Good), number(v.Bad), number(v.Other), whole(v.Unapplied), text(v.Note)}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func timeText(t *audit.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(audit.Layout)
+}
+
+func whole(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+func number(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*n, 'f', -1, 64)
+}

@@ -1,0 +1,207 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"opsmon/app/audit"
+	"opsmon/app/auth"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
+	"opsmon/kv"
+)
+
+// Completion is what an operator says of a Task that is done.
+type Completion struct {
+	Initials string `json:"initials"` // 3 to 8 letters or digits
+	Note     string `json:"note"`     // at most 1,000 characters
+	At       *int64 `json:"-"`        // ms: when it was done; nil: now
+}
+
+// Complete completes a Task, for an operator of its station. A missed one is completed where that was before its deadline.
+// Errors: NotFound; Forbidden, also where enableTasks is off; Invalid (at, note); Conflict for one that is completed
+// already, or was missed.
+func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Completion) (*View, error) {
+	k, ok := parseID(w.Account, id)
+	if !ok {
+		if err := s.cfg.Authorize(w.Tx, p, auth.Operator); err != nil {
+			return nil, err
+		}
+		return nil, errNoTask
+	}
+	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, k.B.A); err != nil {
+		return nil, err
+	}
+	t, err := s.begin(w, k.B.A)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.refuse(); err != nil { // before it is looked for: a Task may have gone with the flag since it was listed
+		return nil, err
+	}
+	if !instances.Has(w.Tx, k) {
+		return nil, errNoTask
+	}
+	var problems errdefs.Problems
+	at, initials := said(&problems, in.At, in.Initials, w.Now)
+	i, err := t.one(k)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.completable(&problems, at, w.Now, in.Note); err != nil {
+		return nil, err
+	}
+	i.State, i.Done, i.Noted, i.Initials, i.Note = Completed, at, w.Now, initials, in.Note
+	if err := instances.Put(w.Tx, k, i.record); err != nil {
+		return nil, err
+	}
+	if i.Deadline <= t.rec.Through && currents.Has(w.Tx, k) { // a fire that is to be gone through must find it
+		if err := t.let(i); err != nil {
+			return nil, err
+		}
+	}
+	detail := map[string]string{"stationCode": t.code, "taskCode": i.text.TaskCode, "taskListCode": i.text.ListCode, "initials": initials, "at": stamp(at)}
+	if err := audit.Put(w.Tx, w.Account, p.Actor(), "task.complete", id, detail); err != nil {
+		return nil, err
+	}
+	t.change(i)
+	t.tell()
+	return i.view(), nil
+}
+
+var errNoTask = errdefs.New(errdefs.NotFound, "there is no such Task; a pending one that the manifest no longer asks for is gone")
+
+// one gives an Instance: the one among the current ones, where it is.
+func (t *turn) one(k key) (*instance, error) {
+	for _, i := range t.current {
+		if i.key == k {
+			return i, nil
+		}
+	}
+	i, err := t.reader.get(k)
+	if errors.Is(err, kv.ErrNotFound) {
+		return nil, errdefs.New(errdefs.NotFound, "there is no such Task")
+	}
+	return i, err
+}
+
+// refuse tells whether enableTasks is off at the station, or the station is gone: Forbidden, NotFound.
+func (t *turn) refuse() error {
+	st, err := t.w.Station(t.code)
+	if err != nil {
+		return err
+	}
+	return st.Refuse(flag)
+}
+
+// completable tells whether the Instance can be completed at a moment, when the problems so far are none: Conflict, Invalid.
+func (i *instance) completable(problems *errdefs.Problems, at, now int64, note string) error {
+	if i.State == Completed {
+		return errdefs.New(errdefs.Conflict, "the Task %s was completed by %s at %s", i.text.TaskCode, i.Initials, stamp(i.Done))
+	}
+	if at < i.at() {
+		problems.Add("at", "must not be before the Task was there, %s; it is %s", stamp(i.at()), stamp(at))
+	}
+	missed := (i.State == Missed || i.Deadline != 0 && i.Deadline <= now) && at >= i.Deadline
+	if !missed && i.text.RequireNotes && strings.TrimSpace(note) == "" {
+		problems.Add("note", "is required for the Task %s", i.text.TaskCode)
+	}
+	if err := problems.Err("the request"); err != nil || !missed {
+		return err
+	}
+	return errdefs.New(errdefs.Conflict, "the Task %s was missed at %s; it can only be completed with an at before that", i.text.TaskCode, stamp(i.Deadline))
+}
+
+// said reads when something was done, now where that is not known, and by whom.
+func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms int64, by string) {
+	ms, err := floor.Moment("at", at, now)
+	if err != nil {
+		ms = now
+	}
+	by, unfit := auth.Initials(initials, true)
+	_, _ = problems.Take(err), problems.Take(unfit) // both are Invalid
+	return ms, by
+}
+
+// ListStart starts a Task list.
+type ListStart struct {
+	StationCode string `json:"stationCode"`
+	Initials    string `json:"initials"` // 3 to 8 letters or digits
+	At          *int64 `json:"-"`        // ms; nil: now
+}
+
+// Start makes the Tasks of a list that are on demand, for an operator of the station, and gives them in their order.
+// Errors: Invalid (stationCode, at); Forbidden, also where enableTasks is off; NotFound for a list that is not available
+// there; Conflict for one that is not on demand, or of which Tasks are pending since an earlier start.
+func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in ListStart) ([]*View, error) {
+	if err := auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, in.StationCode); err != nil {
+		return nil, err
+	}
+	var problems errdefs.Problems
+	at, initials := said(&problems, in.At, in.Initials, w.Now)
+	st, err := w.Station(in.StationCode)
+	switch {
+	case errdefs.KindOf(err) == errdefs.NotFound:
+		problems.Add("stationCode", "must be the code of a station; there is none of this code")
+	case err != nil:
+		return nil, err
+	case st.Monitor.MeterOnly:
+		problems.Add("stationCode", "must be a station that somebody works at; %s is an energy meter", st.Code)
+	}
+	if err := problems.Err("the request"); err != nil {
+		return nil, err
+	}
+	if err := st.Refuse(flag); err != nil {
+		return nil, err
+	}
+	t, err := s.begin(w, st.Code)
+	if err != nil {
+		return nil, err
+	}
+	list, err := t.startable(st, listCode)
+	if err != nil {
+		return nil, err
+	}
+	made := []*View{}
+	for _, text := range list {
+		i, err := t.add(text, at, record{State: Pending, Started: initials})
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, i.view())
+	}
+	if err := t.store(); err != nil {
+		return nil, err
+	}
+	detail := map[string]string{"stationCode": st.Code, "initials": initials, "at": stamp(at), "tasks": fmt.Sprint(len(made))}
+	return made, audit.Put(w.Tx, w.Account, p.Actor(), "taskList.start", listCode, detail)
+}
+
+// startable gives the words of a list's Tasks that are on demand.
+func (t *turn) startable(st *station.Station, listCode string) (list []Text, err error) {
+	if !slices.ContainsFunc(st.TaskLists, func(l listView) bool { return l.Code == listCode }) {
+		return nil, errdefs.New(errdefs.NotFound, "there is no Task list of this code at the station %s", st.Code)
+	}
+	for _, a := range asksOf(st) {
+		if a.text.ListCode == listCode && a.text.Trigger == OnDemand {
+			list = append(list, a.text)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errdefs.New(errdefs.Conflict, "the Task list %s has no Task that is started by hand at the station %s", listCode, st.Code)
+	}
+	pending, since := 0, int64(0)
+	for _, i := range t.current {
+		if i.State == Pending && i.text.ListCode == listCode && i.text.Trigger == OnDemand {
+			pending++
+			since = max(since, i.at())
+		}
+	}
+	if pending > 0 {
+		return nil, errdefs.New(errdefs.Conflict, "the Task list %s was started at the station %s at %s, and %d of its Tasks are pending; complete them first", listCode, st.Code, stamp(since), pending)
+	}
+	return list, nil
+}
