@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"opsmon/app/test/apptest"
 )
 
 // TestAPassphraseThatIsTooShortIsTold: one that was configured before there was a least length still encrypts and opens scheduled
 // backups, other backups can be made as before, and whoever looks after backups is told.
 func TestAPassphraseThatIsTooShortIsTold(t *testing.T) {
+	apptest.Long(t)
 	cfg := testConfig(t)
 	cfg.Backup.PassphraseFile = filepath.Join(t.TempDir(), "passphrase")
 	if err := os.WriteFile(cfg.Backup.PassphraseFile, []byte("plant123\n"), 0o600); err != nil {

@@ -15,6 +15,7 @@ import (
 // TestCheckDamaged damages a store in every way that can be told apart, and sees that the command says what is wrong,
 // changes nothing and does not crash.
 func TestCheckDamaged(t *testing.T) {
+	apptest.Long(t)
 	dir := t.TempDir()
 	apptest.Initialise(t, dir, "--domain", "northgate.example")
 	if out, stderr, status := apptest.Command(t, "check", "--data-dir", dir); status != 0 {

@@ -21,6 +21,7 @@ import (
 // TestAClockThatIsYearsBack: what is counted and shown stays when the clock shows a time whose signals are not kept any more,
 // as after its battery has died; and the plant goes on when it is right again.
 func TestAClockThatIsYearsBack(t *testing.T) {
+	apptest.Long(t)
 	p, shown := newPlantLife(t), map[int]map[string]string{}
 	p.live(signalDays+6, shown)
 	if p.timely() != nil {

@@ -171,6 +171,7 @@ var killable = sync.OnceValues(func() (string, error) { return apptest.BuildAs("
 // TestCompactKilled kills compacting at each of its steps, without a service and within one. The next start has the old
 // store or the new one, whole.
 func TestCompactKilled(t *testing.T) {
+	apptest.Long(t)
 	program, err := killable()
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/httpapi"
+	"opsmon/app/test/apptest"
 	"opsmon/kv/powercut"
 )
 
@@ -14,6 +15,7 @@ import (
 // store takes no more room than before. The ends of keys are kept for 400 days, so those are among it in the long form
 // alone. (Revisions of the configuration are kept for ever and are not among it.)
 func TestGrowth(t *testing.T) {
+	apptest.Long(t)
 	h := newHousehold(t)
 	if err := h.Close(); err != nil {
 		t.Fatal(err)

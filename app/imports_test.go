@@ -30,7 +30,7 @@ var groups = []group{
 	{"cli", []string{"", "app/cli"}, []string{"base", "configuration", "engine", "ingest", "host", "edges", "play", "app"}},
 	{"releases", []string{"packaging/", "assets/vendoring"}, []string{"host"}},
 	// Rigs are imported by tests, which are not looked at here, and by each other.
-	{"rigs", []string{"app/test/", "app/web/", "kv/kvtest", "kv/powercut", "schema/schematest", "app/engine/floor/floortest", "app/host/service/boottest", "app/host/service/winetest"},
+	{"rigs", []string{"app/test/", "kv/kvtest", "kv/powercut", "schema/schematest", "app/engine/floor/floortest", "app/host/service/boottest", "app/host/service/winetest"},
 		[]string{"base", "configuration", "engine", "ingest", "work", "deliver", "host", "edges", "play", "app", "cli"}},
 }
 
@@ -80,7 +80,7 @@ var homes = map[string][]string{
 	"github.com/pion/":                       {"app/host/mdns"},
 	"aead.dev/minisign":                      {"app/host/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/host/backup"},
-	"net/http": {"app/web/webtest", "app/test/apptest", "app", "app/httpapi", "app/web", "app/cli", "app/origin",
+	"net/http": {"app/test/browser/webtest", "app/test/apptest", "app", "app/httpapi", "app/web", "app/cli", "app/origin",
 		"app/host/control", "app/host/certs", "app/host/service", "app/host/upgrade"},
 }
 

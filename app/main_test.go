@@ -4,9 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"opsmon/app/auth"
 	"opsmon/app/httpapi"
@@ -106,4 +108,13 @@ func (r *running) request(t *testing.T, method, path, key, body string) int {
 	}
 	resp.Body.Close()
 	return resp.StatusCode
+}
+
+// inBubble is synctest.Test. Afterwards it empties the pools of the process: what came into them within the bubble, such as
+// an encoder with its channel, must not be used outside of it.
+func inBubble(t *testing.T, fn func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, fn)
+	runtime.GC()
+	runtime.GC()
 }

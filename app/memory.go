@@ -50,20 +50,35 @@ func (c Config) limitMemory() {
 
 // How the heap is kept small. The runtime lets garbage grow to what is alive: with large documents that is a hundred
 // megabytes, which a plant at rest never fills but in minutes, and never gives back. So garbage may grow only as far as collecting it
-// takes a few percent of a processor.
+// takes a few percent of a processor; of a large heap it may only be a part, whatever that takes.
 const (
-	garbageLeast = 16 << 20 // bytes of garbage that may always be there
+	garbageLeast = 16 << 20 // bytes of garbage that may always be there, but at most half of what is alive
+	garbageMost  = 48 << 20 // bytes of garbage that there may be, and an eighth of what is alive beyond as many
+	percentMost  = 400
 	// collectAt is how many bytes that are alive the runtime looks at in the time that may be spent on them each second.
 	collectAt     = 40 << 20
 	collectPauses = 10       // seconds of rest after which memory is given back
 	giveBackFrom  = 64 << 20 // bytes more than the heap needs that are worth it: a collection of everything
 )
 
+// When the service starts, the heap grows with what it reads of what went on, and who waits pays for each collection: it is looked
+// at more often, and a heap beyond garbageLeast is taken to be under load.
+const (
+	startLooks     = 60
+	startLookEvery = 50 * time.Millisecond
+)
+
 // gcPercent returns how much garbage there may be, in percent of what is alive, bytes, where so many bytes a second are made.
 func gcPercent(alive, perSecond uint64) int {
-	most := max(alive, garbageLeast)
-	garbage := min(max(uint64(float64(perSecond)/collectAt*float64(alive)), garbageLeast), most)
-	return int(min(100, garbage*100/max(alive, 1)))
+	if alive == 0 { // nothing was collected yet
+		return 100
+	}
+	most := uint64(garbageMost)
+	if alive > garbageMost {
+		most += (alive - garbageMost) / 8
+	}
+	garbage := min(max(uint64(float64(perSecond)/collectAt*float64(alive)), min(alive/2, garbageLeast)), most)
+	return int(max(1, min(percentMost, garbage*100/alive)))
 }
 
 // collector keeps the heap of this process small while little goes on.
@@ -82,10 +97,15 @@ func keepMemorySmall(ctx context.Context) {
 	usual := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(usual)
 	c := collector{percent: 100}
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(startLookEvery)
 	defer tick.Stop()
-	for {
-		c.look()
+	for looks := 0; ; looks++ {
+		if looks < startLooks {
+			c.start()
+		} else {
+			tick.Reset(time.Second)
+			c.look()
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -94,34 +114,58 @@ func keepMemorySmall(ctx context.Context) {
 	}
 }
 
+// start sets how much garbage there may be while the service starts.
+func (c *collector) start() {
+	list := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
+	metrics.Read(list)
+	c.made = list[0].Value.Uint64()
+	alive, perSecond := list[1].Value.Uint64(), uint64(0)
+	if alive > garbageLeast {
+		perSecond = unbounded
+	}
+	c.set(gcPercent(alive, perSecond))
+}
+
+func (c *collector) set(percent int) {
+	if percent != c.percent {
+		c.percent = percent
+		debug.SetGCPercent(percent)
+	}
+}
+
+// unbounded is more than can be made a second.
+const unbounded = 1 << 40
+
+// look sets how much garbage there may be for the next second, and gives memory back after some rest.
 func (c *collector) look() {
 	list := []metrics.Sample{
 		{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
 	}
 	metrics.Read(list)
-	made, alive := list[0].Value.Uint64(), list[1].Value.Uint64()
-	c.rate = c.rate - c.rate/8 + (made-c.made)/8 // a burst, such as the minute's, is no load
-	c.made = made
-	percent := gcPercent(alive, c.rate)
-	if percent != c.percent {
-		c.percent = percent
-		debug.SetGCPercent(percent)
-	}
-	if c.rests++; percent == 100 && alive > garbageLeast {
+	alive := list[1].Value.Uint64()
+	c.set(c.follow(list[0].Value.Uint64(), alive))
+	if c.rests++; c.percent == gcPercent(alive, unbounded) && alive > garbageLeast {
 		c.rests = 0
 	}
 	has := list[2].Value.Uint64() + list[3].Value.Uint64() + list[4].Value.Uint64()
-	if c.rests >= collectPauses && has > alive+alive*uint64(percent)/100+giveBackFrom {
+	if c.rests >= collectPauses && has > alive+alive*uint64(c.percent)/100+giveBackFrom {
 		c.rests = 0
 		debug.FreeOSMemory()
 	}
 }
 
+// follow returns the percentage for the next second: made is the bytes that were ever allocated.
+func (c *collector) follow(made, alive uint64) int {
+	c.rate = c.rate - c.rate/8 + (made-c.made)/8 // a burst, such as the minute's, is no load
+	c.made = made
+	return gcPercent(alive, c.rate)
+}
+
 // Pages of the store that were read are let go once a minute, and when files have more than so many bytes of memory.
 const (
 	unmapEvery = 60 // seconds
-	unmapFrom  = 96 << 20
+	unmapFrom  = 48 << 20
 )
 
 // unmap lets them go until ctx ends: what was read once would count as this process's memory for as long as the store is open.

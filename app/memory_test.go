@@ -73,15 +73,17 @@ func TestGroupMemory(t *testing.T) {
 	}
 }
 
-// Little garbage may lie about while little is made; a load that would have to be collected all the time may make as much as is alive.
+// Little garbage may lie about while little is made; a load that would have to be collected all the time may make
+// more, within bounds.
 func TestGCPercent(t *testing.T) {
 	const mib = 1 << 20
 	for _, test := range []struct {
 		alive, perSecond uint64
 		want             int
 	}{
-		{0, 0, 100}, {10 * mib, 0, 100}, {16 * mib, 0, 100}, {64 * mib, 0, 25}, {100 * mib, 1 * mib, 16}, {100 * mib, 8 * mib, 20},
-		{100 * mib, 20 * mib, 50}, {100 * mib, 500 * mib, 100}, {1000 * mib, 0, 1},
+		{0, 0, 100}, {10 * mib, 0, 50}, {10 * mib, 40 * mib, 100}, {10 * mib, 80 * mib, 200},
+		{10 * mib, 500 * mib, 400}, {16 * mib, 0, 50}, {64 * mib, 0, 25}, {100 * mib, 1 * mib, 16}, {100 * mib, 8 * mib, 20},
+		{100 * mib, 20 * mib, 50}, {48 * mib, 500 * mib, 100}, {100 * mib, 500 * mib, 54}, {1000 * mib, 9000 * mib, 16}, {1000 * mib, 0, 1}, {2000 * mib, 0, 1},
 	} {
 		if got := gcPercent(test.alive, test.perSecond); got != test.want {
 			t.Errorf("%d MiB alive, %d a second: %d %%, want %d", test.alive/mib, test.perSecond/mib, got, test.want)
@@ -89,29 +91,42 @@ func TestGCPercent(t *testing.T) {
 	}
 }
 
-// A load lets garbage grow at once, and rest takes it back.
+// A load lets garbage grow within seconds, rest takes it back, and one burst does neither.
 func TestCollectorFollowsTheLoad(t *testing.T) {
+	const mib, alive = 1 << 20, 40 << 20
+	c, made, percent := collector{}, uint64(0), 0
+	pass := func(seconds int, perSecond uint64) {
+		for range seconds {
+			made += perSecond
+			percent = c.follow(made, alive)
+		}
+	}
+	rest := gcPercent(alive, 0)
+	for _, step := range []struct {
+		seconds   int
+		perSecond uint64
+		from, to  int
+	}{
+		{60, 1 * mib, rest, rest}, {1, 100 * mib, rest, rest + 5}, {5, 1 * mib, rest, rest}, {16, 64 * mib, 2 * rest, 3 * rest}, {30, 1 * mib, rest, rest},
+	} {
+		if pass(step.seconds, step.perSecond); percent < step.from || percent > step.to {
+			t.Errorf("after %d s of %d MiB garbage may be %d %%, want %d to %d", step.seconds, step.perSecond/mib, percent, step.from, step.to)
+		}
+	}
+}
+
+// What the runtime says becomes its setting.
+func TestCollectorSetsTheRuntime(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 	alive := make([]byte, 64<<20)
 	runtime.GC()
 	c := collector{percent: 100}
-	c.look() // all that was ever made counts as that of this second
 	for range 60 {
 		c.look()
 	}
-	if c.percent > 50 || debug.SetGCPercent(c.percent) != c.percent {
-		t.Errorf("at rest garbage may be %d %%", c.percent)
-	}
-	garbage := 0
-	for range 16 {
-		for range 64 {
-			garbage += len(make([]byte, 1<<20+garbage%2))
-		}
-		c.look()
-	}
-	if c.percent < 90 {
-		t.Errorf("under a load of %d bytes garbage may be %d %%", garbage, c.percent)
+	if got := debug.SetGCPercent(c.percent); got != c.percent || got < 1 || got > 25 {
+		t.Errorf("with 64 MiB alive garbage may be %d %%, the runtime keeps to %d %%", c.percent, got)
 	}
 	runtime.KeepAlive(alive)
 }

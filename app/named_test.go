@@ -60,6 +60,7 @@ func removed(t *testing.T, dir string, names ...string) {
 // TestRestoreBrings: the files that settings name come with an encrypted backup to a machine that lacks them, in a folder of
 // the data directory that the settings name then. What somebody wrote into app.yaml stays. The next backup has them, too.
 func TestRestoreBrings(t *testing.T) {
+	apptest.Long(t)
 	a, cfg, etc := naming(t)
 	sealed := backedUp(t, a, "correct horse")
 	if err := a.Close(); err != nil {
@@ -119,6 +120,7 @@ func TestRestoreBrings(t *testing.T) {
 // TestRestoreWrongEnvironment: an environment that cannot be used brings no files that can be read here, and those that cannot
 // are named by the settings as ever.
 func TestRestoreWrongEnvironment(t *testing.T) {
+	apptest.Long(t)
 	a, _, etc := naming(t)
 	in := RestoreInput{Path: backedUp(t, a, "correct horse"), Name: "x", Passphrase: "correct horse"}
 	if err := a.Close(); err != nil {
@@ -139,6 +141,7 @@ func TestRestoreWrongEnvironment(t *testing.T) {
 // TestRestoreLeaves: what is there already is left as it is and named as before; a certificate and its key stay together.
 // What the environment gives is not a matter of app.yaml.
 func TestRestoreLeaves(t *testing.T) {
+	apptest.Long(t)
 	a, _, etc := naming(t)
 	sealed, other := backedUp(t, a, "correct horse"), backedUp(t, a, "another passphrase")
 	if err := a.Close(); err != nil {
@@ -234,6 +237,7 @@ func TestRestoreHostile(t *testing.T) {
 
 // TestRestoreBringsUnnamed: a file comes also where app.yaml is written so that only a person can change it, and is told.
 func TestRestoreBringsUnnamed(t *testing.T) {
+	apptest.Long(t)
 	cfg := testConfig(t)
 	const text = "smtp:\n  username: &same broker-ca.pem\nplantBroker:\n  url: mqtts://broker.plant.example\n  topics: line/+\n  ca: *same\n"
 	apptest.WriteIn(t, cfg.DataDir, ConfigFile, text)
@@ -258,6 +262,7 @@ func TestRestoreBringsUnnamed(t *testing.T) {
 // TestNamedAtBackup: of the files that app.yaml names, those in the authority's folder are the service's own already, and an
 // app.yaml that cannot be read keeps no backup from being made.
 func TestNamedAtBackup(t *testing.T) {
+	apptest.Long(t)
 	cfg := testConfig(t)
 	apptest.WriteIn(t, cfg.DataDir, "tls/plant.crt", "a certificate")
 	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "tls: tls/plant.crt,plant.key\n")
@@ -281,6 +286,7 @@ func TestNamedAtBackup(t *testing.T) {
 // TestRestoreBringsKilled kills a restore that brings a certificate and its key at each of the steps of the exchange. The next
 // start has the old settings with the old store, or the restored ones with the restored store and the files that they name.
 func TestRestoreBringsKilled(t *testing.T) {
+	apptest.Long(t)
 	program, err := killable()
 	if err != nil {
 		t.Fatal(err)

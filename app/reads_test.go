@@ -16,6 +16,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/httpapi"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 )
 
 // fetch reads an answer of a running service.
@@ -89,6 +90,7 @@ func aShift(t *testing.T) (r *running, shift *shiftPlayed, span string) {
 
 // TestReadsOfAShiftAgree: what is drawn of a shift, and its figures by the minute, add up to its windows and its figures.
 func TestReadsOfAShiftAgree(t *testing.T) {
+	apptest.Long(t)
 	r, shift, span := aShift(t)
 	var stations struct {
 		Results []struct{ StationCode string }

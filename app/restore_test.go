@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"opsmon/app/audit"
@@ -206,6 +205,7 @@ func TestRestoreGoesBack(t *testing.T) {
 // TestRestoreRefused: a backup that is damaged, newer, or encrypted with another passphrase changes nothing, and neither
 // does one while the service runs on the directory.
 func TestRestoreRefused(t *testing.T) {
+	apptest.Long(t)
 	cfg := testConfig(t)
 	a, _ := opened(t, cfg)
 	plain, sealed := backedUp(t, a, ""), backedUp(t, a, "correct horse")
@@ -298,6 +298,7 @@ func TestRestoreDamaged(t *testing.T) {
 // TestRestoreMoves takes an encrypted backup to another machine: settings and certificates come with it. A plain one
 // leaves them, and says what is missing.
 func TestRestoreMoves(t *testing.T) {
+	apptest.Long(t)
 	cfg := testConfig(t)
 	apptest.WriteIn(t, cfg.DataDir, ConfigFile, "# ours\ntls: plant.crt,/nowhere/plant.key\nsmtp:\n  host: mail\n  from: a@b.example\n  password: hunter2hunter2\n"+
 		"backup:\n  passphraseFile: secret.txt\nplantBroker:\n  url: mqtts://broker.plant.example\n  topics: line/+\n  ca: broker-ca.pem\n  passwordFile: broker.password\n")
@@ -355,8 +356,9 @@ func TestRestoreMoves(t *testing.T) {
 
 // TestScheduledBackups: a service makes one soon after its start and then one every night, and tells how they are doing.
 func TestScheduledBackups(t *testing.T) {
+	apptest.Long(t)
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		cfg := DefaultConfig()
 		cfg.DataDir = dir
 		a, _ := opened(t, cfg)
@@ -408,6 +410,7 @@ func TestScheduledBackups(t *testing.T) {
 // TestRestoreKilled kills a restore, and a backup that is written by the command line, at each of their steps, without a
 // service and within one. The next start has the old store or the new one, whole.
 func TestRestoreKilled(t *testing.T) {
+	apptest.Long(t)
 	program, err := killable()
 	if err != nil {
 		t.Fatal(err)

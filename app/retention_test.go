@@ -19,6 +19,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/httpapi"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 	"opsmon/kv/powercut"
 )
@@ -304,6 +305,7 @@ func (p *plantLife) whole() {
 // retention is there and shown as it was, also after a restart and when it is computed again; what is older is gone, but
 // for what goes on and what is referred to; and the store's file does not grow any more.
 func TestRetention(t *testing.T) {
+	apptest.Long(t)
 	p, shown := newPlantLife(t), map[int]map[string]string{}
 	var sizes []int64
 	for range 10 {
@@ -432,6 +434,7 @@ func good(t *testing.T, answer string) float64 {
 // and without a restart meanwhile. Once it is set right, the plant goes on as one whose clock was never wrong: the days before
 // and after show the same, and the stations are live.
 func TestClockJumpsOfAPlant(t *testing.T) {
+	apptest.Long(t)
 	const before, after = 10, 4
 	straight, right := newPlantLife(t), map[int]map[string]string{}
 	straight.live(before+after, right)

@@ -106,6 +106,7 @@ func (n *plantNetwork) get(client *http.Client, url string) (status int, body, t
 // TestOnTheNetwork: as it is installed, the service is reached over TLS by its address and its name, tells how to
 // trust it, and follows the machine to another address while it runs.
 func TestOnTheNetwork(t *testing.T) {
+	apptest.Long(t)
 	dir := filepath.Join(t.TempDir(), "Wärme 1")
 	key := apptest.Initialise(t, dir, "--domain", "northgate.example")
 	if err := os.WriteFile(filepath.Join(dir, ConfigFile), []byte("listen: :8443\ntls: auto\nclearListen: :8080\n"), 0o600); err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"opsmon/app/host/certs"
 	"opsmon/app/test/apptest"
@@ -29,6 +30,9 @@ func TestOwnAuthority(t *testing.T) {
 	page := c.Authority.Pages[0]
 	open := strings.TrimSuffix(page, "/trust")
 	trusting := apptest.Browser(t, c.Authority.PEM)
+	for resp, _ := apptest.Fetch(t, trusting, r.url+"/ready"); resp.StatusCode == http.StatusServiceUnavailable; resp, _ = apptest.Fetch(t, trusting, r.url+"/ready") {
+		time.Sleep(10 * time.Millisecond) // until the stations were read
+	}
 	if resp, _ := apptest.Fetch(t, trusting, r.url+"/ready"); resp.StatusCode != http.StatusOK || resp.ProtoMajor != 2 || resp.Header.Get("Strict-Transport-Security") != "" {
 		t.Errorf("%s %s %v", resp.Proto, resp.Status, resp.Header)
 	}
@@ -177,6 +181,7 @@ func TestDamagedAuthority(t *testing.T) {
 // TestMovedAuthority: devices that trust a machine trust the one that its encrypted backup is restored to, which had an authority and
 // a certificate of its own before; the certificate there is a new one of the authority that moved.
 func TestMovedAuthority(t *testing.T) {
+	apptest.Long(t)
 	old, next := testConfig(t), testConfig(t)
 	old.TLS, next.TLS = "auto", "auto"
 	from := serve(t, old)

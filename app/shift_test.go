@@ -197,6 +197,7 @@ type served struct {
 // TestKilledInAShift plays a shift at a thousand times its speed to a service that is killed at random moments. In the end
 // its figures are those of a service that was left alone.
 func TestKilledInAShift(t *testing.T) {
+	apptest.Long(t)
 	shift := &shiftPlayed{manifest: roundTheClock(t)}
 	shift.eventful(t)
 	calm, rough := &served{restless: newRestless(t, shift.manifest)}, &served{restless: newRestless(t, shift.manifest)}

@@ -140,6 +140,7 @@ func inFile(s *signal.Signal) *simulate.Signal {
 
 // TestDemoLives: the demonstration's page is there at once, and a little later its stations have a past and a present.
 func TestDemoLives(t *testing.T) {
+	apptest.Long(t)
 	apptest.Binary(t) // it may have to be built first
 	began := time.Now()
 	p := apptest.Start(t, "URL", "demo", "--listen", "127.0.0.1:0")

@@ -28,6 +28,7 @@ const (
 // TestStart measures the time from the start of the process until GET /auth/profile answers 200, and GET /ready, with 10,000
 // stations in the store, against two floors of the same run: the same binary printing its version, and the store's bytes read.
 func TestStart(t *testing.T) {
+	apptest.Long(t)
 	dir := t.TempDir()
 	manifest := filepath.Join(dir, "large.json")
 	if err := os.WriteFile(manifest, schematest.Large(10_000, 30_000), 0o600); err != nil {
@@ -92,6 +93,7 @@ func median(t *testing.T, fn func(), after ...func()) time.Duration {
 
 // TestPortZero: the address that is printed is one that can be opened.
 func TestPortZero(t *testing.T) {
+	apptest.Long(t)
 	p := apptest.StartService(t, t.TempDir())
 	_, port, err := net.SplitHostPort(p.URL[len("http://"):])
 	if err != nil || port == "0" {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"opsmon/app/audit"
@@ -43,6 +42,7 @@ func backedUpWith(t *testing.T, text, passphrase string) string {
 // TestRestoreUnusableSettings: a backup whose settings cannot be used comes back to an empty machine all the same, which
 // then keeps to itself. What is wrong is told, and the text waits beside.
 func TestRestoreUnusableSettings(t *testing.T) {
+	apptest.Long(t)
 	for want, text := range unusables {
 		for _, passphrase := range []string{"", "correct horse"} {
 			path := backedUpWith(t, text, passphrase)
@@ -73,6 +73,7 @@ func TestRestoreUnusableSettings(t *testing.T) {
 // TestRestoreKeepsUsableSettings: settings that are here and can be used stay, whether a service runs or not; those that are
 // not make room.
 func TestRestoreKeepsUsableSettings(t *testing.T) {
+	apptest.Long(t)
 	path := backedUpWith(t, "smtp:\n  hots: mail\n  password: hunter2\n", "correct horse")
 	in := RestoreInput{Path: path, Name: "x", Passphrase: "correct horse"}
 	for _, here := range []string{"logLevel: warn\n", "nmae: plant\n"} {
@@ -147,6 +148,7 @@ func TestUnusableBeside(t *testing.T) {
 // TestUnusableNamed: a backup that is made while app.yaml cannot be read has the files that the service was started with, and
 // they come with it, but in the place of none that the settings here may name.
 func TestUnusableNamed(t *testing.T) {
+	apptest.Long(t)
 	a, cfg, etc := naming(t)
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
@@ -188,7 +190,7 @@ func TestUnusableNamed(t *testing.T) {
 // TestUnusableKeepsData: no audit records are removed as long as settings wait that may say it is kept longer.
 func TestUnusableKeepsData(t *testing.T) {
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		cfg := testConfig(t)
 		cfg.DataDir, cfg.AuditDays = dir, 30
 		a, _ := opened(t, cfg)

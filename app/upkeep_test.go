@@ -191,7 +191,7 @@ func TestUpkeepClockJumps(t *testing.T) {
 // TestKeepUp: the upkeep of a service goes on every hour and ends with it.
 func TestKeepUp(t *testing.T) {
 	cfg := testConfig(t)
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		a, _ := opened(t, cfg)
 		ctx, cancel := context.WithCancel(t.Context())
 		go a.keepUp(ctx)

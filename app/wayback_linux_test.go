@@ -58,6 +58,7 @@ func backups(t *testing.T) (dir, key, whole string) {
 // TestWayBack: a service on a damaged store, of each kind, stays up and says which backup to restore with which command;
 // that command brings it back while it runs.
 func TestWayBack(t *testing.T) {
+	apptest.Long(t)
 	dir, key, whole := backups(t)
 	path := filepath.Join(dir, StoreFile)
 	store, err := os.ReadFile(path)
@@ -147,6 +148,7 @@ func toldOfDamage(t *testing.T, dir, want string) {
 
 // TestWayBackWhileRunning: damage that is met while the service runs tells the way back too, and the restore mends it.
 func TestWayBackWhileRunning(t *testing.T) {
+	apptest.Long(t)
 	dir, key, whole := backups(t)
 	p := apptest.StartService(t, dir)
 	if err := os.Truncate(filepath.Join(dir, StoreFile), 0); err != nil {
@@ -173,6 +175,7 @@ func TestWayBackWhileRunning(t *testing.T) {
 
 // TestNoWayBack: without a backup that can be restored that is what is told.
 func TestNoWayBack(t *testing.T) {
+	apptest.Long(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, StoreFile), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -218,6 +221,7 @@ func TestNewerStore(t *testing.T) {
 
 // TestFullDiskAtFirstStart: a first start without room for a store waits for it, and goes on by itself.
 func TestFullDiskAtFirstStart(t *testing.T) {
+	apptest.Long(t)
 	dir := apptest.Mount(t, "size=1m")
 	free := apptest.Fill(t, dir)
 	p := apptest.StartService(t, dir)

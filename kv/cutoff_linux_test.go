@@ -14,6 +14,9 @@ import (
 // TestReadersOfAnEmptiedFileHoldUpNobody: readers that find the file emptied, and writers who were just committing, all
 // have an answer.
 func TestReadersOfAnEmptiedFileHoldUpNobody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT RUN: -short leaves out what takes long")
+	}
 	for range 3 {
 		bucket := kv.NewBucket("b", kv.Uint64, kv.JSON[int]())
 		store, err := kv.Open(kv.Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{bucket.Name()}})

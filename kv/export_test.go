@@ -58,6 +58,9 @@ func large(t testing.TB, s *Store, n uint64) {
 
 // TestExport makes a store of another's runs: it holds the same, and takes writes.
 func TestExport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT RUN: -short leaves out what takes long")
+	}
 	nothing := Migration{Name: "nothing", Run: func(*Tx) error { return nil }}
 	for name, n := range map[string]uint64{"empty": 0, "small": 3, "several transactions": 20_000} {
 		t.Run(name, func(t *testing.T) {
@@ -102,6 +105,9 @@ func TestExport(t *testing.T) {
 
 // TestRunsStay changes a few entries of a store: all runs but those near them stay as they were.
 func TestRunsStay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT RUN: -short leaves out what takes long")
+	}
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name()}})
 	large(t, s, 20_000)
 	before, c := exported(t, s)
@@ -227,6 +233,9 @@ func TestExportTrust(t *testing.T) {
 
 // TestImportDamaged refuses runs that are changed, lost, doubled or in another order.
 func TestImportDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT RUN: -short leaves out what takes long")
+	}
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{blobs.Name(), triples.Name()}})
 	large(t, s, 3000)
 	runs, c := exported(t, s)

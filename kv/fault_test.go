@@ -142,6 +142,9 @@ func sampleStore(t *testing.T) []byte {
 // TestDamagedPages damages every page in turn, in several ways. Whatever is read must be right or an error; what is
 // missing must be noticed by Check; nothing may crash.
 func TestDamagedPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT RUN: -short leaves out what takes long")
+	}
 	whole := sampleStore(t)
 	values := sampleValues()
 	dir := t.TempDir()

@@ -2,7 +2,6 @@ package kv
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,31 +13,19 @@ import (
 // childRole names what the test binary does when a test runs it again as another process.
 const childRole = "KV_TEST_ROLE"
 
-// Roles of tests that need strace: they write to a store whose syncs fail or are slow.
-var (
-	writeUnconfirmed = func() { fatal(errors.ErrUnsupported) }
-	writeWatched     = func() { fatal(errors.ErrUnsupported) }
-)
+// roles are what that may be. Tests that need strace add theirs.
+var roles = map[string]func(){"holder": holdStore, "creator": createAndDie, "writer": writeUntilKilled}
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(childRole) {
-	case "":
+	role := os.Getenv(childRole)
+	if role == "" {
 		os.Exit(m.Run())
-	case "holder":
-		holdStore()
-	case "creator":
-		createAndDie()
-	case "recorded":
-		recordedWrites()
-	case "rewriter":
-		rewrite()
-	case "writer":
-		writeUntilKilled()
-	case "unconfirmed":
-		writeUnconfirmed()
-	case "watched":
-		writeWatched()
 	}
+	do := roles[role]
+	if do == nil {
+		fatal(fmt.Errorf("there is no role %q", role))
+	}
+	do()
 }
 
 // child makes the command of another process with a role; its store is at path.

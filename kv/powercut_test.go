@@ -1,3 +1,5 @@
+//go:build rig
+
 package kv
 
 import (
@@ -13,6 +15,8 @@ import (
 
 	"opsmon/kv/powercut"
 )
+
+func init() { roles["recorded"], roles["rewriter"] = recordedWrites, rewrite }
 
 // recordedWrites makes a store, changes it on several goroutines, opens it again and changes it more. Each line tells of
 // one change, before it is begun and when its Update has returned.

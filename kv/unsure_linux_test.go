@@ -1,3 +1,5 @@
+//go:build rig
+
 package kv
 
 import (
@@ -34,7 +36,7 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-func init() { writeUnconfirmed, writeWatched = writeOnOneThread, writeWhileRead }
+func init() { roles["unconfirmed"], roles["watched"] = writeOnOneThread, writeWhileRead }
 
 // writeOnOneThread changes a store on one thread, for whose syncs strace counts, and prints how each change ended and
 // whether a View sees it then.

@@ -1,3 +1,5 @@
+//go:build rig
+
 package web_test
 
 import (
@@ -17,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/httpapi"
+	"opsmon/app/test/browser/webtest"
 	"opsmon/app/web"
-	"opsmon/app/web/webtest"
 )
 
 // fakeAPI stands for what is behind the pages; the description is the real one.

@@ -29,14 +29,14 @@ var styleSheet = regexp.MustCompile(`<link rel="(?:stylesheet|icon|apple-touch-i
 
 // worker makes the service worker of the tablet's page: assets/tablet/worker.js, which is told what to keep, so that the page
 // opens without the network. Its bytes differ whenever one of the files does, which is how browsers find out.
-func (s *site) worker(contents map[string][]byte, pack bool) (*file, error) {
-	code := contents[workerFile]
+func (s *site) worker(all sources, pack bool) (*file, error) {
+	code := all.contents[workerFile]
 	if code == nil {
 		return nil, fmt.Errorf("%s is missing", workerFile)
 	}
 	keep := []string{}
 	if s.hash != development { // where files change all the time nothing is kept
-		keep = s.offlineFiles(contents)
+		keep = s.offlineFiles(all)
 	}
 	list, err := json.Marshal(keep)
 	if err != nil {
@@ -47,21 +47,21 @@ func (s *site) worker(contents map[string][]byte, pack bool) (*file, error) {
 }
 
 // offlineFiles lists the addresses of what the tablet's page consists of: the page, its folder, and all that it imports.
-func (s *site) offlineFiles(contents map[string][]byte) []string {
+func (s *site) offlineFiles(all sources) []string {
 	prefix := assetsPath + s.hash
 	list := []string{tabletPath, webAppPath}
 	add := func(name string) {
-		if at := prefix + "/" + name; contents[name] != nil && !slices.Contains(list, at) {
+		if at := prefix + "/" + name; all.contents[name] != nil && !slices.Contains(list, at) {
 			list = append(list, at)
 		}
 	}
 	for _, of := range []string{layoutFile, pageFiles[tabletPath]} {
-		for _, m := range styleSheet.FindAllSubmatch(contents[of], -1) {
+		for _, m := range styleSheet.FindAllSubmatch(all.contents[of], -1) {
 			add(string(m[1]))
 		}
 	}
 	var modules []string
-	for name := range contents {
+	for name := range all.contents {
 		if strings.HasPrefix(name, "tablet/") && name != workerFile && (path.Ext(name) == ".js" || path.Ext(name) == ".css") {
 			modules = append(modules, name)
 		}
@@ -69,7 +69,7 @@ func (s *site) offlineFiles(contents map[string][]byte) []string {
 	slices.Sort(modules)
 	for _, name := range modules {
 		add(name)
-		for _, of := range imports(contents, name) {
+		for _, of := range all.importsOf(name) {
 			add(of)
 		}
 	}

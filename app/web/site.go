@@ -12,12 +12,14 @@ import (
 	"net/http"
 	"net/netip"
 	"path"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+	"golang.org/x/sync/errgroup"
 )
 
 // pageFiles are the pages by path.
@@ -120,19 +122,16 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 		}
 		s.hash = hashOf(contents)
 	}
-	for name, content := range contents {
-		if kind := types[path.Ext(name)]; kind != "" && s.static[name] == nil {
-			s.static[name] = newFile(kind, content, cfg.Dir == "")
-		}
-	}
+	s.addStatic(contents, vendored, cfg.Dir == "")
 	if s.static[iconFile] == nil {
 		return nil, fmt.Errorf("%s: %w", iconFile, fs.ErrNotExist)
 	}
-	if s.work, err = s.worker(contents, cfg.Dir == ""); err != nil {
+	all := sources{contents, map[string][]string{}}
+	if s.work, err = s.worker(all, cfg.Dir == ""); err != nil {
 		return nil, err
 	}
 	for at, name := range pageFiles {
-		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "Demo": false, "Preloads": preloads(contents, name, assetsPath+s.hash)}
+		v := view{"Assets": assetsPath + s.hash, "Version": cfg.Version, "OnDocs": at == "/docs", "Demo": false, "Preloads": all.preloads(name, assetsPath+s.hash)}
 		if s.pages[at], err = render(from, name, v, cfg.Dir == ""); err != nil {
 			return nil, err
 		}
@@ -144,6 +143,28 @@ func newSite(cfg Config, from fs.FS, vendored map[string]*file) (*site, error) {
 		}
 	}
 	return s, nil
+}
+
+// addStatic adds the files that are served unchanged, without the vendored ones. It compresses several at a time, as that
+// takes most of a start's time here.
+func (s *site) addStatic(contents map[string][]byte, vendored map[string]*file, pack bool) {
+	var mu sync.Mutex
+	var each errgroup.Group
+	each.SetLimit(runtime.GOMAXPROCS(0))
+	for name, content := range contents {
+		kind := types[path.Ext(name)]
+		if kind == "" || vendored[name] != nil {
+			continue
+		}
+		each.Go(func() error {
+			f := newFile(kind, content, pack)
+			mu.Lock()
+			s.static[name] = f
+			mu.Unlock()
+			return nil
+		})
+	}
+	each.Wait() // nothing of it fails
 }
 
 func render(from fs.FS, name string, v view, pack bool) (*file, error) {

@@ -1,3 +1,5 @@
+//go:build rig
+
 package web_test
 
 import (
@@ -17,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/host/certs"
+	"opsmon/app/test/browser/webtest"
 	"opsmon/app/web"
-	"opsmon/app/web/webtest"
 )
 
 // appliance is a service with a certificate of its own authority, on two loopback ports, as it is wired.

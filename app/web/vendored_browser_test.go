@@ -1,3 +1,5 @@
+//go:build rig
+
 package web_test
 
 import (
@@ -7,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"opsmon/app/web/webtest"
+	"opsmon/app/test/browser/webtest"
 	"opsmon/assets"
 )
 

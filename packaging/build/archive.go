@@ -7,12 +7,11 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"context"
-	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
-	"strings"
+	"regexp"
 )
 
 // entry is a file of an archive.
@@ -46,26 +45,25 @@ func (p *product) entries() ([]entry, error) {
 // plantPage is the page for those who run app in a plant.
 const plantPage = "packaging/plant-it/README.md"
 
-// settingsHeading is the heading of the source's README that the table of settings stands under.
-const settingsHeading = "## Configuration\n"
+// plantPages are the pages for a plant, in the order in which an installation's README has them.
+var plantPages = []string{"README.md", "signals.md", "pages.md", "security.md", "reference.md"}
 
-// plantReadme returns the README of what is installed: the page for plants, and every setting, which app.yaml refers to.
+// plantReadme returns the README of what is installed: all pages for a plant in one. Links from page to page become links within it.
 func plantReadme(root string) ([]byte, error) {
-	page, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(plantPage)))
-	if err != nil {
-		return nil, err
+	var all bytes.Buffer
+	for _, name := range plantPages {
+		page, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path.Dir(plantPage)), name))
+		if err != nil {
+			return nil, err
+		}
+		all.Write(page)
+		all.WriteByte('\n')
 	}
-	source, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		return nil, err
-	}
-	_, table, found := bytes.Cut(source, []byte(settingsHeading))
-	if !found {
-		return nil, fmt.Errorf("README.md has no heading %q, which the settings stand under", strings.TrimSpace(settingsHeading))
-	}
-	table, _, _ = bytes.Cut(table, []byte("\n## "))
-	return slices.Concat(page, []byte("\n## Settings\n"), table, []byte("\n")), nil
+	return pageLink.ReplaceAll(all.Bytes(), []byte("](#$2)")), nil
 }
+
+// pageLink is a link from one page for a plant to a heading of another, whose name follows #.
+var pageLink = regexp.MustCompile(`\]\(([a-z]+|README)\.md#([a-z-]+)\)`)
 
 // tarball makes the archive for Linux. The entries belong to root and have the time of the source.
 func tarball(_ context.Context, p *product) error {

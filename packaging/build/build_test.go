@@ -317,3 +317,25 @@ func TestLicences(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeLinks: a link of an installation's README leads to one of its headings.
+func TestReadmeLinks(t *testing.T) {
+	readme, err := plantReadme(moduleOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	headings := map[string]bool{}
+	for _, found := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(readme), -1) {
+		name := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(found[1]), "")
+		headings[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	links := regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(readme), -1)
+	if len(links) == 0 {
+		t.Error("it has no links")
+	}
+	for _, link := range links {
+		if name, within := strings.CutPrefix(link[1], "#"); !within || !headings[name] {
+			t.Errorf("the link %s leads nowhere", link[1])
+		}
+	}
+}

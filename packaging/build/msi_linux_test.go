@@ -1,3 +1,5 @@
+//go:build rig
+
 package main
 
 import (
@@ -141,7 +143,7 @@ func probe(t *testing.T, version string) string {
 }
 
 // TestInstallerUnderWine installs, upgrades, refuses, undoes and removes with the Windows Installer of Wine, and looks
-// at what it runs in which order. What app install does then is tried in the room app/service.
+// at what it runs in which order. What app install does then is tried in the room app/host/service.
 func TestInstallerUnderWine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("making a Windows machine takes some seconds")

@@ -1,3 +1,5 @@
+//go:build rig
+
 package main
 
 import (

@@ -1,4 +1,6 @@
-package installtest_test
+//go:build rig
+
+package install_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package killtest_test
+package kill_test
 
 import (
 	"fmt"
@@ -108,7 +108,7 @@ func changeOften(t *testing.T, stations, changes int, change func(stations, n in
 		if time.Since(starting) > time.Minute {
 			t.Fatal("the service is not ready a minute after the start")
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 	}
 	asked := time.Now()
 	if status := p.Status(http.MethodGet, "/station", key, ""); status != http.StatusOK || time.Since(asked) > slowestRead {
@@ -226,7 +226,7 @@ func TestManyRevisions(t *testing.T) {
 	starting := time.Now()
 	p = apptest.StartService(t, dir)
 	for p.Status(http.MethodGet, "/ready", "", "") != http.StatusOK && time.Since(starting) < time.Minute {
-		time.Sleep(time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 	}
 	if status := p.Status(http.MethodGet, "/station", key, ""); status != http.StatusOK {
 		t.Errorf("GET /station: %d", status)

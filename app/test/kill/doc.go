@@ -1,3 +1,3 @@
-// Package killtest tests the product's program where all goes wrong: killed under load, on a disk that is full, fails or is
+// Package kill tests the product's program where all goes wrong: killed under load, on a disk that is full, fails or is
 // damaged, without its terminal, and what it says and leaves then.
-package killtest
+package kill

@@ -1,4 +1,4 @@
-package killtest_test
+package kill_test
 
 import (
 	"fmt"

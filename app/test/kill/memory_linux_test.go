@@ -1,6 +1,6 @@
 //go:build soak
 
-package killtest_test
+package kill_test
 
 import (
 	"fmt"

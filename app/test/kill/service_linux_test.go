@@ -1,4 +1,4 @@
-package killtest_test
+package kill_test
 
 import (
 	"bufio"
@@ -398,7 +398,7 @@ func TestMemory(t *testing.T) {
 func residentAfterRequests(t *testing.T) (kib int) {
 	t.Helper()
 	dir := t.TempDir()
-	manifest := filepath.Join("..", "demo", "plant.json")
+	manifest := filepath.Join("..", "..", "demo", "plant.json")
 	key := apptest.Initialise(t, dir, "--domain", "demo.example", "--manifest", manifest)
 	p := apptest.StartService(t, dir)
 	defer p.Kill()

@@ -1,3 +1,3 @@
-// Package windowstest tests the product's Windows program, under Wine: its commands with and without a service, its upgrade,
+// Package windows tests the product's Windows program, under Wine: its commands with and without a service, its upgrade,
 // its certificates, and how it is installed as a service.
-package windowstest
+package windows

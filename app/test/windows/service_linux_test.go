@@ -1,4 +1,6 @@
-package windowstest_test
+//go:build rig
+
+package windows_test
 
 import (
 	"encoding/json"

@@ -1,0 +1,2 @@
+// Package pictures takes the pictures of the top README.
+package pictures

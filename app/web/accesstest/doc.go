@@ -1,3 +1,0 @@
-// Package accesstest tests the console's pages of who and what gets in, and of the appliance, in a browser: users, API
-// keys, devices, tablets, sign-ins, sessions, backups, the log.
-package accesstest

@@ -1,2 +1,0 @@
-// Package analysistest tests the page of analyses in a browser, against the real service with a simulated plant.
-package analysistest

@@ -1,3 +1,0 @@
-// Package consoletest tests the console's shell in a browser: the draft that all pages share, what others apply meanwhile,
-// a service or a session that goes away, hostile names, and the budgets.
-package consoletest

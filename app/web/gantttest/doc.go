@@ -1,2 +1,0 @@
-// Package gantttest tests in a browser, against the real service, the page on which schedules are planned and moved.
-package gantttest

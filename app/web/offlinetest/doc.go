@@ -1,2 +1,0 @@
-// Package offlinetest tests that what operators do on tablets is never lost, whatever the network does.
-package offlinetest

@@ -1,2 +1,0 @@
-// Package plantstest tests the console's pages of plants, groups and stations in a browser, against the real service.
-package plantstest

@@ -1,2 +1,0 @@
-// Package stopstest tests the floor's pages about stops, Tasks, corrections and thresholds in a browser, against the service.
-package stopstest
