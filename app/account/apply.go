@@ -88,10 +88,10 @@ func readDocument(raw []byte, standalone bool, now time.Time) (*document, error)
 func identity(m *Manifest, shapes map[string]bool) []errdefs.Detail {
 	c := &checker{shapes: shapes}
 	if !idPattern.MatchString(m.ID) {
-		c.problem("account.id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(m.ID))
+		c.problem("account.id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", errdefs.Shorten(m.ID))
 	}
 	if !validDomain(m.Domain) {
-		c.problem("account.domain", "must be a domain such as plant.example; it is %q", shorten(m.Domain))
+		c.problem("account.domain", "must be a domain such as plant.example; it is %q", errdefs.Shorten(m.Domain))
 	}
 	return c.problems
 }
@@ -205,10 +205,10 @@ func (doc *document) fits(a *Account, match *Match) error {
 	}
 	m := doc.manifest
 	if m.ID != a.ID {
-		return errdefs.New(errdefs.Conflict, "the manifest is of the account %q and this account is %q; account.id cannot be changed", shorten(m.ID), a.ID)
+		return errdefs.New(errdefs.Conflict, "the manifest is of the account %q and this account is %q; account.id cannot be changed", errdefs.Shorten(m.ID), a.ID)
 	}
 	if !strings.EqualFold(m.Domain, a.Domain) {
-		return errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and this account has %q; account.domain cannot be changed", shorten(m.Domain), a.Domain)
+		return errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and this account has %q; account.domain cannot be changed", errdefs.Shorten(m.Domain), a.Domain)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/test/apptest"
 	"opsmon/schema/schematest"
 	"opsmon/schema/strictjson"
 )
@@ -80,6 +81,7 @@ func oddPlant(t testing.TB) []byte {
 
 // TestReadBack: what was applied is what is read, in GET /account too, after a restart and as a revision.
 func TestReadBack(t *testing.T) {
+	apptest.Long(t)
 	for name, raw := range map[string][]byte{
 		"plain": plantFile, "odd": oddPlant(t), "bare": []byte(wrap("", "")), "null": edit(t, plantFile, `durationFormat = null`, `skus[0].value = null`, `taskLists[3].trigger -`),
 		"large": bytes.ReplaceAll(bytes.Replace(schematest.Large(300, 500), []byte(`"id": "large", "domain": "large.example"`), []byte(`"id": "northfield", "domain": "northfield.example"`), 1), []byte(`"stationCountLimit": 1300`), []byte(`"stationCountLimit": null`)),

@@ -91,7 +91,7 @@ func (c *checker) unique(seen map[string]string, path, what, code, within string
 		return
 	}
 	if first, dup := seen[code]; dup {
-		c.problem(path, "must be unique within %s; the %s %q is also at %s", within, what, shorten(code), first)
+		c.problem(path, "must be unique within %s; the %s %q is also at %s", within, what, errdefs.Shorten(code), first)
 		return
 	}
 	seen[code] = path
@@ -119,7 +119,7 @@ func (c *checker) collect() {
 	}
 	for i := range m.SKUs {
 		if at := m.SKUs[i].InstructionsURL; at != nil && !isWebAddress(*at) {
-			c.problem(fmt.Sprintf("account.skus[%d].instructionsUrl", i), "must be an address that begins with http:// or https://; it is %q", shorten(*at))
+			c.problem(fmt.Sprintf("account.skus[%d].instructionsUrl", i), "must be an address that begins with http:// or https://; it is %q", errdefs.Shorten(*at))
 		}
 		c.unique(skus, fmt.Sprintf("account.skus[%d].code", i), "SKU code", m.SKUs[i].Code, account)
 	}
@@ -187,14 +187,14 @@ func (c *checker) extra(path string, extra Extra) {
 
 func (c *checker) currency() {
 	if cur := c.m.Settings.Currency; cur != nil && !iso.Currency(*cur) {
-		c.problem("account.currency", "must be an ISO 4217 currency code such as EUR; it is %q", shorten(*cur))
+		c.problem("account.currency", "must be an ISO 4217 currency code such as EUR; it is %q", errdefs.Shorten(*cur))
 	}
 }
 
 // refer reports a code that nothing defines.
 func (c *checker) refer(known map[string]string, path, what, code string) {
 	if _, ok := known[code]; !ok {
-		c.problem(path, "names the %s %q, which this manifest does not define", what, shorten(code))
+		c.problem(path, "names the %s %q, which this manifest does not define", what, errdefs.Shorten(code))
 	}
 }
 
@@ -234,7 +234,7 @@ func (c *checker) references() {
 func (c *checker) energy(path string, own map[string]string, codes Codes) {
 	for i, code := range codes {
 		if _, ok := own[code]; !ok {
-			c.problem(fmt.Sprintf("%s.totalEnergyStationCodes[%d]", path, i), "names the station %q, which is not a station of this plant", shorten(code))
+			c.problem(fmt.Sprintf("%s.totalEnergyStationCodes[%d]", path, i), "names the station %q, which is not a station of this plant", errdefs.Shorten(code))
 		}
 	}
 }
@@ -244,7 +244,7 @@ func (c *checker) lists(path string, l *Lists) {
 	warn := func(name, what string, known map[string]string, codes Codes) {
 		for i, code := range codes {
 			if _, ok := known[code]; !ok {
-				c.warn(fmt.Sprintf("%s.%s[%d]", path, name, i), "names the %s %q, which this manifest does not define", what, shorten(code))
+				c.warn(fmt.Sprintf("%s.%s[%d]", path, name, i), "names the %s %q, which this manifest does not define", what, errdefs.Shorten(code))
 			}
 		}
 	}
@@ -283,9 +283,9 @@ func (c *checker) triggers() {
 		switch {
 		case len(t.TaskListCodes) > 0:
 		case bySKU[t.Code]:
-			c.warn(path+".taskListCodes", "is empty: the Task %q appears with the schedules of the SKUs that name it, and nowhere else", shorten(t.Code))
+			c.warn(path+".taskListCodes", "is empty: the Task %q appears with the schedules of the SKUs that name it, and nowhere else", errdefs.Shorten(t.Code))
 		default:
-			c.warn(path+".taskListCodes", "is empty: the Task %q is in no list and of no SKU, so it appears nowhere", shorten(t.Code))
+			c.warn(path+".taskListCodes", "is empty: the Task %q is in no list and of no SKU, so it appears nowhere", errdefs.Shorten(t.Code))
 		}
 	}
 }
@@ -308,7 +308,7 @@ func (c *checker) trigger(path string, t *Trigger, ownOfTask bool) {
 	}
 	if g.least > 0 && minutes.Float() >= g.least.Minutes() {
 		c.problem(path+".availableBeforeDeadlineMinutes", "must be shorter than the smallest gap between two fires, which is %s in %s; it is %s minutes",
-			humanMinutes(g.least), g.zone, shorten(string(minutes)))
+			humanMinutes(g.least), g.zone, errdefs.Shorten(string(minutes)))
 	}
 }
 
@@ -387,16 +387,4 @@ func (c *checker) skus() {
 			c.refer(c.tasks, fmt.Sprintf("%s.taskCodes[%d]", path, j), "Task", code)
 		}
 	}
-}
-
-// shorten keeps a hostile value from filling an answer.
-func shorten(s string) string {
-	const most = 64
-	n := 0
-	for end := range s {
-		if n++; n > most {
-			return s[:end] + "…"
-		}
-	}
-	return s
 }

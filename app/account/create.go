@@ -58,16 +58,16 @@ func (in *CreateInput) check(domain string) (problems errdefs.Problems) {
 	case domain == "" && in.Manifest == nil:
 		problems.Add("domain", "is required")
 	case domain != "" && !validDomain(domain):
-		problems.Add("domain", "must be a domain such as plant.example; it is %q", shorten(in.Domain))
+		problems.Add("domain", "must be a domain such as plant.example; it is %q", errdefs.Shorten(in.Domain))
 	}
 	if id := in.id(domain); id != "" && !idPattern.MatchString(id) && (in.ID != "" || len(problems) == 0) {
-		problems.Add("id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", shorten(id))
+		problems.Add("id", "must be 3 to 55 lower-case letters, digits and hyphens; it is %q", errdefs.Shorten(id))
 	}
 	if in.Plant != nil && in.Manifest != nil {
 		problems.Add("plant", "must be left out where a manifest is given: the manifest has its plants")
 	} else if in.Plant != nil {
 		if _, err := iso.Zone(in.Plant.Timezone); err != nil {
-			problems.Add("plant.timezone", "must be an IANA time zone such as Europe/London; it is %q", shorten(in.Plant.Timezone))
+			problems.Add("plant.timezone", "must be an IANA time zone such as Europe/London; it is %q", errdefs.Shorten(in.Plant.Timezone))
 		}
 	}
 	return problems
@@ -107,10 +107,10 @@ func (s *Service) Draft(in CreateInput) (*Draft, error) {
 	}
 	m := doc.manifest
 	if id != "" && id != m.ID {
-		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the account %q and not of %q; change account.id in the file, or the id asked for", shorten(m.ID), id)
+		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the account %q and not of %q; change account.id in the file, or the id asked for", errdefs.Shorten(m.ID), id)
 	}
 	if domain != "" && !strings.EqualFold(domain, m.Domain) {
-		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and not of %q; change account.domain in the file, or the domain asked for", shorten(m.Domain), domain)
+		return nil, errdefs.New(errdefs.Conflict, "the manifest is of the domain %q and not of %q; change account.domain in the file, or the domain asked for", errdefs.Shorten(m.Domain), domain)
 	}
 	now := s.clock().UTC().Truncate(time.Millisecond)
 	life := &lifetimes{now: now}

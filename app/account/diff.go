@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"opsmon/app/errdefs"
 	"opsmon/schema/strictjson"
 )
 
@@ -62,7 +63,7 @@ func entities[T any](d *differ, name string, old, new []T, code func(*T) string)
 	kept := make([]string, 0, len(new))
 	for i := range new {
 		c := code(&new[i])
-		path := name + "[" + shorten(c) + "]"
+		path := name + "[" + errdefs.Shorten(c) + "]"
 		was, ok := before[c]
 		if !ok {
 			d.whole(path, "added", reflect.Value{}, reflect.ValueOf(&new[i]).Elem())
@@ -76,7 +77,7 @@ func entities[T any](d *differ, name string, old, new []T, code func(*T) string)
 	for i := range old {
 		c := code(&old[i])
 		if _, removed := before[c]; removed {
-			d.whole(name+"["+shorten(c)+"]", "removed", reflect.ValueOf(&old[i]).Elem(), reflect.Value{})
+			d.whole(name+"["+errdefs.Shorten(c)+"]", "removed", reflect.ValueOf(&old[i]).Elem(), reflect.Value{})
 			continue
 		}
 		order = append(order, c)
@@ -324,7 +325,7 @@ func (t *reasonTree) code(n int) any {
 	if n == 0 {
 		return nil
 	}
-	return shorten(t.reasons[n].Code)
+	return errdefs.Shorten(t.reasons[n].Code)
 }
 
 // reasons compares the reason trees: a reason may move.
@@ -334,7 +335,7 @@ func (d *differ) reasons(oldList, newList []Reason) {
 	siblings := map[int]*[2][]string{} // by parent: the codes that stay under it, before and after
 	for _, n := range new.order {
 		r, was := new.reasons[n], old.reasons[n]
-		path := "reasons[" + shorten(r.Code) + "]"
+		path := "reasons[" + errdefs.Shorten(r.Code) + "]"
 		switch {
 		case was == nil:
 			d.whole(path, "added", reflect.Value{}, reflect.ValueOf(r).Elem())
@@ -357,7 +358,7 @@ func (d *differ) reasons(oldList, newList []Reason) {
 		r, parent := old.reasons[n], old.parent[n]
 		switch {
 		case new.reasons[n] == nil:
-			d.whole("reasons["+shorten(r.Code)+"]", "removed", reflect.ValueOf(r).Elem(), reflect.Value{})
+			d.whole("reasons["+errdefs.Shorten(r.Code)+"]", "removed", reflect.ValueOf(r).Elem(), reflect.Value{})
 		case new.parent[n] == parent:
 			pair := siblings[parent]
 			if pair[0] == nil {
@@ -369,7 +370,7 @@ func (d *differ) reasons(oldList, newList []Reason) {
 	for _, parent := range parents {
 		path := "reasons"
 		if parent != 0 {
-			path = "reasons[" + shorten(old.reasons[parent].Code) + "].reasons"
+			path = "reasons[" + errdefs.Shorten(old.reasons[parent].Code) + "].reasons"
 		}
 		d.order(path, siblings[parent][0], siblings[parent][1])
 	}

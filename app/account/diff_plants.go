@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"opsmon/app/errdefs"
 	"opsmon/kv"
 )
 
@@ -105,7 +106,7 @@ func branches(m *Manifest, l limbs) []branch {
 		list = append(list, branch{at, root, path, reflect.ValueOf(p).Elem(), &p.Life})
 		for j := range p.Groups {
 			g := &p.Groups[j]
-			name := p.Code + "/" + shorten(g.Code)
+			name := p.Code + "/" + errdefs.Shorten(g.Code)
 			at, path := place{"group", p.Code + "/" + g.Code}, "stationGroups["+name+"]"
 			group := l.at(at, name, path+".stations")
 			list = append(list, branch{at, plant, path, reflect.ValueOf(g).Elem(), &g.Life})

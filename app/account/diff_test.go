@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"opsmon/app/test/apptest"
 )
 
 // diffs are changes of plantFile, each kind once at least.
@@ -94,6 +96,7 @@ func TestManyChanges(t *testing.T) {
 // TestRandomDiffs edits the plant at random: a document differs from itself in nothing, from another in something, and
 // applying one after another always ends with the document that was sent.
 func TestRandomDiffs(t *testing.T) {
+	apptest.Long(t)
 	h := newPlant(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	last := canonical(withoutSystem(t, plantFile))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"opsmon/app/iso"
+	"opsmon/app/test/apptest"
 )
 
 // hostile are manifests of about 1 MiB each, made to cost more than they should. valid ones are applied and resolved
@@ -138,6 +139,7 @@ func everyZone(t testing.TB) string {
 
 // TestHostile holds the cost of documents made to be costly in bounds. What is quadratic takes minutes.
 func TestHostile(t *testing.T) {
+	apptest.Long(t)
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
 			raw := []byte(h.make(t, 2))

@@ -39,9 +39,12 @@ type LiveStation struct {
 // liveNull are the live members of a station as they are rendered, to be replaced by what is known.
 const liveNull = `,"currentOperatorInitials":null,"statusCode":null,"statusCodeUpdatedAt":null,"alertMessage":null,"alertExpiresAt":null`
 
-// liveFor is how long an answer with live values is given again before it is looked at anew: with the time that the floor
-// takes, none is older than a second.
-const liveFor = 900 * time.Millisecond
+// liveFor is how long an answer with live values is given again before it is looked at anew. The values may be LiveAge old then: with
+// the time that it takes, none is older than a second.
+const liveFor = 700 * time.Millisecond
+
+// LiveAge is how old the values of Live may be.
+const LiveAge = 200 * time.Millisecond
 
 // liveKept is for how long an answer with live values is remembered that nobody asks for.
 const liveKept = time.Minute

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/errdefs"
+	"opsmon/app/test/apptest"
 )
 
 // oracle resolves a station from the decoded document, slowly and in another way than Resolve: from the words of
@@ -314,6 +315,7 @@ func shake(r *rand.Rand, tree any) {
 
 // TestResolve compares Resolve with the oracle, first on the fixture and then on random documents.
 func TestResolve(t *testing.T) {
+	apptest.Long(t)
 	h := newPlant(t)
 	if n := compareStations(t, h, plantFile); n != 6 {
 		t.Errorf("%d stations", n)

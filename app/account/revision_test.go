@@ -10,6 +10,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
@@ -120,6 +121,7 @@ func TestRestore(t *testing.T) {
 
 // TestCheckDamage damages the records one way each: Check says so, in a sentence, and nothing panics.
 func TestCheckDamage(t *testing.T) {
+	apptest.Long(t)
 	key := func(n uint64) kv.Pair[string, uint64] { return kv.Pair[string, uint64]{A: "northfield", B: n} }
 	record := func(tx *kv.Tx, change func(a *Account)) error {
 		a, err := accounts.Get(tx, "northfield")

@@ -339,7 +339,7 @@ func readAccount(tx *kv.Tx, id string) (*Account, error) {
 }
 
 func noAccount(id string) error {
-	return errdefs.New(errdefs.NotFound, "there is no account %q on this appliance", shorten(id))
+	return errdefs.New(errdefs.NotFound, "there is no account %q on this appliance", errdefs.Shorten(id))
 }
 
 // put stores a changed record. touch stores one in which no configuration changed; revise makes it the next revision of the
@@ -430,7 +430,7 @@ func (s *Service) HaveStations(id, field string, codes []string) error {
 	var problems []errdefs.Detail
 	for i, code := range codes {
 		if _, ok := t.stations[code]; !ok {
-			problems = append(problems, errdefs.Detail{Field: fmt.Sprintf("%s[%d]", field, i), Issue: fmt.Sprintf("names the station %q, which the account does not have", shorten(code))})
+			problems = append(problems, errdefs.Detail{Field: fmt.Sprintf("%s[%d]", field, i), Issue: fmt.Sprintf("names the station %q, which the account does not have", errdefs.Shorten(code))})
 		}
 	}
 	return errdefs.InvalidDetails("the body", problems)

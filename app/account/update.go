@@ -204,7 +204,7 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 		if value != "null" {
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil || n < 0 {
-				return nil, errdefs.InvalidField(name, "must be a whole number of at least 0, or null; it is %q", shorten(value))
+				return nil, errdefs.InvalidField(name, "must be a whole number of at least 0, or null; it is %q", errdefs.Shorten(value))
 			}
 			limit = &n
 		}
@@ -242,7 +242,7 @@ func (s *Service) Set(p auth.Principal, name, value string) (*Account, error) {
 		if err := s.reviseSettings(tx, was, a, p); err != nil {
 			return err
 		}
-		return audit.Put(tx, a.ID, p.Actor(), "account.set", a.ID, map[string]string{"fields": name, "value": shorten(value)})
+		return audit.Put(tx, a.ID, p.Actor(), "account.set", a.ID, map[string]string{"fields": name, "value": errdefs.Shorten(value)})
 	})
 	if err != nil {
 		return nil, err

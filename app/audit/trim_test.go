@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
 
 // TestTrim: the records of a retention stay, their numbers go on, and other accounts keep theirs.
 func TestTrim(t *testing.T) {
+	apptest.Long(t)
 	const day = 24 * time.Hour
 	forty := Retention{Age: 40 * day, Max: 100}
 	days := func(first, last int) (ages []int) {

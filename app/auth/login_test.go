@@ -11,6 +11,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
@@ -78,6 +79,7 @@ func TestCodesAreUnique(t *testing.T) {
 }
 
 func TestEveryCodeIsTaken(t *testing.T) {
+	apptest.Long(t)
 	f := newFixture(t)
 	all := func(change func(tx *kv.Tx, code string) error) {
 		t.Helper()

@@ -109,3 +109,18 @@ func Cap(details []Detail) []Detail {
 	capped := append([]Detail(nil), details[:MaxDetails]...)
 	return append(capped, Detail{Issue: fmt.Sprintf("%d more problems are not shown", len(details)-MaxDetails)})
 }
+
+// mostShown is how many characters of a value a message shows.
+const mostShown = 64
+
+// Shorten returns a text as messages show it: of a long one its first 64 characters and "…", so that a hostile value does not fill an
+// answer.
+func Shorten(s string) string {
+	n := 0
+	for end := range s {
+		if n++; n > mostShown {
+			return s[:end] + "…"
+		}
+	}
+	return s
+}

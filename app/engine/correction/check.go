@@ -24,7 +24,7 @@ func check(plans []*station.Plan, codes []string, p *account.Patch) (problems []
 		}
 		seen[code] = true
 		if len(plans) > 0 && !slices.ContainsFunc(plans, func(p *station.Plan) bool { return p.Of(code) != nil }) {
-			problem(field, "names the station %q, which the account did not have then", shorten(code))
+			problem(field, "names the station %q, which the account did not have then", errdefs.Shorten(code))
 		}
 	}
 	if len(p.Station)+len(p.SKUs)+len(p.Reasons)+len(p.ShiftPatterns) == 0 {
@@ -63,7 +63,7 @@ func within(plan *station.Plan, p *account.Patch) (problems []errdefs.Detail) {
 	then := fmt.Sprintf("revision %d of the manifest", plan.Revision)
 	m := p.Apply(plan.Manifest)
 	if code, ok := p.Station["shiftPatternCode"].(string); ok && !slices.ContainsFunc(m.ShiftPatterns, func(s account.ShiftPattern) bool { return s.Code == code }) {
-		problem("changes.station.shiftPatternCode", "names the shift pattern %q, which is neither in changes.shiftPatterns nor in %s", shorten(code), then)
+		problem("changes.station.shiftPatternCode", "names the shift pattern %q, which is neither in changes.shiftPatterns nor in %s", errdefs.Shorten(code), then)
 	}
 	for i, fields := range p.SKUs {
 		field := fmt.Sprintf("changes.skus[%d]", i)
@@ -76,7 +76,7 @@ func within(plan *station.Plan, p *account.Patch) (problems []errdefs.Detail) {
 		at := slices.IndexFunc(m.SKUs, func(k account.SKU) bool { return k.Code == fields["code"] })
 		switch {
 		case at < 0:
-			problem(field+".code", "names the SKU %q, which is not in %s", shorten(fmt.Sprint(fields["code"])), then)
+			problem(field+".code", "names the SKU %q, which is not in %s", errdefs.Shorten(fmt.Sprint(fields["code"])), then)
 		case len(given) > 1:
 			problem(field, "must have exactly one of cycleTime, unitsPerMinute and unitsPerHour; %s are set", strings.Join(given, " and "))
 		case !m.SKUs[at].CycleTime.Set() && !m.SKUs[at].UnitsPerMinute.Set() && !m.SKUs[at].UnitsPerHour.Set():
@@ -85,7 +85,7 @@ func within(plan *station.Plan, p *account.Patch) (problems []errdefs.Detail) {
 	}
 	for i, fields := range p.Reasons {
 		if !hasReason(m.Reasons, fields["code"]) {
-			problem(fmt.Sprintf("changes.reasons[%d].code", i), "names the reason %q, which is not in %s", shorten(fmt.Sprint(fields["code"])), then)
+			problem(fmt.Sprintf("changes.reasons[%d].code", i), "names the reason %q, which is not in %s", errdefs.Shorten(fmt.Sprint(fields["code"])), then)
 		}
 	}
 	for i, fields := range p.ShiftPatterns {
@@ -98,12 +98,4 @@ func within(plan *station.Plan, p *account.Patch) (problems []errdefs.Detail) {
 
 func hasReason(tree []account.Reason, code any) bool {
 	return slices.ContainsFunc(tree, func(r account.Reason) bool { return r.Code == code || hasReason(r.Reasons, code) })
-}
-
-// shorten keeps a hostile value from filling an answer.
-func shorten(s string) string {
-	if r := []rune(s); len(r) > 64 {
-		return string(r[:64]) + "…"
-	}
-	return s
 }

@@ -21,6 +21,7 @@ import (
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 	"opsmon/schema/strictjson"
 )
@@ -282,6 +283,7 @@ func TestCorrectionRefuses(t *testing.T) {
 // When a correction is answered the figures follow it, with no time passing in between; one of long ago says that they do not
 // yet, and they do in the end.
 func TestFiguresFollow(t *testing.T) {
+	apptest.Long(t)
 	r, s := newPlant(t)
 	follow := func(c *Correction, err error) []string {
 		t.Helper()

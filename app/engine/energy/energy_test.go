@@ -17,8 +17,8 @@ const minute, hour = 60_000, 3_600_000
 var (
 	day        = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).UnixMilli()
 	utc        = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})
-	production = &monitor.Context{InShift: true, Kind: monitor.Production, Production: "S", SKU: "A"}
-	idle       = &monitor.Context{InShift: true, SKU: monitor.UnknownSKU}
+	production = &monitor.Context{Plan: &monitor.Plan{InShift: true, Kind: monitor.Production, Production: "S", SKU: "A"}}
+	idle       = &monitor.Context{Plan: &monitor.Plan{InShift: true, SKU: monitor.UnknownSKU}}
 )
 
 func used(at int64, c *monitor.Context, kwh, good float64) monitor.Minute {

@@ -18,7 +18,7 @@ func (f *Floor) Noted(accountID, stationCode string) {
 	l.mu.Lock()
 	l.touched = true
 	l.mu.Unlock()
-	if err := o.look(l, plan.Of(stationCode), f.now()); err != nil {
+	if err := o.look(l, plan.Of(stationCode), f.now(), answerAge, 2*showEvery); err != nil {
 		o.hint() // which tells of it
 	}
 }
@@ -44,7 +44,7 @@ func (f *Floor) Account(accountID string) *account.Live {
 		if s == nil { // of a revision that is not in force any more
 			return at
 		}
-		now, err := o.live(s)
+		now, err := o.live(s, account.LiveAge.Milliseconds())
 		at.OperatorInitials, at.AlertMessage, at.AlertExpiresAt = now.Note.OperatorInitials, now.Note.AlertMessage, now.Note.AlertExpiresAt
 		if err == nil {
 			at.Status = now.View.Status.String()

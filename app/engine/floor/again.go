@@ -139,18 +139,10 @@ func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 	list := make([]*anew, 0, len(lines))
 	defer o.occupy(lines...)()
 	for _, l := range lines {
-		l.mu.Lock()
-		a := &anew{line: l, late: l.late}
-		l.mu.Unlock()
-		from, err := o.settledBefore(t, l.code, a.late, now)
+		a, err := o.computeAgain(t, l, now)
 		if err != nil {
 			return err
 		}
-		if a.replayed, err = o.replay(t, l.code, from, now); err != nil {
-			return err
-		}
-		a.since = o.changesFrom(l, max(from, a.from), now)
-		a.complete(a.since)
 		list = append(list, a)
 	}
 	if list = slices.DeleteFunc(list, func(a *anew) bool { return a.line.spoilt() }); len(list) == 0 {
@@ -172,6 +164,24 @@ func (o *owner) again(t *station.Timeline, now int64, lines ...*line) error {
 	}
 	o.computed.Add(int64(len(list)))
 	return nil
+}
+
+// computeAgain computes a line from the moment on at which something came late. A panic is an error of that line.
+func (o *owner) computeAgain(t *station.Timeline, l *line, now int64) (a *anew, err error) {
+	defer recovered(&err)
+	l.mu.Lock()
+	a = &anew{line: l, late: l.late}
+	l.mu.Unlock()
+	from, err := o.settledBefore(t, l.code, a.late, now)
+	if err != nil {
+		return nil, err
+	}
+	if a.replayed, err = o.replay(t, l.code, from, now); err != nil {
+		return nil, err
+	}
+	a.since = o.changesFrom(l, max(from, a.from), now)
+	a.complete(a.since)
+	return a, nil
 }
 
 // changesFrom gives the moment from which on what is kept of a line is replaced, when it is computed again from one on: what

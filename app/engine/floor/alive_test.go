@@ -10,11 +10,13 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/engine/station"
+	"opsmon/app/test/apptest"
 )
 
 // TestHowLongAStationMayBeSilentIsASetting: of one minute as of one hour, time is unknown from the last sign of life before a
 // silence that is as long, and only then; however the figures are computed, and when the setting becomes another.
 func TestHowLongAStationMayBeSilentIsASetting(t *testing.T) {
+	apptest.Long(t)
 	for _, timeout := range []time.Duration{time.Minute, time.Hour} {
 		t.Run(timeout.String(), func(t *testing.T) {
 			r := floortest.New(t, floortest.Manifest)

@@ -2,6 +2,7 @@ package floor
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 
@@ -19,6 +20,8 @@ const (
 
 	// settleLeast is how long an input may be under way however many there are, ms.
 	settleLeast = 5000
+
+	gaveLeast = 50 // segments that a live state gives out in two minutes in any plant
 
 	feedAtOnce = 512 // signals that are given to a line together
 )
@@ -182,7 +185,7 @@ func (o *owner) feed(l *line, list []signal.Signal) {
 	for batch := range slices.Chunk(list, feedAtOnce) {
 		inputs = inputs[:0]
 		for i := range batch {
-			inputs = append(inputs, inputOf(&batch[i]))
+			inputs = append(inputs, InputOf(&batch[i]))
 		}
 		l.feedAll(inputs)
 	}
@@ -204,13 +207,21 @@ func (o *owner) relieve(l *line, most int) {
 
 // relieveAll does so where the lines together hold too much, and weighs what they hold then.
 func (o *owner) relieveAll() {
+	lines := max(len(o.lines), 1) // there is none while the stations are read again
 	most, held, output := lineMost, weight{by: map[string]int{}}, weight{by: map[string]int{}}
 	if share := heldMost / o.f.share(); o.pending > share*3/4 {
-		most = min(most, max(share/len(o.lines), 2))
+		most = min(most, max(share/lines, 2))
+	}
+	gave := math.MaxInt // segments of a live state from which on its base settles early, where all lines together hold too much
+	if share := outputsMost / o.f.share() / 8; o.outputs > share {
+		gave = max(gaveLeast, share/lines)
 	}
 	for _, l := range o.lines {
 		l.mu.Lock()
 		o.relieve(l, most)
+		if len(l.fresh.Segments) > gave {
+			o.relieve(l, 0)
+		}
 		held.total += l.pending.len()
 		l.pending.weigh(held.by, l.pending.len())
 		n := l.outputs()

@@ -8,10 +8,12 @@ import (
 
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/engine/monitor"
+	"opsmon/app/test/apptest"
 )
 
 // TestAClockThatWasAheadDoesNoHarm holds that a clock which shows a day too many for a while, and is set right, leaves no trace.
 func TestAClockThatWasAheadDoesNoHarm(t *testing.T) {
+	apptest.Long(t)
 	want, got := floortest.New(t, floortest.Manifest).Open(nil), floortest.New(t, floortest.Manifest).Open(nil)
 	for _, r := range []*floortest.Rig{want, got} {
 		start(t, r, press, monitor.Schedule{ID: "a", SKU: "BOWL"}, floortest.At(0))

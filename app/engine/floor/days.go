@@ -36,7 +36,7 @@ func (o *owner) days(t *station.Timeline, l *line, from, to int64, use func(s *s
 		if from >= to {
 			return nil
 		}
-		_, rows, used, err := o.rows(t, l, from, to)
+		_, rows, used, err := o.rows(t, l, nil, from, to)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (f *Floor) Since(accountID, stationCode string) (since int64, err error) {
 	now := f.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	recent, _, err := l.recent(now)
+	recent, _, err := l.recent(now, nil)
 	if err != nil || len(recent.Segments) == 0 {
 		return now, err
 	}

@@ -13,12 +13,14 @@ import (
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/station"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
 // TestDaysAddUpAsRowsDo: over days that are kept, the one that goes on, and one that something late came for, Days gives
 // what Rows gives, by everything that is not shorter than a day.
 func TestDaysAddUpAsRowsDo(t *testing.T) {
+	apptest.Long(t)
 	t.Run("hours", func(t *testing.T) { daysAddUpAsRowsDo(t, floortest.Manifest, 30, 22*time.Hour, 3) })
 	t.Run("half hours", func(t *testing.T) { // hours that lie over midnight
 		daysAddUpAsRowsDo(t, regexp.MustCompile(`"timezone": *"[^"]*"`).ReplaceAllString(floortest.Manifest, `"timezone":"Asia/Kolkata"`), 5, 16*time.Hour+30*time.Minute, 1.5)

@@ -12,6 +12,7 @@ import (
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
@@ -85,6 +86,7 @@ func goodOf(f figures) (units int64) {
 // TestWhatComesVeryLateIsComputedInPieces: other work has its turn in between, figures stay as they were until all of it is
 // done, and the account tells from when on they are to change. In the end they are what the log gives.
 func TestWhatComesVeryLateIsComputedInPieces(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	weeks(t, r, 60)
 	from, to := floortest.At(0), floortest.At(60*24*time.Hour)
@@ -142,6 +144,7 @@ func TestAPieceThatTakesLongIsTheLastOfItsTurn(t *testing.T) {
 // TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing: at whatever piece the process ends, it goes on from there, and with
 // whatever comes meanwhile, before and behind where it has got, the figures are what the log gives.
 func TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing(t *testing.T) {
+	apptest.Long(t)
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		r := floortest.New(t, floortest.Manifest).Open(nil)
@@ -178,6 +181,7 @@ func TestAKillInTheMiddleOfWhatIsComputedAgainLosesNothing(t *testing.T) {
 // TestWhatComesForATimeBeforeAComputingThatWasHardlyBegun: the process ended when a station's computing again was noted and
 // nothing of it kept; what then comes for a time before its beginning is counted as well.
 func TestWhatComesForATimeBeforeAComputingThatWasHardlyBegun(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	weeks(t, r, 60)
 	from, to := floortest.At(0), floortest.At(60*24*time.Hour)
@@ -253,6 +257,7 @@ func TestAYearWithFewSignalsIsComputedInAFewTurns(t *testing.T) {
 
 // TestADeviceWhoseClockIsBehindIsComputedSeldom: what it sends is collected, the longer the further its clock is behind.
 func TestADeviceWhoseClockIsBehindIsComputedSeldom(t *testing.T) {
+	apptest.Long(t)
 	for _, tt := range []struct {
 		behind time.Duration
 		most   int64
@@ -315,6 +320,7 @@ func TestALateStationIsServedBeforeItIsComputed(t *testing.T) {
 // TestAnotherFormatOfTheHistoryIsComputedAgain: a version that keeps days in another form serves the stations at once, from the
 // newest state, and computes what was kept from the signals, whenever it is killed meanwhile.
 func TestAnotherFormatOfTheHistoryIsComputedAgain(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	weeks(t, r, 40)
 	from, to := floortest.At(0), floortest.At(40*24*time.Hour)
@@ -366,6 +372,7 @@ func TestWhatPeopleCorrectDoesNotRest(t *testing.T) {
 // TestAStartAfterTimeOffServesAtOnce: after a weekend, or months, without the service its stations are served before that time
 // is kept, with the figures that are kept of it in the end.
 func TestAStartAfterTimeOffServesAtOnce(t *testing.T) {
+	apptest.Long(t)
 	for _, off := range []time.Duration{62 * time.Hour, 40 * 24 * time.Hour, 120 * 24 * time.Hour} {
 		r := floortest.New(t, floortest.Manifest).Open(nil)
 		weeks(t, r, 10)

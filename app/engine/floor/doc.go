@@ -32,7 +32,8 @@
 // signals are stored (Room), those first that have most of it; nothing is remembered beyond that.
 //
 // What comes of signals is bounded as well. Of a minute with more than 240 segments (segmentsMost) the order is given up: what
-// differs in time alone is put together, and its sums stay the same. A line is kept before the hour is over when its base has taken
+// differs in time alone, or in how fast units were due, is put together, and its sums stay the same; where live states have given
+// out very much, their bases take in what is older than five seconds. A line is kept before the hour is over when its base has taken
 // in very many signals since it was kept last (takenMost), or when all lines hold much that is not kept (outputsMost), once a
 // minute at most; so a restart reads few signals again. No plant sends as much in an hour, so that usually an hour is one write.
 // What cannot be kept yet, such as a stop that goes on, is counted too, and senders wait while there is too much of it.

@@ -8,6 +8,7 @@ import (
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 )
 
 // flicker sends signals that turn a machine on and off, so many a second, and returns how much came of them that was held in
@@ -33,6 +34,7 @@ func flicker(t *testing.T, r *floortest.Rig, d time.Duration, perSecond int) (mo
 // TestAMachineThatFlickers: what comes of signals that change a station's state with each is bounded in memory, and is kept
 // before the hour is over, so that a restart reads few of them again. Its figures are those of the log.
 func TestAMachineThatFlickers(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	start(t, r, press, monitor.Schedule{ID: "a", SKU: "BOWL"}, floortest.At(0))
 	r.Pass(time.Minute, 0)
@@ -68,6 +70,7 @@ func TestAMachineThatFlickers(t *testing.T) {
 
 // TestOrdinarySignalsAreKeptByTheHour: nothing is written between full hours at the load of a plant.
 func TestOrdinarySignalsAreKeptByTheHour(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	r.Pass(3*time.Minute, time.Minute)
 	kept := r.Through(press)

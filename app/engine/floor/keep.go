@@ -18,10 +18,15 @@ import (
 // keepBatch is how many stations are kept in one transaction.
 const keepBatch = 50
 
+// settleTurn is how long bases take things in at once, if none of them is a minute late with it: who reads all lines waits for
+// each one that does, one after another.
+const settleTurn = 50 * time.Millisecond
+
 // settle lets the bases take in what is old enough; at each full hour they are kept.
 func (o *owner) settle(now int64) {
 	full := (now - settleAfter) / hour * hour
 	due := full > o.kept.Load()
+	started := time.Now()
 	for _, l := range o.lines {
 		to := now - settleAfter
 		if due {
@@ -33,7 +38,7 @@ func (o *owner) settle(now int64) {
 			l.goBack(l.gap)
 			l.gap = 0
 		}
-		if to > l.baseAt && (due || to-l.baseAt >= minute) {
+		if to > l.baseAt && (due || to-l.baseAt >= minute && (o.since(started) < settleTurn || to-l.baseAt >= 2*minute)) {
 			if err = l.settle(to); err == nil && l.pending.len() > 0 { // readers find it ready
 				err = l.refresh(now)
 			}

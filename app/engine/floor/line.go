@@ -35,7 +35,7 @@ type line struct {
 	taken   int             // inputs that the base has taken in since it was last kept
 	through int64           // up to when it is kept, a whole minute, ms
 	version uint64          // counts up when what is kept changes
-	fresh   monitor.Outputs // what live gave out beyond that
+	fresh   monitor.Outputs // what live gave out beyond that; nobody keeps it beyond mu
 
 	gap     int64                    // from here on the log has more than the line knows, ms; 0: no
 	retry   int64                    // a line that could not be computed is not tried before then, ms
@@ -52,8 +52,12 @@ type line struct {
 	told    map[fact]bool            // the engine's events since baseAt that rules have been told
 	touched bool                     // it took something in since it was last shown
 	upsets  uint64                   // counts up when something came out of order
+	asked   uint64                   // counts inputs that are no signals: their effect must show in the next answer
+	rates   uint64                   // counts up when a SKU that it runs changed
+	rated   int64                    // from when on one did since it was last looked at, ms; 0: none did
 	shown   shown                    // as watchers know it
 	seenAt  int64                    // when it was last looked at, ms
+	seen    monitor.View             // as it was then, without outputs, and with the causes that people found
 	open    map[string]monitor.Issue // issues that watchers know as open, but for manual downtime
 
 	showing sync.Mutex // held, without mu, while what is shown changes
@@ -76,8 +80,8 @@ func factOf(e *monitor.Event) fact {
 	return fact{kind: e.Kind, at: e.At}
 }
 
-// inputOf makes an input of a signal. The bits of both masks are the same (a test holds them so).
-func inputOf(s *signal.Signal) monitor.Input {
+// InputOf returns a signal as an input of package monitor. The bits of both masks are the same (a test holds them so).
+func InputOf(s *signal.Signal) monitor.Input {
 	n := &s.Numbers
 	return monitor.Input{
 		At: s.At, Kind: monitor.InputSignal, Source: s.Source, ID: s.ID,
@@ -99,6 +103,7 @@ func compare(a, b monitor.Input) int { return monitor.Compare(&a, &b) }
 // feed gives the line an input that is no signal. The caller holds mu.
 func (l *line) feed(in monitor.Input) {
 	l.spoiled = true
+	l.asked++
 	l.feedAll([]monitor.Input{in})
 }
 
@@ -126,7 +131,19 @@ func (l *line) feedAll(inputs []monitor.Input) {
 type checkpoint struct {
 	state   *monitor.State // with the first applied of pending
 	applied int
-	fresh   monitor.Outputs
+	gave    lengths // how much of fresh it had given out by then
+}
+
+// lengths are how long the lists of outputs are.
+type lengths struct{ segments, minutes, issues, events int }
+
+func lengthsOf(o *monitor.Outputs) lengths {
+	return lengths{len(o.Segments), len(o.Minutes), len(o.Issues), len(o.Events)}
+}
+
+// cut shortens outputs to what they were once, in the memory that they have: only their owner may look at it.
+func (n lengths) cut(o *monitor.Outputs) {
+	o.Segments, o.Minutes, o.Issues, o.Events = o.Segments[:n.segments], o.Minutes[:n.minutes], o.Issues[:n.issues], o.Events[:n.events]
 }
 
 // A checkpoint is worth its memory after so many inputs, and so many ms: of two there is one then that is older than what comes
@@ -145,7 +162,7 @@ func (l *line) mark() {
 	if len(l.points) == 2 {
 		l.points = slices.Delete(l.points, 0, 1)
 	}
-	l.points = append(l.points, checkpoint{l.live.Clone(), l.applied, l.fresh})
+	l.points = append(l.points, checkpoint{l.live.Clone(), l.applied, lengthsOf(&l.fresh)})
 }
 
 // rewind has live forget all but the first n of pending, or a few less. The caller holds mu.
@@ -154,7 +171,8 @@ func (l *line) rewind(n int) {
 	for len(l.points) > 0 {
 		p := &l.points[len(l.points)-1]
 		if p.applied <= n {
-			l.live, l.applied, l.fresh = p.state.Clone(), p.applied, clipped(p.fresh)
+			l.live, l.applied = p.state.Clone(), p.applied
+			p.gave.cut(&l.fresh)
 			return
 		}
 		l.points = slices.Delete(l.points, len(l.points)-1, len(l.points))
@@ -162,11 +180,20 @@ func (l *line) rewind(n int) {
 	l.live = nil
 }
 
-// clipped returns outputs that share no memory with what is appended to them.
-func clipped(o monitor.Outputs) monitor.Outputs {
-	return monitor.Outputs{
-		Segments: slices.Clip(o.Segments), Minutes: slices.Clip(o.Minutes), Issues: slices.Clip(o.Issues), Events: slices.Clip(o.Events),
-	}
+// drop removes so many of outputs from the front. What follows moves, in the memory that there is.
+func (n lengths) drop(o *monitor.Outputs) {
+	o.Segments, o.Minutes = slices.Delete(o.Segments, 0, n.segments), slices.Delete(o.Minutes, 0, n.minutes)
+	o.Issues, o.Events = slices.Delete(o.Issues, 0, n.issues), slices.Delete(o.Events, 0, n.events)
+}
+
+// within reports whether outputs that are so long may be the first of others.
+func (n lengths) within(all lengths) bool {
+	return n.segments <= all.segments && n.minutes <= all.minutes && n.issues <= all.issues && n.events <= all.events
+}
+
+// less returns what is left of outputs without the first ones.
+func (n lengths) less(first lengths) lengths {
+	return lengths{n.segments - first.segments, n.minutes - first.minutes, n.issues - first.issues, n.events - first.events}
 }
 
 // goBack notes that the line is to be computed again from a moment on.
@@ -255,11 +282,38 @@ func (l *line) advance(to int64) error {
 	}
 	l.base.Advance(to)
 	l.baseAt = to
-	l.settled.add(l.base.Take())
+	gave := l.base.Take()
+	l.settled.add(gave)
+	l.settled.Segments = fitted(l.settled.Segments)
 	l.pending.drop(n)
 	l.taken += n
-	l.live, l.points = nil, nil
+	l.follow(n, lengthsOf(&gave))
 	return nil
+}
+
+// follow has the live state be that of a base which took in the first n inputs, and gave out so much then: the live state has
+// given out the same before. The caller holds mu.
+func (l *line) follow(n int, gave lengths) {
+	if l.live == nil || l.applied < n || l.pending.len() == 0 || !gave.within(lengthsOf(&l.fresh)) {
+		l.live, l.points = nil, nil // to be made anew when it is looked at
+		return
+	}
+	l.applied -= n
+	gave.drop(&l.fresh)
+	l.fresh.Segments = fitted(l.fresh.Segments)
+	l.points = slices.DeleteFunc(l.points, func(p checkpoint) bool { return p.applied < n || !gave.within(p.gave) })
+	for i := range l.points {
+		p := &l.points[i]
+		p.applied, p.gave = p.applied-n, p.gave.less(gave)
+	}
+}
+
+// fitted returns segments in memory that is not many times as much as they need.
+func fitted(list []monitor.Segment) []monitor.Segment {
+	if cap(list) > 2*len(list)+32 {
+		return slices.Clone(list)
+	}
+	return list
 }
 
 // outputs returns how much has come of the line that is not kept, and how much its states hold back. The caller holds mu.
@@ -334,11 +388,30 @@ func (l *line) view(now int64) (monitor.View, error) {
 	return l.live.View(max(now, l.baseAt)), nil
 }
 
-// recent gives what is not kept yet, up to a moment: its outputs are the caller's. The caller holds mu.
-func (l *line) recent(now int64) (monitor.Outputs, monitor.View, error) {
-	v, err := l.view(now)
-	if err != nil {
-		return monitor.Outputs{}, v, err
+// lineState changes whenever what a line shows at a given moment may change.
+type lineState struct {
+	version, upsets, asked, rates uint64
+	baseAt                        int64
+	taken, applied                int
+	live, touched                 bool
+}
+
+// is returns the line's state. The caller holds mu.
+func (l *line) is() lineState {
+	return lineState{l.version, l.upsets, l.asked, l.rates, l.baseAt, l.taken, l.applied, l.live != nil, l.touched}
+}
+
+// recent returns the outputs that are not kept yet, up to now, ms, and the view at that moment. Where g is not nil and the line
+// has not changed since, it uses g's view instead of computing one. The caller owns the outputs, and holds mu.
+func (l *line) recent(now int64, g *glimpse) (monitor.Outputs, monitor.View, error) {
+	var v monitor.View
+	if g != nil && g.lineState == l.is() {
+		v = g.View
+	} else {
+		var err error
+		if v, err = l.view(now); err != nil {
+			return monitor.Outputs{}, v, err
+		}
 	}
 	out := l.settled.clone()
 	out.add(l.fresh)

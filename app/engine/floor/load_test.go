@@ -14,11 +14,13 @@ import (
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 )
 
 // TestTheOrderOfArrivalCostsNothing: signals in descending order of time, or in none, cost about what they do in order. One
 // by one they would cost hundreds of times as much.
 func TestTheOrderOfArrivalCostsNothing(t *testing.T) {
+	apptest.Long(t)
 	const total, batch = 60_000, 10_000
 	cost := func(order func(list []signal.Signal)) (least time.Duration) {
 		for range 3 {
@@ -56,6 +58,7 @@ func TestTheOrderOfArrivalCostsNothing(t *testing.T) {
 // TestManySignalsAreSettledByTheirNumber: a station holds a bounded number of inputs in memory, however many come in two
 // minutes; its figures are those that are computed from the log, hours are kept, and so is what comes late.
 func TestManySignalsAreSettledByTheirNumber(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	start(t, r, press, monitor.Schedule{ID: "a", SKU: "BOWL"}, floortest.At(0))
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -95,6 +98,7 @@ func TestManySignalsAreSettledByTheirNumber(t *testing.T) {
 // TestAFloodOfTheFutureIsSlowedDown: signals of a time that has not come cannot be settled. Their sender waits, and others
 // need not.
 func TestAFloodOfTheFutureIsSlowedDown(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	r.Pass(time.Second, 0)
 	flood, quiet := "device:works/flood", "device:works/quiet"

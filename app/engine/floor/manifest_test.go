@@ -15,6 +15,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 )
 
 func apply(t *testing.T, r *floortest.Rig, old, new string) {
@@ -113,6 +114,7 @@ func TestAStationThatLeavesTheManifestKeepsItsHistory(t *testing.T) {
 // TestFiguresAfterManyChanges: what was counted while the configuration changed hundreds of times, back and forth and with
 // restarts in between, is what the log and the revisions give when all is computed from nothing.
 func TestFiguresAfterManyChanges(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest).Open(nil)
 	random := rand.New(rand.NewPCG(7, 1))
 	start(t, r, press, monitor.Schedule{ID: "a", SKU: "BOWL"}, floortest.At(0))

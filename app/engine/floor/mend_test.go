@@ -10,11 +10,13 @@ import (
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 )
 
 // TestWhatIsOlderThanTheSignalsStays: of a time whose signals are gone the figures cannot be computed again. A signal that
 // comes late, at the edge of what is taken, leaves them as they are.
 func TestWhatIsOlderThanTheSignalsStays(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest)
 	r.Retention = 8 * 24 * time.Hour
 	r.Open(nil)
@@ -46,6 +48,7 @@ func TestWhatIsOlderThanTheSignalsStays(t *testing.T) {
 // TestAClockThatWasBehindDoesNoHarm: a service that starts with a clock that is behind, and whose clock is set right a moment
 // later, shows what one shows whose clock was right all the time.
 func TestAClockThatWasBehindDoesNoHarm(t *testing.T) {
+	apptest.Long(t)
 	for _, behind := range []time.Duration{90 * time.Minute, 12 * time.Hour, 60 * time.Hour} {
 		r := floortest.New(t, floortest.Manifest).Open(nil)
 		for range 4 * 24 * 4 {

@@ -15,6 +15,7 @@ import (
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/station"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 )
 
 // figures is all that a station shows of a range.
@@ -80,6 +81,7 @@ func shift(rng *rand.Rand, stationCode string, hours int) (list []message) {
 // TestAnyOrderAndAnyRestartGiveTheSame holds monitoring.md section 1: live, after restarts, in any order of arrival, and
 // computed again from the log, the figures are the same.
 func TestAnyOrderAndAnyRestartGiveTheSame(t *testing.T) {
+	apptest.Long(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
@@ -117,6 +119,40 @@ func TestAnyOrderAndAnyRestartGiveTheSame(t *testing.T) {
 			}
 			lasts(t, live, got, from, to)
 		})
+	}
+}
+
+// TestTheLiveStateStaysWhenItsBaseSettles: the live state that goes on when its base has taken in what is two minutes old, and
+// what it gave out, are those that the base and the inputs after it make, while signals come late and a rate changes.
+func TestTheLiveStateStaysWhenItsBaseSettles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	const hours = 3
+	list := shift(rng, press, hours)
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	start(t, r, press, monitor.Schedule{ID: "a", SKU: "BOWL", Quantity: 2000}, floortest.At(0))
+	rates, compared, i := 0, 0, 0
+	for now := floortest.At(0); now < floortest.At(hours*time.Hour); now += 5_000 {
+		r.Pass(5*time.Second, 0)
+		var arrived []signal.Signal
+		for i < len(list) && list[i].arrives <= r.Now().UnixMilli() {
+			arrived = append(arrived, list[i].Signal)
+			i++
+		}
+		if len(arrived) > 0 {
+			r.Send(arrived...)
+		}
+		if rng.IntN(40) == 0 {
+			rates++
+			apply(t, r, `"unitsPerMinute":60`, fmt.Sprintf(`"unitsPerMinute":%d`, 60+rates))
+		}
+		n, stray := r.Floor.Live(floortest.Account)
+		if stray != "" {
+			t.Fatal(stray)
+		}
+		compared += n
+	}
+	if compared < 1000 || rates < 10 {
+		t.Errorf("%d states were compared, with %d rates: too little is tried", compared, rates)
 	}
 }
 

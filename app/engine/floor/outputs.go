@@ -76,41 +76,73 @@ func (o *outputs) condense() {
 	}
 }
 
-// condense puts segments that follow one another together which differ in their time alone, or in which stop it is: each kind
-// at its first place, for as long as all of them were. Their sums stay the same. It returns how many kinds there are, which
-// are the first of the list then.
+// condense puts segments that follow one another together which differ in their time alone, in which stop or slow period it
+// is, or in how fast units were due: each kind at its first place, for as long as all of them were. Their sums stay the same,
+// and those of units due but for the last bits. It returns how many kinds there are, which are the first of the list then.
 func condense(list []monitor.Segment) (kinds int) {
 	if len(list) == 0 {
 		return 0
 	}
 	start := list[0].Start
-	places := make(map[alike]int, len(list)) // of kinds; changes of a rate can make each segment one
-	for _, g := range list {
-		kind := alikeTo(&g)
-		if k, known := places[kind]; known {
-			list[k].End += g.End - g.Start
+	first := map[hint]int{} // the last kind that looks so
+	var before []int        // by kind: the one before that looks the same; -1: none
+	var rates []float64     // by kind: units due a minute, on average so far
+	for i := range list {
+		g := &list[i]
+		h := hintOf(g)
+		k, found := first[h]
+		if !found {
+			k = -1
+		}
+		looks := k
+		for k >= 0 && !alike(&list[k], g) {
+			k = before[k]
+		}
+		if k < 0 {
+			first[h], before, rates = kinds, append(before, looks), append(rates, g.Ctx.UnitsPerMinute)
+			list[kinds] = *g
+			kinds++
 			continue
 		}
-		places[kind] = kinds
-		list[kinds] = g
-		kinds++
+		// One after another, so that it does not matter how many were added at once.
+		o := &list[k]
+		if was, ms := float64(o.End-o.Start), float64(g.End-g.Start); g.Ctx.UnitsPerMinute != rates[k] {
+			rates[k] = (rates[k]*was + g.Ctx.UnitsPerMinute*ms) / (was + ms)
+		}
+		o.End += g.End - g.Start
 	}
 	for k := range list[:kinds] {
 		g := &list[k]
 		g.Start, g.End = start, start+g.End-g.Start
 		start = g.End
+		if g.Ctx.UnitsPerMinute != rates[k] {
+			average := *g.Ctx // contexts are shared
+			average.UnitsPerMinute = rates[k]
+			g.Ctx = &average
+		}
 	}
 	return kinds
 }
 
-// alike is what is the same of segments that differ in their time alone, or in which stop it is.
-type alike struct {
-	segment monitor.Segment // without time and context; Stop is 1 for any stop
-	context monitor.Context
+// hint is what is quickly compared of a segment: those that are alike have the same.
+type hint struct {
+	revision                                  int64
+	cause                                     string
+	known, productive, down, slow, out, rated bool
 }
 
-func alikeTo(g *monitor.Segment) alike {
-	x := alike{*g, *g.Ctx}
-	x.segment.Start, x.segment.End, x.segment.Ctx, x.segment.Stop = 0, 0, nil, min(g.Stop, 1)
-	return x
+func hintOf(g *monitor.Segment) hint {
+	return hint{g.Ctx.Revision, g.Cause, g.Known, g.Productive, g.Stop != 0, g.Slow != 0, g.Excluded, g.Ctx.UnitsPerMinute > 0}
+}
+
+// alike reports whether segments differ in their time alone, in which stop or slow period it is, or in how fast units were due.
+func alike(a, b *monitor.Segment) bool {
+	x, y := *a, *b
+	x.Start, x.End, x.Ctx, x.Stop, x.Slow = 0, 0, nil, min(x.Stop, 1), min(x.Slow, 1)
+	y.Start, y.End, y.Ctx, y.Stop, y.Slow = 0, 0, nil, min(y.Stop, 1), min(y.Slow, 1)
+	if x != y || a.Ctx == b.Ctx {
+		return x == y
+	}
+	// UnitGap follows from the rate, and has done its work when time is given out.
+	return (a.Ctx.UnitsPerMinute > 0) == (b.Ctx.UnitsPerMinute > 0) && a.Ctx.SamePlan(b.Ctx)
 }

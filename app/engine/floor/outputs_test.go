@@ -1,6 +1,7 @@
 package floor
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -13,14 +14,18 @@ import (
 // does not depend on how much was added at once, nor on when what was kept was cut off. Other minutes stay as they are.
 func TestCondense(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	ctx, other := &monitor.Context{InShift: true}, &monitor.Context{InShift: true, SKU: "BOWL"}
+	other := &monitor.Context{Plan: &monitor.Plan{InShift: true, SKU: "BOWL"}}
+	var rated [50]*monitor.Context
+	for i := range rated {
+		rated[i] = &monitor.Context{Plan: &monitor.Plan{InShift: true, Kind: monitor.Production}, UnitsPerMinute: float64(i) / 7, UnitGap: int64(i)}
+	}
 	var list []monitor.Segment
 	for at := int64(10 * minute); at < 20*minute; {
 		long := 1 + rng.Int64N(300) // some 400 segments a minute
 		if at/minute%3 == 0 {
 			long = 1 + rng.Int64N(5000)
 		}
-		g := monitor.Segment{Start: at, End: at + long, Ctx: ctx, Known: true, Productive: rng.IntN(2) == 0}
+		g := monitor.Segment{Start: at, End: at + long, Ctx: rated[rng.IntN(50)], Known: true, Productive: rng.IntN(2) == 0}
 		if rng.IntN(4) == 0 {
 			g.Ctx, g.Stop = other, at
 		}
@@ -29,15 +34,12 @@ func TestCondense(t *testing.T) {
 	}
 	whole := outputs{}
 	whole.add(monitor.Outputs{Segments: list})
-	times := func(list []monitor.Segment) map[int64]monitor.Times {
-		all := map[int64]monitor.Times{}
-		for _, w := range monitor.Windows(list, nil) {
-			all[w.Start] = w.Times
+	all, condensed := monitor.Windows(list, nil), monitor.Windows(whole.Segments, nil)
+	for i, w := range all {
+		c := condensed[i]
+		if w.Times != c.Times || w.HasRate != c.HasRate || math.Abs(w.Ideal-c.Ideal) > 1e-9 || math.Abs(w.Target-c.Target) > 1e-9 || w.Ideal == 0 {
+			t.Errorf("a minute:\n%+v\ncondensed:\n%+v", w, c)
 		}
-		return all
-	}
-	if diff := cmp.Diff(times(list), times(whole.Segments)); diff != "" {
-		t.Errorf("the times of minutes (-all +condensed):\n%s", diff)
 	}
 	if n := len(whole.Segments); n > len(list)/3 {
 		t.Errorf("%d segments of %d", n, len(list))
@@ -80,4 +82,38 @@ func joinTo(list []monitor.Segment, g monitor.Segment) []monitor.Segment {
 		}
 	}
 	return append(list, g)
+}
+
+// TestSlowPeriodsAreCondensed: those of a minute are one kind, however many they are.
+func TestSlowPeriodsAreCondensed(t *testing.T) {
+	ctx := &monitor.Context{Plan: &monitor.Plan{InShift: true, Kind: monitor.Production}, UnitsPerMinute: 60}
+	var list []monitor.Segment
+	const step = 10
+	for at := int64(10 * minute); at < 11*minute; at += step {
+		g := monitor.Segment{Start: at, End: at + step, Ctx: ctx, Known: true, Productive: true}
+		if at/step%2 == 0 {
+			g.Slow = at
+		}
+		list = append(list, g)
+	}
+	var o outputs
+	o.add(monitor.Outputs{Segments: list})
+	var slow int64
+	for _, g := range o.Segments {
+		if g.Slow != 0 {
+			slow += g.End - g.Start
+		}
+	}
+	if len(o.Segments) > 3 || slow != minute/2 {
+		t.Errorf("%d segments, in which it is slow for %d ms", len(o.Segments), slow)
+	}
+}
+
+// TestNoLinesHoldNothing: while the stations are read again, there are no lines, and the totals are zero.
+func TestNoLinesHoldNothing(t *testing.T) {
+	o := newOwner(&Floor{owners: map[string]*owner{}}, "a")
+	o.pending, o.outputs = heldMost, outputsMost
+	if o.relieveAll(); o.pending != 0 || o.outputs != 0 {
+		t.Errorf("they hold %d inputs and %d outputs", o.pending, o.outputs)
+	}
 }

@@ -2,11 +2,16 @@ package floor
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"opsmon/app/account"
 	"opsmon/app/engine/station"
@@ -97,6 +102,7 @@ func (o *owner) run() {
 		}
 	}
 	o.unlink(heard)
+	o.prepare()
 	close(o.loaded)
 	for {
 		select {
@@ -118,8 +124,8 @@ func (o *owner) guard(fn func()) {
 			o.f.cfg.Log.Error("following the stations failed; they are read anew", slog.String("account", o.account), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 			o.mu.Lock()
 			o.lines = map[string]*line{}
-			o.mu.Unlock()
 			clear(o.stirred)
+			o.mu.Unlock()
 			o.changed.Store(true)
 		}
 	}()
@@ -150,6 +156,26 @@ func (o *owner) load() bool {
 		o.f.cfg.Log.Error("what goes on at the stations cannot be followed; it is tried again", slog.String("account", o.account), slog.Any("error", err))
 	}
 	return err == nil
+}
+
+// prepare looks at the lines that have something to take in since they were kept: who reads them first would wait for that.
+func (o *owner) prepare() {
+	now := o.f.now()
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	for _, l := range o.lines {
+		if l.pending.len() == 0 {
+			continue
+		}
+		turns <- struct{}{}
+		all.Go(func() {
+			defer func() { <-turns }()
+			if !o.ends() {
+				o.guard(func() { o.show(l, now) })
+			}
+		})
+	}
+	all.Wait()
 }
 
 // work does what there is to do now.
@@ -246,7 +272,26 @@ func (o *owner) clockBack(now int64) {
 	o.kept.Store(0)
 }
 
+// panicked is a panic as an error: it concerns one station, and others go on.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprint("panic: ", p.value) }
+
+// recovered makes a panic an error. It is deferred.
+func recovered(err *error) {
+	if v := recover(); v != nil {
+		*err = &panicked{v, debug.Stack()}
+	}
+}
+
 func (o *owner) trouble(what string, err error) {
+	if p := (*panicked)(nil); errors.As(err, &p) {
+		o.f.cfg.Log.Error(what, slog.String("account", o.account), slog.Any("error", err), slog.String("stack", string(p.stack)))
+		return
+	}
 	if errdefs.KindOf(err) == errdefs.Unavailable {
 		o.f.cfg.Log.Warn(what, slog.String("account", o.account), slog.Any("error", err))
 		return
@@ -357,7 +402,7 @@ func (o *owner) replan() error {
 			err = o.reconfigure(l, seen, now)
 		}
 		if skus && err == nil {
-			err = o.relook(l, seen)
+			err = o.relook(plan, l, seen, now)
 		}
 		if err != nil {
 			return err
@@ -391,18 +436,16 @@ func (o *owner) muster(plan *station.Plan, now int64) error {
 		codes = append(codes, s.Code)
 	}
 	codes = append(codes, gone...)
+	opened, err := o.openMissing(codes, now)
+	if err != nil {
+		return err
+	}
 	lines := make(map[string]*line, len(codes))
 	var late []*line
 	for _, code := range codes {
-		if o.ends() {
-			return errClosed
-		}
 		l := o.lines[code]
 		if l == nil {
-			if l, err = o.openOrBlank(code, now); err != nil {
-				return err
-			}
-			if l.retry == 0 && l.entered {
+			if l = opened[code]; l.retry == 0 && l.entered {
 				late = append(late, l)
 			}
 		}
@@ -419,12 +462,32 @@ func (o *owner) muster(plan *station.Plan, now int64) error {
 	return nil
 }
 
-// openOrBlank makes the line of a station; one that cannot be read is blank until it is tried again.
-func (o *owner) openOrBlank(code string, now int64) (*line, error) {
-	l, err := o.open(o.timeline, code, now)
-	if err == nil && l.pending.len() > pointInputs {
-		err = l.refresh(now) // who reads it first would wait for that
+// openMissing makes the lines of the stations that have none, side by side: after a start of all.
+func (o *owner) openMissing(codes []string, now int64) (map[string]*line, error) {
+	var mu sync.Mutex
+	opened := map[string]*line{}
+	var each errgroup.Group
+	each.SetLimit(runtime.GOMAXPROCS(0))
+	missing := slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return o.lines[code] != nil })
+	for _, code := range missing {
+		each.Go(func() error {
+			if o.ends() {
+				return errClosed
+			}
+			l, err := o.openOrBlank(code, now)
+			mu.Lock()
+			opened[code] = l
+			mu.Unlock()
+			return err
+		})
 	}
+	return opened, each.Wait()
+}
+
+// openOrBlank makes the line of a station; one that cannot be read is blank until it is tried again.
+func (o *owner) openOrBlank(code string, now int64) (l *line, err error) {
+	defer recovered(&err)
+	l, err = o.open(o.timeline, code, now)
 	if err == nil {
 		return l, nil
 	}

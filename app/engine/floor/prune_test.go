@@ -11,6 +11,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/engine/monitor"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
@@ -38,6 +39,7 @@ func record(t *testing.T, r *floortest.Rig, stationCode string, in monitor.Input
 // TestTheLedgerIsPrunedWithTheSignals: of what ended before the first signals that are kept nothing stays; what goes on since
 // then does, and all that comes of it is the same.
 func TestTheLedgerIsPrunedWithTheSignals(t *testing.T) {
+	apptest.Long(t)
 	r := floortest.New(t, floortest.Manifest)
 	r.Retention = 5 * 24 * time.Hour
 	rule := &reached{}

@@ -36,10 +36,11 @@ func (f *Floor) Detail(accountID, stationCode string, from, to int64) (*Detail, 
 	if l == nil {
 		return nil, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
-	return o.detail(t, l, from, to)
+	return o.detail(t, l, nil, from, to)
 }
 
-func (o *owner) detail(t *station.Timeline, l *line, from, to int64) (*Detail, error) {
+// detail is Detail of a line. g may be nil; else its view is used where the line has not changed since.
+func (o *owner) detail(t *station.Timeline, l *line, g *glimpse, from, to int64) (*Detail, error) {
 	now := o.f.now()
 	d := &Detail{}
 	var err error
@@ -48,7 +49,7 @@ func (o *owner) detail(t *station.Timeline, l *line, from, to int64) (*Detail, e
 	}
 	for again := true; again; {
 		l.mu.Lock()
-		recent, v, err := l.recent(now)
+		recent, v, err := l.recent(now, g)
 		through, version := l.through, l.version
 		l.mu.Unlock()
 		if err != nil {
@@ -94,7 +95,7 @@ func (o *owner) detail(t *station.Timeline, l *line, from, to int64) (*Detail, e
 func (f *Floor) Rows(accountID string, stationCodes []string, from, to int64, use func(s *station.Rules, rows []oee.Row, used []energy.Row) error) error {
 	to = min(to, f.now()/minute*minute)
 	return f.eachLine(accountID, stationCodes, func(o *owner, t *station.Timeline, l *line) error {
-		s, rows, used, err := o.rows(t, l, from, to)
+		s, rows, used, err := o.rows(t, l, nil, from, to)
 		if err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func (f *Floor) Minutes(accountID string, stationCodes []string, from, to int64,
 		if err != nil || to <= from {
 			return err
 		}
-		d, err := o.detail(t, l, from, to)
+		d, err := o.detail(t, l, nil, from, to)
 		if err != nil {
 			return err
 		}
@@ -142,8 +143,8 @@ func (f *Floor) eachLine(accountID string, stationCodes []string, fn func(o *own
 	return nil
 }
 
-// rows gives the sums of a line: those of whole hours from what is kept, and the rest from its detail.
-func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.Rules, rows []oee.Row, used []energy.Row, err error) {
+// rows returns the sums of a line: of whole hours those that are kept, of other times sums of its detail. g is as in detail.
+func (o *owner) rows(t *station.Timeline, l *line, g *glimpse, from, to int64) (s *station.Rules, rows []oee.Row, used []energy.Row, err error) {
 	if s, err = t.RulesAt(l.code, min(max(to-1, from), o.f.now())); err != nil || to <= from {
 		return s, nil, nil, err
 	}
@@ -151,7 +152,7 @@ func (o *owner) rows(t *station.Timeline, l *line, from, to int64) (s *station.R
 		if from >= to {
 			return nil
 		}
-		d, err := o.detail(t, l, from, to)
+		d, err := o.detail(t, l, g, from, to)
 		if err != nil {
 			return err
 		}
@@ -219,7 +220,7 @@ func (f *Floor) Now(accountID string, stations []*station.Station) ([]Live, erro
 	}
 	list := make([]Live, len(stations))
 	for i, s := range stations {
-		if list[i], err = o.live(s); err != nil {
+		if list[i], err = o.live(s, answerAge); err != nil {
 			return nil, err
 		}
 	}
@@ -236,7 +237,7 @@ func (f *Floor) LiveOf(accountID, stationCode string) (Live, error) {
 	if s == nil {
 		return Live{}, errdefs.New(errdefs.NotFound, "there is no station with this code")
 	}
-	return o.live(s)
+	return o.live(s, answerAge)
 }
 
 // standing returns the owner of an account when its lines are there, and the plan in force.
@@ -256,30 +257,28 @@ func (o *owner) line(code string) *line {
 	return o.lines[code]
 }
 
-func (o *owner) live(s *station.Station) (Live, error) {
+// live shows a station; what time alone changes may be age old, ms.
+func (o *owner) live(s *station.Station, age int64) (Live, error) {
 	now := o.f.now()
 	l := o.line(s.Code)
 	if l == nil { // it has just come: nothing is known of it yet
 		return o.fresh(s, now)
 	}
-	if !s.Archived {
-		if err := o.look(l, s, now); err != nil {
-			return Live{}, err
-		}
+	note := o.f.cfg.Notes(o.account, s.Code, now)
+	if !s.Archived { // who looks first tells watchers of the same
+		err := o.look(l, s, now, age, 2*showEvery)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return Live{Station: s, View: l.seen, Note: note, Sequence: l.shown.Sequence, status: l.shown.Status}, err
 	}
 	l.mu.Lock()
 	v, err := l.view(now)
-	st := l.shown.Status
 	l.mu.Unlock()
-	v.Outputs = monitor.Outputs{}
 	if err == nil {
 		err = o.name(s.Code, v.Open, now)
 	}
-	note := o.f.cfg.Notes(o.account, s.Code, now)
-	if s.Archived { // nobody is told of it
-		st = statusOf(s, &v, note)
-	}
-	return Live{Station: s, View: v, Note: note, Sequence: st.Sequence, status: st}, err
+	v.Outputs = monitor.Outputs{}
+	return Live{Station: s, View: v, Note: note, status: statusOf(s, &v, note)}, err
 }
 
 // fresh shows a station that its owner has not come to yet.

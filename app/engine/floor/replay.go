@@ -26,7 +26,7 @@ func (o *owner) gather(t *station.Timeline, code string, from, to int64, held fu
 	}
 	list = make([]monitor.Input, 0, len(signals)+8)
 	for i := range signals {
-		list = append(list, inputOf(&signals[i]))
+		list = append(list, InputOf(&signals[i]))
 	}
 	signalsOnly := len(list)
 	err = o.f.cfg.Store.View(func(tx *kv.Tx) error {
@@ -117,11 +117,12 @@ func (o *owner) origin(t *station.Timeline, code string) (int64, error) {
 // open makes the line of a station of what is kept of it and what came since. What came for its past meanwhile, and is not
 // accounted for, is noted: the line is served as it was without that until it is computed again. So is what the time that the
 // service was off changes. Where much is known of that time, the state was lost: the line begins with nothing then.
-// After an error the line is what is noted of it.
-func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error) {
-	l := &line{code: code, touched: true}
+// After an error, which a panic is too, the line is what is noted of it.
+func (o *owner) open(t *station.Timeline, code string, now int64) (l *line, err error) {
+	l = &line{code: code, touched: true}
+	defer recovered(&err)
 	var kept int64
-	err := o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
+	err = o.f.cfg.Store.View(func(tx *kv.Tx) (err error) {
 		if err := o.recall(tx, l, now); err != nil {
 			return err
 		}
@@ -147,8 +148,9 @@ func (o *owner) open(t *station.Timeline, code string, now int64) (*line, error)
 		l.late = earlier(l.late, max(at, kept, 1))
 		known, err := o.gapAfter(t, code, at-at%day+2*day)
 		if err == nil && known != 0 {
-			l, err = o.blank(t, l, now)
-			if err == nil {
+			var empty *line
+			if empty, err = o.blank(t, l, now); err == nil {
+				l = empty
 				l.retry = 0
 			}
 		}
@@ -445,7 +447,7 @@ func (o *owner) reconfigure(l *line, after, now int64) error {
 }
 
 // relook has a line know of the changes of SKUs that revisions brought after one, where its station runs such a SKU.
-func (o *owner) relook(l *line, after int64) error {
+func (o *owner) relook(plan *station.Plan, l *line, after, now int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, code := range l.skus() {
@@ -456,7 +458,12 @@ func (o *owner) relook(l *line, after int64) error {
 		if !changed {
 			continue
 		}
-		l.touched, l.spoiled = true, true // a state that is being computed has looked the SKU up before
+		l.spoiled = true // a state that is being computed has looked the SKU up before
+		l.rates++
+		l.rated = earlier(l.rated, max(at, 1))
+		// What is due since is shown by the minute, and a stop that another rate makes within showEvery.
+		s := plan.Of(l.code)
+		l.touched = l.touched || s != nil && speedTarget(s, code, now) != speedTarget(s, code, at-1)
 		l.base.Relook()
 		if x := l.anew; x != nil && x.base != nil {
 			x.base.Relook()
@@ -475,6 +482,12 @@ func (o *owner) relook(l *line, after int64) error {
 		}
 	}
 	return nil
+}
+
+// speedTarget returns the line speed target of a SKU at a station at a moment, ms; 0: none.
+func speedTarget(s *station.Station, sku string, at int64) float64 {
+	k, _ := s.Monitor.SKU(sku, at)
+	return k.LineSpeedTarget
 }
 
 // skus returns the SKUs that a line has run since its base. The caller holds mu.

@@ -149,6 +149,8 @@ type still struct {
 const (
 	showEvery = 2000
 	showPause = 300
+	// answerAge is how old the live fields of an answer may be (monitoring.md section 10: a second), less what it takes to send it.
+	answerAge = 800
 )
 
 // show tells watchers when a line has changed. It is the owner's.
@@ -157,7 +159,7 @@ func (o *owner) show(l *line, now int64) {
 	if s == nil {
 		return
 	}
-	if err := o.look(l, s, now); err != nil {
+	if err := o.look(l, s, now, showEvery, showEvery); err != nil {
 		l.mu.Lock()
 		l.goBack(l.baseAt - hour)
 		l.mu.Unlock()
@@ -166,8 +168,9 @@ func (o *owner) show(l *line, now int64) {
 }
 
 // look brings what is shown of a line up to a moment: who looks first tells the others, so that what an answer shows with
-// a sequence number is what every watcher sees with it. Any goroutine may do so. Error: the line cannot be computed.
-func (o *owner) look(l *line, s *station.Station, now int64) error {
+// a sequence number is what every watcher sees with it. Any goroutine may do so. What time alone changes may be age old, ms; of a
+// line with very much that is not kept (heavyFrom) the sums of its shift may be rest old. Error: the line cannot be computed.
+func (o *owner) look(l *line, s *station.Station, now, age, rest int64) error {
 	l.showing.Lock()
 	defer l.showing.Unlock()
 	note := o.f.cfg.Notes(o.account, l.code, now)
@@ -175,20 +178,32 @@ func (o *owner) look(l *line, s *station.Station, now int64) error {
 	if l.still == as && !l.tookIn() {
 		return nil
 	}
-	g, ok, err := l.glimpse(now)
+	g, ok, err := l.glimpse(now, age)
 	if err != nil || !ok {
 		return err
 	}
-	open := slices.Clone(g.Open) // as the engine has them
-	if err := o.name(l.code, g.Open, now); err != nil {
+	if g.heavy {
+		g.rest = rest
+	}
+	l.soFar.stale = l.soFar.stale || g.took
+	if g.rated != 0 && g.rated < l.soFar.until {
+		l.soFar.until = 0 // it is to be added up again, and at once
+	}
+	v := g.View
+	v.Outputs, v.Open = monitor.Outputs{}, slices.Clone(g.Open) // what is shown points into it
+	if err := o.name(l.code, v.Open, now); err != nil {
 		o.trouble("what people said of a stop that goes on cannot be read", err)
 	}
-	if l.still = (still{}); g.Status == monitor.StatusDisconnected && len(g.Running) == 0 && len(open) == 0 {
-		l.still = as
-	}
-	st := statusOf(s, &g.View, note)
+	l.mu.Lock()
+	l.seen = v
+	l.mu.Unlock()
+	l.still = still{}
+	st := statusOf(s, &v, note)
 	if st.Shift, err = o.shift(l, s, &g); err != nil {
 		o.trouble("the shift so far cannot be read", err)
+	}
+	if v.Status == monitor.StatusDisconnected && len(v.Running) == 0 && len(v.Open) == 0 && !g.rested {
+		l.still = as
 	}
 	body, err := json.Marshal(&st)
 	if err != nil {
@@ -202,7 +217,7 @@ func (o *owner) look(l *line, s *station.Station, now int64) error {
 	if digest == was {
 		return nil
 	}
-	news := l.differ(&g.View, open)
+	news := l.differ(&g.View, g.Open)
 	if was == ([sha256.Size]byte{}) { // nothing changed: it is seen for the first time since the start
 		st.Sequence, news = o.f.cfg.Events.Last(), nil
 	} else {
@@ -225,18 +240,21 @@ func (l *line) tookIn() bool {
 	return l.touched
 }
 
-// glimpse shows the line at a moment; false when what is shown of it is of just now.
-func (l *line) glimpse(now int64) (g glimpse, ok bool, err error) {
+// glimpse shows the line at a moment; false when nothing came since it was looked at, less than age before, ms.
+func (l *line) glimpse(now, age int64) (g glimpse, ok bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.touched && now-l.seenAt < showEvery && now >= l.seenAt {
+	if !l.touched && now-l.seenAt < age && now >= l.seenAt {
 		return g, false, nil
 	}
 	if g.View, err = l.view(now); err != nil {
 		return g, false, err
 	}
-	g.version, g.upsets, g.took = l.version, l.upsets, l.touched
+	g.took = l.touched
+	g.heavy = l.settled.count()+len(l.fresh.Segments) > heavyFrom
+	g.rated, l.rated = l.rated, 0
 	l.touched, l.seenAt = false, now
+	g.lineState = l.is()
 	return g, true, nil
 }
 

@@ -1,6 +1,8 @@
 package floor
 
 import (
+	"slices"
+
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
@@ -57,18 +59,31 @@ type soFar struct {
 
 	until  int64 // ms
 	sum    oee.Terms
+	added  int64          // when it was last right, ms
 	final  bool           // it changes only with version or disorder
-	upsets uint64         // line.upsets at that time
-	status monitor.Status // what time alone changes shows in these two
-	open   int
+	stale  bool           // the line took something in since
+	state  lineState      // of the line at that time
+	status monitor.Status // what time alone changes, such as a stop that is found late, shows in these
+	open   []monitor.Issue
+	ended  []monitor.Issue
+	pieces int // segments
 }
 
 // glimpse is a line at a moment.
 type glimpse struct {
 	monitor.View
-	version, upsets uint64
-	took            bool // something in since it was last looked at
+	lineState
+	took   bool  // something in since it was last looked at
+	rated  int64 // from when on a SKU that it runs changed since then, ms; 0: none did
+	heavy  bool  // very much of it is not kept (heavyFrom)
+	rest   int64 // ms: so long what its shift adds up to stays as it was
+	rested bool  // it stayed so
 }
+
+// Adding up a shift goes through all that is not kept of a line yet: mostly some dozens of segments. Of a line that has more
+// than heavyFrom that is not done anew at each look at it, but every showEvery, by its owner where it can: who reads waits
+// for it only when it is twice as old, or an input came since that is no signal.
+var heavyFrom = 1_000
 
 // ongoing gives the shift of a station that goes on at the moment of a view: end is 0 when its time is over, and a schedule
 // extends it. Where there is no pattern it is the production day.
@@ -94,8 +109,8 @@ func (o *owner) shift(l *line, s *station.Station, g *glimpse) (*ShiftStatus, er
 	if !in || s.Archived || s.Monitor.MeterOnly || s.Monitor.SchedulingOnly {
 		return nil, nil
 	}
-	first, until := start-mod(start, minute), g.Now-mod(g.Now, minute)
-	sum, err := o.addUp(l, s, g, first, max(first, until))
+	first := start - mod(start, minute)
+	sum, until, err := o.addUp(l, s, g, first, max(first, g.Now-mod(g.Now, minute)))
 	if err != nil {
 		return nil, err
 	}
@@ -118,19 +133,24 @@ func (o *owner) shift(l *line, s *station.Station, g *glimpse) (*ShiftStatus, er
 
 // addUp gives the terms of a line in [start, until), ms, whole minutes, of which the end has just been: the sum of the very
 // rows that Rows gives, in their order, so that the two are equal to the last bit. Rows of full hours that do not change any
-// more are added up once.
-func (o *owner) addUp(l *line, s *station.Station, g *glimpse, start, until int64) (oee.Terms, error) {
+// more are added up once. through is until, or an end a while before.
+func (o *owner) addUp(l *line, s *station.Station, g *glimpse, start, until int64) (sum oee.Terms, through int64, err error) {
 	x := &l.soFar
 	known := x.version == g.version && x.start == start && x.at != 0
-	if known && x.until == until && x.upsets == g.upsets && (x.final || !g.took && x.status == g.Status && x.open == len(g.Open)) {
-		return x.sum, nil
+	if known && x.until == until && x.state.upsets == g.upsets && (x.final || !x.stale && x.shows(g)) {
+		x.added = g.Now // nothing else would come of it
+		return x.sum, until, nil
+	}
+	if known && x.until != 0 && x.state.asked == g.asked && g.Now >= x.added && g.Now-x.added < g.rest {
+		g.rested = true
+		return x.sum, x.until, nil
 	}
 	if !known {
-		*x = soFar{version: g.version, start: start, at: start}
+		*x = soFar{version: g.version, start: start, at: start, stale: true}
 	}
-	_, rows, _, err := o.rows(o.timeline, l, x.at, until)
+	_, rows, _, err := o.rows(o.timeline, l, g, x.at, until)
 	if err != nil {
-		return oee.Terms{}, err
+		return oee.Terms{}, 0, err
 	}
 	if full := l.fullHour(s.Calendar, min(g.Final, until), x.at); full > x.at {
 		for len(rows) > 0 && rows[0].Start < full {
@@ -143,8 +163,16 @@ func (o *owner) addUp(l *line, s *station.Station, g *glimpse, start, until int6
 	for i := range rows {
 		x.sum.Add(&rows[i].Terms)
 	}
-	x.until, x.final, x.upsets, x.status, x.open = until, g.Final >= until, g.upsets, g.Status, len(g.Open)
-	return x.sum, nil
+	x.until, x.final, x.state, x.status, x.added = until, g.Final >= until, g.lineState, g.Status, g.Now
+	x.open, x.ended, x.pieces = slices.Clone(g.Open), slices.Clone(g.Issues), len(g.Segments)
+	x.stale = false
+	return x.sum, until, nil
+}
+
+// shows reports whether a line shows what it did when its shift was added up, except that time went on. Another rate may move a stop
+// that goes on or was found since, also one from before it.
+func (x *soFar) shows(g *glimpse) bool {
+	return x.state.rates == g.rates && x.status == g.Status && x.pieces == len(g.Segments) && slices.Equal(x.open, g.Open) && slices.Equal(x.ended, g.Issues)
 }
 
 // fullHour gives the start of the last hour, by a moment and later than another, before which nothing changes but with

@@ -365,7 +365,7 @@ func (o *owner) lookBack(k lookBack) (found looked, err error) {
 	if k.to == 0 {
 		found.view, err = o.viewAt(o.lines[k.station], k.at)
 	} else {
-		found.detail, err = o.detail(o.timeline, o.lines[k.station], k.at, k.to)
+		found.detail, err = o.detail(o.timeline, o.lines[k.station], nil, k.at, k.to)
 	}
 	return found, err
 }

@@ -35,7 +35,7 @@ func BenchmarkDay(b *testing.B) {
 	})
 	b.Run("unpack", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := unpack(day, detail, keepContext()); err != nil {
+			if _, err := unpack(day, detail, &monitor.Contexts{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -227,7 +227,7 @@ func BenchmarkMonthChart(b *testing.B) {
 					if err != nil {
 						return err
 					}
-					if _, err := decompress(item.Value[detailHead:]); err != nil {
+					if _, err := compression.Decompress(item.Value[detailHead:]); err != nil {
 						return err
 					}
 				}

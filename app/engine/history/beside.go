@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"opsmon/app/engine/monitor"
 	"opsmon/kv"
 )
 
@@ -51,8 +52,8 @@ func (s *Store) Adopt(tx *kv.Tx, account, station string, from int64) error {
 
 // joinBeside puts the first day, of which what lies before a moment stays, in its place.
 func (s *Store) joinBeside(tx *kv.Tx, account, station string, from int64) error {
-	day, know := Day(from), keepContext()
-	later, err := readDetail(tx, account, Beside(station), day, know)
+	day, known := Day(from), &monitor.Contexts{}
+	later, err := readDetail(tx, account, Beside(station), day, known)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (s *Store) joinBeside(tx *kv.Tx, account, station string, from int64) error
 	if len(later.Segments) == 0 {
 		return nil
 	}
-	all, err := readDetail(tx, account, station, day, know)
+	all, err := readDetail(tx, account, station, day, known)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/app/column"
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
@@ -116,7 +117,7 @@ func TestPack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := unpack(day, b, func(x *monitor.Context) *monitor.Context { return x })
+		got, err := unpack(day, b, &monitor.Contexts{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,8 +125,9 @@ func TestPack(t *testing.T) {
 			t.Fatal(cmp.Diff(want, got))
 		}
 		for k := range want.Segments {
-			if !bitwise(*want.Segments[k].Ctx, *got.Segments[k].Ctx) {
-				t.Fatalf("%+v became %+v", want.Segments[k].Ctx, got.Segments[k].Ctx)
+			x, y := want.Segments[k].Ctx, got.Segments[k].Ctx
+			if !bitwise(*x.Plan, *y.Plan) || !bitwise([]any{x.UnitsPerMinute, x.UnitGap}, []any{y.UnitsPerMinute, y.UnitGap}) {
+				t.Fatalf("%+v of %+v became %+v of %+v", x, x.Plan, y, y.Plan)
 			}
 		}
 		for k := range want.Minutes {
@@ -220,48 +222,31 @@ func TestTermsAreAllPacked(t *testing.T) {
 	}
 }
 
-// TestNumbers: a number is written in few bytes where people chose it, and always exactly.
-func TestNumbers(t *testing.T) {
-	tenth, speed := 0.1, 9.3
-	for _, tt := range []struct {
-		v     float64
-		bytes int
-	}{{0, 2}, {1, 2}, {0.1, 2}, {12.5, 3}, {tenth + 0.2, 3}, {speed * 5012, 5}, {1e9, 6}, {math.Pi, 9}, {math.Copysign(0, -1), 9}, {math.Inf(-1), 9}, {math.NaN(), 9}, {1e300, 9}} {
-		w := newWriter()
-		w.real(tt.v)
-		r := reader{b: w.b}
-		if got := r.real(); math.Float64bits(got) != math.Float64bits(tt.v) || r.end() != nil || len(w.b) != tt.bytes {
-			t.Errorf("%v became %v in %d bytes, want %d", tt.v, got, len(w.b), tt.bytes)
-		}
-	}
-}
-
 // broken reads bytes that may be anything and wants an error or a value, no panic, and no more memory than a value may take.
 func readAnything(t *testing.T, b []byte) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	const day = 20_000
-	same := func(x *monitor.Context) *monitor.Context { return x }
-	if out, err := unpack(day, b, same); err == nil {
+	if out, err := unpack(day, b, &monitor.Contexts{}); err == nil {
 		again, err := pack(day, out)
 		if err != nil {
 			t.Fatalf("what could be read cannot be packed: %v", err)
 		}
-		if _, err := unpack(day, again, same); err != nil {
+		if _, err := unpack(day, again, &monitor.Contexts{}); err != nil {
 			t.Fatal(err)
 		}
-	} else if !errors.Is(err, errBroken) {
+	} else if !errors.Is(err, column.ErrBroken) {
 		t.Errorf("%v", err)
 	}
-	if _, err := unpackHours(day, b); err != nil && !errors.Is(err, errBroken) {
+	if _, err := unpackHours(day, b); err != nil && !errors.Is(err, column.ErrBroken) {
 		t.Errorf("%v", err)
 	}
 	var s daySums
-	if err := s.unpack(day, b); err != nil && !errors.Is(err, errBroken) {
+	if err := s.unpack(day, b); err != nil && !errors.Is(err, column.ErrBroken) {
 		t.Errorf("%v", err)
 	}
-	if _, err := unpackState(b); err != nil && !errors.Is(err, errBroken) {
+	if _, err := unpackState(b); err != nil && !errors.Is(err, column.ErrBroken) {
 		t.Errorf("%v", err)
 	}
 	runtime.ReadMemStats(&after)
@@ -293,7 +278,7 @@ func FuzzUnpack(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, b := range [][]byte{detail, odd, hourly} {
-		payload, err := decompress(b[detailHead:])
+		payload, err := compression.Decompress(b[detailHead:])
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -303,7 +288,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add([]byte{formatDays}, packDays(20_000, 5, []dayRow{{oee.Row{SKU: "A"}, 1, 2}}, []dayUsed{{}})[1:], false)
 	f.Fuzz(func(t *testing.T, head, rest []byte, wrap bool) {
 		if wrap {
-			rest = compress(nil, rest)
+			rest = compression.Compress(nil, rest)
 		}
 		readAnything(t, append(bytes.Clone(head), rest...))
 	})
@@ -318,22 +303,22 @@ func TestUnpackDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range b {
-			if _, err := unpack(20_000, b[:n], func(x *monitor.Context) *monitor.Context { return x }); !errors.Is(err, errBroken) {
+			if _, err := unpack(20_000, b[:n], &monitor.Contexts{}); !errors.Is(err, column.ErrBroken) {
 				t.Errorf("%d of %d bytes are read: %v", n, len(b), err)
 			}
 		}
-		payload, err := decompress(b[detailHead:])
+		payload, err := compression.Decompress(b[detailHead:])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 200 {
 			changed := bytes.Clone(payload)
 			changed[r.IntN(len(changed))] ^= 1 << r.IntN(8)
-			readAnything(t, compress(bytes.Clone(b[:detailHead]), changed))
+			readAnything(t, compression.Compress(bytes.Clone(b[:detailHead]), changed))
 		}
 	}
 	// Many zeros are few bytes: what claims to be much is refused before it is made.
 	for _, n := range []int{1 << 20, most, most + 1} {
-		readAnything(t, compress(bytes.Clone(append([]byte{formatDetail}, make([]byte, 8)...)), make([]byte, n)))
+		readAnything(t, compression.Compress(bytes.Clone(append([]byte{formatDetail}, make([]byte, 8)...)), make([]byte, n)))
 	}
 }

@@ -27,7 +27,7 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 	const first, days = 20_000 * dayMs, 700 // more than one transaction takes
 	s := open()
 	update(t, store, func(tx *kv.Tx) error {
-		ctx := &monitor.Context{}
+		ctx := &monitor.Context{Plan: &monitor.Plan{}}
 		out := monitor.Outputs{Segments: []monitor.Segment{{Start: first, End: first + days*dayMs, Ctx: ctx}}}
 		if err := s.Replace(tx, "a", "F1", first, first+days*dayMs, out); err != nil {
 			return err

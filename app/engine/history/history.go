@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"opsmon/app/column"
 	"opsmon/app/engine/monitor"
 	"opsmon/kv"
 )
@@ -112,7 +113,7 @@ func broken(bucket, station string, day int64, err error) error {
 
 // joins tells whether b goes on where a ends and is of the same kind.
 func joins(a, b *monitor.Segment) bool {
-	if a.End != b.Start || a.Ctx != b.Ctx && *a.Ctx != *b.Ctx {
+	if a.End != b.Start || !a.Ctx.Same(b.Ctx) {
 		return false
 	}
 	x := *b
@@ -244,7 +245,7 @@ func (s *Store) Since(tx *kv.Tx, account, station string) (int64, error) {
 			return 0, fmt.Errorf("read the history of %s: %w", station, err)
 		}
 		day := numberOf(item.Key)
-		out, err := unpack(day, item.Value, keepContext())
+		out, err := unpack(day, item.Value, &monitor.Contexts{})
 		if err != nil {
 			return 0, broken(details.Name(), station, day, err)
 		}
@@ -294,7 +295,7 @@ func (s *Store) Replace(tx *kv.Tx, account, station string, from, to int64, out 
 	for day := Day(from); day*dayMs < to; day++ {
 		part := Cut(out, day*dayMs, (day+1)*dayMs)
 		if day == Day(from) && from%dayMs != 0 {
-			before, err := readDetail(tx, account, station, day, keepContext())
+			before, err := readDetail(tx, account, station, day, &monitor.Contexts{})
 			if err != nil {
 				return err
 			}
@@ -331,7 +332,7 @@ func putDetail(tx *kv.Tx, account, station string, day int64, out monitor.Output
 }
 
 // readDetail reads a day; one that is not there is empty. Issues that began before it are not among them.
-func readDetail(tx *kv.Tx, account, station string, day int64, know func(*monitor.Context) *monitor.Context) (monitor.Outputs, error) {
+func readDetail(tx *kv.Tx, account, station string, day int64, known *monitor.Contexts) (monitor.Outputs, error) {
 	b, err := details.Get(tx, keyOf(account, station, day))
 	if errors.Is(err, kv.ErrNotFound) {
 		return monitor.Outputs{}, nil
@@ -339,30 +340,18 @@ func readDetail(tx *kv.Tx, account, station string, day int64, know func(*monito
 	if err != nil {
 		return monitor.Outputs{}, fmt.Errorf("read the history of %s: %w", station, err)
 	}
-	out, err := unpack(day, b, know)
+	out, err := unpack(day, b, known)
 	if err != nil {
 		return out, broken(details.Name(), station, day, err)
 	}
 	return out, nil
 }
 
-// keepContext gives one context for all that are equal.
-func keepContext() func(*monitor.Context) *monitor.Context {
-	all := map[monitor.Context]*monitor.Context{}
-	return func(x *monitor.Context) *monitor.Context {
-		if known := all[*x]; known != nil {
-			return known
-		}
-		all[*x] = x
-		return x
-	}
-}
-
 // clear removes detail and sums from a moment on.
 func (s *Store) clear(tx *kv.Tx, account, station string, from int64) error {
 	day := Day(from)
 	if from > day*dayMs {
-		before, err := readDetail(tx, account, station, day, keepContext())
+		before, err := readDetail(tx, account, station, day, &monitor.Contexts{})
 		if err != nil {
 			return err
 		}
@@ -421,13 +410,13 @@ func (s *Store) Detail(tx *kv.Tx, account, station string, from, to int64) (out 
 	if through, err = s.Through(tx, account, station); err != nil {
 		return out, 0, err
 	}
-	know := keepContext()
+	known := &monitor.Contexts{}
 	for item, err := range details.Scan(tx, of(account, station, Day(from), Day(to-1)+1)) {
 		if err != nil {
 			return monitor.Outputs{}, 0, fmt.Errorf("read the history of %s: %w", station, err)
 		}
 		day := numberOf(item.Key)
-		part, err := unpack(day, item.Value, know)
+		part, err := unpack(day, item.Value, known)
 		if err != nil {
 			return monitor.Outputs{}, 0, broken(details.Name(), station, day, err)
 		}
@@ -475,20 +464,20 @@ const formatIssue byte = 1
 
 // packIssue gives the stored form of an issue; its type and end are in the key.
 func packIssue(x *monitor.Issue) []byte {
-	w := newWriter()
+	var w writer
 	w.issue(x.End, x)
-	return append([]byte{formatIssue}, w.payload()...)
+	return w.Payload([]byte{formatIssue})
 }
 
 func unpackIssue(item kv.Item[issueKey, []byte]) (x monitor.Issue, err error) {
 	end := endOf(item.Key)
-	if err = errBroken; len(item.Value) > 0 && item.Value[0] == formatIssue {
+	if err = column.ErrBroken; len(item.Value) > 0 && item.Value[0] == formatIssue {
 		r := newReader(item.Value[1:])
 		x = r.issue(end)
-		err = r.end()
+		err = r.End()
 	}
 	if err == nil && (x.End != end || uint64(x.Type) != item.Key.B.B.A || Day(x.Start) == Day(x.End)) {
-		err = errBroken
+		err = column.ErrBroken
 	}
 	if err != nil {
 		return x, broken(issues.Name(), item.Key.B.A, end, err)

@@ -177,7 +177,7 @@ func TestReplaceRefuses(t *testing.T) {
 }
 
 func TestCutOfNothingIsEmpty(t *testing.T) {
-	x := &monitor.Context{}
+	x := &monitor.Context{Plan: &monitor.Plan{}}
 	out := monitor.Outputs{Segments: []monitor.Segment{{Start: 0, End: 120_000, Ctx: x}}}
 	for _, r := range [][2]int64{{60_000, 60_000}, {90_000, 60_000}, {0, 0}, {120_000, 120_000}} {
 		if cut := Cut(out, r[0], r[1]); len(cut.Segments) != 0 {

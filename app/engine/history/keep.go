@@ -176,7 +176,7 @@ func (c *checker) fine(what, account string, err error) bool {
 }
 
 func (c *checker) detail(item kv.Item[dayKey, []byte]) {
-	if _, err := unpack(numberOf(item.Key), item.Value, func(x *monitor.Context) *monitor.Context { return x }); err != nil {
+	if _, err := unpack(numberOf(item.Key), item.Value, &monitor.Contexts{}); err != nil {
 		c.report(fmt.Sprintf("history: %v", broken(details.Name(), item.Key.B.A, numberOf(item.Key), err)))
 	}
 }

@@ -167,25 +167,25 @@ func TestCheckFinds(t *testing.T) {
 		read bool // reading the range fails as well
 	}{
 		{"nothing", func(*Store, *kv.Tx) error { return nil }, "", false},
-		{"detail of another format", func(_ *Store, tx *kv.Tx) error { return details.Put(tx, key, []byte("\x07456789abc")) }, "damaged: the packed history cannot be read: the format is 7", true},
-		{"detail cut short", func(_ *Store, tx *kv.Tx) error { return details.Put(tx, key, []byte{1, 2}) }, "damaged: the packed history cannot be read", true},
+		{"detail of another format", func(_ *Store, tx *kv.Tx) error { return details.Put(tx, key, []byte("\x07456789abc")) }, "damaged: the packed data cannot be read: the format is 7", true},
+		{"detail cut short", func(_ *Store, tx *kv.Tx) error { return details.Put(tx, key, []byte{1, 2}) }, "damaged: the packed data cannot be read", true},
 		{"detail of another day", func(_ *Store, tx *kv.Tx) error {
 			b, err := details.Get(tx, keyOf("a", "F1", first))
 			return errors.Join(err, details.Put(tx, key, b))
-		}, "damaged: the packed history cannot be read", true},
+		}, "damaged: the packed data cannot be read", true},
 		{"no detail", func(_ *Store, tx *kv.Tx) error { return details.Delete(tx, key) }, "what they are sums of: ", false},
 		{"sums of less", func(_ *Store, tx *kv.Tx) error {
 			b, err := details.Get(tx, key)
 			if err != nil {
 				return err
 			}
-			out, err := unpack(first+1, b, keepContext())
+			out, err := unpack(first+1, b, &monitor.Contexts{})
 			if err != nil {
 				return err
 			}
 			return putDetail(tx, "a", "F1", first+1, Cut(out, p.from+dayMs, p.from+dayMs+hourMs))
 		}, "and what they are sums of to", false},
-		{"sums by hour cut short", func(_ *Store, tx *kv.Tx) error { return hours.Put(tx, key, []byte{1, 2}) }, "sums of F1 on day 20515: the packed history", true},
+		{"sums by hour cut short", func(_ *Store, tx *kv.Tx) error { return hours.Put(tx, key, []byte{1, 2}) }, "sums of F1 on day 20515: the packed data cannot be read", true},
 		{"no sums by day", func(_ *Store, tx *kv.Tx) error { return days.Delete(tx, key) }, "those by day: ", false},
 		{"no sums by hour", func(_ *Store, tx *kv.Tx) error { return hours.Delete(tx, key) }, "those by hour are missing", false},
 		{"sums by day of other hours", func(_ *Store, tx *kv.Tx) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"opsmon/app/column"
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/monitor"
 )
@@ -42,95 +43,72 @@ const (
 	flagsEnd
 )
 
-// contexts are those of one value, each once.
-type contexts struct {
-	list  []*monitor.Context
-	index map[monitor.Context]int64
-	last  *monitor.Context // the one asked for last, and its number
-	at    int64
-}
-
-func (c *contexts) of(x *monitor.Context) int64 {
-	if x == c.last {
-		return c.at
-	}
-	i, ok := c.index[*x]
-	if !ok {
-		i = int64(len(c.list))
-		c.list = append(c.list, x)
-		c.index[*x] = i
-	}
-	c.last, c.at = x, i
-	return i
-}
-
 // pack gives the stored form of a day's detail, which has a segment at least.
 func pack(day int64, out monitor.Outputs) ([]byte, error) {
 	if len(out.Segments) > maxSegments || len(out.Minutes) > maxMinutes || len(out.Issues) > maxIssues {
 		return nil, fmt.Errorf("a day of %d segments, %d minutes and %d issues is more than can be kept", len(out.Segments), len(out.Minutes), len(out.Issues))
 	}
-	w := newWriter()
-	all := contexts{index: map[monitor.Context]int64{}}
+	var w writer
+	var all monitor.Contexts
 	w.segments(day*dayMs, out.Segments, &all)
 	if err := w.minutes(day*dayMs, out.Minutes, &all); err != nil {
 		return nil, err
 	}
-	w.uvarint(uint64(len(out.Issues)))
+	w.Uvarint(uint64(len(out.Issues)))
 	for i := range out.Issues {
 		w.issue(day*dayMs, &out.Issues[i])
 	}
-	if len(all.list) > maxContexts {
-		return nil, fmt.Errorf("a day of %d contexts is more than can be kept", len(all.list))
+	if len(all.List) > maxContexts {
+		return nil, fmt.Errorf("a day of %d contexts is more than can be kept", len(all.List))
 	}
-	body := w.b
-	w.b = nil
-	w.uvarint(uint64(len(all.list)))
-	for _, x := range all.list {
+	body := w.Cut()
+	w.Uvarint(uint64(len(all.List)))
+	for _, x := range all.List {
 		w.context(x)
 	}
-	w.b = append(w.b, body...)
-	payload := w.payload()
+	w.Append(body)
+	payload := w.Payload(nil)
 	if len(payload) > most {
 		return nil, fmt.Errorf("a day of %d bytes is more than can be kept", len(payload))
 	}
 	head := binary.BigEndian.AppendUint64([]byte{formatDetail}, uint64(out.Segments[len(out.Segments)-1].End))
-	return compress(head, payload), nil
+	return compression.Compress(head, payload), nil
 }
 
-// unpack reads what pack has made. know gives one context for all that are equal.
-func unpack(day int64, stored []byte, know func(*monitor.Context) *monitor.Context) (out monitor.Outputs, err error) {
+// unpack reads what pack has made. Contexts that say the same are one, which is among those of known.
+func unpack(day int64, stored []byte, known *monitor.Contexts) (out monitor.Outputs, err error) {
 	until, err := untilOf(stored)
 	if err != nil {
 		return out, err
 	}
-	payload, err := decompress(stored[detailHead:])
+	payload, err := compression.Decompress(stored[detailHead:])
 	if err != nil {
 		return out, err
 	}
 	r := newReader(payload)
-	all := make([]*monitor.Context, r.count(leastContext, maxContexts))
+	all := make([]*monitor.Context, r.Count(leastContext, maxContexts))
 	for i := range all {
 		x := r.context()
-		all[i] = know(&x)
+		all[i] = known.Shared(&x)
 	}
 	out.Segments = r.segments(day*dayMs, all)
 	out.Minutes = r.minutes(day*dayMs, all)
-	if n := r.count(leastIssue, maxIssues); n > 0 {
+	if n := r.Count(leastIssue, maxIssues); n > 0 {
 		out.Issues = make([]monitor.Issue, n)
 	}
 	for i := range out.Issues {
 		if out.Issues[i] = r.issue(day * dayMs); out.Issues[i].Start < day*dayMs {
-			r.fail()
+			r.Fail()
 		}
 	}
-	if err := r.end(); err != nil {
+	if err := r.End(); err != nil {
 		return monitor.Outputs{}, err
 	}
 	if err := sound(day*dayMs, (day+1)*dayMs, &out); err != nil {
-		return monitor.Outputs{}, fmt.Errorf("%w: %w", errBroken, err)
+		return monitor.Outputs{}, fmt.Errorf("%w: %w", column.ErrBroken, err)
 	}
 	if n := len(out.Segments); n == 0 || out.Segments[n-1].End != until {
-		return monitor.Outputs{}, errBroken
+		return monitor.Outputs{}, column.ErrBroken
 	}
 	return out, nil
 }
@@ -138,51 +116,52 @@ func unpack(day int64, stored []byte, know func(*monitor.Context) *monitor.Conte
 // untilOf gives the end of the last segment of a packed day.
 func untilOf(stored []byte) (int64, error) {
 	if len(stored) < detailHead {
-		return 0, errBroken
+		return 0, column.ErrBroken
 	}
 	if stored[0] != formatDetail {
-		return 0, fmt.Errorf("%w: the format is %d", errBroken, stored[0])
+		return 0, fmt.Errorf("%w: the format is %d", column.ErrBroken, stored[0])
 	}
 	return int64(binary.BigEndian.Uint64(stored[1:])), nil
 }
 
 func (w *writer) context(x *monitor.Context) {
-	w.bits(x.InShift, x.Forced)
-	w.byte(byte(x.Kind))
-	w.varint(x.Revision)
-	w.text(x.Shift.Name)
-	w.varint(x.Shift.Start)
-	w.varint(int64(x.Shift.Day))
+	w.Bits(x.InShift, x.Forced)
+	w.Byte(byte(x.Kind))
+	w.Varint(x.Revision)
+	w.Text(x.Shift.Name)
+	w.Varint(x.Shift.Start)
+	w.Varint(int64(x.Shift.Day))
 	for _, s := range []string{x.Production, x.NonProduction, x.SKU, x.Reason} {
-		w.text(s)
+		w.Text(s)
 	}
 	for _, f := range []float64{x.UnitsPerMinute, x.LineSpeedTarget, x.PartsPerCycle} {
-		w.real(f)
+		w.Float(f)
 	}
-	w.varint(x.MinimumCycle)
-	w.varint(x.UnitGap)
+	w.Varint(x.MinimumCycle)
+	w.Varint(x.UnitGap)
 }
 
 func (r *reader) context() (x monitor.Context) {
-	r.bits(&x.InShift, &x.Forced)
-	x.Kind = monitor.Kind(r.byte())
+	x.Plan = &monitor.Plan{}
+	r.Bits(&x.InShift, &x.Forced)
+	x.Kind = monitor.Kind(r.Byte())
 	if x.Kind > monitor.NonProduction {
-		r.fail()
+		r.Fail()
 	}
-	x.Revision = r.varint()
-	x.Shift.Name = r.text()
-	x.Shift.Start = r.varint()
-	day := r.varint()
+	x.Revision = r.Varint()
+	x.Shift.Name = r.Text()
+	x.Shift.Start = r.Varint()
+	day := r.Varint()
 	if x.Shift.Day = calendar.Day(day); int64(x.Shift.Day) != day {
-		r.fail()
+		r.Fail()
 	}
 	for _, s := range []*string{&x.Production, &x.NonProduction, &x.SKU, &x.Reason} {
-		*s = r.text()
+		*s = r.Text()
 	}
 	for _, f := range []*float64{&x.UnitsPerMinute, &x.LineSpeedTarget, &x.PartsPerCycle} {
-		*f = r.real()
+		*f = r.Float()
 	}
-	x.MinimumCycle, x.UnitGap = r.varint(), r.varint()
+	x.MinimumCycle, x.UnitGap = r.Varint(), r.Varint()
 	return x
 }
 
@@ -195,65 +174,65 @@ func flagsOf(g *monitor.Segment) (flags int64) {
 	return flags
 }
 
-func (w *writer) segments(start int64, list []monitor.Segment, all *contexts) {
-	w.uvarint(uint64(len(list)))
+func (w *writer) segments(start int64, list []monitor.Segment, all *monitor.Contexts) {
+	w.Uvarint(uint64(len(list)))
 	for i := range list {
-		w.uvarint(uint64(list[i].End - list[i].Start))
+		w.Uvarint(uint64(list[i].End - list[i].Start))
 	}
-	w.column(len(list), func(i int) int64 { // what lies between a segment and the one before it
+	w.Ints(len(list), func(i int) int64 { // what lies between a segment and the one before it
 		if i == 0 {
 			return list[0].Start - start
 		}
 		return list[i].Start - list[i-1].End
 	})
-	w.column(len(list), func(i int) int64 { return all.of(list[i].Ctx) })
-	w.column(len(list), func(i int) int64 { return flagsOf(&list[i]) })
+	w.Ints(len(list), func(i int) int64 { return all.Number(list[i].Ctx) })
+	w.Ints(len(list), func(i int) int64 { return flagsOf(&list[i]) })
 	for _, mark := range []func(*monitor.Segment) int64{
 		func(g *monitor.Segment) int64 { return g.Manual }, func(g *monitor.Segment) int64 { return g.Stop }, func(g *monitor.Segment) int64 { return g.Slow },
 	} {
 		before := start
 		for i := range list {
 			if at := mark(&list[i]); at != 0 {
-				w.varint(at - before)
+				w.Varint(at - before)
 				before = at
 			}
 		}
 	}
-	w.column(len(list), func(i int) int64 { return int64(w.word(list[i].Cause)) })
+	w.Ints(len(list), func(i int) int64 { return int64(w.Word(list[i].Cause)) })
 }
 
 func (r *reader) segments(start int64, all []*monitor.Context) []monitor.Segment {
-	n := r.count(1, maxSegments)
+	n := r.Count(1, maxSegments)
 	if n == 0 {
 		return nil
 	}
 	list := make([]monitor.Segment, n)
 	for i := range list {
-		list[i].End = int64(r.uvarint()) // its length, for the moment
+		list[i].End = int64(r.Uvarint()) // its length, for the moment
 	}
-	r.column(n, func(i int, gap int64) {
+	r.Ints(n, func(i int, gap int64) {
 		at := start
 		if i > 0 {
 			at = list[i-1].End
 		}
 		if gap < 0 || gap > dayMs || list[i].End <= 0 || list[i].End > dayMs {
-			r.fail()
+			r.Fail()
 			return
 		}
 		list[i].Start = at + gap
 		list[i].End += list[i].Start
 	})
-	r.column(n, func(i int, v int64) {
+	r.Ints(n, func(i int, v int64) {
 		if v < 0 || v >= int64(len(all)) {
-			r.fail()
+			r.Fail()
 			return
 		}
 		list[i].Ctx = all[v]
 	})
 	flags := make([]uint8, n)
-	r.column(n, func(i int, v int64) {
+	r.Ints(n, func(i int, v int64) {
 		if v < 0 || v >= flagsEnd {
-			r.fail()
+			r.Fail()
 			return
 		}
 		flags[i] = uint8(v)
@@ -262,7 +241,7 @@ func (r *reader) segments(start int64, all []*monitor.Context) []monitor.Segment
 	r.marks(start, list, flags, flagManual, func(g *monitor.Segment) *int64 { return &g.Manual })
 	r.marks(start, list, flags, flagStop, func(g *monitor.Segment) *int64 { return &g.Stop })
 	r.marks(start, list, flags, flagSlow, func(g *monitor.Segment) *int64 { return &g.Slow })
-	r.column(n, func(i int, v int64) { list[i].Cause = r.word(uint64(v)) })
+	r.Ints(n, func(i int, v int64) { list[i].Cause = r.Word(uint64(v)) })
 	return list
 }
 
@@ -270,19 +249,19 @@ func (r *reader) segments(start int64, all []*monitor.Context) []monitor.Segment
 func (r *reader) marks(start int64, list []monitor.Segment, flags []uint8, flag uint8, of func(*monitor.Segment) *int64) {
 	at := start
 	for i := range list {
-		if flags[i]&flag != 0 && !r.bad {
-			if at += r.varint(); at == 0 {
-				r.fail()
+		if flags[i]&flag != 0 && !r.Failed() {
+			if at += r.Varint(); at == 0 {
+				r.Fail()
 			}
 			*of(&list[i]) = at
 		}
 	}
 }
 
-func (w *writer) minutes(start int64, list []monitor.Minute, all *contexts) error {
-	w.uvarint(uint64(len(list)))
+func (w *writer) minutes(start int64, list []monitor.Minute, all *monitor.Contexts) error {
+	w.Uvarint(uint64(len(list)))
 	for i := range list {
-		w.uvarint(uint64((list[i].Start - start) / minuteMs))
+		w.Uvarint(uint64((list[i].Start - start) / minuteMs))
 	}
 	n := len(list)
 	var parts []*monitor.Part
@@ -296,22 +275,22 @@ func (w *writer) minutes(start int64, list []monitor.Minute, all *contexts) erro
 	if len(parts) > maxParts || len(codes) > maxParts {
 		return fmt.Errorf("a day of %d counts and %d error codes is more than can be kept", len(parts), len(codes))
 	}
-	w.column(n, func(i int) int64 { return int64(len(list[i].Parts)) })
-	w.uvarint(uint64(len(parts)))
+	w.Ints(n, func(i int) int64 { return int64(len(list[i].Parts)) })
+	w.Uvarint(uint64(len(parts)))
 	for _, p := range parts {
-		w.uvarint(uint64(all.of(p.Ctx)))
+		w.Uvarint(uint64(all.Number(p.Ctx)))
 	}
 	for _, of := range partFields {
-		w.column(len(parts), func(i int) int64 { return *of(parts[i]) })
+		w.Ints(len(parts), func(i int) int64 { return *of(parts[i]) })
 	}
-	w.reals(n, func(i int) float64 { return list[i].SpeedSum })
-	w.column(n, func(i int) int64 { return list[i].SpeedMs })
-	w.reals(n, func(i int) float64 { return list[i].RSSISum })
-	w.column(n, func(i int) int64 { return list[i].RSSICount })
-	w.column(n, func(i int) int64 { return int64(len(list[i].ErrorCodes)) })
-	w.uvarint(uint64(len(codes)))
+	w.Floats(n, func(i int) float64 { return list[i].SpeedSum })
+	w.Ints(n, func(i int) int64 { return list[i].SpeedMs })
+	w.Floats(n, func(i int) float64 { return list[i].RSSISum })
+	w.Ints(n, func(i int) int64 { return list[i].RSSICount })
+	w.Ints(n, func(i int) int64 { return int64(len(list[i].ErrorCodes)) })
+	w.Uvarint(uint64(len(codes)))
 	for _, code := range codes {
-		w.text(code)
+		w.Text(code)
 	}
 	return w.unapplied(list)
 }
@@ -324,13 +303,13 @@ func (w *writer) unapplied(list []monitor.Minute) error {
 	if len(all) > maxParts {
 		return fmt.Errorf("a day of %d unapplied entries is more than can be kept", len(all))
 	}
-	w.column(len(list), func(i int) int64 { return int64(len(list[i].Unapplied)) })
-	w.uvarint(uint64(len(all)))
+	w.Ints(len(list), func(i int) int64 { return int64(len(list[i].Unapplied)) })
+	w.Uvarint(uint64(len(all)))
 	for _, u := range all {
-		w.text(u.Entry)
-		w.text(u.Schedule)
-		w.varint(u.Good)
-		w.varint(u.Bad)
+		w.Text(u.Entry)
+		w.Text(u.Schedule)
+		w.Varint(u.Good)
+		w.Varint(u.Bad)
 	}
 	return nil
 }
@@ -343,67 +322,67 @@ var partFields = []func(*monitor.Part) *int64{
 }
 
 func (r *reader) minutes(start int64, all []*monitor.Context) []monitor.Minute {
-	n := r.count(1, maxMinutes)
+	n := r.Count(1, maxMinutes)
 	var list []monitor.Minute
 	if n > 0 {
 		list = make([]monitor.Minute, n)
 	}
 	for i := range list {
-		list[i].Start = start + int64(min(r.uvarint(), maxMinutes))*minuteMs
+		list[i].Start = start + int64(min(r.Uvarint(), maxMinutes))*minuteMs
 	}
 	counts := make([]int64, n)
 	count := func(i int, v int64) {
 		if v < 0 || v > maxParts {
-			r.fail()
+			r.Fail()
 			v = 0
 		}
 		counts[i] = v
 	}
-	r.column(n, count)
-	parts := make([]monitor.Part, r.count(1, maxParts))
+	r.Ints(n, count)
+	parts := make([]monitor.Part, r.Count(1, maxParts))
 	for i := range parts {
-		if c := r.uvarint(); c < uint64(len(all)) {
+		if c := r.Uvarint(); c < uint64(len(all)) {
 			parts[i].Ctx = all[c]
 		} else {
-			r.fail()
+			r.Fail()
 		}
 	}
 	for _, of := range partFields {
-		r.column(len(parts), func(i int, v int64) { *of(&parts[i]) = v })
+		r.Ints(len(parts), func(i int, v int64) { *of(&parts[i]) = v })
 	}
 	for i := range list {
 		list[i].Parts, parts = cut(r, parts, counts[i])
 	}
-	r.reals(n, func(i int, v float64) { list[i].SpeedSum = v })
-	r.column(n, func(i int, v int64) { list[i].SpeedMs = v })
-	r.reals(n, func(i int, v float64) { list[i].RSSISum = v })
-	r.column(n, func(i int, v int64) { list[i].RSSICount = v })
-	r.column(n, count)
-	codes := make([]string, r.count(1, maxParts))
+	r.Floats(n, func(i int, v float64) { list[i].SpeedSum = v })
+	r.Ints(n, func(i int, v int64) { list[i].SpeedMs = v })
+	r.Floats(n, func(i int, v float64) { list[i].RSSISum = v })
+	r.Ints(n, func(i int, v int64) { list[i].RSSICount = v })
+	r.Ints(n, count)
+	codes := make([]string, r.Count(1, maxParts))
 	for i := range codes {
-		codes[i] = r.text()
+		codes[i] = r.Text()
 	}
 	for i := range list {
 		list[i].ErrorCodes, codes = cut(r, codes, counts[i])
 	}
-	r.column(n, count)
+	r.Ints(n, count)
 	r.unapplied(list, counts)
 	if len(parts) > 0 || len(codes) > 0 {
-		r.fail()
+		r.Fail()
 	}
 	return list
 }
 
 func (r *reader) unapplied(list []monitor.Minute, counts []int64) {
-	all := make([]monitor.Unapplied, r.count(leastUnapplied, maxParts))
+	all := make([]monitor.Unapplied, r.Count(leastUnapplied, maxParts))
 	for i := range all {
-		all[i] = monitor.Unapplied{Entry: r.text(), Schedule: r.text(), Good: r.varint(), Bad: r.varint()}
+		all[i] = monitor.Unapplied{Entry: r.Text(), Schedule: r.Text(), Good: r.Varint(), Bad: r.Varint()}
 	}
 	for i := range list {
 		list[i].Unapplied, all = cut(r, all, counts[i])
 	}
 	if len(all) > 0 {
-		r.fail()
+		r.Fail()
 	}
 }
 
@@ -411,7 +390,7 @@ func (r *reader) unapplied(list []monitor.Minute, counts []int64) {
 func cut[T any](r *reader, list []T, n int64) (first, rest []T) {
 	switch {
 	case n > int64(len(list)):
-		r.fail()
+		r.Fail()
 		return nil, nil
 	case n == 0:
 		return nil, list
@@ -420,21 +399,21 @@ func cut[T any](r *reader, list []T, n int64) (first, rest []T) {
 }
 
 func (w *writer) issue(start int64, i *monitor.Issue) {
-	w.byte(byte(i.Type))
-	w.varint(i.Start - start)
-	w.varint(i.End - start)
+	w.Byte(byte(i.Type))
+	w.Varint(i.Start - start)
+	w.Varint(i.End - start)
 	for _, s := range []string{i.Cause, i.Production, i.SKU} {
-		w.text(s)
+		w.Text(s)
 	}
 }
 
 func (r *reader) issue(start int64) (i monitor.Issue) {
-	i.Type = monitor.IssueType(r.byte())
-	i.Start = start + r.varint()
-	i.End = start + r.varint()
-	i.Cause, i.Production, i.SKU = r.text(), r.text(), r.text()
+	i.Type = monitor.IssueType(r.Byte())
+	i.Start = start + r.Varint()
+	i.End = start + r.Varint()
+	i.Cause, i.Production, i.SKU = r.Text(), r.Text(), r.Text()
 	if i.Type < monitor.IssueStop || i.Type > monitor.IssueManual || i.End <= i.Start {
-		r.fail()
+		r.Fail()
 	}
 	return i
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 
+	"opsmon/app/column"
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/oee"
@@ -118,30 +119,30 @@ func (w *writer) terms(t *oee.Terms) {
 			others |= 1 << (flags + i)
 		}
 	}
-	w.uvarint(set)
-	w.uvarint(others)
+	w.Uvarint(set)
+	w.Uvarint(others)
 	for ; set != 0; set &= set - 1 {
-		w.varint(*whole(t, bits.TrailingZeros64(set)))
+		w.Varint(*whole(t, bits.TrailingZeros64(set)))
 	}
 	for others >>= flags; others != 0; others &= others - 1 {
-		w.real(*float(t, bits.TrailingZeros64(others)))
+		w.Float(*float(t, bits.TrailingZeros64(others)))
 	}
 }
 
 func (r *reader) terms(t *oee.Terms) {
-	set, others := r.uvarint(), r.uvarint()
+	set, others := r.Uvarint(), r.Uvarint()
 	if set>>wholes != 0 || others>>(flags+floats) != 0 {
-		r.fail()
+		r.Fail()
 		return
 	}
 	for ; set != 0; set &= set - 1 {
-		*whole(t, bits.TrailingZeros64(set)) = r.varint()
+		*whole(t, bits.TrailingZeros64(set)) = r.Varint()
 	}
 	for i := range flags {
 		*flag(t, i) = others>>i&1 == 1
 	}
 	for others >>= flags; others != 0; others &= others - 1 {
-		*float(t, bits.TrailingZeros64(others)) = r.real()
+		*float(t, bits.TrailingZeros64(others)) = r.Float()
 	}
 }
 
@@ -150,34 +151,34 @@ const leastRow = 3
 
 // row writes what comes before the terms, times as what they are after.
 func (w *writer) row(x *oee.Row, after int64) {
-	w.varint(x.Start - after)
-	w.text(x.Shift.Name)
+	w.Varint(x.Start - after)
+	w.Text(x.Shift.Name)
 	if x.Shift.Name != "" || x.Shift.Start != 0 || x.Shift.Day != 0 {
-		w.byte(1)
-		w.varint(x.Shift.Start - after)
-		w.varint(int64(x.Shift.Day))
+		w.Byte(1)
+		w.Varint(x.Shift.Start - after)
+		w.Varint(int64(x.Shift.Day))
 	} else {
-		w.byte(0)
+		w.Byte(0)
 	}
-	w.text(x.SKU)
+	w.Text(x.SKU)
 	w.terms(&x.Terms)
 }
 
 func (r *reader) row(x *oee.Row, after int64) {
-	x.Start = after + r.varint()
-	x.Shift.Name = r.text()
-	switch r.byte() {
+	x.Start = after + r.Varint()
+	x.Shift.Name = r.Text()
+	switch r.Byte() {
 	case 1:
-		x.Shift.Start = after + r.varint()
-		day := r.varint()
+		x.Shift.Start = after + r.Varint()
+		day := r.Varint()
 		if x.Shift.Day = calendar.Day(day); int64(x.Shift.Day) != day {
-			r.fail()
+			r.Fail()
 		}
 	case 0:
 	default:
-		r.fail()
+		r.Fail()
 	}
-	x.SKU = r.text()
+	x.SKU = r.Text()
 	r.terms(&x.Terms)
 }
 
@@ -191,7 +192,7 @@ const leastUsed = 2
 
 // used writes a row of energy: its hour, a mask, and the fields that are set.
 func (w *writer) used(x *energy.Row, after int64) {
-	w.varint(x.Start - after)
+	w.Varint(x.Start - after)
 	fields := usageWhole(&x.Usage)
 	var set uint64
 	for i, f := range fields {
@@ -209,35 +210,35 @@ func (w *writer) used(x *energy.Row, after int64) {
 			set |= 1 << (len(fields) + 2 + i)
 		}
 	}
-	w.uvarint(set)
+	w.Uvarint(set)
 	for i, f := range fields {
 		if set>>i&1 == 1 {
-			w.varint(*f)
+			w.Varint(*f)
 		}
 	}
 	for i, f := range [...]float64{x.Cost, x.CO2} {
 		if set>>(len(fields)+i)&1 == 1 {
-			w.real(f)
+			w.Float(f)
 		}
 	}
 }
 
 func (r *reader) used(x *energy.Row, after int64) {
-	x.Start = after + r.varint()
-	set := r.uvarint()
+	x.Start = after + r.Varint()
+	set := r.Uvarint()
 	fields := usageWhole(&x.Usage)
 	if set>>(len(fields)+4) != 0 {
-		r.fail()
+		r.Fail()
 		return
 	}
 	for i, f := range fields {
 		if set>>i&1 == 1 {
-			*f = r.varint()
+			*f = r.Varint()
 		}
 	}
 	for i, f := range [...]*float64{&x.Cost, &x.CO2} {
 		if set>>(len(fields)+i)&1 == 1 {
-			*f = r.real()
+			*f = r.Float()
 		}
 	}
 	x.NoPrice, x.NoCO2 = set>>(len(fields)+2)&1 == 1, set>>(len(fields)+3)&1 == 1
@@ -250,7 +251,7 @@ func sumsOf(format byte, until int64) []byte {
 // openSums checks the head of packed sums and gives their moment and the rest.
 func openSums(format byte, stored []byte) (until int64, rest []byte, err error) {
 	if len(stored) < sumsHead || stored[0] != format {
-		return 0, nil, errBroken
+		return 0, nil, column.ErrBroken
 	}
 	return int64(binary.BigEndian.Uint64(stored[1:])), stored[sumsHead:], nil
 }
@@ -260,16 +261,16 @@ func packHours(day, until int64, rows []oee.Row, used []energy.Row) ([]byte, err
 	if len(rows) > maxRows || len(used) > maxRows {
 		return nil, fmt.Errorf("a day of %d rows is more than can be kept", max(len(rows), len(used)))
 	}
-	w := newWriter()
-	w.uvarint(uint64(len(rows)))
+	var w writer
+	w.Uvarint(uint64(len(rows)))
 	for i := range rows {
 		w.row(&rows[i], day*dayMs)
 	}
-	w.uvarint(uint64(len(used)))
+	w.Uvarint(uint64(len(used)))
 	for i := range used {
 		w.used(&used[i], day*dayMs)
 	}
-	return compress(sumsOf(formatHours, until), w.payload()), nil
+	return compression.Compress(sumsOf(formatHours, until), w.Payload(nil)), nil
 }
 
 // hourSums are a day's sums by hour.
@@ -284,20 +285,20 @@ func unpackHours(day int64, stored []byte) (s hourSums, err error) {
 	if s.until, rest, err = openSums(formatHours, stored); err != nil {
 		return s, err
 	}
-	payload, err := decompress(rest)
+	payload, err := compression.Decompress(rest)
 	if err != nil {
 		return s, err
 	}
 	r := newReader(payload)
-	s.rows = make([]oee.Row, r.count(leastRow, maxRows))
+	s.rows = make([]oee.Row, r.Count(leastRow, maxRows))
 	for i := range s.rows {
 		r.row(&s.rows[i], day*dayMs)
 	}
-	s.used = make([]energy.Row, r.count(leastUsed, maxRows))
+	s.used = make([]energy.Row, r.Count(leastUsed, maxRows))
 	for i := range s.used {
 		r.used(&s.used[i], day*dayMs)
 	}
-	return s, r.end()
+	return s, r.End()
 }
 
 // dayRow is what the hours of one production day within a UTC day add up to, for one shift and SKU; First and Last are
@@ -355,20 +356,20 @@ func byDay(c *calendar.Calendar, rows []oee.Row, used []energy.Row) (out []dayRo
 
 // packDays gives the stored form of a day's sums by production day.
 func packDays(day, until int64, rows []dayRow, used []dayUsed) []byte {
-	w := newWriter()
-	w.uvarint(uint64(len(rows)))
+	var w writer
+	w.Uvarint(uint64(len(rows)))
 	for i := range rows {
 		w.row(&rows[i].Row, day*dayMs)
-		w.varint(rows[i].first - day*dayMs)
-		w.varint(rows[i].last - rows[i].first)
+		w.Varint(rows[i].first - day*dayMs)
+		w.Varint(rows[i].last - rows[i].first)
 	}
-	w.uvarint(uint64(len(used)))
+	w.Uvarint(uint64(len(used)))
 	for i := range used {
 		w.used(&used[i].Row, day*dayMs)
-		w.varint(used[i].first - day*dayMs)
-		w.varint(used[i].last - used[i].first)
+		w.Varint(used[i].first - day*dayMs)
+		w.Varint(used[i].last - used[i].first)
 	}
-	return append(sumsOf(formatDays, until), w.payload()...)
+	return w.Payload(sumsOf(formatDays, until))
 }
 
 // daySums are a UTC day's sums by production day.
@@ -377,7 +378,8 @@ type daySums struct {
 	until int64
 	rows  []dayRow
 	used  []dayUsed
-	words []string
+
+	reader reader
 }
 
 // unpack reads what packDays has made, using the memory again of what was read before.
@@ -386,22 +388,23 @@ func (s *daySums) unpack(day int64, stored []byte) (err error) {
 	if s.until, rest, err = openSums(formatDays, stored); err != nil {
 		return err
 	}
-	r := reader{b: rest, words: s.words}
-	r.dictionary(s.names)
-	s.words, s.rows, s.used = r.words, s.rows[:0], s.used[:0]
-	for range r.count(leastRow+2, maxRows) {
+	r := &s.reader
+	r.Open(rest)
+	r.Dictionary(s.names)
+	s.rows, s.used = s.rows[:0], s.used[:0]
+	for range r.Count(leastRow+2, maxRows) {
 		var x dayRow
 		r.row(&x.Row, day*dayMs)
-		x.first = day*dayMs + r.varint()
-		x.last = x.first + r.varint()
+		x.first = day*dayMs + r.Varint()
+		x.last = x.first + r.Varint()
 		s.rows = append(s.rows, x)
 	}
-	for range r.count(leastUsed+2, maxRows) {
+	for range r.Count(leastUsed+2, maxRows) {
 		var x dayUsed
 		r.used(&x.Row, day*dayMs)
-		x.first = day*dayMs + r.varint()
-		x.last = x.first + r.varint()
+		x.first = day*dayMs + r.Varint()
+		x.last = x.first + r.Varint()
 		s.used = append(s.used, x)
 	}
-	return r.end()
+	return r.End()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"opsmon/app/column"
 	"opsmon/kv"
 )
 
@@ -32,7 +33,7 @@ func (s *Store) PutState(tx *kv.Tx, account, station string, at int64, state []b
 			return fail(err)
 		}
 	}
-	if err := states.Put(tx, keyOf(account, station, at), compress([]byte{formatState}, state)); err != nil {
+	if err := states.Put(tx, keyOf(account, station, at), compression.Compress([]byte{formatState}, state)); err != nil {
 		return fail(err)
 	}
 	return nil
@@ -62,9 +63,9 @@ func (s *Store) StateBefore(tx *kv.Tx, account, station string, before int64) (a
 
 func unpackState(stored []byte) ([]byte, error) {
 	if len(stored) == 0 || stored[0] != formatState {
-		return nil, errBroken
+		return nil, column.ErrBroken
 	}
-	return decompress(stored[1:])
+	return compression.Decompress(stored[1:])
 }
 
 // ForgetStates removes a station's states of a moment and later. Whoever learns of something late calls it with the moment

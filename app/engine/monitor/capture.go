@@ -23,10 +23,9 @@ type capture struct {
 	meter           reading // kWh
 	interval        int64   // when the last interval came; 0: none did
 
-	accrued     int64 // the sums hold time up to here
-	good, bad   reading
-	lastCounted int64 // when a completed cycle was last counted; 0: never
-	report      report
+	accrued int64 // the sums hold time up to here
+	counts  Cycles
+	report  report
 }
 
 // report is what is known of the station's last count signals. Signals within reportTime are one report: a gateway may send good
@@ -39,13 +38,6 @@ type report struct {
 }
 
 const reportTime = 1000 // ms
-
-// reading is the last value of a running counter or a meter.
-type reading struct {
-	known bool
-	value float64
-	at    int64
-}
 
 // energySource says what a station's energy is taken from: the best that it has ever sent.
 type energySource uint8
@@ -88,21 +80,9 @@ func (s *State) signal(g *Signal) (unit bool) {
 
 // cycles counts what a signal says was made. Units that manual downtime keeps from counting still show the machine at work.
 func (s *State) cycles(g *Signal) bool {
-	var good, bad float64
-	if n := max(0, g.CompleteGood) + max(0, g.CompleteBad); g.Has&(HasCompleteGood|HasCompleteBad) != 0 && n > 0 {
-		// A signal that comes too soon after the last one counted is a bounce of the sensor, whatever number it carries.
-		if s.lastCounted == 0 || s.now-s.lastCounted >= s.ctx.MinimumCycle {
-			good, bad = max(0, g.CompleteGood), max(0, g.CompleteBad)
-			if s.manual.Start == 0 {
-				s.lastCounted = s.now
-			}
-		}
-	}
-	if g.Has&HasCountGood != 0 {
-		good += s.difference(&s.good, g.CountGood)
-	}
-	if g.Has&HasCountBad != 0 {
-		bad += s.difference(&s.bad, g.CountBad)
+	good, bad, resets := s.counts.Take(s.now, g, s.ctx.MinimumCycle, s.manual.Start == 0)
+	for range resets {
+		s.wasReset()
 	}
 	s.count(micro(good*s.ctx.PartsPerCycle), micro(bad*s.ctx.PartsPerCycle), sourceMachine)
 	s.reported(good + bad)
@@ -122,17 +102,9 @@ func (s *State) reported(cycles float64) {
 	}
 }
 
-// difference gives what a running counter or meter adds: nothing by its first value, and all of it after a reset.
-func (s *State) difference(r *reading, value float64) float64 {
-	d := 0.0
-	if r.known {
-		if d = value - r.value; d < 0 {
-			d = value
-			s.out.Events = append(s.out.Events, Event{At: s.now, Kind: EventCounterReset})
-		}
-	}
-	*r = reading{true, value, s.now}
-	return math.Round(max(0, d)*Micro) / Micro // 100.1 - 100 is 0.1
+// wasReset notes that a running counter or a meter began again.
+func (s *State) wasReset() {
+	s.out.Events = append(s.out.Events, Event{At: s.now, Kind: EventCounterReset})
 }
 
 // electrical takes in energy and power.
@@ -166,7 +138,10 @@ func (s *State) electrical(g *Signal) {
 			s.energy = energyMeter
 		}
 		before := s.meter
-		d := s.difference(&s.meter, g.Kwh)
+		d, reset := s.meter.take(s.now, g.Kwh)
+		if reset {
+			s.wasReset()
+		}
 		if before.known && (d > 0 || s.now > before.at) {
 			p := s.part()
 			p.KWh += micro(d)
@@ -444,7 +419,7 @@ func (s *State) openMinute() {
 func (s *State) part() *Part {
 	s.openMinute()
 	for i := len(s.minute.Parts) - 1; i >= 0; i-- {
-		if p := &s.minute.Parts[i]; p.Ctx == s.ctx || p.Ctx.UnitsPerMinute == s.ctx.UnitsPerMinute && *p.Ctx == *s.ctx {
+		if p := &s.minute.Parts[i]; p.Ctx.Same(s.ctx) {
 			return p
 		}
 	}

@@ -25,6 +25,19 @@ type ChartRow struct {
 	KWhMs         int64 // the time that KWh is of. 0 and no KWh: nothing is known of energy
 }
 
+// RunTime returns the scheduled production that is known, without downtime, ms.
+func (r *ChartRow) RunTime() int64 {
+	return r.Of(Production) - r.Times[Production][NoData] - r.Times[Production][Downtime]
+}
+
+// Speed returns the average of the shown speed, over the time in which it was known; false where it never was.
+func (r *ChartRow) Speed() (float64, bool) { return r.SpeedSum / float64(r.SpeedMs), r.SpeedMs > 0 }
+
+// Energy returns the energy in kWh; false where nothing is known of it.
+func (r *ChartRow) Energy() (kWh float64, known bool) {
+	return float64(r.KWh) / Micro, r.KWhMs > 0 || r.KWh != 0
+}
+
 // Run is a stretch of one class, for which one thing was planned, in one issue with one cause.
 type Run struct {
 	Start, End int64

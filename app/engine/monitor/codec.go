@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // version is of the encoding below; it changes with every field, and older ones are then computed again from the log.
-const version = 5
+const version = 6
 
 // ErrVersion says that a state was written by a program that keeps other fields: the station is to be computed again from
 // the log.
@@ -49,8 +48,10 @@ type coder struct {
 	buf      []byte
 	reading  bool
 	err      error
-	contexts []*Context
-	configs  func(int64) *Config
+	contexts Contexts
+	// how many contexts and plans were written or read so far
+	contextsSeen, plansSeen int64
+	configs                 func(int64) *Config
 }
 
 func (c *coder) fail(format string, args ...any) {
@@ -177,23 +178,53 @@ func (c *coder) config(p **Config) {
 
 // context writes each context once.
 func (c *coder) context(p **Context) {
-	at := int64(slices.IndexFunc(c.contexts, func(x *Context) bool { return *p != nil && (x == *p || *x == **p) }))
-	switch {
-	case *p == nil:
-		at = -1
-	case at < 0:
-		at = int64(len(c.contexts))
+	at := int64(-1)
+	if !c.reading && *p != nil {
+		at = c.contexts.Number(*p)
 	}
 	c.int(&at)
 	switch {
 	case c.err != nil || at == -1:
-	case at >= 0 && at < int64(len(c.contexts)):
-		*p = c.contexts[at]
-	case at == int64(len(c.contexts)):
+	case at >= 0 && at < c.contextsSeen:
+		if c.reading { // what is written belongs to others too, who read it meanwhile
+			*p = c.contexts.List[at]
+		}
+	case at == c.contextsSeen:
+		c.contextsSeen++
 		if c.reading {
 			*p = &Context{}
+			c.contexts.List = append(c.contexts.List, *p)
 		}
-		c.contexts = append(c.contexts, *p)
+		x := *p
+		c.plan(&x.Plan)
+		c.float(&x.UnitsPerMinute)
+		c.int(&x.UnitGap)
+	default:
+		c.fail("there is no context %d", at)
+	}
+}
+
+// plan writes each plan once.
+func (c *coder) plan(p **Plan) {
+	at := int64(0)
+	if !c.reading {
+		at = c.contexts.numberOf(*p)
+	}
+	c.int(&at)
+	if c.reading {
+		*p = &Plan{} // what is damaged has one too
+	}
+	switch {
+	case c.err != nil:
+	case at >= 0 && at < c.plansSeen:
+		if c.reading {
+			*p = c.contexts.plans[at]
+		}
+	case at == c.plansSeen:
+		c.plansSeen++
+		if c.reading {
+			c.contexts.plans = append(c.contexts.plans, *p)
+		}
 		x := *p
 		c.int(&x.Revision)
 		c.bits(&x.InShift, &x.Forced)
@@ -204,13 +235,11 @@ func (c *coder) context(p **Context) {
 		for _, s := range []*string{&x.Production, &x.NonProduction, &x.SKU, &x.Reason} {
 			c.text(s)
 		}
-		for _, f := range []*float64{&x.UnitsPerMinute, &x.LineSpeedTarget, &x.PartsPerCycle} {
-			c.float(f)
-		}
+		c.float(&x.LineSpeedTarget)
+		c.float(&x.PartsPerCycle)
 		c.int(&x.MinimumCycle)
-		c.int(&x.UnitGap)
 	default:
-		c.fail("there is no context %d", at)
+		c.fail("there is no plan %d", at)
 	}
 }
 
@@ -311,12 +340,12 @@ func (c *coder) capture(p *capture) {
 	for _, v := range []*int64{&p.report.at, &p.report.start, &p.report.base, &p.report.batch} {
 		c.int(v)
 	}
-	c.bits(&p.on, &p.speedKnown, &p.kwKnown, &p.kwSent, &p.meter.known, &p.good.known, &p.bad.known)
+	c.bits(&p.on, &p.speedKnown, &p.kwKnown, &p.kwSent, &p.meter.known, &p.counts.good.known, &p.counts.bad.known)
 	small(c, &p.energy)
-	for _, v := range []*int64{&p.holdUntil, &p.kwSentAt, &p.meter.at, &p.interval, &p.accrued, &p.kwMs, &p.good.at, &p.bad.at, &p.lastCounted} {
+	for _, v := range []*int64{&p.holdUntil, &p.kwSentAt, &p.meter.at, &p.interval, &p.accrued, &p.kwMs, &p.counts.good.at, &p.counts.bad.at, &p.counts.lastCounted} {
 		c.int(v)
 	}
-	for _, f := range []*float64{&p.rawSpeed, &p.speed, &p.speedSum, &p.kw, &p.kwSum, &p.meter.value, &p.good.value, &p.bad.value} {
+	for _, f := range []*float64{&p.rawSpeed, &p.speed, &p.speedSum, &p.kw, &p.kwSum, &p.meter.value, &p.counts.good.value, &p.counts.bad.value} {
 		c.float(f)
 	}
 }

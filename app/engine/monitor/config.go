@@ -193,10 +193,10 @@ type Shift struct {
 	Day   calendar.Day // the production day in which it starts
 }
 
-// Context is what holds at a station for a stretch of time, whatever its signals say. Contexts are shared: they must not
-// be changed. Two that are equal are one and the same.
-type Context struct {
-	Revision      int64 // of the manifest
+// Plan is what the station's configuration, shifts, schedules and the SKU say of a stretch of time. Plans are shared: they must
+// not be changed.
+type Plan struct {
+	Revision      int64 // of the manifest, since which the station's configuration holds
 	InShift       bool
 	Shift         Shift
 	Kind          Kind
@@ -206,42 +206,64 @@ type Context struct {
 	SKU           string // UnknownSKU without a production schedule
 	Reason        string // of the non-production schedule
 
-	UnitsPerMinute  float64 // 0: no rate
 	LineSpeedTarget float64 // 0: none
 	PartsPerCycle   float64
 	MinimumCycle    int64 // ms
+}
+
+// Context is what holds at a station for a stretch of time, whatever its signals say. The rate of a SKU, which may change
+// often, stands beside the plan: a thousand changes of it are a thousand contexts of one plan. Contexts are shared: they must
+// not be changed.
+type Context struct {
+	*Plan
+	UnitsPerMinute float64 // 0: no rate
 	// UnitGap is how long no unit may come before production detection calls it a stop, ms.
 	UnitGap int64
 }
 
-// context works out what holds from s.now on.
+// Same reports whether x and o are equal.
+func (x *Context) Same(o *Context) bool {
+	if x == o {
+		return true
+	}
+	return x.UnitsPerMinute == o.UnitsPerMinute && x.UnitGap == o.UnitGap && x.SamePlan(o)
+}
+
+// SamePlan reports whether x and o differ in the rate at most.
+func (x *Context) SamePlan(o *Context) bool { return x.Plan == o.Plan || *x.Plan == *o.Plan }
+
+// context works out what holds from s.now on; its plan is that of s.ctx where that holds.
 func (s *State) context() Context {
 	c := s.cfg
-	x := Context{Revision: c.Revision, SKU: UnknownSKU, PartsPerCycle: 1, MinimumCycle: c.MinimumCycle, LineSpeedTarget: c.LineSpeedTarget}
-	x.InShift, x.Shift = s.shiftNow()
+	p := Plan{Revision: c.Revision, SKU: UnknownSKU, PartsPerCycle: 1, MinimumCycle: c.MinimumCycle, LineSpeedTarget: c.LineSpeedTarget}
+	p.InShift, p.Shift = s.shiftNow()
 	s.skuUntil = never
 	rate, multiplier := c.Rate, defaultMultiplier
 	switch {
 	case s.nonProduction != nil:
-		x.NonProduction, x.Reason = s.nonProduction.ID, s.nonProduction.Reason
+		p.NonProduction, p.Reason = s.nonProduction.ID, s.nonProduction.Reason
 		rate = Rate{}
 	case s.production != nil:
-		rate, multiplier = s.producing(&x)
+		rate, multiplier = s.producing(&p)
 	}
-	if x.InShift {
+	if p.InShift {
 		switch {
-		case x.NonProduction != "":
-			x.Kind = NonProduction
-		case x.Production != "":
-			x.Kind = Production
+		case p.NonProduction != "":
+			p.Kind = NonProduction
+		case p.Production != "":
+			p.Kind = Production
 		case c.ForceShiftTime && !c.MeterOnly:
-			x.Kind, x.Forced = Production, true
+			p.Kind, p.Forced = Production, true
 		}
 	}
-	x.UnitsPerMinute = rate.PerMinute(x.PartsPerCycle)
-	x.UnitGap = min(c.UtilisationThreshold, longest)
+	x := Context{UnitsPerMinute: rate.PerMinute(p.PartsPerCycle), UnitGap: min(c.UtilisationThreshold, longest)}
+	if s.ctx != nil && *s.ctx.Plan == p {
+		x.Plan = s.ctx.Plan
+	} else {
+		x.Plan = new(p)
+	}
 	if x.UnitsPerMinute > 0 {
-		cycle := minute * x.PartsPerCycle / x.UnitsPerMinute
+		cycle := minute * p.PartsPerCycle / x.UnitsPerMinute
 		x.UnitGap = int64(min(math.Floor(multiplier*cycle), longest))
 	}
 	return x
@@ -263,7 +285,7 @@ func (s *State) shiftNow() (in bool, shift Shift) {
 
 // producing sets what the production schedule that runs and its SKU say, and gives the rate that holds and after how many cycles
 // without a unit a stop begins.
-func (s *State) producing(x *Context) (rate Rate, multiplier float64) {
+func (s *State) producing(x *Plan) (rate Rate, multiplier float64) {
 	c := s.cfg
 	rate, multiplier = c.Rate, defaultMultiplier
 	p := s.production
@@ -298,7 +320,7 @@ func (s *State) producing(x *Context) (rate Rate, multiplier float64) {
 // changed works out the context anew and, where it is another one, ends what belongs to the old one.
 func (s *State) changed() {
 	x := s.context()
-	if s.ctx != nil && x == *s.ctx {
+	if s.ctx != nil && s.ctx.Same(&x) {
 		return
 	}
 	s.flush()
@@ -308,5 +330,5 @@ func (s *State) changed() {
 	if x.Production == "" && (s.ctx == nil || s.ctx.Production != "") {
 		s.unscheduled = tally{}
 	}
-	s.ctx = &x
+	s.ctx = new(x)
 }

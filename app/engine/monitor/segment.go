@@ -19,7 +19,7 @@ type Segment struct {
 
 // same tells whether two segments differ in their time alone.
 func (g *Segment) same(o *Segment) bool {
-	return (g.Ctx == o.Ctx || *g.Ctx == *o.Ctx) && g.Known == o.Known && g.Productive == o.Productive && g.Manual == o.Manual && g.Stop == o.Stop && g.Slow == o.Slow && g.Cause == o.Cause && g.Excluded == o.Excluded
+	return g.Ctx.Same(o.Ctx) && g.Known == o.Known && g.Productive == o.Productive && g.Manual == o.Manual && g.Stop == o.Stop && g.Slow == o.Slow && g.Cause == o.Cause && g.Excluded == o.Excluded
 }
 
 // mark gives where the segment has the start of its issue of a type.

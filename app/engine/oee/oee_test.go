@@ -37,19 +37,19 @@ func (l *line) add(minutes int64, c *monitor.Context, g monitor.Segment) {
 
 var (
 	early        = monitor.Shift{Name: "Early", Start: day + 6*hour, Day: calendar.DayOf(2026, 1, 5)}
-	production   = &monitor.Context{InShift: true, Shift: early, Kind: monitor.Production, Production: "S", SKU: "A", UnitsPerMinute: 1}
-	setup        = &monitor.Context{InShift: true, Shift: early, Kind: monitor.NonProduction, NonProduction: "N", SKU: monitor.UnknownSKU, Reason: "setup"}
-	pause        = &monitor.Context{InShift: true, Shift: early, Kind: monitor.NonProduction, NonProduction: "N", SKU: monitor.UnknownSKU, Reason: "break"}
-	unscheduled  = &monitor.Context{InShift: true, Shift: early, SKU: monitor.UnknownSKU}
-	out          = &monitor.Context{SKU: monitor.UnknownSKU}
-	noRate       = &monitor.Context{InShift: true, Shift: early, Kind: monitor.Production, Production: "T", SKU: "N"}
+	production   = &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, Kind: monitor.Production, Production: "S", SKU: "A"}, UnitsPerMinute: 1}
+	setup        = &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, Kind: monitor.NonProduction, NonProduction: "N", SKU: monitor.UnknownSKU, Reason: "setup"}}
+	pause        = &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, Kind: monitor.NonProduction, NonProduction: "N", SKU: monitor.UnknownSKU, Reason: "break"}}
+	unscheduled  = &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, SKU: monitor.UnknownSKU}}
+	out          = &monitor.Context{Plan: &monitor.Plan{SKU: monitor.UnknownSKU}}
+	noRate       = &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, Kind: monitor.Production, Production: "T", SKU: "N"}}
 	productive   = monitor.Segment{Known: true, Productive: true}
 	idle         = monitor.Segment{Known: true}
 	slow         = monitor.Segment{Known: true, Slow: 1}
 	jam          = monitor.Segment{Known: true, Stop: 2, Cause: "jam"}
 	tool         = monitor.Segment{Known: true, Stop: 3, Cause: "tool"}
 	silent       = monitor.Segment{}
-	outside      = &monitor.Context{InShift: true, Shift: early, SKU: monitor.UnknownSKU, UnitsPerMinute: 1} // the station's own rate
+	outside      = &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, SKU: monitor.UnknownSKU}, UnitsPerMinute: 1} // the station's own rate
 	withoutUnits []monitor.Minute
 )
 
@@ -72,6 +72,13 @@ func shift() *line {
 	l.add(60, unscheduled, idle)
 	l.add(60, out, idle)
 	return l
+}
+
+// ofSKU gives production of another SKU.
+func ofSKU(code string) *monitor.Context {
+	plan := *production.Plan
+	plan.SKU = code
+	return &monitor.Context{Plan: &plan, UnitsPerMinute: production.UnitsPerMinute}
 }
 
 func units(c *monitor.Context, good, bad int64) []monitor.Minute {
@@ -214,10 +221,9 @@ func TestMoneyOfAPart(t *testing.T) {
 	}
 	values := config()
 	values.IdleCostPerMinute = 0
-	unvalued := *production
-	unvalued.SKU = "B"
+	unvalued := ofSKU("B")
 	other := &line{at: day + 6*hour}
-	other.add(60, &unvalued, productive)
+	other.add(60, unvalued, productive)
 	full := of(values, []monitor.Segment{{Start: day + 6*hour, End: day + 7*hour, Ctx: production, Known: true, Productive: true}}, units(production, 60, 0))
 	for _, tt := range []struct {
 		name  string
@@ -225,9 +231,9 @@ func TestMoneyOfAPart(t *testing.T) {
 		want  [oee.Losses]bool
 	}{
 		{"nothing else", &oee.Terms{}, [oee.Losses]bool{}},
-		{"a SKU without a value that lost nothing", of(values, other.segments, units(&unvalued, 60, 0)), [oee.Losses]bool{}},
-		{"a SKU without a value that was too slow", of(values, other.segments, units(&unvalued, 50, 0)), [oee.Losses]bool{oee.LossSpeed: true}},
-		{"a SKU without a value that made rejects", of(values, other.segments, units(&unvalued, 50, 10)), [oee.Losses]bool{oee.LossQuality: true}},
+		{"a SKU without a value that lost nothing", of(values, other.segments, units(unvalued, 60, 0)), [oee.Losses]bool{}},
+		{"a SKU without a value that was too slow", of(values, other.segments, units(unvalued, 50, 0)), [oee.Losses]bool{oee.LossSpeed: true}},
+		{"a SKU without a value that made rejects", of(values, other.segments, units(unvalued, 50, 10)), [oee.Losses]bool{oee.LossQuality: true}},
 		{"one without a rate: what was lost nobody knows", of(values, []monitor.Segment{{Start: day, End: day + hour, Ctx: noRate, Known: true, Productive: true}}, nil), [oee.Losses]bool{oee.LossSpeed: true}},
 	} {
 		sum := *full
@@ -250,7 +256,7 @@ func TestMoneyOfAPart(t *testing.T) {
 func TestUnitsThatCountNowhere(t *testing.T) {
 	l := &line{at: day + 6*hour}
 	l.add(60, noRate, productive)
-	rated := &monitor.Context{SKU: "A", UnitsPerMinute: 1, InShift: true, Kind: monitor.Production}
+	rated := &monitor.Context{Plan: &monitor.Plan{SKU: "A", InShift: true, Kind: monitor.Production}, UnitsPerMinute: 1}
 	minutes := []monitor.Minute{{Start: day + 6*hour, Parts: []monitor.Part{{Ctx: rated, Other: 5 * monitor.Micro}}}}
 	terms := total(oee.Collect(config(), day, day+24*hour, l.segments, minutes))
 	if got := terms.Figures(oee.ProfileISO22400).P; got.Known {
@@ -266,8 +272,8 @@ func TestUnitsThatCountNowhere(t *testing.T) {
 // TestUnscheduled: an hour at the station's own rate of 361 an hour, of which the second half is scheduled, has all of its units and its
 // bad ones beside, and in its ratios and losses those of the second half. So it is with what was entered without data.
 func TestUnscheduled(t *testing.T) {
-	free := &monitor.Context{InShift: true, Shift: early, SKU: monitor.UnknownSKU, UnitsPerMinute: 6}
-	planned := &monitor.Context{InShift: true, Shift: early, Kind: monitor.Production, Production: "S", SKU: "A", UnitsPerMinute: 6}
+	free := &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, SKU: monitor.UnknownSKU}, UnitsPerMinute: 6}
+	planned := &monitor.Context{Plan: &monitor.Plan{InShift: true, Shift: early, Kind: monitor.Production, Production: "S", SKU: "A"}, UnitsPerMinute: 6}
 	l := &line{at: day + 6*hour}
 	l.add(30, free, productive)
 	l.add(30, planned, productive)
@@ -367,13 +373,13 @@ func TestSumsBy(t *testing.T) {
 		var out []monitor.Segment
 		at := from
 		for _, s := range c.Shifts(from, to) {
-			x := *production
+			x := ofSKU(production.SKU)
 			x.Shift = monitor.Shift{Name: s.Name, Start: s.Start, Day: s.Day}
-			out = append(out, monitor.Segment{Start: at, End: s.Start, Ctx: &monitor.Context{SKU: "UNKNOWN"}, Known: true},
-				monitor.Segment{Start: s.Start, End: s.End, Ctx: &x, Known: true, Productive: true})
+			out = append(out, monitor.Segment{Start: at, End: s.Start, Ctx: &monitor.Context{Plan: &monitor.Plan{SKU: "UNKNOWN"}}, Known: true},
+				monitor.Segment{Start: s.Start, End: s.End, Ctx: x, Known: true, Productive: true})
 			at = s.End
 		}
-		return append(out, monitor.Segment{Start: at, End: to, Ctx: &monitor.Context{SKU: "UNKNOWN"}, Known: true}), c
+		return append(out, monitor.Segment{Start: at, End: to, Ctx: &monitor.Context{Plan: &monitor.Plan{SKU: "UNKNOWN"}}, Known: true}), c
 	}
 	for _, tt := range []struct {
 		date string

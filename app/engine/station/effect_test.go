@@ -179,6 +179,24 @@ func TestThePlanSharesRules(t *testing.T) {
 	if third.Of("PRESS-1").Name != "Renamed" || third.Of("PRESS-1").Rules != first.Of("PRESS-1").Rules || third.Of("PRESS-2").Monitor.Revision != 3 {
 		t.Errorf("%+v, %+v", third.Of("PRESS-1"), third.Of("PRESS-2"))
 	}
+
+	// Nobody looks between the next two, of which the first alone changes rules.
+	const priced1, renamed, slower = `electricalPricePerKwh = 1`, `plants[0].stationGroups[0].stations[0].name = "Renamed"`, `plants[0].stationGroups[0].stations[1].minimumCycleTime = 9`
+	h.apply(3*h1, edit(t, small, priced1, renamed, slower))
+	h.apply(4*h1, edit(t, small, priced1, slower, `skus[0].cycleTime = 500`, `reasons[0].name = "Stuck"`))
+	fifth := now()
+	if fifth.Of("PRESS-2").Monitor.MinimumCycle != 9 || fifth.Of("PRESS-2").Monitor.Revision != 4 || fifth.Of("PRESS-1").Rules != first.Of("PRESS-1").Rules {
+		t.Errorf("%+v", fifth.Of("PRESS-2"))
+	}
+	h.apply(5*h1, edit(t, small, priced1, slower, `skus[0].cycleTime = 400`, `skus[0].name = "Part"`, `reasons[0].name = "Jam"`))
+	sixth := now()
+	press := sixth.Of("PRESS-1")
+	if press.Rules != fifth.Of("PRESS-1").Rules || press.Name != "Press 1" || press.SKUs["A"].Name != "Part" || press.Reasons["jam"].Name != "Jam" || sixth.Of("PRESS-2").Rules != fifth.Of("PRESS-2").Rules {
+		t.Errorf("%+v", press)
+	}
+	if sku, _ := press.Monitor.SKU("A", ms(5*h1)); sku.CycleTime != 400 {
+		t.Errorf("a unit of A takes %v ms", sku.CycleTime)
+	}
 }
 
 // TestMigrateEffects works the effects of years out of the documents, and comes to what was stored at the time.

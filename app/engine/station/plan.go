@@ -40,6 +40,26 @@ type GroupOf struct {
 // Of gives a station by its code; nil when the plan has none of it.
 func (p *Plan) Of(code string) *Station { return p.byCode[code] }
 
+// TotalEnergy returns the meters whose energy is that of a plant, or of a group of it where group is not "":
+// totalEnergyStationCodes. It returns nil where that is not set.
+func (p *Plan) TotalEnergy(plant, group string) []string {
+	for i := range p.Plants {
+		of := &p.Plants[i]
+		if of.Code != plant {
+			continue
+		}
+		if group == "" {
+			return of.TotalEnergy
+		}
+		for k := range of.Groups {
+			if of.Groups[k].Code == group {
+				return of.Groups[k].TotalEnergy
+			}
+		}
+	}
+	return nil
+}
+
 // Options are what the appliance, and no manifest, says of all stations.
 type Options struct {
 	AliveTimeout int64 // ms of silence after which a station is disconnected; 0: monitor.DefaultAliveTimeout
@@ -49,10 +69,16 @@ type Options struct {
 // Resolve makes the plan of a manifest, which must not change any more. It is an error when the manifest is not one that
 // passed the checks: its time zones have to be known.
 func Resolve(m *account.Manifest, revision, from int64, o Options) (*Plan, error) {
+	return resolveLike(nil, m, revision, from, o)
+}
+
+// resolveLike is Resolve of a manifest that differs from a plan's in nothing that rules are made of: it takes those over.
+func resolveLike(same *Plan, m *account.Manifest, revision, from int64, o Options) (*Plan, error) {
 	r, err := newResolver(m, revision, o)
 	if err != nil {
 		return nil, err
 	}
+	r.same = same
 	n := m.StationCount()
 	p := &Plan{options: o, Account: m.ID, Revision: revision, From: from, Manifest: m, Stations: make([]*Station, 0, n), byCode: make(map[string]*Station, n)}
 	if err := r.each(func(_ *place, s *Station) {

@@ -107,6 +107,15 @@ func (t *revisions) read(first, last uint64) ([]record, error) {
 	return records, err
 }
 
+// shaped reports whether rules of stations may have changed with one of the revisions after one, up to another.
+func (t *revisions) shaped(after, last uint64) (bool, error) {
+	if last-after > chunk {
+		return true, nil // to read them all would take longer
+	}
+	list, err := t.read(after+1, last)
+	return slices.ContainsFunc(list, func(r record) bool { return r.shape }), err
+}
+
 // recordAt returns the record of the revision in force at a moment.
 func (t *revisions) recordAt(at int64) (record, error) {
 	for {

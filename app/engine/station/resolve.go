@@ -29,6 +29,7 @@ type resolver struct {
 	roles       map[string]oee.Role
 	parts       parts // of the rules that were made
 	rolesDigest digest
+	same        *Plan // the rules of its stations hold here too; nil: there is none
 }
 
 // place is a plant with what its stations share.
@@ -200,15 +201,19 @@ func (r *resolver) station(p *place, group *account.StationGroup, own *account.S
 	if v.ShiftPattern != nil {
 		pattern, s.Pattern = &v.ShiftPattern.ShiftPattern, v.ShiftPattern.Code
 	}
-	cal, days, err := r.calendar(p, pattern)
-	if err != nil {
-		return nil, err
-	}
 	reasons, err := r.reasonsAt(v.Reasons)
 	if err != nil {
 		return nil, err
 	}
 	s.Reasons = reasons.chosen
+	if r.same != nil {
+		s.Rules = r.same.Of(own.Code).Rules
+		return s, nil
+	}
+	cal, days, err := r.calendar(p, pattern)
+	if err != nil {
+		return nil, err
+	}
 	money, _ := s.Flag(account.EnableLostProductionCost.String())
 	s.Rules = &Rules{
 		Code: own.Code, Calendar: cal, Monitor: r.engine(s, cal, reasons.causes),

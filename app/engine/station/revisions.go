@@ -156,7 +156,15 @@ func (t *revisions) succeed(was *inForce, snap *account.Snapshot) (*inForce, err
 		next.gone.Store(was.gone.Load())
 		return next, nil
 	}
-	if next.plan, err = Resolve(m, int64(a.Revision), from, t.options); err != nil {
+	var same *Plan
+	if was != nil {
+		if shape, err := t.shaped(uint64(was.plan.Revision), a.Revision); err != nil {
+			return nil, err
+		} else if !shape {
+			same = was.plan
+		}
+	}
+	if next.plan, err = resolveLike(same, m, int64(a.Revision), from, t.options); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()

@@ -297,7 +297,7 @@ func TestPlan(t *testing.T) {
 
 // TestExamples resolves whole plants, and compares with what GET /station says.
 func TestExamples(t *testing.T) {
-	plant, err := os.ReadFile("../account/testdata/plant.json")
+	plant, err := os.ReadFile("../../account/testdata/plant.json")
 	if err != nil {
 		t.Fatal(err)
 	}

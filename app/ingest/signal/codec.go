@@ -2,12 +2,10 @@ package signal
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
-	"sync"
 
-	"github.com/klauspost/compress/zstd"
+	"opsmon/app/column"
 )
 
 // Signals are stored by columns, because what a machine sends changes little from one signal to the next. The stored form
@@ -39,71 +37,8 @@ var powers = [scales]float64{1, 10, 100, 1000}
 // maxCount bounds how many signals one value may claim to hold.
 const maxCount = 10_000_000
 
-var errBroken = errors.New("the packed signals cannot be read")
-
-type packer struct {
-	b       []byte
-	indexes map[string]uint64
-	strings []string
-}
-
-func (p *packer) uvarint(n uint64) { p.b = binary.AppendUvarint(p.b, n) }
-func (p *packer) varint(n int64)   { p.b = binary.AppendVarint(p.b, n) }
-
-func (p *packer) index(s string) uint64 {
-	if s == "" {
-		return 0
-	}
-	i, ok := p.indexes[s]
-	if !ok {
-		p.strings = append(p.strings, s)
-		i = uint64(len(p.strings))
-		p.indexes[s] = i
-	}
-	return i
-}
-
-// column writes one number of each signal.
-func (p *packer) column(list []Signal, of func(*Signal) uint64) {
-	first, same := of(&list[0]), true
-	for i := range list {
-		if same = of(&list[i]) == first; !same {
-			break
-		}
-	}
-	if same {
-		p.uvarint(0)
-		p.uvarint(first)
-		return
-	}
-	p.uvarint(1)
-	for i := range list {
-		p.uvarint(of(&list[i]))
-	}
-}
-
-// textColumn is column for a string. Strings are compared where that tells as much as their index, which costs more.
-func (p *packer) textColumn(list []Signal, of func(*Signal) *string) {
-	first, same := *of(&list[0]), true
-	for i := range list {
-		if same = *of(&list[i]) == first; !same {
-			break
-		}
-	}
-	last, index := first, p.index(first)
-	if same {
-		p.uvarint(0)
-		p.uvarint(index)
-		return
-	}
-	p.uvarint(1)
-	for i := range list {
-		if s := *of(&list[i]); s != last {
-			last, index = s, p.index(s)
-		}
-		p.uvarint(index)
-	}
-}
+// compression makes at most 256 MiB of a part, which is one station's day.
+var compression = column.NewCompression(256 << 20)
 
 // texts are the columns of strings, in their order.
 var texts = []func(*Signal) *string{
@@ -111,66 +46,64 @@ var texts = []func(*Signal) *string{
 	func(s *Signal) *string { return &s.ErrorCode }, func(s *Signal) *string { return &s.ID },
 }
 
-// pack gives the stored form of signals, of which there is at least one. Every number must be finite.
+// pack returns the stored form of signals, of which there is at least one. Every number must be finite.
 func pack(list []Signal, compress bool) []byte {
-	p := packer{indexes: map[string]uint64{}}
-	var columns packer
-	columns.indexes = p.indexes
+	var w column.Writer
+	n := len(list)
 	for _, text := range texts {
-		columns.textColumn(list, text)
+		writeTexts(&w, list, text)
 	}
-	p.uvarint(uint64(len(list)))
-	p.uvarint(uint64(len(columns.strings)))
-	for _, s := range columns.strings {
-		p.uvarint(uint64(len(s)))
-		p.b = append(p.b, s...)
-	}
-	p.b = append(p.b, columns.b...)
 	var masks uint16
 	for i := range list {
 		masks |= list[i].Mask
 	}
-	p.column(list, func(s *Signal) uint64 { return uint64(s.Mask) })
-	p.column(list, func(s *Signal) uint64 {
-		if s.ClockCorrected {
+	w.Uints(n, func(i int) uint64 { return uint64(list[i].Mask) })
+	w.Uints(n, func(i int) uint64 {
+		if list[i].ClockCorrected {
 			return 1
 		}
 		return 0
 	})
-	p.times(list)
+	writeTimes(&w, list)
 	for f := range fieldCount {
 		if masks&(1<<f) != 0 {
-			p.numbers(list, f)
+			writeNumbers(&w, list, f)
 		}
 	}
 	if !compress {
-		return append([]byte{formatPlain}, p.b...)
+		return w.Payload(binary.AppendUvarint([]byte{formatPlain}, uint64(n)))
 	}
-	enc := encoders.Get().(*zstd.Encoder)
-	defer encoders.Put(enc)
 	first, end := span(list)
-	return enc.EncodeAll(p.b, binary.AppendVarint(binary.AppendVarint([]byte{formatZstd}, first), end))
+	return compression.Compress(binary.AppendVarint(binary.AppendVarint([]byte{formatZstd}, first), end), w.Payload(binary.AppendUvarint(nil, uint64(n))))
 }
 
-// times writes when the signals were made, by how the steps between them change, and how late they arrived.
-func (p *packer) times(list []Signal) {
-	var last, step, lag int64
+// writeTexts writes a column of strings. Strings are compared where that tells as much as their number, which costs more.
+func writeTexts(w *column.Writer, list []Signal, of func(*Signal) *string) {
+	last := *of(&list[0])
+	number := w.Word(last)
+	w.Uints(len(list), func(i int) uint64 {
+		if s := *of(&list[i]); s != last {
+			last, number = s, w.Word(s)
+		}
+		return number
+	})
+}
+
+// writeTimes writes when the signals were made, by how the steps between them change, and how late they arrived.
+func writeTimes(w *column.Writer, list []Signal) {
+	var last, step int64
 	for i := range list {
 		now := list[i].At - last
-		p.varint(now - step)
+		w.Varint(now - step)
 		last, step = list[i].At, now
 		if i == 0 {
 			step = 0
 		}
 	}
-	for i := range list {
-		now := list[i].Arrived - list[i].At
-		p.varint(now - lag)
-		lag = now
-	}
+	w.Deltas(len(list), func(i int) int64 { return list[i].Arrived - list[i].At })
 }
 
-// span gives the times of the earliest and the latest of signals, ms.
+// span returns the times of the earliest and the latest of signals, ms.
 func span(list []Signal) (first, last int64) {
 	first, last = list[0].At, list[0].At
 	for i := range list {
@@ -179,263 +112,138 @@ func span(list []Signal) (first, last int64) {
 	return first, last
 }
 
-// spanOf gives the times of the first and the last of packed signals without reading them; all times when that cannot be told.
+// spanOf returns the times of the first and the last of packed signals without reading them; all times when that cannot be told.
 func spanOf(stored []byte) (first, last int64) {
 	if len(stored) > 0 && stored[0] == formatZstd {
-		u := unpacker{stored[1:], true}
-		if first, last = u.varint(), u.varint(); u.ok {
+		var r column.Reader
+		r.Open(stored[1:])
+		if first, last = r.Varint(), r.Varint(); !r.Failed() {
 			return first, last
 		}
 	}
 	return math.MinInt64, math.MaxInt64
 }
 
-var encoders = sync.Pool{New: func() any {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
-	if err != nil {
-		panic("signal: zstd options: " + err.Error())
-	}
-	return enc
-}}
-
-// numbers writes a field.
-func (p *packer) numbers(list []Signal, f Field) {
-	scale := 0
+// writeNumbers writes a field.
+func writeNumbers(w *column.Writer, list []Signal, f Field) {
+	values, scale := make([]float64, 0, len(list)), 0
 	for i := range list {
-		for list[i].Has(f) && scale < scales && !whole(list[i].Numbers[f], scale) {
-			scale++
+		if list[i].Has(f) {
+			v := list[i].Numbers[f]
+			for values = append(values, v); scale < scales && !whole(v, scale); {
+				scale++
+			}
 		}
 	}
 	if scale == scales {
-		p.b = append(p.b, raw)
-		var before uint64
-		for i := range list {
-			if list[i].Has(f) {
-				bits := math.Float64bits(list[i].Numbers[f])
-				p.b = binary.LittleEndian.AppendUint64(p.b, bits^before)
-				before = bits
-			}
-		}
+		w.Byte(raw)
+		w.FloatBits(len(values), func(i int) float64 { return values[i] })
 		return
 	}
-	p.b = append(p.b, byte(scale))
-	var before int64
-	for i := range list {
-		if list[i].Has(f) {
-			n := int64(math.Round(list[i].Numbers[f] * powers[scale]))
-			p.varint(n - before)
-			before = n
-		}
-	}
+	w.Byte(byte(scale))
+	w.Deltas(len(values), func(i int) int64 { return int64(math.Round(values[i] * powers[scale])) })
 }
 
-// whole tells whether a number with that many decimal places is kept exactly.
+// whole reports whether a number with that many decimal places is kept exactly.
 func whole(n float64, scale int) bool {
 	scaled := math.Round(n * powers[scale])
 	return math.Abs(scaled) < 1<<53 && scaled/powers[scale] == n && !(n == 0 && math.Signbit(n))
 }
 
-type unpacker struct {
-	b  []byte
-	ok bool
-}
-
-func (u *unpacker) uvarint() uint64 {
-	n, size := binary.Uvarint(u.b)
-	if size <= 0 {
-		u.ok = false
-		return 0
-	}
-	u.b = u.b[size:]
-	return n
-}
-
-func (u *unpacker) varint() int64 {
-	n, size := binary.Varint(u.b)
-	if size <= 0 {
-		u.ok = false
-		return 0
-	}
-	u.b = u.b[size:]
-	return n
-}
-
-func (u *unpacker) take(n uint64) []byte {
-	if n > uint64(len(u.b)) {
-		u.ok = false
-		return nil
-	}
-	b := u.b[:n]
-	u.b = u.b[n:]
-	return b
-}
-
-// column reads one number of each signal.
-func (u *unpacker) column(n int, set func(i int, v uint64)) {
-	switch u.uvarint() {
-	case 0:
-		v := u.uvarint()
-		for i := 0; i < n && u.ok; i++ {
-			set(i, v)
-		}
-	case 1:
-		for i := 0; i < n && u.ok; i++ {
-			set(i, u.uvarint())
-		}
-	default:
-		u.ok = false
-	}
-}
-
-// unpack reads what pack has made.
+// unpack reads what pack has made. The error is column.ErrBroken.
 func unpack(stored []byte) ([]Signal, error) {
 	if len(stored) == 0 {
-		return nil, errBroken
+		return nil, column.ErrBroken
 	}
-	u := unpacker{stored[1:], true}
+	var r column.Reader
+	r.Open(stored[1:])
 	var first, latest int64
 	switch stored[0] {
 	case formatPlain:
 	case formatZstd:
-		first, latest = u.varint(), u.varint()
-		if err := u.decompress(); err != nil {
+		if first, latest = r.Varint(), r.Varint(); r.Failed() {
+			return nil, column.ErrBroken
+		}
+		plain, err := compression.Decompress(r.Left())
+		if err != nil {
 			return nil, err
 		}
+		r.Open(plain)
 	default:
-		return nil, fmt.Errorf("%w: the format is %d", errBroken, stored[0])
+		return nil, fmt.Errorf("%w: the format is %d", column.ErrBroken, stored[0])
 	}
-	list := u.signals()
-	if !u.ok || len(u.b) > 0 {
-		return nil, errBroken
+	list := readSignals(&r)
+	if err := r.End(); err != nil {
+		return nil, err
 	}
 	if f, l := span(list); stored[0] == formatZstd && (f != first || l != latest) {
-		return nil, errBroken
+		return nil, column.ErrBroken
 	}
 	return list, nil
 }
 
-// decompress puts what is left into its plain form.
-func (u *unpacker) decompress() (err error) {
-	if !u.ok {
-		return errBroken
-	}
-	dec := decoders.Get().(*zstd.Decoder)
-	defer decoders.Put(dec)
-	if u.b, err = dec.DecodeAll(u.b, nil); err != nil {
-		return fmt.Errorf("%w: %w", errBroken, err)
-	}
-	return nil
-}
-
-func (u *unpacker) signals() []Signal {
-	count := u.uvarint()
-	// Every signal takes two bytes at least: its time and its arrival.
-	if count == 0 || count > maxCount || count > uint64(len(u.b)) {
-		u.ok = false
-		return nil
-	}
-	n := int(count)
-	dictionary := u.dictionary()
-	if !u.ok {
+func readSignals(r *column.Reader) []Signal {
+	n := r.Count(2, maxCount) // a signal takes two bytes at least: its time and its arrival
+	if r.Dictionary(nil); n == 0 || r.Failed() {
+		r.Fail()
 		return nil
 	}
 	list := make([]Signal, n)
 	for _, text := range texts {
-		u.column(n, func(i int, v uint64) {
-			if v >= uint64(len(dictionary)) {
-				u.ok = false
-				return
-			}
-			*text(&list[i]) = dictionary[v]
-		})
+		r.Uints(n, func(i int, v uint64) { *text(&list[i]) = r.Word(v) })
 	}
 	var masks uint16
-	u.column(n, func(i int, v uint64) {
+	r.Uints(n, func(i int, v uint64) {
 		if v >= 1<<fieldCount {
-			u.ok = false
+			r.Fail()
 		}
 		list[i].Mask = uint16(v)
 		masks |= list[i].Mask
 	})
-	u.column(n, func(i int, v uint64) { list[i].ClockCorrected = v == 1 })
-	u.times(list)
+	r.Uints(n, func(i int, v uint64) { list[i].ClockCorrected = v == 1 })
+	readTimes(r, list)
 	for f := range fieldCount {
-		if u.ok && masks&(1<<f) != 0 {
-			u.numbers(list, f)
+		if !r.Failed() && masks&(1<<f) != 0 {
+			readNumbers(r, list, f)
 		}
 	}
 	return list
 }
 
-// dictionary reads the texts that columns name by number; 0 is the empty one.
-func (u *unpacker) dictionary() []string {
-	words := u.uvarint()
-	if words > uint64(len(u.b)) {
-		u.ok = false
-		return nil
-	}
-	dictionary := make([]string, words+1)
-	for i := 1; i < len(dictionary) && u.ok; i++ {
-		dictionary[i] = string(u.take(u.uvarint()))
-	}
-	return dictionary
-}
-
-// times reads when the signals were made and when they arrived.
-func (u *unpacker) times(list []Signal) {
-	var last, step, lag int64
-	for i := 0; i < len(list) && u.ok; i++ {
-		step += u.varint()
+// readTimes reads when the signals were made and when they arrived.
+func readTimes(r *column.Reader, list []Signal) {
+	var last, step int64
+	for i := 0; i < len(list) && !r.Failed(); i++ {
+		step += r.Varint()
 		last += step
 		list[i].At = last
 		if i == 0 {
 			step = 0
 		}
 	}
-	for i := 0; i < len(list) && u.ok; i++ {
-		lag += u.varint()
-		list[i].Arrived = list[i].At + lag
-	}
+	r.Deltas(len(list), func(i int, lag int64) { list[i].Arrived = list[i].At + lag })
 }
 
-// decoders refuse to make much of little: a part is one station's day.
-var decoders = sync.Pool{New: func() any {
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
-	if err != nil {
-		panic("signal: zstd options: " + err.Error())
-	}
-	return dec
-}}
-
-// numbers reads a field.
-func (u *unpacker) numbers(list []Signal, f Field) {
-	head := u.take(1)
-	if !u.ok {
-		return
-	}
-	if head[0] == raw {
-		var before uint64
-		for i := range list {
-			if list[i].Has(f) {
-				b := u.take(8)
-				if !u.ok {
-					return
-				}
-				before ^= binary.LittleEndian.Uint64(b)
-				list[i].Numbers[f] = math.Float64frombits(before)
-			}
-		}
-		return
-	}
-	if head[0] >= scales {
-		u.ok = false
-		return
-	}
-	var before int64
+// readNumbers reads a field.
+func readNumbers(r *column.Reader, list []Signal, f Field) {
+	n := 0
 	for i := range list {
 		if list[i].Has(f) {
-			before += u.varint()
-			list[i].Numbers[f] = float64(before) / powers[head[0]]
+			n++
 		}
+	}
+	at := -1 // the signal whose number was read last
+	next := func() *float64 {
+		for at++; !list[at].Has(f); at++ {
+		}
+		return &list[at].Numbers[f]
+	}
+	switch scale := r.Byte(); {
+	case scale == raw:
+		r.FloatBits(n, func(_ int, v float64) { *next() = v })
+	case scale < scales:
+		r.Deltas(n, func(_ int, v int64) { *next() = float64(v) / powers[scale] })
+	default:
+		r.Fail()
 	}
 }

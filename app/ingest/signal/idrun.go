@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 
+	"opsmon/app/column"
 	"opsmon/kv"
 )
 
@@ -199,19 +200,21 @@ func (r *run) pack() []byte {
 }
 
 func openRun(number uint64, stored []byte) (*run, error) {
-	broken := &kv.Error{Op: "read", Bucket: runsKept.Name(), Key: fmt.Sprint(number), Kind: kv.ErrDamaged, Err: errBroken}
+	broken := &kv.Error{Op: "read", Bucket: runsKept.Name(), Key: fmt.Sprint(number), Kind: kv.ErrDamaged, Err: column.ErrBroken}
 	if len(stored) == 0 || stored[0] != runFormat {
 		return nil, broken
 	}
-	u := unpacker{stored[1:], true}
-	r := &run{number: number, level: int(u.uvarint()), from: int64(u.uvarint()), to: int64(u.uvarint()), count: int(u.uvarint()), blocks: u.uvarint()}
-	r.filter.probes = int(u.uvarint())
-	if !u.ok || r.blocks == 0 || r.filter.probes > probesMost || len(u.b) == 0 || len(u.b)%(lineWords*8) != 0 {
+	var c column.Reader
+	c.Open(stored[1:])
+	r := &run{number: number, level: int(c.Uvarint()), from: int64(c.Uvarint()), to: int64(c.Uvarint()), count: int(c.Uvarint()), blocks: c.Uvarint()}
+	r.filter.probes = int(c.Uvarint())
+	lines := c.Left()
+	if c.Failed() || r.blocks == 0 || r.filter.probes > probesMost || len(lines) == 0 || len(lines)%(lineWords*8) != 0 {
 		return nil, broken
 	}
-	r.filter.words = make([]uint64, len(u.b)/8)
+	r.filter.words = make([]uint64, len(lines)/8)
 	for i := range r.filter.words {
-		r.filter.words[i] = binary.LittleEndian.Uint64(u.b[8*i:])
+		r.filter.words[i] = binary.LittleEndian.Uint64(lines[8*i:])
 	}
 	return r, nil
 }
@@ -261,7 +264,7 @@ func (r *runReader) fill(tx *kv.Tx) (bool, error) {
 // open reads a block.
 func (r *run) open(b []byte) ([]came, error) {
 	if len(b)%idBytes != 0 {
-		return nil, &kv.Error{Op: "read", Bucket: blocks.Name(), Key: fmt.Sprint(r.number), Kind: kv.ErrDamaged, Err: errBroken}
+		return nil, &kv.Error{Op: "read", Bucket: blocks.Name(), Key: fmt.Sprint(r.number), Kind: kv.ErrDamaged, Err: column.ErrBroken}
 	}
 	ids := make([]came, 0, len(b)/idBytes)
 	for ; len(b) > 0; b = b[idBytes:] {

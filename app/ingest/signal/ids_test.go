@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -34,6 +35,7 @@ func (r *rig) check() {
 // TestIDsAreNeverTakenForOthers compares what counts with a map, over weeks of signals, starts, packs, merges, some of which are
 // given up, and sweeps.
 func TestIDsAreNeverTakenForOthers(t *testing.T) {
+	apptest.Long(t)
 	r := newRig(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	came := map[string]int64{}
@@ -181,6 +183,7 @@ func TestIDsOfABatchThatIsNotStored(t *testing.T) {
 // TestTheMemoryOfIDsIsBounded: ids take little more than their filters, and those of a week of a thousand stations
 // take no more than is said.
 func TestTheMemoryOfIDsIsBounded(t *testing.T) {
+	apptest.Long(t)
 	r := newRig(t)
 	heap := func() int64 {
 		var m runtime.MemStats

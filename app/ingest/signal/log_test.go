@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -371,6 +372,7 @@ func BenchmarkAppend(b *testing.B) {
 // TestPartsAreBounded: however many signals a station has in a day, a part has only so many, packed or merged, and a day of very
 // many is read in pieces.
 func TestPartsAreBounded(t *testing.T) {
+	apptest.Long(t)
 	r := newRig(t)
 	const total = 3*partMost + 100
 	rnd := rand.New(rand.NewPCG(7, 8))

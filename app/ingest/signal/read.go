@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"opsmon/app/errdefs"
 )
 
 // rule says how a field is written and what it may be.
@@ -81,7 +83,7 @@ func Read(object map[string]any, style Style) (s Signal, issue string) {
 		v := object[name]
 		p, ok := properties[style][name]
 		if !ok {
-			return s, fmt.Sprintf("%s is not a known property", shorten(name))
+			return s, fmt.Sprintf("%s is not a known property", errdefs.Shorten(name))
 		}
 		if other, twice := given[p]; twice {
 			return s, fmt.Sprintf("%s and %s are the same property; give one of them", other, name)
@@ -118,10 +120,10 @@ func (s *Signal) text(name string, v any) (issue string) {
 	case "at":
 		t, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
-			return fmt.Sprintf("must be a time such as 2026-11-20T08:15:30.123Z; it is %q", shorten(text))
+			return fmt.Sprintf("must be a time such as 2026-11-20T08:15:30.123Z; it is %q", errdefs.Shorten(text))
 		}
 		if year := t.UTC().Year(); year < 1970 || year > 9999 {
-			return fmt.Sprintf("must be from 1970 to 9999; it is %q", shorten(text))
+			return fmt.Sprintf("must be from 1970 to 9999; it is %q", errdefs.Shorten(text))
 		}
 		if s.At = t.UnixMilli(); s.At == 0 {
 			s.At = 1 // 0 is for none; a clock that was never set shows the first moment of 1970
@@ -169,11 +171,11 @@ func number(r rule, v any) (n float64, issue string) {
 		f, err := strconv.ParseFloat(string(v), 64)
 		switch {
 		case err != nil || f > largest || f < -largest:
-			return 0, fmt.Sprintf("must be %g or less in size; it is %s", largest, shorten(string(v)))
+			return 0, fmt.Sprintf("must be %g or less in size; it is %s", largest, errdefs.Shorten(string(v)))
 		case r.flag && f != 0 && f != 1:
 			return 0, "must be true, false, 1 or 0"
 		case f < r.least:
-			return 0, fmt.Sprintf("must be %g or more; it is %s", r.least, shorten(string(v)))
+			return 0, fmt.Sprintf("must be %g or more; it is %s", r.least, errdefs.Shorten(string(v)))
 		}
 		return f + 0, "" // -0 becomes 0
 	}
@@ -181,11 +183,4 @@ func number(r rule, v any) (n float64, issue string) {
 		return 0, "must be true, false, 1 or 0"
 	}
 	return 0, "must be a number"
-}
-
-func shorten(s string) string {
-	if r := []rune(s); len(r) > 64 {
-		return string(r[:64]) + "…"
-	}
-	return s
 }

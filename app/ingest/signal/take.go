@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"opsmon/app/errdefs"
 )
 
 // MaxBatch is how many signals one request may carry.
@@ -123,7 +125,7 @@ func (l *Log) takeParcel(t *taking, p *Parcel, sum *summary) []Outcome {
 			sum.corrected++
 		}
 		if s.Mask&machineFields != 0 && l.cfg.Meter != nil && l.cfg.Meter(s.Account, s.Station) {
-			out.Issue = strings.TrimPrefix(out.Issue+fmt.Sprintf("; the station %q is an energy meter, of which only electrical values count", shorten(s.Station)), "; ")
+			out.Issue = strings.TrimPrefix(out.Issue+fmt.Sprintf("; the station %q is an energy meter, of which only electrical values count", errdefs.Shorten(s.Station)), "; ")
 		}
 		out.Accepted = true
 		sum.accepted++
@@ -169,9 +171,9 @@ func (l *Log) read(from *Sender, v any, style Style, now int64, s *Signal) (ahea
 	case s.Station == "":
 		return 0, refuse(CauseStation, "stationCode must be given")
 	case from.Mine != nil && !from.Mine(s.Station):
-		return 0, refuse(CauseForeign, "stationCode names the station %q, which is not one of this device's", shorten(s.Station))
+		return 0, refuse(CauseForeign, "stationCode names the station %q, which is not one of this device's", errdefs.Shorten(s.Station))
 	case !from.Known(s.Station):
-		return 0, refuse(CauseStation, "stationCode names the station %q, which the account does not have", shorten(s.Station))
+		return 0, refuse(CauseStation, "stationCode names the station %q, which the account does not have", errdefs.Shorten(s.Station))
 	}
 	switch oldest := now - l.cfg.Retention.Milliseconds(); {
 	case s.At == 0:

@@ -200,7 +200,7 @@ func TestPartsAndFigures(t *testing.T) {
 		var segments []monitor.Segment
 		var findings []monitor.Finding
 		for i, o := range of {
-			segments = append(segments, monitor.Segment{Start: o.Start, End: min(endOf(&o.Issue), now), Ctx: &monitor.Context{InShift: true}, Known: true, Stop: o.Start, Cause: o.Cause})
+			segments = append(segments, monitor.Segment{Start: o.Start, End: min(endOf(&o.Issue), now), Ctx: &monitor.Context{Plan: &monitor.Plan{InShift: true}}, Known: true, Stop: o.Start, Cause: o.Cause})
 			findings = append(findings, o.Findings()...)
 			// Alone, an issue is told the same as among the others.
 			alone, _ := Follow(xs[i:i+1], list)

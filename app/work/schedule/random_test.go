@@ -14,12 +14,14 @@ import (
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/errdefs"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 	"opsmon/app/work/schedule"
 )
 
 // Whatever people do, and in whatever order, schedules of a kind never ran at once, and what runs at the machine is what the
 // plan says.
 func TestRandomFloor(t *testing.T) {
+	apptest.Long(t)
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			p := newPlant(t, `"enableManualDowntime":"on"`, `"enableManualDowntime":"on","enableScheduleStationFlexibility":"on"`)

@@ -14,6 +14,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/errdefs"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 	"opsmon/app/work/schedule"
 )
 
@@ -84,6 +85,7 @@ func TestEntryLosesItsUnits(t *testing.T) {
 // Whatever is entered, comes late or is stopped by hand afterwards: no total is ever negative, what is entered or taken back
 // leaves no entry short, and all that is shown is the same when it is computed again from the log.
 func TestTotalsAreNeverNegative(t *testing.T) {
+	apptest.Long(t)
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			p := newPlant(t)
