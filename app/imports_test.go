@@ -38,6 +38,7 @@ var groups = []group{
 var beyond = map[string][]string{
 	"app/account":       {"app/ingest/transform"},                   // a manifest's expressions are checked when it is applied
 	"app/engine/floor":  {"app/ingest/signal", "app/deliver/event"}, // it takes in the one and gives out the other, within its transactions
+	"app/engine/report": {"app/ingest/signal"},                      // cycle times are measured from signal to signal
 	"app/work/issue":    {"app/deliver/event"},                      // what people do is told as it is stored
 	"app/work/message":  {"app/deliver/event"},
 	"app/work/schedule": {"app/deliver/event"},

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/auth"
+	"opsmon/app/test/apptest"
 	"opsmon/schema"
 	"opsmon/schema/schematest"
 )
@@ -157,6 +158,7 @@ func TestPostAccountRefusals(t *testing.T) {
 
 // The password of the warehouse is shown to admins alone, and never in a document or a revision.
 func TestWarehousePassword(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
 	a := s.do(ask{method: "POST", path: "/account", body: `{"resetWarehousePassword":true}`, key: admin}).want(t, 200)

@@ -30,6 +30,7 @@ import (
 	"opsmon/app/deliver/event"
 	"opsmon/app/engine/correction"
 	"opsmon/app/engine/floor"
+	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/logbook"
@@ -47,6 +48,7 @@ type Config struct {
 	Signals     *signal.Log
 	Events      *event.Hub // nil = nothing happens
 	Floor       *floor.Floor
+	Reports     *report.Service
 	Schedules   *schedule.Service
 	Board       *station.Board
 	Issues      *issue.Service
@@ -134,15 +136,13 @@ type API struct {
 	missing   *route     // stands for paths and methods that no route has
 	load      *load
 	streams   *streams
-
-	mostSums int // results of an answer with figures
 }
 
 // New makes the API. It panics when two routes clash, which a test of the table catches.
 func New(cfg Config) *API {
 	a := &API{
 		cfg: cfg, log: cfg.Log, streams: newStreams(cfg.Events, cfg.MaxConnections),
-		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(), mostSums: mostSums,
+		boot: strconv.FormatInt(time.Now().UnixMilli(), 36) + "-", load: newLoad(),
 	}
 	a.cutting, a.cut = context.WithCancel(context.Background())
 	a.meters = &meters{gauges: cfg.Gauges, streams: a.streams.count, strangers: &a.strangers}

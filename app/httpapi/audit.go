@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"opsmon/app/audit"
+	"opsmon/app/engine/report"
 )
 
 // mostSearched is how many records one search looks at, in about a quarter of a second.
@@ -88,11 +89,11 @@ func (c *call) auditQuery() (q audit.Query) {
 		if text == "" {
 			continue
 		}
-		ms, err := readMoment(limit.name, text, utcDays, limit.end)
+		ms, err := report.ParseMoment(limit.name, text, utcDays, limit.end)
 		if err == nil {
 			*limit.at = time.UnixMilli(ms)
 		}
-		_ = c.note(err) // readMoment returns no other error
+		_ = c.note(err) // report.ParseMoment returns no other error
 	}
 	if !q.From.IsZero() && !q.To.IsZero() && !q.To.After(q.From) {
 		c.fault("to", "must be later than from, %s; it is %s", moment(q.From.UnixMilli()), moment(q.To.UnixMilli()))

@@ -13,6 +13,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
@@ -85,6 +86,7 @@ func restorable(s *server, _ caller) ask {
 }
 
 func TestBackups(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Admin)
 	call := func(method, path, body string) *answer {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/test/apptest"
 )
 
 // Request bodies are strict JSON; what is wrong is told with its place (decisions.md section 1).
@@ -100,6 +101,7 @@ func TestEmptyChunkedBody(t *testing.T) {
 // 1 MiB for bodies, 32 MiB for manifests, 4 KiB where no credential is needed, whether the length is told or not (decisions.md
 // section 1).
 func TestBodyLimits(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Member)
 	for _, tt := range []struct {

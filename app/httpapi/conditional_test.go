@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"opsmon/app/auth"
+	"opsmon/app/test/apptest"
 )
 
 // Entity tags are strong, but for that of GET /account, which shows cursors, one per role and encoding, and If-None-Match gives 304 (decisions.md section 2).
 func TestEntityTags(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	admin, member := s.roleKey(auth.Admin), s.roleKey(auth.Member)
 	reset := s.do(ask{method: "POST", path: "/account", body: `{"resetWarehousePassword":true}`, key: admin}).want(t, 200)
@@ -119,6 +121,7 @@ func TestIfMatchIsAboutTheConfiguration(t *testing.T) {
 }
 
 func TestCompression(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
 	for range 8 {

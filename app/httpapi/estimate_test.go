@@ -3,13 +3,12 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/engine/oee"
+	"opsmon/app/engine/report"
 )
 
 // TestTooManyResults: a request whose answer would be too large is refused before its stations are read one after another.
@@ -18,7 +17,7 @@ func TestTooManyResults(t *testing.T) {
 	key := s.roleKey(auth.Readonly)
 	start := s.plant()
 	week := rangeOf(start, 0, 7*24*time.Hour)
-	s.api.mostSums = 150
+	s.api.cfg.Reports = report.New(report.Config{Floor: s.floor, Signals: s.signals, MostResults: 150})
 	for path, least := range map[string]int{"/oee?by=station,hour&": 2 * 168, "/energy?by=station,hour&": 2 * 168} {
 		a := s.do(ask{method: "GET", path: path + week, key: key}).want(t, 400)
 		holds(t, a, map[string]any{"details.0.field": "by"})
@@ -31,36 +30,6 @@ func TestTooManyResults(t *testing.T) {
 	}
 	// Nothing is known of the time before: few results, however long it is.
 	s.do(ask{method: "GET", path: "/oee?by=station,hour&" + rangeOf(start, -100*24*time.Hour, time.Hour), key: key}).want(t, 200)
-}
-
-// TestAtLeast: the estimate is close, and never above what there is.
-func TestAtLeast(t *testing.T) {
-	s := newServer(t, options{})
-	key := s.roleKey(auth.Readonly)
-	start := s.plant()
-	for _, by := range []string{"", "station", "hour", "day", "station,hour", "group,day", "plant,week", "station,month", "sku,hour", "shift,day", "sku,station"} {
-		for _, to := range []time.Duration{time.Minute, 3 * time.Hour, 30 * time.Hour, 7 * 24 * time.Hour} {
-			q := fmt.Sprintf("/oee?by=%s&%s", by, rangeOf(start, -50*time.Hour, to))
-			r, err := http.NewRequest("GET", q, nil)
-			s.must(nil, err)
-			c := &call{api: s.api, r: r, p: auth.Principal{AccountID: "acme"}}
-			x, err := c.choose(longestSums, "")
-			s.must(nil, err)
-			list := x.captured()
-			since := make([]int64, len(list))
-			for i := range list {
-				since[i], err = s.floor.Since("acme", list[i].Code)
-				s.must(nil, err)
-			}
-			names, err := readBy(by, []oee.By{oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth})
-			s.must(nil, err)
-			results := len(s.do(ask{method: "GET", path: q, key: key}).want(t, 200).at("results").([]any))
-			least := atLeast(list, names, since)
-			if least > results || !strings.ContainsAny(by, "sk") && least < results/2 {
-				t.Errorf("by %s to %v: %d results, estimated %d", by, to, results, least)
-			}
-		}
-	}
 }
 
 // TestMemoryIsGivenBack: what a long read took is the system's again soon after it.

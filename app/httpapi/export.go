@@ -11,6 +11,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 	"opsmon/app/work/schedule"
 	"opsmon/app/work/task"
@@ -23,7 +24,7 @@ type table struct {
 }
 
 // exports read what the tables of GET /export/{table} take beside a choice, by name, and return what makes them of one.
-var exports = map[string]func(c *call) func(x *choice) (*table, error){
+var exports = map[string]func(c *call) func(x *report.Selection) (*table, error){
 	"windows": exportWindows, "schedules": exportSchedules, "tasks": exportTasks, "issues": exportIssues,
 }
 
@@ -38,7 +39,7 @@ func getExport(c *call) (reply, error) {
 		return reply{}, errdefs.New(errdefs.NotFound, "there is no such table; there are windows, schedules, issues and tasks")
 	}
 	of := export(c)
-	x, err := c.choose(longestDetail, "")
+	x, err := c.choose(report.LongestDetail, "")
 	if err != nil {
 		return reply{}, err
 	}
@@ -49,7 +50,7 @@ func getExport(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	file := name + "-" + moment(x.from)[:10] + ".csv"
+	file := name + "-" + moment(x.From)[:10] + ".csv"
 	return reply{pour: &pour{kind: csvType, name: file, run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		writeCSV(b, t.header)
@@ -100,28 +101,28 @@ var windowColumns = []string{
 }
 
 // exportWindows makes the table of windows, by the resolution that is asked for.
-func exportWindows(c *call) func(x *choice) (*table, error) {
-	cut := c.resolution()
-	return func(x *choice) (*table, error) {
-		list, _, err := c.windows(x, cut)
+func exportWindows(c *call) func(x *report.Selection) (*table, error) {
+	by := c.resolution()
+	return func(x *report.Selection) (*table, error) {
+		all, err := c.api.cfg.Reports.Windows(x, by)
 		if err != nil {
 			return nil, err
 		}
 		return &table{windowColumns, func(ctx context.Context, row func([]string) error) error {
-			return c.eachWindow(ctx, list, func(w *window) error { return row(w.cells()) })
+			return all.Each(ctx, func(w *report.Window) error { return row(windowOf(w).cells()) })
 		}}, nil
 	}
 }
 
 // exportSchedules makes the table of schedules that have time in the range, station by station.
-func exportSchedules(c *call) func(x *choice) (*table, error) {
-	return func(x *choice) (*table, error) {
+func exportSchedules(c *call) func(x *report.Selection) (*table, error) {
+	return func(x *report.Selection) (*table, error) {
 		return &table{schedule.CSVHeader(), func(ctx context.Context, row func([]string) error) error {
-			for _, s := range x.asked {
+			for _, s := range x.Stations {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: s.begin, End: s.end}}}, Limit: schedule.MaxListed}
+				f := schedule.Filter{Where: []schedule.Where{{StationCode: s.Code, Range: calendar.Range{Start: s.Begin, End: s.End}}}, Limit: schedule.MaxListed}
 				views, _, err := c.api.cfg.Schedules.List(c.p.AccountID, f)
 				if err != nil {
 					return err
@@ -143,15 +144,15 @@ var taskColumns = []string{
 }
 
 // exportTasks makes the table of Tasks that became available in the range, station by station and month by month.
-func exportTasks(c *call) func(x *choice) (*table, error) {
-	return func(x *choice) (*table, error) {
+func exportTasks(c *call) func(x *report.Selection) (*table, error) {
+	return func(x *report.Selection) (*table, error) {
 		return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
-			for _, s := range x.asked {
-				for from := s.begin; from < s.end; from += 31 * dayMs {
+			for _, s := range x.Stations {
+				for from := s.Begin; from < s.End; from += 31 * dayMs {
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.end, from+31*dayMs)}}, Limit: math.MaxInt32})
+					views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.End, from+31*dayMs)}}, Limit: math.MaxInt32})
 					if err != nil {
 						return err
 					}

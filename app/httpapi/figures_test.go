@@ -17,7 +17,9 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/report"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 )
 
 // monday is the beginning of an early shift of acme's packers that is over: 6 o'clock in Berlin on a Monday.
@@ -125,6 +127,7 @@ func holds(t *testing.T, a *answer, want map[string]any) {
 }
 
 func TestFigures(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Readonly)
 	start := s.plant()
@@ -365,7 +368,7 @@ func TestFiguresRefuse(t *testing.T) {
 	s.do(ask{method: "POST", path: "/account", key: s.roleKey(auth.Member), body: `{"enableCycleTimeAnalysis":"off"}`}).want(t, 200)
 	s.must(nil, s.floor.Pass("acme"))
 	a := s.do(ask{method: "GET", path: "/analysis/cycletime?stationcodes=PACK-1", key: key}).want(t, 403)
-	if message := fmt.Sprint(a.at("errorMessage")); !strings.Contains(message, flagCycles) || !strings.Contains(message, "account") {
+	if message := fmt.Sprint(a.at("errorMessage")); !strings.Contains(message, report.FlagCycles) || !strings.Contains(message, "account") {
 		t.Errorf("%s", message)
 	}
 }

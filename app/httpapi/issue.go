@@ -8,6 +8,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
+	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 	"opsmon/app/work/issue"
 	"opsmon/schema"
@@ -22,21 +23,21 @@ func getIssues(c *call) (reply, error) {
 	q.Limit, q.Skip = c.page(issue.MaxList, issue.MaxList)
 	q.Types = some(c, "type", "stop, slow and manual", issue.ParseType)
 	q.Open, q.Uncaused = c.flag("open"), c.on("uncaused")
-	x, err := c.choose(longestDetail, "today")
+	x, err := c.choose(report.LongestDetail, "today")
 	if err != nil {
 		return reply{}, err
 	}
 	sum := int64(0)
-	for _, a := range x.asked {
-		to := a.end
-		if to == x.now {
+	for _, a := range x.Stations {
+		to := a.End
+		if to == x.Now {
 			to++ // what began just now is there
 		}
-		q.Where = append(q.Where, issue.Where{StationCode: a.Code, From: a.begin, To: to})
-		sum += a.end - a.begin
+		q.Where = append(q.Where, issue.Where{StationCode: a.Code, From: a.Begin, To: to})
+		sum += a.End - a.Begin
 	}
 	if days := sum / dayMs; days > issueDays {
-		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.asked), days)
+		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.Stations), days)
 	}
 	if err := c.long(x, longDetail); err != nil {
 		return reply{}, err
@@ -98,21 +99,21 @@ var issueColumns = []string{
 
 // exportIssues makes the table of stops that have time in the range, station by station, the oldest first: a row for each
 // part that has a cause of its own.
-func exportIssues(c *call) func(x *choice) (*table, error) {
-	return func(x *choice) (*table, error) {
+func exportIssues(c *call) func(x *report.Selection) (*table, error) {
+	return func(x *report.Selection) (*table, error) {
 		return &table{issueColumns, func(ctx context.Context, row func([]string) error) error {
-			for _, s := range x.asked {
-				for from := s.begin; from < s.end; from += 31 * dayMs {
+			for _, s := range x.Stations {
+				for from := s.Begin; from < s.End; from += 31 * dayMs {
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					where := issue.Where{StationCode: s.Code, From: from, To: min(s.end, from+31*dayMs)}
+					where := issue.Where{StationCode: s.Code, From: from, To: min(s.End, from+31*dayMs)}
 					views, _, err := c.api.cfg.Issues.List(ctx, c.p.AccountID, issue.Query{Where: []issue.Where{where}, Limit: math.MaxInt32})
 					if err != nil {
 						return err
 					}
 					for _, v := range slices.Backward(views) {
-						if from > s.begin && v.StartAt.UnixMilli() < from {
+						if from > s.Begin && v.StartAt.UnixMilli() < from {
 							continue // it was in the month before
 						}
 						for i := range v.Parts {

@@ -12,6 +12,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
+	"opsmon/app/test/apptest"
 	"opsmon/app/work/issue"
 	"opsmon/kv"
 )
@@ -196,6 +197,7 @@ func TestStopOverHTTP(t *testing.T) {
 
 // TestHowManyStopsAreListed: as many as there may be in one answer, unless fewer are asked for.
 func TestHowManyStopsAreListed(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	for range 101 {
 		s.downtime(false)

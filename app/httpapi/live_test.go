@@ -13,6 +13,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/test/apptest"
 )
 
 // screen is what one client has seen: what a station showed, by its sequence number.
@@ -164,6 +165,7 @@ func TestASignalIsToldAtOnce(t *testing.T) {
 // TestTheShiftSoFarOverTheAPI: what GET /station shows of a shift is to the byte what GET /oee answers for its time: as it
 // goes on, after late signals, a change of the manifest and corrections.
 func TestTheShiftSoFarOverTheAPI(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	key, member, admin := s.roleKey(auth.Readonly), s.roleKey(auth.Member), s.roleKey(auth.Admin)
 	begins := monday(t, s.clock.now()).AddDate(0, 0, 21) // an early shift that is to come

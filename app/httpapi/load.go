@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"opsmon/app/auth"
+	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 )
 
@@ -135,10 +136,10 @@ func (c *call) caller() string {
 
 // long waits for a turn for a read that is long by the days of stations that it is about, for as long as the client does; the
 // turn ends with the answer.
-func (c *call) long(x *choice, from int64) error {
+func (c *call) long(x *report.Selection, from int64) error {
 	days := int64(0)
-	for i := range x.asked {
-		days += (x.asked[i].end-x.asked[i].from)/dayMs + 1
+	for i := range x.Stations {
+		days += (x.Stations[i].End-x.Stations[i].From)/dayMs + 1
 	}
 	if days <= from {
 		return nil

@@ -15,6 +15,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
@@ -334,6 +335,7 @@ func TestAuditList(t *testing.T) {
 
 // The audit is searched by words and time; a search that looks at too much says where it stopped, and goes on from there.
 func TestSearchAudit(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	admin := s.roleKey(auth.Admin)
 	by := audit.Actor{Email: "=eva@acme.example", Credential: "local"}

@@ -5,18 +5,17 @@ import (
 	"errors"
 	"io"
 	"net/http/httptest"
-	"runtime"
 	"testing"
-	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/engine/calendar"
-	"opsmon/app/engine/station"
+	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 )
 
-// days is a choice of as many days of a station.
-func days(n int64) *choice { return &choice{asked: []asked{{end: n * dayMs}}} }
+// days selects as many days of a station.
+func days(n int64) *report.Selection {
+	return &report.Selection{Stations: []report.Station{{End: n * dayMs}}}
+}
 
 // TestLongReadsTakeTurns: of one caller two at a time, of one account three, of all four; others wait as long as their clients
 // do, and short ones do not. A read that is sent piece by piece has its turn until it is sent.
@@ -106,7 +105,7 @@ func TestALongReadHasItsTurnUntilItIsSent(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/export/windows?resolution=hour&from=2025-11-20&to=2026-11-19", nil)
 	r.Header.Set("X-API-KEY", key)
 	c := &call{api: s.api, r: r, w: httptest.NewRecorder(), route: &route{handle: func(c *call) (reply, error) {
-		x, err := c.choose(longestDetail, "")
+		x, err := c.choose(report.LongestDetail, "")
 		if err == nil {
 			err = c.long(x, longDetail)
 		}
@@ -120,32 +119,5 @@ func TestALongReadHasItsTurnUntilItIsSent(t *testing.T) {
 	s.api.writePour(httptest.NewRecorder(), r, out.pour)
 	if len(s.api.load.longBy) != 0 {
 		t.Error("its turn goes on after it was sent")
-	}
-}
-
-// BenchmarkRowsOfAPlant is what the rows of a thousand stations and a year hold in memory, by the hour, before they are told.
-func BenchmarkRowsOfAPlant(b *testing.B) {
-	s := &station.Station{Rules: &station.Rules{Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})}}
-	from, to := time.Date(2025, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli(), time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC).UnixMilli()
-	var before, after runtime.MemStats
-	for range b.N {
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		var list []rows
-		for range 1000 {
-			list = append(list, rows{station: s, from: from, to: to, cut: resolutions["hour"], last: len(resolutions["hour"](s, from, to))})
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
-		runtime.KeepAlive(list)
-		kept := make([]stretch, len(list))
-		for i := range list {
-			kept[i] = list[i].stretch()
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB-all-at-once")
-		runtime.KeepAlive(kept)
 	}
 }

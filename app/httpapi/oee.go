@@ -2,15 +2,11 @@ package httpapi
 
 import (
 	"slices"
-	"strings"
-	"time"
 
-	"opsmon/app/engine/energy"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
-	"opsmon/app/engine/station"
-	"opsmon/app/errdefs"
+	"opsmon/app/engine/report"
 )
 
 // ratioView is a figure with its terms: ms, or units. Live stations carry the same.
@@ -97,10 +93,16 @@ type oeeView struct {
 	Losses                lossesView `json:"losses"`
 }
 
-func oeeOf(t *oee.Terms, p oee.Profile, b bucketView) oeeView {
+// oeeOf shows a sum.
+func oeeOf(sum *oee.Sum, by []oee.By, p oee.Profile) oeeView {
+	t := &sum.Terms
 	f, lost := t.Figures(p), t.Lost()
 	v := oeeView{
-		bucketView: b, Profile: p.String(),
+		bucketView: bucketView{
+			PlantCode: orNull(sum.Plant), GroupCode: orNull(sum.Group), StationCode: orNull(sum.Station),
+			StartAt: moment(sum.Start), EndAt: moment(sum.End),
+		},
+		Profile:      p.String(),
 		Availability: ratioOf(f.A), Performance: ratioOf(f.P), Quality: ratioOf(f.Q), OEE: ratioOf(f.OEE), Coverage: ratioOf(f.Coverage),
 		TotalMs: t.Total(), ShiftMs: t.Shift(), ScheduledProductionMs: t.Of(monitor.Production), ScheduledNonProductionMs: t.Of(monitor.NonProduction),
 		OutOfShiftMs: t.Was(monitor.OutOfShift), NoDataMs: t.Was(monitor.NoData), DowntimeMs: t.Was(monitor.Downtime), SlowMs: t.Was(monitor.Slow),
@@ -115,97 +117,20 @@ func oeeOf(t *oee.Terms, p oee.Profile, b bucketView) oeeView {
 	if t.HasRate {
 		v.ProductionIdealCount, v.ProductionTargetCount = &t.Ideal, &t.Target
 	}
+	if slices.Contains(by, oee.BySKU) {
+		v.SKUCode = &sum.SKU
+	}
+	if slices.Contains(by, oee.ByShift) {
+		v.ShiftName = orNull(sum.Shift)
+	}
 	return v
 }
 
 // by reads what figures are to be added up by.
 func (c *call) by(allowed ...oee.By) []oee.By {
-	by, err := readBy(c.query("by"), allowed)
-	_ = c.note(err) // readBy returns no other error
+	by, err := report.ParseBy(c.query("by"), allowed...)
+	_ = c.note(err) // ParseBy returns no other error
 	return by
-}
-
-// readBy reads what figures are to be added up by: at most two, of which at most one is a time.
-func readBy(text string, allowed []oee.By) (by []oee.By, err error) {
-	names := make([]string, len(allowed))
-	for i, b := range allowed {
-		names[i] = b.String()
-	}
-	times := 0
-	for _, name := range parts(text) {
-		b, ok := oee.ParseBy(name)
-		switch {
-		case !ok || !slices.Contains(allowed, b):
-			return nil, errdefs.InvalidField("by", "must be up to two of %s, with a comma between them; it has %q", strings.Join(names, ", "), shorten(name))
-		case slices.Contains(by, b):
-			return nil, errdefs.InvalidField("by", "has %s twice", name)
-		}
-		if _, ok := b.Time(); ok {
-			times++
-		}
-		by = append(by, b)
-	}
-	switch {
-	case len(by) > 2:
-		return nil, errdefs.InvalidField("by", "must be two or fewer; it has %d", len(by))
-	case times > 1:
-		return nil, errdefs.InvalidField("by", "must have one time at most; it is %q", shorten(text))
-	}
-	return by, nil
-}
-
-// Figures by the minute are given for a day at most, of 25 hours where the clock goes back, and for so many stations.
-const (
-	longestMinutes = 25 * time.Hour
-	mostByMinute   = 4
-)
-
-// sums reads the sums that figures by something are made of: those of whole days, where hours do not matter.
-func (c *call) sums(list []asked, by []oee.By, use func(*station.Rules, []oee.Row, []energy.Row) error) error {
-	read := c.api.cfg.Floor.Days
-	switch {
-	case slices.Contains(by, oee.ByMinute):
-		if read = c.api.cfg.Floor.Minutes; len(list) > mostByMinute {
-			return errdefs.InvalidField("by", "may be minute for %d stations or fewer; there are %d", mostByMinute, len(list))
-		}
-	case slices.Contains(by, oee.ByHour):
-		read = c.api.cfg.Floor.Rows
-	}
-	heard := func(s *station.Rules, rows []oee.Row, used []energy.Row) error {
-		if err := c.r.Context().Err(); err != nil {
-			return err
-		}
-		return use(s, rows, used)
-	}
-	for i := range list {
-		if err := c.r.Context().Err(); err != nil {
-			return err
-		}
-		if err := read(c.p.AccountID, []string{list[i].Code}, list[i].from, list[i].to, heard); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// longest is how long a range may be of which figures are asked for by something.
-func longest(by []oee.By) time.Duration {
-	switch {
-	case slices.Contains(by, oee.ByMinute):
-		return longestMinutes
-	case slices.Contains(by, oee.ByHour):
-		return longestDetail
-	}
-	return longestSums
-}
-
-// bucketOf names a bucket of a choice.
-func (x *choice) bucketOf(b *oee.Bucket) bucketView {
-	from, to := b.Start, b.End
-	if to == 0 {
-		from, to = x.spanOf(b.Plant)
-	}
-	return bucketView{PlantCode: orNull(b.Plant), GroupCode: orNull(b.Group), StationCode: orNull(b.Station), StartAt: moment(from), EndAt: moment(to)}
 }
 
 // getOEE answers GET /oee.
@@ -215,12 +140,12 @@ func getOEE(c *call) (reply, error) {
 	if !ok {
 		c.fault("profile", "must be default, iso22400, vorne or evocon; it is %q", shorten(c.query("profile")))
 	}
-	x, err := c.choose(longest(by), "today")
+	x, err := c.choose(report.Longest(by), "today")
 	if err != nil {
 		return reply{}, err
 	}
-	list := x.captured()
-	if err := c.few(list, by); err != nil {
+	reports := c.api.cfg.Reports
+	if err := reports.CheckOEE(x, by); err != nil {
 		return reply{}, err
 	}
 	if slices.Contains(by, oee.ByMinute) { // a row for each minute: few are a lot at once
@@ -231,33 +156,9 @@ func getOEE(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	places := make(map[string]oee.Place, len(list))
-	for _, a := range list {
-		places[a.Code] = oee.Place{Plant: a.Plant.Code, Group: a.Group.Code, Station: a.Code}
-	}
-	sums := oee.NewSummer(by...)
-	err = c.sums(list, by, func(s *station.Rules, rows []oee.Row, _ []energy.Row) error {
-		sums.Add(places[s.Code], s.Calendar, rows)
-		return c.api.tooMany(sums.Len())
-	})
+	sums, err := reports.OEE(c.r.Context(), x, by)
 	if err != nil {
 		return reply{}, err
 	}
-	all := sums.Sums()
-	if len(all) == 0 && len(by) == 0 {
-		all = []oee.Sum{{}}
-	}
-	return pourList(len(all), func(i int) any { return x.oeeOf(&all[i], by, profile) }), nil
-}
-
-// oeeOf shows a sum of a choice.
-func (x *choice) oeeOf(sum *oee.Sum, by []oee.By, profile oee.Profile) oeeView {
-	b := x.bucketOf(&sum.Bucket)
-	if slices.Contains(by, oee.BySKU) {
-		b.SKUCode = &sum.SKU
-	}
-	if slices.Contains(by, oee.ByShift) {
-		b.ShiftName = orNull(sum.Shift)
-	}
-	return oeeOf(&sum.Terms, profile, b)
+	return pourList(len(sums), func(i int) any { return oeeOf(&sums[i], by, profile) }), nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/test/apptest"
 )
 
 // fields names the fields that an answer has details of, without repetition.
@@ -182,6 +183,7 @@ func like(pattern, path string) bool {
 
 // No value of a property, whatever it is, is an error of the service.
 func TestAnyValueIsAnswered(t *testing.T) {
+	apptest.Long(t)
 	for _, rt := range newServer(t, options{}).routes {
 		if !rt.body || rt.access == open {
 			continue

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
 )
 
@@ -97,14 +98,14 @@ var utcDays = calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC})
 // required. given is false also for a wrong range.
 func (c *call) rangeOf(days *calendar.Calendar, most time.Duration, fallback string) (r calendar.Range, given bool) {
 	now := c.api.cfg.Floor.Time()
-	r, given, err := readRange(c.r.URL.Query(), days, now, most)
+	r, given, err := report.ParseRange(c.query("rangecode"), c.query("from"), c.query("to"), days, now, most)
 	if err == nil && !given {
 		if r, given = days.Named(fallback, now); !given {
 			err = errdefs.InvalidField("from", "must be given, or rangecode")
 		}
 		given = false
 	}
-	_ = c.note(err) // readRange returns no other error
+	_ = c.note(err) // ParseRange returns no other error
 	return r, given
 }
 

@@ -14,14 +14,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"opsmon/app/engine/calendar"
+	"opsmon/app/engine/floor"
+	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
-)
-
-// How long a range may be: of figures as long as they are kept, of what is read minute by minute a year.
-const (
-	longestSums   = 11 * 366 * 24 * time.Hour
-	longestDetail = 366 * 24 * time.Hour
 )
 
 const (
@@ -34,38 +30,9 @@ func chosenBy() []string {
 	return []string{"plantcode", "groupcode", "stationcodes", "from", "to", "rangecode", "archived"}
 }
 
-// choice is what a request for figures is about.
-type choice struct {
-	plan     *station.Plan
-	asked    []asked
-	from, to int64 // ms: of all, for the name of what is answered
-	now      int64 // ms: when it was asked
-	named    bool  // the stations were named one by one
-}
-
-// production gives what is asked for in production views: meters, which stand for electricity alone, are left out unless
-// they are named (http-api.md section 2.2).
-func (x *choice) production() []asked {
-	return slices.DeleteFunc(slices.Clone(x.asked), func(a asked) bool { return a.Monitor.MeterOnly && !x.named })
-}
-
-// captured is production without the stations that are only scheduled: nothing is counted there, and unknown is not zero.
-func (x *choice) captured() []asked {
-	return slices.DeleteFunc(x.production(), func(a asked) bool { return a.Monitor.SchedulingOnly && !x.named })
-}
-
-// asked is a station and the time of it that is asked for, in ms: whole minutes, of which what lies ahead is cut off. Where
-// a range is told by days, those are of the station's own plant.
-type asked struct {
-	*station.Station
-	from, to int64
-	// What was asked for, to the millisecond, for lists of what has time in it; the end may lie ahead.
-	begin, end int64
-}
-
 // choose reads which stations and which time a request is about, and returns all that is wrong with the query. The time may be
 // left out where fallback names one.
-func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
+func (c *call) choose(most time.Duration, fallback string) (*report.Selection, error) {
 	plan, all, err := c.allStations()
 	if err != nil {
 		return nil, err
@@ -74,7 +41,7 @@ func (c *call) choose(most time.Duration, fallback string) (*choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.plan, x.named = plan, c.query("stationcodes") != ""
+	x.Plan, x.Named, x.Grouped = plan, c.query("stationcodes") != "", c.query("groupcode") != ""
 	return x, nil
 }
 
@@ -98,7 +65,7 @@ func (c *call) oneStation() ([]*station.Station, error) {
 }
 
 // chooseOne reads the one station, and the time, that a request is about.
-func (c *call) chooseOne(most time.Duration) (*choice, error) {
+func (c *call) chooseOne(most time.Duration) (*report.Selection, error) {
 	s, err := c.oneStation()
 	if err != nil {
 		return nil, err
@@ -107,12 +74,11 @@ func (c *call) chooseOne(most time.Duration) (*choice, error) {
 }
 
 // over reads which time of some stations a request is about, and returns all that is wrong with the query.
-func (c *call) over(chosen []*station.Station, most time.Duration, fallback string) (*choice, error) {
-	now := c.api.cfg.Floor.Time()
-	x := &choice{now: now}
-	if len(chosen) == 0 { // a request is looked at whatever it is about, and the answer names its time
+func (c *call) over(chosen []*station.Station, most time.Duration, fallback string) (*report.Selection, error) {
+	x := &report.Selection{Account: c.p.AccountID, Now: c.api.cfg.Floor.Time()}
+	if len(chosen) == 0 { // the query is checked all the same, and the answer names its time
 		r, _ := c.rangeOf(utcDays, most, fallback)
-		x.from, x.to = minutesOf(r, now)
+		x.From, x.To = report.Minutes(r, x.Now)
 		return x, c.unclear()
 	}
 	var r calendar.Range
@@ -120,18 +86,9 @@ func (c *call) over(chosen []*station.Station, most time.Duration, fallback stri
 		if i == 0 || s.Plant != chosen[i-1].Plant || s.Archived != chosen[i-1].Archived {
 			r, _ = c.rangeOf(s.Calendar, most, fallback)
 		}
-		a := asked{Station: s, begin: r.Start, end: r.End}
-		a.from, a.to = minutesOf(r, now)
-		x.asked = append(x.asked, a)
+		x.Add(s, r)
 	}
-	x.from, x.to = x.spanOf("")
 	return x, c.unclear()
-}
-
-// minutesOf gives the whole minutes of a range, without what lies ahead of now.
-func minutesOf(r calendar.Range, now int64) (from, to int64) {
-	from, to = r.Start-mod(r.Start, minuteMs), min(r.End, now)
-	return from, max(from, to-mod(to, minuteMs))
 }
 
 // allStations gives the plan in force and all its stations, with archived=true also those that have left it.
@@ -150,23 +107,8 @@ func (c *call) allStations() (plan *station.Plan, all []*station.Station, err er
 	return plan, slices.Concat(plan.Stations, gone), nil
 }
 
-// spanOf gives the time that is asked for of a plant's stations, or of all.
-func (x *choice) spanOf(plant string) (from, to int64) {
-	if len(x.asked) == 0 {
-		return x.from, x.to
-	}
-	for i := range x.asked {
-		if a := &x.asked[i]; plant == "" || a.Plant.Code == plant {
-			if from == 0 || a.from < from {
-				from = a.from
-			}
-			to = max(to, a.to)
-		}
-	}
-	return from, to
-}
-
-func mod(a, b int64) int64 { return ((a % b) + b) % b }
+// moment returns a time, ms, as all answers write it (decisions.md section 1).
+func moment(ms int64) string { return floor.Instant(ms) }
 
 // pourSlack is how long a client may take nothing of a long answer, and pourRate how much of it, in bytes a second, it has to
 // take on the whole: a reader that only trickles would have its turn for hours. pourHeld is how long an answer may be, in

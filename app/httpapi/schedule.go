@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"opsmon/app/engine/floor"
+	"opsmon/app/engine/report"
 	"opsmon/app/work/schedule"
 	"opsmon/schema"
 )
@@ -17,11 +18,11 @@ func (c *call) where() ([]schedule.Where, error) {
 	}
 	chosen := c.stationsOf(all)
 	if len(chosen) == 0 {
-		c.rangeOf(utcDays, longestDetail, "today")
+		c.rangeOf(utcDays, report.LongestDetail, "today")
 	}
 	list := make([]schedule.Where, 0, len(chosen))
 	for _, s := range chosen {
-		r, _ := c.rangeOf(s.Calendar, longestDetail, "today")
+		r, _ := c.rangeOf(s.Calendar, report.LongestDetail, "today")
 		list = append(list, schedule.Where{StationCode: s.Code, Range: r})
 	}
 	return list, nil

@@ -140,13 +140,13 @@ func getSignals(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	s := &x.asked[0]
+	s := &x.Stations[0]
 	lines, total := []signalLine{}, 0
-	for from := s.begin; from < s.end; {
+	for from := s.Begin; from < s.End; {
 		if err := c.r.Context().Err(); err != nil {
 			return reply{}, err
 		}
-		to := min(s.end, (signal.Day(from)+1)*dayMs)
+		to := min(s.End, (signal.Day(from)+1)*dayMs)
 		piece, end, err := c.api.cfg.Signals.Some(c.p.AccountID, s.Code, from, to, signalPiece, func() {})
 		if err != nil {
 			return reply{}, err

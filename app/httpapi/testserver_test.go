@@ -23,6 +23,7 @@ import (
 	"opsmon/app/engine/correction"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/history"
+	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/host/backup"
 	"opsmon/app/host/logbook"
@@ -201,7 +202,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Floor: s.floor, Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Messages: s.messages, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", PublicURL: o.public, Secure: o.secure,
+		Signals: s.signals, Events: s.events, Floor: s.floor, Reports: report.New(report.Config{Floor: s.floor, Signals: s.signals}), Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Messages: s.messages, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", PublicURL: o.public, Secure: o.secure,
 		Corrections: correction.New(correction.Config{Accounts: s.accounts, Floor: s.floor, Authorize: s.auth.Authorize, Retention: signal.DefaultRetention, Clock: s.clock.now}),
 		Ready:       func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode:     func() string { return s.setupCode },

@@ -1,34 +1,15 @@
 package httpapi
 
 import (
-	"context"
 	"math"
 	"strconv"
-	"time"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/engine/report"
 )
 
-// A timeline has at most mostPoints rows, and usualPoints where nobody says how many. Runs are shown up to longestRuns: of
-// more, there are too many to be seen.
-const (
-	mostPoints  = 5000
-	usualPoints = 1500
-	longestRuns = 24 * time.Hour
-)
-
-// timelineSteps are how long a row may be, in minutes; beyond the last it is whole days.
-var timelineSteps = [...]int64{1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440}
-
-// stepOf gives the shortest length of a row, ms, by which a range has no more rows than points.
-func stepOf(length int64, points int) int64 {
-	for _, minutes := range timelineSteps {
-		if step := minutes * minuteMs; (length+step-1)/step <= int64(points) {
-			return step
-		}
-	}
-	return ((length+dayMs-1)/dayMs + int64(points) - 1) / int64(points) * dayMs
-}
+// usualPoints is how many rows a timeline has at most when the request does not say.
+const usualPoints = 1500
 
 // column is a column of a timeline in which NaN stands for what is not known, and is written as null.
 type column []float64
@@ -122,43 +103,20 @@ var (
 
 // getTimeline answers GET /timeline: what a chart of a station needs.
 func getTimeline(c *call) (reply, error) {
-	points := c.number("points", usualPoints, 1, mostPoints)
-	x, err := c.chooseOne(longestDetail)
+	points := c.number("points", usualPoints, 1, report.MostPoints)
+	x, err := c.chooseOne(report.LongestDetail)
 	if err != nil {
 		return reply{}, err
 	}
 	if err := c.long(x, longDetail); err != nil {
 		return reply{}, err
 	}
-	a := &x.asked[0]
-	chart, final, err := c.chart(c.r.Context(), a, points)
+	a := &x.Stations[0]
+	chart, final, err := c.api.cfg.Reports.Timeline(c.r.Context(), c.p.AccountID, a, points)
 	if err != nil {
 		return reply{}, err
 	}
 	return ok(timelineOf(a.Code, chart, final))
-}
-
-// chartDays is how many days a chart is made of at once: what is kept by the day need not be joined for it, and a year takes no
-// more memory than a day.
-const chartDays = 1
-
-// chart reads what a station did, and up to when that is final.
-func (c *call) chart(ctx context.Context, a *asked, points int) (chart *monitor.Chart, final int64, err error) {
-	chart = monitor.NewChart(a.from, a.to, stepOf(a.to-a.from, points), mostPoints)
-	for at, next := a.from, int64(0); at < a.to; at = next {
-		next = min(a.to, at-mod(at, dayMs)+chartDays*dayMs) // as days are kept
-		if err := ctx.Err(); err != nil {
-			return nil, 0, err
-		}
-		d, err := c.api.cfg.Floor.Detail(c.p.AccountID, a.Code, at, next)
-		if err != nil {
-			return nil, 0, err
-		}
-		chart.Add(d.Segments, d.Minutes)
-		final = d.Final
-	}
-	chart.Close()
-	return chart, min(final, a.to), nil
 }
 
 func timelineOf(code string, c *monitor.Chart, final int64) *timelineView {
@@ -189,7 +147,7 @@ func (v *timelineView) row(i int, r *monitor.ChartRow) {
 	v.Classes.Productive[i], v.Classes.Slow[i], v.Classes.Downtime[i] = r.Was(monitor.Productive), r.Was(monitor.Slow), r.Was(monitor.Downtime)
 	v.Classes.Idle[i], v.Classes.NoData[i], v.Classes.OutOfShift[i] = r.Was(monitor.Idle), r.Was(monitor.NoData), r.Was(monitor.OutOfShift)
 	v.Production[i], v.NonProduction.Total[i] = r.Of(monitor.Production), r.Of(monitor.NonProduction)
-	v.RunTime[i] = r.Of(monitor.Production) - r.Times[monitor.Production][monitor.NoData] - r.Times[monitor.Production][monitor.Downtime]
+	v.RunTime[i] = r.RunTime()
 	v.NonProduction.Productive[i] = r.Times[monitor.NonProduction][monitor.Productive]
 	v.NonProduction.Idle[i] = r.Times[monitor.NonProduction][monitor.Idle]
 	v.Good[i], v.Bad[i] = units(r.Good), units(r.Bad)
@@ -200,9 +158,9 @@ func (v *timelineView) row(i int, r *monitor.ChartRow) {
 		return value
 	}
 	v.Ideal[i], v.Target[i] = known(r.Ideal, r.HasRate), known(r.Target, r.HasRate)
-	v.LineSpeedAvg[i] = known(r.SpeedSum/float64(r.SpeedMs), r.SpeedMs > 0)
+	v.LineSpeedAvg[i] = known(r.Speed())
 	v.LineSpeedTarget[i] = known(r.SpeedTarget, r.SpeedTarget > 0)
-	v.ElectricalKwh[i] = known(units(r.KWh), r.KWhMs > 0 || r.KWh != 0)
+	v.ElectricalKwh[i] = known(r.Energy())
 }
 
 func spellsOf(c *monitor.Chart) []spellView {
@@ -218,7 +176,7 @@ func spellsOf(c *monitor.Chart) []spellView {
 }
 
 func runsOf(code string, c *monitor.Chart) []runView {
-	if c.TooManyRuns || c.To-c.From > longestRuns.Milliseconds() {
+	if c.TooManyRuns {
 		return nil
 	}
 	list := make([]runView, len(c.Runs))

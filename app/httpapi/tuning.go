@@ -72,9 +72,9 @@ func getStandstill(c *call) (reply, error) {
 	if err := c.turn(); err != nil {
 		return reply{}, err
 	}
-	a := &x.asked[0]
+	a := &x.Stations[0]
 	list, lengths := longestOnes{most: limit}, oee.Lengths{}
-	err = c.api.cfg.Floor.Standstills(c.r.Context(), c.p.AccountID, a.Code, a.from, a.to, func(start, end int64) {
+	err = c.api.cfg.Floor.Standstills(c.r.Context(), c.p.AccountID, a.Code, a.From, a.To, func(start, end int64) {
 		list.add(start, end)
 		lengths.Add(end - start)
 	})
@@ -82,7 +82,7 @@ func getStandstill(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return ok(standstillView{
-		StationCode: a.Code, From: moment(a.from), To: moment(a.to), Lengths: correction.LengthsOf(&lengths), Complete: lengths.Count <= limit, Stretches: list.shown(),
+		StationCode: a.Code, From: moment(a.From), To: moment(a.To), Lengths: correction.LengthsOf(&lengths), Complete: lengths.Count <= limit, Stretches: list.shown(),
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
+	"opsmon/app/test/apptest"
 	"opsmon/app/work/task"
 )
 
@@ -341,6 +342,7 @@ func TestEveryRouteHasASample(t *testing.T) {
 
 // Every route with every kind of credential (http-api.md section 5, point 7; decisions.md section 4).
 func TestWalkOfCredentials(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	expired := s.session("acme", mailOf(auth.Admin))
 	soon := time.Now().Add(time.Hour)
@@ -407,6 +409,7 @@ func TestWalkOfCredentials(t *testing.T) {
 
 // Every route with every role, by key and by session (decisions.md section 4).
 func TestWalkOfRoles(t *testing.T) {
+	apptest.Long(t)
 	s := newServer(t, options{})
 	s.reviseTwice()
 	for _, rt := range s.routes {

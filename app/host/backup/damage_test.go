@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
@@ -143,6 +144,7 @@ func TestTruncated(t *testing.T) {
 
 // TestRestoreRefuses damages backups and restores them: the directory stays as it is.
 func TestRestoreRefuses(t *testing.T) {
+	apptest.Long(t)
 	for name, passphrase := range passphrases {
 		t.Run(name, func(t *testing.T) {
 			data, path := damageable(t, passphrase)

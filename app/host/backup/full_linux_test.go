@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
 
@@ -35,6 +36,7 @@ func mountTmpfs(t *testing.T, megabytes int) (dir string) {
 
 // TestFullDisk backs up to a disk without room: a clean error, and what was there before stays, whole.
 func TestFullDisk(t *testing.T) {
+	apptest.Long(t)
 	dir, to := t.TempDir(), mountTmpfs(t, 1)
 	s := openStore(t, dir)
 	fill(t, s, 0, 1000)
@@ -130,6 +132,7 @@ func TestKilledAway(t *testing.T) {
 // TestFullFolder fills and frees the disk of a folder of backups: each attempt leaves what was there, and the first with
 // room succeeds.
 func TestFullFolder(t *testing.T) {
+	apptest.Long(t)
 	folder := mountTmpfs(t, 6)
 	s := openStore(t, t.TempDir())
 	fill(t, s, 0, 8000)
@@ -166,6 +169,7 @@ func TestFullFolder(t *testing.T) {
 
 // TestFullDataDisk makes no copy of a store where its service would be left without room, and unpacks nothing there.
 func TestFullDataDisk(t *testing.T) {
+	apptest.Long(t)
 	dir := mountTmpfs(t, 80)
 	s := openStore(t, dir)
 	fill(t, s, 0, 30_000)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"opsmon/app/test/apptest"
 )
 
 // expectKilled runs a child that must die at a step.
@@ -130,6 +132,7 @@ func tomorrow() time.Time { return time.Now().Add(25 * time.Hour) }
 
 // TestKilledAnytime kills backups and restores at moments that no step marks.
 func TestKilledAnytime(t *testing.T) {
+	apptest.Long(t)
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	fill(t, s, 0, 20_000)

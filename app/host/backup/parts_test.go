@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"opsmon/app/test/apptest"
 )
 
 // shareable fills a store with enough records for several parts.
@@ -52,6 +54,7 @@ func partsIn(t testing.TB, folder string) []string {
 // TestShared makes backups of several days in a folder: what does not change is there once, each is whole, and each can
 // be taken out as one file.
 func TestShared(t *testing.T) {
+	apptest.Long(t)
 	for name, passphrase := range passphrases {
 		t.Run(name, func(t *testing.T) {
 			folder, clock := t.TempDir(), time.Now().Add(-50*24*time.Hour)
@@ -119,6 +122,7 @@ func TestShared(t *testing.T) {
 
 // TestSharedPassphrase takes no part over that the new passphrase does not open.
 func TestSharedPassphrase(t *testing.T) {
+	apptest.Long(t)
 	folder, clock := t.TempDir(), time.Now()
 	s := openStore(t, t.TempDir())
 	fill(t, s, 0, shareable)
@@ -141,6 +145,7 @@ func TestSharedPassphrase(t *testing.T) {
 // TestSharedDamage flips, cuts and takes away parts: every backup that has one is refused, with the part named, and the
 // next backup makes it anew.
 func TestSharedDamage(t *testing.T) {
+	apptest.Long(t)
 	for name, passphrase := range passphrases {
 		t.Run(name, func(t *testing.T) {
 			folder, clock := t.TempDir(), time.Now()
@@ -225,6 +230,7 @@ func expectRefusedPart(t *testing.T, path, passphrase string) {
 
 // TestSweepOfParts removes the parts that no backup shares any more, and none else.
 func TestSweepOfParts(t *testing.T) {
+	apptest.Long(t)
 	folder, clock := t.TempDir(), time.Now().Add(-40*24*time.Hour)
 	s := openStore(t, t.TempDir())
 	fill(t, s, 0, shareable)
@@ -300,6 +306,7 @@ func TestExcessShared(t *testing.T) {
 
 // TestSharedFlips changes single bytes, and cuts, anywhere in a folder's backup and its parts.
 func TestSharedFlips(t *testing.T) {
+	apptest.Long(t)
 	for name, passphrase := range passphrases {
 		t.Run(name, func(t *testing.T) {
 			folder, clock := t.TempDir(), time.Now()

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"time"
+
+	"opsmon/app/engine/oee"
+	"opsmon/app/errdefs"
+)
+
+// longestBuckets are the longest buckets of each unit of time, ms, changes of the clock included.
+var longestBuckets = map[oee.By]int64{
+	oee.ByMinute: minuteMs,
+	oee.ByHour:   time.Hour.Milliseconds(),
+	oee.ByDay:    dayMs + clockChange.Milliseconds(),
+	oee.ByWeek:   7*dayMs + clockChange.Milliseconds(),
+	oee.ByMonth:  31*dayMs + clockChange.Milliseconds(),
+}
+
+// checkSize returns errdefs.Invalid, which names the field by, when figures of stations by something certainly have too many
+// results. It reads little.
+func (s *Service) checkSize(account string, list []Station, by []oee.By) error {
+	if s.tooMany(atLeast(list, by, nil)) == nil {
+		return nil
+	}
+	since := make([]int64, len(list))
+	for i := range list {
+		var err error
+		if since[i], err = s.cfg.Floor.Since(account, list[i].Code); err != nil {
+			return err
+		}
+	}
+	return s.tooMany(atLeast(list, by, since))
+}
+
+// atLeast estimates how many results figures by something have: one for each place and time. It never returns more than
+// there are, because by SKU and by shift a place and time has one at least. since holds from when on something is known of
+// each station, ms; nil stands for the beginning of the range. A station that has left the manifest may have nothing.
+func atLeast(list []Station, by []oee.By, since []int64) int {
+	unit := int64(0)
+	places := map[oee.Place]int{}
+	for _, b := range by {
+		unit = max(unit, longestBuckets[b])
+	}
+	for i := range list {
+		a := &list[i]
+		from := a.From
+		if since != nil {
+			from = max(from, since[i])
+		}
+		if from >= a.To || a.Archived {
+			continue
+		}
+		n := 1
+		if unit > 0 {
+			n = max(1, int((a.To-from)/unit))
+		}
+		at := placeOf(a, by)
+		places[at] = max(places[at], n)
+	}
+	sum := 0
+	for _, n := range places {
+		sum += n
+	}
+	return sum
+}
+
+// placeOf returns the place that a station's figures are summed up in.
+func placeOf(a *Station, by []oee.By) (at oee.Place) {
+	for _, b := range by {
+		switch b {
+		case oee.ByPlant:
+			at.Plant = a.Plant.Code
+		case oee.ByGroup:
+			at.Plant, at.Group = a.Plant.Code, a.Group.Code
+		case oee.ByStation:
+			at.Plant, at.Group, at.Station = a.Plant.Code, a.Group.Code, a.Code
+		}
+	}
+	return at
+}
+
+// tooMany returns errdefs.Invalid for more results than anybody can read.
+func (s *Service) tooMany(results int) error {
+	if results <= s.cfg.MostResults {
+		return nil
+	}
+	return errdefs.InvalidField("by", "makes %d results or more, and at most %d are given; ask for a shorter time, for fewer stations or by something longer", results, s.cfg.MostResults)
+}
