@@ -93,7 +93,7 @@ func JSON(name Name) []byte {
 // MaxViolations is the most that Validate reports. A result of that length may stand for more.
 const MaxViolations = 4096
 
-// Violation is one problem with a document (decisions, section 1).
+// Violation is one problem with a document (decisions.md section 1).
 type Violation struct {
 	Path  string // dotted from the root, "account.plants[2].code"; "" is the document itself
 	Issue string // a sentence without its subject, "must be 32 characters or fewer; it has 41"

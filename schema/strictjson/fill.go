@@ -8,7 +8,7 @@ import (
 )
 
 // Fill stores what Decode returned in the Go value that into points to, by the rules of encoding/json. A number without a
-// fraction is an integer however it is written: 2.0 and 2e0 fit an int (decisions, section 1).
+// fraction is an integer however it is written: 2.0 and 2e0 fit an int (decisions.md section 1).
 func Fill(v, into any) error {
 	b, err := json.Marshal(plain(v))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package strictjson reads JSON as the service accepts it (decisions, section 1): one value, valid UTF-8, no
+// Package strictjson reads JSON as the service accepts it (decisions.md section 1): one value, valid UTF-8, no
 // duplicate keys, nothing after the value, bounded depth, no number that a float64 cannot hold. What it
 // refuses it refuses with the line and the column, in a sentence for the person who wrote the text.
 package strictjson
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Issue)
 }
 
-// Decode reads exactly one strict JSON value (decisions, section 1). It gives map[string]any, []any, string,
+// Decode reads exactly one strict JSON value (decisions.md section 1). It gives map[string]any, []any, string,
 // json.Number (the digits as they were sent), bool or nil; the error is always an *Error.
 //
 // The result does not refer to b, and its maps and slices are the caller's own.

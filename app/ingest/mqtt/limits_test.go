@@ -171,7 +171,6 @@ func TestNeverReads(t *testing.T) {
 	deaf := r.bare(5)
 	deaf.connect("acme/deaf", r.device("deaf", "S1"), nil)
 	deaf.want(packets.Connack, 0)
-	r.must(deaf.conn.(*net.TCPConn).SetReadBuffer(4 << 10))
 	good := r.paho("acme/good", r.device("good", "S2"))
 	done := make(chan struct{})
 	go func() { // it sends what is refused at length, until it is cut off

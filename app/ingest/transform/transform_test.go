@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/errdefs"
+	"opsmon/app/test/apptest"
 )
 
 func TestCheckAccepts(t *testing.T) {
@@ -186,6 +187,7 @@ func hostile() map[string]string {
 
 // No text within the limits takes long, or ends the process.
 func TestCheckIsBounded(t *testing.T) {
+	apptest.Long(t)
 	for name, text := range hostile() {
 		if len(text) > MaxLength {
 			t.Fatalf("%s: the text itself is too long", name)
