@@ -69,8 +69,10 @@ func (in KeyInput) check(now time.Time) error {
 	if issue := nameIssue(in.Name); issue != "" {
 		details = append(details, errdefs.Detail{Field: "name", Issue: issue})
 	}
-	if _, err := ParseRole(string(in.Role)); in.Role != "" && err != nil {
-		details = append(details, detailsOf(err)...)
+	if in.Role != "" {
+		if _, err := ParseRole(string(in.Role)); err != nil {
+			details = append(details, detailsOf(err)...)
+		}
 	}
 	if in.ExpiresAt != nil && !in.ExpiresAt.After(now) {
 		details = append(details, errdefs.Detail{Field: "expiresAt", Issue: "must be in the future"})

@@ -20,6 +20,9 @@ type keyInput struct {
 // input reads expiresAt, whose form the schema has judged.
 func (k keyInput) input() auth.KeyInput {
 	in := auth.KeyInput{Name: k.Name, Role: k.Role}
+	if k.ExpiresAt == "" {
+		return in
+	}
 	if at, err := readTime("expiresAt", k.ExpiresAt); err == nil {
 		in.ExpiresAt = &at
 	}
