@@ -137,6 +137,7 @@ func (a *App) services() (err error) {
 	}
 	if a.accounts, err = account.New(account.Config{
 		Store: a.store, Clock: a.cfg.Clock, Log: a.log, Changed: a.changed,
+		Await:     func(id string) { a.floor.AwaitChange(id) },
 		Live:      func(id string) *account.Live { return a.floor.Account(id) },
 		Authorize: func(tx *kv.Tx, p auth.Principal, need auth.Role) error { return a.auth.Authorize(tx, p, need) },
 		Effect:    station.EffectOf,

@@ -238,6 +238,7 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 	if in.DryRun || !result.Changed {
 		return result, nil
 	}
+	s.await(a.ID)
 	result.Revision, err = s.adopt(p, in, doc, cur, life, d.total)
 	if err != nil {
 		return nil, err

@@ -59,6 +59,34 @@ func TestChangedIsTold(t *testing.T) {
 	step("back", 6, func() error { _, err := h.SetArchived(local, false); return err })
 }
 
+// TestAManifestAwaits: a manifest that changes something is stored once what follows configurations has caught up; what
+// changes nothing, and a dry run, do not wait.
+func TestAManifestAwaits(t *testing.T) {
+	h := newPlant(t)
+	var awaited []uint64
+	s, err := New(Config{Store: h.store, Clock: h.clock.Now, Await: func(id string) {
+		snap, err := h.Get(id)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		awaited = append(awaited, snap.Account.Revision)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Service = s
+	changed := edit(t, plantFile, `currency = "USD"`)
+	for _, in := range []ApplyInput{{Raw: plantFile}, {Raw: changed, DryRun: true}, {Raw: changed}, {Raw: changed}} {
+		if _, err := h.Apply(boss(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(awaited, []uint64{1}) || h.now().Account.Revision != 2 {
+		t.Errorf("manifests awaited at revisions %v, and the account is at %d", awaited, h.now().Account.Revision)
+	}
+}
+
 // TestManifestOf reads every revision typed, as it was when it was in force.
 func TestManifestOf(t *testing.T) {
 	h := newPlant(t)

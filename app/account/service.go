@@ -70,6 +70,7 @@ type Service struct {
 
 	authorize func(*kv.Tx, auth.Principal, auth.Role) error
 	changed   func(accountID string)
+	await     func(accountID string)
 	live      func(accountID string) *Live
 	effect    func(was, is *Manifest) (Effect, error)
 
@@ -100,6 +101,9 @@ type Config struct {
 	// Effect works out what a manifest changes for monitoring in comparison with the one before, nil where there was none. It is
 	// stored with the revision. nil = nothing is.
 	Effect func(was, is *Manifest) (Effect, error)
+	// Await is called before a manifest is stored that changes something, and returns when it may be: when what follows
+	// configurations has caught up. nil = nobody has to.
+	Await func(accountID string)
 	// Live gives the floor of an account as it is now; nil, or where it gives nil, live fields are null. It is asked at most
 	// about once a second for each account, by whoever asks for the account, and must answer at once.
 	Live func(accountID string) *Live
@@ -113,9 +117,12 @@ type Effect interface {
 // New loads the accounts. It reads the stored bytes of the answers and nothing more, so that a large
 // manifest does not hold up the start; Warm does the rest.
 func New(cfg Config) (*Service, error) {
-	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize, changed: cfg.Changed, live: cfg.Live, effect: cfg.Effect}
+	s := &Service{store: cfg.Store, clock: cfg.Clock, log: cfg.Log, authorize: cfg.Authorize, changed: cfg.Changed, await: cfg.Await, live: cfg.Live, effect: cfg.Effect}
 	if s.effect == nil {
 		s.effect = func(_, _ *Manifest) (Effect, error) { return noEffect{}, nil }
+	}
+	if s.await == nil {
+		s.await = func(string) {}
 	}
 	if s.changed == nil {
 		s.changed = func(string) {}

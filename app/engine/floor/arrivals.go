@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"opsmon/app/engine/monitor"
 	"opsmon/app/ingest/signal"
@@ -153,6 +154,37 @@ func (f *Floor) Room(accountID, source string) bool {
 	o, share := f.owners[accountID], len(f.owners)
 	f.mu.Unlock()
 	return o == nil || o.arrivals.room(source, share)
+}
+
+// changePause is how long a change of configuration waits at most, in ms, while an account has much that is not stored.
+const changePause = 100
+
+// AwaitChange waits before an account's configuration changes, while its stations have given out more than half of what they
+// may: each change begins another segment at each station that it touches, and more of them at once than the engine follows
+// would leave senders of signals no room. A hundred changes come and go without a wait. Of several that come together one waits
+// after the other.
+func (f *Floor) AwaitChange(accountID string) {
+	f.mu.Lock()
+	o, share := f.owners[accountID], len(f.owners)
+	f.mu.Unlock()
+	if o == nil || !o.arrivals.crowded(outputsMost/share/2) {
+		return
+	}
+	o.changing.Lock()
+	defer o.changing.Unlock()
+	for range changePause / 10 {
+		if !o.arrivals.crowded(outputsMost / share / 2) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// crowded reports whether the stations have given out more than so much that is not stored.
+func (a *arrivals) crowded(most int) bool {
+	a.Lock()
+	defer a.Unlock()
+	return a.output.total > most
 }
 
 // share tells among how many accounts what is held is divided.

@@ -36,7 +36,9 @@
 // out very much, their bases take in what is older than five seconds. A line is kept before the hour is over when its base has taken
 // in very many signals since it was kept last (takenMost), or when all lines hold much that is not kept (outputsMost), once a
 // minute at most; so a restart reads few signals again. No plant sends as much in an hour, so that usually an hour is one write.
-// What cannot be kept yet, such as a stop that goes on, is counted too, and senders wait while there is too much of it.
+// What cannot be kept yet, such as a stop that goes on, is counted too, and senders wait while there is too much of it. Changes of
+// configuration make segments as well: at half of the bound they are paced (AwaitChange), so that a thousand changes in a row do
+// not have devices wait.
 //
 // A batch is sorted and merged, so that its order costs nothing. What is computed again reads the log in pieces of some
 // 50,000 signals, and between two of them the owner does what others wait for: so a call has its turn within a fraction of a

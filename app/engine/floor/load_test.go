@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -130,6 +131,39 @@ func TestAFloodOfTheFutureIsSlowedDown(t *testing.T) {
 	if !room(flood) {
 		t.Errorf("it may not send although its time has come; %d are held", r.Floor.Held(floortest.Account))
 	}
+}
+
+// TestChangesAwaitTheEngine: while an account's stations have given out very much, its configuration changes at a pace at which
+// they can follow, however many people change it.
+func TestChangesAwaitTheEngine(t *testing.T) {
+	r := floortest.New(t, floortest.Manifest).Open(nil)
+	r.Pass(time.Second, 0)
+	await := func(people int) time.Duration {
+		began := time.Now()
+		var all sync.WaitGroup
+		for range people {
+			all.Go(func() { r.Floor.AwaitChange(floortest.Account) })
+		}
+		all.Wait()
+		return time.Since(began)
+	}
+	const most = 300_000 // half of what senders of signals must not exceed
+	for _, c := range []struct {
+		outputs, people int
+		least           time.Duration
+	}{{most, 3, 0}, {most + 1, 1, 100 * time.Millisecond}, {most + 1, 3, 300 * time.Millisecond}} {
+		if err := r.Floor.Crowd(floortest.Account, c.outputs); err != nil {
+			t.Fatal(err)
+		}
+		if took := await(c.people); took < c.least || c.least == 0 && took > 90*time.Millisecond {
+			t.Errorf("with %d outputs %d changes waited for %v, want at least %v", c.outputs, c.people, took, c.least)
+		}
+	}
+	time.AfterFunc(20*time.Millisecond, func() { _ = r.Floor.Crowd(floortest.Account, 0) })
+	if took := await(50); took > 2*time.Second {
+		t.Errorf("changes waited %v although the engine had caught up", took)
+	}
+	r.Floor.AwaitChange("nobody")
 }
 
 // computing sends half an hour of very many signals of the press, so many each minute, and then one that is late, and has the

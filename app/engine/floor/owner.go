@@ -31,8 +31,9 @@ type owner struct {
 	changed atomic.Bool   // the account has another plan
 
 	arrivals arrivals
-	pending  int // inputs that lines hold, about; exact each second
-	outputs  int // what lines have given out that is not kept, and what they hold back
+	changing sync.Mutex // held by a change of configuration that waits
+	pending  int        // inputs that lines hold, about; exact each second
+	outputs  int        // what lines have given out that is not kept, and what they hold back
 
 	timeline *station.Timeline // set before loaded is closed
 
