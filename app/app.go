@@ -26,6 +26,7 @@ import (
 	"opsmon/app/host/backup"
 	"opsmon/app/host/upgrade"
 	"opsmon/app/httpapi"
+	"opsmon/app/idempotency"
 	"opsmon/app/ingest/mqtt"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/work/issue"
@@ -53,6 +54,7 @@ type App struct {
 	board       *station.Board
 	floor       *floor.Floor
 	corrections *correction.Service
+	requests    *idempotency.Service
 	schedules   *schedule.Service
 	tasks       *task.Service
 	messages    *message.Service
@@ -184,7 +186,7 @@ func (a *App) newAuth() (*auth.Service, error) {
 // apiConfig gives the API what it serves.
 func (a *App) apiConfig() httpapi.Config {
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Reports: report.New(report.Config{Floor: a.floor, Signals: a.signals}), Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Board: a.board, Corrections: a.corrections, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Reports: report.New(report.Config{Floor: a.floor, Signals: a.signals}), Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Board: a.board, Corrections: a.corrections, Requests: a.requests, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), PublicURL: a.cfg.URL, Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,

@@ -12,6 +12,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/history"
 	"opsmon/app/engine/station"
+	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/work/issue"
 	"opsmon/app/work/message"
@@ -57,6 +58,7 @@ func checkRecords(store *kv.Store, now time.Time, report func(string)) error {
 		history.Check(tx, known, report)
 		station.Check(tx, known, report)
 		floor.Check(tx, known, report)
+		idempotency.Check(tx, known, report)
 		schedule.Check(tx, known, report)
 		task.Check(tx, known, report)
 		message.Check(tx, known, report)

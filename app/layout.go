@@ -9,6 +9,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/history"
 	"opsmon/app/engine/station"
+	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/work/issue"
 	"opsmon/app/work/message"
@@ -32,8 +33,8 @@ import (
 //	historyState, historyFormat, historyLost
 //	stationBoard, correction, revisionEffect, ruleChange,          package station
 //	skuChange, tariffChange, ruleParts
-//	ledger, ledgerLate, ledgerLink, ledgerAgain, once, onceAge,    package floor
-//	refused, refusedAge
+//	ledger, ledgerLate, ledgerLink, ledgerAgain                    package floor
+//	once, onceAge, refused, refusedAge                             package idempotency
 //	schedule, scheduleAt, scheduleOpen, schedulePlan,              package schedule
 //	production, productionAt
 //	task, taskCurrent, taskText, taskStation                       package task
@@ -42,7 +43,7 @@ import (
 // A changed field of a stored struct, or a changed key, needs a migration at the end of the list below, and
 // that migration a test of its own with a store as it was before.
 func buckets() []string {
-	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), station.Buckets(), floor.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
+	return slices.Concat([]string{settings.Name(), pulse.Name(), clocks.Name()}, account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), issue.Buckets(), history.Buckets(), station.Buckets(), floor.Buckets(), idempotency.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
 }
 
 // migrations bring a store of an older version up to this one, in order. An older binary refuses a store with

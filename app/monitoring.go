@@ -13,6 +13,7 @@ import (
 	"opsmon/app/engine/history"
 	"opsmon/app/engine/station"
 	"opsmon/app/httpapi"
+	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/work/issue"
 	"opsmon/app/work/message"
@@ -52,8 +53,9 @@ func (a *App) monitoring() (err error) {
 		Timelines: timelines, Findings: issue.Findings, Issue: issue.Told,
 	})
 	a.issues = issue.New(issue.Config{Store: a.store, Authorize: a.auth.Authorize, Detail: a.floor.Detail, Clock: a.cfg.Clock, Retention: cmp.Or(days(a.cfg.Windows.Days), history.DefaultRetention)})
+	a.requests = idempotency.New(idempotency.Config{Store: a.store, Clock: a.cfg.Clock})
 	a.corrections = correction.New(correction.Config{
-		Accounts: a.accounts, Floor: a.floor, Authorize: a.auth.Authorize, Retention: days(a.cfg.Signals.Days), Clock: a.cfg.Clock,
+		Accounts: a.accounts, Floor: a.floor, Requests: a.requests, Authorize: a.auth.Authorize, Retention: days(a.cfg.Signals.Days), Clock: a.cfg.Clock,
 	})
 	a.schedules, err = schedule.New(schedule.Config{
 		Store: a.store, Log: a.log, Authorize: a.auth.Authorize, Floor: a.floor,

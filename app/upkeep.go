@@ -57,7 +57,7 @@ func (a *App) upkeep(ctx context.Context) error {
 	if err != nil || !believed {
 		return err
 	}
-	err = errors.Join(a.auth.Sweep(now), a.signals.Sweep(ctx), a.floor.Sweep(ctx), a.tasks.Sweep(ctx, now), a.messages.Sweep(ctx, now))
+	err = errors.Join(a.auth.Sweep(now), a.signals.Sweep(ctx), a.floor.Sweep(ctx), a.requests.Sweep(ctx), a.tasks.Sweep(ctx, now), a.messages.Sweep(ctx, now))
 	if a.undecided() {
 		return err
 	}

@@ -34,6 +34,7 @@ import (
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/logbook"
+	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/work/issue"
 	"opsmon/app/work/message"
@@ -55,6 +56,7 @@ type Config struct {
 	Tasks       *task.Service
 	Messages    *message.Service
 	Corrections *correction.Service
+	Requests    *idempotency.Service
 	// Connections tells how many connections of a device, by its id, are open over MQTT; nil where there are none.
 	Connections func(deviceID string) int
 	Log         *slog.Logger

@@ -10,6 +10,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
+	"opsmon/app/idempotency"
 	"opsmon/schema"
 )
 
@@ -74,22 +75,27 @@ func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	answer, err := c.api.cfg.Floor.Once(c.p.AccountID, c.p.Actor(), request, func(w *floor.Work) (floor.Answer, error) {
-		result, err := fn(w)
-		if err != nil || result == nil {
-			return floor.Answer{Status: 204}, err
-		}
-		out, err := ok(result)
-		return floor.Answer{Status: 200, Body: out.body}, err
+	var answer idempotency.Answer
+	err = c.api.cfg.Floor.Do(c.p.AccountID, func(w *floor.Work) (err error) {
+		w.By = c.p.Actor()
+		answer, err = idempotency.Do(w.Tx, c.p.AccountID, w.By, request, w.Now, func() (idempotency.Answer, error) {
+			result, err := fn(w)
+			if err != nil || result == nil {
+				return idempotency.Answer{Status: 204}, err
+			}
+			out, err := ok(result)
+			return idempotency.Answer{Status: 200, Body: out.body}, err
+		})
+		return err
 	})
 	return reply{status: answer.Status, body: answer.Body}, err
 }
 
 // named gives the request's name, by which it is known when it comes again, and a hash of all that it asks for. The body has
 // been read.
-func (c *call) named() (floor.Request, error) {
+func (c *call) named() (idempotency.Request, error) {
 	key, err := c.idempotencyKey()
-	request := floor.Request{Key: key}
+	request := idempotency.Request{Key: key}
 	hash := sha256.New()
 	for _, part := range []string{c.r.Method, c.r.URL.RequestURI(), string(c.sent)} {
 		hash.Write([]byte(part))
@@ -106,12 +112,12 @@ func (c *call) idempotencyKey() (string, error) {
 		return "", nil
 	}
 	key := values[0]
-	valid := len(values) == 1 && len(key) >= 1 && len(key) <= floor.MaxKey
+	valid := len(values) == 1 && len(key) >= 1 && len(key) <= idempotency.MaxKey
 	for i := range len(key) {
 		valid = valid && key[i] > ' ' && key[i] < 0x7F
 	}
 	if !valid {
-		return "", errdefs.InvalidField(idempotencyHeader, "must be one text of 1 to %d printable ASCII characters without blanks", floor.MaxKey)
+		return "", errdefs.InvalidField(idempotencyHeader, "must be one text of 1 to %d printable ASCII characters without blanks", idempotency.MaxKey)
 	}
 	return key, nil
 }
@@ -134,7 +140,7 @@ func (c *call) keepRefused(refused error) {
 	if !errors.As(refused, &e) {
 		return
 	}
-	err = c.api.cfg.Floor.Refuse(c.p.AccountID, floor.Refused{
+	err = c.api.cfg.Requests.Refuse(c.p.AccountID, idempotency.Refused{
 		Key: key, Method: c.r.Method, Path: shorten(c.r.URL.RequestURI()), Body: string(c.sent), Status: status, Message: e.Message,
 		Details: errdefs.Cap(e.Details), By: c.p.Actor(),
 	})
@@ -165,7 +171,7 @@ func getRefused(c *call) (reply, error) {
 	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
-	refused, total, err := c.api.cfg.Floor.Refusals(c.p.AccountID, limit, skip)
+	refused, total, err := c.api.cfg.Requests.Refused(c.p.AccountID, limit, skip)
 	if err != nil {
 		return reply{}, err
 	}

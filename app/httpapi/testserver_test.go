@@ -27,6 +27,7 @@ import (
 	"opsmon/app/engine/station"
 	"opsmon/app/host/backup"
 	"opsmon/app/host/logbook"
+	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/work/issue"
 	"opsmon/app/work/message"
@@ -134,7 +135,7 @@ func newServer(t testing.TB, o options) *server {
 	s := &server{t: t, secrets: map[string]bool{}, ready: func() error { return nil }, setupCode: "abcd-efgh-ijkl"}
 	s.store = kvtest.New(t, func(c *kv.Config) {
 		c.Clock = s.clock.now
-		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), history.Buckets(), issue.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
+		c.Buckets = slices.Concat(account.Buckets(), audit.Buckets(), auth.Buckets(), signal.Buckets(), station.Buckets(), floor.Buckets(), idempotency.Buckets(), history.Buckets(), issue.Buckets(), schedule.Buckets(), task.Buckets(), message.Buckets())
 	})
 	log := slog.New(slog.NewTextHandler(&s.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if o.log != nil {
@@ -191,6 +192,7 @@ func newServer(t testing.TB, o options) *server {
 	s.floor.Use(s.schedules, s.tasks, s.issues)
 	t.Cleanup(s.floor.Close)
 	s.folder, s.restorer = backup.Folder(t.TempDir()), &restorer{}
+	requests := idempotency.New(idempotency.Config{Store: s.store, Clock: s.clock.now})
 	source := func() (backup.Config, error) {
 		return backup.Config{Store: s.store, Version: "test", WorkFactor: 10}, nil
 	}
@@ -203,7 +205,8 @@ func newServer(t testing.TB, o options) *server {
 			HandOver: func(string) error { return nil },
 		},
 		Signals: s.signals, Events: s.events, Floor: s.floor, Reports: report.New(report.Config{Floor: s.floor, Signals: s.signals}), Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Messages: s.messages, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", PublicURL: o.public, Secure: o.secure,
-		Corrections: correction.New(correction.Config{Accounts: s.accounts, Floor: s.floor, Authorize: s.auth.Authorize, Retention: signal.DefaultRetention, Clock: s.clock.now}),
+		Requests:    requests,
+		Corrections: correction.New(correction.Config{Accounts: s.accounts, Floor: s.floor, Requests: requests, Authorize: s.auth.Authorize, Retention: signal.DefaultRetention, Clock: s.clock.now}),
 		Ready:       func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,
 		SetupCode:     func() string { return s.setupCode },
 		Check:         func(report func(string)) error { return s.store.Check(report) },

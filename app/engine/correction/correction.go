@@ -25,6 +25,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/idempotency"
 	"opsmon/kv"
 )
 
@@ -33,7 +34,8 @@ type Config struct {
 	Accounts interface {
 		Get(accountID string) (*account.Snapshot, error)
 	}
-	Floor *floor.Floor
+	Floor    *floor.Floor
+	Requests *idempotency.Service
 	// Authorize checks in a transaction that the caller's credential still holds and its role is high enough.
 	Authorize func(tx *kv.Tx, p auth.Principal, need auth.Role) error
 	// Retention is for how long signals are kept: what is older cannot be computed again.
@@ -131,7 +133,7 @@ func (s *Service) Check(p auth.Principal, in Input) error {
 // Make makes a correction, for admins: from then on the stations are computed again from its start, as other work leaves
 // time. A request that came before with its key gives the correction that was made then. Errors: Invalid, Forbidden, Conflict
 // on an archived account, or as Floor.Once's.
-func (s *Service) Make(p auth.Principal, r floor.Request, in Input) (*Correction, error) {
+func (s *Service) Make(p auth.Principal, r idempotency.Request, in Input) (*Correction, error) {
 	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.checked(p, in) }, func(w *floor.Work, c *station.Correction) (err error) {
 		c.CreatedAt = w.Tx.Now()
 		if *c, err = station.AddCorrection(w.Tx, w.Account, *c); err != nil {
@@ -145,7 +147,7 @@ func (s *Service) Make(p auth.Principal, r floor.Request, in Input) (*Correction
 
 // Undo undoes a correction, for admins; once for a key, as Make. Errors: Forbidden, NotFound, Conflict for one that is undone
 // already, for one of a time whose signals are not kept any more, and on an archived account, or as Floor.Once's.
-func (s *Service) Undo(p auth.Principal, r floor.Request, id string) (*Correction, error) {
+func (s *Service) Undo(p auth.Principal, r idempotency.Request, id string) (*Correction, error) {
 	return s.once(p, r, func() (station.Correction, *station.Timeline, error) { return s.standing(p.AccountID, id) }, func(w *floor.Work, c *station.Correction) error {
 		number := c.Number
 		now, err := station.GetCorrection(w.Tx, w.Account, number)
@@ -202,11 +204,11 @@ func (s *Service) oldest() int64 {
 
 // once stores what change makes of the correction that begin gives, and has its stations computed again. What was done before
 // under the same key is not begun: what it began from may be another by now.
-func (s *Service) once(p auth.Principal, r floor.Request, begin func() (station.Correction, *station.Timeline, error), change func(w *floor.Work, c *station.Correction) error) (*Correction, error) {
+func (s *Service) once(p auth.Principal, r idempotency.Request, begin func() (station.Correction, *station.Timeline, error), change func(w *floor.Work, c *station.Correction) error) (*Correction, error) {
 	if !p.Role.AtLeast(auth.Admin) {
 		return nil, errdefs.New(errdefs.Forbidden, "this needs the role %s; yours is %s", auth.Admin, p.Role)
 	}
-	answer, done, err := s.cfg.Floor.Answered(p.AccountID, p.Actor(), r)
+	answer, done, err := s.cfg.Requests.Answered(p.AccountID, p.Actor(), r)
 	if err != nil {
 		return nil, err
 	}
@@ -224,32 +226,37 @@ func (s *Service) once(p auth.Principal, r floor.Request, begin func() (station.
 }
 
 // store does it in a transaction. The answer is the correction.
-func (s *Service) store(p auth.Principal, r floor.Request, c *station.Correction, t *station.Timeline, change func(w *floor.Work, c *station.Correction) error) (floor.Answer, error) {
-	return s.cfg.Floor.Once(p.AccountID, p.Actor(), r, func(w *floor.Work) (answer floor.Answer, err error) {
-		if s.cfg.Authorize != nil {
-			if err := s.cfg.Authorize(w.Tx, p, auth.Admin); err != nil {
+func (s *Service) store(p auth.Principal, r idempotency.Request, c *station.Correction, t *station.Timeline, change func(w *floor.Work, c *station.Correction) error) (answer idempotency.Answer, err error) {
+	err = s.cfg.Floor.Do(p.AccountID, func(w *floor.Work) (err error) {
+		w.By = p.Actor()
+		answer, err = idempotency.Do(w.Tx, p.AccountID, w.By, r, w.Now, func() (answer idempotency.Answer, err error) {
+			if s.cfg.Authorize != nil {
+				if err := s.cfg.Authorize(w.Tx, p, auth.Admin); err != nil {
+					return answer, err
+				}
+			}
+			snap, err := s.cfg.Accounts.Get(p.AccountID)
+			if err != nil {
 				return answer, err
 			}
-		}
-		snap, err := s.cfg.Accounts.Get(p.AccountID)
-		if err != nil {
-			return answer, err
-		}
-		if err := snap.Account.Writable(); err != nil {
-			return answer, err
-		}
-		if err := change(w, c); err != nil {
-			return answer, err
-		}
-		for _, code := range c.StationCodes {
-			if err := w.Again(code, c.From); err != nil {
+			if err := snap.Account.Writable(); err != nil {
 				return answer, err
 			}
-		}
-		w.After(func() { t.Correct(*c) })
-		answer.Body, err = encode(shown(c))
-		return answer, err
+			if err := change(w, c); err != nil {
+				return answer, err
+			}
+			for _, code := range c.StationCodes {
+				if err := w.Again(code, c.From); err != nil {
+					return answer, err
+				}
+			}
+			w.After(func() { t.Correct(*c) })
+			answer.Body, err = encode(shown(c))
+			return answer, err
+		})
+		return err
 	})
+	return answer, err
 }
 
 func author(p auth.Principal) string {

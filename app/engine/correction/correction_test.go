@@ -20,6 +20,7 @@ import (
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
@@ -32,8 +33,15 @@ func person(role auth.Role) auth.Principal {
 
 // newPlant is a plant that has run from 8 to 10 at PRESS, BOWL at 60 a minute: productive but for ten minutes from 8:10, and
 // 3,000 good units at 8:30. It has a sign of life every minute.
+func configOf(r *floortest.Rig) Config {
+	return Config{
+		Accounts: r.Accounts, Floor: r.Floor, Retention: 30 * 24 * time.Hour, Clock: r.Now,
+		Requests: idempotency.New(idempotency.Config{Store: r.Store, Clock: r.Now}),
+	}
+}
+
 func newPlant(t *testing.T) (*floortest.Rig, *Service) {
-	r := floortest.New(t, floortest.Manifest).Open(nil)
+	r := floortest.New(t, floortest.Manifest, idempotency.Buckets()...).Open(nil)
 	if err := r.Floor.Do(floortest.Account, func(w *floor.Work) error {
 		_, err := w.Record("PRESS", monitor.Input{At: floortest.At(0), Kind: monitor.InputScheduleStart, Source: "s1", Schedule: monitor.Schedule{ID: "s1", SKU: "BOWL"}})
 		return err
@@ -54,7 +62,7 @@ func newPlant(t *testing.T) (*floortest.Rig, *Service) {
 		r.Send(list...)
 		r.Pass(time.Minute, 0)
 	}
-	return r, New(Config{Accounts: r.Accounts, Floor: r.Floor, Retention: 30 * 24 * time.Hour, Clock: r.Now})
+	return r, New(configOf(r))
 }
 
 func input(t *testing.T, from, to time.Duration, changes string, codes ...string) Input {
@@ -130,13 +138,13 @@ func TestCorrection(t *testing.T) {
 		what, want string
 		do         func() error
 	}{
-		{"the threshold", "0 7200", func() error { _, err := s.Make(person(auth.Admin), floor.Request{}, slack); return err }},
+		{"the threshold", "0 7200", func() error { _, err := s.Make(person(auth.Admin), idempotency.Request{}, slack); return err }},
 		// 60 minutes at 60 and 60 at 30 units a minute.
 		{"the rate of the second hour", "0 5400", func() error {
-			_, err := s.Make(person(auth.Admin), floor.Request{}, input(t, time.Hour, 2*time.Hour, `{"skus":[{"code":"BOWL","unitsPerMinute":30}]}`, "PRESS"))
+			_, err := s.Make(person(auth.Admin), idempotency.Request{}, input(t, time.Hour, 2*time.Hour, `{"skus":[{"code":"BOWL","unitsPerMinute":30}]}`, "PRESS"))
 			return err
 		}},
-		{"the threshold undone", "10 4800", func() error { _, err := s.Undo(person(auth.Admin), floor.Request{}, "1"); return err }},
+		{"the threshold undone", "10 4800", func() error { _, err := s.Undo(person(auth.Admin), idempotency.Request{}, "1"); return err }},
 	}
 	for _, step := range steps {
 		if err := step.do(); err != nil {
@@ -171,7 +179,7 @@ func TestCorrection(t *testing.T) {
 	if err != nil || len(look.Effects) != 1 || *look.Effects[0].After.TargetCount != 6600 || *look.Effects[0].Before.TargetCount != 4800 {
 		t.Errorf("a look at the undoing: %+v, %v", look, err)
 	}
-	if _, err := s.Undo(person(auth.Admin), floor.Request{}, "2"); err != nil {
+	if _, err := s.Undo(person(auth.Admin), idempotency.Request{}, "2"); err != nil {
 		t.Fatal(err)
 	}
 	r.Pass(2*time.Second, time.Second)
@@ -191,7 +199,7 @@ func TestCorrection(t *testing.T) {
 // TestCorrectionSurvives ends the service as soon as a correction is stored, before anything is computed again.
 func TestCorrectionSurvives(t *testing.T) {
 	r, s := newPlant(t)
-	if _, err := s.Make(person(auth.Admin), floor.Request{}, input(t, 0, time.Hour, `{"station":{"downtimeDetectionMode":"off"}}`, "PRESS")); err != nil {
+	if _, err := s.Make(person(auth.Admin), idempotency.Request{}, input(t, 0, time.Hour, `{"station":{"downtimeDetectionMode":"off"}}`, "PRESS")); err != nil {
 		t.Fatal(err)
 	}
 	r.Open(nil)
@@ -227,7 +235,7 @@ func TestCorrectionRefuses(t *testing.T) {
 		{input(t, 0, h, `{"skus":[{"code":"BOWL","value":1},{"code":"BOWL","value":2}]}`, "PRESS"), `changes.skus[1].code must be there once; it is also at changes.skus[0]`},
 		{input(t, 0, h, `{"reasons":[{"code":"FIRE","oee":"setup"}]}`, "PRESS"), `changes.reasons[0].code names the reason "FIRE", which is not in revision 1 of the manifest`},
 	} {
-		_, err := s.Make(person(auth.Admin), floor.Request{}, c.in)
+		_, err := s.Make(person(auth.Admin), idempotency.Request{}, c.in)
 		_, look := s.Rehearse(t.Context(), person(auth.Admin), c.in)
 		for _, err := range []error{err, look} {
 			var e *errdefs.Error
@@ -245,7 +253,7 @@ func TestCorrectionRefuses(t *testing.T) {
 		}
 	}
 	for _, role := range []auth.Role{auth.Member, auth.Supervisor} {
-		if _, err := s.Make(person(role), floor.Request{}, input(t, 0, h, good, "PRESS")); errdefs.KindOf(err) != errdefs.Forbidden {
+		if _, err := s.Make(person(role), idempotency.Request{}, input(t, 0, h, good, "PRESS")); errdefs.KindOf(err) != errdefs.Forbidden {
 			t.Errorf("%s: %v", role, err)
 		}
 		if _, err := s.Rehearse(t.Context(), person(role), input(t, 0, h, good, "PRESS")); errdefs.KindOf(err) != errdefs.Forbidden {
@@ -253,29 +261,29 @@ func TestCorrectionRefuses(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"0", "1", "x", "-1", "99999999999999999999"} {
-		if _, err := s.Undo(person(auth.Admin), floor.Request{}, id); errdefs.KindOf(err) != errdefs.NotFound {
+		if _, err := s.Undo(person(auth.Admin), idempotency.Request{}, id); errdefs.KindOf(err) != errdefs.NotFound {
 			t.Errorf("undo %s: %v", id, err)
 		}
 	}
 	if _, total, err := s.List(floortest.Account, 10, 0); total != 0 || err != nil {
 		t.Errorf("%d corrections are there, %v", total, err)
 	}
-	if _, err := s.Make(person(auth.Admin), floor.Request{}, input(t, 0, h, good, "PRESS")); err != nil {
+	if _, err := s.Make(person(auth.Admin), idempotency.Request{}, input(t, 0, h, good, "PRESS")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Undo(person(auth.Member), floor.Request{}, "1"); errdefs.KindOf(err) != errdefs.Forbidden {
+	if _, err := s.Undo(person(auth.Member), idempotency.Request{}, "1"); errdefs.KindOf(err) != errdefs.Forbidden {
 		t.Errorf("a member undid it: %v", err)
 	}
-	if _, err := s.Undo(person(auth.Admin), floor.Request{}, "1"); err != nil {
+	if _, err := s.Undo(person(auth.Admin), idempotency.Request{}, "1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Undo(person(auth.Admin), floor.Request{}, "1"); errdefs.KindOf(err) != errdefs.Conflict {
+	if _, err := s.Undo(person(auth.Admin), idempotency.Request{}, "1"); errdefs.KindOf(err) != errdefs.Conflict {
 		t.Errorf("undone twice: %v", err)
 	}
 	if _, err := r.Accounts.SetArchived(auth.Local(floortest.Account), true); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Make(person(auth.Admin), floor.Request{}, input(t, 0, h, good, "PRESS")); errdefs.KindOf(err) != errdefs.Conflict {
+	if _, err := s.Make(person(auth.Admin), idempotency.Request{}, input(t, 0, h, good, "PRESS")); errdefs.KindOf(err) != errdefs.Conflict {
 		t.Errorf("on an archived account: %v", err)
 	}
 }
@@ -298,7 +306,7 @@ func TestFiguresFollow(t *testing.T) {
 	}
 	slack := input(t, 0, time.Hour, `{"station":{"utilisationDowntimeThreshold":1200000}}`, "PRESS")
 	for range 3 { // again and again, and it does not rest
-		if left := follow(s.Make(person(auth.Admin), floor.Request{}, slack)); len(left) > 0 {
+		if left := follow(s.Make(person(auth.Admin), idempotency.Request{}, slack)); len(left) > 0 {
 			t.Errorf("%v are computed still", left)
 		}
 		if got := downtime(t, r); got != "0 7200" {
@@ -308,7 +316,7 @@ func TestFiguresFollow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if left := follow(s.Undo(person(auth.Admin), floor.Request{}, all[0].ID)); len(left) > 0 {
+		if left := follow(s.Undo(person(auth.Admin), idempotency.Request{}, all[0].ID)); len(left) > 0 {
 			t.Errorf("%v are computed still", left)
 		}
 		if got := downtime(t, r); got != "10 6600" {
@@ -316,7 +324,7 @@ func TestFiguresFollow(t *testing.T) {
 		}
 	}
 	r.Pass(20*24*time.Hour, 12*time.Hour)
-	if left := follow(s.Make(person(auth.Admin), floor.Request{}, slack)); len(left) > 0 {
+	if left := follow(s.Make(person(auth.Admin), idempotency.Request{}, slack)); len(left) > 0 {
 		t.Errorf("of three weeks ago %v are computed still", left)
 	}
 	if got := downtime(t, r); got != "0 7140" { // nothing came after the last minute's signal

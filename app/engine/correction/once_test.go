@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/auth"
-	"opsmon/app/engine/floor"
 	"opsmon/app/engine/floor/floortest"
+	"opsmon/app/idempotency"
 	"opsmon/kv"
 )
 
@@ -19,18 +19,18 @@ import (
 func TestACorrectionIsMadeOnceByTwoAtOnce(t *testing.T) {
 	r, _ := newPlant(t)
 	in := input(t, 0, time.Hour, `{"station":{"downtimeDetectionMode":"off"}}`, "PRESS")
-	both := func(key string, do func(s *Service, request floor.Request) (*Correction, error)) *Correction {
+	both := func(key string, do func(s *Service, request idempotency.Request) (*Correction, error)) *Correction {
 		t.Helper()
 		var answers [2]*Correction
 		var wait sync.WaitGroup
 		begun, stored := make(chan struct{}), 0
 		send := func(i int, c Config) {
 			var err error
-			if answers[i], err = do(New(c), floor.Request{Key: key}); err != nil {
+			if answers[i], err = do(New(c), idempotency.Request{Key: key}); err != nil {
 				t.Errorf("%s %d: %v", key, i, err)
 			}
 		}
-		first := Config{Accounts: r.Accounts, Floor: r.Floor, Retention: 30 * 24 * time.Hour, Clock: r.Now}
+		first := configOf(r)
 		second := first
 		first.Authorize = func(*kv.Tx, auth.Principal, auth.Role) error { // within its transaction
 			stored++
@@ -52,10 +52,10 @@ func TestACorrectionIsMadeOnceByTwoAtOnce(t *testing.T) {
 		}
 		return answers[0]
 	}
-	made := both("make", func(s *Service, request floor.Request) (*Correction, error) {
+	made := both("make", func(s *Service, request idempotency.Request) (*Correction, error) {
 		return s.Make(person(auth.Admin), request, in)
 	})
-	undone := both("undo", func(s *Service, request floor.Request) (*Correction, error) {
+	undone := both("undo", func(s *Service, request idempotency.Request) (*Correction, error) {
 		return s.Undo(person(auth.Admin), request, made.ID)
 	})
 	if undone.UndoneAt == nil {
@@ -63,14 +63,14 @@ func TestACorrectionIsMadeOnceByTwoAtOnce(t *testing.T) {
 	}
 	// The same after a restart, when what the first one began from is another.
 	r.Reopen()
-	s := New(Config{Accounts: r.Accounts, Floor: r.Floor, Retention: 30 * 24 * time.Hour, Clock: r.Now})
+	s := New(configOf(r))
 	for _, again := range []struct {
 		key  string
 		want *Correction
 	}{{"make", made}, {"undo", undone}} {
-		got, err := s.Make(person(auth.Admin), floor.Request{Key: again.key}, in)
+		got, err := s.Make(person(auth.Admin), idempotency.Request{Key: again.key}, in)
 		if again.key == "undo" {
-			got, err = s.Undo(person(auth.Admin), floor.Request{Key: again.key}, made.ID)
+			got, err = s.Undo(person(auth.Admin), idempotency.Request{Key: again.key}, made.ID)
 		}
 		if diff := cmp.Diff(again.want, got); err != nil || diff != "" {
 			t.Errorf("%s again: %v (-first +again) %s", again.key, err, diff)
@@ -102,13 +102,13 @@ func TestChangesAreShownAsTheyWereSent(t *testing.T) {
 		check(what, &list[0], err)
 	}
 	for _, what := range []string{"made", "made again"} {
-		c, err := s.Make(person(auth.Admin), floor.Request{Key: "k"}, in)
+		c, err := s.Make(person(auth.Admin), idempotency.Request{Key: "k"}, in)
 		check(what, c, err)
 	}
 	listed("the list")
 	r.Reopen()
-	s = New(Config{Accounts: r.Accounts, Floor: r.Floor, Retention: 30 * 24 * time.Hour, Clock: r.Now})
+	s = New(configOf(r))
 	listed("the list after a restart")
-	c, err := s.Undo(person(auth.Admin), floor.Request{}, "1")
+	c, err := s.Undo(person(auth.Admin), idempotency.Request{}, "1")
 	check("undone", c, err)
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"opsmon/app/auth"
-	"opsmon/app/engine/floor"
 	"opsmon/app/engine/floor/floortest"
 	"opsmon/app/errdefs"
+	"opsmon/app/idempotency"
 	"opsmon/app/ingest/signal"
 )
 
@@ -96,7 +96,7 @@ func TestStandstills(t *testing.T) {
 		r.Send(floortest.Signal("PRESS", floortest.At(40*time.Minute), map[signal.Field]float64{signal.Productive: 0}),
 			floortest.Signal("PRESS", floortest.At(40*time.Minute+2*time.Second), map[signal.Field]float64{signal.Productive: 1}))
 		r.Pass(time.Minute, 0)
-		if _, err := s.Make(person(auth.Admin), floor.Request{}, input(t, 0, 2*time.Hour, `{"station":{`+tt.settings+`}}`, "PRESS")); err != nil {
+		if _, err := s.Make(person(auth.Admin), idempotency.Request{}, input(t, 0, 2*time.Hour, `{"station":{`+tt.settings+`}}`, "PRESS")); err != nil {
 			t.Fatal(err)
 		}
 		var got []time.Duration

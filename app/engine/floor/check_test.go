@@ -21,7 +21,6 @@ func TestCheckFindsDamage(t *testing.T) {
 		return placeKey{A: account, B: kv.Pair[string, kv.Pair[uint64, uint64]]{A: "PRESS", B: kv.Pair[uint64, uint64]{A: 1, B: 1}}}
 	}
 	linked := kv.Pair[string, pair]{A: "zoo", B: pair{A: "PRESS", B: "gw"}}
-	asked := func(account string) keyKey { return keyKey{A: account, B: pair{A: "ann", B: "key"}} }
 	damaged := []byte("damaged")
 	for _, tt := range []struct {
 		do   func(tx *kv.Tx) error
@@ -40,10 +39,6 @@ func TestCheckFindsDamage(t *testing.T) {
 			return kv.NewBucket("ledgerAgain", two, kv.Raw).Put(tx, press("works"), damaged)
 		}, []string{"stations that are being computed again: "}},
 		{func(tx *kv.Tx) error { return anews.Put(tx, press("zoo"), reworkRecord{}) }, []string{`a station that is being computed again is of the account "zoo"`}},
-		{func(tx *kv.Tx) error { return kv.NewBucket("once", three, kv.Raw).Put(tx, asked("works"), damaged) }, []string{"a request that was done: "}},
-		{func(tx *kv.Tx) error { return onces.Put(tx, asked("zoo"), onceRecord{}) }, []string{`a request that was done is of the account "zoo"`, "a request that was done has no place", "0 places in the order of age for 1 requests that were done"}},
-		{func(tx *kv.Tx) error { return kv.NewBucket("refused", three, kv.Raw).Put(tx, asked("works"), damaged) }, []string{"a request that was refused: "}},
-		{func(tx *kv.Tx) error { return refusals.Put(tx, asked("zoo"), Refused{}) }, []string{`a request that was refused is of the account "zoo"`, "a request that was refused has no place", "0 places in the order of age for 1 requests that were refused"}},
 	} {
 		var found []string
 		undo := errors.New("as it was")

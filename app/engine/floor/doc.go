@@ -59,8 +59,4 @@
 //	ledgerLink (account, (station, device)) -> since when, ms: the live connections that there are
 //	ledgerLate (account, station) -> earliest moment, ms, from which it is to be computed again
 //	ledgerAgain (account, station) -> since when the station is being computed again, in pieces, beside what is kept of it
-//	once       (account, (who asked, idempotency key)) -> a request that was done, and its answer: for seven days
-//	onceAge    (when, ms, (account, (who asked, idempotency key))) -> ""
-//	refused    (account, (who asked, idempotency key)) -> a request that was refused: for 30 days
-//	refusedAge (account, (when last, ms, (who asked, idempotency key))) -> ""
 package floor

@@ -21,7 +21,7 @@ var (
 
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string {
-	return []string{ledger.Name(), lates.Name(), anews.Name(), links.Name(), onces.Name(), onceAges.Name(), refusals.Name(), refusalAges.Name()}
+	return []string{ledger.Name(), lates.Name(), anews.Name(), links.Name()}
 }
 
 // record is what happened at a station, other than a signal. It is stored: a changed field needs a migration.
@@ -125,7 +125,6 @@ func markLate(tx *kv.Tx, account, station string, at int64) error {
 
 // Check reads the ledger and reports what cannot be read and what names an account that is not known.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
-	checkOnce(tx, known, report)
 	for item, err := range ledger.Scan(tx, kv.Range{}) {
 		if err != nil {
 			report(fmt.Sprintf("the ledger: %v", err))

@@ -11,7 +11,8 @@ import (
 // prune removes what the ledger has of the time before the state from which the first signals that are kept are computed on:
 // nothing reads it any more. What goes on from there stays: schedules that run then, with all that happened since they
 // started, a manual downtime, and connections that are there. As long as signals are held, all of it stays.
-func (f *Floor) prune(ctx context.Context, now int64) error {
+func (f *Floor) Sweep(ctx context.Context) error {
+	now := f.now()
 	if f.cfg.Signals.Held() {
 		return nil
 	}

@@ -180,3 +180,14 @@ func TestShortAbsencesOfADevice(t *testing.T) {
 		}
 	}
 }
+
+func checked(t *testing.T, r *floortest.Rig) {
+	t.Helper()
+	err := r.Store.View(func(tx *kv.Tx) error {
+		floor.Check(tx, map[string]bool{floortest.Account: true}, func(problem string) { t.Errorf("check: %s", problem) })
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
