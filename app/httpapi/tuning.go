@@ -1,17 +1,11 @@
 package httpapi
 
-import (
-	"cmp"
-	"slices"
+import "opsmon/app/engine/correction"
 
-	"opsmon/app/engine/correction"
-	"opsmon/app/engine/oee"
-)
-
-// mostStandstills is how many stretches are told one by one: the longest.
+// mostStandstills is how many stretches are listed at most: the longest.
 const mostStandstills = 10_000
 
-// stretchView is a stretch of time.
+// stretchView is a stretch of time without production.
 type stretchView struct {
 	StartAt    string `json:"startAt"`
 	EndAt      string `json:"endAt"`
@@ -28,40 +22,6 @@ type standstillView struct {
 	Stretches   []stretchView      `json:"stretches"`
 }
 
-// longestOnes keeps the longest of many stretches.
-type longestOnes struct {
-	list []standstill
-	most int
-}
-
-// standstill is a stretch of time without production, ms.
-type standstill struct{ start, end int64 }
-
-func (l *longestOnes) add(start, end int64) {
-	if l.list = append(l.list, standstill{start, end}); len(l.list) >= 2*l.most {
-		l.cut()
-	}
-}
-
-// cut leaves no more than the most; of equal ones the first.
-func (l *longestOnes) cut() {
-	slices.SortFunc(l.list, func(a, b standstill) int {
-		return cmp.Or(cmp.Compare(b.end-b.start, a.end-a.start), cmp.Compare(a.start, b.start))
-	})
-	l.list = l.list[:min(len(l.list), l.most)]
-}
-
-// shown gives them in order of time.
-func (l *longestOnes) shown() []stretchView {
-	l.cut()
-	slices.SortFunc(l.list, func(a, b standstill) int { return cmp.Compare(a.start, b.start) })
-	out := make([]stretchView, len(l.list))
-	for i, x := range l.list {
-		out[i] = stretchView{moment(x.start), moment(x.end), x.end - x.start}
-	}
-	return out
-}
-
 // getStandstill answers GET /analysis/standstill: how long a station stood in scheduled production, however short that was.
 func getStandstill(c *call) (reply, error) {
 	limit := c.number("limit", mostStandstills, 1, mostStandstills)
@@ -73,17 +33,18 @@ func getStandstill(c *call) (reply, error) {
 		return reply{}, err
 	}
 	a := &x.Stations[0]
-	list, lengths := longestOnes{most: limit}, oee.Lengths{}
-	err = c.api.cfg.Floor.Standstills(c.r.Context(), c.p.AccountID, a.Code, a.From, a.To, func(start, end int64) {
-		list.add(start, end)
-		lengths.Add(end - start)
-	})
+	found, err := c.api.cfg.Reports.Standstills(c.r.Context(), c.p.AccountID, a, limit)
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(standstillView{
-		StationCode: a.Code, From: moment(a.From), To: moment(a.To), Lengths: correction.LengthsOf(&lengths), Complete: lengths.Count <= limit, Stretches: list.shown(),
-	})
+	view := standstillView{
+		StationCode: a.Code, From: moment(a.From), To: moment(a.To), Lengths: correction.LengthsOf(&found.Lengths), Complete: found.Complete,
+		Stretches: make([]stretchView, len(found.Longest)),
+	}
+	for i, x := range found.Longest {
+		view.Stretches[i] = stretchView{moment(x.Start), moment(x.End), x.End - x.Start}
+	}
+	return ok(view)
 }
 
 // postTuning answers POST /analysis/tuning: what other settings would have made of a station's time. It stores nothing.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -42,18 +41,4 @@ func TestTuning(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 	holds(t, s.do(ask{method: "GET", path: "/correction", key: s.roleKey(auth.Admin)}).want(t, 200), map[string]any{"paging.totalElements": 0})
-}
-
-func TestLongestOnes(t *testing.T) {
-	l := longestOnes{most: 3}
-	for i, length := range []int64{5, 1, 9, 9, 2, 7, 9, 9, 1} {
-		l.add(int64(i)*10, int64(i)*10+length)
-	}
-	var got []int64
-	for _, x := range l.shown() {
-		got = append(got, x.DurationMs)
-	}
-	if want := []int64{9, 9, 9}; !slices.Equal(got, want) || l.list[2].start != 60 {
-		t.Errorf("%v, the last of %d", got, l.list[2].start)
-	}
 }
