@@ -291,7 +291,7 @@ func (h *Host) leave(why *error) error {
 	timer := time.AfterFunc(h.limits.drain, func() {
 		h.log.Warn("some requests did not end in time and were cut off")
 		h.network.cut()
-		a.api.CutPours() // those of the machine itself
+		a.api.CutChunked() // those of the machine itself
 	})
 	a.gate.Lock() // for ever: late requests are told that there is no store
 	timer.Stop()

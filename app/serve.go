@@ -15,8 +15,8 @@ import (
 	"opsmon/app/host/control"
 )
 
-// door is a place where the service listens, and what answers there.
-type door struct {
+// listener is a place where the service listens, and what answers there.
+type listener struct {
 	on     net.Listener
 	server *http.Server
 }
@@ -32,13 +32,13 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 	if err := h.openSecurity(); err != nil {
 		return nil, nil, err
 	}
-	doors, err := h.openDoors()
+	listeners, err := h.openListeners()
 	if err != nil {
 		return nil, nil, err
 	}
-	failed := make(chan error, len(doors))
+	failed := make(chan error, len(listeners))
 	var running sync.WaitGroup
-	for _, d := range doors {
+	for _, d := range listeners {
 		running.Go(func() {
 			if err := d.server.Serve(d.on); !errors.Is(err, http.ErrServerClosed) {
 				failed <- err
@@ -52,18 +52,18 @@ func (h *Host) serve() (ended <-chan error, shut func(), err error) {
 		}
 	}
 	h.answerToName()
-	h.log.Info("listening", slog.String("address", doors[0].on.Addr().String()), slog.String("url", h.base.get()))
+	h.log.Info("listening", slog.String("address", listeners[0].on.Addr().String()), slog.String("url", h.base.get()))
 	if h.linksStayHere() {
 		h.log.Warn("one-time links will only open on this machine until it is on a network, or url is set to the address that people use")
 	}
-	return failed, func() { h.shut(doors, &running) }, nil
+	return failed, func() { h.shut(listeners, &running) }, nil
 }
 
-// openDoors listens wherever the service is to answer, the network first; where that fails, nothing is left open.
-func (h *Host) openDoors() (doors []door, err error) {
+// openListeners listens wherever the service is to answer, the network first; where that fails, nothing is left open.
+func (h *Host) openListeners() (listeners []listener, err error) {
 	defer func() {
 		if err != nil {
-			for _, d := range doors {
+			for _, d := range listeners {
 				err = errors.Join(err, d.on.Close())
 			}
 		}
@@ -72,22 +72,22 @@ func (h *Host) openDoors() (doors []door, err error) {
 	if err != nil {
 		return nil, err
 	}
-	doors = append(doors, door{l, h.networkServer(h.onlyForHere(h.secure.strict(h)))})
+	listeners = append(listeners, listener{l, h.networkServer(h.onlyForHere(h.secure.strict(h)))})
 	clear, err := h.listenClear()
 	if err != nil {
-		return doors, err
+		return listeners, err
 	}
 	if clear != nil {
-		doors = append(doors, door{clear, h.networkServer(h.secure.trust.Clear())})
+		listeners = append(listeners, listener{clear, h.networkServer(h.secure.trust.Clear())})
 	}
 	if h.local, err = control.Listen(h.cfg.DataDir); err != nil {
-		return doors, err
+		return listeners, err
 	}
-	doors = append(doors, door{h.local, &http.Server{
+	listeners = append(listeners, listener{h.local, &http.Server{
 		Handler:  http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.current().Local().ServeHTTP(w, r) }),
 		ErrorLog: h.errorLog(), ReadHeaderTimeout: h.limits.header, IdleTimeout: h.limits.idle,
 	}})
-	return doors, h.listenMQTT()
+	return listeners, h.listenMQTT()
 }
 
 // networkServer answers whoever is on the network, within limits.
@@ -103,12 +103,12 @@ func (h *Host) networkServer(handler http.Handler) *http.Server {
 func (h *Host) errorLog() *log.Logger { return slog.NewLogLogger(h.log.Handler(), slog.LevelDebug) }
 
 // shut ends the servers when what they have begun is answered, or has had its time.
-func (h *Host) shut(doors []door, running *sync.WaitGroup) {
+func (h *Host) shut(listeners []listener, running *sync.WaitGroup) {
 	defer h.secure.close()
 	h.mqtt.close()
 	drain, cancel := context.WithTimeout(context.Background(), h.limits.drain)
 	defer cancel()
-	for _, d := range doors {
+	for _, d := range listeners {
 		if err := d.server.Shutdown(drain); err != nil {
 			h.log.Warn("some requests did not end in time and were cut off", slog.Any("error", err))
 			d.server.Close()

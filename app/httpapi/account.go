@@ -57,7 +57,7 @@ func putManifest(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.takeTurn(); err != nil {
+	if err := c.takeSlot(); err != nil {
 		return reply{}, err
 	}
 	return applied(c.api.cfg.Accounts.Apply(c.p, account.ApplyInput{Raw: raw, DryRun: dry, Note: c.query("note"), Match: c.match()}))
@@ -104,7 +104,7 @@ func getRevision(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.takeTurn(); err != nil { // a former revision is unpacked, whatever its size
+	if err := c.takeSlot(); err != nil { // a former revision is unpacked, whatever its size
 		return reply{}, err
 	}
 	rep, err := c.api.cfg.Accounts.Revision(c.p, n)
@@ -129,7 +129,7 @@ func getRevisionChanges(c *call) (reply, error) {
 	} else if to == 1 {
 		return reply{}, errdefs.InvalidField("from", "is required for revision 1, which has none before it")
 	}
-	if err := c.takeTurn(); err != nil { // both are unpacked, whatever their size
+	if err := c.takeSlot(); err != nil { // both are unpacked, whatever their size
 		return reply{}, err
 	}
 	d, err := c.api.cfg.Accounts.Compare(c.p.AccountID, before, to)
@@ -145,7 +145,7 @@ func postRestore(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.takeTurn(); err != nil {
+	if err := c.takeSlot(); err != nil {
 		return reply{}, err
 	}
 	return applied(c.api.cfg.Accounts.Restore(c.p, n, c.query("note"), c.match()))

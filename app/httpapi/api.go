@@ -130,7 +130,7 @@ type API struct {
 	local     *httprouter.Router // the public operations and those of the machine's own administrator
 	meters    *meters
 	strangers strangers
-	cutting   context.Context // ends with CutPours
+	cutting   context.Context // ends with CutChunked
 	cut       context.CancelFunc
 	boot      string // first part of request ids
 	count     atomic.Uint64

@@ -198,7 +198,7 @@ func (c *call) newAccount(name schema.Name) (*newAccount, error) {
 	if body, _ := v.(map[string]any); body["manifest"] != nil {
 		in.Manifest = sent.Manifest
 	}
-	if err := c.takeTurn(); err != nil {
+	if err := c.takeSlot(); err != nil {
 		return nil, err
 	}
 	return &in, c.judged(problems, func() error { return auth.CheckEmail("email", in.Email) }, func() error {

@@ -28,7 +28,7 @@ func getAudit(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if q.Narrow() {
-		if err := c.turn(); err != nil {
+		if err := c.slot(); err != nil {
 			return reply{}, err
 		}
 	}
@@ -109,12 +109,12 @@ func exportAudit(c *call) (reply, error) {
 	if err := c.unclear(); err != nil {
 		return reply{}, err
 	}
-	if err := c.turn(); err != nil {
+	if err := c.slot(); err != nil {
 		return reply{}, err
 	}
 	q.Limit = audit.Piece
 	name := "audit-" + moment(c.api.cfg.Floor.Time())[:10] + ".csv"
-	return reply{pour: &pour{kind: csvType, name: name, run: func(ctx context.Context, w io.Writer) error {
+	return reply{chunked: &chunked{kind: csvType, name: name, run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		writeCSV(b, auditColumns)
 		for {

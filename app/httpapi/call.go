@@ -55,8 +55,8 @@ type reply struct {
 	file string
 	// events, instead of a body, is a stream of events to send.
 	events *stream
-	// pour, instead of a body, makes a long answer while it is sent.
-	pour *pour
+	// chunked, instead of a body, makes a long answer while it is sent.
+	chunked *chunked
 	// stream, instead of a body, does a long operation that tells of its progress and gives its result, on a channel
 	// for which package control has the form. It runs after the handler has returned.
 	stream func(ctx context.Context, out *control.Stream) (result any, err error)

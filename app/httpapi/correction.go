@@ -61,7 +61,7 @@ func postCorrection(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.takeTurn(); err != nil { // it reads manifests, and a look computes days
+	if err := c.takeSlot(); err != nil { // it reads manifests, and a look computes days
 		return reply{}, err
 	}
 	if dry {
@@ -132,7 +132,7 @@ func postCorrectionUndo(c *call) (reply, error) {
 	if !dry {
 		return c.made(c.api.cfg.Corrections.Undo(c.p, request, id))
 	}
-	if err := c.takeTurn(); err != nil {
+	if err := c.takeSlot(); err != nil {
 		return reply{}, err
 	}
 	return lookedAt(c.api.cfg.Corrections.RehearseUndo(c.r.Context(), c.p, id))

@@ -57,5 +57,5 @@ func getEnergy(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return pourList(len(results), func(i int) any { return energyOf(&results[i]) }), nil
+	return chunkedList(len(results), func(i int) any { return energyOf(&results[i]) }), nil
 }

@@ -51,7 +51,7 @@ func getExport(c *call) (reply, error) {
 		return reply{}, err
 	}
 	file := name + "-" + moment(x.From)[:10] + ".csv"
-	return reply{pour: &pour{kind: csvType, name: file, run: func(ctx context.Context, w io.Writer) error {
+	return reply{chunked: &chunked{kind: csvType, name: file, run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		writeCSV(b, t.header)
 		err := t.each(ctx, func(cells []string) error { return writeCSV(b, cells) })

@@ -394,9 +394,9 @@ func TestManifestsTakeTurns(t *testing.T) {
 	key := s.roleKey(auth.Member)
 	ctx := background(t)
 	var busy []*call
-	for range turns {
+	for range slots {
 		c := &call{api: s.api, r: httptest.NewRequestWithContext(ctx, "PUT", "/account/manifest", nil)}
-		s.must(nil, c.takeTurn())
+		s.must(nil, c.takeSlot())
 		busy = append(busy, c)
 	}
 	req, err := http.NewRequestWithContext(ctx, "PUT", s.http.URL+"/account/manifest?dryrun=true", strings.NewReader(acme))
@@ -418,11 +418,11 @@ func TestManifestsTakeTurns(t *testing.T) {
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	c := &call{api: s.api, r: httptest.NewRequestWithContext(gone, "PUT", "/account/manifest", nil)}
-	if err := c.takeTurn(); errdefs.KindOf(err) != errdefs.Unavailable {
+	if err := c.takeSlot(); errdefs.KindOf(err) != errdefs.Unavailable {
 		t.Errorf("a client that went away: %v", err)
 	}
 	local := &call{api: s.api, p: auth.Local("acme"), r: httptest.NewRequestWithContext(ctx, "POST", "/local/init", nil)}
-	s.must(nil, local.takeTurn()) // the machine's own administrator waits for nobody on the network
+	s.must(nil, local.takeSlot()) // the machine's own administrator waits for nobody on the network
 	for _, c := range busy {
 		c.letGo()
 	}

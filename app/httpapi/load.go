@@ -21,26 +21,26 @@ import (
 //   - those up to bodyLimit share bodyBudget bytes, from before they are read to the end of the request;
 //   - larger ones are manifests and batches of signals, from people who may change the configuration and from devices:
 //     uploads in all, uploadsEach of one of them;
-//   - of all manifests that have arrived, turns at once are checked and applied;
+//   - of all manifests that have arrived, slots at once are checked and applied;
 //   - of the long reads, of many stations or days, longReads at once are made, of one account longOfAccount and of one
 //     caller longEach, for longWork each. What a slow client takes is made while it takes it. When the last one has ended,
 //     memory that it took is given back to the system.
 //
-// The machine's own administrator has a turn apart and waits for nobody on the network.
+// The machine's own administrator has a slot apart and waits for nobody on the network.
 const (
 	freeBody    = 8 << 10
 	bodyBudget  = 8 << 20
 	uploads     = 8
 	uploadsEach = 2
-	turns       = 2
-	turnWait    = 30 * time.Second
+	slots       = 2
+	slotWait    = 30 * time.Second
 	budgetWait  = 5 * time.Second
 
 	longReads     = 4
 	longOfAccount = 3
 	longEach      = 2
 	longWait      = 15 * time.Second
-	longWork      = 2 * time.Minute // from the turn to what the answer is made of
+	longWork      = 2 * time.Minute // from the slot to what the answer is made of
 	longAnswer    = time.Minute     // more, to send it
 	longDetail    = 200             // days of stations, from which on a read of what happened in them is a long one
 	longSums      = 20_000          // the same of a read of their sums
@@ -49,7 +49,7 @@ const (
 // load is what the API works on now.
 type load struct {
 	bodies       *semaphore.Weighted // in bytes
-	turns, local *semaphore.Weighted
+	slots, local *semaphore.Weighted
 
 	mu      sync.Mutex
 	uploads int
@@ -65,21 +65,21 @@ type longKey struct{ account, caller string }
 
 // longOf are the long reads of one account or caller.
 type longOf struct {
-	turns *semaphore.Weighted
-	users int // who have a turn, or wait for one
+	slots *semaphore.Weighted
+	users int // who have a slot, or wait for one
 }
 
-// share returns the turns of an account or caller, and a function that ends their use.
-func (l *load) share(k longKey, turns int64) (*semaphore.Weighted, func()) {
+// share returns the slots of an account or caller, and a function that ends their use.
+func (l *load) share(k longKey, slots int64) (*semaphore.Weighted, func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of := l.longBy[k]
 	if of == nil {
-		of = &longOf{turns: semaphore.NewWeighted(turns)}
+		of = &longOf{slots: semaphore.NewWeighted(slots)}
 		l.longBy[k] = of
 	}
 	of.users++
-	return of.turns, func() {
+	return of.slots, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if of.users--; of.users == 0 {
@@ -90,7 +90,7 @@ func (l *load) share(k longKey, turns int64) (*semaphore.Weighted, func()) {
 
 func newLoad() *load {
 	return &load{
-		bodies: semaphore.NewWeighted(bodyBudget), turns: semaphore.NewWeighted(turns), local: semaphore.NewWeighted(1),
+		bodies: semaphore.NewWeighted(bodyBudget), slots: semaphore.NewWeighted(slots), local: semaphore.NewWeighted(1),
 		from: map[string]int{}, long: semaphore.NewWeighted(longReads), longBy: map[longKey]*longOf{},
 	}
 }
@@ -134,8 +134,8 @@ func (c *call) caller() string {
 	return c.p.Actor().Credential
 }
 
-// long waits for a turn for a read that is long by the days of stations that it is about, for as long as the client does; the
-// turn ends with the answer.
+// long waits for a slot for a read that is long by the days of stations that it is about, for as long as the client does; the
+// slot ends with the answer.
 func (c *call) long(x *report.Selection, from int64) error {
 	days := int64(0)
 	for i := range x.Stations {
@@ -144,11 +144,11 @@ func (c *call) long(x *report.Selection, from int64) error {
 	if days <= from {
 		return nil
 	}
-	return c.turn()
+	return c.slot()
 }
 
-// turn waits for a turn for a long read, and bounds the time for it; the machine's own administrator has it at once.
-func (c *call) turn() error {
+// slot waits for a slot for a long read, and bounds the time for it; the machine's own administrator has it at once.
+func (c *call) slot() error {
 	if c.p.Type == auth.TypeLocal {
 		return nil
 	}
@@ -157,11 +157,11 @@ func (c *call) turn() error {
 	c.later(left)
 	account, left := l.share(longKey{account: c.p.AccountID}, longOfAccount)
 	c.later(left)
-	for _, turns := range []*semaphore.Weighted{mine, account, l.long} {
-		if err := wait(c.r.Context(), turns, 1, longWait); err != nil {
+	for _, slots := range []*semaphore.Weighted{mine, account, l.long} {
+		if err := wait(c.r.Context(), slots, 1, longWait); err != nil {
 			return err
 		}
-		c.later(func() { turns.Release(1) })
+		c.later(func() { slots.Release(1) })
 	}
 	l.memory.begin()
 	c.later(l.memory.end)
@@ -208,17 +208,17 @@ func (c *call) admitUpload() error {
 	return nil
 }
 
-// takeTurn waits for a turn to work on a manifest, for as long as the client does. It is called when the body is
+// takeSlot waits for a slot to work on a manifest, for as long as the client does. It is called when the body is
 // there: whoever sends slowly holds up nobody.
-func (c *call) takeTurn() error {
-	turns := c.api.load.turns
+func (c *call) takeSlot() error {
+	slots := c.api.load.slots
 	if c.p.Type == auth.TypeLocal {
-		turns = c.api.load.local
+		slots = c.api.load.local
 	}
-	if err := wait(c.r.Context(), turns, 1, turnWait); err != nil {
+	if err := wait(c.r.Context(), slots, 1, slotWait); err != nil {
 		return err
 	}
-	c.later(func() { turns.Release(1) })
+	c.later(func() { slots.Release(1) })
 	return nil
 }
 

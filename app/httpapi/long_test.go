@@ -109,14 +109,14 @@ func TestALongReadHasItsTurnUntilItIsSent(t *testing.T) {
 		if err == nil {
 			err = c.long(x, longDetail)
 		}
-		return reply{pour: &pour{kind: csvType, run: func(context.Context, io.Writer) error { return nil }}}, err
+		return reply{chunked: &chunked{kind: csvType, run: func(context.Context, io.Writer) error { return nil }}}, err
 	}}}
 	out, err := s.api.handle(c)
 	s.must(nil, err)
 	if len(s.api.load.longBy) != 2 { // the account's and the caller's
 		t.Error("its turn is over before it is sent")
 	}
-	s.api.writePour(httptest.NewRecorder(), r, out.pour)
+	s.api.writeChunked(httptest.NewRecorder(), r, out.chunked)
 	if len(s.api.load.longBy) != 0 {
 		t.Error("its turn goes on after it was sent")
 	}

@@ -149,7 +149,7 @@ func getOEE(c *call) (reply, error) {
 		return reply{}, err
 	}
 	if slices.Contains(by, oee.ByMinute) { // a row for each minute: few are a lot at once
-		err = c.turn()
+		err = c.slot()
 	} else {
 		err = c.long(x, longSums)
 	}
@@ -160,5 +160,5 @@ func getOEE(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return pourList(len(sums), func(i int) any { return oeeOf(&sums[i], by, profile) }), nil
+	return chunkedList(len(sums), func(i int) any { return oeeOf(&sums[i], by, profile) }), nil
 }

@@ -110,17 +110,17 @@ func (c *call) allStations() (plan *station.Plan, all []*station.Station, err er
 // moment returns a time, ms, as all answers write it (decisions.md section 1).
 func moment(ms int64) string { return floor.Instant(ms) }
 
-// pourSlack is how long a client may take nothing of a long answer, and pourRate how much of it, in bytes a second, it has to
-// take on the whole: a reader that only trickles would have its turn for hours. pourHeld is how long an answer may be, in
+// chunkedSlack is how long a client may take nothing of a long answer, and chunkedRate how much of it, in bytes a second, it has to
+// take on the whole: a reader that only trickles would hold its slot for hours. chunkedHeld is how long an answer may be, in
 // bytes, and be held back until it is whole: then it has a length, and a failure is told as any other.
 const (
-	pourSlack = 30 * time.Second
-	pourRate  = 32 << 10
-	pourHeld  = 1 << 20
+	chunkedSlack = 30 * time.Second
+	chunkedRate  = 32 << 10
+	chunkedHeld  = 1 << 20
 )
 
-// pour is an answer that is made while it is sent: it may be too long to be in memory as a whole.
-type pour struct {
+// chunked is an answer that is made while it is sent: it may be too long to be in memory as a whole.
+type chunked struct {
 	kind string // content type
 	name string // of the file that it is to be kept as; "" = it is none
 	run  func(ctx context.Context, w io.Writer) error
@@ -130,16 +130,16 @@ type pour struct {
 // whenMade calls what is to be done when an answer has been made: one that is made while it is sent needs the store and its
 // turn until then.
 func (out *reply) whenMade(err error, done func()) {
-	if err == nil && out.pour != nil {
-		out.pour.done = append(out.pour.done, done)
+	if err == nil && out.chunked != nil {
+		out.chunked.done = append(out.chunked.done, done)
 		return
 	}
 	done()
 }
 
-// pourList answers {isSuccess: true, results} with n results, which are made one by one while they are sent.
-func pourList(n int, result func(i int) any) reply {
-	return reply{pour: &pour{kind: jsonType[0], run: func(ctx context.Context, w io.Writer) error {
+// chunkedList answers {isSuccess: true, results} with n results, which are made one by one while they are sent.
+func chunkedList(n int, result func(i int) any) reply {
+	return reply{chunked: &chunked{kind: jsonType[0], run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		b.WriteString(`{"isSuccess":true,"results":[`)
 		for i := range n {
@@ -162,12 +162,12 @@ func pourList(n int, result func(i int) any) reply {
 	}}}
 }
 
-// CutPours ends the long answers that are being made. It returns at once.
-func (a *API) CutPours() { a.cut() }
+// CutChunked ends the long answers that are being made. It returns at once.
+func (a *API) CutChunked() { a.cut() }
 
-// writePour sends such an answer. An error in the middle of a long one cuts the connection: the client sees that something
+// writeChunked sends such an answer. An error in the middle of a long one cuts the connection: the client sees that something
 // is missing.
-func (a *API) writePour(w http.ResponseWriter, r *http.Request, p *pour) int {
+func (a *API) writeChunked(w http.ResponseWriter, r *http.Request, p *chunked) int {
 	for _, done := range p.done {
 		defer done()
 	}
@@ -178,7 +178,7 @@ func (a *API) writePour(w http.ResponseWriter, r *http.Request, p *pour) int {
 	if p.name != "" {
 		h.Set("Content-Disposition", `attachment; filename="`+p.name+`"`)
 	}
-	out := &poured{w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: acceptsGzip(r), kind: p.kind, now: a.time, slack: pourSlack}
+	out := &chunkedWriter{w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: acceptsGzip(r), kind: p.kind, now: a.time, slack: chunkedSlack}
 	err := p.run(ctx, out)
 	if err != nil && a.cutting.Err() != nil {
 		err = errdefs.New(errdefs.Unavailable, "%v", errClosing)
@@ -210,8 +210,8 @@ func (a *API) writePour(w http.ResponseWriter, r *http.Request, p *pour) int {
 // errHead ends an answer of which only the head is wanted.
 var errHead = errors.New("only the head is wanted")
 
-// poured holds an answer back until it is too long for that.
-type poured struct {
+// chunkedWriter holds an answer back until it is too long for that.
+type chunkedWriter struct {
 	w         http.ResponseWriter
 	rc        *http.ResponseController
 	head, zip bool
@@ -224,11 +224,11 @@ type poured struct {
 }
 
 // Write implements io.Writer.
-func (p *poured) Write(b []byte) (int, error) {
+func (p *chunkedWriter) Write(b []byte) (int, error) {
 	if p.to != nil {
 		return p.to.Write(b)
 	}
-	if p.held = append(p.held, b...); len(p.held) <= pourHeld {
+	if p.held = append(p.held, b...); len(p.held) <= chunkedHeld {
 		return len(b), nil
 	}
 	h := p.w.Header()
@@ -253,7 +253,7 @@ func (p *poured) Write(b []byte) (int, error) {
 
 // piecewise gives the client time for what it takes, and some more. Only the time spent on sending counts: making the answer
 // is not the client's doing.
-type piecewise poured
+type piecewise chunkedWriter
 
 // errSlow ends an answer whose client takes it too slowly.
 var errSlow = errors.New("the client takes the answer too slowly")
@@ -261,11 +261,11 @@ var errSlow = errors.New("the client takes the answer too slowly")
 // Write implements io.Writer.
 func (p *piecewise) Write(b []byte) (int, error) {
 	began := time.Now()
-	most := p.slack + time.Duration(len(b))*time.Second/pourRate
+	most := p.slack + time.Duration(len(b))*time.Second/chunkedRate
 	_ = p.rc.SetWriteDeadline(began.Add(most)) // a connection that cannot take one ends with the server
 	n, err := p.w.Write(b)
 	left := most - time.Since(began)
-	if p.slack = min(left, pourSlack); err == nil && left < 0 {
+	if p.slack = min(left, chunkedSlack); err == nil && left < 0 {
 		err = errSlow
 	}
 	p.failed = p.failed || err != nil

@@ -135,7 +135,7 @@ func getSignals(c *call) (reply, error) {
 	limit, skip := c.page(1000, mostSignals)
 	x, err := c.chooseOne(longestSignals)
 	if err == nil {
-		err = c.turn() // there may be very many
+		err = c.slot() // there may be very many
 	}
 	if err != nil {
 		return reply{}, err

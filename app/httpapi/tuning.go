@@ -29,7 +29,7 @@ func getStandstill(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.turn(); err != nil {
+	if err := c.slot(); err != nil {
 		return reply{}, err
 	}
 	a := &x.Stations[0]
@@ -53,7 +53,7 @@ func postTuning(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.turn(); err != nil {
+	if err := c.slot(); err != nil {
 		return reply{}, err
 	}
 	tuning, err := c.api.cfg.Corrections.Tune(c.r.Context(), c.p, in)

@@ -75,7 +75,7 @@ func getStationWindows(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{pour: &pour{kind: jsonType[0], run: func(ctx context.Context, w io.Writer) error {
+	return reply{chunked: &chunked{kind: jsonType[0], run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		b.WriteString(`{"isSuccess":true,"results":[`)
 		first := true

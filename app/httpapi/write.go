@@ -109,8 +109,8 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	if out.events != nil {
 		return a.writeEvents(w, r, out.events)
 	}
-	if out.pour != nil {
-		return a.writePour(w, r, out.pour)
+	if out.chunked != nil {
+		return a.writeChunked(w, r, out.chunked)
 	}
 	if out.stream != nil {
 		return a.writeStream(w, r, out.stream)

@@ -229,17 +229,17 @@ const (
 	sourceOperator
 )
 
-// tally is what a schedule has recorded, millionths of units.
-type tally struct {
+// counter is what a schedule has recorded, millionths of units.
+type counter struct {
 	source               source
 	recorded, recordedIn int64 // good, bad
 	reached, full        bool
 }
 
-// tallyNow gives the tally that counts go to.
-func (s *State) tallyNow() *tally {
+// counterNow gives the counter that counts go to.
+func (s *State) counterNow() *counter {
 	if s.ctx.Production != "" {
-		return &s.production.tally
+		return &s.production.counter
 	}
 	return &s.unscheduled
 }
@@ -250,7 +250,7 @@ func (s *State) count(good, bad int64, from source) (counts bool, restGood, rest
 	if good == 0 && bad == 0 || s.manual.Start != 0 {
 		return false, good, bad
 	}
-	t := s.tallyNow()
+	t := s.counterNow()
 	if t.source == sourceNone && good > 0 {
 		t.source = from
 		if s.cfg.SpeedToProductionRatio > 0 {
@@ -286,7 +286,7 @@ func (s *State) count(good, bad int64, from source) (counts bool, restGood, rest
 
 // put records units, millionths; fewer than none are taken away, of which there must be as many.
 func (s *State) put(good, bad int64) {
-	p, t := s.part(), s.tallyNow()
+	p, t := s.part(), s.counterNow()
 	p.Good, p.Bad = add(p.Good, good), add(p.Bad, bad)
 	if !s.known() {
 		p.UnknownGood, p.UnknownBad = add(p.UnknownGood, good), add(p.UnknownBad, bad)
@@ -295,7 +295,7 @@ func (s *State) put(good, bad int64) {
 	s.checkQuantity(t)
 }
 
-func (s *State) checkQuantity(t *tally) {
+func (s *State) checkQuantity(t *counter) {
 	if s.ctx.Production == "" || t.reached || s.production.Quantity <= 0 || t.recorded < micro(s.production.Quantity) {
 		return
 	}
@@ -329,7 +329,7 @@ func (s *State) enter(id string, e *Entry) (unit bool) {
 // adjust moves good units to bad and adds deltas, millionths, so that no total falls below zero, and tells what of it is
 // left. The move gives way first: it needs units that are there.
 func (s *State) adjust(good, bad, reject int64) (restGood, restBad int64) {
-	t := s.tallyNow()
+	t := s.counterNow()
 	moved := min(reject, max(0, add(t.recorded, good)))
 	newGood, newBad := max(good-moved, -t.recorded), max(bad+moved, -t.recordedIn)
 	if newGood != 0 || newBad != 0 {

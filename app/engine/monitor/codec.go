@@ -258,7 +258,7 @@ func (c *coder) state(s *State) {
 	c.context(&s.ctx)
 	pointer(c, &s.production, c.running)
 	pointer(c, &s.nonProduction, c.running)
-	c.tally(&s.unscheduled)
+	c.counter(&s.unscheduled)
 	c.issue(&s.manual)
 	c.capture(&s.capture)
 	c.search(&s.search)
@@ -271,7 +271,7 @@ func (c *coder) state(s *State) {
 
 func (c *coder) running(r *running) {
 	c.schedule(&r.Schedule)
-	c.tally(&r.tally)
+	c.counter(&r.counter)
 	c.due(&r.due)
 	c.due(&r.recent)
 }
@@ -320,7 +320,7 @@ func (c *coder) schedule(d *Schedule) {
 	}
 }
 
-func (c *coder) tally(t *tally) {
+func (c *coder) counter(t *counter) {
 	small(c, &t.source)
 	c.int(&t.recorded)
 	c.int(&t.recordedIn)

@@ -328,7 +328,7 @@ func (s *State) changed() {
 		s.broken = true
 	}
 	if x.Production == "" && (s.ctx == nil || s.ctx.Production != "") {
-		s.unscheduled = tally{}
+		s.unscheduled = counter{}
 	}
 	s.ctx = new(x)
 }

@@ -29,7 +29,7 @@ type State struct {
 	ctx        *Context
 
 	production, nonProduction *running
-	unscheduled               tally // while no production schedule runs
+	unscheduled               counter // while no production schedule runs
 	manual                    Issue // Start 0: no manual downtime
 
 	capture
@@ -53,7 +53,7 @@ type State struct {
 // running is a schedule that runs and what it has recorded.
 type running struct {
 	Schedule
-	tally
+	counter
 	due    due // up to the last full minute of its final time
 	recent due // since then
 }
@@ -328,7 +328,7 @@ func (s *State) change(to Schedule) {
 	}
 	s.changed()
 	if s.ctx.Production != "" {
-		s.checkQuantity(&s.production.tally) // the new one may be reached already
+		s.checkQuantity(&s.production.counter) // the new one may be reached already
 	}
 }
 

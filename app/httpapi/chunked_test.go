@@ -30,7 +30,7 @@ func (c *trickle) SetWriteDeadline(t time.Time) error {
 // Write implements io.Writer as a connection does whose peer reads slowly.
 func (c *trickle) Write(b []byte) (int, error) {
 	takes := time.Duration(len(b)) * time.Second / time.Duration(c.rate)
-	if c.taken < pourHeld {
+	if c.taken < chunkedHeld {
 		takes = 0
 	}
 	if left := time.Until(c.until); takes > left {
@@ -49,12 +49,12 @@ func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 	for _, tt := range []struct {
 		rate int // bytes a second
 		all  bool
-	}{{rate: 4 << 10}, {rate: pourRate - 1<<10}, {rate: pourRate + 1<<10, all: true}} {
+	}{{rate: 4 << 10}, {rate: chunkedRate - 1<<10}, {rate: chunkedRate + 1<<10, all: true}} {
 		synctest.Test(t, func(t *testing.T) {
 			a := New(Config{Log: slog.New(slog.DiscardHandler)})
 			c := &trickle{ResponseRecorder: *httptest.NewRecorder(), rate: tt.rate}
 			began, making := time.Now(), time.Duration(0)
-			p := &pour{kind: csvType, run: func(_ context.Context, w io.Writer) error {
+			p := &chunked{kind: csvType, run: func(_ context.Context, w io.Writer) error {
 				for range size / piece {
 					time.Sleep(time.Minute)
 					making += time.Minute
@@ -70,12 +70,12 @@ func TestALongAnswerIsTakenAtSomeRate(t *testing.T) {
 						t.Errorf("at %d bytes a second it ended with %v", tt.rate, v)
 					}
 				}()
-				a.writePour(c, httptest.NewRequestWithContext(t.Context(), "GET", "/export/windows", nil), p)
+				a.writeChunked(c, httptest.NewRequestWithContext(t.Context(), "GET", "/export/windows", nil), p)
 			}()
 			if tt.all != (c.taken == size) {
 				t.Errorf("at %d bytes a second %d of %d were sent", tt.rate, c.taken, size)
 			}
-			if most := pourSlack + time.Duration(c.taken+pourHeld+piece)*time.Second/pourRate; time.Since(began)-making > most {
+			if most := chunkedSlack + time.Duration(c.taken+chunkedHeld+piece)*time.Second/chunkedRate; time.Since(began)-making > most {
 				t.Errorf("at %d bytes a second sending %d took %v", tt.rate, c.taken, time.Since(began)-making)
 			}
 		})
@@ -90,7 +90,7 @@ func TestALongAnswerKeepsTheStoreOpen(t *testing.T) {
 	s.api.cfg.Gate = &gate
 	making := make(chan struct{})
 	rt := &route{method: "GET", path: "/long", access: open, handle: func(*call) (reply, error) {
-		return reply{pour: &pour{kind: csvType, run: func(ctx context.Context, w io.Writer) error {
+		return reply{chunked: &chunked{kind: csvType, run: func(ctx context.Context, w io.Writer) error {
 			close(making)
 			<-ctx.Done()
 			return ctx.Err()
@@ -106,7 +106,7 @@ func TestALongAnswerKeepsTheStoreOpen(t *testing.T) {
 	if gate.TryLock() {
 		t.Fatal("the store can be closed while an answer is made from it")
 	}
-	s.api.CutPours()
+	s.api.CutChunked()
 	<-ended
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("who asked is told %d", w.Code)
