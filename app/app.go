@@ -51,7 +51,7 @@ type App struct {
 	plant       plant
 	history     *history.Store
 	events      *event.Hub
-	board       *station.Board
+	notes       *station.Notes
 	floor       *floor.Floor
 	corrections *correction.Service
 	requests    *idempotency.Service
@@ -186,7 +186,7 @@ func (a *App) newAuth() (*auth.Service, error) {
 // apiConfig gives the API what it serves.
 func (a *App) apiConfig() httpapi.Config {
 	api := httpapi.Config{
-		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Reports: report.New(report.Config{Floor: a.floor, Signals: a.signals}), Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Board: a.board, Corrections: a.corrections, Requests: a.requests, Log: a.log, Version: BuildInfo().Version,
+		Accounts: a.accounts, Auth: a.auth, Signals: a.signals, Connections: a.broker.Connections, Events: a.events, Floor: a.floor, Reports: report.New(report.Config{Floor: a.floor, Signals: a.signals}), Schedules: a.schedules, Issues: a.issues, Tasks: a.tasks, Messages: a.messages, MaxConnections: a.cfg.MaxConnections, Notes: a.notes, Corrections: a.corrections, Requests: a.requests, Log: a.log, Version: BuildInfo().Version,
 		Ready: a.ready, Audit: a.auditList, Bootstrap: a.bootstrap, SetupCode: a.setup.get, Check: a.Check,
 		BaseURL: a.base.get, Secure: a.cfg.secure(), PublicURL: a.cfg.URL, Gate: &a.gate, Gauges: a.gauges,
 		Status: func() httpapi.Status { return statusOf(a.cfg, a) }, Appliance: a.appliance, ChangeBackups: a.changeBackups,

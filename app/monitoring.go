@@ -37,7 +37,7 @@ func (a *App) monitoring() (err error) {
 	}); err != nil {
 		return err
 	}
-	a.board, err = station.NewBoard(station.BoardConfig{
+	a.notes, err = station.NewNotes(station.NotesConfig{
 		Store: a.store, Accounts: a.accounts, Authorize: a.auth.Authorize, Changed: func(id, code string) { a.floor.Noted(id, code) },
 	})
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *App) monitoring() (err error) {
 	}})
 	a.floor = floor.New(floor.Config{
 		Store: a.store, Accounts: a.accounts, Signals: a.signals, History: a.history, Events: a.events, Clock: a.cfg.Clock, Log: a.log,
-		Notes:     a.board.Of,
+		Notes:     a.notes.Of,
 		Timelines: timelines, Findings: issue.Findings, Issue: issue.Told,
 	})
 	a.issues = issue.New(issue.Config{Store: a.store, Authorize: a.auth.Authorize, Detail: a.floor.Detail, Clock: a.cfg.Clock, Retention: cmp.Or(days(a.cfg.Windows.Days), history.DefaultRetention)})

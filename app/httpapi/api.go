@@ -51,7 +51,7 @@ type Config struct {
 	Floor       *floor.Floor
 	Reports     *report.Service
 	Schedules   *schedule.Service
-	Board       *station.Board
+	Notes       *station.Notes
 	Issues      *issue.Service
 	Tasks       *task.Service
 	Messages    *message.Service

@@ -52,7 +52,7 @@ func postStationOperator(c *call) (reply, error) {
 	if err := c.decode(schema.StationOperator, false, &in); err != nil {
 		return reply{}, err
 	}
-	return c.putUp(c.api.cfg.Board.SetOperator(c.p, c.params.ByName("stationCode"), in.Initials))
+	return c.putUp(c.api.cfg.Notes.SetOperator(c.p, c.params.ByName("stationCode"), in.Initials))
 }
 
 // postStationAlert answers POST /station/{stationCode}/alert (monitoring.md section 10).
@@ -64,7 +64,7 @@ func postStationAlert(c *call) (reply, error) {
 	if err := c.decode(schema.StationAlert, false, &in, func() error { return station.CheckAlert(in.Message, in.ExpiresAt) }); err != nil {
 		return reply{}, err
 	}
-	return c.putUp(c.api.cfg.Board.SetAlert(c.p, c.params.ByName("stationCode"), in.Message, in.ExpiresAt))
+	return c.putUp(c.api.cfg.Notes.SetAlert(c.p, c.params.ByName("stationCode"), in.Message, in.ExpiresAt))
 }
 
 // stationNow is what GET /station/{stationCode} shows beside the configuration: the fields of the manifest's station that

@@ -95,7 +95,7 @@ type server struct {
 	floor     *floor.Floor
 	schedules *schedule.Service
 	issues    *issue.Service
-	board     *station.Board
+	notes     *station.Notes
 	tasks     *task.Service
 	messages  *message.Service
 	api       *API
@@ -174,13 +174,13 @@ func newServer(t testing.TB, o options) *server {
 	s.events = event.NewHub(1000)
 	kept, err := history.New(history.Config{Store: s.store, Clock: s.clock.now})
 	s.must(nil, err)
-	s.board, err = station.NewBoard(station.BoardConfig{
+	s.notes, err = station.NewNotes(station.NotesConfig{
 		Store: s.store, Accounts: s.accounts, Authorize: s.auth.Authorize, Changed: func(id, code string) { s.floor.Noted(id, code) },
 	})
 	s.must(nil, err)
 	timelines := station.New(station.Config{Accounts: s.accounts, Store: s.store})
 	s.floor = floor.New(floor.Config{
-		Notes: s.board.Of,
+		Notes: s.notes.Of,
 		Store: s.store, Accounts: s.accounts, Signals: s.signals, History: kept, Events: s.events, Clock: s.clock.now, Log: log,
 		Timelines: timelines, Findings: issue.Findings, Issue: issue.Told,
 	})
@@ -204,7 +204,7 @@ func newServer(t testing.TB, o options) *server {
 			Keeper:   backup.NewKeeper(backup.KeeperConfig{Folder: string(s.folder), Backup: from, Log: log}),
 			HandOver: func(string) error { return nil },
 		},
-		Signals: s.signals, Events: s.events, Floor: s.floor, Reports: report.New(report.Config{Floor: s.floor, Signals: s.signals}), Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Messages: s.messages, Board: s.board, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", PublicURL: o.public, Secure: o.secure,
+		Signals: s.signals, Events: s.events, Floor: s.floor, Reports: report.New(report.Config{Floor: s.floor, Signals: s.signals}), Schedules: s.schedules, Issues: s.issues, Tasks: s.tasks, Messages: s.messages, Notes: s.notes, Accounts: s.accounts, Auth: s.auth, Log: log, Version: "test", PublicURL: o.public, Secure: o.secure,
 		Requests:    requests,
 		Corrections: correction.New(correction.Config{Accounts: s.accounts, Floor: s.floor, Requests: requests, Authorize: s.auth.Authorize, Retention: signal.DefaultRetention, Clock: s.clock.now}),
 		Ready:       func() error { return s.ready() }, Audit: s.listAudit, Bootstrap: s.bootstrap,

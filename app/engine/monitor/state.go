@@ -30,7 +30,7 @@ type State struct {
 
 	production, nonProduction *running
 	unscheduled               counter // while no production schedule runs
-	manual                    Issue // Start 0: no manual downtime
+	manual                    Issue   // Start 0: no manual downtime
 
 	capture
 	search

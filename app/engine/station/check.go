@@ -11,14 +11,14 @@ import (
 // Buckets names the buckets of this room.
 func Buckets() []string {
 	return []string{
-		boards.Name(), corrections.Name(),
+		noteBucket.Name(), corrections.Name(),
 		effects.Name(), ruleChanges.Name(), skuChanges.Name(), tariffChanges.Name(), ruleParts.Name(),
 	}
 }
 
 // Check reads all that the room keeps, and reports what cannot be read, belongs to no account, or is missing.
 func Check(tx *kv.Tx, known map[string]bool, report func(problem string)) {
-	for item, err := range boards.Scan(tx, kv.Range{}) {
+	for item, err := range noteBucket.Scan(tx, kv.Range{}) {
 		switch {
 		case err != nil:
 			report(fmt.Sprintf("what is put up at a station: %v", err))

@@ -16,10 +16,10 @@ import (
 	"opsmon/kv"
 )
 
-// boards holds what people put up at stations, by account and station code.
-var boards = kv.NewBucket("stationBoard", kv.PairOf(kv.String, kv.String), kv.JSON[Note]())
+// noteBucket holds the notes by account and station code.
+var noteBucket = kv.NewBucket("stationBoard", kv.PairOf(kv.String, kv.String), kv.JSON[Note]())
 
-// Note is what people put up at a station: who works there, and what all should see (monitoring.md section 10). Times are
+// Note is the operator who works at a station and the alert that is shown there (monitoring.md section 10). Times are
 // Unix ms. It is stored as JSON: a changed field needs a migration.
 type Note struct {
 	OperatorInitials string `json:"operatorInitials,omitempty"` // "" is nobody
@@ -30,7 +30,7 @@ type Note struct {
 	AlertExpiresAt   int64  `json:"alertExpiresAt,omitempty"` // 0: it stays until somebody takes it down
 }
 
-// expired gives the note without what is over by now.
+// expired returns the note without an alert that has expired by now.
 func (n Note) expired(now int64) Note {
 	if n.AlertExpiresAt != 0 && n.AlertExpiresAt <= now {
 		n.AlertMessage, n.AlertSince, n.AlertExpiresAt = "", 0, 0
@@ -38,15 +38,15 @@ func (n Note) expired(now int64) Note {
 	return n
 }
 
-// The limits of what can be put up.
+// The limits of a note.
 const (
 	maxAlert     = 280 // characters
 	maxAlertTime = 366 * 24 * time.Hour
 	saidAgain    = 60_000 // ms within which the same initials from the same tablet are nothing new
 )
 
-// BoardConfig is what NewBoard needs.
-type BoardConfig struct {
+// NotesConfig is what NewNotes needs.
+type NotesConfig struct {
 	Store    *kv.Store
 	Accounts interface {
 		Get(accountID string) (*account.Snapshot, error)
@@ -54,21 +54,21 @@ type BoardConfig struct {
 	// Authorize checks in a transaction that the caller's credential still holds and has the role; nil = the principal is
 	// believed.
 	Authorize func(*kv.Tx, auth.Principal, auth.Role) error
-	// Changed is told, after it, that something else is put up at a station. It must return at once. nil = nobody.
+	// Changed is called after the note of a station has changed. It must return at once. nil = nobody.
 	Changed func(accountID, stationCode string)
 	Log     *slog.Logger // nil = none
 }
 
-// Board keeps what people put up at stations, in the store and in memory. It may be used by many goroutines.
-type Board struct {
-	cfg     BoardConfig
+// Notes stores the notes of stations, and holds them in memory. It may be used by many goroutines.
+type Notes struct {
+	cfg     NotesConfig
 	writing sync.Mutex // one change after another, so that memory follows the store
 	mu      sync.RWMutex
 	notes   map[kv.Pair[string, string]]Note
 }
 
-// NewBoard reads what is put up. Errors are the store's.
-func NewBoard(cfg BoardConfig) (*Board, error) {
+// NewNotes reads the stored notes. Errors: the store's.
+func NewNotes(cfg NotesConfig) (*Notes, error) {
 	if cfg.Authorize == nil {
 		cfg.Authorize = func(_ *kv.Tx, p auth.Principal, need auth.Role) error {
 			if !p.Role.AtLeast(need) {
@@ -77,11 +77,11 @@ func NewBoard(cfg BoardConfig) (*Board, error) {
 			return nil
 		}
 	}
-	b := &Board{cfg: cfg, notes: map[kv.Pair[string, string]]Note{}}
+	b := &Notes{cfg: cfg, notes: map[kv.Pair[string, string]]Note{}}
 	err := cfg.Store.View(func(tx *kv.Tx) error {
-		for item, err := range boards.Scan(tx, kv.Range{}) {
+		for item, err := range noteBucket.Scan(tx, kv.Range{}) {
 			if err != nil {
-				return fmt.Errorf("read what is put up at stations: %w", err)
+				return fmt.Errorf("read the notes of stations: %w", err)
 			}
 			b.notes[item.Key] = item.Value
 		}
@@ -90,8 +90,8 @@ func NewBoard(cfg BoardConfig) (*Board, error) {
 	return b, err
 }
 
-// Of gives what is put up at a station at a moment, ms, without what is over by then.
-func (b *Board) Of(accountID, stationCode string, now int64) Note {
+// Of returns the note of a station at a moment, ms, without an alert that has expired by then.
+func (b *Notes) Of(accountID, stationCode string, now int64) Note {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.notes[kv.Pair[string, string]{A: accountID, B: stationCode}].expired(now)
@@ -101,7 +101,7 @@ func (b *Board) Of(accountID, stationCode string, now int64) Note {
 // one that said it before has nothing up there any more, and nothing to take down. The same one says nothing new within a minute.
 // Operators may say so of the stations that they are bound to.
 // Errors: Invalid (initials; stationCode of an energy meter), Forbidden, NotFound, Conflict on an archived account.
-func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *string) (Note, error) {
+func (b *Notes) SetOperator(p auth.Principal, stationCode string, initials *string) (Note, error) {
 	text := ""
 	if initials != nil {
 		var err error
@@ -132,7 +132,7 @@ func (b *Board) SetOperator(p auth.Principal, stationCode string, initials *stri
 }
 
 // staffed tells whether somebody can work at a station: Invalid for an energy meter.
-func (b *Board) staffed(accountID, stationCode string) error {
+func (b *Notes) staffed(accountID, stationCode string) error {
 	snap, err := b.cfg.Accounts.Get(accountID)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (b *Board) staffed(accountID, stationCode string) error {
 
 // SetAlert puts a message up at a station, until a moment or, nil, until it is taken down; a nil message takes it down.
 // Errors: Invalid (message, expiresAt), Forbidden, NotFound, Conflict on an archived account.
-func (b *Board) SetAlert(p auth.Principal, stationCode string, message *string, expiresAt *time.Time) (Note, error) {
+func (b *Notes) SetAlert(p auth.Principal, stationCode string, message *string, expiresAt *time.Time) (Note, error) {
 	text, until, err := readAlert(message, expiresAt)
 	if err != nil {
 		return Note{}, err
@@ -221,7 +221,7 @@ func unfit(text string) string {
 }
 
 // change stores what fn makes of a note, with an audit record of what it says; where it says nothing, nothing changed.
-func (b *Board) change(p auth.Principal, role auth.Role, stationCode, action string, fn func(n *Note, now int64) map[string]string) (Note, error) {
+func (b *Notes) change(p auth.Principal, role auth.Role, stationCode, action string, fn func(n *Note, now int64) map[string]string) (Note, error) {
 	snap, err := b.cfg.Accounts.Get(p.AccountID)
 	if err != nil {
 		return Note{}, err
@@ -254,7 +254,7 @@ func (b *Board) change(p auth.Principal, role auth.Role, stationCode, action str
 		if changed = detail != nil; !changed {
 			return nil
 		}
-		if err := boards.Put(tx, key, n); err != nil {
+		if err := noteBucket.Put(tx, key, n); err != nil {
 			return err
 		}
 		return audit.Put(tx, p.AccountID, p.Actor(), action, stationCode, detail)

@@ -15,9 +15,9 @@ import (
 	"opsmon/kv"
 )
 
-func (h *house) board(changed func(accountID, stationCode string)) *Board {
+func (h *house) notes(changed func(accountID, stationCode string)) *Notes {
 	h.t.Helper()
-	b, err := NewBoard(BoardConfig{Store: h.store, Accounts: h.accounts, Changed: changed})
+	b, err := NewNotes(NotesConfig{Store: h.store, Accounts: h.accounts, Changed: changed})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -37,13 +37,13 @@ func as(role auth.Role, stations ...string) auth.Principal {
 func TestBoard(t *testing.T) {
 	h := newHouse(t, small)
 	var told []string
-	b := h.board(func(account, station string) { told = append(told, account+" "+station) })
+	b := h.notes(func(account, station string) { told = append(told, account+" "+station) })
 	step := func(after time.Duration, want Note, n Note, err error) {
 		t.Helper()
 		if diff := cmp.Diff(want, n); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		for _, b := range []*Board{b, h.board(nil)} {
+		for _, b := range []*Notes{b, h.notes(nil)} {
 			if got := b.Of("millbrook", "PRESS-1", ms(after)); got != want {
 				t.Errorf("shown is %+v, want %+v", got, want)
 			}
@@ -113,7 +113,7 @@ func TestBoard(t *testing.T) {
 func TestTheSameInitialsAgain(t *testing.T) {
 	h := newHouse(t, small)
 	told := 0
-	b := h.board(func(string, string) { told++ })
+	b := h.notes(func(string, string) { told++ })
 	for _, c := range []struct {
 		after    time.Duration
 		session  string
@@ -138,7 +138,7 @@ func TestTheSameInitialsAgain(t *testing.T) {
 // TestBoardRefuses says what cannot be put up, by whom and where; and that nothing is then.
 func TestBoardRefuses(t *testing.T) {
 	h := newHouse(t, edit(t, small, `plants[0].stationGroups[1].enableMeterOnly = "on"`))
-	b := h.board(func(string, string) { t.Error("something changed") })
+	b := h.notes(func(string, string) { t.Error("something changed") })
 	soon, past, far, unset := start.Add(h1), start, start.Add(367*24*h1), time.UnixMilli(0)
 	for _, c := range []struct {
 		p        auth.Principal
@@ -191,7 +191,7 @@ func TestBoardRefuses(t *testing.T) {
 	if _, err := b.SetOperator(as(auth.Operator), "PRESS-1", new("ABC")); errdefs.KindOf(err) != errdefs.Conflict {
 		t.Errorf("on an archived account: %v", err)
 	}
-	if got := h.board(nil).Of("millbrook", "PRESS-1", ms(0)); got != (Note{}) {
+	if got := h.notes(nil).Of("millbrook", "PRESS-1", ms(0)); got != (Note{}) {
 		t.Errorf("something is put up: %+v", got)
 	}
 }
@@ -199,7 +199,7 @@ func TestBoardRefuses(t *testing.T) {
 // TestCheckFinds says what Check reports.
 func TestCheckFinds(t *testing.T) {
 	h := newHouse(t, small)
-	if _, err := h.board(nil).SetOperator(boss(), "PRESS-1", new("ABC")); err != nil {
+	if _, err := h.notes(nil).SetOperator(boss(), "PRESS-1", new("ABC")); err != nil {
 		t.Fatal(err)
 	}
 	check := func(known map[string]bool) (found []string) {
