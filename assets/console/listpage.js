@@ -15,13 +15,18 @@ import { table } from "../shared/rows.js";
  *   head(list)  buttons beside the title; list: {rows, reload(), run(work, done), update()}
  *   every       milliseconds after which it is loaded again while the page is looked at; 0 = never
  */
-export async function listPage(ctx, { title, intro, caption, empty, load, texts, columns, key, head, order = {}, every = 0 }) {
+export async function listPage(
+  ctx,
+  { title, intro, caption, empty, load, texts, columns, key, head, order = {}, every = 0 },
+) {
   let turn = 0;
   const list = {
-    rows: await load(), search: "",
+    rows: await load(),
+    search: "",
     update: ctx.update,
     async reload() {
-      const mine = ++turn, rows = await load();
+      const mine = ++turn,
+        rows = await load();
       if (mine !== turn) return; // somebody asked again meanwhile
       list.rows = rows;
       ctx.update();
@@ -41,11 +46,27 @@ export async function listPage(ctx, { title, intro, caption, empty, load, texts,
     },
   };
   const state = { ...order };
-  const timer = every && setInterval(() => { if (document.visibilityState === "visible") list.reload().catch(() => {}); }, every);
+  const timer =
+    every &&
+    setInterval(() => {
+      if (document.visibilityState === "visible") list.reload().catch(() => {});
+    }, every);
   const render = () => {
-    const rows = list.search && texts ? list.rows.filter((row) => matches(list.search, ...texts(row).map((t) => t ?? ""))) : list.rows;
+    const rows =
+      list.search && texts
+        ? list.rows.filter((row) => matches(list.search, ...texts(row).map((t) => t ?? "")))
+        : list.rows;
     return html`<div class="page-head"><h1>${title}</h1><div class="row">${head?.(list) ?? nothing}</div>${intro ? html`<p>${intro}</p>` : nothing}</div>
-      ${texts && list.rows.length > 7 ? html`<input type="search" class="search" aria-label=${`Search ${title}`} placeholder="Search" .value=${list.search} @input=${(e) => { list.search = e.target.value; ctx.update(); }}>` : nothing}
+      ${
+        texts && list.rows.length > 7
+          ? html`<input type="search" class="search" aria-label=${`Search ${title}`} placeholder="Search" .value=${list.search} @input=${(
+              e,
+            ) => {
+              list.search = e.target.value;
+              ctx.update();
+            }}>`
+          : nothing
+      }
       ${table({ columns: columns(list), rows, key, state, changed: ctx.update, caption: caption ?? title, empty: list.rows.length ? "Nothing is found." : empty })}`;
   };
   return { title, render, leave: () => clearInterval(timer), list };

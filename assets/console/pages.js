@@ -40,5 +40,8 @@ export const sections = [
       { path: "audit", module: "audit", label: "Audit", role: "admin" },
     ],
   },
-  { hidden: true, pages: [{ path: "sessions", module: "sessions", label: "Where you are signed in", role: "readonly" }] }, // in the menu of the person
+  {
+    hidden: true,
+    pages: [{ path: "sessions", module: "sessions", label: "Where you are signed in", role: "readonly" }],
+  }, // in the menu of the person
 ];

@@ -13,12 +13,20 @@ const shown = new Map();
 
 /** rateField shows which of the three is given, and its value. Choosing another one clears the rest. Where it is optional, none can be. */
 export function rateField(ctx, all, type, path, { optional = false } = {}) {
-  const { workspace } = ctx, entity = getIn(workspace.doc, path) ?? {}, key = `${type} ${entity.code}`;
+  const { workspace } = ctx,
+    entity = getIn(workspace.doc, path) ?? {},
+    key = `${type} ${entity.code}`;
   const set = kinds.filter((kind) => (entity[kind] ?? null) !== null);
   const kind = set[0] ?? shown.get(key) ?? (optional ? null : "cycleTime");
   const choose = (next) => {
     shown.set(key, next);
-    workspace.edit((doc) => kinds.reduce((d, other) => (other === next || (getIn(d, [...path, other]) ?? null) === null ? d : setIn(d, [...path, other], undefined)), doc));
+    workspace.edit((doc) =>
+      kinds.reduce(
+        (d, other) =>
+          other === next || (getIn(d, [...path, other]) ?? null) === null ? d : setIn(d, [...path, other], undefined),
+        doc,
+      ),
+    );
     ctx.update();
   };
   return html`<div class="stack rate">
@@ -32,6 +40,13 @@ export function rateField(ctx, all, type, path, { optional = false } = {}) {
 function same(kind, value, parts) {
   const perMinute = { cycleTime: (60000 * parts) / value, unitsPerMinute: value, unitsPerHour: value / 60 }[kind];
   const round = (n) => Number(n.toPrecision(4));
-  const texts = { cycleTime: `a cycle of ${round((60 * parts) / perMinute)} s`, unitsPerMinute: `${round(perMinute)} units a minute`, unitsPerHour: `${round(perMinute * 60)} units an hour` };
-  return `That is ${kinds.filter((k) => k !== kind).map((k) => texts[k]).join(", or ")}${parts > 1 ? `, with ${parts} parts per cycle` : ""}.`;
+  const texts = {
+    cycleTime: `a cycle of ${round((60 * parts) / perMinute)} s`,
+    unitsPerMinute: `${round(perMinute)} units a minute`,
+    unitsPerHour: `${round(perMinute * 60)} units an hour`,
+  };
+  return `That is ${kinds
+    .filter((k) => k !== kind)
+    .map((k) => texts[k])
+    .join(", or ")}${parts > 1 ? `, with ${parts} parts per cycle` : ""}.`;
 }

@@ -23,36 +23,56 @@ function operations(doc) {
   const list = [];
   for (const [path, item] of Object.entries(doc.paths)) {
     for (const method of methods) {
-      if (item[method]) list.push({ ...item[method], method, path, parameters: [...(item.parameters ?? []), ...(item[method].parameters ?? [])] });
+      if (item[method])
+        list.push({
+          ...item[method],
+          method,
+          path,
+          parameters: [...(item.parameters ?? []), ...(item[method].parameters ?? [])],
+        });
     }
   }
   return list;
 }
 
 function render(doc) {
-  const head = el("header", { class: "intro" },
+  const head = el(
+    "header",
+    { class: "intro" },
     el("p", { class: "eyebrow" }, `Version ${doc.info.version}`),
     el("h1", null, doc.info.title),
     prose(doc.info.description),
-    el("p", null, el("a", { class: "button", href: "/openapi.json" }, "OpenAPI document")));
+    el("p", null, el("a", { class: "button", href: "/openapi.json" }, "OpenAPI document")),
+  );
   main.replaceChildren(head);
   const all = operations(doc);
   for (const tag of doc.tags) {
     const members = all.filter((op) => op.tags.includes(tag.name));
     if (members.length === 0) continue;
-    group(tag.name, tag.description, members.map((op) => ({
-      id: op.operationId,
-      section: operationSection(doc, op),
-      link: [el("span", { class: `verb ${op.method}` }, op.method.toUpperCase()), el("span", null, breakable(op.path))],
-      text: [op.operationId, op.method, op.path, tag.name].join(" "),
-    })));
+    group(
+      tag.name,
+      tag.description,
+      members.map((op) => ({
+        id: op.operationId,
+        section: operationSection(doc, op),
+        link: [
+          el("span", { class: `verb ${op.method}` }, op.method.toUpperCase()),
+          el("span", null, breakable(op.path)),
+        ],
+        text: [op.operationId, op.method, op.path, tag.name].join(" "),
+      })),
+    );
   }
-  group("Models", "The objects that requests and answers are made of.", Object.entries(doc.components.schemas).map(([name, schema]) => ({
-    id: `model-${name}`,
-    section: modelSection(doc, name, schema),
-    link: [el("span", null, name)],
-    text: name,
-  })));
+  group(
+    "Models",
+    "The objects that requests and answers are made of.",
+    Object.entries(doc.components.schemas).map(([name, schema]) => ({
+      id: `model-${name}`,
+      section: modelSection(doc, name, schema),
+      link: [el("span", null, name)],
+      text: name,
+    })),
+  );
   main.setAttribute("aria-busy", "false");
 }
 
@@ -60,7 +80,12 @@ function render(doc) {
 function group(title, description, members) {
   const id = `tag-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   const list = el("ul");
-  const item = el("section", { class: "group", "aria-labelledby": id }, el("h2", { id, tabindex: "-1" }, title), prose(description));
+  const item = el(
+    "section",
+    { class: "group", "aria-labelledby": id },
+    el("h2", { id, tabindex: "-1" }, title),
+    prose(description),
+  );
   const block = el("div", null, el("a", { href: `#${id}`, class: "group-link" }, title), list);
   for (const m of members) {
     const link = el("a", { href: `#${m.id}` }, m.link);
@@ -109,23 +134,29 @@ function follow() {
 function mark() {
   const byTarget = new Map(entries.map((e) => [e.section, e]));
   let current = null;
-  const observer = new IntersectionObserver((changes) => {
-    for (const change of changes) {
-      if (!change.isIntersecting || byTarget.get(change.target) === current) continue;
-      current?.anchor.removeAttribute("aria-current");
-      current = byTarget.get(change.target);
-      current.anchor.setAttribute("aria-current", "location");
-      if (narrow.matches) continue;
-      const box = nav.parentElement.parentElement;
-      const at = current.anchor.offsetTop;
-      if (at < box.scrollTop + 160 || at > box.scrollTop + box.clientHeight - 80) box.scrollTop = at - box.clientHeight / 3;
-    }
-  }, { rootMargin: "-10% 0px -80% 0px" });
+  const observer = new IntersectionObserver(
+    (changes) => {
+      for (const change of changes) {
+        if (!change.isIntersecting || byTarget.get(change.target) === current) continue;
+        current?.anchor.removeAttribute("aria-current");
+        current = byTarget.get(change.target);
+        current.anchor.setAttribute("aria-current", "location");
+        if (narrow.matches) continue;
+        const box = nav.parentElement.parentElement;
+        const at = current.anchor.offsetTop;
+        if (at < box.scrollTop + 160 || at > box.scrollTop + box.clientHeight - 80)
+          box.scrollTop = at - box.clientHeight / 3;
+      }
+    },
+    { rootMargin: "-10% 0px -80% 0px" },
+  );
   for (const e of entries) observer.observe(e.section);
 }
 
 const narrow = matchMedia("(max-width: 60rem)");
-const fold = () => { contents.open = !narrow.matches; };
+const fold = () => {
+  contents.open = !narrow.matches;
+};
 narrow.addEventListener("change", fold);
 fold();
 
@@ -150,7 +181,9 @@ addEventListener("keydown", (event) => {
     search.select();
   }
 });
-nav.addEventListener("click", (event) => { if (event.target.closest("a") && narrow.matches) contents.open = false; });
+nav.addEventListener("click", (event) => {
+  if (event.target.closest("a") && narrow.matches) contents.open = false;
+});
 addEventListener("hashchange", follow);
 
 // On paper everything is open.
@@ -159,14 +192,22 @@ addEventListener("beforeprint", () => {
   closed = [...document.querySelectorAll("details:not([open])")];
   for (const d of closed) d.open = true;
 });
-addEventListener("afterprint", () => { for (const d of closed) d.open = false; });
+addEventListener("afterprint", () => {
+  for (const d of closed) d.open = false;
+});
 
 try {
   render(await read());
   follow();
   mark();
 } catch (error) {
-  main.replaceChildren(el("div", { class: "notice bad", role: "alert" },
-    el("strong", null, "The description could not be read"), `${error.message}. Load the page again to retry.`));
+  main.replaceChildren(
+    el(
+      "div",
+      { class: "notice bad", role: "alert" },
+      el("strong", null, "The description could not be read"),
+      `${error.message}. Load the page again to retry.`,
+    ),
+  );
   main.setAttribute("aria-busy", "false");
 }

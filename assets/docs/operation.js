@@ -4,17 +4,27 @@ import { follow, grid, inline, kind, prose, rules, table } from "./schema.js";
 
 /** operationSection describes an operation. */
 export function operationSection(doc, op) {
-  return el("section", { class: "operation", id: op.operationId },
-    el("h3", { tabindex: "-1" },
-      el("a", { href: `#${op.operationId}`, class: "self", "aria-label": `${op.method.toUpperCase()} ${op.path}` },
-        el("span", { class: `verb ${op.method}` }, op.method.toUpperCase()), el("code", null, breakable(op.path)))),
+  return el(
+    "section",
+    { class: "operation", id: op.operationId },
+    el(
+      "h3",
+      { tabindex: "-1" },
+      el(
+        "a",
+        { href: `#${op.operationId}`, class: "self", "aria-label": `${op.method.toUpperCase()} ${op.path}` },
+        el("span", { class: `verb ${op.method}` }, op.method.toUpperCase()),
+        el("code", null, breakable(op.path)),
+      ),
+    ),
     el("p", { class: "summary" }, op.summary),
     el("p", { class: "needs" }, needs(doc, op)),
     prose(op.description),
     parameters(doc, op),
     body(doc, op),
     answers(doc, op),
-    part("Try it", snippet(curl(op), { label: `Copy the command for ${op.operationId}` })));
+    part("Try it", snippet(curl(op), { label: `Copy the command for ${op.operationId}` })),
+  );
 }
 
 /** breakable makes a path that may be broken after its slashes. */
@@ -28,7 +38,9 @@ function part(title, ...content) {
 
 function needs(doc, op) {
   const wanted = op.security ?? doc.security;
-  const schemes = [...new Set(wanted.flatMap((one) => Object.keys(one)))].map((name) => doc.components.securitySchemes[name]["x-name"]);
+  const schemes = [...new Set(wanted.flatMap((one) => Object.keys(one)))].map(
+    (name) => doc.components.securitySchemes[name]["x-name"],
+  );
   const open = wanted.length === 0 || wanted.some((one) => Object.keys(one).length === 0);
   return [
     el("span", { class: open ? "tag open" : "tag" }, open ? "No key needed" : `Needs ${schemes.join(" or ")}`),
@@ -39,10 +51,19 @@ function needs(doc, op) {
 function parameters(doc, op) {
   const list = op.parameters.map((p) => follow(doc, p));
   if (list.length === 0) return null;
-  return part("Parameters", grid(`Parameters of ${op.operationId}`, ["Name", "In", "Type", "Meaning"], list.map((p) => [
-    [el("code", null, p.name), p.required ? el("span", { class: "required" }, "required") : null], p.in,
-    [kind(p.schema), rules(p.schema).length ? [", ", rules(p.schema)] : null], inline(p.description),
-  ])));
+  return part(
+    "Parameters",
+    grid(
+      `Parameters of ${op.operationId}`,
+      ["Name", "In", "Type", "Meaning"],
+      list.map((p) => [
+        [el("code", null, p.name), p.required ? el("span", { class: "required" }, "required") : null],
+        p.in,
+        [kind(p.schema), rules(p.schema).length ? [", ", rules(p.schema)] : null],
+        inline(p.description),
+      ]),
+    ),
+  );
 }
 
 function body(doc, op) {
@@ -50,10 +71,18 @@ function body(doc, op) {
   const [type, media] = Object.entries(op.requestBody.content)[0];
   const schema = follow(doc, media.schema);
   const name = media.schema.$ref ? kind(media.schema) : "";
-  return part("Request body",
-    el("p", { class: "muted" }, `${type}, `, op.requestBody.required ? "required" : "optional", name ? [", ", name] : null),
+  return part(
+    "Request body",
+    el(
+      "p",
+      { class: "muted" },
+      `${type}, `,
+      op.requestBody.required ? "required" : "optional",
+      name ? [", ", name] : null,
+    ),
     table(schema, `Fields of the body of ${op.operationId}`),
-    example(media.example, `Copy the example body of ${op.operationId}`));
+    example(media.example, `Copy the example body of ${op.operationId}`),
+  );
 }
 
 function answers(doc, op) {
@@ -68,35 +97,67 @@ function answers(doc, op) {
       rest.push([el("code", null, status), code ? el("code", null, code) : "", inline(answer.description)]);
     }
   }
-  return part("Answers", success, rest.length ? el("details", null, el("summary", null, `Other answers: ${Object.keys(op.responses).filter((s) => s[0] !== "2").join(", ")}`),
-    grid(`Other answers of ${op.operationId}`, ["Status", "errorCode", "When"], rest)) : null);
+  return part(
+    "Answers",
+    success,
+    rest.length
+      ? el(
+          "details",
+          null,
+          el(
+            "summary",
+            null,
+            `Other answers: ${Object.keys(op.responses)
+              .filter((s) => s[0] !== "2")
+              .join(", ")}`,
+          ),
+          grid(`Other answers of ${op.operationId}`, ["Status", "errorCode", "When"], rest),
+        )
+      : null,
+  );
 }
 
 function well(doc, op, status, answer) {
   const [type, media] = Object.entries(answer.content ?? {})[0] ?? [];
   const head = el("p", null, el("span", { class: "tag good" }, status), " ", inline(answer.description));
   if (!media) return head;
-  return [head, shape(type, media.schema), headers(doc, op, answer), example(media.example, `Copy the example answer of ${op.operationId}`)];
+  return [
+    head,
+    shape(type, media.schema),
+    headers(doc, op, answer),
+    example(media.example, `Copy the example answer of ${op.operationId}`),
+  ];
 }
 
 // shape says in a line what a body is: the envelope's members, or the model that it is.
 function shape(type, schema) {
   const members = Object.entries(schema.properties ?? {});
-  const what = members.length === 0 ? kind(schema)
-    : members.flatMap(([name, value], i) => [i ? ", " : "", el("code", null, name), " ", ...kind(value)]);
+  const what =
+    members.length === 0
+      ? kind(schema)
+      : members.flatMap(([name, value], i) => [i ? ", " : "", el("code", null, name), " ", ...kind(value)]);
   return el("p", { class: "shape" }, `${type}: `, what);
 }
 
 function headers(doc, op, answer) {
   const list = Object.entries(answer.headers ?? {});
   if (list.length === 0) return null;
-  return grid(`Headers of the answer of ${op.operationId}`, ["Header", "Meaning"], list.map(([name, h]) => [el("code", null, name), inline(follow(doc, h).description)]));
+  return grid(
+    `Headers of the answer of ${op.operationId}`,
+    ["Header", "Meaning"],
+    list.map(([name, h]) => [el("code", null, name), inline(follow(doc, h).description)]),
+  );
 }
 
 function example(value, label) {
   if (value === undefined) return null;
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-  return el("details", { class: "example", open: text.length < 900 }, el("summary", null, "Example"), snippet(text, { label }));
+  return el(
+    "details",
+    { class: "example", open: text.length < 900 },
+    el("summary", null, "Example"),
+    snippet(text, { label }),
+  );
 }
 
 /** curl writes a command for a POSIX shell, with the key in the variable KEY. */
@@ -104,7 +165,10 @@ export function curl(op) {
   const values = (where) => op.parameters.filter((p) => p.in === where && p.example !== undefined);
   let path = op.path;
   for (const p of values("path")) path = path.replace(`{${p.name}}`, encodeURIComponent(p.example));
-  const query = values("query").filter((p) => p.required).map((p) => `${p.name}=${encodeURIComponent(p.example)}`).join("&");
+  const query = values("query")
+    .filter((p) => p.required)
+    .map((p) => `${p.name}=${encodeURIComponent(p.example)}`)
+    .join("&");
   const lines = [`curl ${quote(location.origin + path + (query ? `?${query}` : ""))}`];
   if (op.method !== "get") lines[0] = lines[0].replace("curl", `curl -X ${op.method.toUpperCase()}`);
   if (!op.security || op.security.some((one) => "ApiKeyAuth" in one)) lines.push(`-H "X-API-KEY: $KEY"`);

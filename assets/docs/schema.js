@@ -5,7 +5,14 @@ const prefix = "#/components/schemas/";
 
 /** prose makes paragraphs of a description; blank lines part them and `code` stands between backticks. */
 export function prose(text) {
-  return el("div", { class: "prose" }, (text ?? "").split(/\n{2,}/).filter(Boolean).map((p) => el("p", null, inline(p))));
+  return el(
+    "div",
+    { class: "prose" },
+    (text ?? "")
+      .split(/\n{2,}/)
+      .filter(Boolean)
+      .map((p) => el("p", null, inline(p))),
+  );
 }
 
 /** inline makes text with `code` in it. */
@@ -21,7 +28,10 @@ function link(ref) {
 /** follow gives what a local $ref points to, and anything else as it is. */
 export function follow(doc, value) {
   if (!value?.$ref) return value;
-  const target = value.$ref.slice(2).split("/").reduce((node, key) => node[key.replaceAll("~1", "/").replaceAll("~0", "~")], doc);
+  const target = value.$ref
+    .slice(2)
+    .split("/")
+    .reduce((node, key) => node[key.replaceAll("~1", "/").replaceAll("~0", "~")], doc);
   return { ...target, ...value, $ref: undefined };
 }
 
@@ -31,9 +41,16 @@ export function kind(schema) {
   const choice = schema.oneOf ?? schema.anyOf;
   if (choice) return choice.flatMap((s, i) => (i ? [" or ", ...kind(s)] : kind(s)));
   if (schema.const !== undefined) return ["always ", el("code", null, JSON.stringify(schema.const))];
-  if (schema.enum) return ["one of ", schema.enum.flatMap((v, i) => [i ? ", " : "", el("code", null, v === null ? "null" : String(v))])];
+  if (schema.enum)
+    return [
+      "one of ",
+      schema.enum.flatMap((v, i) => [i ? ", " : "", el("code", null, v === null ? "null" : String(v))]),
+    ];
   const types = [schema.type ?? "anything"].flat();
-  return types.flatMap((type, i) => [i ? " or " : "", ...(type === "array" && schema.items ? ["array of ", ...kind(schema.items)] : [type])]);
+  return types.flatMap((type, i) => [
+    i ? " or " : "",
+    ...(type === "array" && schema.items ? ["array of ", ...kind(schema.items)] : [type]),
+  ]);
 }
 
 /** rules lists what a value must keep to beyond its type. */
@@ -44,8 +61,10 @@ export function rules(schema) {
   if (schema.exclusiveMinimum !== undefined) list.push(`> ${n(schema.exclusiveMinimum)}`);
   if (schema.maximum !== undefined) list.push(`≤ ${n(schema.maximum)}`);
   if (schema.exclusiveMaximum !== undefined) list.push(`< ${n(schema.exclusiveMaximum)}`);
-  if (schema.minLength !== undefined || schema.maxLength !== undefined) list.push(span(schema.minLength, schema.maxLength, "character"));
-  if (schema.minItems !== undefined || schema.maxItems !== undefined) list.push(span(schema.minItems, schema.maxItems, "item"));
+  if (schema.minLength !== undefined || schema.maxLength !== undefined)
+    list.push(span(schema.minLength, schema.maxLength, "character"));
+  if (schema.minItems !== undefined || schema.maxItems !== undefined)
+    list.push(span(schema.minItems, schema.maxItems, "item"));
   if (schema.format) list.push(schema.format);
   if (schema.pattern) list.push(el("code", null, schema.pattern));
   if (schema.default !== undefined) list.push(`default ${JSON.stringify(schema.default)}`);
@@ -76,29 +95,70 @@ function fields(schema, path = "") {
 export function table(schema, caption) {
   const rows = fields(schema);
   if (rows.length === 0) return null;
-  return grid(caption, ["Field", "Type", "Limits", "Meaning"], rows.map(([path, required, value]) => [
-    [el("code", null, path), required ? el("span", { class: "required" }, "required") : null], kind(value), rules(value), inline(value.description),
-  ]));
+  return grid(
+    caption,
+    ["Field", "Type", "Limits", "Meaning"],
+    rows.map(([path, required, value]) => [
+      [el("code", null, path), required ? el("span", { class: "required" }, "required") : null],
+      kind(value),
+      rules(value),
+      inline(value.description),
+    ]),
+  );
 }
 
 /** grid makes a table that becomes a list of blocks where it is narrow. */
 export function grid(caption, heads, rows) {
-  return el("div", { class: "scroll" }, el("table", null,
-    el("caption", null, caption),
-    el("thead", null, el("tr", null, heads.map((h) => el("th", { scope: "col" }, h)))),
-    el("tbody", null, rows.map((cells) => el("tr", null, cells.map((cell, i) => {
-      const empty = [cell].flat(3).every((c) => !c);
-      return i === 0 ? el("th", { scope: "row" }, cell) : el("td", { "data-head": heads[i], class: empty ? "empty" : null }, cell);
-    }))))));
+  return el(
+    "div",
+    { class: "scroll" },
+    el(
+      "table",
+      null,
+      el("caption", null, caption),
+      el(
+        "thead",
+        null,
+        el(
+          "tr",
+          null,
+          heads.map((h) => el("th", { scope: "col" }, h)),
+        ),
+      ),
+      el(
+        "tbody",
+        null,
+        rows.map((cells) =>
+          el(
+            "tr",
+            null,
+            cells.map((cell, i) => {
+              const empty = [cell].flat(3).every((c) => !c);
+              return i === 0
+                ? el("th", { scope: "row" }, cell)
+                : el("td", { "data-head": heads[i], class: empty ? "empty" : null }, cell);
+            }),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** modelSection describes a named schema. */
 export function modelSection(doc, name, schema) {
   const id = `model-${name}`;
   const choice = schema.oneOf ?? schema.anyOf;
-  return el("section", { class: "operation model", id },
+  return el(
+    "section",
+    { class: "operation model", id },
     el("h3", { tabindex: "-1" }, el("a", { href: `#${id}`, class: "self" }, name)),
     prose(schema.description),
     choice ? el("p", null, "One of: ", kind(schema)) : null,
-    schema.properties ? table(schema, `Fields of ${name}`) : choice ? null : el("p", null, kind(schema), rules(schema).length ? [": ", rules(schema)] : null));
+    schema.properties
+      ? table(schema, `Fields of ${name}`)
+      : choice
+        ? null
+        : el("p", null, kind(schema), rules(schema).length ? [": ", rules(schema)] : null),
+  );
 }

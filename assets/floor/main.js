@@ -12,9 +12,18 @@ import { sections } from "./pages.js";
 let old = 0; // since when what is shown is old, ms; 0: it is not
 
 const shell = openShell({
-  base: "/floor", title: "Floor", sections, others: [{ href: "/console", label: "Console" }, { href: "/docs", label: "API documentation" }],
+  base: "/floor",
+  title: "Floor",
+  sections,
+  others: [
+    { href: "/console", label: "Console" },
+    { href: "/docs", label: "API documentation" },
+  ],
   load: (module) => import(`./pages/${module}.js`),
-  banner: () => (old ? html`<div class="banner wait stale" role="alert"><strong>Connection lost since ${time(old + ahead())}.</strong> What is shown is from then; it goes on by itself.</div>` : nothing),
+  banner: () =>
+    old
+      ? html`<div class="banner wait stale" role="alert"><strong>Connection lost since ${time(old + ahead())}.</strong> What is shown is from then; it goes on by itself.</div>`
+      : nothing,
 });
 shell.show();
 renamed.addEventListener("change", shell.update);

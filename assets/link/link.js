@@ -62,15 +62,22 @@ async function failed(answer, approving) {
   switch (answer.status) {
     case 400:
       if (!approving) return finish("bad", "This link is not complete", askAgain);
-      return complain(body.details?.find((d) => d.field === "code") ? `The code ${body.details[0].issue}.` : say(reason));
+      return complain(
+        body.details?.find((d) => d.field === "code") ? `The code ${body.details[0].issue}.` : say(reason),
+      );
     case 403:
-      if (!approving) return finish("bad", "This link is not valid any more", `Links work once and for 15 minutes. ${askAgain}`);
+      if (!approving)
+        return finish("bad", "This link is not valid any more", `Links work once and for 15 minutes. ${askAgain}`);
       return complain(`${say(reason)} After five wrong codes the link stops working.`);
     case 409:
       if (!approving) return finish("bad", "This link was used before", askAgain);
       return tell("bad", "The other browser was not let in", say(reason));
     case 429:
-      return tell("wait", "Too many attempts", `Wait ${wait(Number.parseInt(answer.headers.get("Retry-After") ?? "", 10))}, then try again.`);
+      return tell(
+        "wait",
+        "Too many attempts",
+        `Wait ${wait(Number.parseInt(answer.headers.get("Retry-After") ?? "", 10))}, then try again.`,
+      );
     case 503:
       return tell("wait", "The service is busy", "Your link was not used. Try again in a moment.");
     default:
@@ -106,24 +113,31 @@ async function use(request, approving, done) {
   }
 }
 
-here.addEventListener("click", () => use(
-  () => fetch(`/auth/callback?token=${encodeURIComponent(token)}`, { cache: "no-store" }),
-  false,
-  () => {
-    finish("ok", "You are signed in", "This browser is ready to use.", true);
-    home().then((page) => {
-      document.querySelector("#onward a").href = page;
-      location.replace(page); // the link stays in no history
-    });
-  },
-));
+here.addEventListener("click", () =>
+  use(
+    () => fetch(`/auth/callback?token=${encodeURIComponent(token)}`, { cache: "no-store" }),
+    false,
+    () => {
+      finish("ok", "You are signed in", "This browser is ready to use.", true);
+      home().then((page) => {
+        document.querySelector("#onward a").href = page;
+        location.replace(page); // the link stays in no history
+      });
+    },
+  ),
+);
 
 byId("approve").addEventListener("submit", (event) => {
   event.preventDefault();
   const digits = code.value.replace(/\s/g, "");
   if (!/^[0-9]{5}$/.test(digits)) return complain("Type the five digits that the other browser shows.");
   use(
-    () => fetch("/auth/approve", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token, code: digits }) }),
+    () =>
+      fetch("/auth/approve", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ token, code: digits }),
+      }),
     true,
     () => finish("ok", "The other browser is let in", "It goes on by itself in a moment. You can close this page."),
   );

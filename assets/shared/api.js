@@ -13,7 +13,9 @@ export class ApiError extends Error {
   }
 
   /** away tells that the service could not be reached or is not ready, so that trying again later makes sense. */
-  get away() { return this.status === 0 || this.status === 502 || this.status === 503; }
+  get away() {
+    return this.status === 0 || this.status === 502 || this.status === 503;
+  }
 }
 
 /**
@@ -27,19 +29,27 @@ export async function request(method, path, { body, headers = {}, signal, signIn
   const sent = Date.now();
   try {
     response = await fetch(path, {
-      method, signal, cache: "no-cache",
+      method,
+      signal,
+      cache: "no-cache",
       headers: body === undefined ? headers : { "Content-Type": "application/json", ...headers },
-      body: body === undefined ? undefined : typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body),
+      body:
+        body === undefined ? undefined : typeof body === "string" || body instanceof Blob ? body : JSON.stringify(body),
     });
     heard(response.headers.get("X-Time"), sent, Date.now());
     content = await read(response);
   } catch (cause) {
     if (cause.name === "AbortError") throw cause;
     connection.lost();
-    throw new ApiError(0, "unreachable", "the service does not answer; it may be starting again, or the network is gone");
+    throw new ApiError(
+      0,
+      "unreachable",
+      "the service does not answer; it may be starting again, or the network is gone",
+    );
   }
   const html = response.headers.get("Content-Type")?.startsWith("text/html"); // the service never says that here
-  if (response.ok ? html : !response.headers.has("X-Time")) { // and each of its errors has its time
+  if (response.ok ? html : !response.headers.has("X-Time")) {
+    // and each of its errors has its time
     connection.lost();
     throw new ApiError(0, "unreachable", "somebody else answers in the service's place, such as a guest network");
   }
@@ -52,8 +62,16 @@ export async function request(method, path, { body, headers = {}, signal, signIn
     if (!parting) location.assign(`/signin?next=${encodeURIComponent(location.pathname + location.search)}`);
     return new Promise(() => {}); // the page goes away
   }
-  const error = new ApiError(response.status, content?.errorCode ?? "unknown", content?.errorMessage ?? messages[response.status] ?? `the service answered ${response.status}`,
-    { details: content?.details, retryAfter: Number(response.headers.get("Retry-After")) || 0, other: response.headers.has("X-For") });
+  const error = new ApiError(
+    response.status,
+    content?.errorCode ?? "unknown",
+    content?.errorMessage ?? messages[response.status] ?? `the service answered ${response.status}`,
+    {
+      details: content?.details,
+      retryAfter: Number(response.headers.get("Retry-After")) || 0,
+      other: response.headers.has("X-For"),
+    },
+  );
   if (error.away) connection.lost();
   throw error;
 }
@@ -61,14 +79,19 @@ export async function request(method, path, { body, headers = {}, signal, signIn
 let stays = null;
 
 /** stay keeps a page where it is when nobody is signed in any more: told is called instead of leading to the sign-in page. */
-export function stay(told) { stays = told; }
+export function stay(told) {
+  stays = told;
+}
 
 let parting = false; // whoever signs out is led to where that is said, whatever else is refused meanwhile
 
 /** signOut ends a session by a request and leads to the sign-in page; false when the service could not do it now. */
 export async function signOut(method, path) {
   parting = true;
-  const answer = await fetch(path, { method, headers: method === "POST" ? { "Content-Type": "application/json" } : {} }).catch(() => null);
+  const answer = await fetch(path, {
+    method,
+    headers: method === "POST" ? { "Content-Type": "application/json" } : {},
+  }).catch(() => null);
   parting = Boolean(answer?.headers.has("X-Time") && (answer.ok || answer.status === 401));
   if (parting) location.assign("/signin?out=1");
   return parting;
@@ -85,7 +108,8 @@ async function read(response) {
 
 /** get, post, put and del give the body of an answer alone. */
 export const get = async (path, options) => (await request("GET", path, options)).body;
-export const post = async (path, body = undefined, options = {}) => (await request("POST", path, { ...options, body })).body;
+export const post = async (path, body = undefined, options = {}) =>
+  (await request("POST", path, { ...options, body })).body;
 export const put = async (path, body, options = {}) => (await request("PUT", path, { ...options, body })).body;
 export const del = async (path, options) => (await request("DELETE", path, options)).body;
 
@@ -93,7 +117,8 @@ export const del = async (path, options) => (await request("DELETE", path, optio
 export function query(values) {
   const all = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
-    if (value !== undefined && value !== null && value !== "" && value !== false) all.set(name, Array.isArray(value) ? value.join(",") : String(value));
+    if (value !== undefined && value !== null && value !== "" && value !== false)
+      all.set(name, Array.isArray(value) ? value.join(",") : String(value));
   }
   const text = all.toString();
   return text ? `?${text}` : "";

@@ -3,8 +3,10 @@
 // request was sent and when the answer came; many answers bound closely how far the clocks are apart.
 
 const store = "clock";
-let low = -Infinity, high = Infinity; // ms that the service's clock is ahead of this one, at least and at most
-let heardAt = NaN, kept = NaN; // heardAt: of skew() when the service was last heard
+let low = -Infinity,
+  high = Infinity; // ms that the service's clock is ahead of this one, at least and at most
+let heardAt = NaN,
+  kept = NaN; // heardAt: of skew() when the service was last heard
 let mark = -Infinity; // the latest that this device's clock has shown since the service was heard, ms
 
 let remembered = false;
@@ -22,14 +24,17 @@ const minute = 60_000;
 
 function write() {
   if (!remembered || !Number.isFinite(low)) return;
-  if (Date.now() < mark - near) { // it was set back, and nothing is known until the service is heard
+  if (Date.now() < mark - near) {
+    // it was set back, and nothing is known until the service is heard
     [low, high] = [-Infinity, Infinity];
     return;
   }
   mark = Math.max(mark, Date.now());
   try {
     localStorage.setItem(store, JSON.stringify([low, high, mark]));
-  } catch { /* it is learnt again */ }
+  } catch {
+    /* it is learnt again */
+  }
 }
 
 // skew is constant as long as the device neither sleeps nor has its clock set, ms.
@@ -40,7 +45,8 @@ export function heard(time, sent, came) {
   const at = Number(time ?? NaN);
   if (!Number.isFinite(at) || at === 0 || came < sent) return;
   const [from, to] = [at - came, at - sent];
-  if (from > high || to < low) [low, high] = [from, to]; // one of the clocks was set, or runs faster
+  if (from > high || to < low)
+    [low, high] = [from, to]; // one of the clocks was set, or runs faster
   else [low, high] = [Math.max(low, from), Math.min(high, to)];
   [heardAt, mark] = [skew(), came];
   if (!remembered || Math.abs(ahead() - kept) < 100) return;
@@ -52,8 +58,11 @@ const near = 5000; // ms: as long as a clock goes wrong by itself, and an answer
 
 try {
   const before = JSON.parse(localStorage.getItem(store));
-  if (Array.isArray(before) && before.every(Number.isFinite) && !(Date.now() < before[2] - near)) [low, high, mark] = before;
-} catch { /* nothing was kept */ }
+  if (Array.isArray(before) && before.every(Number.isFinite) && !(Date.now() < before[2] - near))
+    [low, high, mark] = before;
+} catch {
+  /* nothing was kept */
+}
 
 /** ahead gives how many ms the service's clock is ahead of this device's; 0 as long as nothing is known. */
 export const ahead = () => (Number.isFinite(low) ? Math.round((low + high) / 2) : 0);
@@ -70,7 +79,8 @@ export function moment() {
   return { device: Date.now(), ran: performance.now(), life, ahead: Number.isFinite(low) ? ahead() : null };
 }
 
-const life = performance.timeOrigin, day = 86400_000;
+const life = performance.timeOrigin,
+  day = 86400_000;
 
 /**
  * whenAt gives the service's time of a moment, once the service was heard: {at (ms), sure}. Three ways lead to it: this device's
@@ -80,9 +90,17 @@ const life = performance.timeOrigin, day = 86400_000;
  * the clock was set meanwhile, and at is what is likely: what the device's clock tells of the last day, or the latest it can be.
  */
 export function whenAt({ device, ran, life: then, ahead: before = null }) {
-  const counted = then === life ? now() - (performance.now() - ran) : NaN, latest = Number.isNaN(counted) ? now() : counted;
-  const [first, second] = [before === null ? NaN : device + before, device + ahead()].map((at) => (at <= latest + near ? at : NaN));
+  const counted = then === life ? now() - (performance.now() - ran) : NaN,
+    latest = Number.isNaN(counted) ? now() : counted;
+  const [first, second] = [before === null ? NaN : device + before, device + ahead()].map((at) =>
+    at <= latest + near ? at : NaN,
+  );
   const agree = (a, b) => Math.abs(a - b) < near; // never with what is not known, or cannot be
-  for (const [at, other] of [[second, counted], [first, counted], [second, first]]) if (agree(at, other)) return { at, sure: true };
+  for (const [at, other] of [
+    [second, counted],
+    [first, counted],
+    [second, first],
+  ])
+    if (agree(at, other)) return { at, sure: true };
   return { at: [first, second].find((at) => at > now() - day) ?? latest, sure: false };
 }

@@ -24,14 +24,17 @@ export function separatorOf(text) {
 
 /** readTable gives the rows of a text: arrays of cells. A quote that is not closed, or stands where none may, is a TableError. */
 export function readTable(text, separator = separatorOf(text)) {
-  const plain = new RegExp(`[^"\\r\\n${separator === "\t" ? "\\t" : separator}]*`, "y"), quoted = /"((?:[^"]|"")*)"/y;
+  const plain = new RegExp(`[^"\\r\\n${separator === "\t" ? "\\t" : separator}]*`, "y"),
+    quoted = /"((?:[^"]|"")*)"/y;
   const rows = [];
-  let row = [], at = text.startsWith("\ufeff") ? 1 : 0;
+  let row = [],
+    at = text.startsWith("\ufeff") ? 1 : 0;
   while (at < text.length || row.length > 0) {
     const form = text[at] === '"' ? quoted : plain;
     form.lastIndex = at;
-    const match = form.exec(text), number = rows.length + 1;
-    if (!match) throw new TableError("a quote (\") is opened and never closed", number);
+    const match = form.exec(text),
+      number = rows.length + 1;
+    if (!match) throw new TableError('a quote (") is opened and never closed', number);
     row.push(form === quoted ? match[1].replaceAll('""', '"') : match[0]);
     at = form.lastIndex;
     const next = text[at];
@@ -40,7 +43,10 @@ export function readTable(text, separator = separatorOf(text)) {
       if (at === text.length) row.push("");
       else continue;
     } else if (next !== undefined && next !== "\r" && next !== "\n") {
-      throw new TableError("a quote (\") stands inside a cell: put the cell in quotes, and write each quote in it twice", number);
+      throw new TableError(
+        'a quote (") stands inside a cell: put the cell in quotes, and write each quote in it twice',
+        number,
+      );
     }
     at += text.startsWith("\r\n", at) ? 2 : 1;
     rows.push(row);
@@ -66,10 +72,14 @@ const most = 32 << 20;
 
 /** readText gives the text of a file, which must be UTF-8. */
 export async function readText(file) {
-  if (file.size > most) throw new TableError(`the file has ${Math.ceil(file.size / (1 << 20))} MiB; at most 32 MiB are read`);
-  const bytes = new Uint8Array(await file.arrayBuffer()), [a, b] = bytes;
-  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff)) throw new TableError("the file is UTF-16 (“Unicode text”); save it as “CSV UTF-8”");
-  if (a === 0x50 && b === 0x4b) throw new TableError("the file is a workbook or a ZIP archive; save the sheet as “CSV UTF-8”");
+  if (file.size > most)
+    throw new TableError(`the file has ${Math.ceil(file.size / (1 << 20))} MiB; at most 32 MiB are read`);
+  const bytes = new Uint8Array(await file.arrayBuffer()),
+    [a, b] = bytes;
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff))
+    throw new TableError("the file is UTF-16 (“Unicode text”); save it as “CSV UTF-8”");
+  if (a === 0x50 && b === 0x4b)
+    throw new TableError("the file is a workbook or a ZIP archive; save the sheet as “CSV UTF-8”");
   if (bytes.includes(0)) throw new TableError("the file is no text, or not UTF-8; save it as “CSV UTF-8”");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -17,29 +17,47 @@ export function openDialog(content, { wide = false, entered, unsaved, busy } = {
   dialog.setAttribute("aria-labelledby", "dialog-title");
   document.body.append(dialog);
   return new Promise((done) => {
-    let value, typed = false;
+    let value,
+      typed = false;
     const unsent = () => !busy?.() && (unsaved ? unsaved() : Boolean(entered) && (typed || entered()));
-    const leave = async () => { if (await (unsaved ? confirm(unsaved()) : discard())) dialog.close(); };
-    const escape = (event) => { // by hand: the browser's own may close a question and what it asks about at once
-      if (event.defaultPrevented || event.isComposing || event.target !== dialog && event.type === "cancel") return;
+    const leave = async () => {
+      if (await (unsaved ? confirm(unsaved()) : discard())) dialog.close();
+    };
+    const escape = (event) => {
+      // by hand: the browser's own may close a question and what it asks about at once
+      if (event.defaultPrevented || event.isComposing || (event.target !== dialog && event.type === "cancel")) return;
       event.preventDefault();
       control.close();
     };
-    dialog.addEventListener("input", ({ target }) => { typed ||= target.matches("textarea, input:not([type=search])"); });
+    dialog.addEventListener("input", ({ target }) => {
+      typed ||= target.matches("textarea, input:not([type=search])");
+    });
     dialog.addEventListener("cancel", escape);
-    dialog.addEventListener("keydown", (event) => { if (event.key === "Escape") escape(event); });
+    dialog.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") escape(event);
+    });
     const control = {
-      close: (given) => { if (given === undefined && unsent()) { leave(); return; } value = given; dialog.close(); },
+      close: (given) => {
+        if (given === undefined && unsent()) {
+          leave();
+          return;
+        }
+        value = given;
+        dialog.close();
+      },
       update: () => show(),
       tell: (error) => (dialog.open ? show() : toast(sentence(error), "bad")),
       element: dialog,
     };
     const show = () => {
       const { title, body, actions } = content(control);
-      render(html`
+      render(
+        html`
         <header><h2 id="dialog-title">${title}</h2><button type="button" class="icon-button" aria-label="Close" @click=${() => control.close()}>✕</button></header>
         <div class="dialog-body">${body}</div>
-        ${actions ? html`<footer>${actions}</footer>` : nothing}`, dialog);
+        ${actions ? html`<footer>${actions}</footer>` : nothing}`,
+        dialog,
+      );
       const text = dialog.querySelector(".dialog-body"); // without anything to focus it is itself, so that keys can scroll it
       text.tabIndex = text.querySelector("a[href], button, input, select, textarea") ? -1 : 0;
     };
@@ -59,15 +77,22 @@ export function openDialog(content, { wide = false, entered, unsaved, busy } = {
 export const running = "Leave it running";
 
 /** discard asks whether what was entered is to be thrown away, and gives a promise of true or false. */
-export const discard = () => confirm({ title: "Leave without sending?", text: "What you entered here is not sent, and is gone when you leave.", action: "Leave", danger: true });
+export const discard = () =>
+  confirm({
+    title: "Leave without sending?",
+    text: "What you entered here is not sent, and is gone when you leave.",
+    action: "Leave",
+    danger: true,
+  });
 
 /** confirm asks before something that is hard to take back, and gives a promise of true or false. */
-export const confirm = ({ title, text, action = "Go on", danger = false }) => openDialog(({ close }) => ({
-  title,
-  body: typeof text === "string" ? html`<p>${text}</p>` : text,
-  actions: html`<button type="button" class="button" @click=${() => close(false)}>Cancel</button>
+export const confirm = ({ title, text, action = "Go on", danger = false }) =>
+  openDialog(({ close }) => ({
+    title,
+    body: typeof text === "string" ? html`<p>${text}</p>` : text,
+    actions: html`<button type="button" class="button" @click=${() => close(false)}>Cancel</button>
     <button type="button" autofocus class=${danger ? "button danger" : "button primary"} @click=${() => close(true)}>${action}</button>`,
-})).then(Boolean);
+  })).then(Boolean);
 
 /** attempt does something for a person, and tells what went wrong: it gives what work gave, or undefined. */
 export async function attempt(work) {
@@ -90,8 +115,14 @@ export function toast(text, kind = "ok") {
   }
   const box = document.createElement("div");
   box.className = `toast ${kind}`;
-  const gone = () => { box.remove(); if (!area.childElementCount) area.hidePopover(); };
-  render(html`<span>${text}</span><button type="button" class="icon-button" aria-label="Close" @click=${gone}>✕</button>`, box);
+  const gone = () => {
+    box.remove();
+    if (!area.childElementCount) area.hidePopover();
+  };
+  render(
+    html`<span>${text}</span><button type="button" class="icon-button" aria-label="Close" @click=${gone}>✕</button>`,
+    box,
+  );
   area.append(box);
   area.hidePopover(); // shown again it stands above a dialog that was opened meanwhile
   area.showPopover();

@@ -5,7 +5,8 @@ import { live } from "./live.js";
 
 const patience = 10_000; // ms until names that could not be read are asked for once more
 
-let coming = null, timer = 0;
+let coming = null,
+  timer = 0;
 
 /**
  * directory gives {plants, shiftPatterns, skus, reasons, currency, durationFormat} as GET /directory does, and finds by code: plant(code),
@@ -14,7 +15,13 @@ let coming = null, timer = 0;
  * version counts how often, and renamed tells of it.
  */
 export function directory() {
-  return coming ??= get("/directory").then(({ result }) => new Directory(result), (error) => { coming = null; throw error; });
+  return (coming ??= get("/directory").then(
+    ({ result }) => new Directory(result),
+    (error) => {
+      coming = null;
+      throw error;
+    },
+  ));
 }
 
 /** renamed is an EventTarget; "change": names are others than before. */
@@ -42,7 +49,9 @@ class Directory {
   #skus;
   #reasons;
 
-  constructor(result) { this.take(result); }
+  constructor(result) {
+    this.take(result);
+  }
 
   /** take takes what GET /directory gave; it tells whether it is other than before. */
   take(result) {
@@ -52,26 +61,58 @@ class Directory {
     this.version++;
     Object.assign(this, result);
     this.#stations = new Map();
-    for (const plant of result.plants) for (const group of plant.groups) for (const station of group.stations) this.#stations.set(station.code, { ...station, plant, group });
+    for (const plant of result.plants)
+      for (const group of plant.groups)
+        for (const station of group.stations) this.#stations.set(station.code, { ...station, plant, group });
     this.#skus = new Map(result.skus.map((sku) => [sku.code, sku]));
-    this.#reasons = new Map(result.reasons.map((reason) => [reason.code, { ...reason, name: reason.name ?? reason.code }]));
+    this.#reasons = new Map(
+      result.reasons.map((reason) => [reason.code, { ...reason, name: reason.name ?? reason.code }]),
+    );
     return true;
   }
 
-  plant(code) { return this.plants.find((plant) => plant.code === code) ?? { code, name: code, groups: [], timezone: "UTC", dayStartHour: 0, weekStartDay: 0 }; }
-  group(plantCode, code) { return this.plant(plantCode).groups.find((group) => group.code === code) ?? { code, name: code, stations: [] }; }
-  station(code) { return this.#stations.get(code) ?? { code, name: code }; }
-  plantOf(stationCode) { return this.#stations.get(stationCode)?.plant ?? this.plants[0]; }
-  sku(code) { return this.#skus.get(code) ?? { code, name: code === "UNKNOWN" ? "Unknown SKU" : code }; }
-  reason(code) { return this.#reasons.get(code) ?? { code, name: code }; }
-  stations() { return [...this.#stations.values()]; }
+  plant(code) {
+    return (
+      this.plants.find((plant) => plant.code === code) ?? {
+        code,
+        name: code,
+        groups: [],
+        timezone: "UTC",
+        dayStartHour: 0,
+        weekStartDay: 0,
+      }
+    );
+  }
+  group(plantCode, code) {
+    return this.plant(plantCode).groups.find((group) => group.code === code) ?? { code, name: code, stations: [] };
+  }
+  station(code) {
+    return this.#stations.get(code) ?? { code, name: code };
+  }
+  plantOf(stationCode) {
+    return this.#stations.get(stationCode)?.plant ?? this.plants[0];
+  }
+  sku(code) {
+    return this.#skus.get(code) ?? { code, name: code === "UNKNOWN" ? "Unknown SKU" : code };
+  }
+  reason(code) {
+    return this.#reasons.get(code) ?? { code, name: code };
+  }
+  stations() {
+    return [...this.#stations.values()];
+  }
 
   /**
    * byGroup puts stations, each as GET /station gives it, under their plants and groups, in the order of the configuration:
    * [{plant, groups: [{group, stations}]}]. Plants and groups without one are left out; one that is not known yet stands last.
    */
   byGroup(stations) {
-    const plants = new Map(this.plants.map((plant) => [plant.code, { plant, groups: new Map(plant.groups.map((group) => [group.code, { group, stations: [] }])) }]));
+    const plants = new Map(
+      this.plants.map((plant) => [
+        plant.code,
+        { plant, groups: new Map(plant.groups.map((group) => [group.code, { group, stations: [] }])) },
+      ]),
+    );
     for (const station of stations) {
       const { plantCode, groupCode } = station;
       if (!plants.has(plantCode)) plants.set(plantCode, { plant: this.plant(plantCode), groups: new Map() });
@@ -79,6 +120,8 @@ class Directory {
       if (!groups.has(groupCode)) groups.set(groupCode, { group: this.group(plantCode, groupCode), stations: [] });
       groups.get(groupCode).stations.push(station);
     }
-    return [...plants.values()].map(({ plant, groups }) => ({ plant, groups: [...groups.values()].filter((g) => g.stations.length) })).filter((p) => p.groups.length);
+    return [...plants.values()]
+      .map(({ plant, groups }) => ({ plant, groups: [...groups.values()].filter((g) => g.stations.length) }))
+      .filter((p) => p.groups.length);
   }
 }

@@ -2,10 +2,15 @@
 // object before and after, and comparing two is quick. A path is an array: ["account", "plants", 0, "name"].
 
 /** pathText writes a path as the API does (decisions.md section 1): account.plants[0].name; a step {code} stands in brackets too. */
-export const pathText = (path) => path.reduce((text, step) => (typeof step === "string" ? (text ? `${text}.${step}` : step) : `${text}[${step.code ?? step}]`), "");
+export const pathText = (path) =>
+  path.reduce(
+    (text, step) => (typeof step === "string" ? (text ? `${text}.${step}` : step) : `${text}[${step.code ?? step}]`),
+    "",
+  );
 
 /** parsePath reads what pathText writes. */
-export const parsePath = (text) => [...text.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => (name === undefined ? Number(index) : name));
+export const parsePath = (text) =>
+  [...text.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => (name === undefined ? Number(index) : name));
 
 /** getIn gives what stands at a path; undefined where nothing does. */
 export const getIn = (doc, path) => path.reduce((value, step) => value?.[step], doc);
@@ -28,10 +33,12 @@ export function setIn(doc, path, value) {
 export const updateIn = (doc, path, change) => setIn(doc, path, change(getIn(doc, path)));
 
 /** insertIn gives a document with a value in an array at a place (its end, when at is left out). An array that is not there is made. */
-export const insertIn = (doc, path, value, at) => updateIn(doc, path, (list = []) => (list ?? []).toSpliced(at ?? (list ?? []).length, 0, value));
+export const insertIn = (doc, path, value, at) =>
+  updateIn(doc, path, (list = []) => (list ?? []).toSpliced(at ?? (list ?? []).length, 0, value));
 
 /** moveIn gives a document with an element of an array at another place of it. */
-export const moveIn = (doc, path, from, to) => updateIn(doc, path, (list) => list.toSpliced(from, 1).toSpliced(to, 0, list[from]));
+export const moveIn = (doc, path, from, to) =>
+  updateIn(doc, path, (list) => list.toSpliced(from, 1).toSpliced(to, 0, list[from]));
 
 // What an object itself says of a name: never what all objects inherit, such as "constructor". null and absent are the same
 // in a manifest.
@@ -42,7 +49,10 @@ export function isEqual(a, b) {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || !a || !b || Array.isArray(a) !== Array.isArray(b)) return false;
   if (Array.isArray(a)) return a.length === b.length && a.every((value, i) => isEqual(value, b[i]));
-  return Object.keys(a).every((name) => same(a[name], own(b, name))) && Object.keys(b).every((name) => Object.hasOwn(a, name) || (b[name] ?? null) === null);
+  return (
+    Object.keys(a).every((name) => same(a[name], own(b, name))) &&
+    Object.keys(b).every((name) => Object.hasOwn(a, name) || (b[name] ?? null) === null)
+  );
 }
 
 const same = (a, b) => isEqual(a ?? undefined, b ?? undefined);
@@ -52,9 +62,11 @@ const same = (a, b) => isEqual(a ?? undefined, b ?? undefined);
  * by their code, or as they are; null when it stands there no more.
  */
 export function followed(field, from, to) {
-  const path = parsePath(field), now = [];
+  const path = parsePath(field),
+    now = [];
   for (const step of path) {
-    const next = typeof step === "number" ? placeIn(getIn(from, path.slice(0, now.length)), getIn(to, now), step) : step;
+    const next =
+      typeof step === "number" ? placeIn(getIn(from, path.slice(0, now.length)), getIn(to, now), step) : step;
     if (next < 0) return null;
     now.push(next);
   }
@@ -65,9 +77,12 @@ export function followed(field, from, to) {
 function placeIn(before, after, index) {
   if (before === after || !Array.isArray(before) || index >= before.length) return index;
   if (!Array.isArray(after)) return -1;
-  const key = (e) => e?.code ?? e, wanted = key(before[index]), alike = before.length === after.length;
+  const key = (e) => e?.code ?? e,
+    wanted = key(before[index]),
+    alike = before.length === after.length;
   if (alike && key(after[index]) === wanted) return index;
-  const nth = before.slice(0, index).filter((e) => key(e) === wanted).length, places = after.flatMap((e, i) => (key(e) === wanted ? [i] : []));
+  const nth = before.slice(0, index).filter((e) => key(e) === wanted).length,
+    places = after.flatMap((e, i) => (key(e) === wanted ? [i] : []));
   if (places.length) return places[nth] ?? -1;
   return alike && before.every((e, i) => i === index || key(e) === key(after[i])) ? index : -1;
 }
@@ -77,19 +92,38 @@ function placeIn(before, after, index) {
  * says what it said: a property that is null stays null.
  */
 export function shared(doc, other) {
-  if (doc === other || typeof doc !== "object" || typeof other !== "object" || !doc || !other || Array.isArray(doc) !== Array.isArray(other)) return doc;
+  if (
+    doc === other ||
+    typeof doc !== "object" ||
+    typeof other !== "object" ||
+    !doc ||
+    !other ||
+    Array.isArray(doc) !== Array.isArray(other)
+  )
+    return doc;
   if (Array.isArray(doc)) {
     const there = keyed(doc, other) ? byCode(other) : null;
     const list = doc.map((value, i) => shared(value, there ? there.get(value.code)?.[0] : other[i]));
     return list.length === other.length && list.every((value, i) => Object.is(value, other[i])) ? other : list;
   }
   const all = Object.entries(doc).map(([name, value]) => [name, shared(value, own(other, name))]);
-  return all.length === Object.keys(other).length && all.every(([name, value]) => Object.hasOwn(other, name) && Object.is(value, other[name])) ? other : Object.fromEntries(all);
+  return all.length === Object.keys(other).length &&
+    all.every(([name, value]) => Object.hasOwn(other, name) && Object.is(value, other[name]))
+    ? other
+    : Object.fromEntries(all);
 }
 
 // Lists whose elements are told apart by their code: a change of one element is no change of the others.
-const isKeyed = (list) => Array.isArray(list) && list.length > 0 && list.every((e) => typeof e?.code === "string" && e.code !== "") && new Set(list.map((e) => e.code)).size === list.length;
-const keyed = (...lists) => lists.some(isKeyed) && lists.every((list) => list === undefined || list === null || (Array.isArray(list) && (list.length === 0 || isKeyed(list))));
+const isKeyed = (list) =>
+  Array.isArray(list) &&
+  list.length > 0 &&
+  list.every((e) => typeof e?.code === "string" && e.code !== "") &&
+  new Set(list.map((e) => e.code)).size === list.length;
+const keyed = (...lists) =>
+  lists.some(isKeyed) &&
+  lists.every(
+    (list) => list === undefined || list === null || (Array.isArray(list) && (list.length === 0 || isKeyed(list))),
+  );
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const byCode = (list) => new Map((list ?? []).map((e, i) => [e.code, [e, i]]));
 
@@ -113,15 +147,19 @@ export function differences(from, to, path = "") {
 }
 
 function listDifferences(from, to, path) {
-  const before = byCode(from), after = byCode(to), all = [];
+  const before = byCode(from),
+    after = byCode(to),
+    all = [];
   for (const [code, [value]] of before) {
     const there = after.get(code);
     if (!there) all.push({ path: `${path}[${code}]`, kind: "removed", from: value });
     else all.push(...differences(value, there[0], `${path}[${code}]`));
   }
-  for (const [code, [value]] of after) if (!before.has(code)) all.push({ path: `${path}[${code}]`, kind: "added", to: value });
+  for (const [code, [value]] of after)
+    if (!before.has(code)) all.push({ path: `${path}[${code}]`, kind: "added", to: value });
   const common = (list, other) => list.map((e) => e.code).filter((code) => other.has(code));
-  const old = common(from, after), now = common(to, before);
+  const old = common(from, after),
+    now = common(to, before);
   if (old.some((code, i) => code !== now[i])) all.push({ path, kind: "moved", from: old, to: now });
   return all;
 }
@@ -144,8 +182,11 @@ function mergeAt(base, mine, theirs, path, conflicts) {
   if (same(base, theirs)) return mine;
   if (isObject(mine) && isObject(theirs) && (isObject(base) || (base ?? undefined) === undefined)) {
     const names = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])];
-    return Object.fromEntries(names.map((name) => [name, mergeAt(own(base, name), own(mine, name), own(theirs, name), [...path, name], conflicts)])
-      .filter(([, value]) => value !== undefined));
+    return Object.fromEntries(
+      names
+        .map((name) => [name, mergeAt(own(base, name), own(mine, name), own(theirs, name), [...path, name], conflicts)])
+        .filter(([, value]) => value !== undefined),
+    );
   }
   if (mine && theirs && keyed(base, mine, theirs)) return mergeLists(base ?? [], mine, theirs, path, conflicts);
   conflicts.push({ path, base, mine, theirs });
@@ -154,21 +195,28 @@ function mergeAt(base, mine, theirs, path, conflicts) {
 
 // The order is mine where I changed it, else theirs; what only the other side added comes after the element that it follows there.
 function mergeLists(base, mine, theirs, path, conflicts) {
-  const was = byCode(base), my = byCode(mine), their = byCode(theirs);
+  const was = byCode(base),
+    my = byCode(mine),
+    their = byCode(theirs);
   const common = (list) => list.map((e) => e.code).filter((code) => was.has(code) && my.has(code) && their.has(code));
   const [before, first, second] = [base, mine, theirs].map(common);
   const codes = mergeOrders(...(isEqual(before, first) ? [theirs, mine] : [mine, theirs]));
-  const merged = codes.map((code, i) => {
-    const n = conflicts.length, value = mergeAt(was.get(code)?.[0], my.get(code)?.[0], their.get(code)?.[0], [...path, { code }], conflicts);
-    if (value === undefined && conflicts.length > n) conflicts.at(-1).follows = codes.slice(0, i);
-    return value;
-  }).filter((value) => value !== undefined);
-  if (!isEqual(before, first) && !isEqual(before, second) && !isEqual(first, second)) conflicts.push({ path, order: true, base: before, mine: first, theirs: second });
+  const merged = codes
+    .map((code, i) => {
+      const n = conflicts.length,
+        value = mergeAt(was.get(code)?.[0], my.get(code)?.[0], their.get(code)?.[0], [...path, { code }], conflicts);
+      if (value === undefined && conflicts.length > n) conflicts.at(-1).follows = codes.slice(0, i);
+      return value;
+    })
+    .filter((value) => value !== undefined);
+  if (!isEqual(before, first) && !isEqual(before, second) && !isEqual(first, second))
+    conflicts.push({ path, order: true, base: before, mine: first, theirs: second });
   return merged;
 }
 
 function mergeOrders(leading, other) {
-  const codes = leading.map((e) => e.code), known = new Set(codes);
+  const codes = leading.map((e) => e.code),
+    known = new Set(codes);
   other.forEach((e, i) => {
     if (!known.has(e.code)) codes.splice(i === 0 ? 0 : codes.indexOf(other[i - 1].code) + 1, 0, e.code);
     known.add(e.code);
@@ -181,15 +229,20 @@ export function choose(merged, { path, order, follows = [], ...values }, side) {
   const place = (doc, [step, ...rest]) => {
     if (step === undefined) return order ? inOrder(doc, values[side]) : values[side];
     if (typeof step !== "object") return setIn(doc, [step], place(doc?.[step], rest));
-    const list = doc ?? [], at = list.findIndex((e) => e.code === step.code), value = place(list[at], rest);
+    const list = doc ?? [],
+      at = list.findIndex((e) => e.code === step.code),
+      value = place(list[at], rest);
     if (at >= 0) return setIn(list, [at], value);
-    return value === undefined ? list : list.toSpliced(list.findLastIndex((e) => follows.includes(e.code)) + 1, 0, value);
+    return value === undefined
+      ? list
+      : list.toSpliced(list.findLastIndex((e) => follows.includes(e.code)) + 1, 0, value);
   };
   return place(merged, path);
 }
 
 // The elements that codes name take each other's places; the others stay where they are.
 function inOrder(list, codes) {
-  const named = codes.map((code) => list.find((e) => e.code === code)).filter(Boolean), moving = new Set(named);
+  const named = codes.map((code) => list.find((e) => e.code === code)).filter(Boolean),
+    moving = new Set(named);
   return list.map((e) => (moving.has(e) ? named.shift() : e));
 }

@@ -18,7 +18,12 @@ export function el(tag, properties, ...children) {
 /** snippet makes a block of code with a button that copies it. */
 export function snippet(text, { wrap = false, label = "Copy" } = {}) {
   const code = el("pre", { tabindex: "0" }, el("code", null, text));
-  return el("div", { class: wrap ? "snippet wrap" : "snippet" }, code, copyButton(() => code, label));
+  return el(
+    "div",
+    { class: wrap ? "snippet wrap" : "snippet" },
+    code,
+    copyButton(() => code, label),
+  );
 }
 
 /** copyButton makes a button that copies the text of an element. */
@@ -34,7 +39,9 @@ export function wireCopy(button, source) {
   button.setAttribute("aria-live", "polite");
   button.addEventListener("click", async () => {
     button.textContent = (await copy(source())) ? "Copied" : "Selected";
-    setTimeout(() => { button.textContent = face; }, 2000);
+    setTimeout(() => {
+      button.textContent = face;
+    }, 2000);
   });
 }
 

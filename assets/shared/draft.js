@@ -16,7 +16,8 @@ const tried = (work) => {
 };
 
 /** keepDraft keeps what a form (one of forms) holds; dropDraft forgets it. */
-export const keepDraft = (form, profile, draft) => tried(() => sessionStorage.setItem(name(form, profile), JSON.stringify(draft)));
+export const keepDraft = (form, profile, draft) =>
+  tried(() => sessionStorage.setItem(name(form, profile), JSON.stringify(draft)));
 export const dropDraft = (form, profile) => tried(() => sessionStorage.removeItem(name(form, profile)));
 
 /** draftOf gives what was kept for a person, or null. */

@@ -17,15 +17,51 @@ import { lossNames } from "./losses.js";
 
 /** figures are what can be asked, with what people call it. Names are those of the API's answers. */
 export const figures = {
-  availability: "Availability", performance: "Performance", quality: "Quality", oee: "OEE", coverage: "Coverage",
-  "availability.denominator": "Known scheduled production", "availability.numerator": "Known scheduled production without downtime",
-  totalMs: "Time", shiftMs: "Shift time", scheduledProductionMs: "Scheduled production", scheduledNonProductionMs: "Planned non-production", outOfShiftMs: "Out of shift",
-  noDataMs: "No data", downtimeMs: "Stopped", slowMs: "Slow", productiveMs: "Producing", idleMs: "Idle", excludedMs: "Taken out of the figures",
-  productionGoodCount: "Good", productionBadCount: "Bad", productionOtherCount: "Counted elsewhere", unscheduledGoodCount: "Good, made without a schedule", unscheduledBadCount: "Bad, made without a schedule",
-  noDataGoodCount: "Good, entered without data", noDataBadCount: "Bad, entered without data", productionIdealCount: "Ideal count", productionTargetCount: "Target count",
-  ...Object.fromEntries(Object.entries(lossNames).flatMap(([name, label]) => [["ms", "time"], ["units", "units"], ["money", "money"]].map(([part, of]) => [`losses.${name}.${part}`, `Lost ${of}: ${label.toLowerCase()}`]))),
-  electricalKwh: "Energy", outsideProductionKwh: "Energy outside production", cost: "Energy cost", co2: "CO₂", kwhPerUnit: "Energy per unit", kwhPerProductiveHour: "Energy per productive hour",
-  energyCoverage: "Coverage of energy", paretoShare: "Share of downtime", paretoMs: "Downtime of a cause",
+  availability: "Availability",
+  performance: "Performance",
+  quality: "Quality",
+  oee: "OEE",
+  coverage: "Coverage",
+  "availability.denominator": "Known scheduled production",
+  "availability.numerator": "Known scheduled production without downtime",
+  totalMs: "Time",
+  shiftMs: "Shift time",
+  scheduledProductionMs: "Scheduled production",
+  scheduledNonProductionMs: "Planned non-production",
+  outOfShiftMs: "Out of shift",
+  noDataMs: "No data",
+  downtimeMs: "Stopped",
+  slowMs: "Slow",
+  productiveMs: "Producing",
+  idleMs: "Idle",
+  excludedMs: "Taken out of the figures",
+  productionGoodCount: "Good",
+  productionBadCount: "Bad",
+  productionOtherCount: "Counted elsewhere",
+  unscheduledGoodCount: "Good, made without a schedule",
+  unscheduledBadCount: "Bad, made without a schedule",
+  noDataGoodCount: "Good, entered without data",
+  noDataBadCount: "Bad, entered without data",
+  productionIdealCount: "Ideal count",
+  productionTargetCount: "Target count",
+  ...Object.fromEntries(
+    Object.entries(lossNames).flatMap(([name, label]) =>
+      [
+        ["ms", "time"],
+        ["units", "units"],
+        ["money", "money"],
+      ].map(([part, of]) => [`losses.${name}.${part}`, `Lost ${of}: ${label.toLowerCase()}`]),
+    ),
+  ),
+  electricalKwh: "Energy",
+  outsideProductionKwh: "Energy outside production",
+  cost: "Energy cost",
+  co2: "CO₂",
+  kwhPerUnit: "Energy per unit",
+  kwhPerProductiveHour: "Energy per productive hour",
+  energyCoverage: "Coverage of energy",
+  paretoShare: "Share of downtime",
+  paretoMs: "Downtime of a cause",
 };
 
 /** outside are the counts of units that are in no ratio and no loss. */
@@ -35,4 +71,5 @@ export const outside = ["unscheduledGoodCount", "unscheduledBadCount", "noDataGo
 export const explain = (spec) => attempt(async () => (await import("./explain/dialog.js")).open(spec));
 
 /** figureButton shows a figure that can be asked. text is the figure as people read it; spec may be a function that gives it. */
-export const figureButton = (text, spec) => html`<button type="button" class="figure" title="How this comes about" aria-haspopup="dialog" @click=${() => explain(typeof spec === "function" ? spec() : spec)}>${text}</button>`;
+export const figureButton = (text, spec) =>
+  html`<button type="button" class="figure" title="How this comes about" aria-haspopup="dialog" @click=${() => explain(typeof spec === "function" ? spec() : spec)}>${text}</button>`;

@@ -3,7 +3,8 @@
 import { get, query } from "./api.js";
 
 /** Rows that one request gives, and that are read before somebody asks for more. */
-const page = 1000, atOnce = 5000;
+const page = 1000,
+  atOnce = 5000;
 
 /** Milliseconds that events are waited for before stations are read again: what changes is often told more than once. */
 const pause = 400;
@@ -26,7 +27,9 @@ export class Followed {
   #timer = 0;
   #stopped = false;
 
-  constructor(path, changed) { Object.assign(this, { path, changed }); }
+  constructor(path, changed) {
+    Object.assign(this, { path, changed });
+  }
 
   /** read begins anew, with other parameters of the query where they are given. */
   read(values = this.query) {
@@ -46,11 +49,17 @@ export class Followed {
     Object.assign(this, { loading: true, error: null });
     this.changed();
     try {
-      await this.#pages(this.query, turn, (all, total) => { Object.assign(this, { all, total }); this.changed(); });
+      await this.#pages(this.query, turn, (all, total) => {
+        Object.assign(this, { all, total });
+        this.changed();
+      });
     } catch (error) {
       if (turn === this.#turn) this.error = error;
     } finally {
-      if (turn === this.#turn) { this.loading = false; this.changed(); }
+      if (turn === this.#turn) {
+        this.loading = false;
+        this.changed();
+      }
     }
   }
 
@@ -58,7 +67,7 @@ export class Followed {
   // it reads, new rows push others into the next page, where they come once more; a page of nothing else is the last one.
   async #pages(values, turn, tell) {
     const all = new Map();
-    for (let skip = 0, total = Infinity; skip < Math.min(total, this.#limit);) {
+    for (let skip = 0, total = Infinity; skip < Math.min(total, this.#limit); ) {
       const body = await get(`${this.path}${query({ ...values, limit: page, skip })}`);
       if (turn !== this.#turn) return;
       const before = all.size;
@@ -78,18 +87,22 @@ export class Followed {
   // again reads stations anew, one time after the other, so that what is older comes never over what is newer. While all is
   // read it waits: that may be of before the event.
   async #again() {
-    const turn = this.#turn, wait = this.loading ? pause : await this.#stations(turn);
+    const turn = this.#turn,
+      wait = this.loading ? pause : await this.#stations(turn);
     this.#timer = this.#dirty.size && !this.#stopped ? setTimeout(() => this.#again(), wait) : 0;
   }
 
   // stations reads those that an event was of; it gives how long to wait until what came meanwhile is read.
   async #stations(turn) {
-    const asks = this.query.stationcodes ?? [], codes = [...this.#dirty].filter((code) => !asks.length || asks.includes(code));
+    const asks = this.query.stationcodes ?? [],
+      codes = [...this.#dirty].filter((code) => !asks.length || asks.includes(code));
     this.#dirty.clear();
     if (!codes.length) return pause;
     try {
       let rows = [];
-      await this.#pages({ ...this.query, stationcodes: codes }, turn, (all) => { rows = all; });
+      await this.#pages({ ...this.query, stationcodes: codes }, turn, (all) => {
+        rows = all;
+      });
       const partly = this.total > this.all.length; // then nobody knows how many of these were not read
       const { paging } = partly ? await get(`${this.path}${query({ ...this.query, limit: 1 })}`) : {};
       if (turn !== this.#turn) return pause;

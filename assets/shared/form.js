@@ -27,7 +27,7 @@ import { fromWall, toWall } from "./zone.js";
  */
 export function field(f) {
   const [label, known] = terms[f.name] ?? [f.name];
-  const kind = f.kind ?? (f.options ? (isList(f.schema) ? "codes" : "choice") : known ?? kindOf(f.schema));
+  const kind = f.kind ?? (f.options ? (isList(f.schema) ? "codes" : "choice") : (known ?? kindOf(f.schema)));
   const id = `f-${f.id ?? f.name}`;
   return html`
     <div class=${`field ${f.problem ? "bad" : f.warning ? "wait" : ""} field-${kind}`} data-field=${f.name}>
@@ -43,13 +43,19 @@ const isList = (schema) => [schema?.type].flat().includes("array");
 function kindOf(schema = {}) {
   if (schema.enum) return "enum";
   const type = [schema.type].flat().find((t) => t !== "null");
-  return { string: "text", integer: "integer", number: "number", boolean: "boolean", array: "codes", object: "json" }[type] ?? "text";
+  return (
+    { string: "text", integer: "integer", number: "number", boolean: "boolean", array: "codes", object: "json" }[
+      type
+    ] ?? "text"
+  );
 }
 
 // The schema speaks of milliseconds and decimal hours; people enter other units.
 function hintOf(schema, kind) {
   const text = schema?.description ?? "";
-  return ["duration", "clock", "hours"].includes(kind) ? text.replace(/, in (milliseconds|decimal hours[^.]*)/, "") : text;
+  return ["duration", "clock", "hours"].includes(kind)
+    ? text.replace(/, in (milliseconds|decimal hours[^.]*)/, "")
+    : text;
 }
 
 function defaultOf({ schema, value }, kind) {
@@ -59,7 +65,9 @@ function defaultOf({ schema, value }, kind) {
 
 // What somebody is typing stays while the page is drawn anew; what was typed is told when the box is left.
 class Held extends Directive {
-  render(value) { return value; }
+  render(value) {
+    return value;
+  }
   update(part, [value]) {
     const { element } = part;
     if (element.typing && element === document.activeElement) return noChange;
@@ -70,7 +78,9 @@ class Held extends Directive {
   }
 }
 const held = directive(Held);
-const typing = (event) => { event.target.typing = true; };
+const typing = (event) => {
+  event.target.typing = true;
+};
 
 // onPaper is what a box holds, where lines can be broken: a box that is printed shows as much as its width.
 const onPaper = (text) => html`<span class="on-paper" dir="auto">${text}</span>`;
@@ -78,9 +88,10 @@ const onPaper = (text) => html`<span class="on-paper" dir="auto">${text}</span>`
 // input is a box for text. read gives the value of what was typed, undefined when it cannot be read; write the text of a value.
 function input(f, { type = "text", mode, read, write, wrong, size }) {
   const typed = (event) => {
-    const box = event.target, text = box.value.trim();
+    const box = event.target,
+      text = box.value.trim();
     const value = text === "" ? null : read(text);
-    box.setCustomValidity(value === undefined || Number.isNaN(value) ? wrong : f.refuse?.(value) ?? "");
+    box.setCustomValidity(value === undefined || Number.isNaN(value) ? wrong : (f.refuse?.(value) ?? ""));
     if (!box.reportValidity()) return;
     box.typing = false;
     if (value !== (f.value ?? null)) f.change(value);
@@ -91,10 +102,17 @@ function input(f, { type = "text", mode, read, write, wrong, size }) {
     placeholder=${f.placeholder ?? nothing} .value=${held(f.value === null ? "" : write(f.value))} @input=${typing} @change=${typed}>${onPaper(f.value === null ? "" : write(f.value))}`;
 }
 
-const numeric = (f, whole) => input(f, {
-  mode: "decimal", size: 12, write: String, wrong: `Enter a ${whole ? "whole " : ""}number, such as 12000: without a comma between thousands`,
-  read: (text) => { const n = parseNumber(text); return Number.isFinite(n) && (!whole || Number.isInteger(n)) ? n : undefined; },
-});
+const numeric = (f, whole) =>
+  input(f, {
+    mode: "decimal",
+    size: 12,
+    write: String,
+    wrong: `Enter a ${whole ? "whole " : ""}number, such as 12000: without a comma between thousands`,
+    read: (text) => {
+      const n = parseNumber(text);
+      return Number.isFinite(n) && (!whole || Number.isInteger(n)) ? n : undefined;
+    },
+  });
 
 function select(f, options) {
   const at = options.findIndex((o) => Object.is(o.value, f.value));
@@ -110,29 +128,75 @@ const controls = {
   text: (f) => input(f, { read: (text) => text, write: String, wrong: "" }),
   number: (f) => numeric(f, false),
   integer: (f) => numeric(f, true),
-  duration: (f) => input(f, { size: 14, read: parseDuration, write: duration, wrong: "Enter a length of time, such as 90 s, 1 min 30 s or 1:30" }),
+  duration: (f) =>
+    input(f, {
+      size: 14,
+      read: parseDuration,
+      write: duration,
+      wrong: "Enter a length of time, such as 90 s, 1 min 30 s or 1:30",
+    }),
   clock: (f) => input(f, { size: 8, read: parseHours, write: hours, wrong: "Enter a time of day, such as 14:30" }),
-  hours: (f) => input(f, { size: 10, read: (text) => { const ms = parseDuration(/^[\d.,]+$/.test(text) ? `${text} h` : text); return ms / 3600000; }, write: (h) => duration(Math.round(h * 3600000)), wrong: "Enter a length, such as 8 h or 7 h 30 min" }),
-  hour: (f) => select(f, Array.from({ length: 24 }, (_, value) => ({ value, label: hours(value) }))),
-  weekStart: (f) => select(f, weekDays.map((label, value) => ({ value, label }))),
-  enum: (f) => select(f, (f.schema.enum ?? []).filter((value) => value !== null).map((value) => ({ value, label: wordOf(value) }))),
+  hours: (f) =>
+    input(f, {
+      size: 10,
+      read: (text) => {
+        const ms = parseDuration(/^[\d.,]+$/.test(text) ? `${text} h` : text);
+        return ms / 3600000;
+      },
+      write: (h) => duration(Math.round(h * 3600000)),
+      wrong: "Enter a length, such as 8 h or 7 h 30 min",
+    }),
+  hour: (f) =>
+    select(
+      f,
+      Array.from({ length: 24 }, (_, value) => ({ value, label: hours(value) })),
+    ),
+  weekStart: (f) =>
+    select(
+      f,
+      weekDays.map((label, value) => ({ value, label })),
+    ),
+  enum: (f) =>
+    select(
+      f,
+      (f.schema.enum ?? []).filter((value) => value !== null).map((value) => ({ value, label: wordOf(value) })),
+    ),
   choice: (f) => select(f, f.options),
   codes: (f) => picker(f),
-  password: (f) => html`<input id=${f.id} type="password" autocomplete="off" aria-describedby=${f.described} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
-  date: (f) => html`<input id=${f.id} type="date" max="9999-12-31" aria-describedby=${f.described} ?disabled=${f.disabled} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
-  moment: (f) => html`<input id=${f.id} type="datetime-local" step=${f.step ?? 60} aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?required=${f.required} ?disabled=${f.disabled}
-    .value=${live(toWall(f.value, f.zone, { seconds: (f.step ?? 60) < 60 }))} @change=${(e) => { const at = fromWall(e.target.value, f.zone); f.change(Number.isFinite(at) ? new Date(at).toISOString() : null); }}>`,
-  lines: (f) => html`<textarea id=${f.id} rows="3" dir="auto" ?autofocus=${f.autofocus} aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}
-    .value=${held(f.value ?? "")} @input=${typing} @change=${(e) => { e.target.typing = false; f.change(e.target.value === "" ? null : e.target.value); }}></textarea>`,
-  boolean: (f) => html`<label class="check"><input id=${f.id} type="checkbox" aria-describedby=${f.described} ?disabled=${f.disabled}
+  password: (f) =>
+    html`<input id=${f.id} type="password" autocomplete="off" aria-describedby=${f.described} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
+  date: (f) =>
+    html`<input id=${f.id} type="date" max="9999-12-31" aria-describedby=${f.described} ?disabled=${f.disabled} .value=${live(f.value ?? "")} @change=${(e) => f.change(e.target.value || null)}>`,
+  moment: (
+    f,
+  ) => html`<input id=${f.id} type="datetime-local" step=${f.step ?? 60} aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?required=${f.required} ?disabled=${f.disabled}
+    .value=${live(toWall(f.value, f.zone, { seconds: (f.step ?? 60) < 60 }))} @change=${(e) => {
+      const at = fromWall(e.target.value, f.zone);
+      f.change(Number.isFinite(at) ? new Date(at).toISOString() : null);
+    }}>`,
+  lines: (
+    f,
+  ) => html`<textarea id=${f.id} rows="3" dir="auto" ?autofocus=${f.autofocus} aria-describedby=${f.described} aria-invalid=${f.problem ? "true" : "false"} ?disabled=${f.disabled}
+    .value=${held(f.value ?? "")} @input=${typing} @change=${(e) => {
+      e.target.typing = false;
+      f.change(e.target.value === "" ? null : e.target.value);
+    }}></textarea>`,
+  boolean: (
+    f,
+  ) => html`<label class="check"><input id=${f.id} type="checkbox" aria-describedby=${f.described} ?disabled=${f.disabled}
     .checked=${live(f.value === true)} @change=${(e) => f.change(e.target.checked)}><span>${f.label}</span></label>`,
-  json: (f) => html`<textarea id=${f.id} class="code" rows="4" spellcheck="false" aria-describedby=${f.described} ?disabled=${f.disabled}
+  json: (
+    f,
+  ) => html`<textarea id=${f.id} class="code" rows="4" spellcheck="false" aria-describedby=${f.described} ?disabled=${f.disabled}
     .value=${held(f.value === null ? "" : JSON.stringify(f.value, null, 2))} @input=${typing} @change=${(e) => {
       try {
         e.target.typing = false;
         e.target.setCustomValidity("");
         f.change(e.target.value.trim() === "" ? null : JSON.parse(e.target.value));
-      } catch { e.target.setCustomValidity("This is not JSON"); e.target.reportValidity(); }
+      } catch {
+        e.target.setCustomValidity("This is not JSON");
+        e.target.reportValidity();
+      }
     }}></textarea>`,
 };
 

@@ -4,6 +4,7 @@ export const rule = "3 to 8 letters or digits";
 
 /** fit tells whether a text is initials, whatever blanks stand around it. */
 export function fit(text) {
-  const initials = text.trim(), length = Array.from(initials).length;
+  const initials = text.trim(),
+    length = Array.from(initials).length;
   return length >= 3 && length <= 8 && /^[\p{L}\p{Nd}][\p{L}\p{Nd}\p{M}]*$/u.test(initials);
 }

@@ -4,26 +4,46 @@
 /** How long opening, and anything that is done then, may take, ms. Storage that hangs is done without until it answers. */
 const patience = 2000;
 
-let db = null, opening = null, late = false; // late: what is being opened has taken longer than that
+let db = null,
+  opening = null,
+  late = false; // late: what is being opened has taken longer than that
 
 function open() {
   if (db || late) return db;
-  opening ??= connect().finally(() => { opening = null; late = false; }); // one that failed is tried again at the next use
+  opening ??= connect().finally(() => {
+    opening = null;
+    late = false;
+  }); // one that failed is tried again at the next use
   const mine = opening;
-  return soon(mine, () => { late ||= opening === mine; return null; });
+  return soon(mine, () => {
+    late ||= opening === mine;
+    return null;
+  });
 }
 
 // soon gives what comes of a promise or, when that takes too long, what instead() gives.
-const soon = (promise, instead) => Promise.race([promise, new Promise((done) => { setTimeout(() => done(instead()), patience); })]);
+const soon = (promise, instead) =>
+  Promise.race([
+    promise,
+    new Promise((done) => {
+      setTimeout(() => done(instead()), patience);
+    }),
+  ]);
 
 function connect() {
   return new Promise((resolve) => {
     const asked = indexedDB.open("opsmon", 1);
     asked.onupgradeneeded = () => asked.result.createObjectStore("kept");
     asked.onsuccess = () => {
-      const mine = asked.result, forget = () => { if (db === mine) db = null; };
+      const mine = asked.result,
+        forget = () => {
+          if (db === mine) db = null;
+        };
       mine.onclose = forget; // the browser took it away; it is opened anew when it is needed
-      mine.onversionchange = () => { forget(); mine.close(); };
+      mine.onversionchange = () => {
+        forget();
+        mine.close();
+      };
       resolve((db = mine));
     };
     asked.onerror = () => resolve(null);
@@ -35,7 +55,8 @@ async function run(mode, work, durability = "relaxed", again = true) {
   if (!here) return undefined;
   try {
     return await soon(attempt(here, mode, work, durability), () => undefined); // which may come to its end later, in its turn
-  } catch { // it is closing
+  } catch {
+    // it is closing
     if (db === here) db = null;
     return again ? run(mode, work, durability, false) : undefined;
   }
@@ -63,5 +84,9 @@ export const keep = {
   get: (name) => run("readonly", (store) => store.get(name)),
   set: (name, value) => run("readwrite", (store) => store.put(value, name)),
   setSurely: (name, value) => run("readwrite", (store) => store.put(value, name), "strict"),
-  remove: (name) => run("readwrite", (store) => { store.delete(name); return store.count(name); }),
+  remove: (name) =>
+    run("readwrite", (store) => {
+      store.delete(name);
+      return store.count(name);
+    }),
 };

@@ -70,10 +70,11 @@ class Live extends EventTarget {
 
   // agree lets the stream tell what the last follower asks for, and waits until that is read.
   async #agree() {
-    const { scope } = this.#followers.at(-1), other = !same(scope, this.#scope);
+    const { scope } = this.#followers.at(-1),
+      other = !same(scope, this.#scope);
     this.#scope = scope;
     if (other || !this.#stream) return this.#open();
-    return this.#whole ? undefined : this.#reading ?? this.#read();
+    return this.#whole ? undefined : (this.#reading ?? this.#read());
   }
 
   /** oldSince gives since when, ms, what is shown may be old, as nothing is heard of the service; 0: it is not old. */
@@ -100,7 +101,8 @@ class Live extends EventTarget {
   // A page that nobody sees does not listen: over HTTP/1.1 a browser has six connections to a host, for all its tabs.
   #look = () => {
     if (document.visibilityState !== "visible") this.#close();
-    else if (connection.up && (!this.#stream || this.#stream.readyState === EventSource.CLOSED)) this.#open().catch(() => {});
+    else if (connection.up && (!this.#stream || this.#stream.readyState === EventSource.CLOSED))
+      this.#open().catch(() => {});
   };
 
   #close() {
@@ -116,7 +118,8 @@ class Live extends EventTarget {
     this.#due = true;
     const stream = new EventSource(`/events${query(this.#scope)}`);
     this.#stream = stream;
-    for (const type of ["open", "station", "issue", "schedule", "task", "message", "account", "reset", "beat"]) stream.addEventListener(type, () => this.#hear());
+    for (const type of ["open", "station", "issue", "schedule", "task", "message", "account", "reset", "beat"])
+      stream.addEventListener(type, () => this.#hear());
     stream.addEventListener("station", (event) => this.#take(event));
     for (const type of ["issue", "schedule", "task", "message", "account"]) {
       stream.addEventListener(type, (event) => {
@@ -142,27 +145,35 @@ class Live extends EventTarget {
   // read reads all stations; who waits for a reading that another one has overtaken waits for that.
   #read() {
     this.#whole = false;
-    const reading = this.#reading = (async () => {
-      const answer = await get(`/station${query(this.#scope)}`, { signal: AbortSignal.timeout(patience) }).catch((error) => ({ error }));
+    const reading = (this.#reading = (async () => {
+      const answer = await get(`/station${query(this.#scope)}`, { signal: AbortSignal.timeout(patience) }).catch(
+        (error) => ({ error }),
+      );
       if (reading !== this.#reading) return this.#reading;
       this.#reading = null;
       if (answer.error) throw answer.error;
       this.#whole = true;
       const before = this.stations;
-      this.stations = new Map(answer.results.map((station) => [station.stationCode, newer(before.get(station.stationCode), station)]));
+      this.stations = new Map(
+        answer.results.map((station) => [station.stationCode, newer(before.get(station.stationCode), station)]),
+      );
       for (const code of [...before.keys(), ...this.stations.keys()]) this.#changed.add(code);
       for (const event of this.#waiting.splice(0)) this.#take(event);
       this.#tell();
       if (!this.#due) return;
       this.#due = false;
       this.dispatchEvent(new Event("reset"));
-    })();
+    })());
     return reading;
   }
 
   #take(event) {
-    if (this.#reading) { this.#waiting.push(event); return; }
-    const station = JSON.parse(event.data), code = station.stationCode;
+    if (this.#reading) {
+      this.#waiting.push(event);
+      return;
+    }
+    const station = JSON.parse(event.data),
+      code = station.stationCode;
     const before = this.stations.get(code);
     if (!before || newer(before, station) === before) return;
     this.stations.set(code, station);

@@ -17,6 +17,8 @@ export function nextPage(path) {
 
 /** home gives the page on which whoever signed in just now starts: a tablet's, or the floor. */
 export async function home() {
-  const answer = await fetch("/auth/profile", { cache: "no-store" }).then((a) => a.json()).catch(() => null);
+  const answer = await fetch("/auth/profile", { cache: "no-store" })
+    .then((a) => a.json())
+    .catch(() => null);
   return answer?.result?.email?.startsWith("tablet:") ? "/tablet" : "/floor";
 }

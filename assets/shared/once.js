@@ -8,7 +8,8 @@ const long = 600_000; // ms after its answer was given up, after which the same 
 export const patience = 20_000;
 
 /** newKey gives a key for one write. */
-export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+export const newKey = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 let last = null; // {what, key, at}: the write that nobody answered yet, and when that was last known
 
@@ -17,11 +18,18 @@ let last = null; // {what, key, at}: the write that nobody answered yet, and whe
  * same; any other one in between makes an end of that.
  */
 export async function once(method, path, body = undefined, { limit = patience } = {}) {
-  const what = JSON.stringify([method, path, body]), now = Date.now();
-  const mine = last = { what, key: last?.what === what && now - last.at < long ? last.key : newKey(), at: now };
-  const answered = () => { if (last === mine) last = null; };
+  const what = JSON.stringify([method, path, body]),
+    now = Date.now();
+  const mine = (last = { what, key: last?.what === what && now - last.at < long ? last.key : newKey(), at: now });
+  const answered = () => {
+    if (last === mine) last = null;
+  };
   try {
-    const answer = await request(method, path, { body, signal: AbortSignal.timeout(limit), headers: { "Idempotency-Key": mine.key } });
+    const answer = await request(method, path, {
+      body,
+      signal: AbortSignal.timeout(limit),
+      headers: { "Idempotency-Key": mine.key },
+    });
     answered();
     return answer.body;
   } catch (error) {

@@ -12,13 +12,21 @@ const shown = 50;
  * An empty list and none at all are different things in a manifest (decisions.md section 3), so both can be chosen.
  */
 export function picker(f) {
-  const chosen = f.value ?? [], names = new Map(f.options?.map((o) => [o.value, o.label]));
+  const chosen = f.value ?? [],
+    names = new Map(f.options?.map((o) => [o.value, o.label]));
   const id = f.id;
-  const add = (code) => { if (code && !chosen.includes(code)) f.change([...chosen, code]); };
+  const add = (code) => {
+    if (code && !chosen.includes(code)) f.change([...chosen, code]);
+  };
   return html`<div class="picker" role="group" aria-label=${f.label}>
     ${chosen.map((code) => html`<span class=${names.size && !names.has(code) ? "chip unknown" : "chip"}><bdi title=${names.get(code) ?? "no manifest defines this code"}>${code}</bdi>${f.disabled ? nothing : html`<button type="button" aria-label=${`Remove ${code}`} @click=${() => f.change(chosen.filter((c) => c !== code))}>✕</button>`}</span>`)}
     ${f.value !== null && chosen.length === 0 ? html`<span class="muted small">An empty list: none</span>` : nothing}
-    ${f.disabled ? (f.value === null ? html`<span class="muted">Not set</span>` : nothing) : html`
+    ${
+      f.disabled
+        ? f.value === null
+          ? html`<span class="muted">Not set</span>`
+          : nothing
+        : html`
       <span class="finder">
         <input id=${id} type="text" role="combobox" aria-expanded="false" aria-controls=${`${id}-list`} aria-autocomplete="list" autocomplete="off" placeholder=${f.placeholder ?? (f.value === null ? "Not set; find to add" : "Find to add")}
           aria-describedby=${f.described} @input=${(e) => find(e.target, f, add)} @focus=${(e) => find(e.target, f, add)} @keydown=${(e) => keys(e, f, add)} @blur=${(e) => hide(e.target)}>
@@ -26,7 +34,8 @@ export function picker(f) {
       </span>
       ${f.value === null ? html`<span class="on-paper muted">Not set</span>` : nothing}
       ${f.value === null || f.single ? nothing : html`<button type="button" class="link" @click=${() => f.change(null)}>Not set</button>`}
-      ${f.value === null && f.allowEmpty ? html`<button type="button" class="link" @click=${() => f.change([])}>None at all</button>` : nothing}`}
+      ${f.value === null && f.allowEmpty ? html`<button type="button" class="link" @click=${() => f.change([])}>None at all</button>` : nothing}`
+    }
   </div>`;
 }
 
@@ -40,13 +49,26 @@ function hide(box) {
 
 function find(box, f, add) {
   const chosen = new Set(f.value ?? []);
-  const found = (f.options ?? []).filter((o) => !chosen.has(o.value) && matches(box.value, o.value, o.label ?? "", o.hint ?? ""));
+  const found = (f.options ?? []).filter(
+    (o) => !chosen.has(o.value) && matches(box.value, o.value, o.label ?? "", o.hint ?? ""),
+  );
   const list = listOf(box);
   box.at = 0;
-  render(html`${found.slice(0, shown).map((o, i) => html`<span role="option" id=${`${box.id}-${i}`} aria-selected=${i === 0 ? "true" : "false"} data-value=${o.value}
-      @mousedown=${(e) => { e.preventDefault(); take(box, add, o.value); }}><bdi>${o.value}</bdi> <span class="muted">${o.label === o.value ? "" : o.label} ${o.hint ?? ""}</span></span>`)}
+  render(
+    html`${found.slice(0, shown).map(
+      (
+        o,
+        i,
+      ) => html`<span role="option" id=${`${box.id}-${i}`} aria-selected=${i === 0 ? "true" : "false"} data-value=${o.value}
+      @mousedown=${(e) => {
+        e.preventDefault();
+        take(box, add, o.value);
+      }}><bdi>${o.value}</bdi> <span class="muted">${o.label === o.value ? "" : o.label} ${o.hint ?? ""}</span></span>`,
+    )}
     ${found.length > shown ? html`<span class="muted small more">${found.length - shown} more: type to narrow down</span>` : nothing}
-    ${found.length === 0 ? html`<span class="muted small more">Nothing more is found</span>` : nothing}`, list);
+    ${found.length === 0 ? html`<span class="muted small more">Nothing more is found</span>` : nothing}`,
+    list,
+  );
   list.hidden = false;
   box.setAttribute("aria-expanded", "true");
   mark(box, list);
@@ -69,7 +91,8 @@ function take(box, add, value) {
 }
 
 function keys(event, f, add) {
-  const box = event.target, list = listOf(box);
+  const box = event.target,
+    list = listOf(box);
   if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
     if (list.hidden) return find(box, f, add);

@@ -20,7 +20,10 @@ const near = "1500px";
 // Printable draws the whole list for paper, which does not scroll: this.whole is true meanwhile.
 class Printable extends AsyncDirective {
   listen() {
-    this.paper ??= (event) => { this.whole = event.type === "beforeprint"; this.setValue(this.show()); };
+    this.paper ??= (event) => {
+      this.whole = event.type === "beforeprint";
+      this.setValue(this.show());
+    };
     for (const type of ["beforeprint", "afterprint"]) addEventListener(type, this.paper);
   }
 
@@ -28,7 +31,9 @@ class Printable extends AsyncDirective {
     for (const type of ["beforeprint", "afterprint"]) removeEventListener(type, this.paper);
   }
 
-  reconnected() { this.listen(); }
+  reconnected() {
+    this.listen();
+  }
 }
 
 /**
@@ -42,7 +47,9 @@ class Visible extends Printable {
     if (box !== this.box) {
       this.box?.removeEventListener("scroll", this.scrolled);
       this.box = box;
-      this.scrolled = () => { if (this.from !== this.first()) this.setValue(this.show()); };
+      this.scrolled = () => {
+        if (this.from !== this.first()) this.setValue(this.show());
+      };
       box.addEventListener("scroll", this.scrolled, { passive: true });
       new ResizeObserver(() => this.isConnected && this.setValue(this.show())).observe(box);
       this.listen();
@@ -50,12 +57,16 @@ class Visible extends Printable {
     return this.show();
   }
 
-  first() { return this.whole ? 0 : Math.max(0, Math.floor(this.box.scrollTop / this.list.height) - spare); }
+  first() {
+    return this.whole ? 0 : Math.max(0, Math.floor(this.box.scrollTop / this.list.height) - spare);
+  }
 
   show() {
     const { count, height, key, row } = this.list;
     this.from = Math.min(this.first(), Math.max(0, count - 1));
-    const to = this.whole ? count : Math.min(count, this.from + Math.ceil((this.box.clientHeight || 600) / height) + 2 * spare);
+    const to = this.whole
+      ? count
+      : Math.min(count, this.from + Math.ceil((this.box.clientHeight || 600) / height) + 2 * spare);
     const all = Array.from({ length: Math.max(0, to - this.from) }, (_, i) => this.from + i);
     return html`<div class="rows-space" .hidden=${this.from === 0} ${space(this.from * height)}></div>
       ${repeat(all, key, row)}
@@ -82,7 +93,12 @@ class Growing extends Printable {
   update(part, [list]) {
     this.list = list;
     if (!this.end) {
-      this.end = new IntersectionObserver((seen) => { if (seen.some((e) => e.isIntersecting)) this.draw(this.drawn + portion); }, { rootMargin: near });
+      this.end = new IntersectionObserver(
+        (seen) => {
+          if (seen.some((e) => e.isIntersecting)) this.draw(this.drawn + portion);
+        },
+        { rootMargin: near },
+      );
       this.listen();
     }
     if (Number.isFinite(this.drawn) && scrollY < innerHeight) this.drawn = portion;
@@ -95,10 +111,15 @@ class Growing extends Printable {
   }
 
   show() {
-    const { rows, key, row, around } = this.list, drawn = this.whole ? Infinity : this.drawn;
+    const { rows, key, row, around } = this.list,
+      drawn = this.whole ? Infinity : this.drawn;
     queueMicrotask(() => this.watch());
-    return html`${around(repeat(rows.slice(0, drawn), key, row), ref(this.body))}${drawn < rows.length ? html`<p class="table-rest">
-      <span>${number(drawn)} of ${count(rows.length, "row")} are shown.</span> <button type="button" class="button small" @click=${() => this.all()}>Show all</button></p>` : nothing}`;
+    return html`${around(repeat(rows.slice(0, drawn), key, row), ref(this.body))}${
+      drawn < rows.length
+        ? html`<p class="table-rest">
+      <span>${number(drawn)} of ${count(rows.length, "row")} are shown.</span> <button type="button" class="button small" @click=${() => this.all()}>Show all</button></p>`
+        : nothing
+    }`;
   }
 
   all() {
@@ -125,8 +146,13 @@ const growing = directive(Growing);
 
 // The policy forbids style attributes in markup, so heights are set by script.
 class Space extends AsyncDirective {
-  update(part, [pixels]) { part.element.style.height = `${pixels}px`; return nothing; }
-  render() { return nothing; }
+  update(part, [pixels]) {
+    part.element.style.height = `${pixels}px`;
+    return nothing;
+  }
+  render() {
+    return nothing;
+  }
 }
 const space = directive(Space);
 
@@ -144,22 +170,58 @@ export function scrollTo(box, i, height) {
  * key(row), open(row) (what a click on a row does, which the link in its first cell does for the keyboard), empty (what stands there instead of no rows), selected (a Set of keys, with
  * select(keys) called at a change), caption, rowClass(row), stack (false: a table in any case, which is moved sideways).
  */
-export function table({ columns, rows, key = (row) => row.code, state = {}, changed, open, empty = "Nothing is here yet.", selected, select, caption, rowClass, stack = columns.length > 3 }) {
+export function table({
+  columns,
+  rows,
+  key = (row) => row.code,
+  state = {},
+  changed,
+  open,
+  empty = "Nothing is here yet.",
+  selected,
+  select,
+  caption,
+  rowClass,
+  stack = columns.length > 3,
+}) {
   const by = columns.find((c) => c.name === state.by);
-  const sorted = by ? rows.toSorted((a, b) => (state.down ? -1 : 1) * (by.numeric ? (by.text(a) ?? -Infinity) - (by.text(b) ?? -Infinity) : compare(by.text(a), by.text(b)))) : rows;
-  const order = (c) => () => { Object.assign(state, { by: c.name, down: state.by === c.name && !state.down }); changed?.(); };
+  const sorted = by
+    ? rows.toSorted(
+        (a, b) =>
+          (state.down ? -1 : 1) *
+          (by.numeric ? (by.text(a) ?? -Infinity) - (by.text(b) ?? -Infinity) : compare(by.text(a), by.text(b))),
+      )
+    : rows;
+  const order = (c) => () => {
+    Object.assign(state, { by: c.name, down: state.by === c.name && !state.down });
+    changed?.();
+  };
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const all = selected && rows.every((row) => selected.has(key(row)));
-  const around = (drawn, body) => html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class=${stack ? "table stacked" : "table"}>
+  const around = (
+    drawn,
+    body,
+  ) => html`<div class="table-wrap" tabindex="0" role="region" aria-label=${caption ?? "Table"}><table class=${stack ? "table stacked" : "table"}>
     ${caption ? html`<caption class="visually-hidden">${caption}</caption>` : nothing}
     <thead><tr>
       ${selected ? html`<th class="tick"><input type="checkbox" aria-label="Choose all" .checked=${all} @change=${() => select(all ? [] : rows.map(key))}></th>` : nothing}
-      ${columns.map((c) => html`<th scope="col" class=${c.numeric ? "numeric" : ""} aria-sort=${state.by === c.name ? (state.down ? "descending" : "ascending") : nothing}>
-        ${c.text && c.sort !== false && changed ? html`<button type="button" @click=${order(c)}>${c.label}<span aria-hidden="true">${state.by === c.name ? (state.down ? " ↓" : " ↑") : ""}</span></button>` : c.label}</th>`)}
+      ${columns.map(
+        (
+          c,
+        ) => html`<th scope="col" class=${c.numeric ? "numeric" : ""} aria-sort=${state.by === c.name ? (state.down ? "descending" : "ascending") : nothing}>
+        ${c.text && c.sort !== false && changed ? html`<button type="button" @click=${order(c)}>${c.label}<span aria-hidden="true">${state.by === c.name ? (state.down ? " ↓" : " ↑") : ""}</span></button>` : c.label}</th>`,
+      )}
     </tr></thead>
     <tbody ${body}>${drawn}</tbody></table></div>`;
-  return growing({ rows: sorted, key, around, row: (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => { if (open && !e.target.closest("a, button, input, select, label")) open(row); }}>
+  return growing({
+    rows: sorted,
+    key,
+    around,
+    row: (row) => html`<tr class=${rowClass?.(row) ?? ""} ?data-open=${Boolean(open)} @click=${(e) => {
+      if (open && !e.target.closest("a, button, input, select, label")) open(row);
+    }}>
       ${selected ? html`<td class="tick"><input type="checkbox" aria-label=${`Choose ${key(row)}`} .checked=${selected.has(key(row))} @change=${(e) => select(e.target.checked ? [...selected, key(row)] : [...selected].filter((k) => k !== key(row)))}></td>` : nothing}
       ${columns.map((c) => html`<td class=${c.numeric ? "numeric" : ""} data-label=${c.label}>${c.cell ? c.cell(row) : brief(c.text(row))}</td>`)}
-    </tr>` });
+    </tr>`,
+  });
 }

@@ -5,7 +5,13 @@ import { get } from "./api.js";
 let loading;
 
 /** schemas gives the component schemas of the OpenAPI document by name (Station, SKU, Plant …). */
-export const schemas = () => (loading ??= get("/openapi.json", { signIn: false }).then((doc) => doc.components.schemas).catch((error) => { loading = null; throw error; }));
+export const schemas = () =>
+  (loading ??= get("/openapi.json", { signIn: false })
+    .then((doc) => doc.components.schemas)
+    .catch((error) => {
+      loading = null;
+      throw error;
+    }));
 
 /** resolve follows a reference to another schema, keeping what stands beside it. */
 export function resolve(all, schema) {

@@ -9,18 +9,34 @@ import { count } from "./format.js";
 import { fromWall, toWall } from "./zone.js";
 
 /** ranges are the times that have a name (rangecode in the API). Any other one is "FROM/TO" in ISO 8601. */
-export const ranges = { today: "Today", yesterday: "Yesterday", week: "This week", last7d: "Last 7 days", month: "This month" };
+export const ranges = {
+  today: "Today",
+  yesterday: "Yesterday",
+  week: "This week",
+  last7d: "Last 7 days",
+  month: "This month",
+};
 
 const names = ["range", "plant", "group", "stations"];
 
 /** readScope reads {range, plant, group, stations: []} from a page's query; range is what is given where there is none. */
 export function readScope(query, range = "today") {
   const stations = query.get("stations");
-  return { range: query.get("range") || range, plant: query.get("plant") ?? "", group: query.get("group") ?? "", stations: stations ? stations.split(",") : [] };
+  return {
+    range: query.get("range") || range,
+    plant: query.get("plant") ?? "",
+    group: query.get("group") ?? "",
+    stations: stations ? stations.split(",") : [],
+  };
 }
 
 /** asked gives a scope as the query parameters of the API. */
-export const asked = (scope) => ({ rangecode: scope.range, plantcode: scope.plant, groupcode: scope.group, stationcodes: scope.stations });
+export const asked = (scope) => ({
+  rangecode: scope.range,
+  plantcode: scope.plant,
+  groupcode: scope.group,
+  stationcodes: scope.stations,
+});
 
 /** addressOf gives the address of a page with a scope and what else it keeps there; what is empty is left out. */
 export function addressOf(scope, more = {}, path = location.pathname) {
@@ -46,7 +62,14 @@ export const rangeOf = (from, to) => `${new Date(from).toISOString()}/${new Date
 export function rangeText(range, zone) {
   const bounds = boundsOf(range);
   if (!bounds) return ranges[range] ?? range;
-  return new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: zone, hourCycle: "h23" }).formatRange(...bounds);
+  return new Intl.DateTimeFormat("en-GB", {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: zone,
+    hourCycle: "h23",
+  }).formatRange(...bounds);
 }
 
 /**
@@ -54,12 +77,26 @@ export function rangeText(range, zone) {
  * is no one time that a name stands for: "" then.
  */
 export function spanText(scope, directory, at) {
-  const plant = scope.stations.length ? directory.plantOf(scope.stations[0]) : directory.plants.find((p) => p.code === scope.plant) ?? directory.plants[0];
+  const plant = scope.stations.length
+    ? directory.plantOf(scope.stations[0])
+    : (directory.plants.find((p) => p.code === scope.plant) ?? directory.plants[0]);
   if (!plant) return "";
-  const alone = scope.plant || directory.plants.length === 1 || scope.stations.length > 0 && scope.stations.every((code) => directory.plantOf(code) === plant);
+  const alone =
+    scope.plant ||
+    directory.plants.length === 1 ||
+    (scope.stations.length > 0 && scope.stations.every((code) => directory.plantOf(code) === plant));
   const span = boundsOf(scope.range) ?? (alone ? namedSpan(scope.range, plant, at) : null);
   if (!span) return "";
-  const text = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: plant.timezone, hourCycle: "h23" }).formatRange(...span);
+  const text = new Intl.DateTimeFormat("en-GB", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: plant.timezone,
+    hourCycle: "h23",
+  }).formatRange(...span);
   return `${text} (${plant.timezone})`;
 }
 
@@ -68,7 +105,9 @@ export function spanText(scope, directory, at) {
  * there are, of range, plant, group and stations. What more stands in the bar is given as a template.
  */
 export function scopeBar({ scope, directory, change, parts = names, more = nothing }) {
-  const plant = directory.plants.find((p) => p.code === scope.plant) ?? (directory.plants.length === 1 ? directory.plants[0] : null);
+  const plant =
+    directory.plants.find((p) => p.code === scope.plant) ??
+    (directory.plants.length === 1 ? directory.plants[0] : null);
   const set = (changed) => change({ ...scope, ...changed });
   const choose = (label, value, options, all, to) => html`<label class="scope-part"><span>${label}</span>
     <select @change=${(e) => to(e.target.value)}><option value="" .selected=${value === ""}>${all}</option>${options.map((o) => html`<option value=${o.code} .selected=${o.code === value}>${o.name}</option>`)}</select></label>`;
@@ -76,8 +115,12 @@ export function scopeBar({ scope, directory, change, parts = names, more = nothi
     ${parts.includes("range") ? rangePart(scope, set, plant?.timezone ?? directory.plants[0]?.timezone ?? "UTC") : nothing}
     ${parts.includes("plant") && directory.plants.length > 1 ? choose("Plant", scope.plant, directory.plants, "All plants", (code) => set({ plant: code, group: "", stations: [] })) : nothing}
     ${parts.includes("group") && plant ? choose("Group", scope.group, plant.groups, "All groups", (code) => set({ group: code, stations: [] })) : nothing}
-    ${parts.includes("stations") ? html`<div class="scope-part"><span>Stations</span><button type="button" class="button" @click=${() => pick(scope, directory).then((stations) => stations && set({ stations }))}>
-      ${scope.stations.length === 0 ? "All stations" : scope.stations.length === 1 ? directory.station(scope.stations[0]).name : count(scope.stations.length, "station")}</button></div>` : nothing}
+    ${
+      parts.includes("stations")
+        ? html`<div class="scope-part"><span>Stations</span><button type="button" class="button" @click=${() => pick(scope, directory).then((stations) => stations && set({ stations }))}>
+      ${scope.stations.length === 0 ? "All stations" : scope.stations.length === 1 ? directory.station(scope.stations[0]).name : count(scope.stations.length, "station")}</button></div>`
+        : nothing
+    }
     ${more}</div>`;
 }
 
@@ -96,13 +139,20 @@ function askRange(range, zone) {
   const state = { from: toWall(from, zone, { seconds: false }), to: toWall(to, zone, { seconds: false }), problem: "" };
   return openDialog(({ close, update }) => ({
     title: "From when to when",
-    body: html`<div class="fields">${["from", "to"].map((name) => html`<div class="field"><label for=${`range-${name}`}>${name === "from" ? "From" : "To"}</label>
-      <input id=${`range-${name}`} type="datetime-local" .value=${state[name]} @input=${(e) => { state[name] = e.target.value; }}></div>`)}</div>
+    body: html`<div class="fields">${["from", "to"].map(
+      (name) => html`<div class="field"><label for=${`range-${name}`}>${name === "from" ? "From" : "To"}</label>
+      <input id=${`range-${name}`} type="datetime-local" .value=${state[name]} @input=${(e) => {
+        state[name] = e.target.value;
+      }}></div>`,
+    )}</div>
       <p class="muted">On the clock of ${zone}.</p>
       <p class="problem bad" role="alert">${state.problem}</p>`,
     actions: html`<button type="button" class="button" @click=${() => close()}>Cancel</button><button type="button" class="button primary" @click=${() => {
       const [a, b] = [fromWall(state.from, zone), fromWall(state.to, zone)];
-      if (!(a < b)) { state.problem = "The end must come after the begin."; return update(); }
+      if (!(a < b)) {
+        state.problem = "The end must come after the begin.";
+        return update();
+      }
       close(rangeOf(a, b));
     }}>Show</button>`,
   }));
@@ -111,12 +161,31 @@ function askRange(range, zone) {
 // pick asks for some of the stations in the scope's part of the plant.
 function pick(scope, directory) {
   const chosen = new Set(scope.stations);
-  const groups = directory.plants.filter((p) => !scope.plant || p.code === scope.plant).flatMap((p) => p.groups.map((g) => ({ ...g, plant: p }))).filter((g) => !scope.group || g.code === scope.group);
-  const tick = (codes, on, update) => { for (const code of codes) if (on) chosen.add(code); else chosen.delete(code); update(); };
+  const groups = directory.plants
+    .filter((p) => !scope.plant || p.code === scope.plant)
+    .flatMap((p) => p.groups.map((g) => ({ ...g, plant: p })))
+    .filter((g) => !scope.group || g.code === scope.group);
+  const tick = (codes, on, update) => {
+    for (const code of codes)
+      if (on) chosen.add(code);
+      else chosen.delete(code);
+    update();
+  };
   return openDialog(({ close, update }) => ({
     title: "Stations",
-    body: html`${groups.map((g) => html`<fieldset class="pick"><legend><label class="check"><input type="checkbox" .checked=${g.stations.length > 0 && g.stations.every((s) => chosen.has(s.code))} @change=${(e) => tick(g.stations.map((s) => s.code), e.target.checked, update)}><span dir="auto">${g.name}</span></label></legend>
-      ${g.stations.map((s) => html`<label class="check"><input type="checkbox" .checked=${chosen.has(s.code)} @change=${(e) => tick([s.code], e.target.checked, update)}><span dir="auto">${s.name}</span></label>`)}</fieldset>`)}`,
+    body: html`${groups.map(
+      (
+        g,
+      ) => html`<fieldset class="pick"><legend><label class="check"><input type="checkbox" .checked=${g.stations.length > 0 && g.stations.every((s) => chosen.has(s.code))} @change=${(
+        e,
+      ) =>
+        tick(
+          g.stations.map((s) => s.code),
+          e.target.checked,
+          update,
+        )}><span dir="auto">${g.name}</span></label></legend>
+      ${g.stations.map((s) => html`<label class="check"><input type="checkbox" .checked=${chosen.has(s.code)} @change=${(e) => tick([s.code], e.target.checked, update)}><span dir="auto">${s.name}</span></label>`)}</fieldset>`,
+    )}`,
     actions: html`<button type="button" class="button" @click=${() => close([])}>All stations</button><button type="button" class="button primary" @click=${() => close([...chosen])}>Show ${chosen.size === 0 ? "all" : count(chosen.size, "station")}</button>`,
   }));
 }

@@ -26,22 +26,43 @@ const lasting = (message) => Object.assign(new Error(message), { final: true });
  * be left out: prepare(profile), awaited before a page is opened; extra, what ctx has more; banner(), what stands above the
  * page of a shell with a bar; foot(ctx), what stands below it; unsaved(), whether something is entered and not applied; save(), keeps it. It gives {profile, update, show}.
  */
-export function openShell({ base, title, sections, load, others = [], prepare = () => {}, extra = {}, banner = () => nothing, foot = () => nothing, unsaved = () => false, save = async () => {} }) {
+export function openShell({
+  base,
+  title,
+  sections,
+  load,
+  others = [],
+  prepare = () => {},
+  extra = {},
+  banner = () => nothing,
+  foot = () => nothing,
+  unsaved = () => false,
+  save = async () => {},
+}) {
   const root = document.body.appendChild(Object.assign(document.createElement("div"), { id: "shell" }));
   const shell = { profile: null, page: null, path: [], view: null, error: null, menu: false, update, show };
-  let drawn = false, turn = 0, at = "";
+  let drawn = false,
+    turn = 0,
+    at = "";
 
-  function update() { // draws again, once for however many calls
+  function update() {
+    // draws again, once for however many calls
     if (drawn) return;
     drawn = true;
-    queueMicrotask(() => { drawn = false; draw(); });
+    queueMicrotask(() => {
+      drawn = false;
+      draw();
+    });
   }
 
   function draw() {
     const name = shell.view?.title ?? shell.page?.label ?? title;
     document.title = `${unsaved() ? "• " : ""}${name} – opsmon`;
     document.body.classList.toggle("bare", Boolean(shell.page?.bare));
-    render(shell.page?.bare ? html`${away()}<main id="main" tabindex="-1">${content()}</main>` : html`
+    render(
+      shell.page?.bare
+        ? html`${away()}<main id="main" tabindex="-1">${content()}</main>`
+        : html`
       <a class="skip" href="#main">Skip to the content</a>
       <header class="top">
         <button type="button" class="icon-button menu-button" aria-label="Menu" aria-expanded=${String(shell.menu)} aria-controls="menu" @click=${() => openMenu(!shell.menu)}>☰</button>
@@ -54,19 +75,35 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
         ${menu()}
         <main id="main" tabindex="-1">${content()}</main>
       </div>
-      ${shell.profile ? foot(context(shell.path)) : nothing}`, root);
+      ${shell.profile ? foot(context(shell.path)) : nothing}`,
+      root,
+    );
   }
 
-  const away = () => (connection.up ? nothing : html`<div class="banner wait" role="alert"><strong>The service does not answer.</strong> ${connection.reason ? `${sentence({ message: connection.reason })} ` : ""}It may be starting again. This page goes on by itself; what you have entered is kept.</div>`);
+  const away = () =>
+    connection.up
+      ? nothing
+      : html`<div class="banner wait" role="alert"><strong>The service does not answer.</strong> ${connection.reason ? `${sentence({ message: connection.reason })} ` : ""}It may be starting again. This page goes on by itself; what you have entered is kept.</div>`;
 
   const menu = () => html`<nav id="menu" class=${shell.menu ? "menu open" : "menu"} aria-label="Pages">
-    ${sections.filter((section) => !section.hidden).map((section) => ({ ...section, pages: section.pages.filter((p) => !p.hidden && atLeast(shell.profile?.role, p.role)) })).filter((s) => s.pages.length).map((section) => html`
+    ${sections
+      .filter((section) => !section.hidden)
+      .map((section) => ({
+        ...section,
+        pages: section.pages.filter((p) => !p.hidden && atLeast(shell.profile?.role, p.role)),
+      }))
+      .filter((s) => s.pages.length)
+      .map(
+        (section) => html`
       ${section.label ? html`<h2>${section.label}</h2>` : nothing}
-      <ul>${section.pages.map((p) => html`<li><a href=${p.path ? `${base}/${p.path}` : base} aria-current=${p === shell.page ? "page" : nothing}>${p.label}</a></li>`)}</ul>`)}
+      <ul>${section.pages.map((p) => html`<li><a href=${p.path ? `${base}/${p.path}` : base} aria-current=${p === shell.page ? "page" : nothing}>${p.label}</a></li>`)}</ul>`,
+      )}
     <ul class="menu-foot">${others.map((other) => html`<li><a href=${other.href}>${other.label}</a></li>`)}</ul>
   </nav>`;
 
-  const person = (profile) => html`<details class="person"><summary><span dir="auto">${profile.email}</span> <span class="muted">${profile.role}</span></summary>
+  const person = (
+    profile,
+  ) => html`<details class="person"><summary><span dir="auto">${profile.email}</span> <span class="muted">${profile.role}</span></summary>
     <div class="card">
       ${profile.accounts.filter((a) => a.accountId !== profile.accountId).map((a) => html`<button type="button" class="button" @click=${() => change(a.accountId)}>Go to <bdi>${a.accountId}</bdi></button>`)}
       <a class="button" href="/console/keys">My API keys</a>
@@ -75,25 +112,34 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
       <button type="button" class="button" @click=${() => goAway("DELETE", "/session")}>Sign out everywhere</button>
     </div></details>`;
 
-  function closePerson() { // gives whether it was open
+  function closePerson() {
+    // gives whether it was open
     const open = document.querySelector(".person[open]");
     open?.removeAttribute("open");
     return Boolean(open);
   }
 
-  function openMenu(open) { // over the page, on a small screen
+  function openMenu(open) {
+    // over the page, on a small screen
     shell.menu = open;
     update();
   }
 
-  const change = (accountId) => attempt(async () => {
-    await post("/auth/account", { accountId });
-    location.assign(base);
-  });
+  const change = (accountId) =>
+    attempt(async () => {
+      await post("/auth/account", { accountId });
+      location.assign(base);
+    });
 
   async function goAway(method, path) {
-    await Promise.race([save(), new Promise((done) => { setTimeout(done, patience); })]); // storage that hangs keeps nobody signed in
-    if (!await signOut(method, path)) toast("You are still signed in: the service could not end the session now. Try again in a moment.", "bad");
+    await Promise.race([
+      save(),
+      new Promise((done) => {
+        setTimeout(done, patience);
+      }),
+    ]); // storage that hangs keeps nobody signed in
+    if (!(await signOut(method, path)))
+      toast("You are still signed in: the service could not end the session now. Try again in a moment.", "bad");
   }
 
   function content() {
@@ -110,9 +156,19 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     }
   }
 
-  const context = (path) => ({ profile: shell.profile, can: (role) => atLeast(shell.profile.role, role), acts: (stationCode) => actsAt(shell.profile, stationCode), path, query: new URLSearchParams(location.search), navigate, update, ...extra });
+  const context = (path) => ({
+    profile: shell.profile,
+    can: (role) => atLeast(shell.profile.role, role),
+    acts: (stationCode) => actsAt(shell.profile, stationCode),
+    path,
+    query: new URLSearchParams(location.search),
+    navigate,
+    update,
+    ...extra,
+  });
 
-  function navigate(href, { replace = false, still = false } = {}) { // goes to another address of the shell; still: the page is not scrolled to its beginning
+  function navigate(href, { replace = false, still = false } = {}) {
+    // goes to another address of the shell; still: the page is not scrolled to its beginning
     history[replace ? "replaceState" : "pushState"](null, "", href);
     if (still) at = location.pathname;
     return show();
@@ -131,7 +187,8 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     return found ? { page: found, path: rest.filter(Boolean) } : null;
   }
 
-  async function show() { // opens the page at the address
+  async function show() {
+    // opens the page at the address
     const mine = ++turn;
     const found = pageAt(location.pathname);
     shell.menu = false;
@@ -152,7 +209,8 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     try {
       shell.profile ??= (await get("/auth/profile")).result;
       if (!found) throw lasting("there is no page at this address");
-      if (!atLeast(shell.profile.role, found.page.role)) throw lasting(`this page is for the role ${found.page.role}; yours is ${shell.profile.role}`);
+      if (!atLeast(shell.profile.role, found.page.role))
+        throw lasting(`this page is for the role ${found.page.role}; yours is ${shell.profile.role}`);
       const [module] = await Promise.all([coming, prepare(shell.profile)]);
       if (mine !== turn) return;
       const view = await module.open(context(found.path));
@@ -187,9 +245,25 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
     if (!event.target.closest?.(".person")) closePerson();
     if (shell.menu && !event.target.closest?.("#menu, .menu-button")) openMenu(false);
     const link = event.target.closest?.("a[href]");
-    if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || link.target || link.hasAttribute("download")) return;
+    if (
+      !link ||
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.shiftKey ||
+      event.altKey ||
+      link.target ||
+      link.hasAttribute("download")
+    )
+      return;
     const to = new URL(link.href);
-    if (to.origin !== location.origin || !(to.pathname === base || to.pathname.startsWith(`${base}/`)) || (to.hash && to.pathname === location.pathname)) return;
+    if (
+      to.origin !== location.origin ||
+      !(to.pathname === base || to.pathname.startsWith(`${base}/`)) ||
+      (to.hash && to.pathname === location.pathname)
+    )
+      return;
     event.preventDefault();
     navigate(to.pathname + to.search + to.hash);
     document.getElementById("main")?.focus({ preventScroll: true });
@@ -197,7 +271,11 @@ export function openShell({ base, title, sections, load, others = [], prepare = 
   addEventListener("popstate", () => show());
   // What is being typed counts when its box is left, and a page that is left is left with all its boxes. Of the two events the
   // first leaves time to write, and the second comes everywhere.
-  for (const type of ["beforeunload", "pagehide"]) addEventListener(type, () => { document.activeElement?.blur?.(); save(); });
+  for (const type of ["beforeunload", "pagehide"])
+    addEventListener(type, () => {
+      document.activeElement?.blur?.();
+      save();
+    });
   addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.defaultPrevented) return;
     if (closePerson()) document.querySelector(".person summary").focus();

@@ -20,7 +20,10 @@ const statuses = {
  * statusOf gives what to show of a status code; of one that is not known, the code. silent says that no device has ever sent anything
  * of the station (noSignalYet): it is not disconnected since any moment.
  */
-export const statusOf = (code, silent = false) => (silent && code === "disconnected" ? { ...statuses.disconnected, label: "No signal yet" } : statuses[code] ?? { label: code ?? "Unknown", sign: "?", color: "nodata" });
+export const statusOf = (code, silent = false) =>
+  silent && code === "disconnected"
+    ? { ...statuses.disconnected, label: "No signal yet" }
+    : (statuses[code] ?? { label: code ?? "Unknown", sign: "?", color: "nodata" });
 
 /** classes are the classes of time in the order of monitoring.md section 3, by the name of their column without "Ms". */
 export const classes = {
@@ -36,4 +39,7 @@ export const classes = {
  * percent writes a ratio for people: 0.6461 is "64.6 %"; null is "–", which is told apart from 0. From a thousand percent on it is
  * whole, with thousands apart: it says then that a rate is wrong, and not how much was made.
  */
-export const percent = (ratio, digits = 1) => (ratio === null || ratio === undefined ? "–" : `${Math.abs(ratio) < 10 ? (ratio * 100).toFixed(digits) : number(Math.round(ratio * 100))} %`);
+export const percent = (ratio, digits = 1) =>
+  ratio === null || ratio === undefined
+    ? "–"
+    : `${Math.abs(ratio) < 10 ? (ratio * 100).toFixed(digits) : number(Math.round(ratio * 100))} %`;

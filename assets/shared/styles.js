@@ -6,12 +6,19 @@ const coming = new Map();
 export function style(href) {
   const name = String(href);
   if (!coming.has(name)) {
-    coming.set(name, new Promise((done, failed) => {
-      const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: name });
-      link.addEventListener("load", () => done());
-      link.addEventListener("error", () => { link.remove(); coming.delete(name); failed(new Error("a style sheet could not be loaded")); });
-      document.head.append(link);
-    }));
+    coming.set(
+      name,
+      new Promise((done, failed) => {
+        const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: name });
+        link.addEventListener("load", () => done());
+        link.addEventListener("error", () => {
+          link.remove();
+          coming.delete(name);
+          failed(new Error("a style sheet could not be loaded"));
+        });
+        document.head.append(link);
+      }),
+    );
   }
   return coming.get(name);
 }

@@ -27,7 +27,9 @@ class Ticking extends AsyncDirective {
     timer ||= setInterval(tick, 1000);
   }
 
-  show() { this.setValue(this.write(now())); }
+  show() {
+    this.setValue(this.write(now()));
+  }
 
   disconnected() {
     running.delete(this);
@@ -36,7 +38,9 @@ class Ticking extends AsyncDirective {
     timer = 0;
   }
 
-  reconnected() { this.begin(); }
+  reconnected() {
+    this.begin();
+  }
 }
 
 /** ticking shows what write(now) gives, each second anew; now is the service's time, ms. */

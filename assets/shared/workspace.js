@@ -92,7 +92,9 @@ class Workspace extends EventTarget {
   // not know, is brought together with it; the other does the same, and both must come to the same draft.
   #receive(draft) {
     if (this.#applying) return setTimeout(() => this.#receive(draft), 200);
-    const mine = this.doc, theirs = draft.doc, moved = draft.etag !== this.#etag;
+    const mine = this.doc,
+      theirs = draft.doc,
+      moved = draft.etag !== this.#etag;
     let doc = theirs;
     if (!isEqual(mine, draft.before)) {
       const [one, other] = tab < draft.tab ? [mine, theirs] : [theirs, mine]; // of two that changed the same one has its way, in both
@@ -109,10 +111,14 @@ class Workspace extends EventTarget {
   }
 
   /** dirty tells whether the draft differs from what it started from. */
-  get dirty() { return this.doc !== this.base && !this.#compare("equal", isEqual); }
+  get dirty() {
+    return this.doc !== this.base && !this.#compare("equal", isEqual);
+  }
 
   /** changes lists what the draft changes: see differences. */
-  changes() { return this.doc === this.base ? [] : this.#compare("changes", differences); }
+  changes() {
+    return this.doc === this.base ? [] : this.#compare("changes", differences);
+  }
 
   // Each drawing asks; the answer is worked out once for a draft and its base.
   #compare(what, by) {
@@ -122,10 +128,16 @@ class Workspace extends EventTarget {
   }
 
   /** discarded tells that discard was the last step, which undo takes back. */
-  get discarded() { return !this.dirty && this.#undo.length > 0 && this.#undo.at(-1) === this.#gone; }
+  get discarded() {
+    return !this.dirty && this.#undo.length > 0 && this.#undo.at(-1) === this.#gone;
+  }
 
-  get canUndo() { return this.#undo.length > 0; }
-  get canRedo() { return this.#redo.length > 0; }
+  get canUndo() {
+    return this.#undo.length > 0;
+  }
+  get canRedo() {
+    return this.#redo.length > 0;
+  }
 
   /** edit replaces the draft with what change makes of it; change must not touch what it is given. */
   edit(change) {
@@ -138,8 +150,12 @@ class Workspace extends EventTarget {
     this.#become(next);
   }
 
-  undo() { this.#step(this.#undo, this.#redo); }
-  redo() { this.#step(this.#redo, this.#undo); }
+  undo() {
+    this.#step(this.#undo, this.#redo);
+  }
+  redo() {
+    this.#step(this.#redo, this.#undo);
+  }
 
   #step(from, to) {
     if (from.length === 0) return;
@@ -180,10 +196,13 @@ class Workspace extends EventTarget {
 
   /** save keeps the draft in this browser, and tells this person's other tabs. Storage that fails is tried again. */
   async save() {
-    const { base, doc, revision } = this, { failed = 0, ...last } = this.#kept, told = doc === last.doc && base === last.base;
+    const { base, doc, revision } = this,
+      { failed = 0, ...last } = this.#kept,
+      told = doc === last.doc && base === last.base;
     if (this.readOnly || (told && !failed)) return;
     const mine = (this.#kept = { base, doc });
-    const draft = { base, doc, revision, etag: this.#etag }, from = performance.now();
+    const draft = { base, doc, revision, etag: this.#etag },
+      from = performance.now();
     const kept = this.dirty ? keep.set(this.#key, draft) : keep.remove(this.#key);
     if (!told) this.#channel?.postMessage({ ...draft, tab, before: last.doc ?? base }); // as one, so that what they have in common is sent once
     this.#heavy = performance.now() - from > 16;
@@ -207,7 +226,8 @@ class Workspace extends EventTarget {
       return result;
     } catch (error) {
       if (error.status !== 400) throw error;
-      if (doc === this.doc) this.#found(doc, error.details.length ? error.details : [{ field: "", issue: error.message }], []);
+      if (doc === this.doc)
+        this.#found(doc, error.details.length ? error.details : [{ field: "", issue: error.message }], []);
       return null;
     } finally {
       this.checking = false;
@@ -225,21 +245,33 @@ class Workspace extends EventTarget {
 
   // A sentence stays with what it is about when a list above it changes, and goes when that goes.
   #place() {
-    const from = this.#placed, to = (this.#placed = this.doc);
+    const from = this.#placed,
+      to = (this.#placed = this.doc);
     if (from === to) return;
-    const move = (all) => (all.size === 0 ? all : new Map([...all].flatMap(([field, issue]) => { const now = followed(field, from, to); return now === null ? [] : [[now, issue]]; })));
+    const move = (all) =>
+      all.size === 0
+        ? all
+        : new Map(
+            [...all].flatMap(([field, issue]) => {
+              const now = followed(field, from, to);
+              return now === null ? [] : [[now, issue]];
+            }),
+          );
     this.problems = move(this.problems);
     this.warnings = move(this.warnings);
   }
 
   /** problem gives the sentence about a path (an array), or "". */
-  problem(path) { return this.problems.get(pathText(path)) ?? ""; }
+  problem(path) {
+    return this.problems.get(pathText(path)) ?? "";
+  }
 
   /** problemsBelow counts the problems at a path and below it. */
   problemsBelow(path) {
     const at = pathText(path);
     let n = 0;
-    for (const field of this.problems.keys()) if (field === at || field.startsWith(`${at}.`) || field.startsWith(`${at}[`)) n++;
+    for (const field of this.problems.keys())
+      if (field === at || field.startsWith(`${at}.`) || field.startsWith(`${at}[`)) n++;
     return n;
   }
 
@@ -252,12 +284,19 @@ class Workspace extends EventTarget {
     this.#applying = true;
     this.#tries++;
     try {
-      const answer = await request("PUT", `/account/manifest${query({ note })}`, { body: doc, headers: { "If-Match": this.#etag } });
+      const answer = await request("PUT", `/account/manifest${query({ note })}`, {
+        body: doc,
+        headers: { "If-Match": this.#etag },
+      });
       const { result } = answer.body;
       const now = await fetchManifest().catch(() => null);
       this.merged = null;
       // Applied it is, whatever is known of what came after.
-      this.#rest(now?.revision === result.revision ? now : { doc, revision: result.revision, etag: answer.headers.get("ETag") ?? "" });
+      this.#rest(
+        now?.revision === result.revision
+          ? now
+          : { doc, revision: result.revision, etag: answer.headers.get("ETag") ?? "" },
+      );
       if (this.doc === doc) this.doc = this.base;
       this.#undo = [];
       this.#redo = [];
@@ -276,7 +315,9 @@ class Workspace extends EventTarget {
     }
   }
 
-  #lookSoon() { setTimeout(() => this.look().catch(() => {})); }
+  #lookSoon() {
+    setTimeout(() => this.look().catch(() => {}));
+  }
 
   #rest(now) {
     Object.assign(this, { base: now.doc, revision: now.revision, theirs: null });
@@ -289,7 +330,9 @@ class Workspace extends EventTarget {
    */
   async look() {
     if (!this.doc || this.#applying) return;
-    const etag = this.#etag, tries = this.#tries, now = await fetchManifest(this.theirs?.etag ?? etag);
+    const etag = this.#etag,
+      tries = this.#tries,
+      now = await fetchManifest(this.theirs?.etag ?? etag);
     if (!now && !this.#applying && this.#etag === etag && this.#tries === tries) this.dispatchEvent(new Event("same"));
     if (!now || this.#applying || this.#etag !== etag) return;
     if (now.doc.account.id !== this.base.account.id) return location.assign("/console"); // another tab went to another account
@@ -312,7 +355,12 @@ class Workspace extends EventTarget {
   /** compare brings theirs and the draft together without changing anything: {merged, conflicts, changes, mine, theirs}. */
   compare() {
     const { base, doc: mine, theirs } = this;
-    return { ...merge(base, mine, theirs.doc), changes: differences(base, theirs.doc).filter(({ path }) => path !== "account.updatedAt"), mine, theirs };
+    return {
+      ...merge(base, mine, theirs.doc),
+      changes: differences(base, theirs.doc).filter(({ path }) => path !== "account.updatedAt"),
+      mine,
+      theirs,
+    };
   }
 
   /**
@@ -330,7 +378,9 @@ class Workspace extends EventTarget {
     return true;
   }
 
-  #changed() { this.dispatchEvent(new Event("change")); }
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
 }
 
 /** fetchManifest gives {doc, etag, revision} of what is applied, or null when it is the one with the tag. */

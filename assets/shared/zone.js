@@ -1,24 +1,47 @@
 // The wall clock of a plant's time zone. A wall time is written as ms, as if the clock showed UTC: so it can be counted with.
 // As in the service, a wall time that comes twice means the first time, and one that is skipped the moment of the jump.
 
-const formats = new Map(), offsets = new Map();
+const formats = new Map(),
+  offsets = new Map();
 
-const hour = 3600000, quarter = 900000; // ms; clocks change at full quarters of an hour
+const hour = 3600000,
+  quarter = 900000; // ms; clocks change at full quarters of an hour
 
 const formatOf = (zone) => {
   if (!formats.has(zone)) {
-    formats.set(zone, new Intl.DateTimeFormat("en-US", { timeZone: zone, calendar: "iso8601", hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" }));
+    formats.set(
+      zone,
+      new Intl.DateTimeFormat("en-US", {
+        timeZone: zone,
+        calendar: "iso8601",
+        hourCycle: "h23",
+        year: "numeric",
+        month: "numeric",
+        day: "numeric",
+        hour: "numeric",
+        minute: "numeric",
+        second: "numeric",
+      }),
+    );
   }
   return formats.get(zone);
 };
 
 /** offsetAt gives how far the clock of a zone is ahead of UTC at a moment, ms. */
 function offsetAt(at, zone) {
-  const slot = Math.floor(at / quarter), known = offsets.get(zone) ?? offsets.set(zone, new Map()).get(zone);
+  const slot = Math.floor(at / quarter),
+    known = offsets.get(zone) ?? offsets.set(zone, new Map()).get(zone);
   if (!known.has(slot)) {
-    const part = Object.fromEntries(formatOf(zone).formatToParts(slot * quarter).map((p) => [p.type, Number(p.value)]));
+    const part = Object.fromEntries(
+      formatOf(zone)
+        .formatToParts(slot * quarter)
+        .map((p) => [p.type, Number(p.value)]),
+    );
     if (known.size > 20000) known.clear();
-    known.set(slot, Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute, part.second) - slot * quarter);
+    known.set(
+      slot,
+      Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute, part.second) - slot * quarter,
+    );
   }
   return known.get(slot);
 }
@@ -28,8 +51,10 @@ export const wallOf = (at, zone) => at + offsetAt(at, zone);
 
 /** momentOf gives the moment at which the clock of a zone shows a wall time. */
 export function momentOf(wall, zone) {
-  const before = offsetAt(wall - 24 * hour, zone), after = offsetAt(wall + 24 * hour, zone);
-  for (const offset of before >= after ? [before, after] : [after, before]) { // the greater offset gives the earlier moment
+  const before = offsetAt(wall - 24 * hour, zone),
+    after = offsetAt(wall + 24 * hour, zone);
+  for (const offset of before >= after ? [before, after] : [after, before]) {
+    // the greater offset gives the earlier moment
     if (wallOf(wall - offset, zone) === wall) return wall - offset;
   }
   let [low, high] = [wall - Math.max(before, after), wall - Math.min(before, after)]; // skipped: the clock jumps between these
@@ -51,7 +76,8 @@ export const addDays = (at, days, zone) => momentOf(wallOf(at, zone) + days * 24
 export const repeated = (at, zone) => momentOf(wallOf(at, zone), zone) !== at;
 
 const two = (n) => String(n).padStart(2, "0");
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
+  days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /** clock writes a moment as "06:35". */
 export function clock(at, zone) {
@@ -80,6 +106,8 @@ export function toWall(at, zone, { seconds = true } = {}) {
 
 /** fromWall reads such a value as a moment, ms; NaN for what is none. */
 export function fromWall(text, zone) {
-  const wall = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text) ? Date.parse(`${text.replace(" ", "T")}Z`) : NaN;
+  const wall = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text)
+    ? Date.parse(`${text.replace(" ", "T")}Z`)
+    : NaN;
   return Number.isFinite(wall) ? momentOf(wall, zone) : NaN;
 }

@@ -18,7 +18,9 @@ async function enter() {
       return;
     } catch (error) {
       if (tries >= 5 || ![403, 409, 503].includes(error.status)) throw error;
-      await new Promise((resolve) => { setTimeout(resolve, 400); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 400);
+      });
     }
   }
 }
@@ -41,4 +43,5 @@ button.addEventListener("click", async () => {
   }
 });
 
-for (const copy of document.querySelectorAll("[data-copy]")) wireCopy(copy, () => document.getElementById(copy.dataset.copy));
+for (const copy of document.querySelectorAll("[data-copy]"))
+  wireCopy(copy, () => document.getElementById(copy.dataset.copy));

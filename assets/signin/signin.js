@@ -15,9 +15,15 @@ const demo = "demo" in root.dataset;
 
 const state = {
   step: "ask", // ask | wait | over
-  email: "", problem: "", notice: null, // notice: {kind, title, text}
-  busy: false, until: 0, // until: when asking again makes sense, ms
-  code: "", ends: 0, mail: false, away: "",
+  email: "",
+  problem: "",
+  notice: null, // notice: {kind, title, text}
+  busy: false,
+  until: 0, // until: when asking again makes sense, ms
+  code: "",
+  ends: 0,
+  mail: false,
+  away: "",
 };
 
 // ---- what is kept
@@ -35,7 +41,9 @@ function keep(value) {
   try {
     if (value) localStorage.setItem(key, JSON.stringify(value));
     else localStorage.removeItem(key);
-  } catch { /* a browser that keeps nothing: the page works for as long as it is open */ }
+  } catch {
+    /* a browser that keeps nothing: the page works for as long as it is open */
+  }
 }
 
 // ---- asking
@@ -66,19 +74,37 @@ function refused(error) {
     case 400:
       return complain(say(error.details[0] ? `The address ${error.details[0].issue}` : error.message));
     case 403:
-      return complain("This address cannot sign in here. Check how it is written, or ask an administrator to add it under Users.");
+      return complain(
+        "This address cannot sign in here. Check how it is written, or ask an administrator to add it under Users.",
+      );
     case 429:
       state.until = Date.now() + (error.retryAfter || 60) * 1000;
-      state.notice = { kind: "wait", title: "Too many requests to sign in", text: "Links were asked for too often. Use the one you have, or wait." };
+      state.notice = {
+        kind: "wait",
+        title: "Too many requests to sign in",
+        text: "Links were asked for too often. Use the one you have, or wait.",
+      };
       break;
     case 503:
-      state.notice = { kind: "wait", title: "The service is not ready", text: `${say(error.message)} Try again in a moment.` };
+      state.notice = {
+        kind: "wait",
+        title: "The service is not ready",
+        text: `${say(error.message)} Try again in a moment.`,
+      };
       break;
     case 0:
-      state.notice = { kind: "bad", title: "The service does not answer", text: "Check this device’s network, and that the PC that runs the service is on. Then try again." };
+      state.notice = {
+        kind: "bad",
+        title: "The service does not answer",
+        text: "Check this device’s network, and that the PC that runs the service is on. Then try again.",
+      };
       break;
     default:
-      state.notice = { kind: "bad", title: "Something went wrong", text: `${say(error.message)} Try again; if it stays so, the service’s log says more.` };
+      state.notice = {
+        kind: "bad",
+        title: "Something went wrong",
+        text: `${say(error.message)} Try again; if it stays so, the service’s log says more.`,
+      };
   }
   draw();
 }
@@ -162,7 +188,10 @@ function draw() {
   render(views[state.step](), root);
 }
 
-const notice = () => state.notice ? html`<div class="notice ${state.notice.kind}" role="alert"><strong>${state.notice.title}</strong>${state.notice.text}</div>` : nothing;
+const notice = () =>
+  state.notice
+    ? html`<div class="notice ${state.notice.kind}" role="alert"><strong>${state.notice.title}</strong>${state.notice.text}</div>`
+    : nothing;
 
 const left = () => {
   const s = Math.max(0, Math.ceil((state.ends - Date.now()) / 1000));
@@ -177,7 +206,8 @@ function command(text) {
 }
 
 // The demo's own heading is the page's first.
-const heading = (text) => (demo ? html`<h2 class="title" tabindex="-1">${text}</h2>` : html`<h1 class="title" tabindex="-1">${text}</h1>`);
+const heading = (text) =>
+  demo ? html`<h2 class="title" tabindex="-1">${text}</h2>` : html`<h1 class="title" tabindex="-1">${text}</h1>`;
 
 const views = {
   ask: () => {
@@ -206,9 +236,11 @@ const views = {
       <span class="left" role="timer">good for <span id="left">${left()}</span></span>
     </div>
     ${state.mail ? mailed() : unmailed()}
-    <p class="waiting" role="status">${state.away
-      ? html`<span class="pulse" aria-hidden="true"></span><span>${state.away} This page tries again by itself.</span>`
-      : html`<span class="pulse" aria-hidden="true"></span><span>Waiting. This page goes on by itself.</span>`}</p>
+    <p class="waiting" role="status">${
+      state.away
+        ? html`<span class="pulse" aria-hidden="true"></span><span>${state.away} This page tries again by itself.</span>`
+        : html`<span class="pulse" aria-hidden="true"></span><span>Waiting. This page goes on by itself.</span>`
+    }</p>
     <div class="actions"><button type="button" class="linklike" id="other" @click=${restart}>Use another address</button></div>`,
 
   over: () => html`
@@ -266,8 +298,12 @@ async function look() {
   } catch (error) {
     if (state.step === "ask") {
       state.notice = {
-        looking: true, kind: error.status ? "wait" : "bad", title: error.status ? "The service is not ready" : "The service does not answer",
-        text: error.status ? `${say(error.message)} This page tries again by itself.` : "It may be starting, or the network is gone. This page tries again by itself.",
+        looking: true,
+        kind: error.status ? "wait" : "bad",
+        title: error.status ? "The service is not ready" : "The service does not answer",
+        text: error.status
+          ? `${say(error.message)} This page tries again by itself.`
+          : "It may be starting, or the network is gone. This page tries again by itself.",
       };
       draw();
     }
@@ -275,7 +311,7 @@ async function look() {
     return;
   }
   draw();
-  if (state.step !== "wait" && await signedIn()) enter();
+  if (state.step !== "wait" && (await signedIn())) enter();
 }
 
 setInterval(() => {
@@ -284,7 +320,9 @@ setInterval(() => {
   draw();
 }, 1000);
 
-document.addEventListener("visibilitychange", () => { if (!document.hidden && state.step === "wait") later(200); });
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && state.step === "wait") later(200);
+});
 addEventListener("storage", (event) => {
   if (event.key !== key) return;
   const waiting = kept();

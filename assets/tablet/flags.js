@@ -12,11 +12,17 @@ export const flags = [
   ["enableTasks", "Tasks"],
 ];
 
-const levels = { account: "switched off for the whole account", plant: "switched off for this plant", group: "switched off for this group", station: "switched off at this station" };
+const levels = {
+  account: "switched off for the whole account",
+  plant: "switched off for this plant",
+  group: "switched off for this group",
+  station: "switched off at this station",
+};
 
 /** offText says what the service's message means that something is off; "" for another message. */
 export function offText(message) {
-  const [, name, level] = /^(enable\w+) is off at station .*: (?:the (\w+) decides so|no level sets it)/.exec(message) ?? [];
+  const [, name, level] =
+    /^(enable\w+) is off at station .*: (?:the (\w+) decides so|no level sets it)/.exec(message) ?? [];
   const label = flags.find(([flag]) => flag === name)?.[1];
   return label ? `${label}: ${levels[level] ?? "no level has switched it on"}.` : "";
 }

@@ -24,13 +24,33 @@ import { tasks } from "./views/tasks.js";
 
 const root = document.body.appendChild(Object.assign(document.createElement("div"), { id: "tablet" }));
 const station = new Station();
-const t = { station, go, view: null, doing: null, person: null, profile: null, codes: [], page: "run", error: null, get mayAct() { return Boolean(this.profile) && actsAt(this.profile, station.code); } };
+const t = {
+  station,
+  go,
+  view: null,
+  doing: null,
+  person: null,
+  profile: null,
+  codes: [],
+  page: "run",
+  error: null,
+  get mayAct() {
+    return Boolean(this.profile) && actsAt(this.profile, station.code);
+  },
+};
 
 const pages = [
   { name: "run", label: "Now", sign: "▶", show: run },
   { name: "next", label: "Next", sign: "☰", show: next },
   { name: "stops", label: "Stops", sign: "■", show: stops, badge: (view) => uncaused(view).length },
-  { name: "tasks", label: "Tasks", sign: "✓", show: tasks, badge: (view) => view.tasks.filter((task) => task.state === "pending").length, hidden: () => !station.flag("enableTasks") },
+  {
+    name: "tasks",
+    label: "Tasks",
+    sign: "✓",
+    show: tasks,
+    badge: (view) => view.tasks.filter((task) => task.state === "pending").length,
+    hidden: () => !station.flag("enableTasks"),
+  },
   { name: "messages", label: "Messages", sign: "✉", show: messages, badge: (view) => unread(view).length },
 ];
 
@@ -45,33 +65,46 @@ function go(name) {
 
 let drawn = false;
 
-function update() { // draws again, once for however many calls
+function update() {
+  // draws again, once for however many calls
   if (drawn) return;
   drawn = true;
-  requestAnimationFrame(() => { drawn = false; draw(); });
+  requestAnimationFrame(() => {
+    drawn = false;
+    draw();
+  });
 }
 
 function draw() {
   if (station.config) t.view = shown(station, acts.pending(station));
   const page = pages.find((p) => p.name === t.page && !p.hidden?.()) ?? pages[0];
   document.title = `${station.config?.name ?? "Tablet"} – opsmon`;
-  render(html`
+  render(
+    html`
     <header class="t-bar">${station.config || t.codes.length ? bar() : html`<p class="brand">opsmon</p>`}</header>
     <div class="t-told">${told()}</div>
     <main id="main" tabindex="-1" class=${`t-main page-${page.name}`} data-station=${station.code || nothing} data-sequence=${station.now?.sequence ?? nothing}>${content(page)}</main>
     ${station.config ? html`<nav class="t-nav" aria-label="Pages">${pages.filter((p) => !p.hidden?.()).map(tab(page))}</nav>` : nothing}
-    <p class=${`t-last ${acts.last?.state ?? "none"}`} role="status">${acts.last ? html`<span class="sign" aria-hidden="true">${{ sending: "…", sent: "✓", waiting: "↑", refused: "✕" }[acts.last.state]}</span> <span dir="auto">${acts.last.label}</span> <span class="state-word">${words[acts.last.state]}</span>` : nothing}</p>`, root);
+    <p class=${`t-last ${acts.last?.state ?? "none"}`} role="status">${acts.last ? html`<span class="sign" aria-hidden="true">${{ sending: "…", sent: "✓", waiting: "↑", refused: "✕" }[acts.last.state]}</span> <span dir="auto">${acts.last.label}</span> <span class="state-word">${words[acts.last.state]}</span>` : nothing}</p>`,
+    root,
+  );
 }
 
-const words = { sending: "– being sent", sent: "– done", waiting: "– kept, and sent when the service can be reached", refused: "– refused" };
+const words = {
+  sending: "– being sent",
+  sent: "– done",
+  waiting: "– kept, and sent when the service can be reached",
+  refused: "– refused",
+};
 
 const tab = (page) => (p) => {
-  const n = t.view ? p.badge?.(t.view) ?? 0 : 0;
+  const n = t.view ? (p.badge?.(t.view) ?? 0) : 0;
   return html`<button type="button" data-page=${p.name} aria-current=${p === page ? "page" : nothing} @click=${() => go(p.name)}><span class="sign" aria-hidden="true">${p.sign}</span><span>${p.label}</span>${n ? html`<span class="badge">${n}<span class="visually-hidden"> waiting</span></span>` : nothing}</button>`;
 };
 
 function bar() {
-  const initials = t.person && station.config ? t.person.initials(station) : "", name = station.config?.name ?? station.code;
+  const initials = t.person && station.config ? t.person.initials(station) : "",
+    name = station.config?.name ?? station.code;
   return html`
     ${t.codes.length > 1 ? html`<button type="button" class="t-station" data-do="station" @click=${change}><span dir="auto">${name}</span><span class="sign" aria-hidden="true">▾</span><span class="visually-hidden">, another station</span></button>` : html`<h1 class="t-station" dir="auto">${name}</h1>`}
     ${state()}
@@ -81,8 +114,10 @@ function bar() {
 
 function state() {
   const n = queue.waiting.length;
-  if (connection.up && n === 0 && station.code && !station.followed) return html`<span class="t-state wait"><span aria-hidden="true">◌</span> <span>not up to date</span></span>`;
-  if (connection.up && n === 0) return html`<span class="t-state ok"><span aria-hidden="true">●</span> <span>live</span></span>`;
+  if (connection.up && n === 0 && station.code && !station.followed)
+    return html`<span class="t-state wait"><span aria-hidden="true">◌</span> <span>not up to date</span></span>`;
+  if (connection.up && n === 0)
+    return html`<span class="t-state ok"><span aria-hidden="true">●</span> <span>live</span></span>`;
   return html`<button type="button" class=${connection.up ? "t-state wait" : "t-state away"} data-do="waiting" @click=${showWaiting}><span aria-hidden="true">${connection.up ? "↑" : "✕"}</span> ${connection.up ? "" : "Not connected"}${n ? html`${connection.up ? nothing : " · "}<span data-value="waiting">${n}</span> to send` : nothing}</button>`;
 }
 
@@ -128,7 +163,8 @@ const isTablet = () => Boolean(t.profile?.email.startsWith("tablet:"));
 
 const free = () => !t.profile.stationCodes?.length;
 
-async function choose() { // the stations of a tablet that is bound to none
+async function choose() {
+  // the stations of a tablet that is bound to none
   const { body } = await recall("/station", t.person.who);
   const codes = await pickStations(body.results, t.codes);
   if (!codes) return;
@@ -138,10 +174,21 @@ async function choose() { // the stations of a tablet that is bound to none
 }
 
 async function openMenu() {
-  const chosen = await menu({ initials: t.person.initials(station), several: t.codes.length > 1, free: free(), person: !isTablet() });
+  const chosen = await menu({
+    initials: t.person.initials(station),
+    several: t.codes.length > 1,
+    free: free(),
+    person: !isTablet(),
+  });
   const does = {
-    who: () => t.person.ask(station), leave: () => t.person.leave(station), station: change, stations: choose, off: () => switchedOff(station), waiting: showWaiting,
-    floor: () => location.assign("/floor"), out: leave,
+    who: () => t.person.ask(station),
+    leave: () => t.person.leave(station),
+    station: change,
+    stations: choose,
+    off: () => switchedOff(station),
+    waiting: showWaiting,
+    floor: () => location.assign("/floor"),
+    out: leave,
   }[chosen];
   await does?.();
   update();
@@ -149,7 +196,16 @@ async function openMenu() {
 
 async function leave() {
   const n = queue.waiting.length;
-  if (n && !await sure({ title: "Sign out?", text: html`<p><strong>${n} of your actions wait to be sent.</strong> They stay on this tablet, and go when you sign in here again.</p>`, action: "Sign out", danger: true })) return;
+  if (
+    n &&
+    !(await sure({
+      title: "Sign out?",
+      text: html`<p><strong>${n} of your actions wait to be sent.</strong> They stay on this tablet, and go when you sign in here again.</p>`,
+      action: "Sign out",
+      danger: true,
+    }))
+  )
+    return;
   if (connection.up) await keep.clear("read:"); // what was read is nobody else's; signing out needs the network
   await signOut("POST", "/auth/logout");
 }
@@ -175,7 +231,8 @@ async function begin() {
   update();
 }
 
-stay(() => { // who works here goes on, and what is done is kept; what was read is nobody's any more
+stay(() => {
+  // who works here goes on, and what is done is kept; what was read is nobody's any more
   keep.clear("read:");
   queue.signOut();
 });
@@ -185,7 +242,10 @@ const asked = location.hash.slice(1);
 if (pages.some((p) => p.name === asked)) t.page = asked;
 for (const source of [station, acts, queue, connection]) source.addEventListener("change", update);
 station.addEventListener("follow", () => t.person.tell(station)); // where no answer told so before the page was left
-connection.addEventListener("change", () => { if (connection.up && t.error?.away) begin(); else if (connection.up && t.person && station.config) t.person.tell(station); });
+connection.addEventListener("change", () => {
+  if (connection.up && t.error?.away) begin();
+  else if (connection.up && t.person && station.config) t.person.tell(station);
+});
 setInterval(() => {
   if (station.config) t.person.expire(station);
   if (document.visibilityState === "visible") update(); // how long things last

@@ -13,14 +13,23 @@ export async function install(idle) {
   if (!navigator.serviceWorker) return;
   let controlled = Boolean(navigator.serviceWorker.controller);
   navigator.serviceWorker.addEventListener("controllerchange", () => {
-    if (!controlled) { controlled = true; return; } // the first one
-    const timer = setInterval(() => { if (idle()) { clearInterval(timer); location.reload(); } }, 1000);
+    if (!controlled) {
+      controlled = true;
+      return;
+    } // the first one
+    const timer = setInterval(() => {
+      if (idle()) {
+        clearInterval(timer);
+        location.reload();
+      }
+    }, 1000);
   });
   try {
     const registration = await navigator.serviceWorker.register("/tablet/worker.js", { scope: "/tablet" });
     setInterval(() => registration.update().catch(() => {}), hourly);
     addEventListener("online", () => registration.update().catch(() => {}));
-  } catch (error) { // such as a certificate that the browser does not trust: all but opening without the network works
+  } catch (error) {
+    // such as a certificate that the browser does not trust: all but opening without the network works
     if (navigator.onLine) console.info("The page cannot be kept for use without the network:", error.message);
   }
   navigator.storage?.persist?.(); // so that a full disk does not take what waits
@@ -46,8 +55,11 @@ export async function recall(path, who = "", what = path) {
 
 /** whose gives the profile of whoever is asking. What was read for somebody else before goes. */
 export async function whose() {
-  const path = "/auth/profile", name = `read::${path}`, of = ({ body }) => `${body.result.accountId}/${body.result.email}`;
-  const before = await keep.get(name), answer = await recall(path);
+  const path = "/auth/profile",
+    name = `read::${path}`,
+    of = ({ body }) => `${body.result.accountId}/${body.result.email}`;
+  const before = await keep.get(name),
+    answer = await recall(path);
   if (before && of(before) !== of(answer)) {
     await keep.clear("read:");
     await keep.set(name, { body: answer.body, at: answer.at });

@@ -19,7 +19,9 @@ const read = (name) => {
 const write = (name, value) => {
   try {
     localStorage.setItem(name, JSON.stringify(value));
-  } catch { /* it holds until the page is closed */ }
+  } catch {
+    /* it holds until the page is closed */
+  }
   memory.set(name, value);
 };
 
@@ -42,14 +44,22 @@ export class Person {
   #telling = null; // a promise, while what somebody said is on its way
   #leaving = false;
 
-  constructor(who) { this.who = who; }
+  constructor(who) {
+    this.who = who;
+  }
 
-  #name(what, code) { return `tablet:${this.who}:${what}:${code}`; }
+  #name(what, code) {
+    return `tablet:${this.who}:${what}:${code}`;
+  }
 
   /** stations gives {codes, current} that were chosen. */
-  get stations() { return remembered(this.#name("stations", "")) ?? { codes: [], current: "" }; }
+  get stations() {
+    return remembered(this.#name("stations", "")) ?? { codes: [], current: "" };
+  }
 
-  set stations(chosen) { write(this.#name("stations", ""), chosen); }
+  set stations(chosen) {
+    write(this.#name("stations", ""), chosen);
+  }
 
   /** initials gives those of who works at a station (station.js) in the shift that goes on; "" for nobody. */
   initials(station) {
@@ -66,7 +76,13 @@ export class Person {
 
   /** ask asks who works at a station, and tells all. It gives the initials, or "" where nobody said. */
   async ask(station) {
-    const known = [...new Set([station.now?.currentOperatorInitials, ...(remembered(this.#name("known", "")) ?? [])].filter((known) => known && fit(known)))].slice(0, lately);
+    const known = [
+      ...new Set(
+        [station.now?.currentOperatorInitials, ...(remembered(this.#name("known", "")) ?? [])].filter(
+          (known) => known && fit(known),
+        ),
+      ),
+    ].slice(0, lately);
     const initials = await askInitials({ known, current: this.initials(station) });
     if (!initials) return "";
     const until = station.now?.shift?.endAt;
@@ -77,7 +93,9 @@ export class Person {
   }
 
   /** working gives the initials of who works at a station, and asks where nobody said yet. */
-  async working(station) { return this.initials(station) || this.ask(station); }
+  async working(station) {
+    return this.initials(station) || this.ask(station);
+  }
 
   /**
    * tell puts up at the station who works there, for all to see: anew, or where it is not up and nobody has said since, on another
@@ -85,23 +103,33 @@ export class Person {
    * again when the network is back.
    */
   async tell(station, anew = false) {
-    const name = this.#name("initials", station.code), initials = this.initials(station);
+    const name = this.#name("initials", station.code),
+      initials = this.initials(station);
     if (!initials) return;
-    const { since } = remembered(name), { currentOperatorInitials: is, currentOperatorSince: said } = station.now ?? {};
+    const { since } = remembered(name),
+      { currentOperatorInitials: is, currentOperatorSince: said } = station.now ?? {};
     if (!anew && since && (is === initials || said > since)) return;
-    this.#telling = this.#putUp(station, initials).then(({ result }) => {
-      const kept = remembered(name);
-      if ((kept?.initials ?? kept?.leaves) === initials) write(name, { ...kept, since: result.currentOperatorSince });
-    }).catch(() => {}); // it is told again
+    this.#telling = this.#putUp(station, initials)
+      .then(({ result }) => {
+        const kept = remembered(name);
+        if ((kept?.initials ?? kept?.leaves) === initials) write(name, { ...kept, since: result.currentOperatorSince });
+      })
+      .catch(() => {}); // it is told again
     await this.#telling;
   }
 
   #putUp({ code }, initials) {
-    return post(`/station/${encodeURIComponent(code)}/operator`, { initials }, { signIn: false, headers: { "X-For": encodeURI(this.who) } });
+    return post(
+      `/station/${encodeURIComponent(code)}/operator`,
+      { initials },
+      { signIn: false, headers: { "X-For": encodeURI(this.who) } },
+    );
   }
 
   /** leave forgets who works at a station. */
-  leave(station) { return this.#forget(station, remembered(this.#name("initials", station.code))); }
+  leave(station) {
+    return this.#forget(station, remembered(this.#name("initials", station.code)));
+  }
 
   #forget(station, kept) {
     const left = kept?.initials ? { leaves: kept.initials, since: kept.since } : null;
@@ -114,21 +142,29 @@ export class Person {
   // them up, they are its own when they are up. Without the network it is done when that is back (expire).
   async #takeDown(station, left) {
     if (this.#leaving || !left || !station.followed) return;
-    const name = this.#name("initials", station.code), waits = () => remembered(name)?.leaves === left.leaves; // nobody said meanwhile who works here
+    const name = this.#name("initials", station.code),
+      waits = () => remembered(name)?.leaves === left.leaves; // nobody said meanwhile who works here
     this.#leaving = true;
     try {
       await this.#telling;
-      const { since } = remembered(name) ?? {}, { currentOperatorInitials: is, currentOperatorSince: said } = station.now ?? {};
+      const { since } = remembered(name) ?? {},
+        { currentOperatorInitials: is, currentOperatorSince: said } = station.now ?? {};
       if (waits() && (since ? !(said > since) : is === left.leaves)) await this.#putUp(station, null);
     } catch (error) {
       if (error.away || error.other || error.status === 401 || error.status === 429) return;
-    } finally { this.#leaving = false; }
+    } finally {
+      this.#leaving = false;
+    }
     if (waits()) write(name, null);
   }
 
   /** reasons gives the codes of reasons that were given lately at a station, the last one first. */
-  reasons(code) { return remembered(this.#name("reasons", code)) ?? []; }
+  reasons(code) {
+    return remembered(this.#name("reasons", code)) ?? [];
+  }
 
   /** gave remembers a reason. */
-  gave(code, reason) { addTo(this.#name("reasons", code), reason); }
+  gave(code, reason) {
+    addTo(this.#name("reasons", code), reason);
+  }
 }

@@ -7,7 +7,8 @@ import { keep } from "../shared/keep.js";
 import { moment, now, remember, sure, whenAt } from "../shared/clock.js";
 
 const patience = 2500; // ms that an action may be on its way before it is said to wait
-const limit = 15_000, longest = 60_000; // ms for an answer, at first and at most; on bad Wi-Fi none may ever come, or late
+const limit = 15_000,
+  longest = 60_000; // ms for an answer, at first and at most; on bad Wi-Fi none may ever come, or late
 const out = 15; // seconds between looks whether who did what waits has signed in again, such as in another tab
 const pauses = [1, 2, 4, 8, 15]; // seconds between attempts
 const week = 7 * 86400_000; // ms
@@ -30,7 +31,9 @@ class Queue extends EventTarget {
   others = [];
   #who = "";
   #opened = null; // called when it is known whose actions these are
-  #known = new Promise((done) => { this.#opened = done; });
+  #known = new Promise((done) => {
+    this.#opened = done;
+  });
   #loaded = false; // what was left is known
   #mark = ""; // of what the browser keeps, as this page has seen it last
   #last = 0;
@@ -44,7 +47,9 @@ class Queue extends EventTarget {
   #made = new Map(); // by id of an action that was sent from here: id of what the service made of it
 
   /** kept tells whether the browser keeps what waits. */
-  get kept() { return this.waiting.every((action) => action.kept); }
+  get kept() {
+    return this.waiting.every((action) => action.kept);
+  }
 
   /** open takes up what was left, of the person or tablet that a profile is of. */
   async open(profile) {
@@ -62,7 +67,8 @@ class Queue extends EventTarget {
   // forget lets go of what was made long ago: a page may stay open for months.
   async #forget() {
     for (const id of [...this.#made.keys()].slice(0, -most / 2)) this.#made.delete(id);
-    for (const { id } of await keep.list("made:") ?? []) if (parseInt(id, 10) < Date.now() - week) keep.remove(`made:${id}`);
+    for (const { id } of (await keep.list("made:")) ?? [])
+      if (parseInt(id, 10) < Date.now() - week) keep.remove(`made:${id}`);
   }
 
   /**
@@ -71,18 +77,39 @@ class Queue extends EventTarget {
    * In a path @ID is what an action of that id makes, which has no id of the service's own before it is sent.
    */
   async act({ method = "POST", path, body = {}, label, station, zone, stamp = "at" }) {
-    const at = now(), done = moment();
+    const at = now(),
+      done = moment();
     await this.#known;
     this.#last = Math.max(Date.now(), this.#last + 1);
     const id = `${String(this.#last).padStart(15, "0")}-${random(6)}`;
-    const action = { id, key: random(20), who: this.#who, method, path, body, label, station, zone, at, moment: done, stamp: stamp in body ? "" : stamp, faults: 0, kept: true };
+    const action = {
+      id,
+      key: random(20),
+      who: this.#who,
+      method,
+      path,
+      body,
+      label,
+      station,
+      zone,
+      at,
+      moment: done,
+      stamp: stamp in body ? "" : stamp,
+      faults: 0,
+      kept: true,
+    };
     if (sure()) stampIt(action, at);
     await this.#keep("queue", action);
     this.waiting.push(action);
     const settled = new Promise((done) => this.#promises.set(id, done));
     this.#changed();
     this.send();
-    return Promise.race([settled, new Promise((done) => { setTimeout(() => done({ state: "waiting" }), patience); })]);
+    return Promise.race([
+      settled,
+      new Promise((done) => {
+        setTimeout(() => done({ state: "waiting" }), patience);
+      }),
+    ]);
   }
 
   /** signOut says that nobody is signed in any more. */
@@ -114,7 +141,7 @@ class Queue extends EventTarget {
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.#wanted = true;
-    return this.#running ??= this.#run();
+    return (this.#running ??= this.#run());
   }
 
   /**
@@ -129,11 +156,13 @@ class Queue extends EventTarget {
 
   async #run() {
     try {
-      while (this.#wanted) { // what is done while others are on their way is in the next round
+      while (this.#wanted) {
+        // what is done while others are on their way is in the next round
         this.#wanted = false;
         await this.#locked();
       }
-    } catch { // a fault of the browser's: what waits is tried again
+    } catch {
+      // a fault of the browser's: what waits is tried again
       this.#later();
     } finally {
       this.#running = null;
@@ -153,21 +182,26 @@ class Queue extends EventTarget {
   // load takes up what the browser keeps. What is known here alone stays when the browser did not take it, when it was added
   // meanwhile, and when the browser's storage was cleared, even if another tab keeps things there since; else another tab has seen to it.
   async #load() {
-    const here = () => [[...this.waiting, ...this.others], this.refused, this.unsure], ids = (list) => new Set(list.map(({ id }) => id));
+    const here = () => [[...this.waiting, ...this.others], this.refused, this.unsure],
+      ids = (list) => new Set(list.map(({ id }) => id));
     const before = here().map(ids);
     const kept = await Promise.all(["queue:", "refused:", "unsure:", marked].map(keep.list)); // the mark last: it is of what was read, or newer
-    if (kept.includes(null)) { // the browser cannot tell, or not yet: what is known here goes on
+    if (kept.includes(null)) {
+      // the browser cannot tell, or not yet: what is known here goes on
       if (!this.#loaded) this.#later();
       return;
     }
     this.#loaded = true;
-    const mark = kept[3][0]?.mark ?? "", cleared = this.#mark ? mark !== this.#mark : !mark;
+    const mark = kept[3][0]?.mark ?? "",
+      cleared = this.#mark ? mark !== this.#mark : !mark;
     const [queued, refused, unsure] = here().map((list, i) => {
-      const known = ids(kept[i]), only = list.filter(({ id, kept }) => !known.has(id) && (cleared || !kept || !before[i].has(id)));
+      const known = ids(kept[i]),
+        only = list.filter(({ id, kept }) => !known.has(id) && (cleared || !kept || !before[i].has(id)));
       for (const action of kept[i]) action.kept = true;
       return [...kept[i], ...only].sort((a, b) => (a.id < b.id ? -1 : 1)); // as they were done
     });
-    const mine = (action) => action.who === this.#who, left = ids(queued);
+    const mine = (action) => action.who === this.#who,
+      left = ids(queued);
     for (const { id } of this.waiting) if (!left.has(id)) this.#settle(id, { state: "sent", answer: null }); // by another tab
     [this.waiting, this.refused, this.unsure] = [queued, refused, unsure].map((list) => list.filter(mine));
     this.others = queued.filter((action) => !mine(action));
@@ -184,12 +218,15 @@ class Queue extends EventTarget {
     if (!mark) await keep.setSurely(marked, { mark: this.#mark });
   }
 
-  async #keep(list, action) { action.kept = (await keep.setSurely(`${list}:${action.id}`, action)) !== undefined; }
+  async #keep(list, action) {
+    action.kept = (await keep.setSurely(`${list}:${action.id}`, action)) !== undefined;
+  }
 
   async #drain() {
-    for (let mine = false; this.waiting.length > 0 || this.signedOut;) {
+    for (let mine = false; this.waiting.length > 0 || this.signedOut; ) {
       const action = this.waiting[0];
-      let answer, asked = false;
+      let answer,
+        asked = false;
       try {
         mine ||= await this.#isMe();
         if (!mine) return this.#later(out);
@@ -197,11 +234,12 @@ class Queue extends EventTarget {
         asked = true;
         answer = await this.#ask(action);
       } catch (error) {
-        if (error.status === 401 || error.other) { // such as when another one has signed in since isMe
+        if (error.status === 401 || error.other) {
+          // such as when another one has signed in since isMe
           this.signedOut = true;
           return this.#later(out);
         }
-        if (!asked || !await this.#isRefused(action, error)) return this.#later(error.retryAfter);
+        if (!asked || !(await this.#isRefused(action, error))) return this.#later(error.retryAfter);
         await this.#done(action, { state: "refused", error });
         continue;
       }
@@ -214,7 +252,11 @@ class Queue extends EventTarget {
   async #request(method, path, options = {}) {
     const late = AbortSignal.timeout(Math.min(longest, limit * (1 + this.#late)));
     try {
-      return await request(method, path, { ...options, signIn: false, signal: AbortSignal.any([late, this.#stop.signal]) });
+      return await request(method, path, {
+        ...options,
+        signIn: false,
+        signal: AbortSignal.any([late, this.#stop.signal]),
+      });
     } catch (error) {
       if (late.aborted) this.#late++;
       throw error;
@@ -233,7 +275,8 @@ class Queue extends EventTarget {
   }
 
   async #ask(action) {
-    if (action.stamp) { // it was done when nothing was heard of the service's clock yet
+    if (action.stamp) {
+      // it was done when nothing was heard of the service's clock yet
       if (!sure()) await this.#request("GET", "/health");
       const when = whenAt(action.moment);
       stampIt(action, when.at);
@@ -241,7 +284,10 @@ class Queue extends EventTarget {
       await keep.setSurely(`queue:${action.id}`, action); // what is sent again must be the same
     }
     const path = await this.#path(action);
-    const { headers, body: answer } = await this.#request(action.method, path, { body: action.body, headers: { "Idempotency-Key": action.key, "X-For": encodeURI(action.who) } });
+    const { headers, body: answer } = await this.#request(action.method, path, {
+      body: action.body,
+      headers: { "Idempotency-Key": action.key, "X-For": encodeURI(action.who) },
+    });
     if (!headers.get("X-Time")) throw new ApiError(0, "unreachable", "somebody else answers in the service's place"); // such as a guest network's page
     return answer;
   }
@@ -298,7 +344,9 @@ class Queue extends EventTarget {
     this.#changed();
   }
 
-  #changed() { this.dispatchEvent(new Event("change")); }
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
 }
 
 // stampIt writes the time into an action, once.
@@ -312,6 +360,7 @@ const whoIs = (profile) => `${profile.accountId}/${profile.email}`;
 const plain = ({ status, code, message, details }) => ({ status, code, message, details });
 
 // random gives that many random bytes as text. (crypto.randomUUID is missing where there is no TLS.)
-const random = (bytes) => Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (b) => b.toString(16).padStart(2, "0")).join("");
+const random = (bytes) =>
+  Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (b) => b.toString(16).padStart(2, "0")).join("");
 
 export const queue = new Queue();

@@ -5,26 +5,40 @@
 const name = `tablet-${version}`;
 
 addEventListener("install", (event) => {
-  event.waitUntil((async () => {
-    const kept = await caches.open(name);
-    await kept.addAll(files.map((file) => new Request(file, { cache: "reload", headers: { Accept: "text/html,*/*" } }))); // all or none
-    await skipWaiting();
-  })());
+  event.waitUntil(
+    (async () => {
+      const kept = await caches.open(name);
+      await kept.addAll(
+        files.map((file) => new Request(file, { cache: "reload", headers: { Accept: "text/html,*/*" } })),
+      ); // all or none
+      await skipWaiting();
+    })(),
+  );
 });
 
 // The files of the version before stay for pages that are still open with it, and go with the next version.
 addEventListener("activate", (event) => {
-  event.waitUntil((async () => {
-    const old = (await caches.keys()).filter((cache) => cache.startsWith("tablet-") && cache !== name);
-    await Promise.all(old.slice(0, -1).map((cache) => caches.delete(cache)));
-    await clients.claim();
-  })());
+  event.waitUntil(
+    (async () => {
+      const old = (await caches.keys()).filter((cache) => cache.startsWith("tablet-") && cache !== name);
+      await Promise.all(old.slice(0, -1).map((cache) => caches.delete(cache)));
+      await clients.claim();
+    })(),
+  );
 });
 
 addEventListener("fetch", (event) => {
-  const { request } = event, at = new URL(request.url);
+  const { request } = event,
+    at = new URL(request.url);
   if (request.method !== "GET" || at.origin !== location.origin || files.length === 0) return;
   const page = request.mode === "navigate" && (at.pathname === "/tablet" || at.pathname === "/tablet/");
-  if (page) event.respondWith(caches.open(name).then((kept) => kept.match("/tablet", { ignoreVary: true })).then((answer) => answer ?? fetch(request)));
-  else if (at.pathname.startsWith("/assets/")) event.respondWith(caches.match(request).then((answer) => answer ?? fetch(request)));
+  if (page)
+    event.respondWith(
+      caches
+        .open(name)
+        .then((kept) => kept.match("/tablet", { ignoreVary: true }))
+        .then((answer) => answer ?? fetch(request)),
+    );
+  else if (at.pathname.startsWith("/assets/"))
+    event.respondWith(caches.match(request).then((answer) => answer ?? fetch(request)));
 });

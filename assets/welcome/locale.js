@@ -2,9 +2,44 @@
 
 const euro = "AT BE CY DE EE ES FI FR GR HR IE IT LT LU LV MT NL PT SI SK BG".split(" ");
 const others = {
-  US: "USD", GB: "GBP", CH: "CHF", SE: "SEK", NO: "NOK", DK: "DKK", PL: "PLN", CZ: "CZK", HU: "HUF", RO: "RON", TR: "TRY", UA: "UAH", CA: "CAD", MX: "MXN",
-  BR: "BRL", AR: "ARS", CL: "CLP", CO: "COP", AU: "AUD", NZ: "NZD", JP: "JPY", CN: "CNY", KR: "KRW", IN: "INR", ID: "IDR", MY: "MYR", TH: "THB", VN: "VND",
-  SG: "SGD", TW: "TWD", ZA: "ZAR", EG: "EGP", NG: "NGN", KE: "KES", MA: "MAD", IL: "ILS", SA: "SAR", AE: "AED",
+  US: "USD",
+  GB: "GBP",
+  CH: "CHF",
+  SE: "SEK",
+  NO: "NOK",
+  DK: "DKK",
+  PL: "PLN",
+  CZ: "CZK",
+  HU: "HUF",
+  RO: "RON",
+  TR: "TRY",
+  UA: "UAH",
+  CA: "CAD",
+  MX: "MXN",
+  BR: "BRL",
+  AR: "ARS",
+  CL: "CLP",
+  CO: "COP",
+  AU: "AUD",
+  NZ: "NZD",
+  JP: "JPY",
+  CN: "CNY",
+  KR: "KRW",
+  IN: "INR",
+  ID: "IDR",
+  MY: "MYR",
+  TH: "THB",
+  VN: "VND",
+  SG: "SGD",
+  TW: "TWD",
+  ZA: "ZAR",
+  EG: "EGP",
+  NG: "NGN",
+  KE: "KES",
+  MA: "MAD",
+  IL: "ILS",
+  SA: "SAR",
+  AE: "AED",
 };
 
 /** currencies are those that are proposed; others can be typed. */
@@ -34,7 +69,7 @@ export const hereTimezone = () => Intl.DateTimeFormat().resolvedOptions().timeZo
 
 export function hereCurrency() {
   const region = locale().region ?? "";
-  return euro.includes(region) ? "EUR" : others[region] ?? "";
+  return euro.includes(region) ? "EUR" : (others[region] ?? "");
 }
 
 export function hereWeekStart() {
@@ -44,7 +79,8 @@ export function hereWeekStart() {
 }
 
 /** timezones are all that the browser knows, with UTC. */
-export const timezones = () => [...new Set([...(Intl.supportedValuesOf?.("timeZone") ?? []), hereTimezone(), "UTC"])].sort();
+export const timezones = () =>
+  [...new Set([...(Intl.supportedValuesOf?.("timeZone") ?? []), hereTimezone(), "UTC"])].sort();
 
 /** clock tells what time it is in a time zone: "15:28"; "" for one that the browser does not know. */
 export function clock(zone) {

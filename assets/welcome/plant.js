@@ -3,7 +3,12 @@
 
 /** slug makes a code of a name: letters and digits of ASCII, the rest hyphens; "" for a name in another script. */
 export function slug(name) {
-  return name.normalize("NFKD").replace(/\p{M}/gu, "").replace(/ß/g, "ss").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
+  return name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/ß/g, "ss")
+    .replace(/[^A-Za-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
 }
 
 // unique gives a code that is not taken yet, no longer than most.
@@ -19,7 +24,11 @@ function unique(wanted, taken, most) {
 }
 
 /** stationNames reads names that stand one in a line; blank lines are none. */
-export const stationNames = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+export const stationNames = (text) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 /** resize gives so many names: more are numbered on, after those of the groups before, and those too many at the end go. */
 export function resize(names, count, before = 0) {
@@ -30,7 +39,9 @@ export function resize(names, count, before = 0) {
 
 /** accountId proposes an account's id for a domain (decisions.md section 2). */
 export function accountId(domain) {
-  const label = slug(domain.split(".")[0] ?? "").toLowerCase().slice(0, 55);
+  const label = slug(domain.split(".")[0] ?? "")
+    .toLowerCase()
+    .slice(0, 55);
   return label.length < 3 ? "" : label;
 }
 
@@ -42,16 +53,32 @@ export function manifest(form) {
   return {
     version: "v1",
     account: {
-      id: form.id, domain: form.domain.trim().toLowerCase(), currency: form.currency.trim().toUpperCase() || null, durationFormat: "months",
-      shiftPatterns: [], reasons: [], tasks: [], taskLists: [], skus: [],
-      plants: [{
-        code: plant.length < 3 ? "plant-1" : plant, name: form.plant.trim(), timezone: form.timezone.trim(),
-        dayStartHour: Number(form.dayStart), weekStartDay: Number(form.weekStart),
-        stationGroups: form.groups.map((group, i) => ({
-          code: unique(slug(group.name).toLowerCase() || `group-${i + 1}`, groups, 55), name: group.name.trim(),
-          stations: stationNames(group.stations).map((name, j) => ({ code: unique(slug(name).toUpperCase() || `ST-${i + 1}-${j + 1}`, stations, 32), name })),
-        })),
-      }],
+      id: form.id,
+      domain: form.domain.trim().toLowerCase(),
+      currency: form.currency.trim().toUpperCase() || null,
+      durationFormat: "months",
+      shiftPatterns: [],
+      reasons: [],
+      tasks: [],
+      taskLists: [],
+      skus: [],
+      plants: [
+        {
+          code: plant.length < 3 ? "plant-1" : plant,
+          name: form.plant.trim(),
+          timezone: form.timezone.trim(),
+          dayStartHour: Number(form.dayStart),
+          weekStartDay: Number(form.weekStart),
+          stationGroups: form.groups.map((group, i) => ({
+            code: unique(slug(group.name).toLowerCase() || `group-${i + 1}`, groups, 55),
+            name: group.name.trim(),
+            stations: stationNames(group.stations).map((name, j) => ({
+              code: unique(slug(name).toUpperCase() || `ST-${i + 1}-${j + 1}`, stations, 32),
+              name,
+            })),
+          })),
+        },
+      ],
     },
   };
 }
@@ -66,7 +93,10 @@ const places = [
   [/^account\.plants\[0\]\.dayStartHour$/, () => "dayStart"],
   [/^account\.plants\[0\]\.weekStartDay$/, () => "weekStart"],
   [/^account\.plants\[0\]\.(name|code)$/, () => "plant"],
-  [/^account\.plants\[0\]\.stationGroups\[(\d+)\]\.stations\[(\d+)\]/, (m) => [`stations-${m[1]}`, `Line ${Number(m[2]) + 1}: `]],
+  [
+    /^account\.plants\[0\]\.stationGroups\[(\d+)\]\.stations\[(\d+)\]/,
+    (m) => [`stations-${m[1]}`, `Line ${Number(m[2]) + 1}: `],
+  ],
   [/^account\.plants\[0\]\.stationGroups\[(\d+)\]\.stations$/, (m) => `stations-${m[1]}`],
   [/^account\.plants\[0\]\.stationGroups\[(\d+)\]/, (m) => `group-${m[1]}`],
 ];

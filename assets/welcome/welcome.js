@@ -12,12 +12,23 @@ import { accountId, manifest, place, resize, stationNames } from "./plant.js";
 const root = document.getElementById("welcome");
 const kept = "welcome"; // in the tab's storage
 const weekDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const publicDomains = /^(gmail|googlemail|outlook|hotmail|live|yahoo|icloud|gmx|web|proton|protonmail|aol|mail|qq|163|126|yandex)\.[a-z.]+$/;
+const publicDomains =
+  /^(gmail|googlemail|outlook|hotmail|live|yahoo|icloud|gmx|web|proton|protonmail|aol|mail|qq|163|126|yandex)\.[a-z.]+$/;
 const most = { groups: 50, stations: 500 };
 
 const fresh = () => ({
-  step: 0, reached: 0, email: "", domain: "", id: "", ownDomain: false, ownId: false,
-  plant: "", timezone: hereTimezone(), dayStart: 6, weekStart: hereWeekStart(), currency: hereCurrency(),
+  step: 0,
+  reached: 0,
+  email: "",
+  domain: "",
+  id: "",
+  ownDomain: false,
+  ownId: false,
+  plant: "",
+  timezone: hereTimezone(),
+  dayStart: 6,
+  weekStart: hereWeekStart(),
+  currency: hereCurrency(),
   groups: [{ name: "Line 1", stations: resize([], 3).join("\n") }],
 });
 
@@ -28,7 +39,12 @@ const page = { busy: false, problems: {}, notice: null, until: 0 };
 const steps = [
   { name: "Code", title: "Set up your plant", fields: ["code"], view: codeStep },
   { name: "Account", title: "You and your account", fields: ["email", "domain", "id"], view: accountStep },
-  { name: "Plant", title: "Your plant", fields: ["plant", "timezone", "dayStart", "weekStart", "currency"], view: plantStep },
+  {
+    name: "Plant",
+    title: "Your plant",
+    fields: ["plant", "timezone", "dayStart", "weekStart", "currency"],
+    view: plantStep,
+  },
   { name: "Stations", title: "Groups and stations", fields: [], view: stationStep },
   { name: "Review", title: "Look it over", fields: [], view: reviewStep },
 ];
@@ -45,14 +61,18 @@ const stepOf = (field) => {
 function save() {
   try {
     sessionStorage.setItem(kept, JSON.stringify(form));
-  } catch { /* a browser that keeps nothing */ }
+  } catch {
+    /* a browser that keeps nothing */
+  }
 }
 
 function load() {
   try {
     const found = JSON.parse(sessionStorage.getItem(kept) ?? "null");
     if (found && Array.isArray(found.groups) && found.groups.length > 0) form = { ...fresh(), ...found };
-  } catch { /* another version's */ }
+  } catch {
+    /* another version's */
+  }
   form.step = 0; // the code is asked for again: it is not kept
 }
 
@@ -61,19 +81,31 @@ function load() {
 // body is what is sent. Before a step is reached, what stands in it is not what the person means: something that can be taken
 // stands for it.
 function body(step) {
-  const whole = step >= last ? form : {
-    ...form,
-    ...(step < 1 && { email: "x@plant.example", domain: "plant.example", id: "plant" }),
-    ...(step < 2 && { plant: "Plant", timezone: "UTC", currency: "", dayStart: 0, weekStart: 0 }),
-    ...(step < 3 && { groups: [{ name: "Group", stations: "Station" }] }),
+  const whole =
+    step >= last
+      ? form
+      : {
+          ...form,
+          ...(step < 1 && { email: "x@plant.example", domain: "plant.example", id: "plant" }),
+          ...(step < 2 && { plant: "Plant", timezone: "UTC", currency: "", dayStart: 0, weekStart: 0 }),
+          ...(step < 3 && { groups: [{ name: "Group", stations: "Station" }] }),
+        };
+  return {
+    code: code.trim(),
+    email: whole.email.trim(),
+    domain: whole.domain.trim().toLowerCase(),
+    id: whole.id,
+    manifest: manifest(whole),
+    signIn: true,
   };
-  return { code: code.trim(), email: whole.email.trim(), domain: whole.domain.trim().toLowerCase(), id: whole.id, manifest: manifest(whole), signIn: true };
 }
 
 // missing finds what is not there at all.
 function missing(step) {
   const problems = {};
-  const need = (at, field, value, text) => { if (step >= at && !String(value).trim()) problems[field] = text; };
+  const need = (at, field, value, text) => {
+    if (step >= at && !String(value).trim()) problems[field] = text;
+  };
   need(0, "code", code, "Type the code that the PC shows.");
   need(1, "email", form.email, "Type your e-mail address.");
   need(1, "domain", form.domain, "Type the domain of your e-mail addresses.");
@@ -90,7 +122,7 @@ function missing(step) {
 async function send(step, dry) {
   page.problems = missing(step);
   page.notice = null;
-  if (Object.keys(page.problems).length > 0) return show(), false;
+  if (Object.keys(page.problems).length > 0) return (show(), false);
   page.busy = true;
   draw();
   try {
@@ -112,7 +144,8 @@ async function refused(error) {
         if (field) page.problems[field] ??= say(text);
         else page.notice ??= { kind: "bad", title: "This cannot be taken", text: say(text) };
       }
-      if (error.details.length === 0) page.notice = { kind: "bad", title: "This cannot be taken", text: say(error.message) };
+      if (error.details.length === 0)
+        page.notice = { kind: "bad", title: "This cannot be taken", text: say(error.message) };
       break;
     case 403:
       page.problems.code = say(error.message);
@@ -121,16 +154,32 @@ async function refused(error) {
       return taken(error);
     case 429:
       page.until = Date.now() + (error.retryAfter || 60) * 1000;
-      page.notice = { kind: "wait", title: "Too many wrong codes", text: "They came from this device’s address. Wait, then type the code as the PC shows it." };
+      page.notice = {
+        kind: "wait",
+        title: "Too many wrong codes",
+        text: "They came from this device’s address. Wait, then type the code as the PC shows it.",
+      };
       break;
     case 0:
-      page.notice = { kind: "bad", title: "The service does not answer", text: "Nothing was made. Check the network and the PC, then press the button again: what you typed is kept." };
+      page.notice = {
+        kind: "bad",
+        title: "The service does not answer",
+        text: "Nothing was made. Check the network and the PC, then press the button again: what you typed is kept.",
+      };
       break;
     case 503:
-      page.notice = { kind: "wait", title: "The service is not ready", text: `${say(error.message)} Nothing was made. Press the button again in a moment.` };
+      page.notice = {
+        kind: "wait",
+        title: "The service is not ready",
+        text: `${say(error.message)} Nothing was made. Press the button again in a moment.`,
+      };
       break;
     default:
-      page.notice = { kind: "bad", title: "Something went wrong", text: `${say(error.message)} Nothing was made. Press the button again; if it stays so, the service’s log says more.` };
+      page.notice = {
+        kind: "bad",
+        title: "Something went wrong",
+        text: `${say(error.message)} Nothing was made. Press the button again; if it stays so, the service’s log says more.`,
+      };
   }
   show();
 }
@@ -141,7 +190,11 @@ async function taken(error) {
     await request("GET", "/auth/profile", { signIn: false });
     finish();
   } catch {
-    page.notice = { kind: "bad", title: "This appliance is set up already", text: html`${say(error.message)} <a href="/signin">Sign in</a>` };
+    page.notice = {
+      kind: "bad",
+      title: "This appliance is set up already",
+      text: html`${say(error.message)} <a href="/signin">Sign in</a>`,
+    };
   }
 }
 
@@ -169,7 +222,9 @@ async function onward(event) {
 function finish() {
   try {
     sessionStorage.removeItem(kept);
-  } catch { /* nothing was kept */ }
+  } catch {
+    /* nothing was kept */
+  }
   location.replace("/console");
 }
 
@@ -234,7 +289,10 @@ function setCount(i, event) {
 const before = (i) => form.groups.slice(0, i).reduce((sum, group) => sum + stationNames(group.stations).length, 0);
 
 function addGroup() {
-  form.groups.push({ name: `Line ${form.groups.length + 1}`, stations: resize([], 3, before(form.groups.length)).join("\n") });
+  form.groups.push({
+    name: `Line ${form.groups.length + 1}`,
+    stations: resize([], 3, before(form.groups.length)).join("\n"),
+  });
   save();
   draw();
   root.querySelector(`#group-${form.groups.length - 1}`).select();
@@ -251,7 +309,8 @@ function removeGroup(i) {
 // field draws a label, a control and what is wrong with it.
 function field(name, label, control, hint = nothing) {
   const problem = page.problems[name];
-  const described = [hint !== nothing && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(" ") || nothing;
+  const described =
+    [hint !== nothing && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(" ") || nothing;
   return html`<div class="field">
     <label for=${name}>${label}</label>
     ${control({ invalid: problem ? "true" : "false", described })}
@@ -260,11 +319,18 @@ function field(name, label, control, hint = nothing) {
   </div>`;
 }
 
-const text = (name, { value, input, type = "text", complete = "off", list = nothing } = {}) => ({ invalid, described }) => html`<input
+const text =
+  (name, { value, input, type = "text", complete = "off", list = nothing } = {}) =>
+  ({ invalid, described }) => html`<input
   id=${name} name=${name} type=${type} autocomplete=${complete} autocapitalize="none" spellcheck="false" dir="auto" list=${list}
   .value=${live(value ?? form[name])} aria-invalid=${invalid} aria-describedby=${described} @input=${input ?? set(name)}>`;
 
-const choice = (name, options) => ({ invalid, described }) => html`<select id=${name} name=${name} aria-invalid=${invalid} aria-describedby=${described} @change=${set(name)}>
+const choice =
+  (name, options) =>
+  ({
+    invalid,
+    described,
+  }) => html`<select id=${name} name=${name} aria-invalid=${invalid} aria-describedby=${described} @change=${set(name)}>
   ${options.map((label, value) => html`<option value=${value} ?selected=${Number(form[name]) === value}>${label}</option>`)}
 </select>`;
 
@@ -279,7 +345,19 @@ function codeStep() {
     <p class="hint">Each start of the service makes a new code, until the set-up is done.</p>`;
   return html`
     <p class="lead">This appliance is empty. Whoever sets it up must be able to see the screen of the PC that it runs on.</p>
-    ${field("code", "One-time code", text("code", { value: code, input: (event) => { code = event.target.value; delete page.problems.code; draw(); } }), "Twelve letters and digits, such as k7qm-2dxa-9fpe.")}
+    ${field(
+      "code",
+      "One-time code",
+      text("code", {
+        value: code,
+        input: (event) => {
+          code = event.target.value;
+          delete page.problems.code;
+          draw();
+        },
+      }),
+      "Twelve letters and digits, such as k7qm-2dxa-9fpe.",
+    )}
     <div class="how">${ways}</div>`;
 }
 
@@ -288,10 +366,14 @@ function accountStep() {
   return html`
     <p class="lead">You become its first administrator. Others are added later.</p>
     ${field("email", "Your e-mail address", text("email", { type: "email", complete: "email", input: setEmail }))}
-    ${field("domain", "E-mail domain of your company", text("domain", { input: setDomain }),
+    ${field(
+      "domain",
+      "E-mail domain of your company",
+      text("domain", { input: setDomain }),
       publicDomains.test(domain)
         ? html`<b>Anybody can have an address at ${domain}.</b> Everybody with one could ask to sign in and read. Give a domain of your own, such as the company’s, even when your address is not on it.`
-        : html`Everybody with an address on it can sign in and read. What else they may do, you decide.`)}
+        : html`Everybody with an address on it can sign in and read. What else they may do, you decide.`,
+    )}
     ${field("id", "Short name of the account", text("id", { input: setId }), "Lower-case letters, digits and hyphens, such as acme. It stands in topics and file names and stays as it is.")}`;
 }
 
@@ -303,7 +385,15 @@ function plantStep() {
     ${field("timezone", "Time zone", text("timezone", { list: "zones" }), now ? `It is ${now} there now.` : "A name such as Europe/London: type a city to search.")}
     <datalist id="zones">${timezones().map((zone) => html`<option value=${zone}></option>`)}</datalist>
     <div class="pair">
-      ${field("dayStart", "The production day starts at", choice("dayStart", Array.from({ length: 24 }, (_, h) => `${String(h).padStart(2, "0")}:00`)), "Often when the first shift starts.")}
+      ${field(
+        "dayStart",
+        "The production day starts at",
+        choice(
+          "dayStart",
+          Array.from({ length: 24 }, (_, h) => `${String(h).padStart(2, "0")}:00`),
+        ),
+        "Often when the first shift starts.",
+      )}
       ${field("weekStart", "The week starts on", choice("weekStart", weekDays))}
     </div>
     ${field("currency", "Currency", text("currency", { list: "currencies" }), currency ? currencyName(currency) || "Three letters, such as EUR." : "For costs, such as EUR. It may be left empty.")}
@@ -325,8 +415,16 @@ function groupFields(group, i) {
       ${field(`group-${i}`, "Name", text(`group-${i}`, { value: group.name, input: (event) => setGroup(i, { name: event.target.value }) }))}
       ${field(`count-${i}`, "Stations", () => html`<input id="count-${i}" type="number" min="1" max=${most.stations} inputmode="numeric" .value=${live(String(names.length))} @change=${(event) => setCount(i, event)}>`)}
     </div>
-    ${field(`stations-${i}`, "Names of the stations, one in a line", ({ invalid, described }) => html`<textarea id="stations-${i}" rows=${Math.min(Math.max(names.length + 1, 3), 10)} dir="auto"
-      autocapitalize="none" spellcheck="false" aria-invalid=${invalid} aria-describedby=${described} .value=${live(group.stations)} @input=${(event) => setGroup(i, { stations: event.target.value })}></textarea>`, "A list can be pasted from a table.")}
+    ${field(
+      `stations-${i}`,
+      "Names of the stations, one in a line",
+      ({
+        invalid,
+        described,
+      }) => html`<textarea id="stations-${i}" rows=${Math.min(Math.max(names.length + 1, 3), 10)} dir="auto"
+      autocapitalize="none" spellcheck="false" aria-invalid=${invalid} aria-describedby=${described} .value=${live(group.stations)} @input=${(event) => setGroup(i, { stations: event.target.value })}></textarea>`,
+      "A list can be pasted from a table.",
+    )}
   </fieldset>`;
 }
 
@@ -342,9 +440,14 @@ function reviewStep() {
       ${row("Time zone", plant.timezone)}
       ${row("Day and week", `the day from ${String(plant.dayStartHour).padStart(2, "0")}:00, the week from ${weekDays[plant.weekStartDay]}`)}
       ${row("Currency", form.currency.trim().toUpperCase() || "none")}
-      ${plant.stationGroups.map((group) => row(group.name, html`${group.stations.length === 1 ? "1 station" : `${group.stations.length} stations`}
+      ${plant.stationGroups.map((group) =>
+        row(
+          group.name,
+          html`${group.stations.length === 1 ? "1 station" : `${group.stations.length} stations`}
         <ul class="codes">${group.stations.slice(0, 24).map((station) => html`<li title=${station.name}><span dir="auto">${station.name}</span> <code>${station.code}</code></li>`)}
-        ${group.stations.length > 24 ? html`<li>and ${group.stations.length - 24} more</li>` : nothing}</ul>`))}
+        ${group.stations.length > 24 ? html`<li>and ${group.stations.length - 24} more</li>` : nothing}</ul>`,
+        ),
+      )}
     </dl>`;
 }
 
@@ -353,8 +456,18 @@ function reviewStep() {
 function draw() {
   const step = steps[form.step];
   const blocked = Math.max(0, Math.ceil((page.until - Date.now()) / 1000));
-  const next = blocked > 0 ? `Try again in ${wait(blocked)}` : page.busy ? (form.step === last ? "Making it …" : "Checking …") : form.step === last ? "Make the plant" : "Continue";
-  render(html`
+  const next =
+    blocked > 0
+      ? `Try again in ${wait(blocked)}`
+      : page.busy
+        ? form.step === last
+          ? "Making it …"
+          : "Checking …"
+        : form.step === last
+          ? "Make the plant"
+          : "Continue";
+  render(
+    html`
     <ol class="way" aria-label="Steps">${steps.map(({ name }, i) => html`<li aria-current=${i === form.step ? "step" : nothing} ?data-done=${i < form.step}><span>${name}</span></li>`)}</ol>
     <h1 class="title" tabindex="-1" id="title">${step.title}</h1>
     ${page.notice ? html`<div class="notice ${page.notice.kind}" role="alert"><strong>${page.notice.title}</strong>${page.notice.text}</div>` : nothing}
@@ -364,19 +477,30 @@ function draw() {
         ${form.step > 0 ? html`<button type="button" class="button big" id="back" @click=${() => turn(form.step - 1)}>Back</button>` : nothing}
         <button class="button primary big" id="next" ?disabled=${page.busy || blocked > 0}>${next}</button>
       </div>
-    </form>`, root);
+    </form>`,
+    root,
+  );
 }
 
 async function start() {
   load();
   draw();
-  if (form.reached > 0) page.notice = { kind: "ok", title: "What you typed is kept", text: "Type the code again to go on. It is never kept." };
+  if (form.reached > 0)
+    page.notice = {
+      kind: "ok",
+      title: "What you typed is kept",
+      text: "Type the code again to go on. It is never kept.",
+    };
   root.querySelector("#code").focus();
   try {
     const { body: ready } = await request("GET", "/ready", { signIn: false });
     if (!ready.result?.needsSetUp) return location.replace("/signin");
   } catch (error) {
-    page.notice = { kind: error.status ? "wait" : "bad", title: error.status ? "The service is not ready" : "The service does not answer", text: `${say(error.message)} Try again in a moment.` };
+    page.notice = {
+      kind: error.status ? "wait" : "bad",
+      title: error.status ? "The service is not ready" : "The service does not answer",
+      text: `${say(error.message)} Try again in a moment.`,
+    };
   }
   draw();
 }

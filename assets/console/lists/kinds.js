@@ -15,28 +15,40 @@ import { indexOf, nodeAt } from "../plants/tree.js";
 const same = (a, b) => a.length === b.length && a.every((e, i) => e === b[i]);
 
 const skus = {
-  one: "SKU", many: "SKUs", schema: "SKU", places: [], needs: ["name"],
+  one: "SKU",
+  many: "SKUs",
+  schema: "SKU",
+  places: [],
+  needs: ["name"],
   elements: (doc) => (doc.account.skus ?? []).map((item) => ({ item, place: {} })),
   check: () => {},
   rebuild(doc, elements, gone) {
     const list = doc.account.skus ?? [];
-    const next = [...list.filter((sku) => !gone.has(sku.code)).map((sku) => elements.get(sku.code)?.item ?? sku), ...[...elements.values()].filter((e) => e.isNew).map((e) => e.item)];
+    const next = [
+      ...list.filter((sku) => !gone.has(sku.code)).map((sku) => elements.get(sku.code)?.item ?? sku),
+      ...[...elements.values()].filter((e) => e.isNew).map((e) => e.item),
+    ];
     return same(list, next) ? doc : setIn(doc, ["account", "skus"], next);
   },
   holds: (path) => path.length === 3 && path[1] === "skus",
 };
 
-const flat = (list, parent = "") => (list ?? []).flatMap((item) => [{ item, place: { parent } }, ...flat(item.reasons, item.code)]);
+const flat = (list, parent = "") =>
+  (list ?? []).flatMap((item) => [{ item, place: { parent } }, ...flat(item.reasons, item.code)]);
 
 const reasons = {
-  one: "reason", many: "reasons", schema: "Reason", needs: [],
+  one: "reason",
+  many: "reasons",
+  schema: "Reason",
+  needs: [],
   places: [{ place: true, name: "parent", header: "Parent", aliases: ["below"] }],
   elements: (doc) => flat(doc.account.reasons),
   check(doc, elements, gone, before, problems) {
     const above = (code) => (elements.get(code) ?? before.get(code)).place.parent ?? "";
     const known = (code) => (elements.has(code) || before.has(code)) && !gone.has(code);
     const bad = (row, issue) => problems.push({ row, column: "Parent", issue });
-    for (const { row, place } of elements.values()) if (place.parent && !known(place.parent)) bad(row, `there is no reason “${place.parent}”`);
+    for (const { row, place } of elements.values())
+      if (place.parent && !known(place.parent)) bad(row, `there is no reason “${place.parent}”`);
     if (problems.length) return;
     for (const [code, { row }] of elements) {
       const seen = new Set([code]);
@@ -49,9 +61,13 @@ const reasons = {
   },
   // Each stays in its place in its parent's list; one that comes from elsewhere, or is new, comes last.
   rebuild(doc, elements, gone) {
-    const all = new Map(flat(doc.account.reasons).map((e) => [e.item.code, e])), children = new Map();
+    const all = new Map(flat(doc.account.reasons).map((e) => [e.item.code, e])),
+      children = new Map();
     const parentOf = (code) => (elements.get(code) ?? all.get(code)).place.parent ?? "";
-    const add = (code) => { const parent = parentOf(code); children.set(parent, [...(children.get(parent) ?? []), code]); };
+    const add = (code) => {
+      const parent = parentOf(code);
+      children.set(parent, [...(children.get(parent) ?? []), code]);
+    };
     const moved = [...all.keys()].filter((code) => !gone.has(code) && parentOf(code) !== all.get(code).place.parent);
     for (const code of all.keys()) if (!gone.has(code) && !moved.includes(code)) add(code);
     for (const code of elements.keys()) if (moved.includes(code) || elements.get(code).isNew) add(code);
@@ -68,28 +84,58 @@ const reasons = {
 };
 
 const stations = {
-  one: "station", many: "stations", schema: "Station", needs: ["name", "plant", "group"],
-  places: [{ place: true, name: "plant", header: "Plant" }, { place: true, name: "group", header: "Group" }],
-  elements: (doc) => indexOf(doc).stations.map((node) => ({ item: node.item, place: { plant: node.plant.code, group: node.group.code } })),
+  one: "station",
+  many: "stations",
+  schema: "Station",
+  needs: ["name", "plant", "group"],
+  places: [
+    { place: true, name: "plant", header: "Plant" },
+    { place: true, name: "group", header: "Group" },
+  ],
+  elements: (doc) =>
+    indexOf(doc).stations.map((node) => ({
+      item: node.item,
+      place: { plant: node.plant.code, group: node.group.code },
+    })),
   check(doc, elements, gone, before, problems) {
-    for (const { row, place: { plant, group } } of elements.values()) {
-      if (!nodeAt(indexOf(doc), [plant])) problems.push({ row, column: "Plant", issue: plant ? `there is no plant “${plant}”; add it first` : "must not be empty" });
-      else if (!group || !nodeAt(indexOf(doc), [plant, group])) problems.push({ row, column: "Group", issue: group ? `the plant has no group “${group}”; add it first` : "must not be empty" });
+    for (const {
+      row,
+      place: { plant, group },
+    } of elements.values()) {
+      if (!nodeAt(indexOf(doc), [plant]))
+        problems.push({
+          row,
+          column: "Plant",
+          issue: plant ? `there is no plant “${plant}”; add it first` : "must not be empty",
+        });
+      else if (!group || !nodeAt(indexOf(doc), [plant, group]))
+        problems.push({
+          row,
+          column: "Group",
+          issue: group ? `the plant has no group “${group}”; add it first` : "must not be empty",
+        });
     }
   },
   rebuild(doc, elements, gone) {
-    const key = (plant, group) => JSON.stringify([plant, group]), arrivals = new Map(), was = indexOf(doc).byCode;
+    const key = (plant, group) => JSON.stringify([plant, group]),
+      arrivals = new Map(),
+      was = indexOf(doc).byCode;
     const stays = ({ place }, node) => place.plant === node.plant.code && place.group === node.group.code;
     for (const [code, e] of elements) {
       const at = key(e.place.plant, e.place.group);
       if (e.isNew || !stays(e, was.get(code))) arrivals.set(at, [...(arrivals.get(at) ?? []), e.item]);
     }
     const index = indexOf(doc);
-    let next = index.plants.flatMap((plant) => plant.children).reduce((now, group) => {
-      const own = group.children.flatMap((node) => { const e = elements.get(node.code); return !e ? [node.item] : stays(e, node) ? [e.item] : []; });
-      const list = [...own, ...(arrivals.get(key(group.plant.code, group.code)) ?? [])];
-      return same(group.item.stations ?? [], list) ? now : setIn(now, [...group.path, "stations"], list);
-    }, doc);
+    let next = index.plants
+      .flatMap((plant) => plant.children)
+      .reduce((now, group) => {
+        const own = group.children.flatMap((node) => {
+          const e = elements.get(node.code);
+          return !e ? [node.item] : stays(e, node) ? [e.item] : [];
+        });
+        const list = [...own, ...(arrivals.get(key(group.plant.code, group.code)) ?? [])];
+        return same(group.item.stations ?? [], list) ? now : setIn(now, [...group.path, "stations"], list);
+      }, doc);
     const leave = [...gone].map((code) => indexOf(next).byCode.get(code));
     if (leave.length) next = remove(next, leave);
     return next;

@@ -15,8 +15,11 @@ function columnsFor(kind, schemas) {
 
 /** exportList writes a list of a manifest as CSV. comma: with semicolons and decimal commas, for spreadsheets that want these. */
 export function exportList(name, schemas, doc, { comma = false } = {}) {
-  const kind = kinds[name], columns = columnsFor(kind, schemas);
-  const rows = kind.elements(doc).map(({ item, place }) => columns.map((c) => harmless(c.place ? place[c.name] : cellOf(c, item[c.name], comma))));
+  const kind = kinds[name],
+    columns = columnsFor(kind, schemas);
+  const rows = kind
+    .elements(doc)
+    .map(({ item, place }) => columns.map((c) => harmless(c.place ? place[c.name] : cellOf(c, item[c.name], comma))));
   return writeTable([columns.map((c) => c.header), ...rows], comma ? ";" : ",");
 }
 
@@ -26,38 +29,73 @@ export function exportList(name, schemas, doc, { comma = false } = {}) {
  * and how many elements the table does not have. remove: these go.
  */
 export function importList(name, schemas, doc, text, { remove = false } = {}) {
-  const kind = kinds[name], problems = [], separator = separatorOf(text);
+  const kind = kinds[name],
+    problems = [],
+    separator = separatorOf(text);
   let table;
   try {
     table = readTable(text, separator);
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
-    return { doc, rows: new Map(), unknown: [], missing: 0, problems: [{ row: error.row, column: "", issue: error.message }] };
+    return {
+      doc,
+      rows: new Map(),
+      unknown: [],
+      missing: 0,
+      problems: [{ row: error.row, column: "", issue: error.message }],
+    };
   }
   const { columns, unknown } = headersOf(table[0] ?? [], columnsFor(kind, schemas), problems);
-  if (!columns.some((c) => c?.name === "code")) problems.push({ row: 1, column: "Code", issue: "the first row must name the columns, and one of them must be Code" });
+  if (!columns.some((c) => c?.name === "code"))
+    problems.push({
+      row: 1,
+      column: "Code",
+      issue: "the first row must name the columns, and one of them must be Code",
+    });
   const before = new Map(kind.elements(doc).map((e) => [e.item.code, e]));
-  if (before.size < kind.elements(doc).length) problems.push({ row: 0, column: "", issue: `two ${kind.many} of the draft have one code; give each its own first` });
+  if (before.size < kind.elements(doc).length)
+    problems.push({
+      row: 0,
+      column: "",
+      issue: `two ${kind.many} of the draft have one code; give each its own first`,
+    });
   const rows = problems.length ? [] : rowsOf(table, columns, before, problems);
-  const elements = new Map(rows.filter((row) => row.code).map((row) => [row.code, elementOf(kind, row, before.get(row.code), { comma: separator !== ",", problems, columns })]));
+  const elements = new Map(
+    rows
+      .filter((row) => row.code)
+      .map((row) => [
+        row.code,
+        elementOf(kind, row, before.get(row.code), { comma: separator !== ",", problems, columns }),
+      ]),
+  );
   const gone = new Set(remove ? [...before.keys()].filter((code) => !elements.has(code)) : []);
   if (!problems.length) kind.check(doc, elements, gone, before, problems);
   problems.sort((a, b) => a.row - b.row);
   const missing = [...before.keys()].filter((code) => !elements.has(code)).length;
-  return { doc: problems.length ? doc : kind.rebuild(doc, elements, gone), rows: new Map(rows.map(({ code, row }) => [code, row])), unknown, missing, problems };
+  return {
+    doc: problems.length ? doc : kind.rebuild(doc, elements, gone),
+    rows: new Map(rows.map(({ code, row }) => [code, row])),
+    unknown,
+    missing,
+    problems,
+  };
 }
 
 // The rows that are not empty: [{row: its number in the sheet, code, cells: Map of column -> text}].
 function rowsOf(table, columns, before, problems) {
-  const seen = new Map(), rows = [];
+  const seen = new Map(),
+    rows = [];
   table.slice(1).forEach((texts, i) => {
     const row = i + 2;
     if (texts.every((text) => text.trim() === "")) return;
-    if (texts.slice(columns.length).some((text) => text.trim() !== "")) problems.push({ row, column: "", issue: `has ${texts.length} cells, and there are ${columns.length} columns` });
+    if (texts.slice(columns.length).some((text) => text.trim() !== ""))
+      problems.push({ row, column: "", issue: `has ${texts.length} cells, and there are ${columns.length} columns` });
     const cells = new Map(columns.flatMap((c, at) => (c ? [[c, asWritten(texts[at] ?? "")]] : [])));
-    const text = [...cells].find(([c]) => c.name === "code")[1], code = before.has(text) ? text : text.trim();
+    const text = [...cells].find(([c]) => c.name === "code")[1],
+      code = before.has(text) ? text : text.trim();
     if (code === "") problems.push({ row, column: "Code", issue: "must not be empty" });
-    else if (seen.has(code)) problems.push({ row, column: "Code", issue: `“${code}” stands in row ${seen.get(code)} already` });
+    else if (seen.has(code))
+      problems.push({ row, column: "Code", issue: `“${code}” stands in row ${seen.get(code)} already` });
     seen.set(code, row);
     rows.push({ row, code, cells });
   });
@@ -78,7 +116,13 @@ function elementOf(kind, { row, code, cells }, was, { comma, problems, columns }
     if (problem) problems.push({ row, column: column.header, issue: problem });
     else item = setIn(item, [column.name], value);
   }
-  for (const name of was ? [] : kind.needs) if (!columns.some((c) => c?.name === name)) problems.push({ row, column: "", issue: `“${code}” is new, and the table has no column “${name[0].toUpperCase()}${name.slice(1)}”` });
+  for (const name of was ? [] : kind.needs)
+    if (!columns.some((c) => c?.name === name))
+      problems.push({
+        row,
+        column: "",
+        issue: `“${code}” is new, and the table has no column “${name[0].toUpperCase()}${name.slice(1)}”`,
+      });
   return { item: oneRate(item, was?.item, { row, columns, problems }), place, row, isNew: !was };
 }
 
@@ -87,18 +131,27 @@ function oneRate(item, was, { row, columns, problems }) {
   const set = rates.filter((name) => (item[name] ?? null) !== null);
   if (set.length < 2 || item === was) return item;
   const named = set.filter((name) => columns.some((c) => c?.name === name));
-  if (named.length > 1) problems.push({ row, column: columns.find((c) => c?.name === named[1]).header, issue: "must be empty, since the row has another rate: an element has one" });
+  if (named.length > 1)
+    problems.push({
+      row,
+      column: columns.find((c) => c?.name === named[1]).header,
+      issue: "must be empty, since the row has another rate: an element has one",
+    });
   return set.filter((name) => !named.includes(name)).reduce((now, name) => setIn(now, [name], undefined), item);
 }
 
 /** rowOf finds the row and the column that a problem of the service (details of its answer) is about; null: it is about none of the table. */
 export function rowOf(name, schemas, doc, rows, field) {
-  const path = parsePath(field), kind = kinds[name];
+  const path = parsePath(field),
+    kind = kinds[name];
   for (let length = path.length; length > 1; length--) {
     const at = getIn(doc, path.slice(0, length));
-    if (at === null || typeof at !== "object" || typeof at.code !== "string" || !kind.holds(path.slice(0, length))) continue;
+    if (at === null || typeof at !== "object" || typeof at.code !== "string" || !kind.holds(path.slice(0, length)))
+      continue;
     const row = rows.get(at.code);
-    return row === undefined ? null : { row, column: columnsFor(kind, schemas).find((c) => c.name === path[length])?.header ?? "" };
+    return row === undefined
+      ? null
+      : { row, column: columnsFor(kind, schemas).find((c) => c.name === path[length])?.header ?? "" };
   }
   return null;
 }

@@ -9,10 +9,17 @@ const patience = 400;
 const treeOf = (state, wait = patience) => ensureSyntaxTree(state, state.doc.length, wait) ?? syntaxTree(state);
 
 const values = new Set(["Object", "Array", "String", "Number", "True", "False", "Null"]);
-const valueOf = (node) => { for (let at = node.firstChild; at; at = at.nextSibling) if (values.has(at.name)) return at; return null; };
+const valueOf = (node) => {
+  for (let at = node.firstChild; at; at = at.nextSibling) if (values.has(at.name)) return at;
+  return null;
+};
 const nameIn = (slice, property) => {
   const name = property.getChild("PropertyName");
-  try { return name ? JSON.parse(slice(name.from, name.to)) : null; } catch { return null; }
+  try {
+    return name ? JSON.parse(slice(name.from, name.to)) : null;
+  } catch {
+    return null;
+  }
 };
 const nameOf = (state, property) => nameIn((from, to) => state.sliceDoc(from, to), property);
 
@@ -21,7 +28,8 @@ const nameOf = (state, property) => nameIn((from, to) => state.sliceDoc(from, to
  * long the tree may take, in milliseconds.
  */
 export function placeOf(state, path, wait) {
-  let node = valueOf(treeOf(state, wait).topNode), place = node ? { from: node.from, to: Math.min(node.to, node.from + 1) } : { from: 0, to: 0 };
+  let node = valueOf(treeOf(state, wait).topNode),
+    place = node ? { from: node.from, to: Math.min(node.to, node.from + 1) } : { from: 0, to: 0 };
   for (const step of path) {
     const next = node && (typeof step === "number" ? elementOf(node, step) : propertyOf(state, node, step));
     if (!next) break;
@@ -32,15 +40,24 @@ export function placeOf(state, path, wait) {
 }
 
 function elementOf(list, index) {
-  for (let at = list.firstChild; at; at = at.nextSibling) if (values.has(at.name) && index-- === 0) return { value: at, place: { from: at.from, to: at.name === "Object" || at.name === "Array" ? at.from + 1 : at.to } };
+  for (let at = list.firstChild; at; at = at.nextSibling)
+    if (values.has(at.name) && index-- === 0)
+      return {
+        value: at,
+        place: { from: at.from, to: at.name === "Object" || at.name === "Array" ? at.from + 1 : at.to },
+      };
   return null;
 }
 
 function propertyOf(state, object, name) {
   for (const property of object.getChildren("Property")) {
     if (nameOf(state, property) !== name) continue;
-    const value = valueOf(property), label = property.getChild("PropertyName");
-    return { value, place: { from: label.from, to: value && value.name !== "Object" && value.name !== "Array" ? value.to : label.to } };
+    const value = valueOf(property),
+      label = property.getChild("PropertyName");
+    return {
+      value,
+      place: { from: label.from, to: value && value.name !== "Object" && value.name !== "Array" ? value.to : label.to },
+    };
   }
   return null;
 }
@@ -83,7 +100,8 @@ function twice(tree, slice) {
       if (node.name !== "Object") return;
       const seen = new Set();
       for (const property of node.node.getChildren("Property")) {
-        const label = property.getChild("PropertyName"), name = nameIn(slice, property);
+        const label = property.getChild("PropertyName"),
+          name = nameIn(slice, property);
         if (label && seen.has(name)) found.push({ from: label.from, to: label.to, name });
         seen.add(name);
       }
@@ -95,12 +113,22 @@ function twice(tree, slice) {
 /** wrongAt says where a text stops being JSON, by the error that reading it gave: {at, line, column, words}. Browsers tell the place of some errors alone. */
 export function wrongAt(text, error) {
   const told = Number(/ at position (\d+)/.exec(error.message)?.[1] ?? NaN);
-  const at = Number.isNaN(told) ? firstFault(text) : told, before = text.slice(0, at).split("\n");
-  return { at, line: before.length, column: before.at(-1).length + 1, words: error.message.replace(/, (\.\.\.)?".*$|( in JSON)? at position.*$/s, "") };
+  const at = Number.isNaN(told) ? firstFault(text) : told,
+    before = text.slice(0, at).split("\n");
+  return {
+    at,
+    line: before.length,
+    column: before.at(-1).length + 1,
+    words: error.message.replace(/, (\.\.\.)?".*$|( in JSON)? at position.*$/s, ""),
+  };
 }
 
 function firstFault(text) {
   let at = text.length;
-  jsonLanguage.parser.parse(text).iterate({ enter: (node) => { if (node.type.isError) at = Math.min(at, node.from); } });
+  jsonLanguage.parser.parse(text).iterate({
+    enter: (node) => {
+      if (node.type.isError) at = Math.min(at, node.from);
+    },
+  });
   return at;
 }

@@ -10,7 +10,17 @@ import { entityFields } from "../entity.js";
 const path = ["account"];
 
 // What the account was made with. Where it can be changed is told, since it cannot be here.
-const identity = ["id", "domain", ["stationCountLimit", { placeholder: "No limit", hint: "Largest number of stations across all plants. Set on the machine: app account set stationCountLimit=…" }]];
+const identity = [
+  "id",
+  "domain",
+  [
+    "stationCountLimit",
+    {
+      placeholder: "No limit",
+      hint: "Largest number of stations across all plants. Set on the machine: app account set stationCountLimit=…",
+    },
+  ],
+];
 
 export async function open(ctx) {
   const all = await schemas();
@@ -28,9 +38,22 @@ const page = (ctx, all, flags) => html`
     <div class="flags">${flags.map((name) => flag(ctx, all, name))}</div></section>`;
 
 const flag = (ctx, all, name) => {
-  const { workspace } = ctx, at = [...path, name], value = workspace.doc.account[name] ?? null;
+  const { workspace } = ctx,
+    at = [...path, name],
+    value = workspace.doc.account[name] ?? null;
   return html`<div class="flag"><div><strong>${labelOf(name)}</strong><p class="muted small">${propertyOf(all, "ManifestAccount", name).description}</p>
       <p class="problem bad small">${workspace.problem(at)}</p></div>
-    ${segmented({ name, label: labelOf(name), value: value === "inherit" ? null : value, disabled: workspace.readOnly,
-      options: [{ value: null, label: "Not set" }, { value: "on", label: "On" }, { value: "off", label: "Off" }], change: (next) => workspace.edit((doc) => setIn(doc, at, next ?? (workspace.base.account[name] === null ? null : undefined))) })}</div>`;
+    ${segmented({
+      name,
+      label: labelOf(name),
+      value: value === "inherit" ? null : value,
+      disabled: workspace.readOnly,
+      options: [
+        { value: null, label: "Not set" },
+        { value: "on", label: "On" },
+        { value: "off", label: "Off" },
+      ],
+      change: (next) =>
+        workspace.edit((doc) => setIn(doc, at, next ?? (workspace.base.account[name] === null ? null : undefined))),
+    })}</div>`;
 };

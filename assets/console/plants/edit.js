@@ -4,7 +4,16 @@ import { getIn, insertIn, moveIn, setIn, updateIn } from "../../shared/document.
 import { indexOf, nodeAt } from "./tree.js";
 
 /** Fields that are the service's own: a copy of a station does not have them. */
-const system = ["createdAt", "updatedAt", "archivedAt", "statusCode", "statusCodeUpdatedAt", "currentOperatorInitials", "alertMessage", "alertExpiresAt"];
+const system = [
+  "createdAt",
+  "updatedAt",
+  "archivedAt",
+  "statusCode",
+  "statusCodeUpdatedAt",
+  "currentOperatorInitials",
+  "alertMessage",
+  "alertExpiresAt",
+];
 
 /** childrenName names the list that holds the children of a kind. */
 export const childrenName = { plant: "stationGroups", group: "stations" };
@@ -13,7 +22,10 @@ export const childrenName = { plant: "stationGroups", group: "stations" };
 export function find(doc, node) {
   const index = indexOf(doc);
   if (node.kind === "station") return index.byCode.get(node.code) ?? null;
-  return nodeAt(index, [node.plant, node].filter(Boolean).map((n) => n.code));
+  return nodeAt(
+    index,
+    [node.plant, node].filter(Boolean).map((n) => n.code),
+  );
 }
 
 /**
@@ -49,7 +61,8 @@ const place = (node) => [node.path.slice(0, -1), node.at.at(-1)];
 
 /** shift gives a document in which a node stands by places further up or down among its siblings; the same one where it cannot. */
 export function shift(doc, node, by) {
-  const [list, at] = place(find(doc, node)), to = at + by;
+  const [list, at] = place(find(doc, node)),
+    to = at + by;
   return to < 0 || to >= getIn(doc, list).length ? doc : moveIn(doc, list, at, to);
 }
 
@@ -64,34 +77,54 @@ function takeOut(doc, nodes) {
   const gone = new Set(nodes.map((node) => find(doc, node)?.item));
   const rest = (list) => (list?.some((item) => gone.has(item)) ? list.filter((item) => !gone.has(item)) : list);
   const inside = (list, name, change) => {
-    const next = list?.map((item) => { const inner = change(item[name]); return inner === item[name] ? item : { ...item, [name]: inner }; });
+    const next = list?.map((item) => {
+      const inner = change(item[name]);
+      return inner === item[name] ? item : { ...item, [name]: inner };
+    });
     return next?.every((item, i) => item === list[i]) ? list : next;
   };
-  return updateIn(doc, ["account", "plants"], (plants) => inside(rest(plants), "stationGroups", (groups) => inside(rest(groups), "stations", rest)));
+  return updateIn(doc, ["account", "plants"], (plants) =>
+    inside(rest(plants), "stationGroups", (groups) => inside(rest(groups), "stations", rest)),
+  );
 }
 
 /** references lists what else in the manifest names stations or groups: [{what, path, codes}], path being the list and codes those that it may name. */
 export function references(doc, nodes) {
-  const { plants } = indexOf(doc), found = [], codes = { station: new Set(), group: new Set() };
+  const { plants } = indexOf(doc),
+    found = [],
+    codes = { station: new Set(), group: new Set() };
   for (const node of nodes) if (node.kind !== "plant" && !hasTwin(plants, node)) codes[node.kind].add(node.code);
-  const look = (item, path, name, kind, what) => { if (Array.isArray(item?.[name]) && item[name].some((code) => codes[kind].has(code))) found.push({ what, path: [...path, name], codes: codes[kind] }); };
+  const look = (item, path, name, kind, what) => {
+    if (Array.isArray(item?.[name]) && item[name].some((code) => codes[kind].has(code)))
+      found.push({ what, path: [...path, name], codes: codes[kind] });
+  };
   (doc.account.skus ?? []).forEach((sku, i) => {
     look(sku, ["account", "skus", i], "stationCodes", "station", `SKU ${sku.code}`);
     look(sku, ["account", "skus", i], "stationGroupCodes", "group", `SKU ${sku.code}`);
   });
-  for (const plant of plants) for (const at of [plant, ...plant.children]) look(at.item, at.path, "totalEnergyStationCodes", "station", `energy total of ${at.name}`);
+  for (const plant of plants)
+    for (const at of [plant, ...plant.children])
+      look(at.item, at.path, "totalEnergyStationCodes", "station", `energy total of ${at.name}`);
   return found;
 }
 
 // Groups of two plants may have one code, and SKUs mean both with it.
-const hasTwin = (plants, node) => node.kind === "group" && plants.some((p) => p.code !== node.plant.code && p.children.some((g) => g.code === node.code));
+const hasTwin = (plants, node) =>
+  node.kind === "group" &&
+  plants.some((p) => p.code !== node.plant.code && p.children.some((g) => g.code === node.code));
 
 /** replace puts another code in the place of those that references found; without one they are taken out. */
-const replace = (doc, refs, ...instead) => refs.reduce((next, { path, codes }) => updateIn(next, path, (list) => list.flatMap((code) => (codes.has(code) ? instead : [code]))), doc);
+const replace = (doc, refs, ...instead) =>
+  refs.reduce(
+    (next, { path, codes }) =>
+      updateIn(next, path, (list) => list.flatMap((code) => (codes.has(code) ? instead : [code]))),
+    doc,
+  );
 
 /** rename gives a document in which a node has another code, everywhere. */
 export function rename(doc, node, code) {
-  const refs = references(doc, [node]), { path } = find(doc, node);
+  const refs = references(doc, [node]),
+    { path } = find(doc, node);
   return setIn(replace(doc, refs, code), [...path, "code"], code);
 }
 
@@ -106,7 +139,8 @@ export const below = (node) => [node, ...(node.children ?? []).flatMap(below)];
 
 /** freeCode gives a code that no station has, like another one: PACK-7 after PACK-6. */
 export function freeCode(doc, like) {
-  const taken = indexOf(doc).byCode, [, stem, digits] = /^(.*?)(\d*)$/.exec(like);
+  const taken = indexOf(doc).byCode,
+    [, stem, digits] = /^(.*?)(\d*)$/.exec(like);
   for (let n = Number(digits || 1) + 1; ; n++) {
     const code = (digits ? stem : `${stem}-`) + String(n).padStart(digits.length, "0");
     if (!taken.has(code)) return code;

@@ -35,16 +35,22 @@ export class Side {
 
   /** show gives the template; opened is the node whose page is shown. */
   show(ctx, opened) {
-    const { workspace } = ctx, index = indexOf(workspace.doc), applied = indexOf(workspace.base);
+    const { workspace } = ctx,
+      index = indexOf(workspace.doc),
+      applied = indexOf(workspace.base);
     Object.assign(this, { ctx, index, applied, workspace });
     if (!this.#closed) {
-      this.#closed = new Set(index.stations.length > manyStations ? index.plants.flatMap((p) => p.children.map((g) => g.id)) : []);
+      this.#closed = new Set(
+        index.stations.length > manyStations ? index.plants.flatMap((p) => p.children.map((g) => g.id)) : [],
+      );
       prepare(index);
     }
     this.#reveal(opened);
     this.opened = opened;
     this.#make();
-    const height = rowHeight(), rows = this.#rows, active = rows.findIndex((r) => r.node.id === this.#cursor);
+    const height = rowHeight(),
+      rows = this.#rows,
+      active = rows.findIndex((r) => r.node.id === this.#cursor);
     return html`<section class="side" aria-label="Plants, groups and stations">
       ${this.#head()}
       <div class="rows tree" role="tree" tabindex="0" aria-label="Plants, groups and stations" aria-multiselectable=${String(!workspace.readOnly)} aria-activedescendant=${active < 0 ? nothing : `n-${active}`}
@@ -58,14 +64,22 @@ export class Side {
 
   #found() {
     const shown = this.#rows.filter((r) => !r.node.children).length;
-    return this.search || this.filter ? `${number(shown)} of ${count(this.index.stations.length, "station")}` : count(this.index.stations.length, "station");
+    return this.search || this.filter
+      ? `${number(shown)} of ${count(this.index.stations.length, "station")}`
+      : count(this.index.stations.length, "station");
   }
 
   #head() {
     return html`<div class="side-head">
       <input id="side-search" type="search" aria-label="Find a plant, group or station by code, name or description" placeholder="Find a station" autocomplete="off" spellcheck="false" dir="auto" .value=${this.search}
-        @input=${(e) => { this.search = e.target.value; this.ctx.update(); }} @keydown=${(e) => this.#searchKey(e)}>
-      <select aria-label="Show" .value=${this.filter} @change=${(e) => { this.filter = e.target.value; this.ctx.update(); }}>
+        @input=${(e) => {
+          this.search = e.target.value;
+          this.ctx.update();
+        }} @keydown=${(e) => this.#searchKey(e)}>
+      <select aria-label="Show" .value=${this.filter} @change=${(e) => {
+        this.filter = e.target.value;
+        this.ctx.update();
+      }}>
         <option value="">All</option>${Object.entries(filters).map(([name, [label]]) => html`<option value=${name} ?selected=${name === this.filter}>${label}</option>`)}
       </select></div>`;
   }
@@ -74,7 +88,10 @@ export class Side {
     const open = (view) => this.ctx.navigate(`${location.pathname}?view=${view}`);
     return html`<div class="side-foot chosen" role="status"><strong>${number(this.chosen.size)} chosen</strong>
       <span class="row"><button type="button" class="button small primary" @click=${() => open("together")}>Edit together</button>
-      <button type="button" class="button small" @click=${() => { this.chosen = new Set(); this.ctx.update(); }}>Choose none</button></span></div>`;
+      <button type="button" class="button small" @click=${() => {
+        this.chosen = new Set();
+        this.ctx.update();
+      }}>Choose none</button></span></div>`;
   }
 
   /** clear ends the search. */
@@ -86,11 +103,23 @@ export class Side {
 
   // Rows are made anew only when something that they depend on changed.
   #make() {
-    const { index, applied, workspace } = this, depends = [index, this.search, this.filter, this.#closed, this.filter === "problems" && workspace.problems, this.filter === "changed" && applied];
+    const { index, applied, workspace } = this,
+      depends = [
+        index,
+        this.search,
+        this.filter,
+        this.#closed,
+        this.filter === "problems" && workspace.problems,
+        this.filter === "changed" && applied,
+      ];
     if (depends.every((value, i) => value === this.#made[i])) return;
     const only = filters[this.filter]?.[1];
     this.#made = depends;
-    this.#rows = rowsOf(index, { search: this.search, only: only ? (node) => only(node, this) : null, closed: this.#closed });
+    this.#rows = rowsOf(index, {
+      search: this.search,
+      only: only ? (node) => only(node, this) : null,
+      closed: this.#closed,
+    });
   }
 
   // The page's node is brought into view once, when it is opened.
@@ -103,21 +132,27 @@ export class Side {
   }
 
   #scroll() {
-    const at = this.#rows.findIndex((r) => r.node.id === this.#wanted), box = document.querySelector(".tree");
+    const at = this.#rows.findIndex((r) => r.node.id === this.#wanted),
+      box = document.querySelector(".tree");
     this.#wanted = "";
     if (at < 0 || !box) return;
     const top = at * rowHeight();
-    if (top < box.scrollTop || top + rowHeight() > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
+    if (top < box.scrollTop || top + rowHeight() > box.scrollTop + box.clientHeight)
+      box.scrollTop = top - box.clientHeight / 2;
   }
 
   #close(nodes, closed) {
     const next = new Set(this.#closed);
-    for (const node of nodes) if (closed) next.add(node.id); else next.delete(node.id);
+    for (const node of nodes)
+      if (closed) next.add(node.id);
+      else next.delete(node.id);
     this.#closed = next;
   }
 
   #row({ node, level, position, size, open }, i) {
-    const { chosen, opened } = this, ticked = this.#isChosen(node), marks = this.#marks(node);
+    const { chosen, opened } = this,
+      ticked = this.#isChosen(node),
+      marks = this.#marks(node);
     return html`<div class=${`node ${node.kind} ${node.id === this.#cursor ? "at" : ""}`} id=${`n-${i}`} data-row=${i} role="treeitem" aria-level=${level} aria-posinset=${position} aria-setsize=${size}
         aria-expanded=${open === undefined ? nothing : String(open)} aria-selected=${this.workspace.readOnly ? nothing : String(ticked === true)} aria-current=${node.id === opened?.id ? "page" : nothing}>
       <span class=${`twist ${open ? "open" : ""}`} data-do=${open === undefined ? nothing : "twist"} aria-hidden="true">${open === undefined ? "" : "▸"}</span>
@@ -128,10 +163,17 @@ export class Side {
   }
 
   #marks(node) {
-    const marks = [], change = changeOf(node, this.applied), problems = this.workspace.problemsBelow(node.path);
+    const marks = [],
+      change = changeOf(node, this.applied),
+      problems = this.workspace.problemsBelow(node.path);
     if (isMeter(node)) marks.push(["kind", "Meter", "energy meter only"]);
     if (isScheduling(node)) marks.push(["kind", "Plan", "scheduling only"]);
-    if (change) marks.push(["wait", change === "new" ? "+" : "●", change === "new" ? "new, not applied" : `${change}, not applied`]);
+    if (change)
+      marks.push([
+        "wait",
+        change === "new" ? "+" : "●",
+        change === "new" ? "new, not applied" : `${change}, not applied`,
+      ]);
     if (problems) marks.push(["bad", "▲", count(problems, "problem")]);
     return marks;
   }
@@ -140,22 +182,32 @@ export class Side {
   #isChosen(node) {
     if (!node.children) return this.chosen.has(node.code);
     if (this.chosen.size === 0) return false;
-    const stations = stationsOf(node), n = stations.filter((s) => this.chosen.has(s.code)).length;
+    const stations = stationsOf(node),
+      n = stations.filter((s) => this.chosen.has(s.code)).length;
     return n > 0 && (n === stations.length || "some");
   }
 
   #choose(nodes, on) {
     if (this.workspace.readOnly) return; // what is chosen is to be changed
     const next = new Set(this.chosen);
-    for (const node of nodes.flatMap(stationsOf)) if (on) next.add(node.code); else next.delete(node.code);
+    for (const node of nodes.flatMap(stationsOf))
+      if (on) next.add(node.code);
+      else next.delete(node.code);
     this.chosen = next;
     this.ctx.update();
   }
 
   // From where the last choice was made to here.
   #chooseTo(i) {
-    const from = this.#rows.findIndex((r) => r.node.id === this.#anchor), [a, b] = from < 0 ? [i, i] : [Math.min(from, i), Math.max(from, i)];
-    this.#choose(this.#rows.slice(a, b + 1).map((r) => r.node).filter((n) => !n.children), true);
+    const from = this.#rows.findIndex((r) => r.node.id === this.#anchor),
+      [a, b] = from < 0 ? [i, i] : [Math.min(from, i), Math.max(from, i)];
+    this.#choose(
+      this.#rows
+        .slice(a, b + 1)
+        .map((r) => r.node)
+        .filter((n) => !n.children),
+      true,
+    );
   }
 
   #toggle(i) {
@@ -171,7 +223,8 @@ export class Side {
   }
 
   #click(event) {
-    const i = Number(event.target.closest("[data-row]")?.dataset.row), row = this.#rows[i];
+    const i = Number(event.target.closest("[data-row]")?.dataset.row),
+      row = this.#rows[i];
     if (!row || event.ctrlKey || event.metaKey) return;
     const what = event.target.closest("[data-do]")?.dataset.do;
     event.preventDefault();
@@ -182,7 +235,9 @@ export class Side {
     this.#open(row.node);
   }
 
-  #open(node) { this.ctx.navigate(node.href); }
+  #open(node) {
+    this.ctx.navigate(node.href);
+  }
 
   #focus() {
     if (!this.#rows.some((r) => r.node.id === this.#cursor)) this.#cursor = this.#rows[0]?.node.id ?? "";
@@ -212,9 +267,18 @@ export class Side {
   }
 
   #key(event) {
-    const at = this.#rows.findIndex((r) => r.node.id === this.#cursor), row = this.#rows[at], page = 10;
+    const at = this.#rows.findIndex((r) => r.node.id === this.#cursor),
+      row = this.#rows[at],
+      page = 10;
     if (!row) return;
-    const steps = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: this.#rows.length - 1, PageDown: at + page, PageUp: at - page };
+    const steps = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: this.#rows.length - 1,
+      PageDown: at + page,
+      PageUp: at - page,
+    };
     const control = event.ctrlKey || event.metaKey;
     if (event.altKey) return this.#alt(event, row.node);
     if (event.key in steps && !control) {
@@ -230,7 +294,11 @@ export class Side {
     } else if (event.key === "Enter") this.#open(row.node);
     else if (event.key === " " && !this.#typing()) this.#toggle(at);
     else if (event.key === "Escape") this.#choose(this.index.stations, false);
-    else if (event.key.toLowerCase() === "a" && control) this.#choose(this.#rows.map((r) => r.node).filter((n) => !n.children), true);
+    else if (event.key.toLowerCase() === "a" && control)
+      this.#choose(
+        this.#rows.map((r) => r.node).filter((n) => !n.children),
+        true,
+      );
     else if (event.key.length === 1 && !control) this.#type(event.key, at);
     else return;
     event.preventDefault();
@@ -244,16 +312,21 @@ export class Side {
     this.reorder?.(node, by);
   }
 
-  #typing() { return this.#typed !== "" && performance.now() - this.#typedAt < 700; }
+  #typing() {
+    return this.#typed !== "" && performance.now() - this.#typedAt < 700;
+  }
 
   // What is typed goes to the next row whose name or code starts so.
   #type(letter, at) {
     this.#typed = (this.#typing() ? this.#typed : "") + letter.toLowerCase();
     this.#typedAt = performance.now();
-    const from = this.#typed.length > 1 ? at : at + 1, n = this.#rows.length;
+    const from = this.#typed.length > 1 ? at : at + 1,
+      n = this.#rows.length;
     for (let i = 0; i < n; i++) {
-      const k = (from + i) % n, { node } = this.#rows[k];
-      if (node.name.toLowerCase().startsWith(this.#typed) || node.code.toLowerCase().startsWith(this.#typed)) return this.#go(k);
+      const k = (from + i) % n,
+        { node } = this.#rows[k];
+      if (node.name.toLowerCase().startsWith(this.#typed) || node.code.toLowerCase().startsWith(this.#typed))
+        return this.#go(k);
     }
   }
 }

@@ -12,16 +12,39 @@ const encode = encodeURIComponent;
  */
 class Node {
   constructor(kind, item, at, above) {
-    Object.assign(this, { kind, item, at, plant: above[0] ?? null, group: above[1] ?? null, children: kind === "station" ? null : [] });
+    Object.assign(this, {
+      kind,
+      item,
+      at,
+      plant: above[0] ?? null,
+      group: above[1] ?? null,
+      children: kind === "station" ? null : [],
+    });
     this.code = String(item?.code ?? "");
-    this.id = kind === "plant" ? `p/${this.code}` : kind === "group" ? `g/${encode(above[0].code)}/${this.code}` : `s/${this.code}`;
+    this.id =
+      kind === "plant"
+        ? `p/${this.code}`
+        : kind === "group"
+          ? `g/${encode(above[0].code)}/${this.code}`
+          : `s/${this.code}`;
   }
 
   /** name for people; the code where there is none. */
-  get name() { return this.item?.name || this.code; }
-  get above() { return this.group ?? this.plant; }
-  get path() { return ["account", ...this.at.flatMap((index, depth) => [lists[depth], index])]; }
-  get href() { return `/console/plants/${[this.plant, this.group, this].filter(Boolean).map((n) => encode(n.code)).join("/")}`; }
+  get name() {
+    return this.item?.name || this.code;
+  }
+  get above() {
+    return this.group ?? this.plant;
+  }
+  get path() {
+    return ["account", ...this.at.flatMap((index, depth) => [lists[depth], index])];
+  }
+  get href() {
+    return `/console/plants/${[this.plant, this.group, this]
+      .filter(Boolean)
+      .map((n) => encode(n.code))
+      .join("/")}`;
+  }
 }
 
 const lists = ["plants", "stationGroups", "stations"];
@@ -84,7 +107,8 @@ const decided = (value) => value === "on" || value === "off";
 
 /** flagOf gives what a flag is at a node, and where that is decided: {value, from: the level, node}. account is the manifest's. */
 export function flagOf(node, name, account) {
-  for (let at = node; at; at = at.above) if (decided(at.item?.[name])) return { value: at.item[name], from: at.kind, node: at };
+  for (let at = node; at; at = at.above)
+    if (decided(at.item?.[name])) return { value: at.item[name], from: at.kind, node: at };
   if (decided(account?.[name])) return { value: account[name], from: "account", node: null };
   return { value: "off", from: "default", node: null };
 }
@@ -97,7 +121,8 @@ const folded = new WeakMap();
 
 function textOf(item) {
   let text = folded.get(item);
-  if (text === undefined) folded.set(item, text = fold(`${item?.code ?? ""}\n${item?.name ?? ""}\n${item?.description ?? ""}`));
+  if (text === undefined)
+    folded.set(item, (text = fold(`${item?.code ?? ""}\n${item?.name ?? ""}\n${item?.description ?? ""}`)));
   return text;
 }
 
@@ -115,19 +140,25 @@ const left = (words, item) => (item ? words.filter((word) => !textOf(item).inclu
  * it belongs to, must have; only(node): stations that are shown besides; both open everything that has a find.
  */
 export function rowsOf(index, { search = "", only = null, closed = new Set() }) {
-  const words = fold(search).split(/\s+/).filter(Boolean), narrowed = words.length > 0 || only !== null;
+  const words = fold(search).split(/\s+/).filter(Boolean),
+    narrowed = words.length > 0 || only !== null;
   const rows = [];
   const walk = (nodes, words, level) => {
     const siblings = [];
     for (const node of nodes) {
-      const missing = left(words, node.item), own = missing.length === 0 && (!only || only(node));
-      const at = rows.length, row = { node, level, position: 0, size: 0, open: node.children ? narrowed || !closed.has(node.id) : undefined };
+      const missing = left(words, node.item),
+        own = missing.length === 0 && (!only || only(node));
+      const at = rows.length,
+        row = { node, level, position: 0, size: 0, open: node.children ? narrowed || !closed.has(node.id) : undefined };
       rows.push(row);
       if (row.open) walk(node.children, missing, level + 1);
       if (narrowed && !own && rows.length === at + 1) rows.pop();
       else siblings.push(row);
     }
-    siblings.forEach((row, i) => { row.position = i + 1; row.size = siblings.length; });
+    siblings.forEach((row, i) => {
+      row.position = i + 1;
+      row.size = siblings.length;
+    });
   };
   walk(index.plants, words, 1);
   return rows;

@@ -33,18 +33,37 @@ const ratioOf = (row) => (row.specifiedCycleMs === null ? null : row.medianMs / 
 
 // Where the best 10 % and the median are the same, the bar is as wide as can be seen.
 function besides({ best10PercentMs, medianMs, specifiedCycleMs }) {
-  const most = 2 * specifiedCycleMs, to = medianMs / most;
+  const most = 2 * specifiedCycleMs,
+    to = medianMs / most;
   return bar([{ from: Math.min(best10PercentMs / most, to - 0.03), to }], mark(0.5, "specified"));
 }
 
 function columnsOf({ names }) {
-  const cycle = (name, label) => ({ name, label, numeric: true, text: (row) => row[name], cell: (row) => seconds(row[name]) });
+  const cycle = (name, label) => ({
+    name,
+    label,
+    numeric: true,
+    text: (row) => row[name],
+    cell: (row) => seconds(row[name]),
+  });
   return [
     { name: "sku", dimension: "sku", label: "SKU", text: (row) => names.sku(row.skuCode).name },
     { name: "station", dimension: "station", label: "Station", text: (row) => names.station(row.stationCode).name },
     cycle("specifiedCycleMs", "Specified"),
-    { ...cycle("medianMs", "Median"), cell: (row) => html`<span class="ratio speed">${row.specifiedCycleMs === null ? html`<span></span>` : besides(row)}<span class="ratio-value">${seconds(row.medianMs)}</span></span>` },
-    { name: "ratio", label: "Median / specified", numeric: true, text: ratioOf, cell: (row) => percent(ratioOf(row), 0) },
-    cycle("best10PercentMs", "Best 10 %"), cycle("spreadMs", "Spread"), { name: "count", label: "Cycles", numeric: true, text: (row) => row.count, cell: (row) => amount(row.count) },
+    {
+      ...cycle("medianMs", "Median"),
+      cell: (row) =>
+        html`<span class="ratio speed">${row.specifiedCycleMs === null ? html`<span></span>` : besides(row)}<span class="ratio-value">${seconds(row.medianMs)}</span></span>`,
+    },
+    {
+      name: "ratio",
+      label: "Median / specified",
+      numeric: true,
+      text: ratioOf,
+      cell: (row) => percent(ratioOf(row), 0),
+    },
+    cycle("best10PercentMs", "Best 10 %"),
+    cycle("spreadMs", "Spread"),
+    { name: "count", label: "Cycles", numeric: true, text: (row) => row.count, cell: (row) => amount(row.count) },
   ];
 }

@@ -20,8 +20,17 @@ export function energyBy(by) {
 /** readEnergy reads what the view shows. */
 export async function readEnergy(ask, { scope, state, total }) {
   const unit = trendBy(Date.parse(total.endAt) - Date.parse(total.startAt));
-  const [all, rows, trend] = await Promise.all([ask("/energy", scope), ask("/energy", { ...scope, by: energyBy(state.by) }), ask("/energy", { ...scope, by: unit })]);
-  return { all: all.results[0], rows: rows.results, trend: trend.results.toSorted((a, b) => a.startAt.localeCompare(b.startAt)), unit };
+  const [all, rows, trend] = await Promise.all([
+    ask("/energy", scope),
+    ask("/energy", { ...scope, by: energyBy(state.by) }),
+    ask("/energy", { ...scope, by: unit }),
+  ]);
+  return {
+    all: all.results[0],
+    rows: rows.results,
+    trend: trend.results.toSorted((a, b) => a.startAt.localeCompare(b.startAt)),
+    unit,
+  };
 }
 
 // Of small amounts, which those for one unit are, three digits say something.
@@ -30,14 +39,18 @@ const kwh = (n) => (n === null ? "–" : Math.abs(n) < 100 ? three.format(n) : a
 
 // The figures, in the order in which they are shown.
 const figures = (currency) => [
-  { name: "electricalKwh", label: "Energy", unit: "kWh", write: kwh }, { name: "cost", label: "Cost", unit: currency ?? "", write: (n) => money(n, currency, 2) },
-  { name: "co2", label: "CO₂", unit: "kg", write: kwh }, { name: "kwhPerUnit", label: "Per unit", unit: "kWh", write: kwh },
-  { name: "kwhPerProductiveHour", label: "Per productive hour", unit: "kWh", write: kwh }, { name: "outsideProductionKwh", label: "Outside production", unit: "kWh", write: kwh },
+  { name: "electricalKwh", label: "Energy", unit: "kWh", write: kwh },
+  { name: "cost", label: "Cost", unit: currency ?? "", write: (n) => money(n, currency, 2) },
+  { name: "co2", label: "CO₂", unit: "kg", write: kwh },
+  { name: "kwhPerUnit", label: "Per unit", unit: "kWh", write: kwh },
+  { name: "kwhPerProductiveHour", label: "Per productive hour", unit: "kWh", write: kwh },
+  { name: "outsideProductionKwh", label: "Outside production", unit: "kWh", write: kwh },
 ];
 
 /** energy draws the view. */
 export function energy(page) {
-  const { data, names, ask } = page, { currency } = names;
+  const { data, names, ask } = page,
+    { currency } = names;
   return html`<dl class="tiles">${figures(currency).map(({ name, label, unit, write }) => html`<div><dt>${label}</dt><dd>${ask(name, write(data.all?.[name] ?? null))}${(data.all?.[name] ?? null) === null || name === "cost" ? nothing : html` <small>${unit}</small>`}</dd></div>`)}
       <div><dt>Of the time known</dt><dd>${known(data.all, ask)}</dd></div></dl>
     <p class="small muted">“–” is not known: nothing was measured, or has no price or factor yet. It is not zero. A meter knows no schedules, so what it measured outside of production is not known either.</p>
@@ -45,15 +58,24 @@ export function energy(page) {
     ${data.trend.length > 1 ? trend(page) : nothing}`;
 }
 
-const known = (row, ask) => html`${ask("energyCoverage", share(row?.coverage.value), row)}${row?.coverage.aboveOne ? html`<span class="above" title=${causes[row.coverage.cause] ?? ""}>▲<span class="visually-hidden"> above 100 %: ${causes[row.coverage.cause]}</span></span>` : nothing}`;
+const known = (row, ask) =>
+  html`${ask("energyCoverage", share(row?.coverage.value), row)}${row?.coverage.aboveOne ? html`<span class="above" title=${causes[row.coverage.cause] ?? ""}>▲<span class="visually-hidden"> above 100 %: ${causes[row.coverage.cause]}</span></span>` : nothing}`;
 
 const columnsOf = ({ data, state, names, zone, ask }) => {
   const most = Math.max(1e-9, ...data.rows.map((row) => row.electricalKwh ?? 0));
   return [
     ...columnsBy(energyBy(state.by), names, zone),
     ...figures(names.currency).map(({ name, label, unit, write }) => ({
-      name, label: unit ? `${label} (${unit})` : label, numeric: true, text: (row) => row[name],
-      cell: (row) => (name === "electricalKwh" && row[name] !== null ? html`<span class="ratio energy">${bar(parts(row, most))}<span class="ratio-value">${ask(name, write(row[name]), row)}</span></span>` : row[name] === null ? "–" : ask(name, write(row[name]), row)),
+      name,
+      label: unit ? `${label} (${unit})` : label,
+      numeric: true,
+      text: (row) => row[name],
+      cell: (row) =>
+        name === "electricalKwh" && row[name] !== null
+          ? html`<span class="ratio energy">${bar(parts(row, most))}<span class="ratio-value">${ask(name, write(row[name]), row)}</span></span>`
+          : row[name] === null
+            ? "–"
+            : ask(name, write(row[name]), row),
     })),
     { name: "known", label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => known(row, ask) },
   ];
@@ -62,17 +84,41 @@ const columnsOf = ({ data, state, names, zone, ask }) => {
 // What was used outside of production stands hatched at the end of the bar.
 const parts = (row, most) => {
   const inside = (row.electricalKwh - (row.outsideProductionKwh ?? 0)) / most;
-  return [{ from: 0, to: inside }, { from: inside, to: row.electricalKwh / most, hatched: true }];
+  return [
+    { from: 0, to: inside },
+    { from: inside, to: row.electricalKwh / most, hatched: true },
+  ];
 };
 
 function trend({ data, names, zone, file, ask }) {
   const { trend: rows, unit } = data;
   return figure({
-    title: `Energy over time, by ${unit}`, name: file(`energy-by-${unit}`), rows,
-    columns: [...columnsBy([unit], names, zone), ...figures(names.currency).map(({ name, label, unit: of, write }) => ({ label: of ? `${label} (${of})` : label, numeric: true, text: (row) => row[name], cell: (row) => write(row[name]) })), { label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => known(row, ask) }],
+    title: `Energy over time, by ${unit}`,
+    name: file(`energy-by-${unit}`),
+    rows,
+    columns: [
+      ...columnsBy([unit], names, zone),
+      ...figures(names.currency).map(({ name, label, unit: of, write }) => ({
+        label: of ? `${label} (${of})` : label,
+        numeric: true,
+        text: (row) => row[name],
+        cell: (row) => write(row[name]),
+      })),
+      { label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => known(row, ask) },
+    ],
     chart: html`<div class="plot" role="img" aria-label="Energy over time; the numbers are in the table below" ${plot({
-      data: [rows.map((row) => Date.parse(row.startAt)), rows.map((row) => row.electricalKwh), rows.map((row) => row.outsideProductionKwh)], zone, label: tick(unit, zone), height: 240,
-      series: [{ label: "Energy", color: "energy", points: true, fill: true, value: (n) => `${kwh(n)} kWh` }, { label: "Outside production", color: "muted", dash: [4, 4], points: true, value: (n) => `${kwh(n)} kWh` }],
+      data: [
+        rows.map((row) => Date.parse(row.startAt)),
+        rows.map((row) => row.electricalKwh),
+        rows.map((row) => row.outsideProductionKwh),
+      ],
+      zone,
+      label: tick(unit, zone),
+      height: 240,
+      series: [
+        { label: "Energy", color: "energy", points: true, fill: true, value: (n) => `${kwh(n)} kWh` },
+        { label: "Outside production", color: "muted", dash: [4, 4], points: true, value: (n) => `${kwh(n)} kWh` },
+      ],
     })}></div>`,
   });
 }

@@ -11,8 +11,10 @@ import { addressFor, dimensions, profiles } from "./state.js";
 
 /** ratios are the figures in the order in which they are shown, with the class that has their colour. */
 export const ratios = [
-  { name: "oee", label: "OEE", color: "accent", width: 3 }, { name: "availability", label: "Availability", color: "speed", dash: [8, 4] },
-  { name: "performance", label: "Performance", color: "slow", dash: [2, 3] }, { name: "quality", label: "Quality", color: "productive", width: 1 },
+  { name: "oee", label: "OEE", color: "accent", width: 3 },
+  { name: "availability", label: "Availability", color: "speed", dash: [8, 4] },
+  { name: "performance", label: "Performance", color: "slow", dash: [2, 3] },
+  { name: "quality", label: "Quality", color: "productive", width: 1 },
 ];
 
 /** trendBy says by what time a trend over a range is drawn that points can be told apart in; none of a few hours is asked for by months. */
@@ -23,7 +25,8 @@ export function trendBy(ms) {
 
 /** readOEE reads what the view shows. page.total is the sum of all. */
 export async function readOEE(ask, { scope, state, total }) {
-  const span = Date.parse(total.endAt) - Date.parse(total.startAt), unit = state.by.find((name) => dimensions[name].time) ?? trendBy(span);
+  const span = Date.parse(total.endAt) - Date.parse(total.startAt),
+    unit = state.by.find((name) => dimensions[name].time) ?? trendBy(span);
   const [rows, trend] = await Promise.all([
     ask("/oee", { ...scope, by: state.by, profile: state.profile }),
     ask("/oee", { ...scope, by: unit, profile: state.profile }),
@@ -39,29 +42,74 @@ export function oee(page) {
     ${data.trend.length > 1 ? trend(page, data.trend, data.unit) : nothing}`;
 }
 
-const ratioCell = (row, name, color, ask, ratio = row[name]) => (ratio.value === null || ratio.value === undefined ? html`<span title="Not known: there is nothing to divide by">–</span>` : html`<span class="ratio ${color}">
-  ${bar([{ from: 0, to: ratio.value }])}<span class="ratio-value">${ask(name, percent(ratio.value), row)}</span>${ratio.aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[ratio.cause] ?? "the cause is not known"}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}</span>`);
+const ratioCell = (row, name, color, ask, ratio = row[name]) =>
+  ratio.value === null || ratio.value === undefined
+    ? html`<span title="Not known: there is nothing to divide by">–</span>`
+    : html`<span class="ratio ${color}">
+  ${bar([{ from: 0, to: ratio.value }])}<span class="ratio-value">${ask(name, percent(ratio.value), row)}</span>${ratio.aboveOne ? html`<span class="above" title=${`Above 100 %: ${causes[ratio.cause] ?? "the cause is not known"}`}>▲<span class="visually-hidden"> above 100 %</span></span>` : nothing}</span>`;
 
 function columnsOf({ state, data, names, zone, ask }) {
   return [
     ...columnsBy(state.by, names, zone).map((c) => ({ ...c, cell: (row) => drill(row, c, state, names, zone) })),
-    ...ratios.map(({ name, label, color }) => ({ name, label, numeric: true, text: (row) => row[name].value, cell: (row) => ratioCell(row, name, color, ask) })),
-    { name: "coverage", label: "Known", numeric: true, text: (row) => row.coverage.value, cell: (row) => (row.coverage.value < 1 && row.coverage.value !== null ? html`<span class="partly" title="The rest of the scheduled time has no data, and is in no figure">◔ ${ask("coverage", share(row.coverage.value), row)}</span>` : share(row.coverage.value)) },
-    { name: "good", label: "Good units", numeric: true, text: (row) => row.productionGoodCount, cell: (row) => ask("productionGoodCount", amount(row.productionGoodCount), row) },
-    { name: "bad", label: "Bad units", numeric: true, text: (row) => row.productionBadCount, cell: (row) => ask("productionBadCount", amount(row.productionBadCount), row) },
-    ...outside.filter((name) => data?.rows.some((row) => row[name])).map((name) => ({ name, label: figures[name], numeric: true, text: (row) => row[name], cell: (row) => ask(name, amount(row[name]), row) })),
+    ...ratios.map(({ name, label, color }) => ({
+      name,
+      label,
+      numeric: true,
+      text: (row) => row[name].value,
+      cell: (row) => ratioCell(row, name, color, ask),
+    })),
+    {
+      name: "coverage",
+      label: "Known",
+      numeric: true,
+      text: (row) => row.coverage.value,
+      cell: (row) =>
+        row.coverage.value < 1 && row.coverage.value !== null
+          ? html`<span class="partly" title="The rest of the scheduled time has no data, and is in no figure">◔ ${ask("coverage", share(row.coverage.value), row)}</span>`
+          : share(row.coverage.value),
+    },
+    {
+      name: "good",
+      label: "Good units",
+      numeric: true,
+      text: (row) => row.productionGoodCount,
+      cell: (row) => ask("productionGoodCount", amount(row.productionGoodCount), row),
+    },
+    {
+      name: "bad",
+      label: "Bad units",
+      numeric: true,
+      text: (row) => row.productionBadCount,
+      cell: (row) => ask("productionBadCount", amount(row.productionBadCount), row),
+    },
+    ...outside
+      .filter((name) => data?.rows.some((row) => row[name]))
+      .map((name) => ({
+        name,
+        label: figures[name],
+        numeric: true,
+        text: (row) => row[name],
+        cell: (row) => ask(name, amount(row[name]), row),
+      })),
   ];
 }
 
 // A name leads into what it is of: a plant to its groups, a group to its stations, a station to its SKUs, a time to its stations.
 function drill(row, column, state, names, zone) {
-  const { scope } = state, name = nameOf(row, column.dimension, names, zone);
-  const to = {
-    plant: () => ({ scope: { ...scope, plant: row.plantCode, group: "", stations: [] }, by: ["group"] }),
-    group: () => ({ scope: { ...scope, plant: row.plantCode, group: row.groupCode, stations: [] }, by: ["station"] }),
-    station: () => ({ scope: { ...scope, stations: [row.stationCode] }, by: ["sku"] }),
-  }[column.dimension] ?? (dimensions[column.dimension].time ? () => ({ scope: { ...scope, range: `${row.startAt}/${row.endAt}` }, by: ["station"] }) : null);
-  return to ? html`<a href=${addressFor({ ...state, sort: "", ...to() })} dir="auto">${name}</a>` : html`<span dir="auto">${name}</span>`;
+  const { scope } = state,
+    name = nameOf(row, column.dimension, names, zone);
+  const to =
+    {
+      plant: () => ({ scope: { ...scope, plant: row.plantCode, group: "", stations: [] }, by: ["group"] }),
+      group: () => ({ scope: { ...scope, plant: row.plantCode, group: row.groupCode, stations: [] }, by: ["station"] }),
+      station: () => ({ scope: { ...scope, stations: [row.stationCode] }, by: ["sku"] }),
+    }[column.dimension] ??
+    (dimensions[column.dimension].time
+      ? () => ({ scope: { ...scope, range: `${row.startAt}/${row.endAt}` }, by: ["station"] })
+      : null);
+  return to
+    ? html`<a href=${addressFor({ ...state, sort: "", ...to() })} dir="auto">${name}</a>`
+    : html`<span dir="auto">${name}</span>`;
 }
 
 function list(page, rows) {
@@ -70,23 +118,53 @@ function list(page, rows) {
 }
 
 // Files have the terms too, so that sums can be formed of them.
-const fileOf = (columns) => [...columns, { label: "Scheduled production ms", text: (row) => row.scheduledProductionMs }, { label: "Downtime ms", text: (row) => row.downtimeMs }, { label: "Ideal units", text: (row) => row.productionIdealCount }, { label: "Target units", text: (row) => row.productionTargetCount }];
+const fileOf = (columns) => [
+  ...columns,
+  { label: "Scheduled production ms", text: (row) => row.scheduledProductionMs },
+  { label: "Downtime ms", text: (row) => row.downtimeMs },
+  { label: "Ideal units", text: (row) => row.productionIdealCount },
+  { label: "Target units", text: (row) => row.productionTargetCount },
+];
 
 function warnings({ state, names, zone }, rows) {
-  const above = rows.flatMap((row) => ratios.filter(({ name }) => name !== "oee" && row[name].aboveOne).map((ratio) => ({ row, ratio })));
+  const above = rows.flatMap((row) =>
+    ratios.filter(({ name }) => name !== "oee" && row[name].aboveOne).map((ratio) => ({ row, ratio })),
+  );
   if (above.length === 0) return nothing;
   return html`<section class="notice wait"><strong>Above 100 %</strong><ul class="plain-list tight">${above.slice(0, 20).map(({ row, ratio }) => html`<li><bdi>${state.by.map((d) => nameOf(row, d, names, zone)).join(", ")}</bdi>: ${ratio.label.toLowerCase()} ${percent(row[ratio.name].value)} – ${causes[row[ratio.name].cause] ?? "a rate or a count is likely wrong"}.</li>`)}
     ${above.length > 20 ? html`<li>… and ${amount(above.length - 20)} more.</li>` : nothing}</ul></section>`;
 }
 
 function trend({ names, zone, file }, rows, unit) {
-  const value = (name) => rows.map((row) => (row[name].value ?? null) === null ? null : row[name].value * 100);
+  const value = (name) => rows.map((row) => ((row[name].value ?? null) === null ? null : row[name].value * 100));
   return figure({
-    title: `Over time, by ${unit}`, name: file(`oee-by-${unit}`), rows,
-    columns: [...columnsBy([unit], names, zone), ...[...ratios, { name: "coverage", label: "Known" }].map(({ name, label }) => ({ label, numeric: true, text: (row) => row[name].value, cell: (row) => (name === "coverage" ? share : percent)(row[name].value) }))],
-    chart: html`<div class="plot" role="img" aria-label="OEE, availability, performance and quality over time; the numbers are in the table below" ${plot({
-      data: [rows.map((row) => Date.parse(row.startAt)), ...ratios.map(({ name }) => value(name))], zone, label: tick(unit, zone), height: 240,
-      series: ratios.map(({ label, color, dash, width }) => ({ label, color, dash, width: width ?? 1.6, points: true, value: (n) => `${n.toFixed(1)} %` })),
-    })}></div>`,
+    title: `Over time, by ${unit}`,
+    name: file(`oee-by-${unit}`),
+    rows,
+    columns: [
+      ...columnsBy([unit], names, zone),
+      ...[...ratios, { name: "coverage", label: "Known" }].map(({ name, label }) => ({
+        label,
+        numeric: true,
+        text: (row) => row[name].value,
+        cell: (row) => (name === "coverage" ? share : percent)(row[name].value),
+      })),
+    ],
+    chart: html`<div class="plot" role="img" aria-label="OEE, availability, performance and quality over time; the numbers are in the table below" ${plot(
+      {
+        data: [rows.map((row) => Date.parse(row.startAt)), ...ratios.map(({ name }) => value(name))],
+        zone,
+        label: tick(unit, zone),
+        height: 240,
+        series: ratios.map(({ label, color, dash, width }) => ({
+          label,
+          color,
+          dash,
+          width: width ?? 1.6,
+          points: true,
+          value: (n) => `${n.toFixed(1)} %`,
+        })),
+      },
+    )}></div>`,
   });
 }

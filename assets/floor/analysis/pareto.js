@@ -16,14 +16,22 @@ export const readPareto = async (ask, { scope }) => ({ bars: (await ask("/pareto
 
 /** grouped adds bars up by the reason that stands above all others of theirs. */
 function grouped(bars, names) {
-  const sums = new Map(), all = bars.reduce((sum, b) => sum + b.downtimeMs, 0);
+  const sums = new Map(),
+    all = bars.reduce((sum, b) => sum + b.downtimeMs, 0);
   for (const b of bars) {
     const code = b.causeCode === null ? null : topOf(b.causeCode, names);
     const sum = sums.get(code) ?? { causeCode: code, name: null, downtimeMs: 0, count: 0, causes: 0 };
-    sums.set(code, { ...sum, downtimeMs: sum.downtimeMs + b.downtimeMs, count: sum.count + b.count, causes: sum.causes + 1 });
+    sums.set(code, {
+      ...sum,
+      downtimeMs: sum.downtimeMs + b.downtimeMs,
+      count: sum.count + b.count,
+      causes: sum.causes + 1,
+    });
   }
   let before = 0;
-  return [...sums.values()].toSorted((a, b) => b.downtimeMs - a.downtimeMs).map((b) => ({ ...b, share: b.downtimeMs / all, cumulative: (before += b.downtimeMs) / all }));
+  return [...sums.values()]
+    .toSorted((a, b) => b.downtimeMs - a.downtimeMs)
+    .map((b) => ({ ...b, share: b.downtimeMs / all, cumulative: (before += b.downtimeMs) / all }));
 }
 
 // A reason that stands above itself, by a fault, ends the search.
@@ -41,23 +49,56 @@ export function pareto(page) {
   const { data, names, state, file, ask } = page;
   if (data.bars.length === 0) return html`<p class="empty">There was no downtime in this time.</p>`;
   const bars = state.causes === "groups" ? grouped(data.bars, names) : data.bars;
-  const longest = bars[0].downtimeMs, sum = bars.reduce((all, b) => all + b.downtimeMs, 0);
+  const longest = bars[0].downtimeMs,
+    sum = bars.reduce((all, b) => all + b.downtimeMs, 0);
   const text = (ms) => lasted(ms, names.durationFormat ?? "months");
-  const nameOf = (b) => (b.causeCode === null ? uncaused : b.name ?? names.reason(b.causeCode).name);
+  const nameOf = (b) => (b.causeCode === null ? uncaused : (b.name ?? names.reason(b.causeCode).name));
   const none = bars.find((b) => b.causeCode === null);
-  return html`<div class="row">${segmented({ name: "causes", label: "Causes", value: state.causes, options: [{ value: "each", label: "Each cause" }, { value: "groups", label: "Groups of causes" }], change: (to) => page.go({ causes: to }) })}</div>
-    ${figure({
-    title: page.title, name: file("pareto"), rows: bars,
-    note: html`<p class="small muted">${text(sum)} of downtime. Bars are as long as the downtime; the line is the share of all downtime that a cause and those above it make. ${none ? html`<strong>${percent(none.share)} has no cause yet</strong> (hatched).` : "Every stop has its cause."}</p>`,
-    columns: [
-      { label: "Cause", text: nameOf }, { label: "Cause code", text: (b) => b.causeCode ?? "" }, { label: "Downtime", fileUnit: "ms", numeric: true, text: (b) => b.downtimeMs, cell: (b) => (b.causes ? text(b.downtimeMs) : ask("paretoMs", text(b.downtimeMs), b)) },
-      { label: "Stops", numeric: true, text: (b) => b.count }, { label: "Share", numeric: true, text: (b) => b.share, cell: (b) => (b.causes ? percent(b.share) : ask("paretoShare", percent(b.share), b)) }, { label: "Cumulative", numeric: true, text: (b) => b.cumulative, cell: (b) => percent(b.cumulative) },
+  return html`<div class="row">${segmented({
+    name: "causes",
+    label: "Causes",
+    value: state.causes,
+    options: [
+      { value: "each", label: "Each cause" },
+      { value: "groups", label: "Groups of causes" },
     ],
-    chart: html`<ol class="pareto">${bars.map((b, i) => html`<li><a class=${b.causeCode === null ? "cause uncaused" : "cause"} href=${stopsOf(page, b)} title="Show these stops"><span class="cause-name" dir="auto">${nameOf(b)}</span>
+    change: (to) => page.go({ causes: to }),
+  })}</div>
+    ${figure({
+      title: page.title,
+      name: file("pareto"),
+      rows: bars,
+      note: html`<p class="small muted">${text(sum)} of downtime. Bars are as long as the downtime; the line is the share of all downtime that a cause and those above it make. ${none ? html`<strong>${percent(none.share)} has no cause yet</strong> (hatched).` : "Every stop has its cause."}</p>`,
+      columns: [
+        { label: "Cause", text: nameOf },
+        { label: "Cause code", text: (b) => b.causeCode ?? "" },
+        {
+          label: "Downtime",
+          fileUnit: "ms",
+          numeric: true,
+          text: (b) => b.downtimeMs,
+          cell: (b) => (b.causes ? text(b.downtimeMs) : ask("paretoMs", text(b.downtimeMs), b)),
+        },
+        { label: "Stops", numeric: true, text: (b) => b.count },
+        {
+          label: "Share",
+          numeric: true,
+          text: (b) => b.share,
+          cell: (b) => (b.causes ? percent(b.share) : ask("paretoShare", percent(b.share), b)),
+        },
+        { label: "Cumulative", numeric: true, text: (b) => b.cumulative, cell: (b) => percent(b.cumulative) },
+      ],
+      chart: html`<ol class="pareto">${bars.map(
+        (
+          b,
+          i,
+        ) => html`<li><a class=${b.causeCode === null ? "cause uncaused" : "cause"} href=${stopsOf(page, b)} title="Show these stops"><span class="cause-name" dir="auto">${nameOf(b)}</span>
       ${bar([{ from: 0, to: b.downtimeMs / longest, kind: "loss", hatched: b.causeCode === null }], between(i === 0 ? 0 : bars[i - 1].cumulative, b.cumulative))}
-      <span class="cause-value">${text(b.downtimeMs)}</span><span class="cause-count">${amount(b.count)} ×</span><span class="cause-share">${percent(b.cumulative)}</span></a></li>`)}</ol>`,
-  })}`;
+      <span class="cause-value">${text(b.downtimeMs)}</span><span class="cause-count">${amount(b.count)} ×</span><span class="cause-share">${percent(b.cumulative)}</span></a></li>`,
+      )}</ol>`,
+    })}`;
 }
 
 // Where the stops of a bar are shown; a cause leads to those below it as well.
-const stopsOf = ({ state }, b) => addressOf(state.scope, b.causeCode === null ? { uncaused: "1" } : { cause: b.causeCode }, "/floor/stops");
+const stopsOf = ({ state }, b) =>
+  addressOf(state.scope, b.causeCode === null ? { uncaused: "1" } : { cause: b.causeCode }, "/floor/stops");

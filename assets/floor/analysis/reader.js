@@ -13,15 +13,19 @@ export class Reader {
   #abort = null;
   #timer = 0;
 
-  constructor(changed) { this.#changed = changed; }
+  constructor(changed) {
+    this.#changed = changed;
+  }
 
   /** told says that reading takes so long that people are to be told. */
-  get told() { return this.since > 0 && Date.now() - this.since >= slow; }
+  get told() {
+    return this.since > 0 && Date.now() - this.since >= slow;
+  }
 
   /** read calls work with ask(path, values), which gives an answer of the API; whatever was being read before is cancelled. */
   async read(work) {
     this.stop();
-    const abort = this.#abort = new AbortController();
+    const abort = (this.#abort = new AbortController());
     Object.assign(this, { since: Date.now(), error: null });
     this.#timer = setInterval(this.#changed, slow);
     this.#changed();

@@ -19,19 +19,27 @@ const daysOf = { today: 1, yesterday: 1, week: 7, last7d: 7 };
 export function timeBefore(range, [from, to], plant) {
   const reach = (a, b) => (wallOf(b, plant.timezone) - wallOf(a, plant.timezone)) / day;
   if (range === "month") {
-    const [begin, end] = namedSpan("month", plant, from), days = Math.round(reach(namedSpan("month", plant, begin - 1)[0], begin));
+    const [begin, end] = namedSpan("month", plant, from),
+      days = Math.round(reach(namedSpan("month", plant, begin - 1)[0], begin));
     const [first, last] = daysBefore([from, to], days, plant);
     return { from: first, to: to >= end ? begin : Math.min(begin, last), than: "the same time a month earlier" };
   }
-  const days = daysOf[range] ?? Math.max(1, Math.ceil(reach(from, to))), [first, last] = daysBefore([from, to], days, plant);
-  return { from: first, to: last, than: days === 1 ? "the same time a day earlier" : `the same time ${days} days earlier` };
+  const days = daysOf[range] ?? Math.max(1, Math.ceil(reach(from, to))),
+    [first, last] = daysBefore([from, to], days, plant);
+  return {
+    from: first,
+    to: last,
+    than: days === 1 ? "the same time a day earlier" : `the same time ${days} days earlier`,
+  };
 }
 
 /** earlier reads the sum of the time before, and says what time that is: than. */
 export async function earlier(ask, { scope, state, total, plant }) {
   const span = [Date.parse(total.startAt), Date.parse(total.endAt)];
   if (!plant || span[1] <= span[0]) return null;
-  const { rangecode, ...where } = scope, { than, ...time } = timeBefore(rangecode, span, plant), [from, to] = [time.from, time.to].map((at) => new Date(at).toISOString());
+  const { rangecode, ...where } = scope,
+    { than, ...time } = timeBefore(rangecode, span, plant),
+    [from, to] = [time.from, time.to].map((at) => new Date(at).toISOString());
   if (from === to) return null;
   const { results } = await ask("/oee", { ...where, from, to, profile: state.profile });
   return { ...results[0], than };
@@ -49,7 +57,8 @@ export function sums({ total, before, ask }) {
 // How many percentage points a ratio is above or below that of the time before.
 function change(now, then, before) {
   if ((now ?? null) === null || (then ?? null) === null) return nothing;
-  const points = (now - then) * 100, words = before.than;
+  const points = (now - then) * 100,
+    words = before.than;
   const sign = Math.abs(points) < 0.05 ? "=" : points > 0 ? "▲" : "▼";
   return html`<small class="change" title=${`Compared with ${words}: ${percent(then)}`}><span aria-hidden="true">${sign}</span><span class="visually-hidden">${sign === "▲" ? "up" : sign === "▼" ? "down" : "no change"}</span> ${Math.abs(points).toFixed(1)} <span class="visually-hidden">points, compared with ${words}</span></small>`;
 }

@@ -13,15 +13,22 @@ const whole = (ms) => duration(Math.round(ms / 1000) * 1000);
 
 /** columns of figures: name, label, how it is written, how a difference is. */
 export const columns = [
-  { name: "oee", label: "OEE", write: percent, change: points }, { name: "availability", label: "Availability", write: percent, change: points },
-  { name: "performance", label: "Performance", write: percent, change: points }, { name: "quality", label: "Quality", write: percent, change: points },
-  { name: "downtimeMs", label: "Downtime", write: whole, change: plus(whole) }, { name: "scheduledProductionMs", label: "Scheduled", write: whole, change: plus(whole) },
-  { name: "goodCount", label: "Good", write: units, change: plus(units) }, { name: "badCount", label: "Bad", write: units, change: plus(units) }, { name: "targetCount", label: "Target", write: units, change: plus(units) },
+  { name: "oee", label: "OEE", write: percent, change: points },
+  { name: "availability", label: "Availability", write: percent, change: points },
+  { name: "performance", label: "Performance", write: percent, change: points },
+  { name: "quality", label: "Quality", write: percent, change: points },
+  { name: "downtimeMs", label: "Downtime", write: whole, change: plus(whole) },
+  { name: "scheduledProductionMs", label: "Scheduled", write: whole, change: plus(whole) },
+  { name: "goodCount", label: "Good", write: units, change: plus(units) },
+  { name: "badCount", label: "Bad", write: units, change: plus(units) },
+  { name: "targetCount", label: "Target", write: units, change: plus(units) },
 ];
 
 /** cell shows a figure after, and what it was before where that differs. A ratio of before can be asked how it came about: query says of what. */
 export function cell(column, before, after, query) {
-  const a = before[column.name], b = after[column.name], asked = (text) => (column.write === percent ? figureButton(text, { figure: column.name, query }) : text);
+  const a = before[column.name],
+    b = after[column.name],
+    asked = (text) => (column.write === percent ? figureButton(text, { figure: column.name, query }) : text);
   if (a === b) return html`<span class="same">${asked(column.write(b))}</span>`;
   const known = a !== null && b !== null;
   return html`<span class="now">${column.write(b)}</span> <del>${asked(column.write(a))}</del>${known ? html` <ins>${column.change(b - a)}</ins>` : nothing}`;
@@ -29,9 +36,14 @@ export function cell(column, before, after, query) {
 
 // A production day of a station, as the API is asked for it. One that goes on ends now.
 function dayOf({ stationCode, day }, names) {
-  const { timezone, dayStartHour } = names.plantOf(stationCode), start = `T${String(dayStartHour).padStart(2, "0")}:00:00`;
+  const { timezone, dayStartHour } = names.plantOf(stationCode),
+    start = `T${String(dayStartHour).padStart(2, "0")}:00:00`;
   const next = new Date(Date.parse(`${day}T00:00:00Z`) + 86400000).toISOString().slice(0, 10);
-  return { stationcodes: stationCode, from: new Date(fromWall(day + start, timezone)).toISOString(), to: new Date(Math.min(Math.floor(now() / 60000) * 60000, fromWall(next + start, timezone))).toISOString() };
+  return {
+    stationcodes: stationCode,
+    from: new Date(fromWall(day + start, timezone)).toISOString(),
+    to: new Date(Math.min(Math.floor(now() / 60000) * 60000, fromWall(next + start, timezone))).toISOString(),
+  };
 }
 
 const differs = ({ before, after }) => columns.some((c) => before[c.name] !== after[c.name]);
@@ -41,7 +53,11 @@ export function effects({ effects: all, complete }, names) {
   const some = all.filter(differs);
   return html`<p role="status"><strong>${some.length ? `${count(some.length, "production day")} of ${count(new Set(some.map((e) => e.stationCode)).size, "station")} would change` : "No figure would change"}</strong>${all.length > some.length && some.length ? `, ${all.length - some.length} would stay as they are` : ""}.
       ${complete ? "" : html`<strong class="wait">These are the first ${all.length}; the correction reaches further.</strong>`}</p>
-    ${some.length ? html`<div class="table-wrap effects" tabindex="0" role="region" aria-label="Figures before and after"><table class="table"><thead><tr><th scope="col">Station</th><th scope="col">Day</th>${columns.map((c) => html`<th scope="col" class="numeric">${c.label}</th>`)}</tr></thead>
+    ${
+      some.length
+        ? html`<div class="table-wrap effects" tabindex="0" role="region" aria-label="Figures before and after"><table class="table"><thead><tr><th scope="col">Station</th><th scope="col">Day</th>${columns.map((c) => html`<th scope="col" class="numeric">${c.label}</th>`)}</tr></thead>
       <tbody>${some.map((e) => html`<tr><th scope="row" dir="auto">${names.station(e.stationCode).name}</th><td><time>${e.day}</time></td>${columns.map((c) => html`<td class="numeric">${cell(c, e.before, e.after, dayOf(e, names))}</td>`)}</tr>`)}</tbody></table></div>
-      <p class="muted small">After, before (struck out), and the difference: of ratios in percentage points. By the default profile.</p>` : nothing}`;
+      <p class="muted small">After, before (struck out), and the difference: of ratios in percentage points. By the default profile.</p>`
+        : nothing
+    }`;
 }

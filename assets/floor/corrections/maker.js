@@ -34,9 +34,17 @@ export class Maker {
   constructor({ names, schemas, profile, query, made, leave, changed }) {
     Object.assign(this, { names, schemas, profile, made, leave, changed, address: String(query) });
     const stations = query.get("stations");
-    Object.assign(this, { stations: stations ? stations.split(",") : null, from: moment(query.get("from")), to: moment(query.get("to")) });
-    for (const [name, value] of Object.entries(read(query.get("station")))) if (schemas.CorrectedStation.properties[name]) this.rows.push({ ...newRow("station"), field: name, value, unset: value === null });
-    for (const [code, fields] of Object.entries(read(query.get("skus")))) for (const [name, value] of Object.entries(fields)) this.rows.push({ ...newRow("skus"), code, field: name, value, unset: value === null });
+    Object.assign(this, {
+      stations: stations ? stations.split(",") : null,
+      from: moment(query.get("from")),
+      to: moment(query.get("to")),
+    });
+    for (const [name, value] of Object.entries(read(query.get("station"))))
+      if (schemas.CorrectedStation.properties[name])
+        this.rows.push({ ...newRow("station"), field: name, value, unset: value === null });
+    for (const [code, fields] of Object.entries(read(query.get("skus"))))
+      for (const [name, value] of Object.entries(fields))
+        this.rows.push({ ...newRow("skus"), code, field: name, value, unset: value === null });
     const draft = draftOf(forms.correction, profile);
     if (draft?.address === this.address) Object.assign(this, draft.entered, { touched: true });
     this.know();
@@ -50,30 +58,51 @@ export class Maker {
   async know() {
     const [code] = this.stations ?? [];
     this.settings = null;
-    if (code) this.settings = await stationOf(code).then((s) => s.settings, () => null);
+    if (code)
+      this.settings = await stationOf(code).then(
+        (s) => s.settings,
+        () => null,
+      );
     this.changed();
   }
 
-  edited = () => { // what was seen of the effect holds no more
+  edited = () => {
+    // what was seen of the effect holds no more
     this.#look?.abort();
     Object.assign(this, { touched: true, preview: null, error: null, problems: [], busy: "" });
     this.keep();
     this.changed();
   };
 
-  body() { return { stationCodes: this.stations ?? [], from: this.from, to: this.to, changes: changesOf(this.rows), ...(this.note ? { note: this.note } : {}) }; }
+  body() {
+    return {
+      stationCodes: this.stations ?? [],
+      from: this.from,
+      to: this.to,
+      changes: changesOf(this.rows),
+      ...(this.note ? { note: this.note } : {}),
+    };
+  }
 
-  get complete() { return this.stations?.length > 0 && this.from && this.to && this.rows.length > 0 && this.rows.every(finished); }
+  get complete() {
+    return this.stations?.length > 0 && this.from && this.to && this.rows.length > 0 && this.rows.every(finished);
+  }
 
   async send(dry) {
     document.activeElement?.blur?.();
-    const look = this.#look = new AbortController();
+    const look = (this.#look = new AbortController());
     Object.assign(this, { busy: dry ? "look" : "make", error: null, problems: [] });
     this.changed();
     try {
-      const { result } = dry ? await post("/correction?dryrun=true", this.body(), { signal: look.signal }) : await once("POST", "/correction", this.body(), { limit: longest });
+      const { result } = dry
+        ? await post("/correction?dryrun=true", this.body(), { signal: look.signal })
+        : await once("POST", "/correction", this.body(), { limit: longest });
       this.busy = "";
-      if (!dry) { toast("The correction is made."); dropDraft(forms.correction, this.profile); return this.made(result); }
+      if (!dry) {
+        toast("The correction is made.");
+        dropDraft(forms.correction, this.profile);
+        return this.made(result);
+      }
       this.preview = result;
     } catch (error) {
       if (error.name === "AbortError") return undefined;
@@ -82,36 +111,123 @@ export class Maker {
     return this.changed();
   }
 
-  problem(name) { return this.problems.filter((d) => d.field === name || d.field.startsWith(`${name}[`)).map((d) => sentence(d.issue)).join(" "); }
+  problem(name) {
+    return this.problems
+      .filter((d) => d.field === name || d.field.startsWith(`${name}[`))
+      .map((d) => sentence(d.issue))
+      .join(" ");
+  }
 
   render() {
-    const zone = this.names.plantOf(this.stations?.[0])?.timezone, shown = new Set(["from", "to", "note"]);
-    const value = (name, more) => field({ schema: {}, hint: "", ...more, name, id: `correct-${name}`, value: this[name], problem: this.problem(name), change: (v) => { this[name] = v; this.edited(); } });
-    const others = this.problems.filter((d) => !shown.has(d.field) && !d.field.startsWith("stationCodes") && !this.rows.some((r) => r.kind === "station" && d.field === `changes.station.${r.field}`));
+    const zone = this.names.plantOf(this.stations?.[0])?.timezone,
+      shown = new Set(["from", "to", "note"]);
+    const value = (name, more) =>
+      field({
+        schema: {},
+        hint: "",
+        ...more,
+        name,
+        id: `correct-${name}`,
+        value: this[name],
+        problem: this.problem(name),
+        change: (v) => {
+          this[name] = v;
+          this.edited();
+        },
+      });
+    const others = this.problems.filter(
+      (d) =>
+        !shown.has(d.field) &&
+        !d.field.startsWith("stationCodes") &&
+        !this.rows.some((r) => r.kind === "station" && d.field === `changes.station.${r.field}`),
+    );
     return html`<section class="card stack maker" aria-label="A new correction">
-      <div class="spread"><h2>A new correction</h2><button type="button" class="button" @click=${async () => { if (this.touched && !await discard()) return; dropDraft(forms.correction, this.profile); this.leave(); }}>Leave it</button></div>
+      <div class="spread"><h2>A new correction</h2><button type="button" class="button" @click=${async () => {
+        if (this.touched && !(await discard())) return;
+        dropDraft(forms.correction, this.profile);
+        this.leave();
+      }}>Leave it</button></div>
       <h3>1. Where and when</h3>
-      ${field({ name: "stationCodes", label: "Stations", kind: "codes", schema: {}, hint: "", id: "correct-stations", value: this.stations, options: this.names.stations().map((s) => ({ value: s.code, label: s.name, hint: s.group?.name })), problem: this.problem("stationCodes"), change: (codes) => { this.stations = codes; this.edited(); this.know(); } })}
+      ${field({
+        name: "stationCodes",
+        label: "Stations",
+        kind: "codes",
+        schema: {},
+        hint: "",
+        id: "correct-stations",
+        value: this.stations,
+        options: this.names.stations().map((s) => ({ value: s.code, label: s.name, hint: s.group?.name })),
+        problem: this.problem("stationCodes"),
+        change: (codes) => {
+          this.stations = codes;
+          this.edited();
+          this.know();
+        },
+      })}
       <div class="fields">${value("from", { kind: "moment", label: "From", zone, hint: "By the plant's clock, whole minutes." })}${value("to", { kind: "moment", label: "Until", zone, hint: "Not in the future." })}</div>
       <h3>2. What held then</h3>
-      ${this.rows.map((row, i) => changeRow({
-        row, i, schemas: this.schemas, names: this.names, was: row.kind === "station" ? this.settings?.[row.field] : undefined, problem: row.kind === "station" ? this.problem(`changes.station.${row.field}`) : "",
-        changed: this.edited, remove: () => { this.rows = this.rows.filter((r) => r !== row); this.edited(); },
-      }))}
-      <div class="row">${Object.entries(kinds).map(([kind, { label }]) => html`<button type="button" class="button small" @click=${() => { this.rows = [...this.rows, newRow(kind)]; this.edited(); }}>+ ${label}</button>`)}</div>
+      ${this.rows.map((row, i) =>
+        changeRow({
+          row,
+          i,
+          schemas: this.schemas,
+          names: this.names,
+          was: row.kind === "station" ? this.settings?.[row.field] : undefined,
+          problem: row.kind === "station" ? this.problem(`changes.station.${row.field}`) : "",
+          changed: this.edited,
+          remove: () => {
+            this.rows = this.rows.filter((r) => r !== row);
+            this.edited();
+          },
+        }),
+      )}
+      <div class="row">${Object.entries(kinds).map(
+        ([kind, { label }]) =>
+          html`<button type="button" class="button small" @click=${() => {
+            this.rows = [...this.rows, newRow(kind)];
+            this.edited();
+          }}>+ ${label}</button>`,
+      )}</div>
       <h3>3. What it does</h3>
       <div class="row"><button type="button" class="button ${this.preview ? "" : "primary"}" ?disabled=${!this.complete || Boolean(this.busy)} @click=${() => this.send(true)}>Look at the effect</button>
         ${this.busy === "look" ? html`<span role="status">Computing the figures before and after …</span> <button type="button" class="link" @click=${this.edited}>Stop</button>` : nothing}
         ${this.complete ? nothing : html`<span class="muted">Stations, a time and a change are needed.</span>`}</div>
       ${this.error && (others.length || !this.problems.length) ? html`<div class="notice bad" role="alert">${others.length ? html`<ul>${others.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul>` : sentence(this.error)}</div>` : nothing}
-      ${this.preview ? html`${effects(this.preview, this.names)}
+      ${
+        this.preview
+          ? html`${effects(this.preview, this.names)}
         <h3>4. Make it</h3>
-        ${field({ name: "note", label: "Why", kind: "lines", schema: {}, hint: "Up to 200 characters; it stands in the list and in the audit.", id: "correct-note", value: this.note, problem: this.problem("note"), change: (v) => { this.note = v; this.keep(); this.changed(); } })}
-        <div class="row"><button type="button" class="button primary" ?disabled=${Boolean(this.busy)} @click=${() => this.send(false)}>${this.busy === "make" ? "Making it …" : "Make the correction"}</button><span class="muted">It can be undone.</span></div>` : nothing}
+        ${field({
+          name: "note",
+          label: "Why",
+          kind: "lines",
+          schema: {},
+          hint: "Up to 200 characters; it stands in the list and in the audit.",
+          id: "correct-note",
+          value: this.note,
+          problem: this.problem("note"),
+          change: (v) => {
+            this.note = v;
+            this.keep();
+            this.changed();
+          },
+        })}
+        <div class="row"><button type="button" class="button primary" ?disabled=${Boolean(this.busy)} @click=${() => this.send(false)}>${this.busy === "make" ? "Making it …" : "Make the correction"}</button><span class="muted">It can be undone.</span></div>`
+          : nothing
+      }
     </section>`;
   }
 }
 
-const moment = (text) => { const at = Date.parse(text ?? ""); return Number.isFinite(at) ? new Date(Math.floor(at / 60000) * 60000).toISOString() : null; };
+const moment = (text) => {
+  const at = Date.parse(text ?? "");
+  return Number.isFinite(at) ? new Date(Math.floor(at / 60000) * 60000).toISOString() : null;
+};
 
-const read = (text) => { try { return JSON.parse(text ?? "{}") ?? {}; } catch { return {}; } };
+const read = (text) => {
+  try {
+    return JSON.parse(text ?? "{}") ?? {};
+  } catch {
+    return {};
+  }
+};

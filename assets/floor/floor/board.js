@@ -23,7 +23,10 @@ export class Board {
 
   constructor(changed) {
     this.#changed = changed;
-    for (const type of ["pointerover", "focusin"]) this.element.addEventListener(type, (event) => this.#cards.get(event.target.closest("[data-station]")?.dataset.station)?.point());
+    for (const type of ["pointerover", "focusin"])
+      this.element.addEventListener(type, (event) =>
+        this.#cards.get(event.target.closest("[data-station]")?.dataset.station)?.point(),
+      );
     addEventListener("beforeprint", this.#all);
   }
 
@@ -35,7 +38,12 @@ export class Board {
   #timer = 0;
   #filling = 0;
   #turn = [].values();
-  #eye = new IntersectionObserver((seen) => { for (const { target, isIntersecting } of seen) this.#cards.get(target.dataset.station)?.hide(!isIntersecting); }, { rootMargin: margin });
+  #eye = new IntersectionObserver(
+    (seen) => {
+      for (const { target, isIntersecting } of seen) this.#cards.get(target.dataset.station)?.hide(!isIntersecting);
+    },
+    { rootMargin: margin },
+  );
 
   /** show draws all anew. */
   show(names, wanted) {
@@ -60,14 +68,19 @@ export class Board {
     for (const code of codes) {
       const station = live.stations.get(code);
       if (!station) moved = this.#drop(code) || moved;
-      else if (this.#cards.get(code)?.station !== station) moved = this.#card(station).show(station, this.#names) || moved;
+      else if (this.#cards.get(code)?.station !== station)
+        moved = this.#card(station).show(station, this.#names) || moved;
     }
     const { search, sort } = this.#wanted;
     if (!moved && !search) return false;
     if (!search) this.#choose();
     const wait = this.#ordered + (sort === "trouble" ? settle : search ? pause : 0) - Date.now();
     if (wait <= 0) this.#arrange();
-    else this.#timer ||= setTimeout(() => { this.#arrange(); this.#changed(); }, wait);
+    else
+      this.#timer ||= setTimeout(() => {
+        this.#arrange();
+        this.#changed();
+      }, wait);
     return !search || wait <= 0;
   }
 
@@ -89,9 +102,15 @@ export class Board {
   #fill(shown) {
     clearTimeout(this.#filling);
     const missing = shown.map((s) => this.#cards.get(s.stationCode)).filter((card) => card.old);
-    const some = (count) => { for (const card of missing.splice(0, count)) card.draw(); };
+    const some = (count) => {
+      for (const card of missing.splice(0, count)) card.draw();
+    };
     const rest = () => {
-      if (missing.length) this.#filling = setTimeout(() => { some(atATime); rest(); });
+      if (missing.length)
+        this.#filling = setTimeout(() => {
+          some(atATime);
+          rest();
+        });
     };
     some(atOnce);
     rest();
@@ -104,7 +123,9 @@ export class Board {
     removeEventListener("beforeprint", this.#all);
   }
 
-  #all = () => { for (const card of this.#cards.values()) card.draw(); };
+  #all = () => {
+    for (const card of this.#cards.values()) card.draw();
+  };
 
   #card(station) {
     const code = station.stationCode;
@@ -125,7 +146,8 @@ export class Board {
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.#ordered = Date.now();
-    for (const station of live.stations.values()) { // what has come is told a moment later
+    for (const station of live.stations.values()) {
+      // what has come is told a moment later
       if (this.#cards.get(station.stationCode)?.station !== station) this.#card(station).show(station, this.#names);
     }
     this.#choose();
@@ -134,30 +156,64 @@ export class Board {
     const sorted = sort === "trouble" ? this.#byTrouble(shown) : shown;
     this.#fill(sorted);
     const focused = document.activeElement;
-    render(shown.length === 0 ? html`<p class="empty">${this.scope.length === 0 && live.stations.size === 0 ? "There is no station yet." : "No station is like that now."}</p>`
-      : sort === "trouble" ? this.#list(sorted) : this.#groups(sorted), this.element);
+    render(
+      shown.length === 0
+        ? html`<p class="empty">${this.scope.length === 0 && live.stations.size === 0 ? "There is no station yet." : "No station is like that now."}</p>`
+        : sort === "trouble"
+          ? this.#list(sorted)
+          : this.#groups(sorted),
+      this.element,
+    );
     if (focused !== document.activeElement && this.element.contains(focused)) focused.focus({ preventScroll: true });
   }
 
   #choose() {
     const { plant, group, search } = this.#wanted;
-    this.scope = [...live.stations.values()].filter((s) => (!plant || s.plantCode === plant) && (!group || s.groupCode === group) && (!search || found(search, s, this.#names)));
+    this.scope = [...live.stations.values()].filter(
+      (s) =>
+        (!plant || s.plantCode === plant) &&
+        (!group || s.groupCode === group) &&
+        (!search || found(search, s, this.#names)),
+    );
   }
 
   #byTrouble(stations) {
     const of = (s) => this.#cards.get(s.stationCode).trouble;
-    return [...stations].sort((a, b) => of(a) - of(b) || (a.statusCodeUpdatedAt ?? "").localeCompare(b.statusCodeUpdatedAt ?? "") || compare(a.stationCode, b.stationCode));
+    return [...stations].sort(
+      (a, b) =>
+        of(a) - of(b) ||
+        (a.statusCodeUpdatedAt ?? "").localeCompare(b.statusCodeUpdatedAt ?? "") ||
+        compare(a.stationCode, b.stationCode),
+    );
   }
 
   #groups(shown) {
-    const whole = byGroup(this.scope), many = this.#names.plants.length > 1;
-    return html`${repeat(this.#names.byGroup(shown), ({ plant }) => plant.code, ({ plant, groups }) => html`<section class="plant">
+    const whole = byGroup(this.scope),
+      many = this.#names.plants.length > 1;
+    return html`${repeat(
+      this.#names.byGroup(shown),
+      ({ plant }) => plant.code,
+      ({ plant, groups }) => html`<section class="plant">
         ${many ? html`<div class="plant-head"><h2 dir="auto">${plant.name}</h2><p class="tally">${tally(this.scope.filter((s) => s.plantCode === plant.code))}</p></div>` : nothing}
-        ${repeat(groups, ({ group }) => group.code, ({ group, stations }) => html`<section class="group"><div class="group-head">${many ? html`<h3 dir="auto">${group.name}</h3>` : html`<h2 dir="auto">${group.name}</h2>`}
-          <p class="tally">${tally(whole.get(keyOf(plant.code, group.code)))}</p></div>${this.#list(stations)}</section>`)}</section>`)}`;
+        ${repeat(
+          groups,
+          ({ group }) => group.code,
+          ({
+            group,
+            stations,
+          }) => html`<section class="group"><div class="group-head">${many ? html`<h3 dir="auto">${group.name}</h3>` : html`<h2 dir="auto">${group.name}</h2>`}
+          <p class="tally">${tally(whole.get(keyOf(plant.code, group.code)))}</p></div>${this.#list(stations)}</section>`,
+        )}</section>`,
+    )}`;
   }
 
-  #list(stations) { return html`<ul class="stations" role="list">${repeat(stations, (s) => s.stationCode, (s) => this.#cards.get(s.stationCode).root)}</ul>`; }
+  #list(stations) {
+    return html`<ul class="stations" role="list">${repeat(
+      stations,
+      (s) => s.stationCode,
+      (s) => this.#cards.get(s.stationCode).root,
+    )}</ul>`;
+  }
 }
 
 const keyOf = (plantCode, groupCode) => JSON.stringify([plantCode, groupCode]);
@@ -174,5 +230,14 @@ function byGroup(stations) {
 
 function found(search, station, names) {
   const f = factsOf(station, names);
-  return matches(search, station.stationCode, f.name, f.product ?? "", f.order ?? "", f.operator ?? "", f.cause ?? "", f.alert ?? "");
+  return matches(
+    search,
+    station.stationCode,
+    f.name,
+    f.product ?? "",
+    f.order ?? "",
+    f.operator ?? "",
+    f.cause ?? "",
+    f.alert ?? "",
+  );
 }

@@ -21,7 +21,9 @@ export class Card {
   #clock = null;
   #shown = "";
 
-  constructor(code) { this.root.dataset.station = code; }
+  constructor(code) {
+    this.root.dataset.station = code;
+  }
 
   /** show takes what a station does; it tells whether the place of the card among others may have changed by it. */
   show(station, names) {
@@ -43,10 +45,14 @@ export class Card {
   }
 
   /** drawn tells whether it was ever drawn. */
-  get drawn() { return this.#clock !== null; }
+  get drawn() {
+    return this.#clock !== null;
+  }
 
   /** old tells whether it shows what was, and nobody can have seen that yet. */
-  get old() { return this.#stale && (!this.drawn || !this.root.isConnected); }
+  get old() {
+    return this.#stale && (!this.drawn || !this.root.isConnected);
+  }
 
   /** draw shows what was taken. */
   draw() {
@@ -71,11 +77,14 @@ export class Card {
   point() {
     if (!this.drawn) return;
     const { stationCode, statusCodeUpdatedAt } = this.station;
-    if (statusCodeUpdatedAt) this.#clock.title = `since ${time(statusCodeUpdatedAt, { zone: this.#names.plantOf(stationCode)?.timezone })}`;
+    if (statusCodeUpdatedAt)
+      this.#clock.title = `since ${time(statusCodeUpdatedAt, { zone: this.#names.plantOf(stationCode)?.timezone })}`;
   }
 
   /** tick lets the time go on, ms. */
-  tick(at) { if (!this.#hidden) this.#tell(at); }
+  tick(at) {
+    if (!this.#hidden) this.#tell(at);
+  }
 
   #tell(at) {
     const text = Number.isNaN(this.#since) ? "" : elapsed(at - this.#since);
@@ -85,7 +94,8 @@ export class Card {
   }
 }
 
-const value = (name, text, more = "") => html`<span data-value=${name} class=${more || nothing} dir="auto">${text}</span>`;
+const value = (name, text, more = "") =>
+  html`<span data-value=${name} class=${more || nothing} dir="auto">${text}</span>`;
 
 const card = (station, f, names) => html`
   <div class="station-head"><a class="station-name" data-value="name" dir="auto" title=${f.name} href=${`/floor/station/${encodeURIComponent(station.stationCode)}`}>${f.name}</a>
@@ -95,10 +105,18 @@ const card = (station, f, names) => html`
   ${f.cause ? html`<p class=${f.uncaused ? "cause missing" : "cause"} title=${f.cause}>${value("cause", f.cause)}</p>` : nothing}
   <p class="product" title=${f.product ?? nothing}>${f.product ? value("product", f.product) : html`<span class="muted">No schedule</span>`}</p>
   <p class="order-line">${f.order ? html`<span class="order" title="Work order" data-value="order" dir="auto">${f.order}</span>` : nothing}${f.speed === null ? nothing : html`<span class="speed">Speed <span data-value="speed">${f.speed}</span></span>`}</p>
-  ${f.good === null ? html`<p class="counts muted">${f.extra === null ? nothing : html`<span class="good" title="Good and bad units of this shift: in no figure of OEE"><span data-value="extra">${f.extra}</span> made without a schedule</span>`}</p>` : html`<div class=${`count-bar${f.behind ? " behind" : ""}${f.due === null ? " endless" : ""}`} aria-hidden="true"></div>
+  ${
+    f.good === null
+      ? html`<p class="counts muted">${f.extra === null ? nothing : html`<span class="good" title="Good and bad units of this shift: in no figure of OEE"><span data-value="extra">${f.extra}</span> made without a schedule</span>`}</p>`
+      : html`<div class=${`count-bar${f.behind ? " behind" : ""}${f.due === null ? " endless" : ""}`} aria-hidden="true"></div>
     <p class="counts"><span class="good"><b data-value="good">${f.good}</b>${f.planned !== null ? html` of <span data-value="planned">${f.planned}</span>` : f.due !== null ? html` of <span data-value="due">${f.due}</span> due` : nothing}</span>
-      ${f.apart === null ? nothing : html`<span class=${f.behind ? "apart behind" : "apart"} data-value="apart" title=${`${f.due} were due by now`}>${f.apart}</span>`}</p>`}
-  <p class="figures">${f.oee === null ? html`<span class="muted">No shift now</span>` : html`<span class="oee"><abbr title="OEE of the shift so far">OEE</abbr> <b data-value="oee">${f.oee}</b></span>
-    <span class="terms" ?hidden=${f.a === "–"} title="Availability, performance, quality of the shift so far"><abbr title="Availability">A</abbr> <span data-value="a">${f.a}</span> <abbr title="Performance">P</abbr> <span data-value="p">${f.p}</span> <abbr title="Quality">Q</abbr> <span data-value="q">${f.q}</span></span>`}
+      ${f.apart === null ? nothing : html`<span class=${f.behind ? "apart behind" : "apart"} data-value="apart" title=${`${f.due} were due by now`}>${f.apart}</span>`}</p>`
+  }
+  <p class="figures">${
+    f.oee === null
+      ? html`<span class="muted">No shift now</span>`
+      : html`<span class="oee"><abbr title="OEE of the shift so far">OEE</abbr> <b data-value="oee">${f.oee}</b></span>
+    <span class="terms" ?hidden=${f.a === "–"} title="Availability, performance, quality of the shift so far"><abbr title="Availability">A</abbr> <span data-value="a">${f.a}</span> <abbr title="Performance">P</abbr> <span data-value="p">${f.p}</span> <abbr title="Quality">Q</abbr> <span data-value="q">${f.q}</span></span>`
+  }
     ${f.bad === null ? nothing : html`<span class="scrap"><span data-value="bad">${f.bad}</span> scrap</span>`}</p>
   ${f.alert ? html`<p class="alert" title=${f.alert}><span aria-hidden="true">⚑</span> ${value("alert", f.alert)}</p>` : nothing}`;

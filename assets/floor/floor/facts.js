@@ -4,12 +4,25 @@ import { number, units } from "../../shared/format.js";
 import { percent, statusOf } from "../../shared/status.js";
 
 /** troubles are the status codes by how much they want somebody, the worst first. */
-export const troubles = ["downtime", "manualDowntime", "disconnected", "slow", "idle", "nonProduction", "unscheduled", "productive", "outOfShift"];
+export const troubles = [
+  "downtime",
+  "manualDowntime",
+  "disconnected",
+  "slow",
+  "idle",
+  "nonProduction",
+  "unscheduled",
+  "productive",
+  "outOfShift",
+];
 
 const ofStatus = { downtime: "stop", manualDowntime: "manual", slow: "slow" };
 
 /** issueOf gives the stop or slow period that goes on and that the status tells of, else another one, else undefined. */
-const issueOf = (station) => station.issues.find((i) => i.type === ofStatus[station.statusCode]) ?? station.issues.find((i) => i.type !== "slow") ?? station.issues[0];
+const issueOf = (station) =>
+  station.issues.find((i) => i.type === ofStatus[station.statusCode]) ??
+  station.issues.find((i) => i.type !== "slow") ??
+  station.issues[0];
 
 /** troubleOf is less the more a station wants somebody: of two that stand, the one without a cause or with an alert. */
 export function troubleOf(station) {
@@ -25,12 +38,21 @@ export function troubleOf(station) {
  * made without a schedule in the shift.
  */
 export function factsOf(station, names) {
-  const issue = issueOf(station), run = station.schedule, pause = station.nonProductionSchedule, shift = station.shift;
+  const issue = issueOf(station),
+    run = station.schedule,
+    pause = station.nonProductionSchedule,
+    shift = station.shift;
   return {
     name: names.station(station.stationCode).name ?? station.name,
     status: statusOf(station.statusCode, station.noSignalYet),
     since: station.statusCodeUpdatedAt,
-    cause: issue ? (issue.causeCode ? names.reason(issue.causeCode).name : "No cause yet") : pause?.reasonCode ? names.reason(pause.reasonCode).name : null,
+    cause: issue
+      ? issue.causeCode
+        ? names.reason(issue.causeCode).name
+        : "No cause yet"
+      : pause?.reasonCode
+        ? names.reason(pause.reasonCode).name
+        : null,
     uncaused: Boolean(issue && !issue.causeCode),
     product: run ? (run.skuCode ? names.sku(run.skuCode).name : "Unknown SKU") : null,
     order: run?.workOrderReference ?? null,
@@ -39,8 +61,11 @@ export function factsOf(station, names) {
     a: shift ? hundredths(shift.availability) : null,
     p: shift ? hundredths(shift.performance) : null,
     q: shift ? hundredths(shift.quality) : null,
-    shift: shift ? shift.name ?? "Day" : null,
-    extra: shift && (shift.unscheduledGoodCount || shift.unscheduledBadCount) ? units(shift.unscheduledGoodCount + shift.unscheduledBadCount) : null,
+    shift: shift ? (shift.name ?? "Day") : null,
+    extra:
+      shift && (shift.unscheduledGoodCount || shift.unscheduledBadCount)
+        ? units(shift.unscheduledGoodCount + shift.unscheduledBadCount)
+        : null,
     speed: speedOf(station),
     operator: station.currentOperatorInitials,
     alert: station.alertMessage,
@@ -51,15 +76,29 @@ const hundredths = ({ value }) => (value === null ? "–" : String(Math.round(va
 
 /** countsOf gives what factsOf tells of the counts of a schedule that runs; null: none does. */
 export function countsOf(run) {
-  if (!run) return { good: null, planned: null, bad: null, due: null, apart: null, behind: false, filled: 0, expected: 0 };
-  const goal = run.plannedQuantity ?? run.idealCount ?? 0, due = run.idealCount === null ? null : run.plannedQuantity === null ? run.idealCount : Math.min(run.idealCount, run.plannedQuantity);
+  if (!run)
+    return { good: null, planned: null, bad: null, due: null, apart: null, behind: false, filled: 0, expected: 0 };
+  const goal = run.plannedQuantity ?? run.idealCount ?? 0,
+    due =
+      run.idealCount === null
+        ? null
+        : run.plannedQuantity === null
+          ? run.idealCount
+          : Math.min(run.idealCount, run.plannedQuantity);
   const apart = due === null ? null : Math.round(run.goodCount - due);
   return {
     good: units(run.goodCount),
     planned: run.plannedQuantity === null ? null : units(run.plannedQuantity),
     bad: run.badCount ? units(run.badCount) : null,
     due: due === null ? null : units(due),
-    apart: apart === null ? null : apart === 0 ? "on time" : apart > 0 ? `${number(apart)} ahead` : `${number(-apart)} behind`,
+    apart:
+      apart === null
+        ? null
+        : apart === 0
+          ? "on time"
+          : apart > 0
+            ? `${number(apart)} ahead`
+            : `${number(-apart)} behind`,
     behind: due !== null && due - run.goodCount > Math.max(1, due * 0.05),
     filled: goal > 0 ? part(run.goodCount / goal) : 0,
     expected: goal > 0 && due !== null ? part(due / goal) : 0,
@@ -71,7 +110,9 @@ const part = (ratio) => Math.round(Math.min(1, Math.max(0, ratio)) * 100) / 100;
 
 function speedOf(station) {
   if (station.lineSpeed === null) return null;
-  return station.lineSpeedTarget === null ? units(station.lineSpeed) : `${units(station.lineSpeed)} of ${units(station.lineSpeedTarget)}`;
+  return station.lineSpeedTarget === null
+    ? units(station.lineSpeed)
+    : `${units(station.lineSpeed)} of ${units(station.lineSpeedTarget)}`;
 }
 
 /** countsBy tells how many of some stations are in each status: a Map from the status code. */
@@ -83,8 +124,16 @@ export function countsBy(stations) {
 
 /** tally says it in words: "12 of 20 producing, 3 stopped, 1 without data". */
 export function tally(stations) {
-  const by = countsBy(stations), of = (...codes) => codes.reduce((sum, code) => sum + (by.get(code) ?? 0), 0);
-  const stopped = of("downtime", "manualDowntime"), away = of("disconnected"), slow = of("slow");
-  return [`${number(of("productive", "slow"))} of ${number(stations.length)} producing${slow ? `, ${number(slow)} of them slow` : ""}`,
-    stopped && `${number(stopped)} stopped`, away && `${number(away)} without data`].filter(Boolean).join(" · ");
+  const by = countsBy(stations),
+    of = (...codes) => codes.reduce((sum, code) => sum + (by.get(code) ?? 0), 0);
+  const stopped = of("downtime", "manualDowntime"),
+    away = of("disconnected"),
+    slow = of("slow");
+  return [
+    `${number(of("productive", "slow"))} of ${number(stations.length)} producing${slow ? `, ${number(slow)} of them slow` : ""}`,
+    stopped && `${number(stopped)} stopped`,
+    away && `${number(away)} without data`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }

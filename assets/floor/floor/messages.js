@@ -29,7 +29,7 @@ export class Messages {
   }
 
   #read = async () => {
-    const heard = this.#heard = []; // what is told meanwhile: the answer may be of before
+    const heard = (this.#heard = []); // what is told meanwhile: the answer may be of before
     clearTimeout(this.#timer);
     const { results } = await get("/message?open=true&limit=1000").catch(() => ({ results: null })); // as many as one request gives
     if (heard !== this.#heard) return; // another reading has begun, or the page was left
@@ -55,10 +55,15 @@ export class Messages {
 
   /** list shows those of some stations. */
   list(stations, names) {
-    const codes = new Set(stations.map((s) => s.stationCode)), here = this.#open.filter((message) => codes.has(message.stationCode));
+    const codes = new Set(stations.map((s) => s.stationCode)),
+      here = this.#open.filter((message) => codes.has(message.stationCode));
     if (!here.length) return nothing;
-    return html`<details class="messages" open><summary>${count(here.length, "message")} for the next shift</summary><ul class="plain-list">${here.slice(0, 20).map((m) => html`<li>
+    return html`<details class="messages" open><summary>${count(here.length, "message")} for the next shift</summary><ul class="plain-list">${here
+      .slice(0, 20)
+      .map(
+        (m) => html`<li>
       <a dir="auto" href=${`/floor/station/${encodeURIComponent(m.stationCode)}`}>${names.station(m.stationCode).name}</a> <span class="message-text" dir="auto">${m.text}</span>
-      <span class="muted">${m.initials}, ${time(m.at, { zone: names.plantOf(m.stationCode)?.timezone })}</span></li>`)}</ul></details>`;
+      <span class="muted">${m.initials}, ${time(m.at, { zone: names.plantOf(m.stationCode)?.timezone })}</span></li>`,
+      )}</ul></details>`;
   }
 }

@@ -29,7 +29,9 @@ function tick() {
  * "3 h 12 min", "15 h", "2 d 4 h".
  */
 export function elapsed(ms) {
-  const seconds = Math.max(0, Math.floor(ms / 1000)), minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60);
+  const seconds = Math.max(0, Math.floor(ms / 1000)),
+    minutes = Math.floor(seconds / 60),
+    hours = Math.floor(minutes / 60);
   if (minutes === 0) return `${seconds} s`;
   if (hours === 0) return `${minutes} min`;
   if (hours >= 10 && hours < 24) return `${hours} h`;

@@ -23,11 +23,36 @@ const byText = (by) => by.map((name) => (name === "sku" ? "SKU" : name)).join(" 
 
 // The views: label of the tab, title, by (what it can be added up by, if by anything), read, show, and whether the sums stand above.
 const views = {
-  oee: { label: "OEE", title: ({ by }) => `OEE by ${byText(by)}`, by: Object.keys(dimensions), read: readOEE, show: oee, sums: true },
-  losses: { label: "Losses", title: ({ by }) => `Losses by ${byText(by)}`, by: Object.keys(dimensions), read: readLosses, show: loss, sums: true },
+  oee: {
+    label: "OEE",
+    title: ({ by }) => `OEE by ${byText(by)}`,
+    by: Object.keys(dimensions),
+    read: readOEE,
+    show: oee,
+    sums: true,
+  },
+  losses: {
+    label: "Losses",
+    title: ({ by }) => `Losses by ${byText(by)}`,
+    by: Object.keys(dimensions),
+    read: readLosses,
+    show: loss,
+    sums: true,
+  },
   pareto: { label: "Causes", title: () => "Causes of downtime", read: readPareto, show: pareto },
-  energy: { label: "Energy", title: ({ by }) => `Energy by ${byText(energyBy(by))}`, by: ["plant", "group", "station", "hour", "day", "week", "month"], read: readEnergy, show: energy },
-  cycletimes: { label: "Cycle times", title: () => "Cycle times by SKU and station", read: readCycles, show: cycleTimes },
+  energy: {
+    label: "Energy",
+    title: ({ by }) => `Energy by ${byText(energyBy(by))}`,
+    by: ["plant", "group", "station", "hour", "day", "week", "month"],
+    read: readEnergy,
+    show: energy,
+  },
+  cycletimes: {
+    label: "Cycle times",
+    title: () => "Cycle times by SKU and station",
+    read: readCycles,
+    show: cycleTimes,
+  },
 };
 
 export async function open(ctx) {
@@ -41,12 +66,24 @@ class Page {
   title = "Analysis";
 
   constructor(ctx, names) {
-    Object.assign(this, { ctx, names, state: readState(ctx.query, views), reader: new Reader(ctx.update), all: false, printed: Date.now() });
+    Object.assign(this, {
+      ctx,
+      names,
+      state: readState(ctx.query, views),
+      reader: new Reader(ctx.update),
+      all: false,
+      printed: Date.now(),
+    });
   }
 
   start() {
-    this.back = () => { if (connection.up && this.reader.error?.away) this.read(); };
-    this.print = () => { this.printed = Date.now(); this.ctx.update(); };
+    this.back = () => {
+      if (connection.up && this.reader.error?.away) this.read();
+    };
+    this.print = () => {
+      this.printed = Date.now();
+      this.ctx.update();
+    };
     connection.addEventListener("change", this.back);
     addEventListener("beforeprint", this.print);
     this.read();
@@ -59,7 +96,8 @@ class Page {
   }
 
   changed(ctx) {
-    const before = addressFor({ ...this.state, sort: "" }), view = this.state.view;
+    const before = addressFor({ ...this.state, sort: "" }),
+      view = this.state.view;
     Object.assign(this, { ctx, state: readState(ctx.query, views) });
     if (before === addressFor({ ...this.state, sort: "" })) return; // another order of the same
     if (view !== this.state.view) this.reader.data = null;
@@ -67,15 +105,22 @@ class Page {
   }
 
   read() {
-    const { state } = this, view = views[state.view], scope = asked(state.scope);
+    const { state } = this,
+      view = views[state.view],
+      scope = asked(state.scope);
     return this.reader.read(async (ask) => {
       const total = (await ask("/oee", { ...scope, profile: state.profile })).results[0];
-      const [data, before] = await Promise.all([view.read(ask, { scope, state, total }), view.sums ? earlier(ask, { scope, state, total, plant: plantOf(state, this.names) }) : null]);
+      const [data, before] = await Promise.all([
+        view.read(ask, { scope, state, total }),
+        view.sums ? earlier(ask, { scope, state, total, plant: plantOf(state, this.names) }) : null,
+      ]);
       return { state, total, data, before };
     });
   }
 
-  go(changes, replace = false) { this.ctx.navigate(addressFor({ ...this.state, ...changes }), { replace }); }
+  go(changes, replace = false) {
+    this.ctx.navigate(addressFor({ ...this.state, ...changes }), { replace });
+  }
 
   render() {
     const { state, names, reader } = this;
@@ -90,10 +135,20 @@ class Page {
   }
 
   results() {
-    const { state, total, data, before } = this.reader.data, view = views[state.view];
+    const { state, total, data, before } = this.reader.data,
+      view = views[state.view];
     const page = {
-      state: { ...state, sort: this.state.sort, down: this.state.down }, total, data, before, names: this.names, zone: zoneOf(state, this.names), profile: this.ctx.profile, title: view.title(state),
-      go: (changes) => this.go(changes), ask: (figure, text, row) => this.ask(figure, text, row), file: (name) => this.file(name),
+      state: { ...state, sort: this.state.sort, down: this.state.down },
+      total,
+      data,
+      before,
+      names: this.names,
+      zone: zoneOf(state, this.names),
+      profile: this.ctx.profile,
+      title: view.title(state),
+      go: (changes) => this.go(changes),
+      ask: (figure, text, row) => this.ask(figure, text, row),
+      file: (name) => this.file(name),
     };
     const order = { by: page.state.sort, down: page.state.down };
     Object.assign(page, { order, sort: () => this.go({ sort: order.by, down: order.down }, true) });
@@ -102,19 +157,28 @@ class Page {
 
   // A figure that can be asked how it came about, of the very time that is shown; where plants' days differ, of the one that is named.
   ask(figure, text, row) {
-    const { total, state } = this.reader.data, { rangecode, ...where } = asked(state.scope);
-    return figureButton(text, { figure, profile: state.profile, row, query: this.names.plants.length === 1 ? { ...where, from: total.startAt, to: total.endAt } : { ...where, rangecode } });
+    const { total, state } = this.reader.data,
+      { rangecode, ...where } = asked(state.scope);
+    return figureButton(text, {
+      figure,
+      profile: state.profile,
+      row,
+      query:
+        this.names.plants.length === 1 ? { ...where, from: total.startAt, to: total.endAt } : { ...where, rangecode },
+    });
   }
 
   more() {
-    const { state } = this, { by } = views[state.view];
+    const { state } = this,
+      { by } = views[state.view];
     return html`${by ? this.bySelects(by) : nothing}<label class="scope-part"><span>OEE profile</span><select name="profile" @change=${(e) => this.go({ profile: e.target.value })}>${Object.entries(profiles).map(([code, { name }]) => html`<option value=${code} .selected=${code === state.profile}>${name}</option>`)}</select></label>`;
   }
 
   bySelects(allowed) {
     const [one, two = ""] = this.state.view === "energy" ? energyBy(this.state.by) : this.state.by;
     const second = allowed.filter((name) => name !== one && !(dimensions[name].time && dimensions[one].time));
-    const option = (name, chosen) => html`<option value=${name} .selected=${name === chosen}>${dimensions[name].label}</option>`;
+    const option = (name, chosen) =>
+      html`<option value=${name} .selected=${name === chosen}>${dimensions[name].label}</option>`;
     const set = (by) => this.go({ by, sort: "", down: false });
     return html`<label class="scope-part"><span>By</span><select name="by" @change=${(e) => set([e.target.value])}>${allowed.map((name) => option(name, one))}</select></label>
       <label class="scope-part"><span>and by</span><select name="and" @change=${(e) => set(e.target.value ? [one, e.target.value] : [one])}><option value="" .selected=${two === ""}>Nothing else</option>${second.map((name) => option(name, two))}</select></label>`;
@@ -122,16 +186,35 @@ class Page {
 
   // The range that was read, in the plant's own zone.
   rangeText() {
-    const { total, state } = this.reader.data, zone = zoneOf(state, this.names);
-    const span = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: zone, hourCycle: "h23" }).formatRange(new Date(total.startAt), new Date(total.endAt));
+    const { total, state } = this.reader.data,
+      zone = zoneOf(state, this.names);
+    const span = new Intl.DateTimeFormat("en-GB", {
+      weekday: "short",
+      day: "numeric",
+      month: "short",
+      year: "numeric",
+      hour: "2-digit",
+      minute: "2-digit",
+      timeZone: zone,
+      hourCycle: "h23",
+    }).formatRange(new Date(total.startAt), new Date(total.endAt));
     const named = ranges[state.scope.range];
     return `${named ? `${named}: ` : ""}${span} (${zone})`;
   }
 
   scopeText() {
-    const { scope } = this.state, { names } = this;
-    if (scope.stations.length) return scope.stations.length > 6 ? count(scope.stations.length, "station") : scope.stations.map((code) => names.station(code).name).join(", ");
-    return [scope.plant || names.plants.length === 1 ? names.plant(scope.plant || names.plants[0].code).name : "All plants", scope.group ? names.group(scope.plant || names.plants[0].code, scope.group).name : ""].filter(Boolean).join(", ");
+    const { scope } = this.state,
+      { names } = this;
+    if (scope.stations.length)
+      return scope.stations.length > 6
+        ? count(scope.stations.length, "station")
+        : scope.stations.map((code) => names.station(code).name).join(", ");
+    return [
+      scope.plant || names.plants.length === 1 ? names.plant(scope.plant || names.plants[0].code).name : "All plants",
+      scope.group ? names.group(scope.plant || names.plants[0].code, scope.group).name : "",
+    ]
+      .filter(Boolean)
+      .join(", ");
   }
 
   printHead() {
@@ -143,38 +226,56 @@ class Page {
 
   progress() {
     const { reader } = this;
-    return html`<div role="status" class="progress">${reader.told ? html`<span>Adding up ${count(this.stations(), "station")} …</span> <span aria-hidden="true">${Math.round((Date.now() - reader.since) / 1000)} s</span>
-      <button type="button" class="button small" @click=${() => reader.stop()}>Stop</button>` : nothing}</div>
+    return html`<div role="status" class="progress">${
+      reader.told
+        ? html`<span>Adding up ${count(this.stations(), "station")} …</span> <span aria-hidden="true">${Math.round((Date.now() - reader.since) / 1000)} s</span>
+      <button type="button" class="button small" @click=${() => reader.stop()}>Stop</button>`
+        : nothing
+    }</div>
       ${!reader.since && !reader.data && !reader.error ? html`<p class="empty">Stopped. <button type="button" class="button small" @click=${() => this.read()}>Read it again</button></p>` : nothing}`;
   }
 
   stations() {
     const { plant, group, stations } = this.state.scope;
-    return stations.length || this.names.stations().filter((s) => (!plant || s.plant.code === plant) && (!group || s.group.code === group)).length;
+    return (
+      stations.length ||
+      this.names.stations().filter((s) => (!plant || s.plant.code === plant) && (!group || s.group.code === group))
+        .length
+    );
   }
 
   problem() {
     const { error } = this.reader;
-    const advice = error.away || error.status === 429 ? "Try again in a moment." : error.status === 400 ? "Change what is shown, above, or begin anew." : "";
+    const advice =
+      error.away || error.status === 429
+        ? "Try again in a moment."
+        : error.status === 400
+          ? "Change what is shown, above, or begin anew."
+          : "";
     return html`<section class="notice bad" role="alert"><strong>This could not be read</strong>${sentence(error)} ${advice}
       <p class="row"><button type="button" class="button small" @click=${() => this.read()}>Try again</button> <a class="button small" href=${addressFor(readState(new URLSearchParams({ view: this.state.view }), views))}>Begin anew</a></p></section>`;
   }
 
   // Files are named by what they hold and the days that it is of.
   file(name) {
-    const { total, state } = this.reader.data, day = (at) => new Intl.DateTimeFormat("sv-SE", { timeZone: zoneOf(state, this.names) }).format(new Date(at));
+    const { total, state } = this.reader.data,
+      day = (at) => new Intl.DateTimeFormat("sv-SE", { timeZone: zoneOf(state, this.names) }).format(new Date(at));
     return `${name}_${day(total.startAt)}_${day(Date.parse(total.endAt) - 1)}`;
   }
 
   // A link has the time that is shown, whatever "today" is when it is opened; with several plants, whose days differ, it has the name.
   async copy() {
     const { total } = this.reader.data ?? {};
-    const range = total && this.names.plants.length === 1 ? rangeOf(Date.parse(total.startAt), Date.parse(total.endAt)) : this.state.scope.range;
+    const range =
+      total && this.names.plants.length === 1
+        ? rangeOf(Date.parse(total.startAt), Date.parse(total.endAt))
+        : this.state.scope.range;
     const link = location.origin + addressFor({ ...this.state, scope: { ...this.state.scope, range } });
     try {
       await navigator.clipboard.writeText(link);
       toast("The link is copied. It shows the same to whoever may see it.");
-    } catch { // there is no clipboard on pages without HTTPS
+    } catch {
+      // there is no clipboard on pages without HTTPS
       history.replaceState(null, "", link);
       toast("The link is in the address bar: copy it from there.");
     }

@@ -15,7 +15,14 @@ import { effects } from "../corrections/effects.js";
 import { Maker, longest } from "../corrections/maker.js";
 
 export async function open(ctx) {
-  const [names, all, first, end] = await Promise.all([directory(), schemas(), get("/correction?limit=200"), live.follow(), style(new URL("../stops.css", import.meta.url)), style(new URL("../corrections.css", import.meta.url))]);
+  const [names, all, first, end] = await Promise.all([
+    directory(),
+    schemas(),
+    get("/correction?limit=200"),
+    live.follow(),
+    style(new URL("../stops.css", import.meta.url)),
+    style(new URL("../corrections.css", import.meta.url)),
+  ]);
   const page = new Page(ctx, names, all, first);
   page.readAddress(ctx);
   return { title: "Corrections", render: () => page.render(), changed: (next) => page.readAddress(next), leave: end };
@@ -31,11 +38,22 @@ class Page {
     this.take(first);
   }
 
-  take({ results, paging }) { Object.assign(this, { rows: results, total: paging.totalElements }); }
+  take({ results, paging }) {
+    Object.assign(this, { rows: results, total: paging.totalElements });
+  }
 
   readAddress({ query: q }) {
     if (!q.has("new")) this.maker = null;
-    else this.maker ??= new Maker({ names: this.names, schemas: this.schemas, profile: this.ctx.profile, query: q, changed: this.ctx.update, leave: () => this.ctx.navigate("/floor/corrections"), made: (result) => this.made(result) });
+    else
+      this.maker ??= new Maker({
+        names: this.names,
+        schemas: this.schemas,
+        profile: this.ctx.profile,
+        query: q,
+        changed: this.ctx.update,
+        leave: () => this.ctx.navigate("/floor/corrections"),
+        made: (result) => this.made(result),
+      });
     this.ctx.update();
   }
 
@@ -59,7 +77,14 @@ class Page {
   render() {
     return html`<div class="page-head"><h1>Corrections</h1>${this.maker ? nothing : html`<a class="button primary" href="/floor/corrections?new=1">New correction</a>`}
         <p>A threshold, a shift, a rate, an SKU or a reason was wrong for a while: say what held then, and the figures of that time are computed anew from the signals. Signals and what people entered stay as they are.</p></div>
-      ${this.computing.length ? html`<p class="notice wait" role="status"><strong>Figures are being computed.</strong> Those of ${this.computing.map((code) => this.names.station(code).name).join(", ")} follow the correction soon; until then they are as before. <button type="button" class="link" @click=${() => { this.computing = []; this.ctx.update(); }}>Close</button></p>` : nothing}
+      ${
+        this.computing.length
+          ? html`<p class="notice wait" role="status"><strong>Figures are being computed.</strong> Those of ${this.computing.map((code) => this.names.station(code).name).join(", ")} follow the correction soon; until then they are as before. <button type="button" class="link" @click=${() => {
+              this.computing = [];
+              this.ctx.update();
+            }}>Close</button></p>`
+          : nothing
+      }
       ${this.maker?.render() ?? nothing}
       ${this.error ? html`<p class="notice bad" role="alert">${sentence(this.error)}</p>` : nothing}
       ${table({ caption: "Corrections", columns: this.columns(), rows: this.rows, key: (row) => row.id, state: this.order, changed: this.ctx.update, empty: "Nothing was corrected yet.", rowClass: (row) => (row.undoneAt ? "undone" : "") })}
@@ -67,43 +92,99 @@ class Page {
   }
 
   columns() {
-    const zone = (row) => this.names.plantOf(row.stationCodes[0])?.timezone, at = (moment, row) => time(moment, { zone: zone(row) });
+    const zone = (row) => this.names.plantOf(row.stationCodes[0])?.timezone,
+      at = (moment, row) => time(moment, { zone: zone(row) });
     return [
-      { name: "when", label: "Time that it is about", text: (r) => r.from, cell: (r) => html`<span>${at(r.from, r)}<br>– ${at(r.to, r)}</span>` },
-      { name: "stations", label: "Stations", text: (r) => r.stationCodes.map((c) => this.names.station(c).name).join(", "), cell: (r) => html`<span dir="auto" class="wrap" title=${r.stationCodes.join(", ")}>${r.stationCodes.length > 4 ? count(r.stationCodes.length, "station") : r.stationCodes.map((c) => this.names.station(c).name).join(", ")}</span>` },
-      { name: "what", label: "What held", cell: (r) => html`<ul class="plain">${changeTexts(r.changes, this.names).map((c) => html`<li><span dir="auto">${c.what}</span>: <strong dir="auto">${c.text}</strong></li>`)}</ul>` },
-      { name: "note", label: "Why", text: (r) => r.note, cell: (r) => html`<span dir="auto" class="wrap">${r.note}</span>` },
-      { name: "made", label: "Made", text: (r) => r.createdAt, cell: (r) => html`<span dir="auto">${r.author}<br><span class="muted">${at(r.createdAt, r)}</span></span>` },
-      { name: "state", label: "State", text: (r) => (r.undoneAt ? "1" : "0"), cell: (r) => (r.undoneAt ? html`<span class="state">Undone</span><br><span class="muted" dir="auto">${r.undoneBy}, ${at(r.undoneAt, r)}</span>` : html`<span class="state ok">Counts</span>`) },
-      { name: "", label: "", cell: (r) => (r.undoneAt ? nothing : html`<button type="button" class="button small" aria-label=${`Undo the correction ${r.id}`} @click=${() => this.undo(r)}>Undo</button>`) },
+      {
+        name: "when",
+        label: "Time that it is about",
+        text: (r) => r.from,
+        cell: (r) => html`<span>${at(r.from, r)}<br>– ${at(r.to, r)}</span>`,
+      },
+      {
+        name: "stations",
+        label: "Stations",
+        text: (r) => r.stationCodes.map((c) => this.names.station(c).name).join(", "),
+        cell: (r) =>
+          html`<span dir="auto" class="wrap" title=${r.stationCodes.join(", ")}>${r.stationCodes.length > 4 ? count(r.stationCodes.length, "station") : r.stationCodes.map((c) => this.names.station(c).name).join(", ")}</span>`,
+      },
+      {
+        name: "what",
+        label: "What held",
+        cell: (r) =>
+          html`<ul class="plain">${changeTexts(r.changes, this.names).map((c) => html`<li><span dir="auto">${c.what}</span>: <strong dir="auto">${c.text}</strong></li>`)}</ul>`,
+      },
+      {
+        name: "note",
+        label: "Why",
+        text: (r) => r.note,
+        cell: (r) => html`<span dir="auto" class="wrap">${r.note}</span>`,
+      },
+      {
+        name: "made",
+        label: "Made",
+        text: (r) => r.createdAt,
+        cell: (r) => html`<span dir="auto">${r.author}<br><span class="muted">${at(r.createdAt, r)}</span></span>`,
+      },
+      {
+        name: "state",
+        label: "State",
+        text: (r) => (r.undoneAt ? "1" : "0"),
+        cell: (r) =>
+          r.undoneAt
+            ? html`<span class="state">Undone</span><br><span class="muted" dir="auto">${r.undoneBy}, ${at(r.undoneAt, r)}</span>`
+            : html`<span class="state ok">Counts</span>`,
+      },
+      {
+        name: "",
+        label: "",
+        cell: (r) =>
+          r.undoneAt
+            ? nothing
+            : html`<button type="button" class="button small" aria-label=${`Undo the correction ${r.id}`} @click=${() => this.undo(r)}>Undo</button>`,
+      },
     ];
   }
 
   async undo(row) {
-    const state = { preview: null, error: null, busy: false }, path = `/correction/${encodeURIComponent(row.id)}/undo`, look = new AbortController();
-    const result = await openDialog((control) => {
-      if (!state.asked) {
-        state.asked = true;
-        post(`${path}?dryrun=true`, undefined, { signal: look.signal }).then(({ result: seen }) => { state.preview = seen; }, (error) => { state.error = error; }).finally(() => control.element.open && control.update());
-      }
-      const send = async () => {
-        Object.assign(state, { busy: true, error: null });
-        control.update();
-        try {
-          control.close((await once("POST", path, undefined, { limit: longest })).result);
-        } catch (error) {
-          Object.assign(state, { busy: false, error });
-          control.tell(error);
+    const state = { preview: null, error: null, busy: false },
+      path = `/correction/${encodeURIComponent(row.id)}/undo`,
+      look = new AbortController();
+    const result = await openDialog(
+      (control) => {
+        if (!state.asked) {
+          state.asked = true;
+          post(`${path}?dryrun=true`, undefined, { signal: look.signal })
+            .then(
+              ({ result: seen }) => {
+                state.preview = seen;
+              },
+              (error) => {
+                state.error = error;
+              },
+            )
+            .finally(() => control.element.open && control.update());
         }
-      };
-      return {
-        title: "Undo the correction",
-        body: html`<ul class="plain">${changeTexts(row.changes, this.names).map((c) => html`<li><span dir="auto">${c.what}</span>: <strong dir="auto">${c.text}</strong></li>`)}</ul>
+        const send = async () => {
+          Object.assign(state, { busy: true, error: null });
+          control.update();
+          try {
+            control.close((await once("POST", path, undefined, { limit: longest })).result);
+          } catch (error) {
+            Object.assign(state, { busy: false, error });
+            control.tell(error);
+          }
+        };
+        return {
+          title: "Undo the correction",
+          body: html`<ul class="plain">${changeTexts(row.changes, this.names).map((c) => html`<li><span dir="auto">${c.what}</span>: <strong dir="auto">${c.text}</strong></li>`)}</ul>
           ${state.preview ? effects(state.preview, this.names) : state.error ? nothing : html`<p role="status">Computing the figures before and after …</p>`}
           ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}`,
-        actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Leave it"}</button><button type="button" class="button danger" ?disabled=${state.busy || !state.preview} @click=${send}>Undo it</button>`,
-      };
-    }, { wide: true });
+          actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Leave it"}</button><button type="button" class="button danger" ?disabled=${state.busy || !state.preview} @click=${send}>Undo it</button>`,
+        };
+      },
+      { wide: true },
+    );
     look.abort();
     if (!result) return;
     toast("The correction is undone.");

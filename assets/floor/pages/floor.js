@@ -15,15 +15,23 @@ import { everySecond } from "../floor/ticking.js";
 const many = 40; // stations, from which on the dense view is the first one
 
 export async function open(ctx) {
-  const [names, unfollow] = await Promise.all([directory(), live.follow(), style(new URL("../floor.css", import.meta.url))]);
+  const [names, unfollow] = await Promise.all([
+    directory(),
+    live.follow(),
+    style(new URL("../floor.css", import.meta.url)),
+  ]);
   const page = new Floor(ctx, names);
-  const stations = (event) => { if (page.board.change(event.detail)) ctx.update(); };
+  const stations = (event) => {
+    if (page.board.change(event.detail)) ctx.update();
+  };
   const again = () => page.look(page.ctx);
   live.addEventListener("stations", stations);
   renamed.addEventListener("change", again);
   const stop = everySecond((at) => page.tick(at));
   return {
-    title: "Floor", render: () => page.render(), changed: (now) => page.look(now),
+    title: "Floor",
+    render: () => page.render(),
+    changed: (now) => page.look(now),
     leave: () => {
       live.removeEventListener("stations", stations);
       renamed.removeEventListener("change", again);
@@ -53,8 +61,12 @@ class Floor {
     const { plant, group } = readScope(ctx.query);
     this.ctx = ctx;
     this.wanted = {
-      plant, group, status: (ctx.query.get("status") ?? "").split(",").filter(Boolean),
-      search: ctx.query.get("search") ?? "", sort: ctx.query.get("sort") ?? "", view: ctx.query.get("view") ?? "",
+      plant,
+      group,
+      status: (ctx.query.get("status") ?? "").split(",").filter(Boolean),
+      search: ctx.query.get("search") ?? "",
+      sort: ctx.query.get("sort") ?? "",
+      view: ctx.query.get("view") ?? "",
     };
     this.board.show(this.names, this.wanted);
     ctx.update();
@@ -66,17 +78,43 @@ class Floor {
     this.ctx.navigate(addressOf(scope, { status, search, sort, view }), { replace });
   }
 
-  get view() { return this.wanted.view || (live.stations.size > many ? "dense" : "large"); }
+  get view() {
+    return this.wanted.view || (live.stations.size > many ? "dense" : "large");
+  }
 
   render() {
     const { wanted, names, board } = this;
     const wall = addressOf({ plant: wanted.plant, group: wanted.group }, {}, "/floor/wall");
     return html`<div class="page-head floor-head"><h1>Floor</h1><p class="tally" id="tally">${tally(board.scope)}</p>
-        <div class="row">${segmented({ name: "view", label: "View", value: this.view, options: [{ value: "large", label: "Large" }, { value: "dense", label: "Dense" }], change: (view) => this.go({ view }, true) })}
-        ${segmented({ name: "order", label: "Order", value: wanted.sort, options: [{ value: "", label: "By group" }, { value: "trouble", label: "Trouble first" }], change: (sort) => this.go({ sort }, true) })}
+        <div class="row">${segmented({
+          name: "view",
+          label: "View",
+          value: this.view,
+          options: [
+            { value: "large", label: "Large" },
+            { value: "dense", label: "Dense" },
+          ],
+          change: (view) => this.go({ view }, true),
+        })}
+        ${segmented({
+          name: "order",
+          label: "Order",
+          value: wanted.sort,
+          options: [
+            { value: "", label: "By group" },
+            { value: "trouble", label: "Trouble first" },
+          ],
+          change: (sort) => this.go({ sort }, true),
+        })}
         <a class="button" href=${wall}>Wall screen</a></div></div>
-      <div class="floor-bar">${scopeBar({ scope: { plant: wanted.plant, group: wanted.group }, directory: names, parts: ["plant", "group"], change: ({ plant, group }) => this.go({ plant, group }), more: html`<label class="scope-part"><span>Search</span>
-        <input type="search" placeholder="Station, SKU, work order …" .value=${wanted.search} @input=${(e) => this.go({ search: e.target.value }, true)}></label>` })}
+      <div class="floor-bar">${scopeBar({
+        scope: { plant: wanted.plant, group: wanted.group },
+        directory: names,
+        parts: ["plant", "group"],
+        change: ({ plant, group }) => this.go({ plant, group }),
+        more: html`<label class="scope-part"><span>Search</span>
+        <input type="search" placeholder="Station, SKU, work order …" .value=${wanted.search} @input=${(e) => this.go({ search: e.target.value }, true)}></label>`,
+      })}
         ${this.chips()}</div>
       ${this.messages.list(board.scope, names)}
       <div class=${`floor-board ${this.view}${wanted.sort === "trouble" ? " by-trouble" : ""}`}>${board.element}</div>`;
@@ -84,9 +122,14 @@ class Floor {
 
   // chips choose by status, and count it.
   chips() {
-    const counts = countsBy(this.board.scope), chosen = this.wanted.status;
-    const codes = [...troubles.filter((code) => counts.has(code) || chosen.includes(code)), ...chosen.filter((code) => !troubles.includes(code))];
-    const toggle = (code) => this.go({ status: chosen.includes(code) ? chosen.filter((c) => c !== code) : [...chosen, code] });
+    const counts = countsBy(this.board.scope),
+      chosen = this.wanted.status;
+    const codes = [
+      ...troubles.filter((code) => counts.has(code) || chosen.includes(code)),
+      ...chosen.filter((code) => !troubles.includes(code)),
+    ];
+    const toggle = (code) =>
+      this.go({ status: chosen.includes(code) ? chosen.filter((c) => c !== code) : [...chosen, code] });
     return html`<div class="status-chips" role="group" aria-label="Status">${codes.map((code) => {
       const { label, sign, color } = statusOf(code);
       return html`<button type="button" class=${`status-chip ${color}`} aria-pressed=${String(chosen.includes(code))} @click=${() => toggle(code)}><span class="sign" aria-hidden="true">${sign}</span> ${label} <b>${counts.get(code) ?? 0}</b></button>`;

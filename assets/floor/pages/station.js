@@ -23,17 +23,27 @@ export async function open(ctx) {
   const [names] = await Promise.all([directory(), style(new URL("../station.css", import.meta.url))]);
   loadPlot().catch(() => {}); // while the timeline is on its way
   if (!ctx.path[0]) return chooser(ctx, names);
-  let page = await opened(ctx, names), turn = 0;
+  let page = await opened(ctx, names),
+    turn = 0;
   if (page.failed) throw page.failed;
-  const view = { title: page.station?.name ?? ctx.path[0], render: () => keyed(page, render(page)), leave: () => { turn++; page.leave(); }, changed: (now) => {
-    if (!now.path[0]) return location.reload();
-    if (now.path[0] !== page.code || page.left) return again(now);
-    page.ctx = now;
-    page.profile = now.query.get("profile") || "default";
-    page.picked = null;
-    page.take(now.query.get("range") ?? "");
-  } };
-  async function again(now) { // another station takes the page over
+  const view = {
+    title: page.station?.name ?? ctx.path[0],
+    render: () => keyed(page, render(page)),
+    leave: () => {
+      turn++;
+      page.leave();
+    },
+    changed: (now) => {
+      if (!now.path[0]) return location.reload();
+      if (now.path[0] !== page.code || page.left) return again(now);
+      page.ctx = now;
+      page.profile = now.query.get("profile") || "default";
+      page.picked = null;
+      page.take(now.query.get("range") ?? "");
+    },
+  };
+  async function again(now) {
+    // another station takes the page over
     const mine = ++turn;
     page.leave();
     const next = await opened(now, names);
@@ -62,22 +72,59 @@ async function opened(ctx, names) {
 async function chooser(ctx, names) {
   const end = await live.follow();
   live.addEventListener("stations", ctx.update);
-  const leave = () => { live.removeEventListener("stations", ctx.update); end(); };
-  return { title: "Station", leave, changed: (now) => { if (now.path[0]) location.reload(); }, render: () => html`<div class="page-head"><h1>Station</h1></div>
-    ${names.plants.map((plant) => plant.groups.map((group) => html`<section class="stack"><h2>${names.plants.length > 1 ? html`<bdi>${plant.name}</bdi> · ` : nothing}<bdi>${group.name}</bdi></h2><ul class="plain-list station-links">${group.stations.map(({ code, name }) => {
-      const station = live.stations.get(code), status = statusOf(station?.statusCode, station?.noSignalYet);
-      return html`<li><a href=${`/floor/station/${encodeURIComponent(code)}`} dir="auto">${name}</a> ${station ? html`<span class=${`status ${status.color}`}><span aria-hidden="true">${status.sign}</span> ${status.label}</span>` : nothing}</li>`;
-    })}</ul></section>`))}` };
+  const leave = () => {
+    live.removeEventListener("stations", ctx.update);
+    end();
+  };
+  return {
+    title: "Station",
+    leave,
+    changed: (now) => {
+      if (now.path[0]) location.reload();
+    },
+    render: () => html`<div class="page-head"><h1>Station</h1></div>
+    ${names.plants.map((plant) =>
+      plant.groups.map(
+        (group) =>
+          html`<section class="stack"><h2>${names.plants.length > 1 ? html`<bdi>${plant.name}</bdi> · ` : nothing}<bdi>${group.name}</bdi></h2><ul class="plain-list station-links">${group.stations.map(
+            ({ code, name }) => {
+              const station = live.stations.get(code),
+                status = statusOf(station?.statusCode, station?.noSignalYet);
+              return html`<li><a href=${`/floor/station/${encodeURIComponent(code)}`} dir="auto">${name}</a> ${station ? html`<span class=${`status ${status.color}`}><span aria-hidden="true">${status.sign}</span> ${status.label}</span>` : nothing}</li>`;
+            },
+          )}</ul></section>`,
+      ),
+    )}`,
+  };
 }
 
-const stopsAddress = (page) => (stop) => addressOf({ range: stop ? between(stop.start, stop.end) : page.view.text in ranges ? page.view.text : rangeOf(page.view.from, page.view.to), stations: [page.code] }, stop?.id ? { issue: stop.id } : {}, "/floor/stops");
-const plansAddress = (page, item) => addressOf({ stations: [page.code], at: new Date(item?.start ?? page.view.from).toISOString() }, {}, "/floor/schedules");
+const stopsAddress = (page) => (stop) =>
+  addressOf(
+    {
+      range: stop
+        ? between(stop.start, stop.end)
+        : page.view.text in ranges
+          ? page.view.text
+          : rangeOf(page.view.from, page.view.to),
+      stations: [page.code],
+    },
+    stop?.id ? { issue: stop.id } : {},
+    "/floor/stops",
+  );
+const plansAddress = (page, item) =>
+  addressOf(
+    { stations: [page.code], at: new Date(item?.start ?? page.view.from).toISOString() },
+    {},
+    "/floor/schedules",
+  );
 
 function render(page) {
   const { station, names, zone, ctx } = page;
-  if (page.failed) return html`<section class="notice bad" role="alert"><strong>Station ${page.code} cannot be shown.</strong> ${sentence(page.failed)} <button type="button" class="button small" @click=${() => ctx.navigate(location.pathname + location.search, { replace: true })}>Try again</button></section>`;
+  if (page.failed)
+    return html`<section class="notice bad" role="alert"><strong>Station ${page.code} cannot be shown.</strong> ${sentence(page.failed)} <button type="button" class="button small" @click=${() => ctx.navigate(location.pathname + location.search, { replace: true })}>Try again</button></section>`;
   if (page.left) return html`<p class="muted loading" role="status">Loading …</p>`; // another one is on its way
-  if (!station) return html`<section class="notice bad" role="alert"><strong>There is no station ${page.code}.</strong> It may have left the configuration. <a href="/floor/station">All stations</a></section>`;
+  if (!station)
+    return html`<section class="notice bad" role="alert"><strong>There is no station ${page.code}.</strong> It may have left the configuration. <a href="/floor/station">All stations</a></section>`;
   const link = ([from, to]) => stopsAddress(page)({ start: from, end: to });
   return html`<div class="page-head station-title"><h1 dir="auto">${station.name}</h1><span class="row">
       <label class="inline-field"><span class="visually-hidden">Another station</span><select @change=${(e) => ctx.navigate(addressOf({ range: page.view.text in ranges || page.view.text.endsWith("/now") ? page.view.text : "" }, {}, `/floor/station/${encodeURIComponent(e.target.value)}`))}>${names.plants.flatMap((plant) => plant.groups.map((group) => html`<optgroup label=${names.plants.length > 1 ? `${plant.name} · ${group.name}` : group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === page.code}>${s.name}</option>`)}</optgroup>`))}</select></label>
@@ -93,20 +140,42 @@ function render(page) {
 
 const ask = (page) => (figure) => () => {
   const { oee, energy } = page.details;
-  return { figure, profile: page.profile, value: shownOf(figure, oee, energy), query: { stationcodes: page.code, from: oee.startAt, to: oee.endAt } };
+  return {
+    figure,
+    profile: page.profile,
+    value: shownOf(figure, oee, energy),
+    query: { stationcodes: page.code, from: oee.startAt, to: oee.endAt },
+  };
 };
 
 // shownOf gives a figure of what was read: a ratio has its terms beside its value.
-const shownOf = (figure, oee, energy) => { const found = figure.split(".").reduce((value, name) => value?.[name], figure in oee || figure.includes(".") ? oee : energy); return found?.value === undefined ? found : found.value; };
+const shownOf = (figure, oee, energy) => {
+  const found = figure
+    .split(".")
+    .reduce((value, name) => value?.[name], figure in oee || figure.includes(".") ? oee : energy);
+  return found?.value === undefined ? found : found.value;
+};
 
 function timeline(page) {
   const { view, zone, names, picture, cursor, actions } = page;
   return html`<section class="card timeline" aria-label="Timeline" @keydown=${(e) => keys(e, page)}>
-    <div class="spread"><h2>${page.view.text === "" ? page.station.shift?.name ? html`Shift <bdi>${page.station.shift.name}</bdi>` : "Timeline" : ranges[view.text] ?? "Timeline"} <span class="muted when">${rangeText(rangeOf(view.from, view.to), zone)}${view.follow ? html` · <span class="following">follows the clock</span>` : nothing}</span></h2>${controls(page)}</div>
+    <div class="spread"><h2>${page.view.text === "" ? (page.station.shift?.name ? html`Shift <bdi>${page.station.shift.name}</bdi>` : "Timeline") : (ranges[view.text] ?? "Timeline")} <span class="muted when">${rangeText(rangeOf(view.from, view.to), zone)}${view.follow ? html` · <span class="following">follows the clock</span>` : nothing}</span></h2>${controls(page)}</div>
     <div class="ribbon" tabindex="0" role="group" aria-label=${`Timeline of ${page.station.name}. Plus and minus zoom, the arrows move, Home shows the shift. It stands as a table below.`} ${stage({ picture, cursor, actions })}>
       <canvas aria-hidden="true"></canvas><div class="line" hidden></div><div class="chosen" hidden></div></div>
     <p class="at-cursor" dir="auto"></p>
-    ${picked({ item: page.picked, zone, names, timeline: page.timeline, go: (from, to) => page.go(between(from, to)), close: () => { page.picked = null; page.ctx.update(); }, stopLink: stopsAddress(page), planLink: (item) => plansAddress(page, item) })}
+    ${picked({
+      item: page.picked,
+      zone,
+      names,
+      timeline: page.timeline,
+      go: (from, to) => page.go(between(from, to)),
+      close: () => {
+        page.picked = null;
+        page.ctx.update();
+      },
+      stopLink: stopsAddress(page),
+      planLink: (item) => plansAddress(page, item),
+    })}
     ${legend(page.details?.oee, ask(page), page.details?.length)}
     ${stretches({ timeline: page.timeline, zone, names })}
   </section>`;
@@ -118,7 +187,9 @@ function charts(page) {
 }
 
 function controls(page) {
-  const { view } = page, last = (label, text) => html`<button type="button" class="button small" aria-pressed=${String(view.text === text)} @click=${() => page.go(text)}>${label}</button>`;
+  const { view } = page,
+    last = (label, text) =>
+      html`<button type="button" class="button small" aria-pressed=${String(view.text === text)} @click=${() => page.go(text)}>${label}</button>`;
   return html`<div class="controls" role="group" aria-label="Which time is shown">
     <button type="button" class="button small" aria-label="The shift before" title="The shift before" @click=${() => page.step(-1)}>◀</button>
     ${last("Shift", "")}
@@ -129,10 +200,26 @@ function controls(page) {
 }
 
 function keys(event, page) {
-  if (event.ctrlKey || event.altKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA|SUMMARY)$/.test(event.target.tagName)) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA|SUMMARY)$/.test(event.target.tagName))
+    return;
   const far = event.shiftKey ? 1 : 0.25;
-  const action = { "+": () => page.zoom(0.5), "=": () => page.zoom(0.5), "-": () => page.zoom(2), ArrowLeft: () => page.move(-far), ArrowRight: () => page.move(far), Home: () => page.go(""), End: () => page.go("PT60M/now"), PageUp: () => page.step(-1), PageDown: () => page.step(1) }[event.key];
-  if (!action || (event.key.length > 1 && !event.target.closest(".ribbon, .controls")) || (event.key.startsWith("Page") && !event.target.closest(".ribbon"))) return;
+  const action = {
+    "+": () => page.zoom(0.5),
+    "=": () => page.zoom(0.5),
+    "-": () => page.zoom(2),
+    ArrowLeft: () => page.move(-far),
+    ArrowRight: () => page.move(far),
+    Home: () => page.go(""),
+    End: () => page.go("PT60M/now"),
+    PageUp: () => page.step(-1),
+    PageDown: () => page.step(1),
+  }[event.key];
+  if (
+    !action ||
+    (event.key.length > 1 && !event.target.closest(".ribbon, .controls")) ||
+    (event.key.startsWith("Page") && !event.target.closest(".ribbon"))
+  )
+    return;
   event.preventDefault();
   action();
 }
@@ -143,7 +230,8 @@ function figures(page) {
 }
 
 function lists(page) {
-  const { details, zone, names, view } = page, go = (from, to) => page.go(between(from, to));
+  const { details, zone, names, view } = page,
+    go = (from, to) => page.go(between(from, to));
   if (!details) return nothing;
   const left = page.messages.filter((m) => !m.doneAt || (Date.parse(m.at) >= view.from && Date.parse(m.at) <= view.to));
   return html`<div class="station-columns">

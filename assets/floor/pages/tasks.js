@@ -25,7 +25,15 @@ export async function open(ctx) {
   const [names, end] = await Promise.all([directory(), live.follow(), style(new URL("../tasks.css", import.meta.url))]);
   const page = new Page(ctx, names);
   const leave = page.begin();
-  return { title: "Tasks", render: () => page.render(), changed: (next) => page.readAddress(next), leave: () => { leave(); end(); } };
+  return {
+    title: "Tasks",
+    render: () => page.render(),
+    changed: (next) => page.readAddress(next),
+    leave: () => {
+      leave();
+      end();
+    },
+  };
 }
 
 class Page {
@@ -35,20 +43,30 @@ class Page {
   }
 
   begin() {
-    const heard = (event) => this.tasks.heard(event.detail), anew = () => this.tasks.query && this.tasks.read();
+    const heard = (event) => this.tasks.heard(event.detail),
+      anew = () => this.tasks.query && this.tasks.read();
     live.addEventListener("task", heard);
     live.addEventListener("reset", anew);
     const end = turning(this.names.plants, now, anew); // the list is of other days then
     this.readAddress(this.ctx);
     this.goOn();
-    return () => { this.left = true; end(); clearTimeout(this.typing); live.removeEventListener("task", heard); live.removeEventListener("reset", anew); this.tasks.stop(); };
+    return () => {
+      this.left = true;
+      end();
+      clearTimeout(this.typing);
+      live.removeEventListener("task", heard);
+      live.removeEventListener("reset", anew);
+      this.tasks.stop();
+    };
   }
 
   // goOn opens a form again with what was entered when the page went away, unless it stands there still.
   async goOn() {
-    const { profile } = this.ctx, task = draftOf(forms.task, profile), list = draftOf(forms.list, profile);
+    const { profile } = this.ctx,
+      task = draftOf(forms.task, profile),
+      list = draftOf(forms.list, profile);
     if (!this.ctx.acts() || !(task || list)) return;
-    const now = task && await stateOf(task.task);
+    const now = task && (await stateOf(task.task));
     if (this.left || document.querySelector("dialog[open]")) return;
     if (now === "pending" || now === "missed") this.complete(task.task, task.values);
     else if (task) dropDraft(forms.task, profile);
@@ -62,7 +80,10 @@ class Page {
 
   async start(from) {
     const made = await start({ names: this.names, profile: this.ctx.profile, ...from });
-    if (made?.length) { this.tasks.heard(made[0]); this.go({ state: "" }); }
+    if (made?.length) {
+      this.tasks.heard(made[0]);
+      this.go({ state: "" });
+    }
   }
 
   readAddress({ query: q }) {
@@ -79,15 +100,32 @@ class Page {
 
   update() {
     const { list, search } = this.filter;
-    this.found = this.tasks.all.filter((t) => t.state === states[this.state] && (!list || t.taskListCode === list)
-      && (!search || matches(search, t.title, t.taskCode, t.taskListName ?? "", t.description ?? "", t.note ?? "", t.completedBy ?? "", this.names.station(t.stationCode).name, t.stationCode)));
+    this.found = this.tasks.all.filter(
+      (t) =>
+        t.state === states[this.state] &&
+        (!list || t.taskListCode === list) &&
+        (!search ||
+          matches(
+            search,
+            t.title,
+            t.taskCode,
+            t.taskListName ?? "",
+            t.description ?? "",
+            t.note ?? "",
+            t.completedBy ?? "",
+            this.names.station(t.stationCode).name,
+            t.stationCode,
+          )),
+    );
     this.rows = rowsOf(this.found, this.state, this.names);
     this.ctx.update();
   }
 
   go(changed) {
     const { scope = this.scope, ...rest } = changed;
-    this.ctx.navigate(addressOf(scope, { state: this.state === "due" ? "" : this.state, ...this.filter, ...rest }), { replace: true });
+    this.ctx.navigate(addressOf(scope, { state: this.state === "due" ? "" : this.state, ...this.filter, ...rest }), {
+      replace: true,
+    });
   }
 
   render() {
@@ -95,18 +133,42 @@ class Page {
     if (this.filter.list && !lists.has(this.filter.list)) lists.set(this.filter.list, this.filter.list);
     const one = this.scope.stations.length === 1 ? this.scope.stations[0] : undefined;
     return html`<div class="page-head"><h1>Tasks</h1>${this.ctx.acts() ? html`<button type="button" class="button" @click=${() => this.start({ stationCode: one })}>Start a list</button>` : nothing}</div>
-      ${segmented({ name: "state", label: "Which Tasks", value: this.state, options: [["due", "Due"], ["missed", "Missed"], ["done", "Done"]].map(([value, label]) => ({ value, label })), change: (state) => this.go({ state: state === "due" ? "" : state }) })}
-      ${scopeBar({ scope: this.scope, directory: this.names, parts: this.state === "due" ? ["plant", "group", "stations"] : undefined, change: (scope) => this.go({ scope }), more: html`
+      ${segmented({
+        name: "state",
+        label: "Which Tasks",
+        value: this.state,
+        options: [
+          ["due", "Due"],
+          ["missed", "Missed"],
+          ["done", "Done"],
+        ].map(([value, label]) => ({ value, label })),
+        change: (state) => this.go({ state: state === "due" ? "" : state }),
+      })}
+      ${scopeBar({
+        scope: this.scope,
+        directory: this.names,
+        parts: this.state === "due" ? ["plant", "group", "stations"] : undefined,
+        change: (scope) => this.go({ scope }),
+        more: html`
         <label class="scope-part"><span>List</span><select @change=${(e) => this.go({ list: ["", ...lists.keys()][e.target.selectedIndex] })}><option .selected=${!this.filter.list}>All lists</option>${[...lists].map(([code, name]) => html`<option .selected=${code === this.filter.list}>${name}</option>`)}</select></label>
-        <label class="scope-part"><span>Search</span><input type="search" .value=${this.filter.search} @input=${(e) => { clearTimeout(this.typing); this.typing = setTimeout(() => this.go({ search: e.target.value }), 250); }}></label>` })}
+        <label class="scope-part"><span>Search</span><input type="search" .value=${this.filter.search} @input=${(e) => {
+          clearTimeout(this.typing);
+          this.typing = setTimeout(() => this.go({ search: e.target.value }), 250);
+        }}></label>`,
+      })}
       ${this.state === "due" ? nothing : html`<p class="muted span">${spanText(this.scope, this.names, now())}</p>`}
       ${this.tasks.error ? html`<p class="notice bad" role="alert"><strong>The Tasks could not be read.</strong> ${(this.tasks.error.details ?? []).map((d) => sentence(`${d.field === "rangecode" ? "the time" : d.field} ${d.issue}`)).join(" ") || sentence(this.tasks.error)} <button type="button" class="button small" @click=${() => this.tasks.read()}>Try again</button></p>` : nothing}
       ${this.summary()}${this.list()}`;
   }
 
   summary() {
-    const left = this.tasks.total - this.tasks.all.length, urgent = (at) => this.found.filter((t) => t.deadlineAt && Date.parse(t.deadlineAt) - at < soon).length;
-    const words = { due: ["Task is due", "Tasks are due"], missed: ["Task was missed", "Tasks were missed"], done: ["Task is done", "Tasks are done"] }[this.state];
+    const left = this.tasks.total - this.tasks.all.length,
+      urgent = (at) => this.found.filter((t) => t.deadlineAt && Date.parse(t.deadlineAt) - at < soon).length;
+    const words = {
+      due: ["Task is due", "Tasks are due"],
+      missed: ["Task was missed", "Tasks were missed"],
+      done: ["Task is done", "Tasks are done"],
+    }[this.state];
     return html`<div class="spread"><p role="status">${this.tasks.loading && !this.tasks.all.length ? "Loading …" : html`<strong>${count(this.found.length, ...words)}</strong>${this.state === "due" && urgent(now()) ? html`, <strong class="urgent">${urgent(now())} within ${spell(soon)}</strong>` : nothing}`}</p>
       ${!this.tasks.loading && left > 0 ? html`<span class="row"><span class="muted">${count(left, "earlier Task")} not read</span><button type="button" class="button small" @click=${() => this.tasks.more()}>Read more</button></span>` : nothing}</div>`;
   }
@@ -114,7 +176,10 @@ class Page {
   list() {
     const rows = this.rows;
     if (!rows.length && this.tasks.error) return nothing;
-    if (!rows.length) return this.tasks.loading ? html`<p class="muted loading">Loading …</p>` : html`<p class="empty">${{ due: "Nothing is due.", missed: "Nothing was missed in this time.", done: "Nothing was done in this time." }[this.state]}${this.tasks.all.length ? " The filters leave others out." : ""}</p>`;
+    if (!rows.length)
+      return this.tasks.loading
+        ? html`<p class="muted loading">Loading …</p>`
+        : html`<p class="empty">${{ due: "Nothing is due.", missed: "Nothing was missed in this time.", done: "Nothing was done in this time." }[this.state]}${this.tasks.all.length ? " The filters leave others out." : ""}</p>`;
     return html`<div class="tasks"><div class="rows tasks-rows" role="list" aria-label="Tasks">${visible({ count: rows.length, height, key: (i) => rows[i].id, row: (i) => (rows[i].head ? this.head(rows[i]) : this.row(rows[i].task)) })}</div></div>`;
   }
 
@@ -124,13 +189,22 @@ class Page {
   }
 
   row(task) {
-    const zone = this.names.plantOf(task.stationCode)?.timezone, at = (moment) => time(moment, { zone }).replace(/ \d{4},/, ",");
-    const can = this.ctx.acts(task.stationCode) && (task.state === "pending" || task.state === "missed" && now() - Date.parse(task.availableAt) < 24 * 3600000);
+    const zone = this.names.plantOf(task.stationCode)?.timezone,
+      at = (moment) => time(moment, { zone }).replace(/ \d{4},/, ",");
+    const can =
+      this.ctx.acts(task.stationCode) &&
+      (task.state === "pending" || (task.state === "missed" && now() - Date.parse(task.availableAt) < 24 * 3600000));
     return html`<div class="task-row" role="listitem" data-task=${task.id}>
-      <span class="task-what"><span dir="auto" title=${task.title}>${task.title}</span><small class="muted" dir="auto" title=${task.description ?? ""}>${task.note ? `“${task.note}”` : task.description ?? task.taskCode}</small></span>
-      <span class="task-when">${task.state === "completed" ? html`<span class="mark ok">✓ <span dir="auto">${task.completedBy}</span></span><small class="muted">${at(task.completedAt)}</small>`
-        : task.state === "missed" ? html`<span class="mark bad">✗ missed</span><small class="muted">${at(task.deadlineAt)}</small>`
-        : task.deadlineAt ? html`<span>${ticking((t) => due(task, t))}</span><small class="muted">until ${at(task.deadlineAt)}</small>` : html`<span>${task.trigger === "schedule" ? "until the schedule ends" : "no deadline"}</span><small class="muted">since ${at(task.availableAt)}</small>`}</span>
+      <span class="task-what"><span dir="auto" title=${task.title}>${task.title}</span><small class="muted" dir="auto" title=${task.description ?? ""}>${task.note ? `“${task.note}”` : (task.description ?? task.taskCode)}</small></span>
+      <span class="task-when">${
+        task.state === "completed"
+          ? html`<span class="mark ok">✓ <span dir="auto">${task.completedBy}</span></span><small class="muted">${at(task.completedAt)}</small>`
+          : task.state === "missed"
+            ? html`<span class="mark bad">✗ missed</span><small class="muted">${at(task.deadlineAt)}</small>`
+            : task.deadlineAt
+              ? html`<span>${ticking((t) => due(task, t))}</span><small class="muted">until ${at(task.deadlineAt)}</small>`
+              : html`<span>${task.trigger === "schedule" ? "until the schedule ends" : "no deadline"}</span><small class="muted">since ${at(task.availableAt)}</small>`
+      }</span>
       <span class="task-do">${can ? html`<button type="button" class="button small" aria-label=${`Complete ${task.title}`} @click=${() => this.complete(task)}>${task.state === "missed" ? "It was done" : "Complete"}</button>` : nothing}${task.requireNotes && task.state === "pending" ? html`<small class="muted">needs notes</small>` : nothing}</span></div>`;
   }
 }
@@ -138,7 +212,10 @@ class Page {
 // stateOf asks what became of a Task that was not completed when it was seen last. Where nobody answers it is as it was.
 async function stateOf({ id, stationCode, availableAt, state }) {
   const to = new Date(Date.parse(availableAt) + 1000).toISOString();
-  return get(`/task?${new URLSearchParams({ stationcode: stationCode, from: availableAt, to, limit: 1000 })}`).then(({ results }) => results.find((t) => t.id === id)?.state ?? "gone", () => state);
+  return get(`/task?${new URLSearchParams({ stationcode: stationCode, from: availableAt, to, limit: 1000 })}`).then(
+    ({ results }) => results.find((t) => t.id === id)?.state ?? "gone",
+    () => state,
+  );
 }
 
 function due(task, at) {
@@ -151,11 +228,23 @@ function due(task, at) {
 function rowsOf(tasks, state, names) {
   const groups = new Map();
   for (const task of tasks) {
-    const key = JSON.stringify([task.stationCode, task.taskListCode ?? "", state === "due" ? task.deadlineAt ?? task.scheduleId ?? "" : task.availableAt.slice(0, 16)]);
+    const key = JSON.stringify([
+      task.stationCode,
+      task.taskListCode ?? "",
+      state === "due" ? (task.deadlineAt ?? task.scheduleId ?? "") : task.availableAt.slice(0, 16),
+    ]);
     groups.set(key, [...(groups.get(key) ?? []), task]);
   }
-  const when = (list) => (state === "due" ? Math.min(...list.map((t) => (t.deadlineAt ? Date.parse(t.deadlineAt) : Infinity))) : -Math.max(...list.map((t) => Date.parse(t.completedAt ?? t.deadlineAt ?? t.availableAt))));
+  const when = (list) =>
+    state === "due"
+      ? Math.min(...list.map((t) => (t.deadlineAt ? Date.parse(t.deadlineAt) : Infinity)))
+      : -Math.max(...list.map((t) => Date.parse(t.completedAt ?? t.deadlineAt ?? t.availableAt)));
   const name = (list) => names.station(list[0].stationCode).name;
-  const sorted = [...groups].map(([key, list]) => ({ key, list, when: when(list) })).sort((a, b) => (a.when === b.when ? 0 : a.when - b.when) || (name(a.list) < name(b.list) ? -1 : 1));
-  return sorted.flatMap(({ key, list }) => [{ id: key, head: true, task: list[0], tasks: count(list.length, "Task") }, ...list.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0)).map((task) => ({ id: task.id, task }))]);
+  const sorted = [...groups]
+    .map(([key, list]) => ({ key, list, when: when(list) }))
+    .sort((a, b) => (a.when === b.when ? 0 : a.when - b.when) || (name(a.list) < name(b.list) ? -1 : 1));
+  return sorted.flatMap(({ key, list }) => [
+    { id: key, head: true, task: list[0], tasks: count(list.length, "Task") },
+    ...list.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0)).map((task) => ({ id: task.id, task })),
+  ]);
 }

@@ -18,10 +18,19 @@ import { changesOf, fromStep, knobsOf, readKnobs, thresholdsOf, toStep, writeKno
 const pause = 300; // ms that the hands must rest before the effect is computed
 
 export async function open(ctx) {
-  const [names] = await Promise.all([directory(), style(new URL("../corrections.css", import.meta.url)), style(new URL("../tuner.css", import.meta.url))]);
+  const [names] = await Promise.all([
+    directory(),
+    style(new URL("../corrections.css", import.meta.url)),
+    style(new URL("../tuner.css", import.meta.url)),
+  ]);
   const page = new Page(ctx, names);
   page.readAddress(ctx);
-  return { title: "Threshold tuner", render: () => page.render(), changed: (next) => page.readAddress(next), leave: () => page.leave() };
+  return {
+    title: "Threshold tuner",
+    render: () => page.render(),
+    changed: (next) => page.readAddress(next),
+    leave: () => page.leave(),
+  };
 }
 
 class Page {
@@ -35,7 +44,9 @@ class Page {
   #ask = null;
   #timer = 0;
 
-  constructor(ctx, names) { Object.assign(this, { ctx, names }); }
+  constructor(ctx, names) {
+    Object.assign(this, { ctx, names });
+  }
 
   leave() {
     clearTimeout(this.#timer);
@@ -59,12 +70,17 @@ class Page {
     this.ctx.update();
     if (!this.code) return;
     try {
-      const range = { rangecode: this.scope.range }, code = encodeURIComponent(this.code);
+      const range = { rangecode: this.scope.range },
+        code = encodeURIComponent(this.code);
       const [{ result: station }, { result: stood }, { results: made }, { account }] = await Promise.all([
-        get(`/station/${code}`), get(`/analysis/standstill${query({ ...range, stationcode: this.code, limit: 1 })}`), get(`/oee${query({ ...range, stationcodes: this.code, by: "sku" })}`), get("/account/manifest"),
+        get(`/station/${code}`),
+        get(`/analysis/standstill${query({ ...range, stationcode: this.code, limit: 1 })}`),
+        get(`/oee${query({ ...range, stationcodes: this.code, by: "sku" })}`),
+        get("/account/manifest"),
       ]);
       if (at !== this.at) return;
-      const ran = new Set(made.map((row) => row.skuCode)), skus = (account.skus ?? []).filter((sku) => ran.has(sku.code));
+      const ran = new Set(made.map((row) => row.skuCode)),
+        skus = (account.skus ?? []).filter((sku) => ran.has(sku.code));
       this.seen = { station, stood, skus, knobs: knobsOf(station.settings, skus) };
       this.values = readKnobs(this.seen.knobs, this.asked);
       this.tune(0);
@@ -76,12 +92,18 @@ class Page {
     this.ctx.update();
   }
 
-  get turnedKnobs() { return this.seen.knobs.filter((k) => this.values[k.name] !== k.now || k.differ); }
+  get turnedKnobs() {
+    return this.seen.knobs.filter((k) => this.values[k.name] !== k.now || k.differ);
+  }
 
-  get differs() { return this.turnedKnobs.length > 0; }
+  get differs() {
+    return this.turnedKnobs.length > 0;
+  }
 
   // What was turned; where nothing was, all as it is, so that the figures of now are seen.
-  get changes() { return changesOf(this.differs ? this.turnedKnobs : this.seen.knobs, this.values, this.seen.skus); }
+  get changes() {
+    return changesOf(this.differs ? this.turnedKnobs : this.seen.knobs, this.values, this.seen.skus);
+  }
 
   set(name, value) {
     if (!Number.isFinite(value)) return;
@@ -101,10 +123,15 @@ class Page {
   }
 
   async compute(changes) {
-    const ask = this.#ask = new AbortController(), { from, to } = this.span();
+    const ask = (this.#ask = new AbortController()),
+      { from, to } = this.span();
     if (this.turned) history.replaceState(null, "", this.address());
     try {
-      const { result } = await post("/analysis/tuning", { stationCodes: [this.code], from, to, changes }, { signal: ask.signal });
+      const { result } = await post(
+        "/analysis/tuning",
+        { stationCodes: [this.code], from, to, changes },
+        { signal: ask.signal },
+      );
       Object.assign(this, { tuning: result, tuned: JSON.stringify(changes), error: null, problems: [], busy: false });
     } catch (error) {
       if (ask.signal.aborted) return;
@@ -121,41 +148,83 @@ class Page {
 
   address(changed = {}) {
     const { station = this.code, range = this.scope.range } = changed;
-    return addressOf({ range }, { station, ...(this.seen && station === this.code ? writeKnobs(this.seen.knobs, this.values) : {}) });
+    return addressOf(
+      { range },
+      { station, ...(this.seen && station === this.code ? writeKnobs(this.seen.knobs, this.values) : {}) },
+    );
   }
 
   render() {
     return html`<div class="page-head"><h1>Threshold tuner</h1><p>How long a station stands, and what other settings would make of it. Nothing is changed here.</p></div>
-      ${scopeBar({ scope: this.scope, directory: this.names, parts: ["range"], change: ({ range }) => this.ctx.navigate(this.address({ range }), { replace: true }), more: html`
+      ${scopeBar({
+        scope: this.scope,
+        directory: this.names,
+        parts: ["range"],
+        change: ({ range }) => this.ctx.navigate(this.address({ range }), { replace: true }),
+        more: html`
         <label class="scope-part"><span>Station</span><select class="tuner-station" @change=${(e) => this.ctx.navigate(this.address({ station: e.target.value }), { replace: true })}><option value="" .selected=${!this.code}>Choose a station</option>
-          ${this.names.plants.map((plant) => plant.groups.map((group) => html`<optgroup label=${group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === this.code}>${s.name}</option>`)}</optgroup>`))}</select></label>` })}
+          ${this.names.plants.map((plant) => plant.groups.map((group) => html`<optgroup label=${group.name}>${group.stations.map((s) => html`<option value=${s.code} .selected=${s.code === this.code}>${s.name}</option>`)}</optgroup>`))}</select></label>`,
+      })}
       ${this.error && !this.problems.length ? html`<p class="notice bad" role="alert">${sentence(this.error)} <button type="button" class="button small" @click=${() => this.load(this.at)}>Try again</button></p>` : nothing}
       ${this.problems.length ? html`<div class="notice bad" role="alert"><ul>${this.problems.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul></div>` : nothing}
       ${this.loading ? html`<p class="muted loading" role="status">Loading …</p>` : !this.code ? html`<p class="empty">Choose a station.</p>` : this.seen ? this.found() : nothing}`;
   }
 
   found() {
-    const { stood, knobs, station } = this.seen, zone = station.plant?.timezone ?? this.names.plantOf(this.code)?.timezone;
+    const { stood, knobs, station } = this.seen,
+      zone = station.plant?.timezone ?? this.names.plantOf(this.code)?.timezone;
     const marks = this.marks();
     const sum = html`<p class="muted"><bdi>${this.names.station(this.code)?.name ?? this.code}</bdi>, ${rangeText(`${stood.from}/${stood.to}`, zone)}: ${count(stood.lengths.count, "stretch", "stretches")} without production, ${spell(stood.lengths.totalMs)} in all.</p>`;
-    return html`<div class="tuner-parts">${histogram({ lengths: stood.lengths, by: this.by, marks, name: `standstill-${this.code}`, switched: html`${sum}${segmented({ name: "by", label: "What the columns show", value: this.by, options: [{ value: "count", label: "How many" }, { value: "totalMs", label: "How long in all" }], change: (by) => { this.by = by; this.ctx.update(); } })}` })}
-      ${knobs.length ? html`<div class="stack"><section class="card stack" aria-label="Settings"><h2>Settings</h2>${knobs.map((k) => this.knob(k))}
-          <button type="button" class="button small" ?disabled=${!this.differs} @click=${() => { this.values = Object.fromEntries(knobs.map((k) => [k.name, k.now])); this.turned = true; this.tune(0); }}>As they are now</button></section>
+    return html`<div class="tuner-parts">${histogram({
+      lengths: stood.lengths,
+      by: this.by,
+      marks,
+      name: `standstill-${this.code}`,
+      switched: html`${sum}${segmented({
+        name: "by",
+        label: "What the columns show",
+        value: this.by,
+        options: [
+          { value: "count", label: "How many" },
+          { value: "totalMs", label: "How long in all" },
+        ],
+        change: (by) => {
+          this.by = by;
+          this.ctx.update();
+        },
+      })}`,
+    })}
+      ${
+        knobs.length
+          ? html`<div class="stack"><section class="card stack" aria-label="Settings"><h2>Settings</h2>${knobs.map((k) => this.knob(k))}
+          <button type="button" class="button small" ?disabled=${!this.differs} @click=${() => {
+            this.values = Object.fromEntries(knobs.map((k) => [k.name, k.now]));
+            this.turned = true;
+            this.tune(0);
+          }}>As they are now</button></section>
         <section class="card stack" aria-label="Effect" aria-busy=${String(this.busy)}><h2>Effect</h2>${this.effect()}</section></div>`
-      : html`<p class="empty">Downtime is not detected at this station: its configuration has it off, so there is no threshold to tune.</p>`}</div>`;
+          : html`<p class="empty">Downtime is not detected at this station: its configuration has it off, so there is no threshold to tune.</p>`
+      }</div>`;
   }
 
   marks() {
-    const { knobs, skus } = this.seen, now = Object.fromEntries(knobs.filter((k) => !k.differ).map((k) => [k.name, k.now]));
+    const { knobs, skus } = this.seen,
+      now = Object.fromEntries(knobs.filter((k) => !k.differ).map((k) => [k.name, k.now]));
     const written = (ms) => duration(Math.round(ms / 100) * 100);
-    const of = (kind, text, values) => thresholdsOf(knobs, values, skus).map((ms, i, all) => ({ ms, kind, label: i ? "" : `${text} ${all.map(written).join(" to ")}` }));
+    const of = (kind, text, values) =>
+      thresholdsOf(knobs, values, skus).map((ms, i, all) => ({
+        ms,
+        kind,
+        label: i ? "" : `${text} ${all.map(written).join(" to ")}`,
+      }));
     const marks = of("was", "now", now);
     if (this.differs) marks.push(...of("new", "new", this.values));
     return marks;
   }
 
   knob(k) {
-    const value = this.values[k.name], text = (v) => (k.name === "multiplier" ? `${v} ×` : duration(v));
+    const value = this.values[k.name],
+      text = (v) => (k.name === "multiplier" ? `${v} ×` : duration(v));
     return html`<div class="knob" data-knob=${k.name}>
       ${field({ name: k.field, id: `knob-${k.name}`, label: k.label, kind: k.name === "multiplier" ? "number" : "duration", schema: {}, hint: html`${k.hint} ${k.differ ? nothing : html`Now ${text(k.now)}.`}`, value, refuse: (v) => (v > k.most ? `At most ${text(k.most)}` : v <= 0 && k.name === "multiplier" ? "More than 0" : ""), change: (v) => this.set(k.name, v ?? k.now) })}
       <input type="range" min="0" max="1000" step="1" aria-label=${k.label} aria-valuetext=${text(value)} .value=${kept(String(toStep(k, value)))} @input=${(e) => this.set(k.name, fromStep(k, Number(e.target.value)))}></div>`;
@@ -164,26 +233,39 @@ class Page {
   effect() {
     const t = this.tuning;
     if (!t) return html`<p role="status">${this.busy ? "Computing …" : nothing}</p>`;
-    const asked = { stationcodes: this.code, ...this.span() }, known = this.busy || this.tuned === JSON.stringify(this.changes); // not known: what was computed last is of other settings
-    const { before } = t, after = known ? t.after : null, then = (write, value) => (known ? write(value) : "–");
-    const line = (label, a, b, write, change) => html`<tr><th scope="row">${label}</th><td class="numeric">${write(a)}</td><td class="numeric"><strong>${then(write, b)}</strong></td><td class="numeric">${a === b || !known ? "" : change(b - a)}</td></tr>`;
+    const asked = { stationcodes: this.code, ...this.span() },
+      known = this.busy || this.tuned === JSON.stringify(this.changes); // not known: what was computed last is of other settings
+    const { before } = t,
+      after = known ? t.after : null,
+      then = (write, value) => (known ? write(value) : "–");
+    const line = (label, a, b, write, change) =>
+      html`<tr><th scope="row">${label}</th><td class="numeric">${write(a)}</td><td class="numeric"><strong>${then(write, b)}</strong></td><td class="numeric">${a === b || !known ? "" : change(b - a)}</td></tr>`;
     const signed = (write) => (d) => `${d > 0 ? "+" : "−"}${write(Math.abs(d))}`;
     const shown = columns.filter((c) => ["oee", "availability", "performance", "quality"].includes(c.name));
     return html`<p role="status" class="tuner-status">${this.busy ? "Computing …" : !known ? "What these settings would have made of it is not known." : this.differs ? "What these settings would have made of it." : "Move a slider to see what changes."}</p>
       <div class=${this.busy ? "table-wrap old" : "table-wrap"}><table class="table tuned"><thead><tr><th scope="col"><span class="visually-hidden">Figure</span></th><th scope="col" class="numeric">Now</th><th scope="col" class="numeric">Then</th><th scope="col" class="numeric">Change</th></tr></thead><tbody>
         ${line("Stops", before.stops.count, after?.stops.count, String, signed(String))}
         ${line("Stopped", before.stops.totalMs, after?.stops.totalMs, spell, signed(spell))}
-        ${shown.map((c) => { const a = before.figures[c.name], b = after?.figures[c.name] ?? null; return html`<tr data-figure=${c.name}><th scope="row">${c.label}</th><td class="numeric">${cell(c, before.figures, before.figures, asked)}</td><td class="numeric"><strong>${then(c.write, b)}</strong></td><td class="numeric">${a === b || a === null || b === null ? "" : c.change(b - a)}</td></tr>`; })}
+        ${shown.map((c) => {
+          const a = before.figures[c.name],
+            b = after?.figures[c.name] ?? null;
+          return html`<tr data-figure=${c.name}><th scope="row">${c.label}</th><td class="numeric">${cell(c, before.figures, before.figures, asked)}</td><td class="numeric"><strong>${then(c.write, b)}</strong></td><td class="numeric">${a === b || a === null || b === null ? "" : c.change(b - a)}</td></tr>`;
+        })}
       </tbody></table></div>
       <div class="row">${this.keeps()}</div>`;
   }
 
   keeps() {
-    const may = this.ctx.can("member"), changes = this.changes, off = !this.differs || this.busy;
+    const may = this.ctx.can("member"),
+      changes = this.changes,
+      off = !this.differs || this.busy;
     const past = `/floor/corrections?${new URLSearchParams({ new: "1", stations: this.code, ...this.span(), ...(changes.station && { station: JSON.stringify(changes.station) }), ...(changes.skus && { skus: JSON.stringify(Object.fromEntries(changes.skus.map(({ code, ...rest }) => [code, rest]))) }) })}`;
     const station = this.names.station(this.code);
-    return html`${may ? html`<button type="button" class="button primary" ?disabled=${off} @click=${() => attempt(() => intoDraft({ changes, station, profile: this.ctx.profile }))}>Put into the configuration's draft</button>`
-      : html`<button type="button" class="button primary" ?disabled=${off} @click=${() => handOn(changes, this.code)}>Values to hand on</button>`}
+    return html`${
+      may
+        ? html`<button type="button" class="button primary" ?disabled=${off} @click=${() => attempt(() => intoDraft({ changes, station, profile: this.ctx.profile }))}>Put into the configuration's draft</button>`
+        : html`<button type="button" class="button primary" ?disabled=${off} @click=${() => handOn(changes, this.code)}>Values to hand on</button>`
+    }
       ${this.ctx.can("admin") && !off ? html`<a class="button" href=${past}>Correct this past time</a>` : nothing}`;
   }
 }

@@ -15,14 +15,26 @@ import { Cell } from "../wall/cell.js";
 import { columnsOf, pagesOf } from "../wall/layout.js";
 import { keepUp } from "../wall/upkeep.js";
 
-const usual = 20, shortest = 3; // seconds that a page is shown
+const usual = 20,
+  shortest = 3; // seconds that a page is shown
 const rest = 4000; // ms without a hand until the controls go
 
 export async function open(ctx) {
-  const [names, unfollow] = await Promise.all([directory(), live.follow(), style(new URL("../wall.css", import.meta.url))]);
+  const [names, unfollow] = await Promise.all([
+    directory(),
+    live.follow(),
+    style(new URL("../wall.css", import.meta.url)),
+  ]);
   const wall = new Wall(ctx, names);
   const ends = [wall.begin(), everySecond((now) => wall.tick(now)), keepUp(), unfollow];
-  return { title: "Wall screen", render: () => wall.root, changed: (now) => wall.look(now), leave: () => { for (const end of ends) end(); } };
+  return {
+    title: "Wall screen",
+    render: () => wall.root,
+    changed: (now) => wall.look(now),
+    leave: () => {
+      for (const end of ends) end();
+    },
+  };
 }
 
 class Wall {
@@ -70,7 +82,8 @@ class Wall {
     };
   }
 
-  tick(at) { // by the service's clock; a screen's own may be wrong
+  tick(at) {
+    // by the service's clock; a screen's own may be wrong
     const old = live.oldSince();
     if (old !== this.#old) {
       this.#old = old;
@@ -78,7 +91,8 @@ class Wall {
     }
     if (!old) for (const cell of this.#cells.values()) cell.tick(at); // what is not known does not go on
     if (!this.#still && this.pages.length > 1 && Date.now() >= this.#until) this.#turn(this.#at + 1);
-    const clock = this.root.querySelector(".wall-clock"), text = time(at, { date: false, zone: this.page?.zone });
+    const clock = this.root.querySelector(".wall-clock"),
+      text = time(at, { date: false, zone: this.page?.zone });
     if (clock.textContent !== text) clock.textContent = text;
     const age = this.root.querySelector(".wall-age");
     if (age) age.textContent = elapsed(Date.now() - old);
@@ -87,16 +101,28 @@ class Wall {
   // lay finds the stations and cuts them into pages.
   #lay() {
     const { plant, group, stations } = this.scope;
-    const here = [...live.stations.values()].filter((s) => (!plant || s.plantCode === plant) && (!group || s.groupCode === group) && (stations.length === 0 || stations.includes(s.stationCode)));
-    const groups = this.names.byGroup(here).flatMap(({ plant: p, groups: all }) => all.map((g) => ({
-      plant: p.name, title: this.names.plants.length > 1 ? `${p.name} · ${g.group.name}` : g.group.name, zone: p.timezone, stations: g.stations.map((s) => s.stationCode),
-    })));
+    const here = [...live.stations.values()].filter(
+      (s) =>
+        (!plant || s.plantCode === plant) &&
+        (!group || s.groupCode === group) &&
+        (stations.length === 0 || stations.includes(s.stationCode)),
+    );
+    const groups = this.names.byGroup(here).flatMap(({ plant: p, groups: all }) =>
+      all.map((g) => ({
+        plant: p.name,
+        title: this.names.plants.length > 1 ? `${p.name} · ${g.group.name}` : g.group.name,
+        zone: p.timezone,
+        stations: g.stations.map((s) => s.stationCode),
+      })),
+    );
     this.pages = pagesOf(groups, this.together);
     for (const page of this.pages) page.zone = groups.find((g) => g.stations.includes(page.stations[0])).zone;
     this.laid = [...live.stations.keys()].join();
   }
 
-  get page() { return this.pages[this.#at]; }
+  get page() {
+    return this.pages[this.#at];
+  }
 
   #turn(to) {
     const n = this.pages.length;
@@ -128,26 +154,41 @@ class Wall {
   }
 
   #draw() {
-    const page = this.page, n = this.pages.length;
+    const page = this.page,
+      n = this.pages.length;
     this.root.classList.toggle("old", this.#old > 0);
-    render(html`
+    render(
+      html`
       <header class="wall-head"><h1 dir="auto">${page ? page.title : "No station"}${page?.parts > 1 ? html` <small>${page.part} of ${page.parts}</small>` : nothing}</h1>
         <p class="wall-tally">${page ? tally(page.stations.map((code) => live.stations.get(code)).filter(Boolean)) : nothing}</p>
         ${n > 1 ? html`<p class="wall-dots" aria-label=${`Page ${this.#at + 1} of ${n}`} role="img">${n <= 24 ? this.pages.map((_, i) => html`<i class=${i === this.#at ? "here" : ""}></i>`) : `${this.#at + 1} / ${n}`}</p>` : nothing}
         <p class="wall-clock"></p></header>
-      ${page ? html`<ul class="wall-grid" role="list">${repeat(page.stations, (code) => code, (code) => this.#cells.get(code)?.root)}</ul>`
-        : html`<p class="wall-empty">There is no station here. Plant, group and stations are chosen in the address.</p>`}
+      ${
+        page
+          ? html`<ul class="wall-grid" role="list">${repeat(
+              page.stations,
+              (code) => code,
+              (code) => this.#cells.get(code)?.root,
+            )}</ul>`
+          : html`<p class="wall-empty">There is no station here. Plant, group and stations are chosen in the address.</p>`
+      }
       ${this.#old ? html`<p class="wall-old" role="alert"><strong>Connection lost since ${time(this.#old + ahead(), { zone: page?.zone, date: Date.now() - this.#old > 12 * 3600000 })}</strong> What is shown is <span class="wall-age"></span> old.</p>` : nothing}
-      ${this.#controls(n)}`, this.root);
+      ${this.#controls(n)}`,
+      this.root,
+    );
   }
 
   #controls(n) {
     const { plant, group } = this.scope;
     return html`<div class="wall-controls" role="toolbar" aria-label="Wall screen">
-      ${n > 1 ? html`<button type="button" class="button" @click=${() => this.#turn(this.#at - 1)}><span aria-hidden="true">◀</span><span class="visually-hidden">Page before</span></button>
+      ${
+        n > 1
+          ? html`<button type="button" class="button" @click=${() => this.#turn(this.#at - 1)}><span aria-hidden="true">◀</span><span class="visually-hidden">Page before</span></button>
         <button type="button" class="button" aria-pressed=${String(this.#still)} @click=${() => this.#stay()}>${this.#still ? "Go on" : "Stay here"}</button>
         <button type="button" class="button" @click=${() => this.#turn(this.#at + 1)}><span aria-hidden="true">▶</span><span class="visually-hidden">Next page</span></button>
-        <label>Next after <select @change=${(e) => this.#go({ every: e.target.value })}>${[...new Set([10, 20, 30, 60, 120, this.every / 1000])].sort((a, b) => a - b).map((s) => html`<option value=${s} .selected=${s * 1000 === this.every}>${s} s</option>`)}</select></label>` : nothing}
+        <label>Next after <select @change=${(e) => this.#go({ every: e.target.value })}>${[...new Set([10, 20, 30, 60, 120, this.every / 1000])].sort((a, b) => a - b).map((s) => html`<option value=${s} .selected=${s * 1000 === this.every}>${s} s</option>`)}</select></label>`
+          : nothing
+      }
       ${this.scope.stations.length ? nothing : html`<button type="button" class="button" @click=${() => this.#go({ together: this.together ? "" : "true" })}>${this.together ? "By group" : "All together"}</button>`}
       <button type="button" class="button" @click=${() => this.#go({ theme: this.root.classList.contains("light") ? "" : "light" })}>${this.root.classList.contains("light") ? "Dark" : "Light"}</button>
       ${document.fullscreenEnabled ? html`<button type="button" class="button" @click=${() => this.#full()}>Full screen</button>` : nothing}
@@ -156,7 +197,9 @@ class Wall {
   }
 
   #go(changed) {
-    const now = Object.fromEntries(["every", "together", "theme"].map((name) => [name, this.ctx.query.get(name) ?? ""]));
+    const now = Object.fromEntries(
+      ["every", "together", "theme"].map((name) => [name, this.ctx.query.get(name) ?? ""]),
+    );
     const { plant, group, stations } = this.scope;
     this.ctx.navigate(addressOf({ plant, group, stations }, { ...now, ...changed }), { replace: true });
   }
@@ -174,7 +217,12 @@ class Wall {
 
   #key = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("button, select, a")) return;
-    const act = { ArrowRight: () => this.#turn(this.#at + 1), ArrowLeft: () => this.#turn(this.#at - 1), " ": () => this.#stay(), f: () => this.#full() }[event.key];
+    const act = {
+      ArrowRight: () => this.#turn(this.#at + 1),
+      ArrowLeft: () => this.#turn(this.#at - 1),
+      " ": () => this.#stay(),
+      f: () => this.#full(),
+    }[event.key];
     if (!act) return;
     event.preventDefault();
     act();

@@ -18,16 +18,22 @@ export const looks = {
 export function lookOf(s, now, others) {
   if (s.state === "planned") return s.plannedStart < now ? "late" : "planned";
   if (s.state !== "running") return "completed";
-  return s.kind === "production" && others.some((o) => o.kind === "nonProduction" && o.state === "running") ? "paused" : "running";
+  return s.kind === "production" && others.some((o) => o.kind === "nonProduction" && o.state === "running")
+    ? "paused"
+    : "running";
 }
 
 /** nameOf gives what a schedule makes, or why it does not. */
-export const nameOf = (s, names) => (s.kind === "production" ? names.sku(s.skuCode).name : names.reason(s.reasonCode).name);
+export const nameOf = (s, names) =>
+  s.kind === "production" ? names.sku(s.skuCode).name : names.reason(s.reasonCode).name;
 
 /** amountsOf gives {good, quantity} of a schedule as far as they are known; station is what live.js knows of it. */
 export function amountsOf(s, station) {
   const now = station?.schedule?.id === s.id ? station.schedule : null;
-  return { good: s.state === "planned" ? null : now?.goodCount ?? s.goodCount, quantity: s.plannedQuantity ?? s.expectedQuantity };
+  return {
+    good: s.state === "planned" ? null : (now?.goodCount ?? s.goodCount),
+    quantity: s.plannedQuantity ?? s.expectedQuantity,
+  };
 }
 
 /** goodOf tells the good units of a schedule, "–" where they are not known and "" where there can be none. */
@@ -45,14 +51,30 @@ const made = ({ good, quantity }) => {
 
 /** sentenceOf tells a schedule in words, which begin with what stands in its bar. */
 export function sentenceOf(s, { names, zone, now, station, others }) {
-  const span = spanOf(s, now), look = looks[lookOf(s, now, others)];
-  const when = s.state === "running" ? `since ${dayName(span.from, zone)}, ${clock(span.from, zone)}` : spanText(span.from, span.known ? span.to : null, zone);
-  return [`${nameOf(s, names)} ${moreOf(s, amountsOf(s, station), zone)}`.trim(), s.kind === "production" ? "" : "non-production", look.word.toLowerCase(), when].filter(Boolean).join("; ");
+  const span = spanOf(s, now),
+    look = looks[lookOf(s, now, others)];
+  const when =
+    s.state === "running"
+      ? `since ${dayName(span.from, zone)}, ${clock(span.from, zone)}`
+      : spanText(span.from, span.known ? span.to : null, zone);
+  return [
+    `${nameOf(s, names)} ${moreOf(s, amountsOf(s, station), zone)}`.trim(),
+    s.kind === "production" ? "" : "non-production",
+    look.word.toLowerCase(),
+    when,
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /** makeBar makes the element of a bar. */
 export function makeBar() {
-  const bar = el("div", { role: "button", tabindex: "-1" }, el("i", { class: "slot-fill" }), el("span", { class: "slot-text" }, el("bdi", null), " ", el("small", null)));
+  const bar = el(
+    "div",
+    { role: "button", tabindex: "-1" },
+    el("i", { class: "slot-fill" }),
+    el("span", { class: "slot-text" }, el("bdi", null), " ", el("small", null)),
+  );
   [bar.fill, bar.words] = bar.children;
   [bar.name, bar.more] = bar.words.children;
   return bar;
@@ -60,7 +82,9 @@ export function makeBar() {
 
 /** drawBar brings a bar up to date. place is {x, width} in pixels; what has not changed is not touched. */
 export function drawBar(bar, s, place, about) {
-  const { now, names, zone, station, others } = about, look = lookOf(s, now, others), counts = amountsOf(s, station);
+  const { now, names, zone, station, others } = about,
+    look = lookOf(s, now, others),
+    counts = amountsOf(s, station);
   if (bar.x !== place.x || bar.width !== place.width) {
     Object.assign(bar, place);
     bar.style.left = `calc(var(--names) + ${place.x}px)`; // not by a transform: the text in it stays in view by where it is laid out
@@ -74,7 +98,10 @@ export function drawBar(bar, s, place, about) {
   bar.words.dataset.sign = s.kind === "production" ? looks[look].sign : `◆ ${looks[look].sign}`;
   bar.name.textContent = nameOf(s, names);
   bar.more.textContent = moreOf(s, counts, zone);
-  const part = s.kind === "production" && s.state === "running" && counts.quantity ? Math.min(1, (counts.good ?? 0) / counts.quantity) : 0;
+  const part =
+    s.kind === "production" && s.state === "running" && counts.quantity
+      ? Math.min(1, (counts.good ?? 0) / counts.quantity)
+      : 0;
   bar.fill.style.transform = `scaleX(${part})`;
   bar.setAttribute("aria-label", sentenceOf(s, about));
   bar.title = bar.getAttribute("aria-label");

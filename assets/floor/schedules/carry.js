@@ -64,13 +64,23 @@ export class Carry {
 
   // look says what the page itself can tell, and asks the service when the hand rests.
   look() {
-    const { now } = this, { s, place } = now;
+    const { now } = this,
+      { s, place } = now;
     now.problem = problemOf(s, place, { plan: this.plan, names: this.names, now: present() });
-    this.mark(this.plan.clashes({ id: s.id, kind: s.kind, from: place.from, to: place.known ? place.to : place.from + 1 }, place.code));
+    this.mark(
+      this.plan.clashes(
+        { id: s.id, kind: s.kind, from: place.from, to: place.known ? place.to : place.from + 1 },
+        place.code,
+      ),
+    );
     this.draw();
     clearTimeout(this.timer);
     this.asking?.abort();
-    if (!isKnown(place.code)) stationOf(place.code).then(() => this.now === now && now.place === place && this.look(), () => {});
+    if (!isKnown(place.code))
+      stationOf(place.code).then(
+        () => this.now === now && now.place === place && this.look(),
+        () => {},
+      );
     this.timer = setTimeout(() => this.ask(now), rest);
   }
 
@@ -100,14 +110,25 @@ export class Carry {
 
   /** draw shows what is carried: by transforms alone. */
   draw() {
-    const { chart, now } = this, { s, place } = now, [top, height] = chart.laneOf(s.kind), row = chart.indexOf(place.code);
-    const x = chart.xOf(place.from), y = chart.topOf(row) + top, width = Math.max(4, (place.to - place.from) * chart.scale);
+    const { chart, now } = this,
+      { s, place } = now,
+      [top, height] = chart.laneOf(s.kind),
+      row = chart.indexOf(place.code);
+    const x = chart.xOf(place.from),
+      y = chart.topOf(row) + top,
+      width = Math.max(4, (place.to - place.from) * chart.scale);
     const why = now.problem || now.refused;
     this.box.style.transform = `translate(${x}px, ${y}px) scale(${width / 100}, ${height / 100})`;
     const tipX = Math.min(Math.max(x, chart.element.scrollLeft + 4), chart.element.scrollLeft + chart.width - 250);
-    this.tip.style.transform = y - chart.element.scrollTop > 90 ? `translate(${tipX}px, ${y}px) translateY(-100%) translateY(-6px)` : `translate(${tipX}px, ${y + height + 6}px)`;
+    this.tip.style.transform =
+      y - chart.element.scrollTop > 90
+        ? `translate(${tipX}px, ${y}px) translateY(-100%) translateY(-6px)`
+        : `translate(${tipX}px, ${y + height + 6}px)`;
     const zone = this.names.plantOf(place.code).timezone;
-    const units = now.mode === "resize" && s.plannedQuantity && !s.plannedEnd ? `, ${now.place.quantity ? number(now.place.quantity) : `about ${number(this.writes.guess(s, place))}`} units` : "";
+    const units =
+      now.mode === "resize" && s.plannedQuantity && !s.plannedEnd
+        ? `, ${now.place.quantity ? number(now.place.quantity) : `about ${number(this.writes.guess(s, place))}`} units`
+        : "";
     const text = `${spanText(place.from, place.known ? place.to : null, zone)}${units}${place.code === s.stationCode ? "" : `, ${this.names.station(place.code).name}`}`;
     if (this.when.textContent !== text) this.when.textContent = text;
     const verdict = why ? `✕ ${why}` : now.view ? "✓ Free" : "";
@@ -130,7 +151,9 @@ export class Carry {
     try {
       const s = await this.writes.place(now.s, now.place, now.mode);
       if (this.now === now) this.end();
-      this.say(`${nameOf(s, this.names)} is planned ${spanText(s.actualStart ?? s.plannedStart, s.expectedEnd ?? s.plannedEnd, this.names.plantOf(s.stationCode).timezone)}.`);
+      this.say(
+        `${nameOf(s, this.names)} is planned ${spanText(s.actualStart ?? s.plannedStart, s.expectedEnd ?? s.plannedEnd, this.names.plantOf(s.stationCode).timezone)}.`,
+      );
       return s;
     } catch (error) {
       if (this.now === now) this.refuse(sentence(error));
@@ -140,14 +163,23 @@ export class Carry {
 
   /** refuse lets it glide back and tells why. */
   refuse(why) {
-    const { now, chart } = this, [top, height] = chart.laneOf(now.s.kind), { origin } = now;
+    const { now, chart } = this,
+      [top, height] = chart.laneOf(now.s.kind),
+      { origin } = now;
     toast(why, "bad");
     this.tip.hidden = true;
     const width = Math.max(4, (origin.to - origin.from) * chart.scale);
     const target = `translate(${chart.xOf(origin.from)}px, ${chart.topOf(chart.indexOf(origin.code)) + top}px) scale(${width / 100}, ${height / 100})`;
-    const glide = this.box.animate([{ transform: this.box.style.transform }, { transform: target }], { duration: calm.matches ? 0 : 280, easing: "cubic-bezier(.3, .8, .4, 1)" });
+    const glide = this.box.animate([{ transform: this.box.style.transform }, { transform: target }], {
+      duration: calm.matches ? 0 : 280,
+      easing: "cubic-bezier(.3, .8, .4, 1)",
+    });
     this.box.style.transform = target;
-    glide.finished.catch(() => {}).then(() => { if (this.now === now) this.end(); });
+    glide.finished
+      .catch(() => {})
+      .then(() => {
+        if (this.now === now) this.end();
+      });
     return null;
   }
 

@@ -4,17 +4,22 @@
 import { toast } from "../../shared/dialog.js";
 import { compare } from "../../shared/format.js";
 
-const minute = 60000, hour = 60 * minute; // ms
+const minute = 60000,
+  hour = 60 * minute; // ms
 
 /** keys lets a chart be used by keyboard. allowed() as for dragging; open(schedule), remove(schedule), plan(code, at) do it. */
 export function keys(chart, carry, { allowed, open, remove, plan, say }) {
-  const step = (event) => (event.altKey ? minute : chart.span > 60 * hour ? hour : chart.span > 12 * hour ? 15 * minute : 5 * minute);
+  const step = (event) =>
+    event.altKey ? minute : chart.span > 60 * hour ? hour : chart.span > 12 * hour ? 15 * minute : 5 * minute;
 
   function take(s, mode) {
     if (carry.now?.s.id === s.id && carry.now.mode === mode) return true;
     if (carry.now) return false;
     const why = allowed() ? carry.can(s, mode) : "Your role sees schedules and does not change them";
-    if (why) { toast(`${why}.`); return false; }
+    if (why) {
+      toast(`${why}.`);
+      return false;
+    }
     carry.begin(s, mode);
     return true;
   }
@@ -26,7 +31,11 @@ export function keys(chart, carry, { allowed, open, remove, plan, say }) {
     if (mode === "resize") to = Math.max(from + minute, to + ms);
     else {
       [from, to] = [from + ms, to + ms];
-      if (!event.altKey && ms) { const grid = Math.round(from / (5 * minute)) * 5 * minute - from; from += grid; to += grid; }
+      if (!event.altKey && ms) {
+        const grid = Math.round(from / (5 * minute)) * 5 * minute - from;
+        from += grid;
+        to += grid;
+      }
       if (rows) code = beside(code, rows);
     }
     carry.to({ code, from, to });
@@ -40,8 +49,12 @@ export function keys(chart, carry, { allowed, open, remove, plan, say }) {
     return code;
   };
 
-  function follow() { // what is carried stays in view
-    const { place } = carry.now, box = chart.element, top = chart.topOf(chart.indexOf(place.code)), x = chart.xOf(place.from);
+  function follow() {
+    // what is carried stays in view
+    const { place } = carry.now,
+      box = chart.element,
+      top = chart.topOf(chart.indexOf(place.code)),
+      x = chart.xOf(place.from);
     if (x < box.scrollLeft || x > box.scrollLeft + chart.width * 0.9) box.scrollLeft = x - chart.width / 4;
     if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 150) box.scrollTop = top - box.clientHeight / 3;
     carry.draw();
@@ -52,7 +65,7 @@ export function keys(chart, carry, { allowed, open, remove, plan, say }) {
     const begin = (o) => o.actualStart ?? o.plannedStart;
     let next = null;
     if (rows) {
-      for (let code = s.stationCode; !next;) {
+      for (let code = s.stationCode; !next; ) {
         const other = beside(code, rows);
         if (other === code) return;
         code = other;
@@ -66,7 +79,8 @@ export function keys(chart, carry, { allowed, open, remove, plan, say }) {
   }
 
   async function enter(s) {
-    if (!carry.now) { // once the key is let go: in the dialog it would press what has the focus there
+    if (!carry.now) {
+      // once the key is let go: in the dialog it would press what has the focus there
       addEventListener("keyup", () => open(s), { once: true });
       return;
     }
@@ -75,21 +89,29 @@ export function keys(chart, carry, { allowed, open, remove, plan, say }) {
   }
 
   chart.element.addEventListener("keydown", (event) => {
-    const bar = event.target.closest(".slot"), s = bar && chart.plan.schedules.get(bar.dataset.id);
+    const bar = event.target.closest(".slot"),
+      s = bar && chart.plan.schedules.get(bar.dataset.id);
     if (!s) return;
     const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (arrow && (event.ctrlKey || event.metaKey || !allowed())) { if (!carry.now) go(s, arrow[0], arrow[1]); }
-    else if (arrow && event.shiftKey) { if (arrow[0]) move(event, s, "resize", arrow[0] * step(event), 0); }
-    else if (arrow) move(event, s, "move", arrow[0] * step(event), arrow[1]);
+    if (arrow && (event.ctrlKey || event.metaKey || !allowed())) {
+      if (!carry.now) go(s, arrow[0], arrow[1]);
+    } else if (arrow && event.shiftKey) {
+      if (arrow[0]) move(event, s, "resize", arrow[0] * step(event), 0);
+    } else if (arrow) move(event, s, "move", arrow[0] * step(event), arrow[1]);
     else if (event.key === "Enter" || event.key === " ") enter(s);
-    else if (event.key === "Escape" && carry.now) { carry.cancel(); say("Put back."); chart.reveal(s)?.focus({ preventScroll: true }); }
-    else if (event.key === "Delete" && !carry.now && allowed()) remove(s);
+    else if (event.key === "Escape" && carry.now) {
+      carry.cancel();
+      say("Put back.");
+      chart.reveal(s)?.focus({ preventScroll: true });
+    } else if (event.key === "Delete" && !carry.now && allowed()) remove(s);
     else if (event.key === "Insert" && !carry.now && allowed()) plan(s.stationCode, s.expectedEnd ?? s.plannedStart);
     else return;
     event.preventDefault();
   });
-  chart.element.addEventListener("focusout", (event) => { // who goes elsewhere has not put it down
-    if (!carry.now || carry.now.dropping || event.relatedTarget === null || chart.element.contains(event.relatedTarget)) return;
+  chart.element.addEventListener("focusout", (event) => {
+    // who goes elsewhere has not put it down
+    if (!carry.now || carry.now.dropping || event.relatedTarget === null || chart.element.contains(event.relatedTarget))
+      return;
     carry.cancel();
     say("Put back.");
   });

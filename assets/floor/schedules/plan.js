@@ -3,8 +3,11 @@
 import { get, query } from "../../shared/api.js";
 import { asked } from "../../shared/scope.js";
 
-const day = 86400000, most = 7 * day, page = 300; // ms, ms of one request, schedules of one answer: reading one holds no frame up for long
-const rest = 300, again = 5000; // ms after an event until a schedule is read, ms until what could not be read is tried once more
+const day = 86400000,
+  most = 7 * day,
+  page = 300; // ms, ms of one request, schedules of one answer: reading one holds no frame up for long
+const rest = 300,
+  again = 5000; // ms after an event until a schedule is read, ms until what could not be read is tried once more
 
 /** ms of a time in an answer; null stays null. */
 const ms = (text) => (text ? Date.parse(text) : null);
@@ -23,7 +26,13 @@ export function spanOf(s, now) {
 
 // read takes an answer's schedule with its times as ms.
 const read = (s) => ({
-  ...s, plannedStart: ms(s.plannedStartAt), plannedEnd: ms(s.plannedEndAt), expectedEnd: ms(s.expectedEndAt), actualStart: ms(s.actualStartAt), actualEnd: ms(s.actualEndAt), updated: ms(s.updatedAt),
+  ...s,
+  plannedStart: ms(s.plannedStartAt),
+  plannedEnd: ms(s.plannedEndAt),
+  expectedEnd: ms(s.expectedEndAt),
+  actualStart: ms(s.actualStartAt),
+  actualEnd: ms(s.actualEndAt),
+  updated: ms(s.updatedAt),
 });
 
 /** Plan is an EventTarget: "change" tells that schedules came, changed or went, the stations' codes as detail, a Set. */
@@ -51,7 +60,9 @@ export class Plan extends EventTarget {
   }
 
   /** of gives the schedules of a station, by their begin. */
-  of(code) { return this.#stations.get(code) ?? []; }
+  of(code) {
+    return this.#stations.get(code) ?? [];
+  }
 
   /** clashes gives the open schedules of a kind that would overlap one that lay between two moments at a station. */
   clashes({ id, kind, from, to }, code) {
@@ -67,15 +78,23 @@ export class Plan extends EventTarget {
   async ensure(from, to) {
     from = Math.floor(from / day) * day;
     to = Math.ceil(to / day) * day;
-    const had = this.#had, apart = !had || from > had.to || to < had.from;
+    const had = this.#had,
+      apart = !had || from > had.to || to < had.from;
     if (!apart && from >= had.from && to <= had.to) return;
-    const parts = apart ? [[from, to]] : [[from, had.from], [had.to, to]].filter(([a, b]) => a < b);
+    const parts = apart
+      ? [[from, to]]
+      : [
+          [from, had.from],
+          [had.to, to],
+        ].filter(([a, b]) => a < b);
     this.#had = apart ? { from, to } : { from: Math.min(from, had.from), to: Math.max(to, had.to) };
     const turn = apart ? ++this.#turn : this.#turn;
-    const seen = apart ? new Set() : null, began = Date.now();
+    const seen = apart ? new Set() : null,
+      began = Date.now();
     this.loading = true;
     try {
-      for (const [a, b] of parts) for (let at = a; at < b; at += most) await this.#read(at, Math.min(b, at + most), turn, seen);
+      for (const [a, b] of parts)
+        for (let at = a; at < b; at += most) await this.#read(at, Math.min(b, at + most), turn, seen);
       if (seen && turn === this.#turn) this.#forget(seen, began);
     } catch (error) {
       if (turn === this.#turn) this.#had = had;
@@ -87,7 +106,9 @@ export class Plan extends EventTarget {
 
   async #read(from, to, turn, seen) {
     for (let skip = 0, total = 1; skip < total && turn === this.#turn; skip += page) {
-      const answer = await get(`/schedule${query({ ...this.#scope, rangecode: undefined, from: new Date(from).toISOString(), to: new Date(to).toISOString(), limit: page, skip })}`);
+      const answer = await get(
+        `/schedule${query({ ...this.#scope, rangecode: undefined, from: new Date(from).toISOString(), to: new Date(to).toISOString(), limit: page, skip })}`,
+      );
       if (turn !== this.#turn) return;
       total = answer.paging.totalElements;
       const changed = new Set();
@@ -108,12 +129,15 @@ export class Plan extends EventTarget {
 
   /** take brings in what an answer or an event says of one schedule. */
   take(answer) {
-    const s = { ...read(answer), came: Date.now() }, before = this.schedules.get(s.id), changed = new Set();
+    const s = { ...read(answer), came: Date.now() },
+      before = this.schedules.get(s.id),
+      changed = new Set();
     if (before && before.updated > s.updated) return before;
     if (s.state === "deleted") {
       if (before) this.#drop(before, changed);
     } else {
-      if (before?.state === s.state && s.goodCount === null) Object.assign(s, { goodCount: before.goodCount, badCount: before.badCount, otherCount: before.otherCount });
+      if (before?.state === s.state && s.goodCount === null)
+        Object.assign(s, { goodCount: before.goodCount, badCount: before.badCount, otherCount: before.otherCount });
       this.#put(s, changed);
     }
     this.#tell(changed);
@@ -169,10 +193,13 @@ export class Plan extends EventTarget {
 
   #drop(s, changed) {
     this.schedules.delete(s.id);
-    const list = this.#stations.get(s.stationCode), at = list.indexOf(s);
+    const list = this.#stations.get(s.stationCode),
+      at = list.indexOf(s);
     if (at >= 0) list.splice(at, 1);
     changed.add(s.stationCode);
   }
 
-  #tell(changed) { if (changed.size) this.dispatchEvent(new CustomEvent("change", { detail: changed })); }
+  #tell(changed) {
+    if (changed.size) this.dispatchEvent(new CustomEvent("change", { detail: changed }));
+  }
 }

@@ -2,7 +2,8 @@
 
 import { dayOf, momentOf, wallOf } from "../../shared/zone.js";
 
-const hour = 3600000, day = 24 * hour; // ms
+const hour = 3600000,
+  day = 24 * hour; // ms
 
 /** shiftsOf gives the shifts of a pattern that have time between two moments: [{name, from, to}], in order. */
 export function shiftsOf(pattern, from, to, zone) {
@@ -12,7 +13,11 @@ export function shiftsOf(pattern, from, to, zone) {
     for (const shift of pattern.shifts) {
       if (shift.weekDay !== weekDay) continue;
       const start = at + Math.round(shift.startHour * hour);
-      const one = { name: shift.name, from: momentOf(start, zone), to: momentOf(start + Math.round(shift.duration * hour), zone) };
+      const one = {
+        name: shift.name,
+        from: momentOf(start, zone),
+        to: momentOf(start + Math.round(shift.duration * hour), zone),
+      };
       if (one.from < to && one.to > from) all.push(one);
     }
   }

@@ -2,8 +2,22 @@
 
 import { clock, dayName, dayOf, momentOf, wallOf } from "../../shared/zone.js";
 
-const minute = 60000, hour = 60 * minute, day = 24 * hour; // ms
-const steps = [5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 4 * hour, 6 * hour, 12 * hour, day];
+const minute = 60000,
+  hour = 60 * minute,
+  day = 24 * hour; // ms
+const steps = [
+  5 * minute,
+  10 * minute,
+  15 * minute,
+  30 * minute,
+  hour,
+  2 * hour,
+  3 * hour,
+  4 * hour,
+  6 * hour,
+  12 * hour,
+  day,
+];
 
 /** Least pixels between two marks. */
 const room = 54;
@@ -14,9 +28,11 @@ const room = 54;
  */
 export function ticks(from, to, scale, zone) {
   const step = steps.find((s) => s * scale >= room) ?? day;
-  const days = [], marks = [];
+  const days = [],
+    marks = [];
   for (let wall = dayOf(wallOf(from, zone)); ; wall += day) {
-    const at = momentOf(wall, zone), next = momentOf(wall + day, zone);
+    const at = momentOf(wall, zone),
+      next = momentOf(wall + day, zone);
     if (at >= to) break;
     days.push({ at, text: dayName(at + hour, zone) });
     if (step === day) continue;

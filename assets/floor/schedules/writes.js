@@ -11,22 +11,49 @@ const write = (path, body) => once("POST", path, body);
 const remove = (id) => once("DELETE", `/schedule/${encodeURIComponent(id)}`);
 
 /** fields are what people say of a schedule; POST /schedule takes them. */
-export const fields = ["stationCode", "kind", "skuCode", "reasonCode", "workOrderReference", "plannedStartAt", "plannedEndAt", "plannedQuantity", "cycleTime", "unitsPerMinute", "unitsPerHour",
-  "lineSpeedTarget", "partsPerCycle", "autoStart", "autoEnd", "autoEndOnQuantityComplete", "extendShift", "note"];
+export const fields = [
+  "stationCode",
+  "kind",
+  "skuCode",
+  "reasonCode",
+  "workOrderReference",
+  "plannedStartAt",
+  "plannedEndAt",
+  "plannedQuantity",
+  "cycleTime",
+  "unitsPerMinute",
+  "unitsPerHour",
+  "lineSpeedTarget",
+  "partsPerCycle",
+  "autoStart",
+  "autoEnd",
+  "autoEndOnQuantityComplete",
+  "extendShift",
+  "note",
+];
 
 /** saidOf gives what was said of a schedule, without what was not. */
-export const saidOf = (s) => Object.fromEntries(fields.filter((name) => s[name] !== null && s[name] !== undefined && s[name] !== false).map((name) => [name, s[name]]));
+export const saidOf = (s) =>
+  Object.fromEntries(
+    fields
+      .filter((name) => s[name] !== null && s[name] !== undefined && s[name] !== false)
+      .map((name) => [name, s[name]]),
+  );
 
 /** Writes changes schedules of a plan and tells changed() when there is another change to take back. */
 export class Writes {
   last = null; // {text, back()}
   under = null; // a promise of the change that is under way
 
-  constructor(plan, names, changed) { Object.assign(this, { plan, names, changed }); }
+  constructor(plan, names, changed) {
+    Object.assign(this, { plan, names, changed });
+  }
 
   // change does what changes something; what takes it back is known when it is through.
   #change(work) {
-    const under = this.under = work().finally(() => { if (this.under === under) this.under = null; });
+    const under = (this.under = work().finally(() => {
+      if (this.under === under) this.under = null;
+    }));
     return under;
   }
 
@@ -40,22 +67,32 @@ export class Writes {
   /** bodyOf gives the request that brings a schedule to a place, {code, from, to}: [path, body]. */
   bodyOf(s, place, mode) {
     if (mode === "resize") {
-      if (s.plannedQuantity && !s.plannedEnd) return ["/schedule", { id: s.id, plannedQuantity: place.quantity ?? this.guess(s, place) }];
+      if (s.plannedQuantity && !s.plannedEnd)
+        return ["/schedule", { id: s.id, plannedQuantity: place.quantity ?? this.guess(s, place) }];
       return ["/schedule", { id: s.id, plannedEndAt: iso(place.to) }];
     }
-    return [`/schedule/${encodeURIComponent(s.id)}/move`, { plannedStartAt: iso(place.from), ...(place.code !== s.stationCode && { stationCode: place.code }) }];
+    return [
+      `/schedule/${encodeURIComponent(s.id)}/move`,
+      { plannedStartAt: iso(place.from), ...(place.code !== s.stationCode && { stationCode: place.code }) },
+    ];
   }
 
   /** guess gives about how many units a length of time means, by what the schedule's quantity takes. */
   guess(s, place) {
-    const begin = s.actualStart ?? s.plannedStart, length = (s.expectedEnd ?? 0) - begin;
+    const begin = s.actualStart ?? s.plannedStart,
+      length = (s.expectedEnd ?? 0) - begin;
     return length > 0 ? Math.max(1, Math.round((s.plannedQuantity * (place.to - begin)) / length)) : s.plannedQuantity;
   }
 
   /** try asks what would become of it: the schedule as it would be, or an error with the service's sentence. */
   async try(s, place, mode, signal = AbortSignal.timeout(patience)) {
-    if (mode === "resize" && s.plannedQuantity && !s.plannedEnd) { // how many units are that, over the shifts?
-      const asked = await post("/schedule?dryrun=true", { id: s.id, plannedQuantity: null, plannedEndAt: iso(place.to) }, { signal });
+    if (mode === "resize" && s.plannedQuantity && !s.plannedEnd) {
+      // how many units are that, over the shifts?
+      const asked = await post(
+        "/schedule?dryrun=true",
+        { id: s.id, plannedQuantity: null, plannedEndAt: iso(place.to) },
+        { signal },
+      );
       place.quantity = Math.max(1, Math.round(asked.result.expectedQuantity ?? this.guess(s, place)));
     }
     const [path, body] = this.bodyOf(s, place, mode);
@@ -63,38 +100,61 @@ export class Writes {
   }
 
   /** place brings a schedule to a place. */
-  place(s, place, mode) { return this.#change(() => this.#place(s, place, mode)); }
+  place(s, place, mode) {
+    return this.#change(() => this.#place(s, place, mode));
+  }
 
   async #place(s, place, mode) {
-    if (mode === "resize" && place.quantity === undefined && s.plannedQuantity && !s.plannedEnd) await this.try(s, place, mode);
-    const [path, body] = this.bodyOf(s, place, mode), answer = await write(path, body);
+    if (mode === "resize" && place.quantity === undefined && s.plannedQuantity && !s.plannedEnd)
+      await this.try(s, place, mode);
+    const [path, body] = this.bodyOf(s, place, mode),
+      answer = await write(path, body);
     const name = nameOf(s, this.names);
     if (mode === "resize") {
-      const before = "plannedQuantity" in body ? { plannedQuantity: s.plannedQuantity } : { plannedEndAt: s.plannedEndAt };
+      const before =
+        "plannedQuantity" in body ? { plannedQuantity: s.plannedQuantity } : { plannedEndAt: s.plannedEndAt };
       return this.#done(answer, `changing ${name}`, () => write("/schedule", { id: s.id, ...before }));
     }
-    const before = { plannedStartAt: s.plannedStartAt, ...(s.plannedEndAt && { plannedEndAt: s.plannedEndAt }), ...(place.code !== s.stationCode && { stationCode: s.stationCode }) };
+    const before = {
+      plannedStartAt: s.plannedStartAt,
+      ...(s.plannedEndAt && { plannedEndAt: s.plannedEndAt }),
+      ...(place.code !== s.stationCode && { stationCode: s.stationCode }),
+    };
     return this.#done(answer, `moving ${name}`, () => write(`/schedule/${encodeURIComponent(s.id)}/move`, before));
   }
 
   /** save makes a schedule, or changes the one that s is by what body says anew. */
-  save(s, body) { return this.#change(() => this.#save(s, body)); }
+  save(s, body) {
+    return this.#change(() => this.#save(s, body));
+  }
 
   async #save(s, body) {
     const answer = await write("/schedule", s ? { id: s.id, ...body } : body);
-    if (!s) return this.#done(answer, "planning", async () => { await remove(answer.result.id); return { result: { ...answer.result, state: "deleted", updatedAt: new Date(present()).toISOString() } }; });
+    if (!s)
+      return this.#done(answer, "planning", async () => {
+        await remove(answer.result.id);
+        return { result: { ...answer.result, state: "deleted", updatedAt: new Date(present()).toISOString() } };
+      });
     const before = Object.fromEntries(Object.keys(body).map((name) => [name, s[name] ?? null]));
     return this.#done(answer, `changing ${nameOf(s, this.names)}`, () => write("/schedule", { id: s.id, ...before }));
   }
 
   /** start starts a planned schedule now; endRunning: what runs there ends. */
-  start(s, endRunning) { return this.#change(async () => this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/start${endRunning ? "?endrunning=true" : ""}`, {}))); }
+  start(s, endRunning) {
+    return this.#change(async () =>
+      this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/start${endRunning ? "?endrunning=true" : ""}`, {})),
+    );
+  }
 
   /** end ends a running schedule now. */
-  end(s) { return this.#change(async () => this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/end`, {}))); }
+  end(s) {
+    return this.#change(async () => this.#done(await write(`/schedule/${encodeURIComponent(s.id)}/end`, {})));
+  }
 
   /** remove deletes a planned schedule. It is taken back by planning the same anew. */
-  remove(s) { return this.#change(() => this.#remove(s)); }
+  remove(s) {
+    return this.#change(() => this.#remove(s));
+  }
 
   async #remove(s) {
     await remove(s.id);

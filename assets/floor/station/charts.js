@@ -13,30 +13,84 @@ const round = (n) => (n === null ? null : Math.round(n * 1000) / 1000);
  */
 export function chartsOf(timeline) {
   const { from, to, stepMs, rows, good, bad, target } = timeline;
-  const starts = Array.from({ length: rows }, (_, i) => from + i * stepMs), length = (i) => Math.min(stepMs, to - starts[i]);
+  const starts = Array.from({ length: rows }, (_, i) => from + i * stepMs),
+    length = (i) => Math.min(stepMs, to - starts[i]);
   const per = (value) => starts.map((_, i) => round(value(i)));
   const known = (values) => values.some((v) => v !== null);
   // What units took of the run time, and what they should have taken.
-  const each = (units) => per((i) => (units(i) > 0 && timeline.runTime[i] > 0 ? timeline.runTime[i] / 1000 / units(i) : null));
+  const each = (units) =>
+    per((i) => (units(i) > 0 && timeline.runTime[i] > 0 ? timeline.runTime[i] / 1000 / units(i) : null));
   const charts = [
-    { name: "speed", title: "Speed", unit: "", series: [{ label: "Speed", color: "speed", values: per((i) => timeline.lineSpeedAvg[i]) }, { label: "Target speed", color: "target", dash: [6, 4], values: timeline.lineSpeedTarget }] },
-    { name: "cycle", title: "Time per unit", unit: "s", capped: true, series: [{ label: "Time per unit", color: "productive", values: each((i) => good[i] + bad[i]) }, { label: "Due by the rate", color: "target", dash: [6, 4], values: each((i) => target[i] ?? 0) }] },
-    { name: "power", title: "Power", unit: "kW", series: [{ label: "Power", color: "energy", fill: true, values: per((i) => (timeline.electricalKwh[i] === null ? null : timeline.electricalKwh[i] * 3600000 / length(i))) }] },
+    {
+      name: "speed",
+      title: "Speed",
+      unit: "",
+      series: [
+        { label: "Speed", color: "speed", values: per((i) => timeline.lineSpeedAvg[i]) },
+        { label: "Target speed", color: "target", dash: [6, 4], values: timeline.lineSpeedTarget },
+      ],
+    },
+    {
+      name: "cycle",
+      title: "Time per unit",
+      unit: "s",
+      capped: true,
+      series: [
+        { label: "Time per unit", color: "productive", values: each((i) => good[i] + bad[i]) },
+        { label: "Due by the rate", color: "target", dash: [6, 4], values: each((i) => target[i] ?? 0) },
+      ],
+    },
+    {
+      name: "power",
+      title: "Power",
+      unit: "kW",
+      series: [
+        {
+          label: "Power",
+          color: "energy",
+          fill: true,
+          values: per((i) =>
+            timeline.electricalKwh[i] === null ? null : (timeline.electricalKwh[i] * 3600000) / length(i),
+          ),
+        },
+      ],
+    },
   ].filter((c) => known(c.series[0].values));
-  for (const c of charts) { // a value holds for the whole of its row
+  for (const c of charts) {
+    // a value holds for the whole of its row
     c.series = c.series.filter((s) => known(s.values)).map((s) => ({ ...s, step: true }));
     c.data = [[...starts, to], ...c.series.map((s) => [...s.values, s.values[rows - 1] ?? null])];
   }
-  const counts = countsOf(timeline, starts.map((at, i) => at + length(i)));
+  const counts = countsOf(
+    timeline,
+    starts.map((at, i) => at + length(i)),
+  );
   const counted = counts.series.length > 2 || counts.series.some((s) => s.values.at(-1) > 0); // a meter makes nothing
-  return [...(counted || charts.length === 0 ? [counts] : []), ...charts].map((c) => ({ ...c, starts, indices: starts.map((_, i) => i) }));
+  return [...(counted || charts.length === 0 ? [counts] : []), ...charts].map((c) => ({
+    ...c,
+    starts,
+    indices: starts.map((_, i) => i),
+  }));
 }
 
 function countsOf({ from, good, bad, target }, ends) {
-  const sum = (values) => { let all = 0; return values.map((v) => round(all += v ?? 0)); };
-  const series = [{ label: "Good", color: "good", fill: true, values: sum(good) }, { label: "Bad", color: "reject", dash: [2, 3], values: sum(bad) }];
-  if (target.some((t) => t !== null)) series.push({ label: "Target", color: "target", dash: [6, 4], values: sum(target) });
-  return { name: "counts", title: "Counts against target", unit: "units", series, data: [[from, ...ends], ...series.map((s) => [0, ...s.values])] };
+  const sum = (values) => {
+    let all = 0;
+    return values.map((v) => round((all += v ?? 0)));
+  };
+  const series = [
+    { label: "Good", color: "good", fill: true, values: sum(good) },
+    { label: "Bad", color: "reject", dash: [2, 3], values: sum(bad) },
+  ];
+  if (target.some((t) => t !== null))
+    series.push({ label: "Target", color: "target", dash: [6, 4], values: sum(target) });
+  return {
+    name: "counts",
+    title: "Counts against target",
+    unit: "units",
+    series,
+    data: [[from, ...ends], ...series.map((s) => [0, ...s.values])],
+  };
 }
 
 // usual is what a chart shows in full, of values that stops make a hundred times as high here and there: thrice the 90th percentile.
@@ -51,8 +105,18 @@ export function chart(c, { shown, zone, zoom, link, name }) {
   const unit = c.unit ? `, ${c.unit}` : "";
   const series = c.series.map((s) => ({ ...s, value: (n) => (counts ? units(n) : `${round(n)} ${c.unit}`.trim()) }));
   return figure({
-    title: `${c.title}${unit}`, name: `${name}-${c.name}`, rows: c.indices,
+    title: `${c.title}${unit}`,
+    name: `${name}-${c.name}`,
+    rows: c.indices,
     chart: html`<div class="plot" data-chart=${c.name} role="img" aria-label=${`${c.title} over time; the numbers are in the table below`} ${plot({ data: c.data, series, zone, zoom, x: shown, height: 150, options: { padding: [8, right, 0, 0], hooks: link.hooks, cursor: { y: false }, ...(c.capped && { scales: { y: { range: (chart, _, high) => [0, Math.min(high || 1, usual(chart.data[1])) * 1.05] } } }) } })}></div>`,
-    columns: [{ label: "From", text: (i) => time(c.starts[i], { zone }) }, ...c.series.map((s) => ({ label: `${s.label}${unit}`, numeric: true, text: (i) => s.values[i], ...(counts && { cell: (i) => units(s.values[i]) }) }))],
+    columns: [
+      { label: "From", text: (i) => time(c.starts[i], { zone }) },
+      ...c.series.map((s) => ({
+        label: `${s.label}${unit}`,
+        numeric: true,
+        text: (i) => s.values[i],
+        ...(counts && { cell: (i) => units(s.values[i]) }),
+      })),
+    ],
   });
 }

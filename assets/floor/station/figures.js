@@ -9,7 +9,10 @@ import { percent } from "../../shared/status.js";
 import { kinds } from "./ribbon.js";
 
 // whole writes a time in whole minutes, one of less than an hour in seconds: the dialog has the rest.
-const whole = (ms) => { const unit = Math.abs(ms) >= 3600000 ? 60000 : Math.abs(ms) >= 60000 ? 1000 : 1; return ms === null || ms === undefined ? "–" : duration(Math.round(ms / unit) * unit); };
+const whole = (ms) => {
+  const unit = Math.abs(ms) >= 3600000 ? 60000 : Math.abs(ms) >= 60000 ? 1000 : 1;
+  return ms === null || ms === undefined ? "–" : duration(Math.round(ms / unit) * unit);
+};
 const tenths = (n) => (n === null || n === undefined ? "–" : number(Math.round(n * 10) / 10));
 
 /** legend tells how much of the time was of each class: their shares make the whole. The time of non-production schedules is
@@ -17,8 +20,16 @@ const tenths = (n) => (n === null || n === undefined ? "–" : number(Math.round
  * length is that of the time, ms, of which some may be of before anything was known of the station. */
 export function legend(oee, ask, length) {
   const before = oee ? length - oee.totalMs : 0;
-  const time = { productive: "productiveMs", slow: "slowMs", idle: "idleMs", downtime: "downtimeMs", noData: "noDataMs", outOfShift: "outOfShiftMs" };
-  const line = (kind, name, more) => html`<li><span class=${`letter ${kinds[kind].color}`} aria-hidden="true">${kinds[kind].letter}</span> ${kinds[kind].label} ${oee ? html`${figureButton(whole(oee[name]), ask(name))} ${more}` : nothing}</li>`;
+  const time = {
+    productive: "productiveMs",
+    slow: "slowMs",
+    idle: "idleMs",
+    downtime: "downtimeMs",
+    noData: "noDataMs",
+    outOfShift: "outOfShiftMs",
+  };
+  const line = (kind, name, more) =>
+    html`<li><span class=${`letter ${kinds[kind].color}`} aria-hidden="true">${kinds[kind].letter}</span> ${kinds[kind].label} ${oee ? html`${figureButton(whole(oee[name]), ask(name))} ${more}` : nothing}</li>`;
   return html`<ul class="legend" aria-label="Time by kind">${Object.entries(time).map(([kind, name]) => line(kind, name, html`<span class="muted share">${oee?.totalMs > 0 ? percent(oee[name] / oee.totalMs) : ""}</span>`))}
     ${line("nonProduction", "scheduledNonProductionMs", html`<span class="muted">of the time above</span>`)}${before >= 60000 ? html`<li class="muted">${whole(before)} more are of before anything was known of the station</li>` : nothing}</ul>`;
 }
@@ -26,7 +37,8 @@ export function legend(oee, ask, length) {
 /** tiles are OEE and its parts, counts and energy. ask(figure) gives the spec of explain. */
 export function tiles({ oee, energy, profile, change, ask, currency }) {
   if (!oee) return html`<p class="muted">Nothing is known of this time.</p>`;
-  const ratio = (name) => html`<div class=${name === "oee" ? "main" : ""}><dt>${figures[name]}</dt><dd>${figureButton(percent(oee[name].value), ask(name))}${oee[name].aboveOne ? html`<span class="note" title="Above 100 %: the rate is most likely too low">▲</span>` : nothing}</dd></div>`;
+  const ratio = (name) =>
+    html`<div class=${name === "oee" ? "main" : ""}><dt>${figures[name]}</dt><dd>${figureButton(percent(oee[name].value), ask(name))}${oee[name].aboveOne ? html`<span class="note" title="Above 100 %: the rate is most likely too low">▲</span>` : nothing}</dd></div>`;
   const tile = (name, text) => html`<div><dt>${figures[name]}</dt><dd>${figureButton(text, ask(name))}</dd></div>`;
   return html`<div class="spread"><h2>Figures</h2><label class="inline-field"><span>Profile</span> <select @change=${(e) => change(e.target.value)}>${Object.entries(profiles).map(([code, label]) => html`<option value=${code} .selected=${code === profile}>${label}</option>`)}</select></label></div>
     <dl class="tiles station-tiles">${["oee", "availability", "performance", "quality", "coverage"].map(ratio)}

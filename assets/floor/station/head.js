@@ -12,7 +12,8 @@ import { factsOf } from "../floor/facts.js";
 
 /** head gives the template; station is as GET /station gives it. */
 export function head({ station, names, zone, ctx, link }) {
-  const status = statusOf(station.statusCode, station.noSignalYet), place = names.station(station.stationCode);
+  const status = statusOf(station.statusCode, station.noSignalYet),
+    place = names.station(station.stationCode);
   return html`<section class="card station-head" data-station=${station.stationCode} data-sequence=${station.sequence}>
     <div class="station-now"><p class="status ${status.color}"><span aria-hidden="true">${status.sign}</span> <span>${status.label}</span></p>
       <p class="muted">${station.noSignalYet ? "No device has sent anything of this station yet." : html`for ${duration(Math.max(0, Math.floor((now() - Date.parse(station.statusCodeUpdatedAt)) / 60000) * 60000) || 0).replace(/^0 s$/, "less than a minute")}, since ${time(station.statusCodeUpdatedAt, { zone })}`}</p>
@@ -36,7 +37,8 @@ export function alert({ station, zone, ctx }) {
 }
 
 function running(station, names) {
-  const paused = station.nonProductionSchedule, run = station.schedule;
+  const paused = station.nonProductionSchedule,
+    run = station.schedule;
   if (!paused && !run) return html`<span class="muted">Nothing is scheduled now</span>`;
   return html`${paused ? html`<bdi>${names.reason(paused.reasonCode).name}</bdi>${run ? html` <span class="muted">pauses</span> ` : nothing}` : nothing}${run ? html`<bdi>${names.sku(run.skuCode).name}</bdi>` : nothing}`;
 }
@@ -49,16 +51,31 @@ function progress(station, names) {
 }
 
 const path = (station, what) => `/station/${encodeURIComponent(station.stationCode)}/${what}`;
-const putAlert = (station, message, expiresAt) => once("POST", path(station, "alert"), expiresAt ? { message, expiresAt } : { message });
+const putAlert = (station, message, expiresAt) =>
+  once("POST", path(station, "alert"), expiresAt ? { message, expiresAt } : { message });
 
 /** askAlert asks for the text of an alert and how long it stays up: one that is up keeps its end unless another is chosen. */
 export async function askAlert(station, zone) {
   const { alertMessage: message, alertExpiresAt: end } = station;
-  const lengths = [...(end ? [{ value: "kept", label: `until ${time(end, { zone })}, as it is` }] : []), { value: "", label: "until it is taken down" }, { value: "1", label: "for an hour" }, { value: "4", label: "for 4 hours" }, { value: "8", label: "for 8 hours" }, { value: "24", label: "for a day" }];
-  const endOf = (hours) => (hours === "kept" ? end : hours ? new Date(now() + Number(hours) * 3600000).toISOString() : null);
+  const lengths = [
+    ...(end ? [{ value: "kept", label: `until ${time(end, { zone })}, as it is` }] : []),
+    { value: "", label: "until it is taken down" },
+    { value: "1", label: "for an hour" },
+    { value: "4", label: "for 4 hours" },
+    { value: "8", label: "for 8 hours" },
+    { value: "24", label: "for a day" },
+  ];
+  const endOf = (hours) =>
+    hours === "kept" ? end : hours ? new Date(now() + Number(hours) * 3600000).toISOString() : null;
   const put = await ask({
-    title: message ? "Change the alert" : "Put an alert up", intro: "All who look at the station see it, on its tablet too.", action: "Put up", values: { message, hours: end ? "kept" : message ? "" : "8" },
-    fields: () => [{ name: "message", label: "Message", kind: "lines", hint: "", autofocus: true }, { name: "hours", label: "How long", required: true, hint: "", options: lengths }],
+    title: message ? "Change the alert" : "Put an alert up",
+    intro: "All who look at the station see it, on its tablet too.",
+    action: "Put up",
+    values: { message, hours: end ? "kept" : message ? "" : "8" },
+    fields: () => [
+      { name: "message", label: "Message", kind: "lines", hint: "", autofocus: true },
+      { name: "hours", label: "How long", required: true, hint: "", options: lengths },
+    ],
     send: (values) => putAlert(station, values.message ?? "", endOf(values.hours)),
   });
   if (put) toast("The alert is up.");
@@ -67,8 +84,11 @@ export async function askAlert(station, zone) {
 // askOperator asks for the initials of who works at the station.
 async function askOperator(station) {
   const noted = await ask({
-    title: "Who works here", intro: `Initials, ${rule}; nothing where nobody does.`, values: { initials: station.currentOperatorInitials },
-    fields: () => [{ name: "initials", label: "Initials", kind: "text", hint: "", autofocus: true }], send: ({ initials }) => once("POST", path(station, "operator"), { initials }),
+    title: "Who works here",
+    intro: `Initials, ${rule}; nothing where nobody does.`,
+    values: { initials: station.currentOperatorInitials },
+    fields: () => [{ name: "initials", label: "Initials", kind: "text", hint: "", autofocus: true }],
+    send: ({ initials }) => once("POST", path(station, "operator"), { initials }),
   });
   if (noted) toast("It is noted who works here.");
 }

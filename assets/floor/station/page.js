@@ -33,16 +33,23 @@ export class Page {
     Object.assign(this, { code, names, ctx, profile: ctx.query.get("profile") || "default" });
     this.zone = names.plantOf(code)?.timezone ?? "UTC";
     this.cursor = new Cursor((at) => this.told(at));
-    this.actions = { zoom: (factor, at) => this.zoom(factor, at, true), show: (from, to, done) => this.show(from, to, done), pick: (at, lane) => this.pick(at, lane) };
+    this.actions = {
+      zoom: (factor, at) => this.zoom(factor, at, true),
+      show: (from, to, done) => this.show(from, to, done),
+      pick: (at, lane) => this.pick(at, lane),
+    };
   }
 
-  get station() { return live.stations.get(this.code); }
+  get station() {
+    return live.stations.get(this.code);
+  }
 
   /** start begins to follow the station; the first timeline is on its way when it comes back. */
   async start() {
     this.end = await live.follow({ stationcodes: this.code });
     this.listen(live, "stations", (event) => event.detail.has(this.code) && this.changed());
-    for (const type of ["issue", "schedule"]) this.listen(live, type, (event) => event.detail.stationCode === this.code && this.refresh(1000));
+    for (const type of ["issue", "schedule"])
+      this.listen(live, type, (event) => event.detail.stationCode === this.code && this.refresh(1000));
     this.listen(live, "message", (event) => event.detail.stationCode === this.code && this.readMessages());
     this.listen(live, "reset", () => this.refresh(0));
     if (this.station && !this.station.shift) this.shifts = await shiftsOf(this.code, time());
@@ -67,7 +74,10 @@ export class Page {
   // later does something once, so many ms after it was last wanted.
   later(name, ms, work) {
     this.drop(name);
-    this.#timers[name] = setTimeout(() => { delete this.#timers[name]; work(); }, ms);
+    this.#timers[name] = setTimeout(() => {
+      delete this.#timers[name];
+      work();
+    }, ms);
   }
 
   drop(name) {
@@ -87,9 +97,12 @@ export class Page {
   /** take shows the time of a range that stands in the address. */
   take(text) {
     this.drop("load"); // of a hand that moved the time before
-    const now = time(), before = this.view, shift = this.shift(now);
+    const now = time(),
+      before = this.view,
+      shift = this.shift(now);
     this.view = readRange(text, now, shift, now <= shift[1] || Boolean(this.station?.shift));
-    if (this.view.from === null) Object.assign(this.view, before ? { from: before.from, to: before.to } : { from: shift[0], to: shift[1] });
+    if (this.view.from === null)
+      Object.assign(this.view, before ? { from: before.from, to: before.to } : { from: shift[0], to: shift[1] });
     this.draw();
     this.load();
   }
@@ -109,17 +122,22 @@ export class Page {
 
   zoom(factor, about, soon = false) {
     if (!soon) return this.go(zoomed(this.view, factor, time(), about));
-    const now = time(), { follow } = this.view, [from, to] = spread(this.view, factor, now, about); // a wheel turns on, by less than minutes
+    const now = time(),
+      { follow } = this.view,
+      [from, to] = spread(this.view, factor, now, about); // a wheel turns on, by less than minutes
     this.view = { text: between(from, to), from, to, follow };
     this.draw();
     this.later("load", settled, () => this.go(placed(from, to - from, now, { follow }), { step: false }));
   }
 
-  move(part) { this.go(moved(this.view, part, time())); }
+  move(part) {
+    this.go(moved(this.view, part, time()));
+  }
 
   // show shows a time while a hand moves it; done tells that it rests.
   show(from, to, done) {
-    if (done) return this.go(to > time() - minute ? zoomed({ from, to: time(), follow: true }, 1, time()) : between(from, to));
+    if (done)
+      return this.go(to > time() - minute ? zoomed({ from, to: time(), follow: true }, 1, time()) : between(from, to));
     this.view = { text: between(from, to), from, to, follow: false };
     this.draw();
     this.later("load", settled, () => this.go(this.view.text, { step: false }));
@@ -128,8 +146,12 @@ export class Page {
   /** step goes to the shift before, or after, the time that is shown. */
   async step(way) {
     this.shifts = await shiftsOf(this.code, time());
-    const middle = (this.view.from + this.view.to) / 2, length = this.view.to - this.view.from;
-    const found = way < 0 ? this.shifts.findLast((s) => s.to <= Math.max(this.view.from, middle - length / 4)) : this.shifts.find((s) => s.from >= middle + length / 4);
+    const middle = (this.view.from + this.view.to) / 2,
+      length = this.view.to - this.view.from;
+    const found =
+      way < 0
+        ? this.shifts.findLast((s) => s.to <= Math.max(this.view.from, middle - length / 4))
+        : this.shifts.find((s) => s.from >= middle + length / 4);
     if (found) this.go(between(found.from, found.to));
     else if (way > 0) this.go("");
     else this.move(way);
@@ -138,7 +160,8 @@ export class Page {
   /** load reads the time that is shown; what is under way for another one is given up. */
   async load() {
     this.#abort?.abort();
-    const { view } = this, abort = this.#abort = new AbortController();
+    const { view } = this,
+      abort = (this.#abort = new AbortController());
     this.loading = true;
     try {
       const points = Math.max(300, Math.min(1500, Math.round(document.querySelector(".ribbon")?.clientWidth ?? 1000)));
@@ -146,8 +169,15 @@ export class Page {
       if (abort.signal.aborted) return;
       performance.clearMarks(); // the page may stay for weeks
       performance.mark("station-read");
-      if (view.text in ranges) Object.assign(view, { from: timeline.from, to: Math.max(timeline.to, timeline.from + minute) });
-      Object.assign(this, { timeline, charts: timeline.rows ? chartsOf(timeline) : [], shown: [view.from, view.to], loading: false, error: null });
+      if (view.text in ranges)
+        Object.assign(view, { from: timeline.from, to: Math.max(timeline.to, timeline.from + minute) });
+      Object.assign(this, {
+        timeline,
+        charts: timeline.rows ? chartsOf(timeline) : [],
+        shown: [view.from, view.to],
+        loading: false,
+        error: null,
+      });
       this.draw();
       queueMicrotask(() => queueMicrotask(() => performance.mark("station-drawn"))); // the page draws in a microtask, and charts in one of its own
       this.later("details", this.details ? rest : 0, () => this.readDetails(view, abort.signal));
@@ -160,7 +190,13 @@ export class Page {
 
   async readDetails(view, signal) {
     try {
-      const span = view.text in ranges ? spanOf(view) : { from: new Date(view.from).toISOString(), to: new Date(Math.max(view.from + minute, Math.min(view.to, time()))).toISOString() };
+      const span =
+        view.text in ranges
+          ? spanOf(view)
+          : {
+              from: new Date(view.from).toISOString(),
+              to: new Date(Math.max(view.from + minute, Math.min(view.to, time()))).toISOString(),
+            };
       const details = await detailsOf(this.code, span, this.profile, signal);
       if (signal.aborted) return;
       details.length = this.timeline.to - this.timeline.from;
@@ -201,8 +237,12 @@ export class Page {
 
   // tick reads the next whole minute when it is over, while the time that is shown follows the clock.
   tick() {
-    const now = time(), next = Math.ceil((now + 1) / minute) * minute + late - now;
-    this.later("tick", next > minute ? next - minute : next, () => { this.refresh(0); this.tick(); });
+    const now = time(),
+      next = Math.ceil((now + 1) / minute) * minute + late - now;
+    this.later("tick", next > minute ? next - minute : next, () => {
+      this.refresh(0);
+      this.tick();
+    });
   }
 
   refresh(ms) {
@@ -217,10 +257,17 @@ export class Page {
 
   /** draw makes a new picture of what is known, and the page with it. */
   draw() {
-    const { names, timeline, view, zone, stops } = this, now = time();
+    const { names, timeline, view, zone, stops } = this,
+      now = time();
     this.picture = {
-      timeline, from: view.from, to: view.to, now, zone, stops: timeline?.runs ? stopsIn(timeline.runs) : stops,
-      skuName: (code) => names.sku(code).name, reasonName: (code) => names.reason(code).name,
+      timeline,
+      from: view.from,
+      to: view.to,
+      now,
+      zone,
+      stops: timeline?.runs ? stopsIn(timeline.runs) : stops,
+      skuName: (code) => names.sku(code).name,
+      reasonName: (code) => names.reason(code).name,
     };
     this.ctx.update();
   }
@@ -238,17 +285,36 @@ export class Page {
 
   // #at finds the stretch of a lane at a moment.
   #at(at, lane) {
-    const { timeline } = this, within = (list) => list?.find((item) => item.start <= at && at < item.end);
+    const { timeline } = this,
+      within = (list) => list?.find((item) => item.start <= at && at < item.end);
     if (!timeline) return null;
-    if (lane === "stops") { const stop = within(this.stops) ?? within(this.picture.stops); return stop && { ...stop, kind: "stop" }; }
-    if (lane === "plan" || lane === "shift") { const plan = within(timeline.schedules); return plan && { ...plan, kind: lane === "shift" ? "shift" : "plan" }; }
+    if (lane === "stops") {
+      const stop = within(this.stops) ?? within(this.picture.stops);
+      return stop && { ...stop, kind: "stop" };
+    }
+    if (lane === "plan" || lane === "shift") {
+      const plan = within(timeline.schedules);
+      return plan && { ...plan, kind: lane === "shift" ? "shift" : "plan" };
+    }
     const run = within(timeline.runs);
     if (run) return { ...run, kind: "run" };
     const row = Math.floor((at - timeline.from) / timeline.stepMs);
-    return row >= 0 && row < timeline.rows ? { kind: "row", row, start: timeline.from + row * timeline.stepMs, end: Math.min(timeline.to, timeline.from + (row + 1) * timeline.stepMs) } : null;
+    return row >= 0 && row < timeline.rows
+      ? {
+          kind: "row",
+          row,
+          start: timeline.from + row * timeline.stepMs,
+          end: Math.min(timeline.to, timeline.from + (row + 1) * timeline.stepMs),
+        }
+      : null;
   }
 
-  describe(at) { return this.words(at, this.#at(at, "time"), this.#at(at, "plan")); }
+  describe(at) {
+    return this.words(at, this.#at(at, "time"), this.#at(at, "plan"));
+  }
 }
 
-const stopsIn = (runs) => runs.filter((run) => run.class === "downtime").map((run) => ({ start: run.start, end: run.end, cause: run.causeCode, id: run.issueId, excluded: run.excluded }));
+const stopsIn = (runs) =>
+  runs
+    .filter((run) => run.class === "downtime")
+    .map((run) => ({ start: run.start, end: run.end, cause: run.causeCode, id: run.issueId, excluded: run.excluded }));

@@ -9,7 +9,8 @@
 import { boundsOf, ranges, rangeOf } from "../../shared/scope.js";
 
 /** minute is the shortest time that is shown, and longest the longest one, ms. */
-export const minute = 60000, longest = 92 * 24 * 60 * minute;
+export const minute = 60000,
+  longest = 92 * 24 * 60 * minute;
 
 /**
  * readRange reads a range: {text, from, to, follow}, ms. shift is [start, end] of the shift that a range without text is
@@ -19,9 +20,11 @@ export function readRange(text, now, shift, live) {
   if (!text) return { text: "", from: shift[0], to: shift[1], follow: live };
   const last = /^PT(\d{1,6})M\/now$/.exec(text);
   if (last) return { text, from: now - clamp(Number(last[1]) * minute), to: now, follow: true };
-  if (text.endsWith("/now") && Date.parse(text.slice(0, -4)) < now) return { text, from: now - clamp(now - Date.parse(text.slice(0, -4))), to: now, follow: true };
+  if (text.endsWith("/now") && Date.parse(text.slice(0, -4)) < now)
+    return { text, from: now - clamp(now - Date.parse(text.slice(0, -4))), to: now, follow: true };
   const bounds = boundsOf(text);
-  if (bounds && bounds[0] < bounds[1]) return { text, ...whole(bounds[0], bounds[0] + clamp(bounds[1] - bounds[0])), follow: false };
+  if (bounds && bounds[0] < bounds[1])
+    return { text, ...whole(bounds[0], bounds[0] + clamp(bounds[1] - bounds[0])), follow: false };
   if (text in ranges) return { text, from: null, to: null, follow: text !== "yesterday" };
   return readRange("", now, shift, live);
 }
@@ -29,7 +32,10 @@ export function readRange(text, now, shift, live) {
 const clamp = (length) => Math.min(longest, Math.max(minute, length));
 
 // whole gives a time in whole minutes: what the figures are of.
-const whole = (from, to) => ({ from: Math.floor(from / minute) * minute, to: Math.max(Math.floor(from / minute) * minute + minute, Math.ceil(to / minute) * minute) });
+const whole = (from, to) => ({
+  from: Math.floor(from / minute) * minute,
+  to: Math.max(Math.floor(from / minute) * minute + minute, Math.ceil(to / minute) * minute),
+});
 
 /**
  * zoomed gives the range of a time that is factor times as long; about is what stays where it is, ms. One that ends now goes
@@ -41,22 +47,31 @@ export function zoomed(view, factor, limit, about = view.follow ? view.to : (vie
 }
 
 function scaled(view, factor, about) {
-  const length = clamp((view.to - view.from) * factor), part = (about - view.from) / (view.to - view.from);
+  const length = clamp((view.to - view.from) * factor),
+    part = (about - view.from) / (view.to - view.from);
   return [about - part * length, length];
 }
 
 /** spread gives [from, to] of a time that is zoomed, to the millisecond: for hands that go on. */
 export function spread(view, factor, limit, about) {
-  const [from, length] = scaled(view, factor, about), to = Math.min(from + length, Math.max(limit, view.to));
+  const [from, length] = scaled(view, factor, about),
+    to = Math.min(from + length, Math.max(limit, view.to));
   return [to - length, to];
 }
 
 /** moved gives the range of a time that lies a part of its length later, or earlier. */
-export const moved = (view, part, limit) => placed(view.from + part * (view.to - view.from), view.to - view.from, limit, part > 0 ? view : { ...view, follow: false });
+export const moved = (view, part, limit) =>
+  placed(
+    view.from + part * (view.to - view.from),
+    view.to - view.from,
+    limit,
+    part > 0 ? view : { ...view, follow: false },
+  );
 
 /** placed gives the range of a time of a length, in whole minutes; view tells whether it followed the clock. */
 export function placed(from, length, limit, view) {
-  if (from + length < limit - (view.follow ? length / 100 : 0)) { // in whole minutes, of the same length
+  if (from + length < limit - (view.follow ? length / 100 : 0)) {
+    // in whole minutes, of the same length
     const start = Math.round(from / minute) * minute;
     return rangeOf(start, start + Math.max(1, Math.round(length / minute)) * minute);
   }

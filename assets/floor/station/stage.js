@@ -35,7 +35,14 @@ class Stage extends AsyncDirective {
 
   listen() {
     const { box } = this;
-    for (const [name, handler] of Object.entries({ pointerdown: this.down, pointermove: this.over, pointerup: this.up, pointercancel: this.cancel, pointerleave: this.out })) box.addEventListener(name, handler);
+    for (const [name, handler] of Object.entries({
+      pointerdown: this.down,
+      pointermove: this.over,
+      pointerup: this.up,
+      pointercancel: this.cancel,
+      pointerleave: this.out,
+    }))
+      box.addEventListener(name, handler);
     box.addEventListener("wheel", this.wheel, { passive: false });
     this.observe();
   }
@@ -43,7 +50,10 @@ class Stage extends AsyncDirective {
   observe() {
     this.sizes = new ResizeObserver(() => this.paint());
     this.sizes.observe(this.box);
-    this.again = () => { this.ribbon.fade(); this.paint(); };
+    this.again = () => {
+      this.ribbon.fade();
+      this.paint();
+    };
     this.media = ["(prefers-color-scheme: dark)", "print"].map((query) => matchMedia(query));
     for (const media of this.media) media.addEventListener("change", this.again);
   }
@@ -53,9 +63,14 @@ class Stage extends AsyncDirective {
     for (const media of this.media ?? []) media.removeEventListener("change", this.again);
   }
 
-  reconnected() { this.observe(); }
+  reconnected() {
+    this.observe();
+  }
 
-  place = (event) => { const box = this.box.getBoundingClientRect(); return { x: event.clientX - box.left, y: event.clientY - box.top }; };
+  place = (event) => {
+    const box = this.box.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
   inside = (x) => Math.min(this.ribbon.width - right, Math.max(left, x));
 
   down = (event) => {
@@ -69,7 +84,8 @@ class Stage extends AsyncDirective {
   };
 
   over = (event) => {
-    const at = this.place(event), finger = this.fingers.get(event.pointerId);
+    const at = this.place(event),
+      finger = this.fingers.get(event.pointerId);
     this.given.cursor.move(at.x < left || at.x > this.ribbon.width - right ? null : this.ribbon.at(at.x));
     if (!finger) return;
     finger.at = at;
@@ -82,23 +98,40 @@ class Stage extends AsyncDirective {
   up = (event) => {
     const finger = this.fingers.get(event.pointerId);
     this.fingers.delete(event.pointerId);
-    if (!finger || this.fingers.size) { this.begin = [...this.fingers.values()].map((f) => this.ribbon.at(f.at.x)); return; }
-    const { actions } = this.given, moved = this.moved;
+    if (!finger || this.fingers.size) {
+      this.begin = [...this.fingers.values()].map((f) => this.ribbon.at(f.at.x));
+      return;
+    }
+    const { actions } = this.given,
+      moved = this.moved;
     finger.at = this.place(event);
     this.moved = false;
     this.chosen.hidden = true;
     if (!moved) actions.pick(this.ribbon.at(this.inside(finger.at.x)), this.laneAt(finger.at.y));
-    else if (event.pointerType === "mouse") actions.show(...[finger.start.x, finger.at.x].map((x) => this.ribbon.at(this.inside(x))).sort((a, b) => a - b), true);
+    else if (event.pointerType === "mouse")
+      actions.show(
+        ...[finger.start.x, finger.at.x].map((x) => this.ribbon.at(this.inside(x))).sort((a, b) => a - b),
+        true,
+      );
     else actions.show(this.ribbon.from, this.ribbon.to, true);
   };
 
-  cancel = (event) => { this.fingers.delete(event.pointerId); this.chosen.hidden = true; this.moved = false; };
-  out = () => { if (!this.fingers.size) this.given.cursor.move(null); };
+  cancel = (event) => {
+    this.fingers.delete(event.pointerId);
+    this.chosen.hidden = true;
+    this.moved = false;
+  };
+  out = () => {
+    if (!this.fingers.size) this.given.cursor.move(null);
+  };
 
   // pull moves the time with one finger, and spreads it with two: each keeps its moment below it.
   pull() {
-    const [a, b] = [...this.fingers.values()].map((f) => f.at.x), [first, second] = this.begin, room = this.ribbon.width - left - right;
-    const scale = b === undefined || Math.abs(b - a) < 8 ? (this.ribbon.to - this.ribbon.from) / room : (second - first) / (b - a);
+    const [a, b] = [...this.fingers.values()].map((f) => f.at.x),
+      [first, second] = this.begin,
+      room = this.ribbon.width - left - right;
+    const scale =
+      b === undefined || Math.abs(b - a) < 8 ? (this.ribbon.to - this.ribbon.from) / room : (second - first) / (b - a);
     if (!(scale > 0)) return;
     const from = first - (a - left) * scale;
     this.given.actions.show(from, from + scale * room, false);
@@ -113,14 +146,18 @@ class Stage extends AsyncDirective {
   wheel = (event) => {
     if (event.altKey) return;
     event.preventDefault();
-    const { actions } = this.given, at = this.ribbon.at(this.inside(this.place(event).x)), unit = event.deltaMode === 1 ? 16 : 1;
+    const { actions } = this.given,
+      at = this.ribbon.at(this.inside(this.place(event).x)),
+      unit = event.deltaMode === 1 ? 16 : 1;
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) {
       const by = ((event.deltaX || event.deltaY) * unit * (this.ribbon.to - this.ribbon.from)) / this.ribbon.width;
       actions.show(this.ribbon.from + by, this.ribbon.to + by, false);
-    } else actions.zoom(Math.exp(Math.max(-120, Math.min(120, event.deltaY * unit)) * (event.ctrlKey ? 0.01 : 0.003)), at);
+    } else
+      actions.zoom(Math.exp(Math.max(-120, Math.min(120, event.deltaY * unit)) * (event.ctrlKey ? 0.01 : 0.003)), at);
   };
 
-  laneAt = (y) => Object.keys(lanes).find((name) => y >= lanes[name][0] && y < lanes[name][0] + lanes[name][1]) ?? "time";
+  laneAt = (y) =>
+    Object.keys(lanes).find((name) => y >= lanes[name][0] && y < lanes[name][0] + lanes[name][1]) ?? "time";
 
   point = (at) => {
     const shown = at !== null && at >= this.ribbon.from && at <= this.ribbon.to;

@@ -7,20 +7,45 @@ import { kindOf, kinds, shareOf } from "./ribbon.js";
 /** sentenceOf tells what the station did at a moment, and what ran. item and plan are as Page finds them. */
 export function sentenceOf(at, item, plan, { zone, names, timeline }) {
   const seconds = item?.kind === "run";
-  const what = item?.kind === "run" ? `${kinds[kindOf(item)].label} for ${long(item.end - item.start)}${item.causeCode ? `, ${names.reason(item.causeCode).name}` : ""}` : item?.kind === "row" ? shares(timeline, item) : "nothing is known";
-  const runs = plan?.nonProductionScheduleId ? names.reason(plan.reasonCode).name : plan?.scheduleId ? names.sku(plan.skuCode).name : "nothing scheduled";
+  const what =
+    item?.kind === "run"
+      ? `${kinds[kindOf(item)].label} for ${long(item.end - item.start)}${item.causeCode ? `, ${names.reason(item.causeCode).name}` : ""}`
+      : item?.kind === "row"
+        ? shares(timeline, item)
+        : "nothing is known";
+  const runs = plan?.nonProductionScheduleId
+    ? names.reason(plan.reasonCode).name
+    : plan?.scheduleId
+      ? names.sku(plan.skuCode).name
+      : "nothing scheduled";
   return `${time(at, { zone, seconds })} · ${what} · ${runs}`;
 }
 
 const long = (ms) => duration(ms >= 60000 ? Math.round(ms / 1000) * 1000 : ms);
-const shares = (timeline, { row, start, end }) => Object.keys(kinds).map((kind) => [kind, shareOf(timeline, kind, row)]).filter(([, ms]) => ms > 0)
-  .map(([kind, ms]) => `${kinds[kind].label.toLowerCase()} ${ms === end - start ? "" : duration(ms)}`.trim()).join(", ");
+const shares = (timeline, { row, start, end }) =>
+  Object.keys(kinds)
+    .map((kind) => [kind, shareOf(timeline, kind, row)])
+    .filter(([, ms]) => ms > 0)
+    .map(([kind, ms]) => `${kinds[kind].label.toLowerCase()} ${ms === end - start ? "" : duration(ms)}`.trim())
+    .join(", ");
 
 /** picked shows a stretch that was clicked on, with what leads on from there. go(from, to) shows its time. */
 export function picked({ item, zone, names, timeline, go, close, stopLink, planLink }) {
   if (!item) return nothing;
-  const title = item.kind === "stop" ? `Stop: ${item.cause ? names.reason(item.cause).name : "no cause yet"}` : item.kind === "run" ? kinds[kindOf(item)].label : item.kind === "row" ? "What the station did" : item.kind === "shift" ? `Shift ${item.shiftName ?? ""}`
-    : item.nonProductionScheduleId ? names.reason(item.reasonCode).name : item.scheduleId ? names.sku(item.skuCode).name : "Nothing was scheduled";
+  const title =
+    item.kind === "stop"
+      ? `Stop: ${item.cause ? names.reason(item.cause).name : "no cause yet"}`
+      : item.kind === "run"
+        ? kinds[kindOf(item)].label
+        : item.kind === "row"
+          ? "What the station did"
+          : item.kind === "shift"
+            ? `Shift ${item.shiftName ?? ""}`
+            : item.nonProductionScheduleId
+              ? names.reason(item.reasonCode).name
+              : item.scheduleId
+                ? names.sku(item.skuCode).name
+                : "Nothing was scheduled";
   const stop = item.kind === "stop" || (item.kind === "run" && item.class === "downtime");
   return html`<section class="picked" role="status"><div><strong dir="auto">${title}</strong><p>${time(item.start, { zone, seconds: true })} – ${time(item.end, { zone, seconds: true, date: false })}, ${long(item.end - item.start)}${item.kind === "row" ? `: ${shares(timeline, item)}` : ""}${item.kind === "run" && item.causeCode ? html`, <bdi>${names.reason(item.causeCode).name}</bdi>` : nothing}${item.excluded ? ", taken out of the figures" : ""}</p></div>
     <span class="row">${stop ? html`<a class="button small" href=${stopLink(item)}>Open the stop</a>` : nothing}${item.kind === "plan" && (item.scheduleId || item.nonProductionScheduleId) ? html`<a class="button small" href=${planLink(item)}>Open the schedule</a>` : nothing}

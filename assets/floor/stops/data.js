@@ -21,19 +21,36 @@ export const none = "none";
 
 /** found gives the stops that filter {cause: codes and none, atleast (ms), search, order} leaves, in its order. */
 export function found(all, filter, names) {
-  const causes = filter.cause?.length ? new Set(filter.cause.flatMap((code) => [...withBelow(names, code)])) : null, at = now();
-  const wanted = (stop) => (!causes || stop.parts.some((p) => causes.has(p.causeCode ?? none))) && (!filter.atleast || lengthOf(stop, at) >= filter.atleast)
-    && (!filter.search || matches(filter.search, ...textsOf(stop, names)));
+  const causes = filter.cause?.length ? new Set(filter.cause.flatMap((code) => [...withBelow(names, code)])) : null,
+    at = now();
+  const wanted = (stop) =>
+    (!causes || stop.parts.some((p) => causes.has(p.causeCode ?? none))) &&
+    (!filter.atleast || lengthOf(stop, at) >= filter.atleast) &&
+    (!filter.search || matches(filter.search, ...textsOf(stop, names)));
   return all.filter(wanted).sort(orders[filter.order] ?? orders.start);
 }
 
 const textsOf = (stop, names) => [
-  stop.id, names.station(stop.stationCode).name, stop.skuCode ?? "", stop.skuCode ? names.sku(stop.skuCode).name : "", stop.note ?? "", ...stop.parts.flatMap((p) => (p.causeCode ? [p.causeCode, names.reason(p.causeCode).name] : [])),
+  stop.id,
+  names.station(stop.stationCode).name,
+  stop.skuCode ?? "",
+  stop.skuCode ? names.sku(stop.skuCode).name : "",
+  stop.note ?? "",
+  ...stop.parts.flatMap((p) => (p.causeCode ? [p.causeCode, names.reason(p.causeCode).name] : [])),
   ...stop.events.flatMap((e) => [e.by, e.initials ?? "", e.note ?? ""]),
 ];
 
 /** sums adds up stops: count, ms and the ms of them that nobody knows the cause of. */
-export const sums = (stops, at = now()) => stops.reduce((sum, stop) => ({ count: sum.count + 1, ms: sum.ms + lengthOf(stop, at), uncausedMs: sum.uncausedMs + uncausedOf(stop, at) }), { count: 0, ms: 0, uncausedMs: 0 });
+export const sums = (stops, at = now()) =>
+  stops.reduce(
+    (sum, stop) => ({
+      count: sum.count + 1,
+      ms: sum.ms + lengthOf(stop, at),
+      uncausedMs: sum.uncausedMs + uncausedOf(stop, at),
+    }),
+    { count: 0, ms: 0, uncausedMs: 0 },
+  );
 
 /** uncausedOf gives how long of a stop nobody knows the cause, ms. Where the last part goes on, it grows. */
-export const uncausedOf = (stop, at = now()) => stop.parts.reduce((ms, part) => ms + (part.causeCode ? 0 : lengthOf(part, at)), 0);
+export const uncausedOf = (stop, at = now()) =>
+  stop.parts.reduce((ms, part) => ms + (part.causeCode ? 0 : lengthOf(part, at)), 0);

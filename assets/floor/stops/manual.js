@@ -15,10 +15,13 @@ import { chooser, recent, stationOf, trees } from "./reasons.js";
  */
 export function recordManual({ names, profile, stationCode, all }) {
   const manual = new Manual(names, profile, all);
-  const answer = openDialog((control) => {
-    manual.control = control;
-    return manual.content();
-  }, { wide: true, entered: typed, busy: () => manual.busy });
+  const answer = openDialog(
+    (control) => {
+      manual.control = control;
+      return manual.content();
+    },
+    { wide: true, entered: typed, busy: () => manual.busy },
+  );
   if (stationCode) manual.look(stationCode);
   return answer;
 }
@@ -36,11 +39,19 @@ class Manual {
   error = null;
   busy = false;
 
-  constructor(names, profile, all) { Object.assign(this, { names, profile, all }); }
+  constructor(names, profile, all) {
+    Object.assign(this, { names, profile, all });
+  }
 
   // look finds out what a station has: reasons, and whether the flag is on.
   async look(code) {
-    Object.assign(this, { stationCode: code, station: null, error: null, problems: {}, state: { reason: null, search: "" } });
+    Object.assign(this, {
+      stationCode: code,
+      station: null,
+      error: null,
+      problems: {},
+      state: { reason: null, search: "" },
+    });
     this.control.update();
     if (!code) return;
     try {
@@ -58,7 +69,21 @@ class Manual {
     this.control.update();
     const { stationCode, startAt, endAt } = this;
     try {
-      this.control.close((await once("POST", "/issue", clean({ stationCode, causeCode: this.state.reason, initials: this.initials, note: this.note, ...(this.over ? { startAt, endAt } : {}) }))).result);
+      this.control.close(
+        (
+          await once(
+            "POST",
+            "/issue",
+            clean({
+              stationCode,
+              causeCode: this.state.reason,
+              initials: this.initials,
+              note: this.note,
+              ...(this.over ? { startAt, endAt } : {}),
+            }),
+          )
+        ).result,
+      );
     } catch (error) {
       this.problems = Object.fromEntries((error.details ?? []).map((d) => [d.field, d.issue]));
       Object.assign(this, { busy: false, error: Object.keys(this.problems).length ? null : error });
@@ -67,12 +92,29 @@ class Manual {
   }
 
   value(name, more) {
-    return field({ schema: {}, hint: "", ...more, name, id: `manual-${name}`, value: this[name], problem: this.problems[name], change: (v) => { this[name] = v; this.control.update(); } });
+    return field({
+      schema: {},
+      hint: "",
+      ...more,
+      name,
+      id: `manual-${name}`,
+      value: this[name],
+      problem: this.problems[name],
+      change: (v) => {
+        this[name] = v;
+        this.control.update();
+      },
+    });
   }
 
   content() {
-    const flag = this.station?.flags.enableManualDowntime, off = flag && flag.value !== "on", zone = this.names.plantOf(this.stationCode)?.timezone;
-    const stations = this.names.stations().filter((s) => actsAt(this.profile, s.code)).map((s) => ({ value: s.code, label: s.name }));
+    const flag = this.station?.flags.enableManualDowntime,
+      off = flag && flag.value !== "on",
+      zone = this.names.plantOf(this.stationCode)?.timezone;
+    const stations = this.names
+      .stations()
+      .filter((s) => actsAt(this.profile, s.code))
+      .map((s) => ({ value: s.code, label: s.name }));
     return {
       title: "Manual downtime",
       body: html`<div class="fields">

@@ -13,7 +13,9 @@ export class Refused {
   total = 0;
   error = null;
 
-  constructor(changed) { this.changed = changed; }
+  constructor(changed) {
+    this.changed = changed;
+  }
 
   async read(all = false) {
     try {
@@ -26,27 +28,56 @@ export class Refused {
   }
 
   show(zone) {
-    return html`<details class="card refused" @toggle=${(e) => { if (e.target.open) this.read(); }}><summary><h2>Refused writes</h2></summary>
+    return html`<details class="card refused" @toggle=${(e) => {
+      if (e.target.open) this.read();
+    }}><summary><h2>Refused writes</h2></summary>
       <p class="muted">What tablets sent and the service refused. Who sent it may believe that it was done: tell them.</p>
       ${this.error ? html`<p class="notice bad" role="alert">${sentence(this.error)} <button type="button" class="button small" @click=${() => this.read()}>Try again</button></p>` : nothing}
       ${this.rows?.length === 0 ? html`<p class="empty">Nothing was refused.</p>` : nothing}
-      ${this.rows?.length ? html`<ol class="refused-list">${this.rows.map((r) => row(r, zone))}</ol>
-        ${this.total > this.rows.length && this.rows.length < 1000 ? html`<button type="button" class="button" @click=${() => this.read(true)}>Show more of ${this.total}</button>` : nothing}` : nothing}
+      ${
+        this.rows?.length
+          ? html`<ol class="refused-list">${this.rows.map((r) => row(r, zone))}</ol>
+        ${this.total > this.rows.length && this.rows.length < 1000 ? html`<button type="button" class="button" @click=${() => this.read(true)}>Show more of ${this.total}</button>` : nothing}`
+          : nothing
+      }
     </details>`;
   }
 }
 
-const row = (r, zone) => html`<li><div class="spread"><span><strong>${time(r.lastAt, { zone, seconds: true })}</strong>${r.times > 1 ? html` <span class="muted">sent ${r.times} times, first ${time(r.firstAt, { zone, seconds: true })}</span>` : nothing}</span>
+const row = (
+  r,
+  zone,
+) => html`<li><div class="spread"><span><strong>${time(r.lastAt, { zone, seconds: true })}</strong>${r.times > 1 ? html` <span class="muted">sent ${r.times} times, first ${time(r.firstAt, { zone, seconds: true })}</span>` : nothing}</span>
     <span class="muted" dir="auto">${r.by}</span></div>
   <p><span class="state bad">${sentence(r.errorMessage)}</span></p>
   ${r.details.length ? html`<ul>${r.details.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul>` : nothing}
   <details class="inline"><summary class="muted">${doing(r)}</summary><pre tabindex="0">${r.method} ${r.path}\n${r.body}</pre></details></li>`;
 
 const doings = [
-  [/^POST \/issue\/.*\/(\w+)/, (m) => ({ cause: "Give the cause of a stop", acknowledge: "Acknowledge a stop", estimate: "Say when a stop ends", escalate: "Escalate a stop", split: "Split a stop", exclude: "Take a stop out of the figures" })[m[1]]],
-  [/^POST \/issue/, () => "Manual downtime"], [/^POST \/production\/.*\/undo/, () => "Take an entry back"], [/^POST \/production/, () => "Enter good or scrap"],
-  [/^POST \/schedule\/.*\/start/, () => "Start a schedule"], [/^POST \/schedule\/.*\/end/, () => "End a schedule"], [/^POST \/schedule\/.*\/move/, () => "Move a schedule"], [/^POST \/schedule/, () => "Write a schedule"],
-  [/^DELETE \/schedule/, () => "Delete a schedule"], [/^POST \/quick-schedule/, () => "Quick start"], [/^POST \/task\//, () => "Complete a Task"], [/^POST \/task-list\//, () => "Start a Task list"], [/^POST \/message/, () => "Write a message"],
+  [
+    /^POST \/issue\/.*\/(\w+)/,
+    (m) =>
+      ({
+        cause: "Give the cause of a stop",
+        acknowledge: "Acknowledge a stop",
+        estimate: "Say when a stop ends",
+        escalate: "Escalate a stop",
+        split: "Split a stop",
+        exclude: "Take a stop out of the figures",
+      })[m[1]],
+  ],
+  [/^POST \/issue/, () => "Manual downtime"],
+  [/^POST \/production\/.*\/undo/, () => "Take an entry back"],
+  [/^POST \/production/, () => "Enter good or scrap"],
+  [/^POST \/schedule\/.*\/start/, () => "Start a schedule"],
+  [/^POST \/schedule\/.*\/end/, () => "End a schedule"],
+  [/^POST \/schedule\/.*\/move/, () => "Move a schedule"],
+  [/^POST \/schedule/, () => "Write a schedule"],
+  [/^DELETE \/schedule/, () => "Delete a schedule"],
+  [/^POST \/quick-schedule/, () => "Quick start"],
+  [/^POST \/task\//, () => "Complete a Task"],
+  [/^POST \/task-list\//, () => "Start a Task list"],
+  [/^POST \/message/, () => "Write a message"],
 ];
 
 function doing({ method, path }) {

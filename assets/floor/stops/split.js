@@ -12,7 +12,9 @@ import { whatOf } from "./actions.js";
 import { flat, stationOf } from "./reasons.js";
 
 /** Cuts move by whole seconds; shortest is the least that a part can have, ms. */
-const second = 1000, shortest = 1000, mostParts = 50;
+const second = 1000,
+  shortest = 1000,
+  mostParts = 50;
 
 // The policy forbids style attributes in markup, so places are set by script.
 class Place extends Directive {
@@ -21,13 +23,16 @@ class Place extends Directive {
     if (width !== undefined) element.style.inlineSize = `${width * 100}%`;
     return undefined;
   }
-  render() { return undefined; }
+  render() {
+    return undefined;
+  }
 }
 export const place = directive(Place);
 
 /** moveCut gives parts [{start, causeCode}] with the start of part i at another moment, ms: between its neighbours, on whole seconds after the begin. */
 function moveCut(parts, i, to, end) {
-  const low = parts[i - 1].start + shortest, high = (parts[i + 1]?.start ?? end) - shortest;
+  const low = parts[i - 1].start + shortest,
+    high = (parts[i + 1]?.start ?? end) - shortest;
   const snapped = parts[0].start + Math.round((to - parts[0].start) / second) * second;
   return parts.map((p, at) => (at === i ? { ...p, start: Math.min(high, Math.max(low, snapped)) } : p));
 }
@@ -44,10 +49,13 @@ function cutLongest(parts, end) {
 /** split asks how to cut a stop into parts, and gives the stop as it is then. */
 export async function split(stop, names) {
   const splitter = new Splitter(stop, names, flat((await stationOf(stop.stationCode)).reasons));
-  return openDialog((control) => {
-    splitter.control = control;
-    return splitter.content();
-  }, { wide: true, entered: () => splitter.cut, busy: () => splitter.busy });
+  return openDialog(
+    (control) => {
+      splitter.control = control;
+      return splitter.content();
+    },
+    { wide: true, entered: () => splitter.cut, busy: () => splitter.busy },
+  );
 }
 
 class Splitter {
@@ -57,7 +65,13 @@ class Splitter {
   busy = false;
 
   constructor(stop, names, reasons) {
-    Object.assign(this, { stop, names, reasons, zone: names.plantOf(stop.stationCode)?.timezone, begin: Date.parse(stop.startAt) });
+    Object.assign(this, {
+      stop,
+      names,
+      reasons,
+      zone: names.plantOf(stop.stationCode)?.timezone,
+      begin: Date.parse(stop.startAt),
+    });
     this.end = stop.endAt ? Date.parse(stop.endAt) : Math.max(now(), this.begin + 2 * shortest);
     this.parts = stop.parts.map((p) => ({ start: Date.parse(p.startAt), causeCode: p.causeCode }));
     if (this.parts.length < 2) this.parts = cutLongest(this.parts, this.end);
@@ -68,23 +82,42 @@ class Splitter {
     this.control.update();
   }
 
-  move(i, to) { this.change(moveCut(this.parts, i, to, this.end)); }
+  move(i, to) {
+    this.change(moveCut(this.parts, i, to, this.end));
+  }
 
-  endOf(i) { return this.parts[i + 1]?.start ?? this.end; }
+  endOf(i) {
+    return this.parts[i + 1]?.start ?? this.end;
+  }
 
-  share(ms) { return ms / (this.end - this.begin); }
+  share(ms) {
+    return ms / (this.end - this.begin);
+  }
 
-  clock(at) { return time(at, { zone: this.zone, date: false, seconds: true }); }
+  clock(at) {
+    return time(at, { zone: this.zone, date: false, seconds: true });
+  }
 
-  nameOf(part) { return part.causeCode ? this.names.reason(part.causeCode).name : "No cause"; }
+  nameOf(part) {
+    return part.causeCode ? this.names.reason(part.causeCode).name : "No cause";
+  }
 
   async send() {
     document.activeElement?.blur?.();
     Object.assign(this, { busy: true, error: null });
     this.control.update();
     try {
-      const parts = this.parts.map((p, i) => clean({ startAt: i ? new Date(p.start).toISOString() : null, causeCode: p.causeCode }));
-      this.control.close((await once("POST", `/issue/${encodeURIComponent(this.stop.id)}/split`, { parts, ...clean({ note: this.note }) })).result);
+      const parts = this.parts.map((p, i) =>
+        clean({ startAt: i ? new Date(p.start).toISOString() : null, causeCode: p.causeCode }),
+      );
+      this.control.close(
+        (
+          await once("POST", `/issue/${encodeURIComponent(this.stop.id)}/split`, {
+            parts,
+            ...clean({ note: this.note }),
+          })
+        ).result,
+      );
     } catch (error) {
       Object.assign(this, { busy: false, error });
       this.control.tell(error);
@@ -92,14 +125,26 @@ class Splitter {
   }
 
   content() {
-    const { stop, parts, error } = this, more = cutLongest(parts, this.end);
+    const { stop, parts, error } = this,
+      more = cutLongest(parts, this.end);
     return {
       title: `Split: ${whatOf(stop, this.names)}`,
       body: html`<p class="muted">Drag a handle, move it with the arrow keys (a minute; with Shift a second), or enter begin or length. The parts always make up the whole: <strong>${duration(this.end - this.begin)}</strong>${stop.endAt ? "" : " by now; the last one goes on"}.</p>
         ${this.bar()}
         <div class="table-wrap split-table"><table class="table"><thead><tr><th scope="col">Part</th><th scope="col">Begin</th><th scope="col">Length</th><th scope="col">Cause</th><th scope="col"><span class="visually-hidden">Join</span></th></tr></thead><tbody>${parts.map((p, i) => this.line(p, i))}</tbody></table></div>
         <div class="spread"><button type="button" class="button" ?disabled=${more === parts} @click=${() => this.change(more)}>Another cut</button><span class="muted">${count(parts.length, "part")}</span></div>
-        ${field({ name: "note", label: "Note", kind: "lines", schema: {}, hint: "", id: "split-note", value: this.note, change: (v) => { this.note = v; } })}
+        ${field({
+          name: "note",
+          label: "Note",
+          kind: "lines",
+          schema: {},
+          hint: "",
+          id: "split-note",
+          value: this.note,
+          change: (v) => {
+            this.note = v;
+          },
+        })}
         ${error ? html`<div class="notice bad" role="alert">${error.details?.length ? html`<ul>${error.details.map((d) => html`<li>${sentence(`${d.field} ${d.issue}`)}</li>`)}</ul>` : sentence(error)}</div>` : nothing}`,
       actions: html`<button type="button" class="button" @click=${() => this.control.close()}>${this.busy ? running : "Cancel"}</button>
         <button type="button" class="button primary" ?disabled=${this.busy} @click=${() => this.send()}>${this.busy ? "Sending …" : "Split"}</button>`,
@@ -127,17 +172,24 @@ class Splitter {
   }
 
   drag(event, i) {
-    const handle = event.target, bar = handle.parentElement.getBoundingClientRect();
+    const handle = event.target,
+      bar = handle.parentElement.getBoundingClientRect();
     handle.setPointerCapture(event.pointerId);
-    const move = ({ clientX }) => this.move(i, this.begin + ((clientX - bar.left) / bar.width) * (this.end - this.begin));
+    const move = ({ clientX }) =>
+      this.move(i, this.begin + ((clientX - bar.left) / bar.width) * (this.end - this.begin));
     handle.addEventListener("pointermove", move);
-    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), { once: true });
+    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), {
+      once: true,
+    });
   }
 
   // A part as numbers. A length moves the cut at the part's end; that of the last one, the cut at its begin.
   line(part, i) {
-    const { parts, end } = this, length = this.endOf(i) - part.start, last = i === parts.length - 1;
-    const cell = (name, label, more) => field({ name, label: `${label} of part ${i + 1}`, schema: {}, hint: "", ...more, id: `split-${name}-${i}` });
+    const { parts, end } = this,
+      length = this.endOf(i) - part.start,
+      last = i === parts.length - 1;
+    const cell = (name, label, more) =>
+      field({ name, label: `${label} of part ${i + 1}`, schema: {}, hint: "", ...more, id: `split-${name}-${i}` });
     return html`<tr><th scope="row">${i + 1}</th>
       <td>${i === 0 ? html`<span>${this.clock(part.start)}</span>` : cell("start", "Begin", { kind: "moment", step: 1, zone: this.zone, value: new Date(part.start).toISOString(), change: (at) => at && this.move(i, Date.parse(at)) })}</td>
       <td>${last && !this.stop.endAt ? html`<span>goes on, ${duration(length)} by now</span>` : cell("length", "Length", { kind: "duration", value: length, change: (ms) => ms > 0 && (last ? this.move(i, end - ms) : this.move(i + 1, part.start + ms)) })}</td>

@@ -14,54 +14,114 @@ import { stationOf } from "../stops/reasons.js";
 const remembered = "opsmon.initials";
 
 // The initials that were entered last on this device stay for the next Task.
-const initials = () => { try { return sessionStorage.getItem(remembered); } catch { return null; } };
-const remember = (text) => { try { sessionStorage.setItem(remembered, text); } catch { /* a browser without storage */ } };
+const initials = () => {
+  try {
+    return sessionStorage.getItem(remembered);
+  } catch {
+    return null;
+  }
+};
+const remember = (text) => {
+  try {
+    sessionStorage.setItem(remembered, text);
+  } catch {
+    /* a browser without storage */
+  }
+};
 
-const initialsField = { name: "initials", label: "Initials", required: true, schema: {}, hint: `Of who did it, ${rule}.`, refuse: (text) => (fit(text) ? "" : `Initials are ${rule}`) };
+const initialsField = {
+  name: "initials",
+  label: "Initials",
+  required: true,
+  schema: {},
+  hint: `Of who did it, ${rule}.`,
+  refuse: (text) => (fit(text) ? "" : `Initials are ${rule}`),
+};
 
 /**
  * complete asks who did a Task, and for notes, which some need; it gives the Task as it is then. entered is what was entered
  * before, when the page went away, as draft.js has kept it.
  */
-export const complete = (task, names, profile, entered = null) => ask({
-  entered: () => Boolean(entered), changed: (values) => keepDraft(forms.task, profile, { task, values }),
-  title: `Complete: ${task.title}`, action: "Complete", values: entered ?? { initials: initials(), at: null },
-  intro: html`<span dir="auto">${names.station(task.stationCode).name}</span>${task.taskListName ? html`, <span dir="auto">${task.taskListName}</span>` : nothing}${task.description ? html`<br><span class="muted" dir="auto">${task.description}</span>` : nothing}`,
-  fields: () => [
-    initialsField,
-    { name: "note", label: task.requireNotes ? "Notes" : "Notes, if there is something to say", kind: "lines", required: task.requireNotes, schema: {}, hint: task.requireNotes ? "This Task cannot be completed without." : "" },
-    { name: "at", label: "Done at", kind: "moment", zone: names.plantOf(task.stationCode)?.timezone, schema: {}, hint: task.state === "missed" ? `Before ${time(task.deadlineAt, { zone: names.plantOf(task.stationCode)?.timezone })}, when it was missed, and at most 24 hours ago.` : "By the plant's clock, at most 24 hours ago. Empty: now." },
-  ],
-  send: async (values) => {
-    const { result } = await once("POST", `/task/${encodeURIComponent(task.id)}/complete`, clean(values));
-    remember(values.initials);
-    return result;
-  },
-}).finally(() => dropDraft(forms.task, profile));
+export const complete = (task, names, profile, entered = null) =>
+  ask({
+    entered: () => Boolean(entered),
+    changed: (values) => keepDraft(forms.task, profile, { task, values }),
+    title: `Complete: ${task.title}`,
+    action: "Complete",
+    values: entered ?? { initials: initials(), at: null },
+    intro: html`<span dir="auto">${names.station(task.stationCode).name}</span>${task.taskListName ? html`, <span dir="auto">${task.taskListName}</span>` : nothing}${task.description ? html`<br><span class="muted" dir="auto">${task.description}</span>` : nothing}`,
+    fields: () => [
+      initialsField,
+      {
+        name: "note",
+        label: task.requireNotes ? "Notes" : "Notes, if there is something to say",
+        kind: "lines",
+        required: task.requireNotes,
+        schema: {},
+        hint: task.requireNotes ? "This Task cannot be completed without." : "",
+      },
+      {
+        name: "at",
+        label: "Done at",
+        kind: "moment",
+        zone: names.plantOf(task.stationCode)?.timezone,
+        schema: {},
+        hint:
+          task.state === "missed"
+            ? `Before ${time(task.deadlineAt, { zone: names.plantOf(task.stationCode)?.timezone })}, when it was missed, and at most 24 hours ago.`
+            : "By the plant's clock, at most 24 hours ago. Empty: now.",
+      },
+    ],
+    send: async (values) => {
+      const { result } = await once("POST", `/task/${encodeURIComponent(task.id)}/complete`, clean(values));
+      remember(values.initials);
+      return result;
+    },
+  }).finally(() => dropDraft(forms.task, profile));
 
 /** start asks which on-demand list is to be started where, and gives the Tasks that it made. entered is that of complete. */
 export function start({ names, profile, stationCode, entered = null }) {
-  const state = { stationCode: stationCode ?? null, list: null, initials: initials(), ...entered, station: null, problems: {}, error: null, busy: false };
-  const changed = () => keepDraft(forms.list, profile, { stationCode: state.stationCode, list: state.list, initials: state.initials });
+  const state = {
+    stationCode: stationCode ?? null,
+    list: null,
+    initials: initials(),
+    ...entered,
+    station: null,
+    problems: {},
+    error: null,
+    busy: false,
+  };
+  const changed = () =>
+    keepDraft(forms.list, profile, { stationCode: state.stationCode, list: state.list, initials: state.initials });
   return openDialog((control) => {
     const look = async (code, list = null) => {
       Object.assign(state, { stationCode: code, station: null, list, error: null });
       control.update();
       if (!code) return;
-      const station = await stationOf(code).catch((error) => { state.error = error; return null; });
+      const station = await stationOf(code).catch((error) => {
+        state.error = error;
+        return null;
+      });
       if (state.stationCode !== code) return;
       state.station = station;
       state.list = lists(station).length === 1 ? lists(station)[0].code : list;
       control.update();
     };
-    if (state.stationCode && !state.asked) { state.asked = true; queueMicrotask(() => look(state.stationCode, state.list)); }
-    const off = state.station && state.station.flags.enableTasks?.value !== "on", on = lists(state.station);
+    if (state.stationCode && !state.asked) {
+      state.asked = true;
+      queueMicrotask(() => look(state.stationCode, state.list));
+    }
+    const off = state.station && state.station.flags.enableTasks?.value !== "on",
+      on = lists(state.station);
     const send = async () => {
       document.activeElement?.blur?.();
       Object.assign(state, { busy: true, error: null, problems: {} });
       control.update();
       try {
-        const { result } = await once("POST", `/task-list/${encodeURIComponent(state.list)}/start`, { stationCode: state.stationCode, initials: state.initials ?? "" });
+        const { result } = await once("POST", `/task-list/${encodeURIComponent(state.list)}/start`, {
+          stationCode: state.stationCode,
+          initials: state.initials ?? "",
+        });
         remember(state.initials);
         toast("The list is started.");
         control.close(result.tasks);
@@ -73,10 +133,61 @@ export function start({ names, profile, stationCode, entered = null }) {
     };
     return {
       title: "Start a Task list",
-      body: html`${field({ name: "stationCode", label: "Station", kind: "choice", schema: {}, hint: "", id: "start-station", value: state.stationCode, placeholder: "Choose a station", problem: state.problems.stationCode, options: names.stations().filter((s) => actsAt(profile, s.code)).map((s) => ({ value: s.code, label: s.name })), change: (code) => { look(code); changed(); } })}
+      body: html`${field({
+        name: "stationCode",
+        label: "Station",
+        kind: "choice",
+        schema: {},
+        hint: "",
+        id: "start-station",
+        value: state.stationCode,
+        placeholder: "Choose a station",
+        problem: state.problems.stationCode,
+        options: names
+          .stations()
+          .filter((s) => actsAt(profile, s.code))
+          .map((s) => ({ value: s.code, label: s.name })),
+        change: (code) => {
+          look(code);
+          changed();
+        },
+      })}
         ${off ? html`<p class="notice wait" role="alert">Tasks are off at this station: ${state.station.flags.enableTasks?.from === "default" ? "no level of the configuration switches them on" : `the ${state.station.flags.enableTasks?.from} decides so`}.</p>` : nothing}
-        ${state.station && !off ? (on.length ? field({ name: "list", label: "Task list", kind: "choice", required: false, schema: {}, hint: on.find((l) => l.code === state.list)?.description ?? "", id: "start-list", placeholder: "Choose a list", value: state.list, options: on.map((l) => ({ value: l.code, label: `${l.name} (${l.tasks.length})` })), change: (list) => { state.list = list; changed(); control.update(); } }) : html`<p class="empty">No list of this station is started by hand.</p>`) : nothing}
-        ${field({ ...initialsField, hint: `Of who starts it, ${rule}.`, id: "start-initials", value: state.initials, problem: state.problems.initials, change: (value) => { state.initials = value; changed(); control.update(); } })}
+        ${
+          state.station && !off
+            ? on.length
+              ? field({
+                  name: "list",
+                  label: "Task list",
+                  kind: "choice",
+                  required: false,
+                  schema: {},
+                  hint: on.find((l) => l.code === state.list)?.description ?? "",
+                  id: "start-list",
+                  placeholder: "Choose a list",
+                  value: state.list,
+                  options: on.map((l) => ({ value: l.code, label: `${l.name} (${l.tasks.length})` })),
+                  change: (list) => {
+                    state.list = list;
+                    changed();
+                    control.update();
+                  },
+                })
+              : html`<p class="empty">No list of this station is started by hand.</p>`
+            : nothing
+        }
+        ${field({
+          ...initialsField,
+          hint: `Of who starts it, ${rule}.`,
+          id: "start-initials",
+          value: state.initials,
+          problem: state.problems.initials,
+          change: (value) => {
+            state.initials = value;
+            changed();
+            control.update();
+          },
+        })}
         ${state.error ? html`<p class="notice bad" role="alert">${sentence(state.error)}</p>` : nothing}`,
       actions: html`<button type="button" class="button" @click=${() => control.close()}>${state.busy ? running : "Cancel"}</button>
         <button type="button" class="button primary" ?disabled=${state.busy || !state.list || off} @click=${send}>Start the list</button>`,
@@ -84,4 +195,5 @@ export function start({ names, profile, stationCode, entered = null }) {
   }).finally(() => dropDraft(forms.list, profile));
 }
 
-const lists = (station) => (station?.taskLists ?? []).filter((list) => (list.trigger ?? list.tasks[0]?.trigger)?.type === "on_demand");
+const lists = (station) =>
+  (station?.taskLists ?? []).filter((list) => (list.trigger ?? list.tasks[0]?.trigger)?.type === "on_demand");

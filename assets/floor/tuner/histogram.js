@@ -5,30 +5,58 @@ import { count, duration, number } from "../../shared/format.js";
 import { figure } from "../../shared/plot.js";
 import { spell } from "../../shared/ticks.js";
 
-const width = 640, tall = 250, foot = 44, side = 56, head = 34;
+const width = 640,
+  tall = 250,
+  foot = 44,
+  side = 56,
+  head = 34;
 
-const nameOf = (bin) => (bin.toMs === null ? `${duration(bin.fromMs)} and longer` : bin.fromMs === 0 ? `under ${duration(bin.toMs)}` : `${duration(bin.fromMs)} to ${duration(bin.toMs)}`);
+const nameOf = (bin) =>
+  bin.toMs === null
+    ? `${duration(bin.fromMs)} and longer`
+    : bin.fromMs === 0
+      ? `under ${duration(bin.toMs)}`
+      : `${duration(bin.fromMs)} to ${duration(bin.toMs)}`;
 
 /**
  * histogram shows lengths as GET /analysis/standstill gives them. by: "count" or "totalMs". marks are [{ms, label, kind}], of
  * which kind "new" stands out. Empty classes at the ends are left out, as far as no mark lies there.
  */
 export function histogram({ lengths, by, marks, name, switched }) {
-  const bins = shown(lengths.histogram, marks), most = Math.max(1, ...bins.map((b) => b[by]));
-  const step = (width - side) / bins.length, every = Math.ceil(46 / step), root = uneven(bins.map((b) => b[by]));
+  const bins = shown(lengths.histogram, marks),
+    most = Math.max(1, ...bins.map((b) => b[by]));
+  const step = (width - side) / bins.length,
+    every = Math.ceil(46 / step),
+    root = uneven(bins.map((b) => b[by]));
   const top = (value) => head + (tall - head) * (1 - (root ? Math.sqrt(value / most) : value / most));
   const write = by === "count" ? number : spell;
   const chart = html`<svg class="histogram" viewBox="0 0 ${width} ${tall + foot}" role="img" aria-label=${`${count(lengths.count, "stretch", "stretches")} without production, ${spell(lengths.totalMs)} in all`}>
     ${(most < 2 && by === "count" ? [1] : [root ? 0.25 : 0.5, 1]).map((part) => svg`<line class="grid" x1=${side} x2=${width} y1=${top(most * part)} y2=${top(most * part)}></line><text class="tick" x=${side - 6} y=${top(most * part) + 4} text-anchor="end">${by === "count" ? number(Math.round(most * part)) : hoursOf(most * part)}</text>`)}
-    ${bins.map((bin, i) => svg`<rect class="bar" x=${side + i * step + 1.5} width=${step - 3} y=${top(bin[by])} height=${tall - top(bin[by])}><title>${nameOf(bin)}: ${count(bin.count, "stretch", "stretches")}, ${spell(bin.totalMs)}</title></rect>
-      ${bin[by] ? svg`<text class="value" x=${side + (i + 0.5) * step} y=${top(bin[by]) - 4} text-anchor="middle">${by === "count" ? write(bin[by]) : nothing}</text>` : nothing}`)}
+    ${bins.map(
+      (
+        bin,
+        i,
+      ) => svg`<rect class="bar" x=${side + i * step + 1.5} width=${step - 3} y=${top(bin[by])} height=${tall - top(bin[by])}><title>${nameOf(bin)}: ${count(bin.count, "stretch", "stretches")}, ${spell(bin.totalMs)}</title></rect>
+      ${bin[by] ? svg`<text class="value" x=${side + (i + 0.5) * step} y=${top(bin[by]) - 4} text-anchor="middle">${by === "count" ? write(bin[by]) : nothing}</text>` : nothing}`,
+    )}
     <line class="axis" x1=${side} x2=${width} y1=${tall} y2=${tall}></line>
     ${bins.map((bin, i) => (i === 0 || i % every ? nothing : svg`<text class="tick" x=${side + i * step} y=${tall + 17} text-anchor="middle">${short(bin.fromMs)}</text>`))}
-    ${marks.map((mark, i) => { const x = side + place(bins, mark.ms) * step; return svg`<g class=${`mark-line ${mark.kind}`}><line x1=${x} x2=${x} y1=${mark.kind === "new" ? 16 : head - 2} y2=${tall + 4}></line><text x=${Math.min(width - 7 * mark.label.length, Math.max(side + 4, x + 5))} y=${mark.kind === "new" ? 14 : tall + 36} data-mark=${i}>${mark.label}</text></g>`; })}
+    ${marks.map((mark, i) => {
+      const x = side + place(bins, mark.ms) * step;
+      return svg`<g class=${`mark-line ${mark.kind}`}><line x1=${x} x2=${x} y1=${mark.kind === "new" ? 16 : head - 2} y2=${tall + 4}></line><text x=${Math.min(width - 7 * mark.label.length, Math.max(side + 4, x + 5))} y=${mark.kind === "new" ? 14 : tall + 36} data-mark=${i}>${mark.label}</text></g>`;
+    })}
   </svg>`;
   return figure({
-    title: "Stretches without production", name, chart, note: html`${switched}${root ? html`<p class="muted small">Columns are as high as the square root of what they stand for, so that rare lengths are seen too.</p>` : nothing}`, rows: lengths.histogram,
-    columns: [{ label: "Length", text: nameOf }, { label: "Stretches", numeric: true, text: (b) => b.count }, { label: "Minutes in all", numeric: true, text: (b) => Math.round(b.totalMs / 6000) / 10 }],
+    title: "Stretches without production",
+    name,
+    chart,
+    note: html`${switched}${root ? html`<p class="muted small">Columns are as high as the square root of what they stand for, so that rare lengths are seen too.</p>` : nothing}`,
+    rows: lengths.histogram,
+    columns: [
+      { label: "Length", text: nameOf },
+      { label: "Stretches", numeric: true, text: (b) => b.count },
+      { label: "Minutes in all", numeric: true, text: (b) => Math.round(b.totalMs / 6000) / 10 },
+    ],
   });
 }
 
@@ -42,7 +70,9 @@ const short = (ms) => (ms < 60_000 ? `${ms / 1000} s` : ms < 3_600_000 ? `${ms /
 const hoursOf = (ms) => (ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 360_000) / 10} h`);
 
 function shown(bins, marks) {
-  const used = bins.map((b, i) => (b.count > 0 || marks.some((m) => m.ms >= b.fromMs && (b.toMs === null || m.ms < b.toMs)) ? i : -1)).filter((i) => i >= 0);
+  const used = bins
+    .map((b, i) => (b.count > 0 || marks.some((m) => m.ms >= b.fromMs && (b.toMs === null || m.ms < b.toMs)) ? i : -1))
+    .filter((i) => i >= 0);
   if (!used.length) return bins.slice(4, 20);
   return bins.slice(Math.max(0, used[0] - 1), Math.min(bins.length, used.at(-1) + 2));
 }
@@ -51,6 +81,7 @@ function shown(bins, marks) {
 function place(bins, ms) {
   const i = bins.findIndex((b) => ms >= b.fromMs && (b.toMs === null || ms < b.toMs));
   if (i < 0) return ms < bins[0].fromMs ? 0 : bins.length;
-  const from = Math.max(bins[i].fromMs, 250), to = bins[i].toMs ?? from * 2;
+  const from = Math.max(bins[i].fromMs, 250),
+    to = bins[i].toMs ?? from * 2;
   return i + Math.min(1, Math.max(0, Math.log(Math.max(ms, from) / from) / Math.log(to / from)));
 }

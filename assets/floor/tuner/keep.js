@@ -9,13 +9,26 @@ import { labelOf } from "../../shared/terms.js";
 /** values gives changes {station, skus} as lines for people. */
 export const lines = (changes, stationCode) => [
   ...Object.entries(changes.station ?? {}).map(([name, ms]) => `${stationCode}: ${labelOf(name)} = ${duration(ms)}`),
-  ...(changes.skus ?? []).flatMap(({ code, ...fields }) => Object.entries(fields).map(([name, value]) => `${code}: ${labelOf(name)} = ${value}`)),
+  ...(changes.skus ?? []).flatMap(({ code, ...fields }) =>
+    Object.entries(fields).map(([name, value]) => `${code}: ${labelOf(name)} = ${value}`),
+  ),
 ];
 
 /** intoDraft puts changes into the draft that the console's pages share, and goes to where they stand. It gives false when somebody thought better of it. */
 export async function intoDraft({ changes, station, profile }) {
-  if (changes.skus?.length && !await confirm({ title: "Into the draft?", text: `The multiplier belongs to the SKU: it will hold at every station that makes ${changes.skus.map((s) => s.code).join(", ")}.`, action: "Put it there" })) return false;
-  const [{ workspace }, { setIn }] = await Promise.all([import("../../shared/workspace.js"), import("../../shared/document.js")]);
+  if (
+    changes.skus?.length &&
+    !(await confirm({
+      title: "Into the draft?",
+      text: `The multiplier belongs to the SKU: it will hold at every station that makes ${changes.skus.map((s) => s.code).join(", ")}.`,
+      action: "Put it there",
+    }))
+  )
+    return false;
+  const [{ workspace }, { setIn }] = await Promise.all([
+    import("../../shared/workspace.js"),
+    import("../../shared/document.js"),
+  ]);
   await workspace.open(profile);
   const { code, plant, group } = station;
   const at = pathOf(workspace.doc, code);
@@ -24,23 +37,32 @@ export async function intoDraft({ changes, station, profile }) {
     for (const [name, value] of Object.entries(changes.station ?? {})) doc = setIn(doc, [...at, name], value);
     for (const { code: sku, ...fields } of changes.skus ?? []) {
       const i = doc.account.skus.findIndex((s) => s.code === sku);
-      for (const [name, value] of Object.entries(fields)) if (i >= 0) doc = setIn(doc, ["account", "skus", i, name], value);
+      for (const [name, value] of Object.entries(fields))
+        if (i >= 0) doc = setIn(doc, ["account", "skus", i, name], value);
     }
     return doc;
   });
   await workspace.save();
-  location.assign(changes.station ? `/console/plants/${[plant.code, group.code, code].map(encodeURIComponent).join("/")}` : "/console/skus");
+  location.assign(
+    changes.station
+      ? `/console/plants/${[plant.code, group.code, code].map(encodeURIComponent).join("/")}`
+      : "/console/skus",
+  );
   return true;
 }
 
 function pathOf(doc, code) {
-  for (const [p, plant] of doc.account.plants.entries()) for (const [g, group] of plant.stationGroups.entries()) for (const [s, station] of group.stations.entries()) if (station.code === code) return ["account", "plants", p, "stationGroups", g, "stations", s];
+  for (const [p, plant] of doc.account.plants.entries())
+    for (const [g, group] of plant.stationGroups.entries())
+      for (const [s, station] of group.stations.entries())
+        if (station.code === code) return ["account", "plants", p, "stationGroups", g, "stations", s];
   return null;
 }
 
 /** handOn shows the values to somebody who may not change the configuration. */
-export const handOn = (changes, stationCode) => openDialog(({ close }) => ({
-  title: "Values to hand on",
-  body: html`<p>Your role may not change the configuration. Members and administrators can: give them this.</p>${snippet(lines(changes, stationCode).join("\n"), { wrap: true })}`,
-  actions: html`<button type="button" class="button" @click=${() => close()}>Close</button>`,
-}));
+export const handOn = (changes, stationCode) =>
+  openDialog(({ close }) => ({
+    title: "Values to hand on",
+    body: html`<p>Your role may not change the configuration. Members and administrators can: give them this.</p>${snippet(lines(changes, stationCode).join("\n"), { wrap: true })}`,
+    actions: html`<button type="button" class="button" @click=${() => close()}>Close</button>`,
+  }));

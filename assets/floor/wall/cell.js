@@ -41,8 +41,15 @@ const cell = (f) => html`
   <p class=${`cell-name${long(f.name, 14)}`} data-value="name" dir="auto">${f.name}</p>
   <p class=${`cell-status${long(f.status.label, 10)}`}><span aria-hidden="true">${f.status.sign}</span> <span data-value="status">${f.status.label}</span></p>
   <p class="cell-since"><time datetime=${f.since ?? nothing}></time>${f.oee === null || f.oee === "–" ? nothing : html`<span class="cell-oee">OEE <b data-value="oee">${f.oee}</b></span>`}</p>
-  <p class=${f.cause || f.alert ? "cell-cause" : "cell-product"}>${f.alert ? html`<span aria-hidden="true">⚑</span> <span data-value="alert" dir="auto">${f.alert}</span>`
-    : f.cause ? html`<span data-value="cause" dir="auto">${f.cause}</span>` : f.product ? html`<span data-value="product" dir="auto">${f.product}</span>` : nothing}</p>
+  <p class=${f.cause || f.alert ? "cell-cause" : "cell-product"}>${
+    f.alert
+      ? html`<span aria-hidden="true">⚑</span> <span data-value="alert" dir="auto">${f.alert}</span>`
+      : f.cause
+        ? html`<span data-value="cause" dir="auto">${f.cause}</span>`
+        : f.product
+          ? html`<span data-value="product" dir="auto">${f.product}</span>`
+          : nothing
+  }</p>
   <div class=${f.due === null ? "cell-bar endless" : "cell-bar"} aria-hidden="true" ?hidden=${f.good === null}></div>
   <p class="cell-figures">${f.good === null ? nothing : html`<span><b data-value="good">${f.good}</b>${f.planned === null ? nothing : html` of <span data-value="planned">${f.planned}</span>`}</span>`}
     ${f.apart === null ? nothing : html`<span class="cell-apart" data-value="apart">${f.apart}</span>`}</p>`;

@@ -16,7 +16,10 @@ export const grown = (used, first) => first > 0 && used > Math.max(least, room *
 
 /** keepUp begins; it gives a function that ends it. reload begins anew: location.reload. */
 export function keepUp(reload = () => location.reload()) {
-  let looks = 0, first = 0, ended = false, lock = null;
+  let looks = 0,
+    first = 0,
+    ended = false,
+    lock = null;
 
   async function check() {
     const used = performance.memory?.usedJSHeapSize ?? 0; // of Chromium alone
@@ -25,15 +28,20 @@ export function keepUp(reload = () => location.reload()) {
       const answer = await fetch(location.pathname, { cache: "no-cache" });
       const page = answer.ok ? await answer.text() : version; // a page that cannot be loaded is no reason to leave this one
       if (!ended && (!page.includes(version) || grown(used, first))) reload();
-    } catch { /* the service is away: what is shown stays */ }
+    } catch {
+      /* the service is away: what is shown stays */
+    }
   }
 
-  async function awake() { // a browser gives it where the page is seen and came over TLS
+  async function awake() {
+    // a browser gives it where the page is seen and came over TLS
     if (document.visibilityState !== "visible" || !navigator.wakeLock) return;
     try {
       lock = await navigator.wakeLock.request("screen");
       if (ended) lock.release();
-    } catch { /* the browser saves power */ }
+    } catch {
+      /* the browser saves power */
+    }
   }
 
   const timer = setInterval(check, look);

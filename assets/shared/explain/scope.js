@@ -3,7 +3,8 @@
 import { get, query as queryOf } from "../api.js";
 import { termsOf } from "./terms.js";
 
-const hour = 3600000, day = 24 * hour;
+const hour = 3600000,
+  day = 24 * hour;
 const ms = (text) => Date.parse(text);
 const iso = (at) => new Date(at).toISOString();
 const kinds = { sku: "skuCode", shift: "shiftName" };
@@ -18,13 +19,22 @@ export async function scopeOf({ figure, profile = "default", query = {}, row = {
   const { from, to, rangecode, ...given } = query;
   const place = placeOf(given, row);
   const scope = { figure, profile: terms.profile ?? profile, terms, place, keep: {}, rangecode: "" };
-  if (terms.source === "oee") for (const name of Object.values(kinds)) if (row[name] !== undefined && row[name] !== null) scope.keep[name] = row[name];
-  const { results: [whole] } = await get(`/oee${queryOf({ ...place, from, to, rangecode })}`); // its time is the one that was asked for
-  const asked = [ms(whole.startAt), ms(whole.endAt)], of = row.startAt && row.endAt ? [ms(row.startAt), ms(row.endAt)] : asked;
+  if (terms.source === "oee")
+    for (const name of Object.values(kinds))
+      if (row[name] !== undefined && row[name] !== null) scope.keep[name] = row[name];
+  const {
+    results: [whole],
+  } = await get(`/oee${queryOf({ ...place, from, to, rangecode })}`); // its time is the one that was asked for
+  const asked = [ms(whole.startAt), ms(whole.endAt)],
+    of = row.startAt && row.endAt ? [ms(row.startAt), ms(row.endAt)] : asked;
   const bucket = of[0] !== asked[0] || of[1] !== asked[1];
   const [first, last] = scope.keep.shiftName && bucket ? await shiftsOf(scope, ...of) : of;
-  const unlike = rangecode && !bucket && !single(scope) && await daysDiffer({ ...place, rangecode }, whole);
-  return Object.assign(scope, { from: Math.max(asked[0], first), to: Math.min(asked[1], last), rangecode: unlike ? rangecode : "" });
+  const unlike = rangecode && !bucket && !single(scope) && (await daysDiffer({ ...place, rangecode }, whole));
+  return Object.assign(scope, {
+    from: Math.max(asked[0], first),
+    to: Math.min(asked[1], last),
+    rangecode: unlike ? rangecode : "",
+  });
 }
 
 // daysDiffer tells whether a named range is not the same time for all plants.
@@ -35,18 +45,29 @@ async function daysDiffer(query, whole) {
 
 // shiftsOf gives the time of the shifts of a name that start within a day, a week or a month: the last may go on beyond it.
 async function shiftsOf({ place, keep }, start, end) {
-  const { results } = await get(`/station-window${queryOf({ ...place, from: iso(start), to: iso(end + day), resolution: "shift" })}`);
-  const shifts = results.filter((w) => w.shiftName === keep.shiftName && ms(w.windowStartAt) >= start && ms(w.windowStartAt) < end);
-  return shifts.length ? [Math.min(...shifts.map((w) => ms(w.windowStartAt))), Math.max(...shifts.map((w) => ms(w.windowEndAt)))] : [start, end];
+  const { results } = await get(
+    `/station-window${queryOf({ ...place, from: iso(start), to: iso(end + day), resolution: "shift" })}`,
+  );
+  const shifts = results.filter(
+    (w) => w.shiftName === keep.shiftName && ms(w.windowStartAt) >= start && ms(w.windowStartAt) < end,
+  );
+  return shifts.length
+    ? [Math.min(...shifts.map((w) => ms(w.windowStartAt))), Math.max(...shifts.map((w) => ms(w.windowEndAt)))]
+    : [start, end];
 }
 
 const placeOf = (query, row) => {
   if (row.stationCode) return { stationcodes: row.stationCode, archived: query.archived };
-  return { ...query, ...(row.plantCode && { plantcode: row.plantCode }), ...(row.groupCode && { groupcode: row.groupCode }) };
+  return {
+    ...query,
+    ...(row.plantCode && { plantcode: row.plantCode }),
+    ...(row.groupCode && { groupcode: row.groupCode }),
+  };
 };
 
 /** single tells whether a scope is of one station. */
-export const single = (scope) => Boolean(scope.place.stationcodes) && [scope.place.stationcodes].flat().join().split(",").length === 1;
+export const single = (scope) =>
+  Boolean(scope.place.stationcodes) && [scope.place.stationcodes].flat().join().split(",").length === 1;
 
 /** stationOf gives the code of a scope's one station. */
 export const stationOf = (scope) => [scope.place.stationcodes].flat().join();
@@ -56,7 +77,9 @@ export const stationOf = (scope) => [scope.place.stationcodes].flat().join();
  * be that of meters which stand for many stations, so it is taken apart by time alone. The minutes are those of one station.
  */
 export function waysOf(scope) {
-  const length = scope.to - scope.from, kept = Object.keys(scope.keep).length, source = scope.terms.source;
+  const length = scope.to - scope.from,
+    kept = Object.keys(scope.keep).length,
+    source = scope.terms.source;
   if (source === "pareto") return [];
   const ways = [];
   if (scope.rangecode) return kept < 2 && source === "oee" ? ["station"] : [];
@@ -70,7 +93,15 @@ export function waysOf(scope) {
 export async function rowsOf(scope, by = "") {
   const kept = Object.keys(kinds).filter((kind) => scope.keep[kinds[kind]] !== undefined);
   const path = scope.terms.source === "energy" ? "/energy" : "/oee";
-  const { results } = await get(path + queryOf({ ...scope.place, ...spanOf(scope), by: [by, ...kept].filter(Boolean), profile: path === "/oee" ? scope.profile : "" }));
+  const { results } = await get(
+    path +
+      queryOf({
+        ...scope.place,
+        ...spanOf(scope),
+        by: [by, ...kept].filter(Boolean),
+        profile: path === "/oee" ? scope.profile : "",
+      }),
+  );
   return results.filter((row) => kept.every((kind) => row[kinds[kind]] === scope.keep[kinds[kind]]));
 }
 
@@ -78,7 +109,12 @@ const spanOf = ({ rangecode, from, to }) => (rangecode ? { rangecode } : { from:
 
 /** partOf gives the scope of one of the rows of a scope. */
 export function partOf(scope, row, by) {
-  if (by === "station") return { ...scope, place: placeOf(scope.place, row), ...(scope.rangecode && { rangecode: "", from: ms(row.startAt), to: ms(row.endAt) }) };
+  if (by === "station")
+    return {
+      ...scope,
+      place: placeOf(scope.place, row),
+      ...(scope.rangecode && { rangecode: "", from: ms(row.startAt), to: ms(row.endAt) }),
+    };
   return { ...scope, from: Math.max(scope.from, ms(row.startAt)), to: Math.min(scope.to, ms(row.endAt)) };
 }
 
@@ -92,5 +128,9 @@ export async function evidenceOf(scope, before = 5 * 60000) {
     get(`/timeline${queryOf({ stationcode, from: iso(scope.from), to: iso(scope.to) })}`),
     get(`/signal${queryOf({ stationcode, from: iso(scope.from - before), to: iso(scope.to) })}`),
   ]);
-  return { runs: timeline.result.runs ?? [], signals: signals.results, total: signals.paging?.totalElements ?? signals.results.length };
+  return {
+    runs: timeline.result.runs ?? [],
+    signals: signals.results,
+    total: signals.paging?.totalElements ?? signals.results.length,
+  };
 }

@@ -7,12 +7,18 @@ import { percent } from "../status.js";
 export function amount(value, unit, currency = "") {
   if (value === null || value === undefined) return "–";
   switch (unit) {
-    case "ratio": return percent(value, 2);
-    case "ms": return clock(value);
-    case "money": return money(value, currency);
-    case "units": return `${number(value)} ${value === 1 ? "unit" : "units"}`;
-    case "CO₂": return number(value);
-    default: return `${number(value)} ${unit}`;
+    case "ratio":
+      return percent(value, 2);
+    case "ms":
+      return clock(value);
+    case "money":
+      return money(value, currency);
+    case "units":
+      return `${number(value)} ${value === 1 ? "unit" : "units"}`;
+    case "CO₂":
+      return number(value);
+    default:
+      return `${number(value)} ${unit}`;
   }
 }
 
@@ -28,7 +34,9 @@ export function bare(value, unit) {
 
 // clock writes milliseconds as hours, minutes and seconds, with all that they have: so that a column can be added up by hand.
 function clock(ms) {
-  const sign = ms < 0 ? "−" : "", whole = Math.abs(ms), seconds = Math.floor(whole / 1000);
+  const sign = ms < 0 ? "−" : "",
+    whole = Math.abs(ms),
+    seconds = Math.floor(whole / 1000);
   const rest = Math.round((whole - seconds * 1000) * 1000) / 1000;
   const two = (n) => String(n).padStart(2, "0");
   const fraction = rest === 0 ? "" : `.${String(Math.floor(rest)).padStart(3, "0").replace(/0+$/, "") || "0"}`;

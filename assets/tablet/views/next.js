@@ -8,7 +8,8 @@ import { now } from "../../shared/clock.js";
 /** next shows what can be started. */
 export function next(t) {
   const { station, view } = t;
-  const here = view.planned.filter((s) => s.stationCode === station.code), elsewhere = view.planned.filter((s) => s.stationCode !== station.code);
+  const here = view.planned.filter((s) => s.stationCode === station.code),
+    elsewhere = view.planned.filter((s) => s.stationCode !== station.code);
   return html`<h2>Next here</h2>
     ${station.planned === null ? html`<p class="muted" role="status">Loading …</p>` : here.length === 0 ? html`<p class="empty">Nothing is planned at this station in the next week.</p>` : html`<ul class="list">${here.slice(0, 20).map((s) => item(t, s))}</ul>`}
     ${here.length > 20 ? html`<p class="muted">${number(here.length - 20)} more.</p>` : nothing}
@@ -16,8 +17,10 @@ export function next(t) {
 }
 
 function item({ station, doing, mayAct }, s) {
-  const start = Date.parse(s.plannedStartAt), late = start < now();
-  const runnable = s.kind === "nonProduction" || station.config.skus.some((k) => k.code === s.skuCode), away = s.stationCode !== station.code;
+  const start = Date.parse(s.plannedStartAt),
+    late = start < now();
+  const runnable = s.kind === "nonProduction" || station.config.skus.some((k) => k.code === s.skuCode),
+    away = s.stationCode !== station.code;
   return html`<li class="entry" data-schedule=${s.id}>
     <div class="entry-text"><h3 dir="auto">${s.kind === "production" ? s.skuCode : html`<span aria-hidden="true">◆</span> ${doing.reasonName(s.reasonCode)}`}</h3>
       ${s.kind === "production" && doing.nameOf(s.skuCode) !== s.skuCode ? html`<p dir="auto">${doing.nameOf(s.skuCode)}</p>` : nothing}

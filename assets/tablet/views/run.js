@@ -20,12 +20,17 @@ const lasting = (at) => duration(minutes(Math.max(0, now() - Date.parse(at)))) |
 
 function band(t) {
   const { view, doing } = t;
-  const status = statusOf(view.status, view.noSignalYet), issue = view.manual ?? view.stop;
+  const status = statusOf(view.status, view.noSignalYet),
+    issue = view.manual ?? view.stop;
   return html`<section class=${`band ${status.color}`} aria-label="Status">
     <p class="band-status"><span class="sign" aria-hidden="true">${status.sign}</span><strong>${status.label}</strong>${issue?.waits ? waits : nothing}</p>
     ${view.since ? html`<p class="band-since">${connection.up ? nothing : html`<span class="late">last known · </span>`}since ${clock(t, view.since)} · <span class="lasting">${lasting(view.since)}</span></p>` : nothing}
-    ${issue ? html`<div class="band-reason"><span>${view.manual && view.status !== "manualDowntime" ? html`<strong>■ Downtime since ${clock(t, view.manual.startAt)}:</strong> ` : nothing}${issue.causeCode ? html`<bdi>${doing.reasonName(issue.causeCode)}</bdi>` : "No reason given"}</span>
-      ${t.mayAct ? html`<button type="button" class=${issue.causeCode ? "button large" : "button large primary"} data-do="reason" ?disabled=${acts.rests("reason")} @click=${() => doing.reason(issue)}>${issue.causeCode ? "Change the reason" : "Give the reason"}</button>` : nothing}</div>` : nothing}
+    ${
+      issue
+        ? html`<div class="band-reason"><span>${view.manual && view.status !== "manualDowntime" ? html`<strong>■ Downtime since ${clock(t, view.manual.startAt)}:</strong> ` : nothing}${issue.causeCode ? html`<bdi>${doing.reasonName(issue.causeCode)}</bdi>` : "No reason given"}</span>
+      ${t.mayAct ? html`<button type="button" class=${issue.causeCode ? "button large" : "button large primary"} data-do="reason" ?disabled=${acts.rests("reason")} @click=${() => doing.reason(issue)}>${issue.causeCode ? "Change the reason" : "Give the reason"}</button>` : nothing}</div>`
+        : nothing
+    }
   </section>`;
 }
 
@@ -33,7 +38,8 @@ function band(t) {
 export const waits = html`<span class="waits" title="Not sent yet">waiting</span>`;
 
 function running({ station, view, doing }) {
-  const r = view.run, { due, expected, filled } = countsOf(r);
+  const r = view.run,
+    { due, expected, filled } = countsOf(r);
   return html`<section class="card now" aria-label="Running">
     <div class="now-what"><h2 dir="auto">${r.skuCode}</h2>${r.waits ? waits : nothing}
       <p class="now-name" dir="auto">${doing.nameOf(r.skuCode)}</p>
@@ -48,12 +54,18 @@ function running({ station, view, doing }) {
   </section>`;
 }
 
-const pause = ({ view, doing }) => html`<section class="card pause" aria-label="Not producing"><h2><span aria-hidden="true">◆</span> <span dir="auto">${doing.reasonName(view.pause.reasonCode)}</span></h2>${view.pause.waits ? waits : nothing}
+const pause = ({
+  view,
+  doing,
+}) => html`<section class="card pause" aria-label="Not producing"><h2><span aria-hidden="true">◆</span> <span dir="auto">${doing.reasonName(view.pause.reasonCode)}</span></h2>${view.pause.waits ? waits : nothing}
   ${view.run ? html`<p class="muted">${view.run.skuCode} pauses until this ends.</p>` : nothing}</section>`;
 
-const idle = ({ view, go }) => (view.pause ? nothing : html`<section class="card now none"><h2>Nothing runs</h2>
+const idle = ({ view, go }) =>
+  view.pause
+    ? nothing
+    : html`<section class="card now none"><h2>Nothing runs</h2>
   <p class="muted">${view.planned.length ? "Start what is planned next." : "Nothing is planned in the next days."}</p>
-  ${view.planned.length ? html`<button type="button" class="button large primary" data-do="go-next" @click=${() => go("next")}>See what is next</button>` : nothing}</section>`);
+  ${view.planned.length ? html`<button type="button" class="button large primary" data-do="go-next" @click=${() => go("next")}>See what is next</button>` : nothing}</section>`;
 
 function shift({ station }) {
   const s = station.now?.shift;
@@ -67,9 +79,14 @@ function shift({ station }) {
 }
 
 function actions({ station, doing, view }) {
-  const tile = (control, name, label, does, { kind = "", sign = "", sub = nothing, off = false } = {}) => html`<button type="button" class=${`act ${kind}`} data-do=${name} ?disabled=${off || acts.rests(control)} @click=${does}><span class="sign" aria-hidden="true">${sign}</span><span>${label}</span>${sub}</button>`;
-  const flag = (name) => station.flag(name), r = view.run, last = doing.lastEntry(view);
-  const none = r ? nothing : html`<small>nothing runs</small>`, ends = view.pause ?? r, ending = ends && doing.ending(ends);
+  const tile = (control, name, label, does, { kind = "", sign = "", sub = nothing, off = false } = {}) =>
+    html`<button type="button" class=${`act ${kind}`} data-do=${name} ?disabled=${off || acts.rests(control)} @click=${does}><span class="sign" aria-hidden="true">${sign}</span><span>${label}</span>${sub}</button>`;
+  const flag = (name) => station.flag(name),
+    r = view.run,
+    last = doing.lastEntry(view);
+  const none = r ? nothing : html`<small>nothing runs</small>`,
+    ends = view.pause ?? r,
+    ending = ends && doing.ending(ends);
   return html`
     ${flag("enableManualProduction") ? html`${tile("good", "good", "Good", () => doing.book("good"), { kind: "ok", sign: "+", off: !r, sub: none })}${tile("bad", "bad", "Scrap", () => doing.book("bad"), { kind: "bad", sign: "✕", off: !r, sub: none })}` : nothing}
     ${flag("enableRejectProduction") ? tile("reject", "reject", "Reject", () => doing.book("reject"), { kind: "bad", sign: "↘", off: !r }) : nothing}
