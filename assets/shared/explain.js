@@ -3,7 +3,7 @@
 //
 // A spec says which figure is meant:
 //
-//   figure   a name of figures below, such as "availability" or "losses.downtime.ms"
+//   figure   a name of figures (explain/names.js), such as "availability" or "losses.downtime.ms"
 //   profile  that of GET /oee; left out, it is the default one
 //   query    what the page asked the API: {plantcode, groupcode, stationcodes, from, to or rangecode, archived}
 //   row      the result that the figure stands in, where it is one of several: its place, SKU, shift and time narrow the query
@@ -13,59 +13,6 @@
 
 import { html } from "../vendor/lit-html/lit-html.js";
 import { attempt } from "./dialog.js";
-import { lossNames } from "./losses.js";
-
-/** figures are what can be asked, with what people call it. Names are those of the API's answers. */
-export const figures = {
-  availability: "Availability",
-  performance: "Performance",
-  quality: "Quality",
-  oee: "OEE",
-  coverage: "Coverage",
-  "availability.denominator": "Known scheduled production",
-  "availability.numerator": "Known scheduled production without downtime",
-  totalMs: "Time",
-  shiftMs: "Shift time",
-  scheduledProductionMs: "Scheduled production",
-  scheduledNonProductionMs: "Planned non-production",
-  outOfShiftMs: "Out of shift",
-  noDataMs: "No data",
-  downtimeMs: "Stopped",
-  slowMs: "Slow",
-  productiveMs: "Producing",
-  idleMs: "Idle",
-  excludedMs: "Taken out of the figures",
-  productionGoodCount: "Good",
-  productionBadCount: "Bad",
-  productionOtherCount: "Counted elsewhere",
-  unscheduledGoodCount: "Good, made without a schedule",
-  unscheduledBadCount: "Bad, made without a schedule",
-  noDataGoodCount: "Good, entered without data",
-  noDataBadCount: "Bad, entered without data",
-  productionIdealCount: "Ideal count",
-  productionTargetCount: "Target count",
-  ...Object.fromEntries(
-    Object.entries(lossNames).flatMap(([name, label]) =>
-      [
-        ["ms", "time"],
-        ["units", "units"],
-        ["money", "money"],
-      ].map(([part, of]) => [`losses.${name}.${part}`, `Lost ${of}: ${label.toLowerCase()}`]),
-    ),
-  ),
-  electricalKwh: "Energy",
-  outsideProductionKwh: "Energy outside production",
-  cost: "Energy cost",
-  co2: "CO₂",
-  kwhPerUnit: "Energy per unit",
-  kwhPerProductiveHour: "Energy per productive hour",
-  energyCoverage: "Coverage of energy",
-  paretoShare: "Share of downtime",
-  paretoMs: "Downtime of a cause",
-};
-
-/** outside are the counts of units that are in no ratio and no loss. */
-export const outside = ["unscheduledGoodCount", "unscheduledBadCount", "noDataGoodCount", "noDataBadCount"];
 
 /** explain opens the dialog of a figure, and gives a promise that it is closed. */
 export const explain = (spec) => attempt(async () => (await import("./explain/dialog.js")).open(spec));

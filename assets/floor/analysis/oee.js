@@ -1,7 +1,7 @@
 // OEE by what is chosen: a bar for each of A, P, Q and OEE, and how they went over time.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { figures, outside } from "../../shared/explain.js";
+import { figures, outside } from "../../shared/explain/names.js";
 import { figure, plot } from "../../shared/plot.js";
 import { percent } from "../../shared/status.js";
 import { bar } from "./bars.js";

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { daysBefore, namedSpan } from "../../shared/days.js";
-import { figures, outside } from "../../shared/explain.js";
+import { figures, outside } from "../../shared/explain/names.js";
 import { percent } from "../../shared/status.js";
 import { wallOf } from "../../shared/zone.js";
 import { amount, causes, share } from "./names.js";

@@ -1,7 +1,8 @@
 // The figures of the time that is shown: each can be asked how it comes about.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { figureButton, figures, outside } from "../../shared/explain.js";
+import { figureButton } from "../../shared/explain.js";
+import { figures, outside } from "../../shared/explain/names.js";
 import { profiles } from "../../shared/explain/rules.js";
 import { duration, money, number, units } from "../../shared/format.js";
 import { lossNames } from "../../shared/losses.js";

@@ -1,6 +1,6 @@
 // What each figure is made of: columns that add up over stations and over time, and how the figure comes of their sums.
 
-import { figures } from "../explain.js";
+import { figures } from "./names.js";
 import { rules } from "./rules.js";
 
 const at = (row, path) => path.split(".").reduce((value, name) => value?.[name], row);

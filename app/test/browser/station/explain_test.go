@@ -71,7 +71,7 @@ type walked struct {
 // walk takes figures apart, of the plant, of its stations and of rows by something; only are the figures, where not all.
 func walk(t *testing.T, tab *webtest.Tab, rowsBy, only string) walked {
 	t.Helper()
-	got := webtest.Eval[walked](tab, with(`["explain.js", "explain/rules.js", "explain/scope.js", "explain/terms.js", "api.js"]`, "const rowsBy = "+rowsBy+", only = "+only+";"+addUp))
+	got := webtest.Eval[walked](tab, with(`["explain/names.js", "explain/rules.js", "explain/scope.js", "explain/terms.js", "api.js"]`, "const rowsBy = "+rowsBy+", only = "+only+";"+addUp))
 	t.Logf("%d sums checked, by %v, with %d requests", got.Checked, got.Levels, got.Requests)
 	for _, w := range got.Wrong {
 		t.Errorf("%s", w)
