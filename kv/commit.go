@@ -235,7 +235,7 @@ func (s *Store) run(c *call, tx *Tx) (failed bool) {
 func (s *Store) finish(sh *shared) error {
 	op := "write store " + s.path
 	id := sh.bolt.ID()
-	panicked := false
+	tried, panicked := false, false
 	var before *takeBack
 	err := func() (err error) {
 		defer func() {
@@ -249,6 +249,7 @@ func (s *Store) finish(sh *shared) error {
 		if before, err = s.metaBefore(id); err != nil {
 			return err
 		}
+		tried = true
 		return sh.bolt.Commit()
 	}()
 	if err == nil {
@@ -266,7 +267,7 @@ func (s *Store) finish(sh *shared) error {
 		} else if failed := s.reload(); failed != nil { // of the free list, of which the panic may have lost some
 			err = failed
 		}
-	case s.visible(id):
+	case tried && s.visible(id):
 		err = s.undo(op, err, before)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -317,8 +318,7 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 	case refused != nil:
 		return nil, refused
 	}
-	// bbolt reads the meta pages with its locks held, and a fault there would leave them held: who is committing then waits
-	// for ever. So a file that has been cut off before their end is found first.
+	// A file that has been cut off before the end of its meta pages is found before bbolt meets it.
 	if is, err := s.file.Stat(); err == nil && is.Size() < metaPages {
 		return nil, s.breakDown(&Error{Op: op, Kind: ErrDamaged, Err: fault{errors.New("its file was cut off while it was open")}})
 	}
@@ -332,8 +332,24 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 			return nil, err
 		}
 	}
+	began := false
+	defer func() {
+		if !began && !write {
+			free(s.bolt)
+		}
+	}()
 	bolt, err = s.bolt.Begin(write)
+	began = true
 	return bolt, wrap(op, err)
+}
+
+// free gives back bbolt's locks after a panic at the start of a transaction that reads. It reads the meta pages with them held,
+// and a file that was cut off, or that a commit has made longer again since, ends it there: others would wait for ever, who are
+// starting, ending or committing a transaction. bbolt does this itself when it starts a transaction that writes.
+func free(db *bbolt.DB) {
+	fields := reflect.ValueOf(db).Elem()
+	(*sync.RWMutex)(fields.FieldByName("mmaplock").Addr().UnsafePointer()).RUnlock()
+	(*sync.Mutex)(fields.FieldByName("metalock").Addr().UnsafePointer()).Unlock()
 }
 
 // rollback ends a bbolt transaction without keeping anything.

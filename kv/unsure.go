@@ -107,6 +107,12 @@ func (s *Store) reload() (err error) {
 			err = s.breakDown(caught(s.bolt, "reload the free list of store "+s.path, r))
 		}
 	}()
+	s.mu.Lock()
+	broken := s.broken
+	s.mu.Unlock()
+	if broken != nil {
+		return broken // a transaction that writes may still be open, and its lock held
+	}
 	return s.bolt.Update(func(*bbolt.Tx) error { panic(errReloading) })
 }
 
