@@ -16,6 +16,7 @@ import (
 // changes nothing and does not crash.
 func TestCheckDamaged(t *testing.T) {
 	apptest.Long(t)
+	t.Parallel()
 	dir := t.TempDir()
 	apptest.Initialise(t, dir, "--domain", "northgate.example")
 	if out, stderr, status := apptest.Command(t, "check", "--data-dir", dir); status != 0 {

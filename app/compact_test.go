@@ -172,6 +172,7 @@ var killable = sync.OnceValues(func() (string, error) { return apptest.BuildAs("
 // store or the new one, whole.
 func TestCompactKilled(t *testing.T) {
 	apptest.Long(t)
+	t.Parallel()
 	program, err := killable()
 	if err != nil {
 		t.Fatal(err)

@@ -287,6 +287,7 @@ func TestNamedAtBackup(t *testing.T) {
 // start has the old settings with the old store, or the restored ones with the restored store and the files that they name.
 func TestRestoreBringsKilled(t *testing.T) {
 	apptest.Long(t)
+	t.Parallel()
 	program, err := killable()
 	if err != nil {
 		t.Fatal(err)

@@ -198,6 +198,7 @@ type served struct {
 // its figures are those of a service that was left alone.
 func TestKilledInAShift(t *testing.T) {
 	apptest.Long(t)
+	t.Parallel()
 	shift := &shiftPlayed{manifest: roundTheClock(t)}
 	shift.eventful(t)
 	calm, rough := &served{restless: newRestless(t, shift.manifest)}, &served{restless: newRestless(t, shift.manifest)}
