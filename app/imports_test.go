@@ -28,7 +28,8 @@ var groups = []group{
 	{"play", []string{"app/simulate", "app/demo"}, []string{"base", "engine"}},
 	{"app", []string{"app"}, []string{"base", "configuration", "engine", "ingest", "work", "deliver", "host", "edges"}},
 	{"cli", []string{"", "app/cli"}, []string{"base", "configuration", "engine", "ingest", "host", "edges", "play", "app"}},
-	{"releases", []string{"packaging/", "assets/vendoring"}, []string{"host"}},
+	// Programs that make releases and generated files; no part of the product.
+	{"releases", []string{"packaging/", "assets/vendoring", "app/httpapi/internal/schemagen"}, []string{"host"}},
 	// Rigs are imported by tests, which are not looked at here, and by each other.
 	{"rigs", []string{"app/test/", "kv/kvtest", "kv/powercut", "schema/schematest", "app/engine/floor/floortest", "app/host/service/boottest", "app/host/service/winetest"},
 		[]string{"base", "configuration", "engine", "ingest", "work", "deliver", "host", "edges", "play", "app", "cli"}},
@@ -82,6 +83,7 @@ var homes = map[string][]string{
 	"github.com/pion/":                       {"app/host/mdns"},
 	"aead.dev/minisign":                      {"app/host/upgrade", "packaging/build"},
 	"filippo.io/age":                         {"app/host/backup"},
+	"golang.org/x/tools/":                    {"app/httpapi/internal/schemagen"},
 	"net/http": {"app/test/browser/webtest", "app/test/apptest", "app", "app/httpapi", "app/web", "app/cli", "app/origin",
 		"app/host/control", "app/host/certs", "app/host/service", "app/host/upgrade"},
 }

@@ -9,7 +9,11 @@ const Layout = "2006-01-02T15:04:05.000Z"
 // of milliseconds, such as 2026-11-20T08:15:30.123Z (decisions.md section 1). What is finer is cut off.
 func Timestamp(t time.Time) string { return t.UTC().Format(Layout) }
 
-// Time is a moment that is written to JSON as Timestamp does. It is read from any RFC 3339 text.
+// Time is a point in time: RFC 3339, in UTC, with milliseconds.
+//
+// It is written to JSON as Timestamp does, and read from any RFC 3339 text.
+//
+//openapi:schema Moment {"type": "string", "format": "date-time", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"}
 type Time struct{ time.Time }
 
 // TimeOf cuts a moment to milliseconds and sets it in UTC, so that it is equal to what is read back.

@@ -27,7 +27,11 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Role is what a user may do in one account (decisions.md section 4).
+// Role is what somebody may do in an account, highest first.
+//
+// See decisions.md section 4.
+//
+//openapi:schema Role
 type Role string
 
 // The roles, highest first.

@@ -13,12 +13,17 @@ import (
 	"opsmon/kv"
 )
 
-// Key is what is shown of an API key (decisions.md section 5): never the key itself.
+// Key is an API key as lists show it: never the key itself.
+//
+// See decisions.md section 5.
+//
+//openapi:schema Key
 type Key struct {
-	ID         string      `json:"id"` // public; good for DELETE /key/{key} too
-	Name       string      `json:"name"`
-	Email      string      `json:"email"`
-	Role       Role        `json:"role"` // the highest it may have; the user's own role limits it further
+	ID    string `json:"id"`    // public id; good for DELETE /key/{key}
+	Name  string `json:"name"`  // what the key is for; may be empty
+	Email string `json:"email"` // whose key it is
+	// The highest role that the key has; its user's own limits it further.
+	Role       Role        `json:"role"`
 	CreatedAt  audit.Time  `json:"createdAt"`
 	LastUsedAt *audit.Time `json:"lastUsedAt"` // null: never
 	ExpiresAt  *audit.Time `json:"expiresAt"`  // null: never

@@ -243,14 +243,6 @@ const accountModels = `{
 	"id": {"type": "string"}, "domain": {"type": "string"},
 	"enableLostProductionCost": {"description": "Whether the flag is on.", "type": "boolean"},
 	"dashboardConfig": {"description": "Settings of the dashboard; empty when none are set.", "type": "object"}}},
-"Key": {"description": "An API key as lists show it: never the key itself.", "type": "object", "required": ["id", "name", "email", "role", "createdAt", "lastUsedAt", "expiresAt"], "additionalProperties": false, "properties": {
-	"id": {"description": "Public id; good for DELETE /key/{key}.", "type": "string"},
-	"name": {"description": "What the key is for; may be empty.", "type": "string"},
-	"email": {"description": "Whose key it is.", "type": "string"},
-	"role": {"$ref": "#/components/schemas/Role", "description": "The highest role that the key has; its user's own limits it further."},
-	"createdAt": {"$ref": "#/components/schemas/Moment"},
-	"lastUsedAt": {"description": "Null: never.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
-	"expiresAt": {"description": "Null: never.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}},
 "Revision": {"description": "One state of the configuration. None is ever overwritten.", "type": "object", "required": ["revision", "createdAt", "author", "note"], "additionalProperties": false, "properties": {
 	"revision": {"description": "Number of the revision, from 1.", "type": "integer", "minimum": 1},
 	"createdAt": {"$ref": "#/components/schemas/Moment"},

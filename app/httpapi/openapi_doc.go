@@ -167,8 +167,6 @@ var answerModels = [...]string{
 
 // commonModels are parts of many answers.
 const commonModels = `{
-"Moment": {"description": "A time: RFC 3339, in UTC, with milliseconds.", "type": "string", "format": "date-time", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"},
-"Role": {"description": "What somebody may do in an account, highest first.", "type": "string", "enum": ["admin", "member", "supervisor", "operator", "readonly"]},
 "Done": {"description": "It is done; there is nothing else to say.", "type": "object", "required": ["isSuccess"], "additionalProperties": false, "properties": {
 	"isSuccess": {"type": "boolean", "const": true}}},
 "Paging": {"description": "Where a page of a list belongs.", "type": "object", "required": ["totalElements"], "additionalProperties": false, "properties": {

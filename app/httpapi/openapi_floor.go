@@ -456,14 +456,5 @@ const saidModels = `{
 	"completedBy": {"description": "Initials.", "type": ["string", "null"]},
 	"note": {"type": ["string", "null"]}}},
 "StartedTaskList": {"description": "What a start has made.", "type": "object", "required": ["tasks"], "additionalProperties": false, "properties": {
-	"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/TaskInstance"}}}},
-"Message": {"description": "What somebody at a station tells those who come after.", "type": "object", "required": ["id", "stationCode", "text", "initials", "shiftName", "at", "recordedAt", "doneAt", "doneBy", "doneRecordedAt"], "additionalProperties": false, "properties": {
-	"id": {"type": "string"}, "stationCode": {"type": "string"}, "text": {"type": "string"},
-	"initials": {"description": "Of who wrote it.", "type": "string"},
-	"shiftName": {"description": "Of the shift it was written in; null: out of shift, or it has no name.", "type": ["string", "null"]},
-	"at": {"description": "When it was written.", "$ref": "#/components/schemas/Moment"},
-	"recordedAt": {"description": "When it was told.", "$ref": "#/components/schemas/Moment"},
-	"doneAt": {"description": "Null: it is not done.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]},
-	"doneBy": {"description": "Initials of who read it or saw to it.", "type": ["string", "null"]},
-	"doneRecordedAt": {"description": "When that was told.", "anyOf": [{"$ref": "#/components/schemas/Moment"}, {"type": "null"}]}}}
+	"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/TaskInstance"}}}}
 }`

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	_ "embed"
 	"fmt"
 	"reflect"
 	"slices"
@@ -8,6 +9,12 @@ import (
 
 	"opsmon/schema"
 )
+
+// answers has the schemas of the structs that answers are made of, with their comments.
+//
+//go:generate go run ./internal/schemagen -o answers.json
+//go:embed answers.json
+var answers string
 
 // componentPrefix is where the document keeps its schemas.
 const componentPrefix = "#/components/schemas/"
@@ -34,6 +41,7 @@ func components() object {
 		member{"Account", accountAnswer(account)},
 		member{"UpdatedAccount", strict("The account without its manifest and cursors.", account, []any{"id", "domain"})},
 	)
+	out = append(out, parse(answers).(object)...)
 	for _, models := range answerModels {
 		out = append(out, parse(models).(object)...)
 	}

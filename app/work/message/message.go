@@ -71,18 +71,21 @@ func parseID(account, id string) (key, bool) {
 	return k, err == nil && errNumber == nil && idOf(k) == id
 }
 
-// View is a message as answers and events carry it.
+// View is what somebody at a station tells those who come after.
+//
+//openapi:schema Message
 type View struct {
-	ID             string      `json:"id"`
-	StationCode    string      `json:"stationCode"`
-	Text           string      `json:"text"`
-	Initials       string      `json:"initials"`
-	ShiftName      *string     `json:"shiftName"` // of the shift it was written in; null: out of shift, or it has no name
-	At             audit.Time  `json:"at"`
-	RecordedAt     audit.Time  `json:"recordedAt"` // when it was told
-	DoneAt         *audit.Time `json:"doneAt"`     // null: it is not done
-	DoneBy         *string     `json:"doneBy"`
-	DoneRecordedAt *audit.Time `json:"doneRecordedAt"`
+	ID          string `json:"id"`
+	StationCode string `json:"stationCode"`
+	Text        string `json:"text"`
+	Initials    string `json:"initials"` // of who wrote it
+	// Of the shift it was written in; null: out of shift, or it has no name.
+	ShiftName      *string     `json:"shiftName"`
+	At             audit.Time  `json:"at"`             // when it was written
+	RecordedAt     audit.Time  `json:"recordedAt"`     // when it was told
+	DoneAt         *audit.Time `json:"doneAt"`         // null: it is not done
+	DoneBy         *string     `json:"doneBy"`         // initials of who read it or saw to it
+	DoneRecordedAt *audit.Time `json:"doneRecordedAt"` // when that was told
 }
 
 func viewOf(k key, r record) *View {
