@@ -141,13 +141,17 @@ type ApplyInput struct {
 	Match  *Match // nil = whatever the configuration is now
 }
 
-// ApplyResult says what applying a manifest changed.
+// ApplyResult is what applying a manifest changed, or would change.
+//
+//openapi:schema ApplyResult
 type ApplyResult struct {
-	Revision     uint64           `json:"revision"` // in force now
-	Changed      bool             `json:"changed"`
-	TotalChanges int              `json:"totalChanges"`
-	Changes      []Change         `json:"changes"` // the first 1,000
-	Warnings     []errdefs.Detail `json:"warnings"`
+	Revision uint64 `json:"revision" schema:"min=1"` // number of the revision that is in force now
+	// Whether the content differs. Equal content makes no revision.
+	Changed      bool     `json:"changed"`
+	TotalChanges int      `json:"totalChanges" schema:"min=0"`    // how many changes there are in all
+	Changes      []Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
+	// What looks like a mistake and was accepted.
+	Warnings []errdefs.Detail `json:"warnings"`
 }
 
 const maxNote = 200

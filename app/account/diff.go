@@ -11,14 +11,18 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// Change is one difference between two manifests, in stations', SKUs' and fields' terms. The path names a
-// thing by its code, a long one shortened, and not by its place: "currency", "stations[OVEN-1].name", "skus[BK-1000]",
+// Change is one difference between two configurations.
+//
+// Its path names stations, SKUs and other things with a code by that, a long one shortened: "currency", "skus[BK-1000]",
 // "stationGroups[leeds/packing].shiftPatternCode".
+//
+//openapi:schema Change
 type Change struct {
+	// What differs, by its code and not its place: stations[OVEN-1].name.
 	Path string `json:"path"`
-	Kind string `json:"kind"` // added, removed or changed
-	From any    `json:"from"`
-	To   any    `json:"to"`
+	Kind string `json:"kind" schema:"enum=added|removed|changed"`
+	From any    `json:"from"` // the value before; null when it was not there
+	To   any    `json:"to"`   // the value after; null when it is gone
 }
 
 // maxChanges is how many changes an answer lists; the total is told beside them.

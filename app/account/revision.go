@@ -22,12 +22,14 @@ type Revision struct {
 	Account   Account   `json:"account"` // the record as it was, without its secret
 }
 
-// RevisionInfo is a revision as lists show it.
+// RevisionInfo is one state of the configuration. None is ever overwritten.
+//
+//openapi:schema Revision
 type RevisionInfo struct {
-	Revision  uint64 `json:"revision"`
-	CreatedAt string `json:"createdAt"`
-	Author    string `json:"author"`
-	Note      string `json:"note"`
+	Revision  uint64 `json:"revision" schema:"min=1"` // number of the revision, from 1
+	CreatedAt string `json:"createdAt" schema:"ref=Moment"`
+	Author    string `json:"author"` // who made it
+	Note      string `json:"note"`   // why; may be empty
 }
 
 // Revisions lists the revisions of the caller's account, newest first, and how many there are.
@@ -78,12 +80,14 @@ func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, er
 	return newRepresentation(&former, manifestHead(&former), pure[1:], []byte("}")), nil
 }
 
-// Difference is how one revision differs from another, in the terms of ApplyResult.
+// Difference is what makes one revision into another.
+//
+//openapi:schema Difference
 type Difference struct {
-	From         uint64   `json:"from"`
-	To           uint64   `json:"to"`
-	TotalChanges int      `json:"totalChanges"`
-	Changes      []Change `json:"changes"` // the first 1,000
+	From         uint64   `json:"from" schema:"min=1"`
+	To           uint64   `json:"to" schema:"min=1"`
+	TotalChanges int      `json:"totalChanges" schema:"min=0"`    // how many changes there are in all
+	Changes      []Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
 }
 
 // Compare tells what makes one revision into another, which may be the earlier one. errdefs.NotFound when there is no

@@ -28,23 +28,31 @@ var records = kv.NewBucket("audit", kv.PairOf(kv.String, kv.Uint64), kv.JSON[Rec
 // Buckets names the buckets of this room, for kv.Config.Buckets.
 func Buckets() []string { return []string{records.Name()} }
 
-// Actor is who makes a change. It never holds a secret: a credential is named by its public id.
-// It is stored: a changed field needs a migration.
+// Actor is who made a change.
+//
+// It never holds a secret: a credential is named by its public id. It is stored: a changed field needs a migration.
+//
+//openapi:schema Actor
 type Actor struct {
-	Email      string `json:"email"`      // empty for the machine itself
-	Credential string `json:"credential"` // "key:<id>", "session:<id>", "login", "local", or "service" for what it does by itself
-	Address    string `json:"address"`    // the network address; empty when there is none
+	Email string `json:"email"` // empty for the local command line
+	// key:<id>, session:<id>, login, local, or service for what it does by itself; never a secret.
+	Credential string `json:"credential"`
+	Address    string `json:"address"` // the network address; empty when there is none
 }
 
-// Record is one change. It is stored: a changed field needs a migration.
+// Record is one change: who made it, with which credential, when, what and from where.
+//
+// It is stored: a changed field needs a migration.
+//
+//openapi:schema AuditRecord
 type Record struct {
-	Seq       uint64            `json:"seq"` // of the account, from 1 without a gap
+	Seq       uint64            `json:"seq" schema:"min=1"` // of the account, from 1 without a gap
 	At        Time              `json:"at"`
 	AccountID string            `json:"accountId"`
 	Actor     Actor             `json:"actor"`
-	Action    string            `json:"action"` // what was changed and how: "key.create", "manifest.apply"
-	Target    string            `json:"target"` // what it was done to: a public id, an e-mail address, a code
-	Detail    map[string]string `json:"detail"` // more about it; never a secret; null when there is none
+	Action    string            `json:"action"`               // what was done, such as key.create
+	Target    string            `json:"target"`               // what it was done to: an id, an address, a code
+	Detail    map[string]string `json:"detail" schema:"null"` // more about it; null when there is none
 }
 
 // Put writes a record in the transaction of the change, dated with the transaction's time. The detail may be nil.

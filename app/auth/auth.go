@@ -152,11 +152,15 @@ type AccountInfo struct {
 	Archived bool   // keys still read; nobody signs in, nothing is written
 }
 
-// Membership is one account that a person may enter: `accounts` of http-api.md section 2.4.
+// Membership is an account that a person belongs to.
+//
+// See http-api.md section 2.4.
+//
+//openapi:schema Membership
 type Membership struct {
 	Role      Role   `json:"role"`
-	AccountID string `json:"accountId"`
-	Domain    string `json:"domain"`
+	AccountID string `json:"accountId"` // identifier of the account
+	Domain    string `json:"domain"`    // e-mail domain of the account
 }
 
 // Lifetimes and limits (decisions.md sections 4 and 5).

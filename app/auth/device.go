@@ -13,9 +13,9 @@ import (
 
 // Device is a credential that may send the signals of the stations it names, and nothing else (monitoring.md section 2).
 type Device struct {
-	ID           string     `json:"id"` // "<account>/<name>": the user name over MQTT too
+	ID           string     `json:"id"` // <account>/<name>
 	Name         string     `json:"name"`
-	StationCodes []string   `json:"stationCodes"`
+	StationCodes []string   `json:"stationCodes"` // the stations it may send for
 	CreatedAt    audit.Time `json:"createdAt"`
 }
 

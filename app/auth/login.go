@@ -45,13 +45,17 @@ func LinkURL(baseURL, token string) string {
 	return strings.TrimRight(baseURL, "/") + "/link#" + token
 }
 
-// PendingLogin is one request that waits for its link to be used. It never holds the token.
+// PendingLogin is somebody who waits for a one-time link.
+//
+// It never holds the token.
+//
+//openapi:schema LoginRequest
 type PendingLogin struct {
-	Code      string     `json:"code"`
+	Code      string     `json:"code" schema:"pattern=^[0-9]{5}$"` // the five digits that the waiting browser shows
 	Email     string     `json:"email"`
-	Role      Role       `json:"role"`
+	Role      Role       `json:"role"` // the role that the person will have
 	AccountID string     `json:"accountId"`
-	Address   string     `json:"address"` // asked from
+	Address   string     `json:"address"` // the network address asked from
 	CreatedAt audit.Time `json:"createdAt"`
 	ExpiresAt audit.Time `json:"expiresAt"`
 }

@@ -9,7 +9,11 @@ import (
 	"opsmon/kv"
 )
 
-// Session is a signed-in browser as lists show it: never its secret.
+// Session is a signed-in browser, or a tablet.
+//
+// It never holds the secret.
+//
+//openapi:schema SignedIn
 type Session struct {
 	ID         string     `json:"id"`
 	Current    bool       `json:"current"` // the one that asks

@@ -14,16 +14,21 @@ import (
 // tabletPrefix starts a tablet's identity. No e-mail address has a colon, so it is never a person's.
 const tabletPrefix = "tablet:"
 
-// Tablet is one tablet on the floor (decisions.md sections 4 and 6).
+// Tablet is a tablet on the floor.
+//
+// See decisions.md sections 4 and 6.
+//
+//openapi:schema Tablet
 type Tablet struct {
 	ID           string      `json:"id"`
 	Name         string      `json:"name"`
-	Email        string      `json:"email"` // its identity: "tablet:<name, in lower case, with hyphens>@<account domain>"
-	Role         Role        `json:"role"`
-	StationCodes []string    `json:"stationCodes"`
+	Email        string      `json:"email"` // the identity under which it acts: tablet:NAME@DOMAIN
+	Role         Role        `json:"role" schema:"enum=supervisor|operator|readonly"`
+	StationCodes []string    `json:"stationCodes"` // the stations it is bound to
 	CreatedAt    audit.Time  `json:"createdAt"`
-	PairedAt     *audit.Time `json:"pairedAt"`   // null: its pairing link was not used yet
-	LastUsedAt   *audit.Time `json:"lastUsedAt"` // to the hour; null: never
+	PairedAt     *audit.Time `json:"pairedAt"` // null: its link has not been opened yet
+	// To the hour. Null: never, or not for a month.
+	LastUsedAt *audit.Time `json:"lastUsedAt"`
 }
 
 // TabletInput asks for a tablet.

@@ -9,7 +9,11 @@ import (
 	"opsmon/kv"
 )
 
-// User is one person who was added to an account (decisions.md section 4).
+// User is a person who was added to the account.
+//
+// See decisions.md section 4.
+//
+//openapi:schema User
 type User struct {
 	Email     string     `json:"email"` // lower case
 	Role      Role       `json:"role"`

@@ -25,10 +25,13 @@ const (
 	Unavailable              // cannot be done now, may be later: 503 unavailable
 )
 
-// Detail is one problem with the input.
+// Detail is one problem, and where it is.
+//
+//openapi:schema Detail
 type Detail struct {
-	Field string `json:"field"` // dotted path from the root of what was sent, e.g. "account.plants[2].code"
-	Issue string `json:"issue"` // a sentence with the limit in it
+	// Dotted path from the root of what was sent, such as account.plants[2].code.
+	Field string `json:"field"`
+	Issue string `json:"issue"` // what is wrong, with the limit in it
 
 	// Given names other fields that the problem follows from, with commas between. Where one of them is wrong, nothing is
 	// known of this one.

@@ -164,22 +164,31 @@ func getStation(c *call) (reply, error) {
 	return ok(c.now(view))
 }
 
-// profile is http-api.md 2.4.
+// profile is who is behind the request.
+//
+// See http-api.md section 2.4.
+//
+//openapi:schema Profile
 type profile struct {
 	session
-	Accounts []auth.Membership `json:"accounts"`
-	APIKey   string            `json:"apiKey"`
+	Accounts []auth.Membership `json:"accounts"` // the accounts that the person belongs to
+	APIKey   string            `json:"apiKey"`   // the API key that the request came with; empty for a session
 	Account  profileAccount    `json:"account"`
-	// What a tablet is; others have what http-api.md says and no more.
-	TabletName   string   `json:"tabletName,omitempty"`
+	// Of a tablet alone: the name that it was paired with.
+	TabletName string `json:"tabletName,omitempty"`
+	// Of a tablet alone: the stations that it is bound to.
 	StationCodes []string `json:"stationCodes,omitzero"`
 }
 
+// profileAccount is the account in short.
+//
+//openapi:schema ProfileAccount
 type profileAccount struct {
-	ID                       string          `json:"id"`
-	Domain                   string          `json:"domain"`
-	EnableLostProductionCost bool            `json:"enableLostProductionCost"`
-	DashboardConfig          json.RawMessage `json:"dashboardConfig"`
+	ID                       string `json:"id"`
+	Domain                   string `json:"domain"`
+	EnableLostProductionCost bool   `json:"enableLostProductionCost"` // whether the flag is on
+	// Settings of the dashboard; empty when none are set.
+	DashboardConfig json.RawMessage `json:"dashboardConfig" schema:"type=object"`
 }
 
 // never is how the end of a credential without one is shown.

@@ -40,10 +40,6 @@ func getOpenAPI(c *call) (reply, error) {
 func describe(routes []route) []byte {
 	schemas := components()
 	schemas = append(schemas,
-		member{"NewKey", strict("A new API key, shown once.", parse(`{"key": {"description": "The key itself.", "type": "string", "minLength": 1}}`).(object), nil)},
-		member{"LoginAnswer", strict("The answer to a request to sign in.", obj(
-			"code", parse(`{"description": "Five digits, to be compared with those in the message.", "type": "string", "pattern": "^[0-9]{5}$"}`),
-			"success", parse(`{"type": "boolean", "const": true}`), "result", ref("Session")), nil)},
 		member{"OpenAPIDocument", parse(`{"description": "An OpenAPI document.", "type": "object", "required": ["openapi", "info", "paths"]}`)},
 	)
 	d := describer{schemas: schemas, parameters: parse(parameters).(object)}

@@ -117,18 +117,6 @@ const applianceSample = `{"version":"1.0.0","commit":"4b17c2a9d0e5f3861b7a9c2d4e
 
 // applianceModels are of the record of changes, backups, the first set-up and the appliance itself.
 const applianceModels = `{
-"AuditRecord": {"description": "One change: who made it, with which credential, when, what and from where.", "type": "object", "required": ["seq", "at", "accountId", "actor", "action", "target", "detail"], "additionalProperties": false, "properties": {
-	"seq": {"description": "Of the account, from 1 without a gap.", "type": "integer", "minimum": 1},
-	"at": {"$ref": "#/components/schemas/Moment"},
-	"accountId": {"type": "string"},
-	"actor": {"$ref": "#/components/schemas/Actor"},
-	"action": {"description": "What was done, such as key.create.", "type": "string"},
-	"target": {"description": "What it was done to: an id, an address, a code.", "type": "string"},
-	"detail": {"description": "More about it; null when there is none.", "type": ["object", "null"], "additionalProperties": {"type": "string"}}}},
-"Actor": {"description": "Who made a change.", "type": "object", "required": ["email", "credential", "address"], "additionalProperties": false, "properties": {
-	"email": {"description": "Empty for the local command line.", "type": "string"},
-	"credential": {"description": "key:<id>, session:<id>, login, local, or service for what it does by itself; never a secret.", "type": "string"},
-	"address": {"description": "The network address; empty when there is none.", "type": "string"}}},
 "Backup": {"description": "A backup in the folder.", "type": "object", "required": ["name", "madeAt", "bytes", "origin", "encrypted", "app", "problem", "unusableSettings"], "additionalProperties": false, "properties": {
 	"name": {"type": "string"}, "madeAt": {"$ref": "#/components/schemas/Moment"},
 	"bytes": {"description": "Size of the file.", "type": "integer", "minimum": 0},
@@ -206,12 +194,6 @@ const applianceModels = `{
 		"accounts": {"description": "Of the appliance, archived ones aside.", "type": "integer"}, "users": {"type": "integer"}, "tablets": {"type": "integer"}, "devices": {"type": "integer"}}},
 	"warnings": {"description": "What needs a person.", "type": "array", "items": {"type": "object", "required": ["code", "severity", "message", "action"], "additionalProperties": false, "properties": {
 		"code": {"type": "string"}, "severity": {"type": "string", "enum": ["warning", "problem"]}, "message": {"type": "string"}, "action": {"description": "What to do.", "type": "string"}}}}}},
-"SignedIn": {"description": "A signed-in browser, or a tablet.", "type": "object", "required": ["id", "current", "accountId", "address", "createdAt", "lastUsedAt", "expiresAt"], "additionalProperties": false, "properties": {
-	"id": {"type": "string"}, "current": {"description": "The one that asks.", "type": "boolean"}, "accountId": {"type": "string"},
-	"address": {"description": "Signed in from.", "type": "string"}, "createdAt": {"$ref": "#/components/schemas/Moment"},
-	"lastUsedAt": {"description": "To the hour.", "$ref": "#/components/schemas/Moment"}, "expiresAt": {"$ref": "#/components/schemas/Moment"}}},
-"EndedSessions": {"description": "What signing out everywhere did.", "type": "object", "required": ["ended"], "additionalProperties": false, "properties": {
-	"ended": {"description": "How many sessions have ended.", "type": "integer", "minimum": 0}}},
 "LogLine": {"description": "A line of the service's log.", "type": "object", "required": ["id", "at", "level", "message", "attributes"], "additionalProperties": false, "properties": {
 	"id": {"description": "Grows from line to line.", "type": "integer", "minimum": 1}, "at": {"$ref": "#/components/schemas/Moment"},
 	"level": {"type": "string", "enum": ["debug", "info", "warn", "error"]}, "message": {"type": "string"}, "attributes": {"description": "By name; of groups with dots between.", "type": "object"}}},

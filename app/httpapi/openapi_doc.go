@@ -161,7 +161,7 @@ func together(files ...map[string]operation) map[string]operation {
 // answerModels are the objects that only answers are made of (http-api.md sections 2.1, 2.4 and 7, and decisions.md
 // sections 3 to 6), in the order of the document.
 var answerModels = [...]string{
-	commonModels, accountModels, floorModels, correctionModels, noteModels, figureModels, stationModels, peopleModels, issueModels, deviceModels,
+	commonModels, accountModels, floorModels, correctionModels, noteModels, figureModels, stationModels, issueModels,
 	timelineModels, saidModels, applianceModels, errorModels,
 }
 

@@ -428,16 +428,6 @@ const issueModels = `{
 
 // saidModels are of signals, Tasks and messages.
 const saidModels = `{
-"SignalLine": {"description": "A signal as it is kept.", "type": "object", "required": ["at", "arrivedAt", "source", "id", "clockCorrected", "values"], "additionalProperties": false, "properties": {
-	"at": {"$ref": "#/components/schemas/Moment"}, "arrivedAt": {"$ref": "#/components/schemas/Moment"},
-	"source": {"description": "The credential that it came with.", "type": "string"},
-	"id": {"description": "The sender's own; null: it gave none.", "type": ["string", "null"]},
-	"clockCorrected": {"description": "Its own time was too far in the future: it was taken at its arrival.", "type": "boolean"},
-	"values": {"description": "What it tells, by the names of POST /signal.", "type": "object", "additionalProperties": {"type": ["number", "boolean", "string"]}}}},
-"SignalOutcome": {"description": "What became of one signal.", "type": "object", "required": ["index", "accepted", "issue"], "additionalProperties": false, "properties": {
-	"index": {"description": "Its place in what was sent, from 0.", "type": "integer", "minimum": 0},
-	"accepted": {"description": "It counts. One whose id came before does, once.", "type": "boolean"},
-	"issue": {"description": "Why not, or what was done to it; empty when there is nothing to say.", "type": "string"}}},
 "TaskInstance": {"description": "A Task of a list, one time that it fell due at a station. Its words are those with which it was made.", "type": "object", "required": ["id", "stationCode", "state", "trigger", "taskCode", "title", "description", "requireNotes", "taskListCode", "taskListName", "order", "scheduleId", "availableAt", "deadlineAt", "startedBy", "completedAt", "recordedAt", "completedBy", "note"], "additionalProperties": false, "properties": {
 	"id": {"type": "string"}, "stationCode": {"type": "string"},
 	"state": {"type": "string", "enum": ["pending", "completed", "missed"]},

@@ -42,10 +42,15 @@ func postKey(c *call) (reply, error) {
 	return newKey(key, raw)
 }
 
+// keyShown is a new API key, shown once.
+//
+//openapi:schema NewKey
+type keyShown struct {
+	Key string `json:"key" schema:"minLength=1"` // the key itself
+}
+
 func newKey(key auth.Key, raw string) (reply, error) {
-	out, err := ok(struct {
-		Key string `json:"key"`
-	}{raw})
+	out, err := ok(keyShown{raw})
 	out.header = [][2]string{{"Location", "/key/" + key.ID}}
 	return out, err
 }
@@ -156,6 +161,16 @@ func getTablets(c *call) (reply, error) {
 	return list(tablets, -1)
 }
 
+// tabletLink is a new tablet and the one-time link that pairs it.
+//
+//openapi:schema TabletLink
+type tabletLink struct {
+	ID string `json:"id"` // identifier of the tablet
+	// The address to open on the tablet. It is shown once.
+	Link      string `json:"link"`
+	ExpiresAt string `json:"expiresAt" schema:"ref=Moment"`
+}
+
 // postTablet answers POST /tablet: a one-time link that pairs a tablet.
 func postTablet(c *call) (reply, error) {
 	var in struct {
@@ -175,11 +190,7 @@ func postTablet(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := ok(struct {
-		ID        string `json:"id"`
-		Link      string `json:"link"`
-		ExpiresAt string `json:"expiresAt"`
-	}{link.Tablet.ID, auth.LinkURL(c.api.cfg.BaseURL(), link.Token), audit.Timestamp(link.ExpiresAt)})
+	out, err := ok(tabletLink{link.Tablet.ID, auth.LinkURL(c.api.cfg.BaseURL(), link.Token), audit.Timestamp(link.ExpiresAt)})
 	out.header = [][2]string{{"Location", "/tablet/" + link.Tablet.ID}}
 	return out, err
 }

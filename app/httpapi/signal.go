@@ -121,13 +121,17 @@ const (
 var signalPiece = 20_000
 
 // signalLine is a signal as it is kept.
+//
+//openapi:schema SignalLine
 type signalLine struct {
-	At             string         `json:"at"`
-	ArrivedAt      string         `json:"arrivedAt"`
-	Source         string         `json:"source"` // the credential that it came with
-	ID             *string        `json:"id"`     // null: the sender gave none
-	ClockCorrected bool           `json:"clockCorrected"`
-	Values         map[string]any `json:"values"`
+	At        string  `json:"at" schema:"ref=Moment"`
+	ArrivedAt string  `json:"arrivedAt" schema:"ref=Moment"`
+	Source    string  `json:"source"` // the credential that it came with
+	ID        *string `json:"id"`     // the sender's own; null: it gave none
+	// Its own time was too far in the future: it was taken at its arrival.
+	ClockCorrected bool `json:"clockCorrected"`
+	// What it tells, by the names of POST /signal.
+	Values map[string]any `json:"values" schema:"type=number|boolean|string"`
 }
 
 // getSignals answers GET /signal: what was sent of a station, as it is kept.
@@ -201,18 +205,24 @@ func ofObjects(batch any) any {
 	return body
 }
 
-// deviceLine is a device with what is known of it. What it did is kept through restarts, written once a minute.
+// deviceLine is a credential that may send the signals of its stations, with what is known of it.
+//
+//openapi:schema Device
 type deviceLine struct {
 	auth.Device
-	LastSeenAt  *audit.Time `json:"lastSeenAt"` // null: not yet
-	Accepted    uint64      `json:"accepted"`
-	Refused     uint64      `json:"refused"`
-	Throttled   uint64      `json:"throttled"`
-	Rate        float64     `json:"signalsPerSecond"` // over the last minute or so
-	AheadMs     int64       `json:"clockAheadMs"`
-	Issue       *string     `json:"lastIssue"`   // null: none yet
-	IssueAt     *audit.Time `json:"lastIssueAt"` // likewise
-	Connections int         `json:"connections"` // over MQTT, now
+	LastSeenAt *audit.Time `json:"lastSeenAt"` // null: not yet
+	Accepted   uint64      `json:"accepted"`   // signals taken
+	Refused    uint64      `json:"refused"`    // signals refused
+	// Batches and messages that were refused for now or made to wait, since it sent too many.
+	Throttled uint64  `json:"throttled"`
+	Rate      float64 `json:"signalsPerSecond" schema:"min=0"` // signals a second, over the last minute or so
+	// By how many milliseconds its clock was ahead when it last told a time.
+	AheadMs int64 `json:"clockAheadMs" schema:"min=0"`
+	// What was last wrong with a signal of it. Null: nothing yet.
+	Issue *string `json:"lastIssue"`
+	// When that was. Null: not yet.
+	IssueAt     *audit.Time `json:"lastIssueAt"`
+	Connections int         `json:"connections" schema:"min=0"` // its connections over MQTT that are open now
 }
 
 func (c *call) line(d auth.Device) deviceLine {
@@ -245,6 +255,15 @@ func getDevices(c *call) (reply, error) {
 	return list(lines, -1)
 }
 
+// deviceToken is a new device's token. It is shown once.
+//
+//openapi:schema DeviceToken
+type deviceToken struct {
+	ID string `json:"id"`
+	// Goes into X-API-KEY, or over MQTT into the password, with the id as user name.
+	Token string `json:"token"`
+}
+
 // postDevice answers POST /device: its token is shown once.
 func postDevice(c *call) (reply, error) {
 	var in auth.DeviceInput
@@ -260,10 +279,7 @@ func postDevice(c *call) (reply, error) {
 	if err := c.api.cfg.Signals.Forget(c.p.AccountID, "device:"+d.ID); err != nil { // another had the name before
 		c.api.log.Warn("what was known of an earlier device of the name stays", slog.String("device", d.ID), slog.Any("error", err))
 	}
-	out, err := ok(struct {
-		ID    string `json:"id"`
-		Token string `json:"token"`
-	}{d.ID, token})
+	out, err := ok(deviceToken{d.ID, token})
 	out.header = [][2]string{{"Location", "/device/" + url.PathEscape(d.Name)}}
 	return out, err
 }

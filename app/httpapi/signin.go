@@ -30,13 +30,16 @@ func (a *API) sessionCookie(value string) *http.Cookie {
 
 // session is what the profile and the login operation tell of a caller (http-api.md 2.4).
 type session struct {
-	Email        string    `json:"email"`
-	Exp          string    `json:"exp"`
-	UserRole     string    `json:"userRole"`
-	AccountID    string    `json:"accountId"`
-	Role         auth.Role `json:"role"`
-	FeatureFlags []string  `json:"featureFlags"`
-	Type         auth.Type `json:"type"`
+	Email string `json:"email"` // the person's address, or a tablet's identity
+	// When the session or the key ends; 9999-12-31T23:59:59.000Z for a key without an end.
+	Exp string `json:"exp" schema:"ref=Moment"`
+	// The appliance's own operator is system; everybody else is customer.
+	UserRole     string    `json:"userRole" schema:"enum=customer|system"`
+	AccountID    string    `json:"accountId"`    // the account that the request works on
+	Role         auth.Role `json:"role"`         // the role in that account
+	FeatureFlags []string  `json:"featureFlags"` // names of the account's flags that are on
+	// How the caller proved who it is.
+	Type auth.Type `json:"type" schema:"enum=session|apiKey|login|device"`
 }
 
 func sessionOf(p auth.Principal, flags []string) session {
@@ -44,6 +47,31 @@ func sessionOf(p auth.Principal, flags []string) session {
 		Email: p.Email, Exp: ends(p.Expires), UserRole: p.UserRole, AccountID: p.AccountID, Role: p.Role,
 		FeatureFlags: flags, Type: p.Type,
 	}
+}
+
+// loginSession is a person who asked to sign in and has proven nothing yet.
+//
+//openapi:schema Session
+type loginSession struct {
+	Email     string `json:"email"`                   // the address that the link is for
+	Exp       string `json:"exp" schema:"ref=Moment"` // when the link expires
+	UserRole  string `json:"userRole" schema:"const=customer"`
+	AccountID string `json:"accountId"` // the account to be entered
+	// Always the lowest: the real one comes with the profile.
+	Role auth.Role `json:"role" schema:"const=readonly"`
+	// Always empty: the real ones come with the profile.
+	FeatureFlags []string  `json:"featureFlags" schema:"maxItems=0"`
+	Type         auth.Type `json:"type" schema:"const=login"`
+}
+
+// loginAnswer is the answer to a request to sign in.
+//
+//openapi:schema LoginAnswer
+type loginAnswer struct {
+	// Five digits, to be compared with those in the message.
+	Code    string       `json:"code" schema:"pattern=^[0-9]{5}$"`
+	Success bool         `json:"success" schema:"const=true"`
+	Result  loginSession `json:"result"`
 }
 
 // postLogin answers POST /auth/login (http-api.md section 4, row 6; decisions.md section 4).
@@ -58,11 +86,7 @@ func postLogin(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := encode(struct {
-		Code    string  `json:"code"`
-		Success bool    `json:"success"`
-		Result  session `json:"result"`
-	}{login.Code, true, sessionOf(login.Session, []string{})})
+	out, err := encode(loginAnswer{login.Code, true, loginSession(sessionOf(login.Session, []string{}))})
 	out.cookies = []*http.Cookie{c.api.cookie(loginCookie, login.LoginToken, auth.LinkLifetime)}
 	return out, err
 }
@@ -134,6 +158,13 @@ func getSessions(c *call) (reply, error) {
 	return list(sessions, -1)
 }
 
+// endedSessions is what signing out everywhere did.
+//
+//openapi:schema EndedSessions
+type endedSessions struct {
+	Ended int `json:"ended" schema:"min=0"` // how many sessions have ended
+}
+
 // deleteSessions answers DELETE /session: the caller is signed out everywhere, or everywhere else.
 func deleteSessions(c *call) (reply, error) {
 	keep := c.on("keepthis") // checkQuery has judged it
@@ -141,7 +172,7 @@ func deleteSessions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := ok(map[string]int{"ended": n})
+	out, err := ok(endedSessions{n})
 	if c.p.Type == auth.TypeSession && !keep {
 		c.p.RenewCookie = false
 		out.cookies = []*http.Cookie{c.api.cookie(sessionCookie, "", 0)}
@@ -159,7 +190,7 @@ func deleteUserSessions(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(map[string]int{"ended": n})
+	return ok(endedSessions{n})
 }
 
 // postAuthAccount answers POST /auth/account: a person of several accounts enters another one.
@@ -192,18 +223,25 @@ func postLoginLink(c *call) (reply, error) {
 	return c.link(c.api.cfg.Auth.LinkFor(c.p, c.params.ByName("code")))
 }
 
+// linkView is a one-time link to hand over.
+//
+//openapi:schema Link
+type linkView struct {
+	// The address to open. It is shown once.
+	Link      string    `json:"link"`
+	Code      string    `json:"code" schema:"pattern=^[0-9]{5}$"` // the five digits that the waiting browser shows
+	ExpiresAt string    `json:"expiresAt" schema:"ref=Moment"`
+	Email     string    `json:"email"` // who is let in
+	Role      auth.Role `json:"role"`
+	Account   string    `json:"account"` // identifier of the account
+	// The network address asked from; empty for the local command line.
+	From string `json:"from"`
+}
+
 // link shows a one-time link to whoever hands it over.
 func (c *call) link(l auth.Link, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(struct {
-		Link      string    `json:"link"`
-		Code      string    `json:"code"`
-		ExpiresAt string    `json:"expiresAt"`
-		Email     string    `json:"email"`
-		Role      auth.Role `json:"role"`
-		Account   string    `json:"account"`
-		From      string    `json:"from"`
-	}{auth.LinkURL(c.api.cfg.BaseURL(), l.Token), l.Code, audit.Timestamp(l.ExpiresAt), l.Email, l.Role, l.Account, l.From})
+	return ok(linkView{auth.LinkURL(c.api.cfg.BaseURL(), l.Token), l.Code, audit.Timestamp(l.ExpiresAt), l.Email, l.Role, l.Account, l.From})
 }

@@ -23,12 +23,16 @@ type Sender struct {
 	Known   func(code string) bool // whether the account has a station of that code
 }
 
-// Outcome says of one signal whether it was taken.
+// Outcome is what became of one signal.
+//
+//openapi:schema SignalOutcome
 type Outcome struct {
-	Index    int    `json:"index"`    // in what was sent
-	Accepted bool   `json:"accepted"` // it counts; one whose id came before does, once
-	Issue    string `json:"issue"`    // why not, or what was done to it; "" when there is nothing to say
-	Cause    Cause  `json:"-"`        // why not, for metrics
+	Index int `json:"index" schema:"min=0"` // its place in what was sent, from 0
+	// It counts. One whose id came before does, once.
+	Accepted bool `json:"accepted"`
+	// Why not, or what was done to it; empty when there is nothing to say.
+	Issue string `json:"issue"`
+	Cause Cause  `json:"-"` // why not, for metrics
 }
 
 // Parcel is what one sender sent at once: objects that strictjson has decoded, or a *Signal that Quick has read.

@@ -14,7 +14,8 @@
 //	enum=a|b              the values of a string
 //	const=V               the only value
 //	min=N, max=N          of a number
-//	pattern=P, format=F   of a string
+//	minLength=N           of a string, as are
+//	pattern=P, format=F   these
 //	type=a|b              of a value that is JSON already, or any
 //	maxItems=N            of a list
 //	null                  a list that may be null

@@ -24,6 +24,7 @@ type schema struct {
 	Enum        []any       `json:"enum"`
 	Format      string      `json:"format"`
 	Pattern     string      `json:"pattern"`
+	MinLength   json.Number `json:"minLength"`
 	Minimum     json.Number `json:"minimum"`
 	Maximum     json.Number `json:"maximum"`
 	MaxItems    json.Number `json:"maxItems"`
@@ -195,7 +196,9 @@ func (s *schema) set(option, value string) bool {
 	case "ref":
 		*s = schema{Ref: refPrefix + value}
 	case "enum":
-		s.Enum = nil
+		if s.Enum = nil; s.Ref != "" {
+			*s = schema{Type: "string"}
+		}
 		for one := range strings.SplitSeq(value, "|") {
 			s.Enum = append(s.Enum, one)
 		}
@@ -210,6 +213,8 @@ func (s *schema) set(option, value string) bool {
 		s.Minimum = json.Number(value)
 	case "max":
 		s.Maximum = json.Number(value)
+	case "minLength":
+		s.MinLength = json.Number(value)
 	case "pattern":
 		s.Pattern = value
 	case "format":
@@ -233,7 +238,7 @@ func sentence(comment string) string {
 	}
 	word, _, _ := strings.Cut(comment, " ")
 	word = strings.TrimRight(word, ",:;.")
-	if strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLower(r) }) < 0 {
+	if strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLower(r) && r != '-' }) < 0 {
 		comment = strings.ToUpper(comment[:1]) + comment[1:]
 	}
 	if !strings.HasSuffix(comment, ".") {

@@ -1,11 +1,15 @@
 // Package views has one of each thing that answers are made of.
 package views
 
-import (
-	"encoding/json"
+import "encoding/json"
 
-	"opsmon/app/audit"
-)
+// Moment is a time.
+//
+//openapi:schema Moment {"type": "string", "format": "date-time"}
+type Moment struct{ ms int64 }
+
+// MarshalJSON implements json.Marshaler.
+func (m Moment) MarshalJSON() ([]byte, error) { return json.Marshal(m.ms) }
 
 // Colour is one of a few names.
 //
@@ -38,7 +42,7 @@ type named struct {
 //openapi:schema Thing
 type Thing struct {
 	named
-	At     audit.Time        `json:"at"`
+	At     Moment            `json:"at"`
 	Began  string            `json:"began" schema:"ref=Moment"`
 	Ended  *string           `json:"ended" schema:"ref=Moment"` // null: it goes on
 	Colour Colour            `json:"colour"`
