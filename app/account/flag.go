@@ -1,6 +1,8 @@
 package account
 
 // Level is where in the account's tree a setting is made (http-api.md 2.2).
+//
+//openapi:as {"type": "string", "enum": ["station", "group", "plant", "account", "default"]}
 type Level uint8
 
 // The levels, from the top; LevelDefault says that no level decided.

@@ -9,6 +9,8 @@ import (
 )
 
 // Number is a JSON number with the digits it was sent with; the empty Number is null or absent.
+//
+//openapi:as {"type": ["number", "null"]}
 type Number string
 
 // Set tells whether there is a number.
@@ -58,6 +60,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 }
 
 // Codes is a list of codes; nil is null or absent, an empty list is set.
+//
+//openapi:as {"type": ["array", "null"], "items": {"type": "string"}}
 type Codes []string
 
 // Extra holds the properties of a thing that the specification does not know, as they were sent. One that is
@@ -109,6 +113,8 @@ type Manifest struct {
 }
 
 // ShiftPattern is a week of shifts (http-api.md 2.3).
+//
+//openapi:as {"$ref": "#/components/schemas/ShiftPattern"}
 type ShiftPattern struct {
 	Code   string  `json:"code"`
 	Title  string  `json:"title"`
@@ -135,6 +141,8 @@ type Reason struct {
 }
 
 // Trigger says when a Task or Task list falls due.
+//
+//openapi:as {"$ref": "#/components/schemas/Trigger"}
 type Trigger struct {
 	Type                           string `json:"type"` // schedule, cron or on_demand
 	Pattern                        string `json:"pattern,omitempty"`

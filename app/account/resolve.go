@@ -11,55 +11,68 @@ import (
 // StationView is a station's resolved configuration: what holds there and which level decided it
 // (decisions.md section 3, GET /station/{stationCode}).
 type StationView struct {
-	Code         string              `json:"code"`
-	Name         string              `json:"name"`
+	Code         string              `json:"code"` // code of the station
+	Name         string              `json:"name"` // name of the station
 	Plant        PlantRef            `json:"plant"`
-	Group        Ref                 `json:"group"`
-	Flags        map[string]Decision `json:"flags"`
-	Reasons      []ReasonView        `json:"reasons"`
-	TaskLists    []TaskListView      `json:"taskLists"`
-	ShiftPattern *ShiftPatternView   `json:"shiftPattern"`
-	SKUs         []SKURef            `json:"skus"`
-	Settings     map[string]any      `json:"settings"`
+	Group        Ref                 `json:"group"` // the station's group
+	Flags        map[string]Decision `json:"flags" schema:"is=StationFlags"`
+	Reasons      []ReasonView        `json:"reasons"`      // the reasons that may be used here, as a tree
+	TaskLists    []TaskListView      `json:"taskLists"`    // the Task lists that are available here
+	ShiftPattern *ShiftPatternView   `json:"shiftPattern"` // the shift pattern in force; null when there is none
+	SKUs         []SKURef            `json:"skus"`         // the SKUs that the station can run
+	Settings     map[string]any      `json:"settings" schema:"is=StationSettings"`
 }
 
-// Ref names a thing.
+// Ref is a thing's code and name.
+//
+//openapi:schema Ref
 type Ref struct {
-	Code string `json:"code"`
-	Name string `json:"name"`
+	Code string `json:"code"` // its code
+	Name string `json:"name"` // its name
 }
 
-// SKURef names a SKU that a station can run.
+// SKURef is a SKU that a station can run.
+//
+//openapi:schema StationSku
 type SKURef struct {
 	Ref
-	Quick bool `json:"allowUseInQuickSchedule"`
+	Quick bool `json:"allowUseInQuickSchedule"` // whether it can be started without having been planned
 }
 
-// PlantRef names a plant and its IANA time zone.
+// PlantRef is the plant of a station.
+//
+//openapi:schema StationPlant
 type PlantRef struct {
 	Code     string `json:"code"`
 	Name     string `json:"name"`
-	Timezone string `json:"timezone"`
+	Timezone string `json:"timezone"` // IANA name of the time zone
 }
 
-// Decision is a resolved value and the level that decided it.
+// Decision is a resolved flag and the level that decided it.
+//
+//openapi:schema FlagDecision
 type Decision struct {
-	Value string `json:"value"` // on or off
-	From  Level  `json:"from"`
+	Value string `json:"value" schema:"enum=on|off"`
+	From  Level  `json:"from"` // it is default where no level says anything
 }
 
 // ReasonView is a reason that may be used at a station, or the heading of some that may.
+//
+//openapi:schema StationReason
 type ReasonView struct {
-	Code        string       `json:"code"`
-	Name        *string      `json:"name"`
-	Description *string      `json:"description"`
-	Type        Codes        `json:"type"`
-	OEE         *string      `json:"oee"`
-	Heading     bool         `json:"heading"` // shown for its children only; it cannot be chosen
-	Reasons     []ReasonView `json:"reasons"`
+	Code        string  `json:"code"`
+	Name        *string `json:"name"`
+	Description *string `json:"description"`
+	Type        Codes   `json:"type" schema:"enum=downtime|non_production"` // what the reason can be given to
+	OEE         *string `json:"oee" schema:"enum=setup|changeover|planned"` // how OEE counts the time
+	// It stands here for its children only and cannot be chosen.
+	Heading bool         `json:"heading"`
+	Reasons []ReasonView `json:"reasons"`
 }
 
 // TaskListView is a Task list with its Tasks in order.
+//
+//openapi:schema StationTaskList
 type TaskListView struct {
 	Code        string     `json:"code"`
 	Name        string     `json:"name"`
@@ -69,16 +82,20 @@ type TaskListView struct {
 }
 
 // TaskView is a Task as it stands in one list.
+//
+//openapi:schema StationTask
 type TaskView struct {
 	Code         string   `json:"code"`
 	Title        string   `json:"title"`
 	Description  *string  `json:"description"`
 	RequireNotes bool     `json:"requireNotes"`
-	Order        Number   `json:"order"`
+	Order        Number   `json:"order"`   // its place in the list; null when the manifest gives none
 	Trigger      *Trigger `json:"trigger"` // the Task's own; it applies where the list has none
 }
 
 // ShiftPatternView is the shift pattern in force and the level that names it.
+//
+//openapi:as {"$ref": "#/components/schemas/StationShiftPattern"}
 type ShiftPatternView struct {
 	ShiftPattern
 	From Level `json:"from"`

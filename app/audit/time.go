@@ -13,7 +13,8 @@ func Timestamp(t time.Time) string { return t.UTC().Format(Layout) }
 //
 // It is written to JSON as Timestamp does, and read from any RFC 3339 text.
 //
-//openapi:schema Moment {"type": "string", "format": "date-time", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"}
+//openapi:schema Moment {"type": "string", "format": "date-time",
+//openapi:and "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"}
 type Time struct{ time.Time }
 
 // TimeOf cuts a moment to milliseconds and sets it in UTC, so that it is equal to what is read back.

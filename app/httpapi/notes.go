@@ -10,12 +10,15 @@ import (
 )
 
 // noteLine is what is put up at a station.
+//
+//openapi:schema StationNote
 type noteLine struct {
 	StationCode      string      `json:"stationCode"`
-	OperatorInitials *string     `json:"currentOperatorInitials"` // null: nobody
-	OperatorSince    *audit.Time `json:"currentOperatorSince"`    // when that was said last
-	AlertMessage     *string     `json:"alertMessage"`            // null: none
-	AlertExpiresAt   *audit.Time `json:"alertExpiresAt"`          // null: it stays until it is taken down
+	OperatorInitials *string     `json:"currentOperatorInitials"` // who works there; null: nobody
+	OperatorSince    *audit.Time `json:"currentOperatorSince"`    // when that was said last; null: nobody
+	AlertMessage     *string     `json:"alertMessage"`            // what all should see; null: nothing
+	// Until when it is shown; null: until it is taken down.
+	AlertExpiresAt *audit.Time `json:"alertExpiresAt"`
 }
 
 // putUp answers with what is put up at the station of the path.
@@ -67,15 +70,19 @@ func postStationAlert(c *call) (reply, error) {
 	return c.putUp(c.api.cfg.Notes.SetAlert(c.p, c.params.ByName("stationCode"), in.Message, in.ExpiresAt))
 }
 
-// stationNow is what GET /station/{stationCode} shows beside the configuration: the fields of the manifest's station that
-// the appliance fills in (http-api.md 2.3).
+// stationNow is what holds at a station, and which level decided it.
+//
+// See http-api.md section 2.3.
+//
+//openapi:schema StationConfiguration
 type stationNow struct {
 	*account.StationView
-	OperatorInitials *string     `json:"currentOperatorInitials"`
-	StatusCode       *string     `json:"statusCode"` // null: not known yet
-	StatusAt         *audit.Time `json:"statusCodeUpdatedAt"`
-	AlertMessage     *string     `json:"alertMessage"`
-	AlertExpiresAt   *audit.Time `json:"alertExpiresAt"`
+	OperatorInitials *string `json:"currentOperatorInitials"` // who works there; null: nobody
+	// What it does, as the list of stations tells; null: not known yet.
+	StatusCode     *string     `json:"statusCode"`
+	StatusAt       *audit.Time `json:"statusCodeUpdatedAt"` // since when
+	AlertMessage   *string     `json:"alertMessage"`        // what all should see; null: nothing
+	AlertExpiresAt *audit.Time `json:"alertExpiresAt"`      // until when it is shown; null: until it is taken down
 }
 
 // now adds to a station's configuration what is known of it now.

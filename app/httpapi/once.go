@@ -149,20 +149,22 @@ func (c *call) keepRefused(refused error) {
 	}
 }
 
-// refusedLine is a refused request as answers show it.
+// refusedLine is a write of the floor that was refused.
+//
+//openapi:schema RefusedRequest
 type refusedLine struct {
-	Key     string           `json:"key"`
+	Key     string           `json:"key"` // its idempotency key
 	FirstAt audit.Time       `json:"firstAt"`
 	LastAt  audit.Time       `json:"lastAt"`
-	Times   int              `json:"times"`
+	Times   int              `json:"times" schema:"min=1"` // how often it came
 	Method  string           `json:"method"`
 	Path    string           `json:"path"`
-	Body    string           `json:"body"`
+	Body    string           `json:"body"` // the first 4 KiB
 	Status  int              `json:"status"`
 	Message string           `json:"errorMessage"`
 	Details []errdefs.Detail `json:"details"`
-	By      string           `json:"by"`
-	From    string           `json:"from"`
+	By      string           `json:"by"`   // e-mail address, or the credential
+	From    string           `json:"from"` // the network address
 }
 
 // getRefused answers GET /refused.

@@ -206,10 +206,6 @@ const (
 
 // accountModels are of the account, its revisions, and who is behind a request.
 const accountModels = `{
-"StationSku": {"description": "A SKU that a station can run.", "type": "object", "required": ["code", "name", "allowUseInQuickSchedule"], "additionalProperties": false, "properties": {
-	"code": {"description": "Its code.", "type": "string"},
-	"name": {"description": "Its name.", "type": "string"},
-	"allowUseInQuickSchedule": {"description": "Whether it can be started without having been planned.", "type": "boolean"}}},
 "Cursor": {"description": "How far one stage of the monitoring has got: signals that arrived, windows that are made of them, tasks and schedules that fall due by themselves.", "type": "object", "required": ["type", "timestamp", "value", "valueAgo"], "additionalProperties": false, "properties": {
 	"type": {"type": "string"}, "timestamp": {"description": "Unix time, milliseconds.", "type": "number"}, "value": {"description": "The same as a time.", "type": "string"}, "valueAgo": {"description": "How long ago that is, such as 4 s.", "type": "string"}}},
 "WarehouseConfig": {"description": "Access to the data warehouse.", "type": "object", "required": ["host", "port", "username"], "additionalProperties": false, "properties": {

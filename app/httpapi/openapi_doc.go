@@ -161,7 +161,7 @@ func together(files ...map[string]operation) map[string]operation {
 // answerModels are the objects that only answers are made of (http-api.md sections 2.1, 2.4 and 7, and decisions.md
 // sections 3 to 6), in the order of the document.
 var answerModels = [...]string{
-	commonModels, accountModels, floorModels, correctionModels, noteModels, figureModels, stationModels, issueModels,
+	commonModels, accountModels, correctionModels, figureModels,
 	timelineModels, saidModels, applianceModels, errorModels,
 }
 
@@ -171,10 +171,7 @@ const commonModels = `{
 	"isSuccess": {"type": "boolean", "const": true}}},
 "Paging": {"description": "Where a page of a list belongs.", "type": "object", "required": ["totalElements"], "additionalProperties": false, "properties": {
 	"totalElements": {"description": "How many there are in all.", "type": "integer", "minimum": 0},
-	"before": {"description": "Of the audit alone, and only where a search did not come to the end: the same search with this for before goes on. The total is of what was looked at.", "type": "integer", "minimum": 2}}},
-"Ref": {"description": "Names a thing.", "type": "object", "required": ["code", "name"], "additionalProperties": false, "properties": {
-	"code": {"description": "Its code.", "type": "string"},
-	"name": {"description": "Its name.", "type": "string"}}}
+	"before": {"description": "Of the audit alone, and only where a search did not come to the end: the same search with this for before goes on. The total is of what was looked at.", "type": "integer", "minimum": 2}}}
 }`
 
 // errorModels are the answers that are no success.

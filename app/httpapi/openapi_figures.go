@@ -210,12 +210,6 @@ const figureModels = `{
  "productionIdealCount": {"description": "Units due in known scheduled production; null: there is no rate.", "type": ["number", "null"]},
  "productionTargetCount": {"description": "The same without downtime.", "type": ["number", "null"]},
  "losses": {"description": "Where time and units went.", "$ref": "#/components/schemas/Losses"}}},
-"Ratio": {"description": "A figure with its terms, ms or units.", "type": "object", "required": ["value", "numerator", "denominator"], "additionalProperties": false, "properties": {
- "value": {"description": "Never cut off; null: not known.", "type": ["number", "null"]},
- "numerator": {"type": "number"},
- "denominator": {"type": "number"},
- "aboveOne": {"description": "The value is above 1.", "type": "boolean"},
- "cause": {"description": "What most likely puts it there.", "type": "string", "enum": ["rateTooLow", "negativeCount", "readingFromBefore"]}}},
 "Losses": {"description": "Losses by name.", "type": "object", "required": ["schedule", "plannedNonProduction", "downtime", "speed", "quality"], "additionalProperties": false, "properties": {
  "schedule": {"description": "Shift time for which nothing was scheduled.", "$ref": "#/components/schemas/Loss"},
  "plannedNonProduction": {"description": "Time of non-production schedules.", "$ref": "#/components/schemas/Loss"},

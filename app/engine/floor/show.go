@@ -13,50 +13,81 @@ import (
 	"opsmon/kv"
 )
 
-// Status is a station as answers and events carry it (monitoring.md sections 3 and 8). Times are RFC 3339 in UTC.
+// StatusCode is the name of a monitor.Status.
+//
+//openapi:as {"type": "string", "enum": ["disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive",
+//openapi:and "idle", "unscheduled", "outOfShift"]}
+type StatusCode string
+
+// Status is a station as it is now.
+//
+// See monitoring.md sections 3 and 8.
+//
+//openapi:schema StationStatus
 type Status struct {
-	StationCode         string         `json:"stationCode"`
-	Name                string         `json:"name"`
-	PlantCode           string         `json:"plantCode"`
-	GroupCode           string         `json:"groupCode"`
-	StatusCode          string         `json:"statusCode"`
-	StatusCodeUpdatedAt *string        `json:"statusCodeUpdatedAt"` // null: NoSignalYet
-	NoSignalYet         bool           `json:"noSignalYet"`         // disconnected, as no device has ever sent anything
-	IsAlive             bool           `json:"isAlive"`
-	OperatorInitials    *string        `json:"currentOperatorInitials"` // null: nobody
-	OperatorSince       *string        `json:"currentOperatorSince"`    // when that was said last
-	AlertMessage        *string        `json:"alertMessage"`            // null: none
-	AlertExpiresAt      *string        `json:"alertExpiresAt"`          // null: it stays
-	LineSpeed           *float64       `json:"lineSpeed"`               // shown speed; null: not known
-	LineSpeedTarget     *float64       `json:"lineSpeedTarget"`
-	Schedule            *RunningStatus `json:"schedule"`              // the production schedule that runs
-	NonProduction       *RunningStatus `json:"nonProductionSchedule"` // which pauses it
-	Issues              []IssueStatus  `json:"issues"`                // those that go on
-	Shift               *ShiftStatus   `json:"shift"`                 // the one that goes on, so far; null: none, or nothing is captured
-	Archived            bool           `json:"archived"`              // it has left the manifest
-	Sequence            uint64         `json:"sequence"`              // grows with each change; the same shows the same
+	StationCode string `json:"stationCode"`
+	Name        string `json:"name"`
+	PlantCode   string `json:"plantCode"`
+	GroupCode   string `json:"groupCode"`
+	// The first of these that fits.
+	StatusCode StatusCode `json:"statusCode"`
+	// Since when; null: noSignalYet.
+	StatusCodeUpdatedAt *string `json:"statusCodeUpdatedAt" schema:"ref=Moment"`
+	// It is disconnected because no device has ever sent anything of it.
+	NoSignalYet bool `json:"noSignalYet"`
+	// There was a sign of life lately.
+	IsAlive          bool    `json:"isAlive"`
+	OperatorInitials *string `json:"currentOperatorInitials"` // who works there; null: nobody
+	// When that was said last; null: nobody.
+	OperatorSince *string `json:"currentOperatorSince" schema:"ref=Moment"`
+	// What all should see; null: nothing.
+	AlertMessage *string `json:"alertMessage"`
+	// Until when it is shown; null: until it is taken down.
+	AlertExpiresAt *string `json:"alertExpiresAt" schema:"ref=Moment"`
+	// The shown speed; null: not known.
+	LineSpeed *float64 `json:"lineSpeed"`
+	// The schedule's, else the SKU's, else the station's.
+	LineSpeedTarget *float64 `json:"lineSpeedTarget"`
+	// The production schedule that runs.
+	Schedule *RunningStatus `json:"schedule"`
+	// The non-production schedule that runs, and pauses the other.
+	NonProduction *RunningStatus `json:"nonProductionSchedule"`
+	// The stops and slow periods that go on.
+	Issues []IssueStatus `json:"issues"`
+	// The shift that goes on, so far; null: out of shift, or nothing is captured there.
+	Shift    *ShiftStatus `json:"shift"`
+	Archived bool         `json:"archived"` // it has left the manifest, and this is how it was last
+	// Grows with each change; the same one shows the same everywhere.
+	Sequence uint64 `json:"sequence"`
 }
 
 // RunningStatus is a schedule that runs.
+//
+//openapi:schema RunningSchedule
 type RunningStatus struct {
 	ID              string   `json:"id"`
 	SKUCode         *string  `json:"skuCode"`
 	ReasonCode      *string  `json:"reasonCode"`
 	WorkOrder       *string  `json:"workOrderReference"`
-	PlannedQuantity *float64 `json:"plannedQuantity"`
-	GoodCount       float64  `json:"goodCount"`
+	PlannedQuantity *float64 `json:"plannedQuantity"` // units; null: none planned
+	GoodCount       float64  `json:"goodCount"`       // units recorded so far
 	BadCount        float64  `json:"badCount"`
-	IdealCount      *float64 `json:"idealCount"`    // units due by the last full minute, by the rate; null: there is none
-	TargetCount     *float64 `json:"targetCount"`   // the same without downtime
-	CountedByHand   bool     `json:"countedByHand"` // good units that operators enter count; else the machine's
+	// Units due by the last full minute, by the rate in the schedule's known time; null: there is no rate.
+	IdealCount  *float64 `json:"idealCount"`
+	TargetCount *float64 `json:"targetCount"` // the same without downtime
+	// Good units that operators enter are counted; otherwise the machine counts, and what they enter is kept and not
+	// added.
+	CountedByHand bool `json:"countedByHand"`
 }
 
-// IssueStatus is a stop or slow period that goes on.
+// IssueStatus is a stop, slow period or manual downtime that goes on.
+//
+//openapi:schema OpenIssue
 type IssueStatus struct {
 	ID        string  `json:"id"`
-	Type      string  `json:"type"`
-	StartAt   string  `json:"startAt"`
-	CauseCode *string `json:"causeCode"`
+	Type      string  `json:"type" schema:"enum=stop|slow|manual"`
+	StartAt   string  `json:"startAt" schema:"ref=Moment"`
+	CauseCode *string `json:"causeCode"` // null: not known
 }
 
 // Instant gives a moment, ms, as answers carry it.
@@ -79,7 +110,7 @@ func noSignalYet(v *monitor.View) bool { return v.Status == monitor.StatusDiscon
 func statusOf(s *station.Station, v *monitor.View, note station.Note) Status {
 	st := Status{
 		StationCode: s.Code, Name: s.Name, PlantCode: s.Plant.Code, GroupCode: s.Group.Code,
-		StatusCode: v.Status.String(), NoSignalYet: noSignalYet(v), IsAlive: v.Alive,
+		StatusCode: StatusCode(v.Status.String()), NoSignalYet: noSignalYet(v), IsAlive: v.Alive,
 		LineSpeedTarget: orNull(s.Monitor.LineSpeedTarget), Issues: []IssueStatus{}, Archived: s.Archived,
 	}
 	if !st.NoSignalYet {

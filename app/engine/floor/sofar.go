@@ -9,13 +9,17 @@ import (
 	"opsmon/app/engine/station"
 )
 
-// Figure is a ratio with its terms, ms or units, as answers and events carry it.
+// Figure is a figure with its terms, ms or units.
+//
+//openapi:schema Ratio
 type Figure struct {
-	Value       *float64 `json:"value"` // null: not known, as the denominator is empty or something is missing
+	Value       *float64 `json:"value"` // never cut off; null: not known
 	Numerator   float64  `json:"numerator"`
 	Denominator float64  `json:"denominator"`
-	AboveOne    bool     `json:"aboveOne,omitempty"`
-	Cause       string   `json:"cause,omitempty"` // what most likely puts it above 1
+	// The value is above 1.
+	AboveOne bool `json:"aboveOne,omitempty"`
+	// What most likely puts it there.
+	Cause string `json:"cause,omitempty" schema:"enum=rateTooLow|negativeCount|readingFromBefore"`
 }
 
 // FigureOf gives a ratio as answers carry it.
@@ -27,23 +31,28 @@ func FigureOf(r oee.Ratio) Figure {
 	return f
 }
 
-// ShiftStatus is the shift that goes on, or the production day where there is no pattern, up to the last whole minute: what
-// GET /oee gives by station and the default profile from StartAt to Until.
+// ShiftStatus is the shift that goes on, or the production day of a station without a pattern, up to the
+// last whole minute: the figures that GET /oee gives by station and the default profile from startAt to
+// until.
+//
+//openapi:schema ShiftSoFar
 type ShiftStatus struct {
-	Name                  *string  `json:"name"` // null: it has none
-	StartAt               string   `json:"startAt"`
-	EndAt                 *string  `json:"endAt"` // null: its time is over, and a schedule extends it
-	Until                 string   `json:"until"`
-	Availability          Figure   `json:"availability"`
-	Performance           Figure   `json:"performance"`
-	Quality               Figure   `json:"quality"`
-	OEE                   Figure   `json:"oee"`
-	Coverage              Figure   `json:"coverage"`
-	GoodCount             float64  `json:"goodCount"`
-	BadCount              float64  `json:"badCount"`
-	UnscheduledGoodCount  float64  `json:"unscheduledGoodCount"` // of goodCount, made without a schedule: in no ratio
-	UnscheduledBadCount   float64  `json:"unscheduledBadCount"`
-	IdealCount            *float64 `json:"idealCount"`  // units due by the rate; null: there is none
+	Name         *string `json:"name"` // null: it has none
+	StartAt      string  `json:"startAt" schema:"ref=Moment"`
+	EndAt        *string `json:"endAt" schema:"ref=Moment"` // null: its time is over, and a schedule extends it
+	Until        string  `json:"until" schema:"ref=Moment"` // the end of the last whole minute in it
+	Availability Figure  `json:"availability"`
+	Performance  Figure  `json:"performance"`
+	Quality      Figure  `json:"quality"`
+	OEE          Figure  `json:"oee"`
+	Coverage     Figure  `json:"coverage"`
+	GoodCount    float64 `json:"goodCount"` // all good units of the time
+	BadCount     float64 `json:"badCount"`
+	// Of goodCount, made without a production schedule: in no ratio.
+	UnscheduledGoodCount float64 `json:"unscheduledGoodCount"`
+	UnscheduledBadCount  float64 `json:"unscheduledBadCount"` // bad units, likewise
+	// Units due by the rate in known scheduled production; null: there is no rate.
+	IdealCount            *float64 `json:"idealCount"`
 	TargetCount           *float64 `json:"targetCount"` // the same without downtime
 	ScheduledProductionMs int64    `json:"scheduledProductionMs"`
 	DowntimeMs            int64    `json:"downtimeMs"`

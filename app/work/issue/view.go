@@ -9,37 +9,47 @@ import (
 	"opsmon/app/engine/station"
 )
 
-// View is an issue as answers show it. What is null is not known, or was not said.
+// View is a stop, a slow period or a manual downtime, with what people said of it.
+//
+//openapi:schema Issue
 type View struct {
-	ID           string            `json:"id"`
-	Type         string            `json:"type"` // stop, slow or manual
-	StationCode  string            `json:"stationCode"`
-	StartAt      audit.Time        `json:"startAt"`
-	EndAt        *audit.Time       `json:"endAt"` // null: it goes on
-	DurationMs   int64             `json:"durationMs"`
-	CauseCode    *string           `json:"causeCode"` // null: nobody knows, or its parts differ
-	CauseFrom    *string           `json:"causeFrom"` // person or machine
-	UncausedMs   int64             `json:"uncausedMs"`
-	Note         *string           `json:"note"`
-	Parts        []PartView        `json:"parts"` // they have its time exactly
-	ScheduleID   *string           `json:"scheduleId"`
-	SKUCode      *string           `json:"skuCode"`
-	Excluded     bool              `json:"excluded"` // it is in no figure
+	// Names it within the account. Late signals may give it another one; the old one is understood.
+	ID          string      `json:"id"`
+	Type        string      `json:"type" schema:"enum=stop|slow|manual"`
+	StationCode string      `json:"stationCode"`
+	StartAt     audit.Time  `json:"startAt"`
+	EndAt       *audit.Time `json:"endAt"`                     // null: it goes on
+	DurationMs  int64       `json:"durationMs" schema:"min=0"` // milliseconds so far
+	// A reason's code. Null: nobody knows, or its parts differ.
+	CauseCode *string `json:"causeCode"`
+	// Who named it: people's word comes before the machine's.
+	CauseFrom *string `json:"causeFrom" schema:"enum=person|machine"`
+	// Milliseconds that nobody has named a cause of.
+	UncausedMs int64      `json:"uncausedMs" schema:"min=0"`
+	Note       *string    `json:"note"`
+	Parts      []PartView `json:"parts"`      // in order; together they have its time exactly
+	ScheduleID *string    `json:"scheduleId"` // the production schedule that ran when it began
+	SKUCode    *string    `json:"skuCode"`
+	Excluded   bool       `json:"excluded"` // some of it is out of the figures
+	// Who has seen it. Null: nobody said so.
 	Acknowledged *AcknowledgedView `json:"acknowledged"`
-	Estimate     *EstimateView     `json:"estimate"`
-	Escalation   *EscalationView   `json:"escalation"`
-	Orphaned     bool              `json:"orphaned"` // there is no such issue any more; this is what was said of it
-	Events       []EventView       `json:"events"`
+	Estimate     *EstimateView     `json:"estimate"`   // when it is expected to end
+	Escalation   *EscalationView   `json:"escalation"` // how far up it was taken
+	// There is no such stop any more, since late signals came; this is what was said of it.
+	Orphaned bool        `json:"orphaned"`
+	Events   []EventView `json:"events"` // what was said and done, in the order in which it was heard
 }
 
-// PartView is a part of an issue.
+// PartView is a part of a stop that has one cause.
+//
+//openapi:schema IssuePartNow
 type PartView struct {
 	StartAt    audit.Time  `json:"startAt"`
 	EndAt      *audit.Time `json:"endAt"` // null: it goes on
-	DurationMs int64       `json:"durationMs"`
-	CauseCode  *string     `json:"causeCode"`
-	CauseFrom  *string     `json:"causeFrom"`
-	Excluded   bool        `json:"excluded"`
+	DurationMs int64       `json:"durationMs" schema:"min=0"`
+	CauseCode  *string     `json:"causeCode"` // null: uncaused
+	CauseFrom  *string     `json:"causeFrom" schema:"enum=person|machine"`
+	Excluded   bool        `json:"excluded"` // it is in no figure
 }
 
 // AcknowledgedView says who has seen an issue.
@@ -58,21 +68,24 @@ type EstimateView struct {
 
 // EscalationView says how far up an issue was taken.
 type EscalationView struct {
-	Level int        `json:"level"`
+	Level int        `json:"level" schema:"min=1,max=5"`
 	Note  *string    `json:"note"`
 	At    audit.Time `json:"at"`
 	By    string     `json:"by"`
 }
 
-// EventView is what was said or done.
+// EventView is what was said of a stop, or done.
+//
+//openapi:schema IssueEvent
 type EventView struct {
-	At         audit.Time `json:"at"`
-	RecordedAt audit.Time `json:"recordedAt"`
-	By         string     `json:"by"`
+	At         audit.Time `json:"at"`         // when it was said
+	RecordedAt audit.Time `json:"recordedAt"` // when the service heard of it
+	By         string     `json:"by"`         // e-mail address, or credential
 	Initials   *string    `json:"initials"`
 	Action     Action     `json:"action"`
-	Value      *string    `json:"value"`
-	Note       *string    `json:"note"`
+	// What it was about: a reason's code, a level, a moment, a number of parts.
+	Value *string `json:"value"`
+	Note  *string `json:"note"`
 }
 
 // show gives an issue as answers show it.

@@ -29,22 +29,25 @@ type EntryInput struct {
 	Note        string  `json:"note"`
 }
 
-// EntryView is an operator's entry as answers show it.
+// EntryView is what an operator entered.
+//
+//openapi:schema ProductionEntry
 type EntryView struct {
 	ID          string     `json:"id"`
 	StationCode string     `json:"stationCode"`
 	ScheduleID  string     `json:"scheduleId"`
 	At          audit.Time `json:"at"`
-	EffectiveAt audit.Time `json:"effectiveAt"` // where it counts: before a pause, or the schedule's end
+	EffectiveAt audit.Time `json:"effectiveAt"` // where it counts: before a pause, or the end of the schedule
 	Good        float64    `json:"good"`
 	Bad         float64    `json:"bad"`
-	Reject      float64    `json:"reject"`
+	Reject      float64    `json:"reject"` // good units that turned out bad
 	Correction  bool       `json:"correction"`
 	Initials    string     `json:"initials"`
 	Note        *string    `json:"note"`
 	Undoes      *string    `json:"undoes"`   // the entry that it takes back
 	UndoneBy    *string    `json:"undoneBy"` // the entry that took it back
-	// Unapplied is what of it does not count, as later facts left no room for it; nil: it counts in full.
+	// What of it is missing from the counts, in units and signed as the entry is, as later facts left no room for it:
+	// no total falls below zero. Null: it counts in full.
 	Unapplied  *Unapplied `json:"unapplied"`
 	RecordedAt audit.Time `json:"recordedAt"`
 	By         string     `json:"by"`

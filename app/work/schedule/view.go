@@ -9,59 +9,67 @@ import (
 	"opsmon/app/engine/station"
 )
 
-// View is a schedule as answers show it. What is null is not given, or not known.
+// View is a schedule, and how far it has got.
+//
+//openapi:schema Schedule
 type View struct {
-	ID              string      `json:"id"`
-	StationCode     string      `json:"stationCode"`
-	Kind            Kind        `json:"kind"`
-	Type            string      `json:"type"` // continuous, fixedQuantity, fixedEnd or fixedQuantityAndEnd
+	ID          string `json:"id"` // empty of one that dryrun did not make
+	StationCode string `json:"stationCode"`
+	Kind        Kind   `json:"kind"`
+	// Which of quantity and end were given.
+	Type            string      `json:"type" schema:"enum=continuous|fixedQuantity|fixedEnd|fixedQuantityAndEnd"`
 	State           State       `json:"state"`
 	Paused          bool        `json:"paused"` // a non-production schedule runs above it
 	SKUCode         *string     `json:"skuCode"`
 	ReasonCode      *string     `json:"reasonCode"`
 	WorkOrder       *string     `json:"workOrderReference"`
 	PlannedStart    audit.Time  `json:"plannedStartAt"`
-	PlannedEnd      *audit.Time `json:"plannedEndAt"`
-	PlannedQuantity *float64    `json:"plannedQuantity"`
-	CycleTime       *float64    `json:"cycleTime"`
-	UnitsPerMinute  *float64    `json:"unitsPerMinute"`
-	UnitsPerHour    *float64    `json:"unitsPerHour"`
-	LineSpeedTarget *float64    `json:"lineSpeedTarget"`
-	PartsPerCycle   *float64    `json:"partsPerCycle"`
+	PlannedEnd      *audit.Time `json:"plannedEndAt"`    // as it was given
+	PlannedQuantity *float64    `json:"plannedQuantity"` // as it was given
+	CycleTime       *float64    `json:"cycleTime"`       // as it was given
+	UnitsPerMinute  *float64    `json:"unitsPerMinute"`  // as it was given
+	UnitsPerHour    *float64    `json:"unitsPerHour"`    // as it was given
+	LineSpeedTarget *float64    `json:"lineSpeedTarget"` // as it was given
+	PartsPerCycle   *float64    `json:"partsPerCycle"`   // as it was given
 	AutoStart       bool        `json:"autoStart"`
 	AutoEnd         bool        `json:"autoEnd"`
-	AutoEndQuantity *bool       `json:"autoEndOnQuantityComplete"`
+	AutoEndQuantity *bool       `json:"autoEndOnQuantityComplete"` // null: as the account says
 	ExtendShift     bool        `json:"extendShift"`
 	Note            *string     `json:"note"`
 
-	ExpectedEnd      *audit.Time `json:"expectedEndAt"`    // given, or as quantity and rate imply
-	ExpectedQuantity *float64    `json:"expectedQuantity"` // given, or as end and rate imply
-	Rate             RateView    `json:"rate"`
+	ExpectedEnd      *audit.Time `json:"expectedEndAt"`    // given, or as quantity and rate imply over shift time
+	ExpectedQuantity *float64    `json:"expectedQuantity"` // given, or as end and rate imply over shift time
+	Rate             RateView    `json:"rate"`             // the effective rate
 	ActualStart      *audit.Time `json:"actualStartAt"`
 	ActualEnd        *audit.Time `json:"actualEndAt"`
-	Good             *float64    `json:"goodCount"`
+	Good             *float64    `json:"goodCount"` // units recorded; null: not known yet
 	Bad              *float64    `json:"badCount"`
-	Other            *float64    `json:"otherCount"`       // of the source that is not the schedule's: shown, not added
-	Unapplied        *int        `json:"unappliedEntries"` // operators' entries that do not count in full
-	Events           []EventView `json:"events"`
-	Created          audit.Time  `json:"createdAt"`
-	Updated          audit.Time  `json:"updatedAt"`
+	// Good units of the source that is not the schedule's: shown, not added.
+	Other *float64 `json:"otherCount"`
+	// Operators' entries that do not count in full, as later facts left no room for them; GET /production shows which.
+	Unapplied *int        `json:"unappliedEntries" schema:"min=0"`
+	Events    []EventView `json:"events"` // its moves, in order
+	Created   audit.Time  `json:"createdAt"`
+	Updated   audit.Time  `json:"updatedAt"`
 }
 
 // RateView is the effective rate and where it comes from.
 type RateView struct {
 	UnitsPerMinute *float64 `json:"unitsPerMinute"`
-	From           *string  `json:"from"` // implied, schedule, sku or station
+	From           *string  `json:"from" schema:"enum=implied|schedule|sku|station"` // by quantity and end where it is implied
 }
 
-// EventView is a move as answers show it.
+// EventView is a move of a schedule.
+//
+//openapi:schema ScheduleEvent
 type EventView struct {
 	Move       Move       `json:"move"`
-	At         audit.Time `json:"at"`
+	At         audit.Time `json:"at"` // when it took effect
 	RecordedAt audit.Time `json:"recordedAt"`
-	By         string     `json:"by"` // e-mail address, or credential
-	Initials   *string    `json:"initials"`
-	Note       *string    `json:"note"`
+	// E-mail address, or the credential; service for what went by itself.
+	By       string  `json:"by"`
+	Initials *string `json:"initials"`
+	Note     *string `json:"note"`
 }
 
 // Count is what a schedule has recorded, units.

@@ -13,27 +13,32 @@ import (
 
 type listView = account.TaskListView
 
-// View is an Instance as answers carry it.
+// View is a Task of a list, one time that it fell due at a station. Its words are those with which it was
+// made.
+//
+//openapi:schema TaskInstance
 type View struct {
-	ID           string      `json:"id"`
-	StationCode  string      `json:"stationCode"`
-	State        State       `json:"state"`
-	Trigger      Trigger     `json:"trigger"`
-	TaskCode     string      `json:"taskCode"`
-	Title        string      `json:"title"`
-	Description  *string     `json:"description"`
-	RequireNotes bool        `json:"requireNotes"`
-	TaskListCode *string     `json:"taskListCode"` // null: the SKU of the schedule names the Task
-	TaskListName *string     `json:"taskListName"`
-	Order        *float64    `json:"order"`
-	ScheduleID   *string     `json:"scheduleId"`
-	AvailableAt  audit.Time  `json:"availableAt"`
-	DeadlineAt   *audit.Time `json:"deadlineAt"` // the fire, or when the schedule ended; null: none yet
-	StartedBy    *string     `json:"startedBy"`  // initials of who started the list
-	CompletedAt  *audit.Time `json:"completedAt"`
-	RecordedAt   *audit.Time `json:"recordedAt"` // when the completion was told
-	CompletedBy  *string     `json:"completedBy"`
-	Note         *string     `json:"note"`
+	ID          string `json:"id"`
+	StationCode string `json:"stationCode"`
+	State       State  `json:"state" schema:"enum=pending|completed|missed"`
+	// What made it due: the list's trigger, or the Task's own where the list has none.
+	Trigger      Trigger    `json:"trigger"`
+	TaskCode     string     `json:"taskCode"`
+	Title        string     `json:"title"`
+	Description  *string    `json:"description"`
+	RequireNotes bool       `json:"requireNotes"` // it can be completed with a note only
+	TaskListCode *string    `json:"taskListCode"` // null: the SKU of the schedule names the Task
+	TaskListName *string    `json:"taskListName"`
+	Order        *float64   `json:"order"`       // its place in the list
+	ScheduleID   *string    `json:"scheduleId"`  // the schedule that it fell due with
+	AvailableAt  audit.Time `json:"availableAt"` // since when it could be done
+	// The fire of the pattern, or when the schedule ended; null: none yet.
+	DeadlineAt  *audit.Time `json:"deadlineAt"`
+	StartedBy   *string     `json:"startedBy"`   // initials of who started the list
+	CompletedAt *audit.Time `json:"completedAt"` // null: not yet
+	RecordedAt  *audit.Time `json:"recordedAt"`  // when the completion was sent
+	CompletedBy *string     `json:"completedBy"` // initials
+	Note        *string     `json:"note"`
 }
 
 func (i *instance) view() *View {

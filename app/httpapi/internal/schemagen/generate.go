@@ -130,6 +130,8 @@ func (g *generator) declare(p *packages.Package, t *ast.TypeSpec, doc *ast.Comme
 			d.name, d.given, _ = strings.Cut(text, " ")
 		case strings.HasPrefix(line, "//openapi:as "):
 			d.given = strings.TrimPrefix(line, "//openapi:as ")
+		case strings.HasPrefix(line, "//openapi:and "):
+			d.given += strings.TrimPrefix(line, "//openapi:and")
 		case strings.HasPrefix(line, "//openapi:"):
 			return fmt.Errorf("%s: unknown directive %s", d.at, line)
 		}

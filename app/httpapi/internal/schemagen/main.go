@@ -18,11 +18,12 @@
 //	pattern=P, format=F   these
 //	type=a|b              of a value that is JSON already, or any
 //	maxItems=N            of a list
-//	null                  a list that may be null
+//	is=NAME               a list or a map is another component
+//	null                  a list or a map may be null
 //
-// Of a list and of a map all but the last two are about what it holds; of a pointer, about what is not null. A type that encodes
+// Of a list and of a map all but the last three are about what it holds; of a pointer, about what is not null. A type that encodes
 // itself has its schema in its directive, as a component with //openapi:schema NAME {...} or wherever it is used with
-// //openapi:as {...}.
+// //openapi:as {...}; //openapi:and goes on with it in the next line.
 package main
 
 import (

@@ -153,6 +153,9 @@ func (s *schema) tagged(tag string) (*schema, error) {
 		case "null":
 			nullable = true
 			continue
+		case "is":
+			out = schema{Ref: refPrefix + value}
+			continue
 		case "maxItems":
 			out.MaxItems = json.Number(value)
 			continue
