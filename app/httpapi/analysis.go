@@ -2,14 +2,16 @@ package httpapi
 
 import "opsmon/app/engine/report"
 
-// barView is a line of GET /pareto.
+// barView is the downtime of one cause.
+//
+//openapi:schema ParetoLine
 type barView struct {
-	CauseCode  *string `json:"causeCode"` // null: nobody has said why
+	CauseCode  *string `json:"causeCode"` // code of the reason; null: nobody has said why
 	Name       *string `json:"name"`
 	DowntimeMs int64   `json:"downtimeMs"`
-	Count      int     `json:"count"`
-	Share      float64 `json:"share"`
-	Cumulative float64 `json:"cumulative"`
+	Count      int     `json:"count"`      // stops that have time in the range
+	Share      float64 `json:"share"`      // of all downtime
+	Cumulative float64 `json:"cumulative"` // the share of this and all lines before
 }
 
 // getPareto answers GET /pareto.
@@ -32,15 +34,17 @@ func getPareto(c *call) (reply, error) {
 	return list(results, -1)
 }
 
-// cycleView is a result of GET /analysis/cycletime; times are ms.
+// cycleView is how long cycles of a SKU took at a station, ms.
+//
+//openapi:schema CycleTimes
 type cycleView struct {
 	StationCode      string   `json:"stationCode"`
 	SKUCode          string   `json:"skuCode"`
-	SpecifiedCycleMs *float64 `json:"specifiedCycleMs"` // by the rate in force at the end; null: there is none
-	Count            int      `json:"count"`
+	SpecifiedCycleMs *float64 `json:"specifiedCycleMs"` // by the rate that holds now; null: there is none
+	Count            int      `json:"count"`            // cycles that were measured
 	MedianMs         float64  `json:"medianMs"`
-	Best10PercentMs  float64  `json:"best10PercentMs"`
-	SpreadMs         float64  `json:"spreadMs"`
+	Best10PercentMs  float64  `json:"best10PercentMs"` // a tenth of the cycles took at most this long
+	SpreadMs         float64  `json:"spreadMs"`        // from the first to the third quartile
 }
 
 // getCycleTimes answers GET /analysis/cycletime.

@@ -28,13 +28,16 @@ type BootstrapInput struct {
 	By       auth.Principal
 }
 
-// BootstrapResult is what the caller must keep: the key is shown once.
+// BootstrapResult is the first account. The key is shown once.
+//
+//openapi:schema SetupResult
 type BootstrapResult struct {
-	AccountID string           `json:"accountId"`
-	Email     string           `json:"email"`
-	APIKey    string           `json:"apiKey"` // "" where the caller is signed in instead
-	Session   string           `json:"-"`      // raw, for the cookie
-	Warnings  []errdefs.Detail `json:"-"`
+	AccountID string `json:"accountId"`
+	Email     string `json:"email"` // the first admin
+	// An admin's API key; empty where signIn asked for a session, which is in the cookie.
+	APIKey   string           `json:"apiKey"`
+	Session  string           `json:"-"` // raw, for the cookie
+	Warnings []errdefs.Detail `json:"-"`
 }
 
 // Credential notes what the first administrator is let in with.

@@ -39,12 +39,8 @@ func getAudit(c *call) (reply, error) {
 	body := struct {
 		IsSuccess bool           `json:"isSuccess"`
 		Results   []audit.Record `json:"results"`
-		Paging    struct {
-			TotalElements int    `json:"totalElements"`
-			Before        uint64 `json:"before,omitempty"`
-		} `json:"paging"`
-	}{IsSuccess: true, Results: found.Records}
-	body.Paging.TotalElements = found.Total
+		Paging    paging         `json:"paging"`
+	}{true, found.Records, paging{TotalElements: found.Total}}
 	if q.Narrow() {
 		body.Paging.Before = found.Next
 	}

@@ -18,30 +18,39 @@ import (
 // The operations in this file are for administrators: a backup holds all accounts of the appliance (decisions.md
 // section 6).
 
-// storedBackup is a backup in the folder as answers show it.
+// storedBackup is a backup in the folder.
+//
+//openapi:schema Backup
 type storedBackup struct {
-	Name      string        `json:"name"`
-	MadeAt    audit.Time    `json:"madeAt"`
-	Bytes     int64         `json:"bytes"`
+	Name   string     `json:"name"`
+	MadeAt audit.Time `json:"madeAt"`
+	Bytes  int64      `json:"bytes" schema:"min=0"` // size of the file
+	// Made by the schedule, asked for by somebody, made before an upgrade, or brought from elsewhere. Scheduled ones
+	// are removed by the service itself, and all but the newest three of upgrades by the next one.
 	Origin    backup.Origin `json:"origin"`
 	Encrypted bool          `json:"encrypted"`
-	App       string        `json:"app"` // version of the program that made it
-	Problem   string        `json:"problem"`
+	App       string        `json:"app"`     // version of the program that made it
+	Problem   string        `json:"problem"` // why it cannot be read; empty when it can
 
-	UnusableSettings bool `json:"unusableSettings"` // app.yaml could not be used when it was made
+	// When it was made, app.yaml could not be used: a restore brings the store, and puts that text beside.
+	UnusableSettings bool `json:"unusableSettings"`
 }
 
-// backupOverview answers GET /backup.
+// backupOverview are the backups of the appliance.
+//
+//openapi:schema BackupOverview
 type backupOverview struct {
-	Folder    string         `json:"folder"`
-	Scheduled bool           `json:"scheduled"` // they are made by the service itself
-	LastAt    *audit.Time    `json:"lastAt"`    // of the newest that the service made
-	NextAt    *audit.Time    `json:"nextAt"`
-	Running   bool           `json:"running"`
-	Overdue   bool           `json:"overdue"`
-	Problem   string         `json:"problem"`
-	Restore   *RestoreState  `json:"restore"`
-	Backups   []storedBackup `json:"backups"`
+	Folder    string `json:"folder"`    // where they are, on the machine
+	Scheduled bool   `json:"scheduled"` // the service makes backups by itself
+	// When the newest one that the service made was made, by schedule or asked for; null when there is none.
+	LastAt  *audit.Time `json:"lastAt"`
+	NextAt  *audit.Time `json:"nextAt"`  // when the next is due; null: as soon as possible, or never
+	Running bool        `json:"running"` // a scheduled one is being made
+	Overdue bool        `json:"overdue"` // none was made although one has been due for six hours
+	Problem string      `json:"problem"` // what has to be looked into; empty when nothing has
+	// The restore that was begun last; null when there was none since the service started.
+	Restore *RestoreState  `json:"restore"`
+	Backups []storedBackup `json:"backups"`
 }
 
 // getBackups answers GET /backup: what is in the folder, and how backups and restores are doing.
@@ -202,14 +211,17 @@ func (c *call) passphraseFor(given string) (string, error) {
 	return cfg.Passphrase, err
 }
 
-// verifiedBackup answers POST /backup/{name}/verify.
+// verifiedBackup is what is in a backup that is whole.
+//
+//openapi:schema VerifiedBackup
 type verifiedBackup struct {
-	Name    string         `json:"name"`
-	MadeAt  audit.Time     `json:"madeAt"`
-	App     string         `json:"app"`
-	Counts  map[string]int `json:"counts"`  // keys in the store, by bucket
-	Files   []string       `json:"files"`   // what else is in it
-	Omitted []string       `json:"omitted"` // what was left out of it: secrets, and what could not be read
+	Name   string         `json:"name"`
+	MadeAt audit.Time     `json:"madeAt"`
+	App    string         `json:"app"`                   // version of the program that made it
+	Counts map[string]int `json:"counts" schema:"min=0"` // how many records each part of the store has
+	Files  []string       `json:"files"`                 // what else is in it
+	// What was left out: secrets where it is not encrypted, and what could not be read, with the reason in brackets.
+	Omitted []string `json:"omitted"`
 }
 
 // verifyBackup answers POST /backup/{name}/verify: every byte is read, and the store in it checked and counted.

@@ -73,18 +73,25 @@ func ok(result any) (reply, error) {
 // done answers {isSuccess: true}.
 func done() (reply, error) { return reply{body: []byte(`{"isSuccess":true}`)}, nil }
 
+// paging is where a page of a list belongs.
+//
+//openapi:schema Paging
+type paging struct {
+	TotalElements int `json:"totalElements" schema:"min=0"` // how many there are in all
+	// Of the audit alone, and only where a search did not come to the end: the same search with this for before goes
+	// on. The total is of what was looked at.
+	Before uint64 `json:"before,omitempty" schema:"min=2"`
+}
+
 // list answers {isSuccess: true, results, paging}; total < 0 leaves paging out.
 func list(results any, total int) (reply, error) {
-	type paging struct {
-		TotalElements int `json:"totalElements"`
-	}
 	body := struct {
 		IsSuccess bool    `json:"isSuccess"`
 		Results   any     `json:"results"`
 		Paging    *paging `json:"paging,omitempty"`
 	}{true, results, nil}
 	if total >= 0 {
-		body.Paging = &paging{total}
+		body.Paging = &paging{TotalElements: total}
 	}
 	return encode(body)
 }

@@ -8,12 +8,15 @@ import (
 	"opsmon/schema"
 )
 
-// correctionResult is what a correction, or its undoing, came to: the correction as it is stored, or what it would do.
+// correctionResult is a correction that is stored, or what one would do.
+//
+//openapi:schema CorrectionResult
 type correctionResult struct {
 	Correction *correction.Correction `json:"correction"` // null: it was only looked at
-	Effects    []correction.Effect    `json:"effects"`    // of a look
-	Complete   bool                   `json:"complete"`   // those are all
-	Computing  []string               `json:"computing"`  // stations whose figures do not follow yet
+	Effects    []correction.Effect    `json:"effects"`    // what it would do to each station and production day
+	Complete   bool                   `json:"complete"`   // whether these are all of its effects
+	// Codes of the stations whose figures do not follow the correction yet; none: all do.
+	Computing []string `json:"computing"`
 }
 
 // made answers with a correction that is stored, by this request or the same one before, when the figures follow it, or says of which stations they do not yet.

@@ -7,11 +7,14 @@ import (
 	"opsmon/app/iso"
 )
 
-// fires is the result of GET /cron.
+// fires is what a cron pattern means.
+//
+//openapi:schema CronFires
 type fires struct {
-	Words              string   `json:"words"`
-	Fires              []string `json:"fires"`
-	SmallestGapMinutes *int     `json:"smallestGapMinutes"` // elapsed; null: it does not fire twice
+	Words string   `json:"words"`                     // in English
+	Fires []string `json:"fires" schema:"ref=Moment"` // the next ones
+	// The smallest elapsed time between two fires. Null: it does not fire twice.
+	SmallestGapMinutes *int `json:"smallestGapMinutes"`
 }
 
 // Fires that GET /cron tells, without being asked for a number and at most.

@@ -6,15 +6,17 @@ import (
 	"opsmon/app/account"
 )
 
-// directory is what codes mean: the names that pages need beside the figures, and no more.
+// directory is the names of what there is.
+//
+//openapi:schema Directory
 type directory struct {
-	Revision       uint64                 `json:"revision"`
-	Currency       *string                `json:"currency"`
+	Revision       uint64                 `json:"revision"` // of the configuration
+	Currency       *string                `json:"currency"` // ISO 4217
 	DurationFormat *string                `json:"durationFormat"`
 	Plants         []directoryPlant       `json:"plants"`
 	ShiftPatterns  []account.ShiftPattern `json:"shiftPatterns"`
 	SKUs           []directorySKU         `json:"skus"`
-	Reasons        []directoryReason      `json:"reasons"`
+	Reasons        []directoryReason      `json:"reasons"` // each before those below it
 }
 
 type directoryPlant struct {
@@ -22,7 +24,7 @@ type directoryPlant struct {
 	Name         string           `json:"name"`
 	Timezone     string           `json:"timezone"`
 	DayStartHour account.Number   `json:"dayStartHour"`
-	WeekStartDay account.Number   `json:"weekStartDay"`
+	WeekStartDay account.Number   `json:"weekStartDay"` // 0 = Monday
 	Groups       []directoryGroup `json:"groups"`
 }
 
@@ -33,9 +35,10 @@ type directoryGroup struct {
 }
 
 type directoryStation struct {
-	Code         string  `json:"code"`
-	Name         string  `json:"name"`
-	ShiftPattern *string `json:"shiftPatternCode"` // the one in force; null: all time is shift time
+	Code string `json:"code"`
+	Name string `json:"name"`
+	// The pattern in force, its own or the group's; null: all time is shift time.
+	ShiftPattern *string `json:"shiftPatternCode"`
 }
 
 type directorySKU struct {
@@ -46,7 +49,7 @@ type directorySKU struct {
 type directoryReason struct {
 	Code   string  `json:"code"`
 	Name   *string `json:"name"`
-	Parent *string `json:"parent"` // code of the reason above
+	Parent *string `json:"parent"` // the code of the reason above; null: it is at the top
 }
 
 // getDirectory answers GET /directory.

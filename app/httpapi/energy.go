@@ -6,22 +6,30 @@ import (
 	"opsmon/app/engine/report"
 )
 
-// energyView is a result of GET /energy. What is not known is null.
+// energyView is the energy of some stations and some time.
+//
+//openapi:schema Energy
 type energyView struct {
-	PlantCode         *string   `json:"plantCode"`
-	GroupCode         *string   `json:"groupCode"`
-	StationCode       *string   `json:"stationCode"`
-	StartAt           string    `json:"startAt"`
-	EndAt             string    `json:"endAt"`
-	ElectricalKwh     *float64  `json:"electricalKwh"`        // of what is known
-	OutsideKwh        *float64  `json:"outsideProductionKwh"` // used while no production was scheduled; null: a meter knows no schedules
-	Cost              *float64  `json:"cost"`                 // in the account's currency
-	CO2               *float64  `json:"co2"`
-	ProductionCount   float64   `json:"productionCount"` // good and bad
-	ProductiveMs      int64     `json:"productiveMs"`
-	KwhPerUnit        *float64  `json:"kwhPerUnit"`
+	PlantCode   *string `json:"plantCode"` // null where it is not asked by plant
+	GroupCode   *string `json:"groupCode"`
+	StationCode *string `json:"stationCode"`
+	StartAt     string  `json:"startAt" schema:"ref=Moment"` // the beginning of the time that this is of
+	EndAt       string  `json:"endAt" schema:"ref=Moment"`
+	// Of what was measured; null: nothing was. How much that is, coverage tells.
+	ElectricalKwh *float64 `json:"electricalKwh"`
+	// Used while no production was scheduled; null where nothing is known, or some of it was measured by a meter,
+	// which has no schedules.
+	OutsideKwh *float64 `json:"outsideProductionKwh"`
+	// Of the energy that is known, by the prices of that time; null: not known for all of it.
+	Cost *float64 `json:"cost"`
+	// Of the energy that is known, by the factors of that time; null: not known for all of it.
+	CO2             *float64 `json:"co2"`
+	ProductionCount float64  `json:"productionCount"` // good and bad units
+	ProductiveMs    int64    `json:"productiveMs"`
+	KwhPerUnit      *float64 `json:"kwhPerUnit"` // null: nothing was made, or nothing is known of energy
+	// Null: nothing was productive, or nothing is known of energy.
 	KwhPerProductiveH *float64  `json:"kwhPerProductiveHour"`
-	Coverage          ratioView `json:"coverage"` // ms of the stations' time: that the energy is of, and all of it
+	Coverage          ratioView `json:"coverage"` // how much of the stations' time the energy is of, ms
 }
 
 func energyOf(e *report.Energy) energyView {

@@ -10,13 +10,15 @@ import (
 	"opsmon/app/host/logbook"
 )
 
-// logLine is a line of the log as answers show it.
+// logLine is a line of the service's log.
+//
+//openapi:schema LogLine
 type logLine struct {
-	ID         uint64          `json:"id"`
-	At         string          `json:"at"`
-	Level      string          `json:"level"`
+	ID         uint64          `json:"id" schema:"min=1"` // grows from line to line
+	At         string          `json:"at" schema:"ref=Moment"`
+	Level      string          `json:"level" schema:"enum=debug|info|warn|error"`
 	Message    string          `json:"message"`
-	Attributes json.RawMessage `json:"attributes"`
+	Attributes json.RawMessage `json:"attributes" schema:"type=object"` // by name; of groups with dots between
 }
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}

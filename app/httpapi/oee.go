@@ -14,12 +14,17 @@ type ratioView = floor.Figure
 
 func ratioOf(r oee.Ratio) ratioView { return floor.FigureOf(r) }
 
-// lossView is where time and units went. What is not known is null.
+// lossView is a loss; what is not known is null.
+//
+//openapi:schema Loss
 type lossView struct {
-	Ms      *float64 `json:"ms"`
-	Units   *float64 `json:"units"`
-	Money   *float64 `json:"money"`        // in the account's currency
-	Partial bool     `json:"moneyPartial"` // Money is that of a part: something else that was lost has no price
+	Ms    *float64 `json:"ms"`
+	Units *float64 `json:"units"`
+	// In the account's currency; null where enableLostProductionCost is off or nothing has a price.
+	Money *float64 `json:"money"`
+	// The money is that of a part: something else was lost, or may have been, at a station and with a SKU that have no
+	// price.
+	Partial bool `json:"moneyPartial"`
 }
 
 func lossOf(l oee.LossOf) lossView {
@@ -33,64 +38,82 @@ func lossOf(l oee.LossOf) lossView {
 }
 
 // lossesView are the losses by name.
+//
+//openapi:schema Losses
 type lossesView struct {
-	Schedule             lossView `json:"schedule"`
-	PlannedNonProduction lossView `json:"plannedNonProduction"`
-	Downtime             lossView `json:"downtime"`
-	Speed                lossView `json:"speed"`
-	Quality              lossView `json:"quality"`
+	Schedule             lossView `json:"schedule"`             // shift time for which nothing was scheduled
+	PlannedNonProduction lossView `json:"plannedNonProduction"` // time of non-production schedules
+	Downtime             lossView `json:"downtime"`             // ideal less target
+	Speed                lossView `json:"speed"`                // target less good and bad
+	Quality              lossView `json:"quality"`              // bad units
 }
 
 // bucketView names what figures are of; what they are not by is null.
 type bucketView struct {
-	PlantCode   *string `json:"plantCode"`
+	PlantCode   *string `json:"plantCode"` // null where it is not asked by plant
 	GroupCode   *string `json:"groupCode"`
 	StationCode *string `json:"stationCode"`
 	SKUCode     *string `json:"skuCode"`
 	ShiftName   *string `json:"shiftName"`
-	StartAt     string  `json:"startAt"`
-	EndAt       string  `json:"endAt"`
+	StartAt     string  `json:"startAt" schema:"ref=Moment"` // the beginning of the time that this is of
+	EndAt       string  `json:"endAt" schema:"ref=Moment"`
 }
 
 // outsideView is units that are in no ratio and no loss, and in productionGoodCount and productionBadCount.
 type outsideView struct {
-	UnscheduledGoodCount float64 `json:"unscheduledGoodCount"` // made without a production schedule
-	UnscheduledBadCount  float64 `json:"unscheduledBadCount"`
-	NoDataGoodCount      float64 `json:"noDataGoodCount"` // entered for one while nothing was known of the station
-	NoDataBadCount       float64 `json:"noDataBadCount"`
+	// Of productionGoodCount, made without a production schedule: in no ratio and no loss.
+	UnscheduledGoodCount float64 `json:"unscheduledGoodCount"`
+	UnscheduledBadCount  float64 `json:"unscheduledBadCount"` // bad units, likewise
+	// Of productionGoodCount, entered for a production schedule while nothing was known of the station: in no ratio
+	// and no loss.
+	NoDataGoodCount float64 `json:"noDataGoodCount"`
+	NoDataBadCount  float64 `json:"noDataBadCount"` // bad units, likewise
 }
 
 func outsideOf(o *monitor.Outside) outsideView {
 	return outsideView{units(o.UnscheduledGood), units(o.UnscheduledBad), units(o.UnknownGood), units(o.UnknownBad)}
 }
 
-// oeeView is a result of GET /oee.
+// oeeView is the figures of some stations and some time, each with its terms.
+//
+//openapi:schema OEE
 type oeeView struct {
 	bucketView
-	Profile                  string    `json:"profile"`
-	Availability             ratioView `json:"availability"`
-	Performance              ratioView `json:"performance"`
-	Quality                  ratioView `json:"quality"`
-	OEE                      ratioView `json:"oee"`
-	Coverage                 ratioView `json:"coverage"`
-	TotalMs                  int64     `json:"totalMs"`
-	ShiftMs                  int64     `json:"shiftMs"`
-	ScheduledProductionMs    int64     `json:"scheduledProductionMs"`
-	ScheduledNonProductionMs int64     `json:"scheduledNonProductionMs"`
-	OutOfShiftMs             int64     `json:"outOfShiftMs"`
-	NoDataMs                 int64     `json:"noDataMs"`
-	DowntimeMs               int64     `json:"downtimeMs"`
-	SlowMs                   int64     `json:"slowMs"`
-	ProductiveMs             int64     `json:"productiveMs"`
-	IdleMs                   int64     `json:"idleMs"`
-	ExcludedMs               int64     `json:"excludedMs"`
-	ProductionGoodCount      float64   `json:"productionGoodCount"`
-	ProductionBadCount       float64   `json:"productionBadCount"`
-	ProductionOtherCount     float64   `json:"productionOtherCount"`
+	// How the ratios are made.
+	Profile      string    `json:"profile" schema:"enum=default|iso22400|vorne|evocon"`
+	Availability ratioView `json:"availability"`
+	Performance  ratioView `json:"performance"`
+	Quality      ratioView `json:"quality"`
+	OEE          ratioView `json:"oee"` // the product of the three
+	// Known of scheduled production: the rest is in no figure.
+	Coverage              ratioView `json:"coverage"`
+	TotalMs               int64     `json:"totalMs" schema:"min=0"` // all of the time, ms
+	ShiftMs               int64     `json:"shiftMs"`                // time in shift
+	ScheduledProductionMs int64     `json:"scheduledProductionMs"`  // of it for which a production schedule ran
+	// Of it for which a non-production schedule ran.
+	ScheduledNonProductionMs int64 `json:"scheduledNonProductionMs"`
+	// Each millisecond is of one class, of which this is the first.
+	OutOfShiftMs int64 `json:"outOfShiftMs"`
+	// Nothing was known of the station: no device was heard, nobody reported downtime, and people did not count by
+	// hand.
+	NoDataMs     int64 `json:"noDataMs"`
+	DowntimeMs   int64 `json:"downtimeMs"` // stopped in scheduled production, or by hand
+	SlowMs       int64 `json:"slowMs"`     // slower than 80 % of the line speed target
+	ProductiveMs int64 `json:"productiveMs"`
+	IdleMs       int64 `json:"idleMs"` // none of these
+	// Stops that people took out of the figures; part of noDataMs, and yet known to coverage.
+	ExcludedMs int64 `json:"excludedMs"`
+	// Good units that were told of in this time. Below zero where more of what was made before was rejected or taken
+	// away in it (see StationWindow); a ratio that is above 1 by that has the cause negativeCount.
+	ProductionGoodCount float64 `json:"productionGoodCount"`
+	ProductionBadCount  float64 `json:"productionBadCount"` // bad units, likewise
+	// Counted by a source that is not the schedule's: shown, not added.
+	ProductionOtherCount float64 `json:"productionOtherCount"`
 	outsideView
+	// Units due in known scheduled production; null: there is no rate.
 	ProductionIdealCount  *float64   `json:"productionIdealCount"`
-	ProductionTargetCount *float64   `json:"productionTargetCount"`
-	Losses                lossesView `json:"losses"`
+	ProductionTargetCount *float64   `json:"productionTargetCount"` // the same without downtime
+	Losses                lossesView `json:"losses"`                // where time and units went
 }
 
 // oeeOf shows a sum.

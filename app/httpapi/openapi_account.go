@@ -203,11 +203,3 @@ const (
 	profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer","accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",` +
 		`"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x","account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`
 )
-
-// accountModels are of the account, its revisions, and who is behind a request.
-const accountModels = `{
-"Cursor": {"description": "How far one stage of the monitoring has got: signals that arrived, windows that are made of them, tasks and schedules that fall due by themselves.", "type": "object", "required": ["type", "timestamp", "value", "valueAgo"], "additionalProperties": false, "properties": {
-	"type": {"type": "string"}, "timestamp": {"description": "Unix time, milliseconds.", "type": "number"}, "value": {"description": "The same as a time.", "type": "string"}, "valueAgo": {"description": "How long ago that is, such as 4 s.", "type": "string"}}},
-"WarehouseConfig": {"description": "Access to the data warehouse.", "type": "object", "required": ["host", "port", "username"], "additionalProperties": false, "properties": {
-	"host": {"type": "string"}, "port": {"type": "number"}, "username": {"type": "string"}}}
-}`

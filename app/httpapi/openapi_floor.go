@@ -225,9 +225,3 @@ const stationSample = `{"code":"PACK-1","name":"Packer 1","plant":{"code":"leeds
 	`"flags":{},"reasons":[{"code":"BRK","name":"Breakdown","description":null,"type":["downtime"],"oee":null,"heading":false,"reasons":[]}],` +
 	`"taskLists":[{"code":"START","name":"Before the first piece","description":null,"trigger":{"type":"schedule"},"tasks":[{"code":"CHECK","title":"Check the mould","description":null,"requireNotes":false,"order":1,"trigger":null}]}],` +
 	`"shiftPattern":{"code":"day","title":"Day shift","shifts":[{"name":"Day","startHour":6,"duration":8,"weekDay":"1"}],"from":"group"},"skus":[{"code":"BK-1000","name":"Bread, 1 kg","allowUseInQuickSchedule":true}],"settings":{}}`
-
-// saidModels are of signals, Tasks and messages.
-const saidModels = `{
-"StartedTaskList": {"description": "What a start has made.", "type": "object", "required": ["tasks"], "additionalProperties": false, "properties": {
-	"tasks": {"type": "array", "items": {"$ref": "#/components/schemas/TaskInstance"}}}}
-}`

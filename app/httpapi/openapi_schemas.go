@@ -39,11 +39,20 @@ func components() object {
 	account := accountFields(out.object("ManifestAccount"))
 	out = append(out,
 		member{"Account", accountAnswer(account)},
+		member{"Cursor", strict("How far one stage of the monitoring has got: signals that arrived, windows that are made of "+
+			"them, tasks and schedules that fall due by themselves.", parse(`{
+			"type": {"type": "string"}, "timestamp": {"description": "Unix time, milliseconds.", "type": "number"},
+			"value": {"description": "The same as a time.", "type": "string"},
+			"valueAgo": {"description": "How long ago that is, such as 4 s.", "type": "string"}}`).(object), nil)},
+		member{"WarehouseConfig", strict("Access to the data warehouse.",
+			parse(`{"host": {"type": "string"}, "port": {"type": "number"}, "username": {"type": "string"}}`).(object), nil)},
 		member{"UpdatedAccount", strict("The account without its manifest and cursors.", account, []any{"id", "domain"})},
 	)
 	out = append(out, parse(answers).(object)...)
-	for _, models := range answerModels {
-		out = append(out, parse(models).(object)...)
+	done := strict("It is done; there is nothing else to say.", obj("isSuccess", always("boolean", true)), nil)
+	out = append(out, ready(), member{"Done", done})
+	for i := range errorTexts {
+		out = append(out, member{errorTexts[i].name(), errorTexts[i].schema()})
 	}
 	pattern := out.object("ShiftPattern").object("properties")
 	out = append(out,
@@ -169,7 +178,7 @@ func accountFields(manifest object) object {
 	})
 }
 
-// accountAnswer is the result of GET /account.
+// accountAnswer is the result of GET /account, which account writes piece by piece.
 func accountAnswer(account object) object {
 	account = append(account, parse(`{
 		"cursors": {"description": "How far each stage of the monitoring has got.", "type": "array", "items": {"$ref": "#/components/schemas/Cursor"}},
@@ -178,6 +187,17 @@ func accountAnswer(account object) object {
 	}`).(object)...)
 	return strict("The account with its whole configuration. Fields that are not set are null.", account, []any{"id", "domain", "manifest"})
 }
+
+// ready is the answer of GET /ready: what is told of depends on who asks.
+func ready() member {
+	result := obj("anyOf", []any{ref("Readiness"), ref("Start")})
+	const about = "Requests can be served. What else to watch is told to admins and on the machine itself."
+	return member{"Ready", strict(about,
+		obj("isSuccess", always("boolean", true), "result", result), []any{"isSuccess"})}
+}
+
+// always is the schema of a value that is always the same.
+func always(kind string, value any) object { return obj("type", kind, "const", value) }
 
 // stationFlags has every feature flag of section 2.2 with its resolved value.
 func stationFlags(all object) object {

@@ -7,32 +7,37 @@ import (
 	"opsmon/schema"
 )
 
-// Appliance is how the appliance is, as GET /appliance tells administrators. Times are RFC 3339 in UTC.
+// Appliance is how the appliance is.
+//
+//openapi:schema Appliance
 type Appliance struct {
-	Version     string                `json:"version"`
-	Commit      string                `json:"commit"`    // "" when not known
-	Platform    string                `json:"platform"`  // operating system and architecture
-	StartedAt   *string               `json:"startedAt"` // of the service
-	HostName    string                `json:"hostName"`  // the machine's own
-	Name        *string               `json:"name"`      // that the network finds the appliance by; null where it does not answer to one
-	DataDir     string                `json:"dataDir"`
-	URL         string                `json:"url"`    // that links start with
-	URLs        []string              `json:"urls"`   // by which people reach it, the best first
-	Listen      []ListenPoint         `json:"listen"` // what is listened on
-	TLS         string                `json:"tls"`    // off; auto: of its own authority; files: the plant's certificate; proxy: before the service
-	Certificate *ApplianceCertificate `json:"certificate"`
-	Store       *StoreStatus          `json:"store"`
-	Disk        *DiskStatus           `json:"disk"` // that the store is on; null when it cannot be read
-	Backup      ApplianceBackup       `json:"backup"`
-	Retention   Retention             `json:"retention"`
-	Clock       ClockStatus           `json:"clock"`
-	Counts      ApplianceCounts       `json:"counts"`
-	Warnings    []Warning             `json:"warnings"` // what needs a person; none when all is well
+	Version   string  `json:"version"`
+	Commit    string  `json:"commit"`                        // empty when not known
+	Platform  string  `json:"platform"`                      // operating system and architecture
+	StartedAt *string `json:"startedAt" schema:"ref=Moment"` // of the service
+	HostName  string  `json:"hostName"`                      // the machine's own name
+	// The name by which the network finds the appliance; null where it answers to none.
+	Name    *string       `json:"name"`
+	DataDir string        `json:"dataDir"`
+	URL     string        `json:"url"`    // what one-time links start with
+	URLs    []string      `json:"urls"`   // by which people reach the appliance, the best first
+	Listen  []ListenPoint `json:"listen"` // what is listened on
+	// By the appliance's own authority (auto), by the plant's certificate (files), or TLS ends before the service (proxy).
+	TLS         string                `json:"tls" schema:"enum=off|auto|files|proxy"`
+	Certificate *ApplianceCertificate `json:"certificate"` // null without TLS
+	Store       *StoreStatus          `json:"store"`       // the store's file
+	// That the store is on, in bytes; null when it cannot be read.
+	Disk      *DiskStatus     `json:"disk"`
+	Backup    ApplianceBackup `json:"backup"`
+	Retention Retention       `json:"retention"` // how many days things are kept
+	Clock     ClockStatus     `json:"clock"`
+	Counts    ApplianceCounts `json:"counts"`
+	Warnings  []Warning       `json:"warnings"` // what needs a person
 }
 
 // ListenPoint is an address and port that is listened on.
 type ListenPoint struct {
-	Setting string `json:"setting"` // listen, clearListen, mqtt.listen or mqtt.insecure.listen
+	Setting string `json:"setting"` // the name of its setting, such as listen or mqtt.listen
 	Address string `json:"address"`
 	TLS     bool   `json:"tls"`
 }
@@ -45,33 +50,39 @@ type ApplianceCertificate struct {
 
 // DiskStatus is the room on a disk, in bytes.
 type DiskStatus struct {
-	Free  int64 `json:"free"`
-	Total int64 `json:"total"`
+	Free  int64 `json:"free" schema:"min=0"`
+	Total int64 `json:"total" schema:"min=0"`
 }
 
-// ApplianceBackup is how scheduled backups are made and how they are doing.
+// ApplianceBackup is how scheduled backups are made, and how they are doing.
+//
+//openapi:schema ApplianceBackup
 type ApplianceBackup struct {
-	Settings  BackupSettings    `json:"settings"`
-	Fixed     map[string]string `json:"fixed"` // settings that cannot be changed here, and where each is given: a flag or a variable
+	Settings BackupSettings `json:"settings"`
+	// Settings that cannot be changed here, and the flag or the variable that gives each.
+	Fixed     map[string]string `json:"fixed"`
 	Folder    string            `json:"folder"`
 	Encrypted bool              `json:"encrypted"`
-	Running   bool              `json:"running"`
-	LastAt    *string           `json:"lastAt"` // of the newest in the folder, which was verified when it was made; null = none
-	LastName  string            `json:"lastName"`
-	LastBytes int64             `json:"lastBytes"`
-	NextAt    *string           `json:"nextAt"` // null = none is scheduled
-	Overdue   bool              `json:"overdue"`
-	Problem   string            `json:"problem"` // of the last attempt; "" = it went well
+	Running   bool              `json:"running"` // one is being made
+	// Of the newest in the folder, which was verified when it was made; null: none.
+	LastAt    *string `json:"lastAt" schema:"ref=Moment"`
+	LastName  string  `json:"lastName"`
+	LastBytes int64   `json:"lastBytes" schema:"min=0"`
+	NextAt    *string `json:"nextAt" schema:"ref=Moment"` // null: none is scheduled
+	Overdue   bool    `json:"overdue"`
+	Problem   string  `json:"problem"` // of the last attempt; empty when it went well
 }
 
-// BackupSettings say when scheduled backups are made, and how many are kept.
+// BackupSettings is when scheduled backups are made, and how many are kept.
+//
+//openapi:schema BackupSettingsNow
 type BackupSettings struct {
-	At          string `json:"at"`    // time of day on the machine's clock
-	Every       int    `json:"every"` // days from one to the next; 0 = none are made
+	At          string `json:"at"`                   // time of day on the machine's clock
+	Every       int    `json:"every" schema:"min=0"` // days from one to the next; 0: none are made
 	KeepDaily   int    `json:"keepDaily"`
 	KeepWeekly  int    `json:"keepWeekly"`
 	KeepMonthly int    `json:"keepMonthly"`
-	MaxBytes    int    `json:"maxBytes"` // of all together; 0 = no limit
+	MaxBytes    int    `json:"maxBytes" schema:"min=0"` // of all scheduled ones together; 0: no limit
 }
 
 // Retention is how many days things are kept.
@@ -83,15 +94,16 @@ type Retention struct {
 
 // ClockStatus is the machine's clock.
 type ClockStatus struct {
-	Now          string `json:"now"`
-	Zone         string `json:"zone"`         // of the machine: name and offset
-	Believed     bool   `json:"believed"`     // it has run evenly, so that what has had its time is removed
-	DevicesAhead int    `json:"devicesAhead"` // devices whose clock was more than two minutes ahead when they last sent
+	Now      string `json:"now" schema:"ref=Moment"`
+	Zone     string `json:"zone"`     // of the machine
+	Believed bool   `json:"believed"` // it has run evenly, so that what has had its time is removed
+	// Devices whose clock was more than two minutes ahead when they last sent.
+	DevicesAhead int `json:"devicesAhead" schema:"min=0"`
 }
 
 // ApplianceCounts counts what there is: accounts of the appliance, and of the caller's account the rest.
 type ApplianceCounts struct {
-	Accounts int `json:"accounts"`
+	Accounts int `json:"accounts"` // of the appliance, archived ones aside
 	Users    int `json:"users"`
 	Tablets  int `json:"tablets"`
 	Devices  int `json:"devices"`
@@ -108,7 +120,7 @@ const (
 
 // Warning is something that needs a person.
 type Warning struct {
-	Code     string   `json:"code"` // for programs: backup, certificate, clock, …
+	Code     string   `json:"code"` // for programs, such as backup or certificate
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"`
 	Action   string   `json:"action"` // what to do

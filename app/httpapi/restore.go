@@ -17,14 +17,17 @@ type Restorer interface {
 	State() *RestoreState
 }
 
-// RestoreState tells of a restore that goes on in the background, or has ended.
+// RestoreState is a restore that goes on or has ended.
+//
+//openapi:schema Restore
 type RestoreState struct {
-	Name      string         `json:"name"`  // of the backup
-	State     string         `json:"state"` // running, done or failed
-	StartedAt audit.Time     `json:"startedAt"`
-	EndedAt   *audit.Time    `json:"endedAt"`
-	Error     string         `json:"error"`  // why it failed; what was there before is in its place
-	Result    *RestoreResult `json:"result"` // what it has changed
+	Name      string      `json:"name"` // of the backup
+	State     string      `json:"state" schema:"enum=running|done|failed"`
+	StartedAt audit.Time  `json:"startedAt"`
+	EndedAt   *audit.Time `json:"endedAt"` // null while it goes on
+	// Why it failed; what was there before is in its place. Empty when it did not fail.
+	Error  string         `json:"error"`
+	Result *RestoreResult `json:"result"` // what it has changed; null unless it is done
 }
 
 // RestoreInput says which backup is to be restored.
@@ -36,25 +39,41 @@ type RestoreInput struct {
 	Progress   func(done, total int64)
 }
 
-// RestoreResult says what a restore has changed.
+// RestoreResult is what a restore has changed.
+//
+//openapi:schema Restored
 type RestoreResult struct {
-	MadeAt              audit.Time      `json:"madeAt"`              // when the backup was made
-	App                 string          `json:"app"`                 // version of the program that made it
-	Previous            string          `json:"previous"`            // path of the store that was there before; "" when there was none
-	Settings            backup.Settings `json:"settings"`            // what became of app.yaml
-	SettingsProblem     string          `json:"settingsProblem"`     // what keeps the backup's from being used, with line and name; "" = nothing does
-	SettingsFile        string          `json:"settingsFile"`        // path of the backup's that cannot be used; "" = they can
-	SettingsChanged     bool            `json:"settingsChanged"`     // they are others than before: they hold from the next start
-	CertificatesChanged bool            `json:"certificatesChanged"` // those of the certificate authority came with the backup
-	NewAuthority        bool            `json:"newAuthority"`        // its keys were left out and there are none: a new one is made
-	Omitted             []string        `json:"omitted"`             // what was left out of the backup: secrets, and what could not be read
-	Brought             []BroughtFile   `json:"brought"`             // files that the settings name, which came with the backup
-	Missing             []string        `json:"missing"`             // paths of files that the settings name, which did not and cannot be read here
+	MadeAt audit.Time `json:"madeAt"` // when the backup was made
+	App    string     `json:"app"`    // version of the program that made the backup
+	// Path of the store that was there before; empty when there was none.
+	Previous string `json:"previous"`
+	// What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's
+	// lacks secrets; the backup's without its secrets, since none was here that can be used; the one that was here,
+	// since the backup's cannot be used; none, since neither can: the defaults hold from the next start.
+	Settings backup.Settings `json:"settings"`
+	// What keeps the backup's app.yaml from being used, with the line and the setting; empty when nothing does.
+	SettingsProblem string `json:"settingsProblem"`
+	// Path of the backup's app.yaml that cannot be used: mend it and make it app.yaml, or remove it; until then no
+	// signals, history, audit records and scheduled backups are removed. Empty when it can be used.
+	SettingsFile string `json:"settingsFile"`
+	// The settings are others than before. They hold from the next start.
+	SettingsChanged     bool `json:"settingsChanged"`
+	CertificatesChanged bool `json:"certificatesChanged"` // the certificate authority came with the backup
+	// The backup lacks the keys of the certificate authority and there are none here: a new one is made.
+	NewAuthority bool `json:"newAuthority"`
+	// What was left out of the backup: secrets, and what could not be read, with the reason in brackets.
+	Omitted []string `json:"omitted"`
+	// Files that the backup's settings name and that could not be read here: the backup's are in the data directory
+	// now, and the settings name those.
+	Brought []BroughtFile `json:"brought"`
+	// Paths of files that the settings name, that cannot be read here and were not in the backup.
+	Missing []string `json:"missing"`
 }
 
 // BroughtFile is a file that came with a backup, because its settings name one that cannot be read here.
 type BroughtFile struct {
 	Setting string `json:"setting"`
-	Path    string `json:"path"`    // where it is, in the data directory
-	Instead string `json:"instead"` // that the backup's settings name; "" when they cannot be read
+	Path    string `json:"path"` // where the file is now
+	// Where the backup's settings have it; empty when they cannot be read.
+	Instead string `json:"instead"`
 }

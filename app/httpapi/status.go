@@ -25,10 +25,10 @@ type Status struct {
 
 // StoreStatus is the store's file.
 type StoreStatus struct {
-	Bytes   int64 `json:"bytes"`   // of the file
-	Free    int64 `json:"free"`    // of these: room for later writes, which app compact gives back
-	Version int   `json:"version"` // how many migrations have run on it
-	Full    bool  `json:"full"`    // the last write found the disk full; reads go on, and writes do when there is room
+	Bytes   int64 `json:"bytes" schema:"min=0"`   // of the file
+	Free    int64 `json:"free" schema:"min=0"`    // of these: room for later writes
+	Version int   `json:"version" schema:"min=0"` // how many migrations have run on it
+	Full    bool  `json:"full"`                   // the last write found the disk full
 }
 
 // MemoryStatus is the memory of the process that answers, in bytes.
@@ -40,49 +40,58 @@ type MemoryStatus struct {
 
 // BackupStatus is the last scheduled backup.
 type BackupStatus struct {
-	LastAt  *string `json:"lastAt"` // of the newest one that was verified; null when there is none
+	// Of the newest one that was verified; null when there is none.
+	LastAt  *string `json:"lastAt" schema:"ref=Moment"`
 	File    string  `json:"file"`
-	Bytes   int64   `json:"bytes"`
+	Bytes   int64   `json:"bytes" schema:"min=0"`
 	Overdue bool    `json:"overdue"`
-	Problem string  `json:"problem"` // of the last attempt; "" when it went well
+	Problem string  `json:"problem"` // of the last attempt; empty when it went well
 }
 
 // CertificateStatus is the certificate that the service shows.
 type CertificateStatus struct {
-	EndsAt      string           `json:"endsAt"`
-	Fingerprint string           `json:"fingerprint"` // SHA-256 that people compare: of the authority, or of a certificate from elsewhere
-	Problems    []string         `json:"problems"`    // sentences that say what to do; none when all is well
-	Hosts       []string         `json:"hosts"`       // names and addresses that it is for
-	Authority   *AuthorityStatus `json:"authority"`   // the appliance's own; null for a certificate from elsewhere
+	EndsAt string `json:"endsAt" schema:"ref=Moment"`
+	// SHA-256 that people compare: of the authority, or of a certificate from elsewhere.
+	Fingerprint string           `json:"fingerprint"`
+	Problems    []string         `json:"problems"`  // sentences that say what to do
+	Hosts       []string         `json:"hosts"`     // names and addresses that it is for
+	Authority   *AuthorityStatus `json:"authority"` // the appliance's own; null for a certificate from elsewhere
 }
 
 // AuthorityStatus is the appliance's own certificate authority.
 type AuthorityStatus struct {
 	Name   string   `json:"name"` // that devices list it under
-	EndsAt string   `json:"endsAt"`
+	EndsAt string   `json:"endsAt" schema:"ref=Moment"`
 	PEM    string   `json:"pem"`   // its certificate
-	Pages  []string `json:"pages"` // addresses of the page that tells how to trust it, the best first
+	Pages  []string `json:"pages"` // where it is told how to trust it
 }
 
-// Readiness is what GET /ready tells administrators besides. Sections are null where there is nothing to tell.
+// Readiness is what administrators and the machine itself are told of a service that is ready.
+//
+//openapi:schema Readiness
 type Readiness struct {
-	Store       *StoreStatus      `json:"store"`
-	Backup      *BackupStatus     `json:"backup"`
-	Certificate *ReadyCertificate `json:"certificate"`
+	Store       *StoreStatus      `json:"store"`       // the store's file; null while there is none
+	Backup      *BackupStatus     `json:"backup"`      // the last scheduled backup; null where none is scheduled
+	Certificate *ReadyCertificate `json:"certificate"` // what the service answers with over TLS; null without TLS
 	Start
 }
 
 // Start is what everybody is told, for pages to know where people go on.
+//
+//openapi:schema Start
 type Start struct {
-	NeedsSetUp bool `json:"needsSetUp,omitempty"` // there is no account yet, and POST /setup makes the first
-	Mail       bool `json:"mail,omitempty"`       // one-time links are mailed
+	// The appliance is empty and waits for POST /setup, which everybody is told; left out otherwise.
+	NeedsSetUp bool `json:"needsSetUp,omitempty" schema:"const=true"`
+	// One-time links are mailed, which everybody is told; left out where they wait for an administrator.
+	Mail bool `json:"mail,omitempty" schema:"const=true"`
 }
 
 // ReadyCertificate is the part of CertificateStatus that administrators watch.
 type ReadyCertificate struct {
-	EndsAt      string   `json:"endsAt"`
+	EndsAt string `json:"endsAt" schema:"ref=Moment"`
+	// SHA-256 of the appliance's own authority, or of a certificate that the plant has brought.
 	Fingerprint string   `json:"fingerprint"`
-	Problems    []string `json:"problems"`
+	Problems    []string `json:"problems"` // sentences that say what to do; none when all is well
 }
 
 // readiness takes from a status what administrators watch.

@@ -92,6 +92,13 @@ func completeTask(c *call) (reply, error) {
 	})
 }
 
+// startedTaskList is what a start has made.
+//
+//openapi:schema StartedTaskList
+type startedTaskList struct {
+	Tasks []*task.View `json:"tasks" schema:"ref=TaskInstance"`
+}
+
 // startTaskList answers POST /task-list/{code}/start.
 func startTaskList(c *call) (reply, error) {
 	var in struct {
@@ -101,8 +108,6 @@ func startTaskList(c *call) (reply, error) {
 	return c.act(schema.TaskListStart, false, &in, func(w *floor.Work) (any, error) {
 		in.ListStart.At = momentOf(in.At)
 		made, err := c.api.cfg.Tasks.Start(w, c.p, c.params.ByName("taskListCode"), in.ListStart)
-		return struct {
-			Tasks []*task.View `json:"tasks"`
-		}{made}, err
+		return startedTaskList{made}, err
 	})
 }

@@ -11,7 +11,11 @@ import (
 // usualPoints is how many rows a timeline has at most when the request does not say.
 const usualPoints = 1500
 
-// column is a column of a timeline in which NaN stands for what is not known, and is written as null.
+// column is a number for each row; null: not known.
+//
+// NaN stands for what is not known.
+//
+//openapi:schema Column {"type": "array", "items": {"type": ["number", "null"]}}
 type column []float64
 
 // MarshalJSON implements json.Marshaler.
@@ -30,66 +34,82 @@ func (c column) MarshalJSON() ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// timelineView is the answer of GET /timeline. Its times are Unix ms: there may be thousands of them.
+// timelineView is what a station did, in columns for drawing. Times are Unix ms.
+//
+//openapi:schema Timeline
 type timelineView struct {
-	StationCode     string          `json:"stationCode"`
-	From            int64           `json:"from"`
-	To              int64           `json:"to"`
-	Final           int64           `json:"final"` // what lies before it changes only when something comes late
-	StepMs          int64           `json:"stepMs"`
-	Rows            int             `json:"rows"`
-	Classes         timelineClasses `json:"classes"`
-	Production      []int64         `json:"scheduledProduction"`
-	RunTime         []int64         `json:"runTime"` // scheduled production that is known, without downtime
-	NonProduction   timelinePaused  `json:"scheduledNonProduction"`
-	Good            column          `json:"good"`
-	Bad             column          `json:"bad"`
-	Ideal           column          `json:"ideal"`
-	Target          column          `json:"target"`
-	LineSpeedAvg    column          `json:"lineSpeedAvg"`
-	LineSpeedTarget column          `json:"lineSpeedTarget"`
-	ElectricalKwh   column          `json:"electricalKwh"`
-	Schedules       []spellView     `json:"schedules"` // null: too many
-	Runs            []runView       `json:"runs"`      // null: too many, or too long a time
+	StationCode string `json:"stationCode"`
+	From        int64  `json:"from"`
+	To          int64  `json:"to"` // the last row ends here
+	// What lies before it changes only when something comes late.
+	Final  int64 `json:"final"`
+	StepMs int64 `json:"stepMs" schema:"min=60000"` // length of a row, ms: row i begins at from + i x stepMs
+	Rows   int   `json:"rows" schema:"min=0"`       // how many there are in each column
+	// Milliseconds of each class; together they are the row. Scheduled non-production is in them, too.
+	Classes    timelineClasses `json:"classes"`
+	Production []int64         `json:"scheduledProduction" schema:"min=0"`
+	// Milliseconds of scheduled production that are known, without downtime.
+	RunTime []int64 `json:"runTime" schema:"min=0"`
+	// Milliseconds for which a non-production schedule ran, and how much of it is counted as productive and as idle: to
+	// be drawn as non-production.
+	NonProduction   timelinePaused `json:"scheduledNonProduction"`
+	Good            column         `json:"good"`
+	Bad             column         `json:"bad"`
+	Ideal           column         `json:"ideal"`
+	Target          column         `json:"target"`
+	LineSpeedAvg    column         `json:"lineSpeedAvg"`
+	LineSpeedTarget column         `json:"lineSpeedTarget"`
+	ElectricalKwh   column         `json:"electricalKwh"`
+	// Stretches of one shift in which the same schedules ran, in order; null: more than 5,000.
+	Schedules []spellView `json:"schedules" schema:"null"`
+	// Stretches of one class, to the millisecond, in order; null: more than 5,000, or the range is longer than 24
+	// hours.
+	Runs []runView `json:"runs" schema:"null"`
 }
 
 // timelineClasses are ms by class; they add up to the row.
 type timelineClasses struct {
-	Productive []int64 `json:"productive"`
-	Slow       []int64 `json:"slow"`
-	Downtime   []int64 `json:"downtime"`
-	Idle       []int64 `json:"idle"`
-	NoData     []int64 `json:"noData"`
-	OutOfShift []int64 `json:"outOfShift"`
+	Productive []int64 `json:"productive" schema:"min=0"`
+	Slow       []int64 `json:"slow" schema:"min=0"`
+	Downtime   []int64 `json:"downtime" schema:"min=0"`
+	Idle       []int64 `json:"idle" schema:"min=0"`
+	NoData     []int64 `json:"noData" schema:"min=0"`
+	OutOfShift []int64 `json:"outOfShift" schema:"min=0"`
 }
 
 // timelinePaused is the time of non-production schedules, and what of it is counted in some classes.
 type timelinePaused struct {
-	Total      []int64 `json:"total"`
-	Productive []int64 `json:"productive"`
-	Idle       []int64 `json:"idle"`
+	Total      []int64 `json:"total" schema:"min=0"`
+	Productive []int64 `json:"productive" schema:"min=0"`
+	Idle       []int64 `json:"idle" schema:"min=0"`
 }
 
-// spellView is a stretch in which the same schedules ran in one shift.
+// spellView is a stretch of one shift in which the same schedules ran.
+//
+//openapi:schema TimelineSchedule
 type spellView struct {
 	Start           int64   `json:"start"`
 	End             int64   `json:"end"`
-	ShiftName       *string `json:"shiftName"`
-	ScheduleID      *string `json:"scheduleId"`
-	SKUCode         *string `json:"skuCode"`
+	ShiftName       *string `json:"shiftName"`  // null: out of shift, or there is no pattern
+	ScheduleID      *string `json:"scheduleId"` // the production schedule; null: none, or it is paused
+	SKUCode         *string `json:"skuCode"`    // UNKNOWN without a production schedule
 	NonProductionID *string `json:"nonProductionScheduleId"`
-	ReasonCode      *string `json:"reasonCode"`
+	ReasonCode      *string `json:"reasonCode"` // of the non-production schedule
 }
 
-// runView is a stretch of one class, to the millisecond.
+// runView is a stretch of one class.
+//
+//openapi:schema TimelineRun
 type runView struct {
-	Class     string  `json:"class"`
-	Start     int64   `json:"start"`
-	End       int64   `json:"end"`
-	Scheduled *string `json:"scheduled"` // production or nonProduction
+	Class string `json:"class" schema:"enum=outOfShift|noData|downtime|slow|productive|idle"`
+	Start int64  `json:"start"`
+	End   int64  `json:"end"`
+	// What the time was planned for; null: nothing.
+	Scheduled *string `json:"scheduled" schema:"enum=production|nonProduction"`
+	// The stop, slow period or manual downtime that it is part of.
 	IssueID   *string `json:"issueId"`
 	CauseCode *string `json:"causeCode"`
-	Excluded  bool    `json:"excluded"`
+	Excluded  bool    `json:"excluded"` // people took it out of the figures
 }
 
 // classNames are those of monitor.Class, and kindNames of monitor.Kind, as timelines name them.

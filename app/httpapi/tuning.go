@@ -7,19 +7,21 @@ const mostStandstills = 10_000
 
 // stretchView is a stretch of time without production.
 type stretchView struct {
-	StartAt    string `json:"startAt"`
-	EndAt      string `json:"endAt"`
-	DurationMs int64  `json:"durationMs"`
+	StartAt    string `json:"startAt" schema:"ref=Moment"`
+	EndAt      string `json:"endAt" schema:"ref=Moment"`
+	DurationMs int64  `json:"durationMs" schema:"min=1"`
 }
 
-// standstillView is the answer of GET /analysis/standstill.
+// standstillView is how long a station stood in scheduled production.
+//
+//openapi:schema Standstill
 type standstillView struct {
 	StationCode string             `json:"stationCode"`
-	From        string             `json:"from"`
-	To          string             `json:"to"`
+	From        string             `json:"from" schema:"ref=Moment"`
+	To          string             `json:"to" schema:"ref=Moment"`
 	Lengths     correction.Lengths `json:"lengths"`
-	Complete    bool               `json:"complete"` // Stretches are all, and not only the longest
-	Stretches   []stretchView      `json:"stretches"`
+	Complete    bool               `json:"complete"`  // stretches are all, and not the longest alone
+	Stretches   []stretchView      `json:"stretches"` // in order of time
 }
 
 // getStandstill answers GET /analysis/standstill: how long a station stood in scheduled production, however short that was.

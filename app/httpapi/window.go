@@ -14,40 +14,60 @@ import (
 // mostWindows is how many windows one answer has at most (monitoring.md section 3).
 const mostWindows = 100_000
 
-// window is a row of GET /station-window, by the names of monitoring.md section 3.
+// window is what a station did in a stretch of time.
+//
+// See monitoring.md section 3.
+//
+//openapi:schema StationWindow
 type window struct {
-	StationCode              string  `json:"stationCode"`
-	WindowStartAt            string  `json:"windowStartAt"`
-	WindowEndAt              string  `json:"windowEndAt"`
-	TotalMs                  int64   `json:"totalMs"`
-	ShiftMs                  int64   `json:"shiftMs"`
-	ScheduledProductionMs    int64   `json:"scheduledProductionMs"`
-	ScheduledNonProductionMs int64   `json:"scheduledNonProductionMs"`
-	OutOfShiftMs             int64   `json:"outOfShiftMs"`
-	NoDataMs                 int64   `json:"noDataMs"`
-	DowntimeMs               int64   `json:"downtimeMs"`
-	SlowMs                   int64   `json:"slowMs"`
-	ProductiveMs             int64   `json:"productiveMs"`
-	IdleMs                   int64   `json:"idleMs"`
-	DowntimeSince            *string `json:"downtimeSince"`
-	ProductionGoodCount      float64 `json:"productionGoodCount"`
-	ProductionBadCount       float64 `json:"productionBadCount"`
+	StationCode              string `json:"stationCode"`
+	WindowStartAt            string `json:"windowStartAt" schema:"ref=Moment"`
+	WindowEndAt              string `json:"windowEndAt" schema:"ref=Moment"`
+	TotalMs                  int64  `json:"totalMs" schema:"min=0"`   // all of the time, ms
+	ShiftMs                  int64  `json:"shiftMs"`                  // time in shift
+	ScheduledProductionMs    int64  `json:"scheduledProductionMs"`    // of it for which a production schedule ran
+	ScheduledNonProductionMs int64  `json:"scheduledNonProductionMs"` // of it for which a non-production schedule ran
+	// Each millisecond is of one class, of which this is the first.
+	OutOfShiftMs int64 `json:"outOfShiftMs"`
+	// Nothing was known of the station: no device was heard, nobody reported downtime, and people did not count by
+	// hand.
+	NoDataMs     int64 `json:"noDataMs"`
+	DowntimeMs   int64 `json:"downtimeMs"` // stopped in scheduled production, or by hand
+	SlowMs       int64 `json:"slowMs"`     // slower than 80 % of the line speed target
+	ProductiveMs int64 `json:"productiveMs"`
+	IdleMs       int64 `json:"idleMs"` // none of these
+	// The start of the last downtime that has time in the window; null: none has.
+	DowntimeSince *string `json:"downtimeSince" schema:"ref=Moment"`
+	// Good units that were told of in the window: made, entered, corrected, less those rejected. Below zero where more
+	// was rejected or taken away in it than was made, as those units were made before: an entry counts at its own
+	// moment and changes no earlier window, and windows add up. Of a whole schedule it is never below zero. An entry
+	// whose at is the moment at which the units were made counts there.
+	ProductionGoodCount float64 `json:"productionGoodCount"`
+	ProductionBadCount  float64 `json:"productionBadCount"` // bad units, likewise
 	outsideView
+	// Units due by the rate in scheduled production; null: there is no rate.
 	ProductionIdealCount  *float64 `json:"productionIdealCount"`
-	ProductionTargetCount *float64 `json:"productionTargetCount"`
-	LineSpeedAvg          *float64 `json:"lineSpeedAvg"`
-	LineSpeedTarget       *float64 `json:"lineSpeedTarget"`
-	ElectricalKwh         *float64 `json:"electricalKwh"`     // null: not known
-	ElectricalKnownMs     int64    `json:"electricalKnownMs"` // the time that it is of, which may begin before the window
-	RSSIAvg               *float64 `json:"rssiAvg"`
-	IsAlive               bool     `json:"isAlive"`
-	ScheduleIDs           []string `json:"scheduleIds"`
-	IssueIDs              []string `json:"issueIds"`
-	ReasonCodes           []string `json:"reasonCodes"`
-	ErrorCodes            []string `json:"errorCodes"`
-	SKUCode               *string  `json:"skuCode"`
-	ManifestRevision      int64    `json:"manifestRevision"`
-	ShiftName             *string  `json:"shiftName"` // of the shift that the row is of; null where it is of another stretch
+	ProductionTargetCount *float64 `json:"productionTargetCount"` // the same without downtime
+	// The shown speed, over the time in which it was known; null: it was not.
+	LineSpeedAvg    *float64 `json:"lineSpeedAvg"`
+	LineSpeedTarget *float64 `json:"lineSpeedTarget"` // at the end of the window
+	ElectricalKwh   *float64 `json:"electricalKwh"`   // by what was measured; null: nothing was
+	// The time that the energy is of: less than all where nobody measured, more where a meter's reading tells of time
+	// before the window.
+	ElectricalKnownMs int64    `json:"electricalKnownMs" schema:"min=0"`
+	RSSIAvg           *float64 `json:"rssiAvg"` // dBm; null: not known
+	// Something was heard of the station, or people counted there by hand.
+	IsAlive     bool     `json:"isAlive"`
+	ScheduleIDs []string `json:"scheduleIds"` // schedules that ran
+	IssueIDs    []string `json:"issueIds"`    // stops, slow periods and manual downtimes
+	ReasonCodes []string `json:"reasonCodes"` // reasons of stops and of non-production schedules
+	// What the machine itself reported: of each minute the first 100 different codes.
+	ErrorCodes []string `json:"errorCodes"`
+	// At the end of the window; UNKNOWN without a production schedule.
+	SKUCode          *string `json:"skuCode"`
+	ManifestRevision int64   `json:"manifestRevision" schema:"min=0"` // in force at the end of the window
+	// With resolution=shift, the shift; null for a day where there are no shifts.
+	ShiftName *string `json:"shiftName"`
 }
 
 // resolution reads how long the windows are that are asked for.

@@ -62,18 +62,20 @@ type Input struct {
 	Note         string
 }
 
-// Correction is a correction as answers carry it.
+// Correction is a change of what held at stations for a stretch of the past.
+//
+//openapi:schema Correction
 type Correction struct {
 	ID           string          `json:"id"`
 	CreatedAt    audit.Time      `json:"createdAt"`
-	Author       string          `json:"author"`
+	Author       string          `json:"author"` // who made it
 	Note         string          `json:"note"`
 	StationCodes []string        `json:"stationCodes"`
 	From         audit.Time      `json:"from"`
 	To           audit.Time      `json:"to"`
-	Changes      json.RawMessage `json:"changes"`
-	UndoneAt     *audit.Time     `json:"undoneAt"` // null: it counts
-	UndoneBy     *string         `json:"undoneBy"`
+	Changes      json.RawMessage `json:"changes" schema:"type=object"` // as they were sent
+	UndoneAt     *audit.Time     `json:"undoneAt"`                     // null: it counts
+	UndoneBy     *string         `json:"undoneBy"`                     // who undid it
 }
 
 func shown(c *station.Correction) Correction {

@@ -12,26 +12,32 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// Figures are the terms of OEE, default profile, of a station and a production day. What is not known is null.
+// Figures is OEE by the default profile, with its terms. Null: not known.
+//
+//openapi:schema CorrectionFigures
 type Figures struct {
-	ScheduledProductionMs float64  `json:"scheduledProductionMs"` // of which data is known
-	DowntimeMs            float64  `json:"downtimeMs"`
-	GoodCount             float64  `json:"goodCount"`
-	BadCount              float64  `json:"badCount"`
-	UnscheduledGoodCount  float64  `json:"unscheduledGoodCount"` // of GoodCount, made without a schedule: in no ratio
-	UnscheduledBadCount   float64  `json:"unscheduledBadCount"`
-	TargetCount           *float64 `json:"targetCount"`
-	Availability          *float64 `json:"availability"`
-	Performance           *float64 `json:"performance"`
-	Quality               *float64 `json:"quality"`
-	OEE                   *float64 `json:"oee"`
-	Coverage              *float64 `json:"coverage"`
+	// Time scheduled for production, in milliseconds, of which there is data.
+	ScheduledProductionMs float64 `json:"scheduledProductionMs"`
+	DowntimeMs            float64 `json:"downtimeMs"` // of which downtime
+	GoodCount             float64 `json:"goodCount"`
+	BadCount              float64 `json:"badCount"`
+	// Of goodCount, made without a production schedule: in no ratio.
+	UnscheduledGoodCount float64  `json:"unscheduledGoodCount"`
+	UnscheduledBadCount  float64  `json:"unscheduledBadCount"` // bad units, likewise
+	TargetCount          *float64 `json:"targetCount"`         // units due, downtime subtracted
+	Availability         *float64 `json:"availability"`
+	Performance          *float64 `json:"performance"`
+	Quality              *float64 `json:"quality"`
+	OEE                  *float64 `json:"oee"`
+	Coverage             *float64 `json:"coverage"` // how much of the scheduled time there is data of
 }
 
-// Effect is what a correction does to a station's production day.
+// Effect is what a correction would do to a production day of a station.
+//
+//openapi:schema CorrectionEffect
 type Effect struct {
 	StationCode string  `json:"stationCode"`
-	Day         string  `json:"day"` // the date on which it starts
+	Day         string  `json:"day" schema:"format=date"` // the date on which the production day starts
 	Before      Figures `json:"before"`
 	After       Figures `json:"after"`
 }

@@ -14,25 +14,31 @@ import (
 // LongestTuning is how long a stretch Tune computes: a day takes some hundredths of a second.
 const LongestTuning = 31 * 24 * time.Hour
 
-// Tuned is what a station's settings make of a stretch of time.
+// Tuned is the figures and stops of a stretch of time.
+//
+//openapi:schema Tuned
 type Tuned struct {
 	Figures Figures `json:"figures"`
 	Stops   Lengths `json:"stops"`
 }
 
-// Lengths are stretches of time by how long they are.
+// Lengths are stretches of time by how long they are, as far as they lie in the range.
+//
+//openapi:schema Lengths
 type Lengths struct {
-	Count   int   `json:"count"`
-	TotalMs int64 `json:"totalMs"`
-	Bins    []Bin `json:"histogram"`
+	Count   int   `json:"count" schema:"min=0"`
+	TotalMs int64 `json:"totalMs" schema:"min=0"`
+	Bins    []Bin `json:"histogram"` // in order; each begins where the one before it ends
 }
 
-// Bin is the stretches of a length: at least FromMs, and shorter than ToMs.
+// Bin is the stretches of at least fromMs, and shorter than toMs.
+//
+//openapi:schema LengthBin
 type Bin struct {
-	FromMs  int64  `json:"fromMs"`
+	FromMs  int64  `json:"fromMs" schema:"min=0"`
 	ToMs    *int64 `json:"toMs"` // null: and longer
-	Count   int    `json:"count"`
-	TotalMs int64  `json:"totalMs"`
+	Count   int    `json:"count" schema:"min=0"`
+	TotalMs int64  `json:"totalMs" schema:"min=0"`
 }
 
 // LengthsOf shows lengths.
@@ -48,7 +54,9 @@ func LengthsOf(l *oee.Lengths) Lengths {
 	return out
 }
 
-// Tuning is what settings would make of a stretch of a station's time, and what those in force did.
+// Tuning is what was in force made of a stretch of time, and what other settings would have.
+//
+//openapi:schema Tuning
 type Tuning struct {
 	Before Tuned `json:"before"`
 	After  Tuned `json:"after"`
