@@ -18,6 +18,7 @@ import (
 	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/negotiate"
 )
 
 const (
@@ -178,7 +179,10 @@ func (a *API) writeChunked(w http.ResponseWriter, r *http.Request, p *chunked) i
 	if p.name != "" {
 		h.Set("Content-Disposition", `attachment; filename="`+p.name+`"`)
 	}
-	out := &chunkedWriter{w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: acceptsGzip(r), kind: p.kind, now: a.time, slack: chunkedSlack}
+	out := &chunkedWriter{
+		w: w, rc: http.NewResponseController(w), head: r.Method == http.MethodHead, zip: negotiate.Gzip(r.Header["Accept-Encoding"]),
+		kind: p.kind, now: a.time, slack: chunkedSlack,
+	}
 	err := p.run(ctx, out)
 	if err != nil && a.cutting.Err() != nil {
 		err = errdefs.New(errdefs.Unavailable, "%v", errClosing)

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/control"
+	"opsmon/app/negotiate"
 )
 
 // Header values that never change, shared by all answers so that none is allocated for one.
@@ -146,7 +146,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	body := out.body
 	if len(body) > compressFrom {
 		h["Vary"] = varyEncoding
-		if acceptsGzip(r) {
+		if negotiate.Gzip(r.Header["Accept-Encoding"]) {
 			body = compress(body)
 			h["Content-Encoding"] = gzipEncoding
 		}
@@ -197,13 +197,13 @@ func (a *API) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *a
 	h := w.Header()
 	h["Cache-Control"] = revalidate
 	h["Vary"] = varyAll
-	zip := rep.Size > compressFrom && acceptsGzip(r)
+	zip := rep.Size > compressFrom && negotiate.Gzip(r.Header["Accept-Encoding"])
 	tag := rep.ETag
 	if zip {
 		tag = rep.GzipETag
 	}
 	h["Etag"] = []string{tag}
-	if none := r.Header["If-None-Match"]; len(none) > 0 && matches(none, tag) {
+	if negotiate.Matches(r.Header["If-None-Match"], tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return http.StatusNotModified
 	}
@@ -239,50 +239,6 @@ func (a *API) send(w http.ResponseWriter, parts ...[]byte) {
 			return
 		}
 	}
-}
-
-// matches reports whether an If-None-Match names the tag; weak and strong compare alike there.
-func matches(headers []string, tag string) bool {
-	opaque := strings.TrimPrefix(tag, "W/")
-	for _, header := range headers {
-		if header == tag || header == "*" {
-			return true
-		}
-		for one := range strings.SplitSeq(header, ",") {
-			if one = strings.TrimSpace(one); strings.TrimPrefix(one, "W/") == opaque || one == "*" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// acceptsGzip reads Accept-Encoding: gzip with a weight above 0 or, where gzip is not named, * with one.
-func acceptsGzip(r *http.Request) bool {
-	headers := r.Header["Accept-Encoding"]
-	if len(headers) == 1 && headers[0] == "gzip" {
-		return true
-	}
-	any := false
-	for _, header := range headers {
-		for one := range strings.SplitSeq(header, ",") {
-			name, weight, _ := strings.Cut(one, ";")
-			switch name = strings.TrimSpace(name); {
-			case strings.EqualFold(name, "gzip"):
-				return positive(weight)
-			case name == "*":
-				any = positive(weight)
-			}
-		}
-	}
-	return any
-}
-
-// positive reads a weight such as q=0.5. One that is missing or cannot be read is 1.
-func positive(weight string) bool {
-	name, value, _ := strings.Cut(weight, "=")
-	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-	return err != nil || q > 0 || !strings.EqualFold(strings.TrimSpace(name), "q")
 }
 
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}

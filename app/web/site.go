@@ -20,6 +20,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"golang.org/x/sync/errgroup"
+
+	"opsmon/app/negotiate"
 )
 
 // pageFiles are the pages by path.
@@ -262,12 +264,12 @@ func (f *file) serve(rw http.ResponseWriter, r *http.Request) {
 	tag := f.tag
 	if f.compressed != nil {
 		h.Add("Vary", "Accept-Encoding")
-		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		if negotiate.Gzip(r.Header["Accept-Encoding"]) {
 			tag = f.compactTag
 		}
 	}
 	h.Set("Etag", tag)
-	if slices.ContainsFunc(r.Header.Values("If-None-Match"), func(v string) bool { return names(v, tag) }) {
+	if negotiate.Matches(r.Header["If-None-Match"], tag) {
 		rw.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -283,35 +285,6 @@ func (f *file) serve(rw http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodHead {
 		_, _ = rw.Write(body) // a client that went away is its own affair
 	}
-}
-
-// names tells whether an If-None-Match header names the tag (RFC 9110 section 13.1.2).
-func names(header, tag string) bool {
-	for one := range strings.SplitSeq(header, ",") {
-		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
-			return true
-		}
-	}
-	return false
-}
-
-// acceptsGzip reads Accept-Encoding: gzip, or * where gzip is not named, with a weight above 0 (RFC 9110 section
-// 12.5.3).
-func acceptsGzip(headers []string) bool {
-	wildcard := false
-	for one := range strings.SplitSeq(strings.Join(headers, ","), ",") {
-		name, parameters, _ := strings.Cut(one, ";")
-		weight, weighted := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
-		q, err := strconv.ParseFloat(weight, 64)
-		taken := !weighted || err == nil && q > 0
-		switch strings.ToLower(strings.TrimSpace(name)) {
-		case "gzip":
-			return taken
-		case "*":
-			wildcard = taken
-		}
-	}
-	return wildcard
 }
 
 // ofThisMachine tells whether a request is made on this machine and to it. The demo's key is for who started it. The name

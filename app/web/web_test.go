@@ -258,17 +258,6 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-func TestAcceptsGzip(t *testing.T) {
-	for header, want := range map[string]bool{
-		"": false, "gzip": true, "GZIP": true, "br, gzip;q=0.5": true, "gzip;q=0": false, "gzip; q=0.0, *": false, "*": true, "*;q=0": false,
-		"identity": false, "br": false, "*;q=0, gzip": true, "gzip, *;q=0": true,
-	} {
-		if got := acceptsGzip([]string{header}); got != want {
-			t.Errorf("%q: %v", header, got)
-		}
-	}
-}
-
 // The demo's key is for the machine that runs it: not for the network, and not for a page whose name was made to
 // point at this machine.
 func TestTheDemosKeyStaysOnThisMachine(t *testing.T) {
