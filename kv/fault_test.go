@@ -433,7 +433,7 @@ func TestFailingMigration(t *testing.T) {
 // TestKilledCreation kills a process at each step of making a store. Then there is none or a whole one, and opening
 // it leaves nothing else behind.
 func TestKilledCreation(t *testing.T) {
-	for _, step := range []string{"named", "opened", "built", "linked", "removed"} {
+	for _, step := range []string{"missing", "named", "opened", "built", "linked", "removed"} {
 		t.Run(step, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.db")
 			if err := child("creator", path, "KV_TEST_STEP="+step).Run(); err == nil || err.Error() == "exit status 3" {
@@ -472,6 +472,26 @@ func TestCreatedTogether(t *testing.T) {
 		if err := <-results; err != nil {
 			t.Error(err)
 		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("the directory holds %v, %v", entries, err)
+	}
+}
+
+// TestCreatedMeanwhile: a store that another process makes just after this one found none is opened.
+func TestCreatedMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	made := false
+	s := openStore(t, Config{Path: path, step: func(name string) {
+		if name == "missing" {
+			closeChecked(t, openStore(t, Config{Path: path}))
+			made = true
+		}
+	}})
+	closeChecked(t, s)
+	if !made {
+		t.Error("nobody else made it")
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 {

@@ -87,7 +87,8 @@ var errNowhere = errors.New("it is a link that leads nowhere: remove it, or brin
 func open(cfg Config) (*Store, error) {
 	op := "open store " + cfg.Path
 	if _, err := os.Stat(cfg.Path); os.IsNotExist(err) && !cfg.ReadOnly {
-		if exists(cfg.Path) {
+		cfg.step("missing")
+		if isLink(cfg.Path) {
 			return nil, &Error{Op: op, Err: errNowhere}
 		}
 		if err := create(cfg); err != nil {
