@@ -272,7 +272,7 @@ func testLink(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fake.set("/auth/callback", tt.reply)
 			p := visit(t)
-			p.Do(chromedp.Click(chromedp.CSS("#here")))
+			p.Click("#here")
 			p.Until(`document.getElementById("message").textContent !== ""`)
 			if got := p.Text("#message"); !strings.Contains(got, tt.says) {
 				t.Errorf("it says %q", got)
@@ -320,12 +320,12 @@ func testLink(t *testing.T) {
 	t.Run("a second link in the same tab", func(t *testing.T) {
 		fake.set("/auth/callback", envelope(409, "conflict", "the link was used before"))
 		p := visit(t)
-		p.Do(chromedp.Click(chromedp.CSS("#here")))
+		p.Click("#here")
 		p.Until(`document.getElementById("message").textContent.includes("was used before")`)
 		fake.set("/auth/callback", answer{status: 200, body: `{"isSuccess":true}`})
 		webtest.Eval[any](p, `location.hash = "opl_second"`)
 		p.Until(`document.getElementById("here").checkVisibility() && location.hash === ""`)
-		p.Do(chromedp.Click(chromedp.CSS("#here")))
+		p.Click("#here")
 		p.Until(`location.pathname === "/floor"`)
 		if !slices.Contains(fake.seen(), "GET /auth/callback?token=opl_second") {
 			t.Errorf("asked %s", fake.seen())
@@ -342,7 +342,7 @@ func testLink(t *testing.T) {
 	t.Run("no network", func(t *testing.T) {
 		p := visit(t)
 		webtest.Eval[any](p, `globalThis.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`)
-		p.Do(chromedp.Click(chromedp.CSS("#here")))
+		p.Click("#here")
 		p.Until(`document.getElementById("message").textContent.includes("The service does not answer")`)
 		if webtest.Eval[bool](p, `document.getElementById("here").disabled`) {
 			t.Error("it cannot be tried again")

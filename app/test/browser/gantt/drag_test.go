@@ -35,7 +35,7 @@ func TestABarIsDragged(t *testing.T) {
 	}
 	c.tab.Until(`document.querySelector('.gantt-row[data-station="PACK-2"] .slot')?.dataset.id === "` + a.ID + `"`)
 
-	c.tab.Do(chromedp.Click(chromedp.CSS(`.page-head button[title^="Takes back"]`)))
+	c.tab.Click(`.page-head button[title^="Takes back"]`)
 	c.eventually(a.ID, "back", func(s schedule) bool { return s.StationCode == "PACK-1" && s.PlannedStartAt.Equal(c.at(60)) })
 	c.tab.Until(`document.querySelector('.gantt-row[data-station="PACK-1"] .slot')`)
 

@@ -3,6 +3,7 @@ package webtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -184,14 +186,37 @@ func (p *Tab) Text(selector string) string {
 func (p *Tab) Click(selector string) {
 	p.t.Helper()
 	p.Until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
-	p.Do(chromedp.Click(chromedp.CSS(selector)))
+	p.press(chromedp.Click(chromedp.CSS(selector)))
 }
 
 // Tap touches it with a finger.
 func (p *Tab) Tap(selector string) {
 	p.t.Helper()
 	p.Until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
-	p.Do(chromedp.Tap(chromedp.CSS(selector)))
+	p.press(chromedp.Tap(chromedp.CSS(selector)))
+}
+
+// press clicks or taps. A page may replace the element between the moment it is found and the moment the browser is
+// asked where it is; nothing is pressed by then, so it is looked for again.
+func (p *Tab) press(step chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		err := chromedp.Do(p.ctx, step)
+		if err == nil {
+			return
+		}
+		if !isReplaced(err) || time.Now().After(deadline) {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// isReplaced reports whether the browser did not find an element where the page had one.
+func isReplaced(err error) bool {
+	var told *cdproto.Error
+	return errors.Is(err, chromedp.ErrInvalidDimensions) || errors.As(err, &told) && told.Code == -32000 &&
+		(strings.Contains(strings.ToLower(told.Message), "node") || strings.Contains(told.Message, "content quads"))
 }
 
 // Type puts the focus on the first element that a selector finds, and types in place of what it holds.

@@ -3,6 +3,7 @@
 package webtest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,4 +72,27 @@ func TestBrokenPagesAreFound(t *testing.T) {
 			t.Errorf("%s is not found in:\n%s", want, found)
 		}
 	}
+}
+
+// TestAnElementThatIsReplacedIsPressed: a page may draw a button anew while a finger is on its way to it.
+func TestAnElementThatIsReplacedIsPressed(t *testing.T) {
+	s := webtest.Serve(t, webtest.Options{})
+	p := webtest.Open(t, s.Base, webtest.TabletTall)
+	p.Visit("/signin")
+	p.Eval(`(() => {
+		globalThis.pressed = 0;
+		addEventListener("pointerdown", (event) => { if (event.target.matches(".twin")) globalThis.pressed++; });
+		const button = document.createElement("button");
+		button.className = "twin";
+		button.style = "position: fixed; inset: 0 auto auto 0; width: 100px; height: 100px; z-index: 9";
+		document.body.append(button);
+		const draw = () => { document.querySelector(".twin").replaceWith(button.cloneNode()); setTimeout(draw, 0); };
+		draw();
+	})()`)
+	const n = 40
+	for range n / 2 {
+		p.Tap(".twin")
+		p.Click(".twin")
+	}
+	p.Until(fmt.Sprintf("pressed === %d", n))
 }
