@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -9,7 +10,119 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/schema"
 )
+
+// accountRoutes are the operations on the account and its configuration.
+func accountRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/account", handle: getAccount,
+			text: operation{
+				id: "getAccount", tag: "Account", summary: "Read the account with its whole configuration",
+				about: "Fields that are not set are null. `warehousePassword` is shown to admins only. The entity " +
+					"tag holds the number of the configuration's revision: send it as `If-Match` with a change.",
+				answer: "The account.", form: formResult, gives: "Account", also: []int{400, 409}, tagged: true,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/account", handle: postAccount, role: auth.Member,
+			text: operation{
+				id: "updateAccount", tag: "Account", summary: "Change fields of the account",
+				about: "What is absent stays as it is, null clears. A body that changes nothing is a success and " +
+					"makes no revision. `dashboardConfig` is sent as text that holds a JSON object. The change is " +
+					"seen in the manifest at once.\n\n" +
+					"409: the configuration has another revision than `If-Match` says, or the account is archived.",
+				answer: "The account as it is now, without its manifest.", body: schema.AccountUpdate,
+				form: formResult, gives: "UpdatedAccount", also: []int{409}, match: true,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/account/manifest", handle: getManifest,
+			text: operation{
+				id: "getManifest", tag: "Account", summary: "Read the manifest alone",
+				about: "The document as a file to keep or to edit: no envelope, the order of lists and the digits " +
+					"of numbers as they were sent. It holds no secret.",
+				answer: "The manifest.", form: formBare, gives: "Manifest", tagged: true,
+			},
+		},
+		{
+			method: http.MethodPut, path: "/account/manifest", handle: putManifest, role: auth.Member,
+			query: []string{"dryrun", "note"}, limit: manifestLimit,
+			text: operation{
+				id: "applyManifest", tag: "Account", summary: "Replace the manifest",
+				about: "The document is the whole wanted state: a field that it lacks is unset. It is checked " +
+					"first, and all problems are listed at once. Equal content makes no revision. With " +
+					"`dryrun=true` nothing is written and the answer tells what would change.\n\n" +
+					"`id` and `domain` must be the account's own; fields that the system keeps are ignored. 409: " +
+					"they are another account's, there are more stations than `stationCountLimit` allows, the " +
+					"configuration has another revision than `If-Match` says, or the account is archived.",
+				answer: "What changed.", body: schema.Manifest, form: formResult, gives: "ApplyResult",
+				also: []int{409}, match: true, sample: applySample,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/account/manifest/revisions", handle: getRevisions,
+			query: []string{"limit", "skip"},
+			text: operation{
+				id: "listRevisions", tag: "Account", summary: "List the revisions of the configuration",
+				about:  "Every accepted change is a revision, newest first. None is ever overwritten.",
+				answer: "A page of revisions.", form: formPage, gives: "Revision", also: []int{400},
+				sample: `{"revision":3,"createdAt":"2026-11-20T08:15:30.123Z","author":"planner@acme.example",
+					"note":"third packing line"}`,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/account/manifest/revisions/:revision", handle: getRevision,
+			text: operation{
+				id: "getRevision", tag: "Account", summary: "Read the manifest of a revision",
+				about:  "The document as it was, without an envelope.",
+				answer: "The manifest of that revision.", form: formBare, gives: "Manifest", also: []int{404},
+				tagged: true,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/account/manifest/revisions/:revision/changes", handle: getRevisionChanges,
+			query: []string{"from"},
+			text: operation{
+				id: "compareRevisions", tag: "Account", summary: "Compare a revision with another",
+				about: "What makes the revision `from`, without it the one before, into this one, in the terms in " +
+					"which `PUT /account/manifest` tells what it changes. `from` may be the later one: then it is " +
+					"what going back would change.",
+				answer: "The changes.", form: formResult, gives: "Difference", also: []int{400, 404},
+				sample: `{"from":3,"to":4,"totalChanges":1,
+					"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}]}`,
+				params: params{
+					"from": {
+						about:  "Number of the revision to compare with; without it, the one before.",
+						schema: `{"type": "integer", "minimum": 1}`, example: 3,
+					},
+				},
+			},
+		},
+		{
+			method: http.MethodPost, path: "/account/manifest/revisions/:revision/restore", handle: postRestore,
+			role: auth.Member, query: []string{"note"},
+			text: operation{
+				id: "restoreRevision", tag: "Account", summary: "Apply an earlier revision again",
+				about: "The manifest of that revision becomes a new revision. It is checked as any other one " +
+					"is.\n\n409: as for `PUT /account/manifest`.",
+				answer: "What changed.", form: formResult, gives: "ApplyResult", also: []int{404, 409}, match: true,
+				sample: applySample,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/auth/profile", handle: getProfile,
+			text: operation{
+				id: "getProfile", tag: "Authenticate", summary: "Who is behind this request",
+				about: "The identity, the account that requests work on, the role in it, and the other accounts of " +
+					"the same person.",
+				answer: "The profile.", form: formResult, gives: "Profile", also: []int{400, 409},
+				sample: profileSample,
+			},
+		},
+	}
+}
 
 // getAccount answers GET /account (http-api.md section 4, row 1) with bytes that are ready.
 func getAccount(c *call) (reply, error) {
@@ -151,19 +264,6 @@ func postRestore(c *call) (reply, error) {
 	return applied(c.api.cfg.Accounts.Restore(c.p, n, c.query("note"), c.match()))
 }
 
-// getStation answers GET /station/{stationCode} with the resolved configuration.
-func getStation(c *call) (reply, error) {
-	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
-	if err != nil {
-		return reply{}, err
-	}
-	view, err := snap.Resolve(c.params.ByName("stationCode"))
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(c.now(view))
-}
-
 // profile is who is behind the request.
 //
 // See http-api.md section 2.4.
@@ -222,3 +322,14 @@ func getProfile(c *call) (reply, error) {
 	}
 	return ok(out)
 }
+
+// applySample is an example of an answer.
+const applySample = `{"revision":4,"changed":true,"totalChanges":1,
+	"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}],"warnings":[]}`
+
+// profileSample is an example of an answer.
+const profileSample = `{"email":"planner@acme.example","exp":"9999-12-31T23:59:59.000Z","userRole":"customer",
+	"accountId":"acme","role":"member","featureFlags":["enableTasks"],"type":"apiKey",
+	"accounts":[{"role":"member","accountId":"acme","domain":"acme.example"}],
+	"apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x",
+	"account":{"id":"acme","domain":"acme.example","enableLostProductionCost":false,"dashboardConfig":{}}}`

@@ -1,6 +1,39 @@
 package httpapi
 
-import "opsmon/app/engine/report"
+import (
+	"net/http"
+
+	"opsmon/app/engine/report"
+)
+
+// analysisRoutes are the operations on causes of downtime and cycle times.
+func analysisRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/pareto", handle: getPareto, query: chosenBy(),
+			text: operation{
+				id: "getPareto", tag: "Monitoring", summary: "Downtime by its causes",
+				about: "The longest first. A stop that lies over the end of the range counts with what lies " +
+					"inside. Downtime that nobody has named is shown as such.",
+				answer: "The causes.", form: formList, gives: "ParetoLine", also: []int{400},
+				sample: `{"causeCode":"JAM","name":"Jam","downtimeMs":1860000,"count":7,"share":0.62,"cumulative":0.62}`,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/analysis/cycletime", handle: getCycleTimes, query: chosenBy(),
+			text: operation{
+				id: "getCycleTimes", tag: "Monitoring", summary: "How long cycles take",
+				about: "Measured from signal to signal where a station ran on for the same schedule without a " +
+					"stop, a pause or silence in between; at most 31 days. A signal that tells of several cycles " +
+					"counts as so many equal ones.\n\n" +
+					"403: `enableCycleTimeAnalysis` is off at a station that is named, or at all of them.",
+				answer: "The cycle times, by station and SKU.", form: formList, gives: "CycleTimes", also: []int{400},
+				sample: `{"stationCode":"PACK-1","skuCode":"BOWL","specifiedCycleMs":1000,"count":2812,
+					"medianMs":1040,"best10PercentMs":985,"spreadMs":62}`,
+			},
+		},
+	}
+}
 
 // barView is the downtime of one cause.
 //

@@ -15,6 +15,57 @@ import (
 	"opsmon/schema/strictjson"
 )
 
+// serviceRoutes are the operations on the first set-up, and for load balancers and monitoring.
+func serviceRoutes() []route {
+	return []route{
+		{
+			method: http.MethodPost, path: "/setup", handle: postSetup, body: true, access: open,
+			query: []string{"dryrun"}, limit: bodyLimit,
+			text: operation{
+				id: "setUp", tag: "Admin", summary: "Make the first account",
+				about: "On an empty appliance only, which `GET /ready` tells by `result.needsSetUp`. The one-time " +
+					"code is shown on the machine that runs the service. With `plant` the configuration begins " +
+					"with a plant of that name, with so many groups and stations to be renamed; with `signIn` the " +
+					"answer sets the cookie `session` and no API key is made. With `dryrun=true` everything is " +
+					"checked, the code too, and nothing is made.\n\n" +
+					"403: the code is wrong. 409: the appliance is set up already.",
+				answer: "The account, its first admin and an API key.", body: schema.Setup, form: formResult,
+				gives: "SetupResult", also: []int{403, 409, 429},
+				sample: `{"accountId":"acme","email":"planner@acme.example","apiKey":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/health", handle: getHealth, access: open, storeless: true,
+			text: operation{
+				id: "getHealth", tag: "Health Check", summary: "Is the process alive?",
+				answer: "It is.", form: formDone,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/ready", handle: getReady, access: open, storeless: true,
+			text: operation{
+				id: "getReady", tag: "Health Check", summary: "Can requests be served?",
+				about: "503 while not. Why is told to admins and on the machine itself. When they can, these are " +
+					"told what else to watch: result.",
+				answer: "They can.", form: formBare, gives: "Ready", security: `[{},{"ApiKeyAuth":[]}]`,
+				sample: `{"isSuccess":true,"result":{"store":{"bytes":1048576,"free":65536,"version":12,"full":false},
+					"backup":null,"certificate":{"endsAt":"2027-12-22T08:15:30.000Z",
+					"fingerprint":"3F:8A:01:5C:77:E2:90:4B:1D:66:AF:23:C8:59:04:BE:92:7D:E1:30:5A:F4:88:6C:0B:D7:19:A3:42:FE:65:9C",
+					"problems":[]}}}`,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/metrics", handle: getMetrics, bearer: true,
+			text: operation{
+				id: "getMetrics", tag: "Health Check", summary: "Measurements for Prometheus",
+				about:  "The text format of Prometheus. The key may come as a bearer token too.",
+				answer: "The measurements.", form: formText,
+				sample: "app_http_requests_total{method=\"GET\",route=\"/account\",status=\"2xx\"} 1024\n",
+			},
+		},
+	}
+}
+
 // BootstrapInput is what the first account of an appliance, or another one, is made of.
 type BootstrapInput struct {
 	ID       string

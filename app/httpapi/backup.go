@@ -10,10 +10,90 @@ import (
 	"time"
 
 	"opsmon/app/audit"
+	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
 	"opsmon/schema"
 )
+
+// backupRoutes are the operations on backups.
+func backupRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/backup", handle: getBackups, role: auth.Admin,
+			text: operation{
+				id: "getBackups", tag: "Admin", summary: "What backups there are, and how they are doing",
+				about: "Every backup that was made here was verified when it got its name; an encrypted one from " +
+					"elsewhere is when it is verified or restored. `problem` says why the newest scheduled one " +
+					"failed, or that it is overdue. `restore` tells of the restore that was begun last.",
+				answer: "The folder, its backups with the newest first, and the newest restore.", form: formResult,
+				gives: "BackupOverview", also: []int{503}, sample: overviewSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/backup", handle: postBackup, role: auth.Admin,
+			text: operation{
+				id: "makeBackup", tag: "Admin", summary: "Make a backup now",
+				about: "Into the folder, encrypted like the scheduled ones. The service goes on meanwhile. The " +
+					"answer comes when the backup is verified.",
+				answer: "The backup.", form: formResult, gives: "Backup", also: []int{409}, location: true,
+				sample: backupSample,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/backup/:name", handle: getBackup, role: auth.Admin,
+			text: operation{
+				id: "downloadBackup", tag: "Admin", summary: "Fetch a backup",
+				answer: "The file.", form: formFile, also: []int{404},
+			},
+		},
+		{
+			method: http.MethodPut, path: "/backup/:name", handle: putBackup, role: auth.Admin,
+			text: operation{
+				id: "uploadBackup", tag: "Admin", summary: "Bring a backup from elsewhere",
+				about: "Puts it into the folder, so that it can be restored: the way to another PC. Its checksums " +
+					"are compared; those of an encrypted one when it is verified or restored.",
+				answer: "The backup.", upload: true, form: formResult, gives: "Backup", also: []int{409},
+				sample: backupSample,
+			},
+		},
+		{
+			method: http.MethodDelete, path: "/backup/:name", handle: deleteBackup, role: auth.Admin,
+			text: operation{
+				id: "deleteBackup", tag: "Admin", summary: "Remove a backup",
+				about:  "The newest scheduled one stays: 409.",
+				answer: "It is gone.", form: formEmpty, also: []int{404, 409},
+			},
+		},
+		{
+			method: http.MethodPost, path: "/backup/:name/verify", handle: verifyBackup, role: auth.Admin,
+			text: operation{
+				id: "verifyBackup", tag: "Admin", summary: "Verify a backup",
+				about: "Reads every byte of it, and opens, checks and counts the store in it. A damaged one is " +
+					"409, with the part that is.",
+				answer: "It is whole, and this is in it.", body: schema.BackupVerify, optional: true,
+				form: formResult, gives: "VerifiedBackup", also: []int{404, 409},
+				sample: `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","app":"1.0.0",
+					"counts":{"account":1,"audit":812,"authKey":4,"authUser":9,"revision":31},"files":["app.yaml"],
+					"omitted":["tls/ca.key"]}`,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/backup/:name/restore", handle: restoreBackup, role: auth.Admin,
+			text: operation{
+				id: "restoreBackup", tag: "Admin", summary: "Put a backup in the place of the store",
+				about: "All that was changed after the backup is lost, in all accounts. It is verified first; then " +
+					"requests get 503 for a moment. API keys stay valid as they were in the backup; sessions, " +
+					"one-time links and tablets end. What was there before is kept, and comes back by itself when " +
+					"the service does not get ready. `GET /backup` tells how it goes.",
+				answer: "It has begun.", body: schema.BackupRestore, form: formResult, gives: "Restore",
+				also: []int{404, 409},
+				sample: `{"name":"app-20261120T013000Z.backup","state":"running",
+					"startedAt":"2026-11-20T08:15:30.123Z","endedAt":null,"error":"","result":null}`,
+			},
+		},
+	}
+}
 
 // The operations in this file are for administrators: a backup holds all accounts of the appliance (decisions.md
 // section 6).
@@ -352,3 +432,12 @@ func (c *clientWriter) Write(p []byte) (n int, err error) {
 	c.gone = err != nil
 	return n, err
 }
+
+// backupSample is an example of an answer.
+const backupSample = `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","bytes":1846211,
+	"origin":"scheduled","encrypted":false,"app":"1.0.0","problem":"","unusableSettings":false}`
+
+// overviewSample is an example of an answer.
+const overviewSample = `{"folder":"/var/lib/app/backups","scheduled":true,"lastAt":"2026-11-20T01:30:00.000Z",
+	"nextAt":"2026-11-21T01:30:00.000Z","running":false,"overdue":false,"problem":"","restore":null,
+	"backups":[` + backupSample + `]}`

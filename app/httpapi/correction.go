@@ -1,12 +1,70 @@
 package httpapi
 
 import (
+	"net/http"
 	"time"
 
+	"opsmon/app/auth"
 	"opsmon/app/engine/correction"
 	"opsmon/app/errdefs"
 	"opsmon/schema"
 )
+
+// correctionRoutes are the operations on corrections of the past.
+func correctionRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/correction", handle: getCorrections, role: auth.Admin,
+			query: []string{"limit", "skip"},
+			text: operation{
+				id: "listCorrections", tag: "Admin", summary: "List the corrections of the past",
+				about:  "Newest first, those that were undone too.",
+				answer: "A page of corrections.", form: formPage, gives: "Correction", also: []int{400},
+				sample: correctionSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/correction", handle: postCorrection, body: true, role: auth.Admin,
+			once: true, desk: true, query: []string{"dryrun"},
+			text: operation{
+				id: "makeCorrection", tag: "Admin", summary: "Correct what held at stations in the past",
+				about: "Changes thresholds, shifts, rates, SKUs or reasons for a stretch of the past, whatever the " +
+					"manifest said then. Signals, schedules and what people entered stay; what follows from them " +
+					"is computed again. The answer comes when the figures follow, or after two seconds: " +
+					"`computing` names the stations that take longer, whose figures are as before until they are " +
+					"through, and the cursor `windows` of the account lies before that time. Where corrections " +
+					"overlap, the newest has the last word for each field.\n\n" +
+					"With `dryrun` nothing is stored, and the answer shows OEE, by the default profile, of each " +
+					"station and production day that it touches, before and after; of more than 200 the first. " +
+					"Sent again with its `Idempotency-Key` it is not made twice: the answer is the correction as " +
+					"it was made, and `computing` is as of now.\n\n" +
+					"409: the account is archived, or the key came with another request.",
+				answer: "The correction, or with `dryrun` what it would do.", body: schema.CorrectionCreate,
+				form: formResult, gives: "CorrectionResult", also: []int{409, 503}, sample: effectSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/correction/:correctionId/undo", handle: postCorrectionUndo,
+			role: auth.Admin, once: true, desk: true, query: []string{"dryrun"},
+			text: operation{
+				id: "undoCorrection", tag: "Admin", summary: "Undo a correction",
+				about: "The figures become what they would be without it. It stays in the list. With `dryrun` the " +
+					"answer shows what that would do. Sent again with its `Idempotency-Key` it has the same " +
+					"answer.\n\n" +
+					"409: it was undone before, the key came with another request, or it is of a time whose " +
+					"signals are not kept any more.",
+				answer: "The correction, or with `dryrun` what undoing it would do.", form: formResult,
+				gives: "CorrectionResult", also: []int{400, 404, 409, 503}, sample: effectSample,
+				params: params{
+					"correctionId": {
+						about:  "Identifier of the correction.",
+						schema: `{"type": "string", "minLength": 1}`, example: "3",
+					},
+				},
+			},
+		},
+	}
+}
 
 // correctionResult is a correction that is stored, or what one would do.
 //
@@ -140,3 +198,17 @@ func postCorrectionUndo(c *call) (reply, error) {
 	}
 	return lookedAt(c.api.cfg.Corrections.RehearseUndo(c.r.Context(), c.p, id))
 }
+
+// correctionSample is an example of an answer.
+const correctionSample = `{"id":"3","createdAt":"2026-11-20T08:15:30.123Z","author":"it@acme.example",
+	"note":"The threshold was meant to be two minutes","stationCodes":["PACK-1"],"from":"2026-11-16T06:00:00.000Z",
+	"to":"2026-11-20T06:00:00.000Z","changes":{"station":{"utilisationDowntimeThreshold":120000}},"undoneAt":null,
+	"undoneBy":null}`
+
+// effectSample is an example of an answer.
+const effectSample = `{"correction":null,"effects":[{"stationCode":"PACK-1","day":"2026-11-16",
+	"before":{"scheduledProductionMs":28800000,"downtimeMs":0,"goodCount":6120,"badCount":40,"unscheduledGoodCount":0,
+	"unscheduledBadCount":0,"targetCount":7200,"availability":1,"performance":0.8556,"quality":0.9935,"oee":0.85,
+	"coverage":1},"after":{"scheduledProductionMs":28800000,"downtimeMs":2880000,"goodCount":6120,"badCount":40,
+	"unscheduledGoodCount":0,"unscheduledBadCount":0,"targetCount":6480,"availability":0.9,"performance":0.9506,
+	"quality":0.9935,"oee":0.85,"coverage":1}}],"complete":true,"computing":[]}`

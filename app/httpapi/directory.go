@@ -2,9 +2,33 @@ package httpapi
 
 import (
 	"cmp"
+	"net/http"
 
 	"opsmon/app/account"
 )
+
+// directoryRoutes are the operations on the names of things.
+func directoryRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/directory", handle: getDirectory,
+			text: operation{
+				id: "getDirectory", tag: "Account", summary: "What codes mean",
+				about: "The names of plants, groups, stations, SKUs and reasons, the shift patterns that stations " +
+					"follow, and what it takes to show times and money: what pages need beside the figures, " +
+					"without the whole manifest.",
+				answer: "The names.", form: formResult, gives: "Directory",
+				sample: `{"revision":7,"currency":"GBP","durationFormat":"months","plants":[{"code":"north",
+					"name":"North","timezone":"Europe/London","dayStartHour":6,"weekStartDay":0,
+					"groups":[{"code":"packing","name":"Packing",
+					"stations":[{"code":"PACK-1","name":"Packer 1","shiftPatternCode":"day"}]}]}],
+					"shiftPatterns":[{"code":"day","title":"Day shift",
+					"shifts":[{"name":"Day","startHour":6,"duration":8,"weekDay":"1"}]}],
+					"skus":[{"code":"BOWL","name":"Bowl"}],"reasons":[{"code":"JAM","name":"Jam","parent":null}]}`,
+			},
+		},
+	}
+}
 
 // directory is the names of what there is.
 //

@@ -1,10 +1,35 @@
 package httpapi
 
 import (
+	"net/http"
+
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/report"
 )
+
+// energyRoutes are the operations on energy.
+func energyRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/energy", handle: getEnergy, query: append(chosenBy(), "by"),
+			text: operation{
+				id: "getEnergy", tag: "Monitoring", summary: "Energy, its cost and its CO2",
+				about: "By the account's prices and factors of that time. What nobody measured is null, never 0; a " +
+					"sum that has only a part says so by its `coverage`, the share of the stations' time that its " +
+					"energy is of. A group's or a plant's energy is that of its stations, or of its " +
+					"`totalEnergyStationCodes` where they are set and all of it is asked for. The time is today " +
+					"where none is given. An answer has 100,000 results at most.",
+				answer: "The energy, by what was asked for.", form: formList, gives: "Energy", also: []int{400},
+				sample: `{"plantCode":"leeds","groupCode":null,"stationCode":null,
+					"startAt":"2026-11-20T00:00:00.000Z","endAt":"2026-11-21T00:00:00.000Z","electricalKwh":412.5,
+					"outsideProductionKwh":38.2,"cost":97.8,"co2":80.2,"productionCount":24120,
+					"productiveMs":50400000,"kwhPerUnit":0.0171,"kwhPerProductiveHour":29.46,
+					"coverage":{"value":0.5,"numerator":86400000,"denominator":172800000}}`,
+			},
+		},
+	}
+}
 
 // energyView is the energy of some stations and some time.
 //

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,31 @@ import (
 	"opsmon/app/work/schedule"
 	"opsmon/app/work/task"
 )
+
+// exportRoutes are the operations on exports.
+func exportRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/export/:table", handle: getExport,
+			query: append(chosenBy(), "resolution"),
+			text: operation{
+				id: "exportTable", tag: "Monitoring", summary: "Export a table as CSV",
+				about: "A file by RFC 4180 with the names of the columns in its first line, sent while it is made. " +
+					"Texts that a spreadsheet would take for a formula have an apostrophe before them. A " +
+					"connection that is cut means that rows are missing.",
+				answer: "The table.", form: formTable, also: []int{400, 404},
+				sample: "stationCode,windowStartAt,windowEndAt\r\nPACK-1,2026-11-20T08:00:00.000Z," +
+					"2026-11-20T08:01:00.000Z\r\n",
+				params: params{
+					"table": {
+						about:  "What to export.",
+						schema: `{"type": "string", "enum": ["windows", "schedules", "issues", "tasks"]}`, example: "windows",
+					},
+				},
+			},
+		},
+	}
+}
 
 // table is what can be exported: its columns, and its rows one after another.
 type table struct {

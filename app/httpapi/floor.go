@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
@@ -8,6 +9,40 @@ import (
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 )
+
+// stationRoutes are the operations on stations as they are now.
+func stationRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/station", handle: getStations,
+			query: []string{"plantcode", "groupcode", "stationcodes", "archived"},
+			text: operation{
+				id: "listStations", tag: "Station", summary: "What the stations do now",
+				about: "Each station (meters only where they are named) with its status and since when, the " +
+					"schedules that run with what they have counted, its speed, the stops that go on, and the " +
+					"figures of the shift so far: to the last bit those that `GET /oee` gives by station from its " +
+					"`startAt` to `until`. The sequence number grows with each change that `GET /events` tells; " +
+					"equal numbers show equal values. With `archived` those that have left the manifest come last, " +
+					"as they were then.",
+				answer: "The stations, in the manifest's order.", form: formList, gives: "StationStatus",
+				also: []int{400, 503}, sample: statusSample,
+			},
+		},
+		{
+			method: http.MethodGet, path: "/station/:stationCode", handle: getStation,
+			text: operation{
+				id: "getStation", tag: "Station", summary: "Read what holds at a station",
+				about: "The station's configuration with everything that it takes from its group, its plant and " +
+					"the account: every flag with the level that decided it, reasons, Task lists with their Tasks, " +
+					"the shift pattern, the SKUs it can run, and its own settings with their defaults filled in. " +
+					"Beside it, what the station does now, who works there and what alert is up; null where that " +
+					"is not known, or not yet.",
+				answer: "The resolved configuration.", form: formResult, gives: "StationConfiguration",
+				also: []int{404},
+			},
+		},
+	}
+}
 
 // getStations answers GET /station: what the stations do now (monitoring.md section 3).
 func getStations(c *call) (reply, error) {
@@ -31,6 +66,19 @@ func getStations(c *call) (reply, error) {
 		results[i] = live[i].Status()
 	}
 	return list(results, -1)
+}
+
+// getStation answers GET /station/{stationCode} with the resolved configuration.
+func getStation(c *call) (reply, error) {
+	snap, err := c.api.cfg.Accounts.Get(c.p.AccountID)
+	if err != nil {
+		return reply{}, err
+	}
+	view, err := snap.Resolve(c.params.ByName("stationCode"))
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(c.now(view))
 }
 
 // stationsOf gives, of some stations, those that the query parameters plantcode, groupcode and stationcodes choose, in the
@@ -60,3 +108,37 @@ func (c *call) stationsOf(all []*station.Station) (list []*station.Station) {
 	}
 	return list
 }
+
+// statusSample is an example of an answer.
+const statusSample = `{"stationCode":"PACK-1","name":"Packer 1","plantCode":"leeds","groupCode":"packing",
+	"statusCode":"downtime","statusCodeUpdatedAt":"2026-11-20T08:15:30.000Z","noSignalYet":false,"isAlive":true,
+	"currentOperatorInitials":"ABC","currentOperatorSince":"2026-11-20T06:02:11.000Z","alertMessage":null,
+	"alertExpiresAt":null,"lineSpeed":null,"lineSpeedTarget":null,"schedule":{"id":"s7xk2v9m4q6w","skuCode":"BOWL",
+	"reasonCode":null,"workOrderReference":"WO-20417","plannedQuantity":4800,"goodCount":1212,"badCount":7,
+	"idealCount":1350.5,"targetCount":1275,"countedByHand":false},"nonProductionSchedule":null,
+	"issues":[{"id":"PACK-1.stop-1795680930000","type":"stop","startAt":"2026-11-20T08:15:30.000Z","causeCode":null}],
+	"shift":` + soFarSample + `,"archived":false,"sequence":41827}`
+
+// soFarSample is an example of an answer.
+const soFarSample = `{"name":"Early","startAt":"2026-11-20T06:00:00.000Z","endAt":"2026-11-20T14:00:00.000Z",
+	"until":"2026-11-20T08:15:00.000Z","availability":{"value":0.944,"numerator":7647000,"denominator":8100000},
+	"performance":{"value":0.956,"numerator":1219,"denominator":1275},
+	"quality":{"value":0.994,"numerator":1212,"denominator":1219},
+	"oee":{"value":0.897,"numerator":0.897,"denominator":1},
+	"coverage":{"value":1,"numerator":8100000,"denominator":8100000},"goodCount":1212,"badCount":7,
+	"unscheduledGoodCount":0,"unscheduledBadCount":0,"idealCount":1350.5,"targetCount":1275,
+	"scheduledProductionMs":8100000,"downtimeMs":453000,"productiveMs":7380000}`
+
+// stationSample is an example of an answer.
+const stationSample = `{"code":"PACK-1","name":"Packer 1",
+	"plant":{"code":"leeds","name":"Leeds","timezone":"Europe/London"},"group":{"code":"packing","name":"Packing"},
+	"currentOperatorInitials":"ABC","statusCode":"productive","statusCodeUpdatedAt":"2026-11-20T08:15:30.123Z",
+	"alertMessage":null,"alertExpiresAt":null,"flags":{},
+	"reasons":[{"code":"BRK","name":"Breakdown","description":null,
+	"type":["downtime"],"oee":null,"heading":false,"reasons":[]}],
+	"taskLists":[{"code":"START","name":"Before the first piece","description":null,"trigger":{"type":"schedule"},
+	"tasks":[{"code":"CHECK","title":"Check the mould","description":null,
+	"requireNotes":false,"order":1,"trigger":null}]}],
+	"shiftPattern":{"code":"day","title":"Day shift",
+	"shifts":[{"name":"Day","startHour":6,"duration":8,"weekDay":"1"}],"from":"group"},
+	"skus":[{"code":"BK-1000","name":"Bread, 1 kg","allowUseInQuickSchedule":true}],"settings":{}}`

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -13,6 +14,119 @@ import (
 	"opsmon/app/work/issue"
 	"opsmon/schema"
 )
+
+// issueRoutes are the operations on stops.
+func issueRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/issue", handle: getIssues,
+			query: append(chosenBy(), "limit", "skip", "type", "open", "uncaused"),
+			text: operation{
+				id: "listIssues", tag: "Issue", summary: "List stops, slow periods and manual downtimes",
+				about: "Those that have time in the range, whole, the latest first; without a range, in today's " +
+					"production day. The engine finds them, and finds them again when late signals come; what " +
+					"people said of one follows it: to the stop that has its name or lies nearest to its time, to " +
+					"both where it is two now. What fits none any more is listed with `orphaned`. The parts of " +
+					"each have its time exactly, and `uncausedMs` is the time that nobody has named a cause of.",
+				answer: "A page of stops.", form: formPage, gives: "Issue", also: []int{400, 503},
+				sample: issueSample,
+				params: params{
+					"limit": {
+						about:  "How many to give at most.",
+						schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}`, example: 50,
+					},
+					"type": {
+						about:  "Only issues of these types, with commas between them.",
+						schema: `{"type": "string"}`, example: "stop,manual",
+					},
+					"uncaused": {
+						about:  "Only those of which some time has no cause.",
+						schema: `{"type": "boolean", "default": false}`, example: true,
+					},
+				},
+			},
+		},
+		{
+			method: http.MethodPost, path: "/issue", handle: postIssue, body: true, role: auth.Operator, once: true,
+			text: operation{
+				id: "manualDowntime", tag: "Issue", summary: "Start, end or record a manual downtime",
+				about: "Without `endAt` one starts, at `startAt` or now. With `endAt` alone the one that goes on " +
+					"ends. With both, one that is over is recorded, up to 24 hours back, by a supervisor up to 31 " +
+					"days. Nothing counts while it lasts. An energy meter has none.\n\n" +
+					"403: the flag `enableManualDowntime` is off at the station; the sentence names the level that " +
+					"decided. 409: one goes on already or none does, or the time overlaps another.",
+				answer: "The downtime as it is now.", body: schema.IssueCreate, form: formResult, gives: "Issue",
+				also: []int{409, 503}, sample: issueSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/issue/:issueId/acknowledge", handle: acknowledgeIssue, body: true,
+			role: auth.Operator, once: true,
+			text: operation{
+				id: "acknowledgeIssue", tag: "Issue", summary: "Say that somebody has seen a stop",
+				about: "The body may be left out but by a tablet, which has to tell initials. 409: somebody said " +
+					"so before.",
+				answer: "The stop as it is now.", body: schema.IssueAcknowledge, optional: true, form: formResult,
+				gives: "Issue", also: []int{404, 409, 503}, sample: issueSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/issue/:issueId/estimate", handle: estimateIssue, body: true,
+			role: auth.Operator, once: true,
+			text: operation{
+				id: "estimateIssue", tag: "Issue", summary: "Say when a stop is expected to end",
+				about:  "409: it has ended.",
+				answer: "The stop as it is now.", body: schema.IssueEstimate, form: formResult, gives: "Issue",
+				also: []int{404, 409, 503}, sample: issueSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/issue/:issueId/escalate", handle: escalateIssue, body: true,
+			role: auth.Operator, once: true,
+			text: operation{
+				id: "escalateIssue", tag: "Issue", summary: "Take a stop further up",
+				about:  "With a level from 1 to 5. 409: 200 events are kept of the stop, and no more.",
+				answer: "The stop as it is now.", body: schema.IssueEscalate, form: formResult, gives: "Issue",
+				also: []int{404, 409, 503}, sample: issueSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/issue/:issueId/cause", handle: causeIssue, body: true,
+			role: auth.Operator, once: true,
+			text: operation{
+				id: "nameIssue", tag: "Issue", summary: "Say what caused a stop",
+				about: "A reason that is available at the station, is for downtime and is no heading; null takes " +
+					"back what people said. Of a stop that goes on, too. `partStartAt` names one part of a stop " +
+					"that is split. Figures follow at once.",
+				answer: "The stop as it is now.", body: schema.IssueCause, form: formResult, gives: "Issue",
+				also: []int{404, 409, 503}, sample: issueSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/issue/:issueId/split", handle: splitIssue, body: true,
+			role: auth.Operator, once: true,
+			text: operation{
+				id: "splitIssue", tag: "Issue", summary: "Cut a stop into parts",
+				about:  "In place of the parts that it had. Figures follow at once.",
+				answer: "The stop as it is now.", body: schema.IssueSplit, form: formResult, gives: "Issue",
+				also: []int{404, 409, 503}, sample: issueSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/issue/:issueId/exclude", handle: excludeIssue, body: true,
+			role: auth.Supervisor, once: true,
+			text: operation{
+				id: "excludeIssue", tag: "Issue", summary: "Take a stop out of the figures, or back in",
+				about: "Its time then is in no numerator and no denominator, as time without data is: `excludedMs` " +
+					"of `GET /oee` tells how much, while `coverage` stays as it is, since there is data of it. Its " +
+					"windows stay what they are. 409: it is so already, or is a slow period, in which units were " +
+					"made.",
+				answer: "The stop as it is now.", body: schema.IssueExclude, form: formResult, gives: "Issue",
+				also: []int{404, 409, 503}, sample: issueSample,
+			},
+		},
+	}
+}
 
 // issueDays is how much time of all stations together a list of stops may be about, in days.
 const issueDays = 4000
@@ -145,3 +259,17 @@ func issueCells(v *issue.View, p *issue.PartView) []string {
 	}
 	return cells
 }
+
+// issueSample is an example of an answer.
+const issueSample = `{"id":"PACK-1.stop-1795680930000","type":"stop","stationCode":"PACK-1",
+	"startAt":"2026-11-20T08:15:30.000Z","endAt":"2026-11-20T08:45:30.000Z","durationMs":1800000,"causeCode":null,
+	"causeFrom":null,"uncausedMs":600000,"note":"a fuse","parts":[{"startAt":"2026-11-20T08:15:30.000Z",
+	"endAt":"2026-11-20T08:35:30.000Z","durationMs":1200000,"causeCode":"BRK-E","causeFrom":"person",
+	"excluded":false},{"startAt":"2026-11-20T08:35:30.000Z","endAt":"2026-11-20T08:45:30.000Z","durationMs":600000,
+	"causeCode":null,"causeFrom":null,"excluded":false}],"scheduleId":"q4m2x7c3w6zd","skuCode":"BK-1000",
+	"excluded":false,
+	"acknowledged":{"at":"2026-11-20T08:18:02.000Z","by":"tablet:line 1@acme.example","initials":"KLM"},
+	"estimate":null,"escalation":{"level":1,"note":"the fitter is called","at":"2026-11-20T08:20:00.000Z",
+	"by":"tablet:line 1@acme.example"},"orphaned":false,"events":[{"at":"2026-11-20T08:18:02.000Z",
+	"recordedAt":"2026-11-20T08:18:02.114Z","by":"tablet:line 1@acme.example","initials":"KLM","action":"acknowledge",
+	"value":null,"note":null}]}`

@@ -1,10 +1,64 @@
 package httpapi
 
 import (
+	"net/http"
+
+	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/work/message"
 	"opsmon/schema"
 )
+
+// messageRoutes are the operations on messages between shifts.
+func messageRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/message", handle: getMessages,
+			query: []string{"plantcode", "groupcode", "stationcodes", "archived", "open", "limit"},
+			text: operation{
+				id: "listMessages", tag: "Message", summary: "List what people left for the next shift",
+				about: "The newest first, done or not; with `open=true` those that nobody has done yet. A message " +
+					"is kept for 31 days, and of a station the newest 200.",
+				answer: "The messages.", form: formList, gives: "Message", also: []int{400, 503},
+				sample: messageSample,
+				params: params{
+					"limit": {
+						about:  "How many to give at most.",
+						schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}`, example: 20,
+					},
+				},
+			},
+		},
+		{
+			method: http.MethodPost, path: "/message", handle: postMessage, body: true, role: auth.Operator,
+			once: true,
+			text: operation{
+				id: "postMessage", tag: "Message", summary: "Leave a message for the next shift",
+				about: "Whoever watches the station sees it at once, and who comes after until somebody says that " +
+					"it is done.\n\n403: the station is not the caller's.",
+				answer: "The message.", body: schema.MessageCreate, form: formResult, gives: "Message",
+				also: []int{409, 503}, sample: messageSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/message/:messageId/done", handle: messageDone, body: true,
+			role: auth.Operator, once: true,
+			text: operation{
+				id: "messageDone", tag: "Message", summary: "Say that a message is done",
+				about: "Who says so first counts: one that is done stays as it is, and the answer shows by " +
+					"whom.\n\n403: the station is not the caller's.",
+				answer: "The message as it is now.", body: schema.MessageDone, form: formResult, gives: "Message",
+				also: []int{404, 409, 503}, sample: messageSample,
+				params: params{
+					"messageId": {
+						about:  "Identifier of the message, as the list gives it.",
+						schema: `{"type": "string", "minLength": 1}`, example: "PACK-1.mqwkm4g0.3",
+					},
+				},
+			},
+		},
+	}
+}
 
 // getMessages answers GET /message: what people left for the next shift.
 func getMessages(c *call) (reply, error) {
@@ -50,3 +104,9 @@ func messageDone(c *call) (reply, error) {
 		return c.api.cfg.Messages.Done(w, c.p, c.params.ByName("messageId"), in.Settled)
 	})
 }
+
+// messageSample is an example of an answer.
+const messageSample = `{"id":"PACK-1.mqwkm4g0.3","stationCode":"PACK-1",
+	"text":"The feeder jams with the blue film, run it at 80 %","initials":"ABC","shiftName":"Early",
+	"at":"2026-11-20T13:50:00.000Z","recordedAt":"2026-11-20T13:50:00.212Z","doneAt":null,"doneBy":null,
+	"doneRecordedAt":null}`

@@ -1,13 +1,43 @@
 package httpapi
 
 import (
+	"net/http"
 	"time"
 
 	"opsmon/app/account"
 	"opsmon/app/audit"
+	"opsmon/app/auth"
 	"opsmon/app/engine/station"
 	"opsmon/schema"
 )
+
+// noteRoutes are the operations on what is put up at a station.
+func noteRoutes() []route {
+	return []route{
+		{
+			method: http.MethodPost, path: "/station/:stationCode/operator", handle: postStationOperator, body: true,
+			role: auth.Operator,
+			text: operation{
+				id: "setOperator", tag: "Station", summary: "Say who works at a station",
+				about: "The initials show at the station until others are told, or null. A tablet says so of its " +
+					"own stations. Nobody works at an energy meter: 400.",
+				answer: "What is put up at the station.", body: schema.StationOperator, form: formResult,
+				gives: "StationNote", also: []int{404, 409}, sample: noteSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/station/:stationCode/alert", handle: postStationAlert, body: true,
+			role: auth.Supervisor,
+			text: operation{
+				id: "setAlert", tag: "Station", summary: "Put an alert up at a station",
+				about: "A message that all should see who look at the station, until it expires or is taken down " +
+					"with null. There is one at a time: a new one takes the place of the one before.",
+				answer: "What is put up at the station.", body: schema.StationAlert, form: formResult,
+				gives: "StationNote", also: []int{404, 409}, sample: noteSample,
+			},
+		},
+	}
+}
 
 // noteLine is what is put up at a station.
 //
@@ -93,3 +123,8 @@ func (c *call) now(view *account.StationView) stationNow {
 	}
 	return stationNow{view, textOrNil(at.OperatorInitials), textOrNil(at.Status), momentOrNil(at.StatusAt), textOrNil(at.AlertMessage), momentOrNil(at.AlertExpiresAt)}
 }
+
+// noteSample is an example of an answer.
+const noteSample = `{"stationCode":"PACK-1","currentOperatorInitials":"ABC",
+	"currentOperatorSince":"2026-11-20T06:02:11.000Z","alertMessage":"Maintenance at 14:00",
+	"alertExpiresAt":"2026-11-20T14:00:00.000Z"}`

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"slices"
 
 	"opsmon/app/engine/floor"
@@ -8,6 +9,56 @@ import (
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/report"
 )
+
+// oeeRoutes are the operations on OEE.
+func oeeRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/oee", handle: getOEE, query: append(chosenBy(), "by", "profile"),
+			text: operation{
+				id: "getOEE", tag: "Monitoring", summary: "OEE, losses and counts",
+				about: "Meters, and stations that are only scheduled, count where they are named one by one. " +
+					"Ratios are made of sums and never averaged: a group's are those of its stations' terms. They " +
+					"are not cut off at 1; above it `aboveOne` says so, with the likely cause. An empty " +
+					"denominator gives null. Time without data is in no term, and `coverage` says how much of the " +
+					"scheduled production is known. Ratios and losses are made of the units of known scheduled " +
+					"production (with `forceAllShiftTimeAsPlannedProduction` also shift time without a schedule); " +
+					"`unscheduledGoodCount` and `noDataGoodCount` tell what else is in `productionGoodCount`. The " +
+					"time is today where none is given; buckets of time are whole even where the range cuts " +
+					"them.\n\n" +
+					"An answer has 100,000 results at most; a request that makes more is refused before anything " +
+					"is read. Requests about much time run three at once for an account and two for a person; " +
+					"others wait, up to 15 s, then it is 503 with `Retry-After`.",
+				answer: "The figures, by what was asked for.", form: formList, gives: "OEE", also: []int{400},
+				sample: `{"plantCode":"leeds","groupCode":"packing","stationCode":"PACK-1","skuCode":null,
+					"shiftName":null,"startAt":"2026-11-20T08:00:00.000Z","endAt":"2026-11-20T09:00:00.000Z",
+					"profile":"default",
+					"availability":{"value":0.8333333333333334,"numerator":3000000,"denominator":3600000},
+					"performance":{"value":0.944,"numerator":2832,"denominator":3000},
+					"quality":{"value":0.9957627118644068,"numerator":2820,"denominator":2832},
+					"oee":{"value":0.7833333333333334,"numerator":0.7833333333333334,"denominator":1},
+					"coverage":{"value":1,"numerator":3600000,"denominator":3600000},"totalMs":3600000,
+					"shiftMs":3600000,"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,
+					"noDataMs":0,"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,
+					"excludedMs":0,"productionGoodCount":2820,"productionBadCount":12,"productionOtherCount":0,
+					"unscheduledGoodCount":0,"unscheduledBadCount":0,"noDataGoodCount":0,"noDataBadCount":0,
+					"productionIdealCount":3600,"productionTargetCount":3000,
+					"losses":{"schedule":{"ms":0,"units":null,"money":0,"moneyPartial":false},
+					"plannedNonProduction":{"ms":0,"units":null,"money":0,"moneyPartial":false},
+					"downtime":{"ms":600000,"units":600,"money":300,"moneyPartial":false},
+					"speed":{"ms":168000,"units":168,"money":84,"moneyPartial":false},
+					"quality":{"ms":12000,"units":12,"money":6,"moneyPartial":false}}}`,
+				params: params{
+					"profile": {
+						about:   "How the ratios are made.",
+						schema:  `{"type": "string", "enum": ["default", "iso22400", "vorne", "evocon"], "default": "default"}`,
+						example: "iso22400",
+					},
+				},
+			},
+		},
+	}
+}
 
 // ratioView is a figure with its terms: ms, or units. Live stations carry the same.
 type ratioView = floor.Figure

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"net/http"
 
 	"opsmon/app/audit"
 	"opsmon/app/auth"
@@ -13,6 +14,29 @@ import (
 	"opsmon/app/idempotency"
 	"opsmon/schema"
 )
+
+// refusedRoutes are the operations on writes that were refused.
+func refusedRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/refused", handle: getRefused, role: auth.Supervisor,
+			query: []string{"limit", "skip"},
+			text: operation{
+				id: "listRefused", tag: "Admin", summary: "List writes of the floor that were refused",
+				about: "Those that came with an `Idempotency-Key`, the latest first: what a tablet sent that had " +
+					"been offline, and nobody saw refused. Without the key only the answer tells of a refusal: " +
+					"nothing would show that the same was accepted later. One that is accepted in the end is not " +
+					"in the list any more.",
+				answer: "A page of requests.", form: formPage, gives: "RefusedRequest", also: []int{400},
+				sample: `{"key":"5f0c1b9e-7d1a","firstAt":"2026-11-20T08:15:30.123Z",
+					"lastAt":"2026-11-20T08:15:31.200Z","times":2,"method":"POST",
+					"path":"/schedule/q4m2x7c3w6zd/start","body":"{\"at\":\"2026-11-20T06:00:00Z\"}","status":409,
+					"errorMessage":"at PACK-1 the schedule m5k2q7x3c6wd is running since 2026-11-20T05:58:12.000Z; end it first",
+					"details":[],"by":"tablet:line 1@acme.example","from":"192.0.2.17"}`,
+			},
+		},
+	}
+}
 
 // idempotencyHeader names a write, so that a client that did not get its answer can send it again (monitoring.md section 4).
 const idempotencyHeader = "Idempotency-Key"

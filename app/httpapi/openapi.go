@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -15,6 +14,20 @@ import (
 	"opsmon/app/auth"
 	"opsmon/schema"
 )
+
+// openAPIRoutes are of this description.
+func openAPIRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/openapi.json", handle: getOpenAPI, access: open, storeless: true,
+			text: operation{
+				id: "getOpenAPI", tag: "OpenAPI", summary: "This description",
+				about:  "OpenAPI 3.1, made from the schemas that requests are checked against.",
+				answer: "The document.", form: formBare, gives: "OpenAPIDocument", tagged: true,
+			},
+		},
+	}
+}
 
 // document is the OpenAPI description, made at the first request for it: nothing in it changes while the program
 // runs.
@@ -42,7 +55,7 @@ func describe(routes []route) []byte {
 	schemas = append(schemas,
 		member{"OpenAPIDocument", parse(`{"description": "An OpenAPI document.", "type": "object", "required": ["openapi", "info", "paths"]}`)},
 	)
-	d := describer{schemas: schemas, parameters: parse(parameters).(object)}
+	d := describer{schemas: schemas}
 	paths := object{}
 	for i := range routes {
 		rt := &routes[i]
@@ -78,15 +91,14 @@ func pathTemplate(path string) string {
 
 // describer makes the operations of one document.
 type describer struct {
-	schemas, parameters object
+	schemas object
 }
 
 func (d *describer) operation(rt *route) object {
-	op, found := operations[rt.method+" "+rt.path]
-	if !found {
+	op, role := rt.text, rt.role
+	if op.id == "" {
 		panic(fmt.Sprintf("httpapi: openapi: %s %s has no text", rt.method, rt.path))
 	}
-	role := cmp.Or(op.role, rt.role)
 	if role == "" && rt.access == keyed {
 		role = auth.Readonly
 	}
@@ -135,12 +147,12 @@ func description(op operation, rt *route, role auth.Role) string {
 func (d *describer) takes(op operation, rt *route) []any {
 	var out []any
 	add := func(name, in string) {
-		p := d.parameters.object(op.id + " " + name) // where it is another than elsewhere
-		if p == nil {
-			p = d.parameters.object(name)
+		p, own := op.params[name]
+		if !own {
+			p = parameters[name]
 		}
-		required := in == "path" || p.get("required") == true
-		out = append(out, append(obj("name", name, "in", in, "required", required), p.without(func(n string) bool { return n == "required" })...))
+		out = append(out, obj("name", name, "in", in, "required", in == "path" || p.required,
+			"description", p.about, "schema", parse(p.schema), "example", p.example))
 	}
 	for part := range strings.SplitSeq(rt.path, "/") {
 		if name, found := strings.CutPrefix(part, ":"); found {

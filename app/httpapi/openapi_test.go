@@ -133,7 +133,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 
 func TestOpenAPIHasEveryRouteAndNothingElse(t *testing.T) {
 	doc := openAPI(t)
-	var routes, documented, texts []string
+	var routes, documented []string
 	table := (&API{}).routes()
 	for i := range table {
 		routes = append(routes, table[i].method+" "+pathTemplate(table[i].path))
@@ -154,11 +154,7 @@ func TestOpenAPIHasEveryRouteAndNothingElse(t *testing.T) {
 			}
 		}
 	}
-	for key := range operations {
-		method, path, _ := strings.Cut(key, " ")
-		texts = append(texts, method+" "+pathTemplate(path))
-	}
-	for _, list := range [][]string{routes, documented, texts} {
+	for _, list := range [][]string{routes, documented} {
 		slices.Sort(list)
 	}
 	if doc.Components.Responses["Conflict"].Value.Headers[forHeader] == nil {
@@ -166,9 +162,6 @@ func TestOpenAPIHasEveryRouteAndNothingElse(t *testing.T) {
 	}
 	if diff := cmp.Diff(routes, documented); diff != "" {
 		t.Errorf("routes and document differ:\n%s", diff)
-	}
-	if diff := cmp.Diff(routes, texts); diff != "" {
-		t.Errorf("routes and texts differ:\n%s", diff)
 	}
 }
 

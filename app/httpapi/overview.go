@@ -1,11 +1,47 @@
 package httpapi
 
 import (
+	"net/http"
 	"strconv"
 
 	"opsmon/app/auth"
 	"opsmon/schema"
 )
+
+// applianceRoutes are the operations on the appliance.
+func applianceRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/appliance", handle: getAppliance, role: auth.Admin,
+			text: operation{
+				id: "getAppliance", tag: "Admin", summary: "How the appliance is",
+				about: "What runs since when and where, the certificate, the store and its disk, backups, how long " +
+					"things are kept, the clock, and what needs a person. `warnings` has the codes `backup`, " +
+					"`noSchedule`, `settings`, `certificate`, `clock`, `clockDoubted`, `timeZone`, `deviceClocks`, " +
+					"`disk`, `storeFull`, `plantBroker` and `address`; more may come. Users, tablets and devices " +
+					"are counted in the caller's account.",
+				answer: "The appliance.", form: formResult, gives: "Appliance", sample: applianceSample,
+			},
+		},
+		{
+			method: http.MethodPut, path: "/appliance/backup-settings", handle: putBackupSettings, body: true,
+			role: auth.Admin,
+			text: operation{
+				id: "changeBackups", tag: "Admin", summary: "Change how scheduled backups are made",
+				about: "What is absent stays as it is. It holds at once, and in `app.yaml`, whose comments and " +
+					"order stay, for later starts. A backup that is due by the new settings is made soon.\n\n" +
+					"409: a flag or a variable gives the setting, which counts before `app.yaml`; or that file " +
+					"cannot be changed as it stands; or the account is archived.",
+				answer: "How they are made now.", body: schema.BackupSettings, form: formResult,
+				gives: "ApplianceBackup", also: []int{409},
+				sample: `{"settings":{"at":"02:15","every":1,"keepDaily":14,"keepWeekly":4,"keepMonthly":6,"maxBytes":0},
+					"fixed":{},"folder":"/var/lib/app/backups","encrypted":false,"running":false,
+					"lastAt":"2026-11-20T01:30:00.000Z","lastName":"app-20261120T013000Z.backup","lastBytes":1846211,
+					"nextAt":"2026-11-21T02:15:00.000Z","overdue":false,"problem":""}`,
+			},
+		},
+	}
+}
 
 // Appliance is how the appliance is.
 //
@@ -176,3 +212,26 @@ func counted[T any](p auth.Principal, list func(auth.Principal) ([]T, error)) fu
 		return len(all), err
 	}
 }
+
+// applianceSample is an example of an answer.
+const applianceSample = `{"version":"1.0.0","commit":"4b17c2a9d0e5f3861b7a9c2d4e6f80a1b3c5d7e9",
+	"platform":"linux/amd64","startedAt":"2026-11-20T06:00:01.250Z","hostName":"plantpc","name":"opsmon.local",
+	"dataDir":"/var/lib/app","url":"https://opsmon.local:8443",
+	"urls":["https://opsmon.local:8443","https://192.0.2.20:8443"],
+	"listen":[{"setting":"listen","address":"[::]:8443","tls":true},
+	{"setting":"clearListen","address":"[::]:8080","tls":false}],"tls":"auto",
+	"certificate":{"endsAt":"2027-12-22T08:15:30.000Z",
+	"fingerprint":"3F:8A:01:5C:77:E2:90:4B:1D:66:AF:23:C8:59:04:BE:92:7D:E1:30:5A:F4:88:6C:0B:D7:19:A3:42:FE:65:9C",
+	"problems":[],"hosts":["opsmon.local","192.0.2.20"],"authority":{"name":"opsmon CA 3F8A",
+	"endsAt":"2036-11-17T08:15:30.000Z","pem":"-----BEGIN CERTIFICATE-----\n",
+	"pages":["http://opsmon.local:8080/trust"]},"daysLeft":397},
+	"store":{"bytes":1048576,"free":65536,"version":12,"full":false},"disk":{"free":9663676416,"total":120034123776},
+	"backup":{"settings":{"at":"01:30","every":1,"keepDaily":7,"keepWeekly":4,"keepMonthly":6,"maxBytes":0},
+	"fixed":{"at":"APP_BACKUP_AT"},"folder":"/var/lib/app/backups","encrypted":false,"running":false,
+	"lastAt":"2026-11-20T01:30:00.000Z","lastName":"app-20261120T013000Z.backup","lastBytes":1846211,
+	"nextAt":"2026-11-21T01:30:00.000Z","overdue":false,"problem":""},
+	"retention":{"signalDays":400,"windowDays":3653,"auditDays":400},
+	"clock":{"now":"2026-11-20T08:15:30.123Z","zone":"GMT +00:00","believed":true,"devicesAhead":0},
+	"counts":{"accounts":1,"users":9,"tablets":4,"devices":12},"warnings":[{"code":"disk","severity":"problem",
+	"message":"the disk of /var/lib/app has 9.0 GiB free of 111 GiB: below 10 % no scheduled backup is made",
+	"action":"On the machine: make room: du -xh --max-depth=2 / | sort -h | tail"}]}`

@@ -1,13 +1,127 @@
 package httpapi
 
 import (
+	"net/http"
 	"slices"
 
+	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/report"
 	"opsmon/app/work/schedule"
 	"opsmon/schema"
 )
+
+// scheduleRoutes are the operations on schedules.
+func scheduleRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/schedule", handle: getSchedules,
+			query: append(chosenBy(), "state", "limit", "skip"),
+			text: operation{
+				id: "listSchedules", tag: "Schedule", summary: "List schedules",
+				about: "Those that have time in the range, by their begin; without a range, in today's production " +
+					"day. A planned schedule without a known end is a moment. Counts change while signals come late.",
+				answer: "A page of schedules.", form: formPage, gives: "Schedule", also: []int{400},
+				sample: scheduleSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/schedule", handle: postSchedule, body: true, role: auth.Supervisor,
+			once: true, query: []string{"dryrun"},
+			text: operation{
+				id: "writeSchedule", tag: "Schedule", summary: "Make or change a schedule",
+				about: "Without `id` a schedule is made. With it, what is given changes: wholly of a planned one, " +
+					"quantity, end and note of a running one.\n\n" +
+					"With `dryrun=true` all is checked as for real, and answered as it would be: nothing is " +
+					"stored, no idempotency key is used up, and a refusal is not listed.\n\n" +
+					"403: it has its own partsPerCycle, or goes to another station, and the flag for that is off. " +
+					"409: it overlaps another of its kind, one of the same SKU and planned start is there, or it " +
+					"has ended.",
+				answer: "The schedule as it is now.", body: schema.ScheduleWrite, form: formResult, gives: "Schedule",
+				also: []int{404, 409}, sample: scheduleSample,
+				params: params{
+					"dryrun": {
+						about:  "Check, and answer as it would be; store nothing.",
+						schema: `{"type": "boolean", "default": false}`, example: true,
+					},
+				},
+			},
+		},
+		{
+			method: http.MethodGet, path: "/schedule/:scheduleId", handle: getSchedule,
+			text: operation{
+				id: "getSchedule", tag: "Schedule", summary: "Read a schedule",
+				answer: "The schedule.", form: formResult, gives: "Schedule", also: []int{404},
+				sample: scheduleSample,
+			},
+		},
+		{
+			method: http.MethodDelete, path: "/schedule/:scheduleId", handle: deleteSchedule, role: auth.Supervisor,
+			once: true,
+			text: operation{
+				id: "deleteSchedule", tag: "Schedule", summary: "Delete a planned schedule",
+				about:  "Also a success when it was deleted before. 409: it has started.",
+				answer: "Deleted.", form: formEmpty, also: []int{404, 409},
+			},
+		},
+		{
+			method: http.MethodPost, path: "/schedule/:scheduleId/start", handle: startSchedule, body: true,
+			role: auth.Operator, once: true, query: []string{"endrunning"},
+			text: operation{
+				id: "startSchedule", tag: "Schedule", summary: "Start a schedule",
+				about: "One production and one non-production schedule run at a station at a time; a " +
+					"non-production one pauses the production one. The body may be left out.\n\n" +
+					"403: another station, or a correction, and the flag for that is off; or an operator would cut " +
+					"short what runs. 409: another of its kind runs, which the message names, or ran then; or it " +
+					"is not planned any more.",
+				answer: "The schedule, running.", body: schema.ScheduleStart, optional: true, form: formResult,
+				gives: "Schedule", also: []int{404, 409}, sample: scheduleSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/schedule/:scheduleId/end", handle: endSchedule, body: true,
+			role: auth.Operator, once: true,
+			text: operation{
+				id: "endSchedule", tag: "Schedule", summary: "End a schedule",
+				about: "Before its planned end this is a cut short. The body may be left out.\n\n" +
+					"403: it is a cut short, and enableScheduleCutShort is off. 409: it does not run.",
+				answer: "The schedule, completed.", body: schema.ScheduleEnd, optional: true, form: formResult,
+				gives: "Schedule", also: []int{404, 409}, sample: scheduleSample,
+			},
+		},
+		{
+			method: http.MethodPost, path: "/schedule/:scheduleId/move", handle: moveSchedule, body: true,
+			role: auth.Supervisor, once: true, query: []string{"dryrun"},
+			text: operation{
+				id: "moveSchedule", tag: "Schedule", summary: "Move a planned schedule",
+				about: "To another station where enableDragBetweenStationsOnGantt is on, or within the group where " +
+					"enableScheduleStationFlexibility is; or to another time. A planned end moves along with the " +
+					"start. With `dryrun=true` it is only checked, as for `POST /schedule`.\n\n" +
+					"409: as for `POST /schedule`, or it has started.",
+				answer: "The schedule as it is now.", body: schema.ScheduleMove, form: formResult, gives: "Schedule",
+				also: []int{404, 409}, sample: scheduleSample,
+				params: params{
+					"dryrun": {
+						about:  "Check, and answer as it would be; store nothing.",
+						schema: `{"type": "boolean", "default": false}`, example: true,
+					},
+				},
+			},
+		},
+		{
+			method: http.MethodPost, path: "/quick-schedule", handle: postQuickSchedule, body: true,
+			role: auth.Operator, once: true, query: []string{"endrunning"},
+			text: operation{
+				id: "quickSchedule", tag: "Schedule", summary: "Start a schedule that nobody planned",
+				about: "Of a SKU with allowUseInQuickSchedule, or of a reason for non-production. A tablet has to " +
+					"tell initials.\n\n" +
+					"403: enableQuickScheduleStart is off at the station. 409: another of its kind runs.",
+				answer: "The schedule, running.", body: schema.ScheduleQuick, form: formResult, gives: "Schedule",
+				also: []int{409}, sample: scheduleSample,
+			},
+		},
+	}
+}
 
 // where reads which stations and which range of their time a list is about; without a range it is today's production day. A
 // day is that of each station's own plant.
@@ -107,3 +221,16 @@ func postQuickSchedule(c *call) (reply, error) {
 	in.EndRunning = c.on("endrunning") // checkQuery has judged it
 	return c.act(schema.ScheduleQuick, false, &in, func(w *floor.Work) (any, error) { return c.api.cfg.Schedules.Quick(w, c.p, in) })
 }
+
+// scheduleSample is an example of an answer.
+const scheduleSample = `{"id":"q4m2x7c3w6zd","stationCode":"PACK-1","kind":"production","type":"fixedQuantity",
+	"state":"running","paused":false,"skuCode":"BK-1000","reasonCode":null,"workOrderReference":"WO-20417",
+	"plannedStartAt":"2026-11-20T06:00:00.000Z","plannedEndAt":null,"plannedQuantity":4800,"cycleTime":null,
+	"unitsPerMinute":null,"unitsPerHour":null,"lineSpeedTarget":null,"partsPerCycle":null,"autoStart":true,
+	"autoEnd":false,"autoEndOnQuantityComplete":true,"extendShift":false,"note":null,
+	"expectedEndAt":"2026-11-20T07:36:00.000Z","expectedQuantity":4800,"rate":{"unitsPerMinute":50,"from":"sku"},
+	"actualStartAt":"2026-11-20T06:00:00.000Z","actualEndAt":null,"goodCount":1311,"badCount":9,"otherCount":0,
+	"unappliedEntries":0,"events":[{"move":"create","at":"2026-11-19T15:12:04.551Z",
+	"recordedAt":"2026-11-19T15:12:04.551Z","by":"planner@acme.example","initials":null,"note":null},
+	{"move":"autoStart","at":"2026-11-20T06:00:00.000Z","recordedAt":"2026-11-20T06:00:00.412Z","by":"service",
+	"initials":null,"note":null}],"createdAt":"2026-11-19T15:12:04.551Z","updatedAt":"2026-11-20T06:00:00.412Z"}`

@@ -1,15 +1,85 @@
 package httpapi
 
 import (
+	"net/http"
 	"slices"
 	"time"
 
+	"opsmon/app/auth"
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
 	"opsmon/app/work/task"
 	"opsmon/schema"
 )
+
+// taskRoutes are the operations on Tasks.
+func taskRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/task", handle: getTasks,
+			query: append(chosenBy(), "stationcode", "state", "limit", "skip"),
+			text: operation{
+				id: "listTasks", tag: "Task", summary: "List what operators have to do, or had",
+				about: "A Task of a list, each time it falls due at a station. With `state=pending` and no range " +
+					"all that is pending, by its deadline; otherwise those that became available in the range, " +
+					"which is the last seven days when none is given, the newest first. A range may have 400 days " +
+					"for one station and 31 for several.\n\n" +
+					"Only where `enableTasks` is on are Tasks made, and never at energy meters. When that goes " +
+					"off, what is pending of schedules that run, and of lists that were started, stays until it " +
+					"can be completed again, or is missed at its schedule's end. What was completed or missed is " +
+					"kept for 400 days, and of a station the newest 10,000.",
+				answer: "A page of Tasks.", form: formPage, gives: "TaskInstance", also: []int{400, 503},
+				sample: taskSample,
+				params: params{
+					"state": {
+						about:  "Only those in these states, with commas between them.",
+						schema: `{"type": "string"}`, example: "pending",
+					},
+				},
+			},
+		},
+		{
+			method: http.MethodPost, path: "/task/:taskId/complete", handle: completeTask, body: true,
+			role: auth.Operator, once: true,
+			text: operation{
+				id: "completeTask", tag: "Task", summary: "Say that a Task is done",
+				about: "At the stations that the caller may act on. What was missed can be completed with an `at` " +
+					"before its deadline, up to 24 hours back: a tablet that was offline sends it late.\n\n" +
+					"403: the station is not the caller's, or `enableTasks` is off. 409: it was completed before, " +
+					"or missed.",
+				answer: "The Task as it is now.", body: schema.TaskComplete, form: formResult, gives: "TaskInstance",
+				also: []int{404, 409, 503}, sample: taskSample,
+				params: params{
+					"taskId": {
+						about:  "Identifier of the Task, as the list gives it.",
+						schema: `{"type": "string", "minLength": 1}`, example: "PACK-1.mqwkm4g0.0",
+					},
+				},
+			},
+		},
+		{
+			method: http.MethodPost, path: "/task-list/:taskListCode/start", handle: startTaskList, body: true,
+			role: auth.Operator, once: true,
+			text: operation{
+				id: "startTaskList", tag: "Task", summary: "Start a Task list that is on demand",
+				about: "Its Tasks on demand are pending from then on, until they are completed: they have no " +
+					"deadline.\n\n" +
+					"403: the station is not the caller's, or `enableTasks` is off. 404: no such list is available " +
+					"at the station. 409: the list has no Task on demand, or Tasks of an earlier start are pending.",
+				answer: "The Tasks, in their order.", body: schema.TaskListStart, form: formResult,
+				gives: "StartedTaskList", also: []int{404, 409, 503},
+				sample: `{"tasks":[` + taskSample + `]}`,
+				params: params{
+					"taskListCode": {
+						about:  "Code of the Task list.",
+						schema: `{"type": "string", "minLength": 1}`, example: "CLEAN",
+					},
+				},
+			},
+		},
+	}
+}
 
 // How long a range of Tasks may be, of one station and of several; and how far back one goes that is not given.
 const (
@@ -111,3 +181,10 @@ func startTaskList(c *call) (reply, error) {
 		return startedTaskList{made}, err
 	})
 }
+
+// taskSample is an example of an answer.
+const taskSample = `{"id":"PACK-1.mqwkm4g0.0","stationCode":"PACK-1","state":"pending","trigger":"cron",
+	"taskCode":"WALK","title":"Walk round the machine","description":null,"requireNotes":true,"taskListCode":"ROUND",
+	"taskListName":"Round","order":1,"scheduleId":null,"availableAt":"2026-11-20T07:30:00.000Z",
+	"deadlineAt":"2026-11-20T08:00:00.000Z","startedBy":null,"completedAt":null,"recordedAt":null,"completedBy":null,
+	"note":null}`

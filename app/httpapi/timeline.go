@@ -2,11 +2,59 @@ package httpapi
 
 import (
 	"math"
+	"net/http"
 	"strconv"
 
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/report"
 )
+
+// timelineRoutes are the operations on timelines.
+func timelineRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/timeline", handle: getTimeline,
+			query: []string{"stationcode", "from", "to", "rangecode", "points", "archived"},
+			text: operation{
+				id: "getTimeline", tag: "Monitoring", summary: "A station's time, for drawing",
+				about: "Columns of numbers, a row for each `stepMs` from `from` on; the last row is shorter where " +
+					"`to` cuts it. The step is the shortest of 1, 2, 5, 10, 15, 30 minutes, 1, 2, 4, 6, 12 hours " +
+					"and 1 day by which there are no more rows than `points`, and whole days beyond. All times in " +
+					"this answer are numbers: Unix milliseconds. The range begins at a whole minute, ends at the " +
+					"last whole minute at most, and may be a year long. Rows say what `GET /station-window` says " +
+					"of the same minutes; time of which nothing is known is `noData`.\n\n" +
+					"For a range of 24 hours at most `runs` has the classes to the millisecond as well.",
+				answer: "The columns.", form: formResult, gives: "Timeline", also: []int{400},
+				sample: `{"stationCode":"PACK-1","from":1795161600000,"to":1795161720000,"final":1795161660000,
+					"stepMs":60000,"rows":2,"classes":{"productive":[60000,42000],"slow":[0,0],"downtime":[0,0],
+					"idle":[0,18000],"noData":[0,0],"outOfShift":[0,0]},"scheduledProduction":[60000,60000],
+					"runTime":[60000,60000],"scheduledNonProduction":{"total":[0,0],"productive":[0,0],"idle":[0,0]},
+					"good":[58,40],"bad":[0,1],"ideal":[60,60],"target":[60,60],"lineSpeedAvg":[58.2,null],
+					"lineSpeedTarget":[60,60],"electricalKwh":[0.08,null],"schedules":[{"start":1795161600000,
+					"end":1795161720000,"shiftName":"Early","scheduleId":"s7xk2v9m4q6w","skuCode":"BOWL",
+					"nonProductionScheduleId":null,"reasonCode":null}],"runs":[{"class":"productive",
+					"start":1795161600000,"end":1795161702000,"scheduled":"production","issueId":null,
+					"causeCode":null,"excluded":false},{"class":"idle","start":1795161702000,"end":1795161720000,
+					"scheduled":"production","issueId":null,"causeCode":null,"excluded":false}]}`,
+				params: params{
+					"stationcode": {
+						about:    "The code of the station.",
+						required: true, schema: `{"type": "string"}`, example: "PACK-1",
+					},
+					"from": {
+						about: "Begin of the range: a time, or a date for its production day. It or rangecode must " +
+							"be given.",
+						schema: `{"type": "string"}`, example: "2026-11-20T06:00:00Z",
+					},
+					"points": {
+						about:  "How many rows there may be.",
+						schema: `{"type": "integer", "minimum": 1, "maximum": 5000, "default": 1500}`, example: 1000,
+					},
+				},
+			},
+		},
+	}
+}
 
 // usualPoints is how many rows a timeline has at most when the request does not say.
 const usualPoints = 1500

@@ -6,10 +6,46 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/report"
 )
+
+// windowRoutes are the operations on windows.
+func windowRoutes() []route {
+	return []route{
+		{
+			method: http.MethodGet, path: "/station-window", handle: getStationWindows,
+			query: append(chosenBy(), "resolution", "limit", "skip"),
+			text: operation{
+				id: "listWindows", tag: "Monitoring", summary: "What stations did, minute by minute",
+				about: "A row for each station and whole minute, or hour, shift or day, in order of stations and " +
+					"time, from when on something is known of the station up to now. The classes of time add up to " +
+					"`totalMs`. A minute is made within two seconds of its end, and made again when something " +
+					"arrives late. A shift is one row even where it goes on over midnight; what the range cuts off " +
+					"is left out.",
+				answer: "A page of windows.", form: formPage, gives: "StationWindow", also: []int{400},
+				sample: `{"stationCode":"PACK-1","windowStartAt":"2026-11-20T08:00:00.000Z",
+					"windowEndAt":"2026-11-20T09:00:00.000Z","totalMs":3600000,"shiftMs":3600000,
+					"scheduledProductionMs":3600000,"scheduledNonProductionMs":0,"outOfShiftMs":0,"noDataMs":0,
+					"downtimeMs":600000,"slowMs":120000,"productiveMs":2800000,"idleMs":80000,
+					"downtimeSince":"2026-11-20T08:15:30.000Z","productionGoodCount":2820,"productionBadCount":12,
+					"unscheduledGoodCount":0,"unscheduledBadCount":0,"noDataGoodCount":0,"noDataBadCount":0,
+					"productionIdealCount":3600,"productionTargetCount":3000,"lineSpeedAvg":58.2,"lineSpeedTarget":60,
+					"electricalKwh":4.72,"electricalKnownMs":3600000,"rssiAvg":-61,"isAlive":true,
+					"scheduleIds":["s7xk2v9m4q6w"],"issueIds":["PACK-1.stop-1795680930000"],"reasonCodes":["JAM"],
+					"errorCodes":["E17"],"skuCode":"BOWL","manifestRevision":3,"shiftName":null}`,
+				params: params{
+					"limit": {
+						about:  "How many to give at most.",
+						schema: `{"type": "integer", "minimum": 1, "maximum": 100000, "default": 100000}`, example: 1440,
+					},
+				},
+			},
+		},
+	}
+}
 
 // mostWindows is how many windows one answer has at most (monitoring.md section 3).
 const mostWindows = 100_000
