@@ -224,7 +224,10 @@ func newServer(t testing.TB, o options) *server {
 			}
 		},
 		Status: func() Status {
-			return Status{Certificate: &CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Fingerprint: "3F:8A", Problems: []string{"it ends soon"}}}
+			return Status{
+				Store: &StoreStatus{Bytes: 4096, Version: 12}, Backup: &BackupStatus{LastAt: new("2026-11-20T01:30:00.000Z")},
+				Certificate: &CertificateStatus{EndsAt: "2027-12-22T08:15:30.000Z", Fingerprint: "3F:8A", Problems: []string{"it ends soon"}},
+			}
 		},
 	})
 	s.api.streams.times.life = 20 * time.Millisecond // of streams that a test waits for the end of
