@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"opsmon/app/audit"
-	"opsmon/app/host/backup"
 	"opsmon/app/host/doctor"
 	"opsmon/app/httpapi"
+	"opsmon/file"
 )
 
 // appliance tells administrators how the appliance is.
@@ -39,7 +39,7 @@ func (a *App) appliance() httpapi.Appliance {
 			out.Certificate.DaysLeft = int(math.Floor(end.Sub(now).Hours() / 24))
 		}
 	}
-	if d, err := backup.DiskOf(a.cfg.DataDir); err == nil {
+	if d, err := file.SpaceOf(a.cfg.DataDir); err == nil {
 		out.Disk = &httpapi.DiskStatus{Free: d.Free, Total: d.Total}
 	}
 	out.Warnings = a.warnings(st)

@@ -13,6 +13,7 @@ import (
 	"opsmon/app/host/backup"
 	"opsmon/app/host/failpoint"
 	"opsmon/app/httpapi"
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -113,7 +114,7 @@ func compactRoom(dir, path string) error {
 	if err != nil {
 		return err
 	}
-	disk, err := backup.DiskOf(dir)
+	disk, err := file.SpaceOf(dir)
 	if err != nil {
 		return fmt.Errorf("find the room in %s: %w", dir, err)
 	}

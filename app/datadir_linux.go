@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"opsmon/kv"
+	"opsmon/file"
 )
 
 // makeDataDir makes the data directory when it is not there, for its owner alone. Before there is a store in it, its own
@@ -27,7 +27,7 @@ func makeDataDir(dir string) error {
 	for dir != "/" {
 		dir = filepath.Dir(dir)
 		// What cannot be read was not made here either.
-		if err := kv.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
+		if err := file.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}

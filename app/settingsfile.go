@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"opsmon/app/errdefs"
-	"opsmon/app/host/upgrade"
+	"opsmon/file"
 )
 
 // fixed gives where a setting was given, if that is not app.yaml, which then cannot change it; "" when it can.
@@ -66,12 +66,12 @@ func editFile(dataDir, path string, values map[string]string) error {
 	if bytes.Equal(text, was) {
 		return nil
 	}
-	return upgrade.ReplaceFile(path, text, func(temp string) error {
-		if err := errors.Join(os.Chmod(temp, mode), handOver(dataDir, temp)); err != nil {
+	return file.Replace(path, bytes.NewReader(text), file.Options{Mode: mode, Ready: func(temp string) error {
+		if err := handOver(dataDir, temp); err != nil {
 			return err
 		}
 		return still(path, was)
-	})
+	}})
 }
 
 // still makes sure that a file has the content that it had. Error: errHandEdit.

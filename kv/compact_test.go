@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"opsmon/file"
 )
 
 // holey makes a store of which most is free room, with values over several pages, an empty bucket and a sequence.
@@ -63,7 +65,7 @@ func TestCompactTo(t *testing.T) {
 	if _, err := CompactTo(t.Context(), cfg.Path, to); !errors.Is(err, ErrLocked) {
 		t.Errorf("a store in use: %v, want ErrLocked", err)
 	}
-	if exists(to) {
+	if file.Exists(to) {
 		t.Error("something is left")
 	}
 	closeChecked(t, s)
@@ -92,7 +94,7 @@ func TestCompactTo(t *testing.T) {
 	if now, err := os.ReadFile(cfg.Path); err != nil || !bytes.Equal(now, original) {
 		t.Error("the original was changed")
 	}
-	if _, err := CompactTo(t.Context(), cfg.Path, to); !errors.Is(err, fs.ErrExist) || !exists(to) {
+	if _, err := CompactTo(t.Context(), cfg.Path, to); !errors.Is(err, fs.ErrExist) || !file.Exists(to) {
 		t.Errorf("over a file: %v", err)
 	}
 	cfg.Path = to
@@ -134,8 +136,8 @@ func TestCompactDamaged(t *testing.T) {
 			continue
 		}
 		refused++
-		if !errors.Is(err, ErrDamaged) || exists(to) {
-			t.Errorf("byte %d: %v, left: %v", at, err, exists(to))
+		if !errors.Is(err, ErrDamaged) || file.Exists(to) {
+			t.Errorf("byte %d: %v, left: %v", at, err, file.Exists(to))
 		}
 	}
 	if refused < 20 {
@@ -146,10 +148,10 @@ func TestCompactDamaged(t *testing.T) {
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := CompactTo(ctx, path, to); !errors.Is(err, context.Canceled) || exists(to) {
+	if _, err := CompactTo(ctx, path, to); !errors.Is(err, context.Canceled) || file.Exists(to) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := CompactTo(t.Context(), filepath.Join(dir, "none.db"), to); !errors.Is(err, fs.ErrNotExist) || exists(to) {
+	if _, err := CompactTo(t.Context(), filepath.Join(dir, "none.db"), to); !errors.Is(err, fs.ErrNotExist) || file.Exists(to) {
 		t.Errorf("no store: %v", err)
 	}
 }

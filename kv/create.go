@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.etcd.io/bbolt"
+
+	"opsmon/file"
 )
 
 // create makes a new store. It is built under another name in the same directory, synced, and then given its own
@@ -25,18 +27,15 @@ func create(cfg Config) error {
 		return err
 	}
 	cfg.step("built")
-	if err := os.Link(temp, cfg.Path); err != nil && !exists(cfg.Path) {
-		// Some file systems have no links.
-		if err := os.Rename(temp, cfg.Path); err != nil {
-			return err
-		}
+	if err := file.Link(temp, cfg.Path); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
 	}
 	cfg.step("linked")
-	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := file.Remove(temp); err != nil {
 		return err
 	}
 	cfg.step("removed")
-	return SyncDir(dir)
+	return file.SyncDir(dir)
 }
 
 // leftover marks the name of a store that is being made.
@@ -86,11 +85,6 @@ func removeLeftovers(path string) {
 			os.Remove(filepath.Join(filepath.Dir(path), entry.Name()))
 		}
 	}
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
 
 // isLink reports whether a path names a symbolic link. A store that another process has made meanwhile is none.

@@ -12,6 +12,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"opsmon/file"
 )
 
 // The kinds of failure. Every error of this package is an *Error whose kind, when it has one, is matched by
@@ -20,7 +22,7 @@ import (
 // Damaged() bool likewise.
 var (
 	ErrNotFound error = errors.New("not found")                                  // no such key in the bucket
-	ErrLocked   error = errors.New("locked by another process")                  // another process has the store open
+	ErrLocked   error = file.ErrLocked                                           // another process has the store open
 	ErrDamaged  error = damaged("damaged")                                       // what is on the disk is not what was written
 	ErrNewer    error = errors.New("written by a newer version of the program")  // more migrations have run than are known
 	ErrOlder    error = errors.New("written by an older version of the program") // and may not be migrated

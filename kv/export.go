@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"go.etcd.io/bbolt"
+
+	"opsmon/file"
 )
 
 // How long a run is, in bytes. One that is being filled ends after an entry that is chosen by its key, with a chance
@@ -196,7 +198,7 @@ func NewImport(path string) (im *Import, err error) {
 		return im, nil
 	}
 	defer guard("import", &err)
-	if exists(path) {
+	if file.Exists(path) {
 		return nil, &Error{Op: "import store " + path, Err: errors.New("there is a file of this name")}
 	}
 	im.bolt, err = bbolt.Open(path, 0o600, &bbolt.Options{

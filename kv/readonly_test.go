@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"opsmon/file"
 )
 
 // TestReadOnly opens a store to look at it: nothing in the file changes, whatever its version.
@@ -60,7 +62,7 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("version of a cut file: %v", err)
 	}
 	none := filepath.Join(t.TempDir(), "none.db")
-	if _, err := Open(Config{Path: none, ReadOnly: true}); !errors.Is(err, fs.ErrNotExist) || exists(none) {
+	if _, err := Open(Config{Path: none, ReadOnly: true}); !errors.Is(err, fs.ErrNotExist) || file.Exists(none) {
 		t.Errorf("no store: %v", err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"opsmon/file"
 )
 
 // Config says which store to open and what it must hold.
@@ -222,7 +224,7 @@ func (s *Store) Close() error {
 	}
 	if broken != nil {
 		// bbolt's own locks may be held for ever, so it cannot be closed, and its mapping stays.
-		return wrap("close store "+s.path, errors.Join(unlock(s.file), s.file.Close()))
+		return wrap("close store "+s.path, errors.Join(file.Unlock(s.file), s.file.Close()))
 	}
 	return wrap("close store "+s.path, s.bolt.Close())
 }

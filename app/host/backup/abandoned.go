@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"opsmon/file"
 )
 
 // What a killed `app backup FILE` leaves is removed by the next one in the same directory, at once. Nothing else is: the name
@@ -34,7 +36,7 @@ func createHeld(dir, base string) (f *os.File, release func(), err error) {
 		if release, err = hold(f.Name()); err == nil {
 			return f, release, nil
 		}
-		err = errors.Join(err, f.Close(), remove(f.Name()))
+		err = errors.Join(err, f.Close(), file.Remove(f.Name()))
 	}
 	return nil, nil, err
 }

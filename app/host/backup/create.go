@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"opsmon/app/host/failpoint"
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -80,7 +81,7 @@ func create(ctx context.Context, cfg Config, path string) (r Result, err error) 
 	if err := cfg.checkPassphrase(); err != nil {
 		return r, err
 	}
-	if exists(path) && !cfg.Overwrite {
+	if file.Exists(path) && !cfg.Overwrite {
 		return r, &Error{Kind: ErrExists, Err: errors.New("choose another name, or have it replaced")}
 	}
 	unlock, err := lockWork(cfg.dataDir())
@@ -92,10 +93,10 @@ func create(ctx context.Context, cfg Config, path string) (r Result, err error) 
 	if err := removePartials(dir, leftBy(base), cfg.Clock()); err != nil {
 		return r, err
 	}
-	if err := remove(filepath.Join(cfg.dataDir(), spoolName)); err != nil { // left by a killed process
+	if err := file.Remove(filepath.Join(cfg.dataDir(), spoolName)); err != nil { // left by a killed process
 		return r, err
 	}
-	here, err := sameDisk(cfg.dataDir(), dir)
+	here, err := file.SameDisk(cfg.dataDir(), dir)
 	if err != nil {
 		return r, err
 	}
@@ -117,7 +118,7 @@ func create(ctx context.Context, cfg Config, path string) (r Result, err error) 
 	}
 	cfg.step("published")
 	r.File = path
-	return r, kv.SyncDir(filepath.Dir(path))
+	return r, file.SyncDir(filepath.Dir(path))
 }
 
 // createHere makes the backup beside its name.
@@ -220,7 +221,7 @@ func Write(ctx context.Context, cfg Config, w io.Writer) (r Result, err error) {
 		return r, during(op, err)
 	}
 	defer unlock()
-	if err := remove(filepath.Join(cfg.dataDir(), spoolName)); err != nil { // left by a killed process
+	if err := file.Remove(filepath.Join(cfg.dataDir(), spoolName)); err != nil { // left by a killed process
 		return r, during(op, err)
 	}
 	err = spooled(cfg, func(spool *os.File, cfg Config) error {

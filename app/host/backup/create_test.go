@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -392,8 +393,8 @@ func TestWeakPassphrase(t *testing.T) {
 				t.Errorf("%q: %v, want %q", text, err, want)
 			}
 		}
-		if exists(path) == (want != "") {
-			t.Errorf("%q: a backup is there: %v", text, exists(path))
+		if file.Exists(path) == (want != "") {
+			t.Errorf("%q: a backup is there: %v", text, file.Exists(path))
 		}
 		os.Remove(path)
 		if len(text) <= maxPassphrase && CheckPassphrase(text) != nil {

@@ -18,7 +18,3 @@ func (x Exchange) Do(dir string) error {
 	}
 	return during("exchange "+x.Name+" in "+dir, exchangeWhen(dir, x.Sure, []move{{Name: x.Name, New: x.New, Keep: x.Keep}}, x.Step))
 }
-
-// RemoveTree removes a directory with what is in it, also on file systems of Windows that lack what os.RemoveAll needs. One
-// that is not there is fine.
-func RemoveTree(dir string) error { return removeTree(dir) }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"opsmon/file"
 )
 
 // Folder is the directory that an installation keeps its backups in: the scheduled ones, those that somebody asked for,
@@ -49,7 +51,7 @@ func ManualName(at time.Time) string {
 // NewName is a ManualName that no file in the folder has: that of a later second when it must.
 func (f Folder) NewName(at time.Time) string {
 	name := ManualName(at)
-	for ; exists(filepath.Join(string(f), name)); name = ManualName(at) {
+	for ; file.Exists(filepath.Join(string(f), name)); name = ManualName(at) {
 		at = at.Add(time.Second)
 	}
 	return name
@@ -64,7 +66,7 @@ const (
 func (f Folder) UpgradeName(at time.Time) string {
 	name := upgradePrefix + at.UTC().Format(stampLayout)
 	free := name + nameSuffix
-	for n := 2; exists(filepath.Join(string(f), free)); n++ {
+	for n := 2; file.Exists(filepath.Join(string(f), free)); n++ {
 		free = fmt.Sprintf("%s-%d%s", name, n, nameSuffix)
 	}
 	return free
@@ -220,7 +222,7 @@ func (f Folder) Remove(name string) error {
 	if len(list) > 0 && list[0].Name == name {
 		return &Error{Op: op, Kind: ErrLast, Err: errors.New("make another one first")}
 	}
-	return during(op, remove(path))
+	return during(op, file.Remove(path))
 }
 
 // Make makes the folder when it is not there, for its owner alone.

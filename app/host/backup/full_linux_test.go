@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"opsmon/app/test/apptest"
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -61,7 +62,7 @@ func TestFullDisk(t *testing.T) {
 	if _, err := Create(t.Context(), cfg, filepath.Join(large, "a")); err != nil {
 		t.Errorf("with room: %v", err)
 	}
-	disk, err := DiskOf(large)
+	disk, err := file.SpaceOf(large)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func (zeroes) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestKilledAway(t *testing.T) {
 	to := mountTmpfs(t, 20)
 	dir := t.TempDir()
-	if same, err := sameDisk(dir, to); same || err != nil {
+	if same, err := file.SameDisk(dir, to); same || err != nil {
 		t.Fatal(same, err)
 	}
 	s := openStore(t, dir)
@@ -140,7 +141,7 @@ func TestFullFolder(t *testing.T) {
 	held := days(t, folder, 1, Config{Store: s}, &clock)
 	first := fileName(clock)
 	fill(t, s, 8000, 8000)
-	disk, err := DiskOf(folder)
+	disk, err := file.SpaceOf(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestFullDataDisk(t *testing.T) {
 	s = openStore(t, large)
 	fill(t, s, 0, 30_000)
 	path := made(t, Config{Store: s})
-	disk, err := DiskOf(dir)
+	disk, err := file.SpaceOf(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

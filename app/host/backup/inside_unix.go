@@ -29,6 +29,3 @@ func (w within) remove(name string) error {
 	}
 	return nil
 }
-
-// removeTree removes a directory with what is in it. It follows no link, whenever that is put there.
-func removeTree(dir string) error { return os.RemoveAll(dir) }

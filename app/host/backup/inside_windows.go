@@ -1,11 +1,10 @@
 package backup
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+
+	"opsmon/file"
 )
 
 // within is a data directory, which is worked on by plain paths: an os.Root needs calls that not every file system of Windows
@@ -19,9 +18,9 @@ func (w within) Close() error { return nil }
 
 func (w within) at(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }
 
-func (w within) exists(name string) bool { return exists(w.at(name)) }
+func (w within) exists(name string) bool { return file.Exists(w.at(name)) }
 
-func (w within) remove(name string) error { return remove(w.at(name)) }
+func (w within) remove(name string) error { return file.Remove(w.at(name)) }
 
 // Link makes a second name of a file.
 func (w within) Link(name, second string) error { return os.Link(w.at(name), w.at(second)) }
@@ -39,21 +38,3 @@ func (w within) OpenFile(name string, flag int, perm os.FileMode) (*os.File, err
 
 // ReadFile reads a file.
 func (w within) ReadFile(name string) ([]byte, error) { return os.ReadFile(w.at(name)) }
-
-// removeTree removes a directory with what is in it, by plain calls: os.RemoveAll needs some that not every Windows file
-// system has.
-func removeTree(dir string) error {
-	var paths []string
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err == nil {
-			paths = append(paths, path)
-		} else if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
-	})
-	for _, path := range slices.Backward(paths) {
-		err = errors.Join(err, remove(path))
-	}
-	return err
-}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/test/apptest"
+	"opsmon/file"
 )
 
 // expectKilled runs a child that must die at a step.
@@ -215,7 +216,7 @@ func TestKilledRestore(t *testing.T) {
 						if err := Recover(dir, func() error { return nil }); err != nil {
 							t.Fatal(err)
 						}
-						if exists(filepath.Join(dir, storeName)) {
+						if file.Exists(filepath.Join(dir, storeName)) {
 							t.Error("there is a store")
 						}
 						return
@@ -230,7 +231,7 @@ func TestKilledRestore(t *testing.T) {
 						t.Errorf("the settings are %q", got)
 					}
 				}
-				if exists(filepath.Join(dir, newDir)) || exists(filepath.Join(dir, journalName)) {
+				if file.Exists(filepath.Join(dir, newDir)) || file.Exists(filepath.Join(dir, journalName)) {
 					t.Error("something is left")
 				}
 				// Restoring again works.

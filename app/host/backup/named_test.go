@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/host/namedfile"
+	"opsmon/file"
 )
 
 // TestNamed: files from elsewhere go into encrypted backups alone, under the names that the caller gives them; one that
@@ -87,7 +88,7 @@ func TestLeave(t *testing.T) {
 	if err := r.Undo(); err != nil {
 		t.Fatal(err)
 	}
-	if read("files/a") != "ours" || exists(filepath.Join(dir, "files/b")) || exists(filepath.Join(dir, settingsName)) {
+	if read("files/a") != "ours" || file.Exists(filepath.Join(dir, "files/b")) || file.Exists(filepath.Join(dir, settingsName)) {
 		t.Error("it is not as before")
 	}
 	// One whose settings lack secrets has none to change.

@@ -14,6 +14,7 @@ import (
 
 	"filippo.io/age"
 
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -208,7 +209,7 @@ func (s *sharing) parts(ctx context.Context, spool *os.File) error {
 		}
 	}
 	s.p.cfg.step("parts")
-	if err := kv.SyncDir(dir); !errors.Is(err, fs.ErrNotExist) {
+	if err := file.SyncDir(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -437,7 +438,7 @@ func sweep(dir string, now time.Time) error {
 		}
 		info, err := entry.Info()
 		if err == nil && now.Sub(info.ModTime()) > 24*time.Hour {
-			err = remove(filepath.Join(dir, partsDir, name))
+			err = file.Remove(filepath.Join(dir, partsDir, name))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

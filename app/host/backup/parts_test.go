@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"opsmon/app/test/apptest"
+	"opsmon/file"
 )
 
 // shareable fills a store with enough records for several parts.
@@ -289,7 +290,7 @@ func TestExcessShared(t *testing.T) {
 		max  int64
 		want int
 	}{{180, 0}, {179, 1}, {169, 2}, {110, 2}, {1, 2}} {
-		if got := (Policy{Daily: 9, MaxBytes: test.max}).excess(list, shared, Disk{Free: 1, Total: 1}); len(got) != test.want {
+		if got := (Policy{Daily: 9, MaxBytes: test.max}).excess(list, shared, file.Space{Free: 1, Total: 1}); len(got) != test.want {
 			t.Errorf("at most %d: %v go, want %d", test.max, got, test.want)
 		}
 	}
@@ -298,7 +299,7 @@ func TestExcessShared(t *testing.T) {
 		free int64
 		want int
 	}{{500, 0}, {490, 1}, {489, 2}, {430, 2}} {
-		if got := (Policy{Daily: 9, MinFreePercent: 50}).excess(list, shared, Disk{Free: test.free, Total: 1000}); len(got) != test.want {
+		if got := (Policy{Daily: 9, MinFreePercent: 50}).excess(list, shared, file.Space{Free: test.free, Total: 1000}); len(got) != test.want {
 			t.Errorf("%d free: %v go, want %d", test.free, got, test.want)
 		}
 	}

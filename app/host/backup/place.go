@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"opsmon/file"
 )
 
 // publish gives a finished file its name. Without overwrite it fails when the name is taken, also by somebody who was
@@ -13,39 +15,20 @@ func publish(temp, path string, overwrite bool) error {
 	if overwrite {
 		return os.Rename(temp, path)
 	}
-	err := os.Link(temp, path)
-	if err == nil {
-		return remove(temp)
-	}
-	if exists(path) {
+	err := file.Link(temp, path)
+	if errors.Is(err, fs.ErrExist) {
 		return &Error{Kind: ErrExists, Err: errors.New("it was made meanwhile")}
 	}
-	return os.Rename(temp, path) // some file systems have no links
-}
-
-// remove removes a file that may be gone already.
-func remove(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return err
 	}
-	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// Disk is the room on a disk, in bytes.
-type Disk struct {
-	Free  int64 // for this user
-	Total int64
+	return file.Remove(temp)
 }
 
 // needRoom refuses to put so many bytes into a directory when its disk has no room for them, or when less than a
 // percentage of it would stay free. Error: ErrNoRoom.
 func needRoom(dir string, bytes int64, percent int) error {
-	disk, err := DiskOf(dir)
+	disk, err := file.SpaceOf(dir)
 	if err != nil {
 		return fmt.Errorf("find the room in %s: %w", dir, err)
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"opsmon/file"
 )
 
 // openUnfollowed opens a regular file for its lock, and tells whose it is; nil for anything else.
@@ -32,11 +34,11 @@ func hold(path string) (release func(), err error) {
 	if err != nil || f == nil {
 		return nil, errors.Join(errSwept, err)
 	}
-	switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
-	case errors.Is(err, unix.EWOULDBLOCK):
-		return nil, errors.Join(errSwept, f.Close())
+	switch locked, err := file.TryLock(f); {
 	case err != nil: // some shares have no locks: nothing there is swept either
 		return func() {}, f.Close()
+	case !locked:
+		return nil, errors.Join(errSwept, f.Close())
 	}
 	var s unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &s); err != nil || s.Nlink == 0 { // removed between the two
@@ -55,29 +57,8 @@ func removeAbandoned(path string) error {
 	if uid != os.Geteuid() {
 		return nil
 	}
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+	if locked, _ := file.TryLock(f); !locked {
 		return nil
 	}
 	return os.Remove(path)
-}
-
-// DiskOf gives the room on the disk that a directory is on.
-func DiskOf(dir string) (Disk, error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return Disk{}, err
-	}
-	return Disk{Free: int64(s.Bavail) * int64(s.Bsize), Total: int64(s.Blocks) * int64(s.Bsize)}, nil
-}
-
-// sameDisk tells whether two directories are on one disk, as far as the system tells.
-func sameDisk(a, b string) (bool, error) {
-	var one, other unix.Stat_t
-	if err := unix.Stat(a, &one); err != nil {
-		return false, &os.PathError{Op: "stat", Path: a, Err: err}
-	}
-	if err := unix.Stat(b, &other); err != nil {
-		return false, &os.PathError{Op: "stat", Path: b, Err: err}
-	}
-	return one.Dev == other.Dev, nil
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/host/failpoint"
-	"opsmon/kv"
+	"opsmon/file"
 )
 
 // ReceiveConfig says where a backup that comes from somewhere else is put.
@@ -36,7 +36,7 @@ func receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (r Result, 
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	if exists(cfg.Path) && !cfg.Overwrite {
+	if file.Exists(cfg.Path) && !cfg.Overwrite {
 		return r, &Error{Kind: ErrExists, Err: errors.New("choose another name, or have it replaced")}
 	}
 	dir, base := filepath.Split(cfg.Path)
@@ -73,7 +73,7 @@ func receive(ctx context.Context, cfg ReceiveConfig, from io.Reader) (r Result, 
 	}
 	failpoint.At("published")
 	r.File = cfg.Path
-	return r, kv.SyncDir(filepath.Dir(cfg.Path))
+	return r, file.SyncDir(filepath.Dir(cfg.Path))
 }
 
 // Spool writes a backup that is sent here to a new file in the data directory, whose name starts with a prefix, for Restore to

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"opsmon/app/host/failpoint"
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -95,7 +96,7 @@ func prepare(ctx context.Context, cfg RestoreConfig) (p *Prepared, err error) {
 
 func (p *Prepared) unpack(ctx context.Context) error {
 	dir := filepath.Join(p.cfg.Dir, newDir)
-	if err := removeTree(dir); err != nil {
+	if err := file.RemoveTree(dir); err != nil {
 		return err
 	}
 	p.cfg.step("begun")
@@ -124,7 +125,7 @@ func (p *Prepared) unpack(ctx context.Context) error {
 	}
 	p.cfg.step("adapted")
 	for _, e := range p.Manifest.Entries {
-		if err := kv.SyncDir(filepath.Dir(filepath.Join(dir, filepath.FromSlash(e.Name)))); err != nil {
+		if err := file.SyncDir(filepath.Dir(filepath.Join(dir, filepath.FromSlash(e.Name)))); err != nil {
 			return err
 		}
 	}
@@ -209,8 +210,8 @@ func (p *Prepared) Discard() error {
 	if p.unlock == nil {
 		return nil
 	}
-	if !exists(filepath.Join(p.cfg.Dir, journalName)) {
-		removeTree(filepath.Join(p.cfg.Dir, newDir)) // what cannot be removed now is removed by the next Recover
+	if !file.Exists(filepath.Join(p.cfg.Dir, journalName)) {
+		file.RemoveTree(filepath.Join(p.cfg.Dir, newDir)) // what cannot be removed now is removed by the next Recover
 	}
 	err := p.unlock()
 	p.unlock = nil
@@ -254,7 +255,7 @@ func (p *Prepared) swap() (r Restored, err error) {
 	var moves []move
 	put := func(name, new string) {
 		m := move{Name: name, New: new}
-		if exists(filepath.Join(p.cfg.Dir, filepath.FromSlash(name))) {
+		if file.Exists(filepath.Join(p.cfg.Dir, filepath.FromSlash(name))) {
 			m.Keep = unusedName(p.cfg.Dir, name+".before-restore-"+stamp)
 		} else if new == "" {
 			return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -53,7 +54,7 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectContent(t, contentOf(t, dir), old)
-	if readFile(t, filepath.Join(dir, settingsName)) != "listen: old\n" || exists(filepath.Join(dir, "tls/ca.crt")) {
+	if readFile(t, filepath.Join(dir, settingsName)) != "listen: old\n" || file.Exists(filepath.Join(dir, "tls/ca.crt")) {
 		t.Error("the settings are not put back")
 	}
 	const failed = ".failed-restore-20261120T081530Z"
@@ -132,7 +133,7 @@ func TestInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if exists(filepath.Join(dir, newDir)) {
+	if file.Exists(filepath.Join(dir, newDir)) {
 		t.Error("what was unpacked is left")
 	}
 	if err := p.Discard(); err != nil {

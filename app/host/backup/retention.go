@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/kv"
+	"opsmon/file"
 )
 
 // Policy says which scheduled backups of a folder are kept. Days, weeks (from Monday) and months are those of UTC.
@@ -33,11 +33,11 @@ type Kept struct {
 // Excess decides which backups go, oldest first: those that no day, week or month keeps, and then the oldest until the
 // rest fits into MaxBytes and the disk has the room that must stay free. The newest backup always stays. It looks at
 // nothing but its arguments.
-func (p Policy) Excess(all []Kept, disk Disk) []Kept { return p.excess(all, nil, disk) }
+func (p Policy) Excess(all []Kept, disk file.Space) []Kept { return p.excess(all, nil, disk) }
 
 // excess is Excess for backups that share parts, listed by the name of their file: a part takes room once, and until the last backup
 // that it is in goes.
-func (p Policy) excess(all []Kept, shared map[string][]part, disk Disk) []Kept {
+func (p Policy) excess(all []Kept, shared map[string][]part, disk file.Space) []Kept {
 	sorted := slices.Clone(all)
 	slices.SortFunc(sorted, func(a, b Kept) int { return cmp.Or(b.MadeAt.Compare(a.MadeAt), cmp.Compare(a.Name, b.Name)) })
 	uses := map[string]int{} // by part
@@ -198,19 +198,19 @@ func prune(dir string, policy Policy, need int64, now time.Time) (removed []Kept
 	if err != nil {
 		return nil, err
 	}
-	disk, err := DiskOf(dir)
+	disk, err := file.SpaceOf(dir)
 	if err != nil {
 		return nil, err
 	}
 	disk.Free -= need
 	shared := sharedBy(dir, list)
 	for _, b := range policy.excess(list, shared, disk) {
-		if err := remove(filepath.Join(dir, b.Name)); err != nil {
+		if err := file.Remove(filepath.Join(dir, b.Name)); err != nil {
 			return removed, err
 		}
 		removed = append(removed, b)
 	}
-	if err := kv.SyncDir(dir); err != nil { // a part must not go before the file that refers to it
+	if err := file.SyncDir(dir); err != nil { // a part must not go before the file that refers to it
 		return removed, err
 	}
 	return removed, sweep(dir, now)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"opsmon/file"
 )
 
 func day(text string) time.Time {
@@ -38,12 +40,12 @@ func names(list []Kept) (all []string) {
 var usual = Policy{Daily: 7, Weekly: 4, Monthly: 6, MinFreePercent: 10}
 
 func TestExcess(t *testing.T) {
-	roomy := Disk{Free: 1 << 40, Total: 1 << 41}
+	roomy := file.Space{Free: 1 << 40, Total: 1 << 41}
 	days := kept("2026-11-16 02:00", "2026-11-17 02:00", "2026-11-18 02:00", "2026-11-18 14:00", "2026-11-19 02:00")
 	for name, test := range map[string]struct {
 		policy Policy
 		list   []Kept
-		disk   Disk
+		disk   file.Space
 		want   []string
 	}{
 		"nothing there":                 {usual, nil, roomy, nil},
@@ -59,11 +61,11 @@ func TestExcess(t *testing.T) {
 		"size":                {Policy{Daily: 7, MaxBytes: 250}, days, roomy, []string{"2026-11-16 02:00", "2026-11-17 02:00", "2026-11-18 02:00"}},
 		"the newest is larger than all may be": {Policy{Daily: 7, MaxBytes: 50}, days, roomy,
 			[]string{"2026-11-16 02:00", "2026-11-17 02:00", "2026-11-18 02:00", "2026-11-18 14:00"}},
-		"room is made": {Policy{Daily: 7, MinFreePercent: 10}, days, Disk{Free: 4700, Total: 50_000},
+		"room is made": {Policy{Daily: 7, MinFreePercent: 10}, days, file.Space{Free: 4700, Total: 50_000},
 			[]string{"2026-11-16 02:00", "2026-11-17 02:00", "2026-11-18 02:00"}},
-		"room cannot be made": {Policy{Daily: 7, MinFreePercent: 10}, days, Disk{Free: 0, Total: 50_000},
+		"room cannot be made": {Policy{Daily: 7, MinFreePercent: 10}, days, file.Space{Free: 0, Total: 50_000},
 			[]string{"2026-11-16 02:00", "2026-11-17 02:00", "2026-11-18 02:00", "2026-11-18 14:00"}},
-		"room enough": {Policy{Daily: 7, MinFreePercent: 10}, days[4:], Disk{Free: 5000, Total: 50_000}, nil},
+		"room enough": {Policy{Daily: 7, MinFreePercent: 10}, days[4:], file.Space{Free: 5000, Total: 50_000}, nil},
 	} {
 		if diff := cmp.Diff(test.want, names(test.policy.Excess(test.list, test.disk))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -79,7 +81,7 @@ func TestTwoYears(t *testing.T) {
 	now := day("2025-01-01 02:00")
 	for range 730 {
 		list = append(list, Kept{Name: now.Format(time.DateOnly), MadeAt: now, Bytes: 1})
-		for _, gone := range policy.Excess(list, Disk{Free: 1, Total: 1}) {
+		for _, gone := range policy.Excess(list, file.Space{Free: 1, Total: 1}) {
 			for i, b := range list {
 				if b.Name == gone.Name {
 					list = append(list[:i:i], list[i+1:]...)
@@ -220,7 +222,7 @@ func ExamplePolicy_Excess() {
 		{"tuesday", day("2026-11-17 02:00"), 100},
 		{"wednesday", day("2026-11-18 02:00"), 100},
 	}
-	for _, b := range (Policy{Daily: 2}).Excess(list, Disk{Free: 1 << 40, Total: 1 << 41}) {
+	for _, b := range (Policy{Daily: 2}).Excess(list, file.Space{Free: 1 << 40, Total: 1 << 41}) {
 		fmt.Println(b.Name)
 	}
 	// Output: monday

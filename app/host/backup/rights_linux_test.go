@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"opsmon/file"
 )
 
 const nobody = 65534
@@ -80,7 +82,7 @@ func TestRemoveTreeWithinDirectory(t *testing.T) {
 		for i := range files {
 			os.WriteFile(filepath.Join(h.data, "upgrade-trial-1", fmt.Sprint("own", i)), nil, 0o600) // or there, by the link
 		}
-		RemoveTree(path)
+		file.RemoveTree(path)
 		for i := range files {
 			if _, err := os.Lstat(filepath.Join(h.victim, fmt.Sprint(i))); err != nil {
 				t.Fatalf("root's file is gone: %v", err)

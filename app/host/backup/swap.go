@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -44,7 +45,7 @@ const (
 func Recover(dir string, open func() error) error {
 	unlock, err := kv.LockFile(filepath.Join(dir, swapLock), swapWait)
 	if err != nil {
-		if mayNotWrite(err) && !exists(filepath.Join(dir, journalName)) {
+		if mayNotWrite(err) && !file.Exists(filepath.Join(dir, journalName)) {
 			return open() // which can say better what is wrong
 		}
 		return during("recover "+dir, busy(err))
@@ -60,7 +61,7 @@ func Recover(dir string, open func() error) error {
 // Resume ends a restore that a killed process left half-way, if there is one, for who reads the settings before the store is
 // opened. Errors: Recover's.
 func Resume(dir string) error {
-	if !exists(filepath.Join(dir, journalName)) {
+	if !file.Exists(filepath.Join(dir, journalName)) {
 		return nil
 	}
 	return Recover(dir, func() error { return nil })
@@ -80,7 +81,7 @@ func mayNotWrite(err error) bool {
 
 // tidy removes what killed processes left, unless one is at work. What cannot be removed is left for the next time.
 func tidy(dir string) {
-	if !exists(filepath.Join(dir, lockName)) {
+	if !file.Exists(filepath.Join(dir, lockName)) {
 		return // nobody ever was at work
 	}
 	unlock, err := lockWork(dir)
@@ -89,7 +90,7 @@ func tidy(dir string) {
 	}
 	defer unlock()
 	os.Remove(filepath.Join(dir, spoolName))
-	removeTree(filepath.Join(dir, newDir))
+	file.RemoveTree(filepath.Join(dir, newDir))
 }
 
 // exchange makes all moves or, as far as anybody can see who calls Recover first, none. Errors: ErrBusy, ErrInUse.
@@ -128,7 +129,7 @@ func exchangeWhen(dir string, sure func() error, moves []move, step func(string)
 // notInUse sees that nobody has the store open. Who wants to open it has to wait for the lock that the caller holds.
 func notInUse(dir string) error {
 	path := filepath.Join(dir, storeName)
-	if !exists(path) {
+	if !file.Exists(path) {
 		return nil
 	}
 	unlock, err := kv.LockFile(path, time.Second)
@@ -167,7 +168,7 @@ func writeJournal(dir string, j journal, step func(string)) error {
 	if err := in.Rename(beside, journalName); err != nil {
 		return err
 	}
-	return kv.SyncDir(dir)
+	return file.SyncDir(dir)
 }
 
 // finish makes the moves of the journal, as far as they are not made. Without a journal there is nothing to do.
@@ -205,7 +206,7 @@ func finish(dir string, step func(string)) error {
 		return err
 	}
 	step("journal removed")
-	return kv.SyncDir(dir)
+	return file.SyncDir(dir)
 }
 
 // inside refuses moves one of which its own inside refuses.
@@ -253,7 +254,7 @@ func (m move) make(in within, dir string, step func(string)) error {
 				return err
 			}
 		}
-		if err := kv.SyncDir(folder); err != nil {
+		if err := file.SyncDir(folder); err != nil {
 			return err
 		}
 	}
@@ -271,13 +272,13 @@ func (m move) make(in within, dir string, step func(string)) error {
 		}
 	}
 	step("moved " + m.Name)
-	return kv.SyncDir(folder)
+	return file.SyncDir(folder)
 }
 
 // unusedName is a name, with a number after it when it is taken.
 func unusedName(dir, name string) string {
 	free := name
-	for n := 2; exists(filepath.Join(dir, filepath.FromSlash(free))); n++ {
+	for n := 2; file.Exists(filepath.Join(dir, filepath.FromSlash(free))); n++ {
 		free = name + "-" + strconv.Itoa(n)
 	}
 	return free

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"opsmon/file"
 )
 
 // TestJournalStaysInside gives a journal that somebody else has written, whose moves lead out of the data directory, and
@@ -32,7 +34,7 @@ func TestJournalStaysInside(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), journalName) {
 				t.Errorf("got %v", err)
 			}
-			if readFile(t, filepath.Join(out, "file")) != "old" || exists(filepath.Join(out, "kept")) || !exists(filepath.Join(dir, "evil")) {
+			if readFile(t, filepath.Join(out, "file")) != "old" || file.Exists(filepath.Join(out, "kept")) || !file.Exists(filepath.Join(dir, "evil")) {
 				t.Error("files were moved")
 			}
 		})
@@ -58,8 +60,8 @@ func TestJournalStaysInside(t *testing.T) {
 		}
 		writeFile(t, filepath.Join(dir, "new"), "new")
 		err := (Exchange{Name: "tls/ca.key", New: "new"}).Do(dir)
-		if err == nil || !strings.Contains(err.Error(), "no directory") || exists(filepath.Join(dir, journalName)) {
-			t.Errorf("got %v, and a journal: %v", err, exists(filepath.Join(dir, journalName)))
+		if err == nil || !strings.Contains(err.Error(), "no directory") || file.Exists(filepath.Join(dir, journalName)) {
+			t.Errorf("got %v, and a journal: %v", err, file.Exists(filepath.Join(dir, journalName)))
 		}
 	})
 }

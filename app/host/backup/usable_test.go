@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"opsmon/file"
 )
 
 // refusesWrong is a Usable that finds something wrong with a text that says so.
@@ -86,7 +88,7 @@ func TestUnusableSettings(t *testing.T) {
 			}
 			expectText(t, in(settingsName), c.here)
 			expectText(t, in(SettingsBeside), earlier)
-			if exists(in(storeName)) {
+			if file.Exists(in(storeName)) {
 				t.Error("the store stays")
 			}
 		})

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"opsmon/app/host/backup"
 	"opsmon/app/host/service"
+	"opsmon/file"
 )
 
 // Finding is what one check found. A check has one finding when all is well, and one for each thing that is wrong.
@@ -117,7 +117,7 @@ type Machine struct {
 	// Ask asks the network who is <name>.local. The zero address is for nobody.
 	Ask   func(ctx context.Context, name string) (netip.Addr, error)
 	Addrs func() ([]netip.Addr, error) // of all interfaces
-	Disk  func(dir string) (backup.Disk, error)
+	Disk  func(dir string) (file.Space, error)
 	// Store opens a store to be read, and gives its version. Errors: fs.ErrNotExist; kv.ErrLocked; kv.ErrDamaged.
 	Store   func(path string) (version int, err error)
 	Files   func(dir string) ([]File, error) // the directory itself first, then what is in it

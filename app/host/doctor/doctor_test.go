@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/host/backup"
 	"opsmon/app/host/service"
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -68,7 +68,7 @@ func healthy() *patient {
 		Lookup:   func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{own}, nil },
 		Ask:      func(context.Context, string) (netip.Addr, error) { return own, nil },
 		Addrs:    func() ([]netip.Addr, error) { return []netip.Addr{own}, nil },
-		Disk:     func(string) (backup.Disk, error) { return backup.Disk{Free: 200 << 30, Total: 500 << 30}, nil },
+		Disk:     func(string) (file.Space, error) { return file.Space{Free: 200 << 30, Total: 500 << 30}, nil },
 		Store:    func(string) (int, error) { return 3, nil },
 		Files:    func(string) ([]File, error) { return p.files, nil },
 		Service:  func() (service.State, error) { return p.state, nil },
@@ -241,18 +241,18 @@ func TestIll(t *testing.T) {
 		{"zone on Windows", func(p *patient) { p.windows(); p.Zone = time.FixedZone("X", 3*3600) }, "time zone", "shows 11:15", "tzutil /s", ""},
 
 		{"little room", func(p *patient) {
-			p.Disk = func(string) (backup.Disk, error) { return backup.Disk{Free: 900 << 20, Total: 5 << 30}, nil }
+			p.Disk = func(string) (file.Space, error) { return file.Space{Free: 900 << 20, Total: 5 << 30}, nil }
 		}, "disk space", "900 MiB free of 5.0 GiB", "make room", ""},
 		{"less than a tenth", func(p *patient) {
-			p.Disk = func(string) (backup.Disk, error) { return backup.Disk{Free: 40 << 30, Total: 500 << 30}, nil }
+			p.Disk = func(string) (file.Space, error) { return file.Space{Free: 40 << 30, Total: 500 << 30}, nil }
 		}, "disk space", "40 GiB free of 500 GiB", "make room", ""},
 		{"share away", func(p *patient) {
 			p.Backup.Dir = "/var/lib/app-backups"
-			p.Disk = func(dir string) (backup.Disk, error) {
+			p.Disk = func(dir string) (file.Space, error) {
 				if dir == "/var/lib/app-backups" {
-					return backup.Disk{}, os.ErrNotExist
+					return file.Space{}, os.ErrNotExist
 				}
-				return backup.Disk{Free: 1 << 40, Total: 2 << 40}, nil
+				return file.Space{Free: 1 << 40, Total: 2 << 40}, nil
 			}
 		}, "disk space", "the disk of /var/lib/app-backups cannot be read", "mounted", ""},
 

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// file tells of one file or directory.
-func file(path string, secret bool) (File, error) {
+// inspect describes one file or directory.
+func inspect(path string, secret bool) (File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return File{}, err

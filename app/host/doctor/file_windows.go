@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// file tells of one file or directory. Who owns it decides nothing on Windows.
-func file(path string, secret bool) (File, error) {
+// inspect describes one file or directory. Who owns it decides nothing on Windows.
+func inspect(path string, secret bool) (File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return File{}, err

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/app/host/backup"
 	"opsmon/app/host/certs"
 	"opsmon/app/host/mdns"
 	"opsmon/app/host/service"
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -32,7 +32,7 @@ func Local() Machine {
 		},
 		Ask:     mdns.Ask,
 		Addrs:   addrs,
-		Disk:    backup.DiskOf,
+		Disk:    file.SpaceOf,
 		Store:   kv.VersionOf,
 		Files:   files,
 		Service: state,
@@ -96,7 +96,7 @@ func state() (service.State, error) {
 // brought. All of those are secret; which of the others are is known by their names: the store, the settings, which may hold
 // a password, and keys.
 func files(dir string) ([]File, error) {
-	first, err := file(dir, false)
+	first, err := inspect(dir, false)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func files(dir string) ([]File, error) {
 			if name == "control.sock" { // who answers there looks at who comes
 				continue
 			}
-			f, err := file(filepath.Join(folder, name), folder == brought || secret(name))
+			f, err := inspect(filepath.Join(folder, name), folder == brought || secret(name))
 			if os.IsNotExist(err) {
 				continue // gone meanwhile
 			}

@@ -85,25 +85,3 @@ func holds(name, text string) bool {
 	b, err := os.ReadFile(name)
 	return err == nil && string(b) == text
 }
-
-// put gives a file its content whole or not at all: written beside, synced, renamed by replace.
-func put(name string, content io.Reader, mode os.FileMode, replace func(from, to string) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, content)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = replace(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}

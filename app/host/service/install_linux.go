@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"opsmon/file"
 )
 
 const (
@@ -83,7 +85,7 @@ func Install(cfg InstallConfig) ([]Step, error) {
 	owned, _ := ownedByUser(cfg.DataDir)
 	add(owned, func(context.Context) error { return makeDataDir(cfg.DataDir) }, "make the data directory %s for the user %s alone", cfg.DataDir, User)
 	settings := filepath.Join(cfg.DataDir, "app.yaml")
-	add(exists(settings), func(context.Context) error { return writeSettings(cfg.DataDir, cfg.Settings) }, "write %s", settings)
+	add(file.Exists(settings), func(context.Context) error { return writeSettings(cfg.DataDir, cfg.Settings) }, "write %s", settings)
 	changed := false
 	write := func(name, text string) {
 		if step, needed := writeStep(name, text); needed {
@@ -138,7 +140,7 @@ func (m *machine) fits(cfg InstallConfig) error {
 func writeStep(name, text string) (step Step, needed bool) {
 	step = Step{do: func(context.Context) error { return putText(name, text) }}
 	if text == "" {
-		step.What, step.Done = fmt.Sprintf("remove %s, which is not needed", name), !exists(name)
+		step.What, step.Done = fmt.Sprintf("remove %s, which is not needed", name), !file.Exists(name)
 		return step, !step.Done
 	}
 	step.What, step.Done = "write "+name, holds(name, text)
@@ -167,11 +169,6 @@ func or(s, fallback string) string {
 		return fallback
 	}
 	return s
-}
-
-func exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
 }
 
 // makeUser has systemd-sysusers make the user: it comes with systemd, takes the one declaration that packages use as
@@ -215,19 +212,7 @@ func copyProgram(from, to string) error {
 		return err
 	}
 	defer f.Close()
-	return put(to, f, 0o755, rename)
-}
-
-func rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
+	return file.Replace(to, f, file.Options{Mode: 0o755})
 }
 
 // putText writes a file of the system's configuration, or removes it when there is nothing to say.
@@ -238,7 +223,7 @@ func putText(name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return put(name, strings.NewReader(text), 0o644, rename)
+	return file.Replace(name, strings.NewReader(text), file.Options{Mode: 0o644})
 }
 
 // ownedByUser tells whether a directory is there and the service's user's.
@@ -267,7 +252,7 @@ func makeDataDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
 	}
-	if exists(dir) {
+	if file.Exists(dir) {
 		owned, err := ownedByUser(dir)
 		if err == nil && !owned {
 			err = fmt.Errorf("it is there already and belongs to another user; give it to the service with: %s; or choose another with --data-dir", GiveBack(dir))
@@ -282,7 +267,7 @@ func makeDataDir(dir string) error {
 	if err := os.Lchown(beside, uid, gid); err != nil {
 		return err
 	}
-	return rename(beside, dir)
+	return file.Rename(beside, dir)
 }
 
 // GiveBack is the command that lets the service use everything in a directory.
@@ -348,7 +333,7 @@ func Uninstall() ([]Step, State, error) {
 		{What: "remove " + filepath.Join(unitDir, unitName), do: func(context.Context) error { return removeUnit() }},
 	}
 	if st.Binary == installedBinary {
-		steps = append(steps, Step{What: "remove " + installedBinary, Done: !exists(installedBinary), do: func(context.Context) error { return os.Remove(installedBinary) }})
+		steps = append(steps, Step{What: "remove " + installedBinary, Done: !file.Exists(installedBinary), do: func(context.Context) error { return os.Remove(installedBinary) }})
 	}
 	return steps, st, nil
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/svc/eventlog"
 	"golang.org/x/sys/windows/svc/mgr"
+
+	"opsmon/file"
 )
 
 // realSCM is this machine.
@@ -271,39 +274,26 @@ func (m *realSCM) copyProgram(from, to string) error {
 		return err
 	}
 	defer f.Close()
-	return put(to, f, 0o755, replace)
+	return file.Replace(to, f, file.Options{Mode: 0o755, Rename: replace})
 }
 
 // replace gives a file its name. A program that runs cannot be replaced, but it can be renamed.
 func replace(from, to string) error {
 	old := oldProgram(to)
-	if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := file.Remove(old); err != nil {
 		old = fmt.Sprintf("%s-%d", old, time.Now().UnixNano()) // that one still runs as well
 	}
 	if err := os.Rename(to, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := moveThrough(from, to); err != nil {
+	if err := file.Rename(from, to); err != nil {
 		return errors.Join(err, os.Rename(old, to))
 	}
 	return nil
 }
 
-// moveThrough renames and returns when that is on the disk.
-func moveThrough(from, to string) error {
-	f, err := windows.UTF16PtrFromString(from)
-	if err != nil {
-		return err
-	}
-	t, err := windows.UTF16PtrFromString(to)
-	if err != nil {
-		return err
-	}
-	return windows.MoveFileEx(f, t, windows.MOVEFILE_REPLACE_EXISTING|windows.MOVEFILE_WRITE_THROUGH)
-}
-
 func (m *realSCM) writeSettings(dir string, content []byte) error {
-	return put(filepath.Join(dir, "app.yaml"), strings.NewReader(string(content)), 0o600, moveThrough)
+	return file.Replace(filepath.Join(dir, "app.yaml"), bytes.NewReader(content), file.Options{})
 }
 
 // removeProgram removes the program and its directory. One that runs, as the one that does this may, goes when Windows

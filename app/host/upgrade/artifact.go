@@ -16,7 +16,7 @@ import (
 	"runtime"
 	"strings"
 
-	"opsmon/app/host/backup"
+	"opsmon/file"
 )
 
 // Limits of what is read, in bytes.
@@ -66,13 +66,13 @@ const stagePattern = ".app-upgrade-*"
 // stage copies a file into a private directory beside the installed program, checks its signatures, and takes the program
 // out of it when it is a package of ours. The directory must be removed, also after an error, when it has a name. Errors:
 // *PackageError; ErrSignature; ErrUnsigned unless that is accepted.
-func stage(file, binary, key string, unsigned bool) (s staged, err error) {
+func stage(path, binary, key string, unsigned bool) (s staged, err error) {
 	old, err := filepath.Glob(filepath.Join(filepath.Dir(binary), stagePattern))
 	if err != nil {
 		return s, err
 	}
 	for _, dir := range old { // of killed ones: there is one at a time
-		if err := backup.RemoveTree(dir); err != nil {
+		if err := file.RemoveTree(dir); err != nil {
 			return s, err
 		}
 	}
@@ -86,14 +86,14 @@ func stage(file, binary, key string, unsigned bool) (s staged, err error) {
 	if runtime.GOOS == "windows" {
 		whole += ".exe" // nothing else is run there
 	}
-	if err := copyFile(file, whole, maxFile); err != nil {
+	if err := copyFile(path, whole, maxFile); err != nil {
 		return s, err
 	}
-	signature, err := readSignature(file + SignatureSuffix)
+	signature, err := readSignature(path + SignatureSuffix)
 	if err != nil {
 		return s, err
 	}
-	if s.program, err = s.unpack(file, whole); err != nil {
+	if s.program, err = s.unpack(path, whole); err != nil {
 		return s, err
 	}
 	if err := os.Chmod(s.program, 0o755); err != nil {
@@ -101,15 +101,15 @@ func stage(file, binary, key string, unsigned bool) (s staged, err error) {
 	}
 	if key != "" {
 		if err := s.verify(key, whole, signature); err != nil {
-			return s, fmt.Errorf("%s: %w", file, err)
+			return s, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if !s.signed && !unsigned {
-		why := fmt.Sprintf("there is no %s beside it or in it", filepath.Base(file)+SignatureSuffix)
+		why := fmt.Sprintf("there is no %s beside it or in it", filepath.Base(path)+SignatureSuffix)
 		if key == "" {
 			why = "this build has no key to check signatures with"
 		}
-		return s, fmt.Errorf("%s is %w (%s); nobody can tell who made it. If you trust it, say --unsigned", file, ErrUnsigned, why)
+		return s, fmt.Errorf("%s is %w (%s); nobody can tell who made it. If you trust it, say --unsigned", path, ErrUnsigned, why)
 	}
 	return s, nil
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"aead.dev/minisign"
+
+	"opsmon/file"
 )
 
 // signer makes a key and gives it with a function that signs by it.
@@ -200,7 +202,7 @@ func TestIdentify(t *testing.T) {
 			t.Errorf("%s: %v, want %q", filepath.Base(test.path), err, test.says)
 		}
 	}
-	if exists(ran) {
+	if file.Exists(ran) {
 		t.Error("one of them was run")
 	}
 	p, err := identify(t.Context(), program(t, "1.0.0", "none"))

@@ -1,16 +1,16 @@
 package upgrade
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"opsmon/app/host/backup"
 	"opsmon/app/host/namedfile"
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -47,32 +47,7 @@ func (j journal) write(dir string, handOver func(string) error) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, journalName)
-	return ReplaceFile(path, text, handOver)
-}
-
-// ReplaceFile gives a file new content, whole or not at all. ready is called with the new file, whole and on the disk,
-// before it takes its place; its error leaves the old one there.
-func ReplaceFile(path string, text []byte, ready func(temp string) error) error {
-	temp := path + ".new"
-	if err := remove(temp); err != nil { // a link to elsewhere would be written through
-		return err
-	}
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := ready(temp); err != nil {
-		return errors.Join(err, remove(temp))
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return kv.SyncDir(filepath.Dir(path))
+	return file.Replace(filepath.Join(dir, journalName), bytes.NewReader(text), file.Options{Ready: handOver})
 }
 
 // readJournal reads the journal; nil when there is none, or none that can be read: it is written whole, so what cannot be
@@ -102,21 +77,21 @@ func Recover(dir string, store int) error {
 
 // putStoreBack puts the kept store back, if there is one.
 func (j *journal) putStoreBack(dir string, step func(string)) error {
-	if !j.Kept || !exists(filepath.Join(dir, keptName)) {
+	if !j.Kept || !file.Exists(filepath.Join(dir, keptName)) {
 		return nil
 	}
 	failed := ""
-	if exists(filepath.Join(dir, storeName)) {
+	if file.Exists(filepath.Join(dir, storeName)) {
 		failed = failedName
 	}
 	return backup.Exchange{Name: storeName, New: keptName, Keep: failed, Step: step, Sure: func() error {
-		return remove(filepath.Join(dir, failedName)) // of an earlier upgrade
+		return file.Remove(filepath.Join(dir, failedName)) // of an earlier upgrade
 	}}.Do(dir)
 }
 
 // Pending tells whether an upgrade or a rollback has not come to its end.
 func Pending(dir string) bool {
-	return exists(filepath.Join(dir, journalName)) || exists(filepath.Join(dir, keptName))
+	return file.Exists(filepath.Join(dir, journalName)) || file.Exists(filepath.Join(dir, keptName))
 }
 
 // Settle ends an upgrade that was broken off: it is called by a service that has been ready for a Probation. holds is what its
@@ -139,7 +114,7 @@ func Settle(dir string, holds map[string]int) error {
 }
 
 func settle(dir string) error {
-	return errors.Join(remove(filepath.Join(dir, journalName)), remove(filepath.Join(dir, keptName)), kv.SyncDir(dir))
+	return errors.Join(file.Remove(filepath.Join(dir, journalName)), file.Remove(filepath.Join(dir, keptName)), file.SyncDir(dir))
 }
 
 // begin takes the lock. Error: ErrBusy.
@@ -160,15 +135,3 @@ func begin(dir string, handOver func(string) error) (unlock func() error, err er
 
 // ErrBusy says that another upgrade or rollback is at work.
 var ErrBusy = errors.New("another upgrade or rollback is at work; try again when it has ended")
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-func remove(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -61,7 +62,7 @@ func TestRecoverAndSettle(t *testing.T) {
 			if n, err := kv.VersionOf(path); err != nil || n != test.want {
 				t.Errorf("the store has version %d, want %d; %v", n, test.want, err)
 			}
-			if back := test.want == 1; back != exists(filepath.Join(dir, failedName)) {
+			if back := test.want == 1; back != file.Exists(filepath.Join(dir, failedName)) {
 				t.Error("the store that was taken away is not kept, or one is that was not")
 			}
 			pending := Pending(dir)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"opsmon/file"
 )
 
 // TestPin has somebody else's directory come in the place of a pinned one: root still writes into its own.
@@ -30,7 +32,7 @@ func TestPin(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !exists(filepath.Join(path+".moved", "file")) || exists(filepath.Join(path, "file")) {
+	if !file.Exists(filepath.Join(path+".moved", "file")) || file.Exists(filepath.Join(path, "file")) {
 		t.Error("it went where the new name leads")
 	}
 	if _, _, err := pin(path); err == nil {

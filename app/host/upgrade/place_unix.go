@@ -3,17 +3,15 @@
 package upgrade
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
-	"opsmon/kv"
+	"opsmon/file"
 )
 
 // place puts a program in the place of another one, which gets the name keep. The name always has a whole program.
 func place(program, name, keep string, step func(string)) error {
-	if err := os.Remove(keep); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := file.Remove(keep); err != nil {
 		return err
 	}
 	if err := os.Link(name, keep); err != nil {
@@ -29,5 +27,5 @@ func place(program, name, keep string, step func(string)) error {
 		return err
 	}
 	step("placed " + filepath.Base(name))
-	return kv.SyncDir(filepath.Dir(name))
+	return file.SyncDir(filepath.Dir(name))
 }

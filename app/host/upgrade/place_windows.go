@@ -2,15 +2,16 @@ package upgrade
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
+
+	"opsmon/file"
 )
 
 // place puts a program in the place of another one, which gets the name keep. The other one may be running, as this
 // process does: it can be renamed and not be replaced, so for a moment nothing has the name.
 func place(program, name, keep string, step func(string)) error {
-	if err := os.Remove(keep); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := file.Remove(keep); err != nil {
 		return err
 	}
 	if err := os.Rename(name, keep); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/host/control"
+	"opsmon/file"
 )
 
 // TestProbation: a version that gets ready and does not last, or that has lost something, goes back by itself.
@@ -43,7 +44,7 @@ func TestProbation(t *testing.T) {
 			if !strings.Contains(users, "mate@") || strings.Contains(users, "during@") == test.lost {
 				t.Errorf("the users are %s", users)
 			}
-			if exists(filepath.Join(p.dir, failedName)) != test.lost {
+			if file.Exists(filepath.Join(p.dir, failedName)) != test.lost {
 				t.Error("the store that was taken away is not kept, or one is that was not")
 			}
 		})
@@ -106,7 +107,7 @@ func TestPowerCutInProbation(t *testing.T) {
 					t.Fatalf("the log does not say to go back: %s, %v", log, err)
 				}
 			}
-			if !Pending(p.dir) || !exists(filepath.Join(p.dir, keptName)) {
+			if !Pending(p.dir) || !file.Exists(filepath.Join(p.dir, keptName)) {
 				t.Fatal("what a rollback needs is gone")
 			}
 			if _, err := Upgrade(t.Context(), p.config(), program(t, "1.2.0", "none"), true); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "app rollback") {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -95,7 +96,7 @@ func (cfg *Config) finish(ctx context.Context, j *journal) error {
 // findPrevious tells what the previous program is.
 func (cfg *Config) findPrevious(ctx context.Context) (p Program, err error) {
 	p, err = identify(ctx, cfg.previous())
-	if errors.Is(err, fs.ErrNotExist) || !exists(cfg.previous()) {
+	if errors.Is(err, fs.ErrNotExist) || !file.Exists(cfg.previous()) {
 		return p, fmt.Errorf("%w: %s is not there", ErrPrevious, cfg.previous())
 	}
 	if err != nil {
@@ -146,10 +147,7 @@ func (cfg *Config) unpackKept(ctx context.Context, record previousRecord) error 
 	if err := cfg.HandOver(path); err != nil {
 		return err
 	}
-	if err := os.Rename(path, filepath.Join(cfg.DataDir, keptName)); err != nil {
-		return err
-	}
-	return kv.SyncDir(cfg.DataDir)
+	return file.Rename(path, filepath.Join(cfg.DataDir, keptName))
 }
 
 // goBack stops the service, puts the old program and the old store back, and starts it again.
@@ -185,7 +183,7 @@ func (cfg *Config) putBack(j journal) error {
 	if err := place(cfg.previous(), cfg.Binary, cfg.failed(), cfg.step); err != nil {
 		return err
 	}
-	if err := errors.Join(remove(cfg.previous()), remove(cfg.record())); err != nil { // the first is there still when both were one file
+	if err := errors.Join(file.Remove(cfg.previous()), file.Remove(cfg.record())); err != nil { // the first is there still when both were one file
 		return err
 	}
 	cfg.step("old program back")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/app/host/backup"
+	"opsmon/file"
 )
 
 // trialPrefix begins the names of the directories that a store is unpacked into: for a new version to check, and to be put
@@ -24,11 +24,11 @@ func (cfg *Config) trial() (dir string, end func(), err error) {
 	}
 	dir, release, err := pin(path)
 	if err != nil {
-		return "", nil, errors.Join(err, backup.RemoveTree(path))
+		return "", nil, errors.Join(err, file.RemoveTree(path))
 	}
 	return dir, func() {
 		release()
-		backup.RemoveTree(path) // what cannot be removed now is removed by the next one
+		file.RemoveTree(path) // what cannot be removed now is removed by the next one
 	}, nil
 }
 
@@ -38,7 +38,7 @@ func SweepTrials(dataDir string, age time.Duration, now time.Time) {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && strings.HasPrefix(e.Name(), trialPrefix) && now.Sub(info.ModTime()) >= age {
-			backup.RemoveTree(filepath.Join(dataDir, e.Name()))
+			file.RemoveTree(filepath.Join(dataDir, e.Name()))
 		}
 	}
 }

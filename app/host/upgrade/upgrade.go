@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"opsmon/app/host/backup"
+	"opsmon/file"
 	"opsmon/kv"
 )
 
@@ -173,7 +175,7 @@ func (cfg *Config) newJournal(m backup.Manifest, was, is Program) journal {
 
 func (s staged) remove() {
 	if s.dir != "" {
-		backup.RemoveTree(s.dir) // what cannot be removed now is removed by the next one
+		file.RemoveTree(s.dir) // what cannot be removed now is removed by the next one
 	}
 }
 
@@ -185,7 +187,7 @@ func (cfg *Config) unfinished(ctx context.Context) error {
 	}
 	if cfg.isBack(ctx, j) {
 		// Whether the old program gets ready does not matter: it is about to be replaced.
-		if err := cfg.finish(ctx, j); Pending(cfg.DataDir) && exists(filepath.Join(cfg.DataDir, keptName)) {
+		if err := cfg.finish(ctx, j); Pending(cfg.DataDir) && file.Exists(filepath.Join(cfg.DataDir, keptName)) {
 			return err
 		}
 		return settle(cfg.DataDir)
@@ -282,7 +284,7 @@ func (cfg *Config) change(ctx context.Context, program string, r Result, was, is
 	if err != nil {
 		return err
 	}
-	write := func() error { return ReplaceFile(cfg.record(), record, func(string) error { return nil }) }
+	write := func() error { return file.Replace(cfg.record(), bytes.NewReader(record), file.Options{}) }
 	if cfg.Service == nil {
 		if err := write(); err != nil {
 			return err
@@ -346,7 +348,7 @@ func (cfg *Config) start(ctx context.Context) error {
 
 // prepare copies the store, which the new version may spoil, and writes the journal.
 func (cfg *Config) prepare(j journal) (err error) {
-	if err := remove(filepath.Join(cfg.DataDir, failedName)); err != nil {
+	if err := file.Remove(filepath.Join(cfg.DataDir, failedName)); err != nil {
 		return err
 	}
 	if err := cfg.keepStore(); err != nil {
@@ -375,7 +377,7 @@ func (cfg *Config) keepStore() (err error) {
 	if err != nil {
 		return err
 	}
-	disk, err := backup.DiskOf(cfg.DataDir)
+	disk, err := file.SpaceOf(cfg.DataDir)
 	if err != nil {
 		return err
 	}
@@ -383,7 +385,7 @@ func (cfg *Config) keepStore() (err error) {
 		return fmt.Errorf("%d MB in %s are free, and %d MB are needed; free some, or compact the store with: app compact", disk.Free/1e6, cfg.DataDir, need/1e6+1)
 	}
 	for _, old := range []string{kept, kept + ".new"} {
-		if err := remove(old); err != nil {
+		if err := file.Remove(old); err != nil {
 			return err
 		}
 	}
@@ -396,10 +398,7 @@ func (cfg *Config) keepStore() (err error) {
 	if err := cfg.HandOver(kept + ".new"); err != nil {
 		return err
 	}
-	if err := os.Rename(kept+".new", kept); err != nil {
-		return err
-	}
-	return kv.SyncDir(cfg.DataDir)
+	return file.Rename(kept+".new", kept)
 }
 
 // copyStore copies the store, and nothing that a link in its place leads to outside the data directory.

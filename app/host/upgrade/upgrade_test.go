@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/host/backup"
+	"opsmon/file"
 )
 
 // base is the version of the store of the program as it is; a newer one for tests has two migrations more.
@@ -30,7 +31,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.From != "1.0.0" || r.To != "1.1.0" || !exists(r.Backup) || !exists(r.Previous) {
+	if r.From != "1.0.0" || r.To != "1.1.0" || !file.Exists(r.Backup) || !file.Exists(r.Previous) {
 		t.Errorf("%+v", r)
 	}
 	p.expect(t, "1.1.0", store+2)
@@ -53,7 +54,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 	if out := p.app(t, "user", "list"); strings.Contains(out, "later@") {
 		t.Errorf("the store is not that of before: %s", out)
 	}
-	if !exists(filepath.Join(p.dir, failedName)) || !exists(p.config().withDefaults().failed()) {
+	if !file.Exists(filepath.Join(p.dir, failedName)) || !file.Exists(p.config().withDefaults().failed()) {
 		t.Error("what was taken away is not kept")
 	}
 	if _, err := Rollback(t.Context(), p.config(), 0); !errors.Is(err, ErrPrevious) {
@@ -78,7 +79,7 @@ func TestTrial(t *testing.T) {
 	if _, err := Upgrade(t.Context(), cfg, next, true); err != nil {
 		t.Fatal(err)
 	}
-	if len(copies) != 1 || exists(left) || exists(filepath.Dir(copies[0])) {
+	if len(copies) != 1 || file.Exists(left) || file.Exists(filepath.Dir(copies[0])) {
 		t.Errorf("the copies were %v", copies)
 	}
 }
@@ -269,7 +270,7 @@ func TestBackupOfPreviousStays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !exists(r.Backup) {
+	if !file.Exists(r.Backup) {
 		t.Error("the backup that the record names is gone")
 	}
 	cfg.step, cfg.BackupDirs = nil, []string{t.TempDir()}
@@ -286,7 +287,7 @@ func TestBackupOfPreviousStays(t *testing.T) {
 	if _, err := Upgrade(t.Context(), cfg, program(t, "1.2.0", "none"), true); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := folder.All(); err != nil || len(left) != 3 || !exists(r.Backup) {
+	if left, err := folder.All(); err != nil || len(left) != 3 || !file.Exists(r.Backup) {
 		t.Errorf("after one that succeeded: %d backups, %v", len(left), err)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package kv
+package file
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock that bbolt takes, when nobody has it.
-func tryLock(f *os.File) (locked bool, err error) {
+// TryLock takes the lock of an open file when nobody has it. It is the lock that bbolt takes of a store.
+func TryLock(f *os.File) (locked bool, err error) {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err {
 		case nil:
@@ -49,7 +49,7 @@ func handOver(f *os.File) error {
 	return f.Chown(int(owner.Uid), int(owner.Gid))
 }
 
-// unlock gives back the lock that bbolt has taken. Closing the file is not enough as long as it is mapped.
-func unlock(f *os.File) error {
+// Unlock gives back a lock. Closing the file is not enough as long as it is mapped.
+func Unlock(f *os.File) error {
 	return os.NewSyscallError("flock", syscall.Flock(int(f.Fd()), syscall.LOCK_UN))
 }

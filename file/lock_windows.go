@@ -1,4 +1,4 @@
-package kv
+package file
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock that bbolt takes, on the file's last possible byte, when nobody has it.
-func tryLock(f *os.File) (locked bool, err error) {
+// TryLock takes the lock of an open file when nobody has it. It is the lock that bbolt takes of a store, on the last possible byte.
+func TryLock(f *os.File) (locked bool, err error) {
 	last := windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0)}
 	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &last)
 	if err == windows.ERROR_LOCK_VIOLATION {
@@ -19,8 +19,8 @@ func tryLock(f *os.File) (locked bool, err error) {
 // handOver is for Unix: on Windows the rights come from the directory.
 func handOver(*os.File) error { return nil }
 
-// unlock gives back the lock that bbolt has taken.
-func unlock(f *os.File) error {
+// Unlock gives back a lock.
+func Unlock(f *os.File) error {
 	last := windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0)}
 	return os.NewSyscallError("UnlockFileEx", windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &last))
 }

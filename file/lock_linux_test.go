@@ -1,4 +1,4 @@
-package kv
+package file
 
 import (
 	"os"
@@ -33,7 +33,7 @@ func TestLockFollowsNoLink(t *testing.T) {
 		if err := plant(path); err != nil {
 			t.Fatal(err)
 		}
-		unlock, err := LockFile(path, 0)
+		unlock, err := Lock(path, 0)
 		if (err != nil) != (name == "link to nothing") {
 			t.Errorf("%s: %v", name, err)
 		}
