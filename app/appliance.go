@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/host/doctor"
 	"opsmon/app/httpapi"
+	"opsmon/app/instant"
 	"opsmon/file"
 )
 
@@ -27,7 +27,7 @@ func (a *App) appliance() httpapi.Appliance {
 		Version: st.Version, Commit: build.Commit, Platform: build.OS + "/" + build.Arch, StartedAt: st.StartedAt, DataDir: st.DataDir,
 		URL: st.URL, URLs: st.URLs, Listen: listenPoints(st), TLS: a.cfg.tlsMode(), Store: st.Store, Backup: a.backupView(),
 		Retention: httpapi.Retention{SignalDays: a.cfg.Signals.Days, WindowDays: a.cfg.Windows.Days, AuditDays: a.cfg.AuditDays},
-		Clock:     httpapi.ClockStatus{Now: audit.Timestamp(now), Zone: now.In(time.Local).Format("MST -07:00"), Believed: a.clockDoubt() == 0, DevicesAhead: a.signals.Counts().Skewed},
+		Clock:     httpapi.ClockStatus{Now: instant.Format(now), Zone: now.In(time.Local).Format("MST -07:00"), Believed: a.clockDoubt() == 0, DevicesAhead: a.signals.Counts().Skewed},
 	}
 	out.HostName, _ = os.Hostname() // one that has none shows none
 	if a.host != nil && a.host.secure.names != nil {
@@ -90,13 +90,13 @@ func (a *App) backupView() httpapi.ApplianceBackup {
 	}
 	s := a.keeper.Status()
 	if s.Newest.Name != "" {
-		out.LastAt, out.LastName, out.LastBytes = new(audit.Timestamp(s.Newest.MadeAt)), s.Newest.Name, s.Newest.Bytes
+		out.LastAt, out.LastName, out.LastBytes = new(instant.Format(s.Newest.MadeAt)), s.Newest.Name, s.Newest.Bytes
 	}
 	if b.Every > 0 {
 		out.Running, out.Overdue, out.Problem = s.Running, s.Overdue, a.backupProblem(s)
-		out.NextAt = new(audit.Timestamp(s.Next))
+		out.NextAt = new(instant.Format(s.Next))
 		if s.Next.IsZero() { // due at once
-			out.NextAt = new(audit.Timestamp(a.cfg.Clock()))
+			out.NextAt = new(instant.Format(a.cfg.Clock()))
 		}
 	}
 	return out

@@ -19,6 +19,7 @@ import (
 	"opsmon/app/host/backup"
 	"opsmon/app/host/certs"
 	"opsmon/app/httpapi"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -237,7 +238,7 @@ func (a *App) backupStatus() *httpapi.BackupStatus {
 	s := a.keeper.Status()
 	out := &httpapi.BackupStatus{File: s.Newest.Name, Bytes: s.Newest.Bytes, Overdue: s.Overdue, Problem: a.backupProblem(s)}
 	if s.Newest.Name != "" {
-		out.LastAt = new(audit.Timestamp(s.Newest.MadeAt))
+		out.LastAt = new(instant.Format(s.Newest.MadeAt))
 	}
 	return out
 }

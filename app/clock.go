@@ -9,6 +9,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // clockLook is how often the clock is looked at.
@@ -21,7 +22,7 @@ type clockError struct{ now, swept time.Time }
 
 func (e *clockError) Error() string {
 	return fmt.Sprintf("the machine's clock shows %v, and signals of before %v have been removed for their age: the clock must be wrong, and nothing is recorded by it",
-		audit.Timestamp(e.now), audit.Timestamp(e.swept))
+		instant.Format(e.now), instant.Format(e.swept))
 }
 
 // acceptClockCommand says that the clock is right.
@@ -114,12 +115,12 @@ func (h *Host) AcceptClock(now time.Time, by audit.Actor) error {
 		return errdefs.New(errdefs.Conflict, "the service does not wait for the clock to be set right")
 	}
 	if now.Sub(why.now).Abs() > clockMargin {
-		return errdefs.New(errdefs.Conflict, "the machine's clock shows %v now, not %v", audit.Timestamp(why.now), audit.Timestamp(now))
+		return errdefs.New(errdefs.Conflict, "the machine's clock shows %v now, not %v", instant.Format(why.now), instant.Format(now))
 	}
 	if err := h.openAfter(func(a *App) error { return a.signals.SweptToday() }); err != nil {
 		return err
 	}
 	h.log.Warn("the clock is said to be right", slog.Time("now", why.now), slog.Time("was", why.swept))
-	h.app.Load().note(by, "clock.accept", audit.Timestamp(why.now), nil)
+	h.app.Load().note(by, "clock.accept", instant.Format(why.now), nil)
 	return nil
 }

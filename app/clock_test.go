@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
@@ -35,7 +35,7 @@ func TestAClockThatIsYearsBack(t *testing.T) {
 	for range 5 { // at first, before the service knows
 		p.pass()
 		r := httptest.NewRequest(http.MethodPost, "/signal", strings.NewReader(fmt.Sprintf(
-			`{"signals":[{"stationCode":"PRESS","productive":true},{"stationCode":"PRESS","at":%q,"productive":true}]}`, audit.Timestamp(time.UnixMilli(right)))))
+			`{"signals":[{"stationCode":"PRESS","productive":true},{"stationCode":"PRESS","at":%q,"productive":true}]}`, instant.FormatMs(right))))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		if p.Local().ServeHTTP(w, r); w.Code != http.StatusOK || strings.Count(w.Body.String(), "older than the signals that are kept") != 2 {
@@ -176,7 +176,7 @@ func TestAClockThatWasAheadIsAccepted(t *testing.T) {
 	n := p.days
 	p.same("accepted", 0, n-2, shown)
 	if status, answer := p.ask("POST", "/signal", fmt.Sprintf(`{"signals":[{"stationCode":"PRESS","at":%q,"productive":true}]}`,
-		audit.Timestamp(time.UnixMilli(right).AddDate(0, 0, -3)))); !strings.Contains(string(answer), "older than the signals that are kept") {
+		instant.Format(time.UnixMilli(right).AddDate(0, 0, -3)))); !strings.Contains(string(answer), "older than the signals that are kept") {
 		t.Errorf("a late signal: %d %s", status, answer)
 	}
 	p.clock.Add((10 * time.Minute).Milliseconds())

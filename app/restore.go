@@ -13,12 +13,12 @@ import (
 	"sync"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
 	"opsmon/app/host/upgrade"
 	"opsmon/app/httpapi"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -99,12 +99,12 @@ func (h *Host) Begin(in RestoreInput) (*httpapi.RestoreState, error) {
 	if s := h.restores.state; s != nil && s.State == "running" {
 		return nil, errdefs.New(errdefs.Conflict, "the backup %s is being restored already", s.Name)
 	}
-	state := httpapi.RestoreState{Name: in.Name, State: "running", StartedAt: audit.TimeOf(time.Now())}
+	state := httpapi.RestoreState{Name: in.Name, State: "running", StartedAt: instant.Of(time.Now())}
 	h.restores.state = &state
 	h.restores.running.Go(func() {
 		r, err := h.Restore(h.restores.ctx, in)
 		ended := state
-		ended.State, ended.EndedAt, ended.Result = "done", audit.TimeOrNil(time.Now()), &r
+		ended.State, ended.EndedAt, ended.Result = "done", instant.OrNil(time.Now()), &r
 		if err != nil {
 			h.log.Error("the restore failed", slog.String("file", in.Name), slog.Any("error", err))
 			ended.State, ended.Error, ended.Result = "failed", err.Error(), nil
@@ -146,7 +146,7 @@ func prepareRestore(ctx context.Context, cfg Config, in RestoreInput) (*restore,
 	if err != nil {
 		return nil, err
 	}
-	detail := map[string]string{"madeAt": audit.Timestamp(about.MadeAt), "app": about.App}
+	detail := map[string]string{"madeAt": instant.Format(about.MadeAt), "app": about.App}
 	p, err := backup.Prepare(ctx, backup.RestoreConfig{
 		Path: in.Path, Passphrase: in.Passphrase, Dir: cfg.DataDir, Store: storeConfig(cfg), Usable: cfg.unusable, Progress: in.Progress, Clock: cfg.Clock,
 		Transform: func(tx *kv.Tx) error {
@@ -186,7 +186,7 @@ func (r *restore) swap() (undo func() error, err error) {
 	after, _ := os.ReadFile(r.at(ConfigFile))
 	r.result.SettingsChanged = string(before) != string(after)
 	r.tellUnusable()
-	r.result.MadeAt, r.result.App, r.result.Previous, r.result.Settings, r.result.Omitted = audit.TimeOf(m.MadeAt), m.App, swapped.Previous, swapped.Settings, append([]string{}, m.Omitted...)
+	r.result.MadeAt, r.result.App, r.result.Previous, r.result.Settings, r.result.Omitted = instant.Of(m.MadeAt), m.App, swapped.Previous, swapped.Settings, append([]string{}, m.Omitted...)
 	for _, name := range m.Omitted {
 		if strings.HasPrefix(name, CertificateDir+"/") {
 			_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))

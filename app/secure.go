@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/host/certs"
 	"opsmon/app/host/mdns"
 	"opsmon/app/httpapi"
+	"opsmon/app/instant"
 	"opsmon/app/web"
 )
 
@@ -231,7 +231,7 @@ func (c Config) Certificate() (*httpapi.CertificateStatus, error) {
 }
 
 func authorityStatus(ca *certs.CA, pages []string) *httpapi.AuthorityStatus {
-	return &httpapi.AuthorityStatus{Name: ca.Name(), EndsAt: audit.Timestamp(ca.Expires()), PEM: string(ca.PEM()), Pages: pages}
+	return &httpapi.AuthorityStatus{Name: ca.Name(), EndsAt: instant.Format(ca.Expires()), PEM: string(ca.PEM()), Pages: pages}
 }
 
 // status tells of the certificate, nil without TLS. pages gives the addresses of the trust page.
@@ -242,7 +242,7 @@ func (s *security) status(pages func() []string) *httpapi.CertificateStatus {
 	problems := append([]string{}, s.keeper.Problems()...) // first: it looks at the machine again
 	names, addrs := s.keeper.Hosts()
 	out := &httpapi.CertificateStatus{
-		EndsAt: audit.Timestamp(s.keeper.Expires()), Fingerprint: s.keeper.Fingerprint(), Problems: problems, Hosts: slices.Clone(names),
+		EndsAt: instant.Format(s.keeper.Expires()), Fingerprint: s.keeper.Fingerprint(), Problems: problems, Hosts: slices.Clone(names),
 	}
 	for _, addr := range addrs {
 		out.Hosts = append(out.Hosts, addr.String())

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/httpapi"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -28,7 +28,7 @@ func statusOf(cfg Config, a *App) httpapi.Status {
 func (h *Host) status() httpapi.Status {
 	a := h.app.Load()
 	st := statusOf(h.cfg, a)
-	st.StartedAt = new(audit.Timestamp(h.began))
+	st.StartedAt = new(instant.Format(h.began))
 	st.URL = h.base.get()
 	st.Listen, st.ClearListen = addressOf(h.network), addressOf(h.secure.clear)
 	st.MQTTListen, st.MQTTInsecureListen = addressOf(h.mqtt.secure), addressOf(h.mqtt.clear)

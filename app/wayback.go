@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"opsmon/app/audit"
 	"opsmon/app/host/backup"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -103,7 +103,7 @@ func (h *Host) newestWhole(ctx context.Context) (text, mend string) {
 			err = kv.ErrNewer
 		}
 		if err == nil {
-			return fmt.Sprintf("restore the newest verified backup, of %s, with: ", audit.Timestamp(m.MadeAt)), restoreCommand(h.cfg, path)
+			return fmt.Sprintf("restore the newest verified backup, of %s, with: ", instant.Format(m.MadeAt)), restoreCommand(h.cfg, path)
 		}
 		if ctx.Err() != nil {
 			return "", seeking
@@ -136,7 +136,7 @@ func newer(cfg Config, err error) error {
 	for _, b := range all {
 		if b.Problem == "" && b.Store <= StoreVersion() {
 			return fmt.Errorf("%w, or go back to the newest backup that this version can read, of %s, which loses all that was changed since: %s",
-				err, audit.Timestamp(b.MadeAt), restoreCommand(cfg, filepath.Join(cfg.BackupDir(), b.Name)))
+				err, instant.Format(b.MadeAt), restoreCommand(cfg, filepath.Join(cfg.BackupDir(), b.Name)))
 		}
 	}
 	return fmt.Errorf("%w, or restore a backup from before with: app restore FILE%s", err, dirFlag(cfg))

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 	"opsmon/schema/schematest"
 	"opsmon/schema/strictjson"
@@ -337,7 +337,7 @@ func TestLifetimes(t *testing.T) {
 		north, ovens, packing = "plants[0]", "plants[0].stationGroups[0]", "plants[0].stationGroups[1]"
 		oven1, pack1, pack2   = ovens + ".stations[0]", packing + ".stations[0]", packing + ".stations[1]"
 	)
-	first := start.Format(audit.Layout)
+	first := start.Format(instant.Layout)
 	life := func(path string) string {
 		var times []string
 		for _, name := range []string{"createdAt", "updatedAt"} {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // TestStarter: an account that is given no manifest gets one plant, one group and one station (decisions.md section 2).
@@ -287,7 +287,7 @@ func TestParseTime(t *testing.T) {
 		"9999-12-31T23:59:59.999Z": "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59-01:00": "", "0000-06-01T00:00:00Z": "", "2026-02-30T00:00:00Z": "", "today": "",
 	} {
 		got, ok := parseTime(text)
-		if ok != (want != "") || ok && got.Format(audit.Layout) != want || ok && got.Location() != time.UTC {
+		if ok != (want != "") || ok && got.Format(instant.Layout) != want || ok && got.Location() != time.UTC {
 			t.Errorf("%s is %v, %v, want %q", text, got, ok, want)
 		}
 	}

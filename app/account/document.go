@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"opsmon/app/audit"
+	"opsmon/app/instant"
 )
 
 // A document is kept as the bytes that were sent, so that what is read back has the same array order, the
@@ -277,7 +277,7 @@ func appendTime(dst []byte, t time.Time) []byte {
 		return append(dst, "null"...)
 	}
 	dst = append(dst, '"')
-	dst = t.UTC().AppendFormat(dst, audit.Layout)
+	dst = t.UTC().AppendFormat(dst, instant.Layout)
 	return append(dst, '"')
 }
 

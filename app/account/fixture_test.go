@@ -20,6 +20,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 	"opsmon/schema/strictjson"
@@ -53,7 +54,7 @@ func (w *watch) tick() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(time.Minute)
-	return w.now.Format(audit.Layout)
+	return w.now.Format(instant.Layout)
 }
 
 // house is a real store with the service on it.

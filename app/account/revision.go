@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -51,7 +51,7 @@ func (s *Service) Revisions(p auth.Principal, limit, skip int) ([]RevisionInfo, 
 				return fmt.Errorf("read revisions: %w", err)
 			}
 			r := item.Value
-			list = append(list, RevisionInfo{r.Number, r.CreatedAt.UTC().Format(audit.Layout), r.Author, r.Note})
+			list = append(list, RevisionInfo{r.Number, r.CreatedAt.UTC().Format(instant.Layout), r.Author, r.Note})
 		}
 		return nil
 	})

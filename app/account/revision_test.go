@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
@@ -17,7 +17,7 @@ import (
 // TestRevisions: every change is one, with number, time, author and note; they are listed newest first, in pages.
 func TestRevisions(t *testing.T) {
 	h := newPlant(t)
-	times := []string{start.Format(audit.Layout)}
+	times := []string{start.Format(instant.Layout)}
 	note := func(p auth.Principal, i int, note string) {
 		times = append(times, h.clock.tick())
 		if _, err := h.Apply(p, ApplyInput{Raw: edit(t, plantFile, fmt.Sprintf(`electricalPricePerKwh = 0.%d`, i)), Note: note}); err != nil {

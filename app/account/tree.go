@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"opsmon/app/instant"
 )
 
 // modelOf makes the typed manifest of a decoded document {version, account}. It takes what has the right
@@ -141,7 +143,7 @@ func (l *Lifetime) take(name string, v any) bool {
 // parseTime reads a time of a document, cut to milliseconds and in UTC. It refuses what could not be written
 // again: in UTC the year must have four digits.
 func parseTime(s string) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339Nano, s)
+	t, err := instant.Parse(s)
 	t = t.UTC().Truncate(time.Millisecond)
 	if err != nil || t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}, false

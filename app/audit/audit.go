@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -47,7 +48,7 @@ type Actor struct {
 //openapi:schema AuditRecord
 type Record struct {
 	Seq       uint64            `json:"seq" schema:"min=1"` // of the account, from 1 without a gap
-	At        Time              `json:"at"`
+	At        instant.Time      `json:"at"`
 	AccountID string            `json:"accountId"`
 	Actor     Actor             `json:"actor"`
 	Action    string            `json:"action"`               // what was done, such as key.create
@@ -64,7 +65,7 @@ func Put(tx *kv.Tx, accountID string, actor Actor, action, target string, detail
 	}
 	seq := last.B + 1
 	record := Record{
-		Seq: seq, At: TimeOf(tx.Now()), AccountID: accountID, Actor: actor,
+		Seq: seq, At: instant.Of(tx.Now()), AccountID: accountID, Actor: actor,
 		Action: action, Target: target, Detail: maps.Clone(detail),
 	}
 	if err := records.Put(tx, place{A: accountID, B: seq}, record); err != nil {

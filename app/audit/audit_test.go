@@ -197,32 +197,6 @@ func TestFailedTransaction(t *testing.T) {
 	}
 }
 
-func TestTimes(t *testing.T) {
-	for _, c := range []struct {
-		at   time.Time
-		want string
-	}{
-		{now, "2026-11-20T08:15:30.123Z"},
-		{time.Date(2026, 1, 2, 3, 4, 5, 100_000_000, time.UTC), "2026-01-02T03:04:05.100Z"},
-		{time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), "9999-12-31T23:59:59.000Z"},
-	} {
-		if got := Timestamp(c.at); got != c.want {
-			t.Errorf("%s, want %s", got, c.want)
-		}
-		text, err := json.Marshal(TimeOf(c.at))
-		if err != nil || string(text) != `"`+c.want+`"` {
-			t.Errorf("%s, %v, want %s", text, err, c.want)
-		}
-		var read Time
-		if err := json.Unmarshal(text, &read); err != nil || read != TimeOf(c.at) {
-			t.Errorf("%v is read back as %v, %v", TimeOf(c.at), read, err)
-		}
-	}
-	if TimeOrNil(time.Time{}) != nil || *TimeOrNil(now) != TimeOf(now) {
-		t.Error("TimeOrNil")
-	}
-}
-
 func BenchmarkList(b *testing.B) {
 	store := newStore(b)
 	const n = 20_000

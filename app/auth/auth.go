@@ -9,7 +9,7 @@
 //
 //	authUser        (account id, e-mail) -> userRecord      a role, or the refusal of a removed user
 //	authKey         key id -> keyRecord                     live keys and the tombstones of revoked ones
-//	authKeyUse      key id -> audit.Time                    last used, written now and then
+//	authKeyUse      key id -> instant.Time                  last used, written now and then
 //	authSession     session id -> sessionRecord
 //	authTablet      (account id, tablet id) -> tabletRecord
 //	authDevice      (account id, name in lower case) -> deviceRecord

@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"opsmon/app/audit"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -156,7 +157,7 @@ func BenchmarkRemoveUser(b *testing.B) {
 	err := f.store.Update(func(tx *kv.Tx) error {
 		for range 10_000 {
 			_, made := newToken(prefixKey)
-			record := keyRecord{Hash: made.hash[:], AccountID: plantA, Email: boss, Role: Admin, CreatedAt: audit.TimeOf(tx.Now())}
+			record := keyRecord{Hash: made.hash[:], AccountID: plantA, Email: boss, Role: Admin, CreatedAt: instant.Of(tx.Now())}
 			if err := putKey(tx, made.id, record, audit.Actor{}); err != nil {
 				return err
 			}

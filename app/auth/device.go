@@ -8,15 +8,16 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
 // Device is a credential that may send the signals of the stations it names, and nothing else (monitoring.md section 2).
 type Device struct {
-	ID           string     `json:"id"` // <account>/<name>
-	Name         string     `json:"name"`
-	StationCodes []string   `json:"stationCodes"` // the stations it may send for
-	CreatedAt    audit.Time `json:"createdAt"`
+	ID           string       `json:"id"` // <account>/<name>
+	Name         string       `json:"name"`
+	StationCodes []string     `json:"stationCodes"` // the stations it may send for
+	CreatedAt    instant.Time `json:"createdAt"`
 }
 
 // DeviceInput asks for a device.
@@ -27,10 +28,10 @@ type DeviceInput struct {
 
 // deviceRecord is one device. It is stored: a changed field needs a migration.
 type deviceRecord struct {
-	Hash         []byte     `json:"hash"` // SHA-256 of its token, 32 bytes
-	Name         string     `json:"name"`
-	StationCodes []string   `json:"stationCodes"`
-	CreatedAt    audit.Time `json:"createdAt"`
+	Hash         []byte       `json:"hash"` // SHA-256 of its token, 32 bytes
+	Name         string       `json:"name"`
+	StationCodes []string     `json:"stationCodes"`
+	CreatedAt    instant.Time `json:"createdAt"`
 }
 
 // devices is keyed by the account and the name in lower case.
@@ -104,7 +105,7 @@ func (s *Service) AddDevice(p Principal, in DeviceInput) (device Device, token s
 		if devices.Has(tx, at) {
 			return errdefs.New(errdefs.Conflict, "another device has the name %q; revoke it first, or choose another", in.Name)
 		}
-		record := deviceRecord{Hash: made.hash[:], Name: in.Name, StationCodes: slices.Clone(in.StationCodes), CreatedAt: audit.TimeOf(tx.Now())}
+		record := deviceRecord{Hash: made.hash[:], Name: in.Name, StationCodes: slices.Clone(in.StationCodes), CreatedAt: instant.Of(tx.Now())}
 		device = record.device(at)
 		c.devices = []place{at}
 		if err := devices.Put(tx, at, record); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"opsmon/app/audit"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -35,7 +36,7 @@ func TestCheckFindsDamage(t *testing.T) {
 			return users.Put(tx, place{A: plantA, B: "x@y.example"}, userRecord{Role: "king"})
 		}, `"king" is not a role`},
 		"key without a hash": {func(tx *kv.Tx) error { return keys.Put(tx, "k", keyRecord{AccountID: plantA}) }, "key k: its hash is not one"},
-		"use of no key":      {func(tx *kv.Tx) error { return keyUses.Put(tx, "none", audit.TimeOf(time.Now())) }, "last use of key none: the key is not there"},
+		"use of no key":      {func(tx *kv.Tx) error { return keyUses.Put(tx, "none", instant.Of(time.Now())) }, "last use of key none: the key is not there"},
 		"session of no account": {func(tx *kv.Tx) error {
 			id, s := first(tx, sessions, false)
 			s.AccountID = "gone"

@@ -10,6 +10,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -23,10 +24,10 @@ type Key struct {
 	Name  string `json:"name"`  // what the key is for; may be empty
 	Email string `json:"email"` // whose key it is
 	// The highest role that the key has; its user's own limits it further.
-	Role       Role        `json:"role"`
-	CreatedAt  audit.Time  `json:"createdAt"`
-	LastUsedAt *audit.Time `json:"lastUsedAt"` // null: never
-	ExpiresAt  *audit.Time `json:"expiresAt"`  // null: never
+	Role       Role          `json:"role"`
+	CreatedAt  instant.Time  `json:"createdAt"`
+	LastUsedAt *instant.Time `json:"lastUsedAt"` // null: never
+	ExpiresAt  *instant.Time `json:"expiresAt"`  // null: never
 }
 
 // KeyInput is what may be asked of a new key (decisions.md section 5).
@@ -158,10 +159,10 @@ func (s *Service) createKey(p Principal, email string, in KeyInput) (key Key, ra
 			role = in.Role
 		}
 		record := keyRecord{
-			Hash: made.hash[:], AccountID: p.AccountID, Email: email, Name: in.Name, Role: role, CreatedAt: audit.TimeOf(tx.Now()),
+			Hash: made.hash[:], AccountID: p.AccountID, Email: email, Name: in.Name, Role: role, CreatedAt: instant.Of(tx.Now()),
 		}
 		if in.ExpiresAt != nil {
-			record.ExpiresAt = audit.TimeOrNil(*in.ExpiresAt)
+			record.ExpiresAt = instant.OrNil(*in.ExpiresAt)
 		}
 		if p.Type == TypeAPIKey {
 			if err := record.endWith(tx, p.KeyID); err != nil {
@@ -186,7 +187,7 @@ func (k *keyRecord) endWith(tx *kv.Tx, parent string) error {
 		return err
 	}
 	if k.ExpiresAt != nil && k.ExpiresAt.After(asking.ExpiresAt.Time) {
-		return errdefs.New(errdefs.Forbidden, "a key cannot live longer than the key that asks for it, which ends at %s", audit.Timestamp(asking.ExpiresAt.Time))
+		return errdefs.New(errdefs.Forbidden, "a key cannot live longer than the key that asks for it, which ends at %s", instant.Format(asking.ExpiresAt.Time))
 	}
 	if k.ExpiresAt == nil {
 		k.ExpiresAt = asking.ExpiresAt
@@ -204,12 +205,12 @@ func putKey(tx *kv.Tx, id string, record keyRecord, actor audit.Actor) error {
 	}
 	detail := map[string]string{"email": record.Email, "name": record.Name, "role": string(record.Role)}
 	if record.ExpiresAt != nil {
-		detail["expiresAt"] = audit.Timestamp(record.ExpiresAt.Time)
+		detail["expiresAt"] = instant.Format(record.ExpiresAt.Time)
 	}
 	return audit.Put(tx, record.AccountID, actor, "key.create", id, detail)
 }
 
-func (k keyRecord) key(id string, used *audit.Time) Key {
+func (k keyRecord) key(id string, used *instant.Time) Key {
 	return Key{
 		ID: id, Name: k.Name, Email: k.Email, Role: k.Role, CreatedAt: k.CreatedAt, LastUsedAt: used, ExpiresAt: k.ExpiresAt,
 	}
@@ -227,9 +228,9 @@ func (s *Service) ListKeys(p Principal) ([]Key, error) {
 		if key.record.AccountID != p.AccountID || !p.Role.AtLeast(Admin) && key.record.Email != p.Email {
 			continue
 		}
-		var used *audit.Time
+		var used *instant.Time
 		if at := key.use.at.Load(); at != 0 {
-			used = audit.TimeOrNil(time.UnixMilli(at))
+			used = instant.OrNil(time.UnixMilli(at))
 		}
 		list = append(list, key.record.key(id, used))
 	}
@@ -299,7 +300,7 @@ func isID(s string) bool {
 
 // buryKey leaves only the tombstone of a key, so that revoking it again succeeds.
 func buryKey(tx *kv.Tx, id string, record keyRecord) error {
-	record.RevokedAt = audit.TimeOrNil(tx.Now())
+	record.RevokedAt = instant.OrNil(tx.Now())
 	if err := keyUses.Delete(tx, id); err != nil {
 		return err
 	}

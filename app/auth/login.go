@@ -11,6 +11,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -51,13 +52,13 @@ func LinkURL(baseURL, token string) string {
 //
 //openapi:schema LoginRequest
 type PendingLogin struct {
-	Code      string     `json:"code" schema:"pattern=^[0-9]{5}$"` // the five digits that the waiting browser shows
-	Email     string     `json:"email"`
-	Role      Role       `json:"role"` // the role that the person will have
-	AccountID string     `json:"accountId"`
-	Address   string     `json:"address"` // the network address asked from
-	CreatedAt audit.Time `json:"createdAt"`
-	ExpiresAt audit.Time `json:"expiresAt"`
+	Code      string       `json:"code" schema:"pattern=^[0-9]{5}$"` // the five digits that the waiting browser shows
+	Email     string       `json:"email"`
+	Role      Role         `json:"role"` // the role that the person will have
+	AccountID string       `json:"accountId"`
+	Address   string       `json:"address"` // the network address asked from
+	CreatedAt instant.Time `json:"createdAt"`
+	ExpiresAt instant.Time `json:"expiresAt"`
 }
 
 // errBadLink is the answer to a link that never was, has expired, was replaced or died of wrong codes.
@@ -190,8 +191,8 @@ func (s *Service) enterable(tx *kv.Tx, email, wanted string) (string, error) {
 
 // putRequest writes a new request under its link, with a code that no other pending one has.
 func putRequest(tx *kv.Tx, hash [32]byte, record *linkRecord) error {
-	record.CreatedAt = audit.TimeOf(tx.Now())
-	record.ExpiresAt = audit.TimeOf(tx.Now().Add(LinkLifetime))
+	record.CreatedAt = instant.Of(tx.Now())
+	record.ExpiresAt = instant.Of(tx.Now().Add(LinkLifetime))
 	const tries = 100
 	for range tries {
 		n, err := rand.Int(rand.Reader, big.NewInt(100_000))

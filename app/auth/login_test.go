@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
@@ -119,10 +119,10 @@ func TestPendingLogins(t *testing.T) {
 			continue
 		}
 		f.want(err, none)
-		now := audit.TimeOf(f.watch.Now())
+		now := instant.Of(f.watch.Now())
 		want := []PendingLogin{
-			{second.Code, boss, Admin, plantA, "10.0.0.7", now, audit.TimeOf(now.Add(15 * time.Minute))},
-			{first.Code, "both@x.example", Operator, plantA, "10.0.0.7", audit.TimeOf(now.Add(-time.Minute)), audit.TimeOf(now.Add(14 * time.Minute))},
+			{second.Code, boss, Admin, plantA, "10.0.0.7", now, instant.Of(now.Add(15 * time.Minute))},
+			{first.Code, "both@x.example", Operator, plantA, "10.0.0.7", instant.Of(now.Add(-time.Minute)), instant.Of(now.Add(14 * time.Minute))},
 		}
 		if diff := cmp.Diff(want, list); diff != "" {
 			t.Error(diff)

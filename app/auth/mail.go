@@ -14,7 +14,7 @@ import (
 
 	"github.com/wneessen/go-mail"
 
-	"opsmon/app/audit"
+	"opsmon/app/instant"
 )
 
 // TLSMode is how the connection to the mail server is protected.
@@ -239,6 +239,6 @@ Then open this link. It works once, until %s:
     %s
 
 If it was not you, do nothing: nobody can sign in without the link.
-`, from, msg.code, audit.Timestamp(msg.expires), msg.url))
+`, from, msg.code, instant.Format(msg.expires), msg.url))
 	return text, nil
 }

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"opsmon/app/audit"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -131,7 +131,7 @@ func read[K comparable, V any](tx *kv.Tx, b *kv.Bucket[K, V], ids []K, into map[
 // load fills the memory when the service starts.
 func (s *Service) load() error {
 	r := reading{map[place]*userRecord{}, map[string]*keyRecord{}, map[string]*sessionRecord{}, nil}
-	used := map[string]audit.Time{}
+	used := map[string]instant.Time{}
 	err := s.store.View(func(tx *kv.Tx) (err error) {
 		if r.devices, err = loadDevices(tx); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (s *Service) load() error {
 		if err := each(tx, sessions, func(k string, v *sessionRecord) { r.sessions[k] = v }); err != nil {
 			return err
 		}
-		return each(tx, keyUses, func(k string, v *audit.Time) { used[k] = *v })
+		return each(tx, keyUses, func(k string, v *instant.Time) { used[k] = *v })
 	})
 	if err != nil {
 		return err

@@ -3,7 +3,7 @@ package auth
 import (
 	"time"
 
-	"opsmon/app/audit"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -13,7 +13,7 @@ type place = kv.Pair[string, string]
 var (
 	users        = kv.NewBucket("authUser", kv.PairOf(kv.String, kv.String), kv.Remembered(kv.JSON[userRecord](), as[userRecord]))
 	keys         = kv.NewBucket("authKey", kv.String, kv.Remembered(kv.JSON[keyRecord](), as[keyRecord]))
-	keyUses      = kv.NewBucket("authKeyUse", kv.String, kv.JSON[audit.Time]())
+	keyUses      = kv.NewBucket("authKeyUse", kv.String, kv.JSON[instant.Time]())
 	sessions     = kv.NewBucket("authSession", kv.String, kv.JSON[sessionRecord]())
 	tablets      = kv.NewBucket("authTablet", kv.PairOf(kv.String, kv.String), kv.JSON[tabletRecord]())
 	links        = kv.NewBucket("authLink", kv.Bytes32, kv.JSON[linkRecord]())
@@ -35,32 +35,32 @@ func Buckets() []string {
 
 // userRecord is one person in one account. It is stored: a changed field needs a migration.
 type userRecord struct {
-	Role      Role       `json:"role"`
-	CreatedAt audit.Time `json:"createdAt"`
-	Refused   bool       `json:"refused,omitempty"` // removed, although on the account's domain: no role at all
+	Role      Role         `json:"role"`
+	CreatedAt instant.Time `json:"createdAt"`
+	Refused   bool         `json:"refused,omitempty"` // removed, although on the account's domain: no role at all
 }
 
 // keyRecord is one API key. It is stored: a changed field needs a migration.
 type keyRecord struct {
-	Hash      []byte      `json:"hash"` // SHA-256 of the raw key, 32 bytes
-	AccountID string      `json:"accountId"`
-	Email     string      `json:"email"`
-	Name      string      `json:"name"`
-	Role      Role        `json:"role"` // the highest it may have
-	CreatedAt audit.Time  `json:"createdAt"`
-	ExpiresAt *audit.Time `json:"expiresAt,omitempty"`
-	RevokedAt *audit.Time `json:"revokedAt,omitempty"` // set: only a tombstone is left
+	Hash      []byte        `json:"hash"` // SHA-256 of the raw key, 32 bytes
+	AccountID string        `json:"accountId"`
+	Email     string        `json:"email"`
+	Name      string        `json:"name"`
+	Role      Role          `json:"role"` // the highest it may have
+	CreatedAt instant.Time  `json:"createdAt"`
+	ExpiresAt *instant.Time `json:"expiresAt,omitempty"`
+	RevokedAt *instant.Time `json:"revokedAt,omitempty"` // set: only a tombstone is left
 }
 
 // sessionRecord is one signed-in browser or tablet. It is stored: a changed field needs a migration.
 type sessionRecord struct {
-	Hash      []byte     `json:"hash"` // SHA-256 of the raw session, 32 bytes
-	AccountID string     `json:"accountId"`
-	Email     string     `json:"email"`
-	CreatedAt audit.Time `json:"createdAt"`
-	ExpiresAt audit.Time `json:"expiresAt"`       // lags behind the one in memory by the time between two flushes
-	Bound     bool       `json:"bound,omitempty"` // may not change its account
-	Address   string     `json:"address"`         // signed in from
+	Hash      []byte       `json:"hash"` // SHA-256 of the raw session, 32 bytes
+	AccountID string       `json:"accountId"`
+	Email     string       `json:"email"`
+	CreatedAt instant.Time `json:"createdAt"`
+	ExpiresAt instant.Time `json:"expiresAt"`       // lags behind the one in memory by the time between two flushes
+	Bound     bool         `json:"bound,omitempty"` // may not change its account
+	Address   string       `json:"address"`         // signed in from
 
 	// Of a tablet only.
 	TabletID     string   `json:"tabletId,omitempty"`
@@ -70,32 +70,32 @@ type sessionRecord struct {
 
 // tabletRecord is one paired tablet, or one that may still be paired. It is stored: a changed field needs a migration.
 type tabletRecord struct {
-	Name         string      `json:"name"`
-	Email        string      `json:"email"` // its identity, "tablet:<name>@<account domain>"
-	Role         Role        `json:"role"`
-	StationCodes []string    `json:"stationCodes"`
-	CreatedAt    audit.Time  `json:"createdAt"`
-	PairedAt     *audit.Time `json:"pairedAt,omitempty"`
-	LinkHash     []byte      `json:"linkHash"`            // of its pairing link
-	SessionID    string      `json:"sessionId,omitempty"` // set when it is paired
+	Name         string        `json:"name"`
+	Email        string        `json:"email"` // its identity, "tablet:<name>@<account domain>"
+	Role         Role          `json:"role"`
+	StationCodes []string      `json:"stationCodes"`
+	CreatedAt    instant.Time  `json:"createdAt"`
+	PairedAt     *instant.Time `json:"pairedAt,omitempty"`
+	LinkHash     []byte        `json:"linkHash"`            // of its pairing link
+	SessionID    string        `json:"sessionId,omitempty"` // set when it is paired
 }
 
 // linkRecord is one one-time link, kept until it expires so that a second use can be told from an unknown link.
 // It is stored: a changed field needs a migration.
 type linkRecord struct {
-	Email     string      `json:"email"`              // who is let in; a tablet's identity
-	AccountID string      `json:"accountId"`          // the account shown with the request
-	Enter     string      `json:"enter,omitempty"`    // the account to enter; empty: the one used last
-	Bound     bool        `json:"bound,omitempty"`    // the session may not leave that account
-	TabletID  string      `json:"tabletId,omitempty"` // set: the link pairs this tablet
-	Code      string      `json:"code,omitempty"`     // five digits; empty for a tablet
-	Address   string      `json:"address"`            // asked from
-	Wait      []byte      `json:"wait,omitempty"`     // hash of the asking browser's token, 32 bytes
-	CreatedAt audit.Time  `json:"createdAt"`
-	ExpiresAt audit.Time  `json:"expiresAt"`
-	Tries     int         `json:"tries,omitempty"` // wrong codes so far
-	UsedAt    *audit.Time `json:"usedAt,omitempty"`
-	Approved  bool        `json:"approved,omitempty"` // used to let the asking browser in
+	Email     string        `json:"email"`              // who is let in; a tablet's identity
+	AccountID string        `json:"accountId"`          // the account shown with the request
+	Enter     string        `json:"enter,omitempty"`    // the account to enter; empty: the one used last
+	Bound     bool          `json:"bound,omitempty"`    // the session may not leave that account
+	TabletID  string        `json:"tabletId,omitempty"` // set: the link pairs this tablet
+	Code      string        `json:"code,omitempty"`     // five digits; empty for a tablet
+	Address   string        `json:"address"`            // asked from
+	Wait      []byte        `json:"wait,omitempty"`     // hash of the asking browser's token, 32 bytes
+	CreatedAt instant.Time  `json:"createdAt"`
+	ExpiresAt instant.Time  `json:"expiresAt"`
+	Tries     int           `json:"tries,omitempty"` // wrong codes so far
+	UsedAt    *instant.Time `json:"usedAt,omitempty"`
+	Approved  bool          `json:"approved,omitempty"` // used to let the asking browser in
 }
 
 // live tells whether a link may still be used. One that was made well after now is from when the clock was wrong: it is

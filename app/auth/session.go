@@ -6,6 +6,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -30,7 +31,7 @@ func (s *Service) Callback(token, address string) (Grant, error) {
 		if err != nil {
 			return err
 		}
-		link.UsedAt = audit.TimeOrNil(tx.Now())
+		link.UsedAt = instant.OrNil(tx.Now())
 		if err := errors.Join(freeCode(tx, hash, link), dropWait(tx, link), links.Put(tx, hash, link)); err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func putSession(tx *kv.Tx, made secret, session sessionRecord) error {
 func newSession(tx *kv.Tx, made secret, accountID, email, address string) sessionRecord {
 	return sessionRecord{
 		Hash: made.hash[:], AccountID: accountID, Email: email, Address: address,
-		CreatedAt: audit.TimeOf(tx.Now()), ExpiresAt: audit.TimeOf(tx.Now().Add(SessionLifetime)),
+		CreatedAt: instant.Of(tx.Now()), ExpiresAt: instant.Of(tx.Now().Add(SessionLifetime)),
 	}
 }
 
@@ -146,7 +147,7 @@ func (s *Service) Approve(token, code, address string) error {
 			}
 			return links.Put(tx, hash, link)
 		}
-		link.UsedAt, link.Approved = audit.TimeOrNil(tx.Now()), true
+		link.UsedAt, link.Approved = instant.OrNil(tx.Now()), true
 		if err := errors.Join(freeCode(tx, hash, link), links.Put(tx, hash, link)); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"opsmon/app/audit"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -15,13 +16,13 @@ import (
 //
 //openapi:schema SignedIn
 type Session struct {
-	ID         string     `json:"id"`
-	Current    bool       `json:"current"` // the one that asks
-	AccountID  string     `json:"accountId"`
-	Address    string     `json:"address"` // signed in from
-	CreatedAt  audit.Time `json:"createdAt"`
-	LastUsedAt audit.Time `json:"lastUsedAt"` // to the hour
-	ExpiresAt  audit.Time `json:"expiresAt"`
+	ID         string       `json:"id"`
+	Current    bool         `json:"current"` // the one that asks
+	AccountID  string       `json:"accountId"`
+	Address    string       `json:"address"` // signed in from
+	CreatedAt  instant.Time `json:"createdAt"`
+	LastUsedAt instant.Time `json:"lastUsedAt"` // to the hour
+	ExpiresAt  instant.Time `json:"expiresAt"`
 }
 
 // Sessions lists where the caller is signed in, used last first. Whoever came with a key, or through a link for one account, is
@@ -37,7 +38,7 @@ func (s *Service) Sessions(p Principal) ([]Session, error) {
 			if tx.Now().Before(ends) {
 				list = append(list, Session{
 					ID: id, Current: id == p.SessionID, AccountID: r.AccountID, Address: r.Address, CreatedAt: r.CreatedAt,
-					LastUsedAt: s.lastUsed(id, r), ExpiresAt: audit.TimeOf(ends),
+					LastUsedAt: s.lastUsed(id, r), ExpiresAt: instant.Of(ends),
 				})
 			}
 			return nil
@@ -50,8 +51,8 @@ func (s *Service) Sessions(p Principal) ([]Session, error) {
 }
 
 // lastUsed is when a session was used last, to the hour: each use makes it longer, but for those soon after another.
-func (s *Service) lastUsed(id string, r sessionRecord) audit.Time {
-	return audit.TimeOf(s.sessionEnds(id, r.ExpiresAt.Time).Add(-SessionLifetime))
+func (s *Service) lastUsed(id string, r sessionRecord) instant.Time {
+	return instant.Of(s.sessionEnds(id, r.ExpiresAt.Time).Add(-SessionLifetime))
 }
 
 // EndSessions ends what Sessions lists, also on an archived account, but for the one that asks where it is to be kept,

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -104,7 +104,7 @@ func TestTabletIsUsed(t *testing.T) {
 	f := newFixture(t)
 	made, err := f.PairTablet(f.admin, TabletInput{Name: "hall", Role: Operator, StationCodes: []string{"PACK-1"}})
 	f.want(err, none)
-	last := func() *audit.Time {
+	last := func() *instant.Time {
 		list, err := f.ListTablets(f.admin)
 		f.want(err, none)
 		return list[0].LastUsedAt

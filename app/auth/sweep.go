@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"opsmon/app/audit"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -20,7 +20,7 @@ func (s *Service) flush() error {
 			if !keys.Has(tx, id) {
 				continue // swept a moment ago
 			}
-			if err := keyUses.Put(tx, id, audit.AtMs(m.at)); err != nil {
+			if err := keyUses.Put(tx, id, instant.OfMs(m.at)); err != nil {
 				return err
 			}
 		}
@@ -32,7 +32,7 @@ func (s *Service) flush() error {
 			if err != nil {
 				return err
 			}
-			session.ExpiresAt = audit.AtMs(m.at)
+			session.ExpiresAt = instant.OfMs(m.at)
 			if err := sessions.Put(tx, id, session); err != nil {
 				return err
 			}

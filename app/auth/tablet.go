@@ -8,6 +8,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -20,15 +21,15 @@ const tabletPrefix = "tablet:"
 //
 //openapi:schema Tablet
 type Tablet struct {
-	ID           string      `json:"id"`
-	Name         string      `json:"name"`
-	Email        string      `json:"email"` // the identity under which it acts: tablet:NAME@DOMAIN
-	Role         Role        `json:"role" schema:"enum=supervisor|operator|readonly"`
-	StationCodes []string    `json:"stationCodes"` // the stations it is bound to
-	CreatedAt    audit.Time  `json:"createdAt"`
-	PairedAt     *audit.Time `json:"pairedAt"` // null: its link has not been opened yet
+	ID           string        `json:"id"`
+	Name         string        `json:"name"`
+	Email        string        `json:"email"` // the identity under which it acts: tablet:NAME@DOMAIN
+	Role         Role          `json:"role" schema:"enum=supervisor|operator|readonly"`
+	StationCodes []string      `json:"stationCodes"` // the stations it is bound to
+	CreatedAt    instant.Time  `json:"createdAt"`
+	PairedAt     *instant.Time `json:"pairedAt"` // null: its link has not been opened yet
 	// To the hour. Null: never, or not for a month.
-	LastUsedAt *audit.Time `json:"lastUsedAt"`
+	LastUsedAt *instant.Time `json:"lastUsedAt"`
 }
 
 // TabletInput asks for a tablet.
@@ -97,7 +98,7 @@ func (s *Service) PairTablet(p Principal, in TabletInput) (TabletLink, error) {
 		name := strings.ToLower(strings.Join(strings.Fields(in.Name), "-"))
 		record := tabletRecord{
 			Name: in.Name, Email: tabletPrefix + name + "@" + account.Domain, Role: in.Role,
-			StationCodes: slices.Clone(in.StationCodes), CreatedAt: audit.TimeOf(tx.Now()), LinkHash: made.hash[:],
+			StationCodes: slices.Clone(in.StationCodes), CreatedAt: instant.Of(tx.Now()), LinkHash: made.hash[:],
 		}
 		for item, err := range tablets.Scan(tx, kv.Under(tablets, p.AccountID)) {
 			if err != nil {
@@ -109,7 +110,7 @@ func (s *Service) PairTablet(p Principal, in TabletInput) (TabletLink, error) {
 		}
 		link := linkRecord{
 			Email: record.Email, AccountID: p.AccountID, TabletID: id, Address: p.Address,
-			CreatedAt: record.CreatedAt, ExpiresAt: audit.TimeOf(tx.Now().Add(LinkLifetime)),
+			CreatedAt: record.CreatedAt, ExpiresAt: instant.Of(tx.Now().Add(LinkLifetime)),
 		}
 		pairing = TabletLink{Tablet: record.tablet(id), Token: token, ExpiresAt: link.ExpiresAt.Time}
 		if err := tablets.Put(tx, place{A: p.AccountID, B: id}, record); err != nil {
@@ -150,7 +151,7 @@ func (s *Service) pairUp(tx *kv.Tx, made secret, link linkRecord, address string
 	if err := sessions.Put(tx, made.id, session); err != nil {
 		return session, err
 	}
-	tablet.PairedAt, tablet.SessionID = audit.TimeOrNil(tx.Now()), made.id
+	tablet.PairedAt, tablet.SessionID = instant.OrNil(tx.Now()), made.id
 	if err := tablets.Put(tx, at, tablet); err != nil {
 		return session, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -15,9 +16,9 @@ import (
 //
 //openapi:schema User
 type User struct {
-	Email     string     `json:"email"` // lower case
-	Role      Role       `json:"role"`
-	CreatedAt audit.Time `json:"createdAt"`
+	Email     string       `json:"email"` // lower case
+	Role      Role         `json:"role"`
+	CreatedAt instant.Time `json:"createdAt"`
 }
 
 // AddUser gives an address a role in the caller's account; a refusal from an earlier removal ends. Admins only.
@@ -45,7 +46,7 @@ func addUser(tx *kv.Tx, accountID, email string, role Role, actor audit.Actor) (
 	if err == nil && !before.Refused {
 		return User{}, errdefs.New(errdefs.Conflict, "%s is a user of the account already", email)
 	}
-	record := userRecord{Role: role, CreatedAt: audit.TimeOf(tx.Now())}
+	record := userRecord{Role: role, CreatedAt: instant.Of(tx.Now())}
 	if err := users.Put(tx, at, record); err != nil {
 		return User{}, err
 	}
@@ -149,7 +150,7 @@ func (s *Service) RemoveUser(p Principal, email string) error {
 		}
 		c.users = []place{at}
 		if domain {
-			err = users.Put(tx, at, userRecord{CreatedAt: audit.TimeOf(tx.Now()), Refused: true})
+			err = users.Put(tx, at, userRecord{CreatedAt: instant.Of(tx.Now()), Refused: true})
 		} else {
 			err = users.Delete(tx, at)
 		}
@@ -279,7 +280,7 @@ func (s *Service) BootstrapTx(tx *kv.Tx, in First) (raw string, done func(), err
 		raw, made = newToken(prefixKey)
 		c.keys = []string{made.id}
 		err = putKey(tx, made.id, keyRecord{
-			Hash: made.hash[:], AccountID: in.AccountID, Email: email, Name: "first key", Role: Admin, CreatedAt: audit.TimeOf(tx.Now()),
+			Hash: made.hash[:], AccountID: in.AccountID, Email: email, Name: "first key", Role: Admin, CreatedAt: instant.Of(tx.Now()),
 		}, in.Actor)
 	}
 	return raw, func() {

@@ -10,6 +10,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -70,7 +71,7 @@ func TestAddUser(t *testing.T) {
 	f := newFixture(t)
 	user, err := f.AddUser(f.admin, "New.Person@X.example", Supervisor)
 	f.want(err, none)
-	want := User{Email: "new.person@x.example", Role: Supervisor, CreatedAt: audit.TimeOf(f.watch.Now())}
+	want := User{Email: "new.person@x.example", Role: Supervisor, CreatedAt: instant.Of(f.watch.Now())}
 	if diff := cmp.Diff(want, user); diff != "" {
 		t.Error(diff)
 	}

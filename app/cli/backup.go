@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/audit"
 	"opsmon/app/host/backup"
+	"opsmon/app/instant"
 )
 
 // made is a backup as `app backup` prints it (decisions.md section 7).
@@ -203,7 +203,7 @@ writes nothing, and needs no service and no store. A backup in a folder needs th
 			if err != nil {
 				return err
 			}
-			return e.print(described{args[0], true, m, audit.TimeOf(m.MadeAt)}, func(w io.Writer) {
+			return e.print(described{args[0], true, m, instant.Of(m.MadeAt)}, func(w io.Writer) {
 				fmt.Fprintf(w, "%s is whole.\n\n", args[0])
 				describe(w, m)
 			})
@@ -240,7 +240,7 @@ type described struct {
 	File     string `json:"file"`
 	Verified bool   `json:"verified"`
 	backup.Manifest
-	MadeAt audit.Time `json:"madeAt"` // in the form that all times have
+	MadeAt instant.Time `json:"madeAt"` // in the form that all times have
 }
 
 func (e *env) inspectBackup() *cobra.Command {
@@ -259,7 +259,7 @@ unless its passphrase is given.`,
 			if err != nil {
 				return err
 			}
-			return e.print(described{args[0], false, m, audit.TimeOf(m.MadeAt)}, func(w io.Writer) { describe(w, m) })
+			return e.print(described{args[0], false, m, instant.Of(m.MadeAt)}, func(w io.Writer) { describe(w, m) })
 		},
 	}
 	passphrase.flag(cmd)
@@ -272,7 +272,7 @@ func describe(w io.Writer, m backup.Manifest) {
 	if m.Encrypted {
 		encrypted = "yes"
 	}
-	fmt.Fprintf(w, "made       %s, %s\nby         app %s\nstore      version %d\nencrypted  %s\n", audit.Timestamp(m.MadeAt), ago(time.Since(m.MadeAt)), m.App, m.Store, encrypted)
+	fmt.Fprintf(w, "made       %s, %s\nby         app %s\nstore      version %d\nencrypted  %s\n", instant.Format(m.MadeAt), ago(time.Since(m.MadeAt)), m.App, m.Store, encrypted)
 	for _, entry := range m.Entries {
 		note := ""
 		if entry.Kind == backup.KindRedacted {

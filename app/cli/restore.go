@@ -17,10 +17,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"opsmon/app"
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/host/backup"
 	"opsmon/app/host/control"
+	"opsmon/app/instant"
 )
 
 func (e *env) restore() *cobra.Command {
@@ -73,7 +73,7 @@ func (e *env) confirmRestore(ctx context.Context, file string, m backup.Manifest
 	has := m.Entries[0].Counts
 	had, err := e.present()
 	w := e.stderr
-	fmt.Fprintf(w, "%s is whole. It was made at %s (%s) by app %s.\n", file, audit.Timestamp(m.MadeAt), ago(time.Since(m.MadeAt)), m.App)
+	fmt.Fprintf(w, "%s is whole. It was made at %s (%s) by app %s.\n", file, instant.Format(m.MadeAt), ago(time.Since(m.MadeAt)), m.App)
 	switch {
 	case err != nil:
 		fmt.Fprintf(w, "The present store in %s cannot be read (%v); it is kept beside the restored one.\n", e.dataDir, err)
@@ -189,7 +189,7 @@ func broughtText(f app.BroughtFile, settings string, unnamed bool) string {
 
 // tellRestored says what was done and what is left to do.
 func (e *env) tellRestored(w io.Writer, r restored) {
-	fmt.Fprintf(w, "Restored: %s now has the store of %s.\n", e.dataDir, audit.Timestamp(r.MadeAt.Time))
+	fmt.Fprintf(w, "Restored: %s now has the store of %s.\n", e.dataDir, instant.Format(r.MadeAt.Time))
 	if r.Previous != "" {
 		fmt.Fprintf(w, "The store that was there before is kept as %s\n", r.Previous)
 	}

@@ -16,6 +16,7 @@ import (
 	"opsmon/app"
 	"opsmon/app/host/control"
 	"opsmon/app/host/service"
+	"opsmon/app/instant"
 )
 
 // stopLimit is how long a service may take to stop: its drain of requests, the end of its store, and some room.
@@ -191,7 +192,7 @@ func (e *env) report() *statusReport {
 		r.Installed, r.Enabled, r.Running, r.Failed = true, st.Enabled, st.Running, st.Failed
 		r.PID, r.Program, r.Package = st.PID, st.Binary, st.Package
 		if !st.Since.IsZero() {
-			r.Since = new(st.Since.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+			r.Since = new(instant.Format(st.Since))
 		}
 		if e.dataDir == defaultDataDir(e.getenv) {
 			r.DataDir = e.serviceDir(st)

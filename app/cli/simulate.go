@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"opsmon/app/instant"
 	"opsmon/app/simulate"
 )
 
@@ -122,7 +123,7 @@ func (e *env) play(cmd *cobra.Command, p *play) error {
 		Report:   func(now simulate.Progress) { fmt.Fprintln(e.stderr, progressLine(now)) },
 		Trouble:  func(why string) { fmt.Fprintln(e.stderr, why) },
 	})
-	fmt.Fprintf(e.stderr, "Playing %s from %s at speed %v, seed %d. Stop it with Ctrl-C.\n", plant.Account, moment(from), p.speed, p.seed)
+	fmt.Fprintf(e.stderr, "Playing %s from %s at speed %v, seed %d. Stop it with Ctrl-C.\n", plant.Account, instant.FormatMs(from), p.speed, p.seed)
 	if err = player.Play(ctx); errors.Is(err, context.Canceled) {
 		err = nil // it was told to stop
 	}
@@ -134,16 +135,13 @@ func (e *env) play(cmd *cobra.Command, p *play) error {
 		Acts     int    `json:"acts"`
 		Refused  int    `json:"refused"`
 		BehindMs int64  `json:"behindMs"`
-	}{moment(from), moment(done.At), done.Signals, done.Acts, done.Refused, done.Behind}
+	}{instant.FormatMs(from), instant.FormatMs(done.At), done.Signals, done.Acts, done.Refused, done.Behind}
 	return errors.Join(err, e.print(out, func(w io.Writer) { fmt.Fprintf(w, "Played %s\n", progressLine(done)) }))
 }
 
-// moment writes a time as the API does.
-func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
-
 // progressLine says how far a player has got.
 func progressLine(p simulate.Progress) string {
-	line := fmt.Sprintf("until %s: %d signals, %d acts of people", moment(p.At)[:19]+"Z", p.Signals, p.Acts)
+	line := fmt.Sprintf("until %s: %d signals, %d acts of people", instant.FormatMs(p.At)[:19]+"Z", p.Signals, p.Acts)
 	if p.Refused > 0 {
 		line += fmt.Sprintf(", %d refused", p.Refused)
 	}

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"opsmon/app/account"
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
@@ -298,7 +298,7 @@ func ends(t time.Time) string {
 	if t.IsZero() {
 		t = never
 	}
-	return audit.Timestamp(t)
+	return instant.Format(t)
 }
 
 // getProfile answers GET /auth/profile (row 3).

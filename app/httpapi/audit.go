@@ -13,6 +13,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/engine/report"
+	"opsmon/app/instant"
 )
 
 // auditRoutes are the operations on the record of changes.
@@ -151,7 +152,7 @@ func (c *call) auditQuery() (q audit.Query) {
 		_ = c.note(err) // report.ParseMoment returns no other error
 	}
 	if !q.From.IsZero() && !q.To.IsZero() && !q.To.After(q.From) {
-		c.fault("to", "must be later than from, %s; it is %s", moment(q.From.UnixMilli()), moment(q.To.UnixMilli()))
+		c.fault("to", "must be later than from, %s; it is %s", instant.Format(q.From), instant.Format(q.To))
 	}
 	return q
 }
@@ -168,7 +169,7 @@ func exportAudit(c *call) (reply, error) {
 		return reply{}, err
 	}
 	q.Limit = audit.Piece
-	name := "audit-" + moment(c.api.cfg.Floor.Time())[:10] + ".csv"
+	name := "audit-" + instant.FormatMs(c.api.cfg.Floor.Time())[:10] + ".csv"
 	return reply{chunked: &chunked{kind: csvType, name: name, run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		writeCSV(b, auditColumns)
@@ -206,5 +207,5 @@ func auditCells(r *audit.Record) ([]string, error) {
 		}
 		detail = string(b)
 	}
-	return []string{whole(int64(r.Seq)), moment(r.At.UnixMilli()), r.Actor.Email, r.Actor.Credential, r.Actor.Address, r.Action, r.Target, detail}, nil
+	return []string{whole(int64(r.Seq)), instant.Format(r.At.Time), r.Actor.Email, r.Actor.Credential, r.Actor.Address, r.Action, r.Target, detail}, nil
 }

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
+	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
@@ -102,9 +102,9 @@ func backupRoutes() []route {
 //
 //openapi:schema Backup
 type storedBackup struct {
-	Name   string     `json:"name"`
-	MadeAt audit.Time `json:"madeAt"`
-	Bytes  int64      `json:"bytes" schema:"min=0"` // size of the file
+	Name   string       `json:"name"`
+	MadeAt instant.Time `json:"madeAt"`
+	Bytes  int64        `json:"bytes" schema:"min=0"` // size of the file
 	// Made by the schedule, asked for by somebody, made before an upgrade, or brought from elsewhere. Scheduled ones
 	// are removed by the service itself, and all but the newest three of upgrades by the next one.
 	Origin    backup.Origin `json:"origin"`
@@ -123,11 +123,11 @@ type backupOverview struct {
 	Folder    string `json:"folder"`    // where they are, on the machine
 	Scheduled bool   `json:"scheduled"` // the service makes backups by itself
 	// When the newest one that the service made was made, by schedule or asked for; null when there is none.
-	LastAt  *audit.Time `json:"lastAt"`
-	NextAt  *audit.Time `json:"nextAt"`  // when the next is due; null: as soon as possible, or never
-	Running bool        `json:"running"` // a scheduled one is being made
-	Overdue bool        `json:"overdue"` // none was made although one has been due for six hours
-	Problem string      `json:"problem"` // what has to be looked into; empty when nothing has
+	LastAt  *instant.Time `json:"lastAt"`
+	NextAt  *instant.Time `json:"nextAt"`  // when the next is due; null: as soon as possible, or never
+	Running bool          `json:"running"` // a scheduled one is being made
+	Overdue bool          `json:"overdue"` // none was made although one has been due for six hours
+	Problem string        `json:"problem"` // what has to be looked into; empty when nothing has
 	// The restore that was begun last; null when there was none since the service started.
 	Restore *RestoreState  `json:"restore"`
 	Backups []storedBackup `json:"backups"`
@@ -142,12 +142,12 @@ func getBackups(c *call) (reply, error) {
 	}
 	out := backupOverview{Folder: string(b.Folder), Scheduled: b.Scheduled(), Backups: []storedBackup{}}
 	for _, s := range all {
-		out.Backups = append(out.Backups, storedBackup{s.Name, audit.TimeOf(s.MadeAt), s.Bytes, s.Origin, s.Encrypted, s.App, s.Problem, s.UnusableSettings})
+		out.Backups = append(out.Backups, storedBackup{s.Name, instant.Of(s.MadeAt), s.Bytes, s.Origin, s.Encrypted, s.App, s.Problem, s.UnusableSettings})
 	}
 	if s := b.Keeper.Status(); out.Scheduled {
 		out.Running, out.Overdue, out.Problem = s.Running, s.Overdue, s.Problem()
 		if s.Newest.Name != "" {
-			out.LastAt, out.NextAt = audit.TimeOrNil(s.Newest.MadeAt), audit.TimeOrNil(s.Next)
+			out.LastAt, out.NextAt = instant.OrNil(s.Newest.MadeAt), instant.OrNil(s.Next)
 		}
 	}
 	if r := c.api.cfg.Restorer; r != nil {
@@ -191,7 +191,7 @@ func postBackup(c *call) (reply, error) {
 		return reply{}, err
 	}
 	name := filepath.Base(r.File)
-	out, err := ok(storedBackup{Name: name, MadeAt: audit.TimeOf(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Manual, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
+	out, err := ok(storedBackup{Name: name, MadeAt: instant.Of(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Manual, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
 	out.header = [][2]string{{"Location", "/backup/" + name}}
 	return out, err
 }
@@ -256,7 +256,7 @@ func putBackup(c *call) (reply, error) {
 		return reply{}, backupError(err)
 	}
 	b.Note(c.p.Actor(), "backup.upload", name, map[string]string{"sha256": r.SHA256})
-	return ok(storedBackup{Name: name, MadeAt: audit.TimeOf(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Uploaded, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
+	return ok(storedBackup{Name: name, MadeAt: instant.Of(r.Manifest.MadeAt), Bytes: r.Bytes, Origin: backup.Uploaded, Encrypted: r.Manifest.Encrypted, App: r.Manifest.App, UnusableSettings: r.Manifest.UnusableSettings})
 }
 
 const (
@@ -296,7 +296,7 @@ func (c *call) passphraseFor(given string) (string, error) {
 //openapi:schema VerifiedBackup
 type verifiedBackup struct {
 	Name   string         `json:"name"`
-	MadeAt audit.Time     `json:"madeAt"`
+	MadeAt instant.Time   `json:"madeAt"`
 	App    string         `json:"app"`                   // version of the program that made it
 	Counts map[string]int `json:"counts" schema:"min=0"` // how many records each part of the store has
 	Files  []string       `json:"files"`                 // what else is in it
@@ -328,7 +328,7 @@ func verifyBackup(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, passphraseField(err)
 	}
-	out := verifiedBackup{Name: name, MadeAt: audit.TimeOf(m.MadeAt), App: m.App, Files: []string{}, Omitted: append([]string{}, m.Omitted...)}
+	out := verifiedBackup{Name: name, MadeAt: instant.Of(m.MadeAt), App: m.App, Files: []string{}, Omitted: append([]string{}, m.Omitted...)}
 	for _, e := range m.Entries {
 		if e.Kind == backup.KindStore {
 			out.Counts = e.Counts

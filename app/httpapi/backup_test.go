@@ -13,6 +13,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/backup"
+	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 )
@@ -36,7 +37,7 @@ func (r *restorer) Begin(in RestoreInput) (*RestoreState, error) {
 		return nil, errdefs.New(errdefs.Conflict, "it is being restored already")
 	}
 	r.asked = append(r.asked, in)
-	r.state = &RestoreState{Name: in.Name, State: "running", StartedAt: audit.TimeOf(time.Now())}
+	r.state = &RestoreState{Name: in.Name, State: "running", StartedAt: instant.Of(time.Now())}
 	return r.state, nil
 }
 

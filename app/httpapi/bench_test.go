@@ -20,6 +20,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/instant"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 	"opsmon/schema/schematest"
@@ -335,7 +336,7 @@ func BenchmarkPostKey(b *testing.B) {
 			key := s.roleKey(auth.Member)
 			page, err := s.listAudit("acme", audit.Query{Limit: 1, Action: "key.create"})
 			s.must(nil, err)
-			at := audit.TimeOf(time.Now())
+			at := instant.Of(time.Now())
 			parts := encodedOf(b, page.Records[0], auth.Key{Email: mailOf(auth.Member), Role: auth.Member, CreatedAt: at})
 			request := "POST /key HTTP/1.1\r\nHost: x\r\nX-API-KEY: " + key + "\r\nContent-Length: 0\r\n\r\n"
 			race(b, rivals{

@@ -22,6 +22,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/host/control"
+	"opsmon/app/instant"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"
 )
@@ -364,7 +365,7 @@ func safe(method string) bool { return method == http.MethodGet || method == htt
 
 // readTime reads a moment in RFC 3339.
 func readTime(field, text string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339Nano, text)
+	t, err := instant.Parse(text)
 	if err != nil {
 		return time.Time{}, errdefs.InvalidField(field, "must be a time such as 2026-11-20T08:15:30Z; it is %q", shorten(text))
 	}

@@ -7,6 +7,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/correction"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
@@ -159,7 +160,7 @@ func correctionInput(body any) correction.Input {
 	}
 	moment := func(name string) time.Time {
 		text, _ := fields[name].(string)
-		t, _ := time.Parse(time.RFC3339Nano, text) // the schema has seen that it is one
+		t, _ := instant.Parse(text) // the schema has seen that it is one
 		return t
 	}
 	in.From, in.To = moment("from"), moment("to")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"opsmon/app/cron"
+	"opsmon/app/instant"
 	"opsmon/app/iso"
 )
 
@@ -73,7 +74,7 @@ func getCron(c *call) (reply, error) {
 	now := time.Now()
 	answer := fires{Words: pattern.Words(), Fires: []string{}}
 	for at := pattern.Next(now, zone); !at.IsZero() && len(answer.Fires) < n; at = pattern.Next(at, zone) {
-		answer.Fires = append(answer.Fires, moment(at.UnixMilli()))
+		answer.Fires = append(answer.Fires, instant.Format(at))
 	}
 	if gap, where := pattern.SmallestGap([]*time.Location{zone}, now); where != nil {
 		minutes := int(gap / time.Minute)

@@ -6,6 +6,7 @@ import (
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/report"
+	"opsmon/app/instant"
 )
 
 // energyRoutes are the operations on energy.
@@ -66,7 +67,7 @@ func energyOf(e *report.Energy) energyView {
 		return &v.Value
 	}
 	return energyView{
-		PlantCode: orNull(e.Plant), GroupCode: orNull(e.Group), StationCode: orNull(e.Station), StartAt: moment(e.Start), EndAt: moment(e.End),
+		PlantCode: orNull(e.Plant), GroupCode: orNull(e.Group), StationCode: orNull(e.Station), StartAt: instant.FormatMs(e.Start), EndAt: instant.FormatMs(e.End),
 		ElectricalKwh: known(f.KWh), OutsideKwh: known(f.Outside), Cost: known(f.Cost), CO2: known(f.CO2), ProductionCount: units(e.Units), ProductiveMs: e.ProductiveMs,
 		KwhPerUnit: known(f.PerUnit), KwhPerProductiveH: known(f.PerProductiveHour), Coverage: ratioOf(e.Coverage()),
 	}

@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"opsmon/app/audit"
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/app/work/schedule"
 	"opsmon/app/work/task"
 )
@@ -76,7 +76,7 @@ func getExport(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	file := name + "-" + moment(x.From)[:10] + ".csv"
+	file := name + "-" + instant.FormatMs(x.From)[:10] + ".csv"
 	return reply{chunked: &chunked{kind: csvType, name: file, run: func(ctx context.Context, w io.Writer) error {
 		b := bufio.NewWriterSize(w, 64<<10)
 		writeCSV(b, t.header)
@@ -198,16 +198,16 @@ func exportTasks(c *call) func(x *report.Selection) (*table, error) {
 func taskCells(v *task.View) []string {
 	return []string{
 		v.ID, v.StationCode, string(v.State), string(v.Trigger), v.TaskCode, v.Title, text(v.TaskListCode), text(v.TaskListName), text(v.ScheduleID),
-		instant(&v.AvailableAt), instant(v.DeadlineAt), text(v.StartedBy), instant(v.CompletedAt), instant(v.RecordedAt), text(v.CompletedBy), text(v.Note),
+		timeText(&v.AvailableAt), timeText(v.DeadlineAt), text(v.StartedBy), timeText(v.CompletedAt), timeText(v.RecordedAt), text(v.CompletedBy), text(v.Note),
 	}
 }
 
-// instant writes a time; what is not known is empty.
-func instant(t *audit.Time) string {
+// timeText writes a time for a table; what is not known is empty.
+func timeText(t *instant.Time) string {
 	if t == nil {
 		return ""
 	}
-	return moment(t.UnixMilli())
+	return instant.Format(t.Time)
 }
 
 func (w *window) cells() []string {

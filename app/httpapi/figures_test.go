@@ -19,6 +19,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/report"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 )
 
@@ -104,7 +105,7 @@ func (s *server) caughtUp(start time.Time, codes ...string) {
 
 // rangeOf writes a range as a query.
 func rangeOf(start time.Time, from, to time.Duration) string {
-	return "from=" + moment(start.Add(from).UnixMilli()) + "&to=" + moment(start.Add(to).UnixMilli())
+	return "from=" + instant.Format(start.Add(from)) + "&to=" + instant.Format(start.Add(to))
 }
 
 // holds compares members of an answer, by their path, with what they are to be.
@@ -140,20 +141,20 @@ func TestFigures(t *testing.T) {
 	t.Run("minutes", func(t *testing.T) {
 		a := get("/station-window?stationcodes=PACK-1&" + two + "&limit=60&skip=10")
 		holds(t, a, map[string]any{
-			"paging.totalElements": 120, "results.0.windowStartAt": moment(start.Add(10 * time.Minute).UnixMilli()), "results.0.windowEndAt": moment(start.Add(11 * time.Minute).UnixMilli()),
+			"paging.totalElements": 120, "results.0.windowStartAt": instant.Format(start.Add(10 * time.Minute)), "results.0.windowEndAt": instant.Format(start.Add(11 * time.Minute)),
 			"results.0.stationCode": "PACK-1", "results.0.totalMs": 60000, "results.0.shiftMs": 60000, "results.0.scheduledProductionMs": 60000, "results.0.productiveMs": 60000,
 			"results.0.productionGoodCount": 2, "results.0.productionBadCount": 6, "results.0.productionIdealCount": 1.5, "results.0.productionTargetCount": 1.5,
 			"results.0.electricalKwh": 0.1, "results.0.rssiAvg": -60, "results.0.lineSpeedAvg": 60, "results.0.lineSpeedTarget": nil, "results.0.downtimeSince": nil,
 			"results.0.isAlive": true, "results.0.scheduleIds.0": "s1", "results.0.skuCode": "B2", "results.0.manifestRevision": 1, "results.0.shiftName": nil,
 			"results.59.downtimeMs": 60000, "results.59.productionTargetCount": 0, "results.59.productionIdealCount": 1.5,
-			"results.59.downtimeSince": moment(start.Add(time.Hour).UnixMilli()), "results.59.issueIds.0": fmt.Sprintf("PACK-1.stop-%d", start.Add(time.Hour).UnixMilli()),
+			"results.59.downtimeSince": instant.Format(start.Add(time.Hour)), "results.59.issueIds.0": fmt.Sprintf("PACK-1.stop-%d", start.Add(time.Hour).UnixMilli()),
 		})
 		if list := a.at("results").([]any); len(list) != 60 {
 			t.Errorf("%d rows", len(list))
 		}
 		// A page may end at one station and go on with the next.
 		a = get("/station-window?stationcodes=PACK-1,PACK-2&" + two + "&limit=4&skip=118")
-		holds(t, a, map[string]any{"paging.totalElements": 240, "results.1.stationCode": "PACK-1", "results.2.stationCode": "PACK-2", "results.2.windowStartAt": moment(start.UnixMilli()), "results.2.idleMs": 60000, "results.2.productionIdealCount": nil})
+		holds(t, a, map[string]any{"paging.totalElements": 240, "results.1.stationCode": "PACK-1", "results.2.stationCode": "PACK-2", "results.2.windowStartAt": instant.Format(start), "results.2.idleMs": 60000, "results.2.productionIdealCount": nil})
 		if all := get("/station-window?stationcodes=PACK-1&" + rangeOf(start, 0, 24*time.Hour)).at("results").([]any); len(all) != 1440 {
 			t.Errorf("a day has %d minutes", len(all))
 		}
@@ -165,7 +166,7 @@ func TestFigures(t *testing.T) {
 		hours := get("/station-window?resolution=hour&stationcodes=PACK-1&" + rangeOf(start, 30*time.Minute, 2*time.Hour))
 		holds(t, hours, map[string]any{
 			"paging.totalElements": 2, "results.0.totalMs": 1800000, "results.0.productiveMs": 1800000, "results.0.productionGoodCount": 60, "results.0.productionBadCount": 0,
-			"results.1.downtimeMs": 3600000, "results.1.electricalKwh": 6, "results.1.lineSpeedAvg": 50, "results.1.windowEndAt": moment(start.Add(2 * time.Hour).UnixMilli()),
+			"results.1.downtimeMs": 3600000, "results.1.electricalKwh": 6, "results.1.lineSpeedAvg": 50, "results.1.windowEndAt": instant.Format(start.Add(2 * time.Hour)),
 		})
 		days := get("/station-window?resolution=day&stationcodes=PACK-1&" + rangeOf(start, 0, 24*time.Hour))
 		holds(t, days, map[string]any{
@@ -175,13 +176,13 @@ func TestFigures(t *testing.T) {
 		shifts := get("/station-window?resolution=shift&stationcodes=PACK-1&" + rangeOf(start, -time.Hour, 24*time.Hour))
 		holds(t, shifts, map[string]any{
 			"paging.totalElements": 2, "results.0.shiftName": "Early", "results.0.totalMs": 8 * 3600000, "results.0.shiftMs": 8 * 3600000, "results.0.downtimeMs": 3600000,
-			"results.1.shiftName": "Late", "results.1.totalMs": 7.5 * 3600000, "results.1.windowStartAt": moment(start.Add(510 * time.Minute).UnixMilli()),
+			"results.1.shiftName": "Late", "results.1.totalMs": 7.5 * 3600000, "results.1.windowStartAt": instant.Format(start.Add(510 * time.Minute)),
 		})
 	})
 	t.Run("oee by the minute", func(t *testing.T) {
 		a := get("/oee?by=minute,station&stationcodes=PACK-1&" + rangeOf(start, 10*time.Minute, 2*time.Hour))
 		holds(t, a, map[string]any{
-			"results.0.startAt": moment(start.Add(10 * time.Minute).UnixMilli()), "results.0.endAt": moment(start.Add(11 * time.Minute).UnixMilli()), "results.0.stationCode": "PACK-1", "results.0.totalMs": 60000,
+			"results.0.startAt": instant.Format(start.Add(10 * time.Minute)), "results.0.endAt": instant.Format(start.Add(11 * time.Minute)), "results.0.stationCode": "PACK-1", "results.0.totalMs": 60000,
 			"results.0.performance.numerator": 8, "results.0.performance.denominator": 1.5, "results.0.losses.quality.units": 6, "results.1.performance.numerator": 2,
 			"results.109.availability.value": 0, "results.109.losses.downtime.units": 1.5, "results.110.startAt": nil,
 		})
@@ -190,7 +191,7 @@ func TestFigures(t *testing.T) {
 		// A = 60 of 120 minutes, P = 126 of the 90 that were due in the hour without downtime, Q = 120 of 126.
 		a := get("/oee?stationcodes=PACK-1&" + two)
 		holds(t, a, map[string]any{
-			"results.0.stationCode": nil, "results.0.startAt": moment(start.UnixMilli()), "results.0.endAt": moment(start.Add(2 * time.Hour).UnixMilli()), "results.0.profile": "default",
+			"results.0.stationCode": nil, "results.0.startAt": instant.Format(start), "results.0.endAt": instant.Format(start.Add(2 * time.Hour)), "results.0.profile": "default",
 			"results.0.availability.value": 0.5, "results.0.availability.numerator": 3600000, "results.0.availability.denominator": 7200000, "results.0.availability.aboveOne": nil,
 			"results.0.performance.value": 1.4, "results.0.performance.numerator": 126, "results.0.performance.denominator": 90, "results.0.performance.aboveOne": true, "results.0.performance.cause": "rateTooLow",
 			"results.0.quality.value": 120.0 / 126, "results.0.oee.value": 0.5 * 1.4 * 120 / 126, "results.0.coverage.value": 1,
@@ -206,11 +207,11 @@ func TestFigures(t *testing.T) {
 		holds(t, get("/oee?stationcodes=PACK-2&"+two), map[string]any{"results.0.availability.value": nil, "results.0.oee.value": nil, "results.0.coverage.value": nil, "results.0.losses.schedule.ms": 1740000})
 		by := get("/oee?by=station,hour&plantcode=north&groupcode=packing&" + two)
 		holds(t, by, map[string]any{
-			"results.0.stationCode": "PACK-1", "results.0.groupCode": "packing", "results.0.plantCode": "north", "results.0.startAt": moment(start.UnixMilli()), "results.0.availability.value": 1,
-			"results.1.availability.value": 0, "results.1.performance.value": nil, "results.1.endAt": moment(start.Add(2 * time.Hour).UnixMilli()), "results.2.stationCode": "PACK-2",
+			"results.0.stationCode": "PACK-1", "results.0.groupCode": "packing", "results.0.plantCode": "north", "results.0.startAt": instant.Format(start), "results.0.availability.value": 1,
+			"results.1.availability.value": 0, "results.1.performance.value": nil, "results.1.endAt": instant.Format(start.Add(2 * time.Hour)), "results.2.stationCode": "PACK-2",
 		})
 		week := get("/oee?by=sku,week&stationcodes=PACK-1,PACK-2&" + rangeOf(start, 0, 72*time.Hour))
-		holds(t, week, map[string]any{"results.0.skuCode": "B2", "results.0.plantCode": nil, "results.0.startAt": moment(start.UnixMilli()), "results.0.oee.value": 0.5 * 1.4 * 120 / 126, "results.1.skuCode": "UNKNOWN"})
+		holds(t, week, map[string]any{"results.0.skuCode": "B2", "results.0.plantCode": nil, "results.0.startAt": instant.Format(start), "results.0.oee.value": 0.5 * 1.4 * 120 / 126, "results.1.skuCode": "UNKNOWN"})
 		shift := get("/oee?by=shift,day&stationcodes=PACK-1&" + rangeOf(start, 0, 24*time.Hour))
 		holds(t, shift, map[string]any{"results.1.shiftName": "Early", "results.1.productionGoodCount": 120, "results.1.shiftMs": 8 * 3600000, "results.2.shiftName": "Late", "results.0.shiftName": nil, "results.0.outOfShiftMs": 8.5 * 3600000})
 	})
@@ -221,8 +222,8 @@ func TestFigures(t *testing.T) {
 			"results.0.productionCount": 126, "results.0.productiveMs": 3600000, "results.0.kwhPerUnit": 12.0 / 126, "results.0.kwhPerProductiveHour": 12,
 			"results.1.electricalKwh": 6, "results.1.outsideProductionKwh": 6, "results.1.cost": 1.5, "results.1.kwhPerUnit": nil,
 		})
-		holds(t, get("/energy?by=plant,day&"+two), map[string]any{"results.0.plantCode": "north", "results.0.electricalKwh": 18, "results.0.startAt": moment(start.UnixMilli())})
-		holds(t, get("/energy?"+two), map[string]any{"results.0.plantCode": nil, "results.0.electricalKwh": 18, "results.0.startAt": moment(start.UnixMilli())})
+		holds(t, get("/energy?by=plant,day&"+two), map[string]any{"results.0.plantCode": "north", "results.0.electricalKwh": 18, "results.0.startAt": instant.Format(start)})
+		holds(t, get("/energy?"+two), map[string]any{"results.0.plantCode": nil, "results.0.electricalKwh": 18, "results.0.startAt": instant.Format(start)})
 	})
 	t.Run("energy that nobody measured", func(t *testing.T) {
 		minutes := get("/station-window?stationcodes=PACK-2&limit=1000&" + two)
@@ -274,7 +275,7 @@ func TestFigures(t *testing.T) {
 		for i, name := range table[0] {
 			row[name] = table[11][i]
 		}
-		for name, want := range map[string]string{"stationCode": "PACK-1", "windowStartAt": moment(start.Add(10 * time.Minute).UnixMilli()), "productionBadCount": "6", "electricalKwh": "0.1", "rssiAvg": "-60", "lineSpeedTarget": "", "isAlive": "true"} {
+		for name, want := range map[string]string{"stationCode": "PACK-1", "windowStartAt": instant.Format(start.Add(10 * time.Minute)), "productionBadCount": "6", "electricalKwh": "0.1", "rssiAvg": "-60", "lineSpeedTarget": "", "isAlive": "true"} {
 			if row[name] != want {
 				t.Errorf("%s is %q, want %q", name, row[name], want)
 			}
@@ -395,7 +396,7 @@ func TestExports(t *testing.T) {
 	s.must(nil, s.floor.Pass("acme"))
 	key := s.roleKey(auth.Supervisor)
 	start := s.clock.now().Add(50 * time.Hour).Truncate(time.Minute)
-	body := fmt.Sprintf(`{"stationCode":"PACK-2","kind":"production","skuCode":"B2","plannedStartAt":%q,"plannedEndAt":%q,"note":"=HYPERLINK(\"x\")"}`, moment(start.UnixMilli()), moment(start.Add(time.Hour).UnixMilli()))
+	body := fmt.Sprintf(`{"stationCode":"PACK-2","kind":"production","skuCode":"B2","plannedStartAt":%q,"plannedEndAt":%q,"note":"=HYPERLINK(\"x\")"}`, instant.Format(start), instant.Format(start.Add(time.Hour)))
 	made := s.do(ask{method: "POST", path: "/schedule", key: key, body: body}).want(t, 200)
 	s.do(ask{method: "POST", path: "/task-list/clean/start", key: key, body: `{"stationCode":"PACK-1","initials":"ABC"}`}).want(t, 200)
 	read := func(path string) (table []map[string]string) {
@@ -415,7 +416,7 @@ func TestExports(t *testing.T) {
 		return table
 	}
 	ahead := rangeOf(s.clock.now(), -time.Hour, 72*time.Hour)
-	if rows := read("/export/schedules?" + ahead); len(rows) != 1 || rows[0]["id"] != made.at("result", "id") || rows[0]["note"] != `'=HYPERLINK("x")` || rows[0]["plannedStartAt"] != moment(start.UnixMilli()) {
+	if rows := read("/export/schedules?" + ahead); len(rows) != 1 || rows[0]["id"] != made.at("result", "id") || rows[0]["note"] != `'=HYPERLINK("x")` || rows[0]["plannedStartAt"] != instant.Format(start) {
 		t.Errorf("schedules: %v", rows)
 	}
 	if rows := read("/export/tasks?" + ahead); len(rows) != 1 || rows[0]["taskCode"] != "wipe" || rows[0]["state"] != "pending" || rows[0]["startedBy"] != "ABC" || rows[0]["completedAt"] != "" {

@@ -245,14 +245,14 @@ func exportIssues(c *call) func(x *report.Selection) (*table, error) {
 
 func issueCells(v *issue.View, p *issue.PartView) []string {
 	cells := []string{
-		v.ID, v.Type, v.StationCode, instant(&v.StartAt), instant(v.EndAt), instant(&p.StartAt), instant(p.EndAt), whole(p.DurationMs), text(p.CauseCode), text(p.CauseFrom),
+		v.ID, v.Type, v.StationCode, timeText(&v.StartAt), timeText(v.EndAt), timeText(&p.StartAt), timeText(p.EndAt), whole(p.DurationMs), text(p.CauseCode), text(p.CauseFrom),
 		strconv.FormatBool(p.Excluded), text(v.ScheduleID), text(v.SKUCode), "", "", "", "", "", "", strconv.FormatBool(v.Orphaned), text(v.Note),
 	}
 	if a := v.Acknowledged; a != nil {
-		cells[13], cells[14], cells[15] = instant(&a.At), a.By, text(a.Initials)
+		cells[13], cells[14], cells[15] = timeText(&a.At), a.By, text(a.Initials)
 	}
 	if e := v.Estimate; e != nil {
-		cells[16] = instant(&e.ExpectedEndAt)
+		cells[16] = timeText(&e.ExpectedEndAt)
 	}
 	if e := v.Escalation; e != nil {
 		cells[17], cells[18] = strconv.Itoa(e.Level), text(e.Note)

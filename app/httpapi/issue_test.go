@@ -12,6 +12,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 	"opsmon/app/work/issue"
 	"opsmon/kv"
@@ -22,7 +23,7 @@ func (s *server) past() int64 {
 	return s.clock.now().Add(-20*time.Hour).Truncate(time.Second).UnixMilli() + 2000*s.from.Add(1)
 }
 
-func iso8601(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }
+func iso8601(ms int64) string { return instant.FormatMs(ms) }
 
 func newDowntime(s *server, _ caller) ask {
 	start := s.past()
@@ -40,8 +41,8 @@ func (s *server) downtime(open bool) *issue.View {
 			return list[0]
 		}
 	} else {
-		start := audit.TimeOf(time.UnixMilli(s.past()))
-		end := audit.TimeOf(start.Add(time.Second))
+		start := instant.Of(time.UnixMilli(s.past()))
+		end := instant.Of(start.Add(time.Second))
 		in.StartAt, in.EndAt = &start, &end
 	}
 	var v *issue.View

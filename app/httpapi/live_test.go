@@ -13,6 +13,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 )
 
@@ -194,7 +195,7 @@ func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 		if string(shift["startAt"]) == string(shift["until"]) {
 			return ""
 		}
-		if got, want := string(shift["name"])+string(shift["startAt"])+string(shift["endAt"]), fmt.Sprintf("%q%q%q", "Early", moment(begins.UnixMilli()), moment(begins.Add(8*time.Hour).UnixMilli())); got != want {
+		if got, want := string(shift["name"])+string(shift["startAt"])+string(shift["endAt"]), fmt.Sprintf("%q%q%q", "Early", instant.Format(begins), instant.Format(begins.Add(8*time.Hour))); got != want {
 			t.Fatalf("the shift is %s, want %s", got, want)
 		}
 		var oee struct{ Results []map[string]json.RawMessage }
@@ -233,10 +234,10 @@ func TestTheShiftSoFarOverTheAPI(t *testing.T) {
 			s.do(ask{method: "PUT", path: "/account/manifest", key: member, body: strings.Replace(acme, `"unitsPerHour":90`, `"unitsPerHour":77.7`, 1)}).want(t, 200)
 		case 90:
 			s.do(ask{method: "POST", path: "/correction", key: admin, body: fmt.Sprintf(`{"stationCodes":["PACK-1"],"from":%q,"to":%q,"note":"n","changes":{"station":{"utilisationDowntimeThreshold":60000},"skus":[{"code":"B2","unitsPerHour":101}]}}`,
-				moment(begins.Add(20*time.Minute).UnixMilli()), moment(begins.Add(80*time.Minute).UnixMilli()))}).want(t, 200)
+				instant.Format(begins.Add(20*time.Minute)), instant.Format(begins.Add(80*time.Minute)))}).want(t, 200)
 		case 105: // which nothing is computed again for
 			s.do(ask{method: "POST", path: "/correction", key: admin, body: fmt.Sprintf(`{"stationCodes":["PACK-1"],"from":%q,"to":%q,"note":"n","changes":{"reasons":[{"code":"BRK","oee":"planned"}]}}`,
-				moment(begins.Add(25*time.Minute).UnixMilli()), moment(begins.Add(71*time.Minute).UnixMilli()))}).want(t, 200)
+				instant.Format(begins.Add(25*time.Minute)), instant.Format(begins.Add(71*time.Minute)))}).want(t, 200)
 		case 120:
 			s.do(ask{method: "POST", path: "/correction/1/undo", key: admin}).want(t, 200)
 		}

@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"opsmon/app/account"
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
@@ -48,9 +48,9 @@ type accountLine struct {
 }
 
 func lineOf(a *account.Account) accountLine {
-	l := accountLine{ID: a.ID, Domain: a.Domain, Revision: a.Revision, CreatedAt: audit.Timestamp(a.CreatedAt), UpdatedAt: audit.Timestamp(a.UpdatedAt)}
+	l := accountLine{ID: a.ID, Domain: a.Domain, Revision: a.Revision, CreatedAt: instant.Format(a.CreatedAt), UpdatedAt: instant.Format(a.UpdatedAt)}
 	if a.ArchivedAt != nil {
-		l.ArchivedAt = new(audit.Timestamp(*a.ArchivedAt))
+		l.ArchivedAt = new(instant.Format(*a.ArchivedAt))
 	}
 	return l
 }

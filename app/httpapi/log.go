@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/host/logbook"
+	"opsmon/app/instant"
 )
 
 // logRoutes are the operations on the service's log.
@@ -74,7 +74,7 @@ func getLog(c *call) (reply, error) {
 	lines := []logLine{}
 	if c.api.cfg.Lines != nil {
 		for _, l := range c.api.cfg.Lines(q) {
-			lines = append(lines, logLine{l.ID, audit.Timestamp(l.At), strings.ToLower(l.Level.String()), l.Message, l.Attributes})
+			lines = append(lines, logLine{l.ID, instant.Format(l.At), strings.ToLower(l.Level.String()), l.Message, l.Attributes})
 		}
 	}
 	return list(lines, -1)

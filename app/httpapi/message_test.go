@@ -11,6 +11,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/deliver/event"
+	"opsmon/app/instant"
 )
 
 // tablet pairs a tablet and gives its session.
@@ -38,9 +39,9 @@ func TestMessages(t *testing.T) {
 		t.Helper()
 		return s.do(ask{method: "POST", path: "/message", body: body, session: session, header: map[string]string{"Idempotency-Key": key}})
 	}
-	first := post(one, "k1", `{"stationCode":"PACK-1","text":"Feeder jams","initials":"ANN","at":"`+moment(now-3600_000)+`"}`).want(t, 200)
-	holds(t, first, map[string]any{"result.text": "Feeder jams", "result.initials": "ANN", "result.at": moment(now - 3600_000), "result.doneAt": nil, "result.doneBy": nil, "result.stationCode": "PACK-1"})
-	if again := post(one, "k1", `{"stationCode":"PACK-1","text":"Feeder jams","initials":"ANN","at":"`+moment(now-3600_000)+`"}`).want(t, 200); again.text("result", "id") != first.text("result", "id") {
+	first := post(one, "k1", `{"stationCode":"PACK-1","text":"Feeder jams","initials":"ANN","at":"`+instant.FormatMs(now-3600_000)+`"}`).want(t, 200)
+	holds(t, first, map[string]any{"result.text": "Feeder jams", "result.initials": "ANN", "result.at": instant.FormatMs(now - 3600_000), "result.doneAt": nil, "result.doneBy": nil, "result.stationCode": "PACK-1"})
+	if again := post(one, "k1", `{"stationCode":"PACK-1","text":"Feeder jams","initials":"ANN","at":"`+instant.FormatMs(now-3600_000)+`"}`).want(t, 200); again.text("result", "id") != first.text("result", "id") {
 		t.Errorf("the same request left two messages: %s", again.body)
 	}
 	told := <-seen.blocks
@@ -65,7 +66,7 @@ func TestMessages(t *testing.T) {
 
 	path := "/message/" + a + "/done"
 	s.do(ask{method: "POST", path: path, body: `{"initials":"CYD"}`, session: other}).want(t, 403)
-	s.do(ask{method: "POST", path: path, body: `{"initials":"CYD","at":"` + moment(now-3600_001) + `"}`, session: two}).wantDetail(t, "at", "before the message was written")
+	s.do(ask{method: "POST", path: path, body: `{"initials":"CYD","at":"` + instant.FormatMs(now-3600_001) + `"}`, session: two}).wantDetail(t, "at", "before the message was written")
 	done := s.do(ask{method: "POST", path: path, body: `{"initials":"CYD"}`, session: two}).want(t, 200)
 	holds(t, done, map[string]any{"result.doneBy": "CYD", "result.id": a})
 	if told := <-seen.blocks; !strings.Contains(told, `"doneBy":"CYD"`) {
@@ -77,7 +78,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	s.do(ask{method: "GET", path: "/message?open=yes", key: reader}).wantDetail(t, "open", "must be true or false")
-	late := s.do(ask{method: "POST", path: path, body: `{"initials":"DAN","at":"` + moment(now-1800_000) + `"}`, session: one}).want(t, 200)
+	late := s.do(ask{method: "POST", path: path, body: `{"initials":"DAN","at":"` + instant.FormatMs(now-1800_000) + `"}`, session: one}).want(t, 200)
 	if late.text("result", "doneBy") != "CYD" {
 		t.Errorf("it was done twice: %s", late.body)
 	}
@@ -91,8 +92,8 @@ func TestMessages(t *testing.T) {
 		{one, `{"stationCode":"PACK-1","text":" \n ","initials":"ANN"}`, 400, "text"},
 		{one, `{"stationCode":"PACK-1","text":"` + strings.Repeat("é", 501) + `","initials":"ANN"}`, 400, "text"},
 		{one, `{"stationCode":"PACK-1","text":"x","initials":"AN"}`, 400, "initials"},
-		{one, `{"stationCode":"PACK-1","text":"x","initials":"ANN","at":"` + moment(now-25*3600_000) + `"}`, 400, "at"},
-		{one, `{"stationCode":"PACK-1","text":"x","initials":"ANN","at":"` + moment(now+3600_000) + `"}`, 400, "at"},
+		{one, `{"stationCode":"PACK-1","text":"x","initials":"ANN","at":"` + instant.FormatMs(now-25*3600_000) + `"}`, 400, "at"},
+		{one, `{"stationCode":"PACK-1","text":"x","initials":"ANN","at":"` + instant.FormatMs(now+3600_000) + `"}`, 400, "at"},
 	} {
 		got := post(tt.session, fmt.Sprint("bad-", i), tt.body)
 		if tt.field != "" {

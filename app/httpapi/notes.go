@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"opsmon/app/account"
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/engine/station"
+	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
@@ -43,12 +43,12 @@ func noteRoutes() []route {
 //
 //openapi:schema StationNote
 type noteLine struct {
-	StationCode      string      `json:"stationCode"`
-	OperatorInitials *string     `json:"currentOperatorInitials"` // who works there; null: nobody
-	OperatorSince    *audit.Time `json:"currentOperatorSince"`    // when that was said last; null: nobody
-	AlertMessage     *string     `json:"alertMessage"`            // what all should see; null: nothing
+	StationCode      string        `json:"stationCode"`
+	OperatorInitials *string       `json:"currentOperatorInitials"` // who works there; null: nobody
+	OperatorSince    *instant.Time `json:"currentOperatorSince"`    // when that was said last; null: nobody
+	AlertMessage     *string       `json:"alertMessage"`            // what all should see; null: nothing
 	// Until when it is shown; null: until it is taken down.
-	AlertExpiresAt *audit.Time `json:"alertExpiresAt"`
+	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`
 }
 
 // putUp answers with what is put up at the station of the path.
@@ -59,7 +59,7 @@ func (c *call) putUp(n station.Note, err error) (reply, error) {
 	if n.OperatorInitials == "" {
 		n.OperatorSince = 0
 	}
-	return ok(noteLine{c.params.ByName("stationCode"), textOrNil(n.OperatorInitials), momentOrNil(n.OperatorSince), textOrNil(n.AlertMessage), momentOrNil(n.AlertExpiresAt)})
+	return ok(noteLine{c.params.ByName("stationCode"), textOrNil(n.OperatorInitials), instant.OfMsOrNil(n.OperatorSince), textOrNil(n.AlertMessage), instant.OfMsOrNil(n.AlertExpiresAt)})
 }
 
 func textOrNil(s string) *string {
@@ -67,14 +67,6 @@ func textOrNil(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// momentOrNil gives a moment, ms, as answers carry it; 0 is null.
-func momentOrNil(ms int64) *audit.Time {
-	if ms == 0 {
-		return nil
-	}
-	return audit.TimeOrNil(time.UnixMilli(ms))
 }
 
 // postStationOperator answers POST /station/{stationCode}/operator (monitoring.md section 10).
@@ -109,10 +101,10 @@ type stationNow struct {
 	*account.StationView
 	OperatorInitials *string `json:"currentOperatorInitials"` // who works there; null: nobody
 	// What it does, as the list of stations tells; null: not known yet.
-	StatusCode     *string     `json:"statusCode"`
-	StatusAt       *audit.Time `json:"statusCodeUpdatedAt"` // since when
-	AlertMessage   *string     `json:"alertMessage"`        // what all should see; null: nothing
-	AlertExpiresAt *audit.Time `json:"alertExpiresAt"`      // until when it is shown; null: until it is taken down
+	StatusCode     *string       `json:"statusCode"`
+	StatusAt       *instant.Time `json:"statusCodeUpdatedAt"` // since when
+	AlertMessage   *string       `json:"alertMessage"`        // what all should see; null: nothing
+	AlertExpiresAt *instant.Time `json:"alertExpiresAt"`      // until when it is shown; null: until it is taken down
 }
 
 // now adds to a station's configuration what is known of it now.
@@ -121,7 +113,7 @@ func (c *call) now(view *account.StationView) stationNow {
 	if live := c.api.cfg.Floor.Account(c.p.AccountID); live != nil {
 		at = live.Station(view.Code)
 	}
-	return stationNow{view, textOrNil(at.OperatorInitials), textOrNil(at.Status), momentOrNil(at.StatusAt), textOrNil(at.AlertMessage), momentOrNil(at.AlertExpiresAt)}
+	return stationNow{view, textOrNil(at.OperatorInitials), textOrNil(at.Status), instant.OfMsOrNil(at.StatusAt), textOrNil(at.AlertMessage), instant.OfMsOrNil(at.AlertExpiresAt)}
 }
 
 // noteSample is an example of an answer.

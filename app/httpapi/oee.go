@@ -8,6 +8,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/report"
+	"opsmon/app/instant"
 )
 
 // oeeRoutes are the operations on OEE.
@@ -174,7 +175,7 @@ func oeeOf(sum *oee.Sum, by []oee.By, p oee.Profile) oeeView {
 	v := oeeView{
 		bucketView: bucketView{
 			PlantCode: orNull(sum.Plant), GroupCode: orNull(sum.Group), StationCode: orNull(sum.Station),
-			StartAt: moment(sum.Start), EndAt: moment(sum.End),
+			StartAt: instant.FormatMs(sum.Start), EndAt: instant.FormatMs(sum.End),
 		},
 		Profile:      p.String(),
 		Availability: ratioOf(f.A), Performance: ratioOf(f.P), Quality: ratioOf(f.Q), OEE: ratioOf(f.OEE), Coverage: ratioOf(f.Coverage),

@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"net/http"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
 	"opsmon/app/idempotency"
+	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
@@ -178,8 +178,8 @@ func (c *call) keepRefused(refused error) {
 //openapi:schema RefusedRequest
 type refusedLine struct {
 	Key     string           `json:"key"` // its idempotency key
-	FirstAt audit.Time       `json:"firstAt"`
-	LastAt  audit.Time       `json:"lastAt"`
+	FirstAt instant.Time     `json:"firstAt"`
+	LastAt  instant.Time     `json:"lastAt"`
 	Times   int              `json:"times" schema:"min=1"` // how often it came
 	Method  string           `json:"method"`
 	Path    string           `json:"path"`
@@ -204,7 +204,7 @@ func getRefused(c *call) (reply, error) {
 	lines := make([]refusedLine, len(refused))
 	for i, r := range refused {
 		lines[i] = refusedLine{
-			r.Key, audit.AtMs(r.At), audit.AtMs(r.LastAt), r.Times, r.Method, r.Path, r.Body, r.Status, r.Message, append([]errdefs.Detail{}, r.Details...),
+			r.Key, instant.OfMs(r.At), instant.OfMs(r.LastAt), r.Times, r.Method, r.Path, r.Body, r.Status, r.Message, append([]errdefs.Detail{}, r.Details...),
 			cmp.Or(r.By.Email, r.By.Credential), r.By.Address,
 		}
 	}

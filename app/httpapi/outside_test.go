@@ -9,6 +9,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/instant"
 )
 
 // TestUnitsWithoutASchedule: two hours of 2 good units a minute and a bad one every ten, of which the second hour is scheduled at 90
@@ -81,7 +82,7 @@ func TestAStationThatNothingWasHeardOf(t *testing.T) {
 	s.must(nil, s.floor.Pass("acme"))
 	a := status()
 	holds(t, a, map[string]any{"results.0.statusCode": "disconnected", "results.0.noSignalYet": false, "results.0.isAlive": false})
-	if since := a.at("results", "0", "statusCodeUpdatedAt"); since != moment(x.At) {
-		t.Errorf("it is disconnected since %v, want %s", since, moment(x.At))
+	if since := a.at("results", "0", "statusCodeUpdatedAt"); since != instant.FormatMs(x.At) {
+		t.Errorf("it is disconnected since %v, want %s", since, instant.FormatMs(x.At))
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"net/url"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
@@ -320,7 +320,7 @@ func postTablet(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := ok(tabletLink{link.Tablet.ID, auth.LinkURL(c.api.cfg.BaseURL(), link.Token), audit.Timestamp(link.ExpiresAt)})
+	out, err := ok(tabletLink{link.Tablet.ID, auth.LinkURL(c.api.cfg.BaseURL(), link.Token), instant.Format(link.ExpiresAt)})
 	out.header = [][2]string{{"Location", "/tablet/" + link.Tablet.ID}}
 	return out, err
 }

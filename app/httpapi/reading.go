@@ -14,7 +14,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"opsmon/app/engine/calendar"
-	"opsmon/app/engine/floor"
 	"opsmon/app/engine/report"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
@@ -107,9 +106,6 @@ func (c *call) allStations() (plan *station.Plan, all []*station.Station, err er
 	}
 	return plan, slices.Concat(plan.Stations, gone), nil
 }
-
-// moment returns a time, ms, as all answers write it (decisions.md section 1).
-func moment(ms int64) string { return floor.Instant(ms) }
 
 // chunkedSlack is how long a client may take nothing of a long answer, and chunkedRate how much of it, in bytes a second, it has to
 // take on the whole: a reader that only trickles would hold its slot for hours. chunkedHeld is how long an answer may be, in

@@ -5,6 +5,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/host/backup"
+	"opsmon/app/instant"
 )
 
 // Restorer puts backups in the place of the store.
@@ -21,10 +22,10 @@ type Restorer interface {
 //
 //openapi:schema Restore
 type RestoreState struct {
-	Name      string      `json:"name"` // of the backup
-	State     string      `json:"state" schema:"enum=running|done|failed"`
-	StartedAt audit.Time  `json:"startedAt"`
-	EndedAt   *audit.Time `json:"endedAt"` // null while it goes on
+	Name      string        `json:"name"` // of the backup
+	State     string        `json:"state" schema:"enum=running|done|failed"`
+	StartedAt instant.Time  `json:"startedAt"`
+	EndedAt   *instant.Time `json:"endedAt"` // null while it goes on
 	// Why it failed; what was there before is in its place. Empty when it did not fail.
 	Error  string         `json:"error"`
 	Result *RestoreResult `json:"result"` // what it has changed; null unless it is done
@@ -43,8 +44,8 @@ type RestoreInput struct {
 //
 //openapi:schema Restored
 type RestoreResult struct {
-	MadeAt audit.Time `json:"madeAt"` // when the backup was made
-	App    string     `json:"app"`    // version of the program that made the backup
+	MadeAt instant.Time `json:"madeAt"` // when the backup was made
+	App    string       `json:"app"`    // version of the program that made the backup
 	// Path of the store that was there before; empty when there was none.
 	Previous string `json:"previous"`
 	// What became of app.yaml: the backup has none; the backup's, whole; the one that was here, since the backup's

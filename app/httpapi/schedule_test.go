@@ -12,6 +12,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
+	"opsmon/app/instant"
 	"opsmon/app/work/schedule"
 )
 
@@ -404,7 +405,7 @@ func TestSchedulesAreTried(t *testing.T) {
 	s := newServer(t, options{})
 	key := s.roleKey(auth.Supervisor)
 	start := s.clock.now().Add(48 * time.Hour).UTC().Truncate(time.Minute)
-	at := func(after time.Duration) string { return moment(start.Add(after).UnixMilli()) }
+	at := func(after time.Duration) string { return instant.Format(start.Add(after)) }
 	body := `{"stationCode":"PACK-1","skuCode":"B2","plannedStartAt":"` + at(0) + `","plannedEndAt":"` + at(time.Hour) + `","extendShift":true}`
 	named := map[string]string{"Idempotency-Key": "dry"}
 	planned := s.do(ask{method: "POST", path: "/schedule", body: body, key: key}).want(t, 200)

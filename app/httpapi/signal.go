@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/instant"
 	"opsmon/schema"
 	"opsmon/schema/strictjson"
 )
@@ -257,7 +257,7 @@ func getSignals(c *call) (reply, error) {
 }
 
 func signalLineOf(s *signal.Signal) signalLine {
-	return signalLine{At: moment(s.At), ArrivedAt: moment(s.Arrived), Source: s.Source, ID: orNull(s.ID), ClockCorrected: s.ClockCorrected, Values: s.Sent()}
+	return signalLine{At: instant.FormatMs(s.At), ArrivedAt: instant.FormatMs(s.Arrived), Source: s.Source, ID: orNull(s.ID), ClockCorrected: s.ClockCorrected, Values: s.Sent()}
 }
 
 // signalsOf reads what is sent as signals; whether each is one the log tells.
@@ -303,9 +303,9 @@ func ofObjects(batch any) any {
 //openapi:schema Device
 type deviceLine struct {
 	auth.Device
-	LastSeenAt *audit.Time `json:"lastSeenAt"` // null: not yet
-	Accepted   uint64      `json:"accepted"`   // signals taken
-	Refused    uint64      `json:"refused"`    // signals refused
+	LastSeenAt *instant.Time `json:"lastSeenAt"` // null: not yet
+	Accepted   uint64        `json:"accepted"`   // signals taken
+	Refused    uint64        `json:"refused"`    // signals refused
 	// Batches and messages that were refused for now or made to wait, since it sent too many.
 	Throttled uint64  `json:"throttled"`
 	Rate      float64 `json:"signalsPerSecond" schema:"min=0"` // signals a second, over the last minute or so
@@ -314,8 +314,8 @@ type deviceLine struct {
 	// What was last wrong with a signal of it. Null: nothing yet.
 	Issue *string `json:"lastIssue"`
 	// When that was. Null: not yet.
-	IssueAt     *audit.Time `json:"lastIssueAt"`
-	Connections int         `json:"connections" schema:"min=0"` // its connections over MQTT that are open now
+	IssueAt     *instant.Time `json:"lastIssueAt"`
+	Connections int           `json:"connections" schema:"min=0"` // its connections over MQTT that are open now
 }
 
 func (c *call) line(d auth.Device) deviceLine {
@@ -324,10 +324,10 @@ func (c *call) line(d auth.Device) deviceLine {
 		Device: d, Accepted: seen.Accepted, Refused: seen.Refused, Throttled: seen.Throttled, AheadMs: seen.AheadMs, Rate: math.Round(seen.Rate*100) / 100,
 	}
 	if seen.LastAt != 0 {
-		l.LastSeenAt = audit.TimeOrNil(time.UnixMilli(seen.LastAt))
+		l.LastSeenAt = instant.OrNil(time.UnixMilli(seen.LastAt))
 	}
 	if seen.Issue != "" {
-		l.Issue, l.IssueAt = &seen.Issue, audit.TimeOrNil(time.UnixMilli(seen.IssueAt))
+		l.Issue, l.IssueAt = &seen.Issue, instant.OrNil(time.UnixMilli(seen.IssueAt))
 	}
 	if c.api.cfg.Connections != nil {
 		l.Connections = c.api.cfg.Connections(d.ID)

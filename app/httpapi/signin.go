@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
@@ -392,7 +392,7 @@ func (c *call) link(l auth.Link, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(linkView{auth.LinkURL(c.api.cfg.BaseURL(), l.Token), l.Code, audit.Timestamp(l.ExpiresAt), l.Email, l.Role, l.Account, l.From})
+	return ok(linkView{auth.LinkURL(c.api.cfg.BaseURL(), l.Token), l.Code, instant.Format(l.ExpiresAt), l.Email, l.Role, l.Account, l.From})
 }
 
 // linkSample is an example of an answer.

@@ -8,6 +8,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 )
 
 // A Task from its schedule's start to its completion by a tablet, and what is refused on the way.
@@ -24,19 +25,19 @@ func TestTasksOverTheAPI(t *testing.T) {
 		t.Fatalf("pending: %s", pending.body)
 	}
 	oil := pending.at("results").([]any)[0].(map[string]any)
-	if oil["taskCode"] != "oil" || oil["scheduleId"] != "s1" || oil["taskListName"] != "Start-up" || oil["order"] != 1.5 || oil["deadlineAt"] != nil || oil["availableAt"] != moment(now-60_000) {
+	if oil["taskCode"] != "oil" || oil["scheduleId"] != "s1" || oil["taskListName"] != "Start-up" || oil["order"] != 1.5 || oil["deadlineAt"] != nil || oil["availableAt"] != instant.FormatMs(now-60_000) {
 		t.Errorf("pending: %v", oil)
 	}
 	path := "/task/" + oil["id"].(string) + "/complete"
 	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x"}`, key: reader}).want(t, 403)
 	s.do(ask{method: "POST", path: path, body: `{"initials":"AN","note":"x"}`, key: operator}).wantDetail(t, "initials", "3")
 	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN"}`, key: operator}).wantDetail(t, "note", "is required")
-	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"` + moment(now-61_000) + `"}`, key: operator}).wantDetail(t, "at", "before the Task was there")
-	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"` + moment(now-25*3600_000) + `"}`, key: operator}).wantDetail(t, "at", "24 hours")
-	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"` + moment(now+3600_000) + `"}`, key: operator}).wantDetail(t, "at", "future")
+	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"` + instant.FormatMs(now-61_000) + `"}`, key: operator}).wantDetail(t, "at", "before the Task was there")
+	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"` + instant.FormatMs(now-25*3600_000) + `"}`, key: operator}).wantDetail(t, "at", "24 hours")
+	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"` + instant.FormatMs(now+3600_000) + `"}`, key: operator}).wantDetail(t, "at", "future")
 	s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"x","at":"yesterday"}`, key: operator}).wantDetail(t, "at", "")
-	done := s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"topped up","at":"` + moment(now-30_000) + `"}`, key: operator}).want(t, 200)
-	if done.text("result", "state") != "completed" || done.text("result", "completedAt") != moment(now-30_000) || done.text("result", "completedBy") != "ANN" {
+	done := s.do(ask{method: "POST", path: path, body: `{"initials":"ANN","note":"topped up","at":"` + instant.FormatMs(now-30_000) + `"}`, key: operator}).want(t, 200)
+	if done.text("result", "state") != "completed" || done.text("result", "completedAt") != instant.FormatMs(now-30_000) || done.text("result", "completedBy") != "ANN" {
 		t.Errorf("completed: %s", done.body)
 	}
 	s.do(ask{method: "POST", path: path, body: `{"initials":"BOB","note":"x"}`, key: operator}).want(t, 409)
@@ -57,7 +58,7 @@ func TestTasksOverTheAPI(t *testing.T) {
 		"?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z": 0,
 	} {
 		if query == "?rangecode=last7d" {
-			query, want = "?rangecode="+moment(now-3600_000)+"/"+moment(now), 1
+			query, want = "?rangecode="+instant.FormatMs(now-3600_000)+"/"+instant.FormatMs(now), 1
 		}
 		got := s.do(ask{method: "GET", path: "/task" + query, key: reader}).want(t, 200)
 		if n := got.at("paging", "totalElements"); n != want {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/instant"
 )
 
 func TestTimeline(t *testing.T) {
@@ -65,16 +66,16 @@ func TestListSignals(t *testing.T) {
 	}
 	a := get(rangeOf(start, 30*time.Second, 61*time.Minute), 200)
 	holds(t, a, map[string]any{
-		"paging.totalElements": 60 + 60 + 1, "results.0.at": moment(start.Add(30 * time.Second).UnixMilli()), "results.0.source": "device:acme/gw", "results.0.id": nil, "results.0.clockCorrected": false,
+		"paging.totalElements": 60 + 60 + 1, "results.0.at": instant.Format(start.Add(30 * time.Second)), "results.0.source": "device:acme/gw", "results.0.id": nil, "results.0.clockCorrected": false,
 		"results.0.values.productionCompleteGood": 2, "results.0.values.productive": nil, "results.1.values.productive": true, "results.1.values.lineSpeed": 60, "results.1.values.electricalKwhInterval": 0.1, "results.1.values.rssi": -60,
-		"results.120.at": moment(start.Add(time.Hour).UnixMilli()), "results.120.values.productive": false,
+		"results.120.at": instant.Format(start.Add(time.Hour)), "results.120.values.productive": false,
 	})
 	holds(t, get(rangeOf(start, 30*time.Second, 61*time.Minute)+"&limit=2&skip=119", 200), map[string]any{
-		"paging.totalElements": 121, "results.0.at": moment(start.Add(59*time.Minute + 30*time.Second).UnixMilli()), "results.1.at": moment(start.Add(time.Hour).UnixMilli()), "results.2.at": nil,
+		"paging.totalElements": 121, "results.0.at": instant.Format(start.Add(59*time.Minute + 30*time.Second)), "results.1.at": instant.Format(start.Add(time.Hour)), "results.2.at": nil,
 	})
 	// A range may lie over the end of a UTC day; what is skipped may lie before it.
 	midnight := time.Date(start.Year(), start.Month(), start.Day(), 0, 0, 0, 0, time.UTC)
-	holds(t, get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&skip=1", 200), map[string]any{"results.0.at": moment(start.Add(30 * time.Second).UnixMilli())})
+	holds(t, get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&skip=1", 200), map[string]any{"results.0.at": instant.Format(start.Add(30 * time.Second))})
 	holds(t, get(rangeOf(start, -time.Hour, 0), 200), map[string]any{"paging.totalElements": 0, "results.0.at": nil})
 	// Many are read in pieces, which changes nothing.
 	whole := get(rangeOf(midnight, -18*time.Hour, 6*time.Hour)+"&limit=40&skip=15", 200).body

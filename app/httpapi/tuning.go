@@ -5,6 +5,7 @@ import (
 
 	"opsmon/app/auth"
 	"opsmon/app/engine/correction"
+	"opsmon/app/instant"
 	"opsmon/schema"
 )
 
@@ -107,11 +108,11 @@ func getStandstill(c *call) (reply, error) {
 		return reply{}, err
 	}
 	view := standstillView{
-		StationCode: a.Code, From: moment(a.From), To: moment(a.To), Lengths: correction.LengthsOf(&found.Lengths), Complete: found.Complete,
+		StationCode: a.Code, From: instant.FormatMs(a.From), To: instant.FormatMs(a.To), Lengths: correction.LengthsOf(&found.Lengths), Complete: found.Complete,
 		Stretches: make([]stretchView, len(found.Longest)),
 	}
 	for i, x := range found.Longest {
-		view.Stretches[i] = stretchView{moment(x.Start), moment(x.End), x.End - x.Start}
+		view.Stretches[i] = stretchView{instant.FormatMs(x.Start), instant.FormatMs(x.End), x.End - x.Start}
 	}
 	return ok(view)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"opsmon/app/auth"
+	"opsmon/app/instant"
 )
 
 func TestTuning(t *testing.T) {
@@ -15,7 +16,7 @@ func TestTuning(t *testing.T) {
 		t.Helper()
 		return s.do(ask{method: "GET", path: "/analysis/standstill?stationcode=PACK-1&" + query, key: reader}).want(t, status)
 	}
-	at := func(after time.Duration) string { return moment(start.Add(after).UnixMilli()) }
+	at := func(after time.Duration) string { return instant.Format(start.Add(after)) }
 	// PACK-1 runs for an hour, and stands until the schedule ends. Units come at half a minute, and begin the time anew only while
 	// it stands.
 	holds(t, stand(rangeOf(start, 0, 3*time.Hour), 200), map[string]any{

@@ -10,6 +10,7 @@ import (
 
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/report"
+	"opsmon/app/instant"
 )
 
 // windowRoutes are the operations on windows.
@@ -156,7 +157,7 @@ func getStationWindows(c *call) (reply, error) {
 
 func windowOf(x *report.Window) *window {
 	out := &window{
-		StationCode: x.Station, WindowStartAt: moment(x.Start), WindowEndAt: moment(x.End), TotalMs: x.Total(), ShiftMs: x.Shift(),
+		StationCode: x.Station, WindowStartAt: instant.FormatMs(x.Start), WindowEndAt: instant.FormatMs(x.End), TotalMs: x.Total(), ShiftMs: x.Shift(),
 		ScheduledProductionMs: x.Of(monitor.Production), ScheduledNonProductionMs: x.Of(monitor.NonProduction),
 		OutOfShiftMs: x.Was(monitor.OutOfShift), NoDataMs: x.Was(monitor.NoData), DowntimeMs: x.Was(monitor.Downtime),
 		SlowMs: x.Was(monitor.Slow), ProductiveMs: x.Was(monitor.Productive), IdleMs: x.Was(monitor.Idle),
@@ -165,7 +166,7 @@ func windowOf(x *report.Window) *window {
 		IssueIDs: filledList(x.Issues), SKUCode: orNull(x.SKU), LineSpeedTarget: orNull(x.SpeedTarget), ShiftName: x.ShiftName, ManifestRevision: x.Revision,
 	}
 	if x.DowntimeSince != 0 {
-		since := moment(x.DowntimeSince)
+		since := instant.FormatMs(x.DowntimeSince)
 		out.DowntimeSince = &since
 	}
 	if x.HasRate {

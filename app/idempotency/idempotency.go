@@ -23,6 +23,7 @@ import (
 
 	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -164,7 +165,7 @@ func answered(tx *kv.Tx, accountID string, by audit.Actor, r Request, now int64)
 	case err != nil:
 		return Answer{}, false, err
 	case !bytes.Equal(old.Ask, r.Ask[:]):
-		at := audit.Timestamp(time.UnixMilli(old.At))
+		at := instant.FormatMs(old.At)
 		return Answer{}, false, errdefs.New(errdefs.Conflict, "another request came with this Idempotency-Key at %s; a new request needs a new key", at)
 	default:
 		return old.Answer, true, nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"opsmon/app/instant"
 )
 
 // people do what people do, through the API.
@@ -19,9 +21,6 @@ type people struct {
 
 // errNothingToDo says that there was nothing to be done.
 var errNothingToDo = errors.New("nothing to do")
-
-// stamp writes a moment as the API does.
-func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(timeLayout) }
 
 // object is the body of a request.
 type object map[string]any
@@ -55,19 +54,19 @@ func (p *people) do(ctx context.Context, e *Event) error {
 	case SignOn:
 		return p.write(ctx, e, "/station/"+url.PathEscape(e.Station)+"/operator", nil, object{"initials": a.Initials}, nil)
 	case Count:
-		return p.write(ctx, e, "/production", nil, object{"stationCode": e.Station, "good": a.Good, "bad": a.Bad, "initials": a.Initials, "at": stamp(a.At)}, nil)
+		return p.write(ctx, e, "/production", nil, object{"stationCode": e.Station, "good": a.Good, "bad": a.Bad, "initials": a.Initials, "at": instant.FormatMs(a.At)}, nil)
 	case Reject:
-		return p.write(ctx, e, "/production", nil, object{"stationCode": e.Station, "reject": a.Bad, "initials": a.Initials, "at": stamp(a.At)}, nil)
+		return p.write(ctx, e, "/production", nil, object{"stationCode": e.Station, "reject": a.Bad, "initials": a.Initials, "at": instant.FormatMs(a.At)}, nil)
 	case Cause:
 		return p.explain(ctx, e)
 	case Halt:
-		return p.write(ctx, e, "/issue", nil, object{"stationCode": e.Station, "startAt": stamp(a.At), "causeCode": a.Reason, "initials": a.Initials, "at": stamp(a.At)}, nil)
+		return p.write(ctx, e, "/issue", nil, object{"stationCode": e.Station, "startAt": instant.FormatMs(a.At), "causeCode": a.Reason, "initials": a.Initials, "at": instant.FormatMs(a.At)}, nil)
 	case Resume:
-		return p.write(ctx, e, "/issue", nil, object{"stationCode": e.Station, "endAt": stamp(a.At), "initials": a.Initials, "at": stamp(a.At)}, nil)
+		return p.write(ctx, e, "/issue", nil, object{"stationCode": e.Station, "endAt": instant.FormatMs(a.At), "initials": a.Initials, "at": instant.FormatMs(a.At)}, nil)
 	case DoTasks:
 		return p.doTasks(ctx, e)
 	case Walk:
-		return p.write(ctx, e, "/task-list/"+url.PathEscape(a.List)+"/start", nil, object{"stationCode": e.Station, "initials": a.Initials, "at": stamp(a.At)}, nil)
+		return p.write(ctx, e, "/task-list/"+url.PathEscape(a.List)+"/start", nil, object{"stationCode": e.Station, "initials": a.Initials, "at": instant.FormatMs(a.At)}, nil)
 	}
 	return errNothingToDo
 }
@@ -97,7 +96,7 @@ type known struct {
 // plan enters a schedule and gives its id.
 func (p *people) plan(ctx context.Context, e *Event) (string, error) {
 	s := e.Act.Schedule
-	in := object{"stationCode": e.Station, "workOrderReference": s.Ref, "plannedStartAt": stamp(s.PlannedStart), "at": stamp(e.Act.At)}
+	in := object{"stationCode": e.Station, "workOrderReference": s.Ref, "plannedStartAt": instant.FormatMs(s.PlannedStart), "at": instant.FormatMs(e.Act.At)}
 	if s.Reason != "" {
 		in["kind"], in["reasonCode"] = "nonProduction", s.Reason
 	} else {
@@ -107,7 +106,7 @@ func (p *people) plan(ctx context.Context, e *Event) (string, error) {
 		}
 	}
 	if s.PlannedEnd > 0 {
-		in["plannedEndAt"] = stamp(s.PlannedEnd)
+		in["plannedEndAt"] = instant.FormatMs(s.PlannedEnd)
 	}
 	var made known
 	if err := p.write(ctx, e, "/schedule", nil, in, &made); err != nil {
@@ -124,7 +123,7 @@ func (p *people) find(ctx context.Context, e *Event) (known, error) {
 		return known{ID: id}, nil
 	}
 	var list []known
-	q := query("stationcodes", e.Station, "from", stamp(min(s.PlannedStart, s.start)-hour), "to", stamp(max(s.PlannedEnd, s.end)+hour), "limit", "1000")
+	q := query("stationcodes", e.Station, "from", instant.FormatMs(min(s.PlannedStart, s.start)-hour), "to", instant.FormatMs(max(s.PlannedEnd, s.end)+hour), "limit", "1000")
 	if err := p.read(ctx, "/schedule", q, &list); err != nil {
 		return known{}, err
 	}
@@ -153,20 +152,20 @@ func (p *people) start(ctx context.Context, e *Event) error {
 			return err
 		}
 	}
-	return p.write(ctx, e, "/schedule/"+url.PathEscape(k.ID)+"/start", query("endrunning", "true"), object{"at": stamp(a.At), "initials": a.Initials}, nil)
+	return p.write(ctx, e, "/schedule/"+url.PathEscape(k.ID)+"/start", query("endrunning", "true"), object{"at": instant.FormatMs(a.At), "initials": a.Initials}, nil)
 }
 
 // quick starts a schedule that nobody planned.
 func (p *people) quick(ctx context.Context, e *Event) error {
 	a, s := e.Act, e.Act.Schedule
-	in := object{"stationCode": e.Station, "workOrderReference": s.Ref, "at": stamp(a.At), "initials": a.Initials}
+	in := object{"stationCode": e.Station, "workOrderReference": s.Ref, "at": instant.FormatMs(a.At), "initials": a.Initials}
 	if s.Reason != "" {
 		in["reasonCode"] = s.Reason
 	} else {
 		in["skuCode"] = s.SKU
 	}
 	if s.PlannedEnd > a.At {
-		in["plannedEndAt"] = stamp(s.PlannedEnd)
+		in["plannedEndAt"] = instant.FormatMs(s.PlannedEnd)
 	}
 	var made known
 	if err := p.write(ctx, e, "/quick-schedule", query("endrunning", "true"), in, &made); err != nil {
@@ -186,7 +185,7 @@ func (p *people) end(ctx context.Context, e *Event) error {
 		return errNothingToDo
 	}
 	delete(p.schedules, e.Act.Schedule.Ref)
-	err = p.write(ctx, e, "/schedule/"+url.PathEscape(k.ID)+"/end", nil, object{"at": stamp(e.Act.At), "initials": e.Act.Initials}, nil)
+	err = p.write(ctx, e, "/schedule/"+url.PathEscape(k.ID)+"/end", nil, object{"at": instant.FormatMs(e.Act.At), "initials": e.Act.Initials}, nil)
 	var no *Refusal
 	if errors.As(err, &no) && no.Status == conflict && e.Act.Schedule.AutoEnd {
 		return errNothingToDo
@@ -204,7 +203,7 @@ func (p *people) explain(ctx context.Context, e *Event) error {
 		End   *time.Time `json:"endAt"`
 		Cause *string    `json:"causeCode"`
 	}
-	if err := p.read(ctx, "/issue", query("stationcodes", e.Station, "from", stamp(a.From), "to", stamp(a.To), "limit", "100"), &list); err != nil {
+	if err := p.read(ctx, "/issue", query("stationcodes", e.Station, "from", instant.FormatMs(a.From), "to", instant.FormatMs(a.To), "limit", "100"), &list); err != nil {
 		return err
 	}
 	id, most := "", int64(0)
@@ -220,7 +219,7 @@ func (p *people) explain(ctx context.Context, e *Event) error {
 	if id == "" {
 		return errNothingToDo
 	}
-	return p.write(ctx, e, "/issue/"+url.PathEscape(id)+"/cause", nil, object{"causeCode": a.Reason, "initials": a.Initials, "at": stamp(a.At)}, nil)
+	return p.write(ctx, e, "/issue/"+url.PathEscape(id)+"/cause", nil, object{"causeCode": a.Reason, "initials": a.Initials, "at": instant.FormatMs(a.At)}, nil)
 }
 
 // pending is a task that is to be done.
@@ -243,7 +242,7 @@ func (p *people) doTasks(ctx context.Context, e *Event) error {
 		if newDice(uint64(a.At), t.Code).float() < 0.15 || done == 10 { // forgotten, or later
 			continue
 		}
-		in := object{"initials": a.Initials, "at": stamp(a.At)}
+		in := object{"initials": a.Initials, "at": instant.FormatMs(a.At)}
 		if t.Notes {
 			in["note"] = "as it should be"
 		}

@@ -10,9 +10,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
+	"opsmon/app/instant"
 	"opsmon/schema/strictjson"
 )
 
@@ -39,7 +39,7 @@ func (e *entry) appendObject(b []byte, shift int64) []byte {
 	if shift == 0 || e.at == 0 {
 		return append(b, e.raw...)
 	}
-	e.object["at"] = time.UnixMilli(e.at + shift).UTC().Format(timeLayout)
+	e.object["at"] = instant.FormatMs(e.at + shift)
 	moved, _ := json.Marshal(e.object) // it was JSON when it came
 	return append(b, moved...)
 }
@@ -125,7 +125,7 @@ func readObject(line int, raw []byte) entry {
 	}
 	e.object = object
 	if text, ok := object["at"].(string); ok {
-		if t, err := time.Parse(time.RFC3339Nano, text); err == nil { // else the service says what is wrong
+		if t, err := instant.Parse(text); err == nil { // else the service says what is wrong
 			e.at = t.UnixMilli()
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/instant"
 )
 
 // feed replays a log and gives what the service took, and what was told of lines.
@@ -113,7 +115,7 @@ func TestReplayMovesTimes(t *testing.T) {
 				}
 				continue
 			}
-			if want := time.Now().Add(-back).UTC().Format(timeLayout); s.taken[i]["at"] != want {
+			if want := instant.Format(time.Now().Add(-back)); s.taken[i]["at"] != want {
 				t.Errorf("signal %d is at %v, want %s", i, s.taken[i]["at"], want)
 			}
 		}
@@ -131,7 +133,7 @@ func TestReplayKeepsPace(t *testing.T) {
 		if took := time.Since(began); took != time.Minute {
 			t.Errorf("it took %v", took)
 		}
-		if want := time.Now().UTC().Format(timeLayout); s.taken[3]["at"] != want {
+		if want := instant.Format(time.Now()); s.taken[3]["at"] != want {
 			t.Errorf("the last is at %v, and it is %s", s.taken[3]["at"], want)
 		}
 	})

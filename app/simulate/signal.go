@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"opsmon/app/instant"
 )
 
 // Field is one of the things that a message of a machine can tell.
@@ -58,7 +60,7 @@ func (s *Signal) AppendJSON(b []byte, station string) []byte {
 	b = append(b, `{"stationCode":`...)
 	b = strconv.AppendQuote(b, station) // codes, ids and error codes are plain letters here
 	b = append(b, `,"at":"`...)
-	b = time.UnixMilli(s.At).UTC().AppendFormat(b, timeLayout)
+	b = time.UnixMilli(s.At).UTC().AppendFormat(b, instant.Layout)
 	b = append(b, '"')
 	if s.ID != "" {
 		b = append(b, `,"id":`...)
@@ -84,9 +86,6 @@ func (s *Signal) AppendJSON(b []byte, station string) []byte {
 	}
 	return append(b, '}')
 }
-
-// timeLayout is how times are written (decisions.md section 1).
-const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // The longest that a message is under way when the radio is alive, and that a second copy of it comes later.
 const (

@@ -26,6 +26,7 @@ import (
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/idempotency"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -67,21 +68,21 @@ type Input struct {
 //openapi:schema Correction
 type Correction struct {
 	ID           string          `json:"id"`
-	CreatedAt    audit.Time      `json:"createdAt"`
+	CreatedAt    instant.Time    `json:"createdAt"`
 	Author       string          `json:"author"` // who made it
 	Note         string          `json:"note"`
 	StationCodes []string        `json:"stationCodes"`
-	From         audit.Time      `json:"from"`
-	To           audit.Time      `json:"to"`
+	From         instant.Time    `json:"from"`
+	To           instant.Time    `json:"to"`
 	Changes      json.RawMessage `json:"changes" schema:"type=object"` // as they were sent
-	UndoneAt     *audit.Time     `json:"undoneAt"`                     // null: it counts
+	UndoneAt     *instant.Time   `json:"undoneAt"`                     // null: it counts
 	UndoneBy     *string         `json:"undoneBy"`                     // who undid it
 }
 
 func shown(c *station.Correction) Correction {
 	s := Correction{
-		ID: strconv.FormatUint(c.Number, 10), CreatedAt: audit.TimeOf(c.CreatedAt), Author: c.Author, Note: c.Note, StationCodes: c.StationCodes,
-		From: audit.AtMs(c.From), To: audit.AtMs(c.To), Changes: letters(c.Changes), UndoneAt: audit.TimeOrNil(c.UndoneAt),
+		ID: strconv.FormatUint(c.Number, 10), CreatedAt: instant.Of(c.CreatedAt), Author: c.Author, Note: c.Note, StationCodes: c.StationCodes,
+		From: instant.OfMs(c.From), To: instant.OfMs(c.To), Changes: letters(c.Changes), UndoneAt: instant.OrNil(c.UndoneAt),
 	}
 	if s.UndoneAt != nil {
 		s.UndoneBy = &c.UndoneBy
@@ -142,7 +143,7 @@ func (s *Service) Make(p auth.Principal, r idempotency.Request, in Input) (*Corr
 			return err
 		}
 		return audit.Put(w.Tx, w.Account, p.Actor(), "correction.make", strconv.FormatUint(c.Number, 10), map[string]string{
-			"stations": strconv.Itoa(len(c.StationCodes)), "from": stamp(c.From), "to": stamp(c.To), "note": c.Note,
+			"stations": strconv.Itoa(len(c.StationCodes)), "from": instant.FormatMs(c.From), "to": instant.FormatMs(c.To), "note": c.Note,
 		})
 	})
 }
@@ -190,13 +191,13 @@ func (s *Service) standing(accountID, id string) (c station.Correction, t *stati
 	case !c.UndoneAt.IsZero():
 		return c, nil, undone(&c)
 	case c.From < s.oldest():
-		return c, nil, errdefs.New(errdefs.Conflict, "correction %d begins at %s; signals of that time are not kept any more, so that it cannot be computed again", c.Number, stamp(c.From))
+		return c, nil, errdefs.New(errdefs.Conflict, "correction %d begins at %s; signals of that time are not kept any more, so that it cannot be computed again", c.Number, instant.FormatMs(c.From))
 	}
 	return c, t, nil
 }
 
 func undone(c *station.Correction) error {
-	return errdefs.New(errdefs.Conflict, "correction %d was undone at %s", c.Number, audit.Timestamp(c.UndoneAt))
+	return errdefs.New(errdefs.Conflict, "correction %d was undone at %s", c.Number, instant.Format(c.UndoneAt))
 }
 
 // oldest is the moment, ms, before which nothing can be computed again: a day is left for signals to go.
@@ -269,8 +270,6 @@ func author(p auth.Principal) string {
 }
 
 // stamp writes a moment, ms, as answers do.
-func stamp(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }
-
 // The limits of one correction.
 const (
 	maxStations  = 1000
@@ -289,13 +288,13 @@ func (s *Service) checked(p auth.Principal, in Input) (c station.Correction, t *
 	now := s.cfg.Clock().UnixMilli()
 	switch {
 	case c.From%minute != 0:
-		problem("from", "must be a whole minute; it is %s", stamp(c.From))
+		problem("from", "must be a whole minute; it is %s", instant.FormatMs(c.From))
 	case c.From < s.oldest():
-		problem("from", "must not lie before %s: older signals are not kept, so that their time cannot be computed again", stamp(s.oldest()))
+		problem("from", "must not lie before %s: older signals are not kept, so that their time cannot be computed again", instant.FormatMs(s.oldest()))
 	}
 	switch {
 	case c.To%minute != 0:
-		problem("to", "must be a whole minute; it is %s", stamp(c.To))
+		problem("to", "must be a whole minute; it is %s", instant.FormatMs(c.To))
 	case c.To <= c.From:
 		problem("to", "must lie after from")
 	case c.To > now:

@@ -1,10 +1,8 @@
 package floor
 
 import (
-	"time"
-
-	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 const (
@@ -28,7 +26,7 @@ func Moment(field string, at *int64, now int64) (int64, error) {
 	return min(*at, now), nil
 }
 
-func stampOf(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }
+func stampOf(ms int64) string { return instant.FormatMs(ms) }
 
 // Time is the time by which the Floor goes, ms.
 func (f *Floor) Time() int64 { return f.now() }

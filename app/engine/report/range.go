@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"opsmon/app/engine/calendar"
-	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 const (
@@ -55,7 +55,7 @@ func ParseRange(code, from, to string, c *calendar.Calendar, now int64, most tim
 	}
 	switch length := r.End - r.Start; {
 	case length <= 0:
-		return r, false, errdefs.InvalidField(last, "must be later than the beginning of the range, %s; it is %s", floor.Instant(r.Start), floor.Instant(r.End))
+		return r, false, errdefs.InvalidField(last, "must be later than the beginning of the range, %s; it is %s", instant.FormatMs(r.Start), instant.FormatMs(r.End))
 	case length > most.Milliseconds():
 		return r, false, errdefs.InvalidField(first, "must make a range of %s or less; it is one of %s", lasting(most.Milliseconds()), lasting(length))
 	}
@@ -85,7 +85,7 @@ func ParseMoment(field, text string, c *calendar.Calendar, end bool) (int64, err
 		}
 		return day.Start, nil
 	}
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil && inYears(t) {
+	if t, err := instant.Parse(text); err == nil && inYears(t) {
 		return t.UnixMilli(), nil
 	}
 	return 0, errdefs.InvalidField(field, "must be a time such as 2026-11-20T08:15:30Z or a date such as 2026-11-20, from 1970 to 9999; it is %q", errdefs.Shorten(text))

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"opsmon/app/engine/calendar"
-	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 func TestParseRange(t *testing.T) {
@@ -39,7 +39,7 @@ func TestParseRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, ok, err := ParseRange(q.Get("rangecode"), q.Get("from"), q.Get("to"), c, now, most)
-		if from, to := floor.Instant(r.Start), floor.Instant(r.End); err != nil || !ok || from != tt.from || to != tt.to {
+		if from, to := instant.FormatMs(r.Start), instant.FormatMs(r.End); err != nil || !ok || from != tt.from || to != tt.to {
 			t.Errorf("%s: %s to %s, %v, want %s to %s", tt.query, from, to, err, tt.from, tt.to)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"opsmon/app/account"
-	"opsmon/app/audit"
+	"opsmon/app/instant"
 	"opsmon/kv"
 	"opsmon/schema/strictjson"
 )
@@ -292,7 +292,7 @@ func checkCorrections(tx *kv.Tx, known map[string]bool, report func(problem stri
 			report(fmt.Sprintf("account %s: %v", account, err))
 		}
 		if c.From >= c.To {
-			report(fmt.Sprintf("account %s: correction %d ends at %s, before it begins", account, c.Number, audit.Timestamp(time.UnixMilli(c.To))))
+			report(fmt.Sprintf("account %s: correction %d ends at %s, before it begins", account, c.Number, instant.FormatMs(c.To)))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -159,7 +160,7 @@ func (b *Notes) SetAlert(p auth.Principal, stationCode string, message *string, 
 			late = inThePast(until)
 			return nil
 		case until > now+maxAlertTime.Milliseconds():
-			late = errdefs.InvalidField("expiresAt", "must lie within 366 days; it is %s", audit.Timestamp(time.UnixMilli(until)))
+			late = errdefs.InvalidField("expiresAt", "must lie within 366 days; it is %s", instant.FormatMs(until))
 			return nil
 		case n.AlertMessage == text && n.AlertExpiresAt == until:
 			return nil
@@ -170,7 +171,7 @@ func (b *Notes) SetAlert(p auth.Principal, stationCode string, message *string, 
 		}
 		detail := map[string]string{"message": text}
 		if until != 0 {
-			detail["expiresAt"] = audit.Timestamp(time.UnixMilli(until))
+			detail["expiresAt"] = instant.FormatMs(until)
 		}
 		return detail
 	})
@@ -209,7 +210,7 @@ func readAlert(message *string, expiresAt *time.Time) (text string, until int64,
 }
 
 func inThePast(until int64) error {
-	return errdefs.InvalidField("expiresAt", "must lie in the future; it is %s", audit.Timestamp(time.UnixMilli(until)))
+	return errdefs.InvalidField("expiresAt", "must lie in the future; it is %s", instant.FormatMs(until))
 }
 
 // unfit says what is wrong with a text that a tablet shows in one line; "" when nothing is.

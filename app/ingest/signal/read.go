@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // rule says how a field is written and what it may be.
@@ -118,7 +118,7 @@ func (s *Signal) text(name string, v any) (issue string) {
 	most, into := 0, (*string)(nil)
 	switch name {
 	case "at":
-		t, err := time.Parse(time.RFC3339Nano, text)
+		t, err := instant.Parse(text)
 		if err != nil {
 			return fmt.Sprintf("must be a time such as 2026-11-20T08:15:30.123Z; it is %q", errdefs.Shorten(text))
 		}

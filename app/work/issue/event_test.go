@@ -8,11 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/deliver/event"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/floor/floortest"
+	"opsmon/app/instant"
 )
 
 // Watchers are told once that manual downtime goes on and once that it is over, in the form that reading it has, while the
@@ -22,7 +22,7 @@ func TestManualDowntimeIsToldOnce(t *testing.T) {
 	w.schedule()
 	w.produce(1, "")
 	w.until("08:10")
-	say := func(over *audit.Time) *View {
+	say := func(over *instant.Time) *View {
 		v := w.must(w.do(func(f *floor.Work) (*View, error) {
 			return w.Manual(f, person(auth.Operator), CreateInput{StationCode: press, EndAt: over})
 		}))
@@ -30,7 +30,7 @@ func TestManualDowntimeIsToldOnce(t *testing.T) {
 		return v
 	}
 	begun := fmt.Sprint(asRead(t, say(nil)))
-	over := audit.TimeOf(w.at("08:11"))
+	over := instant.Of(w.at("08:11"))
 	want := []string{begun, fmt.Sprint(asRead(t, say(&over)))}
 	var told []string
 	news, _ := w.Events.Since(floortest.Account, 0)

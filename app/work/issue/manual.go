@@ -3,12 +3,12 @@ package issue
 import (
 	"slices"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -16,10 +16,10 @@ import (
 // one that is over is recorded, or the one that goes on since StartAt ends.
 type CreateInput struct {
 	Said
-	StationCode string      `json:"stationCode"`
-	StartAt     *audit.Time `json:"startAt"`
-	EndAt       *audit.Time `json:"endAt"`
-	Cause       *string     `json:"causeCode"`
+	StationCode string        `json:"stationCode"`
+	StartAt     *instant.Time `json:"startAt"`
+	EndAt       *instant.Time `json:"endAt"`
+	Cause       *string       `json:"causeCode"`
 }
 
 // FlagManual is the flag that manual downtime needs at its station.
@@ -68,7 +68,7 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	}
 	switch {
 	case end == 0 && open != 0:
-		return nil, errdefs.New(errdefs.Conflict, "at %s a manual downtime goes on since %s: %s; end it first", in.StationCode, stamp(open), ID(in.StationCode, monitor.IssueManual, open))
+		return nil, errdefs.New(errdefs.Conflict, "at %s a manual downtime goes on since %s: %s; end it first", in.StationCode, instant.FormatMs(open), ID(in.StationCode, monitor.IssueManual, open))
 	case end == 0:
 		return m.start(start)
 	case in.StartAt == nil && open == 0:
@@ -114,9 +114,9 @@ func (m *manual) times(open int64) (start, end int64) {
 	switch {
 	case m.in.EndAt == nil || early != nil || late != nil:
 	case m.in.StartAt == nil && open != 0 && end <= open:
-		m.problems.Add("endAt", "must lie after the start of the downtime, %s; it is %s", stamp(open), stamp(end))
+		m.problems.Add("endAt", "must lie after the start of the downtime, %s; it is %s", instant.FormatMs(open), instant.FormatMs(end))
 	case m.in.StartAt != nil && end <= start:
-		m.problems.Add("endAt", "must lie after startAt, %s; it is %s", stamp(start), stamp(end))
+		m.problems.Add("endAt", "must lie after startAt, %s; it is %s", instant.FormatMs(start), instant.FormatMs(end))
 	}
 	return start, end
 }
@@ -135,13 +135,13 @@ func (m *manual) reaches(open int64, times ...int64) error {
 }
 
 // past reads a moment of a downtime: not ahead, and not too long ago for who tells.
-func (m *manual) past(field string, at *audit.Time) (int64, error) {
+func (m *manual) past(field string, at *instant.Time) (int64, error) {
 	ms := at.UnixMilli()
 	if known, err := moment(field, at, m.w.Now); err == nil || ms > m.w.Now || !m.p.Role.AtLeast(auth.Supervisor) {
 		return known, err
 	}
 	if ms < m.w.Now-pastLimit {
-		return 0, errdefs.InvalidField(field, "must not be more than 31 days ago; it is %s", stamp(ms))
+		return 0, errdefs.InvalidField(field, "must not be more than 31 days ago; it is %s", instant.FormatMs(ms))
 	}
 	return ms, nil
 }
@@ -166,7 +166,7 @@ func (m *manual) free(start, end int64) error {
 }
 
 func (m *manual) overlaps(start int64) error {
-	return errdefs.New(errdefs.Conflict, "the time overlaps a manual downtime that began at %s: %s", stamp(start), ID(m.in.StationCode, monitor.IssueManual, start))
+	return errdefs.New(errdefs.Conflict, "the time overlaps a manual downtime that began at %s: %s", instant.FormatMs(start), ID(m.in.StationCode, monitor.IssueManual, start))
 }
 
 func (m *manual) record(kind monitor.InputKind, at int64) (uint64, error) {

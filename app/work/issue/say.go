@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // Speaker is who says something of an issue, and when. Times are Unix ms.
@@ -22,8 +22,8 @@ type Speaker struct {
 // PartInput is a part of a split: from StartAt (nil: the issue's start, of the first alone) to the next one's, the last to
 // the issue's end.
 type PartInput struct {
-	StartAt *audit.Time `json:"startAt"`
-	Cause   *string     `json:"causeCode"` // nil: not known yet
+	StartAt *instant.Time `json:"startAt"`
+	Cause   *string       `json:"causeCode"` // nil: not known yet
 }
 
 // reasons says why a code cannot be the cause of a stop; "" when it can.
@@ -95,7 +95,7 @@ func (r *Record) acknowledge(s Speaker, text string) error {
 		if a.Initials != "" {
 			who = a.Initials
 		}
-		return errdefs.New(errdefs.Conflict, "this stop was acknowledged by %s at %s", who, stamp(a.At))
+		return errdefs.New(errdefs.Conflict, "this stop was acknowledged by %s at %s", who, instant.FormatMs(a.At))
 	}
 	r.Acknowledged = &Acknowledged{At: s.At, By: s.By, Initials: s.Initials}
 	return r.note(s, ActionAcknowledge, "", text)
@@ -105,21 +105,21 @@ func (r *Record) acknowledge(s Speaker, text string) error {
 func (r *Record) estimate(s Speaker, o *Of, end int64, text string) error {
 	switch {
 	case o.End != 0:
-		return errdefs.New(errdefs.Conflict, "this stop ended at %s; nothing is left to estimate", stamp(o.End))
+		return errdefs.New(errdefs.Conflict, "this stop ended at %s; nothing is left to estimate", instant.FormatMs(o.End))
 	case end == 0:
 		if !r.newer(s, ActionEstimate) {
 			r.Estimate = nil
 		}
 		return r.note(s, ActionEstimate, "", text)
 	case end <= s.At:
-		return errdefs.InvalidField("expectedEndAt", "must lie after %s; it is %s", stamp(s.At), stamp(end))
+		return errdefs.InvalidField("expectedEndAt", "must lie after %s; it is %s", instant.FormatMs(s.At), instant.FormatMs(end))
 	case end > s.At+366*24*time.Hour.Milliseconds():
-		return errdefs.InvalidField("expectedEndAt", "must lie within a year; it is %s", stamp(end))
+		return errdefs.InvalidField("expectedEndAt", "must lie within a year; it is %s", instant.FormatMs(end))
 	}
 	if !r.newer(s, ActionEstimate) {
 		r.Estimate = &Estimate{At: s.At, By: s.By, EndAt: end}
 	}
-	return r.note(s, ActionEstimate, stamp(end), text)
+	return r.note(s, ActionEstimate, instant.FormatMs(end), text)
 }
 
 // escalate takes an issue further up.
@@ -142,7 +142,7 @@ func (r *Record) cause(s Speaker, taken []*Record, may reasons, code string, par
 		problems.Add("causeCode", "%s", issue)
 	}
 	if part != 0 && i < 0 {
-		problems.Add("partStartAt", "must be the start of a part of this stop; it is %s", stamp(part))
+		problems.Add("partStartAt", "must be the start of a part of this stop; it is %s", instant.FormatMs(part))
 	}
 	if err := problems.Err("the cause"); err != nil {
 		return err
@@ -201,11 +201,11 @@ func (r *Record) split(s Speaker, may reasons, parts []PartInput, text string) e
 		switch {
 		case i > 0 && p.StartAt == nil:
 		case i == 0 && c.At != r.Start:
-			bad(i, "startAt", "must be the start of the stop, %s; it is %s", stamp(r.Start), stamp(c.At))
+			bad(i, "startAt", "must be the start of the stop, %s; it is %s", instant.FormatMs(r.Start), instant.FormatMs(c.At))
 		case i > 0 && c.At <= cuts[i-1].At:
-			bad(i, "startAt", "must lie after the start of the part before it, %s; it is %s", stamp(cuts[i-1].At), stamp(c.At))
+			bad(i, "startAt", "must lie after the start of the part before it, %s; it is %s", instant.FormatMs(cuts[i-1].At), instant.FormatMs(c.At))
 		case i > 0 && c.At >= r.Until:
-			bad(i, "startAt", "must lie before the end of the stop, %s; it is %s", stamp(r.Until), stamp(c.At))
+			bad(i, "startAt", "must lie before the end of the stop, %s; it is %s", instant.FormatMs(r.Until), instant.FormatMs(c.At))
 		}
 		if p.Cause != nil {
 			if issue := may(*p.Cause); issue != "" {
@@ -251,5 +251,3 @@ func (r *Record) exclude(s Speaker, taken []*Record, out bool, text string) erro
 	}
 	return r.note(s, action, "", text)
 }
-
-func stamp(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // may takes reasons "jam", "tool" and "wait" for causes of a stop.
@@ -26,7 +26,7 @@ func parts(t testing.TB, list ...string) []PartInput {
 		from, cause, _ := strings.Cut(item, "=")
 		var p PartInput
 		if from != "" {
-			at := audit.TimeOf(time.UnixMilli(clock(t, from)))
+			at := instant.Of(time.UnixMilli(clock(t, from)))
 			p.StartAt = &at
 		}
 		if cause != "" {

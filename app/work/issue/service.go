@@ -15,6 +15,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -168,9 +169,9 @@ func choose(of []Of, start int64) int {
 
 // Said is what every body about an issue may carry beside its own: who, a note, and when it was said.
 type Said struct {
-	Initials string      `json:"initials"`
-	Note     string      `json:"note"`
-	At       *audit.Time `json:"at"`
+	Initials string        `json:"initials"`
+	Note     string        `json:"note"`
+	At       *instant.Time `json:"at"`
 }
 
 // AcknowledgeInput asks to note that somebody has seen an issue.
@@ -179,7 +180,7 @@ type AcknowledgeInput struct{ Said }
 // EstimateInput asks to note when an issue is expected to end; nil takes that back.
 type EstimateInput struct {
 	Said
-	ExpectedEndAt *audit.Time `json:"expectedEndAt"`
+	ExpectedEndAt *instant.Time `json:"expectedEndAt"`
 }
 
 // EscalateInput asks to take an issue further up, to level 1 to MaxEscalated.
@@ -191,8 +192,8 @@ type EscalateInput struct {
 // CauseInput asks to name a cause: of a part, or of the whole. nil takes back what people said.
 type CauseInput struct {
 	Said
-	Cause       *string     `json:"causeCode"`
-	PartStartAt *audit.Time `json:"partStartAt"`
+	Cause       *string       `json:"causeCode"`
+	PartStartAt *instant.Time `json:"partStartAt"`
 }
 
 // SplitInput asks to cut an issue into parts.
@@ -307,7 +308,7 @@ func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code st
 }
 
 // moment gives when something was said, ms: now where it is not told.
-func moment(field string, at *audit.Time, now int64) (int64, error) {
+func moment(field string, at *instant.Time, now int64) (int64, error) {
 	if at == nil {
 		return now, nil
 	}
@@ -343,7 +344,7 @@ func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target
 	all, _ := Follow(t.issues, list)
 	a.of = all[t.at]
 	if who.At < a.of.Start {
-		a.problems.Add("at", "must not be before the start of the stop, %s; it is %s", stamp(a.of.Start), stamp(who.At))
+		a.problems.Add("at", "must not be before the start of the stop, %s; it is %s", instant.FormatMs(a.of.Start), instant.FormatMs(who.At))
 	}
 	a.own = a.of.own(w.Now)
 	for i := range a.of.Others {
@@ -386,7 +387,7 @@ func owned(all []Of, but int, r *Record) bool {
 func told(w *floor.Work, code string, of *Of) (*View, error) {
 	last := of.Own.Events[len(of.Own.Events)-1]
 	id := ID(code, of.Type, of.Start)
-	detail := map[string]string{"at": stamp(last.At)}
+	detail := map[string]string{"at": instant.FormatMs(last.At)}
 	if last.Value != "" {
 		detail["value"] = last.Value
 	}

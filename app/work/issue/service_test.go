@@ -23,6 +23,7 @@ import (
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -282,7 +283,7 @@ func TestAStopIsNamed(t *testing.T) {
 	}
 	w.until("11:10") // from here on it is kept
 	target := w.Find(floortest.Account, stop)
-	from := audit.TimeOf(w.at("08:15"))
+	from := instant.Of(w.at("08:15"))
 	w.must(w.do(func(f *floor.Work) (*View, error) {
 		return w.Split(f, person(auth.Operator), target, SplitInput{Parts: []PartInput{{Cause: textOrNil("SETUP")}, {StartAt: &from}}})
 	}))
@@ -413,11 +414,11 @@ func TestManual(t *testing.T) {
 	w.schedule()
 	w.produce(1, "")
 	w.until("09:00")
-	moment := func(s string) *audit.Time {
+	moment := func(s string) *instant.Time {
 		if s == "" {
 			return nil
 		}
-		at := audit.TimeOf(w.at(s))
+		at := instant.Of(w.at(s))
 		return &at
 	}
 	manual := func(from, to, cause string, role auth.Role) (*View, error) {
@@ -467,8 +468,8 @@ func TestManual(t *testing.T) {
 
 	// A supervisor records what was two days ago; an operator does not, nor anybody what was two months ago.
 	old := func(days int, role auth.Role) (*View, error) {
-		from := audit.TimeOf(w.Rig.Now().AddDate(0, 0, -days))
-		to := audit.TimeOf(w.Rig.Now().Add(-23 * time.Hour))
+		from := instant.Of(w.Rig.Now().AddDate(0, 0, -days))
+		to := instant.Of(w.Rig.Now().Add(-23 * time.Hour))
 		return w.do(func(f *floor.Work) (*View, error) {
 			return w.Manual(f, person(role), CreateInput{StationCode: press, StartAt: &from, EndAt: &to})
 		})
@@ -503,9 +504,9 @@ func TestManualDowntimeThatGoesOnWhereNoneMayBegin(t *testing.T) {
 			w := newWorks(t)
 			manual := func(from, to string) (*View, error) {
 				in := CreateInput{StationCode: press}
-				for text, into := range map[string]**audit.Time{from: &in.StartAt, to: &in.EndAt} {
+				for text, into := range map[string]**instant.Time{from: &in.StartAt, to: &in.EndAt} {
 					if text != "" {
-						at := audit.TimeOf(w.at(text))
+						at := instant.Of(w.at(text))
 						*into = &at
 					}
 				}
@@ -540,7 +541,7 @@ func TestALateWord(t *testing.T) {
 	w.must(w.cause(stop, "JAM"))
 	said := func(at, code string) (*View, error) {
 		target := w.Find(floortest.Account, stop)
-		when := audit.TimeOf(w.at(at))
+		when := instant.Of(w.at(at))
 		return w.do(func(f *floor.Work) (*View, error) {
 			return w.Cause(f, person(auth.Operator), target, CauseInput{Said: Said{Initials: "ABC", At: &when}, Cause: &code})
 		})
@@ -566,7 +567,7 @@ func TestManualDowntimeOlderThanTheSignals(t *testing.T) {
 	w.Retention = 3 * 24 * time.Hour
 	w.open()
 	w.Pass(5*24*time.Hour, 12*time.Hour)
-	at := func(back time.Duration) *audit.Time { m := audit.TimeOf(w.Rig.Now().Add(-back)); return &m }
+	at := func(back time.Duration) *instant.Time { m := instant.Of(w.Rig.Now().Add(-back)); return &m }
 	_, err := w.do(func(f *floor.Work) (*View, error) {
 		return w.Manual(f, person(auth.Supervisor), CreateInput{StationCode: press, StartAt: at(100 * time.Hour), EndAt: at(time.Hour)})
 	})

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"opsmon/app/account"
-	"opsmon/app/audit"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
+	"opsmon/app/instant"
 )
 
 // View is a stop, a slow period or a manual downtime, with what people said of it.
@@ -14,12 +14,12 @@ import (
 //openapi:schema Issue
 type View struct {
 	// Names it within the account. Late signals may give it another one; the old one is understood.
-	ID          string      `json:"id"`
-	Type        string      `json:"type" schema:"enum=stop|slow|manual"`
-	StationCode string      `json:"stationCode"`
-	StartAt     audit.Time  `json:"startAt"`
-	EndAt       *audit.Time `json:"endAt"`                     // null: it goes on
-	DurationMs  int64       `json:"durationMs" schema:"min=0"` // milliseconds so far
+	ID          string        `json:"id"`
+	Type        string        `json:"type" schema:"enum=stop|slow|manual"`
+	StationCode string        `json:"stationCode"`
+	StartAt     instant.Time  `json:"startAt"`
+	EndAt       *instant.Time `json:"endAt"`                     // null: it goes on
+	DurationMs  int64         `json:"durationMs" schema:"min=0"` // milliseconds so far
 	// A reason's code. Null: nobody knows, or its parts differ.
 	CauseCode *string `json:"causeCode"`
 	// Who named it: people's word comes before the machine's.
@@ -44,45 +44,45 @@ type View struct {
 //
 //openapi:schema IssuePartNow
 type PartView struct {
-	StartAt    audit.Time  `json:"startAt"`
-	EndAt      *audit.Time `json:"endAt"` // null: it goes on
-	DurationMs int64       `json:"durationMs" schema:"min=0"`
-	CauseCode  *string     `json:"causeCode"` // null: uncaused
-	CauseFrom  *string     `json:"causeFrom" schema:"enum=person|machine"`
-	Excluded   bool        `json:"excluded"` // it is in no figure
+	StartAt    instant.Time  `json:"startAt"`
+	EndAt      *instant.Time `json:"endAt"` // null: it goes on
+	DurationMs int64         `json:"durationMs" schema:"min=0"`
+	CauseCode  *string       `json:"causeCode"` // null: uncaused
+	CauseFrom  *string       `json:"causeFrom" schema:"enum=person|machine"`
+	Excluded   bool          `json:"excluded"` // it is in no figure
 }
 
 // AcknowledgedView says who has seen an issue.
 type AcknowledgedView struct {
-	At       audit.Time `json:"at"`
-	By       string     `json:"by"`
-	Initials *string    `json:"initials"`
+	At       instant.Time `json:"at"`
+	By       string       `json:"by"`
+	Initials *string      `json:"initials"`
 }
 
 // EstimateView says when an issue is expected to end, and who said so.
 type EstimateView struct {
-	ExpectedEndAt audit.Time `json:"expectedEndAt"`
-	At            audit.Time `json:"at"`
-	By            string     `json:"by"`
+	ExpectedEndAt instant.Time `json:"expectedEndAt"`
+	At            instant.Time `json:"at"`
+	By            string       `json:"by"`
 }
 
 // EscalationView says how far up an issue was taken.
 type EscalationView struct {
-	Level int        `json:"level" schema:"min=1,max=5"`
-	Note  *string    `json:"note"`
-	At    audit.Time `json:"at"`
-	By    string     `json:"by"`
+	Level int          `json:"level" schema:"min=1,max=5"`
+	Note  *string      `json:"note"`
+	At    instant.Time `json:"at"`
+	By    string       `json:"by"`
 }
 
 // EventView is what was said of a stop, or done.
 //
 //openapi:schema IssueEvent
 type EventView struct {
-	At         audit.Time `json:"at"`         // when it was said
-	RecordedAt audit.Time `json:"recordedAt"` // when the service heard of it
-	By         string     `json:"by"`         // e-mail address, or credential
-	Initials   *string    `json:"initials"`
-	Action     Action     `json:"action"`
+	At         instant.Time `json:"at"`         // when it was said
+	RecordedAt instant.Time `json:"recordedAt"` // when the service heard of it
+	By         string       `json:"by"`         // e-mail address, or credential
+	Initials   *string      `json:"initials"`
+	Action     Action       `json:"action"`
 	// What it was about: a reason's code, a level, a moment, a number of parts.
 	Value *string `json:"value"`
 	Note  *string `json:"note"`
@@ -97,7 +97,7 @@ func show(stationCode string, o *Of, now int64) *View {
 	parts := o.Parts(now)
 	v := &View{
 		ID: ID(stationCode, o.Type, o.Start), Type: o.Type.String(), StationCode: stationCode,
-		StartAt: audit.AtMs(o.Start), EndAt: audit.AtMsOrNil(o.End), DurationMs: end - o.Start, UncausedMs: Uncaused(parts),
+		StartAt: instant.OfMs(o.Start), EndAt: instant.OfMsOrNil(o.End), DurationMs: end - o.Start, UncausedMs: Uncaused(parts),
 		ScheduleID: textOrNil(o.Production), SKUCode: textOrNil(o.SKU), Parts: make([]PartView, len(parts)), Events: []EventView{},
 	}
 	if o.SKU == monitor.UnknownSKU {
@@ -105,9 +105,9 @@ func show(stationCode string, o *Of, now int64) *View {
 	}
 	same := true
 	for i, p := range parts {
-		v.Parts[i] = PartView{StartAt: audit.AtMs(p.Start), DurationMs: p.End - p.Start, CauseCode: textOrNil(p.Cause), CauseFrom: from(p), Excluded: p.Excluded}
+		v.Parts[i] = PartView{StartAt: instant.OfMs(p.Start), DurationMs: p.End - p.Start, CauseCode: textOrNil(p.Cause), CauseFrom: from(p), Excluded: p.Excluded}
 		if i+1 < len(parts) || o.End != 0 {
-			v.Parts[i].EndAt = audit.AtMsOrNil(p.End)
+			v.Parts[i].EndAt = instant.OfMsOrNil(p.End)
 		}
 		same = same && p.Cause == parts[0].Cause && p.ByMachine == parts[0].ByMachine
 		v.Excluded = v.Excluded || p.Excluded
@@ -135,20 +135,20 @@ func orphan(stationCode string, r *Record) *View {
 // said adds what a record holds. Of those that the issue has taken in only the events are shown.
 func (v *View) said(r *Record, own bool) {
 	for _, e := range r.Events {
-		v.Events = append(v.Events, EventView{At: audit.AtMs(e.At), RecordedAt: audit.AtMs(e.RecordedAt), By: e.By, Initials: textOrNil(e.Initials), Action: e.Action, Value: textOrNil(e.Value), Note: textOrNil(e.Note)})
+		v.Events = append(v.Events, EventView{At: instant.OfMs(e.At), RecordedAt: instant.OfMs(e.RecordedAt), By: e.By, Initials: textOrNil(e.Initials), Action: e.Action, Value: textOrNil(e.Value), Note: textOrNil(e.Note)})
 	}
 	if !own {
 		return
 	}
 	v.Note = textOrNil(r.Note)
 	if a := r.Acknowledged; a != nil {
-		v.Acknowledged = &AcknowledgedView{audit.AtMs(a.At), a.By, textOrNil(a.Initials)}
+		v.Acknowledged = &AcknowledgedView{instant.OfMs(a.At), a.By, textOrNil(a.Initials)}
 	}
 	if e := r.Estimate; e != nil {
-		v.Estimate = &EstimateView{audit.AtMs(e.EndAt), audit.AtMs(e.At), e.By}
+		v.Estimate = &EstimateView{instant.OfMs(e.EndAt), instant.OfMs(e.At), e.By}
 	}
 	if e := r.Escalation; e != nil {
-		v.Escalation = &EscalationView{e.Level, textOrNil(e.Text), audit.AtMs(e.At), e.By}
+		v.Escalation = &EscalationView{e.Level, textOrNil(e.Text), instant.OfMs(e.At), e.By}
 	}
 }
 

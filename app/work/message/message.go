@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/auth"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -80,21 +80,21 @@ type View struct {
 	Text        string `json:"text"`
 	Initials    string `json:"initials"` // of who wrote it
 	// Of the shift it was written in; null: out of shift, or it has no name.
-	ShiftName      *string     `json:"shiftName"`
-	At             audit.Time  `json:"at"`             // when it was written
-	RecordedAt     audit.Time  `json:"recordedAt"`     // when it was told
-	DoneAt         *audit.Time `json:"doneAt"`         // null: it is not done
-	DoneBy         *string     `json:"doneBy"`         // initials of who read it or saw to it
-	DoneRecordedAt *audit.Time `json:"doneRecordedAt"` // when that was told
+	ShiftName      *string       `json:"shiftName"`
+	At             instant.Time  `json:"at"`             // when it was written
+	RecordedAt     instant.Time  `json:"recordedAt"`     // when it was told
+	DoneAt         *instant.Time `json:"doneAt"`         // null: it is not done
+	DoneBy         *string       `json:"doneBy"`         // initials of who read it or saw to it
+	DoneRecordedAt *instant.Time `json:"doneRecordedAt"` // when that was told
 }
 
 func viewOf(k key, r record) *View {
-	v := &View{ID: idOf(k), StationCode: k.B.A, Text: r.Text, Initials: r.Initials, At: audit.AtMs(int64(k.B.B.A)), RecordedAt: audit.AtMs(r.Noted)}
+	v := &View{ID: idOf(k), StationCode: k.B.A, Text: r.Text, Initials: r.Initials, At: instant.OfMs(int64(k.B.B.A)), RecordedAt: instant.OfMs(r.Noted)}
 	if r.Shift != "" {
 		v.ShiftName = &r.Shift
 	}
 	if r.Done != 0 {
-		v.DoneBy, v.DoneAt, v.DoneRecordedAt = &r.DoneBy, new(audit.AtMs(r.Done)), new(audit.AtMs(r.DoneTold))
+		v.DoneBy, v.DoneAt, v.DoneRecordedAt = &r.DoneBy, new(instant.OfMs(r.Done)), new(instant.OfMs(r.DoneTold))
 	}
 	return v
 }

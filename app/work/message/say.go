@@ -13,6 +13,7 @@ import (
 	"opsmon/app/deliver/event"
 	"opsmon/app/engine/floor"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -58,7 +59,7 @@ func (s *Service) Post(w *floor.Work, p auth.Principal, in Input) (*View, error)
 	if err := crowdOut(w, k); err != nil {
 		return nil, err
 	}
-	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
+	return s.told(w, p, k, r, "message.post", map[string]string{"text": in.Text, "initials": initials, "at": instant.Format(instant.OfMs(at).Time)})
 }
 
 // crowdOut removes a station's oldest messages where a new one makes them too many. Conflict: the new one is the oldest.
@@ -107,7 +108,7 @@ func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (
 	var problems errdefs.Problems
 	at, initials := said(&problems, in.At, in.Initials, w.Now)
 	if written := int64(k.B.B.A); r.Done == 0 && at < written {
-		problems.Add("at", "must not be before the message was written, %s; it is %s", audit.Timestamp(audit.AtMs(written).Time), audit.Timestamp(audit.AtMs(at).Time))
+		problems.Add("at", "must not be before the message was written, %s; it is %s", instant.Format(instant.OfMs(written).Time), instant.Format(instant.OfMs(at).Time))
 	}
 	if err := problems.Err("the request"); err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func (s *Service) Done(w *floor.Work, p auth.Principal, id string, in Settled) (
 	if err := messages.Put(w.Tx, k, r); err != nil {
 		return nil, fmt.Errorf("keep that a message at %s is done: %w", k.B.A, err)
 	}
-	return s.told(w, p, k, r, "message.done", map[string]string{"initials": initials, "at": audit.Timestamp(audit.AtMs(at).Time)})
+	return s.told(w, p, k, r, "message.done", map[string]string{"initials": initials, "at": instant.Format(instant.OfMs(at).Time)})
 }
 
 // said reads when something was said, now where that is not known, and by whom.

@@ -12,6 +12,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -33,24 +34,24 @@ type EntryInput struct {
 //
 //openapi:schema ProductionEntry
 type EntryView struct {
-	ID          string     `json:"id"`
-	StationCode string     `json:"stationCode"`
-	ScheduleID  string     `json:"scheduleId"`
-	At          audit.Time `json:"at"`
-	EffectiveAt audit.Time `json:"effectiveAt"` // where it counts: before a pause, or the end of the schedule
-	Good        float64    `json:"good"`
-	Bad         float64    `json:"bad"`
-	Reject      float64    `json:"reject"` // good units that turned out bad
-	Correction  bool       `json:"correction"`
-	Initials    string     `json:"initials"`
-	Note        *string    `json:"note"`
-	Undoes      *string    `json:"undoes"`   // the entry that it takes back
-	UndoneBy    *string    `json:"undoneBy"` // the entry that took it back
+	ID          string       `json:"id"`
+	StationCode string       `json:"stationCode"`
+	ScheduleID  string       `json:"scheduleId"`
+	At          instant.Time `json:"at"`
+	EffectiveAt instant.Time `json:"effectiveAt"` // where it counts: before a pause, or the end of the schedule
+	Good        float64      `json:"good"`
+	Bad         float64      `json:"bad"`
+	Reject      float64      `json:"reject"` // good units that turned out bad
+	Correction  bool         `json:"correction"`
+	Initials    string       `json:"initials"`
+	Note        *string      `json:"note"`
+	Undoes      *string      `json:"undoes"`   // the entry that it takes back
+	UndoneBy    *string      `json:"undoneBy"` // the entry that took it back
 	// What of it is missing from the counts, in units and signed as the entry is, as later facts left no room for it:
 	// no total falls below zero. Null: it counts in full.
-	Unapplied  *Unapplied `json:"unapplied"`
-	RecordedAt audit.Time `json:"recordedAt"`
-	By         string     `json:"by"`
+	Unapplied  *Unapplied   `json:"unapplied"`
+	RecordedAt instant.Time `json:"recordedAt"`
+	By         string       `json:"by"`
 }
 
 // Unapplied is the part of an entry that is missing from the counts, units, signed as the entry is: of a reject Good is
@@ -66,9 +67,9 @@ func (e *Entry) view() *EntryView {
 		by = e.By.Credential
 	}
 	return &EntryView{
-		ID: e.ID, StationCode: e.StationCode, ScheduleID: e.ScheduleID, At: audit.AtMs(e.At), EffectiveAt: audit.AtMs(e.Effective),
+		ID: e.ID, StationCode: e.StationCode, ScheduleID: e.ScheduleID, At: instant.OfMs(e.At), EffectiveAt: instant.OfMs(e.Effective),
 		Good: e.Good, Bad: e.Bad, Reject: e.Reject, Correction: e.Correction, Initials: e.Initials,
-		Note: given(e.Note), Undoes: given(e.Undoes), UndoneBy: given(e.UndoneBy), RecordedAt: audit.AtMs(e.Recorded), By: by,
+		Note: given(e.Note), Undoes: given(e.Undoes), UndoneBy: given(e.UndoneBy), RecordedAt: instant.OfMs(e.Recorded), By: by,
 	}
 }
 
@@ -177,10 +178,10 @@ func (a *act) entryFor(e *Entry, scheduleID string, timed bool) (*Schedule, erro
 	e.Effective = e.At
 	switch {
 	case e.At < sched.Start:
-		return nil, errdefs.InvalidField("at", "must not be before the schedule's start, %s", stamp(sched.Start))
+		return nil, errdefs.InvalidField("at", "must not be before the schedule's start, %s", instant.FormatMs(sched.Start))
 	case sched.State == Completed && e.At >= sched.End:
 		if timed && scheduleID != "" && e.At > sched.End && !e.Correction {
-			return nil, errdefs.InvalidField("at", "must not be after the schedule's end, %s", stamp(sched.End))
+			return nil, errdefs.InvalidField("at", "must not be after the schedule's end, %s", instant.FormatMs(sched.End))
 		}
 		e.Effective = sched.last()
 	}
@@ -234,7 +235,7 @@ func (a *act) scheduleOf(e *Entry, id string) (*Schedule, error) {
 			return s, nil
 		}
 	}
-	return nil, errdefs.New(errdefs.Conflict, "no production schedule runs at %s at %s; start one first, or name one by scheduleId", e.StationCode, stamp(e.At))
+	return nil, errdefs.New(errdefs.Conflict, "no production schedule runs at %s at %s; start one first, or name one by scheduleId", e.StationCode, instant.FormatMs(e.At))
 }
 
 // last is the last moment at which units count for a schedule that has ended.
@@ -254,7 +255,7 @@ func (a *act) keep(old, e *Entry, action string) error {
 			return err
 		}
 		detail := map[string]string{
-			"stationCode": e.StationCode, "scheduleId": e.ScheduleID, "at": stamp(e.At), "initials": e.Initials,
+			"stationCode": e.StationCode, "scheduleId": e.ScheduleID, "at": instant.FormatMs(e.At), "initials": e.Initials,
 			"good": units(e.Good), "bad": units(e.Bad), "reject": units(e.Reject), "correction": fmt.Sprint(e.Correction),
 		}
 		if err := audit.Put(a.w.Tx, a.w.Account, a.by, action, e.ID, detail); err != nil {
@@ -287,7 +288,7 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	}
 	a.say(in.Initials, in.Note, true)
 	if a.at < old.At {
-		a.problems.Add("at", "must not be before the entry, %s", stamp(old.At))
+		a.problems.Add("at", "must not be before the entry, %s", instant.FormatMs(old.At))
 	}
 	if err := a.invalid(); err != nil {
 		return nil, err

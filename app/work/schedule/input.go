@@ -2,11 +2,10 @@ package schedule
 
 import (
 	"encoding/json"
-	"time"
 
-	"opsmon/app/audit"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // Given is a value in a request that makes or changes something: when absent it stays as it is, and null clears it.
@@ -40,7 +39,7 @@ func (m *Moment) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &text); err != nil {
 		return err
 	}
-	t, err := time.Parse(time.RFC3339Nano, text)
+	t, err := instant.Parse(text)
 	if err != nil {
 		return err
 	}
@@ -240,18 +239,18 @@ func (f *Fields) checkTimes(p *errdefs.Problems, old *Fields, at int64) {
 	case start == 0:
 		p.Add("plannedStartAt", "is required")
 	case moved && start < at-maxBack:
-		p.Add("plannedStartAt", "must not be more than 24 hours ago; it is %s", stamp(start))
+		p.Add("plannedStartAt", "must not be more than 24 hours ago; it is %s", instant.FormatMs(start))
 	case moved && start > at+maxAhead:
-		p.Add("plannedStartAt", "must be within two years from now; it is %s", stamp(start))
+		p.Add("plannedStartAt", "must be within two years from now; it is %s", instant.FormatMs(start))
 	case f.AutoStart && start < at-drift && (moved || !old.AutoStart):
-		p.Add("autoStart", "needs a plannedStartAt that is still to come; it is %s", stamp(start))
+		p.Add("autoStart", "needs a plannedStartAt that is still to come; it is %s", instant.FormatMs(start))
 	}
 	switch end := f.PlannedEnd; {
 	case end == 0 || f.PlannedStart == 0:
 	case end <= f.PlannedStart:
-		p.Add("plannedEndAt", "must be after plannedStartAt, %s; it is %s", stamp(f.PlannedStart), stamp(end))
+		p.Add("plannedEndAt", "must be after plannedStartAt, %s; it is %s", instant.FormatMs(f.PlannedStart), instant.FormatMs(end))
 	case end > f.PlannedStart+maxLength:
-		p.Add("plannedEndAt", "must be at most 366 days after plannedStartAt; it is %s", stamp(end))
+		p.Add("plannedEndAt", "must be at most 366 days after plannedStartAt; it is %s", instant.FormatMs(end))
 	}
 }
 
@@ -261,11 +260,10 @@ func (f *Fields) checkEnd(p *errdefs.Problems, since, at int64) {
 	switch end := f.PlannedEnd; {
 	case end == 0:
 	case end <= at:
-		p.Add("plannedEndAt", "must be after the change of a running schedule, %s; it is %s", stamp(at), stamp(end))
+		p.Add("plannedEndAt", "must be after the change of a running schedule, %s; it is %s", instant.FormatMs(at), instant.FormatMs(end))
 	case end > since+maxLength:
-		p.Add("plannedEndAt", "must be at most 366 days after the schedule's start, %s; it is %s", stamp(since), stamp(end))
+		p.Add("plannedEndAt", "must be at most 366 days after the schedule's start, %s; it is %s", instant.FormatMs(since), instant.FormatMs(end))
 	}
 }
 
 // stamp writes a moment as answers do.
-func stamp(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }

@@ -12,6 +12,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // act is one operation on its way: who makes it, and when it takes effect.
@@ -89,7 +90,7 @@ func (a *act) save(old, next *Schedule, e Event) error {
 		return err
 	}
 	if a.by != service {
-		detail := map[string]string{"stationCode": next.StationCode, "at": stamp(e.At)}
+		detail := map[string]string{"stationCode": next.StationCode, "at": instant.FormatMs(e.At)}
 		if err := audit.Put(a.w.Tx, a.w.Account, a.by, "schedule."+string(e.Move), next.ID, detail); err != nil {
 			return err
 		}
@@ -207,7 +208,7 @@ func (a *act) end(old *Schedule, how Move, note string) (*Schedule, error) {
 	case err != nil:
 		return nil, err
 	case a.by != service && latest > in.At+1:
-		return nil, errdefs.New(errdefs.Conflict, "the schedule %s has an operator's entry of %s; take it back, or end the schedule after it", old.ID, stamp(latest))
+		return nil, errdefs.New(errdefs.Conflict, "the schedule %s has an operator's entry of %s; take it back, or end the schedule after it", old.ID, instant.FormatMs(latest))
 	case latest >= in.At && in.Kind == monitor.InputQuantityEnd:
 		in.At = latest // in one ms it comes after entries
 	case latest >= in.At:

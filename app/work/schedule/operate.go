@@ -9,6 +9,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // Write makes a planned schedule, or changes the one that the input names: a planned one wholly, a running one in quantity,
@@ -39,7 +40,7 @@ func (s *Service) Write(w *floor.Work, p auth.Principal, in Input) (*View, error
 // gone says that a schedule does not move on any more.
 func gone(s *Schedule) error {
 	if s.State == Completed {
-		return errdefs.New(errdefs.Conflict, "the schedule %s ended at %s", s.ID, stamp(s.End))
+		return errdefs.New(errdefs.Conflict, "the schedule %s ended at %s", s.ID, instant.FormatMs(s.End))
 	}
 	return errdefs.New(errdefs.Conflict, "the schedule %s was deleted", s.ID)
 }
@@ -176,7 +177,7 @@ func (a *act) change(old *Schedule, f Fields) (*View, error) {
 	}
 	p := &a.problems
 	if a.at < old.Start {
-		p.Add("at", "must not be before the schedule's start, %s", stamp(old.Start))
+		p.Add("at", "must not be before the schedule's start, %s", instant.FormatMs(old.Start))
 	}
 	if f.PlannedEnd != old.PlannedEnd {
 		f.checkEnd(p, old.Start, a.at)

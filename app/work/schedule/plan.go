@@ -5,6 +5,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // RateImplied is where a rate comes from that quantity and end imply; station.Rate names the others.
@@ -68,9 +69,9 @@ func (p place) free(open []place) error {
 		if from, to := o.span(); from < end && start < to {
 			until := "without a known end"
 			if to > from+1 {
-				until = "until " + stamp(to)
+				until = "until " + instant.FormatMs(to)
 			}
-			return errdefs.New(errdefs.Conflict, "at %s the schedule %s is %s from %s %s; schedules of a kind must not overlap", o.station, o.id, o.state, stamp(from), until)
+			return errdefs.New(errdefs.Conflict, "at %s the schedule %s is %s from %s %s; schedules of a kind must not overlap", o.station, o.id, o.state, instant.FormatMs(from), until)
 		}
 	}
 	return nil
@@ -92,7 +93,7 @@ func (l lane) enter(at int64, endRunning bool) (start int64, ends *Schedule, err
 		case free <= at+1:
 			at = free
 		default:
-			return 0, nil, errdefs.New(errdefs.Conflict, "at %s the schedule %s ran from %s until %s; another of its kind can start after that", e.StationCode, e.ID, stamp(e.Start), stamp(e.End))
+			return 0, nil, errdefs.New(errdefs.Conflict, "at %s the schedule %s ran from %s until %s; another of its kind can start after that", e.StationCode, e.ID, instant.FormatMs(e.Start), instant.FormatMs(e.End))
 		}
 	}
 	r := l.running
@@ -100,9 +101,9 @@ func (l lane) enter(at int64, endRunning bool) (start int64, ends *Schedule, err
 	case r == nil:
 		return at, nil, nil
 	case !endRunning:
-		return 0, nil, errdefs.New(errdefs.Conflict, "at %s the schedule %s is running since %s; end it first, or start with endrunning=true", r.StationCode, r.ID, stamp(r.Start))
+		return 0, nil, errdefs.New(errdefs.Conflict, "at %s the schedule %s is running since %s; end it first, or start with endrunning=true", r.StationCode, r.ID, instant.FormatMs(r.Start))
 	case at < r.Start:
-		return 0, nil, errdefs.New(errdefs.Conflict, "at %s the schedule %s is running since %s, which is later", r.StationCode, r.ID, stamp(r.Start))
+		return 0, nil, errdefs.New(errdefs.Conflict, "at %s the schedule %s is running since %s, which is later", r.StationCode, r.ID, instant.FormatMs(r.Start))
 	}
 	return max(at, r.Start+1), r, nil
 }

@@ -5,6 +5,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // StartInput starts a schedule: POST /schedule/{id}/start.
@@ -41,7 +42,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, id string, in StartInpu
 	case in.Correction:
 		return a.reopen(p, old, st)
 	case old.State == Running:
-		return nil, errdefs.New(errdefs.Conflict, "the schedule %s is running since %s", id, stamp(old.Start))
+		return nil, errdefs.New(errdefs.Conflict, "the schedule %s is running since %s", id, instant.FormatMs(old.Start))
 	case old.State != Planned:
 		return nil, gone(old)
 	case st.Archived || st.Monitor.MeterOnly:
@@ -123,7 +124,7 @@ func (s *Service) End(w *floor.Work, p auth.Principal, id string, in EndInput) (
 	}
 	a.say(in.Initials, in.Note, false)
 	if old.State == Running && a.at < old.Start-1 { // an end in the ms of the start is the one after it, which may be ahead of now
-		a.problems.Add("at", "must be after the schedule's start, %s", stamp(old.Start))
+		a.problems.Add("at", "must be after the schedule's start, %s", instant.FormatMs(old.Start))
 	}
 	if err := a.invalid(); err != nil {
 		return nil, err

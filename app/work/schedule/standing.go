@@ -8,6 +8,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // standing is what an entry meets at a moment.
@@ -36,7 +37,7 @@ func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
 	}
 	for _, was := range list {
 		if was.manual && fresh && was.at == e.Effective {
-			return errdefs.New(errdefs.Conflict, "at %s manual downtime was active at %s; nothing counts while it is", st.Code, stamp(was.at))
+			return errdefs.New(errdefs.Conflict, "at %s manual downtime was active at %s; nothing counts while it is", st.Code, instant.FormatMs(was.at))
 		}
 		good, bad := was.effect(e)
 		if err := was.with(sched, good, bad); err != nil {
@@ -83,7 +84,7 @@ func (was *standing) effect(e *Entry) (good, bad float64) {
 func (was *standing) with(sched *Schedule, good, bad float64) error {
 	const rounding = 1e-6 // units: what is counted is whole millionths
 	if was.Good+good < -rounding || was.Bad+bad < -rounding {
-		return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(was.Good), units(was.Bad), stamp(was.at))
+		return errdefs.New(errdefs.Conflict, "the schedule %s had %s good and %s bad units at %s; a total must not be negative", sched.ID, units(was.Good), units(was.Bad), instant.FormatMs(was.at))
 	}
 	return nil
 }

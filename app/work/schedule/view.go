@@ -3,10 +3,10 @@ package schedule
 import (
 	"strconv"
 
-	"opsmon/app/audit"
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
+	"opsmon/app/instant"
 )
 
 // View is a schedule, and how far it has got.
@@ -17,40 +17,40 @@ type View struct {
 	StationCode string `json:"stationCode"`
 	Kind        Kind   `json:"kind"`
 	// Which of quantity and end were given.
-	Type            string      `json:"type" schema:"enum=continuous|fixedQuantity|fixedEnd|fixedQuantityAndEnd"`
-	State           State       `json:"state"`
-	Paused          bool        `json:"paused"` // a non-production schedule runs above it
-	SKUCode         *string     `json:"skuCode"`
-	ReasonCode      *string     `json:"reasonCode"`
-	WorkOrder       *string     `json:"workOrderReference"`
-	PlannedStart    audit.Time  `json:"plannedStartAt"`
-	PlannedEnd      *audit.Time `json:"plannedEndAt"`    // as it was given
-	PlannedQuantity *float64    `json:"plannedQuantity"` // as it was given
-	CycleTime       *float64    `json:"cycleTime"`       // as it was given
-	UnitsPerMinute  *float64    `json:"unitsPerMinute"`  // as it was given
-	UnitsPerHour    *float64    `json:"unitsPerHour"`    // as it was given
-	LineSpeedTarget *float64    `json:"lineSpeedTarget"` // as it was given
-	PartsPerCycle   *float64    `json:"partsPerCycle"`   // as it was given
-	AutoStart       bool        `json:"autoStart"`
-	AutoEnd         bool        `json:"autoEnd"`
-	AutoEndQuantity *bool       `json:"autoEndOnQuantityComplete"` // null: as the account says
-	ExtendShift     bool        `json:"extendShift"`
-	Note            *string     `json:"note"`
+	Type            string        `json:"type" schema:"enum=continuous|fixedQuantity|fixedEnd|fixedQuantityAndEnd"`
+	State           State         `json:"state"`
+	Paused          bool          `json:"paused"` // a non-production schedule runs above it
+	SKUCode         *string       `json:"skuCode"`
+	ReasonCode      *string       `json:"reasonCode"`
+	WorkOrder       *string       `json:"workOrderReference"`
+	PlannedStart    instant.Time  `json:"plannedStartAt"`
+	PlannedEnd      *instant.Time `json:"plannedEndAt"`    // as it was given
+	PlannedQuantity *float64      `json:"plannedQuantity"` // as it was given
+	CycleTime       *float64      `json:"cycleTime"`       // as it was given
+	UnitsPerMinute  *float64      `json:"unitsPerMinute"`  // as it was given
+	UnitsPerHour    *float64      `json:"unitsPerHour"`    // as it was given
+	LineSpeedTarget *float64      `json:"lineSpeedTarget"` // as it was given
+	PartsPerCycle   *float64      `json:"partsPerCycle"`   // as it was given
+	AutoStart       bool          `json:"autoStart"`
+	AutoEnd         bool          `json:"autoEnd"`
+	AutoEndQuantity *bool         `json:"autoEndOnQuantityComplete"` // null: as the account says
+	ExtendShift     bool          `json:"extendShift"`
+	Note            *string       `json:"note"`
 
-	ExpectedEnd      *audit.Time `json:"expectedEndAt"`    // given, or as quantity and rate imply over shift time
-	ExpectedQuantity *float64    `json:"expectedQuantity"` // given, or as end and rate imply over shift time
-	Rate             RateView    `json:"rate"`             // the effective rate
-	ActualStart      *audit.Time `json:"actualStartAt"`
-	ActualEnd        *audit.Time `json:"actualEndAt"`
-	Good             *float64    `json:"goodCount"` // units recorded; null: not known yet
-	Bad              *float64    `json:"badCount"`
+	ExpectedEnd      *instant.Time `json:"expectedEndAt"`    // given, or as quantity and rate imply over shift time
+	ExpectedQuantity *float64      `json:"expectedQuantity"` // given, or as end and rate imply over shift time
+	Rate             RateView      `json:"rate"`             // the effective rate
+	ActualStart      *instant.Time `json:"actualStartAt"`
+	ActualEnd        *instant.Time `json:"actualEndAt"`
+	Good             *float64      `json:"goodCount"` // units recorded; null: not known yet
+	Bad              *float64      `json:"badCount"`
 	// Good units of the source that is not the schedule's: shown, not added.
 	Other *float64 `json:"otherCount"`
 	// Operators' entries that do not count in full, as later facts left no room for them; GET /production shows which.
-	Unapplied *int        `json:"unappliedEntries" schema:"min=0"`
-	Events    []EventView `json:"events"` // its moves, in order
-	Created   audit.Time  `json:"createdAt"`
-	Updated   audit.Time  `json:"updatedAt"`
+	Unapplied *int         `json:"unappliedEntries" schema:"min=0"`
+	Events    []EventView  `json:"events"` // its moves, in order
+	Created   instant.Time `json:"createdAt"`
+	Updated   instant.Time `json:"updatedAt"`
 }
 
 // RateView is the effective rate and where it comes from.
@@ -63,9 +63,9 @@ type RateView struct {
 //
 //openapi:schema ScheduleEvent
 type EventView struct {
-	Move       Move       `json:"move"`
-	At         audit.Time `json:"at"` // when it took effect
-	RecordedAt audit.Time `json:"recordedAt"`
+	Move       Move         `json:"move"`
+	At         instant.Time `json:"at"` // when it took effect
+	RecordedAt instant.Time `json:"recordedAt"`
 	// E-mail address, or the credential; service for what went by itself.
 	By       string  `json:"by"`
 	Initials *string `json:"initials"`
@@ -98,12 +98,12 @@ func (s *Schedule) show(st *station.Station, c *Count) *View {
 	v := &View{
 		ID: s.ID, StationCode: f.StationCode, Kind: f.Kind, Type: typeNames[plan.Type()], State: s.State,
 		SKUCode: given(f.SKUCode), ReasonCode: given(f.ReasonCode), WorkOrder: given(f.WorkOrder),
-		PlannedStart: audit.AtMs(f.PlannedStart), PlannedEnd: audit.AtMsOrNil(f.PlannedEnd), PlannedQuantity: given(f.PlannedQuantity),
+		PlannedStart: instant.OfMs(f.PlannedStart), PlannedEnd: instant.OfMsOrNil(f.PlannedEnd), PlannedQuantity: given(f.PlannedQuantity),
 		CycleTime: given(f.CycleTime), UnitsPerMinute: given(f.UnitsPerMinute), UnitsPerHour: given(f.UnitsPerHour),
 		LineSpeedTarget: given(f.LineSpeedTarget), PartsPerCycle: given(f.PartsPerCycle),
 		AutoStart: f.AutoStart, AutoEnd: f.AutoEnd, AutoEndQuantity: f.AutoEndQuantity, ExtendShift: f.ExtendShift, Note: given(f.Note),
-		ExpectedEnd: audit.AtMsOrNil(o.end), ExpectedQuantity: given(o.quantity), Rate: RateView{given(o.rate), given(o.rateFrom)},
-		ActualStart: audit.AtMsOrNil(s.Start), ActualEnd: audit.AtMsOrNil(s.End), Events: []EventView{}, Created: audit.AtMs(s.Created), Updated: audit.AtMs(s.Updated),
+		ExpectedEnd: instant.OfMsOrNil(o.end), ExpectedQuantity: given(o.quantity), Rate: RateView{given(o.rate), given(o.rateFrom)},
+		ActualStart: instant.OfMsOrNil(s.Start), ActualEnd: instant.OfMsOrNil(s.End), Events: []EventView{}, Created: instant.OfMs(s.Created), Updated: instant.OfMs(s.Updated),
 	}
 	if c != nil {
 		v.Good, v.Bad, v.Other, v.Unapplied = &c.Good, &c.Bad, &c.Other, &c.Unapplied
@@ -114,7 +114,7 @@ func (s *Schedule) show(st *station.Station, c *Count) *View {
 		if by == "" {
 			by = e.By.Credential
 		}
-		v.Events = append(v.Events, EventView{e.Move, audit.AtMs(e.At), audit.AtMs(e.Recorded), by, given(e.Initials), given(e.Note)})
+		v.Events = append(v.Events, EventView{e.Move, instant.OfMs(e.At), instant.OfMs(e.Recorded), by, given(e.Initials), given(e.Note)})
 	}
 	return v
 }
@@ -171,7 +171,7 @@ func CSVHeader() []string {
 // CSV gives a schedule as a row of a table; what is not known is empty.
 func (v *View) CSV() []string {
 	return []string{v.ID, v.StationCode, string(v.Kind), string(v.State), text(v.SKUCode), text(v.ReasonCode), text(v.WorkOrder),
-		v.PlannedStart.UTC().Format(audit.Layout), timeText(v.PlannedEnd), number(v.PlannedQuantity), timeText(v.ActualStart), timeText(v.ActualEnd), timeText(v.ExpectedEnd),
+		v.PlannedStart.UTC().Format(instant.Layout), timeText(v.PlannedEnd), number(v.PlannedQuantity), timeText(v.ActualStart), timeText(v.ActualEnd), timeText(v.ExpectedEnd),
 		number(v.Rate.UnitsPerMinute), text(v.Rate.From), number(v.Good), number(v.Bad), number(v.Other), whole(v.Unapplied), text(v.Note)}
 }
 
@@ -182,11 +182,11 @@ func text(s *string) string {
 	return *s
 }
 
-func timeText(t *audit.Time) string {
+func timeText(t *instant.Time) string {
 	if t == nil {
 		return ""
 	}
-	return t.UTC().Format(audit.Layout)
+	return t.UTC().Format(instant.Layout)
 }
 
 func whole(n *int) string {

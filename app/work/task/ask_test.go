@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/account"
+	"opsmon/app/instant"
 )
 
 func zone(t testing.TB, name string) *time.Location {
@@ -110,7 +111,7 @@ func TestPassed(t *testing.T) {
 	})
 	var got []string
 	for _, d := range list {
-		got = append(got, d.ask.text.TaskCode+" "+stamp(d.opens)+" "+stamp(d.deadline))
+		got = append(got, d.ask.text.TaskCode+" "+instant.FormatMs(d.opens)+" "+instant.FormatMs(d.deadline))
 	}
 	want := []string{
 		"LATE 2026-03-01T22:00:00.000Z 2026-03-02T22:00:00.000Z",

@@ -11,6 +11,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -63,7 +64,7 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 			return nil, err
 		}
 	}
-	detail := map[string]string{"stationCode": t.code, "taskCode": i.text.TaskCode, "taskListCode": i.text.ListCode, "initials": initials, "at": stamp(at)}
+	detail := map[string]string{"stationCode": t.code, "taskCode": i.text.TaskCode, "taskListCode": i.text.ListCode, "initials": initials, "at": instant.FormatMs(at)}
 	if err := audit.Put(w.Tx, w.Account, p.Actor(), "task.complete", id, detail); err != nil {
 		return nil, err
 	}
@@ -100,10 +101,10 @@ func (t *turn) refuse() error {
 // completable tells whether the Instance can be completed at a moment, when the problems so far are none: Conflict, Invalid.
 func (i *instance) completable(problems *errdefs.Problems, at, now int64, note string) error {
 	if i.State == Completed {
-		return errdefs.New(errdefs.Conflict, "the Task %s was completed by %s at %s", i.text.TaskCode, i.Initials, stamp(i.Done))
+		return errdefs.New(errdefs.Conflict, "the Task %s was completed by %s at %s", i.text.TaskCode, i.Initials, instant.FormatMs(i.Done))
 	}
 	if at < i.at() {
-		problems.Add("at", "must not be before the Task was there, %s; it is %s", stamp(i.at()), stamp(at))
+		problems.Add("at", "must not be before the Task was there, %s; it is %s", instant.FormatMs(i.at()), instant.FormatMs(at))
 	}
 	missed := (i.State == Missed || i.Deadline != 0 && i.Deadline <= now) && at >= i.Deadline
 	if !missed && i.text.RequireNotes && strings.TrimSpace(note) == "" {
@@ -112,7 +113,7 @@ func (i *instance) completable(problems *errdefs.Problems, at, now int64, note s
 	if err := problems.Err("the request"); err != nil || !missed {
 		return err
 	}
-	return errdefs.New(errdefs.Conflict, "the Task %s was missed at %s; it can only be completed with an at before that", i.text.TaskCode, stamp(i.Deadline))
+	return errdefs.New(errdefs.Conflict, "the Task %s was missed at %s; it can only be completed with an at before that", i.text.TaskCode, instant.FormatMs(i.Deadline))
 }
 
 // said reads when something was done, now where that is not known, and by whom.
@@ -176,7 +177,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in Lis
 	if err := t.store(); err != nil {
 		return nil, err
 	}
-	detail := map[string]string{"stationCode": st.Code, "initials": initials, "at": stamp(at), "tasks": fmt.Sprint(len(made))}
+	detail := map[string]string{"stationCode": st.Code, "initials": initials, "at": instant.FormatMs(at), "tasks": fmt.Sprint(len(made))}
 	return made, audit.Put(w.Tx, w.Account, p.Actor(), "taskList.start", listCode, detail)
 }
 
@@ -201,7 +202,7 @@ func (t *turn) startable(st *station.Station, listCode string) (list []Text, err
 		}
 	}
 	if pending > 0 {
-		return nil, errdefs.New(errdefs.Conflict, "the Task list %s was started at the station %s at %s, and %d of its Tasks are pending; complete them first", listCode, st.Code, stamp(since), pending)
+		return nil, errdefs.New(errdefs.Conflict, "the Task list %s was started at the station %s at %s, and %d of its Tasks are pending; complete them first", listCode, st.Code, instant.FormatMs(since), pending)
 	}
 	return list, nil
 }

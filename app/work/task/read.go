@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"opsmon/app/account"
-	"opsmon/app/audit"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -22,31 +22,31 @@ type View struct {
 	StationCode string `json:"stationCode"`
 	State       State  `json:"state" schema:"enum=pending|completed|missed"`
 	// What made it due: the list's trigger, or the Task's own where the list has none.
-	Trigger      Trigger    `json:"trigger"`
-	TaskCode     string     `json:"taskCode"`
-	Title        string     `json:"title"`
-	Description  *string    `json:"description"`
-	RequireNotes bool       `json:"requireNotes"` // it can be completed with a note only
-	TaskListCode *string    `json:"taskListCode"` // null: the SKU of the schedule names the Task
-	TaskListName *string    `json:"taskListName"`
-	Order        *float64   `json:"order"`       // its place in the list
-	ScheduleID   *string    `json:"scheduleId"`  // the schedule that it fell due with
-	AvailableAt  audit.Time `json:"availableAt"` // since when it could be done
+	Trigger      Trigger      `json:"trigger"`
+	TaskCode     string       `json:"taskCode"`
+	Title        string       `json:"title"`
+	Description  *string      `json:"description"`
+	RequireNotes bool         `json:"requireNotes"` // it can be completed with a note only
+	TaskListCode *string      `json:"taskListCode"` // null: the SKU of the schedule names the Task
+	TaskListName *string      `json:"taskListName"`
+	Order        *float64     `json:"order"`       // its place in the list
+	ScheduleID   *string      `json:"scheduleId"`  // the schedule that it fell due with
+	AvailableAt  instant.Time `json:"availableAt"` // since when it could be done
 	// The fire of the pattern, or when the schedule ended; null: none yet.
-	DeadlineAt  *audit.Time `json:"deadlineAt"`
-	StartedBy   *string     `json:"startedBy"`   // initials of who started the list
-	CompletedAt *audit.Time `json:"completedAt"` // null: not yet
-	RecordedAt  *audit.Time `json:"recordedAt"`  // when the completion was sent
-	CompletedBy *string     `json:"completedBy"` // initials
-	Note        *string     `json:"note"`
+	DeadlineAt  *instant.Time `json:"deadlineAt"`
+	StartedBy   *string       `json:"startedBy"`   // initials of who started the list
+	CompletedAt *instant.Time `json:"completedAt"` // null: not yet
+	RecordedAt  *instant.Time `json:"recordedAt"`  // when the completion was sent
+	CompletedBy *string       `json:"completedBy"` // initials
+	Note        *string       `json:"note"`
 }
 
 func (i *instance) view() *View {
 	v := &View{
 		ID: i.id(), StationCode: i.station(), State: i.State, Trigger: i.text.Trigger, TaskCode: i.text.TaskCode, Title: i.text.Title,
 		Description: orNil(i.text.Description), RequireNotes: i.text.RequireNotes, ScheduleID: orNil(i.Schedule),
-		AvailableAt: audit.AtMs(i.at()), DeadlineAt: audit.AtMsOrNil(i.Deadline), StartedBy: orNil(i.Started),
-		CompletedAt: audit.AtMsOrNil(i.Done), RecordedAt: audit.AtMsOrNil(i.Noted), CompletedBy: orNil(i.Initials), Note: orNil(i.Note),
+		AvailableAt: instant.OfMs(i.at()), DeadlineAt: instant.OfMsOrNil(i.Deadline), StartedBy: orNil(i.Started),
+		CompletedAt: instant.OfMsOrNil(i.Done), RecordedAt: instant.OfMsOrNil(i.Noted), CompletedBy: orNil(i.Initials), Note: orNil(i.Note),
 	}
 	if i.text.ListCode != "" {
 		v.TaskListCode, v.TaskListName, v.Order = &i.text.ListCode, &i.text.ListName, &i.text.Order

@@ -13,6 +13,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -178,7 +179,7 @@ func (t *turn) miss(asks []ask) error {
 	if cut || more {
 		since := ""
 		if len(list) > 0 {
-			since = stamp(list[0].deadline)
+			since = instant.FormatMs(list[0].deadline)
 		}
 		return audit.Put(t.w.Tx, t.w.Account, service, "task.leaveOut", t.code, map[string]string{"before": since})
 	}
@@ -453,5 +454,3 @@ func (t *turn) tell() {
 		publish(i.view())
 	}
 }
-
-func stamp(ms int64) string { return audit.Timestamp(time.UnixMilli(ms)) }
