@@ -174,11 +174,11 @@ func exportTasks(c *call) func(x *report.Selection) (*table, error) {
 	return func(x *report.Selection) (*table, error) {
 		return &table{taskColumns, func(ctx context.Context, row func([]string) error) error {
 			for _, s := range x.Stations {
-				for from := s.Begin; from < s.End; from += 31 * dayMs {
+				for from := s.Begin; from < s.End; from += 31 * instant.DayMs {
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.End, from+31*dayMs)}}, Limit: math.MaxInt32})
+					views, _, err := c.api.cfg.Tasks.List(c.p.AccountID, task.Query{Where: []task.Where{{StationCode: s.Code, From: from, To: min(s.End, from+31*instant.DayMs)}}, Limit: math.MaxInt32})
 					if err != nil {
 						return err
 					}

@@ -11,6 +11,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/app/work/issue"
 	"opsmon/schema"
 )
@@ -150,7 +151,7 @@ func getIssues(c *call) (reply, error) {
 		q.Where = append(q.Where, issue.Where{StationCode: a.Code, From: a.Begin, To: to})
 		sum += a.End - a.Begin
 	}
-	if days := sum / dayMs; days > issueDays {
+	if days := sum / instant.DayMs; days > issueDays {
 		return reply{}, errdefs.InvalidField("from", "must make a range of %d days or less for all stations together; %d stations make %d", issueDays, len(x.Stations), days)
 	}
 	if err := c.long(x, longDetail); err != nil {
@@ -217,11 +218,11 @@ func exportIssues(c *call) func(x *report.Selection) (*table, error) {
 	return func(x *report.Selection) (*table, error) {
 		return &table{issueColumns, func(ctx context.Context, row func([]string) error) error {
 			for _, s := range x.Stations {
-				for from := s.Begin; from < s.End; from += 31 * dayMs {
+				for from := s.Begin; from < s.End; from += 31 * instant.DayMs {
 					if err := ctx.Err(); err != nil {
 						return err
 					}
-					where := issue.Where{StationCode: s.Code, From: from, To: min(s.End, from+31*dayMs)}
+					where := issue.Where{StationCode: s.Code, From: from, To: min(s.End, from+31*instant.DayMs)}
 					views, _, err := c.api.cfg.Issues.List(ctx, c.p.AccountID, issue.Query{Where: []issue.Where{where}, Limit: math.MaxInt32})
 					if err != nil {
 						return err

@@ -12,6 +12,7 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // A decoded body can take fifty times its size in memory, and anybody on the network can send one. So what is
@@ -139,7 +140,7 @@ func (c *call) caller() string {
 func (c *call) long(x *report.Selection, from int64) error {
 	days := int64(0)
 	for i := range x.Stations {
-		days += (x.Stations[i].End-x.Stations[i].From)/dayMs + 1
+		days += (x.Stations[i].End-x.Stations[i].From)/instant.DayMs + 1
 	}
 	if days <= from {
 		return nil

@@ -10,11 +10,12 @@ import (
 	"opsmon/app/auth"
 	"opsmon/app/engine/report"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // days selects as many days of a station.
 func days(n int64) *report.Selection {
-	return &report.Selection{Stations: []report.Station{{End: n * dayMs}}}
+	return &report.Selection{Stations: []report.Station{{End: n * instant.DayMs}}}
 }
 
 // TestLongReadsTakeTurns: of one caller two at a time, of one account three, of all four; others wait as long as their clients

@@ -20,11 +20,6 @@ import (
 	"opsmon/app/negotiate"
 )
 
-const (
-	minuteMs = int64(time.Minute / time.Millisecond)
-	dayMs    = int64(24 * time.Hour / time.Millisecond)
-)
-
 // chosenBy are the query parameters that choose stations and time.
 func chosenBy() []string {
 	return []string{"plantcode", "groupcode", "stationcodes", "from", "to", "rangecode", "archived"}

@@ -243,7 +243,7 @@ func getSignals(c *call) (reply, error) {
 		if err := c.r.Context().Err(); err != nil {
 			return reply{}, err
 		}
-		to := min(s.End, (signal.Day(from)+1)*dayMs)
+		to := min(s.End, (signal.Day(from)+1)*instant.DayMs)
 		piece, end, err := c.api.cfg.Signals.Some(c.p.AccountID, s.Code, from, to, signalPiece, func() {})
 		if err != nil {
 			return reply{}, err

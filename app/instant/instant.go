@@ -11,6 +11,18 @@ const (
 	DayMs    = 24 * HourMs
 )
 
+// FloorMinute returns the beginning of the minute that a moment is in, both in Unix ms.
+func FloorMinute(ms int64) int64 {
+	rest := ms % MinuteMs
+	if rest < 0 {
+		rest += MinuteMs
+	}
+	return ms - rest
+}
+
+// CeilMinute returns the first beginning of a minute that is not before a moment, both in Unix ms.
+func CeilMinute(ms int64) int64 { return -FloorMinute(-ms) }
+
 // Layout is how every moment is written: RFC 3339, UTC, milliseconds (decisions.md section 1).
 const Layout = "2006-01-02T15:04:05.000Z"
 

@@ -3,6 +3,8 @@ package calendar
 import (
 	"math"
 	"time"
+
+	"opsmon/app/instant"
 )
 
 // Unit is a length of time bucket.
@@ -22,8 +24,8 @@ const (
 func (c *Calendar) Bucket(t int64, u Unit) Range {
 	switch u {
 	case UnitMinute:
-		start := t - mod(t, 60_000)
-		return Range{start, start + 60_000}
+		start := instant.FloorMinute(t)
+		return Range{start, start + instant.MinuteMs}
 	case UnitHour:
 		return c.hour(t)
 	}

@@ -1,6 +1,10 @@
 package calendar
 
-import "math"
+import (
+	"math"
+
+	"opsmon/app/instant"
+)
 
 // Plan is what a production schedule was given: its start, and its quantity and end where they were given (monitoring.md
 // section 4). Which are given makes its type.
@@ -44,7 +48,7 @@ func (c *Calendar) Implied(p Plan) Plan {
 	switch p.Type() {
 	case FixedQuantity:
 		if p.UnitsPerMinute > 0 {
-			need := math.Ceil(p.Quantity / p.UnitsPerMinute * 60_000)
+			need := math.Ceil(p.Quantity / p.UnitsPerMinute * instant.MinuteMs)
 			if need <= horizon {
 				if end, ok := c.after(p, int64(need)); ok {
 					p.End = end
@@ -53,11 +57,11 @@ func (c *Calendar) Implied(p Plan) Plan {
 		}
 	case FixedEnd:
 		const rounding = 1e-9 // of a unit: 480 minutes of a third of a unit are 160 units
-		p.Quantity = math.Floor(p.UnitsPerMinute*float64(c.during(p))/60_000 + rounding)
+		p.Quantity = math.Floor(p.UnitsPerMinute*float64(c.during(p))/instant.MinuteMs + rounding)
 	case FixedBoth:
 		p.UnitsPerMinute = 0
 		if ms := c.during(p); ms > 0 {
-			p.UnitsPerMinute = p.Quantity * 60_000 / float64(ms)
+			p.UnitsPerMinute = p.Quantity * instant.MinuteMs / float64(ms)
 		}
 	}
 	return p

@@ -274,7 +274,6 @@ func author(p auth.Principal) string {
 const (
 	maxStations  = 1000
 	maxRevisions = 500
-	minute       = 60_000 // ms
 )
 
 // checked makes a correction of what is asked for, or says all that is wrong with it.
@@ -287,13 +286,13 @@ func (s *Service) checked(p auth.Principal, in Input) (c station.Correction, t *
 	c = station.Correction{Author: author(p), Note: in.Note, StationCodes: slices.Clone(in.StationCodes), From: in.From.UnixMilli(), To: in.To.UnixMilli()}
 	now := s.cfg.Clock().UnixMilli()
 	switch {
-	case c.From%minute != 0:
+	case c.From%instant.MinuteMs != 0:
 		problem("from", "must be a whole minute; it is %s", instant.FormatMs(c.From))
 	case c.From < s.oldest():
 		problem("from", "must not lie before %s: older signals are not kept, so that their time cannot be computed again", instant.FormatMs(s.oldest()))
 	}
 	switch {
-	case c.To%minute != 0:
+	case c.To%instant.MinuteMs != 0:
 		problem("to", "must be a whole minute; it is %s", instant.FormatMs(c.To))
 	case c.To <= c.From:
 		problem("to", "must lie after from")

@@ -10,6 +10,7 @@ import (
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/station"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // Figures is OEE by the default profile, with its terms. Null: not known.
@@ -85,7 +86,7 @@ func (s *Service) preview(ctx context.Context, accountID string, is, would *stat
 		if cal == nil {
 			continue
 		}
-		days := cal.Buckets(cal.Bucket(c.From, calendar.UnitDay).Start, min(cal.Bucket(c.To-1, calendar.UnitDay).End, now/minute*minute), calendar.UnitDay)
+		days := cal.Buckets(cal.Bucket(c.From, calendar.UnitDay).Start, min(cal.Bucket(c.To-1, calendar.UnitDay).End, instant.FloorMinute(now)), calendar.UnitDay)
 		if room := maxEffects - len(preview.Effects); len(days) > room {
 			days, preview.Complete = days[:room], false
 		}

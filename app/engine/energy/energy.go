@@ -13,6 +13,7 @@ import (
 
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 )
 
 // Tariff is what a kilowatt-hour costs from a moment on, until the next tariff.
@@ -165,7 +166,7 @@ func (u *Usage) Figures() Figures {
 		f.PerUnit = Figure{kwh * monitor.Micro / float64(u.Units), true}
 	}
 	if u.ProductiveMs > 0 {
-		f.PerProductiveHour = Figure{kwh * 3_600_000 / float64(u.ProductiveMs), true}
+		f.PerProductiveHour = Figure{kwh * instant.HourMs / float64(u.ProductiveMs), true}
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
+	"opsmon/app/instant"
 	"opsmon/app/test/growth"
 	"opsmon/kv"
 )
@@ -17,9 +18,9 @@ import (
 func BenchmarkDay(b *testing.B) {
 	p := run(1, zone("Europe/Berlin"), 3, 5*secondMs)
 	day := Day(p.from) + 1
-	out := Cut(p.out, day*dayMs, (day+1)*dayMs)
+	out := Cut(p.out, day*instant.DayMs, (day+1)*instant.DayMs)
 	out.Issues = nil
-	rows, used := p.rows(day*dayMs, (day+1)*dayMs)
+	rows, used := p.rows(day*instant.DayMs, (day+1)*instant.DayMs)
 	detail, err := pack(day, out)
 	if err != nil {
 		b.Fatal(err)
@@ -72,9 +73,9 @@ func later(rows []oee.Row, weeks int64) []oee.Row {
 	out := make([]oee.Row, len(rows))
 	for i := range rows {
 		out[i] = rows[i]
-		out[i].Start += weeks * 7 * dayMs
+		out[i].Start += weeks * 7 * instant.DayMs
 		if out[i].Shift.Name != "" {
-			out[i].Shift.Start += weeks * 7 * dayMs
+			out[i].Shift.Start += weeks * 7 * instant.DayMs
 			out[i].Shift.Day += calendar.Day(weeks * 7)
 		}
 	}
@@ -91,18 +92,18 @@ func BenchmarkGrowthSums(b *testing.B) {
 	s, store := open(b)
 	const stations, year = 1000, 53
 	name := func(i int) string { return "F" + strconv.Itoa(10_000+i) }
-	to := (firstDay + 7*year) * dayMs
+	to := (firstDay + 7*year) * instant.DayMs
 	var packed [3][7 * year][]byte
 	for k, p := range weeks {
 		for d := range int64(7) {
-			rows, used := p.rows((firstDay+d)*dayMs, (firstDay+d+1)*dayMs)
+			rows, used := p.rows((firstDay+d)*instant.DayMs, (firstDay+d+1)*instant.DayMs)
 			for w := range int64(year) {
 				moved := append(used[:0:0], used...)
 				for i := range moved {
-					moved[i].Start += w * 7 * dayMs
+					moved[i].Start += w * 7 * instant.DayMs
 				}
 				sums, usedSums := byDay(p.cfg.Calendar, later(rows, w), moved)
-				packed[k][w*7+d] = packDays(firstDay+w*7+d, (firstDay+w*7+d+1)*dayMs, sums, usedSums)
+				packed[k][w*7+d] = packDays(firstDay+w*7+d, (firstDay+w*7+d+1)*instant.DayMs, sums, usedSums)
 			}
 		}
 	}
@@ -117,7 +118,7 @@ func BenchmarkGrowthSums(b *testing.B) {
 					bytes += len(v)
 				}
 				// The last day's detail says how far it goes.
-				end := monitor.Outputs{Segments: []monitor.Segment{{Start: to - dayMs, End: to, Ctx: weeks[0].out.Segments[0].Ctx}}}
+				end := monitor.Outputs{Segments: []monitor.Segment{{Start: to - instant.DayMs, End: to, Ctx: weeks[0].out.Segments[0].Ctx}}}
 				if err := putDetail(tx, "a", name(i), Day(to-1), end); err != nil {
 					return err
 				}
@@ -146,7 +147,7 @@ func BenchmarkGrowthSums(b *testing.B) {
 	read := func(b *testing.B, n int, from int64) {
 		view(b, store, func(tx *kv.Tx) error {
 			for i := range n {
-				for d := Day(from); d*dayMs < to; d++ {
+				for d := Day(from); d*instant.DayMs < to; d++ {
 					if _, err := days.Get(tx, keyOf("a", name(i), d)); err != nil {
 						return err
 					}
@@ -169,7 +170,7 @@ func BenchmarkGrowthSums(b *testing.B) {
 			for i, span := range []struct {
 				from int64
 				by   oee.By
-			}{{to - 31*dayMs, oee.ByDay}, {to - 365*dayMs, oee.ByWeek}} {
+			}{{to - 31*instant.DayMs, oee.ByDay}, {to - 365*instant.DayMs, oee.ByWeek}} {
 				out[i].Ours += took(func() { sum(b, n, span.from, span.by) })
 				out[i].Floor += took(func() { read(b, n, span.from) })
 			}
@@ -191,10 +192,10 @@ func BenchmarkMonthChart(b *testing.B) {
 	b.Run("chart", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			c := monitor.NewChart(p.from, p.to, 30*minuteMs, 5000)
-			for from := p.from; from < p.to; from += 1 * dayMs {
+			c := monitor.NewChart(p.from, p.to, 30*instant.MinuteMs, 5000)
+			for from := p.from; from < p.to; from += 1 * instant.DayMs {
 				view(b, store, func(tx *kv.Tx) error {
-					out, _, err := s.Detail(tx, "a", "F1", from, min(p.to, from+1*dayMs))
+					out, _, err := s.Detail(tx, "a", "F1", from, min(p.to, from+1*instant.DayMs))
 					c.Add(out.Segments, out.Minutes)
 					return err
 				})

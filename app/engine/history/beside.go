@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -29,7 +30,7 @@ func (s *Store) Adopt(tx *kv.Tx, account, station string, from int64) error {
 			return err
 		}
 	}
-	if from > Day(from)*dayMs {
+	if from > Day(from)*instant.DayMs {
 		if err := s.joinBeside(tx, account, station, from); err != nil {
 			return fail(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
+	"opsmon/app/instant"
 )
 
 // fill sets every field that a value leads to, so that one that is added and not packed is missed.
@@ -73,18 +74,18 @@ func oddDay(r *rand.Rand, day int64) (out monitor.Outputs) {
 		}
 		return known[r.IntN(len(known))]
 	}
-	at := day * dayMs
+	at := day * instant.DayMs
 	for i := range n {
 		g := filled[monitor.Segment](r)
 		g.Ctx, g.Start = context(), at+r.Int64N(2)*r.Int64N(1000)
 		g.End = g.Start + 1 + r.Int64N(1000)
 		if i == n-1 && r.IntN(2) == 0 {
-			g.End = (day + 1) * dayMs
+			g.End = (day + 1) * instant.DayMs
 		}
 		at = g.End
 		out.Segments = append(out.Segments, g)
 	}
-	for at := day*dayMs + r.Int64N(3)*minuteMs; at < (day+1)*dayMs; at += (1 + r.Int64N(700)) * minuteMs {
+	for at := day*instant.DayMs + r.Int64N(3)*instant.MinuteMs; at < (day+1)*instant.DayMs; at += (1 + r.Int64N(700)) * instant.MinuteMs {
 		m := filled[monitor.Minute](r)
 		m.Start = at
 		for i := range m.Parts {
@@ -92,9 +93,9 @@ func oddDay(r *rand.Rand, day int64) (out monitor.Outputs) {
 		}
 		out.Minutes = append(out.Minutes, m)
 	}
-	for at := day * dayMs; r.IntN(4) > 0; {
+	for at := day * instant.DayMs; r.IntN(4) > 0; {
 		x := filled[monitor.Issue](r)
-		x.Type, x.Start = monitor.IssueStop+monitor.IssueType(r.IntN(3)), day*dayMs+r.Int64N(at-day*dayMs+1)
+		x.Type, x.Start = monitor.IssueStop+monitor.IssueType(r.IntN(3)), day*instant.DayMs+r.Int64N(at-day*instant.DayMs+1)
 		x.End = at + 1 + r.Int64N(1000)
 		at = x.End
 		out.Issues = append(out.Issues, x)
@@ -258,7 +259,7 @@ func readAnything(t *testing.T, b []byte) {
 // FuzzUnpack changes the payloads, so that what is changed gets past the compression.
 func FuzzUnpack(f *testing.F) {
 	p := run(3, time.UTC, 1, 60*secondMs)
-	shift := 20_000*dayMs - p.from
+	shift := 20_000*instant.DayMs - p.from
 	for i := range p.out.Segments {
 		p.out.Segments[i].Start += shift
 		p.out.Segments[i].End += shift

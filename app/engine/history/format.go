@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -68,7 +69,7 @@ func (s *Store) dropAll(found int64) error {
 				if b != details || isBeside(k.B.A) {
 					continue
 				}
-				if at := numberOf(k) * dayMs; count == 0 || at < first {
+				if at := numberOf(k) * instant.DayMs; count == 0 || at < first {
 					first = at
 				}
 				count++
@@ -116,7 +117,7 @@ func dropSome(tx *kv.Tx, b *kv.Bucket[dayKey, []byte]) (gone []dayKey, more bool
 			return gone, true, nil
 		}
 		if b == details && !isBeside(item.Key.B.A) { // what is beside a station is made anew with it
-			if err := lose(tx, item.Key.A, item.Key.B.A, numberOf(item.Key)*dayMs); err != nil {
+			if err := lose(tx, item.Key.A, item.Key.B.A, numberOf(item.Key)*instant.DayMs); err != nil {
 				return nil, false, err
 			}
 		}

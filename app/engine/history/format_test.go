@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -24,18 +25,18 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 		}
 		return s
 	}
-	const first, days = 20_000 * dayMs, 700 // more than one transaction takes
+	const first, days = 20_000 * instant.DayMs, 700 // more than one transaction takes
 	s := open()
 	update(t, store, func(tx *kv.Tx) error {
 		ctx := &monitor.Context{Plan: &monitor.Plan{}}
-		out := monitor.Outputs{Segments: []monitor.Segment{{Start: first, End: first + days*dayMs, Ctx: ctx}}}
-		if err := s.Replace(tx, "a", "F1", first, first+days*dayMs, out); err != nil {
+		out := monitor.Outputs{Segments: []monitor.Segment{{Start: first, End: first + days*instant.DayMs, Ctx: ctx}}}
+		if err := s.Replace(tx, "a", "F1", first, first+days*instant.DayMs, out); err != nil {
 			return err
 		}
-		if err := s.Replace(tx, "a", Beside("F1"), first, first+days*dayMs, out); err != nil {
+		if err := s.Replace(tx, "a", Beside("F1"), first, first+days*instant.DayMs, out); err != nil {
 			return err
 		}
-		return s.PutState(tx, "a", "F1", first+days*dayMs, []byte{1})
+		return s.PutState(tx, "a", "F1", first+days*instant.DayMs, []byte{1})
 	})
 	through := func() (at, lost int64, known bool) {
 		view(t, store, func(tx *kv.Tx) (err error) {
@@ -47,7 +48,7 @@ func TestAnotherFormatIsDropped(t *testing.T) {
 		return at, lost, known
 	}
 	s = open()
-	if at, _, known := through(); at != first+days*dayMs || known {
+	if at, _, known := through(); at != first+days*instant.DayMs || known {
 		t.Fatalf("of this format is kept up to %d, lost %v", at, known)
 	}
 	update(t, store, func(tx *kv.Tx) error { return formats.Put(tx, formatKey, format+1) })

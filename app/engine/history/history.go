@@ -11,6 +11,7 @@ import (
 
 	"opsmon/app/column"
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -54,15 +55,10 @@ func New(cfg Config) (*Store, error) {
 	return s, s.renew()
 }
 
-const (
-	minuteMs = int64(60_000)
-	dayMs    = 24 * 60 * minuteMs
-)
-
 // Day is the UTC day of a moment, counted from 1970.
 func Day(at int64) int64 {
-	day := at / dayMs
-	if at%dayMs < 0 {
+	day := at / instant.DayMs
+	if at%instant.DayMs < 0 {
 		day--
 	}
 	return day
@@ -190,10 +186,10 @@ func sound(from, to int64, out *monitor.Outputs) error {
 	at = from
 	for i := range out.Minutes {
 		m := &out.Minutes[i]
-		if m.Start < at || m.Start%minuteMs != 0 || m.Start >= to {
+		if m.Start < at || m.Start%instant.MinuteMs != 0 || m.Start >= to {
 			return fmt.Errorf("minute %d, %d, is out of place", i, m.Start)
 		}
-		at = m.Start + minuteMs
+		at = m.Start + instant.MinuteMs
 		for k := range m.Parts {
 			if m.Parts[k].Ctx == nil {
 				return fmt.Errorf("minute %d, %d, has a part without a context", i, m.Start)
@@ -272,7 +268,7 @@ func (s *Store) Replace(tx *kv.Tx, account, station string, from, to int64, out 
 	switch err := sound(from, to, &out); {
 	case err != nil:
 		return fail(err)
-	case from > to || from%minuteMs != 0 || to%minuteMs != 0:
+	case from > to || from%instant.MinuteMs != 0 || to%instant.MinuteMs != 0:
 		return fail(fmt.Errorf("%d to %d is no range of whole minutes", from, to))
 	case !covered(from, to, out.Segments):
 		return fail(fmt.Errorf("the segments leave a hole in %d to %d", from, to))
@@ -292,9 +288,9 @@ func (s *Store) Replace(tx *kv.Tx, account, station string, from, to int64, out 
 	if from == to {
 		return nil
 	}
-	for day := Day(from); day*dayMs < to; day++ {
-		part := Cut(out, day*dayMs, (day+1)*dayMs)
-		if day == Day(from) && from%dayMs != 0 {
+	for day := Day(from); day*instant.DayMs < to; day++ {
+		part := Cut(out, day*instant.DayMs, (day+1)*instant.DayMs)
+		if day == Day(from) && from%instant.DayMs != 0 {
 			before, err := readDetail(tx, account, station, day, &monitor.Contexts{})
 			if err != nil {
 				return err
@@ -315,7 +311,7 @@ func putDetail(tx *kv.Tx, account, station string, day int64, out monitor.Output
 	short := out.Issues[:0:0]
 	for i := range out.Issues {
 		x := &out.Issues[i]
-		if x.Start >= day*dayMs {
+		if x.Start >= day*instant.DayMs {
 			short = append(short, *x)
 			continue
 		}
@@ -350,12 +346,12 @@ func readDetail(tx *kv.Tx, account, station string, day int64, known *monitor.Co
 // clear removes detail and sums from a moment on.
 func (s *Store) clear(tx *kv.Tx, account, station string, from int64) error {
 	day := Day(from)
-	if from > day*dayMs {
+	if from > day*instant.DayMs {
 		before, err := readDetail(tx, account, station, day, &monitor.Contexts{})
 		if err != nil {
 			return err
 		}
-		before = Cut(before, day*dayMs, from)
+		before = Cut(before, day*instant.DayMs, from)
 		if len(before.Segments) > 0 {
 			if err := putDetail(tx, account, station, day, before); err != nil {
 				return err

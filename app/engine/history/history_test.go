@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
@@ -60,7 +61,7 @@ func everything(t testing.TB, store *kv.Store) map[string][]byte {
 				if err != nil {
 					return err
 				}
-				all[b.Name()+item.Key.A+item.Key.B.A+time.UnixMilli(numberOf(item.Key)*dayMs).UTC().Format(time.DateOnly)] = item.Value
+				all[b.Name()+item.Key.A+item.Key.B.A+time.UnixMilli(numberOf(item.Key)*instant.DayMs).UTC().Format(time.DateOnly)] = item.Value
 			}
 		}
 		for item, err := range issues.Scan(tx, kv.Range{}) {
@@ -85,7 +86,7 @@ func TestDetail(t *testing.T) {
 		put := func(from, to int64, out monitor.Outputs) {
 			update(t, store, func(tx *kv.Tx) error { return s.Replace(tx, "a", "F1", from, to, out) })
 		}
-		minute := func(lo, hi int64) int64 { return lo + r.Int64N((hi-lo)/minuteMs+1)*minuteMs }
+		minute := func(lo, hi int64) int64 { return lo + r.Int64N((hi-lo)/instant.MinuteMs+1)*instant.MinuteMs }
 		check := func(through int64) {
 			t.Helper()
 			from := minute(p.from, p.to)
@@ -104,7 +105,7 @@ func TestDetail(t *testing.T) {
 		}
 		at := p.from
 		for at < p.to {
-			to := minute(at+minuteMs, min(p.to, at+36*hourMs))
+			to := minute(at+instant.MinuteMs, min(p.to, at+36*instant.HourMs))
 			put(at, to, p.out)
 			at = to
 			check(at)
@@ -162,7 +163,7 @@ func TestReplaceRefuses(t *testing.T) {
 	}{
 		{"not whole", p.from + 1, p.to, p.out, "is no range of whole minutes"},
 		{"the wrong way", p.to, p.from, p.out, "is no range of whole minutes"},
-		{"beyond the end", p.from, p.to + minuteMs, p.out, "leave a hole"},
+		{"beyond the end", p.from, p.to + instant.MinuteMs, p.out, "leave a hole"},
 		{"a hole", p.from, p.to, hole, "leave a hole"},
 		{"no context", p.from, p.to, bare, "segment 0"},
 		{"a minute that is none", p.from, p.to, odd, "minute 0"},

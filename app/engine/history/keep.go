@@ -9,6 +9,7 @@ import (
 
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -100,7 +101,7 @@ func deleteStates(tx *kv.Tx, keys []dayKey) error {
 // thin gives those of a station's states, in order, that are not needed: all but the last of those up to the first day that is
 // computed on from, oldest, and all but the first of a day among those before recent. The newest stays.
 func thin(group []dayKey, oldest, recent int64) (gone []dayKey) {
-	oldest = Day(oldest) * dayMs // signals are kept by whole days
+	oldest = Day(oldest) * instant.DayMs // signals are kept by whole days
 	for i, k := range group[:len(group)-1] {
 		at, next := numberOf(k), numberOf(group[i+1])
 		if next <= oldest || i > 0 && at > oldest && at < recent && Day(numberOf(group[i-1])) == Day(at) {

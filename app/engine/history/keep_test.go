@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -24,7 +25,7 @@ func statesOf(t testing.TB, store *kv.Store, name string, since int64) (list []i
 			if err != nil {
 				return err
 			}
-			list = append(list, (numberOf(item.Key)-since)/minuteMs)
+			list = append(list, (numberOf(item.Key)-since)/instant.MinuteMs)
 		}
 		return nil
 	})
@@ -34,12 +35,12 @@ func statesOf(t testing.TB, store *kv.Store, name string, since int64) (list []i
 // TestStates: of each hour the first is kept and the two newest of all, of more than two days ago one a day.
 func TestStates(t *testing.T) {
 	s, store := open(t)
-	start := firstDay * dayMs
+	start := firstDay * instant.DayMs
 	keep := func(name string, minutes ...int64) {
 		t.Helper()
 		for _, m := range minutes {
 			update(t, store, func(tx *kv.Tx) error {
-				return s.PutState(tx, "a", name, start+m*minuteMs, []byte{byte(m), byte(m >> 8)})
+				return s.PutState(tx, "a", name, start+m*instant.MinuteMs, []byte{byte(m), byte(m >> 8)})
 			})
 		}
 	}
@@ -49,17 +50,17 @@ func TestStates(t *testing.T) {
 	}
 	for _, tt := range []struct{ before, want int64 }{{0, -1}, {1, 0}, {60, 0}, {61, 60}, {310, 300}, {320, 310}, {321, 320}, {1 << 30, 320}} {
 		view(t, store, func(tx *kv.Tx) error {
-			at, state, err := s.StateBefore(tx, "a", "F1", start+tt.before*minuteMs)
+			at, state, err := s.StateBefore(tx, "a", "F1", start+tt.before*instant.MinuteMs)
 			if tt.want < 0 && state == nil && err == nil {
 				return nil
 			}
-			if err != nil || at != start+tt.want*minuteMs || !bytes.Equal(state, []byte{byte(tt.want), byte(tt.want >> 8)}) {
-				t.Errorf("before %d: %v of %d, %v, want %d", tt.before, state, (at-start)/minuteMs, err, tt.want)
+			if err != nil || at != start+tt.want*instant.MinuteMs || !bytes.Equal(state, []byte{byte(tt.want), byte(tt.want >> 8)}) {
+				t.Errorf("before %d: %v of %d, %v, want %d", tt.before, state, (at-start)/instant.MinuteMs, err, tt.want)
 			}
 			return nil
 		})
 	}
-	update(t, store, func(tx *kv.Tx) error { return s.ForgetStates(tx, "a", "F1", start+60*minuteMs) })
+	update(t, store, func(tx *kv.Tx) error { return s.ForgetStates(tx, "a", "F1", start+60*instant.MinuteMs) })
 	if diff := cmp.Diff([]int64{0}, statesOf(t, store, "F1", start)); diff != "" {
 		t.Errorf("forgotten from an hour on: %s", diff)
 	}
@@ -71,7 +72,7 @@ func TestStates(t *testing.T) {
 	keep("F3", 0) // it never sends again
 	for _, signals := range []time.Duration{DefaultSignals, 80 * time.Hour} {
 		s.cfg.Signals = signals
-		s.cfg.Clock = func() time.Time { return time.UnixMilli(start + 132*hourMs) }
+		s.cfg.Clock = func() time.Time { return time.UnixMilli(start + 132*instant.HourMs) }
 		if err := s.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestStates(t *testing.T) {
 func TestStatesOfWhatIsOtherwise(t *testing.T) {
 	p := run(5, time.UTC, 1, 60*secondMs)
 	s, store := open(t)
-	at := func(minute int64) int64 { return p.from + minute*minuteMs }
+	at := func(minute int64) int64 { return p.from + minute*instant.MinuteMs }
 	put := func(from, to int64) {
 		update(t, store, func(tx *kv.Tx) error { return s.Replace(tx, "a", "F1", at(from), at(to), p.out) })
 	}
@@ -120,8 +121,8 @@ func TestStatesOfWhatIsOtherwise(t *testing.T) {
 // TestSweep: days that are older than the retention go, whole, station by station.
 func TestSweep(t *testing.T) {
 	p := run(6, time.UTC, 4, 60*secondMs)
-	long := monitor.Issue{Type: monitor.IssueManual, Start: p.from + 10, End: p.from + dayMs + 5, Cause: "mould"}
-	p.out.Issues = []monitor.Issue{{Type: monitor.IssueStop, Start: p.from + 5, End: p.from + 9}, long, {Type: monitor.IssueManual, Start: long.End + 5, End: long.End + 2*dayMs}}
+	long := monitor.Issue{Type: monitor.IssueManual, Start: p.from + 10, End: p.from + instant.DayMs + 5, Cause: "mould"}
+	p.out.Issues = []monitor.Issue{{Type: monitor.IssueStop, Start: p.from + 5, End: p.from + 9}, long, {Type: monitor.IssueManual, Start: long.End + 5, End: long.End + 2*instant.DayMs}}
 	s, store := open(t)
 	for _, name := range []string{"F1", "F2", "F3"} {
 		keepAll(t, s, store, name, p)
@@ -183,7 +184,7 @@ func TestCheckFinds(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return putDetail(tx, "a", "F1", first+1, Cut(out, p.from+dayMs, p.from+dayMs+hourMs))
+			return putDetail(tx, "a", "F1", first+1, Cut(out, p.from+instant.DayMs, p.from+instant.DayMs+instant.HourMs))
 		}, "and what they are sums of to", false},
 		{"sums by hour cut short", func(_ *Store, tx *kv.Tx) error { return hours.Put(tx, key, []byte{1, 2}) }, "sums of F1 on day 20515: the packed data cannot be read", true},
 		{"no sums by day", func(_ *Store, tx *kv.Tx) error { return days.Delete(tx, key) }, "those by day: ", false},

@@ -7,6 +7,7 @@ import (
 	"opsmon/app/column"
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 )
 
 // formatDetail is the first byte of a day's detail. The end of its last segment follows, 8 bytes, then the compressed
@@ -50,13 +51,13 @@ func pack(day int64, out monitor.Outputs) ([]byte, error) {
 	}
 	var w writer
 	var all monitor.Contexts
-	w.segments(day*dayMs, out.Segments, &all)
-	if err := w.minutes(day*dayMs, out.Minutes, &all); err != nil {
+	w.segments(day*instant.DayMs, out.Segments, &all)
+	if err := w.minutes(day*instant.DayMs, out.Minutes, &all); err != nil {
 		return nil, err
 	}
 	w.Uvarint(uint64(len(out.Issues)))
 	for i := range out.Issues {
-		w.issue(day*dayMs, &out.Issues[i])
+		w.issue(day*instant.DayMs, &out.Issues[i])
 	}
 	if len(all.List) > maxContexts {
 		return nil, fmt.Errorf("a day of %d contexts is more than can be kept", len(all.List))
@@ -91,20 +92,20 @@ func unpack(day int64, stored []byte, known *monitor.Contexts) (out monitor.Outp
 		x := r.context()
 		all[i] = known.Shared(&x)
 	}
-	out.Segments = r.segments(day*dayMs, all)
-	out.Minutes = r.minutes(day*dayMs, all)
+	out.Segments = r.segments(day*instant.DayMs, all)
+	out.Minutes = r.minutes(day*instant.DayMs, all)
 	if n := r.Count(leastIssue, maxIssues); n > 0 {
 		out.Issues = make([]monitor.Issue, n)
 	}
 	for i := range out.Issues {
-		if out.Issues[i] = r.issue(day * dayMs); out.Issues[i].Start < day*dayMs {
+		if out.Issues[i] = r.issue(day * instant.DayMs); out.Issues[i].Start < day*instant.DayMs {
 			r.Fail()
 		}
 	}
 	if err := r.End(); err != nil {
 		return monitor.Outputs{}, err
 	}
-	if err := sound(day*dayMs, (day+1)*dayMs, &out); err != nil {
+	if err := sound(day*instant.DayMs, (day+1)*instant.DayMs, &out); err != nil {
 		return monitor.Outputs{}, fmt.Errorf("%w: %w", column.ErrBroken, err)
 	}
 	if n := len(out.Segments); n == 0 || out.Segments[n-1].End != until {
@@ -215,7 +216,7 @@ func (r *reader) segments(start int64, all []*monitor.Context) []monitor.Segment
 		if i > 0 {
 			at = list[i-1].End
 		}
-		if gap < 0 || gap > dayMs || list[i].End <= 0 || list[i].End > dayMs {
+		if gap < 0 || gap > instant.DayMs || list[i].End <= 0 || list[i].End > instant.DayMs {
 			r.Fail()
 			return
 		}
@@ -261,7 +262,7 @@ func (r *reader) marks(start int64, list []monitor.Segment, flags []uint8, flag 
 func (w *writer) minutes(start int64, list []monitor.Minute, all *monitor.Contexts) error {
 	w.Uvarint(uint64(len(list)))
 	for i := range list {
-		w.Uvarint(uint64((list[i].Start - start) / minuteMs))
+		w.Uvarint(uint64((list[i].Start - start) / instant.MinuteMs))
 	}
 	n := len(list)
 	var parts []*monitor.Part
@@ -328,7 +329,7 @@ func (r *reader) minutes(start int64, all []*monitor.Context) []monitor.Minute {
 		list = make([]monitor.Minute, n)
 	}
 	for i := range list {
-		list[i].Start = start + int64(min(r.Uvarint(), maxMinutes))*minuteMs
+		list[i].Start = start + int64(min(r.Uvarint(), maxMinutes))*instant.MinuteMs
 	}
 	counts := make([]int64, n)
 	count := func(i int, v int64) {

@@ -9,6 +9,7 @@ import (
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
+	"opsmon/app/instant"
 )
 
 const (
@@ -42,7 +43,7 @@ func zone(name string) *time.Location {
 func run(seed uint64, place *time.Location, dayCount int, every int64) *station {
 	r := rand.New(rand.NewPCG(seed, 11))
 	chance := func(percent int) bool { return r.IntN(100) < percent }
-	s := &station{from: firstDay * dayMs, to: (firstDay + int64(dayCount)) * dayMs, states: map[int64][]byte{}}
+	s := &station{from: firstDay * instant.DayMs, to: (firstDay + int64(dayCount)) * instant.DayMs, states: map[int64][]byte{}}
 	var shifts []calendar.Shift
 	if seed%4 != 3 {
 		for d := 1; d <= 6; d++ {
@@ -68,8 +69,8 @@ func run(seed uint64, place *time.Location, dayCount int, every int64) *station 
 	schedule, paused, manual := 0, false, int64(0)
 	scheduleEnd := s.from
 	for at := s.from + r.Int64N(every); at < s.to; at += every {
-		if at-at%hourMs > hour {
-			hour = at - at%hourMs
+		if at-at%instant.HourMs > hour {
+			hour = at - at%instant.HourMs
 			s.gather(m.Take())
 			s.states[hour] = m.Encode()
 		}
@@ -78,7 +79,7 @@ func run(seed uint64, place *time.Location, dayCount int, every int64) *station 
 			schedule++
 			sku := []string{"A", "B"}[r.IntN(2)]
 			apply(monitor.Input{At: at, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "S" + string(rune('a'+schedule%26)) + sku, SKU: sku}})
-			scheduleEnd = at + 3*hourMs + r.Int64N(9*hourMs)
+			scheduleEnd = at + 3*instant.HourMs + r.Int64N(9*instant.HourMs)
 		case !paused && chance(1) && r.IntN(int(20_000/every)+1) == 0:
 			paused = true
 			apply(monitor.Input{At: at, Kind: monitor.InputScheduleStart, Schedule: monitor.Schedule{ID: "N", NonProduction: true, Reason: "clean"}})
@@ -86,9 +87,9 @@ func run(seed uint64, place *time.Location, dayCount int, every int64) *station 
 			paused = false
 			apply(monitor.Input{At: at, Kind: monitor.InputScheduleEnd, ID: "N"})
 		}
-		switch clock := at % dayMs; {
-		case manual == 0 && clock > 23*hourMs && r.IntN(int(hourMs/every)) == 0:
-			manual = at + hourMs + r.Int64N(30*hourMs)
+		switch clock := at % instant.DayMs; {
+		case manual == 0 && clock > 23*instant.HourMs && r.IntN(int(instant.HourMs/every)) == 0:
+			manual = at + instant.HourMs + r.Int64N(30*instant.HourMs)
 			apply(monitor.Input{At: at, Kind: monitor.InputManualStart, Reason: "mould"})
 		case manual != 0 && at > manual:
 			manual = 0
@@ -100,7 +101,7 @@ func run(seed uint64, place *time.Location, dayCount int, every int64) *station 
 				speed = 60
 			}
 			if chance(3) {
-				silentTo = at + r.Int64N(3*hourMs)
+				silentTo = at + r.Int64N(3*instant.HourMs)
 			}
 		}
 		if at < silentTo {
@@ -113,7 +114,7 @@ func run(seed uint64, place *time.Location, dayCount int, every int64) *station 
 			g.LineSpeed = speed + float64(r.IntN(20))/10
 		}
 		g.CountGood, g.Kwh = count, math.Round(meter*100)/100
-		if at%minuteMs < every {
+		if at%instant.MinuteMs < every {
 			g.Has, g.RSSI = g.Has|monitor.HasRSSI, float64(-50-r.IntN(20))
 		}
 		if running && chance(1) {

@@ -10,6 +10,7 @@ import (
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/oee"
+	"opsmon/app/instant"
 )
 
 // Formats of sums. They change whenever a field of oee's Row and Terms or energy's Row and Usage does: a value of another
@@ -264,11 +265,11 @@ func packHours(day, until int64, rows []oee.Row, used []energy.Row) ([]byte, err
 	var w writer
 	w.Uvarint(uint64(len(rows)))
 	for i := range rows {
-		w.row(&rows[i], day*dayMs)
+		w.row(&rows[i], day*instant.DayMs)
 	}
 	w.Uvarint(uint64(len(used)))
 	for i := range used {
-		w.used(&used[i], day*dayMs)
+		w.used(&used[i], day*instant.DayMs)
 	}
 	return compression.Compress(sumsOf(formatHours, until), w.Payload(nil)), nil
 }
@@ -292,11 +293,11 @@ func unpackHours(day int64, stored []byte) (s hourSums, err error) {
 	r := newReader(payload)
 	s.rows = make([]oee.Row, r.Count(leastRow, maxRows))
 	for i := range s.rows {
-		r.row(&s.rows[i], day*dayMs)
+		r.row(&s.rows[i], day*instant.DayMs)
 	}
 	s.used = make([]energy.Row, r.Count(leastUsed, maxRows))
 	for i := range s.used {
-		r.used(&s.used[i], day*dayMs)
+		r.used(&s.used[i], day*instant.DayMs)
 	}
 	return s, r.End()
 }
@@ -359,14 +360,14 @@ func packDays(day, until int64, rows []dayRow, used []dayUsed) []byte {
 	var w writer
 	w.Uvarint(uint64(len(rows)))
 	for i := range rows {
-		w.row(&rows[i].Row, day*dayMs)
-		w.Varint(rows[i].first - day*dayMs)
+		w.row(&rows[i].Row, day*instant.DayMs)
+		w.Varint(rows[i].first - day*instant.DayMs)
 		w.Varint(rows[i].last - rows[i].first)
 	}
 	w.Uvarint(uint64(len(used)))
 	for i := range used {
-		w.used(&used[i].Row, day*dayMs)
-		w.Varint(used[i].first - day*dayMs)
+		w.used(&used[i].Row, day*instant.DayMs)
+		w.Varint(used[i].first - day*instant.DayMs)
 		w.Varint(used[i].last - used[i].first)
 	}
 	return w.Payload(sumsOf(formatDays, until))
@@ -394,15 +395,15 @@ func (s *daySums) unpack(day int64, stored []byte) (err error) {
 	s.rows, s.used = s.rows[:0], s.used[:0]
 	for range r.Count(leastRow+2, maxRows) {
 		var x dayRow
-		r.row(&x.Row, day*dayMs)
-		x.first = day*dayMs + r.Varint()
+		r.row(&x.Row, day*instant.DayMs)
+		x.first = day*instant.DayMs + r.Varint()
 		x.last = x.first + r.Varint()
 		s.rows = append(s.rows, x)
 	}
 	for range r.Count(leastUsed+2, maxRows) {
 		var x dayUsed
-		r.used(&x.Row, day*dayMs)
-		x.first = day*dayMs + r.Varint()
+		r.used(&x.Row, day*instant.DayMs)
+		x.first = day*instant.DayMs + r.Varint()
 		x.last = x.first + r.Varint()
 		s.used = append(s.used, x)
 	}

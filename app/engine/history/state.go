@@ -5,13 +5,12 @@ import (
 	"math"
 
 	"opsmon/app/column"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
 // formatState is the first byte of a kept state.
 const formatState byte = 1
-
-const hourMs = 60 * minuteMs
 
 // PutState keeps a station's state at a moment (State.Encode, of one that was settled up to `at`), to compute from there
 // again. Of each hour the first is kept and, until others come, the two newest: what is final ends before the moment of the
@@ -41,7 +40,7 @@ func (s *Store) PutState(tx *kv.Tx, account, station string, at int64, state []b
 
 func sameHour(a, b dayKey) bool {
 	x, y := numberOf(a), numberOf(b)
-	return Day(x) == Day(y) && (x-Day(x)*dayMs)/hourMs == (y-Day(y)*dayMs)/hourMs
+	return Day(x) == Day(y) && (x-Day(x)*instant.DayMs)/instant.HourMs == (y-Day(y)*instant.DayMs)/instant.HourMs
 }
 
 // StateBefore gives the last state that was kept before a moment, not at it, and its own moment; nil when there is none.

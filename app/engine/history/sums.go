@@ -8,6 +8,7 @@ import (
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/oee"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -79,7 +80,7 @@ func (p *progress) take(day, until int64) (bool, error) {
 		return false, err
 	}
 	p.next = day + 1
-	if until < (day+1)*dayMs {
+	if until < (day+1)*instant.DayMs {
 		// There is more detail, or the day is where the history ends or has a hole.
 		stored, err := details.Get(p.tx, keyOf(p.account, p.station, day))
 		if err != nil {
@@ -105,7 +106,7 @@ func (p *progress) skip(day int64) error {
 		if err != nil {
 			return err
 		}
-		p.through = numberOf(item.Key) * dayMs
+		p.through = numberOf(item.Key) * instant.DayMs
 		return nil
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/energy"
 	"opsmon/app/engine/oee"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -21,8 +22,8 @@ func keepAll(t testing.TB, s *Store, store *kv.Store, name string, p *station) {
 	t.Helper()
 	update(t, store, func(tx *kv.Tx) error { return s.Replace(tx, "a", name, p.from, p.to, p.out) })
 	update(t, store, func(tx *kv.Tx) error {
-		for day := Day(p.from); day*dayMs < p.to; day++ {
-			rows, used := p.rows(max(p.from, day*dayMs), min(p.to, (day+1)*dayMs))
+		for day := Day(p.from); day*instant.DayMs < p.to; day++ {
+			rows, used := p.rows(max(p.from, day*instant.DayMs), min(p.to, (day+1)*instant.DayMs))
 			if err := s.ReplaceRows(tx, "a", name, p.cfg.Calendar, day, rows, used); err != nil {
 				return err
 			}
@@ -54,11 +55,11 @@ func TestRows(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		hour := func(at int64) int64 { return p.cfg.Calendar.Bucket(at, calendar.UnitHour).Start }
 		for range 40 {
-			from := hour(p.from + hourMs + r.Int64N(p.to-p.from-hourMs))
+			from := hour(p.from + instant.HourMs + r.Int64N(p.to-p.from-instant.HourMs))
 			to := hour(from + r.Int64N(p.to-from))
 			if r.IntN(2) == 0 {
 				from, to = p.cfg.Calendar.Bucket(from, calendar.UnitDay).Start, p.cfg.Calendar.Bucket(to, calendar.UnitDay).Start
-				from = max(from, hour(p.from+hourMs))
+				from = max(from, hour(p.from+instant.HourMs))
 			}
 			to = max(from, to)
 			want, wantUsed := p.rows(from, to)
@@ -131,29 +132,29 @@ func TestRows(t *testing.T) {
 // TestThrough: sums are given as far as they hold what is stored, and no further.
 func TestThrough(t *testing.T) {
 	p := run(2, time.UTC, 4, 60*secondMs)
-	noon := func(day int64) int64 { return p.from + day*dayMs + 12*hourMs }
+	noon := func(day int64) int64 { return p.from + day*instant.DayMs + 12*instant.HourMs }
 	for _, tt := range []struct {
 		name string
 		do   func(s *Store, tx *kv.Tx) error
 		want int64
 	}{
 		{"all", nil, p.to},
-		{"late at noon of the second day", func(s *Store, tx *kv.Tx) error { return s.Replace(tx, "a", "F1", noon(1), p.to, p.out) }, p.from + dayMs},
+		{"late at noon of the second day", func(s *Store, tx *kv.Tx) error { return s.Replace(tx, "a", "F1", noon(1), p.to, p.out) }, p.from + instant.DayMs},
 		{"and a day's sums made again", func(s *Store, tx *kv.Tx) error {
 			if err := s.Replace(tx, "a", "F1", noon(1), p.to, p.out); err != nil {
 				return err
 			}
-			rows, used := p.rows(p.from+dayMs, p.from+2*dayMs)
+			rows, used := p.rows(p.from+instant.DayMs, p.from+2*instant.DayMs)
 			return s.ReplaceRows(tx, "a", "F1", p.cfg.Calendar, 1+Day(p.from), rows, used)
-		}, p.from + 2*dayMs},
-		{"forgotten from the start of a day", func(s *Store, tx *kv.Tx) error { return s.Forget(tx, "a", "F1", p.from+2*dayMs) }, p.from + 2*dayMs},
-		{"forgotten from noon", func(s *Store, tx *kv.Tx) error { return s.Forget(tx, "a", "F1", noon(2)) }, p.from + 2*dayMs},
+		}, p.from + 2*instant.DayMs},
+		{"forgotten from the start of a day", func(s *Store, tx *kv.Tx) error { return s.Forget(tx, "a", "F1", p.from+2*instant.DayMs) }, p.from + 2*instant.DayMs},
+		{"forgotten from noon", func(s *Store, tx *kv.Tx) error { return s.Forget(tx, "a", "F1", noon(2)) }, p.from + 2*instant.DayMs},
 		{"all forgotten", func(s *Store, tx *kv.Tx) error { return s.Forget(tx, "a", "F1", p.from) }, 0},
 		{"more, whose sums wait", func(s *Store, tx *kv.Tx) error {
 			if err := s.Forget(tx, "a", "F1", noon(2)); err != nil {
 				return err
 			}
-			rows, used := p.rows(p.from+2*dayMs, noon(2))
+			rows, used := p.rows(p.from+2*instant.DayMs, noon(2))
 			if err := s.ReplaceRows(tx, "a", "F1", p.cfg.Calendar, 2+Day(p.from), rows, used); err != nil {
 				return err
 			}
@@ -175,7 +176,7 @@ func TestThrough(t *testing.T) {
 				t.Errorf("%s: by day through %d, want %d, %v", tt.name, through, tt.want, err)
 			}
 			// What was asked for counts, not what is there.
-			if _, _, through, err = s.Rows(tx, "a", "F1", p.from, p.from+hourMs); err != nil || through != min(tt.want, p.from+hourMs) {
+			if _, _, through, err = s.Rows(tx, "a", "F1", p.from, p.from+instant.HourMs); err != nil || through != min(tt.want, p.from+instant.HourMs) {
 				t.Errorf("%s: of an hour through %d, %v", tt.name, through, err)
 			}
 			problems := ""

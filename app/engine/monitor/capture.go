@@ -3,6 +3,8 @@ package monitor
 import (
 	"math"
 	"slices"
+
+	"opsmon/app/instant"
 )
 
 // capture is what the machine's signals have told so far.
@@ -128,7 +130,7 @@ func (s *State) electrical(g *Signal) {
 			}
 		}
 		if derive && s.interval > 0 && s.now > s.interval && g.Has&HasKwh == 0 {
-			s.power(g.KwhInterval * 3_600_000 / float64(s.now-s.interval))
+			s.power(g.KwhInterval * instant.HourMs / float64(s.now-s.interval))
 		}
 		s.interval = s.now
 	}
@@ -148,7 +150,7 @@ func (s *State) electrical(g *Signal) {
 			p.KWhMs += s.now - before.at
 		}
 		if derive && before.known && s.now > before.at {
-			s.power(d * 3_600_000 / float64(s.now-before.at))
+			s.power(d * instant.HourMs / float64(s.now-before.at))
 		}
 	}
 }
@@ -186,13 +188,13 @@ func (s *State) flush() {
 	s.accrue()
 	if s.speedSum != 0 {
 		if s.cfg.SpeedToProductionRatio > 0 {
-			s.count(micro(max(0, s.speedSum*s.cfg.SpeedToProductionRatio/minute)), 0, sourceSpeed)
+			s.count(micro(max(0, s.speedSum*s.cfg.SpeedToProductionRatio/instant.MinuteMs)), 0, sourceSpeed)
 		}
 		s.speedSum = 0
 	}
 	if s.kwMs != 0 {
 		p := s.part()
-		p.KWh += micro(max(0, s.kwSum/3_600_000))
+		p.KWh += micro(max(0, s.kwSum/instant.HourMs))
 		p.KWhMs += s.kwMs
 		s.kwSum, s.kwMs = 0, 0
 	}
@@ -409,7 +411,7 @@ func (m *Minute) measured() bool {
 
 func (s *State) openMinute() {
 	if !s.minuteOpen {
-		s.minute = Minute{Start: s.now - mod(s.now, minute)}
+		s.minute = Minute{Start: instant.FloorMinute(s.now)}
 		s.minuteOpen = true
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"opsmon/app/engine/calendar"
+	"opsmon/app/instant"
 )
 
 // DowntimeMode says how stops are found (downtimeDetectionMode).
@@ -41,7 +42,7 @@ func (r Rate) Given() bool { return r.CycleTime > 0 || r.UnitsPerMinute > 0 || r
 func (r Rate) PerMinute(partsPerCycle float64) float64 {
 	switch {
 	case r.CycleTime > 0:
-		return 60_000 * partsPerCycle / r.CycleTime
+		return instant.MinuteMs * partsPerCycle / r.CycleTime
 	case r.UnitsPerMinute > 0:
 		return r.UnitsPerMinute
 	case r.UnitsPerHour > 0:
@@ -117,14 +118,13 @@ func (c *Config) SKU(code string, at int64) (SKU, int64) {
 }
 
 const (
-	minute = 60_000 // ms
 	// DefaultAliveTimeout is how long a station may be silent where nothing else is set, ms (monitoring.md section 3); the
 	// least is what can be set (signals.aliveMinutes).
-	DefaultAliveTimeout = 5 * minute
-	LeastAliveTimeout   = minute
+	DefaultAliveTimeout = 5 * instant.MinuteMs
+	LeastAliveTimeout   = instant.MinuteMs
 	// DefaultSpread is how far back a signal's units are spread for detection by production where nothing else is set, ms
 	// (signals.spreadMinutes).
-	DefaultSpread = 5 * minute
+	DefaultSpread = 5 * instant.MinuteMs
 	// slowPercent of the line speed target is the speed under which a station runs slowly.
 	slowPercent = 80
 	// longest is more than any threshold that can pass, ms; it keeps sums of times from running over.
@@ -263,7 +263,7 @@ func (s *State) context() Context {
 		x.Plan = new(p)
 	}
 	if x.UnitsPerMinute > 0 {
-		cycle := minute * p.PartsPerCycle / x.UnitsPerMinute
+		cycle := instant.MinuteMs * p.PartsPerCycle / x.UnitsPerMinute
 		x.UnitGap = int64(min(math.Floor(multiplier*cycle), longest))
 	}
 	return x

@@ -1,5 +1,7 @@
 package monitor
 
+import "opsmon/app/instant"
+
 // byHand is what is known of a production schedule that people may count, as no device was heard at its station when it began.
 // It ends with the schedule; before people have entered anything, also when the machine counts, or when devices have been heard
 // for handHeard in all.
@@ -9,11 +11,11 @@ type byHand struct {
 }
 
 // handAfter is how long no device must have been heard for people's word to be all that there is, ms.
-const handAfter = 24 * 60 * minute
+const handAfter = 24 * 60 * instant.MinuteMs
 
 // handHeard is how long devices are heard in a schedule, ms, before they are taken to tell what goes on: a stray sign of life is
 // none, and all of the schedule can still change until it is decided.
-const handHeard = 15 * minute
+const handHeard = 15 * instant.MinuteMs
 
 // heardSince returns for how long devices were heard since a moment, ms.
 func (s *State) heardSince(from int64) (ms int64) {

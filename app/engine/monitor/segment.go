@@ -1,6 +1,10 @@
 package monitor
 
-import "strconv"
+import (
+	"strconv"
+
+	"opsmon/app/instant"
+)
 
 // Segment is a stretch of time in which nothing that matters changes, [Start, End).
 type Segment struct {
@@ -235,6 +239,6 @@ func (r *running) view(cfg *Config) RunningNow {
 		Schedule: r.Schedule, Good: r.recorded, Bad: r.recordedIn, Reached: r.reached, HasRate: len(r.due.known) > 0,
 		Manual: r.source == sourceOperator || r.source == sourceNone && cfg.SpeedToProductionRatio <= 0,
 	}
-	v.Ideal, v.Target = r.due.known.value()/minute, r.due.run.value()/minute
+	v.Ideal, v.Target = r.due.known.value()/instant.MinuteMs, r.due.run.value()/instant.MinuteMs
 	return v
 }

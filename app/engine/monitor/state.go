@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"opsmon/app/instant"
 )
 
 // ErrLate says that an input belongs before what a State has already taken in: it is to be applied to an earlier state,
@@ -71,7 +73,7 @@ func (d *due) clone() due { return due{slices.Clone(d.known), slices.Clone(d.run
 
 // fall adds final time to what is due of the schedule that runs.
 func (r *running) fall(g *Segment) {
-	full := g.End - mod(g.End, minute)
+	full := instant.FloorMinute(g.End)
 	if full < g.Start {
 		r.rate(&r.recent, g, g.End-g.Start)
 		return
@@ -122,7 +124,7 @@ type Event struct {
 
 // New gives the state of a station that nothing is known of before the minute of from. cfg needs a Calendar.
 func New(cfg *Config, from int64) *State {
-	s := &State{cfg: cfg, now: from - mod(from, minute), last: math.MinInt64}
+	s := &State{cfg: cfg, now: instant.FloorMinute(from), last: math.MinInt64}
 	s.lastSign, s.accrued, s.statusSince = s.now, s.now, s.now
 	s.silent = !s.exempt()
 	s.lookUpShift()
@@ -162,7 +164,7 @@ func (s *State) Advance(to int64) {
 	}
 	if s.silent || s.exempt() {
 		// Whole minutes only: what arrives a moment later is not late.
-		s.run(max(s.now, to-mod(to, minute)))
+		s.run(max(s.now, instant.FloorMinute(to)))
 		s.settle()
 	}
 }
@@ -220,7 +222,7 @@ func (s *State) run(t int64) {
 	for {
 		due, what := int64(never), 0
 		if s.minuteOpen {
-			due, what = s.minute.Start+minute, minuteEnds
+			due, what = s.minute.Start+instant.MinuteMs, minuteEnds
 		}
 		if s.produces && s.holdUntil < due && s.holdUntil > s.now {
 			due, what = s.holdUntil, holdEnds
@@ -447,12 +449,4 @@ func (s *State) Final() int64 {
 		t = min(t, s.hand.from)
 	}
 	return t
-}
-
-func mod(a, b int64) int64 {
-	if m := a % b; m < 0 {
-		return m + b
-	} else {
-		return m
-	}
 }

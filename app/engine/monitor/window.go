@@ -1,6 +1,10 @@
 package monitor
 
-import "slices"
+import (
+	"slices"
+
+	"opsmon/app/instant"
+)
 
 // Times is how much of a stretch was planned for what, and what it was: ms by Kind and Class. They add up to the whole.
 type Times [kinds][classes]int64
@@ -73,15 +77,15 @@ func Windows(segments []Segment, minutes []Minute) []Window {
 	if len(segments) == 0 {
 		return nil
 	}
-	first := segments[0].Start + mod(-segments[0].Start, minute)
+	first := instant.CeilMinute(segments[0].Start)
 	end := segments[len(segments)-1].End
-	out := make([]Window, 0, max(0, (end-first)/minute))
-	for at := first; at+minute <= end; at += minute {
+	out := make([]Window, 0, max(0, (end-first)/instant.MinuteMs))
+	for at := first; at+instant.MinuteMs <= end; at += instant.MinuteMs {
 		w := Window{Start: at}
 		for segments[0].End <= at {
 			segments = segments[1:]
 		}
-		for i := 0; i < len(segments) && segments[i].Start < at+minute; i++ {
+		for i := 0; i < len(segments) && segments[i].Start < at+instant.MinuteMs; i++ {
 			w.add(&segments[i])
 		}
 		for len(minutes) > 0 && minutes[0].Start < at {
@@ -98,7 +102,7 @@ func Windows(segments []Segment, minutes []Minute) []Window {
 // add adds the part of a segment that lies in the window; segments come in order.
 func (w *Window) add(g *Segment) {
 	x, class := g.Ctx, g.Class()
-	ms := min(g.End, w.Start+minute) - max(g.Start, w.Start)
+	ms := min(g.End, w.Start+instant.MinuteMs) - max(g.Start, w.Start)
 	w.Times[x.Kind][class] += ms
 	w.Alive = w.Alive || g.Known
 	if x.rated() {
@@ -132,7 +136,7 @@ func (x *Context) rated() bool { return x.UnitsPerMinute > 0 && x.Kind == Produc
 
 // due gives the units that are due in so much of the segment, whose context has a rate.
 func (g *Segment) due(class Class, ms int64) (ideal, target float64) {
-	due := g.Ctx.UnitsPerMinute * float64(ms) / minute
+	due := g.Ctx.UnitsPerMinute * float64(ms) / instant.MinuteMs
 	switch class {
 	case NoData:
 		return 0, 0

@@ -3,6 +3,7 @@ package oee
 import (
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 )
 
 // Role is what a reason says of itself for the profiles.
@@ -181,7 +182,7 @@ func (x *collector) time(g *monitor.Segment, ms int64) {
 		}
 	}
 	if c.Kind == monitor.Production && c.UnitsPerMinute > 0 {
-		due := c.UnitsPerMinute * float64(ms) / 60_000
+		due := c.UnitsPerMinute * float64(ms) / instant.MinuteMs
 		r.Ideal += due
 		if class != monitor.Downtime {
 			r.Target += due
@@ -207,8 +208,8 @@ func (x *collector) minute(m *monitor.Minute) {
 		if rate := p.Ctx.UnitsPerMinute; rate > 0 && (good != 0 || bad != 0) { // those of the other source count nowhere
 			r.HasRate = true
 			r.All += good + bad
-			r.IdealTime += float64(good+bad) / monitor.Micro * 60_000 / rate
-			r.BadTime += float64(bad) / monitor.Micro * 60_000 / rate
+			r.IdealTime += float64(good+bad) / monitor.Micro * instant.MinuteMs / rate
+			r.BadTime += float64(bad) / monitor.Micro * instant.MinuteMs / rate
 		}
 	}
 }
@@ -231,7 +232,7 @@ func (x *collector) price(r *Row) {
 		case worth && lost.UnitsKnown:
 			r.Cost[l], r.Priced[l] = lost.Units*value, true
 		case x.IdleCostPerMinute > 0 && lost.TimeKnown:
-			r.Cost[l], r.Priced[l] = lost.Time/60_000*x.IdleCostPerMinute, true
+			r.Cost[l], r.Priced[l] = lost.Time/instant.MinuteMs*x.IdleCostPerMinute, true
 		default: // of speed nothing is known without a rate, unless nothing ran
 			some := (!lost.TimeKnown || lost.Time != 0) && (!lost.UnitsKnown || lost.Units != 0)
 			r.Unpriced[l] = some && (lost.TimeKnown || lost.UnitsKnown || ran > 0)

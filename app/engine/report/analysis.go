@@ -11,6 +11,7 @@ import (
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/station"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/instant"
 )
 
 // Cause is a line of a Pareto list with the name of its reason; "" is none.
@@ -29,11 +30,11 @@ func (s *Service) Pareto(ctx context.Context, x *Selection) ([]Cause, error) {
 			names[code] = r.Name
 		}
 		var stops []monitor.Segment
-		for from := a.From; from < a.To; from += 7 * dayMs { // a week fits into memory
+		for from := a.From; from < a.To; from += 7 * instant.DayMs { // a week fits into memory
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			d, err := s.cfg.Floor.Detail(x.Account, a.Code, from, min(a.To, from+7*dayMs))
+			d, err := s.cfg.Floor.Detail(x.Account, a.Code, from, min(a.To, from+7*instant.DayMs))
 			if err != nil {
 				return nil, err
 			}
@@ -103,11 +104,11 @@ const (
 // cycles measures a station's cycles, day by day.
 func (s *Service) cycles(ctx context.Context, account string, a *Station) ([]CycleTimes, error) {
 	m := stopwatch{times: map[string][]int64{}}
-	for day := signal.Day(a.From); day*dayMs < a.To; day++ {
+	for day := signal.Day(a.From); day*instant.DayMs < a.To; day++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		start, end := max(a.From, day*dayMs), min(a.To, (day+1)*dayMs)
+		start, end := max(a.From, day*instant.DayMs), min(a.To, (day+1)*instant.DayMs)
 		d, err := s.cfg.Floor.Detail(account, a.Code, start, end)
 		if err != nil {
 			return nil, err
@@ -132,7 +133,7 @@ func specified(s *station.Station, sku string) float64 {
 	if rate <= 0 {
 		return 0
 	}
-	return float64(minuteMs) * s.PartsPerCycle(&monitor.Schedule{SKU: sku}) / rate
+	return float64(instant.MinuteMs) * s.PartsPerCycle(&monitor.Schedule{SKU: sku}) / rate
 }
 
 // stopwatch measures the time between signals that complete cycles, where the machine ran on for the same SKU and was not

@@ -5,15 +5,16 @@ import (
 
 	"opsmon/app/engine/oee"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 )
 
 // longestBuckets are the longest buckets of each unit of time, ms, changes of the clock included.
 var longestBuckets = map[oee.By]int64{
-	oee.ByMinute: minuteMs,
+	oee.ByMinute: instant.MinuteMs,
 	oee.ByHour:   time.Hour.Milliseconds(),
-	oee.ByDay:    dayMs + clockChange.Milliseconds(),
-	oee.ByWeek:   7*dayMs + clockChange.Milliseconds(),
-	oee.ByMonth:  31*dayMs + clockChange.Milliseconds(),
+	oee.ByDay:    instant.DayMs + clockChange.Milliseconds(),
+	oee.ByWeek:   7*instant.DayMs + clockChange.Milliseconds(),
+	oee.ByMonth:  31*instant.DayMs + clockChange.Milliseconds(),
 }
 
 // checkSize returns errdefs.Invalid, which names the field by, when figures of stations by something certainly have too many

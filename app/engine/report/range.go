@@ -11,11 +11,6 @@ import (
 	"opsmon/app/instant"
 )
 
-const (
-	minuteMs = int64(time.Minute / time.Millisecond)
-	dayMs    = int64(24 * time.Hour / time.Millisecond)
-)
-
 // rangeForms lists the forms of a range in one value.
 const rangeForms = "must be today, yesterday, week, last7d, month or two times with a slash between them, such as 2026-11-20T06:00:00Z/2026-11-20T14:00:00Z"
 
@@ -67,8 +62,8 @@ const clockChange = 2 * time.Hour
 
 // lasting returns the length of a range, ms, in days, or in hours when it is shorter than two days.
 func lasting(ms int64) string {
-	unit, length := " days", float64(ms)/float64(dayMs)
-	if ms < 2*dayMs {
+	unit, length := " days", float64(ms)/float64(instant.DayMs)
+	if ms < 2*instant.DayMs {
 		unit, length = " hours", length*24
 	}
 	return strconv.FormatFloat(math.Round(length*10)/10, 'f', -1, 64) + unit

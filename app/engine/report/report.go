@@ -8,6 +8,7 @@ import (
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
 	"opsmon/app/ingest/signal"
+	"opsmon/app/instant"
 )
 
 // The longest ranges: of sums as long as they are stored, of what is read minute by minute a year.
@@ -67,8 +68,8 @@ func (x *Selection) Add(s *station.Station, r calendar.Range) {
 
 // Minutes returns the whole minutes of a range that are over at now, ms.
 func Minutes(r calendar.Range, now int64) (from, to int64) {
-	from, to = r.Start-mod(r.Start, minuteMs), min(r.End, now)
-	return from, max(from, to-mod(to, minuteMs))
+	from, to = instant.FloorMinute(r.Start), min(r.End, now)
+	return from, max(from, instant.FloorMinute(to))
 }
 
 // Production returns the stations that views of production show: energy meters are left out unless they were named

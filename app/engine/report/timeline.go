@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 )
 
 // A timeline has MostPoints rows at most. Runs are shown up to longestRuns: of a longer time there are too many to be seen.
@@ -19,11 +20,11 @@ var timelineSteps = [...]int64{1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440
 // stepOf returns the shortest length of a row, ms, by which a range has no more rows than points.
 func stepOf(length int64, points int) int64 {
 	for _, minutes := range timelineSteps {
-		if step := minutes * minuteMs; (length+step-1)/step <= int64(points) {
+		if step := minutes * instant.MinuteMs; (length+step-1)/step <= int64(points) {
 			return step
 		}
 	}
-	return ((length+dayMs-1)/dayMs + int64(points) - 1) / int64(points) * dayMs
+	return ((length+instant.DayMs-1)/instant.DayMs + int64(points) - 1) / int64(points) * instant.DayMs
 }
 
 // chartDays is how many days are read at once for a chart: days are stored one by one and need not be joined for it, and a year
@@ -37,7 +38,7 @@ func (s *Service) Timeline(ctx context.Context, account string, a *Station, poin
 	chart = monitor.NewChart(a.From, a.To, stepOf(a.To-a.From, points), MostPoints)
 	chart.TooManyRuns = a.To-a.From > longestRuns.Milliseconds()
 	for at, next := a.From, int64(0); at < a.To; at = next {
-		next = min(a.To, at-mod(at, dayMs)+chartDays*dayMs) // as days are stored
+		next = min(a.To, at-mod(at, instant.DayMs)+chartDays*instant.DayMs) // as days are stored
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}

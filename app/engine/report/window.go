@@ -9,6 +9,7 @@ import (
 	"opsmon/app/engine/history"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/station"
+	"opsmon/app/instant"
 )
 
 // Resolution is the length of windows.
@@ -70,7 +71,7 @@ func shiftsOf(s *station.Station, from, to int64) []span {
 	var out []span
 	for _, i := range s.Calendar.Shifts(from, to) {
 		// A minute belongs to the shift in which it begins.
-		r := calendar.Range{Start: max(from, i.Start+mod(-i.Start, minuteMs)), End: min(to, i.End+mod(-i.End, minuteMs))}
+		r := calendar.Range{Start: max(from, instant.CeilMinute(i.Start)), End: min(to, instant.CeilMinute(i.End))}
 		if r.Start < r.End {
 			out = append(out, span{r, &i.Name})
 		}
@@ -106,7 +107,7 @@ func (x *rows) part(first, last int) rows {
 // stretch makes the windows' times.
 func (x *rows) stretch() stretch {
 	if x.by == ByMinute {
-		return stretch{x.station, x.from + int64(x.first)*minuteMs, x.from + int64(x.last)*minuteMs, nil}
+		return stretch{x.station, x.from + int64(x.first)*instant.MinuteMs, x.from + int64(x.last)*instant.MinuteMs, nil}
 	}
 	list := x.by.cut(x.station, x.from, x.to)[x.first:x.last]
 	return stretch{x.station, list[0].Start, list[len(list)-1].End, list}
@@ -123,7 +124,7 @@ func (x *stretch) count() int {
 	if x.spans != nil {
 		return len(x.spans)
 	}
-	return int((x.to - x.from) / minuteMs)
+	return int((x.to - x.from) / instant.MinuteMs)
 }
 
 // part returns the windows from the first to before the last.
@@ -131,7 +132,7 @@ func (x *stretch) part(first, last int) stretch {
 	if x.spans != nil {
 		return stretch{x.station, x.spans[first].Start, x.spans[last-1].End, x.spans[first:last]}
 	}
-	return stretch{x.station, x.from + int64(first)*minuteMs, x.from + int64(last)*minuteMs, nil}
+	return stretch{x.station, x.from + int64(first)*instant.MinuteMs, x.from + int64(last)*instant.MinuteMs, nil}
 }
 
 // Windows returns the windows of a selection's stations, energy meters as in Production: from when on something is known of each
@@ -144,11 +145,11 @@ func (s *Service) Windows(x *Selection, by Resolution) (*Windows, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := rows{station: a.Station, from: max(a.From, since+mod(-since, minuteMs)), to: a.To, by: by}
+		r := rows{station: a.Station, from: max(a.From, instant.CeilMinute(since)), to: a.To, by: by}
 		if r.from >= r.to {
 			continue
 		}
-		if r.last = int((r.to - r.from) / minuteMs); by != ByMinute {
+		if r.last = int((r.to - r.from) / instant.MinuteMs); by != ByMinute {
 			k := rowsOf{a.Calendar, r.from, r.to}
 			n, counted := known[k]
 			if r.last = n; !counted {
@@ -209,7 +210,7 @@ func (w *Windows) Each(ctx context.Context, use func(*Window) error) error {
 			if x.spans == nil {
 				more = min(n, done+24*60)
 			}
-			for ; more < n && x.spans != nil && x.spans[more].End-x.spans[done].Start <= dayMs; more++ {
+			for ; more < n && x.spans != nil && x.spans[more].End-x.spans[done].Start <= instant.DayMs; more++ {
 			}
 			part := x.part(done, more)
 			d, err := f.Detail(w.account, x.station.Code, part.from, part.to)
@@ -229,19 +230,19 @@ func (w *Windows) Each(ctx context.Context, use func(*Window) error) error {
 func (x *stretch) each(d *floor.Detail, timeline *station.Timeline, use func(*Window) error) error {
 	all := monitor.Windows(d.Segments, d.Minutes)
 	for i := range x.count() {
-		r := span{Range: calendar.Range{Start: x.from + int64(i)*minuteMs, End: x.from + int64(i+1)*minuteMs}}
+		r := span{Range: calendar.Range{Start: x.from + int64(i)*instant.MinuteMs, End: x.from + int64(i+1)*instant.MinuteMs}}
 		if x.spans != nil {
 			r = x.spans[i]
 		}
 		w := &Window{Station: x.station.Code, End: r.End, ShiftName: r.shift}
-		for at := r.Start; at < r.End; at += minuteMs {
+		for at := r.Start; at < r.End; at += instant.MinuteMs {
 			for len(all) > 0 && all[0].Start < at {
 				all = all[1:]
 			}
 			if len(all) > 0 && all[0].Start == at {
 				w.add(&all[0])
 			} else {
-				w.Times[monitor.Unscheduled][monitor.NoData] += minuteMs // nothing is known of it
+				w.Times[monitor.Unscheduled][monitor.NoData] += instant.MinuteMs // nothing is known of it
 			}
 		}
 		w.Start = r.Start

@@ -43,7 +43,7 @@ func (n Note) expired(now int64) Note {
 const (
 	maxAlert     = 280 // characters
 	maxAlertTime = 366 * 24 * time.Hour
-	saidAgain    = 60_000 // ms within which the same initials from the same tablet are nothing new
+	saidAgain    = instant.MinuteMs // within which the same initials from the same tablet are nothing new
 )
 
 // NotesConfig is what NewNotes needs.

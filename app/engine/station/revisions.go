@@ -13,6 +13,7 @@ import (
 	"opsmon/app/account"
 	"opsmon/app/engine/energy"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -288,7 +289,7 @@ func (t *revisions) Tariffs(from, to int64) ([]energy.Tariff, error) {
 	}
 	for n := 1; n < len(changes); {
 		// Those that came by the next minute's start: a search, as there may be thousands in a minute.
-		by := nextMinute(t.from(changes[n].revision))
+		by := instant.CeilMinute(t.from(changes[n].revision))
 		n += sort.Search(len(changes)-n-1, func(i int) bool { return t.from(changes[n+1+i].revision) > by })
 		tariff := changes[n].value
 		tariff.From = t.from(changes[n].revision)
@@ -297,9 +298,6 @@ func (t *revisions) Tariffs(from, to int64) ([]energy.Tariff, error) {
 	}
 	return list, nil
 }
-
-// nextMinute returns the start of the first minute that begins at a moment or after it.
-func nextMinute(at int64) int64 { return (at + 59_999) / 60_000 * 60_000 }
 
 // All returns the plan in force and beside it the stations that have left the manifest, as they last were, by code: each station
 // is in one of the two. One that never was in a revision that can be read is left out.

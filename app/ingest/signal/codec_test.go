@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"opsmon/app/instant"
 )
 
 // day makes what a station sends in a day, a signal every so many ms: counts, power, speed, a heartbeat.
 func day(station string, start, every int64, seed uint64) (list []Signal) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	count, meter := 0.0, 1000.0
-	for at := start; at < start+dayMs; at += every {
+	for at := start; at < start+instant.DayMs; at += every {
 		s := Signal{Account: "northgate", Station: station, At: at + r.Int64N(40), Source: "device:northgate/gw1"}
 		s.Arrived = s.At + 20 + r.Int64N(60)
 		if running := (at/3_600_000)%5 != 0; running {
@@ -41,7 +43,7 @@ func TestPack(t *testing.T) {
 	other.Set(Productive, 1)
 	other.Set(ProductionCountGood, 1e12)
 	for name, list := range map[string][]Signal{
-		"one": {odd}, "two": {odd, other}, "the other way": {other, odd, odd}, "bare": {{Station: "s"}}, "a day": day("F1", 20_000*dayMs, 5000, 1),
+		"one": {odd}, "two": {odd, other}, "the other way": {other, odd, odd}, "bare": {{Station: "s"}}, "a day": day("F1", 20_000*instant.DayMs, 5000, 1),
 	} {
 		for _, compress := range []bool{false, true} {
 			got, err := unpack(pack(list, compress))
@@ -57,7 +59,7 @@ func TestPack(t *testing.T) {
 
 // TestPackedSize: a station that sends every five seconds takes at most 100 KB a day: 10 MB for a hundred.
 func TestPackedSize(t *testing.T) {
-	list := day("F1", 20_000*dayMs, 5000, 2)
+	list := day("F1", 20_000*instant.DayMs, 5000, 2)
 	b := pack(list, true)
 	t.Logf("%d signals in %d bytes: %.1f bytes each", len(list), len(b), float64(len(b))/float64(len(list)))
 	if len(b) > 100_000 {
@@ -111,7 +113,7 @@ func TestUnpackCut(t *testing.T) {
 }
 
 func BenchmarkPack(b *testing.B) {
-	list := day("F1", 20_000*dayMs, 5000, 5)
+	list := day("F1", 20_000*instant.DayMs, 5000, 5)
 	for _, compress := range []bool{false, true} {
 		b.Run(fmt.Sprint(compress), func(b *testing.B) {
 			var packed []byte

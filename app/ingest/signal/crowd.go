@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -20,7 +21,7 @@ const momentMost = 2 * MaxBatch
 // counted by itself from there on, through restarts. So a sender that goes about it slowly gets fewer than crowdFrom
 // past the bound in each crowdEvery, besides the batches that are being stored when the bound is reached.
 const (
-	crowdEvery = 10 * 60_000
+	crowdEvery = 10 * instant.MinuteMs
 	crowdFrom  = 200
 	crowdSlots = 1 << 18 // within crowdEvery each has a hundred of 50,000 signals a second
 	crowdsMost = 1 << 15 // moments that are counted; where there are more, those with the fewest signals are forgotten

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -36,7 +37,7 @@ func TestRun(t *testing.T) {
 	if n := r.count("parts"); n != 6 {
 		t.Errorf("%d parts of a day that goes on, want 6", n)
 	}
-	r.now.Add(2 * dayMs)
+	r.now.Add(2 * instant.DayMs)
 	eventually("a merge", func() bool { return r.count("parts") == 2 })
 }
 

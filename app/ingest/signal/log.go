@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -244,7 +245,7 @@ func without(list []Signal, duplicate []bool) (kept []Signal) {
 
 // Of gives the signals of a station on a UTC day, in the order of Compare. Errors: kv.ErrDamaged and others of the store.
 func (l *Log) Of(account, station string, day int64) ([]Signal, error) {
-	list, _, err := l.Some(account, station, day*dayMs, (day+1)*dayMs, math.MaxInt, func() {})
+	list, _, err := l.Some(account, station, day*instant.DayMs, (day+1)*instant.DayMs, math.MaxInt, func() {})
 	return list, err
 }
 

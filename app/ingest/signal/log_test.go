@@ -13,12 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"opsmon/app/instant"
 	"opsmon/app/test/apptest"
 	"opsmon/kv"
 	"opsmon/kv/kvtest"
 )
 
-const monday = 20_776 * dayMs // 2026-11-19, 00:00 UTC
+const monday = int64(20_776 * instant.DayMs) // 2026-11-19, 00:00 UTC
 
 type rig struct {
 	t     testing.TB
@@ -115,7 +116,7 @@ func TestLog(t *testing.T) {
 			var batch []Signal
 			for range 20 {
 				station := fmt.Sprint("F", rnd.IntN(3))
-				s := beat(station, monday-dayMs+rnd.Int64N(3*dayMs), float64(rnd.IntN(3)))
+				s := beat(station, monday-instant.DayMs+rnd.Int64N(3*instant.DayMs), float64(rnd.IntN(3)))
 				want[station] = append(want[station], s)
 				batch = append(batch, s)
 			}
@@ -207,7 +208,7 @@ func TestHold(t *testing.T) {
 	s.ID = "1"
 	r.append(s)
 	r.must(r.Pack())
-	r.now.Store(monday + DefaultRetention.Milliseconds() + 2*dayMs)
+	r.now.Store(monday + DefaultRetention.Milliseconds() + 2*instant.DayMs)
 	held := true
 	r.cfg.Hold = func() bool { return held }
 	r.must(r.Sweep(t.Context()))
@@ -226,16 +227,16 @@ func TestRetention(t *testing.T) {
 	r := newRig(t)
 	for d := range int64(12) {
 		for _, station := range []string{"F0", "F0\x00", "F1"} {
-			s := beat(station, monday+d*dayMs, 1)
+			s := beat(station, monday+d*instant.DayMs, 1)
 			other := s
 			other.Account = "other"
 			r.append(s, other)
 		}
 		r.must(r.Pack())
-		r.append(beat("F0", monday+d*dayMs+1, 1))
+		r.append(beat("F0", monday+d*instant.DayMs+1, 1))
 	}
 	r.must(r.Pack())
-	r.now.Store(monday + DefaultRetention.Milliseconds() + 5*dayMs + dayMs/2)
+	r.now.Store(monday + DefaultRetention.Milliseconds() + 5*instant.DayMs + instant.DayMs/2)
 	r.must(r.Sweep(t.Context()))
 	for d := range int64(12) {
 		for _, station := range []string{"F0", "F0\x00", "F1"} {
@@ -379,7 +380,7 @@ func TestPartsAreBounded(t *testing.T) {
 	for n := 0; n < total; {
 		list := make([]Signal, min(10_000, total-n))
 		for i := range list {
-			list[i] = beat("F0", monday+rnd.Int64N(dayMs), float64(n))
+			list[i] = beat("F0", monday+rnd.Int64N(instant.DayMs), float64(n))
 			n++
 		}
 		r.append(list...)
@@ -405,7 +406,7 @@ func TestPartsAreBounded(t *testing.T) {
 			return nil
 		}))
 		seen := 0
-		for from, end := monday, monday+dayMs; from < end; {
+		for from, end := monday, monday+instant.DayMs; from < end; {
 			list, until, err := r.Some("northgate", "F0", from, end, 20_000, func() {})
 			r.must(err)
 			if !slices.IsSortedFunc(list, func(a, b Signal) int { return Compare(&a, &b) }) || len(list) > 20_000 || len(list) > 0 && (list[0].At < from || list[len(list)-1].At >= until) || until <= from {

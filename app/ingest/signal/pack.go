@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -220,7 +221,7 @@ func (l *Log) join(k openKey, ok func(read, list int) error) (keys []partKey, jo
 		if bytes > mergeMost {
 			return errMuch
 		}
-		for from, end := day*dayMs, (day+1)*dayMs; from < end && len(keys) > 0; {
+		for from, end := day*instant.DayMs, (day+1)*instant.DayMs; from < end && len(keys) > 0; {
 			r := reading{from: from, end: end, most: partMost, sorted: true, ok: ok}
 			if err := r.parts(tx, account, station); err != nil {
 				return err
@@ -268,7 +269,7 @@ func (l *Log) Sweep(ctx context.Context) error {
 		return nil
 	}
 	first := Day(now.Add(-l.cfg.Retention).UnixMilli())
-	if err := l.noteSwept(first*dayMs, false); err != nil {
+	if err := l.noteSwept(first*instant.DayMs, false); err != nil {
 		return fmt.Errorf("note up to when signals are removed: %w", err)
 	}
 	if err := l.sweepParts(ctx, first); err != nil {
@@ -329,5 +330,5 @@ func (l *Log) Swept() int64 { return l.swept.Load() }
 func (l *Log) SweptToday() error {
 	l.packing.Lock()
 	defer l.packing.Unlock()
-	return l.noteSwept(Day(l.cfg.Clock().UnixMilli())*dayMs, true)
+	return l.noteSwept(Day(l.cfg.Clock().UnixMilli())*instant.DayMs, true)
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -165,7 +166,7 @@ func (l *Log) Counts() Counts {
 }
 
 // rateMs is over what time a sender's rate is told, in ms.
-const rateMs = 60_000
+const rateMs = instant.MinuteMs
 
 // decayed is what is left of a rate after some time, in ms, in which nothing came.
 func decayed(was float64, ms int64) float64 {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -300,7 +301,7 @@ func TestSweepForgetsSenders(t *testing.T) {
 	_, err := r.Take(northgate("device:old"), []any{object("stationCode", "F0", "productive", true)}, HTTP)
 	r.must(err)
 	r.must(r.flushSenders())
-	r.now.Add(401 * dayMs)
+	r.now.Add(401 * instant.DayMs)
 	_, err = r.Take(northgate("device:new"), []any{object("stationCode", "F0", "productive", true)}, HTTP)
 	r.must(err)
 	r.must(r.flushSenders())

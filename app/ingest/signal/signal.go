@@ -31,8 +31,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -105,9 +105,7 @@ func (s *Signal) Sent() map[string]any {
 }
 
 // Day is the UTC day of a moment, counted from 1970.
-func Day(at int64) int64 { return floorDiv(at, dayMs) }
-
-const dayMs = int64(24 * time.Hour / time.Millisecond)
+func Day(at int64) int64 { return floorDiv(at, instant.DayMs) }
 
 func floorDiv(a, b int64) int64 {
 	q := a / b

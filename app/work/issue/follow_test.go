@@ -11,12 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 )
 
 // day is 00:00 UTC on Monday 5 January 2026.
 var day = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC).UnixMilli()
 
-const hour = 60 * minute
+const (
+	minute = instant.MinuteMs
+	hour   = instant.HourMs
+)
 
 // clock reads "06:30" of the day; "" is 0.
 func clock(t testing.TB, s string) int64 {

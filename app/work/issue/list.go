@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"opsmon/app/engine/monitor"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -42,7 +43,7 @@ func (s *Service) List(ctx context.Context, account string, q Query) (page []*Vi
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		list, err := s.of(account, at.StationCode, at.From/minute*minute, (at.To+minute-1)/minute*minute, now)
+		list, err := s.of(account, at.StationCode, instant.FloorMinute(at.From), instant.CeilMinute(at.To), now)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -85,7 +86,7 @@ func (s *Service) of(account, code string, from, to, now int64) ([]*View, error)
 		}
 		// It may be about an issue that lies outside of the range.
 		if r.Start < from || r.end() > to {
-			d, err := s.cfg.Detail(account, code, r.Start/minute*minute, (r.end()+minute-1)/minute*minute)
+			d, err := s.cfg.Detail(account, code, instant.FloorMinute(r.Start), instant.CeilMinute(r.end()))
 			if err != nil {
 				return nil, err
 			}

@@ -26,7 +26,7 @@ type CreateInput struct {
 const FlagManual = "enableManualDowntime"
 
 // pastLimit is how far back a supervisor may record a manual downtime, ms; others as far as they may say anything (floor.Moment).
-const pastLimit = 31 * 24 * 60 * minute
+const pastLimit = 31 * 24 * 60 * instant.MinuteMs
 
 // Manual starts, ends or records a manual downtime. For an operator. Errors: Invalid by field; Forbidden, where the flag is off
 // too; NotFound; Conflict where it would overlap another, none goes on, or its signals are not kept any more.
@@ -214,7 +214,7 @@ func (m *manual) end(start, end int64) (*View, error) {
 	r.Manual.End, r.Until = end, end
 	if m.cause != "" {
 		r.whole(m.who, m.cause)
-		m.w.Changed(m.in.StationCode, start/minute*minute)
+		m.w.Changed(m.in.StationCode, instant.FloorMinute(start))
 	}
 	if m.in.Note != "" {
 		r.Note = m.in.Note

@@ -88,8 +88,6 @@ func extent(issues []monitor.Issue) (from, to int64) {
 // far is later than any moment of an issue, ms.
 const far = 1 << 53
 
-const minute = 60_000 // ms
-
 // Target is an issue that somebody wants to say something of, with all that has time in common with what was said there.
 // Errors in finding it are told when it is used, so that a request that was done before is answered as it was then.
 type Target struct {
@@ -125,7 +123,7 @@ func (s *Service) find(account string, target *Target, t monitor.IssueType, star
 	var said []*Record
 	from, to := start, start+1
 	for range maxWiden {
-		d, err := s.cfg.Detail(account, target.station, from/minute*minute, (to+minute-1)/minute*minute)
+		d, err := s.cfg.Detail(account, target.station, instant.FloorMinute(from), instant.CeilMinute(to))
 		if err != nil {
 			return err
 		}
@@ -370,7 +368,7 @@ func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target
 		}
 	}
 	if a.figures {
-		w.Changed(t.station, a.of.Start/minute*minute)
+		w.Changed(t.station, instant.FloorMinute(a.of.Start))
 	}
 	a.of.Own = a.own
 	return told(w, t.station, &a.of)

@@ -8,6 +8,7 @@ import (
 
 	"opsmon/app/engine/monitor"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -69,19 +70,18 @@ func entriesIn(tx *kv.Tx, accountID string, ranges []Where) (all []entryKey, err
 
 // unapplied tells what of entries does not count. It reads the days on which they count, each once.
 func (s *Service) unapplied(account string, list []*Entry) (map[string]Unapplied, error) {
-	const day = 24 * 60 * minute
 	type place struct {
 		station string
 		day     int64
 	}
 	left, read := map[string]Unapplied{}, map[place]bool{}
 	for _, e := range list {
-		p := place{e.StationCode, e.Effective / day}
+		p := place{e.StationCode, e.Effective / instant.DayMs}
 		if read[p] || e.Undoes != "" || e.UndoneBy != "" {
 			continue
 		}
 		read[p] = true
-		d, err := s.cfg.Floor.Detail(account, e.StationCode, p.day*day, (p.day+1)*day)
+		d, err := s.cfg.Floor.Detail(account, e.StationCode, p.day*instant.DayMs, (p.day+1)*instant.DayMs)
 		if errdefs.KindOf(err) == errdefs.NotFound {
 			continue // nobody knows of the station any more
 		}

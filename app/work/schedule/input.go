@@ -113,13 +113,12 @@ func (in *Input) over(f Fields) Fields {
 }
 
 const (
-	day = 24 * 60 * 60 * 1000 // ms
 	// maxBack is how far back a start may be planned, ms: as far as a tablet may have been offline.
-	maxBack = day
+	maxBack = instant.DayMs
 	// maxAhead is how far ahead a start may be planned, ms.
-	maxAhead = 731 * day
+	maxAhead = 731 * instant.DayMs
 	// maxLength is how long a schedule may be planned to last, ms.
-	maxLength = 366 * day
+	maxLength = 366 * instant.DayMs
 	// drift is how much a client's clock may be ahead, ms.
 	drift = 2 * 60 * 1000
 )

@@ -8,6 +8,7 @@ import (
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/monitor"
 	"opsmon/app/errdefs"
+	"opsmon/app/instant"
 	"opsmon/kv"
 )
 
@@ -197,7 +198,7 @@ func (s *Service) counts(account string, list []*Schedule) (map[string]*Count, e
 		spans[sched.StationCode] = calendar.Range{Start: min(r.Start, sched.Start), End: max(r.End, end)}
 	}
 	for code, r := range spans {
-		d, err := s.cfg.Floor.Detail(account, code, minuteOf(r.Start), minuteOf(r.End)+minute)
+		d, err := s.cfg.Floor.Detail(account, code, instant.FloorMinute(r.Start), instant.FloorMinute(r.End)+instant.MinuteMs)
 		if errdefs.KindOf(err) == errdefs.NotFound {
 			for _, sched := range list {
 				if sched.StationCode == code && sched.Start != 0 {
@@ -217,11 +218,6 @@ func (s *Service) counts(account string, list []*Schedule) (map[string]*Count, e
 	}
 	return counts, nil
 }
-
-const minute = 60_000 // ms
-
-// minuteOf gives the start of the minute of a moment, ms.
-func minuteOf(at int64) int64 { return at / minute * minute }
 
 // sums adds up what minutes say of each production schedule.
 func sums(minutes []monitor.Minute) map[string]*Count {

@@ -52,7 +52,7 @@ func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
 
 // lacks tells whether the totals of a schedule stay possible without an entry: only what of it counts is taken back. Conflict.
 func (a *act) lacks(sched *Schedule, e *Entry) error {
-	d, err := a.w.Detail(e.StationCode, minuteOf(e.Effective), minuteOf(e.Effective)+minute)
+	d, err := a.w.Detail(e.StationCode, instant.FloorMinute(e.Effective), instant.FloorMinute(e.Effective)+instant.MinuteMs)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (a *act) standingAt(sched *Schedule, at int64) (was standing, err error) {
 	}
 	was = standing{at: at, adds: true, manual: slices.ContainsFunc(v.Open, func(i monitor.Issue) bool { return i.Type == monitor.IssueManual })}
 	if sched.State == Completed && at >= sched.End {
-		d, err := a.w.Detail(sched.StationCode, minuteOf(sched.Start), minuteOf(sched.End)+minute)
+		d, err := a.w.Detail(sched.StationCode, instant.FloorMinute(sched.Start), instant.FloorMinute(sched.End)+instant.MinuteMs)
 		if err != nil {
 			return standing{}, err
 		}
