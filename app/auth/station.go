@@ -22,14 +22,6 @@ func AuthorizeAt(authorize func(*kv.Tx, Principal, Role) error, tx *kv.Tx, p Pri
 	return err
 }
 
-// short cuts a hostile value.
-func short(s string) string {
-	if r := []rune(s); len(r) > 64 {
-		return string(r[:64]) + "…"
-	}
-	return s
-}
-
 // The lengths of initials, in code points (http-api.md section 2.3, Station).
 const (
 	minInitials = 3
@@ -52,7 +44,7 @@ func Initials(text string, required bool) (string, error) {
 	case text == "":
 		return "", errdefs.InvalidField("initials", "must be given: %d to %d letters or digits", minInitials, maxInitials)
 	case !fit || length < minInitials || length > maxInitials:
-		return "", errdefs.InvalidField("initials", "must be %d to %d letters or digits; it is %q", minInitials, maxInitials, short(text))
+		return "", errdefs.InvalidField("initials", "must be %d to %d letters or digits; it is %q", minInitials, maxInitials, errdefs.Shorten(text))
 	}
 	return trimmed, nil
 }

@@ -162,10 +162,7 @@ func oneLine(v any) string {
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	if r := []rune(string(b)); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return string(b)
+	return errdefs.ShortenTo(string(b), 80)
 }
 
 func (e *env) manifestExport() *cobra.Command {

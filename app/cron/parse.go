@@ -203,11 +203,7 @@ func number(text string) (int, bool) {
 
 // quote shows a piece of the user's own text, shortened, and without characters that do not print.
 func quote(text string) string {
-	const most = 20
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "…"
-	}
-	return strconv.Quote(text)
+	return strconv.Quote(errdefs.ShortenTo(text, 20))
 }
 
 func invalid(format string, args ...any) error {

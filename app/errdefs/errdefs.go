@@ -118,10 +118,13 @@ const mostShown = 64
 
 // Shorten returns a text as messages show it: of a long one its first 64 characters and "…", so that a hostile value does not fill an
 // answer.
-func Shorten(s string) string {
+func Shorten(s string) string { return ShortenTo(s, mostShown) }
+
+// ShortenTo is Shorten with another number of characters.
+func ShortenTo(s string, most int) string {
 	n := 0
 	for end := range s {
-		if n++; n > mostShown {
+		if n++; n > most {
 			return s[:end] + "…"
 		}
 	}

@@ -237,7 +237,7 @@ func getRevisionChanges(c *call) (reply, error) {
 	before := to - 1
 	if text := c.query("from"); text != "" {
 		if before, err = strconv.ParseUint(text, 10, 64); err != nil || before == 0 {
-			return reply{}, errdefs.InvalidField("from", "must be the number of a revision, from 1 on; it is %q", shorten(text))
+			return reply{}, errdefs.InvalidField("from", "must be the number of a revision, from 1 on; it is %q", errdefs.Shorten(text))
 		}
 	} else if to == 1 {
 		return reply{}, errdefs.InvalidField("from", "is required for revision 1, which has none before it")

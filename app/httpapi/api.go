@@ -346,7 +346,7 @@ func (a *API) RefuseHost(w http.ResponseWriter, r *http.Request) {
 	id := a.identity(w)
 	out := reply{status: http.StatusMisdirectedRequest}
 	body, err := marshal(failure{ErrorCode: "misdirectedRequest", ErrorMessage: fmt.Sprintf(
-		"this service does not go by the name %s; open it by one of its own names or addresses, or have its administrator add the name to hostNames in app.yaml", shorten(r.Host))})
+		"this service does not go by the name %s; open it by one of its own names or addresses, or have its administrator add the name to hostNames in app.yaml", errdefs.Shorten(r.Host))})
 	if out.body = body; err != nil {
 		out = failed(err)
 	}

@@ -317,14 +317,14 @@ func (c *call) checkQuery() error {
 	var problems errdefs.Problems
 	for name, values := range query {
 		if len(values) > 1 {
-			problems = append(problems, errdefs.Detail{Field: shorten(name), Issue: "must be there once"})
+			problems = append(problems, errdefs.Detail{Field: errdefs.Shorten(name), Issue: "must be there once"})
 		}
 		if !slices.Contains(c.route.query, name) {
 			issue := "is not a query parameter of this operation"
 			if len(c.route.query) > 0 {
 				issue += "; it takes " + strings.Join(c.route.query, ", ")
 			}
-			problems = append(problems, errdefs.Detail{Field: shorten(name), Issue: issue})
+			problems = append(problems, errdefs.Detail{Field: errdefs.Shorten(name), Issue: issue})
 		}
 	}
 	for _, name := range []string{"dryrun", "endrunning", "keepthis"} {
@@ -367,7 +367,7 @@ func safe(method string) bool { return method == http.MethodGet || method == htt
 func readTime(field, text string) (time.Time, error) {
 	t, err := instant.Parse(text)
 	if err != nil {
-		return time.Time{}, errdefs.InvalidField(field, "must be a time such as 2026-11-20T08:15:30Z; it is %q", shorten(text))
+		return time.Time{}, errdefs.InvalidField(field, "must be a time such as 2026-11-20T08:15:30Z; it is %q", errdefs.Shorten(text))
 	}
 	return t, nil
 }

@@ -183,7 +183,7 @@ func (c *call) wanted(w *wanted) error {
 	}
 	for _, code := range w.codes {
 		if !known(code) {
-			c.fault("stationcodes", "names the station %q, which this account does not have", shorten(code))
+			c.fault("stationcodes", "names the station %q, which this account does not have", errdefs.Shorten(code))
 		}
 	}
 	found, err := w.look(snap)
@@ -191,7 +191,7 @@ func (c *call) wanted(w *wanted) error {
 		return err
 	}
 	if !found {
-		c.fault("plantcode", "names the plant %q, which this account does not have", shorten(w.plant))
+		c.fault("plantcode", "names the plant %q, which this account does not have", errdefs.Shorten(w.plant))
 	}
 	return c.unclear()
 }

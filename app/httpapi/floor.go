@@ -86,17 +86,17 @@ func getStation(c *call) (reply, error) {
 func (c *call) stationsOf(all []*station.Station) (list []*station.Station) {
 	plant, group, codes := c.query("plantcode"), c.query("groupcode"), c.query("stationcodes")
 	if plant != "" && !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Plant.Code == plant }) {
-		c.fault("plantcode", "names the plant %s, which the account does not have", shorten(plant))
+		c.fault("plantcode", "names the plant %s, which the account does not have", errdefs.Shorten(plant))
 	}
 	if group != "" && !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Group.Code == group }) {
-		c.fault("groupcode", "names the station group %s, which the account does not have", shorten(group))
+		c.fault("groupcode", "names the station group %s, which the account does not have", errdefs.Shorten(group))
 	}
 	var named map[string]bool
 	if codes != "" {
 		named = map[string]bool{}
 		for code := range strings.SplitSeq(codes, ",") {
 			if !slices.ContainsFunc(all, func(s *station.Station) bool { return s.Code == code }) && len(c.asked) < errdefs.MaxDetails {
-				c.fault("stationcodes", "names the station %s, which the account does not have", shorten(code))
+				c.fault("stationcodes", "names the station %s, which the account does not have", errdefs.Shorten(code))
 			}
 			named[code] = true
 		}

@@ -85,11 +85,11 @@ func (c *call) meant() error {
 	for _, value := range c.r.Header[forHeader] {
 		whom, err := url.PathUnescape(value)
 		if account, email, _ := strings.Cut(whom, "/"); err != nil || account == "" || email == "" {
-			return errdefs.InvalidField(forHeader, "must be an accountId and an email with a slash between them, percent-encoded; it is %s", shorten(value))
+			return errdefs.InvalidField(forHeader, "must be an accountId and an email with a slash between them, percent-encoded; it is %s", errdefs.Shorten(value))
 		}
 		if whom != is {
 			c.other = true
-			return errdefs.New(errdefs.Conflict, "this request is meant for %s, and %s is signed in; nothing was done", shorten(value), is)
+			return errdefs.New(errdefs.Conflict, "this request is meant for %s, and %s is signed in; nothing was done", errdefs.Shorten(value), is)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"opsmon/app/auth"
+	"opsmon/app/errdefs"
 	"opsmon/app/host/logbook"
 	"opsmon/app/instant"
 )
@@ -57,14 +58,14 @@ func getLog(c *call) (reply, error) {
 	if name := c.query("level"); name != "" {
 		level, known := logLevels[name]
 		if !known {
-			c.fault("level", "must be debug, info, warn or error; it is %q", shorten(name))
+			c.fault("level", "must be debug, info, warn or error; it is %q", errdefs.Shorten(name))
 		}
 		q.Least = level
 	}
 	if id := c.query("before"); id != "" {
 		n, err := strconv.ParseUint(id, 10, 64)
 		if err != nil || n == 0 {
-			c.fault("before", "must be the id of a line; it is %q", shorten(id))
+			c.fault("before", "must be the id of a line; it is %q", errdefs.Shorten(id))
 		}
 		q.Before = n
 	}

@@ -59,14 +59,7 @@ func (c *call) putUp(n station.Note, err error) (reply, error) {
 	if n.OperatorInitials == "" {
 		n.OperatorSince = 0
 	}
-	return ok(noteLine{c.params.ByName("stationCode"), textOrNil(n.OperatorInitials), instant.OfMsOrNil(n.OperatorSince), textOrNil(n.AlertMessage), instant.OfMsOrNil(n.AlertExpiresAt)})
-}
-
-func textOrNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	return ok(noteLine{c.params.ByName("stationCode"), orNull(n.OperatorInitials), instant.OfMsOrNil(n.OperatorSince), orNull(n.AlertMessage), instant.OfMsOrNil(n.AlertExpiresAt)})
 }
 
 // postStationOperator answers POST /station/{stationCode}/operator (monitoring.md section 10).
@@ -113,7 +106,7 @@ func (c *call) now(view *account.StationView) stationNow {
 	if live := c.api.cfg.Floor.Account(c.p.AccountID); live != nil {
 		at = live.Station(view.Code)
 	}
-	return stationNow{view, textOrNil(at.OperatorInitials), textOrNil(at.Status), instant.OfMsOrNil(at.StatusAt), textOrNil(at.AlertMessage), instant.OfMsOrNil(at.AlertExpiresAt)}
+	return stationNow{view, orNull(at.OperatorInitials), orNull(at.Status), instant.OfMsOrNil(at.StatusAt), orNull(at.AlertMessage), instant.OfMsOrNil(at.AlertExpiresAt)}
 }
 
 // noteSample is an example of an answer.

@@ -8,6 +8,7 @@ import (
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/oee"
 	"opsmon/app/engine/report"
+	"opsmon/app/errdefs"
 	"opsmon/app/instant"
 )
 
@@ -213,7 +214,7 @@ func getOEE(c *call) (reply, error) {
 	by := c.by(oee.ByPlant, oee.ByGroup, oee.ByStation, oee.BySKU, oee.ByShift, oee.ByHour, oee.ByDay, oee.ByWeek, oee.ByMonth, oee.ByMinute)
 	profile, ok := oee.ParseProfile(c.query("profile"))
 	if !ok {
-		c.fault("profile", "must be default, iso22400, vorne or evocon; it is %q", shorten(c.query("profile")))
+		c.fault("profile", "must be default, iso22400, vorne or evocon; it is %q", errdefs.Shorten(c.query("profile")))
 	}
 	x, err := c.choose(report.Longest(by), "today")
 	if err != nil {

@@ -165,7 +165,7 @@ func (c *call) keepRefused(refused error) {
 		return
 	}
 	err = c.api.cfg.Requests.Refuse(c.p.AccountID, idempotency.Refused{
-		Key: key, Method: c.r.Method, Path: shorten(c.r.URL.RequestURI()), Body: string(c.sent), Status: status, Message: e.Message,
+		Key: key, Method: c.r.Method, Path: errdefs.Shorten(c.r.URL.RequestURI()), Body: string(c.sent), Status: status, Message: e.Message,
 		Details: errdefs.Cap(e.Details), By: c.p.Actor(),
 	})
 	if err != nil {

@@ -51,7 +51,7 @@ func (c *call) number(name string, fallback, least, most int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		c.fault(name, "must be a whole number from %d to %d; it is %q", least, most, shorten(text))
+		c.fault(name, "must be a whole number from %d to %d; it is %q", least, most, errdefs.Shorten(text))
 		return fallback
 	}
 	return n
@@ -66,7 +66,7 @@ func (c *call) flag(name string) *bool {
 	case "true", "false":
 		return new(text == "true")
 	default:
-		c.fault(name, "must be true or false; it is %q", shorten(text))
+		c.fault(name, "must be true or false; it is %q", errdefs.Shorten(text))
 		return nil
 	}
 }
@@ -83,7 +83,7 @@ func some[T any](c *call, name, allowed string, of func(string) (T, bool)) (list
 	for _, text := range parts(c.query(name)) {
 		one, known := of(text)
 		if !known {
-			c.fault(name, "must be some of %s, with commas between them; it has %q", allowed, shorten(text))
+			c.fault(name, "must be some of %s, with commas between them; it has %q", allowed, errdefs.Shorten(text))
 			return nil
 		}
 		list = append(list, one)
@@ -115,11 +115,4 @@ func parts(list string) []string {
 		return nil
 	}
 	return strings.Split(list, ",")
-}
-
-func shorten(s string) string {
-	if r := []rune(s); len(r) > 64 {
-		return string(r[:64]) + "…"
-	}
-	return s
 }

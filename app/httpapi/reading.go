@@ -52,7 +52,7 @@ func (c *call) oneStation() ([]*station.Station, error) {
 	case code == "":
 		c.fault("stationcode", "must be given: the code of a station")
 	case at < 0:
-		c.fault("stationcode", "names the station %s, which the account does not have", shorten(code))
+		c.fault("stationcode", "names the station %s, which the account does not have", errdefs.Shorten(code))
 	default:
 		return all[at : at+1], nil
 	}

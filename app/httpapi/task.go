@@ -9,6 +9,7 @@ import (
 	"opsmon/app/engine/calendar"
 	"opsmon/app/engine/floor"
 	"opsmon/app/engine/station"
+	"opsmon/app/errdefs"
 	"opsmon/app/work/task"
 	"opsmon/schema"
 )
@@ -114,7 +115,7 @@ func (c *call) taskStations(all []*station.Station) []*station.Station {
 	chosen := c.stationsOf(all)
 	if code := c.query("stationcode"); code != "" {
 		if chosen = slices.DeleteFunc(slices.Clone(chosen), func(s *station.Station) bool { return s.Code != code }); len(chosen) == 0 {
-			c.fault("stationcode", "names the station %q, which is not among those that are asked for", shorten(code))
+			c.fault("stationcode", "names the station %q, which is not among those that are asked for", errdefs.Shorten(code))
 		}
 	}
 	return chosen

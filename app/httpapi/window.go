@@ -10,6 +10,7 @@ import (
 
 	"opsmon/app/engine/monitor"
 	"opsmon/app/engine/report"
+	"opsmon/app/errdefs"
 	"opsmon/app/instant"
 )
 
@@ -112,7 +113,7 @@ func (c *call) resolution() report.Resolution {
 	name := c.query("resolution")
 	r, ok := report.ParseResolution(name)
 	if !ok {
-		c.fault("resolution", "must be minute, hour, shift or day; it is %q", shorten(name))
+		c.fault("resolution", "must be minute, hour, shift or day; it is %q", errdefs.Shorten(name))
 	}
 	return r
 }
@@ -196,6 +197,7 @@ func filledList(list []string) []string {
 	return list
 }
 
+// orNull returns a value for an answer; null for the zero value.
 func orNull[T comparable](v T) *T {
 	var none T
 	if v == none {

@@ -121,9 +121,8 @@ func (db *database) unknown(name string) string {
 		return "must be an IANA time zone name, such as Europe/London; it is empty"
 	}
 	const most = 40 // more than any name has
-	runes := []rune(name)
-	if len(runes) > most {
-		return "must be an IANA time zone name; " + strconv.Quote(string(runes[:most])+"…") + " is not one"
+	if short := errdefs.ShortenTo(name, most); short != name {
+		return "must be an IANA time zone name; " + strconv.Quote(short) + " is not one"
 	}
 	sentence := "must be an IANA time zone name; " + strconv.Quote(name) + " is not one"
 	if near := db.nearest(name); near != "" {

@@ -247,8 +247,5 @@ func brief(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s[:min(len(s), most*utf8.UTFMax)], "�"))
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
+	return errdefs.ShortenTo(s, most)
 }
