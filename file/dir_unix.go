@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncDir makes the names in a directory last: a file that was made, renamed or removed there is so after a power cut, too.
-// Windows does so by itself and has no call for it; neither have some shares, which refuse it.
+// SyncDir makes the names in a directory last: a file that was made, renamed or removed there is so after a power cut,
+// too. Windows does so by itself and has no call for it; neither have some shares, which refuse it.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -26,8 +26,8 @@ func SyncDir(dir string) error {
 
 func rename(from, to string) error { return os.Rename(from, to) }
 
-// RemoveTree removes a directory with what is in it. One that is not there is fine. It follows no link, whenever that is put
-// there.
+// RemoveTree removes a directory with what is in it. One that is not there is fine. It follows no link, whenever that
+// is put there.
 func RemoveTree(dir string) error { return os.RemoveAll(dir) }
 
 // SpaceOf returns the room on the disk that a directory is on.

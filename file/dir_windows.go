@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// SyncDir makes the names in a directory last: a file that was made, renamed or removed there is so after a power cut, too.
-// Windows does so by itself and has no call for it.
+// SyncDir makes the names in a directory last: a file that was made, renamed or removed there is so after a power cut,
+// too. Windows does so by itself and has no call for it.
 func SyncDir(string) error { return nil }
 
 // rename renames and returns when that is on the disk.
@@ -32,8 +32,8 @@ func rename(from, to string) error {
 	return nil
 }
 
-// RemoveTree removes a directory with what is in it. One that is not there is fine. It makes plain calls: os.RemoveAll needs
-// some that not every file system of Windows has.
+// RemoveTree removes a directory with what is in it. One that is not there is fine. It makes plain calls: os.RemoveAll
+// needs some that not every file system of Windows has.
 func RemoveTree(dir string) error {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {

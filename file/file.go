@@ -1,5 +1,5 @@
-// Package file has what the operating systems do each in their own way, and what a power cut would undo: locks, free space,
-// names that last, and files that are replaced whole.
+// Package file has what the operating systems do each in their own way, and what a power cut would undo: locks, free
+// space, names that last, and files that are replaced whole.
 package file
 
 import (
@@ -32,8 +32,8 @@ func Rename(from, to string) error {
 	return SyncDir(filepath.Dir(to))
 }
 
-// Link gives a file a second name, or where the file system has no links that name only. Error: fs.ErrExist when the name is
-// taken, also by who was faster.
+// Link gives a file a second name, or where the file system has no links that name only. Error: fs.ErrExist when the
+// name is taken, also by who was faster.
 func Link(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -49,7 +49,8 @@ func Link(from, to string) error {
 type Options struct {
 	Mode fs.FileMode // 0 = 0600
 
-	// Ready is called with the new file, whole and on the disk, before it takes its place. Its error leaves the old one there.
+	// Ready is called with the new file, whole and on the disk, before it takes its place. Its error leaves the old one
+	// there.
 	Ready func(temp string) error
 
 	// Rename gives the new file its name, where that takes more than usual.
@@ -59,7 +60,8 @@ type Options struct {
 	Step func(done string)
 }
 
-// Replace gives a file new content, whole or not at all: it is written to a file whose name ends in .new, synced, and renamed.
+// Replace gives a file new content, whole or not at all: it is written to a file whose name ends in .new, synced, and
+// renamed.
 func Replace(path string, content io.Reader, o Options) (err error) {
 	if o.Mode == 0 {
 		o.Mode = 0o600

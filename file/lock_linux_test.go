@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLockFollowsNoLink has root take locks in a directory whose owner has put links to root's files there: none of them is
-// made, and none is given away.
+// TestLockFollowsNoLink has root take locks in a directory whose owner has put links to root's files there: none of
+// them is made, and none is given away.
 func TestLockFollowsNoLink(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root has files to give away")

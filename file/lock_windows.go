@@ -6,10 +6,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TryLock takes the lock of an open file when nobody has it. It is the lock that bbolt takes of a store, on the last possible byte.
+// TryLock takes the lock of an open file when nobody has it. It is the lock that bbolt takes of a store, on the last
+// possible byte.
 func TryLock(f *os.File) (locked bool, err error) {
 	last := windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0)}
-	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &last)
+	const how = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err = windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, &last)
 	if err == windows.ERROR_LOCK_VIOLATION {
 		return false, nil
 	}

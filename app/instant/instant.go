@@ -26,8 +26,8 @@ func CeilMinute(ms int64) int64 { return -FloorMinute(-ms) }
 // Layout is how every moment is written: RFC 3339, UTC, milliseconds (decisions.md section 1).
 const Layout = "2006-01-02T15:04:05.000Z"
 
-// Format writes a moment as every answer and stored record does: RFC 3339 in UTC with exactly three digits of milliseconds, such
-// as 2026-11-20T08:15:30.123Z (decisions.md section 1). What is finer is cut off.
+// Format writes a moment as every answer and stored record does: RFC 3339 in UTC with exactly three digits of
+// milliseconds, such as 2026-11-20T08:15:30.123Z (decisions.md section 1). What is finer is cut off.
 func Format(t time.Time) string { return t.UTC().Format(Layout) }
 
 // FormatMs writes a moment in Unix ms as Format does.

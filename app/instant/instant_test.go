@@ -34,7 +34,9 @@ func TestTimes(t *testing.T) {
 }
 
 func TestMinutes(t *testing.T) {
-	for ms, want := range map[int64][2]int64{0: {0, 0}, 1: {0, 60_000}, 59_999: {0, 60_000}, 60_000: {60_000, 60_000}, -1: {-60_000, 0}} {
+	for ms, want := range map[int64][2]int64{
+		0: {0, 0}, 1: {0, 60_000}, 59_999: {0, 60_000}, 60_000: {60_000, 60_000}, -1: {-60_000, 0},
+	} {
 		if floor, ceil := FloorMinute(ms), CeilMinute(ms); floor != want[0] || ceil != want[1] {
 			t.Errorf("%d is from %d to %d, want %v", ms, floor, ceil, want)
 		}

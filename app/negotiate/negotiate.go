@@ -1,7 +1,8 @@
 // Package negotiate reads what form of an answer a client accepts and whether it has that answer already.
 //
-// It is ours because klauspost's gzhttp, which compresses whole handlers, does not fit: it reads the first Accept-Encoding line
-// only, takes no "*", leaves HEAD without the headers that GET has, and compresses again what app keeps compressed.
+// It is ours because klauspost's gzhttp, which compresses whole handlers, does not fit: it reads the first
+// Accept-Encoding line only, takes no "*", leaves HEAD without the headers that GET has, and compresses again what app
+// keeps compressed.
 package negotiate
 
 import (
@@ -9,8 +10,8 @@ import (
 	"strings"
 )
 
-// Gzip reports whether the values of Accept-Encoding accept gzip: it is named with a weight above 0 or, where it is not named,
-// "*" is (RFC 9110 section 12.5.3).
+// Gzip reports whether the values of Accept-Encoding accept gzip: it is named with a weight above 0 or, where it is not
+// named, "*" is (RFC 9110 section 12.5.3).
 func Gzip(accept []string) bool {
 	if len(accept) == 1 && accept[0] == "gzip" {
 		return true
