@@ -13,7 +13,7 @@ import (
 	"opsmon/app/host/doctor"
 	"opsmon/app/httpapi"
 	"opsmon/app/instant"
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // appliance tells administrators how the appliance is.

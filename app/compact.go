@@ -13,8 +13,8 @@ import (
 	"opsmon/app/host/backup"
 	"opsmon/app/host/failpoint"
 	"opsmon/app/httpapi"
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // makeDataDir makes the data directory when it is not there, for its owner alone. Before there is a store in it, its own

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"opsmon/app/errdefs"
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // fixed gives where a setting was given, if that is not app.yaml, which then cannot change it; "" when it can.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // holey makes a store of which most is free room, with values over several pages, an empty bucket and a sequence.

@@ -8,7 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // create makes a new store. It is built under another name in the same directory, synced, and then given its own

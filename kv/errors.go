@@ -13,7 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // The kinds of failure. Every error of this package is an *Error whose kind, when it has one, is matched by

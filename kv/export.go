@@ -14,7 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // How long a run is, in bytes. One that is being filled ends after an entry that is chosen by its key, with a chance

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // LockFile takes the lock of a file in the way that Open takes a store's, and returns a function that gives it back. On

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // TestReadOnly opens a store to look at it: nothing in the file changes, whatever its version.

@@ -14,7 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // Config says which store to open and what it must hold.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // What a killed `app backup FILE` leaves is removed by the next one in the same directory, at once. Nothing else is: the name

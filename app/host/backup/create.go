@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"opsmon/app/host/failpoint"
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // Config says what to back up and how.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 const settingsText = "# mail\nlisten: 0.0.0.0:8443\nsmtp:\n  host: mail.plant.example # was mail2, password hunter1\n  password: hunter2\n"

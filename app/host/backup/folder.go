@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // Folder is the directory that an installation keeps its backups in: the scheduled ones, those that somebody asked for,

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"opsmon/app/test/apptest"
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // mountTmpfs mounts a file system in memory for the length of the test.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // within is a data directory, which is worked on by plain paths: an os.Root needs calls that not every file system of Windows

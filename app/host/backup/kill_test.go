@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/test/apptest"
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // expectKilled runs a child that must die at a step.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"opsmon/app/host/namedfile"
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // TestNamed: files from elsewhere go into encrypted backups alone, under the names that the caller gives them; one that

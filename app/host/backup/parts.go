@@ -14,8 +14,8 @@ import (
 
 	"filippo.io/age"
 
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 const (

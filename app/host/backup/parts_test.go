@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"opsmon/app/test/apptest"
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // shareable fills a store with enough records for several parts.

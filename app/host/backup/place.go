@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // publish gives a finished file its name. Without overwrite it fails when the name is taken, also by somebody who was

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // openUnfollowed opens a regular file for its lock, and tells whose it is; nil for anything else.

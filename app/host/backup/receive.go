@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/host/failpoint"
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // ReceiveConfig says where a backup that comes from somewhere else is put.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"opsmon/app/host/failpoint"
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // RestoreConfig says which backup to put where.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // Policy says which scheduled backups of a folder are kept. Days, weeks (from Monday) and months are those of UTC.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 func day(text string) time.Time {

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 const nobody = 65534

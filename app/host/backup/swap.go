@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // move is the exchange of one file. All names are paths in the data directory, with slashes.

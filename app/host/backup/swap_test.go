@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // TestJournalStaysInside gives a journal that somebody else has written, whose moves lead out of the data directory, and

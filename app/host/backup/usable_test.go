@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // refusesWrong is a Usable that finds something wrong with a text that says so.

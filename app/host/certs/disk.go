@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // disk is the directory of the authority's files.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/host/service"
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // Finding is what one check found. A check has one finding when all is well, and one for each thing that is wrong.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"opsmon/app/host/service"
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // today is the time that tests are made at.

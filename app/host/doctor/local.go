@@ -15,8 +15,8 @@ import (
 	"opsmon/app/host/certs"
 	"opsmon/app/host/mdns"
 	"opsmon/app/host/service"
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // Local gives the machine that the program runs on.

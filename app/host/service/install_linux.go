@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 const (

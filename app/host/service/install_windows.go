@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/windows/svc/eventlog"
 	"golang.org/x/sys/windows/svc/mgr"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // realSCM is this machine.

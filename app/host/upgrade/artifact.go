@@ -16,7 +16,7 @@ import (
 	"runtime"
 	"strings"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // Limits of what is read, in bytes.

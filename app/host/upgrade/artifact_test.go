@@ -15,7 +15,7 @@ import (
 
 	"aead.dev/minisign"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // signer makes a key and gives it with a function that signs by it.

@@ -10,8 +10,8 @@ import (
 
 	"opsmon/app/host/backup"
 	"opsmon/app/host/namedfile"
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // The names in the data directory.

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // TestRecoverAndSettle: what the next start does with what a power cut has left.

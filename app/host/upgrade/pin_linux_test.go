@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // TestPin has somebody else's directory come in the place of a pinned one: root still writes into its own.

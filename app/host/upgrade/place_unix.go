@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // place puts a program in the place of another one, which gets the name keep. The name always has a whole program.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/host/control"
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // TestProbation: a version that gets ready and does not last, or that has lost something, goes back by itself.

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // Rollback puts the previous program back: with the store as it is when that program can read it, otherwise with the one in

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // trialPrefix begins the names of the directories that a store is unpacked into: for a new version to check, and to be put

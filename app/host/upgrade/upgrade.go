@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"opsmon/app/host/backup"
-	"opsmon/file"
 	"opsmon/kv"
+	"opsmon/kv/file"
 )
 
 // Service is the service that runs the program.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"opsmon/app/host/backup"
-	"opsmon/file"
+	"opsmon/kv/file"
 )
 
 // base is the version of the store of the program as it is; a newer one for tests has two migrations more.

@@ -69,7 +69,7 @@ func TestReplaceFollowsNoLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(other, path+".new"); err != nil {
-		t.Skip(err)
+		t.Skip("NOT RUN: this machine makes no links: ", err)
 	}
 	if err := Replace(path, strings.NewReader("one"), Options{}); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 // them is made, and none is given away.
 func TestLockFollowsNoLink(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root has files to give away")
+		t.Skip("NOT RUN: only root has files to give away")
 	}
 	const other = 65534
 	elsewhere, dir := t.TempDir(), t.TempDir()
