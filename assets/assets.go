@@ -21,7 +21,7 @@ var FS embed.FS
 //go:embed vendor.zip
 var vendored []byte
 
-// Vendor gives the modules of the vendored packages, each at its npm name. They import each other by relative paths.
+// Vendor returns the modules of the vendored packages, each at its npm name. They import each other by relative paths.
 func Vendor() (*zip.Reader, error) {
 	return zip.NewReader(bytes.NewReader(vendored), int64(len(vendored)))
 }

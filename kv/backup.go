@@ -61,7 +61,7 @@ func (s *Store) Snapshot(w io.Writer) (c Contents, err error) {
 	return c, wrap("copy store "+s.path, err)
 }
 
-// Contents says what the store holds now. Errors: ErrDamaged; ErrClosed.
+// Contents returns what the store holds now. Errors: ErrDamaged; ErrClosed.
 func (s *Store) Contents() (c Contents, err error) {
 	err = s.View(func(tx *Tx) (err error) {
 		c, err = tx.contents()

@@ -46,7 +46,7 @@ func (b *Bucket[K, V]) Get(tx *Tx, k K) (V, error) {
 	return v, nil
 }
 
-// Has tells whether a key is there. It does not look at the value. Damage that it meets is answered by the
+// Has reports whether a key is there. It does not look at the value. Damage that it meets is answered by the
 // View or Update that it is called in.
 func (b *Bucket[K, V]) Has(tx *Tx, k K) bool {
 	found, err := tx.has(b.name, b.keys.encode(k))
@@ -71,11 +71,11 @@ func (b *Bucket[K, V]) Delete(tx *Tx, k K) error {
 	return b.about(tx.remove(b.name, b.keys.encode(k)), k)
 }
 
-// Next gives the bucket's next number: 1, 2, 3 and so on. A number given in a transaction that is not committed
+// Next returns the bucket's next number: 1, 2, 3 and so on. A number given in a transaction that is not committed
 // is given again. Errors: ErrDamaged.
 func (b *Bucket[K, V]) Next(tx *Tx) (uint64, error) { return tx.next(b.name) }
 
-// Last gives the number that Next gave last; 0 before the first. Errors: ErrDamaged.
+// Last returns the number that Next gave last; 0 before the first. Errors: ErrDamaged.
 func (b *Bucket[K, V]) Last(tx *Tx) (uint64, error) { return tx.last(b.name) }
 
 // maxKey is bbolt's limit for the length of a key, in bytes.
@@ -83,7 +83,7 @@ const maxKey = 32768
 
 var errKeyTooLong = errors.New("the key is longer than 32,768 bytes")
 
-// about says in an error which bucket and key it is about.
+// about adds the bucket and the key to an error.
 func (b *Bucket[K, V]) about(err error, k K) error {
 	if e, ok := err.(*Error); ok && e.Key == "" {
 		e.Bucket, e.Key = b.name, b.keys.show(k)

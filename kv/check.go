@@ -99,7 +99,7 @@ func Report(path string, report func(problem string)) error {
 	return nil
 }
 
-// anyMeta gives the newer meta page that can be read, for a look at what hangs on it.
+// anyMeta returns the newer meta page that can be read, for a look at what hangs on it.
 func anyMeta(f *os.File) (m meta, ok bool) {
 	info, err := f.Stat()
 	if err != nil {

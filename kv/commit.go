@@ -283,7 +283,7 @@ func refused(op string, err error) error {
 	return err
 }
 
-// visible tells whether readers see the transaction with this number.
+// visible reports whether readers see the transaction with this number.
 func (s *Store) visible(id int) bool {
 	bolt, err := s.begin(false)
 	if err != nil {

@@ -185,7 +185,7 @@ func (w *copier) end() error {
 	return tx.Commit()
 }
 
-// digestFile gives a hash over all entries of a file.
+// digestFile returns a hash over all entries of a file.
 func digestFile(ctx context.Context, path string) (sum []byte, err error) {
 	defer guard("read", &err)
 	return walkFile(ctx, path, nowhere{})

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Damage gives the first damage that was met since Open, by a View, an Update or a Check; nil when none was.
+// Damage returns the first damage that was met since Open, by a View, an Update or a Check; nil when none was.
 func (s *Store) Damage() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Store) refuseDamaged(err error) {
 	s.refuse(&Error{Op: "write store " + s.path, Kind: ErrReadOnly, Err: fmt.Errorf("it is damaged, and what is written could be lost: %w", err)})
 }
 
-// Full tells whether the last write found the disk full.
+// Full reports whether the last write found the disk full.
 func (s *Store) Full() bool { return s.full.Load() }
 
 // Attached finds out whether the store's name still leads to the file that is open. When the file was removed, or another

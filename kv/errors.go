@@ -41,7 +41,7 @@ type passing string
 
 func (p passing) Error() string { return string(p) }
 
-// Unavailable says that the same call may work later.
+// Unavailable reports that the same call may work later.
 func (p passing) Unavailable() bool { return true }
 
 // damaged is a failure that stays until a backup is restored.
@@ -49,7 +49,7 @@ type damaged string
 
 func (d damaged) Error() string { return string(d) }
 
-// Damaged says that what was to be read is lost.
+// Damaged reports that what was to be read is lost.
 func (d damaged) Damaged() bool { return true }
 
 // Error is a failure of the store.
@@ -80,7 +80,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the kind and the cause.
+// Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	chain := make([]error, 0, 2)
 	if e.Kind != nil {

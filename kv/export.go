@@ -27,7 +27,7 @@ const (
 	runMost   = 4 << 20
 )
 
-// Export gives everything that a store holds at one moment, in pieces: cfg.Use is called with each run, in order. A run is
+// Export reads everything that a store holds at one moment, in pieces: cfg.Use is called with each run, in order. A run is
 // a part of one bucket's entries, encoded as
 //
 //	length of the bucket's name, name, then for each entry: length of the key, key, length of the value, value
@@ -287,7 +287,7 @@ func (im *Import) damaged(bucket string, key []byte, err error) error {
 	return &Error{Op: "import", Bucket: bucket, Key: hex.EncodeToString(key), Kind: ErrDamaged, Err: err}
 }
 
-// begin gives the bucket to fill, nil when no store is made.
+// begin returns the bucket to fill, nil when no store is made.
 func (im *Import) begin(name string) (*bbolt.Bucket, error) {
 	if im.bolt == nil {
 		return nil, nil
@@ -368,7 +368,7 @@ func (im *Import) complete(sequences map[string]uint64) error {
 	return im.bolt.Sync()
 }
 
-// Abort gives the file back; it stays where it is. After Finish it does nothing.
+// Abort stops using the file; it stays where it is. After Finish it does nothing.
 func (im *Import) Abort() (err error) {
 	if im.bolt == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// exported gives a store's runs.
+// exported returns a store's runs.
 func exported(t testing.TB, s *Store) (runs [][]byte, c Contents) {
 	t.Helper()
 	c, err := s.Export(ExportConfig{Use: func(run []byte) error { runs = append(runs, run); return nil }})

@@ -372,7 +372,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestNow gives one time to a whole transaction.
+// TestNow: a transaction has one time.
 func TestNow(t *testing.T) {
 	at := time.Date(2026, 11, 20, 9, 15, 30, 123_456_789, time.FixedZone("", 3600))
 	clock := func() time.Time { at = at.Add(time.Second); return at }

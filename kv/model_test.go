@@ -266,7 +266,7 @@ func TestScanWhileWriting(t *testing.T) {
 	}
 }
 
-// TestNext gives numbers from 1 without gaps and takes those of a failed transaction back.
+// TestNext: numbers go from 1 without gaps; those of a failed transaction are used again.
 func TestNext(t *testing.T) {
 	s := openStore(t, Config{Path: filepath.Join(t.TempDir(), "s.db"), Buckets: []string{triples.Name()}})
 	take := func(fail error) (n uint64) {

@@ -103,7 +103,7 @@ func (b *Bucket[K, V]) scan(tx *Tx, r Range, down bool) iter.Seq2[Item[K, V], er
 
 var errOrder = errors.New("the keys are not in order")
 
-// below tells whether x is lower than y; nothing is lower than nil.
+// below reports whether x is lower than y; nothing is lower than nil.
 func below(x, y []byte) bool { return bytes.Compare(x, y) < 0 }
 
 // walk is the untyped half of a scan.
@@ -145,7 +145,7 @@ func (w *walk) step() (format byte, document []byte, ok bool, err error) {
 	return format, append([]byte{}, document...), true, nil
 }
 
-// complete tells whether a walk over the whole bucket has met as many keys as it holds. Where the bucket may have
+// complete reports whether a walk over the whole bucket has met as many keys as it holds. Where the bucket may have
 // changed on the way there is nothing to compare.
 func (w *walk) complete() error {
 	if w.r.from != nil || w.r.to != nil || w.tx.writes > 0 {

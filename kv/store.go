@@ -229,7 +229,7 @@ func (s *Store) Close() error {
 	return wrap("close store "+s.path, s.bolt.Close())
 }
 
-// Writable tells whether a write can succeed, as far as is known without one: ErrClosed, or why writes are refused
+// Writable reports whether a write can succeed, as far as is known without one: ErrClosed, or why writes are refused
 // until the store is opened again. A full disk does not count, nor one that confirms nothing, since both may pass.
 func (s *Store) Writable() error {
 	s.mu.Lock()
@@ -346,7 +346,7 @@ func (s *Store) begin(write bool) (bolt *bbolt.Tx, err error) {
 	return bolt, wrap(op, err)
 }
 
-// free gives back bbolt's locks after a panic at the start of a transaction that reads. It reads the meta pages with them held,
+// free releases bbolt's locks after a panic at the start of a transaction that reads. It reads the meta pages with them held,
 // and a file that was cut off, or that a commit has made longer again since, ends it there: others would wait for ever, who are
 // starting, ending or committing a transaction. bbolt does this itself when it starts a transaction that writes.
 func free(db *bbolt.DB) {

@@ -13,7 +13,7 @@ type Sweeper[K any] struct {
 	Remove func(*Tx, K) error // removes a key, with what else there is of it; nil: the key alone
 }
 
-// Sweep gives every key that is not kept to be removed, some in each transaction, and tells how many it gave. It looks in
+// Sweep removes every key that is not kept, some in each transaction, and returns how many. It looks in
 // Views and removes in Updates; a key that somebody else has removed between the two is passed over. Errors:
 // ErrDamaged; Remove's; ctx's.
 func (b *Bucket[K, V]) Sweep(ctx context.Context, store *Store, by Sweeper[K]) (given int, err error) {

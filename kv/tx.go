@@ -57,7 +57,7 @@ func (tx *Tx) guard(op string, err *error) {
 
 // What follows is what Bucket does, as far as it is the same for all keys and values: the program holds it once.
 
-// get gives a checked copy of the document stored at a key.
+// get returns a checked copy of the document stored at a key.
 func (tx *Tx) get(name string, key []byte) (format byte, document []byte, err error) {
 	defer tx.guard("read", &err)
 	bolt, err := tx.bucket("read", name, false)

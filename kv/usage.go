@@ -11,7 +11,7 @@ type Usage struct {
 	Free  int64 // of these: what later writes use again. Compacting gives it back to the disk
 }
 
-// Usage tells the room that the store takes and how much of it is free, as of a commit a moment ago. It reads a few pages
+// Usage returns the room that the store takes and how much of it is free, as of a commit a moment ago. It reads a few pages
 // of the file, and waits for nobody. Errors: ErrDamaged; ErrClosed; the disk's.
 func (s *Store) Usage() (u Usage, err error) {
 	for try := 0; ; try++ {

@@ -96,7 +96,7 @@ func newShape(sch *jsonschema.Schema, file any) *shape {
 	return s
 }
 
-// limit gives one end of a range and whether it belongs to the range. Our limits have few digits, so a float64
+// limit returns one end of a range and whether it belongs to the range. Our limits have few digits, so a float64
 // tells a number of at most 15 digits from them.
 func limit(including, excluding *big.Rat, none float64) (end float64, inside bool) {
 	switch {
@@ -110,7 +110,7 @@ func limit(including, excluding *big.Rat, none float64) (end float64, inside boo
 	return none, true
 }
 
-// accepts tells that a value surely satisfies the schema, leaving aside what its lists hold.
+// accepts reports whether a value surely satisfies the schema, leaving aside what its lists hold.
 func (s *shape) accepts(v any) bool {
 	if s == nil {
 		return false

@@ -70,7 +70,7 @@ func newLibrary() *jsonschema.Compiler {
 	return lib
 }
 
-// load gives the library an embedded schema and nothing else.
+// load serves the library an embedded schema and nothing else.
 func load(url string) (io.ReadCloser, error) {
 	for _, name := range Names() {
 		if url == base+string(name)+extension {
@@ -80,7 +80,7 @@ func load(url string) (io.ReadCloser, error) {
 	return nil, fmt.Errorf("%s is not an embedded schema", url)
 }
 
-// section gives the section that validates with a compiled schema.
+// section returns the section that validates with a compiled schema.
 func (c *compiler) section(sch *jsonschema.Schema) (*section, error) {
 	sch = target(sch)
 	if s := c.sections[sch]; s != nil {

@@ -132,7 +132,7 @@ func unknown(node map[string]any, v any, path string) []Violation {
 	return found
 }
 
-// sentence says what a value must be and what it is instead.
+// sentence returns what a value must be and what it is instead.
 func sentence(keyword string, node map[string]any, v any) string {
 	length := 0
 	if s, ok := v.(string); ok {
@@ -234,7 +234,7 @@ func oneOf(values []any) string {
 	return "one of " + strings.Join(words[:last], ", ") + ", or " + words[last]
 }
 
-// bare gives an allowed value as a word.
+// bare returns an allowed value as a word.
 func bare(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -242,7 +242,7 @@ func bare(v any) string {
 	return show(v)
 }
 
-// show gives a value for a message: short, and never what an object or a list holds.
+// show returns a value for a message: short, and never what an object or a list holds.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:

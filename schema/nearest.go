@@ -5,7 +5,7 @@ import "strings"
 // maxCompared bounds, in code points, how much of a name that someone sent is compared.
 const maxCompared = 64
 
-// nearest gives the candidate with the smallest edit distance to a name, case aside; the first of several.
+// nearest returns the candidate with the smallest edit distance to a name, case aside; the first of several.
 func nearest(name string, candidates []string) string {
 	sent := []rune(strings.ToLower(name[:min(len(name), 4*maxCompared)]))
 	sent = sent[:min(len(sent), maxCompared)]

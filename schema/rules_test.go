@@ -230,7 +230,7 @@ var places = map[string]string{
 	"CorrectedShiftPattern": "changes.shiftPatterns[0]", "CorrectedShift": "changes.shiftPatterns[0].shifts[0]",
 }
 
-// open gives a fresh document and the object in it that a test wants to change.
+// open returns a fresh document and the object in it that a test wants to change.
 func (o object) open(t *testing.T) (doc any, in map[string]any, prefix string) {
 	t.Helper()
 	doc = decode(documents[o.name])
@@ -361,7 +361,7 @@ func TestRulesCoverFiles(t *testing.T) {
 	}
 }
 
-// gaps tells which values on either side of a field's bounds its rule lacks.
+// gaps returns which values on either side of a field's bounds its rule lacks.
 func gaps(node map[string]any, ok, bad []any) []string {
 	var gaps []string
 	need := func(list []any, what string, match func(any) bool) {

@@ -81,7 +81,7 @@ func Names() []Name {
 		BackupVerify, BackupRestore, BackupSettings, Setup, AccountCreate}
 }
 
-// JSON gives the schema file as it is embedded. It panics on a name that is not in Names.
+// JSON returns the schema file as it is embedded. It panics on a name that is not in Names.
 func JSON(name Name) []byte {
 	b, err := files.ReadFile(string(name) + extension)
 	if err != nil {
@@ -128,7 +128,7 @@ var lazy = func() map[Name]func() *section {
 	return m
 }()
 
-// compiled gives the root section of a schema, compiled at its first use.
+// compiled returns the root section of a schema, compiled at its first use.
 func compiled(name Name) *section {
 	get := lazy[name]
 	if get == nil {

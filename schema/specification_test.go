@@ -33,7 +33,7 @@ func decode(text string) any {
 	return v
 }
 
-// node gives the schema of an object as it stands in the file.
+// node returns the schema of an object as it stands in the file.
 func (o object) node() map[string]any {
 	file := decode(string(JSON(o.name))).(map[string]any)
 	if o.def != "" {

@@ -43,7 +43,7 @@ func (w *walker) value(s *section, v any, path []step) []Violation {
 	return found[:min(len(found), MaxViolations)]
 }
 
-// find gives the list that l speaks of and the path to it; no elements when the document has none there.
+// find returns the list that l speaks of and the path to it; no elements when the document has none there.
 func find(l *list, v any, path []step) ([]any, []step) {
 	for _, key := range l.path {
 		object, _ := v.(map[string]any)

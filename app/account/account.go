@@ -109,7 +109,7 @@ func appendValue[T string | int64](dst []byte, v *T) []byte {
 	return append(dst, encoded(*v)...)
 }
 
-// encoded gives v as JSON, without the HTML escapes that encoding/json adds. It is for values that always
+// encoded returns v as JSON, without the HTML escapes that encoding/json adds. It is for values that always
 // encode: strings, numbers and what strictjson decodes to.
 func encoded(v any) []byte {
 	var b bytes.Buffer
@@ -166,7 +166,7 @@ func (a *Account) FlagsOn() []string {
 	return on
 }
 
-// FlagOn tells whether a flag of the account itself is on.
+// FlagOn reports whether a flag of the account itself is on.
 func (a *Account) FlagOn(f Flag) bool {
 	raw := a.Own[f.String()]
 	if string(raw) == `"on"` {
@@ -176,7 +176,7 @@ func (a *Account) FlagOn(f Flag) bool {
 	return len(raw) > 2 && raw[0] == '"' && plain(raw[1:len(raw)-1]) == "on"
 }
 
-// DashboardConfig gives the free settings of the dashboard as a JSON object, {} when unset.
+// DashboardConfig returns the free settings of the dashboard as a JSON object, {} when unset.
 func (a *Account) DashboardConfig() json.RawMessage {
 	if raw := a.Own["dashboardConfig"]; len(raw) > 0 && raw[0] == '{' {
 		return raw

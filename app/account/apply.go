@@ -32,7 +32,7 @@ type document struct {
 	warnings []errdefs.Detail
 }
 
-// own gives the settings of the document: what it lacks is unset, and durationFormat is then months.
+// own returns the settings of the document: what it lacks is unset, and durationFormat is then months.
 func (d *document) own() map[string]json.RawMessage {
 	own := make(map[string]json.RawMessage, len(d.members))
 	for _, name := range ownFields {
@@ -199,7 +199,7 @@ func (s *Service) applyInTurn(p auth.Principal, in ApplyInput, doc *document, al
 	return s.apply(p, in, doc)
 }
 
-// fits tells whether a document may become an account's configuration.
+// fits reports whether a document may become an account's configuration.
 func (doc *document) fits(a *Account, match *Match) error {
 	if err := a.Writable(); err != nil {
 		return err

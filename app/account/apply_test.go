@@ -308,7 +308,7 @@ func TestApplyRefused(t *testing.T) {
 	}
 }
 
-// TestDryRun tells the difference and writes nothing.
+// TestDryRun: a dry run returns the difference and writes nothing.
 func TestDryRun(t *testing.T) {
 	h := newPlant(t)
 	before, records := body(h.now().Answer(true)), len(h.auditTrail())

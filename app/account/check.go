@@ -56,7 +56,7 @@ func check(m *Manifest, shapes map[string]bool, now time.Time) (problems, warnin
 	return c.problems, c.warnings
 }
 
-// broken tells whether the schema has reported the value at a path, or one that holds it.
+// broken reports whether the schema has reported the value at a path, or one that holds it.
 func (c *checker) broken(path string) bool {
 	for len(c.shapes) > 0 {
 		if c.shapes[path] {

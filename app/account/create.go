@@ -44,7 +44,7 @@ type Draft struct {
 // ID is the account's id.
 func (d *Draft) ID() string { return d.account.ID }
 
-// validDomain tells whether e-mail addresses can be on a domain.
+// validDomain reports whether e-mail addresses can be on a domain.
 func validDomain(domain string) bool {
 	_, err := auth.ParseEmail("x@" + domain)
 	return err == nil

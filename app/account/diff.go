@@ -41,7 +41,7 @@ func (d *differ) add(c Change) {
 	}
 }
 
-// room tells whether another change would be listed, so that its values need not be made when not.
+// room reports whether another change would be listed, so that its values need not be made when not.
 func (d *differ) room() bool { return len(d.changes) < maxChanges }
 
 // diff compares the content of two manifests, system fields aside, and hands the lifetimes of old on to new:
@@ -145,7 +145,7 @@ func (d *differ) structs(prefix string, old, new reflect.Value) {
 	}
 }
 
-// extraNames gives the names that either of two things has, in alphabetical order.
+// extraNames returns the names that either of two things has, in alphabetical order.
 func extraNames(a, b Extra) []string {
 	if len(a) == 0 {
 		return sortedKeys(b)
@@ -252,7 +252,7 @@ func equalJSON(a, b any) bool {
 	return a == b
 }
 
-// value gives a field as JSON will show it.
+// value returns a field as JSON will show it.
 func value(v reflect.Value) any {
 	switch {
 	case v.Kind() == reflect.Pointer && v.IsNil(), v.Kind() == reflect.Slice && v.IsNil(), v.Kind() == reflect.Map && v.IsNil():
@@ -269,7 +269,7 @@ func value(v reflect.Value) any {
 	return v.Interface()
 }
 
-// object gives the members that are set, children aside.
+// object returns the members that are set, children aside.
 func object(v reflect.Value) map[string]any {
 	p := planOf(v.Type())
 	o := map[string]any{}

@@ -30,7 +30,7 @@ type place struct{ kind, key string }
 // goneKey is a place as it is kept in the store: kind, and key.
 type goneKey = kv.Pair[string, string]
 
-// stored gives a place as it is kept. A group's code may be longer than the store's keys: then its hash, behind
+// stored returns a place as it is kept. A group's code may be longer than the store's keys: then its hash, behind
 // a colon, which no code of a plant has, stands for it.
 func (p place) stored() goneKey {
 	if len(p.key) > 1024 {
@@ -39,7 +39,7 @@ func (p place) stored() goneKey {
 	return goneKey{A: p.kind, B: p.key}
 }
 
-// begin gives a new thing its lifetime: its old one when it was there before.
+// begin starts the lifetime of a new thing: its old one when it was there before.
 func (l *lifetimes) begin(p place) Lifetime {
 	known, err := l.gone()
 	if err != nil {
@@ -168,7 +168,7 @@ func (d *differ) plants(old, new *Manifest, life *lifetimes) {
 
 func (b *branch) code() string { return b.self.FieldByName("Code").String() }
 
-// beginAll gives every plant, group and station of a first manifest its lifetime: the document's own where it
+// beginAll starts the lifetime of every plant, group and station of a first manifest: the document's own where it
 // has one (a move from another installation), else now.
 func (l *lifetimes) beginAll(m *Manifest) {
 	for _, b := range branches(m, limbs{}) {
@@ -181,7 +181,7 @@ func (l *lifetimes) beginAll(m *Manifest) {
 	}
 }
 
-// gone gives what is known of plants, groups and stations that earlier manifests had.
+// gone returns what is known of plants, groups and stations that earlier manifests had.
 func (s *Service) gone(id string) (map[goneKey]Lifetime, error) {
 	known := map[goneKey]Lifetime{}
 	err := s.store.View(func(tx *kv.Tx) error {

@@ -61,7 +61,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString gives the index after the string that starts at b[i].
+// skipString returns the index after the string that starts at b[i].
 func skipString(b []byte, i int) int {
 	for i++; ; {
 		n := bytes.IndexByte(b[i:], '"')
@@ -122,7 +122,7 @@ func compact(dst, src []byte) []byte {
 	return dst
 }
 
-// plain gives a key as text. Keys with escapes are rare enough to be decoded one by one.
+// plain returns a key as text. Keys with escapes are rare enough to be decoded one by one.
 func plain(key []byte) string {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return string(key)

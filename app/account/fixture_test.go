@@ -156,7 +156,7 @@ func (h *house) now() *Snapshot {
 	return s
 }
 
-// field gives a member of the answer of GET /account, or of the manifest, as JSON.
+// field returns a member of the answer of GET /account, or of the manifest, as JSON.
 func (h *house) field(path string) string {
 	h.t.Helper()
 	v := at(h.t, decode(h.t, h.now().Answer(true).Bytes()), "result."+path)
@@ -223,7 +223,7 @@ func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
-// at gives what stands at a path of a decoded document.
+// at returns what stands at a path of a decoded document.
 func at(t testing.TB, v any, path string) any {
 	t.Helper()
 	for _, step := range steps(path) {
@@ -297,7 +297,7 @@ func setAt(t testing.TB, doc any, path string, v any) {
 	}
 }
 
-// body gives a document as one line, for comparing what changed.
+// body returns a document as one line, for comparing what changed.
 func body(r *Representation) string { return string(bytes.TrimSpace(r.Bytes())) }
 
 // check is Check of this house's store.

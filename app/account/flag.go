@@ -16,7 +16,7 @@ const (
 
 var levelNames = [...]string{"default", "account", "plant", "group", "station"}
 
-// String gives the level's name as answers carry it.
+// String returns the level's name as answers carry it.
 func (l Level) String() string { return levelNames[l] }
 
 // MarshalText makes a level its name in JSON.
@@ -81,7 +81,7 @@ var flagByName = func() map[string]Flag {
 	return m
 }()
 
-// String gives the flag's name, e.g. "enableTasks".
+// String returns the flag's name, e.g. "enableTasks".
 func (f Flag) String() string { return flags[f].name }
 
 // FlagValue is what one level says of one flag.
@@ -97,10 +97,10 @@ const (
 
 var flagValueNames = [...]string{"", "on", "off", "inherit"}
 
-// String gives the value as documents carry it, "" when unset.
+// String returns the value as documents carry it, "" when unset.
 func (v FlagValue) String() string { return flagValueNames[v] }
 
-// decided tells whether the level has a say of its own.
+// decided reports whether the level has a say of its own.
 func (v FlagValue) decided() bool { return v == FlagOn || v == FlagOff }
 
 func parseFlagValue(s string) FlagValue {

@@ -9,7 +9,7 @@ import (
 	"opsmon/schema/strictjson"
 )
 
-// ManifestOf gives the typed manifest of a revision, which must not be changed. That of an earlier one is read and made
+// ManifestOf returns the typed manifest of a revision, which must not be changed. That of an earlier one is read and made
 // anew for each call, which takes as long as its document is large; plants, groups and stations are without lifetimes
 // there. errdefs.NotFound when there is no such revision.
 func (s *Service) ManifestOf(accountID string, number uint64) (*Manifest, error) {
@@ -23,13 +23,13 @@ func (s *Service) ManifestOf(accountID string, number uint64) (*Manifest, error)
 	return s.manifestAnew(accountID, number)
 }
 
-// NewestRevision gives the number of an account's configuration in force. Errors: kv.ErrNotFound, the store's.
+// NewestRevision returns the number of an account's configuration in force. Errors: kv.ErrNotFound, the store's.
 func NewestRevision(tx *kv.Tx, accountID string) (uint64, error) {
 	a, err := accounts.Get(tx, accountID)
 	return a.Revision, err
 }
 
-// EachManifest gives all revisions of an account, in order, with their manifests. Errors are the store's, or fn's.
+// EachManifest returns all revisions of an account, in order, with their manifests. Errors are the store's, or fn's.
 func EachManifest(tx *kv.Tx, accountID string, fn func(r *Revision, m *Manifest) error) error {
 	for item, err := range revisions.Scan(tx, kv.Under(revisions, accountID)) {
 		if err != nil {
@@ -54,7 +54,7 @@ func EachManifest(tx *kv.Tx, accountID string, fn func(r *Revision, m *Manifest)
 	return nil
 }
 
-// manifest gives the typed manifest of a revision, of the arrays of its document.
+// manifest returns the typed manifest of a revision, of the arrays of its document.
 func (r *Revision) manifest(pure []byte) (*Manifest, error) {
 	tree, err := strictjson.Decode(pure)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Service) revisionDocument(accountID string, number uint64) (r Revision,
 	return r, pure, nil
 }
 
-// GoneStations gives the stations that have left the manifest, by code, with the times of their lives: ArchivedAt is when
+// GoneStations returns the stations that have left the manifest, by code, with the times of their lives: ArchivedAt is when
 // they left. One whose code returns is none of them any more. Errors are the store's.
 func (s *Service) GoneStations(accountID string) (map[string]Lifetime, error) {
 	known, err := s.gone(accountID)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestChangedIsTold says which changes of an account others are told of, and that they can read them then.
+// TestChangedIsTold checks which changes of an account others are told of, and that they can read them then.
 func TestChangedIsTold(t *testing.T) {
 	h := newHouse(t)
 	var mu sync.Mutex
@@ -141,7 +141,7 @@ func timeless(m *Manifest) *Manifest {
 	return &c
 }
 
-// TestGoneStations says which stations have left and since when.
+// TestGoneStations checks which stations have left and since when.
 func TestGoneStations(t *testing.T) {
 	h := newPlant(t)
 	m, err := h.now().Manifest()

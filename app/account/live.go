@@ -94,7 +94,7 @@ func forgetLater(of weak.Pointer[Snapshot], clock func() time.Time) {
 	})
 }
 
-// Answer gives the body of GET /account with the floor as it is now, at most a second old; secret includes what the role
+// Answer returns the body of GET /account with the floor as it is now, at most a second old; secret includes what the role
 // admin alone may see. As long as nothing changes it is the same Representation.
 func (s *Service) Answer(snap *Snapshot, secret bool) *Representation {
 	which := 0

@@ -36,7 +36,7 @@ func (w *watch) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// bare gives an answer decoded, with every live value that is not null taken out and listed by its path.
+// bare returns an answer decoded, with every live value that is not null taken out and listed by its path.
 func bare(t *testing.T, r *Representation) (answer any, live map[string]any) {
 	t.Helper()
 	answer, live = decode(t, r.Bytes()), map[string]any{}
@@ -61,7 +61,7 @@ func bare(t *testing.T, r *Representation) (answer any, live map[string]any) {
 	return answer, live
 }
 
-// TestLiveFields says what GET /account shows of the floor, where, and that the manifest shows none of it.
+// TestLiveFields checks what GET /account shows of the floor, where, and that the manifest shows none of it.
 func TestLiveFields(t *testing.T) {
 	floor := &Live{Station: func(string) LiveStation { return LiveStation{} }}
 	h := newLive(t, func() *Live { return floor })
@@ -121,7 +121,7 @@ func TestLiveFields(t *testing.T) {
 	}
 }
 
-// TestLiveIsASecondOld says how often the floor is asked, when the answer is another one, and that If-Match does not mind.
+// TestLiveIsASecondOld checks how often the floor is asked, when the answer is another one, and that If-Match does not mind.
 func TestLiveIsASecondOld(t *testing.T) {
 	asked, status := 0, "idle"
 	h := newLive(t, func() *Live {

@@ -13,16 +13,16 @@ import (
 //openapi:as {"type": ["number", "null"]}
 type Number string
 
-// Set tells whether there is a number.
+// Set reports whether there is a number.
 func (n Number) Set() bool { return n != "" }
 
-// Float gives the number as a float64; 0 when it is not set.
+// Float returns the number as a float64; 0 when it is not set.
 func (n Number) Float() float64 {
 	f, _ := strconv.ParseFloat(string(n), 64)
 	return f
 }
 
-// Int gives a number that the schema holds to be an integer; 0 when it is not set, and the nearest int64 when
+// Int returns a number that the schema holds to be an integer; 0 when it is not set, and the nearest int64 when
 // it is beyond what that holds.
 func (n Number) Int() int64 {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {

@@ -16,7 +16,7 @@ type Patch struct {
 	ShiftPatterns []map[string]any
 }
 
-// Apply gives a copy of a manifest with all of the patch but Station; what does not change is shared.
+// Apply returns a copy of a manifest with all of the patch but Station; what does not change is shared.
 func (p *Patch) Apply(m *Manifest) *Manifest {
 	c := *m
 	if len(p.SKUs) > 0 {
@@ -46,7 +46,7 @@ func (p *Patch) Apply(m *Manifest) *Manifest {
 	return &c
 }
 
-// ApplyTo gives a copy of a station with the patch's fields of a station.
+// ApplyTo returns a copy of a station with the patch's fields of a station.
 func (p *Patch) ApplyTo(s *Station) *Station {
 	c := *s
 	patchStruct(p.Station, reflect.ValueOf(&c).Elem())
@@ -62,7 +62,7 @@ func (k *SKU) patch(fields map[string]any) {
 	patchStruct(fields, reflect.ValueOf(k).Elem())
 }
 
-// patchReasons gives a tree of reasons in which the one of a code has other fields.
+// patchReasons returns a tree of reasons in which the one of a code has other fields.
 func patchReasons(reasons []Reason, fields map[string]any) []Reason {
 	list := slices.Clone(reasons)
 	for i := range list {

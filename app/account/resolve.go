@@ -101,7 +101,7 @@ type ShiftPatternView struct {
 	From Level `json:"from"`
 }
 
-// Resolve gives the configuration in force at a station; errdefs.NotFound when there is no such station.
+// Resolve returns the configuration in force at a station; errdefs.NotFound when there is no such station.
 func (s *Snapshot) Resolve(stationCode string) (*StationView, error) {
 	t, err := s.arrays.typed()
 	if err != nil {
@@ -170,7 +170,7 @@ func resolveReasons(reasons []Reason, levels []*Lists) []ReasonView {
 	return filterReasons(reasons, lists, 0)
 }
 
-// filterReasons gives what is left of a subtree. The bits of included tell which of the lists include it
+// filterReasons returns what is left of a subtree. The bits of included tell which of the lists include it
 // because they name something above it. What a list excludes is gone with all that is below.
 func filterReasons(reasons []Reason, lists []reasonLists, included uint8) []ReasonView {
 	out := []ReasonView{}
@@ -228,7 +228,7 @@ func (r *Resolver) taskLists(levels []*Lists) []TaskListView {
 	return out
 }
 
-// tasksByList gives the Tasks of every list by their order in it, equal ones as the manifest has them.
+// tasksByList returns the Tasks of every list by their order in it, equal ones as the manifest has them.
 func (m *Manifest) tasksByList() map[string][]TaskView {
 	lists := make(map[string][]TaskView, len(m.TaskLists))
 	for i := range m.TaskLists {
@@ -250,7 +250,7 @@ func (m *Manifest) tasksByList() map[string][]TaskView {
 	return lists
 }
 
-// settings gives the station's own fields with the specification's defaults filled in (http-api.md 2.3).
+// settings returns the station's own fields with the specification's defaults filled in (http-api.md 2.3).
 func (s *Station) settings() map[string]any {
 	o := map[string]any{}
 	filled := s.WithDefaults()
@@ -265,7 +265,7 @@ func (s *Station) settings() map[string]any {
 	return o
 }
 
-// WithDefaults gives a copy of the station in which a field that is unset, and that the specification says the meaning of
+// WithDefaults returns a copy of the station in which a field that is unset, and that the specification says the meaning of
 // then, has that meaning (http-api.md 2.3). The others stay unset.
 func (s *Station) WithDefaults() Station {
 	d := *s

@@ -64,7 +64,7 @@ func newResolver(m *Manifest, tasks map[string][]TaskView) *Resolver {
 	return r
 }
 
-// Resolve gives what holds at a station of a group of a plant. The three need not be the manifest's own: a changed copy
+// Resolve returns what holds at a station of a group of a plant. The three need not be the manifest's own: a changed copy
 // is resolved as it would be in their place.
 func (r *Resolver) Resolve(plant *Plant, group *StationGroup, station *Station) Resolved {
 	lists := []*Lists{&r.m.Settings.Lists, &plant.Lists, &group.Lists, &station.Lists}
@@ -77,7 +77,7 @@ func (r *Resolver) Resolve(plant *Plant, group *StationGroup, station *Station) 
 	}
 }
 
-// remembered gives what was made for an equal key before, else makes it.
+// remembered returns what was made for an equal key before, else makes it.
 func remembered[K comparable, V any](made map[K]V, key K, makeOne func(K) V) V {
 	v, ok := made[key]
 	if !ok {
@@ -95,7 +95,7 @@ func taskListCodesOf(l *Lists) (include, exclude Codes) {
 	return l.IncludeTaskListCodes, l.ExcludeTaskListCodes
 }
 
-// keyOf gives a text that is the same for levels which say the same.
+// keyOf returns a text that is the same for levels which say the same.
 func keyOf(levels []*Lists, of func(*Lists) (include, exclude Codes)) string {
 	var key []byte
 	for _, l := range levels {
@@ -113,7 +113,7 @@ func keyOf(levels []*Lists, of func(*Lists) (include, exclude Codes)) string {
 	return string(key)
 }
 
-// shiftPattern gives the pattern that a station follows: its own, else its group's, else nil.
+// shiftPattern returns the pattern that a station follows: its own, else its group's, else nil.
 func (r *Resolver) shiftPattern(g *StationGroup, s *Station) *ShiftPatternView {
 	code, from := s.ShiftPatternCode, LevelStation
 	if code == nil {
@@ -128,7 +128,7 @@ func (r *Resolver) shiftPattern(g *StationGroup, s *Station) *ShiftPatternView {
 	return nil // the checks do not let this happen
 }
 
-// skusOf gives the SKUs that a station may be scheduled with: those that name neither stations nor groups, and those
+// skusOf returns the SKUs that a station may be scheduled with: those that name neither stations nor groups, and those
 // that name it or its group.
 func (r *Resolver) skusOf(group, station string) []*SKU {
 	ofGroup, ofStation := r.bySKUList[placeOfSKU{true, group}], r.bySKUList[placeOfSKU{false, station}]

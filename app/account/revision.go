@@ -58,7 +58,7 @@ func (s *Service) Revisions(p auth.Principal, limit, skip int) ([]RevisionInfo, 
 	return list, total, err
 }
 
-// Revision gives the manifest of a revision as a document {version, account}; errdefs.NotFound when there is
+// Revision returns the manifest of a revision as a document {version, account}; errdefs.NotFound when there is
 // none of that number.
 func (s *Service) Revision(p auth.Principal, number uint64) (*Representation, error) {
 	cur, err := s.Get(p.AccountID)
@@ -90,7 +90,7 @@ type Difference struct {
 	Changes      []Change `json:"changes" schema:"maxItems=1000"` // the first 1,000 changes
 }
 
-// Compare tells what makes one revision into another, which may be the earlier one. errdefs.NotFound when there is no
+// Compare returns what makes one revision into another, which may be the earlier one. errdefs.NotFound when there is no
 // such revision.
 func (s *Service) Compare(accountID string, from, to uint64) (*Difference, error) {
 	old, err := s.ManifestOf(accountID, from)

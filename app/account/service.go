@@ -81,7 +81,7 @@ type Service struct {
 	stopWarm context.CancelFunc
 }
 
-// turn gives the lock of an account's changes.
+// turn returns the lock of an account's changes.
 func (s *Service) turn(id string) *sync.RWMutex {
 	lock, _ := s.turns.LoadOrStore(id, new(sync.RWMutex))
 	return lock.(*sync.RWMutex)
@@ -189,7 +189,7 @@ func (s *Service) Close() {
 	s.warming.Wait()
 }
 
-// Get gives the account as it is now; errdefs.NotFound when there is none.
+// Get returns the account as it is now; errdefs.NotFound when there is none.
 func (s *Service) Get(id string) (*Snapshot, error) {
 	if snap, ok := (*s.current.Load())[id]; ok {
 		return snap, nil
@@ -197,7 +197,7 @@ func (s *Service) Get(id string) (*Snapshot, error) {
 	return nil, noAccount(id)
 }
 
-// List gives the accounts by id; archived ones only when asked for.
+// List returns the accounts by id; archived ones only when asked for.
 func (s *Service) List(archived bool) []*Account {
 	var list []*Account
 	for _, snap := range *s.current.Load() {
@@ -240,7 +240,7 @@ func (s *Service) publish(snap *Snapshot) {
 	}
 }
 
-// replace tells whether the state is newer than what was read until now.
+// replace reports whether the state is newer than what was read until now.
 func (s *Service) replace(snap *Snapshot) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -398,7 +398,7 @@ func (s *Service) reviseSettings(tx *kv.Tx, was, a *Account, p auth.Principal) e
 	return revise(tx, a, p, "", effect)
 }
 
-// manifestIn gives the typed manifest of an account's record in a transaction.
+// manifestIn returns the typed manifest of an account's record in a transaction.
 func (s *Service) manifestIn(tx *kv.Tx, a *Account) (*Manifest, error) {
 	cur, err := s.Get(a.ID)
 	if err != nil {

@@ -108,10 +108,10 @@ func (a *Account) into(m *Manifest) error {
 	return nil
 }
 
-// Manifest gives the typed manifest. It must not be changed.
+// Manifest returns the typed manifest. It must not be changed.
 func (s *Snapshot) Manifest() (*Manifest, error) { return s.manifest() }
 
-// Stations gives the test of whether the account has a station of a code.
+// Stations returns the test of whether the account has a station of a code.
 func (s *Snapshot) Stations() (known func(code string) bool, err error) {
 	t, err := s.arrays.typed()
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Snapshot) Stations() (known func(code string) bool, err error) {
 	return func(code string) bool { _, ok := t.stations[code]; return ok }, nil
 }
 
-// Answer gives the body of GET /account without live values; secret includes what the role admin alone may see.
+// Answer returns the body of GET /account without live values; secret includes what the role admin alone may see.
 func (s *Snapshot) Answer(secret bool) *Representation {
 	if secret {
 		return s.answers[1]
@@ -128,7 +128,7 @@ func (s *Snapshot) Answer(secret bool) *Representation {
 	return s.answers[0]
 }
 
-// Document gives the body of GET /account/manifest.
+// Document returns the body of GET /account/manifest.
 func (s *Snapshot) Document() *Representation { return s.document }
 
 // warm makes what requests would otherwise wait for. Answers with live values are made when they are asked for.
@@ -161,7 +161,7 @@ type Representation struct {
 // calls, which is most of what a small answer costs.
 const joinUpTo = 256 << 10
 
-// Pieces gives the body to be written, in as few pieces as is sensible.
+// Pieces returns the body in as few pieces as is sensible.
 func (r *Representation) Pieces() [][]byte {
 	if r.Size > joinUpTo {
 		return r.Parts[:]
@@ -198,10 +198,10 @@ func (r *Representation) show(head []byte) {
 	r.Parts[0], r.Length = head, strconv.Itoa(r.Size)
 }
 
-// Bytes gives the whole body as one slice of its own.
+// Bytes returns the whole body as one slice of its own.
 func (r *Representation) Bytes() []byte { return bytes.Join(r.Parts[:], nil) }
 
-// Gzip gives the compressed body; it is made once, by the first that asks.
+// Gzip returns the compressed body; it is made once, by the first that asks.
 func (r *Representation) Gzip() []byte {
 	r.compressOnce.Do(func() {
 		var b bytes.Buffer

@@ -217,7 +217,7 @@ func TestResetWarehousePassword(t *testing.T) {
 	}
 }
 
-// auditTrail gives the audit of the account, newest first.
+// auditTrail returns the audit of the account, newest first.
 func (h *house) auditTrail() (records []audit.Record) {
 	h.t.Helper()
 	if err := h.store.View(func(tx *kv.Tx) (err error) {

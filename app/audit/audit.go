@@ -83,7 +83,7 @@ type Query struct {
 	Limit, Skip int       // at most Limit records, after the first Skip ones
 }
 
-// Narrow tells that records have to be looked at to know whether they are asked for.
+// Narrow reports whether records have to be read to know whether they match.
 func (q *Query) Narrow() bool {
 	return q.Action != "" || len(q.Words) > 0 || !q.From.IsZero() || !q.To.IsZero()
 }
@@ -146,7 +146,7 @@ func read(tx *kv.Tx, accountID string, q *Query) (Page, error) {
 	return page, nil
 }
 
-// span gives the numbers of an account's first and last record, 0 when it has none.
+// span returns the numbers of an account's first and last record, 0 when it has none.
 func span(tx *kv.Tx, accountID string) (first, last uint64, err error) {
 	under := kv.Under(records, accountID)
 	from, found, err := records.First(tx, under)

@@ -60,7 +60,7 @@ func (r Role) Rank() int {
 	return 0
 }
 
-// AtLeast tells whether a role is as high as another. What is not a role is never high enough, not even for the
+// AtLeast reports whether a role is as high as another. What is not a role is never high enough, not even for the
 // empty role.
 func (r Role) AtLeast(need Role) bool { return r.Rank() > 0 && r.Rank() >= need.Rank() }
 
@@ -130,7 +130,7 @@ func (p Principal) Actor() audit.Actor {
 	return actor
 }
 
-// Tablet tells whether the caller is a paired tablet and no person.
+// Tablet reports whether the caller is a paired tablet and no person.
 func (p Principal) Tablet() bool { return strings.HasPrefix(p.Email, tabletPrefix) }
 
 // Local is the machine's own command line: an admin of every account. It acts on one of them at a time.

@@ -12,7 +12,7 @@ import (
 	"opsmon/kv"
 )
 
-// commits tells how many transactions were written: the higher of the numbers in bbolt's two meta pages. After a
+// commits returns how many transactions were written: the higher of the numbers in bbolt's two meta pages. After a
 // page header of 16 bytes come four 4-byte fields, the root (16), the free list (8), the page count (8), the number.
 func (f *fixture) commits() int {
 	f.t.Helper()

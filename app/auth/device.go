@@ -54,7 +54,7 @@ func (r deviceRecord) live(at place) *liveDevice {
 	}}
 }
 
-// Check says what is wrong with what is asked for, whoever asks: Invalid (name, stationCodes[n]).
+// Check returns what is wrong with what is asked for, whoever asks: Invalid (name, stationCodes[n]).
 func (in DeviceInput) Check() error {
 	var details []errdefs.Detail
 	if !isDeviceName(in.Name) {
@@ -164,7 +164,7 @@ func (s *Service) OnDeviceRevoked(fn func(id string)) {
 	s.onRevoked = append(s.onRevoked, fn)
 }
 
-// AuthenticateDevice tells whose token this is. It does not touch the store. On an archived account no device is let in.
+// AuthenticateDevice returns whose token this is. It does not touch the store. On an archived account no device is let in.
 // Errors: Unauthorized.
 func (s *Service) AuthenticateDevice(raw string) (Principal, error) {
 	hash, ok := parseToken(prefixDevice, raw)
@@ -183,7 +183,7 @@ func (s *Service) AuthenticateDevice(raw string) (Principal, error) {
 	return device.principal, nil
 }
 
-// AuthenticateSender tells whose token this is, an API key's or a device's. Errors: Unauthorized.
+// AuthenticateSender returns whose token this is, an API key's or a device's. Errors: Unauthorized.
 func (s *Service) AuthenticateSender(raw string) (Principal, error) {
 	if strings.HasPrefix(raw, prefixDevice) {
 		return s.AuthenticateDevice(raw)

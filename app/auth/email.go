@@ -16,7 +16,7 @@ const (
 // servers accept in practice: ASCII, one @, no quotes, comments or spaces. Anything else is Invalid, field "email".
 func ParseEmail(s string) (string, error) { return parseEmail("email", s) }
 
-// CheckEmail says what is wrong with an address in a field: Invalid.
+// CheckEmail returns what is wrong with an address in a field: Invalid.
 func CheckEmail(field, s string) error {
 	_, err := parseEmail(field, s)
 	return err
@@ -71,7 +71,7 @@ func isAlphanumeric(c byte) bool {
 // domainOf is what follows the @ of a checked address.
 func domainOf(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }
 
-// onDomain tells whether an address belongs to an account without being added (http-api.md section 5, point 6).
+// onDomain reports whether an address belongs to an account without being added (http-api.md section 5, point 6).
 func onDomain(email, domain string) bool {
 	return domain != "" && strings.EqualFold(domainOf(email), domain)
 }

@@ -328,7 +328,7 @@ func (f *fixture) keyFor(accountID, email string) Principal {
 	return f.key(raw)
 }
 
-// signIn gives a person a session by a link made outright.
+// signIn opens a session for a person, by a link made outright.
 func (f *fixture) signIn(accountID, email string) Grant {
 	f.t.Helper()
 	link, err := f.LinkOutright(Local(accountID), email)

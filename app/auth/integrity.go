@@ -121,7 +121,7 @@ func (c checking) links() {
 	}
 }
 
-// readable gives the records that can be read, all of them now, and reports the others.
+// readable returns the records that can be read, all of them now, and reports the others.
 func readable[K, V any](report func(string), what string, records iter.Seq2[kv.Item[K, V], error]) []kv.Item[K, V] {
 	var good []kv.Item[K, V]
 	for item, err := range records {

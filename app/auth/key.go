@@ -67,7 +67,7 @@ func (s *Service) reserveKey(accountID, email string, role Role) (done func(), e
 	}, nil
 }
 
-// CheckKey says what is wrong with what is asked for, whoever asks: Invalid (name, role, expiresAt).
+// CheckKey returns what is wrong with what is asked for, whoever asks: Invalid (name, role, expiresAt).
 func (s *Service) CheckKey(in KeyInput) error { return in.check(s.clock()) }
 
 func (in KeyInput) check(now time.Time) error {
@@ -293,7 +293,7 @@ func (s *Service) RevokeKey(p Principal, keyOrID string) error {
 	})
 }
 
-// isID tells what may be a public id.
+// isID returns what may be a public id.
 func isID(s string) bool {
 	return len(s) == publicLen && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }

@@ -284,7 +284,7 @@ func (s *Service) PendingLogins(p Principal) ([]PendingLogin, error) {
 	return list, err
 }
 
-// pending tells whether a link is a person's and may still be used.
+// pending reports whether a link is a person's and may still be used.
 func (l linkRecord) pending(now time.Time) bool {
 	return l.Code != "" && l.UsedAt == nil && l.live(now)
 }

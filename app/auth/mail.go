@@ -167,7 +167,7 @@ func (m *Mailer) deliver(msg message) {
 	}
 }
 
-// permanent tells whether the server refused the message in a way that trying again does not change.
+// permanent reports whether the server refused the message in a way that trying again does not change.
 func permanent(err error) bool {
 	var refused *mail.SendError
 	return errors.As(err, &refused) && refused.ErrorCode() >= 500

@@ -263,7 +263,7 @@ func (e entitlement) role(account AccountInfo, email string) (Role, bool) {
 	return Readonly, onDomain(email, account.Domain)
 }
 
-// AuthenticateKey tells whose API key this is (http-api.md section 5). The role is the lower one of the key's and
+// AuthenticateKey returns whose API key this is (http-api.md section 5). The role is the lower one of the key's and
 // its user's present role. It does not touch the store and notes the use in memory. Errors: Unauthorized.
 func (s *Service) AuthenticateKey(raw string) (Principal, error) {
 	hash, ok := parseToken(prefixKey, raw)
@@ -294,7 +294,7 @@ func (s *Service) AuthenticateKey(raw string) (Principal, error) {
 	}, nil
 }
 
-// AuthenticateSession tells whose session this is and makes it longer (decisions.md section 4). It does not touch
+// AuthenticateSession returns whose session this is and extends it (decisions.md section 4). It does not touch
 // the store. RenewCookie is set when the end moved, at most once an hour. Errors: Unauthorized.
 func (s *Service) AuthenticateSession(raw string) (Principal, error) {
 	hash, ok := parseToken(prefixSession, raw)
@@ -329,7 +329,7 @@ func (s *Service) AuthenticateSession(raw string) (Principal, error) {
 	}, nil
 }
 
-// sessionRole gives the role of a session as its account and its user are now; false where one of them is gone.
+// sessionRole returns the role of a session as its account and its user are now; false where one of them is gone.
 func (s *Service) sessionRole(record *sessionRecord, e entitlement) (Role, bool) {
 	account, found := s.accounts.Account(record.AccountID)
 	if record.TabletID != "" {

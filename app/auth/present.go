@@ -1,6 +1,6 @@
 package auth
 
-// Present gives a caller as it is now, for what goes on long after a request was let in: the role in force, the account
+// Present returns a caller as it is now, for what goes on long after a request was let in: the role in force, the account
 // that a session is in, its stations. It does not touch the store, and neither makes a session longer nor counts as a
 // use of a key. Errors: Unauthorized when the credential was revoked or has expired, or its user was removed.
 func (s *Service) Present(p Principal) (Principal, error) {

@@ -98,7 +98,7 @@ type linkRecord struct {
 	Approved  bool          `json:"approved,omitempty"` // used to let the asking browser in
 }
 
-// live tells whether a link may still be used. One that was made well after now is from when the clock was wrong: it is
+// live reports whether a link may still be used. One that was made well after now is from when the clock was wrong: it is
 // dead, or it would live for as long as the clock was ahead.
 func (l linkRecord) live(now time.Time) bool {
 	return now.Before(l.ExpiresAt.Time) && l.ExpiresAt.Sub(now) <= 2*LinkLifetime

@@ -66,7 +66,7 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Mails tells whether links are mailed; without it they wait for an administrator.
+// Mails reports whether links are mailed; without it they wait for an administrator.
 func (s *Service) Mails() bool { return s.mailer != nil }
 
 // Close stops the background work and the mailer and writes what is kept lazily. Call it before the store is

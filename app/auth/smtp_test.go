@@ -163,7 +163,7 @@ func (s *smtpServer) talk(conn net.Conn) {
 	}
 }
 
-// wait gives the next message that was taken.
+// wait returns the next message that was taken.
 func (s *smtpServer) wait() mailed {
 	s.t.Helper()
 	select {

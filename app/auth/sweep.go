@@ -56,7 +56,7 @@ type move struct {
 	at int64
 }
 
-// moved gives the last uses of keys and the ends of sessions that are not written yet, by id.
+// moved returns the last uses of keys and the ends of sessions that are not written yet, by id.
 func (s *Service) moved() (used, ends map[string]move) {
 	used, ends = map[string]move{}, map[string]move{}
 	s.mu.RLock()

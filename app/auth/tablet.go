@@ -48,7 +48,7 @@ type TabletLink struct {
 
 const maxTabletStations = 1000
 
-// Check says what is wrong with what is asked for, whoever asks: Invalid (name, role, stationCodes[n]).
+// Check returns what is wrong with what is asked for, whoever asks: Invalid (name, role, stationCodes[n]).
 func (in TabletInput) Check() error {
 	if in.Role == "" {
 		in.Role = Operator
@@ -185,7 +185,7 @@ func (s *Service) ListTablets(p Principal) ([]Tablet, error) {
 	return list, err
 }
 
-// TabletName gives the name that the caller, a tablet, was paired with. Errors: Unauthorized for who is no tablet, such as one that
+// TabletName returns the name that the caller, a tablet, was paired with. Errors: Unauthorized for who is no tablet, such as one that
 // was revoked since it was let in; the store's.
 func (s *Service) TabletName(p Principal) (name string, err error) {
 	err = s.store.View(func(tx *kv.Tx) error {

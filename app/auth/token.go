@@ -84,7 +84,7 @@ func checksum(prefix string, random []byte) uint32 {
 	return ^sum
 }
 
-// parseToken gives the hash of a token, and false for what cannot be one. It allocates nothing.
+// parseToken returns the hash of a token, and false for what cannot be one. It allocates nothing.
 func parseToken(prefix, raw string) (hash [32]byte, ok bool) {
 	if len(raw) != tokenLen || raw[:prefixLen] != prefix {
 		return hash, false

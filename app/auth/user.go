@@ -54,7 +54,7 @@ func addUser(tx *kv.Tx, accountID, email string, role Role, actor audit.Actor) (
 	return User{Email: email, Role: role, CreatedAt: record.CreatedAt}, err
 }
 
-// CheckUser says what is wrong with an address and a role: Invalid (email, role).
+// CheckUser returns what is wrong with an address and a role: Invalid (email, role).
 func CheckUser(email string, role Role) error {
 	_, err := checkUser(email, role)
 	return err
@@ -256,7 +256,7 @@ type First struct {
 	Actor            audit.Actor
 }
 
-// BootstrapTx gives a new account its first admin, with an API key or a session, inside the transaction that makes the
+// BootstrapTx makes a new account's first admin, with an API key or a session, inside the transaction that makes the
 // account (decisions.md section 7, `app init`). When that is committed and the account is known to Accounts, call
 // done: it brings the memory up. Like the transaction's own function it may run more than once; the raw credential and the
 // done of the last run count. Errors: Invalid (email), Conflict when the address is a user of the account already.

@@ -91,7 +91,7 @@ certificate and key, passwords) go into encrypted backups only.`,
 	return cmd
 }
 
-// reasons says of each file that an encrypted backup lacks why.
+// reasons returns, for each file that an encrypted backup lacks, why.
 func reasons(omitted []string) (said []string) {
 	for _, name := range omitted {
 		if !strings.HasSuffix(name, ")") { // of the service's own, which is not there
@@ -120,7 +120,7 @@ func (e *env) outside(file string) error {
 	return nil
 }
 
-// resolved gives a path without links, as far as it is there.
+// resolved returns a path without links, as far as it is there.
 func resolved(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs

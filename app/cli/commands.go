@@ -73,7 +73,7 @@ func (e *env) dirFlag() string {
 	return " --data-dir " + app.Quote(e.dataDir)
 }
 
-// count says how many things there are, in words for one and for several.
+// count returns how many things there are, in words for one and for several.
 func count(n int, one, several string) string {
 	if n == 1 {
 		return "1 " + one
@@ -90,7 +90,7 @@ func (e *env) warnings(list []errdefs.Detail) {
 // newAccount is what an account is made of, on the command line.
 type newAccount struct{ domain, email, id, manifest string }
 
-// flags gives a command the flags that fill it.
+// flags adds the flags that fill it to a command.
 func (n *newAccount) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&n.domain, "domain", "", "e-mail `domain` of the account's users")

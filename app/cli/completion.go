@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completions gives the shell what can be completed from what is known: roles, and the ids of accounts.
+// completions registers what the shell can complete: roles, and the ids of accounts.
 func (e *env) completions(root *cobra.Command) {
 	complete(root, "account", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var lines []accountLine
@@ -30,7 +30,7 @@ func (e *env) completions(root *cobra.Command) {
 	walk(root)
 }
 
-// complete gives a flag of a command its completions, where it has such a flag.
+// complete registers the completions of a command's flag, where it has such a flag.
 func complete(cmd *cobra.Command, flag string, fn cobra.CompletionFunc) {
 	if cmd.Flags().Lookup(flag) == nil && cmd.PersistentFlags().Lookup(flag) == nil {
 		return

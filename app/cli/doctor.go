@@ -92,7 +92,7 @@ func (e *env) subject() (*doctor.Subject, error) {
 	return s, nil
 }
 
-// settings tells the doctor what is set.
+// settings passes the settings to the doctor.
 func (e *env) settings(s *doctor.Subject) app.Config {
 	s.Waiting = app.WaitingSettings(s.DataDir)
 	cfg, err := app.ReadConfig(e.dataDir, e.getenv)
@@ -116,7 +116,7 @@ func (e *env) settings(s *doctor.Subject) app.Config {
 	return cfg
 }
 
-// mqttPorts gives the ports for MQTT with their settings.
+// mqttPorts returns the ports for MQTT and the settings that name them.
 func mqttPorts(secure, clear string) []doctor.Port {
 	return []doctor.Port{{Setting: "mqtt.listen", Listen: secure}, {Setting: "mqtt.insecure.listen", Listen: clear}}
 }
@@ -171,7 +171,7 @@ func (c *client) subject(s *doctor.Subject) error {
 	return nil
 }
 
-// zones gives the time zones of all plants, each once. What cannot be read is none: the doctor tells of it elsewhere.
+// zones returns the time zones of all plants, each once. Those that cannot be read are left out: the doctor reports them elsewhere.
 func (c *client) zones() []string {
 	var accounts []accountLine
 	if c.call(http.MethodGet, "/local/account", nil, nil, &accounts) != nil {
@@ -200,7 +200,7 @@ func (c *client) zones() []string {
 	return zones
 }
 
-// examined gives a certificate as the doctor takes it.
+// examined returns a certificate as the doctor takes it.
 func (c *certificate) examined() *doctor.Certificate {
 	return doctor.CertificateOf(c.EndsAt, c.Hosts, c.Problems, c.Authority != nil)
 }

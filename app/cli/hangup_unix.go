@@ -4,7 +4,7 @@ package cli
 
 import "os"
 
-// hasTerminal tells whether the process has a terminal that is open.
+// hasTerminal reports whether the process has a terminal that is open.
 func hasTerminal() bool {
 	f, err := os.Open("/dev/tty")
 	if err != nil {

@@ -139,7 +139,7 @@ func (e *env) installService(ctx context.Context, dir string, dry bool) error {
 	return e.print(out, func(w io.Writer) { welcome(w, st, dir, e.dirFlag(), len(cfg.Ports()) > 0) })
 }
 
-// welcome tells where the service is that has been installed, and what to do next; lan: other machines reach it.
+// welcome returns where the service is that has been installed, and what to do next; lan: other machines reach it.
 func welcome(w io.Writer, st *serviceStatus, dir, flag string, lan bool) {
 	fmt.Fprintf(w, "\nThe service runs, and starts with this machine.\n\n")
 	for i, url := range st.URLs {

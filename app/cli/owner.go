@@ -198,7 +198,7 @@ func (e *env) ownersProcess() *cobra.Command {
 	}
 }
 
-// owned gives what a process of the owner serves.
+// owned returns what a process of the owner serves.
 func (e *env) owned(what string) (h http.Handler, closing func() error, err error) {
 	log := slog.New(slog.DiscardHandler)
 	if what == ownFiles {

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// ownerOf gives the user of a directory when root works on another user's, and nil otherwise.
+// ownerOf returns the user of a directory when root works on another user's, and nil otherwise.
 func ownerOf(dir string) *owner {
 	info, err := os.Stat(dir)
 	if os.Geteuid() != 0 || err != nil {

@@ -24,7 +24,7 @@ func (p *passphraseFlag) flag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.file, "passphrase-file", "", "`file` whose first line is the passphrase; also "+passphraseVariable)
 }
 
-// given gives the passphrase from the file or the environment, "" when there is none.
+// given returns the passphrase from the file or the environment, "" when there is none.
 func (p *passphraseFlag) given(e *env) (string, error) {
 	if p.file != "" {
 		passphrase, err := backup.ReadPassphrase(p.file)
@@ -43,7 +43,7 @@ func (p *passphraseFlag) given(e *env) (string, error) {
 	return passphrase, nil
 }
 
-// forFile gives the passphrase of an encrypted backup, asking for it when it must.
+// forFile returns the passphrase of an encrypted backup, asking for it when it must.
 func (p *passphraseFlag) forFile(ctx context.Context, e *env, encrypted bool) (string, error) {
 	if !encrypted {
 		return "", nil
@@ -54,7 +54,7 @@ func (p *passphraseFlag) forFile(ctx context.Context, e *env, encrypted bool) (s
 	return e.askSecret(ctx, "Passphrase of the backup: ")
 }
 
-// forNew gives the passphrase of a backup that is to be made, "" for one that is not encrypted. A new one is asked for
+// forNew returns the passphrase of a backup that is to be made, "" for one that is not encrypted. A new one is asked for
 // twice: nothing else could find a slip of the finger.
 func (p *passphraseFlag) forNew(ctx context.Context, e *env, encrypt bool) (string, error) {
 	passphrase, err := p.given(e)
@@ -144,7 +144,7 @@ func waitFor(ctx context.Context, read func() (string, error)) (string, error) {
 	}
 }
 
-// terminal gives the file behind a stream when it is a terminal, else nil.
+// terminal returns the file behind a stream when it is a terminal, else nil.
 func terminal(stream any) *os.File {
 	if p, ok := stream.(printable); ok {
 		stream = p.w
@@ -155,7 +155,7 @@ func terminal(stream any) *os.File {
 	return nil
 }
 
-// progress gives a function that shows on a terminal how far something is, and one that ends the line. Without a
+// progress returns a function that shows on a terminal how far something is, and one that ends the line. Without a
 // terminal nothing is shown.
 func (e *env) progress(what string) (tell func(done, total int64), end func()) {
 	screen := terminal(e.stderr)

@@ -36,7 +36,7 @@ func (r *remote) flags(cmd *cobra.Command) {
 // answerLimit is how much of an answer is read.
 const answerLimit = 64 << 20
 
-// open gives the way to send requests to the service.
+// open returns the way to send requests to the service.
 func (r *remote) open(e *env, cmd *cobra.Command) (simulate.Send, error) {
 	if r.url == "" {
 		if r.keyFile != "" || r.caFile != "" {

@@ -173,7 +173,7 @@ func (c *client) restore(ctx context.Context, file, passphrase string, tell func
 	return c.stream(ctx, streaming{path: "/local/restore", header: header, body: f, size: size, progress: tell}, out)
 }
 
-// broughtText says what became of a file that came with a backup, and is named by the settings in a file of a name. unnamed
+// broughtText returns what became of a file that came with a backup, and is named by the settings in a file of a name. unnamed
 // says that they do not name it yet.
 func broughtText(f app.BroughtFile, settings string, unnamed bool) string {
 	switch {
@@ -187,7 +187,7 @@ func broughtText(f app.BroughtFile, settings string, unnamed bool) string {
 	return fmt.Sprintf("%s came with the backup, since %s cannot be read here, and %s names it now.", f.Path, f.Instead, settings)
 }
 
-// tellRestored says what was done and what is left to do.
+// tellRestored returns what was done and what is left to do.
 func (e *env) tellRestored(w io.Writer, r restored) {
 	fmt.Fprintf(w, "Restored: %s now has the store of %s.\n", e.dataDir, instant.Format(r.MadeAt.Time))
 	if r.Previous != "" {
@@ -214,7 +214,7 @@ func (e *env) tellRestored(w io.Writer, r restored) {
 	}
 }
 
-// tellSettings says what became of app.yaml and of the files that it names.
+// tellSettings returns what became of app.yaml and of the files that it names.
 func (e *env) tellSettings(w io.Writer, r restored) {
 	named := app.ConfigFile
 	switch r.Settings {

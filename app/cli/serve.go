@@ -98,7 +98,7 @@ func managed(dir func() string, run func(ctx context.Context, cmd *cobra.Command
 	}
 }
 
-// stays tells whether a failure needs a person: a wrong setting, or a store that is too new for this program. A port
+// stays reports whether a failure needs a person: a wrong setting, or a store that is too new for this program. A port
 // in use, a lock or a file that is not there yet may mend itself.
 func stays(err error) bool {
 	var network *net.OpError

@@ -57,7 +57,7 @@ service, and stays; play it to an account that is there for that.`,
 	return cmd
 }
 
-// check says when to begin and to end, in ms; an end of 0 is none.
+// check returns when to begin and to end, in ms; an end of 0 is none.
 func (p *play) check(cmd *cobra.Command, now time.Time) (from, until int64, err error) {
 	wrong := func(format string, args ...any) (int64, int64, error) {
 		return 0, 0, &usageError{cmd.CommandPath(), fmt.Errorf(format, args...)}
@@ -139,7 +139,7 @@ func (e *env) play(cmd *cobra.Command, p *play) error {
 	return errors.Join(err, e.print(out, func(w io.Writer) { fmt.Fprintf(w, "Played %s\n", progressLine(done)) }))
 }
 
-// progressLine says how far a player has got.
+// progressLine returns how far a player has got.
 func progressLine(p simulate.Progress) string {
 	line := fmt.Sprintf("until %s: %d signals, %d acts of people", instant.FormatMs(p.At)[:19]+"Z", p.Signals, p.Acts)
 	if p.Refused > 0 {

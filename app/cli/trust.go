@@ -143,7 +143,7 @@ func inParts(fingerprint string) []string {
 	return lines
 }
 
-// localHost tells whether a name or address leads nowhere from other networks: people need not see it.
+// localHost reports whether a name or address leads nowhere from other networks: people need not see it.
 func localHost(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && (addr.IsLoopback() || addr.IsLinkLocalUnicast())

@@ -68,7 +68,7 @@ What a package of the system has installed (.deb, .rpm, .msi) is upgraded with t
 	return cmd
 }
 
-// warnUncheckable tells of a build that cannot check upgrades.
+// warnUncheckable warns of a build that cannot check upgrades.
 func (e *env) warnUncheckable() {
 	if text := upgrade.Uncheckable(); text != "" {
 		fmt.Fprintln(e.stderr, "WARNING: "+text)

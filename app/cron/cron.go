@@ -43,7 +43,7 @@ type Pattern struct {
 	dayOfWeekStar  bool
 }
 
-// Next gives the first fire strictly after an instant, in the zone, on a whole minute of its wall clock. It is the
+// Next returns the first fire strictly after an instant, in the zone, on a whole minute of its wall clock. It is the
 // zero time when none comes within 100 years, which a pattern that Parse accepts does only where every minute
 // that it names is skipped by a change of the clocks (and the hour field starts with a star). zone must not be nil.
 func (p Pattern) Next(after time.Time, zone *time.Location) time.Time {
@@ -54,7 +54,7 @@ func (p Pattern) Next(after time.Time, zone *time.Location) time.Time {
 	return time.Time{}
 }
 
-// Last gives the last fire at or before an instant, in the zone: the zero time when there was none within 100 years. zone
+// Last returns the last fire at or before an instant, in the zone: the zero time when there was none within 100 years. zone
 // must not be nil.
 func (p Pattern) Last(upTo time.Time, zone *time.Location) time.Time {
 	until := upTo.Unix() + 1
@@ -72,7 +72,7 @@ func (p Pattern) Last(upTo time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// SmallestGap gives the smallest elapsed time between two consecutive fires after an instant in any of the zones,
+// SmallestGap returns the smallest elapsed time between two consecutive fires after an instant in any of the zones,
 // clock changes included, and the zone where it happens (the first of them on a tie). It looks 28 years ahead, and
 // further (100 years) for a pattern so sparse that it has not fired twice by then. Without any zone in which the
 // pattern fires twice, the zone is nil and the gap 0. No zone may be nil. The cost is well below a millisecond a zone
@@ -113,7 +113,7 @@ type span struct {
 	first, last, inner int64
 }
 
-// fires gives all fires in (after, until), Unix seconds, in order, in runs of at most one wall clock day. A day
+// fires returns all fires in (after, until), Unix seconds, in order, in runs of at most one wall clock day. A day
 // without a clock change costs the same however often the pattern fires, which bounds the work of SmallestGap.
 func (p Pattern) fires(zone *time.Location, after, until int64) iter.Seq[span] {
 	return func(yield func(span) bool) {
@@ -149,7 +149,7 @@ func (p Pattern) fires(zone *time.Location, after, until int64) iter.Seq[span] {
 	}
 }
 
-// fireIn says whether any wall time in [from, to) matches, in seconds of wall clock.
+// fireIn reports whether any wall time in [from, to) matches, in seconds of wall clock.
 func (p Pattern) fireIn(from, to int64) bool {
 	for midnight := range p.days(from, to) {
 		if _, ok := p.within(max(from-midnight, 0), min(to-midnight, day)); ok {
@@ -159,7 +159,7 @@ func (p Pattern) fireIn(from, to int64) bool {
 	return false
 }
 
-// days gives the midnights of the matching days that overlap [from, to), in seconds of wall clock since 1970.
+// days returns the midnights of the matching days that overlap [from, to), in seconds of wall clock since 1970.
 func (p Pattern) days(from, to int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		if from >= to {
@@ -187,7 +187,7 @@ func (p Pattern) days(from, to int64) iter.Seq[int64] {
 	}
 }
 
-// daysOf gives the matching days of the month that begins at first (UTC midnight), bit 1 to 31.
+// daysOf returns the matching days of the month that begins at first (UTC midnight), bit 1 to 31.
 func (p Pattern) daysOf(first time.Time) uint64 {
 	if p.months>>first.Month()&1 == 0 {
 		return 0
@@ -204,7 +204,7 @@ func (p Pattern) daysOf(first time.Time) uint64 {
 	return (p.daysOfMonth | byWeek) & inMonth
 }
 
-// within gives the fires of a matching day in [from, to), in seconds since its midnight; false without any.
+// within returns the fires of a matching day in [from, to), in seconds since its midnight; false without any.
 func (p Pattern) within(from, to int64) (s span, ok bool) {
 	first, end := ceil(from, 60)/60, ceil(to, 60)/60 // minutes of the day, the end not included
 	for h := first / 60; h*60 < end; h++ {
@@ -233,7 +233,7 @@ func (p Pattern) within(from, to int64) (s span, ok bool) {
 	return s, ok
 }
 
-// closest gives the smallest distance between two set bits, 0 when fewer than two are set.
+// closest returns the smallest distance between two set bits, 0 when fewer than two are set.
 func closest(set uint64) int64 {
 	if bits.OnesCount64(set) < 2 {
 		return 0

@@ -192,7 +192,7 @@ func minutesOf(z *time.Location, from time.Time, days int) []minute {
 	return list
 }
 
-// slow gives the fires among the minutes, one reading at a time.
+// slow returns the fires among the minutes, one reading at a time.
 func slow(p Pattern, minutes []minute) []int64 {
 	match := func(w time.Time) bool {
 		if p.minutes>>w.Minute()&1 == 0 || p.hours>>w.Hour()&1 == 0 || p.months>>w.Month()&1 == 0 {
@@ -306,7 +306,7 @@ func TestAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// nearChange says whether the zone's offset changes within three hours.
+// nearChange reports whether the zone's offset changes within three hours.
 func nearChange(z *time.Location, unix int64) bool {
 	_, before := time.Unix(unix-3*3600, 0).In(z).Zone()
 	_, after := time.Unix(unix+3*3600, 0).In(z).Zone()

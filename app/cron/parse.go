@@ -23,7 +23,7 @@ type field struct {
 	names   []string // of the values from lowest on
 }
 
-// fields gives the five fields in the order of a pattern.
+// fields returns the five fields in the order of a pattern.
 func fields() [5]field {
 	return [5]field{
 		{name: "minute", highest: 59, limits: "0 to 59"},
@@ -88,7 +88,7 @@ func Parse(s string) (Pattern, error) {
 	return p, nil
 }
 
-// possible says whether some date matches. A day of the week comes in every month, and on every date in time.
+// possible reports whether some date matches. A day of the week comes in every month, and on every date in time.
 func (p Pattern) possible() bool {
 	if !p.dayOfMonthStar && !p.dayOfWeekStar {
 		return true

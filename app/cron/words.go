@@ -14,7 +14,7 @@ var (
 	monthNames = []string{1: "January", 2: "February", 3: "March", 4: "April", 5: "May", 6: "June", 7: "July", 8: "August", 9: "September", 10: "October", 11: "November", 12: "December"}
 )
 
-// Words says in English when the pattern fires: "at 06:00 and 14:00, Monday to Friday". It means the same as the
+// Words returns in English when the pattern fires: "at 06:00 and 14:00, Monday to Friday". It means the same as the
 // pattern, whatever way that is written in.
 func (p Pattern) Words() string {
 	parts := []string{p.timeWords()}
@@ -37,7 +37,7 @@ func valuesOf(b uint64, low, high int) (values []int) {
 	return values
 }
 
-// every gives the step when the values are all that a step from 0 meets below the end, and the step divides the end.
+// every returns the step when the values are all that a step from 0 meets below the end, and the step divides the end.
 func every(values []int, end int) (step int, ok bool) {
 	if values[0] != 0 || end%len(values) != 0 {
 		return 0, false
@@ -93,7 +93,7 @@ func hourWords(hours []int) string {
 	return " of the hours " + list(runs(hours, func(h int) string { return fmt.Sprintf("%02d", h) }))
 }
 
-// dayWords says on which days it fires; "" for every day.
+// dayWords returns on which days it fires; "" for every day.
 func (p Pattern) dayWords() string {
 	ofMonth, ofWeek := valuesOf(p.daysOfMonth, 1, 31), valuesOf(p.daysOfWeek, 0, 6)
 	var month, week string

@@ -16,7 +16,7 @@ type stretch struct {
 // overlap is further back than a wall time can repeat: zones differ by at most 26 hours.
 const overlap = 72 * time.Hour
 
-// stretches gives the stretches that cover (after, until), Unix seconds, in order. A few earlier ones come first,
+// stretches returns the stretches that cover (after, until), Unix seconds, in order. A few earlier ones come first,
 // for what they tell about wall times already seen; callers leave out what does not lie after the instant.
 func stretches(zone *time.Location, after, until int64) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
@@ -35,7 +35,7 @@ func stretches(zone *time.Location, after, until int64) iter.Seq[stretch] {
 	}
 }
 
-// boundary gives an instant after t up to which the zone's offset stays as it is at t, in Unix seconds. Where the
+// boundary returns an instant after t up to which the zone's offset stays as it is at t, in Unix seconds. Where the
 // offset comes from a yearly rule, ZoneBounds ends its answer after 365 days of the year, which on 31 December of a
 // leap year is not later than t: then no rule of that year is left, and the answer is the year's end in UTC.
 func boundary(t time.Time) int64 {

@@ -7,6 +7,6 @@ import _ "embed"
 //go:embed plant.json
 var plant string
 
-// Manifest gives the manifest of the example account as a document {version, account}. Its id is "demo" and its
+// Manifest returns the manifest of the example account as a document {version, account}. Its id is "demo" and its
 // domain "demo.example". It passes every check without a warning. The caller may change the bytes.
 func Manifest() []byte { return []byte(plant) }

@@ -304,7 +304,7 @@ func (a *answer) want(t testing.TB, status int) *answer {
 	return a
 }
 
-// at gives a value in the body: at("result", "flags", "enableTasks").
+// at returns a value in the body: at("result", "flags", "enableTasks").
 func (a *answer) at(path ...string) any {
 	var v any
 	if json.Unmarshal(a.body, &v) != nil {
@@ -333,7 +333,7 @@ func (a *answer) text(path ...string) string {
 	return s
 }
 
-// details gives the fields and issues of a 400.
+// details returns the fields and issues of a 400.
 func (a *answer) details() []errdefs.Detail {
 	var f failure
 	_ = json.Unmarshal(a.body, &f)

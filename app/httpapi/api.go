@@ -254,7 +254,7 @@ func drain(w http.ResponseWriter, r *http.Request, most int64) {
 	_, _ = io.CopyN(io.Discard, r.Body, most) // whatever it gives, the answer has been sent
 }
 
-// identity gives a request the id that its answer and its log line carry.
+// identity sets a request's id, which its answer and its log line carry.
 func (a *API) identity(w http.ResponseWriter) string {
 	var text [32]byte
 	value := []string{string(strconv.AppendUint(append(text[:0], a.boot...), a.count.Add(1), 36))}
@@ -309,7 +309,7 @@ func (a *API) handle(c *call) (out reply, err error) {
 
 var errClosing = errors.New("the store is being closed")
 
-// closed says that an operation needs the store, which cannot be used. Why is for the machine itself.
+// closed returns the error of an operation that needs the store, which cannot be used. Why is for the machine itself.
 func (c *call) closed(why error) error {
 	if c.here() {
 		return errdefs.New(errdefs.Unavailable, "not now: %v", why)

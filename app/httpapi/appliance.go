@@ -129,7 +129,7 @@ func getReady(c *call) (reply, error) {
 	return reply{}, errdefs.New(errdefs.Unavailable, "not ready")
 }
 
-// mayKnow tells whether the caller of an open route is the machine itself or an administrator.
+// mayKnow reports whether the caller of an open route is the machine itself or an administrator.
 func (c *call) mayKnow() bool {
 	if c.here() {
 		return true
@@ -154,7 +154,7 @@ func (c *call) mayKnow() bool {
 	return err == nil && p.Role == auth.Admin
 }
 
-// here tells whether a request comes from the machine itself.
+// here reports whether a request comes from the machine itself.
 func (c *call) here() bool {
 	ap, err := netip.ParseAddrPort(c.r.RemoteAddr)
 	return err != nil || ap.Addr().Unmap().IsLoopback()
@@ -198,7 +198,7 @@ func postSetup(c *call) (reply, error) {
 	return out, err
 }
 
-// typed gives a set-up code as it is compared: people type it from another screen.
+// typed returns a set-up code as it is compared: people type it from another screen.
 func typed(code string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(code))
 }

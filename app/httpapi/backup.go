@@ -168,7 +168,7 @@ func (c *call) busyWithBackups() error {
 	return nil
 }
 
-// longer gives a connection the time for an operation that takes as long as the store is large.
+// longer extends a connection's deadline for an operation that takes as long as the store is large.
 func (c *call) longer() {
 	rc, until := http.NewResponseController(c.w), time.Now().Add(longestOperation)
 	_ = rc.SetReadDeadline(until) // a connection that cannot take one has none to exceed
@@ -196,7 +196,7 @@ func postBackup(c *call) (reply, error) {
 	return out, err
 }
 
-// backupPath gives the path of the backup that the request's path names.
+// backupPath returns the path of the backup that the request's path names.
 func (c *call) backupPath() (name, path string, err error) {
 	name = c.params.ByName("name")
 	path, err = c.api.cfg.Backups.Folder.Path(name)
@@ -282,7 +282,7 @@ func deleteBackup(c *call) (reply, error) {
 	return reply{status: http.StatusNoContent}, nil
 }
 
-// passphraseFor gives the passphrase of a request, else the one that is configured for scheduled backups.
+// passphraseFor returns the passphrase of a request, else the one that is configured for scheduled backups.
 func (c *call) passphraseFor(given string) (string, error) {
 	if given != "" {
 		return given, backup.CheckPassphrase(given)

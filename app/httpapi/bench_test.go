@@ -224,7 +224,7 @@ func BenchmarkGetAccountUnchanged(b *testing.B) {
 	}
 }
 
-// storing gives the ways of storing as many bytes: in bare bbolt, by Update for one connection and by Batch for more;
+// storing returns the ways of storing as many bytes: in bare bbolt, by Update for one connection and by Batch for more;
 // straight into a store of its own, in one Put per transaction; the
 // same behind a bare net/http handler that reads the body; and that with the parts in buckets of their own, as the
 // service has them: how many pages a transaction writes is most of what it costs. The first part is overwritten each time,
@@ -282,7 +282,7 @@ func storing(b *testing.B, connections int, request string, parts ...[]byte) map
 	}
 }
 
-// encodedOf gives values as they are stored.
+// encodedOf returns values as they are stored.
 func encodedOf(b *testing.B, values ...any) (parts [][]byte) {
 	for _, v := range values {
 		raw, err := json.Marshal(v)

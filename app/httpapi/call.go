@@ -340,7 +340,7 @@ func (c *call) checkQuery() error {
 	return c.unclear()
 }
 
-// address gives the address that the request came from, without its port.
+// address returns the address that the request came from, without its port.
 func address(r *http.Request) string {
 	if ap, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		return ap.Addr().Unmap().WithZone("").String()

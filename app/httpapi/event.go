@@ -222,7 +222,7 @@ func (w *wanted) look(snap *account.Snapshot) (found bool, err error) {
 	return found, nil
 }
 
-// has tells whether an event was asked for. One that is about no station is for those who asked for all, but for a new
+// has reports whether an event was asked for. One that is about no station is for those who asked for all, but for a new
 // configuration, which may concern any.
 func (w *wanted) has(e *event.Event) bool {
 	if e.Type == event.Account {
@@ -361,7 +361,7 @@ func (s *stream) beat(w http.ResponseWriter) bool {
 	return s.send(w, buf)
 }
 
-// holds tells whether the client may still have what it asked for: a credential with which another role or account has
+// holds reports whether the client may still have what it asked for: a credential with which another role or account has
 // come must ask anew.
 func (s *stream) holds() bool {
 	now, err := s.api.cfg.Auth.Present(s.p)

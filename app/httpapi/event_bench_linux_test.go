@@ -18,7 +18,7 @@ import (
 	"opsmon/app/test/growth"
 )
 
-// BenchmarkGrowthEvents tells what 300 tablets cost that follow all stations, of which each tells something new every ten
+// BenchmarkGrowthEvents checks what 300 tablets cost that follow all stations, of which each tells something new every ten
 // seconds, in percent of one core and in MiB beyond what the process had before, and what the same costs with the least that
 // net/http can do. Clients are in the figures, the same ones for both. An iteration is a second.
 func BenchmarkGrowthEvents(b *testing.B) {

@@ -173,7 +173,7 @@ type Compacted struct {
 	After  int64 `json:"after"`
 }
 
-// localAcceptClock says that the machine's clock is right: {now}.
+// localAcceptClock accepts the machine's clock as right: {now}.
 func localAcceptClock(c *call) (reply, error) {
 	in, err := c.text("now")
 	if err != nil {

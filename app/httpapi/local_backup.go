@@ -204,7 +204,7 @@ func localRestore(c *call) (reply, error) {
 	}}, nil
 }
 
-// backupError gives failures of package backup the kind and the words for people. They name files of the appliance, which
+// backupError returns a failure of package backup with a kind and a text for people. They name files of the appliance, which
 // administrators may know.
 func backupError(err error) error {
 	var known *errdefs.Error

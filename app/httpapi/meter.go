@@ -50,7 +50,7 @@ type Gauge struct {
 	Label [2]string // name and value of the one label, such as the cause of a refusal; "" and "" for none
 }
 
-// of gives the meter of an operation. It is not for use by several goroutines.
+// of returns the meter of an operation. It is not for use by several goroutines.
 func (m *meters) of(method, path string) *tally {
 	labels := fmt.Sprintf("method=%q,route=%q", method, path)
 	for _, r := range m.routes {
@@ -81,7 +81,7 @@ func (m *tally) observe(status int, took time.Duration) {
 // observe counts an answer.
 func (a *API) observe(rt *route, status int, took time.Duration) { rt.tally.observe(status, took) }
 
-// text gives all that is measured in the Prometheus text format: what the API answers, the appliance, and the process.
+// text returns all that is measured in the Prometheus text format: what the API answers, the appliance, and the process.
 func (m *meters) text() []byte {
 	var b bytes.Buffer
 	list := []Gauge{{Name: "app_event_streams", Help: "Streams of events that are open.", Value: m.streams()}}

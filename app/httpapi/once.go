@@ -115,7 +115,7 @@ func (c *call) once(fn func(w *floor.Work) (result any, err error)) (reply, erro
 	return reply{status: answer.Status, body: answer.Body}, err
 }
 
-// named gives the request's name, by which it is known when it comes again, and a hash of all that it asks for. The body has
+// named returns the request's name, by which it is known when it comes again, and a hash of all that it asks for. The body has
 // been read.
 func (c *call) named() (idempotency.Request, error) {
 	key, err := c.idempotencyKey()

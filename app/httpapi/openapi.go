@@ -127,7 +127,7 @@ func binary() object {
 	return obj(fileType, parse(`{"schema": {"type": "string", "format": "binary"}, "example": "the bytes of the file"}`))
 }
 
-// description says what an operation does and who may use it.
+// description returns what an operation does and who may use it.
 func description(op operation, rt *route, role auth.Role) string {
 	who := "Needs no credential."
 	switch {

@@ -28,7 +28,7 @@ func obj(namesAndValues ...any) object {
 	return o
 }
 
-// get gives a member's value; nil when there is none.
+// get returns a member's value; nil when there is none.
 func (o object) get(name string) any {
 	for _, m := range o {
 		if m.name == name {
@@ -38,13 +38,13 @@ func (o object) get(name string) any {
 	return nil
 }
 
-// object gives a member that is an object; nil when it is not there.
+// object returns a member that is an object; nil when it is not there.
 func (o object) object(name string) object {
 	inner, _ := o.get(name).(object)
 	return inner
 }
 
-// with gives a copy in which a member has another value; a new one comes last.
+// with returns a copy in which a member has another value; a new one comes last.
 func (o object) with(name string, value any) object {
 	out := append(make(object, 0, len(o)+1), o...)
 	for i := range out {
@@ -56,7 +56,7 @@ func (o object) with(name string, value any) object {
 	return append(out, member{name, value})
 }
 
-// without gives a copy that lacks some members.
+// without returns a copy that lacks some members.
 func (o object) without(drop func(name string) bool) object {
 	out := make(object, 0, len(o))
 	for _, m := range o {

@@ -86,7 +86,7 @@ func (c *call) over(chosen []*station.Station, most time.Duration, fallback stri
 	return x, c.unclear()
 }
 
-// allStations gives the plan in force and all its stations, with archived=true also those that have left it.
+// allStations returns the plan in force and all its stations, with archived=true also those that have left it.
 func (c *call) allStations() (plan *station.Plan, all []*station.Station, err error) {
 	f := c.api.cfg.Floor
 	if !c.on("archived") {

@@ -52,7 +52,7 @@ func (rt *route) prepare(m *meters) {
 	rt.tally = m.of(rt.method, rt.path)
 }
 
-// crossSite tells whether a browser could be made to send the request from another site to some effect.
+// crossSite reports whether a browser could be made to send the request from another site to some effect.
 func (rt *route) crossSite() bool { return rt.method != http.MethodGet || rt.noHead }
 
 // routes is the table of what the network may use: http-api.md section 4 and decisions.md sections 3 to 6. Each

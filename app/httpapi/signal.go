@@ -189,7 +189,7 @@ func outcomesReply(outcomes []signal.Outcome) (reply, error) {
 // setPays is from how many searches of a list on making a set of it is worth its price.
 const setPays = 32
 
-// oneOf gives what tells whether a code is in a list, to be asked so many times; nil for no list.
+// oneOf returns what tells whether a code is in a list, to be asked so many times; nil for no list.
 func oneOf(codes []string, times int) func(code string) bool {
 	switch {
 	case codes == nil:
@@ -279,7 +279,7 @@ func signalsOf(body []byte) (objects []any, err error) {
 	return objects, nil
 }
 
-// ofObjects gives a batch with an object in the place of each item that is none: the log refuses those alone, and the rest of
+// ofObjects returns a batch with an object in the place of each item that is none: the log refuses those alone, and the rest of
 // the body is judged as ever.
 func ofObjects(batch any) any {
 	none := func(item any) bool { _, is := item.(map[string]any); return !is }

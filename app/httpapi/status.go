@@ -103,5 +103,5 @@ func readiness(s Status) Readiness {
 	return r
 }
 
-// localStatus tells how the service is, whether it has a store or not.
+// localStatus returns how the service is, whether it has a store or not.
 func localStatus(c *call) (reply, error) { return ok(c.api.cfg.Status()) }

@@ -186,7 +186,7 @@ func windowOf(x *report.Window) *window {
 	return out
 }
 
-// units gives millionths as units, or kWh.
+// units converts millionths to units, or kWh.
 func units(micro int64) float64 { return float64(micro) / monitor.Micro }
 
 // filledList is never nil, so that it is written as a list.

@@ -157,7 +157,7 @@ func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	return status
 }
 
-// time gives the time by which the floor goes, ms. A tablet that was offline tells what it did in this time, whatever its own
+// time returns the time by which the floor goes, ms. A tablet that was offline tells what it did in this time, whatever its own
 // clock shows.
 func (a *API) time() int64 {
 	if a.cfg.Floor == nil {
@@ -224,7 +224,7 @@ func (a *API) writeRepresentation(w http.ResponseWriter, r *http.Request, rep *a
 	return http.StatusOK
 }
 
-// allow gives a large answer the time that a slow tablet needs; the server's own deadline is for small ones.
+// allow returns a large answer the time that a slow tablet needs; the server's own deadline is for small ones.
 func (a *API) allow(w http.ResponseWriter, size int) {
 	if size > bodyLimit {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute + time.Duration(size/slowestWriteBytes)*time.Second))

@@ -13,7 +13,7 @@ const currencies = " AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD
 	" UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST" +
 	" XAD XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG "
 
-// Currency says whether code is an active ISO 4217 code, in capital letters (http-api.md section 2.1, currency).
+// Currency reports whether code is an active ISO 4217 code, in capital letters (http-api.md section 2.1, currency).
 func Currency(code string) bool {
 	return len(code) == 3 && !strings.Contains(code, " ") && strings.Contains(currencies, " "+code+" ")
 }

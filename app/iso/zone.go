@@ -67,7 +67,7 @@ func openDatabase() (*database, error) {
 	return db, nil
 }
 
-// Zone gives the time zone of an IANA name, to the letter as in the embedded database and from its data alone,
+// Zone returns the time zone of an IANA name, to the letter as in the embedded database and from its data alone,
 // whatever the machine has (http-api.md section 2.3, plant, timezone; decisions.md section 3). "Local", the empty string and
 // other spellings are refused. One name always gives the same *time.Location, and "UTC" gives time.UTC.
 //
@@ -131,7 +131,7 @@ func (db *database) unknown(name string) string {
 	return sentence
 }
 
-// nearest gives the name that takes the fewest letters to change, in any case and with blanks for underscores; its last
+// nearest returns the name that takes the fewest letters to change, in any case and with blanks for underscores; its last
 // part (the city) will do. It is "" when nothing is near: more than one letter in four differs.
 func (db *database) nearest(name string) string {
 	wanted := plain(name)

@@ -116,7 +116,7 @@ func (p *people) plan(ctx context.Context, e *Event) (string, error) {
 	return made.ID, nil
 }
 
-// find gives the schedule of an event, as the service has it; one without an id when it has none.
+// find returns the schedule of an event, as the service has it; one without an id when it has none.
 func (p *people) find(ctx context.Context, e *Event) (known, error) {
 	s := e.Act.Schedule
 	if id := p.schedules[s.Ref]; id != "" {
@@ -193,7 +193,7 @@ func (p *people) end(ctx context.Context, e *Event) error {
 	return err
 }
 
-// explain says what caused a stop: of those that the service found, the one that has most of its time.
+// explain returns what caused a stop: of those that the service found, the one that has most of its time.
 func (p *people) explain(ctx context.Context, e *Event) error {
 	a := e.Act
 	var list []struct {

@@ -59,7 +59,7 @@ func (g *Generator) usedBefore(s *Station, first, until calendar.Day) float64 {
 	return sums[until-first]
 }
 
-// firstOfMonth gives the production day of the first of a day's month.
+// firstOfMonth returns the production day of the first of a day's month.
 func firstOfMonth(d calendar.Day) calendar.Day {
 	date := time.Unix(int64(d)*86400, 0).UTC()
 	return calendar.DayOf(date.Year(), date.Month(), 1)

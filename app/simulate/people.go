@@ -81,7 +81,7 @@ func (g *Generator) acts(list []Event, p *plot, from, to int64) []Event {
 	return list
 }
 
-// Underway gives what was done before a moment and still counts then: the schedules that are planned, those that run
+// Underway returns what was done before a moment and still counts then: the schedules that are planned, those that run
 // (started at that moment) and who works where. With it a plant can be played from any moment on.
 func (g *Generator) Underway(stations []string, at int64) ([]Event, error) {
 	before, err := g.Events(stations, at-2*day, at)
@@ -129,7 +129,7 @@ func (p *plot) act(sent int64, a Act) {
 	}
 }
 
-// schedule gives a job as people enter it, always the same one.
+// schedule returns a job as people enter it, always the same one.
 func (p *plot) schedule(i int) *Schedule {
 	j := &p.jobs[i]
 	if j.entered == nil {
@@ -200,7 +200,7 @@ func (p *plot) runJob(i int, r *roll) {
 	}
 }
 
-// explain says what caused the stops that the service is to have found. Some are never explained.
+// explain returns what caused the stops that the service is to have found. Some are never explained.
 func (p *plot) explain(r *roll) {
 	for i := range p.spells {
 		sp := &p.spells[i]

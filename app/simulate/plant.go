@@ -165,7 +165,7 @@ func readStation(doc *document, p *plantDocument, g *groupDocument, from *statio
 	return s, nil
 }
 
-// readSKU gives a product with what the station adds to it (monitoring.md section 3: units, rate).
+// readSKU returns a product with what the station adds to it (monitoring.md section 3: units, rate).
 func (s *Station) readSKU(k skuDocument) sku {
 	out := sku{code: k.Code, perCycle: max(k.PartsPerCycle, 1), speed: k.LineSpeedTarget, minimumCycle: int64(k.MinimumCycleTime), quick: k.AllowUseInQuickSchedule}
 	if out.perMinute = perMinute(k.rateDocument, out.perCycle); out.perMinute == 0 {
@@ -187,7 +187,7 @@ func (s *Station) readSKU(k skuDocument) sku {
 	return out
 }
 
-// perMinute gives units a minute; the first way that is set counts.
+// perMinute returns units per minute; the first way that is set counts.
 func perMinute(r rateDocument, perCycle float64) float64 {
 	switch {
 	case r.CycleTime > 0:
@@ -245,7 +245,7 @@ func (s *Station) readReasons(reasons []reasonDocument, levels []*levelDocument)
 	walk(reasons, nil)
 }
 
-// available tells whether a reason is left when each level has included and excluded; codes are the reason's own and
+// available reports whether a reason is left when each level has included and excluded; codes are the reason's own and
 // those above it, since a code stands for its whole subtree.
 func available(codes []string, levels []*levelDocument) bool {
 	named := func(list []string) bool {

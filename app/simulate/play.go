@@ -75,7 +75,7 @@ func NewPlayer(cfg PlayConfig) *Player {
 	return p
 }
 
-// Progress tells how far it has got.
+// Progress returns how far it has got.
 func (p *Player) Progress() Progress {
 	p.progress.Retried = p.client.retried
 	return p.progress
@@ -132,7 +132,7 @@ func (p *Player) until() int64 {
 	return p.cfg.Until
 }
 
-// due gives up to which moment of the plant's time everything should have been sent by now. It is never ahead of the
+// due returns up to which moment of the plant's time everything should have been sent by now. It is never ahead of the
 // clock: live says that it is the clock's.
 func (p *Player) due(began time.Time) (due int64, live bool) {
 	now := time.Now().UnixMilli()
@@ -211,7 +211,7 @@ func (p *Player) flush(ctx context.Context) error {
 	return nil
 }
 
-// refused tells of a refusal. What makes going on senseless is an error.
+// refused reports a refusal. One after which nothing else can succeed is an error.
 func (p *Player) refused(ctx context.Context, what string, err error) error {
 	var r *Refusal
 	if ctx.Err() != nil {

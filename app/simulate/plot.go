@@ -82,7 +82,7 @@ type drift struct {
 	most             int64 // ms ahead at the turn
 }
 
-// at gives by how much the clock is ahead.
+// at returns by how much the clock is ahead.
 func (d drift) at(t int64) int64 {
 	switch {
 	case t <= d.start || t >= d.end:
@@ -93,7 +93,7 @@ func (d drift) at(t int64) int64 {
 	return d.most * (d.end - t) / (d.end - d.turn)
 }
 
-// plot gives a station's day.
+// plot returns a station's day.
 func (g *Generator) plot(s *Station, d calendar.Day) *plot {
 	key := plotKey{s, d}
 	if p := g.plots[key]; p != nil {
@@ -361,7 +361,7 @@ func (p *plot) sum() {
 	}
 }
 
-// pace gives the cycles that a machine makes in a millisecond of a spell.
+// pace returns the cycles that a machine makes in a millisecond of a spell.
 func (p *plot) pace(sp *spell) float64 {
 	if sp.job < 0 || sp.doing != run && sp.doing != slow {
 		return 0
@@ -369,7 +369,7 @@ func (p *plot) pace(sp *spell) float64 {
 	return p.jobs[sp.job].cyclesPerMs * sp.pace
 }
 
-// through gives what was counted and used since the day began at a moment in a spell: cycles with the part of one that is
+// through returns what was counted and used since the day began at a moment in a spell: cycles with the part of one that is
 // being made, bad ones as parts of those that are complete.
 func (p *plot) through(sp *spell, t int64) (cycles, bad, kWh float64) {
 	cycles = sp.cycles + float64(t-sp.start)*p.pace(sp)
@@ -377,17 +377,17 @@ func (p *plot) through(sp *spell, t int64) (cycles, bad, kWh float64) {
 	return cycles, bad, sp.kWh + float64(t-sp.start)/float64(hour)*p.station.power(sp)
 }
 
-// badBy gives how many of the first n cycles of the day were bad; the nth is one of the spell.
+// badBy returns how many of the first n cycles of the day were bad; the nth is one of the spell.
 func (sp *spell) badBy(n float64) float64 {
 	return math.Floor(sp.bad + (n-math.Floor(sp.cycles))*sp.scrap)
 }
 
-// spellAt gives the number of the spell at a moment of the day.
+// spellAt returns the number of the spell at a moment of the day.
 func (p *plot) spellAt(t int64) int {
 	return max(0, min(len(p.spells)-1, sort.Search(len(p.spells), func(i int) bool { return p.spells[i].end > t })))
 }
 
-// counted gives the good and bad cycles since the day began.
+// counted returns the good and bad cycles since the day began.
 func (p *plot) counted(t int64) (good, bad float64) {
 	cycles, bad, _ := p.through(&p.spells[p.spellAt(t)], t)
 	bad = math.Floor(bad)

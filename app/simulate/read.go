@@ -78,7 +78,7 @@ func (l *lines) next() (entry, error) {
 	return readObject(l.line, text), nil
 }
 
-// text gives the next line that holds something, or what keeps it from being read.
+// text returns the next line that holds something, or what keeps it from being read.
 func (l *lines) text() (text []byte, issue string, err error) {
 	for {
 		text, err := l.b.ReadSlice('\n')
@@ -175,7 +175,7 @@ func newTable(b *bufio.Reader) (*table, error) {
 	return t, nil
 }
 
-// split gives the cells of a line.
+// split returns the cells of a line.
 func (t *table) split(line []byte) ([]string, error) {
 	c := csv.NewReader(bytes.NewReader(line))
 	c.Comma, c.TrimLeadingSpace = t.comma, true
@@ -217,7 +217,7 @@ func (t *table) next() (entry, error) {
 	return readObject(line, append(raw, '}')), nil
 }
 
-// value gives a cell as JSON: a text where it is none of a number, true and false, so that the service says what is wrong.
+// value returns a cell as JSON: a text where it is none of a number, true and false, so that the service says what is wrong.
 func (t *table) value(column, cell string) []byte {
 	if !slices.Contains(texts, column) {
 		if t.comma == ';' {

@@ -85,7 +85,7 @@ func Replay(ctx context.Context, cfg ReplayConfig) (Replayed, error) {
 	}
 }
 
-// span gives the earliest and the latest time of a log; both are 0 when it has none.
+// span returns the earliest and the latest time of a log; both are 0 when it has none.
 func span(cfg ReplayConfig) (first, last int64, err error) {
 	reader, err := newReader(cfg)
 	if err != nil {

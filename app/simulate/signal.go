@@ -43,10 +43,10 @@ type Signal struct {
 	values    [fieldCount]float64
 }
 
-// Empty tells whether it holds no value.
+// Empty reports whether it holds no value.
 func (s *Signal) Empty() bool { return s.has == 0 && s.ErrorCode == "" }
 
-// Get gives a value and whether it is there.
+// Get returns a value and whether it is there.
 func (s *Signal) Get(f Field) (float64, bool) { return s.values[f], s.has&(1<<f) != 0 }
 
 // Set sets a value.
@@ -115,12 +115,12 @@ func (g *Generator) report(s *Station) int64 {
 	return g.cfg.Interval
 }
 
-// countsUp tells whether the machine has running counters.
+// countsUp reports whether the machine has running counters.
 func (s *Station) countsUp() bool {
 	return !s.manualProduction && s.speedRatio == 0 && s.downtime != "production" && newDice(0, s.Code).about(7).float() < 0.6
 }
 
-// tellsCycles tells whether each cycle, or each few, is a message.
+// tellsCycles reports whether each cycle, or each few, is a message.
 func (s *Station) tellsCycles() bool {
 	return !s.manualProduction && s.speedRatio == 0 && !s.countsUp()
 }
@@ -201,7 +201,7 @@ func (w *writer) add(sent int64, order uint64, sig *Signal) {
 	}
 }
 
-// buffers tells whether the station's gateway numbers its messages.
+// buffers reports whether the station's gateway numbers its messages.
 func (s *Station) buffers() bool { return newDice(0, s.Code).about(8).float() < 0.3 }
 
 // ticks calls fn at the moments from low on at which the state is told; n counts them since 1970.
@@ -273,7 +273,7 @@ func (w *writer) measure(sig *Signal, sp *spell, at, n int64) {
 	}
 }
 
-// hasSpeed tells whether the station has a sensor of its speed.
+// hasSpeed reports whether the station has a sensor of its speed.
 func (s *Station) hasSpeed() bool {
 	return s.productive == "line_speed" || s.downtime == "line_speed" || s.speedRatio > 0 || s.target > 0
 }
@@ -384,7 +384,7 @@ func (w *writer) cyclesOf(sp *spell, rate float64, low int64) {
 	}
 }
 
-// step gives how many cycles one message tells of. It is more than one where they are shorter than a gateway tells one by
+// step returns how many cycles one message tells of. It is more than one where they are shorter than a gateway tells one by
 // one, unless the time between messages would look like a stop.
 func (p *plot) step(sp *spell, rate float64) float64 {
 	k := p.jobs[sp.job].sku

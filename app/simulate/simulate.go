@@ -98,7 +98,7 @@ func New(p *Plant, cfg Config) *Generator {
 	return g
 }
 
-// Stations gives the codes of all stations, in the manifest's order.
+// Stations returns the codes of all stations, in the manifest's order.
 func (g *Generator) Stations() []string {
 	codes := make([]string, len(g.plant.Stations))
 	for i, s := range g.plant.Stations {
@@ -107,7 +107,7 @@ func (g *Generator) Stations() []string {
 	return codes
 }
 
-// Events gives what is sent from [from, to) for some stations, or all when none is named, in the order in which it is
+// Events returns what is sent from [from, to) for some stations, or all when none is named, in the order in which it is
 // sent. An unknown station is an error.
 func (g *Generator) Events(stations []string, from, to int64) ([]Event, error) {
 	if len(stations) == 0 {
@@ -162,7 +162,7 @@ func newDice(seed uint64, name string) dice {
 	return dice(seed).about(h.Sum64())
 }
 
-// about gives the dice for a question within what these are about.
+// about returns the dice for a question within what these are about.
 func (d dice) about(what uint64) dice {
 	z := uint64(d) + 0x9e3779b97f4a7c15*(what+1)
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -170,7 +170,7 @@ func (d dice) about(what uint64) dice {
 	return dice(z ^ z>>31)
 }
 
-// float gives a number in [0, 1).
+// float returns a number in [0, 1).
 func (d dice) float() float64 { return float64(uint64(d.about(0x5eed))>>11) / (1 << 53) }
 
 // roll gives one number after another.
@@ -186,13 +186,13 @@ func (r *roll) within(low, high float64) float64 { return low + (high-low)*r.nex
 // chance is true with a probability.
 func (r *roll) chance(p float64) bool { return r.next() < p }
 
-// ms gives a whole number of milliseconds in [low, high).
+// ms returns a whole number of milliseconds in [low, high).
 func (r *roll) ms(low, high int64) int64 { return low + int64(r.next()*float64(high-low)) }
 
-// often gives a time until something happens that happens once in mean ms, at least least.
+// often returns a time until something happens that happens once in mean ms, at least least.
 func (r *roll) often(mean, least int64) int64 {
 	return max(least, int64(-math.Log(1-r.next())*float64(mean)))
 }
 
-// pick gives a number in [0, n).
+// pick returns a number in [0, n).
 func (r *roll) pick(n int) int { return min(n-1, int(r.next()*float64(n))) }

@@ -15,7 +15,7 @@ import (
 	"opsmon/app/engine/calendar"
 )
 
-// at gives a moment of 2026 in UTC: "11-18 06:00:00".
+// at returns a moment of 2026 in UTC: "11-18 06:00:00".
 func at(t testing.TB, text string) int64 {
 	t.Helper()
 	when, err := time.Parse("2006-01-02 15:04:05", "2026-"+text)

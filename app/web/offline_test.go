@@ -56,7 +56,7 @@ func TestTheWorkerKeepsAllOfTheTablet(t *testing.T) {
 	}
 }
 
-// importsOf gives the addresses of what a module asks for by relative paths.
+// importsOf returns the addresses of what a module asks for by relative paths.
 func importsOf(t *testing.T, hash, file string) (found []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -41,7 +41,7 @@ const (
 	floorPath   = "/floor"
 )
 
-// pageAt gives the path of the page that answers a path, "" when there is none.
+// pageAt returns the path of the page that answers a path, "" when there is none.
 func pageAt(at string) string {
 	for _, whole := range []string{consolePath, floorPath, tabletPath} {
 		if strings.HasPrefix(at, whole+"/") {
@@ -213,7 +213,7 @@ func (f *file) compressWith(compressed []byte) {
 	f.compressed, f.compactTag = compressed, strings.TrimSuffix(f.tag, `"`)+`-gzip"`
 }
 
-// whole gives the answer as it is without compression.
+// whole returns the answer as it is without compression.
 func (f *file) whole() []byte {
 	if f.compressed == nil {
 		return f.plain
@@ -229,7 +229,7 @@ func (f *file) whole() []byte {
 	return content
 }
 
-// find gives the answer to a request and how long it may be kept; nil when there is none.
+// find returns the answer to a request and how long it may be kept; nil when there is none.
 func (s *site) find(r *http.Request, demo bool) (*file, string) {
 	at := r.URL.Path
 	cache := revalidate
@@ -287,11 +287,11 @@ func (f *file) serve(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ofThisMachine tells whether a request is made on this machine and to it. The demo's key is for who started it. The name
+// ofThisMachine reports whether a request is made on this machine and to it. The demo's key is for who started it. The name
 // that was asked for counts too: a page elsewhere whose name is made to point at this machine must not read it.
 func ofThisMachine(r *http.Request) bool { return isLoopback(r.Host) && fromLoopback(r.RemoteAddr) }
 
-// isLoopback tells whether a Host header names this machine as it knows itself.
+// isLoopback reports whether a Host header names this machine as it knows itself.
 func isLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -303,7 +303,7 @@ func isLoopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// fromLoopback tells whether a connection comes from this machine.
+// fromLoopback reports whether a connection comes from this machine.
 func fromLoopback(remote string) bool {
 	at, err := netip.ParseAddrPort(remote)
 	return err == nil && at.Addr().Unmap().IsLoopback()

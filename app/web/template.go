@@ -137,7 +137,7 @@ func isName(s string) bool {
 
 func unquote(s string) string { return strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`) }
 
-// fill gives the page. It fails when a value is missing or of another kind.
+// fill returns the page. It fails when a value is missing or of another kind.
 func (t *template) fill(v view) ([]byte, error) {
 	var b bytes.Buffer
 	if err := t.write(&b, t.parts, v); err != nil {

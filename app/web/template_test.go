@@ -144,7 +144,7 @@ func shapeOf(t *testing.T, name string, is bool, text string) (shape []string, c
 	return shape, count
 }
 
-// viewOf gives every value that a page asks for.
+// viewOf returns a value for everything that a page asks for.
 func viewOf(page *template, parts []part, is bool, text string) view {
 	v := view{}
 	for _, p := range parts {

@@ -82,7 +82,7 @@ func (t *Trust) template() (*template, error) {
 	return readTemplate(from, layoutFile, trustFile)
 }
 
-// Handles tells whether a path is one of the page's own.
+// Handles reports whether a path is one of the page's own.
 func (t *Trust) Handles(path string) bool {
 	switch path {
 	case trustPath, "/trust/ca.crt", "/trust/ca.pem", "/trust/ca.mobileconfig", openCode, httpsCode:
@@ -201,7 +201,7 @@ func (t *Trust) guard(h http.Header, r *http.Request) {
 	}
 }
 
-// asked gives the host that a request asks for, without the port; "" when it is none.
+// asked returns the host that a request asks for, without the port; "" when it is none.
 func asked(r *http.Request) string {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -217,7 +217,7 @@ func asked(r *http.Request) string {
 	return host
 }
 
-// others gives the host by which another device reaches the appliance: the one that was asked for, but for names that
+// others returns the host by which another device reaches the appliance: the one that was asked for, except names that
 // mean this machine alone.
 func (t *Trust) others(r *http.Request) string {
 	host := asked(r)
@@ -230,7 +230,7 @@ func (t *Trust) others(r *http.Request) string {
 	return host
 }
 
-// secure gives the address of the service over TLS for a host, without a slash at the end.
+// secure returns the address of the service over TLS for a host, without a slash at the end.
 func (t *Trust) secure(host string) string {
 	if t.cfg.URL != "" {
 		return strings.TrimSuffix(t.cfg.URL, "/")
@@ -238,7 +238,7 @@ func (t *Trust) secure(host string) string {
 	return address("https", host, t.cfg.Port(), 443)
 }
 
-// clear gives the address of the port without TLS.
+// clear returns the address of the port without TLS.
 func (t *Trust) clear(host string) string { return address("http", host, t.cfg.ClearPort(), 80) }
 
 func address(scheme, host string, port, usual int) string {
@@ -278,7 +278,7 @@ func (t *Trust) Clear() http.Handler {
 	})
 }
 
-// secret tells whether a request carries what only its user may know.
+// secret reports whether a request carries what only its user may know.
 func secret(r *http.Request) bool {
 	return r.Header.Get("X-API-KEY") != "" || r.Header.Get("Authorization") != "" ||
 		strings.HasPrefix(r.URL.Path, "/key/") || strings.HasPrefix(r.URL.Path, "/auth/")

@@ -204,7 +204,7 @@ func TestTrustAddresses(t *testing.T) {
 	}
 }
 
-// shows tells whether a drawing has the squares of a text's QR code, and light ones round it.
+// shows reports whether a drawing has the squares of a text's QR code, and light ones round it.
 func shows(t *testing.T, svg []byte, text string) bool {
 	t.Helper()
 	var drawing struct {

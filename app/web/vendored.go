@@ -15,7 +15,7 @@ import (
 // vendorDir is where the vendored packages stand among the static files.
 const vendorDir = "vendor"
 
-// readVendored gives the modules of the vendored packages by path below /assets/<hash>/. They stand compressed in
+// readVendored returns the modules of the vendored packages by path below /assets/<hash>/. They stand compressed in
 // the binary and are served so, which makes the start cheap.
 func readVendored() (map[string]*file, error) {
 	z, err := assets.Vendor()

@@ -103,7 +103,7 @@ const (
 	iconFile   = "shared/icon.svg"
 )
 
-// Handles tells whether a request is this room's; every other one is the API's. At /tablet stand both: who asks for a page gets
+// Handles reports whether a request is this room's; every other one is the API's. At /tablet stand both: who asks for a page gets
 // that, and programs get the API.
 func (w *Web) Handles(r *http.Request) bool {
 	path := r.URL.Path

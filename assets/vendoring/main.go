@@ -39,7 +39,7 @@ const packageFile = "package.json"
 
 const styleExt = ".css"
 
-// readModules gives the modules of the packages in a folder by path, with their imports resolved, and their style sheets.
+// readModules returns the modules of the packages in a folder by path, with their imports resolved, and their style sheets.
 // Each package stands in a folder of its npm name.
 func readModules(from fs.FS) (map[string][]byte, error) {
 	entries := map[string]string{} // path of the module that a package's name stands for
@@ -126,7 +126,7 @@ func resolve(name string, content []byte, entries map[string]string, modules map
 	return out, failed
 }
 
-// relative gives the path from a folder to a file as a module names it.
+// relative returns the path from a folder to a file as a module names it.
 func relative(dir, file string) string {
 	to, err := filepath.Rel(filepath.FromSlash(dir), filepath.FromSlash(file))
 	if err != nil {

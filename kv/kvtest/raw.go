@@ -16,7 +16,7 @@ import (
 // most of what it takes.
 const batchDelay = 200 * time.Microsecond
 
-// Raw gives the floor that benchmarks of durable writes are held against: a bare bbolt database, to which each call appends
+// Raw returns the floor that benchmarks of durable writes are held against: a bare bbolt database, to which each call appends
 // values, each by its own Put, in one transaction. One writer does it by an Update; more of them by a Batch, which begins when
 // all are in it: what they write at once is stored with one sync, as by the service. It is closed when the test ends.
 func Raw(t testing.TB, writers int) func(values ...[]byte) error {
@@ -57,7 +57,7 @@ func Raw(t testing.TB, writers int) func(values ...[]byte) error {
 	}
 }
 
-// Lengths gives how many bytes the values of a bucket have whose keys are numbers, in their order: what a floor is to store.
+// Lengths returns how many bytes the values of a bucket have whose keys are numbers, in their order: what a floor is to store.
 func Lengths(t testing.TB, s *kv.Store, bucket string) (list []int) {
 	t.Helper()
 	if err := s.View(func(tx *kv.Tx) error {

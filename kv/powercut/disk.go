@@ -135,7 +135,7 @@ func (d *disk) truncate(file *node, size int64) {
 	d.content = append(d.content, &change{file: file, at: size})
 }
 
-// put gives content with data at an offset; what it had is not changed.
+// put returns a copy of content with data at an offset.
 func put(content []byte, at int64, data []byte) []byte {
 	out := make([]byte, max(int64(len(content)), at+int64(len(data))))
 	copy(out, content)
@@ -253,7 +253,7 @@ func (d *disk) leave(dir string, names int, of func(i int) fate) error {
 	return put(d.root, dir)
 }
 
-// differs tells what programs see otherwise than it is in a directory; "" when nothing.
+// differs returns what programs see otherwise than it is in a directory; "" when nothing.
 func (d *disk) differs(dir string) (string, error) {
 	real, err := scan(dir)
 	if err != nil {

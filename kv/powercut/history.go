@@ -26,11 +26,11 @@ func (h *History) check() error {
 	return err
 }
 
-// Kept says what the disk had of a file of the directory before the command, where that is not what programs saw: a sync failed,
+// Kept returns what the disk had of a file of the directory before the command, where that is not what programs saw: a sync failed,
 // and the system no longer knows.
 func (h *History) Kept(name string, content []byte) { h.root.names[name].kept = content }
 
-// start gives the disk as it was before the command.
+// start returns the disk as it was before the command.
 func (h *History) start(before func(what string, sync bool) bool) *replay {
 	return &replay{
 		dir: h.dir, disk: &disk{root: h.root.clone()}, before: before,
@@ -48,7 +48,7 @@ type Cut struct {
 	of    func(i int) fate
 }
 
-// String says where the cut is and what is there of that which was not synced.
+// String returns where the cut is and what is there of that which was not synced.
 func (c Cut) String() string { return c.what }
 
 // Said is all that the command had written anywhere but to files by the time of the cut.
@@ -57,7 +57,7 @@ func (c Cut) Said() []byte { return c.said }
 // Write writes the directory to dir, which must be empty.
 func (c Cut) Write(dir string) error { return c.disk.leave(dir, c.names, c.of) }
 
-// Kills gives the directory as it was before each thing that happened to it and at the end: what the end of the process
+// Kills returns the directory as it was before each thing that happened to it and at the end: what the end of the process
 // leaves while the power stays on.
 func (h *History) Kills(yield func(Cut) bool) {
 	h.cuts(func(r *replay, what string, _ bool) bool {
@@ -65,7 +65,7 @@ func (h *History) Kills(yield func(Cut) bool) {
 	})
 }
 
-// PowerCuts gives directories that a power cut leaves: at each sync, before it has returned, and at the end, up to n of
+// PowerCuts yields directories that a power cut leaves: at each sync, before it has returned, and at the end, up to n of
 // them. A cut elsewhere leaves one of these, of which less has been said. Those with all and with nothing of what was
 // not synced are among them; the others are picked by rng.
 func (h *History) PowerCuts(n int, rng *rand.Rand) func(yield func(Cut) bool) {
@@ -154,7 +154,7 @@ func pick(there bool) fate {
 	return lost
 }
 
-// torn gives some of the sectors of a write.
+// torn returns some of the sectors of a write.
 func torn(c *change, rng *rand.Rand) (pieces []*change) {
 	if c.data == nil {
 		return whole(c)

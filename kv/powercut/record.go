@@ -92,7 +92,7 @@ func Fail(t testing.TB, pid int, call, failure string) (stop func(), ok bool) {
 	return nil, false
 }
 
-// find gives strace's path.
+// find returns strace's path.
 func find(t testing.TB) (path string, ok bool) {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
@@ -125,7 +125,7 @@ func wait(log string, pid int) ([]byte, error) {
 	return nil, fmt.Errorf("strace does not tell of the end of process %d in %s", pid, log)
 }
 
-// Scratch gives a directory for what cuts leave, in memory where the machine has one there: syncs of thousands of them
+// Scratch returns a directory for what cuts leave, in memory where the machine has one there: syncs of thousands of them
 // cost nothing then. It ends with the test.
 func Scratch(t testing.TB) string {
 	t.Helper()

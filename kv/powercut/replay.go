@@ -295,7 +295,7 @@ func (r *replay) rename(l line) error {
 	return nil
 }
 
-// path gives the path below the directory that the arguments from i on name; "" for the directory itself.
+// path returns the path below the directory that the arguments from i on name; "" for the directory itself.
 func (r *replay) path(l line, i int) (path string, inside bool, err error) {
 	name, err := l.data(i + 1)
 	if err != nil {
@@ -324,7 +324,7 @@ func (r *replay) inside(path string) (string, bool) {
 	return strings.CutPrefix(path, r.dir+"/")
 }
 
-// fd gives argument i as a file's number, -1 when it is none.
+// fd returns argument i as a file's number, -1 when it is none.
 func (l line) fd(i int) int {
 	if i < len(l.args) {
 		if n, err := strconv.Atoi(l.args[i]); err == nil {
@@ -334,7 +334,7 @@ func (l line) fd(i int) int {
 	return -1
 }
 
-// data gives the bytes of argument i; of a writev's, all of them.
+// data returns the bytes of argument i; of a writev's, all of them.
 func (l line) data(i int) ([]byte, error) {
 	if i >= len(l.args) {
 		return nil, fmt.Errorf("%.200s has no argument %d", l.text, i)

@@ -21,7 +21,7 @@ type entry struct {
 	content []byte
 }
 
-// entries gives what an archive holds: the binary with its signature, what to read, and the licences.
+// entries returns what an archive holds: the binary with its signature, what to read, and the licences.
 func (p *product) entries() ([]entry, error) {
 	binary, err := os.ReadFile(p.binary)
 	if err != nil {

@@ -74,7 +74,7 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// moduleOf gives the root of the source that is tested.
+// moduleOf returns the root of the source that is tested.
 func moduleOf(t *testing.T) string {
 	t.Helper()
 	root, err := moduleRoot(t.Context())

@@ -60,7 +60,7 @@ func cabinet(files []entry, at time.Time) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// cabinetSum gives the checksum of a part of a cabinet.
+// cabinetSum returns the checksum of a part of a cabinet.
 func cabinetSum(b []byte, sum uint32) uint32 {
 	for ; len(b) >= 4; b = b[4:] {
 		sum ^= binary.LittleEndian.Uint32(b)
@@ -78,7 +78,7 @@ func dosDate(t time.Time) uint16 {
 
 func dosTime(t time.Time) uint16 { return uint16(t.Hour()<<11 | t.Minute()<<5 | t.Second()/2) }
 
-// little gives numbers in little-endian order.
+// little returns numbers in little-endian order.
 func little(values ...any) []byte {
 	var b []byte
 	for _, v := range values {

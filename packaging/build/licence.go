@@ -208,7 +208,7 @@ var phrases = []struct {
 	{"ISC", []string{"permission to use, copy, modify, and distribute this software for any purpose"}},
 }
 
-// recognise gives the SPDX expression of the licences in some texts, "" when none is known. A text of several, such
+// recognise returns the SPDX expression of the licences in some texts, "" when none is known. A text of several, such
 // as one that was taken over in parts, has them all joined with AND.
 func recognise(texts []string) string {
 	var found []string

@@ -118,7 +118,7 @@ func (p *product) nfpmConfig() (nfpmConfig, error) {
 	return cfg, nil
 }
 
-// licence gives the SPDX expression of all that the binary holds.
+// licence returns the SPDX expression of all that the binary holds.
 func (p *product) licence() string {
 	var all []string
 	for _, m := range p.modules {

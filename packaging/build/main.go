@@ -44,7 +44,7 @@ type target struct{ OS, Arch string }
 
 func (t target) String() string { return t.OS + "/" + t.Arch }
 
-// exe gives the name of the binary.
+// exe returns the name of the binary.
 func (t target) exe() string {
 	if t.OS == "windows" {
 		return "app.exe"
@@ -62,7 +62,7 @@ type format struct {
 	build func(context.Context, *product) error
 }
 
-// formats gives what is made of each system's binary.
+// formats returns what is made of each system's binary.
 func formats() []format {
 	return []format{
 		{"tar.gz", "linux", tarball}, {"deb", "linux", debianPackage}, {"rpm", "linux", rpmPackage},

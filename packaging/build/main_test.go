@@ -100,10 +100,10 @@ var throwAwayKey = sync.OnceValues(func() (minisign.PublicKey, error) {
 	return public, os.WriteFile(secretKey(), b, 0o600)
 })
 
-// secretKey gives the file of the key.
+// secretKey returns the file of the key.
 func secretKey() string { return filepath.Join(scratch, "secret.key") }
 
-// needs gives the first of each list of programs that is there. Without one the test is skipped, and fails where all
+// needs returns the first of each list of programs that is there. Without one the test is skipped, and fails where all
 // is to be tested.
 func needs(t *testing.T, lists ...[]string) []string {
 	t.Helper()
@@ -127,7 +127,7 @@ func needs(t *testing.T, lists ...[]string) []string {
 	return found
 }
 
-// file gives the path of the one file of a release whose name has this end.
+// file returns the path of the one file of a release whose name has this end.
 func (d dist) file(t *testing.T, end string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(d.dir, "*"+end))
@@ -137,7 +137,7 @@ func (d dist) file(t *testing.T, end string) string {
 	return found[0]
 }
 
-// files gives the contents of a directory by name.
+// files returns the contents of a directory by name.
 func files(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

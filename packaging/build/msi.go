@@ -29,7 +29,7 @@ type table struct {
 	rows                      [][]string
 }
 
-// text gives the table as a file of that form. Its cells hold neither tabs nor line ends.
+// text returns the table as a file of that form. Its cells hold neither tabs nor line ends.
 func (t table) text() []byte {
 	var b bytes.Buffer
 	line := func(cells []string) { b.WriteString(strings.Join(cells, "\t") + "\r\n") }
@@ -102,7 +102,7 @@ func installer(ctx context.Context, p *product) error {
 	return os.WriteFile(p.file("app_"+p.Version+"_x64.msi"), b, 0o644)
 }
 
-// summary gives what Windows tells of the file itself ([MS-OLEPS], and Summary Property Descriptions).
+// summary returns what Windows tells of the file itself ([MS-OLEPS], and Summary Property Descriptions).
 func (p *product) summary(packageCode string) table {
 	at := p.Time.Format("2006/01/02 15:04:05")
 	return table{"_SummaryInformation", "PropertyId Value", "i2 l255", "PropertyId", [][]string{
@@ -112,10 +112,10 @@ func (p *product) summary(packageCode string) table {
 	}}
 }
 
-// fileKey gives the key of a file within the installer.
+// fileKey returns the key of a file within the installer.
 func fileKey(name string) string { return "f." + name }
 
-// tables gives what the installer does.
+// tables returns what the installer does.
 func (p *product) tables(files []entry) ([]table, error) {
 	version, err := windowsVersion(p.Version)
 	if err != nil {
@@ -208,7 +208,7 @@ func sequence(parts ...[]string) (rows [][]string) {
 	return rows
 }
 
-// shortName gives a file's name as the installer wants it: SHORT|long where it is not of the form 8.3.
+// shortName returns a file's name as the installer wants it: SHORT|long where it is not of the form 8.3.
 func shortName(name string, i int) string {
 	base, ext, _ := strings.Cut(name, ".")
 	if len(base) <= 8 && len(ext) <= 3 {
@@ -217,5 +217,5 @@ func shortName(name string, i int) string {
 	return fmt.Sprintf("%.6s~%d.%.3s|%s", strings.ToUpper(base), i, strings.ToUpper(ext), name)
 }
 
-// guid gives the same identifier in Windows' form for the same name each time.
+// guid returns the same identifier in Windows' form for the same name each time.
 func guid(name string) string { return "{" + strings.ToUpper(uuid(name)) + "}" }

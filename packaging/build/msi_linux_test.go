@@ -18,7 +18,7 @@ import (
 	"opsmon/app/host/service/winetest"
 )
 
-// exported gives the rows of a table of an installer by their first cell, as another reader sees them.
+// exported returns the rows of a table of an installer by their first cell, as another reader sees them.
 func exported(t *testing.T, msi, table string) map[string][]string {
 	t.Helper()
 	out, err := output(t.Context(), "", nil, "msiinfo", "export", msi, table)
@@ -117,7 +117,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// calls gives what the probes were called with since the last time.
+// calls returns what the probes were called with since the last time.
 func (w *windows) calls(t *testing.T) []string {
 	t.Helper()
 	b, err := os.ReadFile(w.Path("calls.txt"))

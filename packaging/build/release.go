@@ -31,7 +31,7 @@ type product struct {
 	made     []string
 }
 
-// file gives the place of a finished file by its name.
+// file returns the place of a finished file by its name.
 func (p *product) file(name string) string {
 	p.made = append(p.made, name)
 	return filepath.Join(p.out, name)

@@ -110,7 +110,7 @@ func (p *product) sbom(binary []byte) sbom {
 	return s
 }
 
-// ref gives a module's package URL, which also names it within the SBOM.
+// ref returns a module's package URL, which also names it within the SBOM.
 func (m module) ref() string {
 	if m.NPM {
 		return "pkg:npm/" + strings.Replace(m.Path, "@", "%40", 1) + "@" + url.QueryEscape(m.Version)
@@ -118,7 +118,7 @@ func (m module) ref() string {
 	return "pkg:golang/" + strings.ToLower(m.Path) + "@" + url.QueryEscape(m.Version)
 }
 
-// uuid gives the same identifier for the same name each time (RFC 9562, version 5, in a space of our own).
+// uuid returns the same identifier for the same name each time (RFC 9562, version 5, in a space of our own).
 func uuid(name string) string {
 	h := sha1.Sum([]byte("\x3f\x0b\x9e\x61\x52\x7c\x5d\x0e\x9a\x44\x1c\xd8\x6a\x2f\xb7\x13" + name))
 	h[6] = h[6]&0x0f | 0x50

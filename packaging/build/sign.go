@@ -36,7 +36,7 @@ func readKey(file string) (*minisign.PrivateKey, error) {
 	return &key, nil
 }
 
-// publicKey gives the key that signatures are checked with, in one line of base64; "" for none.
+// publicKey returns the key that signatures are checked with, in one line of base64; "" for none.
 func publicKey(key *minisign.PrivateKey) string {
 	if key == nil {
 		return ""
@@ -44,7 +44,7 @@ func publicKey(key *minisign.PrivateKey) string {
 	return key.Public().(minisign.PublicKey).String()
 }
 
-// sign gives the minisign signature, prehashed, of a file's content. It is the same each time: the trusted comment
+// sign returns the minisign signature, prehashed, of a file's content. It is the same each time: the trusted comment
 // has the time of the source.
 func sign(key minisign.PrivateKey, content []byte, name string, src source) []byte {
 	r := minisign.NewReader(bytes.NewReader(content))

@@ -95,7 +95,7 @@ func fromTag(text string) (string, error) {
 	return next + "." + strings.TrimPrefix(development("", m[2], m[3], m[4] != ""), "-"), nil
 }
 
-// development gives the version of a commit between two releases: it comes before next, and after those with fewer
+// development returns the version of a commit between two releases: it comes before next, and after those with fewer
 // commits.
 func development(next, commits, hash string, dirty bool) string {
 	v := next + "-dev." + commits + ".g" + hash[:min(len(hash), 12)]
@@ -105,7 +105,7 @@ func development(next, commits, hash string, dirty bool) string {
 	return v
 }
 
-// packageVersion gives a version as Debian and Red Hat order them: what follows ~ comes before the release.
+// packageVersion returns a version as Debian and Red Hat order them: what follows ~ comes before the release.
 func packageVersion(version string) string {
 	release, pre, found := strings.Cut(version, "-")
 	if !found {
@@ -114,7 +114,7 @@ func packageVersion(version string) string {
 	return release + "~" + strings.ReplaceAll(pre, "-", ".")
 }
 
-// windowsVersion gives the three numbers that Windows Installer compares. A version between releases has the numbers
+// windowsVersion returns the three numbers that Windows Installer compares. A version between releases has the numbers
 // of the release to come, and equal numbers replace each other.
 func windowsVersion(version string) (string, error) {
 	release, _, _ := strings.Cut(version, "-")

@@ -13,7 +13,7 @@ const (
 	groupsPerPlant = 25
 )
 
-// Large gives a valid manifest (http-api.md, section 2.3) with that many stations and SKUs, at least one of each,
+// Large returns a valid manifest (http-api.md, section 2.3) with that many stations and SKUs, at least one of each,
 // that uses every field and kind of trigger and whose codes are unique and resolve. The account is "large" on the
 // domain "large.example". 10,000 stations with 30,000 SKUs are about 14 MB. Equal arguments give equal bytes.
 func Large(stations, skus int) []byte {
@@ -150,7 +150,7 @@ func (w *writer) station(i int) {
 	w.print(`}`)
 }
 
-// flags gives the feature flags of a level, each followed by a comma; those that every station sets are not among
+// flags returns the feature flags of a level, each followed by a comma; those that every station sets are not among
 // a station's.
 func flags(level string) string {
 	names := []string{"enableProductionCorrection", "enableManualProduction", "enableQuickScheduleStart", "enableScheduleCutShort",

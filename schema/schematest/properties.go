@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Properties gives the property names of a JSON Schema's definition under $defs ("Station"), or of the schema itself when
+// Properties returns the property names of a JSON Schema's definition under $defs ("Station"), or of the schema itself when
 // def is "", in the order of the file; nil when there is no such definition.
 func Properties(file []byte, def string) []string {
 	type object struct {

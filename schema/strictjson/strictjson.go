@@ -295,7 +295,7 @@ func (d *decoder) array() (any, error) {
 	return list, nil
 }
 
-// peek gives the byte at pos, or 0 at the end of the input (0 is never valid outside a string).
+// peek returns the byte at pos, or 0 at the end of the input (0 is never valid outside a string).
 func (d *decoder) peek() byte {
 	if d.pos < len(d.in) {
 		return d.in[d.pos]

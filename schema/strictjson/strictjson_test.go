@@ -210,7 +210,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportMetric(float64(ourBytes)/float64(theirBytes), "bytes/unmarshal")
 }
 
-// cost gives the time that f takes and the bytes that it allocates.
+// cost returns the time that f takes and the bytes that it allocates.
 func cost(f func()) (time.Duration, uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

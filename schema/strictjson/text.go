@@ -115,7 +115,7 @@ func (d *decoder) scanString() (end int, plain bool, err error) {
 	return 0, false, d.fail(open, "the string that begins here has no closing quotation mark")
 }
 
-// unescape gives the text in[from:to], which holds escapes.
+// unescape returns the text in[from:to], which holds escapes.
 func (d *decoder) unescape(from, to int) (string, error) {
 	out := d.buf[:0]
 	for i := from; i < to; {

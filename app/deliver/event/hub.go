@@ -60,7 +60,7 @@ type Follower struct {
 // News has something to take when there may be more events than when it was last taken.
 func (f *Follower) News() <-chan struct{} { return f.news }
 
-// wake tells of an event. A new configuration may concern any station.
+// wake passes an event on. A new configuration may concern any station.
 func (f *Follower) wake(e *Event) {
 	if f.stations != nil && !f.stations[e.Station] && e.Type != Account {
 		return
@@ -134,7 +134,7 @@ func (h *Hub) Unfollow(account string, f *Follower) {
 	delete(h.ring(account).followers, f)
 }
 
-// Quiet gives the number up to which a follower has missed nothing: the latest of all, when nothing has come for it that it has
+// Quiet returns the number up to which a follower has missed nothing: the latest of all, when nothing has come for it that it has
 // not taken; ok is false when something has.
 func (h *Hub) Quiet(f *Follower) (sequence uint64, ok bool) {
 	h.mu.Lock()
@@ -142,14 +142,14 @@ func (h *Hub) Quiet(f *Follower) (sequence uint64, ok bool) {
 	return h.sequence, len(f.news) == 0
 }
 
-// Last gives the sequence number of the latest event of any account.
+// Last returns the sequence number of the latest event of any account.
 func (h *Hub) Last() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sequence
 }
 
-// Since gives the account's events after a sequence number, oldest first, at most the last few thousand. missed tells
+// Since returns the account's events after a sequence number, oldest first, at most the last few thousand. missed tells
 // that some after it are not remembered any more.
 func (h *Hub) Since(account string, after uint64) (list []Event, missed bool) {
 	h.mu.Lock()

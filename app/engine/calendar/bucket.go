@@ -19,7 +19,7 @@ const (
 	UnitMinute
 )
 
-// Bucket gives the whole bucket that a moment lies in: days start at the calendar's hour, weeks on its day, months with
+// Bucket returns the whole bucket that a moment lies in: days start at the calendar's hour, weeks on its day, months with
 // the production day of their first date.
 func (c *Calendar) Bucket(t int64, u Unit) Range {
 	switch u {
@@ -43,7 +43,7 @@ func (c *Calendar) Bucket(t int64, u Unit) Range {
 	return Range{c.DayRange(Day(first)).Start, c.DayRange(Day(next)).Start}
 }
 
-// Buckets gives the buckets that have time in [from, to), in order, the first and the last cut to the range.
+// Buckets returns the buckets that have time in [from, to), in order, the first and the last cut to the range.
 func (c *Calendar) Buckets(from, to int64, u Unit) []Range {
 	var out []Range
 	for from < to {
@@ -54,7 +54,7 @@ func (c *Calendar) Buckets(from, to int64, u Unit) []Range {
 	return out
 }
 
-// hour gives the hour of the wall clock that a moment lies in, cut where clocks change.
+// hour returns the hour of the wall clock that a moment lies in, cut where clocks change.
 func (c *Calendar) hour(t int64) Range {
 	sec := floorDiv(t, 1000)
 	start := sec - reach
@@ -68,7 +68,7 @@ func (c *Calendar) hour(t int64) Range {
 	}
 }
 
-// ShiftTime gives how many of the milliseconds of [from, to) are in shift.
+// ShiftTime returns how many of the milliseconds of [from, to) are in shift.
 func (c *Calendar) ShiftTime(from, to int64) int64 {
 	if c.always {
 		return max(0, to-from)
@@ -83,7 +83,7 @@ func (c *Calendar) ShiftTime(from, to int64) int64 {
 // horizon bounds how far AfterShiftTime looks.
 const horizon = 366 * daySeconds * 1000
 
-// AfterShiftTime gives the moment at which so many milliseconds of shift time have passed since from. It is false when
+// AfterShiftTime returns the moment at which so many milliseconds of shift time have passed since from. It is false when
 // that is more than 366 days away.
 func (c *Calendar) AfterShiftTime(from, need int64) (int64, bool) {
 	if need <= 0 {

@@ -32,12 +32,12 @@ type Range struct{ Start, End int64 }
 // Day is a production day, as the number of days from 1 January 1970 to the date on which it starts.
 type Day int32
 
-// DayOf gives the production day that starts on a date.
+// DayOf returns the production day that starts on a date.
 func DayOf(year int, month time.Month, day int) Day {
 	return Day(floorDiv(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix(), daySeconds))
 }
 
-// String gives the date on which the day starts, 2026-03-29.
+// String returns the date on which the day starts, 2026-03-29.
 func (d Day) String() string { return time.Unix(int64(d)*daySeconds, 0).UTC().Format(time.DateOnly) }
 
 // Shift is one part of a shift pattern. Start counts from midnight on the wall clock; Start and Length are whole seconds
@@ -49,7 +49,7 @@ type Shift struct {
 	Length  time.Duration // at most 24 hours
 }
 
-// Hours gives a number of decimal hours, 14.5 = 14:30, to the nearest second. A manifest's decimals are often cut short
+// Hours returns a number of decimal hours, 14.5 = 14:30, to the nearest second. A manifest's decimals are often cut short
 // (8.3333 for 8:20), and parts that were meant to meet must meet.
 func Hours(decimal float64) time.Duration {
 	return time.Duration(math.Round(decimal*3600)) * time.Second
@@ -103,7 +103,7 @@ func NewCalendar(c CalendarConfig) *Calendar {
 	return out
 }
 
-// Always tells whether there is no pattern, so that all time is shift time.
+// Always reports whether there is no pattern, so that all time is shift time.
 func (c *Calendar) Always() bool { return c.always }
 
 // Instance is one shift as it takes place.
@@ -113,7 +113,7 @@ type Instance struct {
 	Day Day // the production day in which it starts
 }
 
-// At gives the shift in force at t, and until when the answer holds at least. Without a pattern every moment is in a
+// At returns the shift in force at t, and until when the answer holds at least. Without a pattern every moment is in a
 // shift without a name that never ends; its Day is 0.
 func (c *Calendar) At(t int64) (shift Instance, in bool, until int64) {
 	if c.always {
@@ -130,7 +130,7 @@ func (c *Calendar) At(t int64) (shift Instance, in bool, until int64) {
 	return shifts[0], true, shifts[0].End
 }
 
-// Shifts gives the shifts that have time in [from, to), whole, in order. There are none without a pattern.
+// Shifts returns the shifts that have time in [from, to), whole, in order. There are none without a pattern.
 func (c *Calendar) Shifts(from, to int64) []Instance {
 	if c.always || from >= to {
 		return nil
@@ -147,7 +147,7 @@ func (c *Calendar) Shifts(from, to int64) []Instance {
 	return out
 }
 
-// pieces gives the parts of the dates from first to last (days since 1970), as seconds on the wall clock since 1970, in
+// pieces returns the parts of the dates from first to last (days since 1970), as seconds on the wall clock since 1970, in
 // order and without overlaps.
 func (c *Calendar) pieces(first, last int64) []part {
 	var parts []part
@@ -211,10 +211,10 @@ func (c *Calendar) join(pieces []part) []part {
 	return out
 }
 
-// dayOfWall gives the production day of a wall time.
+// dayOfWall returns the production day of a wall time.
 func (c *Calendar) dayOfWall(wall int64) Day { return Day(floorDiv(wall-c.dayStart, daySeconds)) }
 
-// ProductionDay gives the production day of a moment.
+// ProductionDay returns the production day of a moment.
 func (c *Calendar) ProductionDay(t int64) Day {
 	d := c.dayOfWall(c.wall(t))
 	// Where clocks change, wall times jump or repeat; the day's own start decides.
@@ -227,23 +227,23 @@ func (c *Calendar) ProductionDay(t int64) Day {
 	return d
 }
 
-// DayRange gives the time of a production day: 23, 24 or 25 hours mostly.
+// DayRange returns the time of a production day: 23, 24 or 25 hours mostly.
 func (c *Calendar) DayRange(d Day) Range {
 	wall := int64(d)*daySeconds + c.dayStart
 	return Range{c.moment(wall), c.moment(wall + daySeconds)}
 }
 
-// weekday gives 0 for Monday to 6 for Sunday, of a number of days since 1970.
+// weekday returns 0 for Monday to 6 for Sunday, of a number of days since 1970.
 func weekday(day int64) int64 { return mod(day+3, 7) } // 1 January 1970 was a Thursday
 
-// wall gives what the wall clock shows at a moment, as seconds since 1970 as if it were UTC.
+// wall returns what the wall clock shows at a moment, as seconds since 1970 as if it were UTC.
 func (c *Calendar) wall(t int64) int64 {
 	sec := floorDiv(t, 1000)
 	offset, _ := c.stretch(sec)
 	return sec + offset
 }
 
-// moment gives the first moment, in milliseconds, at which the wall clock shows this time or a later one.
+// moment returns the first moment, in milliseconds, at which the wall clock shows this time or a later one.
 func (c *Calendar) moment(wall int64) int64 {
 	start := wall - reach
 	for {

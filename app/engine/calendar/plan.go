@@ -28,7 +28,7 @@ const (
 	FixedBoth                 // both: the rate follows
 )
 
-// Type gives the plan's type.
+// Type returns the plan's type.
 func (p Plan) Type() Type {
 	switch {
 	case p.Quantity > 0 && p.End > 0:

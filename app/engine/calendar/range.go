@@ -1,6 +1,6 @@
 package calendar
 
-// Named gives a range by its name, in production days, as of a moment: today, yesterday, week and month are whole ones of
+// Named returns a range by its name, in production days, as of a moment: today, yesterday, week and month are whole ones of
 // the calendar, last7d is today and the six days before. It is false for a name that it does not know.
 func (c *Calendar) Named(name string, now int64) (Range, bool) {
 	today := c.ProductionDay(now)

@@ -10,7 +10,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// check says what is wrong with a correction, beyond its shape, in the time of some plans. Sentences are those of a
+// check returns what is wrong with a correction, beyond its shape, in the time of some plans. Sentences are those of a
 // manifest.
 func check(plans []*station.Plan, codes []string, p *account.Patch) (problems []errdefs.Detail) {
 	problem := func(field, format string, args ...any) {
@@ -55,7 +55,7 @@ func check(plans []*station.Plan, codes []string, p *account.Patch) (problems []
 	return problems
 }
 
-// within says what of a patch does not fit one plan.
+// within returns what of a patch does not fit one plan.
 func within(plan *station.Plan, p *account.Patch) (problems []errdefs.Detail) {
 	problem := func(field, format string, args ...any) {
 		problems = append(problems, errdefs.Detail{Field: field, Issue: fmt.Sprintf(format, args...)})

@@ -90,7 +90,7 @@ func shown(c *station.Correction) Correction {
 	return s
 }
 
-// letters gives JSON without the escapes for HTML that encoding/json adds when it is stored.
+// letters returns JSON without the escapes for HTML that encoding/json adds when it is stored.
 func letters(stored json.RawMessage) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(stored))
 	d.UseNumber()
@@ -104,7 +104,7 @@ func letters(stored json.RawMessage) json.RawMessage {
 	return stored
 }
 
-// encode gives v as JSON without those escapes.
+// encode returns v as JSON without those escapes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -113,7 +113,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// List gives the corrections of an account, newest first, and how many there are. Errors: errdefs.NotFound, the store's.
+// List returns the corrections of an account, newest first, and how many there are. Errors: errdefs.NotFound, the store's.
 func (s *Service) List(accountID string, limit, skip int) ([]Correction, int, error) {
 	t, err := s.cfg.Floor.Timeline(accountID)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Service) List(accountID string, limit, skip int) ([]Correction, int, er
 	return list, len(all), nil
 }
 
-// Check says what is wrong with a correction. Errors: Invalid, Conflict, the store's.
+// Check returns what is wrong with a correction. Errors: Invalid, Conflict, the store's.
 func (s *Service) Check(p auth.Principal, in Input) error {
 	_, _, err := s.checked(p, in)
 	return err
@@ -176,7 +176,7 @@ func (s *Service) Follow(accountID string, c *Correction) ([]string, error) {
 	return s.cfg.Floor.Follow(accountID, c.StationCodes, patience)
 }
 
-// standing gives a correction that can be undone.
+// standing returns a correction that can be undone.
 func (s *Service) standing(accountID, id string) (c station.Correction, t *station.Timeline, err error) {
 	if t, err = s.cfg.Floor.Timeline(accountID); err != nil {
 		return c, nil, err

@@ -74,7 +74,7 @@ func input(t *testing.T, from, to time.Duration, changes string, codes ...string
 	return Input{StationCodes: codes, From: floortest.Start.Add(from), To: floortest.Start.Add(to), Changes: tree, Note: "as it was"}
 }
 
-// sums gives the rows of PRESS in the two hours, as JSON.
+// sums returns the rows of PRESS in the two hours, as JSON.
 func sums(t *testing.T, r *floortest.Rig) string {
 	t.Helper()
 	var out string
@@ -89,7 +89,7 @@ func sums(t *testing.T, r *floortest.Rig) string {
 	return out
 }
 
-// downtime gives the minutes of downtime in the sums, and the target.
+// downtime returns the minutes of downtime in the sums, and the target.
 func downtime(t *testing.T, r *floortest.Rig) string {
 	t.Helper()
 	var terms oee.Terms
@@ -209,7 +209,7 @@ func TestCorrectionSurvives(t *testing.T) {
 	}
 }
 
-// TestCorrectionRefuses says what is no correction, and that nothing is stored then.
+// TestCorrectionRefuses checks what is no correction, and that nothing is stored then.
 func TestCorrectionRefuses(t *testing.T) {
 	r, s := newPlant(t)
 	const h = time.Hour

@@ -111,7 +111,7 @@ func (s *Service) preview(ctx context.Context, accountID string, is, would *stat
 	return preview, nil
 }
 
-// calendarOf gives the calendar of a station in a time, as it was when that began or, of one that came later, when it
+// calendarOf returns the calendar of a station in a time, as it was when that began or, of one that came later, when it
 // came; nil when it was not there.
 func calendarOf(t *station.Timeline, code string, from, to int64) (*calendar.Calendar, error) {
 	changes, err := t.Changes(code, from, to-1)
@@ -121,7 +121,7 @@ func calendarOf(t *station.Timeline, code string, from, to int64) (*calendar.Cal
 	return changes[0].Rules.Calendar, nil
 }
 
-// rowsOf gives the rows of a day.
+// rowsOf returns the rows of a day.
 func rowsOf(rows []oee.Row, day calendar.Range) []oee.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r oee.Row) bool { return r.Start < day.Start || r.Start >= day.End })
 }

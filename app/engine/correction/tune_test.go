@@ -13,7 +13,7 @@ import (
 	"opsmon/app/ingest/signal"
 )
 
-// inBin gives the bin that stretches of a length are counted in.
+// inBin returns the bin that stretches of a length are counted in.
 func inBin(l Lengths, ms int64) Bin {
 	for _, b := range l.Bins {
 		if ms >= b.FromMs && (b.ToMs == nil || ms < *b.ToMs) {

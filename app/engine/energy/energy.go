@@ -55,7 +55,7 @@ type Row struct {
 	Usage
 }
 
-// Collect gives the rows of [from, to) of one station, in order, from its segments and minutes in order of time. Tariffs come in order of From; before the first there is none.
+// Collect returns the rows of [from, to) of one station, in order, from its segments and minutes in order of time. Tariffs come in order of From; before the first there is none.
 // from and to are whole minutes.
 func Collect(c *calendar.Calendar, tariffs []Tariff, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
 	x := collector{calendar: c}
@@ -86,7 +86,7 @@ type collector struct {
 	hour     calendar.Range // of the row that was asked for last
 }
 
-// row gives what is used in the hour of a moment.
+// row returns what is used in the hour of a moment.
 func (x *collector) row(at int64) *Usage {
 	if at < x.hour.Start || at >= x.hour.End {
 		x.hour = x.calendar.Bucket(at, calendar.UnitHour)
@@ -171,7 +171,7 @@ func (u *Usage) Figures() Figures {
 	return f
 }
 
-// Total gives the usage of a group or plant: the energy of the stations named for it (totalEnergyStationCodes; nil is not
+// Total returns the usage of a group or plant: the energy of the stations named for it (totalEnergyStationCodes; nil is not
 // set) or else of all its members, with the units and the productive time of its members in any case. stations holds the
 // usage of members and of those named, by code; one that is missing was not there.
 func Total(members, named []string, stations map[string]Usage) Usage {

@@ -145,7 +145,7 @@ func lose(tx *kv.Tx, account, station string, at int64) error {
 	return losts.Put(tx, k, at)
 }
 
-// Lost gives the moment, ms, from which on a station's history was dropped and is to be computed again. Errors are the store's.
+// Lost returns the moment, ms, from which on a station's history was dropped and is to be computed again. Errors are the store's.
 func (s *Store) Lost(tx *kv.Tx, account, station string) (from int64, ok bool, err error) {
 	from, err = losts.Get(tx, kv.Pair[string, string]{A: account, B: station})
 	if errors.Is(err, kv.ErrNotFound) {

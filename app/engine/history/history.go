@@ -76,7 +76,7 @@ func keyOf(account, station string, n int64) dayKey {
 	return dayKey{A: account, B: kv.Pair[string, uint64]{A: station, B: uint64(n) ^ sign}}
 }
 
-// numberOf gives the day or moment of a key.
+// numberOf returns the day or moment of a key.
 func numberOf(k dayKey) int64 { return int64(k.B.B ^ sign) }
 
 func issueKeyOf(account, station string, t monitor.IssueType, end int64) issueKey {
@@ -107,7 +107,7 @@ func broken(bucket, station string, day int64, err error) error {
 	return &kv.Error{Op: "read", Bucket: bucket, Key: fmt.Sprintf("%s/%d", station, day), Kind: kv.ErrDamaged, Err: err}
 }
 
-// joins tells whether b goes on where a ends and is of the same kind.
+// joins reports whether b goes on where a ends and is of the same kind.
 func joins(a, b *monitor.Segment) bool {
 	if a.End != b.Start || !a.Ctx.Same(b.Ctx) {
 		return false
@@ -126,7 +126,7 @@ func Join(a, b []monitor.Segment) []monitor.Segment {
 	return append(a, b...)
 }
 
-// Cut gives what of some outputs belongs to [from, to): segments cut to it, minutes and events that begin in it, issues
+// Cut returns what of some outputs belongs to [from, to): segments cut to it, minutes and events that begin in it, issues
 // that end in it. It shares memory with out where it can. What an owner has not put into the store yet is the Cut from the
 // to of the last Replace on.
 func Cut(out monitor.Outputs, from, to int64) monitor.Outputs {
@@ -173,7 +173,7 @@ func Cut(out monitor.Outputs, from, to int64) monitor.Outputs {
 	return cut
 }
 
-// sound tells what is wrong with outputs that are to be those of [from, to).
+// sound returns what is wrong with outputs that are to be those of [from, to).
 func sound(from, to int64, out *monitor.Outputs) error {
 	at := from
 	for i := range out.Segments {
@@ -207,7 +207,7 @@ func sound(from, to int64, out *monitor.Outputs) error {
 	return nil
 }
 
-// covered tells whether segments cover [from, to) without a hole.
+// covered reports whether segments cover [from, to) without a hole.
 func covered(from, to int64, list []monitor.Segment) bool {
 	for i := range list {
 		if list[i].Start != from {
@@ -218,7 +218,7 @@ func covered(from, to int64, list []monitor.Segment) bool {
 	return from == to
 }
 
-// Through tells up to when a station's history is stored; 0 when nothing is. Errors: kv.ErrDamaged and others of the store.
+// Through returns up to when a station's history is stored; 0 when nothing is. Errors: kv.ErrDamaged and others of the store.
 func (s *Store) Through(tx *kv.Tx, account, station string) (int64, error) {
 	for item, err := range details.ScanDown(tx, of(account, station, math.MinInt64, math.MaxInt64)) {
 		if err != nil {
@@ -233,7 +233,7 @@ func (s *Store) Through(tx *kv.Tx, account, station string) (int64, error) {
 	return 0, nil
 }
 
-// Since tells from when on a station's history is stored, as far as it is still kept; 0 when nothing is. Errors:
+// Since returns the begin of a station's stored history; 0 when nothing is. Errors:
 // kv.ErrDamaged and others of the store.
 func (s *Store) Since(tx *kv.Tx, account, station string) (int64, error) {
 	for item, err := range details.Scan(tx, of(account, station, math.MinInt64, math.MaxInt64)) {
@@ -399,7 +399,7 @@ func (s *Store) Forget(tx *kv.Tx, account, station string, from int64) error {
 	return s.ForgetStates(tx, account, station, from)
 }
 
-// Detail gives what is stored of a station in [from, to), whole minutes: segments cut to it, the minutes in it, and the
+// Detail returns what is stored of a station in [from, to), whole minutes: segments cut to it, the minutes in it, and the
 // issues that have time in it, whole, by their end. What lies after through is not stored; through is `to` at most, and 0
 // when nothing is stored. Two of the same range give the same. Errors: kv.ErrDamaged and others of the store.
 func (s *Store) Detail(tx *kv.Tx, account, station string, from, to int64) (out monitor.Outputs, through int64, err error) {
@@ -458,7 +458,7 @@ func longIssues(tx *kv.Tx, account, station string, from, to int64, list []monit
 
 const formatIssue byte = 1
 
-// packIssue gives the stored form of an issue; its type and end are in the key.
+// packIssue returns the stored form of an issue; its type and end are in the key.
 func packIssue(x *monitor.Issue) []byte {
 	var w writer
 	w.issue(x.End, x)

@@ -40,7 +40,7 @@ func view(t testing.TB, store *kv.Store, fn func(tx *kv.Tx) error) {
 	}
 }
 
-// want gives what Detail should of some outputs.
+// want returns what Detail should of some outputs.
 func want(out monitor.Outputs, from, to int64) monitor.Outputs {
 	cut := Cut(out, from, to)
 	cut.Issues = nil
@@ -52,7 +52,7 @@ func want(out monitor.Outputs, from, to int64) monitor.Outputs {
 	return cut
 }
 
-// everything gives all bytes that are stored of a station.
+// everything returns all bytes that are stored of a station.
 func everything(t testing.TB, store *kv.Store) map[string][]byte {
 	all := map[string][]byte{}
 	view(t, store, func(tx *kv.Tx) error {

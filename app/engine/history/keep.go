@@ -75,7 +75,7 @@ func (s *Store) thinStates(ctx context.Context, oldest, recent int64) error {
 	}
 }
 
-// firstStation gives the states of the first station in a range.
+// firstStation returns the states of the first station in a range.
 func firstStation(tx *kv.Tx, from kv.Range) (group []dayKey, err error) {
 	for item, err := range states.Scan(tx, from) {
 		if err != nil {
@@ -98,7 +98,7 @@ func deleteStates(tx *kv.Tx, keys []dayKey) error {
 	return nil
 }
 
-// thin gives those of a station's states, in order, that are not needed: all but the last of those up to the first day that is
+// thin returns those of a station's states, in order, that are not needed: all but the last of those up to the first day that is
 // computed on from, oldest, and all but the first of a day among those before recent. The newest stays.
 func thin(group []dayKey, oldest, recent int64) (gone []dayKey) {
 	oldest = Day(oldest) * instant.DayMs // signals are kept by whole days
@@ -164,7 +164,7 @@ type checker struct {
 	report func(string)
 }
 
-// fine tells whether an item could be read; it reports that, and an account that is not there.
+// fine reports whether an item could be read; it reports that, and an account that is not there.
 func (c *checker) fine(what, account string, err error) bool {
 	if err != nil {
 		c.report(fmt.Sprintf("%s: %v", what, err))

@@ -17,7 +17,7 @@ import (
 	"opsmon/kv"
 )
 
-// statesOf gives the moments of the states that are kept, in minutes since a moment.
+// statesOf returns the moments of the states that are kept, in minutes since a moment.
 func statesOf(t testing.TB, store *kv.Store, name string, since int64) (list []int64) {
 	t.Helper()
 	view(t, store, func(tx *kv.Tx) error {

@@ -44,7 +44,7 @@ const (
 	flagsEnd
 )
 
-// pack gives the stored form of a day's detail, which has a segment at least.
+// pack returns the stored form of a day's detail, which has a segment at least.
 func pack(day int64, out monitor.Outputs) ([]byte, error) {
 	if len(out.Segments) > maxSegments || len(out.Minutes) > maxMinutes || len(out.Issues) > maxIssues {
 		return nil, fmt.Errorf("a day of %d segments, %d minutes and %d issues is more than can be kept", len(out.Segments), len(out.Minutes), len(out.Issues))
@@ -114,7 +114,7 @@ func unpack(day int64, stored []byte, known *monitor.Contexts) (out monitor.Outp
 	return out, nil
 }
 
-// untilOf gives the end of the last segment of a packed day.
+// untilOf returns the end of the last segment of a packed day.
 func untilOf(stored []byte) (int64, error) {
 	if len(stored) < detailHead {
 		return 0, column.ErrBroken

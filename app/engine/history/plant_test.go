@@ -141,7 +141,7 @@ func (s *station) gather(more monitor.Outputs) {
 	s.out.Issues = append(s.out.Issues, more.Issues...)
 }
 
-// rows gives the sums of a part of the station's time.
+// rows returns the sums of a part of the station's time.
 func (s *station) rows(from, to int64) ([]oee.Row, []energy.Row) {
 	return oee.Collect(s.oee, from, to, s.out.Segments, s.out.Minutes), energy.Collect(s.cfg.Calendar, s.tariffs, from, to, s.out.Segments, s.out.Minutes)
 }

@@ -34,7 +34,7 @@ const (
 	flags  = 1 + len(oee.Terms{}.Priced) + len(oee.Terms{}.Unpriced)
 )
 
-// whole gives one of the whole fields.
+// whole returns one of the whole fields.
 func whole(t *oee.Terms, i int) *int64 {
 	if n := len(t.Times) * len(t.Times[0]); i < n {
 		return &t.Times[i/len(t.Times[0])][i%len(t.Times[0])]
@@ -76,7 +76,7 @@ func whole(t *oee.Terms, i int) *int64 {
 	return &t.Excluded[i-len(t.Ran)]
 }
 
-// float gives one of the floating point fields.
+// float returns one of the floating point fields.
 func float(t *oee.Terms, i int) *float64 {
 	switch i {
 	case 0:
@@ -91,7 +91,7 @@ func float(t *oee.Terms, i int) *float64 {
 	return &t.Cost[i-4]
 }
 
-// flag gives one of the flags.
+// flag returns one of the flags.
 func flag(t *oee.Terms, i int) *bool {
 	if i == 0 {
 		return &t.HasRate
@@ -257,7 +257,7 @@ func openSums(format byte, stored []byte) (until int64, rest []byte, err error) 
 	return int64(binary.BigEndian.Uint64(stored[1:])), stored[sumsHead:], nil
 }
 
-// packHours gives the stored form of a day's sums by hour.
+// packHours returns the stored form of a day's sums by hour.
 func packHours(day, until int64, rows []oee.Row, used []energy.Row) ([]byte, error) {
 	if len(rows) > maxRows || len(used) > maxRows {
 		return nil, fmt.Errorf("a day of %d rows is more than can be kept", max(len(rows), len(used)))
@@ -355,7 +355,7 @@ func byDay(c *calendar.Calendar, rows []oee.Row, used []energy.Row) (out []dayRo
 	return out, outUsed
 }
 
-// packDays gives the stored form of a day's sums by production day.
+// packDays returns the stored form of a day's sums by production day.
 func packDays(day, until int64, rows []dayRow, used []dayUsed) []byte {
 	var w writer
 	w.Uvarint(uint64(len(rows)))

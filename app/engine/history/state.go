@@ -43,7 +43,7 @@ func sameHour(a, b dayKey) bool {
 	return Day(x) == Day(y) && (x-Day(x)*instant.DayMs)/instant.HourMs == (y-Day(y)*instant.DayMs)/instant.HourMs
 }
 
-// StateBefore gives the last state that was kept before a moment, not at it, and its own moment; nil when there is none.
+// StateBefore returns the last state that was kept before a moment, not at it, and its own moment; nil when there is none.
 // math.MaxInt64 gives the newest. Errors: kv.ErrDamaged and others of the store.
 func (s *Store) StateBefore(tx *kv.Tx, account, station string, before int64) (at int64, state []byte, err error) {
 	for item, err := range states.ScanDown(tx, of(account, station, math.MinInt64, before)) {

@@ -74,7 +74,7 @@ type progress struct {
 	through          int64 // where the sums end; MaxInt64 while they go on
 }
 
-// take tells whether the sums of a day can be used: those of all days before are whole.
+// take reports whether the sums of a day can be used: those of all days before are whole.
 func (p *progress) take(day, until int64) (bool, error) {
 	if err := p.skip(day); err != nil || p.through != math.MaxInt64 {
 		return false, err
@@ -112,7 +112,7 @@ func (p *progress) skip(day int64) error {
 	return nil
 }
 
-// end gives the moment up to which the sums hold all that is stored, when those of [from, to) were asked for.
+// end returns the moment up to which the sums hold all that is stored, when those of [from, to) were asked for.
 func (s *Store) end(p *progress, to int64) (int64, error) {
 	if err := p.skip(Day(to-1) + 1); err != nil {
 		return 0, err
@@ -125,7 +125,7 @@ func (s *Store) end(p *progress, to int64) (int64, error) {
 // be of an hour that began on the day before.
 func sumDays(from, to int64) (first, last int64) { return Day(from), Day(to-1) + 2 }
 
-// Rows gives the sums by hour, shift and SKU of the hours that begin in [from, to), and those of energy by hour, as
+// Rows returns the sums by hour, shift and SKU of the hours that begin in [from, to), and those of energy by hour, as
 // Collect gave them. from and to are beginnings of hours. What comes after through is to be collected from Detail: it is
 // `to` at most, and may lie within an hour, whose row then holds what is before; 0 when nothing is stored. Errors:
 // kv.ErrDamaged and others of the store.
@@ -194,7 +194,7 @@ next:
 // they stay near the processor.
 const daysAtOnce = 256
 
-// Days gives the same as Rows, added up by production day, shift and SKU, energy by production day, for long ranges: Start
+// Days returns the same as Rows, added up by production day, shift and SKU, energy by production day, for long ranges: Start
 // is that of the production day by c. A production day has a row of each UTC day that it lies in, and where it begins
 // before `from` or ends after `to`, or by the calendar of its time began at another moment, the rows of its hours. So the
 // rows add up by day, week, month and shift to what those of Rows add up to. use is given some rows after others, in order;
@@ -259,7 +259,7 @@ type fit struct {
 	day, before calendar.Range
 }
 
-// one tells whether hours from the first to the last lie in the range, and in the production day that begins at start.
+// one reports whether hours from the first to the last lie in the range, and in the production day that begins at start.
 func (f *fit) one(start, first, last int64) bool {
 	if first < f.from || last >= f.to {
 		return false

@@ -238,7 +238,7 @@ type counter struct {
 	reached, full        bool
 }
 
-// counterNow gives the counter that counts go to.
+// counterNow returns the counter that counts go to.
 func (s *State) counterNow() *counter {
 	if s.ctx.Production != "" {
 		return &s.production.counter

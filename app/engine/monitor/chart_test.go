@@ -66,7 +66,7 @@ func rowOf(windows []monitor.Window, minutes []monitor.Minute, from, to int64) (
 	return row
 }
 
-// runsAddUp tells whether runs and spells say of each millisecond what the segments do, and none could be one with the next.
+// runsAddUp reports whether runs and spells say of each millisecond what the segments do, and none could be one with the next.
 func runsAddUp(t *testing.T, c *monitor.Chart, segments []monitor.Segment) {
 	t.Helper()
 	var times, sum monitor.Times

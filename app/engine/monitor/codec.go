@@ -14,7 +14,7 @@ const version = 6
 // the log.
 var ErrVersion = errors.New("the state was written in another version's form")
 
-// Encode gives the state as bytes: equal for equal states. Outputs must have been taken before; they are not part of it.
+// Encode returns the state as bytes: equal for equal states. Outputs must have been taken before; they are not part of it.
 func (s *State) Encode() []byte {
 	c := coder{buf: []byte{version}}
 	c.state(s)

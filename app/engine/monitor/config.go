@@ -35,10 +35,10 @@ type Rate struct {
 	UnitsPerHour   float64
 }
 
-// Given tells whether the rate is set at all.
+// Given reports whether the rate is set at all.
 func (r Rate) Given() bool { return r.CycleTime > 0 || r.UnitsPerMinute > 0 || r.UnitsPerHour > 0 }
 
-// PerMinute gives units per minute; 0 when the rate is not set. Only a cycle time needs the parts per cycle.
+// PerMinute returns units per minute; 0 when the rate is not set. Only a cycle time needs the parts per cycle.
 func (r Rate) PerMinute(partsPerCycle float64) float64 {
 	switch {
 	case r.CycleTime > 0:
@@ -135,7 +135,7 @@ const (
 	UnknownSKU = "UNKNOWN"
 )
 
-// Bare gives the configuration with its thresholds out of the way: every stretch of scheduled production in which the station's
+// Bare returns the configuration with its thresholds out of the way: every stretch of scheduled production in which the station's
 // detection sees no production is a stop, however short. Where productive signals hold on, they hold for a millisecond.
 // By production they last from one unit to the next. Detection that is off sees what it would by utilisation.
 func (c *Config) Bare() *Config {
@@ -164,10 +164,10 @@ func (c *Config) SpreadWithin() int64 {
 	return DefaultSpread
 }
 
-// shownSpeed gives the speed as people see it.
+// shownSpeed returns the speed as people see it.
 func (c *Config) shownSpeed(raw float64) float64 { return raw*c.SpeedScale + c.SpeedOffset }
 
-// running tells whether a shown speed is that of a machine which is not stopped.
+// running reports whether a shown speed is that of a machine which is not stopped.
 func (c *Config) running(speed float64) bool {
 	if c.StoppedSpeed > 0 {
 		return speed >= c.StoppedSpeed
@@ -269,7 +269,7 @@ func (s *State) context() Context {
 	return x
 }
 
-// shiftNow gives the shift that goes on at s.now, which a schedule may extend beyond its end.
+// shiftNow returns the shift that goes on at s.now, which a schedule may extend beyond its end.
 func (s *State) shiftNow() (in bool, shift Shift) {
 	extended := s.production != nil && s.production.ExtendShift || s.nonProduction != nil && s.nonProduction.ExtendShift
 	switch {

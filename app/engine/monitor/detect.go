@@ -22,13 +22,13 @@ func (c *candidate) pass(at int64) {
 	}
 }
 
-// known tells whether anything is known of the station.
+// known reports whether anything is known of the station.
 func (s *State) known() bool { return s.heardNow() || s.hand.sure }
 
 // heardNow reports whether the station's devices are heard, or silence is to be taken for a machine that stands.
 func (s *State) heardNow() bool { return !s.silent || s.cfg.AlwaysConnected }
 
-// isProductive tells whether the machine produces at s.now, by the station's mode.
+// isProductive reports whether the machine produces at s.now, by the station's mode.
 func (s *State) isProductive() bool {
 	c := s.cfg
 	if c.SchedulingOnly || c.MeterOnly {
@@ -49,7 +49,7 @@ func (s *State) isProductive() bool {
 	return s.on
 }
 
-// stopped gives the rule by which time from s.now on may become a stop. Manual downtime does not matter: a stop that it lies in
+// stopped returns the rule by which time from s.now on may become a stop. Manual downtime does not matter: a stop that it lies in
 // is one, and its time is cut afterwards.
 func (s *State) stopped(productive bool) rule {
 	c := s.cfg
@@ -72,7 +72,7 @@ func (s *State) stopped(productive bool) rule {
 	return r
 }
 
-// isSlow tells whether the machine runs, but under the share of its line speed target, where that matters.
+// isSlow reports whether the machine runs, but under the share of its line speed target, where that matters.
 func (s *State) isSlow() bool {
 	c := s.cfg
 	return s.speedKnown && s.ctx.LineSpeedTarget > 0 && s.speed*100 < slowPercent*s.ctx.LineSpeedTarget && c.running(s.speed) &&
@@ -133,7 +133,7 @@ func (s *State) close(i Issue) {
 	s.ended = slices.Insert(s.ended, at, i)
 }
 
-// flags gives the segment that starts at s.now.
+// flags returns the segment that starts at s.now.
 func (s *State) flags() Segment {
 	return Segment{Start: s.now, End: s.now, Ctx: s.ctx, Productive: s.produces, Known: s.known(), Manual: s.manual.Start, Cause: s.manual.Cause}
 }

@@ -14,7 +14,7 @@ type Finding struct {
 	Excluded   bool   // a stop or manual downtime is taken out of the figures
 }
 
-// Explain gives the segments with the causes that people found in place of the machine's: cut where findings begin and
+// Explain returns the segments with the causes that people found in place of the machine's: cut where findings begin and
 // end, so that the parts of an issue that was split have its time exactly. Of findings that overlap the last one with a
 // cause counts. Findings about an issue that is not there, or no longer reaches so far since late signals came, change
 // nothing.

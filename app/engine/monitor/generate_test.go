@@ -155,7 +155,7 @@ func generate(seed uint64, days int) plan {
 	return p
 }
 
-// fullSpeed gives numbers of cycles in a minute that are at a whole second each when they are spread, for a machine with a cycle: the
+// fullSpeed returns numbers of cycles in a minute that are at a whole second each when they are spread, for a machine with a cycle: the
 // greatest is its full speed, and lesser ones are as likely.
 func fullSpeed(cycle int64) []float64 {
 	full := max(1, minute/cycle)
@@ -170,7 +170,7 @@ func fullSpeed(cycle int64) []float64 {
 
 func mod(a, b int64) int64 { return (a%b + b) % b }
 
-// garnish gives reasons of every kind to what is planned, and lets the machine tell what ails it.
+// garnish adds reasons of every kind to the plan, and error codes to the machine's signals.
 func garnish(p *plan, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 11))
 	p.cfg.Causes = map[string]bool{"jam": true, "tool": true}

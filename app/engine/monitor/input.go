@@ -134,7 +134,7 @@ func revision(in *Input) int64 {
 // order, so a range is exactly the sum of its parts.
 const Micro = 1_000_000
 
-// micro gives a quantity in millionths; what no plant can make in one message is cut off.
+// micro returns a quantity in millionths; what no plant can make in one message is cut off.
 func micro(v float64) int64 {
 	const most = 1e9
 	if math.IsNaN(v) {

@@ -31,7 +31,7 @@ func gather(all *monitor.Outputs, more monitor.Outputs) {
 	all.Events = append(all.Events, more.Events...)
 }
 
-// finish gives the bytes of a station at the end of its plan.
+// finish returns the bytes of a station at the end of its plan.
 func finish(t testing.TB, s *monitor.State, all monitor.Outputs, to int64) []byte {
 	t.Helper()
 	v := s.View(to)

@@ -46,7 +46,7 @@ func show(ms int64) string {
 	return s
 }
 
-// config gives the configuration of a plain station; change may alter it.
+// config returns the configuration of a plain station; change may alter it.
 func config(change ...func(*monitor.Config)) *monitor.Config {
 	c := &monitor.Config{
 		Revision: 1, Calendar: calendar.NewCalendar(calendar.CalendarConfig{Zone: time.UTC}),

@@ -98,7 +98,7 @@ func (s *State) settle() {
 	s.seek(to)
 }
 
-// reportBefore gives the moment after which units of a signal at s.now or later can lie.
+// reportBefore returns the moment after which units of a signal at s.now or later can lie.
 func (s *State) reportBefore() int64 {
 	r, within := &s.report, s.cfg.SpreadWithin()
 	switch {

@@ -21,12 +21,12 @@ type Segment struct {
 	Excluded bool
 }
 
-// same tells whether two segments differ in their time alone.
+// same reports whether two segments differ in their time alone.
 func (g *Segment) same(o *Segment) bool {
 	return g.Ctx.Same(o.Ctx) && g.Known == o.Known && g.Productive == o.Productive && g.Manual == o.Manual && g.Stop == o.Stop && g.Slow == o.Slow && g.Cause == o.Cause && g.Excluded == o.Excluded
 }
 
-// mark gives where the segment has the start of its issue of a type.
+// mark returns where the segment has the start of its issue of a type.
 func (g *Segment) mark(t IssueType) *int64 {
 	switch t {
 	case IssueSlow:
@@ -51,7 +51,7 @@ const (
 	classes
 )
 
-// Class gives the class of the segment's time.
+// Class returns the class of the segment's time.
 func (g *Segment) Class() Class {
 	switch {
 	case !g.Ctx.InShift:
@@ -82,7 +82,7 @@ const (
 
 var issueNames = [...]string{"", "stop", "slow", "manual"}
 
-// String gives the type as answers carry it.
+// String returns the type as answers carry it.
 func (t IssueType) String() string { return issueNames[t] }
 
 // Issue is a stop, a slow period or a manual downtime, whole. At one station no two of a type start together, so that
@@ -95,7 +95,7 @@ type Issue struct {
 	SKU        string
 }
 
-// IssueID gives the name of an issue at its station, such as "stop-1767600000000".
+// IssueID returns the name of an issue at its station, such as "stop-1767600000000".
 func IssueID(t IssueType, start int64) string { return t.String() + "-" + strconv.FormatInt(start, 10) }
 
 // Status is what a station is doing, for people.
@@ -116,7 +116,7 @@ const (
 
 var statusNames = [...]string{"", "disconnected", "manualDowntime", "downtime", "nonProduction", "slow", "productive", "idle", "unscheduled", "outOfShift"}
 
-// String gives the status as answers carry it.
+// String returns the status as answers carry it.
 func (t Status) String() string { return statusNames[t] }
 
 // updateStatus notes what the station does at s.now but for stops and slow periods, and since when.
@@ -127,7 +127,7 @@ func (s *State) updateStatus() {
 	}
 }
 
-// statusNow gives the first status that fits. Where no device is heard for so long that people's word is all there is, what they
+// statusNow returns the first status that fits. Where no device is heard for so long that people's word is all there is, what they
 // report comes before the silence.
 func (s *State) statusNow() (Status, int64) {
 	switch {
@@ -147,7 +147,7 @@ func (s *State) statusNow() (Status, int64) {
 	return StatusOutOfShift, s.now
 }
 
-// statusAll gives the status with stops and slow periods: a stop's since the stop began.
+// statusAll returns the status with stops and slow periods: a stop's since the stop began.
 func (s *State) statusAll() (Status, int64) {
 	switch {
 	case s.status <= StatusManualDowntime:

@@ -122,7 +122,7 @@ type Event struct {
 	Quantity float64 // EventQuantityReached: the quantity
 }
 
-// New gives the state of a station that nothing is known of before the minute of from. cfg needs a Calendar.
+// New returns the state of a station that nothing is known of before the minute of from. cfg needs a Calendar.
 func New(cfg *Config, from int64) *State {
 	s := &State{cfg: cfg, now: instant.FloorMinute(from), last: math.MinInt64}
 	s.lastSign, s.accrued, s.statusSince = s.now, s.now, s.now
@@ -169,14 +169,14 @@ func (s *State) Advance(to int64) {
 	}
 }
 
-// Take gives the outputs since it was last called.
+// Take returns the outputs since it was last called.
 func (s *State) Take() Outputs {
 	out := s.out
 	s.out = Outputs{}
 	return out
 }
 
-// exempt tells whether the station cannot be silent.
+// exempt reports whether the station cannot be silent.
 func (s *State) exempt() bool { return s.cfg.SchedulingOnly || len(s.links) > 0 }
 
 // checkSilence decides about the time since the last sign of life, at a moment up to which none has come.
@@ -318,7 +318,7 @@ func (s *State) do(in *Input) {
 	}
 }
 
-// change gives a schedule that runs other terms.
+// change sets the terms of a schedule that runs.
 func (s *State) change(to Schedule) {
 	for _, r := range []*running{s.production, s.nonProduction} {
 		if r != nil && r.ID == to.ID {
@@ -407,7 +407,7 @@ func (s *State) start(d Schedule) {
 	s.changed()
 }
 
-// clone gives a copy that shares nothing that changes.
+// clone returns a copy that shares nothing that changes.
 func (s *State) clone() *State {
 	c := *s
 	c.links, c.pending, c.tail = slices.Clone(s.links), slices.Clone(s.pending), slices.Clone(s.tail)
@@ -427,7 +427,7 @@ func (s *State) clone() *State {
 	return &c
 }
 
-// Clone gives a copy to come back to: a checkpoint in memory.
+// Clone returns a copy: a checkpoint in memory.
 func (s *State) Clone() *State { return s.clone() }
 
 // Held returns how many things the state holds until it is known what becomes of them. They take some hundred bytes each.

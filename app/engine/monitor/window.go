@@ -18,7 +18,7 @@ func (t *Times) Add(o *Times) {
 	}
 }
 
-// Of gives the time of one kind, whatever it was.
+// Of returns the time of one kind, whatever it was.
 func (t *Times) Of(k Kind) int64 {
 	sum := int64(0)
 	for _, ms := range t[k] {
@@ -27,7 +27,7 @@ func (t *Times) Of(k Kind) int64 {
 	return sum
 }
 
-// Was gives the time of one class, whatever was planned.
+// Was returns the time of one class, whatever was planned.
 func (t *Times) Was(c Class) int64 {
 	sum := int64(0)
 	for k := range t {
@@ -36,7 +36,7 @@ func (t *Times) Was(c Class) int64 {
 	return sum
 }
 
-// Total gives all of the time.
+// Total returns the sum of all classes.
 func (t *Times) Total() int64 {
 	sum := int64(0)
 	for c := range classes {
@@ -45,7 +45,7 @@ func (t *Times) Total() int64 {
 	return sum
 }
 
-// Shift gives the time in shift.
+// Shift returns the time in shift.
 func (t *Times) Shift() int64 { return t.Total() - t.Was(OutOfShift) }
 
 // Window is what a station did in one whole minute (monitoring.md section 3). Units and kWh are millionths.
@@ -71,7 +71,7 @@ type Window struct {
 	Revision           int64  // of the manifest, at the minute's end
 }
 
-// Windows gives the windows of the whole minutes that the segments cover, in order. Segments and minutes are those of one
+// Windows returns the windows of the whole minutes that the segments cover, in order. Segments and minutes are those of one
 // station in order of time, as Outputs and View give them.
 func Windows(segments []Segment, minutes []Minute) []Window {
 	if len(segments) == 0 {
@@ -131,10 +131,10 @@ func (w *Window) add(g *Segment) {
 	w.SpeedTarget, w.SKU, w.Revision = x.LineSpeedTarget, x.SKU, x.Revision
 }
 
-// rated tells whether units are due by a rate.
+// rated reports whether units are due by a rate.
 func (x *Context) rated() bool { return x.UnitsPerMinute > 0 && x.Kind == Production }
 
-// due gives the units that are due in so much of the segment, whose context has a rate.
+// due returns the units that are due in so much of the segment, whose context has a rate.
 func (g *Segment) due(class Class, ms int64) (ideal, target float64) {
 	due := g.Ctx.UnitsPerMinute * float64(ms) / instant.MinuteMs
 	switch class {

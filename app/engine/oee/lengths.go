@@ -38,7 +38,7 @@ func (l *Lengths) Add(ms int64) {
 	l.bins[i].Ms += ms
 }
 
-// Bins gives the stretches by their length, all bins in order.
+// Bins returns the stretches by their length, all bins in order.
 func (l *Lengths) Bins() []Bin {
 	out := slices.Clone(l.bins[:])
 	for i := range out {
@@ -52,7 +52,7 @@ func (l *Lengths) Bins() []Bin {
 	return out
 }
 
-// Stops gives how long the stops are that segments in order of time have time of, each as far as they have it. Manual downtime
+// Stops returns how long the stops are that segments in order of time have time of, each as far as they have it. Manual downtime
 // is none.
 func Stops(segments []monitor.Segment) (l Lengths) {
 	start, ms := int64(0), int64(0)

@@ -16,10 +16,10 @@ const (
 // profileNames are the names that requests carry.
 var profileNames = [...]string{"default", "iso22400", "vorne", "evocon"}
 
-// String gives the name that requests and answers carry.
+// String returns the name that requests and answers carry.
 func (p Profile) String() string { return profileNames[p] }
 
-// ParseProfile gives the profile of a name; "" is the default.
+// ParseProfile returns the profile of a name; "" is the default.
 func ParseProfile(name string) (Profile, bool) {
 	for i, n := range profileNames {
 		if n == name {

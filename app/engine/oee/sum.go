@@ -27,16 +27,16 @@ const (
 
 var byNames = [...]string{"plant", "group", "station", "sku", "shift", "hour", "day", "week", "month", "minute"}
 
-// String gives the name that requests carry.
+// String returns the name that requests carry.
 func (b By) String() string { return byNames[b] }
 
-// ParseBy gives the By of a name.
+// ParseBy returns the By of a name.
 func ParseBy(name string) (By, bool) {
 	i := slices.Index(byNames[:], name)
 	return By(max(i, 0)), i >= 0
 }
 
-// Time tells whether it is a time, and its unit.
+// Time reports whether it is a time, and its unit.
 func (b By) Time() (calendar.Unit, bool) {
 	return calendar.UnitHour + calendar.Unit(max(b, ByHour)-ByHour), b >= ByHour
 }
@@ -126,7 +126,7 @@ func (s *Summer) Add(p Place, c *calendar.Calendar, rows []Row) {
 // Len is how many sums there are so far.
 func (s *Summer) Len() int { return len(s.sums) }
 
-// Sums gives what was added up, in order of place, time, shift and SKU.
+// Sums returns what was added up, in order of place, time, shift and SKU.
 func (s *Summer) Sums() []Sum {
 	out := make([]Sum, 0, len(s.sums))
 	for b, t := range s.sums {

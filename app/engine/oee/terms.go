@@ -115,7 +115,7 @@ type collector struct {
 	at     int // the first row of the bucket
 }
 
-// Collect gives the rows of [from, to) of one station, in order of hours or minutes, from its segments and minutes in order of time.
+// Collect returns the rows of [from, to) of one station, in order of hours or minutes, from its segments and minutes in order of time.
 // from and to are whole minutes.
 func Collect(c Config, from, to int64, segments []monitor.Segment, minutes []monitor.Minute) []Row {
 	x := collector{Config: c}
@@ -148,7 +148,7 @@ func Collect(c Config, from, to int64, segments []monitor.Segment, minutes []mon
 	return x.rows
 }
 
-// row gives the row of the bucket for a context.
+// row returns the row of the bucket for a context.
 func (x *collector) row(c *monitor.Context) *Row {
 	for i := len(x.rows) - 1; i >= x.at; i-- {
 		if r := &x.rows[i]; r.SKU == c.SKU && r.Shift == c.Shift {
@@ -214,7 +214,7 @@ func (x *collector) minute(m *monitor.Minute) {
 	}
 }
 
-// Scheduled gives the good and bad units that ratios and losses are made of: those of known scheduled production, millionths.
+// Scheduled returns the good and bad units that ratios and losses are made of: those of known scheduled production, millionths.
 func (t *Terms) Scheduled() (good, bad int64) {
 	return t.Good - t.UnscheduledGood - t.UnknownGood, t.Bad - t.UnscheduledBad - t.UnknownBad
 }
@@ -248,7 +248,7 @@ type LossOf struct {
 	Partial                           bool // Money is that of a part: something else has no price
 }
 
-// Lost gives the losses. Units and, for speed and quality, times need a rate; a loss of speed is negative where more was
+// Lost returns the losses. Units and, for speed and quality, times need a rate; a loss of speed is negative where more was
 // made than was due.
 func (t *Terms) Lost() [Losses]LossOf {
 	known := func(k monitor.Kind) int64 {

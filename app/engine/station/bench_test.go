@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// works gives a manifest of n stations in groups of ten, with as many SKUs as groups and lists at every level.
+// works returns a manifest of n stations in groups of ten, with as many SKUs as groups and lists at every level.
 func works(n int) string {
 	type object = map[string]any
 	var groups, skus []any

@@ -107,7 +107,7 @@ func UndoCorrection(tx *kv.Tx, accountID string, c Correction, by string) (Corre
 	return c, corrections.Put(tx, kv.Pair[string, uint64]{A: accountID, B: c.Number}, c)
 }
 
-// Corrections gives the corrections of the account, in order, undone ones too.
+// Corrections returns the corrections of the account, in order, undone ones too.
 func (t *Timeline) Corrections() []Correction { return t.corrected.Load().all }
 
 // Correct makes a correction that was stored, or undone, count from now on.
@@ -123,7 +123,7 @@ func (t *Timeline) Correct(c Correction) {
 	t.corrected.Store(newOverlay(list))
 }
 
-// With gives a timeline in which a correction counts that is not stored, or, undone, one that is stored does not. It lives
+// With returns a timeline in which a correction counts that is not stored, or, undone, one that is stored does not. It lives
 // on beside this one, as long as it is used.
 func (t *Timeline) With(c Correction) *Timeline {
 	all := t.Corrections()
@@ -178,7 +178,7 @@ func newOverlay(list []Correction) *overlay {
 	return o
 }
 
-// over gives the corrections that lie over a station at a moment.
+// over returns the corrections that lie over a station at a moment.
 func (o *overlay) over(code string, at int64) (list []*laid) {
 	for _, l := range o.byCode[code] {
 		if l.From <= at && at < l.To {
@@ -201,7 +201,7 @@ func (o *overlay) boundary(code string, at int64) (name int64) {
 	return name
 }
 
-// station gives a station of a plan as corrected at a moment.
+// station returns a station of a plan as corrected at a moment.
 func (o *overlay) station(p *Plan, code string, at int64) (*Station, error) {
 	list := o.over(code, at)
 	if len(list) == 0 {
@@ -210,7 +210,7 @@ func (o *overlay) station(p *Plan, code string, at int64) (*Station, error) {
 	return o.corrected(p, code, list, o.boundary(code, at))
 }
 
-// named gives a station of a plan as corrected from a boundary on; nil when there is no such boundary.
+// named returns a station of a plan as corrected from a boundary on; nil when there is no such boundary.
 func (o *overlay) named(p *Plan, code string, boundary int64) (*Station, error) {
 	if boundary == 0 {
 		return p.Of(code), nil

@@ -104,7 +104,7 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
-// TestCorrectionFields says what each part of a correction changes, and that it changes no other station.
+// TestCorrectionFields checks what each part of a correction changes, and that it changes no other station.
 func TestCorrectionFields(t *testing.T) {
 	for _, c := range []struct {
 		changes string
@@ -147,7 +147,7 @@ func TestCorrectionFields(t *testing.T) {
 	}
 }
 
-// TestCheckCorrections says what Check reports of corrections.
+// TestCheckCorrections checks what Check reports of corrections.
 func TestCheckCorrections(t *testing.T) {
 	h := newHouse(t, small)
 	put := func(number uint64, c Correction) {
@@ -175,7 +175,7 @@ func TestCheckCorrections(t *testing.T) {
 	}
 }
 
-// skuA gives what the engine knows of the SKU A at a station.
+// skuA returns what the engine knows of the SKU A at a station.
 func skuA(s *Station) monitor.SKU {
 	k, _ := s.Monitor.SKU("A", latest)
 	return k

@@ -121,7 +121,7 @@ func (e *revisionChange) products(was, is *account.Manifest) {
 // sameArray reports whether two slices are one and the same.
 func sameArray[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// tariffOf gives the tariff of a manifest, without its From.
+// tariffOf returns the tariff of a manifest, without its From.
 func tariffOf(m *account.Manifest) energy.Tariff {
 	price, co2 := m.Settings.ElectricalPricePerKwh, m.Settings.ElectricalCo2PerKwh
 	return energy.Tariff{Price: float(price), CO2: float(co2), HasPrice: price.Set(), HasCO2: co2.Set()}
@@ -145,7 +145,7 @@ func plainSettings(m *account.Manifest) account.Settings {
 	return s
 }
 
-// plainArrays gives the arrays of a manifest without what does not matter to its shape.
+// plainArrays returns the arrays of a manifest without what does not matter to its shape.
 func plainArrays(m *account.Manifest) *account.Manifest {
 	p := &account.Manifest{
 		ShiftPatterns: slices.Clone(m.ShiftPatterns), Reasons: plainReasons(m.Reasons), Tasks: m.Tasks, TaskLists: m.TaskLists,

@@ -52,7 +52,7 @@ func (h *house) kept(revision uint64) string {
 	return out
 }
 
-// TestEffect says what each kind of change is stored to have changed.
+// TestEffect checks what each kind of change is stored to have changed.
 func TestEffect(t *testing.T) {
 	const press = `plants[0].stationGroups[0].stations[0].`
 	for _, c := range []struct{ edit, want string }{
@@ -96,7 +96,7 @@ func TestEffect(t *testing.T) {
 	}
 }
 
-// TestSKUs says what a SKU is at each moment, and until when, though revisions between change other things.
+// TestSKUs checks what a SKU is at each moment, and until when, though revisions between change other things.
 func TestSKUs(t *testing.T) {
 	h := years(t) // the cycle of A changes at 6 h
 	for range 2 {
@@ -144,7 +144,7 @@ func TestSKUs(t *testing.T) {
 	}
 }
 
-// TestRulesAt says by what a station counts at moments at which it is not there, too.
+// TestRulesAt: there are rules also for moments at which the station is not in the manifest.
 func TestRulesAt(t *testing.T) {
 	h := years(t)
 	for at, want := range map[time.Duration]int64{-h1: 1, 0: 1, 4*h1 - 1: 1, 4 * h1: 5, 5 * h1: 5, 7*h1 - 1: 5, 7 * h1: 8, 90 * h1: 8} {

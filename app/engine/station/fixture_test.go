@@ -196,7 +196,7 @@ func (h *house) line() *Timeline {
 	return line
 }
 
-// at gives a station as of a moment after start.
+// at returns a station as of a moment after start.
 func (h *house) at(after time.Duration, code string) *Station {
 	h.t.Helper()
 	p, err := h.line().At(start.Add(after).UnixMilli())
@@ -206,7 +206,7 @@ func (h *house) at(after time.Duration, code string) *Station {
 	return p.Of(code)
 }
 
-// resolved gives a station of a manifest without a store.
+// resolved returns a station of a manifest without a store.
 func resolved(t testing.TB, manifest, code string) *Station {
 	t.Helper()
 	s := newHouse(t, manifest).at(0, code)

@@ -98,7 +98,7 @@ func (b *Notes) Of(accountID, stationCode string, now int64) Note {
 	return b.notes[kv.Pair[string, string]{A: accountID, B: stationCode}].expired(now)
 }
 
-// SetOperator says who works at a station; nil is nobody. Who says the same again says it anew: of two tablets at a station the
+// SetOperator returns who works at a station; nil is nobody. Who says the same again says it anew: of two tablets at a station the
 // one that said it before has nothing up there any more, and nothing to take down. The same one says nothing new within a minute.
 // Operators may say so of the stations that they are bound to.
 // Errors: Invalid (initials; stationCode of an energy meter), Forbidden, NotFound, Conflict on an archived account.
@@ -132,7 +132,7 @@ func (b *Notes) SetOperator(p auth.Principal, stationCode string, initials *stri
 	return n, err
 }
 
-// staffed tells whether somebody can work at a station: Invalid for an energy meter.
+// staffed reports whether somebody can work at a station: Invalid for an energy meter.
 func (b *Notes) staffed(accountID, stationCode string) error {
 	snap, err := b.cfg.Accounts.Get(accountID)
 	if err != nil {
@@ -181,7 +181,7 @@ func (b *Notes) SetAlert(p auth.Principal, stationCode string, message *string, 
 	return n, err
 }
 
-// CheckAlert says what is wrong with an alert, whoever puts it up: Invalid (message, expiresAt).
+// CheckAlert returns what is wrong with an alert, whoever puts it up: Invalid (message, expiresAt).
 func CheckAlert(message *string, expiresAt *time.Time) error {
 	_, _, err := readAlert(message, expiresAt)
 	return err
@@ -213,7 +213,7 @@ func inThePast(until int64) error {
 	return errdefs.InvalidField("expiresAt", "must lie in the future; it is %s", instant.FormatMs(until))
 }
 
-// unfit says what is wrong with a text that a tablet shows in one line; "" when nothing is.
+// unfit returns what is wrong with a text that a tablet shows in one line; "" when nothing is.
 func unfit(text string) string {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return "must be one line of text without control characters"

@@ -135,7 +135,7 @@ func TestTheSameInitialsAgain(t *testing.T) {
 	}
 }
 
-// TestBoardRefuses says what cannot be put up, by whom and where; and that nothing is then.
+// TestBoardRefuses checks what cannot be put up, by whom and where; and that nothing is then.
 func TestBoardRefuses(t *testing.T) {
 	h := newHouse(t, edit(t, small, `plants[0].stationGroups[1].enableMeterOnly = "on"`))
 	b := h.notes(func(string, string) { t.Error("something changed") })
@@ -196,7 +196,7 @@ func TestBoardRefuses(t *testing.T) {
 	}
 }
 
-// TestCheckFinds says what Check reports.
+// TestCheckFinds checks what Check reports.
 func TestCheckFinds(t *testing.T) {
 	h := newHouse(t, small)
 	if _, err := h.notes(nil).SetOperator(boss(), "PRESS-1", new("ABC")); err != nil {

@@ -37,7 +37,7 @@ type GroupOf struct {
 	TotalEnergy []string // as for a plant
 }
 
-// Of gives a station by its code; nil when the plan has none of it.
+// Of returns the station of a code; nil when the plan has none.
 func (p *Plan) Of(code string) *Station { return p.byCode[code] }
 
 // TotalEnergy returns the meters whose energy is that of a plant, or of a group of it where group is not "":

@@ -103,7 +103,7 @@ func (r *resolver) collectRoles(reasons []account.Reason) {
 	}
 }
 
-// calendar gives the calendar of a plant with a shift pattern, or none.
+// calendar returns the calendar of a plant with a shift pattern, or none.
 func (r *resolver) calendar(p *place, pattern *account.ShiftPattern) (*calendar.Calendar, digest, error) {
 	key := p.Code + "\n"
 	if pattern != nil {
@@ -128,7 +128,7 @@ func (r *resolver) calendar(p *place, pattern *account.ShiftPattern) (*calendar.
 	return made.Calendar, d, err
 }
 
-// reasonsAt gives what can be chosen of a tree; trees that stations share are gone through once.
+// reasonsAt returns what can be chosen of a tree; trees that stations share are gone through once.
 func (r *resolver) reasonsAt(tree []account.ReasonView) (reasonsOf, error) {
 	var key *account.ReasonView
 	if len(tree) > 0 {
@@ -171,7 +171,7 @@ func (o *reasonsOf) collect(tree []account.ReasonView) {
 	}
 }
 
-// skusAt gives the SKUs of a list by code; lists that stations share become one map.
+// skusAt returns the SKUs of a list by code; lists that stations share become one map.
 func (r *resolver) skusAt(list []*account.SKU) map[string]*account.SKU {
 	var key **account.SKU
 	if len(list) > 0 {
@@ -231,7 +231,7 @@ func (r *resolver) fix(rules *Rules) (err error) {
 	return err
 }
 
-// engine gives the engine's configuration of a station whose flags and settings are there.
+// engine returns the engine's configuration of a station whose flags and settings are there.
 func (r *resolver) engine(s *Station, cal *calendar.Calendar, causes map[string]bool) *monitor.Config {
 	f := s.Settings
 	on := func(flag account.Flag) bool { v, _ := s.Flag(flag.String()); return v }
@@ -261,7 +261,7 @@ var productiveModes = map[string]monitor.ProductiveMode{
 	"productive_signal": monitor.ProductiveSignal, "electrical_usage": monitor.ProductiveElectrical, "line_speed": monitor.ProductiveLineSpeed,
 }
 
-// productOf gives what figures need of a SKU.
+// productOf returns what figures need of a SKU.
 func productOf(k *account.SKU) product {
 	p := product{Value: float(k.Value), HasValue: k.Value.Set()}
 	p.SKU = monitor.SKU{

@@ -67,7 +67,7 @@ type numbered[T any] struct {
 	value    T
 }
 
-// upTo gives how many of the changes came with a revision or before it.
+// upTo returns how many of the changes came with a revision or before it.
 func (c *changes[T]) upTo(revision uint64) int {
 	return sort.Search(len(c.list), func(i int) bool { return c.list[i].revision > revision })
 }
@@ -408,7 +408,7 @@ func (t *revisions) GoneCodes() ([]string, error) {
 	return codes, nil
 }
 
-// settingsOf gives the account's own settings that matter to stations, as text to compare.
+// settingsOf returns the account's own settings that matter to stations, as text to compare.
 func settingsOf(a *account.Account) string {
 	var b strings.Builder
 	names := make([]string, 0, len(a.Own))

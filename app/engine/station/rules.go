@@ -79,7 +79,7 @@ type storedCalendar struct {
 // parts are what was made for storing some rules, by digest.
 type parts map[digest][]byte
 
-// add gives the digest of a part, and keeps it.
+// add returns the digest of a part, and keeps it.
 func (p parts) add(v any) (digest, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -142,7 +142,7 @@ type library struct {
 // held bounds what a library remembers: it starts over then.
 const heldParts = 4096
 
-// part gives what make makes of a stored part, once.
+// part returns what make makes of a stored part, once.
 func part[T any](l *library, tx *kv.Tx, d digest, make func(stored []byte) (T, error)) (v T, err error) {
 	if v, ok := l.made[d].(T); ok {
 		return v, nil
@@ -170,7 +170,7 @@ func decoded[T any](stored []byte) (v T, err error) {
 	return v, err
 }
 
-// rules gives the rules of a digest as a revision brought them to a station.
+// rules returns the rules of a digest as a revision brought them to a station.
 func (l *library) rules(code string, d digest, revision int64, products monitor.Products, o Options) (*Rules, error) {
 	var r *Rules
 	err := l.store.View(func(tx *kv.Tx) (err error) {

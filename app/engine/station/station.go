@@ -68,13 +68,13 @@ type Reason struct {
 	Role          oee.Role
 }
 
-// Flag tells whether a flag is on at the station and which level decided so. A flag that does not exist is off.
+// Flag reports whether a flag is on at the station and which level decided so. A flag that does not exist is off.
 func (s *Station) Flag(name string) (on bool, from account.Level) {
 	d := s.Flags[name]
 	return d.Value == "on", d.From
 }
 
-// Refuse gives errdefs.Forbidden when a flag is off at the station, naming the flag and the level that decided; nil when it is on.
+// Refuse returns errdefs.Forbidden when a flag is off at the station, naming the flag and the level that decided; nil when it is on.
 func (s *Station) Refuse(flag string) error {
 	on, from := s.Flag(flag)
 	switch {
@@ -86,7 +86,7 @@ func (s *Station) Refuse(flag string) error {
 	return errdefs.New(errdefs.Forbidden, "%s is off at station %s: the %s decides so", flag, s.Code, from)
 }
 
-// Rate gives the rate at which units of a SKU are due at the station, and where it comes from: "schedule" for the
+// Rate returns the rate at which units of a SKU are due at the station, and where it comes from: "schedule" for the
 // override, "sku", "station", or "" with 0 when there is none (monitoring.md section 3).
 func (s *Station) Rate(sku string, override monitor.Rate) (unitsPerMinute float64, from string) {
 	return s.RateOf(&monitor.Schedule{SKU: sku, Rate: override})
@@ -110,7 +110,7 @@ func (s *Station) RateOf(d *monitor.Schedule) (unitsPerMinute float64, from stri
 // latest asks for what holds of a SKU as far as is known.
 const latest = math.MaxInt64 - 1
 
-// PartsPerCycle gives the units of a cycle under a schedule: its own where enableEditPartsPerCycle is on, else its SKU's,
+// PartsPerCycle returns the units of a cycle under a schedule: its own where enableEditPartsPerCycle is on, else its SKU's,
 // else 1.
 func (s *Station) PartsPerCycle(d *monitor.Schedule) float64 {
 	if s.Monitor.EditPartsPerCycle && d.PartsPerCycle > 0 {

@@ -99,7 +99,7 @@ func TestEngineConfig(t *testing.T) {
 	}
 }
 
-// known gives the SKUs of the manifest small as rules know them now.
+// known returns the SKUs of the manifest small as rules know them now.
 func known(r *Rules) monitor.SKUs {
 	skus := monitor.SKUs{}
 	for _, code := range []string{"A", "B", "C"} {
@@ -108,7 +108,7 @@ func known(r *Rules) monitor.SKUs {
 	return skus
 }
 
-// TestCalendar says what a station's shifts and days are, by its own pattern, its group's or none, in its plant's zone.
+// TestCalendar checks what a station's shifts and days are, by its own pattern, its group's or none, in its plant's zone.
 func TestCalendar(t *testing.T) {
 	at := func(s string) int64 {
 		v, err := time.Parse("2006-01-02 15:04", s)
@@ -159,7 +159,7 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
-// TestOEEConfig says where roles, values and money come from.
+// TestOEEConfig checks where roles, values and money come from.
 func TestOEEConfig(t *testing.T) {
 	s := resolved(t, edit(t, small, "plants[0].stationGroups[1].stations[0].excludeReasonCodes = [\"setup\"]"), "WELD-1")
 	want := oee.Config{
@@ -183,7 +183,7 @@ func TestOEEConfig(t *testing.T) {
 	}
 }
 
-// TestChoices says which reasons, SKUs and Task lists can be chosen.
+// TestChoices checks which reasons, SKUs and Task lists can be chosen.
 func TestChoices(t *testing.T) {
 	s := resolved(t, edit(t, small, `includeTaskListCodes = ["start"]`, `plants[0].stationGroups[1].excludeReasonCodes = ["jam"]`), "WELD-1")
 	want := map[string]Reason{
@@ -212,7 +212,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestRefuse says how the refusal of what a flag does not allow reads.
+// TestRefuse checks how the refusal of what a flag does not allow reads.
 func TestRefuse(t *testing.T) {
 	doc := edit(t, small, `enableManualDowntime = "on"`, `plants[0].enableManualDowntime = "off"`, `plants[0].stationGroups[0].stations[1].enableManualDowntime = "on"`)
 	for _, c := range []struct{ station, flag, want string }{
@@ -237,7 +237,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestRate says which rate counts and where it is from.
+// TestRate checks which rate counts and where it is from.
 func TestRate(t *testing.T) {
 	doc := edit(t, small, "plants[0].stationGroups[0].stations[0].unitsPerHour = 30", `plants[0].enableEditPartsPerCycle = "on"`)
 	press, other := resolved(t, doc, "PRESS-1"), resolved(t, doc, "PRESS-2")
@@ -264,7 +264,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestPlan says how a plan lists plants and groups, and that stations share what is equal.
+// TestPlan checks how a plan lists plants and groups, and that stations share what is equal.
 func TestPlan(t *testing.T) {
 	p, err := newHouse(t, small).line().Now()
 	if err != nil {

@@ -38,7 +38,7 @@ func New(cfg Config) *Timelines {
 	return &Timelines{cfg: cfg, all: map[string]*Timeline{}}
 }
 
-// Of gives the timeline of an account. Errors: errdefs.NotFound when there is no such account, the store's.
+// Of returns the timeline of an account. Errors: errdefs.NotFound when there is no such account, the store's.
 func (t *Timelines) Of(accountID string) (*Timeline, error) {
 	if _, err := t.cfg.Accounts.Get(accountID); err != nil {
 		return nil, err

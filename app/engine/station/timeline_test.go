@@ -16,7 +16,7 @@ import (
 	"opsmon/app/errdefs"
 )
 
-// sharedMap tells whether two maps are one.
+// sharedMap reports whether two maps are one.
 func sharedMap[K comparable, V any](a, b map[K]V) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
@@ -42,7 +42,7 @@ func told(t *testing.T, h *house, code string, from, to int64) string {
 	return strings.Join(out, ", ")
 }
 
-// ms gives a moment after start.
+// ms returns a moment after start.
 func ms(after time.Duration) int64 { return start.Add(after).UnixMilli() }
 
 const h1 = time.Hour
@@ -63,7 +63,7 @@ func years(t *testing.T) *house {
 	return h
 }
 
-// TestChanges says what counts as a change, over years in which stations come and go.
+// TestChanges checks what counts as a change, over years in which stations come and go.
 func TestChanges(t *testing.T) {
 	h := years(t)
 	for round := range 2 { // the second time from what the store holds alone
@@ -90,7 +90,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestRevisionInForce says which revision counts at a moment.
+// TestRevisionInForce checks which revision counts at a moment.
 func TestRevisionInForce(t *testing.T) {
 	h := years(t)
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestRevisionInForce(t *testing.T) {
 	}
 }
 
-// TestTariffs says which prices hold when.
+// TestTariffs checks which prices hold when.
 func TestTariffs(t *testing.T) {
 	h := years(t)
 	h.post(8*h1, map[string]any{"electricalPricePerKwh": nil, "electricalCo2PerKwh": 0.2})
@@ -172,7 +172,7 @@ func TestTariffsOfAMinute(t *testing.T) {
 	}
 }
 
-// TestArchived says how stations that left are known.
+// TestArchived checks how stations that left are known.
 func TestArchived(t *testing.T) {
 	h := newHouse(t, small)
 	h.apply(h1, edit(t, small, `plants[1] -`, `plants[0].stationGroups[1].name = "Weld shop"`))

@@ -201,7 +201,7 @@ func (b *Broker) Serve(c net.Conn) {
 	b.cfg.Log.Debug("a connection over MQTT ended", slog.String("from", k.address), slog.String("device", k.device()), slog.Any("why", err))
 }
 
-// broken tells a device that it has broken the protocol, or sent too large a packet, and notes it.
+// broken disconnects a device that has broken the protocol, or sent too large a packet, and logs it.
 func (b *Broker) broken(k *conn, err error) {
 	var code packets.Code
 	cl := k.client.Load()
@@ -325,7 +325,7 @@ func (b *Broker) keepalive(cl *server.Client) {
 	}
 }
 
-// established tells that a device is there.
+// established logs that a device has connected.
 func (b *Broker) established(k *conn) {
 	b.opened.Add(1)
 	k.linked = true
@@ -366,14 +366,14 @@ func (b *Broker) disconnect(k *conn, code packets.Code) {
 	k.end()
 }
 
-// Connections tells how many connections of a device are open.
+// Connections returns how many connections of a device are open.
 func (b *Broker) Connections(device string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.byDevice[device])
 }
 
-// Stats tells how the broker does.
+// Stats returns how the broker does.
 func (b *Broker) Stats() Stats {
 	b.mu.Lock()
 	n := len(b.conns)

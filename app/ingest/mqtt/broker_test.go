@@ -123,7 +123,7 @@ func (r *rig) device(name string, stations ...string) string {
 	return token
 }
 
-// stored gives the signals of a station of acme today.
+// stored returns the signals of a station of acme today.
 func (r *rig) stored(station string) []signal.Signal {
 	r.t.Helper()
 	list, err := r.signals.Of("acme", station, signal.Day(time.Now().UnixMilli()))
@@ -222,7 +222,7 @@ func (c *bare) connect(user, token string, change func(*packets.Packet)) {
 	c.send(pk)
 }
 
-// read gives the next packet, nil at the connection's end.
+// read returns the next packet, nil at the connection's end.
 func (c *bare) read() *packets.Packet {
 	c.t.Helper()
 	_ = c.conn.SetReadDeadline(time.Now().Add(10 * time.Second))

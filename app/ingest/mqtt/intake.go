@@ -39,10 +39,10 @@ func newSender(p auth.Principal) *sender {
 	return s
 }
 
-// maySend tells whether it may send for a station.
+// maySend reports whether it may send for a station.
 func (s *sender) maySend(station string) bool { return s.stations == nil || s.mine[station] }
 
-// signal gives the sender as the log of signals knows it.
+// signal returns the sender as the log of signals knows it.
 func (s *sender) signal(known func(string) bool) signal.Sender {
 	return signal.Sender{Account: s.account, Source: s.source, Mine: s.maySend, Known: known}
 }

@@ -278,7 +278,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// FuzzPackets gives the broker bytes after a good sign-in: it must not fail, and store nothing of another's.
+// FuzzPackets sends the broker bytes after a good sign-in: it must not fail, and store nothing of another's.
 func FuzzPackets(f *testing.F) {
 	r := newRig(f, func(c *Config) { c.Limits.Write, c.Limits.Connect = time.Second, time.Second })
 	token := r.device("gw", "S1")

@@ -59,7 +59,7 @@ func (l *links) down(s *sender, at int64) {
 	})
 }
 
-// flush tells of all that have no connection any more.
+// flush logs all that have lost their connection.
 func (l *links) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -61,7 +61,7 @@ func ParseBrokerURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// CheckFilter says what is wrong with a topic filter; nil when nothing is.
+// CheckFilter returns what is wrong with a topic filter; nil when nothing is.
 func CheckFilter(filter string) error {
 	levels := strings.Split(filter, "/")
 	for i, level := range levels {
@@ -161,7 +161,7 @@ func (p *Plant) Close() {
 	p.work.Wait()
 }
 
-// Stats tells how the client does.
+// Stats returns how the client does.
 func (p *Plant) Stats() PlantStats {
 	return PlantStats{Connected: p.up.Load(), Messages: p.messages.Load(), Ignored: p.ignored.Load(), Refused: p.refused.Load()}
 }
@@ -285,7 +285,7 @@ func (p *Plant) take(m paho.Message, senders map[string]*sender) bool {
 	return p.b.cfg.Signals.Await(p.ctx, s.account, s.source) == nil && p.put(m, s, objects)
 }
 
-// put gives signals to the intake; what could not be stored is given again, by itself.
+// put passes signals to the intake, and retries those that could not be stored.
 func (p *Plant) put(m paho.Message, s *sender, objects []any) bool {
 	var answer func(outcomes []signal.Outcome, err error)
 	answer = func(outcomes []signal.Outcome, err error) {
@@ -363,7 +363,7 @@ func mapped(value []byte, station string) (list []any, why no) {
 	return list, no{}
 }
 
-// mayTell tells whether something may be logged that could come with each message.
+// mayTell reports whether something may be logged that could come with each message.
 func (p *Plant) mayTell() bool {
 	now, last := time.Now().UnixMilli(), p.told.Load()
 	return now-last >= time.Minute.Milliseconds() && p.told.CompareAndSwap(last, now)

@@ -114,7 +114,7 @@ func (l *Log) mergeRuns(ctx context.Context, runs []*run, level, filterBytes int
 	})
 }
 
-// readNext gives the next ids of several runs, in the order of their hashes; fewer than most when there are no more.
+// readNext returns the next ids of several runs, in the order of their hashes; fewer than most when there are no more.
 func readNext(tx *kv.Tx, readers []*runReader, most int) (ids []came, err error) {
 	for len(ids) < most {
 		var first *runReader

@@ -43,7 +43,7 @@ var (
 
 func blockOf(run, block uint64) blockKey { return blockKey{A: run, B: block} }
 
-// part gives in which of n equal parts of all hashes one lies.
+// part returns in which of n equal parts of all hashes one lies.
 func (h *hash) part(n uint64) uint64 {
 	hi, _ := bits.Mul64(binary.BigEndian.Uint64(h[:8]), n)
 	return hi
@@ -74,7 +74,7 @@ func newFilter(ids, most int) filter {
 	return filter{make([]uint64, lineWords*lines), max(1, min(int(probes+0.5), probesMost))}
 }
 
-// place gives the line of an id and a number that chooses its bits there.
+// place returns the line of an id and a number that chooses its bits there.
 func (f *filter) place(h *hash) (line []uint64, choice uint64) {
 	at := h.part(uint64(len(f.words)/lineWords)) * lineWords
 	return f.words[at : at+lineWords], binary.BigEndian.Uint64(h[4:]) * 0x9E3779B97F4A7C15
@@ -99,7 +99,7 @@ func (f *filter) may(h *hash) bool {
 	return true
 }
 
-// lookUp gives when an id came, ms, if one of the runs has it: the last time.
+// lookUp returns when an id came, ms, if one of the runs has it: the last time.
 func lookUp(tx *kv.Tx, runs []*run, h hash) (at int64, found bool, err error) {
 	for _, r := range runs {
 		if !r.filter.may(&h) {
@@ -148,7 +148,7 @@ func (w *runWriter) add(id came) {
 	w.begun.packed = binary.BigEndian.AppendUint32(append(w.begun.packed, id.hash[:]...), uint32(min(id.at-w.from, longestRun)))
 }
 
-// flush says that the block that was begun is whole.
+// flush completes the block that was begun.
 func (w *runWriter) flush() {
 	if len(w.begun.packed) > 0 {
 		w.made = append(w.made, w.begun)
@@ -187,7 +187,7 @@ func putRun(tx *kv.Tx, w *runWriter) (err error) {
 
 const runFormat = 1
 
-// pack gives the stored form of a run without its blocks: numbers, and the filter.
+// pack returns the stored form of a run without its blocks: numbers, and the filter.
 func (r *run) pack() []byte {
 	b := append(make([]byte, 0, 64+8*len(r.filter.words)), runFormat)
 	for _, n := range [...]uint64{uint64(r.level), uint64(r.from), uint64(r.to), uint64(r.count), r.blocks, uint64(r.filter.probes)} {

@@ -145,7 +145,7 @@ func (l *Log) tryClaim(c *claim, list []Signal, hashes []hash, duplicate []bool)
 	return nil, err
 }
 
-// settleClaim says whether the ids that were claimed came.
+// settleClaim reports whether the ids that were claimed came.
 func (l *Log) settleClaim(c *claim, stored bool) {
 	if c == nil {
 		return
@@ -161,7 +161,7 @@ func (l *Log) settleClaim(c *claim, stored bool) {
 	close(c.done)
 }
 
-// idsOf gives the hashes of the ids in some batches of the tail, and those that are to be kept: in the order of their hashes,
+// idsOf returns the hashes of the ids in some batches of the tail, and those that are to be kept: in the order of their hashes,
 // each once, and without those that have served.
 func (l *Log) idsOf(batches map[uint64]bool) (all []hash, kept []came) {
 	var of []*Signal
@@ -189,7 +189,7 @@ func (l *Log) idsOf(batches map[uint64]bool) (all []hash, kept []came) {
 	return all, slices.CompactFunc(kept, func(a, b came) bool { return a.hash == b.hash })
 }
 
-// moved says that ids of the tail are in a run now, if they are to be kept; nil is none.
+// moved records that ids of the tail are in a run now, if they are to be kept; nil is none.
 func (l *Log) moved(all []hash, w *runWriter) {
 	m := &l.ids
 	m.mu.Lock()
@@ -222,7 +222,7 @@ func (m *memory) hasOld() bool {
 	return m.old
 }
 
-// list gives the runs that there are.
+// list returns the runs that there are.
 func (m *memory) list() []*run {
 	m.mu.Lock()
 	defer m.mu.Unlock()

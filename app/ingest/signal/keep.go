@@ -85,7 +85,7 @@ type checker struct {
 	report func(string)
 }
 
-// fine tells whether an item could be read; it reports that, and an account that is not there.
+// fine reports whether an item could be read; it reports that, and an account that is not there.
 func (c *checker) fine(what, account string, err error) bool {
 	if err != nil {
 		c.report(fmt.Sprintf("%s: %v", what, err))

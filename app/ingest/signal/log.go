@@ -32,7 +32,7 @@ type tailError struct{}
 
 func (tailError) Error() string { return "signals come faster than they can be packed" }
 
-// Unavailable says that the same call may work later.
+// Unavailable reports that the same call may work later.
 func (tailError) Unavailable() bool { return true }
 
 // idMemory is how long an id counts once (monitoring.md section 2).
@@ -158,7 +158,7 @@ func (l *Log) note(batch uint64, list []Signal) {
 	l.size.Add(int64(len(list)))
 }
 
-// tailOf gives the signals of a station that are in the tail, as they came. The caller holds mu.
+// tailOf returns the signals of a station that are in the tail, as they came. The caller holds mu.
 func (l *Log) tailOf(account, station string) []tailed {
 	if of := l.last[place{account, station}]; of != nil {
 		return *of
@@ -233,7 +233,7 @@ func (l *Log) tell(batch uint64, kept []Signal) {
 	}
 }
 
-// without gives those that are no duplicates.
+// without returns those that are no duplicates.
 func without(list []Signal, duplicate []bool) (kept []Signal) {
 	for i := range list {
 		if !duplicate[i] {
@@ -243,13 +243,13 @@ func without(list []Signal, duplicate []bool) (kept []Signal) {
 	return kept
 }
 
-// Of gives the signals of a station on a UTC day, in the order of Compare. Errors: kv.ErrDamaged and others of the store.
+// Of returns the signals of a station on a UTC day, in the order of Compare. Errors: kv.ErrDamaged and others of the store.
 func (l *Log) Of(account, station string, day int64) ([]Signal, error) {
 	list, _, err := l.Some(account, station, day*instant.DayMs, (day+1)*instant.DayMs, math.MaxInt, func() {})
 	return list, err
 }
 
-// Some gives the signals of a station of [from, end), ms, in the order of Compare. end is to, which lies in the UTC day of from,
+// Some returns the signals of a station of [from, end), ms, in the order of Compare. end is to, which lies in the UTC day of from,
 // or that day's end; where there are more signals than most it is earlier, so that there are about as many.
 //
 // It is for who is told by Appended as well: held is called at the moment that the answer is for, so that each signal is either
@@ -372,7 +372,7 @@ func readPart(item kv.Item[partKey, []byte]) ([]Signal, error) {
 // Tail is how many signals wait to be packed.
 func (l *Log) Tail() int { return int(l.size.Load()) }
 
-// room tells whether a source may send more now: neither the log nor who evaluates it has too much to do, or little of that
+// room reports whether a source may send more now: neither the log nor who evaluates it has too much to do, or little of that
 // is this source's.
 func (l *Log) room(account, source string) bool {
 	return (l.Tail() < fullTail || l.little(senderKey{A: account, B: source})) && (l.cfg.Room == nil || l.cfg.Room(account, source))

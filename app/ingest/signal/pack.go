@@ -89,7 +89,7 @@ func (l *Log) leaves(s *Signal) {
 	}
 }
 
-// packTail gives the parts that the tail makes, and the batches that they are of: those in memory. One that is stored and not
+// packTail returns the parts that the tail makes, and the batches that they are of: those in memory. One that is stored and not
 // there yet waits for the next time.
 func (l *Log) packTail() (packed map[dayPart][][]byte, batches map[uint64]bool) {
 	packed, batches = map[dayPart][][]byte{}, map[uint64]bool{}

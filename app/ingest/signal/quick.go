@@ -216,7 +216,7 @@ func (q *scanner) number(r *rule) (float64, bool) {
 	return n + 0, err == nil && n <= largest && n >= max(r.least, -largest) && (!r.flag || n == 0 || n == 1) // -0 becomes 0
 }
 
-// nearest gives the number nearest to a text of so many digits, the last of them decimal places; all is what they make without
+// nearest returns the number nearest to a text of so many digits, the last of them decimal places; all is what they make without
 // the point. Of two whole numbers below 2^53 the quotient is the nearest one; of any other text strconv finds it.
 func nearest(text []byte, all uint64, digits, places int) (float64, error) {
 	if digits > longestExact || places >= len(powers) {

@@ -123,7 +123,7 @@ func (l *Log) loadSenders(tx *kv.Tx) error {
 	return nil
 }
 
-// of gives what is known of a sender, made when there is nothing yet. The caller holds mu.
+// of returns what is known of a sender, made when there is nothing yet. The caller holds mu.
 func (s *senders) of(account, source string) *sender {
 	k := senderKey{A: account, B: source}
 	known := s.seen[k]
@@ -134,7 +134,7 @@ func (s *senders) of(account, source string) *sender {
 	return known
 }
 
-// Seen tells what is known of a sender of an account.
+// Seen returns what is known of a sender of an account.
 func (l *Log) Seen(account, source string) Seen {
 	now := l.cfg.Clock().UnixMilli()
 	l.senders.mu.Lock()
@@ -148,7 +148,7 @@ func (l *Log) Seen(account, source string) Seen {
 	return out
 }
 
-// Counts tells how many signals there were since the service started.
+// Counts returns how many signals there were since the service started.
 func (l *Log) Counts() Counts {
 	l.senders.mu.Lock()
 	defer l.senders.mu.Unlock()

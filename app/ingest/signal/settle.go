@@ -101,7 +101,7 @@ func markLate(tx *kv.Tx, list []Signal) error {
 	return nil
 }
 
-// Late gives the moment, ms, of the earliest signal of a station that was stored after its time was settled.
+// Late returns the moment, ms, of the earliest signal of a station that was stored after its time was settled.
 func Late(tx *kv.Tx, account, station string) (at int64, ok bool, err error) {
 	at, err = late.Get(tx, lateKey{A: account, B: station})
 	if errors.Is(err, kv.ErrNotFound) {
@@ -118,7 +118,7 @@ func Accounted(tx *kv.Tx, account, station string) error {
 	return nil
 }
 
-// First gives the earliest UTC day for which there are signals of a station; ok is false when there are none.
+// First returns the earliest UTC day for which there are signals of a station; ok is false when there are none.
 func (l *Log) First(account, station string) (day int64, ok bool, err error) {
 	l.mu.RLock()
 	for _, s := range l.tailOf(account, station) {
@@ -145,7 +145,7 @@ func (l *Log) First(account, station string) (day int64, ok bool, err error) {
 	return day, ok, nil
 }
 
-// LastArrival gives the moment, ms, at which a signal of an account last arrived, as far as the log's tail and what is settled
+// LastArrival returns the moment, ms, at which a signal of an account last arrived, as far as the log's tail and what is settled
 // tell; 0 when neither does.
 func (l *Log) LastArrival(tx *kv.Tx, account string) (int64, error) {
 	last, err := settled.Get(tx, account)
@@ -173,7 +173,7 @@ func (l *Log) LastArrival(tx *kv.Tx, account string) (int64, error) {
 	return last, nil
 }
 
-// Last gives the latest UTC day for which there are signals of a station; ok is false when there are none.
+// Last returns the latest UTC day for which there are signals of a station; ok is false when there are none.
 func (l *Log) Last(account, station string) (day int64, ok bool, err error) {
 	l.mu.RLock()
 	for _, s := range l.tailOf(account, station) {
@@ -203,5 +203,5 @@ func (l *Log) Last(account, station string) (day int64, ok bool, err error) {
 // Retention is how long signals are kept.
 func (l *Log) Retention() time.Duration { return l.cfg.Retention }
 
-// Held tells whether nothing goes by Retention now, also of what else is kept for as long.
+// Held reports whether nothing goes by Retention now, also of what else is kept for as long.
 func (l *Log) Held() bool { return l.cfg.Hold() }

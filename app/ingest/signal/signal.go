@@ -65,10 +65,10 @@ type Values struct {
 	Numbers [FieldCount]float64
 }
 
-// Has tells whether a field is set.
+// Has reports whether a field is set.
 func (v *Values) Has(f Field) bool { return v.Mask&(1<<f) != 0 }
 
-// Get gives a field's number and whether it is set.
+// Get returns a field's number and whether it is set.
 func (v *Values) Get(f Field) (float64, bool) { return v.Numbers[f], v.Has(f) }
 
 // Set sets a field.
@@ -87,7 +87,7 @@ type Signal struct {
 	Values
 }
 
-// Sent gives what the signal tells, by the names that HTTP has for it.
+// Sent returns what the signal tells, by the names that HTTP has for it.
 func (s *Signal) Sent() map[string]any {
 	sent := map[string]any{}
 	for f, r := range fieldRules {

@@ -77,7 +77,7 @@ func NewEvaluator(cfg EvaluatorConfig) *Evaluator {
 	return &Evaluator{cfg: cfg}
 }
 
-// CheckExpression says what is wrong with an expression; nil when nothing is. It is not evaluated.
+// CheckExpression returns what is wrong with an expression; nil when nothing is. It is not evaluated.
 func CheckExpression(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -93,7 +93,7 @@ func CheckExpression(text string) error {
 	return nil
 }
 
-// Evaluate gives the value of the expression for an input, as JSON; nil when it gives nothing. vars are what the expression
+// Evaluate returns the value of the expression for an input, as JSON; nil when it gives nothing. vars are what the expression
 // can use as $name. Errors: *InputError when the input has no result; others when no worker can be started, for which the same
 // input may be tried again; ErrClosed; ctx's.
 func (e *Evaluator) Evaluate(ctx context.Context, input json.RawMessage, vars map[string]string) (json.RawMessage, error) {

@@ -35,7 +35,7 @@ func evaluator(t testing.TB, expression string, timeout time.Duration) *Evaluato
 	return e
 }
 
-// TestEvaluate gives values, and says of inputs without one why.
+// TestEvaluate: an expression has a value, or an error that says why not.
 func TestEvaluate(t *testing.T) {
 	for _, c := range []struct{ expression, input, want, issue string }{
 		{`{"line_speed": speed * 60}`, `{"speed": 1.5}`, `{"line_speed":90}`, ""},

@@ -55,7 +55,7 @@ func compile(text string) (err error) {
 
 var repetition = regexp.MustCompile(`(\)?)\{(\d{1,4})(?:,(\d{0,4}))?\}`)
 
-// patternCost gives an upper bound for the instructions that the regular expressions in an expression compile to,
+// patternCost returns an upper bound for the instructions that the regular expressions in an expression compile to,
 // without knowing where they are. One cannot reach over a line end, so each line counts alone, as if it were one
 // pattern. Only repetitions of groups multiply others, and Go refuses more than 1000 in all. A Unicode class
 // is a table of its own.
@@ -83,7 +83,7 @@ func patternCost(text string) int {
 	return cost
 }
 
-// place says where in the text an offset in the expression is, in bytes. Where YAML has folded lines or resolved
+// place returns where in the text an offset in the expression is, in bytes. Where YAML has folded lines or resolved
 // escapes the way back is lost, and the place is the expression's beginning with the character counted from there.
 func (c *checker) place(n *yaml.Node, offset int) string {
 	before := n.Value[:min(max(offset, 0), len(n.Value))]
@@ -117,7 +117,7 @@ func after(line string, characters int) string {
 	return line
 }
 
-// describe says in the words of a user what the parser found; it completes "at line 2, column 7 it …".
+// describe returns what the parser found, in the words of a user; it completes "at line 2, column 7 it …".
 func describe(e *jparse.Error) string {
 	token, hint := strconv.Quote(brief(e.Token)), strconv.Quote(brief(e.Hint))
 	switch e.Type {

@@ -37,7 +37,7 @@ const (
 	MaxEntries = 10_000
 )
 
-// Check gives the problems of the text of uploadTransforms, nil when there is none, at most errdefs.MaxDetails, the
+// Check returns the problems of the text of uploadTransforms, nil when there is none, at most errdefs.MaxDetails, the
 // last of which then says how many more there are. Field is the path inside the text ("columns.good", "rows[2].sku"),
 // empty where the text as a whole is meant; the caller puts its own field's name before it. Issue is a sentence for
 // the user with the line and column, counted from 1 in characters.
@@ -145,7 +145,7 @@ func (c *checker) yamlLine(message string) (line int, what string) {
 	return min(line, len(c.lines)), what // what is missing at the end is missed on a line of its own
 }
 
-// forbidden says whether YAML refuses a character wherever it stands.
+// forbidden reports whether YAML refuses a character wherever it stands.
 func forbidden(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\r' || r == 0x7f || r == 0xfffe || r == 0xffff
 }

@@ -20,7 +20,7 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Get gives the status, the error message and the headers of an answer.
+// Get returns the status, the error message and the headers of an answer.
 func Get(t testing.TB, client *http.Client, url, key string) (int, string, http.Header) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, url, nil)
@@ -59,7 +59,7 @@ func Browser(t testing.TB, pem string) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Fetch gives an answer with its body read.
+// Fetch returns an answer with its body read.
 func Fetch(t testing.TB, c *http.Client, url string) (*http.Response, string) {
 	t.Helper()
 	resp, err := c.Get(url)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// ResidentKiB gives how much of a process is in memory.
+// ResidentKiB returns how much of a process is in memory.
 func (p *Process) ResidentKiB(t testing.TB) int { return p.MemoryKiB(t, "VmRSS") }
 
 // MemoryKiB returns a figure of a process's memory as the kernel names it: RssAnon is what only the process can give back, RssFile

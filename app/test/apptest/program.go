@@ -61,7 +61,7 @@ func BuildAs(name, tags, values string) (string, error) {
 	return name, nil
 }
 
-// Binary gives the path of the product's program, as releases are made.
+// Binary returns the path of the product's program, as releases are made.
 func Binary(t testing.TB) string {
 	t.Helper()
 	name, err := built()

@@ -10,7 +10,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// onNetwork gives the machine a network that leads nowhere.
+// onNetwork puts the machine on a network that leads nowhere.
 func onNetwork(t *testing.T, m plantPC) {
 	m.Must(t, "sh", "-c", "ip link add lan0 type veth peer name lan1 && ip link set lan1 up && ip link set lan0 up && ip addr add 10.77.0.2/24 dev lan0")
 }

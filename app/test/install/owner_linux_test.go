@@ -17,7 +17,7 @@ import (
 
 const nobody = 65534 // the user that is not root
 
-// publicDir gives a folder that others may look into, unlike into a test's own. Only root can act as others, and have more rights.
+// publicDir returns a folder that others may look into, unlike into a test's own. Only root can act as others, and have more rights.
 func publicDir(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {

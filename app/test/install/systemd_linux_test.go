@@ -36,7 +36,7 @@ func newPlantPC(t *testing.T) plantPC {
 	return plantPC{m}
 }
 
-// show gives a property of the unit.
+// show returns a property of the unit.
 func (m plantPC) show(t *testing.T, property string) string {
 	t.Helper()
 	return strings.TrimSpace(m.Must(t, "systemctl", "show", "--property="+property, "--value", "app.service"))
@@ -66,7 +66,7 @@ func (m plantPC) changed(t *testing.T, pid string) {
 	})
 }
 
-// rights gives a file's owner, group and mode.
+// rights returns a file's owner, group and mode.
 func (m plantPC) rights(t *testing.T, name string) string {
 	t.Helper()
 	return strings.TrimSpace(m.Must(t, "stat", "--format=%U %G %a", name))

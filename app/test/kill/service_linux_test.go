@@ -394,7 +394,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// residentAfterRequests gives how much of a new service stays in memory after some requests.
+// residentAfterRequests returns how much of a new service stays in memory after some requests.
 func residentAfterRequests(t *testing.T) (kib int) {
 	t.Helper()
 	dir := t.TempDir()

@@ -51,14 +51,14 @@ func related(x *monitor.Issue, r *Record) bool {
 	return r.Type == x.Type && (r.Start == x.Start || r.Start < endOf(x) && r.end() > x.Start)
 }
 
-// nearer tells whether a is rather an issue's own record than b: that of its name, else that of the nearest start, of two
+// nearer reports whether a is rather an issue's own record than b: that of its name, else that of the nearest start, of two
 // as near the earlier.
 func nearer(x *monitor.Issue, a, b *Record) bool {
 	far := func(r *Record) int64 { return max(r.Start-x.Start, x.Start-r.Start) }
 	return cmp.Or(cmp.Compare(far(a), far(b)), cmp.Compare(a.Start, b.Start)) < 0
 }
 
-// endOf gives the end of an issue, which for one that goes on is not in sight.
+// endOf returns the end of an issue, which for one that goes on is not in sight.
 func endOf(x *monitor.Issue) int64 {
 	if x.End == 0 {
 		return forever
@@ -66,7 +66,7 @@ func endOf(x *monitor.Issue) int64 {
 	return x.End
 }
 
-// Findings gives what was said in the form that monitor.Explain takes. The last word on a time comes last.
+// Findings returns what was said in the form that monitor.Explain takes. The last word on a time comes last.
 func (o *Of) Findings() []monitor.Finding {
 	var out []monitor.Finding
 	add := func(start, end int64, cause string, excluded bool) {
@@ -164,7 +164,7 @@ func (o *Of) Parts(now int64) []Part {
 	return out
 }
 
-// Uncaused gives the time of an issue that nobody has named a cause of, ms.
+// Uncaused returns the time of an issue that nobody has named a cause of, ms.
 func Uncaused(parts []Part) int64 {
 	sum := int64(0)
 	for _, p := range parts {

@@ -259,7 +259,7 @@ func TestPartsAndFigures(t *testing.T) {
 	}
 }
 
-// distinct tells whether no two things were said in one millisecond.
+// distinct reports whether no two things were said in one millisecond.
 func distinct(list []*Record) bool {
 	seen := map[int64]bool{}
 	for _, r := range list {

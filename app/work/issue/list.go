@@ -19,7 +19,7 @@ type Where struct {
 	From, To    int64
 }
 
-// has tells whether an issue has time in it.
+// has reports whether an issue has time in it.
 func (w *Where) has(v *View) bool {
 	return v.StartAt.UnixMilli() < w.To && (v.EndAt == nil || v.EndAt.UnixMilli() > w.From)
 }
@@ -34,7 +34,7 @@ type Query struct {
 	Skip     int
 }
 
-// List gives issues with what was said of them, the latest first, and how many there are. It must not be called inside a
+// List returns issues with what people entered, the latest first, and how many there are. It must not be called inside a
 // transaction. Errors are the store's, the floor's and ctx's.
 func (s *Service) List(ctx context.Context, account string, q Query) (page []*View, total int, err error) {
 	all := []*View{}
@@ -61,7 +61,7 @@ func (q *Query) wants(v *View) bool {
 	return typed && (q.Open == nil || *q.Open == (v.EndAt == nil)) && (!q.Uncaused || v.UncausedMs > 0 && !v.Orphaned)
 }
 
-// of gives the issues of a station that have time in a range, and what was said there of issues that are not.
+// of returns the issues of a station that have time in a range, and what was said there of issues that are not.
 func (s *Service) of(account, code string, from, to, now int64) ([]*View, error) {
 	d, err := s.cfg.Detail(account, code, from, to)
 	if err != nil {

@@ -79,7 +79,7 @@ func (s *Service) Manual(w *floor.Work, p auth.Principal, in CreateInput) (*View
 	return m.whole(start, end)
 }
 
-// mayStop tells whether manual downtime can be said of a station: Invalid for an energy meter, which produces nothing;
+// mayStop reports whether manual downtime can be said of a station: Invalid for an energy meter, which produces nothing;
 // Forbidden where the flag is off.
 func mayStop(st *station.Station) error {
 	if st.Monitor.MeterOnly {
@@ -99,7 +99,7 @@ type manual struct {
 	problems errdefs.Problems // with the request, so far
 }
 
-// times gives the start, which is when it is said where none is given, and the end, 0 where none is, while one goes on since
+// times returns the start, which is when it is said where none is given, and the end, 0 where none is, while one goes on since
 // open (0: none).
 func (m *manual) times(open int64) (start, end int64) {
 	start = m.who.At
@@ -121,7 +121,7 @@ func (m *manual) times(open int64) (start, end int64) {
 	return start, end
 }
 
-// reaches tells whether the signals of the times are kept: Conflict.
+// reaches reports whether the signals of the times are kept: Conflict.
 func (m *manual) reaches(open int64, times ...int64) error {
 	for _, at := range times {
 		if at == 0 || at == open { // what goes on can be ended, however long it has
@@ -146,7 +146,7 @@ func (m *manual) past(field string, at *instant.Time) (int64, error) {
 	return ms, nil
 }
 
-// free tells whether no other manual downtime has time in [start, end): Conflict that names it.
+// free reports whether no other manual downtime has time in [start, end): Conflict that names it.
 func (m *manual) free(start, end int64) error {
 	list, err := about(m.w.Tx, m.w.Account, m.in.StationCode, start, end)
 	if err != nil {

@@ -153,7 +153,7 @@ func reachOf(tx *kv.Tx, account, station string) (int64, error) {
 	return reach, err
 }
 
-// about gives the records of a station that were said of time in [from, to), by their start.
+// about returns the records of a station that were said of time in [from, to), by their start.
 func about(tx *kv.Tx, account, station string, from, to int64) ([]*Record, error) {
 	reach, err := reachOf(tx, account, station)
 	if err != nil {
@@ -171,17 +171,17 @@ func about(tx *kv.Tx, account, station string, from, to int64) ([]*Record, error
 	return out, nil
 }
 
-// end gives to where a record was said of its issue: a moment at least.
+// end returns the end of the range that a record is about: a millisecond after its start at least.
 func (r *Record) end() int64 { return max(r.Until, r.Start+1) }
 
-// clone gives a copy that shares nothing that changes.
+// clone returns a copy that shares nothing that changes.
 func (r *Record) clone() *Record {
 	c := *r
 	c.Cuts, c.Events = slices.Clone(r.Cuts), slices.Clone(r.Events)
 	return &c
 }
 
-// ID gives the name of an issue in answers and paths, as package floor has it.
+// ID returns the name of an issue in answers and paths, as package floor has it.
 func ID(station string, t monitor.IssueType, start int64) string {
 	return floor.IssueID(station, &monitor.Issue{Type: t, Start: start})
 }
@@ -196,7 +196,7 @@ func ParseID(id string) (station string, t monitor.IssueType, start int64, ok bo
 	return station, t, start, ok && ID(station, t, start) == id
 }
 
-// ParseType gives the type of a name.
+// ParseType returns the type of a name.
 func ParseType(name string) (monitor.IssueType, bool) {
 	for _, t := range []monitor.IssueType{monitor.IssueStop, monitor.IssueSlow, monitor.IssueManual} {
 		if t.String() == name {

@@ -29,7 +29,7 @@ type PartInput struct {
 // reasons says why a code cannot be the cause of a stop; "" when it can.
 type reasons func(code string) (issue string)
 
-// own gives the record to write on: the issue's own, or a copy of what it took from another, or a new one. It is said of
+// own returns the record to write on: the issue's own, or a copy of what it took from another, or a new one. It is said of
 // the time that the issue has now.
 func (o *Of) own(now int64) *Record {
 	until := o.End
@@ -67,7 +67,7 @@ func (r *Record) note(s Speaker, a Action, value, text string) error {
 	return nil
 }
 
-// newer tells whether something that was done after the speaker's moment was said of the issue: it stays, and what comes late
+// newer reports whether something that was done after the speaker's moment was said of the issue: it stays, and what comes late
 // from a tablet that was offline is an event and no more.
 func (r *Record) newer(s Speaker, actions ...Action) bool {
 	return slices.ContainsFunc(r.Events, func(e Event) bool { return e.At > s.At && slices.Contains(actions, e.Action) })

@@ -45,7 +45,7 @@ func New(cfg Config) *Service {
 // Now is the time, ms.
 func (s *Service) Now() int64 { return s.cfg.Clock().UnixMilli() }
 
-// Findings gives what people found about issues of a station, for the floor. The issues are whole. Errors are the store's.
+// Findings returns what people found about issues of a station, for the floor. The issues are whole. Errors are the store's.
 func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]monitor.Finding, error) {
 	if len(issues) == 0 {
 		return nil, nil
@@ -63,7 +63,7 @@ func Findings(tx *kv.Tx, account, station string, issues []monitor.Issue) ([]mon
 	return out, nil
 }
 
-// Told gives an issue that began or ended at a moment, ms, as its event carries it: in the form that reading it has, with what
+// Told returns an issue that began or ended at a moment, ms, as its event carries it: in the form that reading it has, with what
 // people said of it. The issue is whole. Errors are the store's.
 func Told(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byte, error) {
 	list := []monitor.Issue{i}
@@ -76,7 +76,7 @@ func Told(tx *kv.Tx, account, station string, i monitor.Issue, now int64) ([]byt
 	return json.Marshal(show(station, &of[0], now))
 }
 
-// extent gives the time that issues lie in; far ahead where one goes on.
+// extent returns the time that issues lie in; far ahead where one goes on.
 func extent(issues []monitor.Issue) (from, to int64) {
 	from = math.MaxInt64
 	for i := range issues {
@@ -152,7 +152,7 @@ func (s *Service) find(account string, target *Target, t monitor.IssueType, star
 // maxWiden is how often a look at what was said leads to a longer time to look at.
 const maxWiden = 5
 
-// choose gives the issue that is meant by a start: of that name, else the one that what was said by that name is about, else
+// choose returns the issue that is meant by a start: of that name, else the one that what was said by that name is about, else
 // the one that it lies in; -1: none.
 func choose(of []Of, start int64) int {
 	if i := slices.IndexFunc(of, func(o Of) bool { return o.Start == start }); i >= 0 {
@@ -257,7 +257,7 @@ func (s *Service) Exclude(w *floor.Work, p auth.Principal, t *Target, in Exclude
 	})
 }
 
-// mayBe says which codes can be the cause of a stop at a station: reasons that can be chosen there and are for downtime.
+// mayBe returns which codes can be the cause of a stop at a station: reasons that can be chosen there and are for downtime.
 func mayBe(s *station.Station) reasons {
 	return func(code string) string {
 		if r, ok := s.Reasons[code]; ok && r.Downtime {
@@ -305,7 +305,7 @@ func (s *Service) begin(w *floor.Work, p auth.Principal, role auth.Role, code st
 	return Speaker{By: who, Initials: initials, At: at, Now: w.Now}, st, err
 }
 
-// moment gives when something was said, ms: now where it is not told.
+// moment returns when something was said, ms: now where it is not told.
 func moment(field string, at *instant.Time, now int64) (int64, error) {
 	if at == nil {
 		return now, nil
@@ -374,7 +374,7 @@ func (s *Service) say(w *floor.Work, p auth.Principal, role auth.Role, t *Target
 	return told(w, t.station, &a.of)
 }
 
-// owned tells whether a record is another issue's own.
+// owned reports whether a record is another issue's own.
 func owned(all []Of, but int, r *Record) bool {
 	return slices.ContainsFunc(all, func(o Of) bool {
 		return o.Start != all[but].Start && o.Own != nil && o.Own.Start == r.Start
@@ -404,7 +404,7 @@ func told(w *floor.Work, code string, of *Of) (*View, error) {
 	return v, nil
 }
 
-// openOf gives the start of the manual downtime that goes on at a station; 0: none does.
+// openOf returns the start of the manual downtime that goes on at a station; 0: none does.
 func openOf(tx *kv.Tx, account, station string) (int64, error) {
 	start, err := opens.Get(tx, kv.Pair[string, string]{A: account, B: station})
 	if errors.Is(err, kv.ErrNotFound) {

@@ -88,7 +88,7 @@ type EventView struct {
 	Note  *string `json:"note"`
 }
 
-// show gives an issue as answers show it.
+// show returns an issue as answers show it.
 func show(stationCode string, o *Of, now int64) *View {
 	end := o.End
 	if end == 0 {
@@ -169,7 +169,7 @@ func textOrNil(s string) *string {
 	return &s
 }
 
-// heading tells whether a code is that of a heading above the reasons of a station.
+// heading reports whether a code is that of a heading above the reasons of a station.
 func heading(s *station.Station, code string) bool {
 	var find func(list []account.ReasonView) bool
 	find = func(list []account.ReasonView) bool {

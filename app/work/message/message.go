@@ -59,7 +59,7 @@ func idOf(k key) string {
 	return k.B.A + "." + strconv.FormatUint(k.B.B.A, 36) + "." + strconv.FormatUint(k.B.B.B, 36)
 }
 
-// parseID gives the key that an id names; false for what is none.
+// parseID returns the key that an id names; false for what is none.
 func parseID(account, id string) (key, bool) {
 	parts := strings.Split(id, ".")
 	if len(parts) != 3 || parts[0] == "" {

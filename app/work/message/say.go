@@ -136,7 +136,7 @@ func said(problems *errdefs.Problems, at *int64, initials string, now int64) (ms
 
 var errNone = errdefs.New(errdefs.NotFound, "there is no such message; they are kept for 31 days, and of a station the newest %d", maxKept)
 
-// allowed tells whether the caller may act at a station: Forbidden.
+// allowed reports whether the caller may act at a station: Forbidden.
 func (s *Service) allowed(w *floor.Work, p auth.Principal, stationCode string) error {
 	return auth.AuthorizeAt(s.cfg.Authorize, w.Tx, p, auth.Operator, stationCode)
 }
@@ -153,7 +153,7 @@ func (s *Service) told(w *floor.Work, p auth.Principal, k key, r record, action 
 	return v, audit.Put(w.Tx, w.Account, p.Actor(), action, v.ID, detail)
 }
 
-// List gives the newest messages of some stations, the newest first: of open only those that are not done, or those that are;
+// List returns the newest messages of some stations, the newest first: of open only those that are not done, or those that are;
 // nil: all. Errors are the store's.
 func (s *Service) List(accountID string, stationCodes []string, open *bool, limit int) ([]*View, error) {
 	list := []*View{}

@@ -50,7 +50,7 @@ func (s *Service) Entries(accountID string, f Filter) (views []*EntryView, total
 	return views, total, nil
 }
 
-// entriesIn gives the places of the entries that lie in ranges.
+// entriesIn returns the places of the entries that lie in ranges.
 func entriesIn(tx *kv.Tx, accountID string, ranges []Where) (all []entryKey, err error) {
 	for _, where := range ranges {
 		at := func(ms int64) entryKey {
@@ -68,7 +68,7 @@ func entriesIn(tx *kv.Tx, accountID string, ranges []Where) (all []entryKey, err
 	return all, nil
 }
 
-// unapplied tells what of entries does not count. It reads the days on which they count, each once.
+// unapplied returns what of entries does not count. It reads the days on which they count, each once.
 func (s *Service) unapplied(account string, list []*Entry) (map[string]Unapplied, error) {
 	type place struct {
 		station string

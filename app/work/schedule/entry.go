@@ -312,7 +312,7 @@ func (s *Service) Undo(w *floor.Work, p auth.Principal, id string, in UndoInput)
 	return counter.view(), a.keep(&old, &undone, "")
 }
 
-// mayUndo tells whether a caller may take an entry back.
+// mayUndo reports whether a caller may take an entry back.
 func (a *act) mayUndo(p auth.Principal, old *Entry) error {
 	switch {
 	case old.UndoneBy != "":
@@ -342,7 +342,7 @@ func (a *act) mayUndo(p auth.Principal, old *Entry) error {
 	return a.lacks(sched, old)
 }
 
-// latestEntry gives when the latest of a schedule's entries counts that do so from a moment on, ms; 0 for none. Such ones
+// latestEntry returns when the latest of a schedule's entries counts that do so from a moment on, ms; 0 for none. Such ones
 // would be left behind by an end at that moment.
 func (a *act) latestEntry(sched *Schedule, from int64) (latest int64, err error) {
 	list, err := a.counting(sched, from)
@@ -352,7 +352,7 @@ func (a *act) latestEntry(sched *Schedule, from int64) (latest int64, err error)
 	return latest, err
 }
 
-// counting gives the entries of a schedule that count from a moment on, ms, and were not taken back.
+// counting returns the entries of a schedule that count from a moment on, ms, and were not taken back.
 func (a *act) counting(sched *Schedule, from int64) (list []*Entry, err error) {
 	at := func(ms int64) entryKey { return (&Entry{StationCode: sched.StationCode, At: ms}).key(a.w.Account) }
 	for item, err := range entriesAt.Scan(a.w.Tx, entriesAt.Between(at(from), at(a.w.Now+1))) {

@@ -201,7 +201,7 @@ func (p *plant) get(id string) *schedule.View {
 	return v
 }
 
-// story tells what a schedule is: its state, its actual times, its units and its moves.
+// story returns what a schedule is: its state, its actual times, its units and its moves.
 func (p *plant) story(id string) string {
 	p.t.Helper()
 	v := p.get(id)

@@ -72,7 +72,7 @@ type Input struct {
 	Note            Given[string]  `json:"note"`
 }
 
-// over gives the fields with the input brought into force.
+// over returns the fields with the input brought into force.
 func (in *Input) over(f Fields) Fields {
 	in.StationCode.put(&f.StationCode)
 	in.Kind.put(&f.Kind)

@@ -103,7 +103,7 @@ func (s *Service) Get(accountID, id string) (*View, error) {
 	return views[0], nil
 }
 
-// shelves gives where the schedules of some states stand that are neither planned nor running, with how long before a range
+// shelves returns where the schedules of some states stand that are neither planned nor running, with how long before a range
 // one may begin, ms, and others be before it that reach into the range: those that ended do not overlap, and plans may.
 func shelves(states []State) map[string]int64 {
 	list := map[string]int64{}
@@ -176,7 +176,7 @@ func (s *Service) show(account string, list []*Schedule, paused map[string]bool)
 	return views, nil
 }
 
-// counts tells what schedules have recorded: nothing of those that have not started, and what the stations' minutes say of
+// counts returns what schedules have recorded: nothing of those that have not started, and what the stations' minutes say of
 // the others. It leaves out what is not known.
 func (s *Service) counts(account string, list []*Schedule) (map[string]*Count, error) {
 	counts := map[string]*Count{}

@@ -105,14 +105,14 @@ func (a *act) save(old, next *Schedule, e Event) error {
 	return nil
 }
 
-// copy gives a copy whose events can be added to.
+// copy returns a copy whose events can be added to.
 func (s *Schedule) copy() *Schedule {
 	c := *s
 	c.Events = slices.Clone(s.Events)
 	return &c
 }
 
-// station gives a station by a field of the request: Invalid where there is none.
+// station returns a station by a field of the request: Invalid where there is none.
 func (a *act) station(field, code string) (*station.Station, error) {
 	st, err := a.w.Station(code)
 	if err != nil && errdefs.KindOf(err) == errdefs.NotFound {
@@ -121,7 +121,7 @@ func (a *act) station(field, code string) (*station.Station, error) {
 	return st, err
 }
 
-// runnable tells whether the station still takes what the schedule is for: Conflict.
+// runnable reports whether the station still takes what the schedule is for: Conflict.
 func (f *Fields) runnable(st *station.Station) error {
 	if f.Kind == Production && st.SKUs[f.SKUCode] == nil {
 		return errdefs.New(errdefs.Conflict, "%s may not run the SKU %s any more", st.Code, f.SKUCode)
@@ -132,7 +132,7 @@ func (f *Fields) runnable(st *station.Station) error {
 	return nil
 }
 
-// endsByQuantity tells whether the schedule ends when its quantity is reached.
+// endsByQuantity reports whether the schedule ends when its quantity is reached.
 func (s *Schedule) endsByQuantity(st *station.Station) bool {
 	if s.PlannedQuantity == 0 {
 		return false

@@ -37,7 +37,7 @@ func (s *Service) Write(w *floor.Work, p auth.Principal, in Input) (*View, error
 	return nil, gone(old)
 }
 
-// gone says that a schedule does not move on any more.
+// gone returns the error of a schedule that has ended.
 func gone(s *Schedule) error {
 	if s.State == Completed {
 		return errdefs.New(errdefs.Conflict, "the schedule %s ended at %s", s.ID, instant.FormatMs(s.End))
@@ -78,7 +78,7 @@ func (a *act) plan(f Fields) (*Schedule, error) {
 	return made, a.save(nil, made, a.event(MoveCreate, ""))
 }
 
-// find gives a station, nil when there is none.
+// find returns a station, nil when there is none.
 func (a *act) find(code string) (*station.Station, error) {
 	st, err := a.w.Station(code)
 	if errdefs.KindOf(err) == errdefs.NotFound || err == nil && st.Archived {
@@ -90,7 +90,7 @@ func (a *act) find(code string) (*station.Station, error) {
 // maxOpen is how many schedules may be planned at a station.
 const maxOpen = 1000
 
-// fits tells whether a schedule may stand in the plan where it does: Conflict.
+// fits reports whether a schedule may stand in the plan where it does: Conflict.
 func (a *act) fits(s *Schedule) error {
 	if s.Kind == Production {
 		if id, err := plannedAs(a.w.Tx, a.w.Account, s); err != nil {
@@ -109,7 +109,7 @@ func (a *act) fits(s *Schedule) error {
 	return placeOf(s).free(open)
 }
 
-// replan gives a planned schedule other fields.
+// replan changes fields of a planned schedule.
 func (a *act) replan(old *Schedule, f Fields, how Move) (*View, error) {
 	st, err := a.find(f.StationCode)
 	if err != nil {
@@ -138,7 +138,7 @@ func (a *act) replan(old *Schedule, f Fields, how Move) (*View, error) {
 	return a.view(next)
 }
 
-// movable tells whether a schedule may go to another station: within its group where the stations are flexible, anywhere
+// movable reports whether a schedule may go to another station: within its group where the stations are flexible, anywhere
 // where the account allows dragging.
 func (a *act) movable(from string, to *station.Station, drag bool) error {
 	const dragging, flexible = "enableDragBetweenStationsOnGantt", "enableScheduleStationFlexibility"
@@ -166,7 +166,7 @@ func (a *act) movable(from string, to *station.Station, drag bool) error {
 	return err
 }
 
-// change gives a running schedule another quantity, end or note.
+// change sets a running schedule's quantity, end or note.
 func (a *act) change(old *Schedule, f Fields) (*View, error) {
 	if changed := fixed(&old.Fields, &f); len(changed) > 0 {
 		return nil, errdefs.New(errdefs.Conflict, "the schedule %s is running: its quantity, end and note can be changed, and not %s", old.ID, strings.Join(changed, ", "))

@@ -43,7 +43,7 @@ func (f *Fields) outlook(st *station.Station, start int64) outlook {
 	return o
 }
 
-// machine gives what the engine needs of the schedule.
+// machine returns what the engine needs of the schedule.
 func (s *Schedule) machine(o outlook) monitor.Schedule {
 	m := monitor.Schedule{
 		ID: s.ID, NonProduction: s.Kind == NonProduction, SKU: s.SKUCode, Reason: s.ReasonCode, Quantity: s.PlannedQuantity,
@@ -55,11 +55,11 @@ func (s *Schedule) machine(o outlook) monitor.Schedule {
 	return m
 }
 
-// span gives the time that a schedule is planned to take its station for, ms: [start, end). Without a known end it is a
+// span returns the time that a schedule is planned to take its station for, ms: [start, end). Without a known end it is a
 // moment.
 func (p place) span() (start, end int64) { return p.begins, max(p.end, p.begins+1) }
 
-// free tells whether an open schedule may stand where it does, beside the other open ones of its station: Conflict.
+// free reports whether an open schedule may stand where it does, beside the other open ones of its station: Conflict.
 func (p place) free(open []place) error {
 	start, end := p.span()
 	for _, o := range open {

@@ -132,7 +132,7 @@ func (f *Fields) override() monitor.Rate {
 	return monitor.Rate{CycleTime: f.CycleTime, UnitsPerMinute: f.UnitsPerMinute, UnitsPerHour: f.UnitsPerHour}
 }
 
-// open tells whether the schedule may still move on.
+// open reports whether the schedule may still move on.
 func (s *Schedule) open() bool { return s.State == Planned || s.State == Running }
 
 // begins is where the schedule stands in lists: its actual start, else the planned one.
@@ -143,7 +143,7 @@ func (s *Schedule) begins() int64 {
 	return s.PlannedStart
 }
 
-// automatic gives the moment at which the schedule moves by itself, ms; 0 is never.
+// automatic returns the moment at which the schedule moves by itself, ms; 0 is never.
 func (s *Schedule) automatic() int64 {
 	switch {
 	case s.State == Planned && s.AutoStart:
@@ -154,7 +154,7 @@ func (s *Schedule) automatic() int64 {
 	return 0
 }
 
-// byQuantity tells whether a unit ended the schedule: the next of its kind starts a millisecond later at the earliest.
+// byQuantity reports whether a unit ended the schedule: the next of its kind starts a millisecond later at the earliest.
 func (s *Schedule) byQuantity() bool {
 	return len(s.Events) > 0 && s.Events[len(s.Events)-1].Move == MoveQuantityReached
 }

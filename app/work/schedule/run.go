@@ -86,7 +86,7 @@ func (a *act) startFor(p auth.Principal, old *Schedule, st *station.Station, end
 	return a.start(old, st, MoveStart, endRunning)
 }
 
-// ending tells which move an end of a running schedule at the act's moment is, and whether it is allowed: an end before the
+// ending returns which move an end of a running schedule at the act's moment is, and whether it is allowed: an end before the
 // planned one is a cut short.
 func (a *act) ending(s *Schedule, st *station.Station) (Move, error) {
 	if s.PlannedQuantity == 0 && s.EndDue == 0 || s.EndDue != 0 && a.at >= s.EndDue {
@@ -268,7 +268,7 @@ func (f *Fields) quick(st *station.Station) error {
 	return nil
 }
 
-// fields gives the plan of what starts at a moment, ms.
+// fields returns the plan of what starts at a moment, ms.
 func (in *QuickInput) fields(at int64) Fields {
 	f := Fields{
 		StationCode: in.StationCode, SKUCode: in.SKUCode, ReasonCode: in.ReasonCode, Kind: Production, WorkOrder: in.WorkOrder,

@@ -105,7 +105,7 @@ func (s *Service) Due(plan *station.Plan, now int64) (stationCodes []string) {
 	return slices.Compact(stationCodes)
 }
 
-// fallen gives the schedules of some stations that move by themselves up to now, with their moments.
+// fallen returns the schedules of some stations that move by themselves up to now, with their moments.
 func (s *Service) fallen(account string, stationCodes []string, now int64) map[string]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ type standing struct {
 	adds   bool // good units that are entered are added, and not only shown
 }
 
-// adds tells whether the totals of a schedule stay possible with an entry: not negative where it counts nor at any moment
+// adds reports whether the totals of a schedule stay possible with an entry: not negative where it counts nor at any moment
 // after it, and new units not past the maximum. Conflict.
 func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
 	least, bad := (&standing{}).effect(e)
@@ -50,7 +50,7 @@ func (a *act) adds(sched *Schedule, st *station.Station, e *Entry) error {
 	return nil
 }
 
-// lacks tells whether the totals of a schedule stay possible without an entry: only what of it counts is taken back. Conflict.
+// lacks reports whether the totals of a schedule stay possible without an entry: only what of it counts is taken back. Conflict.
 func (a *act) lacks(sched *Schedule, e *Entry) error {
 	d, err := a.w.Detail(e.StationCode, instant.FloorMinute(e.Effective), instant.FloorMinute(e.Effective)+instant.MinuteMs)
 	if err != nil {
@@ -89,7 +89,7 @@ func (was *standing) with(sched *Schedule, good, bad float64) error {
 	return nil
 }
 
-// standings gives what a change of good and bad units meets from an entry's place on: there, and right after the entries
+// standings returns what a change of good and bad units meets from an entry's place on: there, and right after the entries
 // behind it that take away, since totals fall nowhere else. It looks only where the change may find too little: each look
 // computes a part of the past.
 func (a *act) standings(sched *Schedule, e *Entry, good, bad float64) ([]standing, error) {
@@ -124,7 +124,7 @@ func (a *act) standings(sched *Schedule, e *Entry, good, bad float64) ([]standin
 	return list, nil
 }
 
-// behind gives the entries of a schedule that count after another, in the order in which they do.
+// behind returns the entries of a schedule that count after another, in the order in which they do.
 func (a *act) behind(sched *Schedule, e *Entry) ([]*Entry, error) {
 	order := func(a, b *Entry) int {
 		return cmp.Or(cmp.Compare(a.Effective, b.Effective), strings.Compare(a.ID, b.ID)) // as monitor.Compare
@@ -163,7 +163,7 @@ func (s *Schedule) until(now int64) int64 {
 	return now
 }
 
-// standingAt gives what an entry meets at a moment: what the machine shows then, and from the end on what the minutes say,
+// standingAt returns what an entry meets at a moment: what the machine shows then, and from the end on what the minutes say,
 // as the machine has let go of the schedule.
 func (a *act) standingAt(sched *Schedule, at int64) (was standing, err error) {
 	v, err := a.w.ViewAt(sched.StationCode, at)

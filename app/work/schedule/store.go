@@ -47,7 +47,7 @@ var states = [...]State{Planned, Running, Completed, Deleted}
 // States lists the states.
 func States() []State { return states[:] }
 
-// placeOf gives a schedule's place: until it has ended, its end is the planned one.
+// placeOf returns a schedule's place: until it has ended, its end is the planned one.
 func placeOf(s *Schedule) place {
 	p := place{s.ID, s.StationCode, s.Kind, s.State, s.begins(), s.EndDue}
 	if s.State == Completed {
@@ -175,14 +175,14 @@ func save(tx *kv.Tx, account string, old, s *Schedule) error {
 	return schedules.Put(tx, idKey{A: account, B: s.ID}, *s)
 }
 
-// unique tells whether no other schedule may have the same station, SKU and planned start.
+// unique reports whether no other schedule may have the same station, SKU and planned start.
 func (s *Schedule) unique() bool { return s.Kind == Production && s.State != Deleted }
 
 func (s *Schedule) planKey(account string) planKey {
 	return planKey{A: account, B: kv.Pair[string, kv.Pair[string, uint64]]{A: s.StationCode, B: kv.Pair[string, uint64]{A: s.SKUCode, B: uint64(max(s.PlannedStart, 0))}}}
 }
 
-// plannedAs gives the id of the schedule that has a schedule's station, SKU and planned start, "" for none.
+// plannedAs returns the id of the schedule that has a schedule's station, SKU and planned start, "" for none.
 func plannedAs(tx *kv.Tx, account string, s *Schedule) (string, error) {
 	id, err := plans.Get(tx, s.planKey(account))
 	if errors.Is(err, kv.ErrNotFound) {
@@ -191,7 +191,7 @@ func plannedAs(tx *kv.Tx, account string, s *Schedule) (string, error) {
 	return string(id), err
 }
 
-// openAt gives the places of the open schedules of a station.
+// openAt returns the places of the open schedules of a station.
 func openAt(tx *kv.Tx, account, station string) (list []place, err error) {
 	for item, err := range opens.Scan(tx, openUnder(account, station)) {
 		if err != nil {

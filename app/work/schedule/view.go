@@ -86,7 +86,7 @@ var typeNames = map[calendar.Type]string{
 	calendar.Continuous: "continuous", calendar.FixedQuantity: "fixedQuantity", calendar.FixedEnd: "fixedEnd", calendar.FixedBoth: "fixedQuantityAndEnd",
 }
 
-// show gives a schedule as answers show it. st is its station as configured now, nil to show what was kept; c is what it has
+// show returns a schedule as answers show it. st is its station as configured now, nil to show what was kept; c is what it has
 // recorded, nil where that is not known.
 func (s *Schedule) show(st *station.Station, c *Count) *View {
 	f := &s.Fields
@@ -146,7 +146,7 @@ func (a *act) view(s *Schedule) (*View, error) {
 	return s.show(st, c), nil
 }
 
-// count tells what a running schedule has recorded up to the act's moment.
+// count returns what a running schedule has recorded up to the act's moment.
 func (a *act) count(s *Schedule) (*Count, error) { return a.countAt(s, a.at) }
 
 func (a *act) countAt(s *Schedule, moment int64) (*Count, error) {
@@ -168,7 +168,7 @@ func CSVHeader() []string {
 		"actualStartAt", "actualEndAt", "expectedEndAt", "unitsPerMinute", "rateFrom", "goodCount", "badCount", "otherCount", "unappliedEntries", "note"}
 }
 
-// CSV gives a schedule as a row of a table; what is not known is empty.
+// CSV returns a schedule as a row of a table; what is not known is empty.
 func (v *View) CSV() []string {
 	return []string{v.ID, v.StationCode, string(v.Kind), string(v.State), text(v.SKUCode), text(v.ReasonCode), text(v.WorkOrder),
 		v.PlannedStart.UTC().Format(instant.Layout), timeText(v.PlannedEnd), number(v.PlannedQuantity), timeText(v.ActualStart), timeText(v.ActualEnd), timeText(v.ExpectedEnd),

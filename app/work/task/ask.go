@@ -38,7 +38,7 @@ type timer struct {
 	before  int64
 }
 
-// asksOf gives what a station asks of its operators, in the order of lists and Tasks; nothing where enableTasks is off.
+// asksOf returns what a station asks of its operators, in the order of lists and Tasks; nothing where enableTasks is off.
 func asksOf(s *station.Station) []ask {
 	if on, _ := s.Flag(flag); !on {
 		return nil
@@ -46,11 +46,11 @@ func asksOf(s *station.Station) []ask {
 	return listed(s)
 }
 
-// hasTasks tells whether there can be Tasks at a station: not at one that left the manifest, nor at an energy meter, which
+// hasTasks reports whether there can be Tasks at a station: not at one that left the manifest, nor at an energy meter, which
 // nobody works at.
 func hasTasks(s *station.Station) bool { return !s.Archived && !s.Monitor.MeterOnly }
 
-// listed gives the Tasks of a station's lists, in their order, whether or not enableTasks is on.
+// listed returns the Tasks of a station's lists, in their order, whether or not enableTasks is on.
 func listed(s *station.Station) (asks []ask) {
 	if !hasTasks(s) {
 		return nil
@@ -76,7 +76,7 @@ func listed(s *station.Station) (asks []ask) {
 	return asks
 }
 
-// textOf gives the words of a Task in a list, which is nil for one that a SKU names.
+// textOf returns the words of a Task in a list, which is nil for one that a SKU names.
 func textOf(l *account.TaskListView, t *account.TaskView) Text {
 	text := Text{TaskCode: t.Code, Title: t.Title, RequireNotes: t.RequireNotes, Order: t.Order.Float()}
 	if t.Description != nil {
@@ -109,7 +109,7 @@ func newAsk(text Text, trigger *account.Trigger, zone *time.Location) (a ask, ok
 // window is the time in which a Task of a cron trigger is to be done, ms.
 type window struct{ opens, deadline int64 }
 
-// windowAt gives the window whose deadline is the next fire after a moment, ms; it may not be open yet. False when the
+// windowAt returns the window whose deadline is the next fire after a moment, ms; it may not be open yet. False when the
 // pattern does not fire any more.
 func (a *ask) windowAt(now int64) (w window, ok bool) {
 	next := a.pattern.Next(time.UnixMilli(now), a.zone)
@@ -119,7 +119,7 @@ func (a *ask) windowAt(now int64) (w window, ok bool) {
 	return a.windowOf(next.UnixMilli()), true
 }
 
-// windowOf gives the window that ends with a fire.
+// windowOf returns the window that ends with a fire.
 func (a *ask) windowOf(fire int64) window {
 	w := window{fire - a.before, fire}
 	if a.before == 0 {
@@ -130,12 +130,12 @@ func (a *ask) windowOf(fire int64) window {
 	return w
 }
 
-// fires tells whether the pattern fires at a moment.
+// fires reports whether the pattern fires at a moment.
 func (a *ask) fires(at int64) bool {
 	return a.pattern.Next(time.UnixMilli(at-1), a.zone).UnixMilli() == at
 }
 
-// latest gives the fires in (from, to], ms, the newest most of them, in order; cut tells that there are more. It looks
+// latest returns the fires in (from, to], ms, the newest most of them, in order; cut tells that there are more. It looks
 // at little more than it gives, however long ago from is.
 func (a *ask) latest(from, to int64, most int) (fires []int64, cut bool) {
 	for back := time.Hour.Milliseconds(); ; back *= 4 {
@@ -173,7 +173,7 @@ const (
 	maxRevisions = 20
 )
 
-// passed gives the Tasks whose deadline lies in the periods, in order: the newest, when there are too many, and then cut
+// passed returns the Tasks whose deadline lies in the periods, in order: the newest, when there are too many, and then cut
 // is true. The periods are in order and do not overlap.
 func passed(periods []period) (list []due, cut bool) {
 	for _, p := range periods {

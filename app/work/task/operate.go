@@ -75,7 +75,7 @@ func (s *Service) Complete(w *floor.Work, p auth.Principal, id string, in Comple
 
 var errNoTask = errdefs.New(errdefs.NotFound, "there is no such Task; a pending one that the manifest no longer asks for is gone")
 
-// one gives an Instance: the one among the current ones, where it is.
+// one returns an Instance: the one among the current ones, where it is.
 func (t *turn) one(k key) (*instance, error) {
 	for _, i := range t.current {
 		if i.key == k {
@@ -89,7 +89,7 @@ func (t *turn) one(k key) (*instance, error) {
 	return i, err
 }
 
-// refuse tells whether enableTasks is off at the station, or the station is gone: Forbidden, NotFound.
+// refuse reports whether enableTasks is off at the station, or the station is gone: Forbidden, NotFound.
 func (t *turn) refuse() error {
 	st, err := t.w.Station(t.code)
 	if err != nil {
@@ -98,7 +98,7 @@ func (t *turn) refuse() error {
 	return st.Refuse(flag)
 }
 
-// completable tells whether the Instance can be completed at a moment, when the problems so far are none: Conflict, Invalid.
+// completable reports whether the Instance can be completed at a moment, when the problems so far are none: Conflict, Invalid.
 func (i *instance) completable(problems *errdefs.Problems, at, now int64, note string) error {
 	if i.State == Completed {
 		return errdefs.New(errdefs.Conflict, "the Task %s was completed by %s at %s", i.text.TaskCode, i.Initials, instant.FormatMs(i.Done))
@@ -181,7 +181,7 @@ func (s *Service) Start(w *floor.Work, p auth.Principal, listCode string, in Lis
 	return made, audit.Put(w.Tx, w.Account, p.Actor(), "taskList.start", listCode, detail)
 }
 
-// startable gives the words of a list's Tasks that are on demand.
+// startable returns the words of a list's Tasks that are on demand.
 func (t *turn) startable(st *station.Station, listCode string) (list []Text, err error) {
 	if !slices.ContainsFunc(st.TaskLists, func(l listView) bool { return l.Code == listCode }) {
 		return nil, errdefs.New(errdefs.NotFound, "there is no Task list of this code at the station %s", st.Code)

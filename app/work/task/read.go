@@ -79,7 +79,7 @@ type Where struct {
 // maxListed is how many Tasks a list is made of at most, before limit and skip.
 const maxListed = 100_000
 
-// List gives the Tasks of stations, and how many there are in all: what is pending by its deadline, those without one last;
+// List returns the Tasks of stations, and how many there are in all: what is pending by its deadline, those without one last;
 // anything else by when it became available, the newest first. Errors: Invalid (from) where too many lie in the range.
 func (s *Service) List(accountID string, q Query) (list []*View, total int, err error) {
 	err = s.cfg.Store.View(func(tx *kv.Tx) error {

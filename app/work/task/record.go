@@ -104,7 +104,7 @@ type instance struct {
 func (i *instance) station() string { return i.key.B.A }
 func (i *instance) at() int64       { return int64(i.key.B.B.A) }
 
-// same tells whether it is of a Task in a list.
+// same reports whether it is of a Task in a list.
 func (i *instance) same(t *Text) bool {
 	return i.text.TaskCode == t.TaskCode && i.text.ListCode == t.ListCode
 }
@@ -114,7 +114,7 @@ func (i *instance) id() string {
 	return i.key.B.A + "." + strconv.FormatUint(i.key.B.B.A, 36) + "." + strconv.FormatUint(i.key.B.B.B, 36)
 }
 
-// parseID gives the key that an id names; false for what is none.
+// parseID returns the key that an id names; false for what is none.
 func parseID(account, id string) (key, bool) {
 	parts := strings.Split(id, ".")
 	if len(parts) != 3 || parts[0] == "" {
@@ -179,7 +179,7 @@ func (r *reader) get(k key) (*instance, error) {
 	return r.instance(k, rec)
 }
 
-// current gives a station's Instances that are pending or whose deadline is to come, in the order of their keys.
+// current returns a station's Instances that are pending or whose deadline is to come, in the order of their keys.
 func (r *reader) current(station string) (list []*instance, err error) {
 	for item, err := range currents.Scan(r.tx, currents.Between(keyOf(r.account, station, 0, 0), keyOf(r.account, station, forever, 0))) {
 		if err != nil {
@@ -194,7 +194,7 @@ func (r *reader) current(station string) (list []*instance, err error) {
 	return list, nil
 }
 
-// freeKey gives the next key of a station and a moment.
+// freeKey returns the next key of a station and a moment.
 func freeKey(tx *kv.Tx, account, station string, at int64) (key, error) {
 	number := uint64(0)
 	for item, err := range instances.ScanDown(tx, during(account, station, at, at+1)) {

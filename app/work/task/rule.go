@@ -189,7 +189,7 @@ func (t *turn) miss(asks []ask) error {
 // service is who does what falls due by itself.
 var service = audit.Actor{Credential: "service"}
 
-// periods gives what the station asked for since it was last gone through. cut tells that some of the time is left out.
+// periods returns what the station asked for since it was last gone through. cut tells that some of the time is left out.
 func (t *turn) periods(asks []ask) (list []period, cut bool, err error) {
 	from, now := t.rec.Through, t.w.Now
 	if oldest := now - maxBack.Milliseconds(); from < oldest {
@@ -235,12 +235,12 @@ func (t *turn) periods(asks []ask) (list []period, cut bool, err error) {
 	return list, cut, nil
 }
 
-// find gives the current Instance of a Task in a list with a deadline.
+// find returns the current Instance of a Task in a list with a deadline.
 func (t *turn) find(text *Text, deadline int64) *instance {
 	return t.cron[fireOf{text.TaskCode, text.ListCode, deadline}]
 }
 
-// wanted gives the test of whether a pending Instance is still asked for, by what is listed at its station. What began while enableTasks was on stays when
+// wanted returns the test of whether a pending Instance is still asked for, by what is listed at its station. What began while enableTasks was on stays when
 // that goes off, as nothing falls due anew: only of a fire to come it is asked whether it is on.
 func (t *turn) wanted(st *station.Station, asks []ask) func(*instance) bool {
 	on, _ := st.Flag(flag)
@@ -408,7 +408,7 @@ func (t *turn) end(i *instance) error {
 	return t.let(i)
 }
 
-// now gives the current Instances.
+// now returns the current Instances.
 func (t *turn) now() []*instance {
 	t.current = slices.DeleteFunc(t.current, func(i *instance) bool { return i.let })
 	return slices.Clone(t.current)

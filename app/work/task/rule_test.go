@@ -40,7 +40,7 @@ func newPlant(t testing.TB, manifest string) *plant {
 	return p.open()
 }
 
-// due gives the stations at which there is something to do.
+// due returns the stations at which there is something to do.
 func (p *plant) due() []string {
 	p.t.Helper()
 	plan, err := p.Floor.Plan(works)
@@ -104,7 +104,7 @@ func (p *plant) apply(old, new string) {
 	p.must(p.Floor.Pass(works))
 }
 
-// all tells of every Instance of a station in the order in which they became available: list/Task, state, from, deadline.
+// all lists every Instance of a station in the order in which they became available: list/Task, state, from, deadline.
 func (p *plant) all(station string) (lines []string) {
 	p.t.Helper()
 	list, _, err := p.tasks.List(works, Query{Where: []Where{{station, 0, forever}}, Limit: 100_000})
@@ -154,7 +154,7 @@ func (p *plant) end(station, id string, at int64) {
 	p.record(station, monitor.Input{At: at, Kind: monitor.InputScheduleEnd, ID: id})
 }
 
-// pending gives the only pending Instance of a Task.
+// pending returns the only pending Instance of a Task.
 func (p *plant) pending(station, task string) *View {
 	p.t.Helper()
 	list, _, err := p.tasks.List(works, Query{Where: []Where{{StationCode: station}}, Whole: true, Limit: 1000})

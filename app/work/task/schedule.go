@@ -87,7 +87,7 @@ func (t *turn) scheduleStarts(in monitor.Input) error {
 	return nil
 }
 
-// skuTasks gives the words of Tasks that a SKU names.
+// skuTasks returns the words of Tasks that a SKU names.
 func (t *turn) skuTasks(codes []string) (list []Text) {
 	if len(codes) == 0 {
 		return nil

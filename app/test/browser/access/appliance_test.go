@@ -152,7 +152,7 @@ func TestBackups(t *testing.T) {
 	tab.Clean()
 }
 
-// made gives the name of the newest backup of the page.
+// made returns the name of the newest backup of the page.
 func made(tab *webtest.Tab) string {
 	tab.Until(`document.querySelector("#main tbody a[download]")`)
 	return webtest.Eval[string](tab, `document.querySelector("#main tbody a[download]").download`)
@@ -172,7 +172,7 @@ func brought(t *testing.T, tab *webtest.Tab) {
 	}
 }
 
-// bring gives a file to the page; blob is an expression of what is in it.
+// bring hands a file to the page; blob is an expression of what is in it.
 func bring(tab *webtest.Tab, name, blob string) {
 	tab.Eval(`(async () => { const files = new DataTransfer(), input = document.querySelector("#main input[type=file]");
 		files.items.add(new File([` + blob + `], "` + name + `")); input.files = files.files; input.dispatchEvent(new Event("change")); })()`)

@@ -38,7 +38,7 @@ func button(tab *webtest.Tab, below, name string) {
 	tab.Eval(find + `.click()`)
 }
 
-// row gives an expression of the text of the row that has a text in it; "" when there is none.
+// row returns an expression of the text of the row that has a text in it; "" when there is none.
 func row(with string) string {
 	return fmt.Sprintf(`([...document.querySelectorAll("#main tbody tr")].find((tr) => tr.innerText.includes(%q))?.innerText ?? "")`, with)
 }

@@ -34,7 +34,7 @@ func scan(t *testing.T, tab *webtest.Tab) string {
 	return decode(t, rows)
 }
 
-// decode gives the text of a QR code of level M that holds bytes; rows are its modules, "1" is dark.
+// decode returns the text of a QR code of level M that holds bytes; rows are its modules, "1" is dark.
 func decode(t *testing.T, rows []string) string {
 	t.Helper()
 	version := coding.Version((len(rows) - 17) / 4)
@@ -51,7 +51,7 @@ func decode(t *testing.T, rows []string) string {
 	return ""
 }
 
-// read gives the bits of a code, data first, when its format and fixed modules are those of the plan.
+// read returns the bits of a code, data first, when its format and fixed modules are those of the plan.
 func read(plan *coding.Plan, rows []string) (bits []bool, fits bool) {
 	bits = make([]bool, (plan.DataBytes+plan.CheckBytes)*8)
 	for y, row := range plan.Pixel {

@@ -106,7 +106,7 @@ func (p *plant) same(path string, into any, do func()) {
 	p.t.Fatalf("%s answers anew each time", path)
 }
 
-// rows gives the cells of a table in the page, by row, without what only readers hear.
+// rows returns the cells of a table in the page, by row, without what only readers hear.
 func (p *plant) rows(css string) [][]string {
 	p.t.Helper()
 	text := webtest.Eval[string](p.Tab, `JSON.stringify([...document.querySelectorAll("`+css+` tbody tr")].map((tr) => [...tr.cells].map((td) => td.innerText.trim())))`)
@@ -117,7 +117,7 @@ func (p *plant) rows(css string) [][]string {
 	return rows
 }
 
-// file gives the name and the rows of the file that a CSV button saves.
+// file returns the name and the rows of the file that a CSV button saves.
 func (p *plant) file(button string) (name string, rows [][]string) {
 	p.t.Helper()
 	p.Until(`document.querySelector("` + button + `")`)

@@ -16,7 +16,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// editor gives an expression of the code editor: v is it, and text what it holds.
+// editor returns an expression of the code editor: v is it, and text what it holds.
 func editor(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "vendor/@codemirror/view/dist/index.js")).then(({ EditorView }) => {
 		const root = document.querySelector(".editor").shadowRoot, v = EditorView.findFromDOM(root.querySelector(".cm-editor")), text = v.state.doc.toString(); return ` + expression + `; })`

@@ -65,7 +65,7 @@ func console(t *testing.T, path, ready string) (*webtest.Service, *webtest.Tab) 
 
 func found(selector string) string { return fmt.Sprintf("document.querySelector(%q)", selector) }
 
-// workspace gives an expression of the draft's workspace: w is it, and a the draft's account.
+// workspace returns an expression of the draft's workspace: w is it, and a the draft's account.
 func workspace(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "shared/workspace.js")).then(({ workspace: w }) => { const a = w.doc.account; return ` + expression + `; })`
 }
@@ -120,7 +120,7 @@ func apply(s *webtest.Service, tab *webtest.Tab) (account map[string]any) {
 	return applied(tab)
 }
 
-// applied gives the account of the manifest that counts.
+// applied returns the account of the manifest that counts.
 func applied(tab *webtest.Tab) (account map[string]any) {
 	return webtest.Eval[map[string]any](tab, `fetch("/account/manifest").then((a) => a.json()).then((doc) => doc.account)`)
 }

@@ -50,7 +50,7 @@ func TestStepsToUndoHaveALimit(t *testing.T) {
 	two.Clean()
 }
 
-// inEditor gives an expression of the manifest's editor: v is it, and text what it holds.
+// inEditor returns an expression of the manifest's editor: v is it, and text what it holds.
 func inEditor(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "vendor/@codemirror/view/dist/index.js")).then(({ EditorView }) => {
 		const v = EditorView.findFromDOM(document.querySelector(".editor").shadowRoot.querySelector(".cm-editor")), text = v.state.doc.toString(); return ` + expression + `; })`

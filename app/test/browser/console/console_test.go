@@ -49,12 +49,12 @@ func again(tab *webtest.Tab, path string) *webtest.Tab {
 	return next
 }
 
-// workspace gives an expression about the draft: w is its workspace.
+// workspace returns an expression about the draft: w is its workspace.
 func workspace(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "shared/workspace.js")).then(({ workspace: w }) => ` + expression + `)`
 }
 
-// names gives the SKUs of the draft: "A Apple,B Bread".
+// names returns the SKUs of the draft: "A Apple,B Bread".
 func names(tab *webtest.Tab) string {
 	return webtest.Eval[string](tab, workspace(`w.doc.account.skus.map((s) => s.code + " " + s.name).join()`))
 }
@@ -65,7 +65,7 @@ func wantNames(t *testing.T, tab *webtest.Tab, want string) {
 	tab.Until(workspace(fmt.Sprintf(`(w.doc?.account.skus.map((s) => s.code + " " + s.name).join() === %q)`, want)))
 }
 
-// applied gives what the service has.
+// applied returns what the service has.
 func applied(s *webtest.Service) (all string) {
 	var account struct {
 		Manifest struct {

@@ -47,7 +47,7 @@ func hostile() []byte {
 	}})
 }
 
-// pageNames gives the pages of the menu, as the console itself has them.
+// pageNames returns the pages of the menu, as the console itself has them.
 func pageNames(t *testing.T) (names []string) {
 	t.Helper()
 	source, err := os.ReadFile("../../../../assets/console/pages.js")

@@ -40,7 +40,7 @@ func linkFor(s *webtest.Service, code string) string {
 	return "/link#" + token
 }
 
-// other gives five digits that are not those.
+// other returns five digits that are not those.
 func other(code string) string {
 	if code == "00000" {
 		return "11111"

@@ -16,7 +16,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// metrics gives what the browser counts of a tab, by name; what is garbage is collected first.
+// metrics returns what the browser counts of a tab, by name; what is garbage is collected first.
 func metrics(t *testing.T, tab *webtest.Tab) map[string]float64 {
 	t.Helper()
 	if _, err := chromedp.Call(tab.Context(), heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {

@@ -71,7 +71,7 @@ func open(t *testing.T, s *webtest.Service, path string, view webtest.Viewport) 
 	return tab
 }
 
-// card gives the text of a part of a station's card.
+// card returns the text of a part of a station's card.
 func card(station int, part string) string {
 	return fmt.Sprintf(`document.querySelector('[data-station="S-%d"] %s')?.textContent`, station, part)
 }

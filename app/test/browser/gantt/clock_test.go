@@ -9,7 +9,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// change gives the next moment at which the clock of a place is put forward or back.
+// change returns the next moment at which the clock of a place is put forward or back.
 func change(t *testing.T, place *time.Location, forward bool) time.Time {
 	t.Helper()
 	for at := time.Now().Truncate(time.Hour).Add(48 * time.Hour); at.Before(time.Now().AddDate(2, 0, 0)); at = at.Add(time.Hour) {

@@ -124,7 +124,7 @@ func (c *chart) get(id string) (got schedule) {
 // spot is a place on the screen.
 type spot struct{ X, Y float64 }
 
-// place gives where a station has a moment on the screen, minutes after the begin, in the lane of what produces.
+// place returns where a station has a moment on the screen, minutes after the begin, in the lane of what produces.
 func (c *chart) place(station string, minutes float64) spot {
 	c.t.Helper()
 	return webtest.Eval[spot](c.tab, fmt.Sprintf(`(() => {
@@ -134,7 +134,7 @@ func (c *chart) place(station string, minutes float64) spot {
 	})()`, station, c.begin.UnixMilli()+int64(minutes*60000)))
 }
 
-// bar gives an expression for the bar of a schedule.
+// bar returns an expression for the bar of a schedule.
 func bar(id string) string { return fmt.Sprintf(`document.querySelector('.slot[data-id="%s"]')`, id) }
 
 // mouse sends one event of the mouse.

@@ -13,7 +13,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// module gives an expression with the page's modules for tables and times.
+// module returns an expression with the page's modules for tables and times.
 func module(body string) string {
 	return `(async () => {
 		const at = (path) => import(document.querySelector("script[type=module]").src.replace("floor/main.js", path));
@@ -149,7 +149,7 @@ func TestATableIsImported(t *testing.T) {
 	c.tab.Clean()
 }
 
-// list gives all schedules from the begin on.
+// list returns all schedules from the begin on.
 func (c *chart) list() (all []schedule) {
 	c.t.Helper()
 	c.s.Call("GET", "/schedule?from="+c.at(0).Format(time.RFC3339)+"&to="+c.at(6000).Format(time.RFC3339), nil, &all)

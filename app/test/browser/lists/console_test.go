@@ -22,7 +22,7 @@ func console(t *testing.T, role, path, ready string) (*webtest.Service, *webtest
 	return s, tab
 }
 
-// lists gives an expression with the modules of lists, of files and of documents, the schemas and the draft's workspace.
+// lists returns an expression with the modules of lists, of files and of documents, the schemas and the draft's workspace.
 func lists(body string) string {
 	return `(async () => {
 		const at = (path) => import(document.querySelector("script[type=module]").src.replace("console/main.js", path));

@@ -10,7 +10,7 @@ import (
 	"opsmon/app/test/browser/webtest"
 )
 
-// paste gives the dialog a table.
+// paste pastes a table into the dialog.
 func paste(tab *webtest.Tab, text string) {
 	b, _ := json.Marshal(text)
 	tab.Eval(`(box => { box.value = ` + string(b) + `; box.dispatchEvent(new Event("input", { bubbles: true })); })(document.querySelector("dialog textarea"))`)

@@ -75,7 +75,7 @@ func sets(t *testing.T, tab *webtest.Tab) {
 	tab.Before(source)
 }
 
-// entered gives the good units of each entry, in the order in which they came.
+// entered returns the good units of each entry, in the order in which they came.
 func entered(s *webtest.Service) (good []int) {
 	var entries []struct {
 		Good       int
@@ -358,7 +358,7 @@ func TestAClockThatIsSetMeanwhile(t *testing.T) {
 	}
 }
 
-// effective gives when an entry of that many good units was, as it is booked.
+// effective returns when an entry of that many good units was, as it is booked.
 func effective(s *webtest.Service, good int) time.Time {
 	for _, e := range entries(s) {
 		if e.Good == good {

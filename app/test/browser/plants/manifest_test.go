@@ -92,12 +92,12 @@ func console(t *testing.T, doc []byte, role, path string, view webtest.Viewport)
 	return s, tab
 }
 
-// workspace gives an expression of the draft's workspace: w is it.
+// workspace returns an expression of the draft's workspace: w is it.
 func workspace(expression string) string {
 	return `import(document.querySelector("script[type=module]").src.replace("console/main.js", "shared/workspace.js")).then(({ workspace: w }) => ` + expression + `)`
 }
 
-// draft gives what a property of the draft is, as JSON.
+// draft returns what a property of the draft is, as JSON.
 func draft(tab *webtest.Tab, path string) string {
 	return webtest.Eval[string](tab, workspace(`JSON.stringify(w.doc.account.`+path+`) ?? "unset"`))
 }

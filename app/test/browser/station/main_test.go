@@ -65,7 +65,7 @@ func floor(t *testing.T, role, path, ready string) (*webtest.Service, *webtest.T
 	return s, tab
 }
 
-// with gives an expression in which the modules of assets/shared that are named stand as m[0], m[1] …; body gives its value.
+// with returns an expression in which the modules of assets/shared that are named stand as m[0], m[1] …; body gives its value.
 func with(modules, body string) string {
 	return `(async () => {
 		const shell = document.querySelector("script[type=module]").src;

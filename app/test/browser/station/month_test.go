@@ -55,7 +55,7 @@ func sendMonth(t *testing.T, s *webtest.Service, code string) {
 	send()
 }
 
-// zoomTime gives how long, in ms, the page takes from the click on a button of the timeline's controls until the ribbon and
+// zoomTime returns how long, in ms, the page takes from the click on a button of the timeline's controls until the ribbon and
 // the charts show that time, the frame included; and how much of it the answer was on its way.
 func zoomTime(tab *webtest.Tab, button string) (took, asked float64) {
 	times := webtest.Eval[[]float64](tab, fmt.Sprintf(`new Promise((done) => {
@@ -68,7 +68,7 @@ func zoomTime(tab *webtest.Tab, button string) (took, asked float64) {
 	return times[0], times[1]
 }
 
-// busy gives how long the page's thread has worked so far, in ms: what other programs do meanwhile does not count.
+// busy returns how long the page's thread has worked so far, in ms: what other programs do meanwhile does not count.
 func busy(t *testing.T, tab *webtest.Tab) float64 {
 	t.Helper()
 	got, err := chromedp.Call(tab.Context(), performance.GetMetrics, chromedp.Void{})

@@ -19,7 +19,7 @@ import (
 // isDrawn is true when the ribbon shows the time of the address and the figures stand below it.
 const isDrawn = `document.querySelector(".ribbon")?.dataset.drawn && document.querySelectorAll(".station-tiles .figure").length > 6 && document.querySelector(".u-over")`
 
-// shown gives the time that the ribbon shows.
+// shown returns the time that the ribbon shows.
 func shown(tab *webtest.Tab) (from, to time.Time) {
 	var a, b float64
 	text := webtest.Eval[string](tab, `document.querySelector(".ribbon").dataset.drawn`)

@@ -22,7 +22,7 @@ type correction struct {
 	UndoneAt     *string
 }
 
-// availability gives that of a station in a stretch, as GET /oee tells it.
+// availability returns that of a station in a range, from GET /oee.
 func (p *plant) availability(code string, from, to time.Duration) float64 {
 	p.t.Helper()
 	var list []struct{ Availability struct{ Value float64 } }

@@ -58,7 +58,7 @@ func open(t *testing.T, connected ...string) *plant {
 	return &plant{Service: s, t: t, now: time.Now().Truncate(time.Minute)}
 }
 
-// ago gives a moment so long ago as the API takes it.
+// ago returns a moment so long ago as the API takes it.
 func (p *plant) ago(d time.Duration) string {
 	return p.now.Add(-d).UTC().Format("2006-01-02T15:04:05.000Z")
 }
@@ -99,7 +99,7 @@ func (p *plant) runs(code string, stops ...[2]time.Duration) {
 
 type raw string
 
-// MarshalJSON gives it as it is.
+// MarshalJSON returns it as it is.
 func (r raw) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 type part struct {
@@ -126,14 +126,14 @@ type issue struct {
 	}
 }
 
-// issues gives those of a station, the latest first.
+// issues returns those of a station, the latest first.
 func (p *plant) issues(code string) (list []issue) {
 	p.t.Helper()
 	p.Call("GET", "/issue?limit=1000&stationcodes="+code+"&from="+p.ago(past)+"&to="+p.ago(-time.Hour), nil, &list)
 	return list
 }
 
-// only gives the issue of an id.
+// only returns the issue of an id; it fails when there is not exactly one.
 func (p *plant) only(code, id string) issue {
 	p.t.Helper()
 	for _, i := range p.issues(code) {
@@ -169,7 +169,7 @@ func button(tab *webtest.Tab, below, text string) {
 // gone waits until no dialog is there: one that is closed goes a moment later, and with it what was kept of it.
 func gone(tab *webtest.Tab) { tab.Until(`!document.querySelector("dialog")`) }
 
-// set gives a control a value as a person does who then leaves it.
+// set enters a value in a control and leaves it, as a person does.
 func set(tab *webtest.Tab, selector, value string) {
 	tab.Until(fmt.Sprintf(`document.querySelector(%q)`, selector))
 	tab.Eval(fmt.Sprintf(`((e) => { e.value = %q; e.dispatchEvent(new Event("input", { bubbles: true })); e.dispatchEvent(new Event("change", { bubbles: true })); })(document.querySelector(%q))`, value, selector))

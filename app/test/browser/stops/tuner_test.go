@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// tuned gives what the page shows of a figure: now, then.
+// tuned returns what the page shows of a figure: now, then.
 func tuned(tab *webtest.Tab, figure string) string {
 	return webtest.Eval[string](tab, fmt.Sprintf(`((row) => [...row.querySelectorAll("td")].slice(0, 2).map((c) => c.textContent.trim()).join(" "))([...document.querySelectorAll(".tuned tbody tr")].find((r) => r.textContent.includes(%q)))`, figure))
 }

@@ -219,7 +219,7 @@ func (x *shift) work() {
 	x.till(480)
 }
 
-// figures gives all that came of the shift, without the ids that differ from run to run.
+// figures returns all that came of the shift, without the ids that differ from run to run.
 func (x *shift) figures() []string {
 	x.t.Helper()
 	span := fmt.Sprintf("stationcodes=PACK-1&from=%s&to=%s", stamp(x.from), stamp(x.from+8*hour))
@@ -285,7 +285,7 @@ func (x *shift) rest(t *testing.T) {
 	}
 }
 
-// computed gives until when windows are made of all that came, ms.
+// computed returns until when windows are calculated, ms.
 func (x *shift) computed() int64 {
 	x.t.Helper()
 	var account struct {

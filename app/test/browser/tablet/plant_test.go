@@ -101,7 +101,7 @@ func (h hand) tap(selector string) {
 	}
 }
 
-// tapped tells whether the last tap was one. A browser that is slow takes a finger's coming and going for a long press, which
+// tapped reports whether the last tap was one. A browser that is slow takes a finger's coming and going for a long press, which
 // presses nothing.
 func (h hand) tapped() bool {
 	is, err := chromedp.Run(h.Context(), chromedp.Evaluate[bool](`new Promise((done) => {
@@ -119,7 +119,7 @@ func (h hand) in(selector string) { h.tap("dialog[open] " + selector) }
 
 func (h hand) page(name string) { h.tap(fmt.Sprintf(`[data-page=%q]`, name)) }
 
-// am tells the sheet that asks who is working here.
+// am enters initials in the sheet that asks who is working here.
 func (h hand) am(initials string) {
 	h.Until(`document.querySelector("dialog[open] #f-initials")`)
 	h.Type("#f-initials", initials)

@@ -28,7 +28,7 @@ func issues(s *webtest.Service) (list []issue) {
 	return list
 }
 
-// cause gives the reason of the only issue of a type, "" where it has none.
+// cause returns the reason of the only issue of a type, "" where it has none.
 func cause(t *testing.T, s *webtest.Service, of string) string {
 	t.Helper()
 	for _, i := range issues(s) {

@@ -50,7 +50,7 @@ func Main(m *testing.M) {
 	os.Exit(status)
 }
 
-// chromium gives the path of the browser. Where there is none the test is skipped, but never in continuous
+// chromium returns the path of the browser. Where there is none the test is skipped, but never in continuous
 // integration.
 func chromium(t *testing.T) string {
 	t.Helper()

@@ -265,7 +265,7 @@ func (p *Tab) setCookie(c *http.Cookie) {
 // played is how much of the past a simulated plant has. A production day before today is in it.
 const played = 26 * time.Hour
 
-// DayStart gives a dayStartHour for a plant of a time zone: with it the production day has gone on for about twelve hours, and
+// DayStart returns a dayStartHour for a plant of a time zone: with it the production day has gone on for about twelve hours, and
 // goes on for as long, whatever the time is when a test runs.
 func DayStart(zone string) int {
 	place, err := time.LoadLocation(zone)
@@ -281,7 +281,7 @@ type Clock struct{ at atomic.Int64 }
 // Set sets it to a moment, Unix ms, at which it stands until it is set again; 0 is the real time.
 func (c *Clock) Set(at int64) { c.at.Store(at) }
 
-// Now gives what it shows.
+// Now returns what it shows.
 func (c *Clock) Now() time.Time {
 	if at := c.at.Load(); at != 0 {
 		return time.UnixMilli(at)

@@ -130,7 +130,7 @@ func (p *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 // Visit goes to a path of the service and waits until the page is loaded.
 func (p *Tab) Visit(path string) { p.t.Helper(); p.Do(chromedp.Navigate(p.Base + path)) }
 
-// Eval gives the value of an expression in the page; that of a promise when it is kept.
+// Eval returns the value of an expression in the page; that of a promise when it is kept.
 func Eval[T any](p *Tab, expression string) T {
 	p.t.Helper()
 	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -175,7 +175,7 @@ func (p *Tab) noted() []string {
 	return append([]string(nil), p.problems...)
 }
 
-// Text gives the text of the first element that a selector finds; it waits for one.
+// Text returns the text of the first element that a selector finds; it waits for one.
 func (p *Tab) Text(selector string) string {
 	p.t.Helper()
 	p.Until(fmt.Sprintf("document.querySelector(%s)", quote(selector)))
@@ -274,14 +274,14 @@ func (p *Tab) Before(script string) {
 	}
 }
 
-// Requests gives the addresses that the tab has asked for.
+// Requests returns the addresses that the tab has asked for.
 func (p *Tab) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.requests...)
 }
 
-// BytesOverWire gives how many bytes the page and what it loaded took, headers and compression counted.
+// BytesOverWire returns how many bytes the page and what it loaded took, headers and compression counted.
 func (p *Tab) BytesOverWire() int {
 	p.t.Helper()
 	return Eval[int](p, `performance.getEntries().reduce((sum, e) => sum + (e.transferSize ?? 0), 0)`)
