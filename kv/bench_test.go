@@ -31,7 +31,7 @@ func rawStore(b *testing.B) *bbolt.DB {
 	return db
 }
 
-// spread runs total writes on a number of goroutines and gives the time that they took.
+// spread runs total writes on a number of goroutines and returns the time that they took.
 func spread(b *testing.B, writers, total int, write func(i uint64) error) time.Duration {
 	var wg sync.WaitGroup
 	start := time.Now()

@@ -103,7 +103,7 @@ func compactTo(ctx context.Context, path, to string) (c Compacted, err error) {
 // copyBatch is about how many bytes go into one commit of the new file.
 const copyBatch = 16 << 20
 
-// copyEntries copies every entry of one file into another, an empty one, checks each on the way, and gives a hash over all.
+// copyEntries copies every entry of one file into another, an empty one, checks each on the way, and returns a hash over all.
 func copyEntries(ctx context.Context, path, to string) (sum []byte, err error) {
 	defer guard("compact", &err)
 	// It is synced once, at the end: until then nobody needs it.
@@ -191,7 +191,7 @@ func digestFile(ctx context.Context, path string) (sum []byte, err error) {
 	return walkFile(ctx, path, nowhere{})
 }
 
-// walkFile reads every bucket and entry of a file whose pages are sound, in order, and gives a SHA-256 over all.
+// walkFile reads every bucket and entry of a file whose pages are sound, in order, and returns a SHA-256 over all.
 func walkFile(ctx context.Context, path string, to entries) (sum []byte, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	src, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: defaultLockTimeout})

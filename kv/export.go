@@ -147,7 +147,7 @@ func (e *exporter) add(key, stored []byte) error {
 // breath is after how many bytes an export or an import lets others go first: it takes about 0.1 ms for them.
 const breath = 128 << 10
 
-// breathe lets those go first who wait for a processor, when enough has been worked since the last time, and gives what
+// breathe lets those go first who wait for a processor, when enough has been worked since the last time, and returns what
 // has been worked since.
 func breathe(worked int) int {
 	if worked < breath {
@@ -253,7 +253,7 @@ func (im *Import) Add(run []byte) (err error) {
 	return nil
 }
 
-// addNext takes the next key of a run, and gives what is stored there.
+// addNext takes the next key of a run, and returns what is stored there.
 func (im *Import) addNext(bucket string, sum uint32, into *bbolt.Bucket, r *runReader) (stored []byte, err error) {
 	key, err := r.field()
 	if err != nil {

@@ -98,7 +98,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// afterPowerCut holds what is left of a store against what was said about it, and gives how many changes were answered.
+// afterPowerCut holds what is left of a store against what was said about it, and returns how many changes were answered.
 func afterPowerCut(path, said string) (answered int, err error) {
 	put, deleting, deleted := map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
 	for line := range strings.Lines(said) {

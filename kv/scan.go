@@ -120,7 +120,7 @@ type walk struct {
 	unsealed bool // the value at key is not what was written
 }
 
-// step moves to the next key in the range and gives a checked copy of its document.
+// step moves to the next key in the range and returns a checked copy of its document.
 func (w *walk) step() (format byte, document []byte, ok bool, err error) {
 	defer w.tx.guard("scan", &err)
 	bolt, err := w.tx.bucket("scan", w.name, false)

@@ -212,7 +212,7 @@ func (tx *Tx) makeBuckets(names []string) (err error) {
 	return nil
 }
 
-// Close waits for running transactions and gives the file and its lock back. Later calls of Update and View answer
+// Close waits for running transactions, then closes the file and releases its lock. Later calls of Update and View answer
 // ErrClosed. A second Close does nothing. Close inside a transaction waits for ever.
 func (s *Store) Close() error {
 	s.mu.Lock()

@@ -40,7 +40,7 @@ func (b *Bucket[K, V]) Sweep(ctx context.Context, store *Store, by Sweeper[K]) (
 	return given, nil
 }
 
-// old looks at some keys of a range and gives those that are not kept; with more, the range goes on with rest.
+// old looks at some keys of a range and returns those that are not kept; with more, the range goes on with rest.
 func (b *Bucket[K, V]) old(tx *Tx, by Sweeper[K], r Range) (old []K, rest Range, more bool, err error) {
 	for looked := 0; ; {
 		var kept *K

@@ -126,7 +126,7 @@ func seal(name string, key []byte, format byte, document []byte) []byte {
 	return stored
 }
 
-// unseal checks the stored form and gives a view of the document in it.
+// unseal checks the stored form and returns a view of the document in it.
 func unseal(name string, key, stored []byte) (format byte, document []byte, err error) {
 	return unsealIn(nameSum(name), key, stored)
 }

@@ -66,7 +66,7 @@ func duration(f func() any) time.Duration {
 	return took
 }
 
-// peakHeap runs f and gives the most heap, in bytes, that was in use meanwhile beyond what was in use before.
+// peakHeap runs f and returns the most heap, in bytes, that was in use meanwhile beyond what was in use before.
 func peakHeap(f func() any) uint64 {
 	inUse := func() uint64 {
 		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

@@ -71,7 +71,7 @@ func TestShapesAccept(t *testing.T) {
 var values = []any{nil, true, "", "off", "a b", strings.Repeat("x", 70), json.Number("-1"), json.Number("0.5"), json.Number("1e9"),
 	[]any{}, []any{json.Number("1"), "a"}, []any{map[string]any{}}, map[string]any{}, map[string]any{"type": "cron"}, map[string]any{"code": "", "%s~1/x": nil}}
 
-// mutate changes one random place below v, at most depth levels down, and gives what stands there then.
+// mutate changes one random place below v, at most depth levels down, and returns what stands there then.
 func mutate(rng *rand.Rand, v any, depth int) any {
 	switch node := v.(type) {
 	case map[string]any:

@@ -131,7 +131,7 @@ func (a *Account) clone() *Account {
 	return &c
 }
 
-// set changes a setting of the account and tells whether its value became another one. Absent and null are
+// set changes a setting of the account and reports whether its value became another one. Absent and null are
 // the same value, and so are numbers in other digits.
 func (a *Account) set(name string, v any) bool {
 	raw := encoded(v)

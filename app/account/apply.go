@@ -250,7 +250,7 @@ func (s *Service) apply(p auth.Principal, in ApplyInput, doc *document) (*ApplyR
 	return result, nil
 }
 
-// adopt makes a document that changes something the account's configuration, and gives the revision that it is.
+// adopt makes a document that changes something the account's configuration, and returns the revision that it is.
 func (s *Service) adopt(p auth.Principal, in ApplyInput, doc *document, cur *Snapshot, life *lifetimes, changes int) (revision uint64, err error) {
 	a := cur.Account.clone()
 	a.Own = doc.own()

@@ -17,7 +17,7 @@ import (
 	"opsmon/schema/schematest"
 )
 
-// peakHeap runs fn and gives how far the heap grew at most beyond what was live before, sampled every
+// peakHeap runs fn and returns how far the heap grew at most beyond what was live before, sampled every
 // millisecond.
 func peakHeap(fn func()) uint64 {
 	runtime.GC()

@@ -12,7 +12,7 @@ import (
 	"opsmon/kv/kvtest"
 )
 
-// writers runs fn n times spread over that many goroutines and gives the time of one.
+// writers runs fn n times spread over that many goroutines and returns the time of one.
 func writers(goroutines, n int, fn func(i int)) time.Duration {
 	var next atomic.Int64
 	var all sync.WaitGroup

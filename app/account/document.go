@@ -13,7 +13,7 @@ import (
 // same digits and the same unknown properties. The functions here walk the bytes of a document that
 // strictjson has accepted and the schema has passed; they never see anything else.
 
-// members calls fn for each member of the object that starts at b[i] and gives the index after it. Key and
+// members calls fn for each member of the object that starts at b[i] and returns the index after it. Key and
 // value are the raw bytes, the key without its quotes.
 func members(b []byte, i int, fn func(key, value []byte)) int {
 	i = skipSpace(b, i) + 1 // {

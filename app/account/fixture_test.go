@@ -49,7 +49,7 @@ func (w *watch) Now() time.Time {
 	return w.now
 }
 
-// tick moves the clock by a minute and gives what it shows, as documents have it.
+// tick moves the clock by a minute and returns what it shows, as documents have it.
 func (w *watch) tick() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,7 +243,7 @@ func at(t testing.TB, v any, path string) any {
 	return v
 }
 
-// edit changes a document and gives the new one. An edit is "path = JSON", "path += JSON" (one more item at the end),
+// edit changes a document and returns the new one. An edit is "path = JSON", "path += JSON" (one more item at the end),
 // or "path -" (away with it). Without a leading dot a path starts at account.
 func edit(t testing.TB, raw []byte, edits ...string) []byte {
 	t.Helper()

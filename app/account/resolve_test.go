@@ -192,7 +192,7 @@ func (o oracle) view() map[string]any {
 	}
 }
 
-// compareStations resolves every station of a document in both ways and gives how many there were.
+// compareStations resolves every station of a document in both ways and returns how many there were.
 func compareStations(t *testing.T, h *house, raw []byte) (n int) {
 	t.Helper()
 	acct := at(t, decode(t, raw), "account").(map[string]any)

@@ -99,7 +99,7 @@ type Page struct {
 // more asks again with Before.
 const Piece = 5000
 
-// List reads records of an account. Without anything in particular it looks at those alone that it gives, and the total is
+// List reads records of an account. Without anything in particular it looks at those alone that it returns, and the total is
 // of all before. Errors are the store's.
 func List(tx *kv.Tx, accountID string, q Query) (Page, error) {
 	page, err := read(tx, accountID, &q)

@@ -93,7 +93,7 @@ func stationIssues(codes []string) (details []errdefs.Detail) {
 	return details
 }
 
-// AddDevice adds a device and gives its token, which is shown nowhere else. Admins only. Errors: Invalid (name,
+// AddDevice adds a device and returns its token, which is shown nowhere else. Admins only. Errors: Invalid (name,
 // stationCodes[n]), Forbidden, Conflict for a name that another device has and on an archived account.
 func (s *Service) AddDevice(p Principal, in DeviceInput) (device Device, token string, err error) {
 	if err := in.Check(); err != nil {

@@ -92,7 +92,7 @@ func TestCheckFindsDamage(t *testing.T) {
 	}
 }
 
-// damageFor changes the store behind the service's back and gives a function that puts back what was there: the fixture
+// damageFor changes the store behind the service's back and returns a function that puts back what was there: the fixture
 // looks at the store once more at its end.
 func (f *fixture) damageFor(damage func(tx *kv.Tx) error) (undo func()) {
 	f.t.Helper()

@@ -45,7 +45,7 @@ func (s *Service) ResetAdmin(p Principal, email string) (Link, error) {
 	return shown, err
 }
 
-// raise makes an address an admin, whatever it was before, and tells what that was: a role, "none" or "removed".
+// raise makes an address an admin, whatever it was before, and returns what that was: a role, "none" or "removed".
 func raise(tx *kv.Tx, at place, actor audit.Actor) (was string, err error) {
 	record, err := users.Get(tx, at)
 	switch {

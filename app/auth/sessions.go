@@ -56,7 +56,7 @@ func (s *Service) lastUsed(id string, r sessionRecord) instant.Time {
 }
 
 // EndSessions ends what Sessions lists, also on an archived account, but for the one that asks where it is to be kept,
-// and tells how many have ended. Errors: Unauthorized.
+// and returns how many have ended. Errors: Unauthorized.
 func (s *Service) EndSessions(p Principal, keepThis bool) (ended int, err error) {
 	err = s.update(func(tx *kv.Tx, c *changes) error {
 		if _, err := s.authorize(tx, p, Readonly); err != nil {
@@ -74,7 +74,7 @@ func (s *Service) EndSessions(p Principal, keepThis bool) (ended int, err error)
 	return ended, err
 }
 
-// EndSessionsOf ends the sessions that a user has in the caller's account, and tells how many have ended. Those in other
+// EndSessionsOf ends the sessions that a user has in the caller's account, and returns how many have ended. Those in other
 // accounts go on there, but may not change to this one any more. Admins only.
 // Errors: Invalid (email), Forbidden, NotFound, Conflict on an archived account.
 func (s *Service) EndSessionsOf(p Principal, email string) (ended int, err error) {

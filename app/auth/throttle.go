@@ -104,7 +104,7 @@ func AddressKey(address string) string {
 }
 
 // WrongCredential counts a wrong key, session or link from an address: 20 at once and 10 a minute are allowed
-// (decisions.md section 5). Past that it is false and tells when to try again. Call it for wrong credentials only:
+// (decisions.md section 5). Past that it is false and returns when to try again. Call it for wrong credentials only:
 // a right one from the same address goes on working.
 func (s *Service) WrongCredential(address string) (allowed bool, retryAfter time.Duration) {
 	return s.wrong.take(AddressKey(address), s.clock())

@@ -172,7 +172,7 @@ func (e *env) makeBackup(ctx context.Context, c *client, file, passphrase string
 	return made{File: r.File, Bytes: r.Bytes, SHA256: r.SHA256, Omitted: r.Manifest.Omitted, UnusableSettings: r.Manifest.UnusableSettings}, err
 }
 
-// made makes a request for a backup that the service keeps, or that goes to a writer, and gives what it tells.
+// made makes a request for a backup that the service keeps, or that goes to a writer, and returns the answer.
 func (c *client) made(ctx context.Context, request streaming) (made, error) {
 	var out struct {
 		made
@@ -213,7 +213,7 @@ writes nothing, and needs no service and no store. A backup in a folder needs th
 	return cmd
 }
 
-// verify verifies a backup and gives what is in it.
+// verify verifies a backup and returns what is in it.
 func (e *env) verify(ctx context.Context, file string, passphrase *passphraseFlag) (backup.Manifest, error) {
 	_, m, err := e.verifyWith(ctx, file, passphrase)
 	return m, err

@@ -28,10 +28,10 @@ const (
 	exitUsage  = 2
 )
 
-// Main runs the command line of the process and gives its exit status.
+// Main runs the command line of the process and returns its exit status.
 func Main() int { return Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr) }
 
-// Run runs a command line and gives its exit status: 0, 1 or 2 (decisions.md section 7). serve and demo run until ctx
+// Run runs a command line and returns its exit status: 0, 1 or 2 (decisions.md section 7). serve and demo run until ctx
 // ends or the process is told to stop.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	stderr = printable{stderr}

@@ -181,7 +181,7 @@ type failure struct {
 	Details      []errdefs.Detail `json:"details"`
 }
 
-// do makes a request and gives the body of a success; path is escaped; a failure is an *errdefs.Error with the API's own words.
+// do makes a request and returns the body of a success; path is escaped; a failure is an *errdefs.Error with the API's own words.
 func (c *client) do(method, path string, query url.Values, body []byte) ([]byte, error) {
 	req, err := http.NewRequest(method, "http://app"+path+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {

@@ -87,7 +87,7 @@ func withPort(listen string) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// makeDemo makes the store of the demonstration and tells what is in it.
+// makeDemo makes the store of the demonstration and returns what is in it.
 func makeDemo(cfg app.Config) (*web.DemoInfo, error) {
 	a, err := app.Open(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -165,7 +165,7 @@ func welcome(w io.Writer, st *serviceStatus, dir, flag string, lan bool) {
 	fmt.Fprintf(w, "- see how the service is: app status\n")
 }
 
-// waitReady waits until the installed service is ready and gives its state. It does not wait for one that has ended.
+// waitReady waits until the installed service is ready and returns its state. It does not wait for one that has ended.
 func waitReady(ctx context.Context, dir string) (*serviceStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyLimit)
 	defer cancel()

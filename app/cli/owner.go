@@ -38,7 +38,7 @@ const (
 	ownFiles    = "files"     // what is done while nobody has the store open: app.Offline
 )
 
-// asOwner starts a process of the owner, and gives a client of it; closing that ends the process. Errors: those of opening
+// asOwner starts a process of the owner, and returns a client of it; closing that ends the process. Errors: those of opening
 // the store, of the kinds in opening.
 func (e *env) asOwner(o *owner, what string) (c *client, err error) {
 	data, err := filepath.Abs(e.dataDir)

@@ -68,7 +68,7 @@ rest; the exit status is then 1.`,
 	return cmd
 }
 
-// feed sends the log and tells what became of it.
+// feed sends the log and returns what became of it.
 func (e *env) feed(cmd *cobra.Command, cfg simulate.ReplayConfig) error {
 	problems := []problem{}
 	cfg.Refused = func(line int, issue string) {

@@ -55,7 +55,7 @@ func (s *server) note(by audit.Actor, action, target string, detail map[string]s
 	}))
 }
 
-// madeBackup puts a backup into the folder and gives its name.
+// madeBackup puts a backup into the folder and returns its name.
 func (s *server) madeBackup(passphrase string) string {
 	s.t.Helper()
 	name := "from-" + s.address() + ".backup"

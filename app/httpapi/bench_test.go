@@ -71,7 +71,7 @@ func (w *wire) do() error {
 	return err
 }
 
-// slice runs n operations over the workers and gives how long all took.
+// slice runs n operations over the workers and returns how long all took.
 func slice(b *testing.B, n int, workers []func() error) time.Duration {
 	b.Helper()
 	var left atomic.Int64

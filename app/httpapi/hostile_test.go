@@ -26,7 +26,7 @@ func hurried(h *http.Server) {
 	h.MaxHeaderBytes = 16 << 10
 }
 
-// closedWithin reads until the server closes the connection and gives what came.
+// closedWithin reads until the server closes the connection and returns what came.
 func closedWithin(t *testing.T, c io.Reader, limit time.Duration) string {
 	t.Helper()
 	start := time.Now()

@@ -74,7 +74,7 @@ func localContents(c *call) (reply, error) {
 	return ok(out)
 }
 
-// localBackup makes a backup and gives its bytes: whoever asks for it writes it where the service itself may have no
+// localBackup makes a backup and returns its bytes: whoever asks for it writes it where the service itself may have no
 // rights. It is encrypted only with the passphrase that comes with the request.
 func localBackup(c *call) (reply, error) {
 	passphrase, err := c.passphrase()

@@ -14,7 +14,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// tablet pairs a tablet and gives its session.
+// tablet pairs a tablet and returns its session.
 func (s *server) tablet(name string, stationCodes ...string) (session string) {
 	s.t.Helper()
 	codes, err := json.Marshal(stationCodes)

@@ -189,7 +189,7 @@ func outcomesReply(outcomes []signal.Outcome) (reply, error) {
 // setPays is from how many searches of a list on making a set of it is worth its price.
 const setPays = 32
 
-// oneOf returns what tells whether a code is in a list, to be asked so many times; nil for no list.
+// oneOf returns a test of whether a code is in a list, for that many calls; nil for no list.
 func oneOf(codes []string, times int) func(code string) bool {
 	switch {
 	case codes == nil:

@@ -240,7 +240,7 @@ func postLogin(c *call) (reply, error) {
 	return out, err
 }
 
-// signedIn answers {isSuccess: true} and gives the browser its session.
+// signedIn answers {isSuccess: true} and sets the browser's session cookie.
 func (c *call) signedIn(raw string, p auth.Principal) (reply, error) {
 	c.p = p // for the log
 	out, err := done()

@@ -34,7 +34,7 @@ func wantCookie(t *testing.T, a *answer, name string, life time.Duration, secure
 	return c.Value
 }
 
-// login asks to sign in and gives the code and the cookie.
+// login asks to sign in and returns the code and the cookie.
 func (s *server) login(destination string) (*answer, string, string) {
 	s.t.Helper()
 	a := s.do(ask{method: "POST", path: "/auth/login", body: `{"destination":"` + destination + `"}`, from: s.address()}).want(s.t, 200)

@@ -381,7 +381,7 @@ func (s *server) key(accountID, email string) string {
 // roleKey makes a key for acme's user of a role.
 func (s *server) roleKey(role auth.Role) string { s.t.Helper(); return s.key("acme", mailOf(role)) }
 
-// link makes a one-time link outright and gives its token.
+// link makes a one-time link outright and returns its token.
 func (s *server) link(accountID, email string) string {
 	s.t.Helper()
 	link, err := s.auth.LinkOutright(auth.Local(accountID), email)

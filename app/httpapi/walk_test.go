@@ -195,7 +195,7 @@ func someDevice(s *server, _ caller) ask {
 	return ask{path: "/device/" + d.Name}
 }
 
-// device adds a device to acme and gives its token.
+// device adds a device to acme and returns its token.
 func (s *server) device(stations ...string) (auth.Device, string) {
 	s.t.Helper()
 	d, token, err := s.auth.AddDevice(auth.Local("acme"), auth.DeviceInput{Name: strings.ReplaceAll(s.address(), ".", "-"), StationCodes: stations})
@@ -476,7 +476,7 @@ func TestWalkOfRoles(t *testing.T) {
 	}
 }
 
-// paired pairs a tablet of a role, and gives its session.
+// paired pairs a tablet of a role, and returns its session.
 func (s *server) paired(role auth.Role, stations ...string) string {
 	s.t.Helper()
 	made, err := s.auth.PairTablet(auth.Local("acme"), auth.TabletInput{Name: s.address(), Role: role, StationCodes: stations})

@@ -99,7 +99,7 @@ func failed(err error) reply {
 	return out
 }
 
-// write sends a reply and gives its status.
+// write sends a reply and returns its status.
 func (a *API) write(w http.ResponseWriter, r *http.Request, out reply) int {
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff

@@ -93,7 +93,7 @@ type known struct {
 	Ref   string `json:"workOrderReference"`
 }
 
-// plan enters a schedule and gives its id.
+// plan enters a schedule and returns its id.
 func (p *people) plan(ctx context.Context, e *Event) (string, error) {
 	s := e.Act.Schedule
 	in := object{"stationCode": e.Station, "workOrderReference": s.Ref, "plannedStartAt": instant.FormatMs(s.PlannedStart), "at": instant.FormatMs(e.Act.At)}

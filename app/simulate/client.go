@@ -181,7 +181,7 @@ func (c *client) signals(ctx context.Context, objects []byte) ([]outcome, error)
 	return out.Results, nil
 }
 
-// Fetch makes a request that changes nothing and gives the body of a success. Errors: *Refusal, those of send.
+// Fetch makes a request that changes nothing and returns the body of a success. Errors: *Refusal, those of send.
 func Fetch(ctx context.Context, send Send, r Request) ([]byte, error) {
 	c := client{send: send, patience: time.Minute, again: true}
 	return c.call(ctx, r)

@@ -15,7 +15,7 @@ import (
 	"opsmon/app/instant"
 )
 
-// feed replays a log and gives what the service took, and what was told of lines.
+// feed replays a log and returns what the service took, and what was told of lines.
 func feed(t *testing.T, cfg ReplayConfig, log string, s *service) (done Replayed, told []string, err error) {
 	t.Helper()
 	s.t = t

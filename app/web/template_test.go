@@ -108,7 +108,7 @@ func TestValuesAreOnlyText(t *testing.T) {
 	}
 }
 
-// shapeOf fills a page with one text everywhere and gives its elements with their attributes, and how often the text
+// shapeOf fills a page with one text everywhere and returns its elements with their attributes, and how often the text
 // stands in it.
 func shapeOf(t *testing.T, name string, is bool, text string) (shape []string, count int) {
 	t.Helper()

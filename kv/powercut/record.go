@@ -21,7 +21,7 @@ import (
 const calls = "openat,close,lseek,write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,ftruncate,truncate,fallocate," +
 	"rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,copy_file_range,sendfile,splice"
 
-// Record makes cmd run under strace, as a child of the test as before. After cmd has ended, the function that it gives
+// Record makes cmd run under strace, as a child of the test as before. After cmd has ended, the function that it returns
 // reads what cmd did to dir, which must be there before and be named without symbolic links. ok is false where the test
 // cannot go on: see Strace.
 func Record(t testing.TB, dir string, cmd *exec.Cmd) (history func() *History, ok bool) {

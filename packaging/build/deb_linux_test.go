@@ -31,7 +31,7 @@ func put(t *testing.T, m *boottest.Machine, from, to string) {
 // allowServices takes away what an image for containers has to keep packages from starting services.
 func allowServices(t *testing.T, m *boottest.Machine) { m.Must(t, "rm", "-f", "/usr/sbin/policy-rc.d") }
 
-// both runs a program and gives what it says on both of its outputs, and whether it succeeded.
+// both runs a program and returns what it says on both of its outputs, and whether it succeeded.
 func both(t *testing.T, m *boottest.Machine, args ...string) (string, bool) {
 	t.Helper()
 	stdout, stderr, status := m.Run(t.Context(), nil, args...)

@@ -22,7 +22,7 @@ func main() {
 	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// command runs the program and gives its exit status: 0 done, 1 failed, 2 wrong usage.
+// command runs the program and returns its exit status: 0 done, 1 failed, 2 wrong usage.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {

@@ -175,7 +175,7 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return root, nil
 }
 
-// output runs a program in a directory and gives its standard output; what it says on standard error is the error.
+// output runs a program in a directory and returns its standard output; what it says on standard error is the error.
 // The variables are added to those that programs here get: none that changes what the Go command makes.
 func output(ctx context.Context, dir string, variables []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)

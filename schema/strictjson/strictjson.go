@@ -361,7 +361,7 @@ func (d *decoder) number() (any, error) {
 	return v, nil
 }
 
-// digits passes over decimal digits and gives how many there were.
+// digits passes over decimal digits and returns how many there were.
 func (d *decoder) digits() int {
 	start := d.pos
 	for d.pos < len(d.in) && '0' <= d.in[d.pos] && d.in[d.pos] <= '9' {

@@ -82,7 +82,7 @@ func (d *decoder) stringValue() (any, error) {
 	return v, nil
 }
 
-// scanString passes over the string at pos and gives where its text ends (the closing quote), and whether it
+// scanString passes over the string at pos and returns where its text ends (the closing quote), and whether it
 // is plain: no escapes. UTF-8 is checked on the way.
 func (d *decoder) scanString() (end int, plain bool, err error) {
 	open := d.pos

@@ -170,7 +170,7 @@ func (s *Service) Undo(p auth.Principal, r idempotency.Request, id string) (*Cor
 // patience is how long the answer to a correction waits for the figures to follow.
 const patience = 2 * time.Second
 
-// Follow has the figures follow a correction that was made or undone, and gives the stations whose figures do not yet. Errors
+// Follow has the figures follow a correction that was made or undone, and returns the stations whose figures do not yet. Errors
 // are the floor's.
 func (s *Service) Follow(accountID string, c *Correction) ([]string, error) {
 	return s.cfg.Floor.Follow(accountID, c.StationCodes, patience)

@@ -32,7 +32,7 @@ func keepAll(t testing.TB, s *Store, store *kv.Store, name string, p *station) {
 	})
 }
 
-// near tells whether sums are equal: whole numbers to the last, others but for the order in which they were added.
+// near reports whether sums are equal: whole numbers to the last, others but for the order in which they were added.
 func nearly(a, b oee.Terms) bool {
 	for i := range floats {
 		x, y := float(&a, i), float(&b, i)

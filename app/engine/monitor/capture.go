@@ -50,7 +50,7 @@ const (
 	energyMeter                        // differences of meter readings
 )
 
-// signal takes in one signal and tells whether it brought a unit.
+// signal takes in one signal and reports whether it brought a unit.
 func (s *State) signal(g *Signal) (unit bool) {
 	if g.Has&HasRSSI != 0 {
 		s.openMinute()
@@ -246,7 +246,7 @@ func (s *State) counterNow() *counter {
 	return &s.unscheduled
 }
 
-// count adds units, millionths, and tells whether they are of the source that counts, and which it left out: in manual downtime
+// count adds units, millionths, and reports whether they are of the source that counts, and which it left out: in manual downtime
 // all, and past the maximum the rest.
 func (s *State) count(good, bad int64, from source) (counts bool, restGood, restBad int64) {
 	if good == 0 && bad == 0 || s.manual.Start != 0 {
@@ -328,7 +328,7 @@ func (s *State) enter(id string, e *Entry) (unit bool) {
 	return unit
 }
 
-// adjust moves good units to bad and adds deltas, millionths, so that no total falls below zero, and tells what of it is
+// adjust moves good units to bad and adds deltas, millionths, so that no total falls below zero, and returns what of it is
 // left. The move gives way first: it needs units that are there.
 func (s *State) adjust(good, bad, reject int64) (restGood, restBad int64) {
 	t := s.counterNow()

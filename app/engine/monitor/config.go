@@ -283,7 +283,7 @@ func (s *State) shiftNow() (in bool, shift Shift) {
 	return false, Shift{}
 }
 
-// producing sets what the production schedule that runs and its SKU say, and gives the rate that holds and after how many cycles
+// producing sets what the production schedule that runs and its SKU say, and returns the rate that holds and after how many cycles
 // without a unit a stop begins.
 func (s *State) producing(x *Plan) (rate Rate, multiplier float64) {
 	c := s.cfg

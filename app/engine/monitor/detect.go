@@ -138,7 +138,7 @@ func (s *State) flags() Segment {
 	return Segment{Start: s.now, End: s.now, Ctx: s.ctx, Productive: s.produces, Known: s.known(), Manual: s.manual.Start, Cause: s.manual.Cause}
 }
 
-// splitAt cuts the time line at a moment, up to s.now, and gives the number of the segment that starts there.
+// splitAt cuts the time line at a moment, up to s.now, and returns the number of the segment that starts there.
 func (s *State) splitAt(t int64) int {
 	if t >= s.now {
 		s.split()

@@ -115,7 +115,7 @@ func (r *rig) must(err error) {
 	}
 }
 
-// device adds a device and gives its token.
+// device adds a device and returns its token.
 func (r *rig) device(name string, stations ...string) string {
 	r.t.Helper()
 	_, token, err := r.auth.AddDevice(auth.Local("acme"), auth.DeviceInput{Name: name, StationCodes: stations})
@@ -166,7 +166,7 @@ func (r *rig) pahoOf(user, token string, change func(*paho.ClientOptions)) paho.
 	return paho.NewClient(o)
 }
 
-// publish publishes with QoS 1 and tells whether it was acknowledged.
+// publish publishes with QoS 1 and reports whether it was acknowledged.
 func publish(c paho.Client, topic, payload string) bool {
 	t := c.Publish(topic, 1, false, payload)
 	return t.WaitTimeout(3*time.Second) && t.Error() == nil && c.IsConnectionOpen()

@@ -352,7 +352,7 @@ func TestThousandConnections(t *testing.T) {
 	}
 }
 
-// overTLS lets the broker listen over TLS as well, and gives what a client needs.
+// overTLS lets the broker listen over TLS as well, and returns what a client needs.
 func (r *rig) overTLS() (address string, client *tls.Config) {
 	r.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -59,7 +59,7 @@ type named struct {
 	property
 }
 
-// space passes over white space and tells whether anything follows.
+// space passes over white space and reports whether anything follows.
 func (q *scanner) space() bool {
 	for ; q.pos < len(q.in); q.pos++ {
 		if b := q.in[q.pos]; b > ' ' || b != ' ' && b != '\n' && b != '\r' && b != '\t' {

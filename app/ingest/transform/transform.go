@@ -150,7 +150,7 @@ func forbidden(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\r' || r == 0x7f || r == 0xfffe || r == 0xffff
 }
 
-// node checks a node and what is in it, and gives its number of entries with aliases written out, at most MaxEntries+1.
+// node checks a node and what is in it, and returns its number of entries with aliases written out, at most MaxEntries+1.
 func (c *checker) node(n *yaml.Node, path string, depth int) int {
 	if n.Anchor != "" {
 		c.entries[n] = open

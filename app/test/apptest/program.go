@@ -71,7 +71,7 @@ func Binary(t testing.TB) string {
 	return name
 }
 
-// Command runs the binary to its end and gives its output and exit status.
+// Command runs the binary to its end and returns its output and exit status.
 func Command(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -86,7 +86,7 @@ func Command(t testing.TB, args ...string) (stdout, stderr string, status int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// Initialise makes a store with one account in dir and gives the administrator's key.
+// Initialise makes a store with one account in dir and returns the administrator's key.
 func Initialise(t testing.TB, dir string, more ...string) string {
 	t.Helper()
 	out, stderr, status := Command(t, append([]string{"init", "--json", "--data-dir", dir, "--email", "it@northgate.example"}, more...)...)
@@ -157,7 +157,7 @@ func (p *Process) Kill() {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// End asks the process to stop and gives its exit status.
+// End asks the process to stop and returns its exit status.
 func (p *Process) End(t testing.TB, signal os.Signal) int {
 	t.Helper()
 	http.DefaultClient.CloseIdleConnections()

@@ -15,7 +15,7 @@ func onNetwork(t *testing.T, m plantPC) {
 	m.Must(t, "sh", "-c", "ip link add lan0 type veth peer name lan1 && ip link set lan1 up && ip link set lan0 up && ip addr add 10.77.0.2/24 dev lan0")
 }
 
-// examine runs app doctor on the machine and gives what it found by check.
+// examine runs app doctor on the machine and returns what it found by check.
 func (m plantPC) examine(t *testing.T) map[string][]doctor.Finding {
 	t.Helper()
 	out, stderr, status := m.Run(t.Context(), nil, "app", "doctor", "--json")

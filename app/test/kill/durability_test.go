@@ -85,7 +85,7 @@ func killedUnderLoad(t *testing.T) {
 	t.Logf("%d rounds, %d answered writes", durabilityRounds, answered)
 }
 
-// secondAccount makes another account and gives its administrator's key.
+// secondAccount makes another account and returns its administrator's key.
 func secondAccount(t *testing.T, dir string) string {
 	t.Helper()
 	out, stderr, status := apptest.Command(t, "account", "create", "--json", "--data-dir", dir, "--domain", "southmill.example", "--email", "it@southmill.example")
@@ -231,7 +231,7 @@ func writeKey(t *testing.T, p *apptest.Process, l *ledger, admin string, n int) 
 	return true
 }
 
-// verify holds the store against the ledger and gives how many answered writes that holds.
+// verify holds the store against the ledger and returns how many answered writes that holds.
 func verify(t *testing.T, p *apptest.Process, l *ledger, admin, other string) int {
 	t.Helper()
 	for key, begun := range l.made {

@@ -18,7 +18,7 @@ import (
 	"opsmon/app/test/apptest"
 )
 
-// serve starts the service with certificates of its own and gives its address.
+// serve starts the service with certificates of its own and returns its address.
 func (m *windowsMachine) serve(ctx context.Context) (service *exec.Cmd, url string, err error) {
 	service = m.command(ctx, "serve", "--listen", "127.0.0.1:0", "--tls", "auto", "--clear-listen", "127.0.0.1:0")
 	var stderr bytes.Buffer

@@ -45,7 +45,7 @@ func (m *windowsMachine) command(ctx context.Context, args ...string) *exec.Cmd 
 	return cmd
 }
 
-// app runs a command of the Windows program and gives its standard output.
+// app runs a command of the Windows program and returns its standard output.
 func (m *windowsMachine) app(t *testing.T, status int, args ...string) string {
 	t.Helper()
 	for try := 1; ; try++ {

@@ -176,7 +176,7 @@ func compareFalling(a, b falling) int {
 	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id))
 }
 
-// automatic makes a move that time makes, at its moment, and gives the schedule as it is then.
+// automatic makes a move that time makes, at its moment, and returns the schedule as it is then.
 func (s *Service) automatic(w *floor.Work, sched *Schedule, at int64) (*Schedule, error) {
 	a := &act{s: s, w: w, by: service, at: at}
 	if sched.State == Running {

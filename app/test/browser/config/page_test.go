@@ -112,7 +112,7 @@ func choose(tab *webtest.Tab, text string) {
 	tab.Eval(find + `.querySelector("input").click()`)
 }
 
-// apply reviews the draft and applies it, and gives what the service then has.
+// apply reviews the draft and applies it, and returns what the service then has.
 func apply(s *webtest.Service, tab *webtest.Tab) (account map[string]any) {
 	button(tab, ".changes", "Review and apply")
 	button(tab, "dialog footer", "Apply")

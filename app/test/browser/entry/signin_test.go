@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { webtest.Main(m) }
 
 const person = "planner@demo.example" // on the account's domain
 
-// ask asks to sign in and gives the five digits.
+// ask asks to sign in and returns the five digits.
 func ask(t *testing.T, tab *webtest.Tab, at, email string) (code string) {
 	t.Helper()
 	tab.Visit(at)

@@ -57,7 +57,7 @@ func hold(tab *webtest.Tab) {
 	tab.Eval(`import(new URL("../shared/clock.js", document.querySelector('script[type="module"]').src).href).then((m) => { globalThis.clock = m; })`)
 }
 
-// count enters good units by the queue, and gives what came of it: sent, waiting or refused.
+// count enters good units by the queue, and returns what came of it: sent, waiting or refused.
 func count(tab *webtest.Tab, good int) string {
 	return webtest.Eval[string](tab, fmt.Sprintf(`queue.act({ path: "/production", body: { stationCode: "PRESS-1", good: %d, initials: "ABC" }, label: "%d good", station: "PRESS-1" }).then((r) => r.state)`, good, good))
 }

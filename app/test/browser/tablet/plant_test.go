@@ -63,7 +63,7 @@ func serve(t *testing.T, change func(account, group object)) *webtest.Service {
 	return webtest.Serve(t, webtest.Options{Manifest: plant(change)})
 }
 
-// pair makes a tablet of stations, and gives the token of its link.
+// pair makes a tablet of stations, and returns the token of its link.
 func pair(s *webtest.Service, name string, stations ...string) (token string) {
 	var made struct{ Link string }
 	s.Call("POST", "/tablet", object{"name": name, "role": "operator", "stationCodes": stations}, &made)
@@ -167,7 +167,7 @@ func (h hand) sound(t *testing.T, state string) {
 	h.Shot(state)
 }
 
-// plan plans a schedule of a SKU at a station, in some minutes, and gives its id.
+// plan plans a schedule of a SKU at a station, in some minutes, and returns its id.
 func plan(s *webtest.Service, minutes int, station, sku string, quantity int) string {
 	var made struct{ ID string }
 	body := object{"stationCode": station, "skuCode": sku, "plannedStartAt": time.Now().Add(time.Duration(minutes) * time.Minute).UTC().Format(time.RFC3339), "workOrderReference": "WO-4711"}

@@ -213,7 +213,7 @@ func (s *Service) send(client *http.Client, method, address string, body any) (s
 	return resp.StatusCode, answer
 }
 
-// Link makes a one-time link that signs somebody of the account in, and gives its token.
+// Link makes a one-time link that signs somebody of the account in, and returns its token.
 func (s *Service) Link(email string) (token string) {
 	s.t.Helper()
 	var link struct{ Link string }
