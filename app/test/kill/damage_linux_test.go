@@ -2,12 +2,14 @@ package kill_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"opsmon/app/test/apptest"
 )
@@ -56,7 +58,9 @@ func TestDamageWhileRunning(t *testing.T) {
 			if status := p.Status(http.MethodPost, "/key", key, ""); status != 200 {
 				t.Fatal(status)
 			}
+			resume := pause(t, p)
 			tt.damage(t, filepath.Join(dir, "app.db"))
+			resume()
 			for range 3 {
 				if status, message, _ := apptest.Get(t, http.DefaultClient, p.URL+tt.meet, key); status != tt.status || !strings.Contains(message, "damaged") || strings.Contains(message, dir) {
 					t.Errorf("%s: %d %q, want %d", tt.meet, status, message, tt.status)
@@ -85,7 +89,31 @@ func TestDamageWhileRunning(t *testing.T) {
 	}
 }
 
-// overwrite changes bytes in a file that others have open. It writes no others: the service may have changed them meanwhile.
+// pause stops a service in the middle of whatever it does, and returns a function that lets it go on. It commits on its
+// own: what a test has read of its file may be something else a moment later.
+func pause(t *testing.T, p *apptest.Process) (resume func()) {
+	t.Helper()
+	if err := p.Cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for status := fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid); ; time.Sleep(time.Millisecond) {
+		b, err := os.ReadFile(status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(b), "State:\tT") {
+			break
+		}
+	}
+	return func() {
+		t.Helper()
+		if err := p.Cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// overwrite changes bytes in a file that others have open. It writes no others.
 func overwrite(t *testing.T, path string, change func(b []byte)) {
 	t.Helper()
 	b, err := os.ReadFile(path)
