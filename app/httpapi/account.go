@@ -19,9 +19,10 @@ func accountRoutes() []route {
 		{
 			method: http.MethodGet, path: "/account", handle: getAccount,
 			text: operation{
-				id: "getAccount", tag: "Account", summary: "Read the account with its whole configuration",
-				about: "Fields that are not set are null. `warehousePassword` is shown to admins only. The entity " +
-					"tag holds the number of the configuration's revision: send it as `If-Match` with a change.",
+				id: "getAccount", tag: "Account", summary: "Read the account",
+				about: "The account with its whole configuration. Fields that are not set are null. Only admins see " +
+					"`warehousePassword`. The entity tag is the number of the configuration's revision: send it " +
+					"as `If-Match` with a change.",
 				answer: "The account.", form: formResult, gives: "Account", also: []int{400, 409}, tagged: true,
 			},
 		},
@@ -29,10 +30,10 @@ func accountRoutes() []route {
 			method: http.MethodPost, path: "/account", handle: postAccount, role: auth.Member,
 			text: operation{
 				id: "updateAccount", tag: "Account", summary: "Change fields of the account",
-				about: "What is absent stays as it is, null clears. A body that changes nothing is a success and " +
-					"makes no revision. `dashboardConfig` is sent as text that holds a JSON object. The change is " +
-					"seen in the manifest at once.\n\n" +
-					"409: the configuration has another revision than `If-Match` says, or the account is archived.",
+				about: "Absent fields stay as they are; null clears a field. A body that changes nothing succeeds " +
+					"and makes no revision. Send `dashboardConfig` as a string that holds a JSON object. The " +
+					"manifest shows the change at once.\n\n409: the configuration's revision is not the one in " +
+					"`If-Match`, or the account is archived.",
 				answer: "The account as it is now, without its manifest.", body: schema.AccountUpdate,
 				form: formResult, gives: "UpdatedAccount", also: []int{409}, match: true,
 			},
@@ -40,9 +41,9 @@ func accountRoutes() []route {
 		{
 			method: http.MethodGet, path: "/account/manifest", handle: getManifest,
 			text: operation{
-				id: "getManifest", tag: "Account", summary: "Read the manifest alone",
-				about: "The document as a file to keep or to edit: no envelope, the order of lists and the digits " +
-					"of numbers as they were sent. It holds no secret.",
+				id: "getManifest", tag: "Account", summary: "Read the manifest",
+				about: "The document as a file to keep or edit, without an envelope. The order of lists and the " +
+					"digits of numbers are those that were sent. It holds no secrets.",
 				answer: "The manifest.", form: formBare, gives: "Manifest", tagged: true,
 			},
 		},
@@ -51,12 +52,12 @@ func accountRoutes() []route {
 			query: []string{"dryrun", "note"}, limit: manifestLimit,
 			text: operation{
 				id: "applyManifest", tag: "Account", summary: "Replace the manifest",
-				about: "The document is the whole wanted state: a field that it lacks is unset. It is checked " +
+				about: "The document is the complete configuration: a field that it lacks is cleared. It is checked " +
 					"first, and all problems are listed at once. Equal content makes no revision. With " +
-					"`dryrun=true` nothing is written and the answer tells what would change.\n\n" +
-					"`id` and `domain` must be the account's own; fields that the system keeps are ignored. 409: " +
-					"they are another account's, there are more stations than `stationCountLimit` allows, the " +
-					"configuration has another revision than `If-Match` says, or the account is archived.",
+					"`dryrun=true` nothing is stored, and the answer lists the changes.\n\n`id` and `domain` " +
+					"must be the account's own; fields that the system maintains are ignored. 409: they belong " +
+					"to another account, there are more stations than `stationCountLimit` allows, the " +
+					"configuration's revision is not the one in `If-Match`, or the account is archived.",
 				answer: "What changed.", body: schema.Manifest, form: formResult, gives: "ApplyResult",
 				also: []int{409}, match: true, sample: applySample,
 			},
@@ -66,7 +67,8 @@ func accountRoutes() []route {
 			query: []string{"limit", "skip"},
 			text: operation{
 				id: "listRevisions", tag: "Account", summary: "List the revisions of the configuration",
-				about:  "Every accepted change is a revision, newest first. None is ever overwritten.",
+				about: "Every accepted change makes a revision. The newest comes first. Revisions are never " +
+					"overwritten.",
 				answer: "A page of revisions.", form: formPage, gives: "Revision", also: []int{400},
 				sample: `{"revision":3,"createdAt":"2026-11-20T08:15:30.123Z","author":"planner@acme.example",
 					"note":"third packing line"}`,
@@ -86,15 +88,15 @@ func accountRoutes() []route {
 			query: []string{"from"},
 			text: operation{
 				id: "compareRevisions", tag: "Account", summary: "Compare a revision with another",
-				about: "What makes the revision `from`, without it the one before, into this one, in the terms in " +
-					"which `PUT /account/manifest` tells what it changes. `from` may be the later one: then it is " +
+				about: "The changes that lead from the revision `from` (default: the previous one) to this one, in " +
+					"the form of `PUT /account/manifest`. `from` may be the later one: the answer then lists " +
 					"what going back would change.",
 				answer: "The changes.", form: formResult, gives: "Difference", also: []int{400, 404},
 				sample: `{"from":3,"to":4,"totalChanges":1,
 					"changes":[{"path":"stations[PACK-1].name","kind":"changed","from":"Packer","to":"Packer 1"}]}`,
 				params: params{
 					"from": {
-						about:  "Number of the revision to compare with; without it, the one before.",
+						about:  "Number of the revision to compare with. Default: the previous one.",
 						schema: `{"type": "integer", "minimum": 1}`, example: 3,
 					},
 				},
@@ -104,9 +106,9 @@ func accountRoutes() []route {
 			method: http.MethodPost, path: "/account/manifest/revisions/:revision/restore", handle: postRestore,
 			role: auth.Member, query: []string{"note"},
 			text: operation{
-				id: "restoreRevision", tag: "Account", summary: "Apply an earlier revision again",
-				about: "The manifest of that revision becomes a new revision. It is checked as any other one " +
-					"is.\n\n409: as for `PUT /account/manifest`.",
+				id: "restoreRevision", tag: "Account", summary: "Restore a revision",
+				about: "Makes a new revision with the manifest of an earlier one. It is checked like any other " +
+					"manifest.\n\n409: as for `PUT /account/manifest`.",
 				answer: "What changed.", form: formResult, gives: "ApplyResult", also: []int{404, 409}, match: true,
 				sample: applySample,
 			},
@@ -114,9 +116,8 @@ func accountRoutes() []route {
 		{
 			method: http.MethodGet, path: "/auth/profile", handle: getProfile,
 			text: operation{
-				id: "getProfile", tag: "Authenticate", summary: "Who is behind this request",
-				about: "The identity, the account that requests work on, the role in it, and the other accounts of " +
-					"the same person.",
+				id: "getProfile", tag: "Authenticate", summary: "Read your own profile",
+				about:  "The caller's identity, account and role, and the other accounts of the same person.",
 				answer: "The profile.", form: formResult, gives: "Profile", also: []int{400, 409},
 				sample: profileSample,
 			},

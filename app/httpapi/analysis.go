@@ -12,9 +12,9 @@ func analysisRoutes() []route {
 		{
 			method: http.MethodGet, path: "/pareto", handle: getPareto, query: chosenBy(),
 			text: operation{
-				id: "getPareto", tag: "Monitoring", summary: "Downtime by its causes",
-				about: "The longest first. A stop that lies over the end of the range counts with what lies " +
-					"inside. Downtime that nobody has named is shown as such.",
+				id: "getPareto", tag: "Monitoring", summary: "List downtime by cause",
+				about: "The longest comes first. Only the part of a stop that lies in the range counts. Downtime " +
+					"without a cause is a line of its own.",
 				answer: "The causes.", form: formList, gives: "ParetoLine", also: []int{400},
 				sample: `{"causeCode":"JAM","name":"Jam","downtimeMs":1860000,"count":7,"share":0.62,"cumulative":0.62}`,
 			},
@@ -22,11 +22,11 @@ func analysisRoutes() []route {
 		{
 			method: http.MethodGet, path: "/analysis/cycletime", handle: getCycleTimes, query: chosenBy(),
 			text: operation{
-				id: "getCycleTimes", tag: "Monitoring", summary: "How long cycles take",
-				about: "Measured from signal to signal where a station ran on for the same schedule without a " +
-					"stop, a pause or silence in between; at most 31 days. A signal that tells of several cycles " +
-					"counts as so many equal ones.\n\n" +
-					"403: `enableCycleTimeAnalysis` is off at a station that is named, or at all of them.",
+				id: "getCycleTimes", tag: "Monitoring", summary: "List cycle times",
+				about: "Measured from one signal to the next while a station ran on the same schedule, without a " +
+					"stop, a pause or missing data in between. The range may be at most 31 days. A signal that " +
+					"reports several cycles counts as that many equal ones.\n\n403: `enableCycleTimeAnalysis` is " +
+					"off at a station that was named, or at all stations.",
 				answer: "The cycle times, by station and SKU.", form: formList, gives: "CycleTimes", also: []int{400},
 				sample: `{"stationCode":"PACK-1","skuCode":"BOWL","specifiedCycleMs":1000,"count":2812,
 					"medianMs":1040,"best10PercentMs":985,"spreadMs":62}`,

@@ -23,25 +23,25 @@ func auditRoutes() []route {
 			method: http.MethodGet, path: "/audit", handle: getAudit, role: auth.Admin,
 			query: []string{"search", "action", "from", "to", "before", "limit", "skip"},
 			text: operation{
-				id: "listAudit", tag: "Admin", summary: "List what was changed, by whom",
-				about: "Every change is a record, newest first. With `search`, `action`, `from` or `to` records " +
-					"are searched for: one request looks at 50,000 of them, and says in `paging.before` where the " +
-					"next one goes on.",
+				id: "listAudit", tag: "Admin", summary: "List the audit records",
+				about: "Every change makes a record: what changed, when and by whom. The newest comes first. With " +
+					"`search`, `action`, `from` or `to` one request examines 50,000 records at most; " +
+					"`paging.before` is where the next request continues.",
 				answer: "A page of records.", form: formPage, gives: "AuditRecord", also: []int{400},
 				sample: `{"seq":812,"at":"2026-11-20T08:15:30.123Z","accountId":"acme",
 					"actor":{"email":"planner@acme.example","credential":"key:k3v9x2m7q4ab","address":"192.0.2.17"},
 					"action":"manifest.apply","target":"acme","detail":{"revision":"4","changes":"1","note":""}}`,
 				params: params{
 					"from": {
-						about:  "Only what was changed since: a time, or a date in UTC.",
+						about:  "Only changes at or after this time, or since the start of a date in UTC.",
 						schema: `{"type": "string"}`, example: "2026-11-01",
 					},
 					"to": {
-						about:  "Only what was changed before: a time, or the end of a date in UTC.",
+						about:  "Only changes before this time, or up to the end of a date in UTC.",
 						schema: `{"type": "string"}`, example: "2026-11-20",
 					},
 					"before": {
-						about:  "Only records with smaller numbers (seq).",
+						about:  "Only records with a smaller number (`seq`).",
 						schema: `{"type": "integer", "minimum": 1}`, example: 812,
 					},
 				},
@@ -52,19 +52,19 @@ func auditRoutes() []route {
 			query: []string{"search", "action", "from", "to"},
 			text: operation{
 				id: "exportAudit", tag: "Admin", summary: "Export the audit as CSV",
-				about: "A file by RFC 4180 with the names of the columns in its first line, sent while it is made, " +
-					"newest record first; the detail as JSON. Texts that a spreadsheet would take for a formula " +
-					"have an apostrophe before them. A connection that is cut means that rows are missing.",
+				about: "A file by RFC 4180 with column names in the first line, streamed, newest record first. The " +
+					"detail is JSON. Text that a spreadsheet would take for a formula is preceded by an " +
+					"apostrophe. If the connection breaks, rows are missing.",
 				answer: "The records.", form: formTable, also: []int{400},
 				sample: "seq,at,email,credential,address,action,target,detail\r\n812,2026-11-20T08:15:30.123Z," +
 					"planner@acme.example,key:k3v9x2m7q4ab,192.0.2.17,key.create,planner@acme.example,\r\n",
 				params: params{
 					"from": {
-						about:  "Only what was changed since: a time, or a date in UTC.",
+						about:  "Only changes at or after this time, or since the start of a date in UTC.",
 						schema: `{"type": "string"}`, example: "2026-11-01",
 					},
 					"to": {
-						about:  "Only what was changed before: a time, or the end of a date in UTC.",
+						about:  "Only changes before this time, or up to the end of a date in UTC.",
 						schema: `{"type": "string"}`, example: "2026-11-20",
 					},
 				},

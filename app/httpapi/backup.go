@@ -22,20 +22,21 @@ func backupRoutes() []route {
 		{
 			method: http.MethodGet, path: "/backup", handle: getBackups, role: auth.Admin,
 			text: operation{
-				id: "getBackups", tag: "Admin", summary: "What backups there are, and how they are doing",
-				about: "Every backup that was made here was verified when it got its name; an encrypted one from " +
-					"elsewhere is when it is verified or restored. `problem` says why the newest scheduled one " +
-					"failed, or that it is overdue. `restore` tells of the restore that was begun last.",
-				answer: "The folder, its backups with the newest first, and the newest restore.", form: formResult,
+				id: "getBackups", tag: "Admin", summary: "List backups",
+				about: "Backups made here were verified when they were made. An encrypted backup from elsewhere is " +
+					"verified by `POST /backup/{name}/verify`, or before it is restored. `problem` is the reason " +
+					"why the newest scheduled backup failed, or says that it is overdue. `restore` is the state " +
+					"of the latest restore.",
+				answer: "The folder, its backups (newest first) and the latest restore.", form: formResult,
 				gives: "BackupOverview", also: []int{503}, sample: overviewSample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/backup", handle: postBackup, role: auth.Admin,
 			text: operation{
-				id: "makeBackup", tag: "Admin", summary: "Make a backup now",
-				about: "Into the folder, encrypted like the scheduled ones. The service goes on meanwhile. The " +
-					"answer comes when the backup is verified.",
+				id: "makeBackup", tag: "Admin", summary: "Make a backup",
+				about: "Makes a backup in the folder, encrypted like the scheduled ones, while the service keeps " +
+					"running. The answer comes when the backup is verified.",
 				answer: "The backup.", form: formResult, gives: "Backup", also: []int{409}, location: true,
 				sample: backupSample,
 			},
@@ -43,16 +44,16 @@ func backupRoutes() []route {
 		{
 			method: http.MethodGet, path: "/backup/:name", handle: getBackup, role: auth.Admin,
 			text: operation{
-				id: "downloadBackup", tag: "Admin", summary: "Fetch a backup",
+				id: "downloadBackup", tag: "Admin", summary: "Download a backup",
 				answer: "The file.", form: formFile, also: []int{404},
 			},
 		},
 		{
 			method: http.MethodPut, path: "/backup/:name", handle: putBackup, role: auth.Admin,
 			text: operation{
-				id: "uploadBackup", tag: "Admin", summary: "Bring a backup from elsewhere",
-				about: "Puts it into the folder, so that it can be restored: the way to another PC. Its checksums " +
-					"are compared; those of an encrypted one when it is verified or restored.",
+				id: "uploadBackup", tag: "Admin", summary: "Upload a backup",
+				about: "Adds a backup to the folder, from where it can be restored: the way to another PC. Its " +
+					"checksums are compared; those of an encrypted backup when it is verified or restored.",
 				answer: "The backup.", upload: true, form: formResult, gives: "Backup", also: []int{409},
 				sample: backupSample,
 			},
@@ -61,17 +62,17 @@ func backupRoutes() []route {
 			method: http.MethodDelete, path: "/backup/:name", handle: deleteBackup, role: auth.Admin,
 			text: operation{
 				id: "deleteBackup", tag: "Admin", summary: "Remove a backup",
-				about:  "The newest scheduled one stays: 409.",
-				answer: "It is gone.", form: formEmpty, also: []int{404, 409},
+				about:  "409: the newest scheduled backup cannot be removed.",
+				answer: "Removed.", form: formEmpty, also: []int{404, 409},
 			},
 		},
 		{
 			method: http.MethodPost, path: "/backup/:name/verify", handle: verifyBackup, role: auth.Admin,
 			text: operation{
 				id: "verifyBackup", tag: "Admin", summary: "Verify a backup",
-				about: "Reads every byte of it, and opens, checks and counts the store in it. A damaged one is " +
-					"409, with the part that is.",
-				answer: "It is whole, and this is in it.", body: schema.BackupVerify, optional: true,
+				about: "Reads the whole backup, then opens, checks and counts the store in it. 409: the backup is " +
+					"damaged; the message names the damaged part.",
+				answer: "The backup is intact. The result is its content.", body: schema.BackupVerify, optional: true,
 				form: formResult, gives: "VerifiedBackup", also: []int{404, 409},
 				sample: `{"name":"app-20261120T013000Z.backup","madeAt":"2026-11-20T01:30:00.000Z","app":"1.0.0",
 					"counts":{"account":1,"audit":812,"authKey":4,"authUser":9,"revision":31},"files":["app.yaml"],
@@ -81,12 +82,13 @@ func backupRoutes() []route {
 		{
 			method: http.MethodPost, path: "/backup/:name/restore", handle: restoreBackup, role: auth.Admin,
 			text: operation{
-				id: "restoreBackup", tag: "Admin", summary: "Put a backup in the place of the store",
-				about: "All that was changed after the backup is lost, in all accounts. It is verified first; then " +
-					"requests get 503 for a moment. API keys stay valid as they were in the backup; sessions, " +
-					"one-time links and tablets end. What was there before is kept, and comes back by itself when " +
-					"the service does not get ready. `GET /backup` tells how it goes.",
-				answer: "It has begun.", body: schema.BackupRestore, form: formResult, gives: "Restore",
+				id: "restoreBackup", tag: "Admin", summary: "Restore a backup",
+				about: "Replaces the store with the backup's. Every change since the backup is lost, in all " +
+					"accounts. The backup is verified first; then requests get 503 for a moment. API keys are " +
+					"valid as they were in the backup; sessions, one-time links and tablets end. The previous " +
+					"store is kept, and is put back automatically if the service does not get ready. `GET " +
+					"/backup` shows the progress.",
+				answer: "The restore has begun.", body: schema.BackupRestore, form: formResult, gives: "Restore",
 				also: []int{404, 409},
 				sample: `{"name":"app-20261120T013000Z.backup","state":"running",
 					"startedAt":"2026-11-20T08:15:30.123Z","endedAt":null,"error":"","result":null}`,

@@ -18,8 +18,8 @@ func correctionRoutes() []route {
 			method: http.MethodGet, path: "/correction", handle: getCorrections, role: auth.Admin,
 			query: []string{"limit", "skip"},
 			text: operation{
-				id: "listCorrections", tag: "Admin", summary: "List the corrections of the past",
-				about:  "Newest first, those that were undone too.",
+				id: "listCorrections", tag: "Admin", summary: "List corrections",
+				about:  "The newest comes first. Undone corrections are included.",
 				answer: "A page of corrections.", form: formPage, gives: "Correction", also: []int{400},
 				sample: correctionSample,
 			},
@@ -28,19 +28,18 @@ func correctionRoutes() []route {
 			method: http.MethodPost, path: "/correction", handle: postCorrection, body: true, role: auth.Admin,
 			once: true, desk: true, query: []string{"dryrun"},
 			text: operation{
-				id: "makeCorrection", tag: "Admin", summary: "Correct what held at stations in the past",
-				about: "Changes thresholds, shifts, rates, SKUs or reasons for a stretch of the past, whatever the " +
-					"manifest said then. Signals, schedules and what people entered stay; what follows from them " +
-					"is computed again. The answer comes when the figures follow, or after two seconds: " +
-					"`computing` names the stations that take longer, whose figures are as before until they are " +
-					"through, and the cursor `windows` of the account lies before that time. Where corrections " +
-					"overlap, the newest has the last word for each field.\n\n" +
-					"With `dryrun` nothing is stored, and the answer shows OEE, by the default profile, of each " +
-					"station and production day that it touches, before and after; of more than 200 the first. " +
-					"Sent again with its `Idempotency-Key` it is not made twice: the answer is the correction as " +
-					"it was made, and `computing` is as of now.\n\n" +
-					"409: the account is archived, or the key came with another request.",
-				answer: "The correction, or with `dryrun` what it would do.", body: schema.CorrectionCreate,
+				id: "makeCorrection", tag: "Admin", summary: "Correct the past configuration of stations",
+				about: "Changes thresholds, shifts, rates, SKUs or reasons for a past range, whatever the manifest " +
+					"said then. Signals, schedules and what people entered stay; the figures are calculated " +
+					"again. The answer comes when the figures are current, or after two seconds: `computing` " +
+					"then names the stations whose figures are still the old ones, and the account's `windows` " +
+					"cursor lies before that time. Where corrections overlap, the newest one decides each " +
+					"field.\n\nWith `dryrun` nothing is stored, and the answer shows OEE by the default profile, " +
+					"before and after, for each affected station and production day: the first 200 of them. A " +
+					"request that is repeated with its `Idempotency-Key` makes no second correction: it returns " +
+					"the correction as it was made, with the present `computing`.\n\n409: the account is " +
+					"archived, or the key was used for another request.",
+				answer: "The correction, or with `dryrun` its effect.", body: schema.CorrectionCreate,
 				form: formResult, gives: "CorrectionResult", also: []int{409, 503}, sample: effectSample,
 			},
 		},
@@ -49,12 +48,11 @@ func correctionRoutes() []route {
 			role: auth.Admin, once: true, desk: true, query: []string{"dryrun"},
 			text: operation{
 				id: "undoCorrection", tag: "Admin", summary: "Undo a correction",
-				about: "The figures become what they would be without it. It stays in the list. With `dryrun` the " +
-					"answer shows what that would do. Sent again with its `Idempotency-Key` it has the same " +
-					"answer.\n\n" +
-					"409: it was undone before, the key came with another request, or it is of a time whose " +
-					"signals are not kept any more.",
-				answer: "The correction, or with `dryrun` what undoing it would do.", form: formResult,
+				about: "The figures become what they would be without the correction, which stays in the list. With " +
+					"`dryrun` the answer shows the effect. A request that is repeated with its `Idempotency-Key` " +
+					"has the same answer.\n\n409: the correction was undone before, the key was used for another " +
+					"request, or the signals of that time are no longer retained.",
+				answer: "The correction, or with `dryrun` the effect of undoing it.", form: formResult,
 				gives: "CorrectionResult", also: []int{400, 404, 409, 503}, sample: effectSample,
 				params: params{
 					"correctionId": {

@@ -15,24 +15,24 @@ func cronRoutes() []route {
 		{
 			method: http.MethodGet, path: "/cron", handle: getCron, query: []string{"pattern", "timezone", "count"},
 			text: operation{
-				id: "readCron", tag: "Monitoring", summary: "What a cron pattern means",
-				about: "In words, with its next fires in a time zone, and the smallest time between two of them, " +
-					"clock changes included: `availableBeforeDeadlineMinutes` must be shorter. By the code that " +
-					"makes Tasks come up.",
-				answer: "What it means.", form: formResult, gives: "CronFires", also: []int{400},
+				id: "readCron", tag: "Monitoring", summary: "Explain a cron pattern",
+				about: "The pattern in words, its next fires in a time zone, and the shortest time between two " +
+					"fires, including clock changes: `availableBeforeDeadlineMinutes` must be shorter. The " +
+					"scheduler of Tasks uses the same calculation.",
+				answer: "The explanation.", form: formResult, gives: "CronFires", also: []int{400},
 				sample: `{"words":"at 06:00 and 14:00, Monday to Friday",
 					"fires":["2026-11-20T06:00:00.000Z","2026-11-20T14:00:00.000Z"],"smallestGapMinutes":480}`,
 				params: params{
 					"pattern": {
-						about:    "A pattern of five fields.",
+						about:    "A cron pattern with five fields.",
 						required: true, schema: `{"type": "string"}`, example: "0 6,14 * * 1-5",
 					},
 					"timezone": {
-						about:    "The IANA name of the time zone.",
+						about:    "IANA name of the time zone.",
 						required: true, schema: `{"type": "string"}`, example: "Europe/London",
 					},
 					"count": {
-						about:  "How many fires.",
+						about:  "Number of fires to list.",
 						schema: `{"type": "integer", "minimum": 1, "maximum": 100, "default": 5}`, example: 5,
 					},
 				},

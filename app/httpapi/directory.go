@@ -13,10 +13,9 @@ func directoryRoutes() []route {
 		{
 			method: http.MethodGet, path: "/directory", handle: getDirectory,
 			text: operation{
-				id: "getDirectory", tag: "Account", summary: "What codes mean",
-				about: "The names of plants, groups, stations, SKUs and reasons, the shift patterns that stations " +
-					"follow, and what it takes to show times and money: what pages need beside the figures, " +
-					"without the whole manifest.",
+				id: "getDirectory", tag: "Account", summary: "Read the names of plants, stations, SKUs and reasons",
+				about: "Names by code, the shift patterns of stations, and the settings needed to show times and " +
+					"money: what a page needs besides figures, without the whole manifest.",
 				answer: "The names.", form: formResult, gives: "Directory",
 				sample: `{"revision":7,"currency":"GBP","durationFormat":"months","plants":[{"code":"north",
 					"name":"North","timezone":"Europe/London","dayStartHour":6,"weekStartDay":0,

@@ -15,13 +15,13 @@ func energyRoutes() []route {
 		{
 			method: http.MethodGet, path: "/energy", handle: getEnergy, query: append(chosenBy(), "by"),
 			text: operation{
-				id: "getEnergy", tag: "Monitoring", summary: "Energy, its cost and its CO2",
-				about: "By the account's prices and factors of that time. What nobody measured is null, never 0; a " +
-					"sum that has only a part says so by its `coverage`, the share of the stations' time that its " +
-					"energy is of. A group's or a plant's energy is that of its stations, or of its " +
-					"`totalEnergyStationCodes` where they are set and all of it is asked for. The time is today " +
-					"where none is given. An answer has 100,000 results at most.",
-				answer: "The energy, by what was asked for.", form: formList, gives: "Energy", also: []int{400},
+				id: "getEnergy", tag: "Monitoring", summary: "Read energy, cost and CO2",
+				about: "Cost and CO2 use the account's prices and factors of that time. Energy that was not " +
+					"measured is null, never 0. `coverage` is the share of the stations' time for which a sum " +
+					"has data. The energy of a group or plant is that of its stations or, where " +
+					"`totalEnergyStationCodes` is set and the whole group or plant is requested, of those " +
+					"stations. The default range is today. An answer has at most 100,000 results.",
+				answer: "The energy, grouped as requested.", form: formList, gives: "Energy", also: []int{400},
 				sample: `{"plantCode":"leeds","groupCode":null,"stationCode":null,
 					"startAt":"2026-11-20T00:00:00.000Z","endAt":"2026-11-21T00:00:00.000Z","electricalKwh":412.5,
 					"outsideProductionKwh":38.2,"cost":97.8,"co2":80.2,"productionCount":24120,

@@ -22,32 +22,30 @@ func eventRoutes() []route {
 			method: http.MethodGet, path: "/events", handle: getEvents,
 			query: []string{"types", "stationcodes", "plantcode"},
 			text: operation{
-				id: "getEvents", tag: "Event", summary: "Follow what changes",
-				about: "Server-sent events, for as long as the client stays. Each has an `id`, one of the types " +
-					"`station` (what a station does, its counts and speed; of several in quick succession the " +
-					"newest alone), `issue`, `schedule`, `task`, `message` (one was left for the next shift, or is " +
-					"done) and `account` (a new revision of the configuration: its number, time, author and note; " +
-					"whatever stations were asked for), and as `data` what has changed, in the form that reading " +
-					"it has. A Task that the manifest no longer asks for is told once more, with the state " +
-					"`withdrawn`; where more than 20 Tasks of a station change at once, `data` is `{stationCode, " +
-					"changed}` and they are to be read anew. A client that comes back with `Last-Event-ID` goes on " +
-					"where it was. The type `reset` tells that it has missed what is no longer known: read " +
-					"everything anew. The type `beat` comes every 15 seconds when nothing else does: who hears " +
-					"nothing for much longer has lost the connection.\n\n" +
-					"The stream ends after an hour, when the credential is revoked or expires, when the role " +
-					"behind it changes, and when the service stops: connect again. A client that does not read is " +
-					"cut off.\n\n" +
-					"There may be 512 streams in all, or half of `maxConnections` where that is less: of them " +
-					"three quarters of one person, seven eighths of one account, and 32 with one " +
-					"credential.\n\n" +
-					"429: too many streams are open with this credential, of this person or of this account. 503: " +
-					"too many are open in all.",
+				id: "getEvents", tag: "Event", summary: "Follow changes",
+				about: "Server-sent events, for as long as the client stays connected. Each event has an `id`, a " +
+					"type, and as `data` what changed, in the form in which it is read:\n\n- `station`: a " +
+					"station's status, counts and speed. Of several events in quick succession only the newest " +
+					"is sent.\n- `issue`, `schedule`: the stop or schedule.\n- `task`: the Task. A Task that the " +
+					"manifest no longer asks for is sent once more with the state `withdrawn`. When more than 20 " +
+					"Tasks of a station change at once, `data` is `{stationCode, changed}`: read them again.\n- " +
+					"`message`: a message for the next shift that was left, or is done.\n- `account`: a new " +
+					"revision of the configuration (number, time, author and note), whichever stations were " +
+					"requested.\n- `reset`: events were missed that can no longer be sent: read everything " +
+					"again.\n- `beat`: sent every 15 seconds when nothing else is. A client that receives " +
+					"nothing for much longer has lost the connection.\n\nA client that reconnects with " +
+					"`Last-Event-ID` continues where it was. The stream ends after an hour, when the credential " +
+					"is revoked or expires, when its role changes, and when the service stops: connect again. A " +
+					"client that does not read is disconnected.\n\nThere may be 512 streams in total, or half of " +
+					"`maxConnections` if that is less. One person may have three quarters of them, one account " +
+					"seven eighths, and one credential 32.\n\n429: this credential, person or account has too " +
+					"many open streams. 503: too many streams are open in total.",
 				answer: "Events, until one side ends.", form: formEvents, also: []int{400, 429, 503},
 				sample: "retry: 3000\nid: 1763626530123\n\n" +
 					"id: 1763626530124\nevent: station\ndata: {\"stationCode\":\"PACK-1\"}\n\n",
 				params: params{
 					"types": {
-						about:  "Only events of these types, with commas between them.",
+						about:  "Only events of these types, separated by commas.",
 						schema: `{"type": "string"}`, example: "station,issue",
 					},
 				},

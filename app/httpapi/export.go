@@ -26,15 +26,15 @@ func exportRoutes() []route {
 			query: append(chosenBy(), "resolution"),
 			text: operation{
 				id: "exportTable", tag: "Monitoring", summary: "Export a table as CSV",
-				about: "A file by RFC 4180 with the names of the columns in its first line, sent while it is made. " +
-					"Texts that a spreadsheet would take for a formula have an apostrophe before them. A " +
-					"connection that is cut means that rows are missing.",
+				about: "A file by RFC 4180 with column names in the first line, streamed. Text that a spreadsheet " +
+					"would take for a formula is preceded by an apostrophe. If the connection breaks, rows are " +
+					"missing.",
 				answer: "The table.", form: formTable, also: []int{400, 404},
 				sample: "stationCode,windowStartAt,windowEndAt\r\nPACK-1,2026-11-20T08:00:00.000Z," +
 					"2026-11-20T08:01:00.000Z\r\n",
 				params: params{
 					"table": {
-						about:  "What to export.",
+						about:  "The table to export.",
 						schema: `{"type": "string", "enum": ["windows", "schedules", "issues", "tasks"]}`, example: "windows",
 					},
 				},

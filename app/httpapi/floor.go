@@ -17,13 +17,13 @@ func stationRoutes() []route {
 			method: http.MethodGet, path: "/station", handle: getStations,
 			query: []string{"plantcode", "groupcode", "stationcodes", "archived"},
 			text: operation{
-				id: "listStations", tag: "Station", summary: "What the stations do now",
-				about: "Each station (meters only where they are named) with its status and since when, the " +
-					"schedules that run with what they have counted, its speed, the stops that go on, and the " +
-					"figures of the shift so far: to the last bit those that `GET /oee` gives by station from its " +
-					"`startAt` to `until`. The sequence number grows with each change that `GET /events` tells; " +
-					"equal numbers show equal values. With `archived` those that have left the manifest come last, " +
-					"as they were then.",
+				id: "listStations", tag: "Station", summary: "Read the present state of stations",
+				about: "Each station with its status and since when, its running schedules and their counts, its " +
+					"speed, its open stops, and the figures of the shift so far. Energy meters are included only " +
+					"when they are named. The figures equal those of `GET /oee` for the station from `startAt` " +
+					"to `until`, to the last bit. The sequence number grows with each change that `GET /events` " +
+					"sends; equal numbers mean equal values. With `archived` the stations that have left the " +
+					"manifest come last, in their last state.",
 				answer: "The stations, in the manifest's order.", form: formList, gives: "StationStatus",
 				also: []int{400, 503}, sample: statusSample,
 			},
@@ -31,12 +31,11 @@ func stationRoutes() []route {
 		{
 			method: http.MethodGet, path: "/station/:stationCode", handle: getStation,
 			text: operation{
-				id: "getStation", tag: "Station", summary: "Read what holds at a station",
-				about: "The station's configuration with everything that it takes from its group, its plant and " +
-					"the account: every flag with the level that decided it, reasons, Task lists with their Tasks, " +
-					"the shift pattern, the SKUs it can run, and its own settings with their defaults filled in. " +
-					"Beside it, what the station does now, who works there and what alert is up; null where that " +
-					"is not known, or not yet.",
+				id: "getStation", tag: "Station", summary: "Read a station's configuration",
+				about: "The station's configuration with everything that it inherits from its group, plant and " +
+					"account: each flag with the level that decided it, reasons, Task lists with their Tasks, " +
+					"the shift pattern, the SKUs that it can run, and its own settings with defaults. Also its " +
+					"present status, operator and alert; null where unknown.",
 				answer: "The resolved configuration.", form: formResult, gives: "StationConfiguration",
 				also: []int{404},
 			},

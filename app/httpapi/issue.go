@@ -24,24 +24,25 @@ func issueRoutes() []route {
 			query: append(chosenBy(), "limit", "skip", "type", "open", "uncaused"),
 			text: operation{
 				id: "listIssues", tag: "Issue", summary: "List stops, slow periods and manual downtimes",
-				about: "Those that have time in the range, whole, the latest first; without a range, in today's " +
-					"production day. The engine finds them, and finds them again when late signals come; what " +
-					"people said of one follows it: to the stop that has its name or lies nearest to its time, to " +
-					"both where it is two now. What fits none any more is listed with `orphaned`. The parts of " +
-					"each have its time exactly, and `uncausedMs` is the time that nobody has named a cause of.",
+				about: "Issues that overlap the range, complete, latest first. The default range is today's " +
+					"production day. Issues are calculated from signals, and calculated again when late signals " +
+					"arrive. What people entered about an issue then moves to the one with the same name or the " +
+					"nearest time, or to both parts of one that was divided. Entries that fit no issue are " +
+					"listed with `orphaned`. The parts of an issue add up to its time exactly; `uncausedMs` is " +
+					"the time without a cause.",
 				answer: "A page of stops.", form: formPage, gives: "Issue", also: []int{400, 503},
 				sample: issueSample,
 				params: params{
 					"limit": {
-						about:  "How many to give at most.",
+						about:  "Maximum number of results.",
 						schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}`, example: 50,
 					},
 					"type": {
-						about:  "Only issues of these types, with commas between them.",
+						about:  "Only issues of these types, separated by commas.",
 						schema: `{"type": "string"}`, example: "stop,manual",
 					},
 					"uncaused": {
-						about:  "Only those of which some time has no cause.",
+						about:  "Only issues with time that has no cause.",
 						schema: `{"type": "boolean", "default": false}`, example: true,
 					},
 				},
@@ -51,11 +52,11 @@ func issueRoutes() []route {
 			method: http.MethodPost, path: "/issue", handle: postIssue, body: true, role: auth.Operator, once: true,
 			text: operation{
 				id: "manualDowntime", tag: "Issue", summary: "Start, end or record a manual downtime",
-				about: "Without `endAt` one starts, at `startAt` or now. With `endAt` alone the one that goes on " +
-					"ends. With both, one that is over is recorded, up to 24 hours back, by a supervisor up to 31 " +
-					"days. Nothing counts while it lasts. An energy meter has none.\n\n" +
-					"403: the flag `enableManualDowntime` is off at the station; the sentence names the level that " +
-					"decided. 409: one goes on already or none does, or the time overlaps another.",
+				about: "Without `endAt`, manual downtime starts at `startAt` or now. With only `endAt`, the current " +
+					"one ends. With both, a past one is recorded: up to 24 hours back, by a supervisor up to 31 " +
+					"days. Nothing counts during manual downtime. Energy meters have none.\n\n403: the flag " +
+					"`enableManualDowntime` is off at the station; the message names the level that decided. " +
+					"409: manual downtime is already active, or none is, or the time overlaps another one.",
 				answer: "The downtime as it is now.", body: schema.IssueCreate, form: formResult, gives: "Issue",
 				also: []int{409, 503}, sample: issueSample,
 			},
@@ -64,9 +65,9 @@ func issueRoutes() []route {
 			method: http.MethodPost, path: "/issue/:issueId/acknowledge", handle: acknowledgeIssue, body: true,
 			role: auth.Operator, once: true,
 			text: operation{
-				id: "acknowledgeIssue", tag: "Issue", summary: "Say that somebody has seen a stop",
-				about: "The body may be left out but by a tablet, which has to tell initials. 409: somebody said " +
-					"so before.",
+				id: "acknowledgeIssue", tag: "Issue", summary: "Acknowledge a stop",
+				about: "The body is optional, except for tablets, which must send initials. 409: the stop was " +
+					"acknowledged before.",
 				answer: "The stop as it is now.", body: schema.IssueAcknowledge, optional: true, form: formResult,
 				gives: "Issue", also: []int{404, 409, 503}, sample: issueSample,
 			},
@@ -75,8 +76,8 @@ func issueRoutes() []route {
 			method: http.MethodPost, path: "/issue/:issueId/estimate", handle: estimateIssue, body: true,
 			role: auth.Operator, once: true,
 			text: operation{
-				id: "estimateIssue", tag: "Issue", summary: "Say when a stop is expected to end",
-				about:  "409: it has ended.",
+				id: "estimateIssue", tag: "Issue", summary: "Estimate the end of a stop",
+				about:  "409: the stop has ended.",
 				answer: "The stop as it is now.", body: schema.IssueEstimate, form: formResult, gives: "Issue",
 				also: []int{404, 409, 503}, sample: issueSample,
 			},
@@ -85,8 +86,8 @@ func issueRoutes() []route {
 			method: http.MethodPost, path: "/issue/:issueId/escalate", handle: escalateIssue, body: true,
 			role: auth.Operator, once: true,
 			text: operation{
-				id: "escalateIssue", tag: "Issue", summary: "Take a stop further up",
-				about:  "With a level from 1 to 5. 409: 200 events are kept of the stop, and no more.",
+				id: "escalateIssue", tag: "Issue", summary: "Escalate a stop",
+				about:  "The level is 1 to 5. 409: the stop has 200 events already, the maximum.",
 				answer: "The stop as it is now.", body: schema.IssueEscalate, form: formResult, gives: "Issue",
 				also: []int{404, 409, 503}, sample: issueSample,
 			},
@@ -95,10 +96,10 @@ func issueRoutes() []route {
 			method: http.MethodPost, path: "/issue/:issueId/cause", handle: causeIssue, body: true,
 			role: auth.Operator, once: true,
 			text: operation{
-				id: "nameIssue", tag: "Issue", summary: "Say what caused a stop",
-				about: "A reason that is available at the station, is for downtime and is no heading; null takes " +
-					"back what people said. Of a stop that goes on, too. `partStartAt` names one part of a stop " +
-					"that is split. Figures follow at once.",
+				id: "nameIssue", tag: "Issue", summary: "Set the cause of a stop",
+				about: "The reason must be available at the station, be for downtime, and not be a heading. null " +
+					"removes the cause that people set. An open stop can have one too. `partStartAt` selects one " +
+					"part of a split stop. Figures change at once.",
 				answer: "The stop as it is now.", body: schema.IssueCause, form: formResult, gives: "Issue",
 				also: []int{404, 409, 503}, sample: issueSample,
 			},
@@ -107,8 +108,8 @@ func issueRoutes() []route {
 			method: http.MethodPost, path: "/issue/:issueId/split", handle: splitIssue, body: true,
 			role: auth.Operator, once: true,
 			text: operation{
-				id: "splitIssue", tag: "Issue", summary: "Cut a stop into parts",
-				about:  "In place of the parts that it had. Figures follow at once.",
+				id: "splitIssue", tag: "Issue", summary: "Split a stop",
+				about:  "The new parts replace the existing ones. Figures change at once.",
 				answer: "The stop as it is now.", body: schema.IssueSplit, form: formResult, gives: "Issue",
 				also: []int{404, 409, 503}, sample: issueSample,
 			},
@@ -117,11 +118,11 @@ func issueRoutes() []route {
 			method: http.MethodPost, path: "/issue/:issueId/exclude", handle: excludeIssue, body: true,
 			role: auth.Supervisor, once: true,
 			text: operation{
-				id: "excludeIssue", tag: "Issue", summary: "Take a stop out of the figures, or back in",
-				about: "Its time then is in no numerator and no denominator, as time without data is: `excludedMs` " +
-					"of `GET /oee` tells how much, while `coverage` stays as it is, since there is data of it. Its " +
-					"windows stay what they are. 409: it is so already, or is a slow period, in which units were " +
-					"made.",
+				id: "excludeIssue", tag: "Issue", summary: "Exclude a stop from figures",
+				about: "The time of an excluded stop is in no numerator and no denominator, like time without data. " +
+					"`excludedMs` of `GET /oee` is the amount; `coverage` does not change. The stop's windows " +
+					"stay as they are. The same call includes it again. 409: nothing would change, or it is a " +
+					"slow period, in which units were made.",
 				answer: "The stop as it is now.", body: schema.IssueExclude, form: formResult, gives: "Issue",
 				also: []int{404, 409, 503}, sample: issueSample,
 			},

@@ -20,17 +20,17 @@ func logRoutes() []route {
 			method: http.MethodGet, path: "/appliance/log", handle: getLog, role: auth.Admin,
 			query: []string{"level", "before", "limit"},
 			text: operation{
-				id: "getLog", tag: "Admin", summary: "Read what the service logged",
-				about: "Lines of the last day, newest first, as far as there is room for them in memory: at most " +
-					"10,000, of which half are for warnings and errors alone, and 4 MiB. A restart begins anew; " +
-					"the machine's own log has the rest. It holds no secret. For the lines before those of an " +
-					"answer ask again with `before` and the id of its last one.",
+				id: "getLog", tag: "Admin", summary: "Read the service's log",
+				about: "Lines of the last day, newest first, as far as memory allows: at most 10,000, half of which " +
+					"are reserved for warnings and errors, and 4 MiB. A restart empties it; the operating " +
+					"system's log has the rest. It holds no secrets. For earlier lines send `before` with the id " +
+					"of the last line.",
 				answer: "Lines of the log.", form: formList, gives: "LogLine", also: []int{400},
 				sample: `{"id":1795162530124,"at":"2026-11-20T01:30:02.114Z","level":"info","message":"backup made",
 					"attributes":{"file":"/var/lib/app/backups/app-20261120T013000Z.backup","bytes":1846211}}`,
 				params: params{
 					"level": {
-						about:  "Only lines of at least this severity.",
+						about:  "Minimum severity.",
 						schema: `{"type": "string", "enum": ["debug", "info", "warn", "error"]}`, example: "warn",
 					},
 				},

@@ -16,14 +16,14 @@ func messageRoutes() []route {
 			method: http.MethodGet, path: "/message", handle: getMessages,
 			query: []string{"plantcode", "groupcode", "stationcodes", "archived", "open", "limit"},
 			text: operation{
-				id: "listMessages", tag: "Message", summary: "List what people left for the next shift",
-				about: "The newest first, done or not; with `open=true` those that nobody has done yet. A message " +
-					"is kept for 31 days, and of a station the newest 200.",
+				id: "listMessages", tag: "Message", summary: "List messages for the next shift",
+				about: "The newest comes first. With `open=true` only messages that are not done. Messages are " +
+					"retained for 31 days, at most 200 for a station.",
 				answer: "The messages.", form: formList, gives: "Message", also: []int{400, 503},
 				sample: messageSample,
 				params: params{
 					"limit": {
-						about:  "How many to give at most.",
+						about:  "Maximum number of results.",
 						schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}`, example: 20,
 					},
 				},
@@ -34,8 +34,8 @@ func messageRoutes() []route {
 			once: true,
 			text: operation{
 				id: "postMessage", tag: "Message", summary: "Leave a message for the next shift",
-				about: "Whoever watches the station sees it at once, and who comes after until somebody says that " +
-					"it is done.\n\n403: the station is not the caller's.",
+				about: "Shown to everybody who looks at the station until somebody marks it as done.\n\n403: the " +
+					"caller may not act on this station.",
 				answer: "The message.", body: schema.MessageCreate, form: formResult, gives: "Message",
 				also: []int{409, 503}, sample: messageSample,
 			},
@@ -44,14 +44,14 @@ func messageRoutes() []route {
 			method: http.MethodPost, path: "/message/:messageId/done", handle: messageDone, body: true,
 			role: auth.Operator, once: true,
 			text: operation{
-				id: "messageDone", tag: "Message", summary: "Say that a message is done",
-				about: "Who says so first counts: one that is done stays as it is, and the answer shows by " +
-					"whom.\n\n403: the station is not the caller's.",
+				id: "messageDone", tag: "Message", summary: "Mark a message as done",
+				about: "The first caller counts: a message that is done stays unchanged, and the answer shows who " +
+					"marked it.\n\n403: the caller may not act on this station.",
 				answer: "The message as it is now.", body: schema.MessageDone, form: formResult, gives: "Message",
 				also: []int{404, 409, 503}, sample: messageSample,
 				params: params{
 					"messageId": {
-						about:  "Identifier of the message, as the list gives it.",
+						about:  "Identifier of the message.",
 						schema: `{"type": "string", "minLength": 1}`, example: "PACK-1.mqwkm4g0.3",
 					},
 				},

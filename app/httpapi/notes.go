@@ -18,10 +18,10 @@ func noteRoutes() []route {
 			method: http.MethodPost, path: "/station/:stationCode/operator", handle: postStationOperator, body: true,
 			role: auth.Operator,
 			text: operation{
-				id: "setOperator", tag: "Station", summary: "Say who works at a station",
-				about: "The initials show at the station until others are told, or null. A tablet says so of its " +
-					"own stations. Nobody works at an energy meter: 400.",
-				answer: "What is put up at the station.", body: schema.StationOperator, form: formResult,
+				id: "setOperator", tag: "Station", summary: "Set a station's operator",
+				about: "The initials are shown at the station until they are changed or cleared with null. A tablet " +
+					"sets them for its own stations. 400: an energy meter has no operator.",
+				answer: "The station's operator and alert.", body: schema.StationOperator, form: formResult,
 				gives: "StationNote", also: []int{404, 409}, sample: noteSample,
 			},
 		},
@@ -29,10 +29,10 @@ func noteRoutes() []route {
 			method: http.MethodPost, path: "/station/:stationCode/alert", handle: postStationAlert, body: true,
 			role: auth.Supervisor,
 			text: operation{
-				id: "setAlert", tag: "Station", summary: "Put an alert up at a station",
-				about: "A message that all should see who look at the station, until it expires or is taken down " +
-					"with null. There is one at a time: a new one takes the place of the one before.",
-				answer: "What is put up at the station.", body: schema.StationAlert, form: formResult,
+				id: "setAlert", tag: "Station", summary: "Set a station's alert",
+				about: "A message shown to everybody who looks at the station, until it expires or is cleared with " +
+					"null. A station has one alert at a time: a new one replaces it.",
+				answer: "The station's operator and alert.", body: schema.StationAlert, form: formResult,
 				gives: "StationNote", also: []int{404, 409}, sample: noteSample,
 			},
 		},

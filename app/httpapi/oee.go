@@ -18,20 +18,19 @@ func oeeRoutes() []route {
 		{
 			method: http.MethodGet, path: "/oee", handle: getOEE, query: append(chosenBy(), "by", "profile"),
 			text: operation{
-				id: "getOEE", tag: "Monitoring", summary: "OEE, losses and counts",
-				about: "Meters, and stations that are only scheduled, count where they are named one by one. " +
-					"Ratios are made of sums and never averaged: a group's are those of its stations' terms. They " +
-					"are not cut off at 1; above it `aboveOne` says so, with the likely cause. An empty " +
-					"denominator gives null. Time without data is in no term, and `coverage` says how much of the " +
-					"scheduled production is known. Ratios and losses are made of the units of known scheduled " +
-					"production (with `forceAllShiftTimeAsPlannedProduction` also shift time without a schedule); " +
-					"`unscheduledGoodCount` and `noDataGoodCount` tell what else is in `productionGoodCount`. The " +
-					"time is today where none is given; buckets of time are whole even where the range cuts " +
-					"them.\n\n" +
-					"An answer has 100,000 results at most; a request that makes more is refused before anything " +
-					"is read. Requests about much time run three at once for an account and two for a person; " +
-					"others wait, up to 15 s, then it is 503 with `Retry-After`.",
-				answer: "The figures, by what was asked for.", form: formList, gives: "OEE", also: []int{400},
+				id: "getOEE", tag: "Monitoring", summary: "Read OEE, losses and counts",
+				about: "Energy meters, and stations that are only scheduled, are included only when they are named. " +
+					"Ratios are calculated from sums and never averaged: a group's ratios come from the sums of " +
+					"its stations. They are not capped at 1; `aboveOne` then names the likely cause. A ratio " +
+					"with the denominator 0 is null. Time without data counts nowhere; `coverage` is the known " +
+					"share of scheduled production. Ratios and losses use the units of known scheduled " +
+					"production (with `forceAllShiftTimeAsPlannedProduction` also shift time without a " +
+					"schedule); `unscheduledGoodCount` and `noDataGoodCount` are the rest of " +
+					"`productionGoodCount`. The default range is today. Time buckets are complete even where the " +
+					"range cuts them.\n\nAn answer has at most 100,000 results; a request for more is refused " +
+					"before anything is read. Of requests for long ranges, three of an account and two of a " +
+					"person run at once; others wait for up to 15 s, then get 503 with `Retry-After`.",
+				answer: "The figures, grouped as requested.", form: formList, gives: "OEE", also: []int{400},
 				sample: `{"plantCode":"leeds","groupCode":"packing","stationCode":"PACK-1","skuCode":null,
 					"shiftName":null,"startAt":"2026-11-20T08:00:00.000Z","endAt":"2026-11-20T09:00:00.000Z",
 					"profile":"default",
@@ -52,7 +51,7 @@ func oeeRoutes() []route {
 					"quality":{"ms":12000,"units":12,"money":6,"moneyPartial":false}}}`,
 				params: params{
 					"profile": {
-						about:   "How the ratios are made.",
+						about:   "The profile by which ratios are calculated.",
 						schema:  `{"type": "string", "enum": ["default", "iso22400", "vorne", "evocon"], "default": "default"}`,
 						example: "iso22400",
 					},

@@ -22,11 +22,11 @@ func refusedRoutes() []route {
 			method: http.MethodGet, path: "/refused", handle: getRefused, role: auth.Supervisor,
 			query: []string{"limit", "skip"},
 			text: operation{
-				id: "listRefused", tag: "Admin", summary: "List writes of the floor that were refused",
-				about: "Those that came with an `Idempotency-Key`, the latest first: what a tablet sent that had " +
-					"been offline, and nobody saw refused. Without the key only the answer tells of a refusal: " +
-					"nothing would show that the same was accepted later. One that is accepted in the end is not " +
-					"in the list any more.",
+				id: "listRefused", tag: "Admin", summary: "List refused floor writes",
+				about: "Refused requests that had an `Idempotency-Key`, latest first: those of a tablet that was " +
+					"offline, where nobody saw the refusal. Refusals without a key are not listed, as nothing " +
+					"could show that the request was accepted later. A request that is accepted in the end " +
+					"leaves the list.",
 				answer: "A page of requests.", form: formPage, gives: "RefusedRequest", also: []int{400},
 				sample: `{"key":"5f0c1b9e-7d1a","firstAt":"2026-11-20T08:15:30.123Z",
 					"lastAt":"2026-11-20T08:15:31.200Z","times":2,"method":"POST",

@@ -21,8 +21,8 @@ func openAPIRoutes() []route {
 		{
 			method: http.MethodGet, path: "/openapi.json", handle: getOpenAPI, access: open, storeless: true,
 			text: operation{
-				id: "getOpenAPI", tag: "OpenAPI", summary: "This description",
-				about:  "OpenAPI 3.1, made from the schemas that requests are checked against.",
+				id: "getOpenAPI", tag: "OpenAPI", summary: "Read this API description",
+				about:  "OpenAPI 3.1, generated from the schemas that requests are checked against.",
 				answer: "The document.", form: formBare, gives: "OpenAPIDocument", tagged: true,
 			},
 		},

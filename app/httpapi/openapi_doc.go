@@ -97,86 +97,85 @@ var parameters = params{
 		schema: `{"type": "string", "minLength": 1}`, example: "q4m2x7c3w6zd",
 	},
 	"issueId": {
-		about:  "Identifier of the stop, as the list and the station's windows give it.",
+		about:  "Identifier of the stop.",
 		schema: `{"type": "string", "minLength": 1}`, example: "PACK-1.stop-1795680930000",
 	},
 	"open": {
-		about:  "Only those that go on, or only those that have ended; of messages, that are not done, or are.",
+		about:  "Only open ones, or only ended ones; for messages, those that are not done, or are.",
 		schema: `{"type": "boolean"}`, example: true,
 	},
 	"state": {
-		about: "Only schedules in these states (planned, running, completed, deleted), with commas between them; " +
-			"without it, all but those that were deleted.",
+		about: "Only schedules in these states (planned, running, completed, deleted), separated by commas. " +
+			"Default: all but deleted ones.",
 		schema: `{"type": "string"}`, example: "planned,running",
 	},
 	"endrunning": {
-		about:  "End the schedule of the same kind that runs.",
+		about:  "End the running schedule of the same kind.",
 		schema: `{"type": "boolean", "default": false}`, example: true,
 	},
 	"from": {
-		about:  "Begin of the range: a time, or a date for its production day.",
+		about:  "Start of the range: a time, or a date for its production day.",
 		schema: `{"type": "string"}`, example: "2026-11-20T06:00:00Z",
 	},
 	"to": {
-		about:  "End of the range; now when it is left out.",
+		about:  "End of the range. Default: now.",
 		schema: `{"type": "string"}`, example: "2026-11-20T14:00:00Z",
 	},
 	"rangecode": {
-		about: "The range by its name, or two times with a slash between them. Days are production days of each " +
-			"station's plant.",
+		about:  "A named range, or two times separated by a slash. Days are production days of each station's plant.",
 		schema: `{"type": "string"}`, example: "today",
 	},
 	"dryrun": {
-		about:  "Check and compare only; change nothing.",
+		about:  "Check and compare, but change nothing.",
 		schema: `{"type": "boolean", "default": false}`, example: true,
 	},
 	"note": {
-		about:  "Why, for the list of revisions.",
+		about:  "Reason for the change, shown in the list of revisions.",
 		schema: `{"type": "string", "maxLength": 200}`, example: "third packing line",
 	},
 	"limit": {
-		about:  "How many to give at most.",
+		about:  "Maximum number of results.",
 		schema: `{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}`, example: 50,
 	},
 	"skip": {
-		about:  "How many to leave out first.",
+		about:  "Number of results to skip.",
 		schema: `{"type": "integer", "minimum": 0, "default": 0}`, example: 0,
 	},
 	"before": {
-		about:  "Only lines whose id is smaller.",
+		about:  "Only lines with a smaller id.",
 		schema: `{"type": "integer", "minimum": 1}`, example: 1795162530124,
 	},
 	"search": {
-		about: "Only records in which all these words occur, whatever their case: in the action, the target, who, " +
-			"from where, or the detail.",
+		about: "Only records that contain all these words, in any case: in the action, target, actor, address or " +
+			"detail.",
 		schema: `{"type": "string", "maxLength": 200}`, example: "planner press",
 	},
-	"action":      {about: "Only records of this action.", schema: `{"type": "string"}`, example: "manifest.apply"},
-	"stationcode": {about: "Only what is about this station.", schema: `{"type": "string"}`, example: "PACK-1"},
+	"action":      {about: "Only records with this action.", schema: `{"type": "string"}`, example: "manifest.apply"},
+	"stationcode": {about: "Only this station.", schema: `{"type": "string"}`, example: "PACK-1"},
 	"archived": {
-		about:  "What has left the manifest, too.",
+		about:  "Include what has left the manifest.",
 		schema: `{"type": "boolean", "default": false}`, example: true,
 	},
 	"stationcodes": {
-		about:  "Only what is about these stations, with commas between them.",
+		about:  "Only these stations, separated by commas.",
 		schema: `{"type": "string"}`, example: "PACK-1,PACK-2",
 	},
 	"plantcode": {
-		about:  "Only what is about stations of this plant.",
+		about:  "Only stations of this plant.",
 		schema: `{"type": "string"}`, example: "leeds",
 	},
 	"groupcode": {
-		about:  "Only what is about stations of this group.",
+		about:  "Only stations of this group.",
 		schema: `{"type": "string"}`, example: "packing",
 	},
 	"resolution": {
-		about:  "What a window is of.",
+		about:  "The length of a window.",
 		schema: `{"type": "string", "enum": ["minute", "hour", "shift", "day"], "default": "minute"}`, example: "hour",
 	},
 	"by": {
-		about: "What to add up by: up to two of plant, group, station, sku, shift, minute, hour, day, week, month, " +
-			"of which one time at most. By the minute, for four stations and 25 hours at most, the terms of the " +
-			"minutes add up to those of the whole. Energy has neither sku, shift nor minute.",
+		about: "What to group by: up to two of plant, group, station, sku, shift, minute, hour, day, week and " +
+			"month, at most one of them a time. By minute, for at most four stations and 25 hours, the terms of " +
+			"the minutes add up to those of the whole. Energy cannot be grouped by sku, shift or minute.",
 		schema: `{"type": "string"}`, example: "station,day",
 	},
 }

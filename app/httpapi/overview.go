@@ -14,25 +14,25 @@ func applianceRoutes() []route {
 		{
 			method: http.MethodGet, path: "/appliance", handle: getAppliance, role: auth.Admin,
 			text: operation{
-				id: "getAppliance", tag: "Admin", summary: "How the appliance is",
-				about: "What runs since when and where, the certificate, the store and its disk, backups, how long " +
-					"things are kept, the clock, and what needs a person. `warnings` has the codes `backup`, " +
-					"`noSchedule`, `settings`, `certificate`, `clock`, `clockDoubted`, `timeZone`, `deviceClocks`, " +
-					"`disk`, `storeFull`, `plantBroker` and `address`; more may come. Users, tablets and devices " +
-					"are counted in the caller's account.",
-				answer: "The appliance.", form: formResult, gives: "Appliance", sample: applianceSample,
+				id: "getAppliance", tag: "Admin", summary: "Read the appliance's state",
+				about: "Version, uptime and address, the certificate, the store and its disk, backups, retention, " +
+					"the clock, and what needs attention. `warnings` has the codes `backup`, `noSchedule`, " +
+					"`settings`, `certificate`, `clock`, `clockDoubted`, `timeZone`, `deviceClocks`, `disk`, " +
+					"`storeFull`, `plantBroker` and `address`; more may be added. Users, tablets and devices are " +
+					"those of the caller's account.",
+				answer: "The appliance's state.", form: formResult, gives: "Appliance", sample: applianceSample,
 			},
 		},
 		{
 			method: http.MethodPut, path: "/appliance/backup-settings", handle: putBackupSettings, body: true,
 			role: auth.Admin,
 			text: operation{
-				id: "changeBackups", tag: "Admin", summary: "Change how scheduled backups are made",
-				about: "What is absent stays as it is. It holds at once, and in `app.yaml`, whose comments and " +
-					"order stay, for later starts. A backup that is due by the new settings is made soon.\n\n" +
-					"409: a flag or a variable gives the setting, which counts before `app.yaml`; or that file " +
-					"cannot be changed as it stands; or the account is archived.",
-				answer: "How they are made now.", body: schema.BackupSettings, form: formResult,
+				id: "changeBackups", tag: "Admin", summary: "Change the backup settings",
+				about: "Absent fields stay as they are. The change takes effect at once and is written to " +
+					"`app.yaml`, whose comments and order stay. A backup that is due by the new settings is made " +
+					"soon.\n\n409: a flag or an environment variable sets the value and overrides `app.yaml`, or " +
+					"that file cannot be changed, or the account is archived.",
+				answer: "The backup settings.", body: schema.BackupSettings, form: formResult,
 				gives: "ApplianceBackup", also: []int{409},
 				sample: `{"settings":{"at":"02:15","every":1,"keepDaily":14,"keepWeekly":4,"keepMonthly":6,"maxBytes":0},
 					"fixed":{},"folder":"/var/lib/app/backups","encrypted":false,"running":false,

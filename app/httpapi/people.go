@@ -17,19 +17,19 @@ func peopleRoutes() []route {
 			method: http.MethodGet, path: "/key", handle: getKeys,
 			text: operation{
 				id: "listKeys", tag: "ApiKey", summary: "List API keys",
-				about:  "The caller's own keys; an admin's list has the whole account's. Never the keys themselves.",
+				about: "The caller's own keys; for admins, all keys of the account. The keys themselves are never " +
+					"shown.",
 				answer: "The keys, oldest first.", form: formList, gives: "Key", sample: keySample,
 			},
 		},
 		{
 			method: http.MethodPost, path: "/key", handle: postKey, body: true,
 			text: operation{
-				id: "createKey", tag: "ApiKey", summary: "Issue an API key",
-				about: "The key has the caller's identity and at most its role. It works from the moment of the " +
-					"answer, and it is shown in this answer only. The body may be left out. A person may have 100 " +
-					"keys in an account; one who may change the configuration, 100,000.\n\n" +
-					"403: the wanted role is above the caller's. 409: the account is archived, or the caller has " +
-					"as many keys as one may.",
+				id: "createKey", tag: "ApiKey", summary: "Create an API key",
+				about: "The key has the caller's identity and at most the caller's role. It works at once, and only " +
+					"this answer shows it. The body is optional. A person may have 100 keys in an account; one " +
+					"who may change the configuration, 100,000.\n\n403: the requested role is above the " +
+					"caller's. 409: the account is archived, or the caller has the maximum number of keys.",
 				answer: "The new key.", body: schema.KeyCreate, optional: true, form: formResult, gives: "NewKey",
 				also: []int{409}, location: true,
 				sample: `{"key":"opk_9m4q6w3p5z8c2b7n4t6r9y3h5j2k7x"}`,
@@ -39,9 +39,9 @@ func peopleRoutes() []route {
 			method: http.MethodDelete, path: "/key/:key", handle: deleteKey,
 			text: operation{
 				id: "revokeKey", tag: "ApiKey", summary: "Revoke an API key",
-				about: "Dead from the moment of the answer, on every connection. Also a success when it was " +
-					"revoked before. Everyone revokes their own keys, an admin every key of the account.\n\n" +
-					"400: it never was a key.",
+				about: "The key stops working at once, on every connection. Revoking a revoked key succeeds. " +
+					"Everybody may revoke their own keys, an admin every key of the account.\n\n400: the key " +
+					"does not exist.",
 				answer: "Revoked.", form: formEmpty, also: []int{409},
 				params: params{
 					"key": {
@@ -55,7 +55,7 @@ func peopleRoutes() []route {
 			method: http.MethodGet, path: "/user", handle: getUsers, role: auth.Admin,
 			text: operation{
 				id: "listUsers", tag: "User", summary: "List the users of the account",
-				about: "Those who were added. People on the account's domain who were never added may sign in as " +
+				about: "Users who were added. People on the account's domain who were not added may sign in as " +
 					"`readonly` and are not listed.",
 				answer: "The users, by address.", form: formList, gives: "User", sample: userSample,
 			},
@@ -80,9 +80,9 @@ func peopleRoutes() []route {
 			method: http.MethodPut, path: "/user/:email", handle: putUser, body: true, role: auth.Admin,
 			text: operation{
 				id: "setUserRole", tag: "User", summary: "Change a user's role",
-				about: "In force at once for every session and key of the user. Somebody on the account's domain " +
-					"who was never added is added.\n\n" +
-					"409: nobody would be left as an admin, or the account is archived.",
+				about: "Takes effect at once for every session and key of the user. A person on the account's " +
+					"domain who was not added is added.\n\n409: no admin would be left, or the account is " +
+					"archived.",
 				answer: "The user as it is now.", body: schema.UserUpdate, form: formResult, gives: "User",
 				also:   []int{404, 409},
 				sample: `{"email":"planner@acme.example","role":"supervisor","createdAt":"2026-11-20T08:15:30.123Z"}`,
@@ -92,9 +92,8 @@ func peopleRoutes() []route {
 			method: http.MethodDelete, path: "/user/:email", handle: deleteUser, role: auth.Admin,
 			text: operation{
 				id: "removeUser", tag: "User", summary: "Remove a user",
-				about: "Ends every key and session of the user at once. On the account's domain too, the address " +
-					"is refused until it is added again.\n\n" +
-					"409: nobody would be left as an admin, or the account is archived.",
+				about: "Ends every key and session of the user at once. An address on the account's domain is " +
+					"refused until it is added again.\n\n409: no admin would be left, or the account is archived.",
 				answer: "Removed.", form: formEmpty, also: []int{404, 409},
 			},
 		},
@@ -102,7 +101,7 @@ func peopleRoutes() []route {
 			method: http.MethodGet, path: "/tablet", handle: getTablets, role: auth.Admin,
 			text: operation{
 				id: "listTablets", tag: "Admin", summary: "List the tablets",
-				about:  "Also those that have not been paired yet.",
+				about:  "Including those that are not paired yet.",
 				answer: "The tablets, by name.", form: formList, gives: "Tablet",
 				sample: `{"id":"w7p2m5x3c6zd","name":"Packing hall","email":"tablet:packing-hall@acme.example",
 					"role":"operator","stationCodes":["PACK-1","PACK-2"],"createdAt":"2026-11-20T08:15:30.123Z",
@@ -113,9 +112,9 @@ func peopleRoutes() []route {
 			method: http.MethodPost, path: "/tablet", handle: postTablet, body: true, role: auth.Admin,
 			text: operation{
 				id: "pairTablet", tag: "Admin", summary: "Add a tablet",
-				about: "Gives a one-time link to open on the tablet within 15 minutes. It is signed in there with " +
-					"its own identity, bound to its stations.\n\n" +
-					"409: another tablet has the name, or the account is archived.",
+				about: "Returns a one-time link to open on the tablet within 15 minutes. The tablet is then signed " +
+					"in with its own identity, for its stations only.\n\n409: another tablet has the name, or " +
+					"the account is archived.",
 				answer: "The tablet and its link.", body: schema.TabletCreate, form: formResult, gives: "TabletLink",
 				also: []int{409}, location: true,
 				sample: `{"id":"w7p2m5x3c6zd",

@@ -16,10 +16,10 @@ func productionRoutes() []route {
 			method: http.MethodGet, path: "/production", handle: getProduction,
 			query: append(chosenBy(), "limit", "skip"),
 			text: operation{
-				id: "listProduction", tag: "Production", summary: "List what operators entered",
-				about: "Those in the range, by time; without a range, in today's production day. None is ever " +
-					"changed: one that was wrong is taken back by another. What later facts (a late batch, manual " +
-					"downtime entered over it) left no room for is shown as unapplied, and is in no total.",
+				id: "listProduction", tag: "Production", summary: "List production entries",
+				about: "Entries in the range, by time. The default range is today's production day. Entries never " +
+					"change: a wrong one is reversed by another. An entry that later facts (a late batch, manual " +
+					"downtime over it) leave no room for is shown as unapplied and is in no total.",
 				answer: "A page of entries.", form: formPage, gives: "ProductionEntry", also: []int{400},
 				sample: entrySample,
 			},
@@ -28,15 +28,15 @@ func productionRoutes() []route {
 			method: http.MethodPost, path: "/production", handle: postProduction, body: true, role: auth.Operator,
 			once: true,
 			text: operation{
-				id: "enterProduction", tag: "Production", summary: "Enter units by hand",
+				id: "enterProduction", tag: "Production", summary: "Enter units",
 				about: "Good and bad units that were made (enableManualProduction), good units that turned out bad " +
 					"(enableRejectProduction), or a correction of a count by a difference " +
-					"(enableProductionCorrection; of a schedule that has ended enableHistoricalCorrection, for " +
-					"admins). A schedule's good count has one source: where the machine counts, good units that " +
-					"are entered are shown and not added.\n\n" +
-					"403: the flag is off at the station. 409: no production schedule ran then, a total would be " +
-					"negative then or at a later moment, the schedule would have more units than one may, manual " +
-					"downtime is active, or the signals of that time are not kept any more.",
+					"(enableProductionCorrection; for a schedule that has ended enableHistoricalCorrection, " +
+					"admins only). A schedule's good count has one source: where the machine counts, entered " +
+					"good units are shown but not added.\n\n403: the flag is off at the station. 409: no " +
+					"production schedule ran then, a total would become negative, the schedule would exceed the " +
+					"maximum number of units, manual downtime is active, or the signals of that time are no " +
+					"longer retained.",
 				answer: "The entry.", body: schema.ProductionCreate, form: formResult, gives: "ProductionEntry",
 				also: []int{404, 409}, sample: entrySample,
 			},
@@ -45,16 +45,15 @@ func productionRoutes() []route {
 			method: http.MethodPost, path: "/production/:entryId/undo", handle: undoProduction, body: true,
 			role: auth.Operator, once: true,
 			text: operation{
-				id: "undoProduction", tag: "Production", summary: "Take an entry back",
-				about: "By a counter-entry; both stay in the list. Who may enter it may take it back while the " +
-					"schedule runs, then an admin.\n\n" +
-					"403: the flag is off. 409: it was taken back before, a total would be negative at some " +
-					"moment, or the signals of its time are not kept any more.",
+				id: "undoProduction", tag: "Production", summary: "Reverse an entry",
+				about: "Makes a counter-entry; both stay in the list. Whoever may make an entry may reverse it " +
+					"while the schedule runs, and an admin later.\n\n403: the flag is off. 409: it was reversed " +
+					"before, a total would become negative, or the signals of its time are no longer retained.",
 				answer: "The counter-entry.", body: schema.ProductionUndo, form: formResult, gives: "ProductionEntry",
 				also: []int{404, 409}, sample: entrySample,
 				params: params{
 					"entryId": {
-						about:  "Identifier of the operator's entry.",
+						about:  "Identifier of the entry.",
 						schema: `{"type": "string", "minLength": 1}`, example: "b7n4t6r3y5hj",
 					},
 				},

@@ -19,8 +19,9 @@ func scheduleRoutes() []route {
 			query: append(chosenBy(), "state", "limit", "skip"),
 			text: operation{
 				id: "listSchedules", tag: "Schedule", summary: "List schedules",
-				about: "Those that have time in the range, by their begin; without a range, in today's production " +
-					"day. A planned schedule without a known end is a moment. Counts change while signals come late.",
+				about: "Schedules that overlap the range, by start. The default range is today's production day. A " +
+					"planned schedule without a known end counts as a moment. Counts change while late signals " +
+					"arrive.",
 				answer: "A page of schedules.", form: formPage, gives: "Schedule", also: []int{400},
 				sample: scheduleSample,
 			},
@@ -29,19 +30,18 @@ func scheduleRoutes() []route {
 			method: http.MethodPost, path: "/schedule", handle: postSchedule, body: true, role: auth.Supervisor,
 			once: true, query: []string{"dryrun"},
 			text: operation{
-				id: "writeSchedule", tag: "Schedule", summary: "Make or change a schedule",
-				about: "Without `id` a schedule is made. With it, what is given changes: wholly of a planned one, " +
-					"quantity, end and note of a running one.\n\n" +
-					"With `dryrun=true` all is checked as for real, and answered as it would be: nothing is " +
-					"stored, no idempotency key is used up, and a refusal is not listed.\n\n" +
-					"403: it has its own partsPerCycle, or goes to another station, and the flag for that is off. " +
-					"409: it overlaps another of its kind, one of the same SKU and planned start is there, or it " +
-					"has ended.",
+				id: "writeSchedule", tag: "Schedule", summary: "Create or change a schedule",
+				about: "Without `id`, creates a schedule. With it, changes the fields that are sent: any field of a " +
+					"planned schedule; quantity, end and note of a running one.\n\nWith `dryrun=true` everything " +
+					"is checked and the answer is the result, but nothing is stored, no idempotency key is used, " +
+					"and a refusal is not listed.\n\n403: the schedule has its own partsPerCycle, or moves to " +
+					"another station, and the flag for that is off. 409: it overlaps another of its kind, a " +
+					"schedule with the same SKU and planned start exists, or it has ended.",
 				answer: "The schedule as it is now.", body: schema.ScheduleWrite, form: formResult, gives: "Schedule",
 				also: []int{404, 409}, sample: scheduleSample,
 				params: params{
 					"dryrun": {
-						about:  "Check, and answer as it would be; store nothing.",
+						about:  "Check and return the result, but store nothing.",
 						schema: `{"type": "boolean", "default": false}`, example: true,
 					},
 				},
@@ -60,7 +60,7 @@ func scheduleRoutes() []route {
 			once: true,
 			text: operation{
 				id: "deleteSchedule", tag: "Schedule", summary: "Delete a planned schedule",
-				about:  "Also a success when it was deleted before. 409: it has started.",
+				about:  "Deleting a deleted schedule succeeds. 409: the schedule has started.",
 				answer: "Deleted.", form: formEmpty, also: []int{404, 409},
 			},
 		},
@@ -69,11 +69,11 @@ func scheduleRoutes() []route {
 			role: auth.Operator, once: true, query: []string{"endrunning"},
 			text: operation{
 				id: "startSchedule", tag: "Schedule", summary: "Start a schedule",
-				about: "One production and one non-production schedule run at a station at a time; a " +
-					"non-production one pauses the production one. The body may be left out.\n\n" +
-					"403: another station, or a correction, and the flag for that is off; or an operator would cut " +
-					"short what runs. 409: another of its kind runs, which the message names, or ran then; or it " +
-					"is not planned any more.",
+				about: "A station runs one production and one non-production schedule at a time; the non-production " +
+					"one pauses the other. The body is optional.\n\n403: the schedule moves to another station, " +
+					"or corrects the past, and the flag for that is off; or an operator would cut a running " +
+					"schedule short. 409: another schedule of its kind runs (the message names it) or ran then, " +
+					"or the schedule is not planned.",
 				answer: "The schedule, running.", body: schema.ScheduleStart, optional: true, form: formResult,
 				gives: "Schedule", also: []int{404, 409}, sample: scheduleSample,
 			},
@@ -83,8 +83,8 @@ func scheduleRoutes() []route {
 			role: auth.Operator, once: true,
 			text: operation{
 				id: "endSchedule", tag: "Schedule", summary: "End a schedule",
-				about: "Before its planned end this is a cut short. The body may be left out.\n\n" +
-					"403: it is a cut short, and enableScheduleCutShort is off. 409: it does not run.",
+				about: "Ending a schedule before its planned end cuts it short. The body is optional.\n\n403: it " +
+					"would be cut short, and enableScheduleCutShort is off. 409: the schedule does not run.",
 				answer: "The schedule, completed.", body: schema.ScheduleEnd, optional: true, form: formResult,
 				gives: "Schedule", also: []int{404, 409}, sample: scheduleSample,
 			},
@@ -95,14 +95,14 @@ func scheduleRoutes() []route {
 			text: operation{
 				id: "moveSchedule", tag: "Schedule", summary: "Move a planned schedule",
 				about: "To another station where enableDragBetweenStationsOnGantt is on, or within the group where " +
-					"enableScheduleStationFlexibility is; or to another time. A planned end moves along with the " +
-					"start. With `dryrun=true` it is only checked, as for `POST /schedule`.\n\n" +
-					"409: as for `POST /schedule`, or it has started.",
+					"enableScheduleStationFlexibility is; or to another time. A planned end moves with the " +
+					"start. With `dryrun=true` it is only checked, as for `POST /schedule`.\n\n409: as for `POST " +
+					"/schedule`, or the schedule has started.",
 				answer: "The schedule as it is now.", body: schema.ScheduleMove, form: formResult, gives: "Schedule",
 				also: []int{404, 409}, sample: scheduleSample,
 				params: params{
 					"dryrun": {
-						about:  "Check, and answer as it would be; store nothing.",
+						about:  "Check and return the result, but store nothing.",
 						schema: `{"type": "boolean", "default": false}`, example: true,
 					},
 				},
@@ -112,10 +112,10 @@ func scheduleRoutes() []route {
 			method: http.MethodPost, path: "/quick-schedule", handle: postQuickSchedule, body: true,
 			role: auth.Operator, once: true, query: []string{"endrunning"},
 			text: operation{
-				id: "quickSchedule", tag: "Schedule", summary: "Start a schedule that nobody planned",
-				about: "Of a SKU with allowUseInQuickSchedule, or of a reason for non-production. A tablet has to " +
-					"tell initials.\n\n" +
-					"403: enableQuickScheduleStart is off at the station. 409: another of its kind runs.",
+				id: "quickSchedule", tag: "Schedule", summary: "Start an unplanned schedule",
+				about: "For a SKU with allowUseInQuickSchedule, or a non-production reason. Tablets must send " +
+					"initials.\n\n403: enableQuickScheduleStart is off at the station. 409: another schedule of " +
+					"its kind runs.",
 				answer: "The schedule, running.", body: schema.ScheduleQuick, form: formResult, gives: "Schedule",
 				also: []int{409}, sample: scheduleSample,
 			},

@@ -26,8 +26,8 @@ func signalRoutes() []route {
 			method: http.MethodGet, path: "/device", handle: getDevices, role: auth.Admin,
 			text: operation{
 				id: "listDevices", tag: "Signal", summary: "List the devices",
-				about: "With what is known of each: when it last sent, how much, how fast, what was wrong, and " +
-					"whether its clock is right. It is kept through restarts of the service.",
+				about: "Each device with its last signal, amount, rate, errors and clock. This survives restarts of " +
+					"the service.",
 				answer: "The devices, by name.", form: formList, gives: "Device",
 				sample: `{"id":"acme/press-gateway","name":"press-gateway","stationCodes":["PACK-1","PACK-2"],
 					"createdAt":"2026-11-20T08:15:30.123Z","lastSeenAt":"2026-11-21T06:00:02.040Z","accepted":81204,
@@ -39,9 +39,9 @@ func signalRoutes() []route {
 			method: http.MethodPost, path: "/device", handle: postDevice, body: true, role: auth.Admin,
 			text: operation{
 				id: "addDevice", tag: "Signal", summary: "Add a device",
-				about: "A device may send the signals of its stations and nothing else. Its token is shown once; " +
-					"it goes into `X-API-KEY`, or over MQTT into the password, with the id as user name.\n\n" +
-					"409: another device has the name, or the account is archived.",
+				about: "A device may only send signals of its stations. Its token is shown once. It goes into " +
+					"`X-API-KEY` or, for MQTT, is the password, with the id as user name.\n\n409: another device " +
+					"has the name, or the account is archived.",
 				answer: "The device's id and token.", body: schema.DeviceCreate, form: formResult,
 				gives: "DeviceToken", also: []int{409}, location: true,
 				sample: `{"id":"acme/press-gateway","token":"opd_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2"}`,
@@ -51,8 +51,8 @@ func signalRoutes() []route {
 			method: http.MethodDelete, path: "/device/:device", handle: deleteDevice, role: auth.Admin,
 			text: operation{
 				id: "revokeDevice", tag: "Signal", summary: "Revoke a device",
-				about: "Its token is dead, and connections that it has open end at once.\n\n" +
-					"409: the account is archived.",
+				about: "The token stops working, and open connections of the device end, at once.\n\n409: the " +
+					"account is archived.",
 				answer: "Revoked.", form: formEmpty, also: []int{404, 409},
 				params: params{
 					"device": {
@@ -66,25 +66,25 @@ func signalRoutes() []route {
 			method: http.MethodGet, path: "/signal", handle: getSignals,
 			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit", "skip"},
 			text: operation{
-				id: "listSignals", tag: "Signal", summary: "List what was sent of a station",
-				about: "Every signal that was taken, as it is kept, the oldest first. A range may have a day: 25 " +
-					"hours where the clock goes back.",
+				id: "listSignals", tag: "Signal", summary: "List a station's signals",
+				about: "Every accepted signal as it is stored, oldest first. The range may be one day: 25 hours " +
+					"where the clock goes back.",
 				answer: "A page of signals.", form: formPage, gives: "SignalLine", also: []int{400},
 				sample: `{"at":"2026-11-20T08:15:30.123Z","arrivedAt":"2026-11-20T08:15:30.320Z",
 					"source":"device:acme/press-gateway","id":"81723","clockCorrected":false,
 					"values":{"productive":true,"productionCountGood":48211,"electricalKw":4.2}}`,
 				params: params{
 					"stationcode": {
-						about:    "The code of the station.",
+						about:    "Code of the station.",
 						required: true, schema: `{"type": "string"}`, example: "PACK-1",
 					},
 					"from": {
-						about: "Begin of the range: a time, or a date for its production day. It or rangecode must " +
-							"be given.",
+						about: "Start of the range: a time, or a date for its production day. Either this or " +
+							"`rangecode` is required.",
 						schema: `{"type": "string"}`, example: "2026-11-20T08:15:00Z",
 					},
 					"limit": {
-						about:  "How many to give at most.",
+						about:  "Maximum number of results.",
 						schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 1000}`, example: 500,
 					},
 				},
@@ -94,16 +94,14 @@ func signalRoutes() []route {
 			method: http.MethodPost, path: "/signal", handle: postSignal, role: auth.Member, devices: true,
 			limit: signalLimit,
 			text: operation{
-				id: "sendSignals", tag: "Signal", summary: "Send signals of machines",
-				about: "For devices, members and admins. What is accepted is durable when this is answered. A " +
-					"signal that cannot be taken does no harm to the others: what is no object, an unknown " +
-					"station, a wrong value, a time before what is kept, a millisecond of which the station has " +
-					"20,000 signals already. One that is more than two minutes in the future is taken at its " +
-					"arrival.\n\n" +
-					"Bodies may have 4 MiB.\n\n" +
-					"409: the account is archived. 429: more signals come from this credential than it may send; " +
-					"send the same again after `Retry-After`.",
-				answer: "What became of each signal.", body: schema.SignalBatch, form: formList,
+				id: "sendSignals", tag: "Signal", summary: "Send signals",
+				about: "For devices, members and admins. Accepted signals are durable when the answer is sent. A " +
+					"rejected signal does not affect the others; causes are: not an object, an unknown station, " +
+					"a wrong value, a time before the retention limit, or a millisecond for which the station " +
+					"already has 20,000 signals. A signal more than two minutes in the future gets the time of " +
+					"its arrival.\n\nBodies may have 4 MiB.\n\n409: the account is archived. 429: this " +
+					"credential sends too many signals; send them again after `Retry-After`.",
+				answer: "The outcome of each signal.", body: schema.SignalBatch, form: formList,
 				gives: "SignalOutcome", also: []int{409},
 				sample: `{"index":0,"accepted":true,"issue":""}`,
 			},

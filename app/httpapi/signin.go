@@ -18,13 +18,13 @@ func signInRoutes() []route {
 			query: []string{"token"}, noHead: true,
 			text: operation{
 				id: "callback", tag: "Authenticate", summary: "Use a one-time link",
-				about: "Uses the token up and signs the calling browser in: the cookie `session` is set. It " +
-					"changes something although it is a `GET`, so `HEAD` is 405, and calls from other sites are " +
+				about: "Uses up the token and signs the calling browser in by the cookie `session`. As it changes " +
+					"something, although it is a `GET`, `HEAD` is 405, and calls from other sites are " +
 					"refused.\n\n403: the link is unknown or has expired. 409: it was used before.",
 				answer: "Signed in.", form: formDone, also: []int{400, 403, 409, 429},
 				params: params{
 					"token": {
-						about:    "The token of the one-time link.",
+						about:    "Token of the one-time link.",
 						required: true, schema: `{"type": "string", "minLength": 1}`, example: "opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2",
 					},
 				},
@@ -33,15 +33,15 @@ func signInRoutes() []route {
 		{
 			method: http.MethodPost, path: "/auth/login", handle: postLogin, body: true, access: open,
 			text: operation{
-				id: "login", tag: "Authenticate", summary: "Ask for a one-time link",
-				about: "A link goes to the address by mail, or waits for an administrator where no mail is set up. " +
-					"The answer's `code` is five digits to compare with those in the message. The cookie `login` " +
-					"lets this browser be let in later.\n\n" +
-					"403: the address is no user of any account here, nor on the domain of one. 429: from one " +
-					"address more than 20 requests came within 15 minutes, or more than 5 for one person; or more " +
-					"than 30 for one person came from addresses that this person has not signed in from for 30 " +
-					"days. So nobody can lock a person out of the addresses they use.",
-				answer: "A link is on its way.", body: schema.Login, form: formBare, gives: "LoginAnswer",
+				id: "login", tag: "Authenticate", summary: "Request a one-time link",
+				about: "The link is mailed to the address or, without mail, handed over by an administrator. The " +
+					"answer's `code` has five digits to compare with those in the message. The cookie `login` " +
+					"allows this browser to be signed in later.\n\n403: the address is no user of an account " +
+					"here, nor on the domain of one. 429: within 15 minutes more than 20 requests came from one " +
+					"network address, or more than 5 of these for one person; or more than 30 for one person " +
+					"came from network addresses from which that person had not signed in for 30 days. Nobody " +
+					"can thus lock a person out of the network addresses that they use.",
+				answer: "The link is on its way.", body: schema.Login, form: formBare, gives: "LoginAnswer",
 				also: []int{403, 409, 429},
 				sample: `{"code":"04817","success":true,"result":{"email":"planner@acme.example",
 					"exp":"2026-11-20T08:30:30.123Z","userRole":"customer","accountId":"acme","role":"readonly",
@@ -51,22 +51,21 @@ func signInRoutes() []route {
 		{
 			method: http.MethodPost, path: "/auth/logout", handle: postLogout,
 			text: operation{
-				id: "logout", tag: "Authenticate", summary: "End the session",
-				about: "Ends the session that calls and clears its cookie. With an API key it is a success and " +
-					"revokes nothing.",
+				id: "logout", tag: "Authenticate", summary: "Sign out",
+				about: "Ends the calling session and clears its cookie. With an API key this succeeds and revokes " +
+					"nothing.",
 				answer: "Signed out.", form: formDone, also: []int{409},
 			},
 		},
 		{
 			method: http.MethodPost, path: "/auth/approve", handle: postApprove, body: true, access: open,
 			text: operation{
-				id: "approve", tag: "Authenticate", summary: "Let the waiting browser in",
-				about: "For a link that was opened in another browser than the one that asked: the token is used " +
-					"up, and the browser that shows the five digits may call `POST /auth/claim`. Five wrong codes " +
-					"end the link.\n\n" +
-					"403: the link is unknown or has expired, or the code is wrong. 409: it was used before, or no " +
-					"browser waits.",
-				answer: "The waiting browser may come in.", body: schema.Approve, form: formDone,
+				id: "approve", tag: "Authenticate", summary: "Approve the waiting browser",
+				about: "For a link that was opened in another browser than the one that requested it. The token is " +
+					"used up, and the browser that shows the five digits may call `POST /auth/claim`. The link " +
+					"ends after five wrong codes.\n\n403: the link is unknown or has expired, or the code is " +
+					"wrong. 409: it was used before, or no browser waits.",
+				answer: "The waiting browser is approved.", body: schema.Approve, form: formDone,
 				also:    []int{403, 409, 429},
 				example: `{"token":"opl_7xk2v9m4q6w3p5z8c2b7n4t6r9y3h5j2","code":"04817"}`,
 			},
@@ -74,10 +73,10 @@ func signInRoutes() []route {
 		{
 			method: http.MethodPost, path: "/auth/claim", handle: postClaim, access: open,
 			text: operation{
-				id: "claim", tag: "Authenticate", summary: "Come in after being approved",
-				about: "For the browser that asked, by its cookie `login`: once its link was used to let it in, it " +
-					"gets its session, once.\n\n" +
-					"403: it did not ask, or its request has expired. 409: nobody has let it in yet.",
+				id: "claim", tag: "Authenticate", summary: "Sign in after approval",
+				about: "For the browser that requested the link, identified by its cookie `login`. Once approved, " +
+					"it gets its session, one time.\n\n403: the browser requested no link, or the request has " +
+					"expired. 409: it is not approved yet.",
 				answer: "Signed in.", form: formDone, also: []int{400, 403, 409, 429},
 				security: `[{"LoginCookie":[]}]`,
 			},
@@ -85,19 +84,20 @@ func signInRoutes() []route {
 		{
 			method: http.MethodPost, path: "/auth/account", handle: postAuthAccount, body: true,
 			text: operation{
-				id: "switchAccount", tag: "Authenticate", summary: "Enter another account",
-				about: "For a session of a person with several accounts: later requests work on the one named, and " +
-					"the next sign-in enters it.\n\n403: the person is no member of it, or the caller is no session.",
-				answer: "The session is in that account now.", body: schema.AccountSwitch, form: formDone,
+				id: "switchAccount", tag: "Authenticate", summary: "Switch account",
+				about: "For a session of a person with several accounts: later requests use the account that is " +
+					"named, and so does the next sign-in.\n\n403: the person is not a member of the account, or " +
+					"the caller is not a session.",
+				answer: "The session uses that account now.", body: schema.AccountSwitch, form: formDone,
 				security: `[{"SessionCookie":[]}]`,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/session", handle: getSessions,
 			text: operation{
-				id: "listSessions", tag: "Authenticate", summary: "List where you are signed in",
-				about: "Browsers with a session, used last first. A session that an administrator's link made for " +
-					"one account, and an API key, are shown those of that account alone.",
+				id: "listSessions", tag: "Authenticate", summary: "List your sessions",
+				about: "Browsers with a session, last used first. A session from an administrator's link for one " +
+					"account, and an API key, see only those of that account.",
 				answer: "The sessions.", form: formList, gives: "SignedIn",
 				sample: `{"id":"t5r9y3h5j2k7","current":true,"accountId":"acme","address":"192.0.2.17",
 					"createdAt":"2026-11-18T07:02:11.480Z","lastUsedAt":"2026-11-20T08:00:00.000Z",
@@ -108,13 +108,13 @@ func signInRoutes() []route {
 			method: http.MethodDelete, path: "/session", handle: deleteSessions, query: []string{"keepthis"},
 			text: operation{
 				id: "endSessions", tag: "Authenticate", summary: "Sign out everywhere",
-				about: "Ends what `GET /session` lists; with `keepthis=true` all but the session that asks. API " +
-					"keys stay.",
-				answer: "How many have ended.", form: formResult, gives: "EndedSessions",
+				about: "Ends the sessions that `GET /session` lists; with `keepthis=true` all but the calling one. " +
+					"API keys stay.",
+				answer: "The number of ended sessions.", form: formResult, gives: "EndedSessions",
 				sample: `{"ended":2}`,
 				params: params{
 					"keepthis": {
-						about:  "Keep the session that asks.",
+						about:  "Keep the calling session.",
 						schema: `{"type": "boolean", "default": false}`, example: true,
 					},
 				},
@@ -126,15 +126,15 @@ func signInRoutes() []route {
 				id: "endUserSessions", tag: "User", summary: "Sign a user out everywhere",
 				about: "Ends the user's sessions in the caller's account. API keys stay, and the user may sign in " +
 					"again.",
-				answer: "How many have ended.", form: formResult, gives: "EndedSessions", also: []int{404, 409},
+				answer: "The number of ended sessions.", form: formResult, gives: "EndedSessions", also: []int{404, 409},
 				sample: `{"ended":2}`,
 			},
 		},
 		{
 			method: http.MethodGet, path: "/login-request", handle: getLoginRequests, role: auth.Admin,
 			text: operation{
-				id: "listLoginRequests", tag: "Authenticate", summary: "List who waits to be let in",
-				about:  "Requests to sign in whose link was not used yet, of people of this account.",
+				id: "listLoginRequests", tag: "Authenticate", summary: "List pending sign-ins",
+				about:  "Sign-in requests of people of this account whose link was not used yet.",
 				answer: "The requests, newest first.", form: formList, gives: "LoginRequest",
 				sample: `{"code":"04817","email":"planner@acme.example","role":"member","accountId":"acme",
 					"address":"192.0.2.17","createdAt":"2026-11-20T08:15:30.123Z",
@@ -144,9 +144,9 @@ func signInRoutes() []route {
 		{
 			method: http.MethodPost, path: "/login-request/:code/link", handle: postLoginLink, role: auth.Admin,
 			text: operation{
-				id: "createLoginLink", tag: "Authenticate", summary: "Make the link of a waiting request",
-				about: "For plants without mail: a link to hand over. An earlier link of the same request stops " +
-					"working. The link opens this account and no other.\n\n409: the account is archived.",
+				id: "createLoginLink", tag: "Authenticate", summary: "Create the link of a pending sign-in",
+				about: "For plants without mail: a link to hand over. It replaces an earlier link of the same " +
+					"request, and opens only this account.\n\n409: the account is archived.",
 				answer: "The link.", form: formResult, gives: "Link", also: []int{404, 409}, sample: linkSample,
 				params: params{
 					"code": {

@@ -21,20 +21,19 @@ func taskRoutes() []route {
 			method: http.MethodGet, path: "/task", handle: getTasks,
 			query: append(chosenBy(), "stationcode", "state", "limit", "skip"),
 			text: operation{
-				id: "listTasks", tag: "Task", summary: "List what operators have to do, or had",
-				about: "A Task of a list, each time it falls due at a station. With `state=pending` and no range " +
-					"all that is pending, by its deadline; otherwise those that became available in the range, " +
-					"which is the last seven days when none is given, the newest first. A range may have 400 days " +
-					"for one station and 31 for several.\n\n" +
-					"Only where `enableTasks` is on are Tasks made, and never at energy meters. When that goes " +
-					"off, what is pending of schedules that run, and of lists that were started, stays until it " +
-					"can be completed again, or is missed at its schedule's end. What was completed or missed is " +
-					"kept for 400 days, and of a station the newest 10,000.",
+				id: "listTasks", tag: "Task", summary: "List Tasks",
+				about: "One entry for each time that a Task of a list falls due at a station. With `state=pending` " +
+					"and no range: all pending Tasks by deadline. Otherwise: Tasks that became available in the " +
+					"range (default: the last seven days), newest first. The range may be 400 days for one " +
+					"station and 31 for several.\n\nTasks are created only where `enableTasks` is on, and never " +
+					"at energy meters. When it is turned off, pending Tasks of running schedules and started " +
+					"lists stay until they can be completed again, or are missed at the end of their schedule. " +
+					"Completed and missed Tasks are retained for 400 days, at most 10,000 for a station.",
 				answer: "A page of Tasks.", form: formPage, gives: "TaskInstance", also: []int{400, 503},
 				sample: taskSample,
 				params: params{
 					"state": {
-						about:  "Only those in these states, with commas between them.",
+						about:  "Only these states, separated by commas.",
 						schema: `{"type": "string"}`, example: "pending",
 					},
 				},
@@ -44,16 +43,16 @@ func taskRoutes() []route {
 			method: http.MethodPost, path: "/task/:taskId/complete", handle: completeTask, body: true,
 			role: auth.Operator, once: true,
 			text: operation{
-				id: "completeTask", tag: "Task", summary: "Say that a Task is done",
-				about: "At the stations that the caller may act on. What was missed can be completed with an `at` " +
-					"before its deadline, up to 24 hours back: a tablet that was offline sends it late.\n\n" +
-					"403: the station is not the caller's, or `enableTasks` is off. 409: it was completed before, " +
-					"or missed.",
+				id: "completeTask", tag: "Task", summary: "Complete a Task",
+				about: "At stations on which the caller may act. A missed Task can be completed with an `at` before " +
+					"its deadline, up to 24 hours back, for tablets that were offline.\n\n403: the caller may " +
+					"not act on this station, or `enableTasks` is off. 409: the Task was completed before, or " +
+					"missed.",
 				answer: "The Task as it is now.", body: schema.TaskComplete, form: formResult, gives: "TaskInstance",
 				also: []int{404, 409, 503}, sample: taskSample,
 				params: params{
 					"taskId": {
-						about:  "Identifier of the Task, as the list gives it.",
+						about:  "Identifier of the Task.",
 						schema: `{"type": "string", "minLength": 1}`, example: "PACK-1.mqwkm4g0.0",
 					},
 				},
@@ -63,11 +62,11 @@ func taskRoutes() []route {
 			method: http.MethodPost, path: "/task-list/:taskListCode/start", handle: startTaskList, body: true,
 			role: auth.Operator, once: true,
 			text: operation{
-				id: "startTaskList", tag: "Task", summary: "Start a Task list that is on demand",
-				about: "Its Tasks on demand are pending from then on, until they are completed: they have no " +
-					"deadline.\n\n" +
-					"403: the station is not the caller's, or `enableTasks` is off. 404: no such list is available " +
-					"at the station. 409: the list has no Task on demand, or Tasks of an earlier start are pending.",
+				id: "startTaskList", tag: "Task", summary: "Start a Task list",
+				about: "The list's on-demand Tasks are pending until they are completed; they have no " +
+					"deadline.\n\n403: the caller may not act on this station, or `enableTasks` is off. 404: the " +
+					"list is not available at the station. 409: the list has no on-demand Task, or Tasks of an " +
+					"earlier start are pending.",
 				answer: "The Tasks, in their order.", body: schema.TaskListStart, form: formResult,
 				gives: "StartedTaskList", also: []int{404, 409, 503},
 				sample: `{"tasks":[` + taskSample + `]}`,

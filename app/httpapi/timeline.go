@@ -16,14 +16,14 @@ func timelineRoutes() []route {
 			method: http.MethodGet, path: "/timeline", handle: getTimeline,
 			query: []string{"stationcode", "from", "to", "rangecode", "points", "archived"},
 			text: operation{
-				id: "getTimeline", tag: "Monitoring", summary: "A station's time, for drawing",
-				about: "Columns of numbers, a row for each `stepMs` from `from` on; the last row is shorter where " +
-					"`to` cuts it. The step is the shortest of 1, 2, 5, 10, 15, 30 minutes, 1, 2, 4, 6, 12 hours " +
-					"and 1 day by which there are no more rows than `points`, and whole days beyond. All times in " +
-					"this answer are numbers: Unix milliseconds. The range begins at a whole minute, ends at the " +
-					"last whole minute at most, and may be a year long. Rows say what `GET /station-window` says " +
-					"of the same minutes; time of which nothing is known is `noData`.\n\n" +
-					"For a range of 24 hours at most `runs` has the classes to the millisecond as well.",
+				id: "getTimeline", tag: "Monitoring", summary: "Read a station's timeline",
+				about: "Columns of numbers for drawing. There is one row for each `stepMs` from `from` on; the last " +
+					"one is shorter where `to` cuts it. The step is the shortest of 1, 2, 5, 10, 15, 30 minutes, " +
+					"1, 2, 4, 6, 12 hours and 1 day, or a number of whole days, for which there are at most " +
+					"`points` rows. All times in this answer are Unix milliseconds. The range starts at a whole " +
+					"minute, ends at the last whole minute at most, and may be a year. Rows equal those of `GET " +
+					"/station-window`; time without data is `noData`.\n\nFor a range of at most 24 hours `runs` " +
+					"has the classes to the millisecond as well.",
 				answer: "The columns.", form: formResult, gives: "Timeline", also: []int{400},
 				sample: `{"stationCode":"PACK-1","from":1795161600000,"to":1795161720000,"final":1795161660000,
 					"stepMs":60000,"rows":2,"classes":{"productive":[60000,42000],"slow":[0,0],"downtime":[0,0],
@@ -38,16 +38,16 @@ func timelineRoutes() []route {
 					"scheduled":"production","issueId":null,"causeCode":null,"excluded":false}]}`,
 				params: params{
 					"stationcode": {
-						about:    "The code of the station.",
+						about:    "Code of the station.",
 						required: true, schema: `{"type": "string"}`, example: "PACK-1",
 					},
 					"from": {
-						about: "Begin of the range: a time, or a date for its production day. It or rangecode must " +
-							"be given.",
+						about: "Start of the range: a time, or a date for its production day. Either this or " +
+							"`rangecode` is required.",
 						schema: `{"type": "string"}`, example: "2026-11-20T06:00:00Z",
 					},
 					"points": {
-						about:  "How many rows there may be.",
+						about:  "Maximum number of rows.",
 						schema: `{"type": "integer", "minimum": 1, "maximum": 5000, "default": 1500}`, example: 1000,
 					},
 				},

@@ -16,31 +16,31 @@ func tuningRoutes() []route {
 			method: http.MethodGet, path: "/analysis/standstill", handle: getStandstill,
 			query: []string{"stationcode", "from", "to", "rangecode", "archived", "limit"},
 			text: operation{
-				id: "getStandstill", tag: "Monitoring", summary: "How long a station stood",
-				about: "Every stretch of scheduled production in which the station's detection saw no production, " +
-					"however short: with the thresholds for stops out of the way. Where productive signals hold on " +
-					"they hold for a millisecond, so that stretches are those between signals; by production they " +
-					"last from one unit to the next, and a unit begins the time anew in every mode. Detection that " +
-					"is off sees what it would by utilisation. Manual downtime and time without data are none. A " +
-					"range may have 31 days. Of more than `limit` the longest are told one by one; count, total " +
-					"and histogram are of all.",
-				answer: "The stretches.", form: formResult, gives: "Standstill", also: []int{400},
+				id: "getStandstill", tag: "Monitoring", summary: "List a station's standstills",
+				about: "Every range of scheduled production in which detection saw no production, however short, " +
+					"ignoring the thresholds for stops. A productive signal counts for a millisecond where it " +
+					"otherwise holds on, so a standstill lasts from one signal to the next; where units are " +
+					"counted, from one unit to the next. A unit ends a standstill in every detection mode. A " +
+					"station whose detection is off is treated as one that detects by utilisation. Manual " +
+					"downtime and time without data are no standstills. The range may be 31 days. If there are " +
+					"more than `limit`, only the longest are listed; count, total and histogram are of all.",
+				answer: "The standstills.", form: formResult, gives: "Standstill", also: []int{400},
 				sample: `{"stationCode":"PACK-1","from":"2026-11-20T06:00:00.000Z","to":"2026-11-20T14:00:00.000Z",
 					"lengths":{"count":1,"totalMs":41200,"histogram":[{"fromMs":0,"toMs":1000,"count":0,"totalMs":0},
 					{"fromMs":28800000,"toMs":null,"count":0,"totalMs":0}]},"complete":true,
 					"stretches":[{"startAt":"2026-11-20T08:15:30.000Z","endAt":"2026-11-20T08:16:11.200Z","durationMs":41200}]}`,
 				params: params{
 					"stationcode": {
-						about:    "The code of the station.",
+						about:    "Code of the station.",
 						required: true, schema: `{"type": "string"}`, example: "PACK-1",
 					},
 					"from": {
-						about: "Begin of the range: a time, or a date for its production day. It or rangecode must " +
-							"be given.",
+						about: "Start of the range: a time, or a date for its production day. Either this or " +
+							"`rangecode` is required.",
 						schema: `{"type": "string"}`, example: "2026-11-20T06:00:00Z",
 					},
 					"limit": {
-						about:  "How many stretches to tell one by one: the longest.",
+						about:  "Maximum number of standstills to list: the longest.",
 						schema: `{"type": "integer", "minimum": 1, "maximum": 10000, "default": 10000}`, example: 1000,
 					},
 				},
@@ -49,10 +49,10 @@ func tuningRoutes() []route {
 		{
 			method: http.MethodPost, path: "/analysis/tuning", handle: postTuning, body: true, role: auth.Supervisor,
 			text: operation{
-				id: "tune", tag: "Monitoring", summary: "What other settings would have made of a station's time",
-				about: "The body is that of `POST /correction`, for one station and 31 days at most: figures and " +
-					"stops by what was in force, and by what the changes say. Nothing is stored.",
-				answer: "Before and after.", body: schema.CorrectionCreate, form: formResult, gives: "Tuning",
+				id: "tune", tag: "Monitoring", summary: "Try other settings on a station's past",
+				about: "The body is that of `POST /correction`, for one station and at most 31 days. The answer has " +
+					"figures and stops by the actual settings and by the changed ones. Nothing is stored.",
+				answer: "The figures before and after.", body: schema.CorrectionCreate, form: formResult, gives: "Tuning",
 				also: []int{409},
 				sample: `{"before":{"figures":{"scheduledProductionMs":28800000,"downtimeMs":3600000,
 					"goodCount":24120,"badCount":96,"unscheduledGoodCount":0,"unscheduledBadCount":0,

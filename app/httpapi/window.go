@@ -21,12 +21,11 @@ func windowRoutes() []route {
 			method: http.MethodGet, path: "/station-window", handle: getStationWindows,
 			query: append(chosenBy(), "resolution", "limit", "skip"),
 			text: operation{
-				id: "listWindows", tag: "Monitoring", summary: "What stations did, minute by minute",
-				about: "A row for each station and whole minute, or hour, shift or day, in order of stations and " +
-					"time, from when on something is known of the station up to now. The classes of time add up to " +
-					"`totalMs`. A minute is made within two seconds of its end, and made again when something " +
-					"arrives late. A shift is one row even where it goes on over midnight; what the range cuts off " +
-					"is left out.",
+				id: "listWindows", tag: "Monitoring", summary: "List windows",
+				about: "One row for each station and whole minute, hour, shift or day, ordered by station and time, " +
+					"from the first data of the station up to now. The classes of time add up to `totalMs`. A " +
+					"minute is calculated within two seconds of its end, and again when late signals arrive. A " +
+					"shift is one row even over midnight; rows that the range cuts are left out.",
 				answer: "A page of windows.", form: formPage, gives: "StationWindow", also: []int{400},
 				sample: `{"stationCode":"PACK-1","windowStartAt":"2026-11-20T08:00:00.000Z",
 					"windowEndAt":"2026-11-20T09:00:00.000Z","totalMs":3600000,"shiftMs":3600000,
@@ -40,7 +39,7 @@ func windowRoutes() []route {
 					"errorCodes":["E17"],"skuCode":"BOWL","manifestRevision":3,"shiftName":null}`,
 				params: params{
 					"limit": {
-						about:  "How many to give at most.",
+						about:  "Maximum number of results.",
 						schema: `{"type": "integer", "minimum": 1, "maximum": 100000, "default": 100000}`, example: 1440,
 					},
 				},
